@@ -3,18 +3,15 @@
 #include "array.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
-static void test_one_after_the_other(void **state)
+TEST(one_after_the_other)
 {
 	u32 *items = NULL, count = 0, room = 0;
 
-	(void)state;
 	while (count < 1000) {
 		assert_int_equal(array_make_room(items, count, room), 0);
 		assert_in_range(room, count + 1, 64 + 2 * count);
@@ -26,12 +23,11 @@ static void test_one_after_the_other(void **state)
 	free(items);
 }
 
-static void test_many_at_once(void **state)
+TEST(many_at_once)
 {
 	u64 *items = NULL;
 	size_t room = 0;
 
-	(void)state;
 	assert_int_equal(array_make_rooms(items, 0, room), 0);
 	assert_null(items);
 	assert_int_equal(array_make_rooms(items, 1000, room), 0);
@@ -41,12 +37,11 @@ static void test_many_at_once(void **state)
 	free(items);
 }
 
-static void test_what_is_new_is_zero(void **state)
+TEST(what_is_new_is_zero)
 {
 	u16 *items = NULL;
 	u32 room = 0;
 
-	(void)state;
 	for (u32 least = 10; least < 1000; least *= 3) {
 		u32 before = room;
 
@@ -59,28 +54,15 @@ static void test_what_is_new_is_zero(void **state)
 	free(items);
 }
 
-static void test_too_many(void **state)
+TEST(too_many)
 {
 	u64 *items = NULL, *before;
 	u32 room = 0;
 
-	(void)state;
 	assert_int_equal(array_make_rooms(items, 2, room), 0);
 	before = items;
 	assert_int_equal(array_make_rooms(items, 1ULL << 32, room), -ENOMEM);
 	assert_int_equal(array_make_zeroed(items, 1ULL << 63, room), -ENOMEM);
 	assert_true(items == before && room == 64);
 	free(items);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_after_the_other),
-		cmocka_unit_test(test_many_at_once),
-		cmocka_unit_test(test_what_is_new_is_zero),
-		cmocka_unit_test(test_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The automaton of --comm says what fnmatch(3) says, of each glob alone and of several at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "comm_glob.h"
 #include "comm_globs.h"
+#include "unit_test.h"
 
 static const char *const names[] = {
 	"",
@@ -102,9 +98,8 @@ static bool automaton_matches(const char **wanted, size_t count, const char *nam
 	return comm_globs_match(&automaton, comm);
 }
 
-static void each_glob_matches_as_fnmatch_does(void **state)
+TEST(each_glob_matches_as_fnmatch_does)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(globs); i++)
 		for (size_t n = 0; n < COUNT(names); n++) {
 			const char *glob = globs[i];
@@ -116,9 +111,8 @@ static void each_glob_matches_as_fnmatch_does(void **state)
 		}
 }
 
-static void several_globs_match_what_one_of_them_matches(void **state)
+TEST(several_globs_match_what_one_of_them_matches)
 {
-	(void)state;
 	for (size_t i = 0; i + 2 < COUNT(globs); i++)
 		for (size_t n = 0; n < COUNT(names); n++) {
 			const char *wanted[] = {globs[i], globs[i + 1], globs[i + 2]};
@@ -132,9 +126,8 @@ static void several_globs_match_what_one_of_them_matches(void **state)
 		}
 }
 
-static void a_long_name_stands_for_what_the_kernel_keeps(void **state)
+TEST(a_long_name_stands_for_what_the_kernel_keeps)
 {
-	(void)state;
 	assert_true(comm_glob_matches("firefox-content-process", "firefox-content"));
 	assert_false(comm_glob_matches("firefox-content-process", "firefox-conten"));
 	assert_false(comm_glob_matches("firefox-content-*", "firefox-content"));
@@ -149,26 +142,13 @@ static int compile(const char **wanted, size_t count)
 	return comm_globs_compile(&list, &automaton, &error);
 }
 
-static void what_never_matches_or_has_no_room_is_refused(void **state)
+TEST(what_never_matches_or_has_no_room_is_refused)
 {
 	const char *wanted[] = {"aaaaaaaaaaaaaaa", "bbbbbbbbbbbbbb", "cccccccccccccc",
 				"ddddddddddddd", "e"};
 	const char *long_glob = "aaaaaaaaaaaaaaa?";
 
-	(void)state;
 	assert_int_equal(compile(&long_glob, 1), -ERANGE);
 	assert_int_equal(compile(wanted, 4), 0);
 	assert_int_equal(compile(wanted, 5), -ERANGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_glob_matches_as_fnmatch_does),
-		cmocka_unit_test(several_globs_match_what_one_of_them_matches),
-		cmocka_unit_test(a_long_name_stands_for_what_the_kernel_keeps),
-		cmocka_unit_test(what_never_matches_or_has_no_room_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

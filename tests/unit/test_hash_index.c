@@ -2,13 +2,10 @@
 /* Things are found by what they are, also when all hashes are equal. */
 #include "hash_index.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define THINGS 3000
 
@@ -51,24 +48,21 @@ static u32 equal(u64 thing)
 	return 42;
 }
 
-static void test_finds_all(void **state)
+TEST(finds_all)
 {
-	(void)state;
 	check(spread);
 }
 
-static void test_equal_hashes(void **state)
+TEST(equal_hashes)
 {
-	(void)state;
 	check(equal);
 }
 
-static void test_cleared(void **state)
+TEST(cleared)
 {
 	struct hash_index table = {};
 	u64 thing = 3;
 
-	(void)state;
 	hash_index_clear(&table);
 	assert_null(table.slots);
 	for (u32 i = 0; i < THINGS; i++) {
@@ -86,11 +80,10 @@ static void test_cleared(void **state)
 }
 
 /* Wherever it lies, and to its last byte. */
-static void test_texts(void **state)
+TEST(texts)
 {
 	char text[] = "0123456789abcdefghij", other[sizeof(text) + 1];
 
-	(void)state;
 	memcpy(other + 1, text, sizeof(text));
 	for (u32 i = sizeof(text) - 1; i > 0; i--) {
 		text[i] = other[i + 1] = 0;
@@ -98,16 +91,4 @@ static void test_texts(void **state)
 		other[i] ^= 1;
 		assert_int_not_equal(hash_text(text), hash_text(other + 1));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds_all),
-		cmocka_unit_test(test_equal_hashes),
-		cmocka_unit_test(test_cleared),
-		cmocka_unit_test(test_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

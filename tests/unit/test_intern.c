@@ -2,13 +2,10 @@
 /* One entry for each key and one copy of each text, at an address that stays. */
 #include "intern.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define KEYS 10000
 
@@ -17,12 +14,11 @@ struct thing {
 	u64 number;
 };
 
-static void test_entries_stay_where_they_are(void **state)
+TEST(entries_stay_where_they_are)
 {
 	struct intern table = INTERN(struct thing);
 	struct thing *first[KEYS];
 
-	(void)state;
 	for (u64 i = 0; i < KEYS; i++) {
 		first[i] = intern_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}});
 		assert_non_null(first[i]);
@@ -40,13 +36,12 @@ static void test_entries_stay_where_they_are(void **state)
 	assert_int_equal(table.count, 0);
 }
 
-static void test_forgotten_keys_lead_to_new_entries(void **state)
+TEST(forgotten_keys_lead_to_new_entries)
 {
 	static const struct intern_key key = {{1, 2, 3}};
 	struct intern table = INTERN(struct thing);
 	struct thing *old = intern_entry(&table, &key), *new;
 
-	(void)state;
 	old->number = 5;
 	intern_forget_keys(&table);
 	new = intern_entry(&table, &key);
@@ -57,13 +52,12 @@ static void test_forgotten_keys_lead_to_new_entries(void **state)
 	intern_clear(&table);
 }
 
-static void test_texts_are_compared_whole(void **state)
+TEST(texts_are_compared_whole)
 {
 	struct text_set set = TEXT_SET;
 	char text[32];
 	const char *copy;
 
-	(void)state;
 	for (int i = 0; i < KEYS; i++) {
 		snprintf(text, sizeof(text), "name_%d", i % 100);
 		assert_int_equal(text_set_find(&set, text),
@@ -75,15 +69,4 @@ static void test_texts_are_compared_whole(void **state)
 	}
 	assert_int_equal(set.count, 100);
 	text_set_clear(&set);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_entries_stay_where_they_are),
-		cmocka_unit_test(test_forgotten_keys_lead_to_new_entries),
-		cmocka_unit_test(test_texts_are_compared_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

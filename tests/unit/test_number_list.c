@@ -3,17 +3,14 @@
 #include "number_list.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
-static void test_numbers_and_ranges(void **state)
+TEST(numbers_and_ranges)
 {
 	struct number_list list = {};
 
-	(void)state;
 	assert_false(number_list_has(&list, 0));
 	assert_int_equal(number_list_add(&list, "0-3,8", 100), 0);
 	assert_int_equal(number_list_add(&list, "100", 100), 0);
@@ -34,9 +31,8 @@ static void assert_bits(const char *text, u64 first, u64 second)
 	number_list_clear(&list);
 }
 
-static void test_bits(void **state)
+TEST(bits)
 {
-	(void)state;
 	assert_bits("0", 1, 0);
 	assert_bits("8,0-3", 0x10f, 0);
 	assert_bits("5-5", 1 << 5, 0);
@@ -46,14 +42,13 @@ static void test_bits(void **state)
 	assert_bits("0-127", UINT64_MAX, UINT64_MAX);
 }
 
-static void test_what_is_not_a_list(void **state)
+TEST(what_is_not_a_list)
 {
 	static const char *const wrong[] = {"",	   ",",	  "1,",	   ",1",  "1,,2", "-1",
 					    "1-",  "3-1", "1-2-3", "x",	  "1 ",	  " 1",
 					    "1 2", "1x",  "+1",	   "0x1", "1;2"};
 	struct number_list list = {};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(number_list_add(&list, wrong[i], 100), -EINVAL);
 	assert_int_equal(number_list_add(&list, "101", 100), -ERANGE);
@@ -62,15 +57,4 @@ static void test_what_is_not_a_list(void **state)
 	assert_int_equal(number_list_add(&list, "18446744073709551615", UINT64_MAX), 0);
 	assert_true(number_list_has(&list, UINT64_MAX));
 	number_list_clear(&list);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers_and_ranges),
-		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_what_is_not_a_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

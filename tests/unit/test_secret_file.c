@@ -4,15 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define LONGEST 4095
 
@@ -52,11 +49,10 @@ static void check(const char *bytes, size_t length, const char *expected)
 	assert_null(secret);
 }
 
-static void test_lines(void **state)
+TEST(lines)
 {
 	char longest[LONGEST + 2];
 
-	(void)state;
 	check("secret", 6, "secret");
 	check("secret\n", 7, "secret");
 	check("se cret\r\n", 9, "se cret");
@@ -71,11 +67,10 @@ static void test_lines(void **state)
 	check(longest, LONGEST, longest);
 }
 
-static void test_files(void **state)
+TEST(files)
 {
 	char *secret = (char *)"untouched";
 
-	(void)state;
 	put("secret", 6);
 	assert_int_equal(chmod(path, 0604), 0);
 	assert_int_equal(secret_file_read(path, &secret, NULL), -EACCES);
@@ -87,12 +82,4 @@ static void test_files(void **state)
 	secret_free(&secret);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_files),
-	};
-
-	return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+TEST_GROUP(make_file, remove_file)

@@ -2,11 +2,6 @@
 /* An agent whose cost is a fixed part and one that goes with its rate, minute after minute. */
 #include "agent/cpu_budget.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +11,7 @@
 
 #include "agent/own_use.h"
 #include "clock.h"
+#include "unit_test.h"
 
 #define MINUTE (60 * 1000 * NS_PER_MS)
 
@@ -42,23 +38,21 @@ static struct cpu_budget begin(double percent, struct load *load)
 	return budget;
 }
 
-static void who_costs_little_keeps_the_rate(void **state)
+TEST(who_costs_little_keeps_the_rate)
 {
 	struct load load = {.fixed = 0.1, .by_hz = 0.001};
 	struct cpu_budget budget = begin(0.5, &load);
 
-	(void)state;
 	for (u32 i = 0; i < 10; i++)
 		assert_int_equal(minute(&budget, &load), 97);
 }
 
-static void who_costs_much_comes_down_and_stays(void **state)
+TEST(who_costs_much_comes_down_and_stays)
 {
 	struct load load = {.fixed = 0.05, .by_hz = 0.02};
 	struct cpu_budget budget = begin(0.5, &load);
 	u64 before;
 
-	(void)state;
 	assert_in_range(minute(&budget, &load), 10, 30);
 	for (u32 i = 0; i < 10; i++) {
 		before = budget.frequency;
@@ -68,12 +62,11 @@ static void who_costs_much_comes_down_and_stays(void **state)
 	assert_int_equal(budget.frequency, before);
 }
 
-static void it_comes_back_when_there_is_room(void **state)
+TEST(it_comes_back_when_there_is_room)
 {
 	struct load load = {.by_hz = 0.05};
 	struct cpu_budget budget = begin(0.5, &load);
 
-	(void)state;
 	minute(&budget, &load);
 	assert_true(budget.frequency < 20);
 	load.by_hz = 0.001;
@@ -82,39 +75,36 @@ static void it_comes_back_when_there_is_room(void **state)
 	assert_int_equal(budget.frequency, 97);
 }
 
-static void there_is_a_floor(void **state)
+TEST(there_is_a_floor)
 {
 	struct load load = {.fixed = 50};
 	struct cpu_budget budget = begin(0.5, &load);
 
-	(void)state;
 	for (u32 i = 0; i < 5; i++)
 		minute(&budget, &load);
 	assert_int_equal(budget.frequency, 1);
 }
 
-static void without_a_budget_nothing_changes(void **state)
+TEST(without_a_budget_nothing_changes)
 {
 	struct load load = {.fixed = 50};
 	struct cpu_budget budget = begin(0, &load);
 
-	(void)state;
 	assert_int_equal(minute(&budget, &load), 97);
 	assert_true(budget.used > 49 && budget.used < 51);
 }
 
-static void what_is_used_is_counted(void **state)
+TEST(what_is_used_is_counted)
 {
 	u64 before = own_cpu_ns(), busy = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 20 * NS_PER_MS;
 
-	(void)state;
 	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < busy)
 		continue;
 	assert_true(own_cpu_ns() >= before + 20 * NS_PER_MS);
 }
 
 /* A child that has touched memory of its own counts, and no more when it has ended. */
-static void memory_is_that_of_all_processes(void **state)
+TEST(memory_is_that_of_all_processes)
 {
 	const size_t bytes = 32 << 20;
 	u64 before = own_memory_bytes();
@@ -122,7 +112,6 @@ static void memory_is_that_of_all_processes(void **state)
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	if (!before) {
 		printf("skip: this kernel does not say how large a process is\n");
 		skip();
@@ -142,19 +131,4 @@ static void memory_is_that_of_all_processes(void **state)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_true(own_memory_bytes() < before + bytes * 3 / 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_costs_little_keeps_the_rate),
-		cmocka_unit_test(who_costs_much_comes_down_and_stays),
-		cmocka_unit_test(it_comes_back_when_there_is_room),
-		cmocka_unit_test(there_is_a_floor),
-		cmocka_unit_test(without_a_budget_nothing_changes),
-		cmocka_unit_test(what_is_used_is_counted),
-		cmocka_unit_test(memory_is_that_of_all_processes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

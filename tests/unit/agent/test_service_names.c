@@ -3,12 +3,9 @@
 #include "agent/service_names.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define ID "4f1ec5c4d1a3c1d0e21a1b8cf8f6c1f3a9b7c5d2e4f60718293a4b5c6d7e8f90"
 
@@ -21,11 +18,10 @@ static struct service_names *make(const char *const *rules, u32 count)
 	return names;
 }
 
-static void the_cgroup_names_the_service(void **state)
+TEST(the_cgroup_names_the_service)
 {
 	struct service_names *names = make(NULL, 0);
 
-	(void)state;
 	assert_string_equal(service_names_of(names, "/system.slice/nginx.service", false).service,
 			    "nginx");
 	assert_string_equal(service_names_of(names, "/", false).service, SERVICE_OTHER);
@@ -35,18 +31,17 @@ static void the_cgroup_names_the_service(void **state)
 	assert_null(names);
 }
 
-static void threads_of_the_kernel_are_its_own(void **state)
+TEST(threads_of_the_kernel_are_its_own)
 {
 	struct service_names *names = make(NULL, 0);
 
-	(void)state;
 	assert_string_equal(service_names_of(names, "/", true).service, SERVICE_KERNEL);
 	assert_string_equal(service_names_of(names, "", true).service, SERVICE_KERNEL);
 	assert_string_equal(service_names_of(names, "/system.slice/x.service", true).service, "x");
 	service_names_free(&names);
 }
 
-static void the_first_rule_that_matches_wins(void **state)
+TEST(the_first_rule_that_matches_wins)
 {
 	static const char *const rules[] = {
 		"/system.slice/web-*=web:1.5",
@@ -57,7 +52,6 @@ static void the_first_rule_that_matches_wins(void **state)
 	struct service_names *names = make(rules, 4);
 	struct task_service found;
 
-	(void)state;
 	found = service_names_of(names, "/system.slice/web-7.service", false);
 	assert_string_equal(found.service, "web");
 	assert_string_equal(found.version, "1.5");
@@ -70,11 +64,10 @@ static void the_first_rule_that_matches_wins(void **state)
 	service_names_free(&names);
 }
 
-static void a_rule_that_is_none_is_refused(void **state)
+TEST(a_rule_that_is_none_is_refused)
 {
 	static const char *const wrong[] = {"web", "=web", "*=", "*=:", ""};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct service_names *names = (void *)1;
 		struct stackmap_error error = {};
@@ -83,16 +76,4 @@ static void a_rule_that_is_none_is_refused(void **state)
 		assert_ptr_equal(names, (void *)1);
 		assert_non_null(strstr(error.message, "GLOB=NAME"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cgroup_names_the_service),
-		cmocka_unit_test(threads_of_the_kernel_are_its_own),
-		cmocka_unit_test(the_first_rule_that_matches_wins),
-		cmocka_unit_test(a_rule_that_is_none_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

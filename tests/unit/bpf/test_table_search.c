@@ -4,18 +4,12 @@
  * The map has room for some of them only, so each chunk's memory is soon another's. A search finds
  * the right rule or none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -27,6 +21,7 @@
 #include "symbol/unwind/code_rows.h"
 #include "test_table_search.h"
 #include "test_table_search.skel.h"
+#include "unit_test.h"
 
 #define CHUNKS 96 /* of all files: some 160 */
 #define PUBLISHERS 2
@@ -93,11 +88,10 @@ static int map_of_tables(void)
 	return bpf_map__fd(programs->maps.file_tables);
 }
 
-static void what_is_published_is_found(void **state)
+TEST(what_is_published_is_found, set_up, tear_down)
 {
 	struct search_count count;
 
-	(void)state;
 	count = search();
 	assert_int_equal(count.missing, SEARCHES);
 	assert_int_equal(table_publish(map_of_tables(), 3, &tables[3]), 0);
@@ -140,12 +134,11 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void no_rule_is_wrong_while_tables_come_and_go(void **state)
+TEST(no_rule_is_wrong_while_tables_come_and_go, set_up, tear_down)
 {
 	pid_t pids[PUBLISHERS];
 	u64 found = 0;
 
-	(void)state;
 	for (u32 i = 0; i < PUBLISHERS; i++)
 		pids[i] = start_publisher(i);
 	while (__atomic_load_n(rounds, __ATOMIC_RELAXED) < ROUNDS)
@@ -157,12 +150,6 @@ static void no_rule_is_wrong_while_tables_come_and_go(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_published_is_found, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_rule_is_wrong_while_tables_come_and_go, set_up,
-						tear_down),
-	};
-
 	libbpf_set_print(NULL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -3,13 +3,6 @@
  * What the kernel side finds of the mappings of this very process, against what the dynamic linker
  * says of them. Built by several linkers, with and without a fixed address, as their images differ.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
@@ -19,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +21,7 @@
 
 #include "test_vma_image.h"
 #include "test_vma_image.skel.h"
+#include "unit_test.h"
 
 int in_first_page(int number); /* small_library.c */
 
@@ -110,9 +105,8 @@ static void assert_all_objects(void)
 	assert_in_range(segments, 5, 1000); /* this program, three libraries, the vdso */
 }
 
-static void images_are_those_of_the_dynamic_linker(void **state)
+TEST(images_are_those_of_the_dynamic_linker)
 {
-	(void)state;
 	assert_int_equal(in_first_page(0), 1);
 	assert_all_objects();
 }
@@ -126,14 +120,13 @@ static int first_image(struct dl_phdr_info *object, size_t bytes, void *image)
 
 /* Maps all of this program's file, as who reads its own symbols does, where that ends right below
  * the program. */
-static void another_mapping_below_is_none_of_the_image(void **state)
+TEST(another_mapping_below_is_none_of_the_image)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat stat;
 	u64 image, bytes;
 	void *copy;
 
-	(void)state;
 	assert_int_equal(fstat(fd, &stat), 0);
 	bytes = (stat.st_size + PAGE - 1) & ~(PAGE - 1);
 	dl_iterate_phdr(first_image, &image);
@@ -148,13 +141,12 @@ static void another_mapping_below_is_none_of_the_image(void **state)
 	munmap(copy, bytes);
 }
 
-static void pieces_of_code_are_one_image(void **state)
+TEST(pieces_of_code_are_one_image)
 {
 	void *library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
 	void *code = library ? dlsym(library, "fma") : NULL;
 	void *page = (void *)((uintptr_t)code & ~(PAGE - 1));
 
-	(void)state;
 	assert_non_null(code);
 	assert_int_equal(mprotect(page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
 	assert_all_objects();
@@ -162,13 +154,12 @@ static void pieces_of_code_are_one_image(void **state)
 }
 
 /* The same file twice in one process. */
-static void each_copy_has_its_own_image(void **state)
+TEST(each_copy_has_its_own_image)
 {
 	void *library = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
 	void *code[2] = {dlsym(RTLD_DEFAULT, "qsort"), library ? dlsym(library, "qsort") : NULL};
 	struct image_question found[2];
 
-	(void)state;
 	if (!library) {
 		printf("skip: the linker gives no second copy of libc.so.6\n");
 		skip();
@@ -186,12 +177,11 @@ static void each_copy_has_its_own_image(void **state)
 	dlclose(library);
 }
 
-static void code_without_a_file_has_no_image(void **state)
+TEST(code_without_a_file_has_no_image)
 {
 	void *code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct image_question found;
 
-	(void)state;
 	assert_true(code != MAP_FAILED);
 	found = look((uintptr_t)code);
 	assert_int_equal(found.error, 0);
@@ -212,13 +202,12 @@ static void map_page(void *address, u64 file_offset, int access)
 }
 
 /* Code behind a program's zeroed data, and the same code moved away from its ELF header. */
-static void memory_without_a_file_may_lie_between(void **state)
+TEST(memory_without_a_file_may_lie_between)
 {
 	void *base = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void *elsewhere = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct code code = {.file_offset = PAGE, .image = (uintptr_t)base};
 
-	(void)state;
 	map_page(base, 0, PROT_READ);
 	map_page(base + 2 * PAGE, PAGE, PROT_READ | PROT_EXEC);
 	code.address = (uintptr_t)base + 2 * PAGE;
@@ -255,7 +244,7 @@ static void *change_mappings(void *code)
 
 /* Three pages of this program's file; the last stays code while the one before it changes. What is
  * being changed at the moment may be said to be so, no more. */
-static void changes_beside_it_do_not_disturb(void **state)
+TEST(changes_beside_it_do_not_disturb)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	void *code = mmap(NULL, 3 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -264,7 +253,6 @@ static void changes_beside_it_do_not_disturb(void **state)
 	pthread_t thread;
 	u32 undecided = 0;
 
-	(void)state;
 	close(fd);
 	assert_true(code != MAP_FAILED);
 	done = false;
@@ -285,16 +273,6 @@ static void changes_beside_it_do_not_disturb(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(images_are_those_of_the_dynamic_linker),
-		cmocka_unit_test(another_mapping_below_is_none_of_the_image),
-		cmocka_unit_test(pieces_of_code_are_one_image),
-		cmocka_unit_test(each_copy_has_its_own_image),
-		cmocka_unit_test(memory_without_a_file_may_lie_between),
-		cmocka_unit_test(code_without_a_file_has_no_image),
-		cmocka_unit_test(changes_beside_it_do_not_disturb),
-	};
-
 	programs = test_vma_image_bpf__open();
 	if (!programs || test_vma_image_bpf__load(programs)) {
 		if (errno != EPERM)
@@ -302,5 +280,5 @@ int main(void)
 		puts("skipped: no permission to load BPF programs");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -16,6 +16,7 @@
 #include "capture/command_code.h"
 #include "clock.h"
 #include "symbol/symbolizer/symbolizers.h"
+#include "unit_test.h"
 
 #define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
 #define FIFO "/tmp/test_command_code.fifo"
@@ -46,11 +47,10 @@ static void visit_until_done(struct command_code *code)
 }
 
 /* Without the program having run, and of nothing else. */
-static void a_commands_files_have_tables(void **state)
+TEST(a_commands_files_have_tables, begin_unwinding, end)
 {
 	struct command_code code = begun("/bin/sleep");
 
-	(void)state;
 	assert_true(code.linker);
 	visit_until_done(&code);
 	command_code_end(&code);
@@ -61,11 +61,10 @@ static void a_commands_files_have_tables(void **state)
 }
 
 /* The linker has mapped itself by the time it finds that out. */
-static void a_text_has_none(void **state)
+TEST(a_text_has_none, begin_unwinding, end)
 {
 	struct command_code code = begun("/etc/passwd");
 
-	(void)state;
 	visit_until_done(&code);
 	assert_true(code.is_asked);
 	command_code_end(&code);
@@ -73,11 +72,10 @@ static void a_text_has_none(void **state)
 	assert_false(number_of("/passwd"));
 }
 
-static void without_a_path_nobody_is_asked(void **state)
+TEST(without_a_path_nobody_is_asked, begin_unwinding, end)
 {
 	struct command_code code = begun(NULL);
 
-	(void)state;
 	assert_int_equal(code.linker, 0);
 	command_code_visit(&code);
 	command_code_end(&code);
@@ -95,11 +93,10 @@ static void copy_cut(const char *from, const char *to)
 	close(out);
 }
 
-static void a_linker_that_crashes_is_ended(void **state)
+TEST(a_linker_that_crashes_is_ended, begin_unwinding, end)
 {
 	struct command_code code;
 
-	(void)state;
 	copy_cut("/bin/sleep", CUT);
 	code = begun(CUT);
 	visit_until_done(&code);
@@ -108,12 +105,11 @@ static void a_linker_that_crashes_is_ended(void **state)
 }
 
 /* Code of the command would run twice. */
-static void a_command_with_auditors_is_not_asked_for(void **state)
+TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
 {
 	static const char *const options[] = {"--audit", "--depaudit"};
 	char command[512];
 
-	(void)state;
 	for (u32 i = 0; i < 2; i++) {
 		struct command_code code;
 
@@ -143,11 +139,10 @@ static void a_command_with_auditors_is_not_asked_for(void **state)
 }
 
 /* What the environment asks for is meant for the command's own run. */
-static void the_environment_has_nothing_done(void **state)
+TEST(the_environment_has_nothing_done, begin_unwinding, end)
 {
 	struct command_code code;
 
-	(void)state;
 	setenv("LD_DEBUG", "files", 1);
 	setenv("LD_DEBUG_OUTPUT", RAN, 1);
 	code = begun("/bin/sleep");
@@ -174,13 +169,12 @@ static bool is_waiting(pid_t pid)
 }
 
 /* A file that does not answer: opening it waits for somebody who writes. */
-static void a_linker_that_waits_is_ended(void **state)
+TEST(a_linker_that_waits_is_ended, begin_unwinding, end)
 {
 	struct command_code code;
 	pid_t linker;
 	u64 end = clock_ms() + PATIENCE_MS;
 
-	(void)state;
 	unlink(FIFO);
 	assert_int_equal(mkfifo(FIFO, 0600), 0);
 	code = begun(FIFO);
@@ -196,13 +190,12 @@ static void a_linker_that_waits_is_ended(void **state)
 }
 
 /* What is ended while the linker is stopped with its mappings leaves nothing. */
-static void one_that_was_asked_is_ended(void **state)
+TEST(one_that_was_asked_is_ended, begin_unwinding, end)
 {
 	struct command_code code = begun("/bin/sleep");
 	pid_t linker = code.linker;
 	u64 end = clock_ms() + PATIENCE_MS;
 
-	(void)state;
 	code.symbolizers = NULL;
 	assert_int_equal(symbolizers_create(&code.symbolizers), 0);
 	while (!code.is_asked && clock_ms() < end)
@@ -211,24 +204,4 @@ static void one_that_was_asked_is_ended(void **state)
 	assert_int_equal(code.linker, 0);
 	assert_true(kill(linker, 0) < 0 && errno == ESRCH);
 	symbolizers_free(&code.symbolizers);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_commands_files_have_tables, begin_unwinding, end),
-		cmocka_unit_test_setup_teardown(a_text_has_none, begin_unwinding, end),
-		cmocka_unit_test_setup_teardown(without_a_path_nobody_is_asked, begin_unwinding,
-						end),
-		cmocka_unit_test_setup_teardown(a_linker_that_crashes_is_ended, begin_unwinding,
-						end),
-		cmocka_unit_test_setup_teardown(a_command_with_auditors_is_not_asked_for,
-						begin_unwinding, end),
-		cmocka_unit_test_setup_teardown(the_environment_has_nothing_done, begin_unwinding,
-						end),
-		cmocka_unit_test_setup_teardown(a_linker_that_waits_is_ended, begin_unwinding, end),
-		cmocka_unit_test_setup_teardown(one_that_was_asked_is_ended, begin_unwinding, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,21 +7,17 @@
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "unit_test.h"
 
 #define CALLS 1000
 #define WINDOWS 3
@@ -157,27 +153,24 @@ static void look_as_events_come(void)
 	}
 }
 
-static void a_flight_instance_keeps_what_was_seen(void **state)
+TEST(a_flight_instance_keeps_what_was_seen, NULL, detach)
 {
-	(void)state;
 	attach(8 << 20);
 	look_as_events_come();
 }
 
-static void a_drain_instance_keeps_what_was_seen(void **state)
+TEST(a_drain_instance_keeps_what_was_seen, NULL, detach)
 {
-	(void)state;
 	attach(0);
 	look_as_events_come();
 }
 
-static void what_was_drained_is_not_seen_again(void **state)
+TEST(what_was_drained_is_not_seen_again, NULL, detach)
 {
 	struct trace_writer *writer;
 	struct stackmap_error error;
 	u64 produced;
 
-	(void)state;
 	attach(0);
 	call_in_child(CALLS);
 	assert_int_equal(trace_writer_create("/dev/null", &info, &writer, &error), 0);
@@ -231,9 +224,8 @@ static int pace_after_calls(int limit)
 
 /* In the first window the child's code is new, so visits are frequent until nothing new has come
  * for a while. In the next window each file is written again, and nothing in it is new. */
-static void known_code_is_not_watched_for(void **state)
+TEST(known_code_is_not_watched_for, NULL, detach)
 {
-	(void)state;
 	attach(0);
 	assert_in_range(pace_after_calls(PACE_MS_MAX), PACE_MS_MIN, PACE_MS_WATCH);
 	assert_int_equal(pace_after_calls(0), PACE_MS_MAX);
@@ -257,7 +249,7 @@ static pid_t begin_calling(struct calling *calling)
 	_exit(0);
 }
 
-static void windows_have_each_event_once(void **state)
+TEST(windows_have_each_event_once, NULL, detach)
 {
 	struct calling *calling = mmap(NULL, sizeof(*calling), PROT_READ | PROT_WRITE,
 				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -265,7 +257,6 @@ static void windows_have_each_event_once(void **state)
 	u32 windows = 0;
 	pid_t child;
 
-	(void)state;
 	assert_true(calling != MAP_FAILED);
 	attach(0);
 	child = begin_calling(calling);
@@ -281,17 +272,4 @@ static void windows_have_each_event_once(void **state)
 	assert_int_equal(events + lost, calling->calls);
 	assert_int_equal(take_window(&lost), 0);
 	munmap(calling, sizeof(*calling));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_flight_instance_keeps_what_was_seen, detach),
-		cmocka_unit_test_teardown(a_drain_instance_keeps_what_was_seen, detach),
-		cmocka_unit_test_teardown(what_was_drained_is_not_seen_again, detach),
-		cmocka_unit_test_teardown(known_code_is_not_watched_for, detach),
-		cmocka_unit_test_teardown(windows_have_each_event_once, detach),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,7 @@
  */
 #include "stackmap/client.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -27,11 +22,13 @@
 #include "stackmap/here.h"
 #include "test_client.h"
 #include "test_client.skel.h"
+#include "unit_test.h"
 
 #define DEPTH STACKMAP_HERE_DEPTH_MAX
 
 static struct test_client_bpf *programs;
 static struct stackmap_client *client;
+static bool has_task_work;
 
 /* What asks, and the stack at that place. */
 struct asked {
@@ -102,13 +99,21 @@ static void assert_stack(s64 id, const struct asked *asked)
 		assert_frame(frames[stack.depth - i], asked->here[asked->depth - i]);
 }
 
-static void an_answer_comes_on_the_way_to_user_mode(void **state)
+static void need_task_work(void)
+{
+	if (!has_task_work) {
+		print_message("this kernel has no task work for BPF programs\n");
+		skip();
+	}
+}
+
+TEST(an_answer_comes_on_the_way_to_user_mode)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;
 	struct asked asked;
 
-	(void)state;
+	need_task_work();
 	ask(&asked, CLIENT_ASK);
 	assert_in_range(asked.question.result[0], 1, UINT32_MAX);
 	assert_int_equal(answer->count, before + 1);
@@ -117,19 +122,19 @@ static void an_answer_comes_on_the_way_to_user_mode(void **state)
 	assert_stack(answer->id, &asked);
 }
 
-static void requests_of_one_entry_have_one_answer(void **state)
+TEST(requests_of_one_entry_have_one_answer)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;
 	struct asked asked;
 
-	(void)state;
+	need_task_work();
 	ask(&asked, CLIENT_ASK_TWICE);
 	assert_int_equal(asked.question.result[0], asked.question.result[1]);
 	assert_int_equal(answer->count, before + 1);
 }
 
-static void each_entry_has_its_own_cookie_and_equal_stacks_one_id(void **state)
+TEST(each_entry_has_its_own_cookie_and_equal_stacks_one_id)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	struct stackmap_stack stack;
@@ -137,7 +142,7 @@ static void each_entry_has_its_own_cookie_and_equal_stacks_one_id(void **state)
 	s64 id[2];
 	u32 cookie[2];
 
-	(void)state;
+	need_task_work();
 	for (volatile int i = 0; i < 2; i++) { /* one call, not two */
 		ask(&asked, CLIENT_ASK);
 		id[i] = answer->id;
@@ -149,13 +154,13 @@ static void each_entry_has_its_own_cookie_and_equal_stacks_one_id(void **state)
 	assert_int_equal(stack.ref_count, 2);
 }
 
-static void nobody_answers_what_was_cancelled(void **state)
+TEST(nobody_answers_what_was_cancelled)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;
 	struct asked asked;
 
-	(void)state;
+	need_task_work();
 	ask(&asked, CLIENT_ASK_CANCEL);
 	assert_in_range(asked.question.result[0], 1, UINT32_MAX);
 	assert_int_equal(asked.question.result[1], 0);
@@ -166,12 +171,11 @@ static void nobody_answers_what_was_cancelled(void **state)
 	assert_stack(answer->id, &asked);
 }
 
-static void programs_that_may_sleep_unwind_at_once(void **state)
+TEST(programs_that_may_sleep_unwind_at_once)
 {
 	u32 before = programs->bss->answer.count;
 	struct asked asked;
 
-	(void)state;
 	ask(&asked, CLIENT_UNWIND);
 	if (asked.question.result[0] < asked.depth)
 		print_error("%d frames, then stop %u\n", (int)asked.question.result[0],
@@ -181,13 +185,12 @@ static void programs_that_may_sleep_unwind_at_once(void **state)
 	assert_int_equal(programs->bss->answer.count, before);
 }
 
-static void what_is_no_id_or_frame_is_not_found(void **state)
+TEST(what_is_no_id_or_frame_is_not_found)
 {
 	struct stackmap_stack stack;
 	char path[PATH_MAX];
 	uint64_t offset;
 
-	(void)state;
 	assert_int_equal(stackmap_client_find(client, 0, &stack, NULL, 0), -ENOENT);
 	assert_int_equal(stackmap_client_place(client, ~0ULL, path, sizeof(path), &offset),
 			 -ENOENT);
@@ -195,12 +198,11 @@ static void what_is_no_id_or_frame_is_not_found(void **state)
 			 -ENOENT);
 }
 
-static void bits_out_of_range_are_an_error(void **state)
+TEST(bits_out_of_range_are_an_error)
 {
 	struct stackmap_client *none = NULL;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(stackmap_client_open(programs->obj, 9, &none, &error), -ERANGE);
 	assert_null(none);
 }
@@ -222,34 +224,22 @@ static int start(void)
 	return result == -EPERM ? 77 : result != 0;
 }
 
-static bool has_task_work(void)
+static void find_task_work(void)
 {
 	struct asked asked;
 
 	ask(&asked, CLIENT_ASK);
-	return asked.question.result[0] != -EOPNOTSUPP;
+	has_task_work = asked.question.result[0] != -EOPNOTSUPP;
 }
 
 int main(void)
 {
-	const struct CMUnitTest anywhere[] = {
-		cmocka_unit_test(programs_that_may_sleep_unwind_at_once),
-		cmocka_unit_test(what_is_no_id_or_frame_is_not_found),
-		cmocka_unit_test(bits_out_of_range_are_an_error),
-	};
-	const struct CMUnitTest deferred[] = {
-		cmocka_unit_test(an_answer_comes_on_the_way_to_user_mode),
-		cmocka_unit_test(requests_of_one_entry_have_one_answer),
-		cmocka_unit_test(each_entry_has_its_own_cookie_and_equal_stacks_one_id),
-		cmocka_unit_test(nobody_answers_what_was_cancelled),
-	};
 	int failed = start();
 
 	if (failed)
 		return failed;
-	failed = cmocka_run_group_tests(anywhere, NULL, NULL);
-	if (has_task_work())
-		failed += cmocka_run_group_tests(deferred, NULL, NULL);
+	find_task_work();
+	failed = unit_tests_run();
 	stackmap_client_close(&client);
 	test_client_bpf__destroy(programs);
 	return failed != 0;

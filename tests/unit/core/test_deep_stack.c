@@ -2,12 +2,9 @@
 /* Stacks of every depth around the limit: which frames are kept, in which order. */
 #include "deep_stack.h"
 
-/* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+/* cmocka needs these three before it. */
 
 #define FRAME(number) FRAME_USER(7, 1000 + (number))
 
@@ -20,9 +17,8 @@ static u32 walked(u32 depth)
 	return (u32)deep_stack_end(&stack, depth);
 }
 
-static void a_stack_that_fits_is_kept_whole(void **state)
+TEST(a_stack_that_fits_is_kept_whole)
 {
-	(void)state;
 	assert_int_equal(walked(0), 0);
 	for (u32 depth = 1; depth <= STACK_USER_DEPTH_MAX; depth += 51) {
 		assert_int_equal(walked(depth), depth);
@@ -44,30 +40,17 @@ static void check_deep(u32 depth)
 		assert_int_equal(stack.frame[i], FRAME(i + omitted - 1));
 }
 
-static void a_deeper_stack_keeps_both_ends(void **state)
+TEST(a_deeper_stack_keeps_both_ends)
 {
-	(void)state;
 	for (u32 depth = 512; depth < 1200; depth++)
 		check_deep(depth);
 	check_deep(STACK_WALK_DEPTH_MAX);
 }
 
-static void code_frames_are_not_taken_for_omitted(void **state)
+TEST(code_frames_are_not_taken_for_omitted)
 {
-	(void)state;
 	assert_false(FRAME_IS_OMITTED(0));
 	assert_false(FRAME_IS_OMITTED(FRAME(0)));
 	assert_false(FRAME_IS_OMITTED(FRAME_GUESSED | FRAME(0)));
 	assert_false(FRAME_IS_OMITTED(0xffffffff81000000ULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stack_that_fits_is_kept_whole),
-		cmocka_unit_test(a_deeper_stack_keeps_both_ends),
-		cmocka_unit_test(code_frames_are_not_taken_for_omitted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

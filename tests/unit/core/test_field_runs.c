@@ -2,12 +2,9 @@
 /* Runs of two programs at one tracepoint, in every order that one CPU can have. */
 #include "field_runs.h"
 
-/* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+/* cmocka needs these three before it. */
 
 /* f: the first runs, s: the second; as in "fs", a hit that both see. */
 static struct field_runs after(const char *runs)
@@ -31,64 +28,44 @@ static void check(const char *runs, u64 skipped, u64 unsure, s64 ahead)
 	assert_int_equal((s64)state.ahead, ahead);
 }
 
-static void pairs_are_no_loss(void **state)
+TEST(pairs_are_no_loss)
 {
-	(void)state;
 	check("", 0, 0, 0);
 	check("fs", 0, 0, 0);
 	check("fsfsfs", 0, 0, 0);
 	check("fsffsffsss", 0, 0, 0);
 }
 
-static void a_second_alone_is_a_skip(void **state)
+TEST(a_second_alone_is_a_skip)
 {
-	(void)state;
 	check("fss", 0, 1, 0);
 	check("fssfs", 1, 0, 0);
 	check("fssssfs", 3, 0, 0);
 	check("fssfssfs", 2, 0, 0);
 }
 
-static void the_first_hit_may_be_one(void **state)
+TEST(the_first_hit_may_be_one)
 {
-	(void)state;
 	check("s", 0, 1, 0);
 	check("sfs", 1, 0, 0);
 }
 
 /* Between the two attachments. */
-static void runs_before_the_second_came_hide_nothing(void **state)
+TEST(runs_before_the_second_came_hide_nothing)
 {
-	(void)state;
 	check("fffs", 0, 0, 0);
 	check("fffssfs", 1, 0, 0);
 }
 
 /* An interrupt between the two, whose first program is skipped as the other's has not ended. */
-static void an_interrupts_skip_is_one(void **state)
+TEST(an_interrupts_skip_is_one)
 {
-	(void)state;
 	check("fsfssfs", 1, 0, 0);
 }
 
 /* One that hits the second program: the kernel does not run it twice. */
-static void a_miss_of_the_second_leaves_its_partner(void **state)
+TEST(a_miss_of_the_second_leaves_its_partner)
 {
-	(void)state;
 	check("fsfsf", 0, 0, 1);
 	check("fsfsffs", 0, 0, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_are_no_loss),
-		cmocka_unit_test(a_second_alone_is_a_skip),
-		cmocka_unit_test(the_first_hit_may_be_one),
-		cmocka_unit_test(runs_before_the_second_came_hide_nothing),
-		cmocka_unit_test(an_interrupts_skip_is_one),
-		cmocka_unit_test(a_miss_of_the_second_leaves_its_partner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

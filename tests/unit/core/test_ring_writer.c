@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a writer is given, and what it is told of the slot it takes: also where the 30 bits of a
  * commit word come round. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "ring_writer.h"
+#include "unit_test.h"
 
 #define SLOTS 64
 #define ROUND (1ULL << 30) /* positions until commit words repeat */
@@ -19,11 +15,10 @@ static u32 committed(u64 position, u32 marks)
 	return COMMIT_OF(position) | marks;
 }
 
-static void test_drain_takes_what_the_reader_has_given_back(void **state)
+TEST(drain_takes_what_the_reader_has_given_back)
 {
 	struct ring_header ring = {.head = SLOTS, .tail = SLOTS};
 
-	(void)state;
 	assert_int_equal(ring_take(&ring, SLOTS, SLOTS - 1), SLOTS);
 	assert_int_equal(ring_take(&ring, SLOTS, 2), 0);
 	assert_int_equal(ring_take(&ring, SLOTS, 1), 2 * SLOTS - 1);
@@ -33,13 +28,12 @@ static void test_drain_takes_what_the_reader_has_given_back(void **state)
 	assert_int_equal(ring.head, 2 * SLOTS + 1);
 }
 
-static void test_claim_says_what_was_there(void **state)
+TEST(claim_says_what_was_there)
 {
 	u64 position = 5 * SLOTS;
 	u32 never = 0, event = committed(position - SLOTS, 0);
 	u32 run = committed(position - SLOTS, COMMIT_CONTINUED);
 
-	(void)state;
 	assert_int_equal(ring_claim(&never, position), CLAIM_FRESH);
 	assert_int_equal(ring_claim(&event, position), CLAIM_EVENT);
 	assert_int_equal(ring_claim(&run, position), CLAIM_CONTINUED);
@@ -48,12 +42,11 @@ static void test_claim_says_what_was_there(void **state)
 	assert_int_equal(run, committed(position, COMMIT_BUSY));
 }
 
-static void test_claim_leaves_others_alone(void **state)
+TEST(claim_leaves_others_alone)
 {
 	u64 position = 5 * SLOTS;
 	u32 busy = committed(position - SLOTS, COMMIT_BUSY), newer = committed(position + SLOTS, 0);
 
-	(void)state;
 	assert_int_equal(ring_claim(&busy, position), CLAIM_BUSY);
 	assert_int_equal(busy, committed(position - SLOTS, COMMIT_BUSY));
 	assert_int_equal(ring_claim(&newer, position), CLAIM_LAPPED);
@@ -61,34 +54,19 @@ static void test_claim_leaves_others_alone(void **state)
 }
 
 /* The event at a position that is a multiple of 2^30 has a commit word of zero. */
-static void test_zero_is_an_event_once_positions_have_come_round(void **state)
+TEST(zero_is_an_event_once_positions_have_come_round)
 {
 	u32 event = committed(ROUND, 0), newer = event;
 
-	(void)state;
 	assert_int_equal(event, 0);
 	assert_int_equal(ring_claim(&event, ROUND + SLOTS), CLAIM_EVENT);
 	assert_int_equal(ring_claim(&newer, ROUND - SLOTS), CLAIM_LAPPED);
 }
 
-static void test_order_holds_across_the_wrap(void **state)
+TEST(order_holds_across_the_wrap)
 {
 	u32 older = committed(ROUND - SLOTS / 2, 0), newer = committed(ROUND + SLOTS / 2, 0);
 
-	(void)state;
 	assert_int_equal(ring_claim(&older, ROUND + SLOTS / 2), CLAIM_EVENT);
 	assert_int_equal(ring_claim(&newer, ROUND - SLOTS / 2), CLAIM_LAPPED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drain_takes_what_the_reader_has_given_back),
-		cmocka_unit_test(test_claim_says_what_was_there),
-		cmocka_unit_test(test_claim_leaves_others_alone),
-		cmocka_unit_test(test_zero_is_an_event_once_positions_have_come_round),
-		cmocka_unit_test(test_order_holds_across_the_wrap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

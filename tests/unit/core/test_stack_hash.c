@@ -2,12 +2,10 @@
 #include "stack_hash.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define SEED 0x0123456789abcdefULL
 #define WORDS 7
@@ -21,22 +19,20 @@ static struct stack sample(void)
 	return stack;
 }
 
-static void words_beyond_the_stack_do_not_count(void **state)
+TEST(words_beyond_the_stack_do_not_count)
 {
 	struct stack stack = sample();
 	u64 hash = stack_hash(&stack, SEED);
 
-	(void)state;
 	memset(&stack.word[WORDS], 0, 8);
 	assert_int_equal(stack_hash(&stack, SEED), hash);
 }
 
-static void seed_depth_and_flags_count(void **state)
+TEST(seed_depth_and_flags_count)
 {
 	struct stack stack = sample();
 	u64 hash = stack_hash(&stack, SEED);
 
-	(void)state;
 	assert_int_not_equal(stack_hash(&stack, SEED + 1), hash);
 	stack.flags = STACK_TRUNCATED;
 	assert_int_not_equal(stack_hash(&stack, SEED), hash);
@@ -47,13 +43,12 @@ static void seed_depth_and_flags_count(void **state)
 
 /* Each input bit turns each output bit in about half of the stacks: 448 bits of input, so 224 +- 5
  * sigma. */
-static void every_bit_of_the_words_reaches_every_bit_of_the_hash(void **state)
+TEST(every_bit_of_the_words_reaches_every_bit_of_the_hash)
 {
 	struct stack stack = sample();
 	u64 hash = stack_hash(&stack, SEED);
 	u32 turned[64] = {0};
 
-	(void)state;
 	for (u32 bit = 0; bit < 64 * WORDS; bit++) {
 		u64 change;
 
@@ -69,12 +64,11 @@ static void every_bit_of_the_words_reaches_every_bit_of_the_hash(void **state)
 
 /* 2^14 stacks that differ in the low bits of one frame spread over 2^15 slots like random numbers
  * do. */
-static void neighbouring_stacks_spread(void **state)
+TEST(neighbouring_stacks_spread)
 {
 	static u8 taken[1 << 15];
 	u32 used = 0;
 
-	(void)state;
 	for (u32 half = 0; half < 2; half++) {
 		struct stack stack = sample();
 
@@ -91,16 +85,4 @@ static void neighbouring_stacks_spread(void **state)
 		/* expected: 32768 * (1 - e^-0.5) = 12893, sigma 53 */
 		assert_in_range(used, 12893 - 5 * 53, 12893 + 5 * 53);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_beyond_the_stack_do_not_count),
-		cmocka_unit_test(seed_depth_and_flags_count),
-		cmocka_unit_test(every_bit_of_the_words_reaches_every_bit_of_the_hash),
-		cmocka_unit_test(neighbouring_stacks_spread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,13 @@
 #include "stack_map.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stack_hash.h"
 #include "stack_pack.h"
+#include "unit_test.h"
 
 #define BITS 10
 #define MAX (1U << BITS)
@@ -79,11 +76,10 @@ static struct table_view *find(s64 id)
 	return element;
 }
 
-static void the_same_stack_has_the_same_id(void **state)
+TEST(the_same_stack_has_the_same_id, default_table, table_free)
 {
 	s64 id = get_id(1, 5, 0);
 
-	(void)state;
 	assert_true(id > 0 && id <= 0xffffffffLL);
 	assert_int_equal(get_id(1, 5, 0), id);
 	assert_int_equal(find(id)->ref_count, 2);
@@ -91,11 +87,10 @@ static void the_same_stack_has_the_same_id(void **state)
 	assert_int_equal(stat_get().refs, 2);
 }
 
-static void an_id_gives_the_stack_back(void **state)
+TEST(an_id_gives_the_stack_back, default_table, table_free)
 {
 	struct table_view *element = find(get_id(3, 5, STACK_TRUNCATED));
 
-	(void)state;
 	assert_int_equal(IDENTITY_DEPTH(element->identity), 5);
 	assert_int_equal(IDENTITY_FLAGS(element->identity), STACK_TRUNCATED | STACK_NARROW);
 	for (u32 i = 0; i < 5; i++)
@@ -103,23 +98,21 @@ static void an_id_gives_the_stack_back(void **state)
 				 FRAME_NARROW_TOP + 48 + i);
 }
 
-static void prefix_and_truncation_make_another_stack(void **state)
+TEST(prefix_and_truncation_make_another_stack, default_table, table_free)
 {
 	s64 whole = get_id(1, 5, 0), cut = get_id(1, 5, STACK_TRUNCATED);
 	s64 prefix = get_id(1, 4, 0), even = get_id(1, 6, 0);
 
-	(void)state;
 	assert_true(whole > 0 && cut > 0 && prefix > 0 && even > 0);
 	assert_true(whole != cut && whole != prefix && whole != even && prefix != even);
 	assert_int_equal(stat_get().entries, 4);
 }
 
 /* An odd narrow stack ends with a zero half, like one more frame whose lower half is zero. */
-static void an_odd_stack_is_not_its_zero_extended_one(void **state)
+TEST(an_odd_stack_is_not_its_zero_extended_one, default_table, table_free)
 {
 	s64 odd, even;
 
-	(void)state;
 	stack.depth = 1;
 	stack.flags = 0;
 	stack.word[0] = 0xffffffff81000000;
@@ -131,30 +124,27 @@ static void an_odd_stack_is_not_its_zero_extended_one(void **state)
 	assert_true(odd > 0 && even > 0 && odd != even);
 }
 
-static void no_frames_are_refused_and_not_counted(void **state)
+TEST(no_frames_are_refused_and_not_counted, default_table, table_free)
 {
 	struct table_stat stat;
 
-	(void)state;
 	assert_int_equal(get_id(1, 0, 0), -EINVAL);
 	stat = stat_get();
 	assert_int_equal(stat.refs + stat.drops[TABLE_DROP_RESETTING], 0);
 }
 
-static void a_map_being_reset_refuses(void **state)
+TEST(a_map_being_reset_refuses, default_table, table_free)
 {
-	(void)state;
 	((struct table_header *)table)->resetting = 1;
 	assert_int_equal(get_id(1, 5, 0), -EINVAL);
 	assert_int_equal(stat_get().drops[TABLE_DROP_RESETTING], 1);
 	assert_int_equal(stat_get().entries, 0);
 }
 
-static void exactly_2_to_the_bits_stacks_fit(void **state)
+TEST(exactly_2_to_the_bits_stacks_fit, default_table, table_free)
 {
 	struct table_stat stat;
 
-	(void)state;
 	for (u32 n = 0; n < MAX; n++)
 		assert_true(get_id(n, 10, 0) > 0);
 	for (u32 n = MAX; n < 2 * MAX; n++)
@@ -169,9 +159,8 @@ static void exactly_2_to_the_bits_stacks_fit(void **state)
 	assert_int_equal(stat.wasted, 0);
 }
 
-static void a_full_pool_still_takes_what_fits(void **state)
+TEST(a_full_pool_still_takes_what_fits, smallest_pool, table_free)
 {
-	(void)state;
 	for (u32 n = 0; n < 3; n++)
 		assert_true(get_id(n, 511, 0) > 0); /* 258 words each */
 	assert_int_equal(get_id(4, 511, 0), -ENOSPC);
@@ -180,35 +169,32 @@ static void a_full_pool_still_takes_what_fits(void **state)
 	assert_int_equal(stat_get().pool_used, 3 * 258 + 7);
 }
 
-static void a_full_pool_is_not_written_to(void **state)
+TEST(a_full_pool_is_not_written_to, smallest_pool, table_free)
 {
 	struct table_header *header = table;
 	u64 allocated;
 
-	(void)state;
 	header->allocated = TABLE_POOL_WORDS_MIN - 1;
 	allocated = header->allocated;
 	assert_int_equal(get_id(1, 10, 0), -ENOSPC);
 	assert_int_equal(header->allocated, allocated);
 }
 
-static void sixty_four_foreign_neighbours_are_the_probe_limit(void **state)
+TEST(sixty_four_foreign_neighbours_are_the_probe_limit, default_table, table_free)
 {
 	u64 *slots = (u64 *)((u8 *)table + geometry.slots_offset);
 
-	(void)state;
 	for (u32 i = 0; i <= geometry.slot_mask; i++)
 		slots[i] = 1; /* upper hash bits 0: nobody's */
 	assert_int_equal(get_id(1, 10, 0), -ENOSPC);
 	assert_int_equal(stat_get().drops[TABLE_DROP_PROBE_LIMIT], 1);
 }
 
-static void a_spare_is_used_before_new_words(void **state)
+TEST(a_spare_is_used_before_new_words, default_table, table_free)
 {
 	struct table_header *header = table;
 	struct table_cpu *line = (struct table_cpu *)(header + 1);
 
-	(void)state;
 	header->allocated = 20;
 	line->spare = 20ULL << 32 | 1;
 	assert_true(get_id(2, 10, 0) > 0);
@@ -217,53 +203,48 @@ static void a_spare_is_used_before_new_words(void **state)
 	assert_int_equal(stat_get().wasted, 20 - 7);
 }
 
-static void a_spare_too_small_stays(void **state)
+TEST(a_spare_too_small_stays, default_table, table_free)
 {
 	struct table_cpu *line = (struct table_cpu *)((struct table_header *)table + 1);
 
-	(void)state;
 	line->spare = 6ULL << 32 | 900;
 	assert_true(get_id(2, 10, 0) > 0);
 	assert_int_equal(line->spare, 6ULL << 32 | 900);
 }
 
-static void ids_of_another_generation_are_stale(void **state)
+TEST(ids_of_another_generation_are_stale, default_table, table_free)
 {
 	s64 id = get_id(1, 5, 0);
 	struct table_view *element;
 
-	(void)state;
 	memset(table, 0, geometry.bytes);
 	stack_table_init(table, &geometry, GENERATION + 1, 99);
 	assert_int_equal(get_id(1, 5, 0), id + MAX * 2);
 	assert_int_equal(stack_map_find(table, &geometry, id, &element), -ESTALE);
 }
 
-static void ids_that_were_never_given_are_unknown(void **state)
+TEST(ids_that_were_never_given_are_unknown, default_table, table_free)
 {
 	struct table_view *element;
 	u32 id = get_id(1, 5, 0);
 
-	(void)state;
 	assert_int_equal(stack_map_find(table, &geometry, id ^ 1, &element), -ENOENT);
 	assert_int_equal(stack_map_find(table, &geometry, 0, &element), -ENOENT);
 	assert_int_equal(stack_map_find(table, &geometry, 5, &element), -ENOENT);
 }
 
-static void an_element_outside_of_the_pool_is_not_followed(void **state)
+TEST(an_element_outside_of_the_pool_is_not_followed, default_table, table_free)
 {
 	u64 *slots = (u64 *)((u8 *)table + geometry.slots_offset);
 
-	(void)state;
 	slots[3] = geometry.pool_words + 1;
 	assert_null(stack_map_at(table, &geometry, 3));
 }
 
-static void a_geometry_out_of_range_is_refused(void **state)
+TEST(a_geometry_out_of_range_is_refused)
 {
 	struct table_geometry out = {.bits = 77};
 
-	(void)state;
 	assert_int_equal(table_geometry_set(&out, TABLE_BITS_MIN - 1, 1, 0), -ERANGE);
 	assert_int_equal(table_geometry_set(&out, TABLE_BITS_MAX + 1, 1, 0), -ERANGE);
 	assert_int_equal(table_geometry_set(&out, BITS, 0, 0), -ERANGE);
@@ -272,31 +253,4 @@ static void a_geometry_out_of_range_is_refused(void **state)
 	assert_int_equal(out.bits, 77);
 	assert_int_equal(table_geometry_set(&out, TABLE_BITS_MAX, 1024, TABLE_POOL_WORDS_MAX), 0);
 	assert_true(out.bytes < 1ULL << 29);
-}
-
-#define with_table(test) cmocka_unit_test_setup_teardown(test, default_table, table_free)
-#define with_smallest_pool(test) cmocka_unit_test_setup_teardown(test, smallest_pool, table_free)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		with_table(the_same_stack_has_the_same_id),
-		with_table(an_id_gives_the_stack_back),
-		with_table(prefix_and_truncation_make_another_stack),
-		with_table(an_odd_stack_is_not_its_zero_extended_one),
-		with_table(no_frames_are_refused_and_not_counted),
-		with_table(a_map_being_reset_refuses),
-		with_table(exactly_2_to_the_bits_stacks_fit),
-		with_smallest_pool(a_full_pool_still_takes_what_fits),
-		with_smallest_pool(a_full_pool_is_not_written_to),
-		with_table(sixty_four_foreign_neighbours_are_the_probe_limit),
-		with_table(a_spare_is_used_before_new_words),
-		with_table(a_spare_too_small_stays),
-		with_table(ids_of_another_generation_are_stale),
-		with_table(ids_that_were_never_given_are_unknown),
-		with_table(an_element_outside_of_the_pool_is_not_followed),
-		cmocka_unit_test(a_geometry_out_of_range_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,10 @@
 #include "stack_pack.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 static struct stack stack;
 
@@ -25,11 +23,10 @@ static void assert_unpacks(const u64 *frames, u32 depth)
 		assert_int_equal(stack_frame(stack.word, stack.flags, i), frames[i]);
 }
 
-static void kernel_frames_take_half_a_word(void **state)
+TEST(kernel_frames_take_half_a_word)
 {
 	static const u64 frames[] = {0xffffffff80000000, 0xffffffffffffffff, 0xffffffffc0123456};
 
-	(void)state;
 	take(frames, 3, STACK_TRUNCATED);
 	assert_int_equal(stack_pack(&stack), 2);
 	assert_int_equal(stack.words, 2);
@@ -39,12 +36,11 @@ static void kernel_frames_take_half_a_word(void **state)
 	assert_unpacks(frames, 3);
 }
 
-static void one_wide_frame_makes_all_wide(void **state)
+TEST(one_wide_frame_makes_all_wide)
 {
 	static const u64 frames[] = {0xffffffff81000000, 0xffffffff81000001, 0xffffffff7fffffff,
 				     0xffffffff81000003};
 
-	(void)state;
 	for (u32 depth = 3; depth <= 4; depth++) {
 		take(frames, depth, 0);
 		assert_int_equal(stack_pack(&stack), depth);
@@ -53,22 +49,20 @@ static void one_wide_frame_makes_all_wide(void **state)
 	}
 }
 
-static void user_frames_stay_wide(void **state)
+TEST(user_frames_stay_wide)
 {
 	const u64 frames[] = {FRAME_USER(1, 0xffffffffff), FRAME_USER(FRAME_MAPPING_MAX, 0)};
 
-	(void)state;
 	take(frames, 2, STACK_USER);
 	assert_int_equal(stack_pack(&stack), 2);
 	assert_int_equal(stack.flags, STACK_USER);
 	assert_unpacks(frames, 2);
 }
 
-static void the_deepest_stacks_pack(void **state)
+TEST(the_deepest_stacks_pack)
 {
 	u64 frames[STACK_USER_DEPTH_MAX];
 
-	(void)state;
 	for (u32 i = 0; i < STACK_USER_DEPTH_MAX; i++)
 		frames[i] = 0xffffffff80000000 + i;
 	for (u32 depth = STACK_USER_DEPTH_MAX - 1; depth <= STACK_USER_DEPTH_MAX; depth++) {
@@ -78,19 +72,17 @@ static void the_deepest_stacks_pack(void **state)
 	}
 }
 
-static void a_stale_narrow_flag_is_decided_anew(void **state)
+TEST(a_stale_narrow_flag_is_decided_anew)
 {
 	static const u64 frames[] = {1, 2};
 
-	(void)state;
 	take(frames, 2, STACK_NARROW);
 	assert_int_equal(stack_pack(&stack), 2);
 	assert_int_equal(stack.flags, 0);
 }
 
-static void no_frames_or_too_many_give_no_words(void **state)
+TEST(no_frames_or_too_many_give_no_words)
 {
-	(void)state;
 	take(&(u64){0}, 0, 0);
 	assert_int_equal(stack_pack(&stack), 0);
 	assert_int_equal(stack.words, 0);
@@ -98,18 +90,4 @@ static void no_frames_or_too_many_give_no_words(void **state)
 	assert_int_equal(stack_pack(&stack), 0);
 	stack.depth = 0xffff;
 	assert_int_equal(stack_pack(&stack), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_frames_take_half_a_word),
-		cmocka_unit_test(one_wide_frame_makes_all_wide),
-		cmocka_unit_test(user_frames_stay_wide),
-		cmocka_unit_test(the_deepest_stacks_pack),
-		cmocka_unit_test(a_stale_narrow_flag_is_decided_anew),
-		cmocka_unit_test(no_frames_or_too_many_give_no_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,9 @@
 /* Which steps from one stack to another are allowed, and which are not. */
 #include "stack_switch.h"
 
-/* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+/* cmocka needs these three before it. */
 
 #define THREAD 0x7fff00000000ULL /* a stack, as all of these a long way from the others */
 #define HEAP 0x555500000000ULL
@@ -18,9 +15,8 @@ static struct stack_switches begin(u64 rsp)
 	return (struct stack_switches){.entered = rsp};
 }
 
-static void a_step_further_out_on_one_stack_is_near(void **state)
+TEST(a_step_further_out_on_one_stack_is_near)
 {
-	(void)state;
 	assert_false(stack_switch_is_far(THREAD, THREAD + 8));
 	assert_false(stack_switch_is_far(THREAD, THREAD + 65536));
 	assert_true(stack_switch_is_far(THREAD, THREAD + 65537));
@@ -28,11 +24,10 @@ static void a_step_further_out_on_one_stack_is_near(void **state)
 	assert_true(stack_switch_is_far(THREAD, THREAD - 8));
 }
 
-static void a_step_into_dead_frames_is_refused(void **state)
+TEST(a_step_into_dead_frames_is_refused)
 {
 	struct stack_switches switches = begin(THREAD);
 
-	(void)state;
 	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 992, STACK_SWITCH_BYTES));
 	assert_false(stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_BYTES));
 	assert_false(stack_switch(&switches, THREAD + 1000, THREAD - 65535, STACK_SWITCH_BYTES));
@@ -40,21 +35,19 @@ static void a_step_into_dead_frames_is_refused(void **state)
 	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 65536, STACK_SWITCH_BYTES));
 }
 
-static void a_stack_that_is_known_may_be_near(void **state)
+TEST(a_stack_that_is_known_may_be_near)
 {
 	struct stack_switches switches = begin(THREAD);
 
-	(void)state;
 	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 1000, STACK_SWITCH_WORD));
 	assert_false(stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_WORD));
 	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 8, STACK_SWITCH_WORD));
 }
 
-static void each_stack_is_left_once(void **state)
+TEST(each_stack_is_left_once)
 {
 	struct stack_switches switches = begin(THREAD);
 
-	(void)state;
 	assert_true(stack_switch(&switches, THREAD + 1000, HEAP, STACK_SWITCH_BYTES));
 	assert_false(stack_switch(&switches, HEAP + 500, THREAD, STACK_SWITCH_BYTES));
 	assert_false(stack_switch(&switches, HEAP + 500, THREAD + 1000, STACK_SWITCH_BYTES));
@@ -64,27 +57,13 @@ static void each_stack_is_left_once(void **state)
 	assert_false(stack_switch(&switches, OTHER_HEAP + 8, HEAP, STACK_SWITCH_BYTES));
 }
 
-static void a_walk_goes_down_at_most_eight_times(void **state)
+TEST(a_walk_goes_down_at_most_eight_times)
 {
 	struct stack_switches switches = begin(THREAD);
 	u64 rsp = THREAD;
 
-	(void)state;
 	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++, rsp -= 1 << 20)
 		assert_true(stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
 	assert_false(stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
 	assert_true(stack_switch(&switches, rsp, THREAD + (1 << 20), STACK_SWITCH_BYTES));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_further_out_on_one_stack_is_near),
-		cmocka_unit_test(a_step_into_dead_frames_is_refused),
-		cmocka_unit_test(a_stack_that_is_known_may_be_near),
-		cmocka_unit_test(each_stack_is_left_once),
-		cmocka_unit_test(a_walk_goes_down_at_most_eight_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

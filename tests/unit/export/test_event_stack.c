@@ -2,17 +2,13 @@
 /* The stacks of the small recording, joined; and the tree that they make. */
 #include "export/event_stack.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../report/small_recording.h"
 #include "export/frame_tree.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-event-stack-XXXXXX";
 static struct trace_reader *reader;
@@ -57,39 +53,35 @@ static void check_stack(u32 event, const char *expected)
 	assert_string_equal(text_of(&stack), expected);
 }
 
-static void test_leaf_kernel_and_user(void **state)
+TEST(leaf_kernel_and_user)
 {
-	(void)state;
 	check_stack(0, "schedule_k do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) main");
 	check_stack(3, "do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) main");
 	check_stack(6, "foo::bar(int) foo::bar(int) main");
 }
 
-static void test_cut_sides_end_in_markers(void **state)
+TEST(cut_sides_end_in_markers)
 {
-	(void)state;
 	check_stack(2, "ext4_write_k do_syscall_64_k [truncated]_k main libc.so.6+0x9999 "
 		       "0x7f0000000123 [unknown]");
 	check_stack(7, "vmlinux+0x500000_k [no_room]_k [unreadable]");
 	check_stack(9, "schedule_k do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) [no_rule]");
 }
 
-static void test_nothing_at_all(void **state)
+TEST(nothing_at_all)
 {
 	struct event_stack stack = stack_of(8);
 
-	(void)state;
 	assert_int_equal(stack.depth, 0);
 	assert_int_equal(event_stacks_missing(stacks, &events[8], &stack), 0);
 	assert_string_equal(text_of(&stack), "[no_frames]");
 }
 
 /* The innermost frame of a stack is a return address below a leaf only. */
-static void test_return_addresses(void **state)
+TEST(return_addresses)
 {
 	struct event_stack stack = stack_of(0);
 
-	(void)state;
 	assert_false(stack.frames[0].name->return_address);
 	assert_true(stack.frames[1].name->return_address);
 	assert_false(stack.frames[3].name->return_address);
@@ -98,12 +90,11 @@ static void test_return_addresses(void **state)
 	assert_true(stack.frames[1].name->return_address);
 }
 
-static void test_equal_frames_have_equal_numbers(void **state)
+TEST(equal_frames_have_equal_numbers)
 {
 	struct event_stack stack = stack_of(0);
 	u32 numbers[5];
 
-	(void)state;
 	for (u32 i = 0; i < 5; i++)
 		numbers[i] = stack.frames[i].number;
 	stack = stack_of(1);
@@ -112,12 +103,11 @@ static void test_equal_frames_have_equal_numbers(void **state)
 }
 
 /* As a pc and as a return address a frame is two: the names may differ. */
-static void test_numbers_have_no_gaps(void **state)
+TEST(numbers_have_no_gaps)
 {
 	bool used[64] = {};
 	u32 end = 0;
 
-	(void)state;
 	for (u32 event = 0; event < SMALL_EVENTS; event++) {
 		struct event_stack stack = stack_of(event);
 
@@ -153,12 +143,11 @@ static u32 node_of(struct frame_tree *tree, u32 event)
 	return node;
 }
 
-static void test_a_tree_of_stacks(void **state)
+TEST(a_tree_of_stacks)
 {
 	struct frame_tree *tree;
 	u32 count = 0;
 
-	(void)state;
 	assert_int_equal(frame_tree_create(&tree), 0);
 	assert_int_equal(node_of(tree, 8), 0);
 	assert_int_equal(node_of(tree, 0), 5);
@@ -190,17 +179,4 @@ static int close_recording(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_leaf_kernel_and_user),
-		cmocka_unit_test(test_cut_sides_end_in_markers),
-		cmocka_unit_test(test_nothing_at_all),
-		cmocka_unit_test(test_return_addresses),
-		cmocka_unit_test(test_equal_frames_have_equal_numbers),
-		cmocka_unit_test(test_numbers_have_no_gaps),
-		cmocka_unit_test(test_a_tree_of_stacks),
-	};
-
-	return cmocka_run_group_tests(tests, open_recording, close_recording);
-}
+TEST_GROUP(open_recording, close_recording)

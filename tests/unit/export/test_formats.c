@@ -4,19 +4,15 @@
 #include "export/export_format.h"
 
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <jansson.h>
 #include <zlib.h>
 
 #include "export/otlp.pb-c.h"
 #include "export/profile.pb-c.h"
 #include "odd_recording.h"
+#include "unit_test.h"
 
 #define SAMPLES_MANY 150000 /* more than the table of pprof.c holds */
 #define PROFILE_BYTES_MAX (64U << 20)
@@ -61,31 +57,28 @@ static json_t *odd_json(const char *name)
 	return whole;
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	json_t *whole = odd_json("json");
 
-	(void)state;
 	assert_int_equal(json_array_size(json_object_get(whole, "stacks")), ODD_EVENTS);
 	json_decref(whole);
 }
 
-static void test_speedscope(void **state)
+TEST(speedscope)
 {
 	json_t *whole = odd_json("speedscope");
 	json_t *profile = json_array_get(json_object_get(whole, "profiles"), 0);
 
-	(void)state;
 	assert_int_equal(json_array_size(json_object_get(profile, "samples")), ODD_EVENTS);
 	assert_int_equal(json_array_size(json_object_get(profile, "weights")), ODD_EVENTS);
 	json_decref(whole);
 }
 
-static void test_chrome(void **state)
+TEST(chrome)
 {
 	json_t *whole = odd_json("chrome");
 
-	(void)state;
 	/* each event, and two names before it: of the process and of the thread */
 	assert_int_equal(json_array_size(json_object_get(whole, "traceEvents")), 3 * ODD_EVENTS);
 	assert_int_equal(json_object_size(json_object_get(whole, "stackFrames")), ODD_FRAMES);
@@ -114,12 +107,11 @@ static u32 count_bytes(const char *text, char byte)
 	return count;
 }
 
-static void test_folded(void **state)
+TEST(folded)
 {
 	struct text text = odd_export("folded");
 	char *rest = text.bytes;
 
-	(void)state;
 	assert_int_equal(count_lines(&text), ODD_EVENTS);
 	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
 		assert_int_equal(count_bytes(line, ';'), ODD_FRAMES);
@@ -145,12 +137,11 @@ static void check_perf_line(const char *line)
 	assert_true(isdigit((unsigned char)line[1]));
 }
 
-static void test_perf_script(void **state)
+TEST(perf_script)
 {
 	struct text text = odd_export("perf-script");
 	char *rest = text.bytes;
 
-	(void)state;
 	assert_int_equal(count_lines(&text), ODD_EVENTS * (1 + ODD_FRAMES + 1));
 	for (char *line; (line = strsep(&rest, "\n"));)
 		if (*line)
@@ -187,11 +178,10 @@ static void check_is_utf8(const char *text)
 	json_decref(string);
 }
 
-static void test_pprof(void **state)
+TEST(pprof)
 {
 	Pprof__Profile *profile = read_pprof(odd_export("pprof"));
 
-	(void)state;
 	assert_int_equal(profile->n_sample, ODD_EVENTS);
 	assert_int_equal(profile->n_location, ODD_FRAMES);
 	assert_int_equal(profile->n_function, 1);
@@ -200,13 +190,12 @@ static void test_pprof(void **state)
 	pprof__profile__free_unpacked(profile, NULL);
 }
 
-static void test_pprof_of_many_samples(void **state)
+TEST(pprof_of_many_samples)
 {
 	struct trace_reader *reader;
 	Pprof__Profile *profile;
 	s64 sum = 0;
 
-	(void)state;
 	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
 	profile = read_pprof(export_of(reader, "pprof"));
 	assert_true(profile->n_sample >
@@ -221,13 +210,12 @@ static void test_pprof_of_many_samples(void **state)
 }
 
 /* For pprof it is the first mapping. */
-static void test_pprof_tells_the_main_program(void **state)
+TEST(pprof_tells_the_main_program)
 {
 	const Pprof__Mapping *first;
 	struct trace_reader *reader;
 	Pprof__Profile *profile;
 
-	(void)state;
 	assert_int_equal(odd_waker(&reader), 0);
 	profile = read_pprof(export_of(reader, "pprof"));
 	assert_int_equal(profile->n_mapping, 3);
@@ -263,14 +251,13 @@ static Otlp__Profile *read_profile(const Otlp__Request *request)
 	return profile;
 }
 
-static void test_otlp(void **state)
+TEST(otlp)
 {
 	struct text text = odd_export("otlp");
 	Otlp__Request *request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
 	Otlp__Dictionary *dictionary = read_dictionary(request);
 	Otlp__Profile *profile = read_profile(request);
 
-	(void)state;
 	assert_int_equal(profile->n_samples, ODD_EVENTS);
 	assert_int_equal(dictionary->n_location_table, 1 + ODD_FRAMES);
 	assert_int_equal(dictionary->n_function_table, 1 + 1);
@@ -283,7 +270,7 @@ static void test_otlp(void **state)
 	free(text.bytes);
 }
 
-static void test_otlp_of_many_samples(void **state)
+TEST(otlp_of_many_samples)
 {
 	struct trace_reader *reader;
 	struct text text;
@@ -291,7 +278,6 @@ static void test_otlp_of_many_samples(void **state)
 	Otlp__Profile *profile;
 	s64 sum = 0;
 
-	(void)state;
 	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
 	text = export_of(reader, "otlp");
 	request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
@@ -306,11 +292,10 @@ static void test_otlp_of_many_samples(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_formats_are_found_by_name(void **state)
+TEST(formats_are_found_by_name)
 {
 	char words[256] = "";
 
-	(void)state;
 	for (const struct export_format *const *format = export_formats; *format; format++) {
 		assert_ptr_equal(export_format_find((*format)->name), *format);
 		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
@@ -319,23 +304,4 @@ static void test_formats_are_found_by_name(void **state)
 	assert_string_equal(words, EXPORT_FORMATS);
 	assert_null(export_format_find("pproff"));
 	assert_null(export_format_find(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_speedscope),
-		cmocka_unit_test(test_chrome),
-		cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_perf_script),
-		cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_of_many_samples),
-		cmocka_unit_test(test_pprof_tells_the_main_program),
-		cmocka_unit_test(test_otlp),
-		cmocka_unit_test(test_otlp_of_many_samples),
-		cmocka_unit_test(test_formats_are_found_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

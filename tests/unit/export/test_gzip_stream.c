@@ -2,14 +2,11 @@
 /* What went in comes out of zlib's own reader, however it was cut; errors stay with the stream. */
 #include "export/gzip_stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
+
+#include "unit_test.h"
 
 #define BYTES 400000
 
@@ -58,11 +55,10 @@ static void check(size_t bytes, size_t step)
 	free(packed);
 }
 
-static void test_all_bytes_come_back(void **state)
+TEST(all_bytes_come_back)
 {
 	static const size_t steps[] = {7, 65535, 65536, 65537, BYTES};
 
-	(void)state;
 	make_data();
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		check(BYTES, steps[i]);
@@ -71,26 +67,15 @@ static void test_all_bytes_come_back(void **state)
 	check(0, 1);
 }
 
-static void test_a_full_disk_is_seen_by_the_owner(void **state)
+TEST(a_full_disk_is_seen_by_the_owner)
 {
 	struct gzip_stream *stream;
 	FILE *full = fopen("/dev/full", "w");
 
-	(void)state;
 	assert_non_null(full);
 	assert_int_equal(gzip_stream_create(full, &stream), 0);
 	gzip_stream_write(stream, data, BYTES);
 	gzip_stream_close(&stream);
 	assert_true(ferror(full) || fflush(full));
 	fclose(full);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_bytes_come_back),
-		cmocka_unit_test(test_a_full_disk_is_seen_by_the_owner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

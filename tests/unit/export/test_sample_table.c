@@ -4,12 +4,9 @@
 #include "export/sample_table.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define ROOM 4
 
@@ -53,11 +50,10 @@ static int destroy(void **state)
 	return table != NULL;
 }
 
-static void test_equal_events_add_up(void **state)
+TEST(equal_events_add_up, create, destroy)
 {
 	struct trace_event later = base;
 
-	(void)state;
 	later.time = 200;
 	later.value = 30;
 	add(base);
@@ -72,11 +68,10 @@ static void test_equal_events_add_up(void **state)
 }
 
 /* What is behind the end of a name is not part of it. */
-static void test_names_are_compared_as_text(void **state)
+TEST(names_are_compared_as_text, create, destroy)
 {
 	struct trace_task other = {.tid = 10, .tgid = 9, .comm = "task\0rest"};
 
-	(void)state;
 	add(base);
 	assert_int_equal(sample_table_add(table, &base, &other), 0);
 	take_all();
@@ -95,11 +90,10 @@ static void test_names_are_compared_as_text(void **state)
 		assert_int_equal(taken_count, 2);                                                  \
 	} while (0)
 
-static void test_what_tells_events_apart(void **state)
+TEST(what_tells_events_apart, create, destroy)
 {
 	struct trace_task other = {.tid = 10, .tgid = 9, .comm = "tasks"};
 
-	(void)state;
 	DIFFERS(leaf, 6);
 	DIFFERS(tid, 11);
 	DIFFERS(kind, 0);
@@ -114,11 +108,10 @@ static void test_what_tells_events_apart(void **state)
 	assert_int_equal(taken_count, 3);
 }
 
-static void test_a_reason_counts_only_without_a_stack(void **state)
+TEST(a_reason_counts_only_without_a_stack, create, destroy)
 {
 	struct trace_event with = base, without = base;
 
-	(void)state;
 	with.kernel_reason = REASON_CHANGED;
 	add(base);
 	add(with);
@@ -131,11 +124,10 @@ static void test_a_reason_counts_only_without_a_stack(void **state)
 	assert_int_equal(taken[0].count, 2);
 }
 
-static void test_a_full_table_is_emptied(void **state)
+TEST(a_full_table_is_emptied, create, destroy)
 {
 	struct trace_event event = base;
 
-	(void)state;
 	for (event.tid = 0; event.tid < ROOM; event.tid++)
 		add(event);
 	assert_int_equal(sample_table_add(table, &event, &task), -ENOSPC);
@@ -159,27 +151,13 @@ static int stop_early(void *arg, const struct sample *sample)
 	return ++*(int *)arg == 2 ? -EIO : 0;
 }
 
-static void test_the_first_error_ends_a_round(void **state)
+TEST(the_first_error_ends_a_round, create, destroy)
 {
 	struct trace_event event = base;
 	int calls = 0;
 
-	(void)state;
 	for (event.tid = 0; event.tid < ROOM; event.tid++)
 		add(event);
 	assert_int_equal(sample_table_each(table, stop_early, &calls), -EIO);
 	assert_int_equal(calls, 2);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, create, destroy)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(test_equal_events_add_up),	    CASE(test_names_are_compared_as_text),
-		CASE(test_what_tells_events_apart), CASE(test_a_reason_counts_only_without_a_stack),
-		CASE(test_a_full_table_is_emptied), CASE(test_the_first_error_ends_a_round),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

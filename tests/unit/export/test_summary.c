@@ -4,21 +4,17 @@
  * event several times and one with events that stand for as many, give the same bytes wherever
  * events are counted; and where every event is shown, each says for how many it stands.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
 #include "../report/small_recording.h"
 #include "export/export_format.h"
 #include "flamegraph/flamegraph.h"
 #include "report/profile/profile.h"
+#include "unit_test.h"
 
 #define TIMES 7
 
@@ -94,7 +90,7 @@ static void check_same(struct text texts[TWINS])
 	free(texts[ONE_BY_ONE].bytes);
 }
 
-static void test_formats_that_count_are_the_same(void **state)
+TEST(formats_that_count_are_the_same)
 {
 	static const struct {
 		const char *name, *by;
@@ -103,7 +99,6 @@ static void test_formats_that_count_are_the_same(void **state)
 		{"otlp", NULL},	     {"speedscope", NULL}, {"stack_map_bin", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		struct text texts[TWINS];
 
@@ -113,11 +108,10 @@ static void test_formats_that_count_are_the_same(void **state)
 	}
 }
 
-static void test_flame_graphs_are_the_same(void **state)
+TEST(flame_graphs_are_the_same)
 {
 	struct text texts[TWINS] = {page_of(ONE_BY_ONE), page_of(SUMMARY)};
 
-	(void)state;
 	check_same(texts);
 }
 
@@ -138,17 +132,16 @@ static u64 sum_of_periods(int twin, u32 *events)
 	return sum;
 }
 
-static void test_periods_of_perf_script_add_up(void **state)
+TEST(periods_of_perf_script_add_up)
 {
 	u32 events, all;
 
-	(void)state;
 	assert_int_equal(sum_of_periods(SUMMARY, &events), sum_of_periods(ONE_BY_ONE, &all));
 	assert_int_equal(events, SMALL_EVENTS);
 	assert_int_equal(all, SMALL_EVENTS * TIMES);
 }
 
-static void test_chrome_says_how_many(void **state)
+TEST(chrome_says_how_many)
 {
 	struct text text = export_of(SUMMARY, "chrome", NULL);
 	json_t *whole = json_loadb(text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);
@@ -156,7 +149,6 @@ static void test_chrome_says_how_many(void **state)
 	u32 events = 0;
 	size_t i;
 
-	(void)state;
 	json_array_foreach(json_object_get(whole, "traceEvents"), i, event)
 	{
 		const char *form = json_string_value(json_object_get(event, "ph"));
@@ -173,14 +165,4 @@ static void test_chrome_says_how_many(void **state)
 	free(text.bytes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formats_that_count_are_the_same),
-		cmocka_unit_test(test_flame_graphs_are_the_same),
-		cmocka_unit_test(test_periods_of_perf_script_add_up),
-		cmocka_unit_test(test_chrome_says_how_many),
-	};
-
-	return cmocka_run_group_tests(tests, open_twins, close_twins);
-}
+TEST_GROUP(open_twins, close_twins)

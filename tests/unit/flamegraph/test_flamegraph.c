@@ -3,18 +3,14 @@
  * leaves that out. */
 #include "flamegraph/flamegraph.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 #define DATA "<script type=\"application/json\" id=\"data\">"
 
@@ -133,12 +129,11 @@ static bool has_frame(const json_t *data, const char *name, const char *kind)
 	return false;
 }
 
-static void test_kinds(void **state)
+TEST(kinds)
 {
 	char path[] = "/tmp/stackmap-flamegraph-XXXXXX";
 	json_t *data;
 
-	(void)state;
 	close(mkstemp(path));
 	write_recording(path);
 	data = data_of(path);
@@ -147,13 +142,4 @@ static void test_kinds(void **state)
 			fail_msg("%s is not %s", expected[i].name, expected[i].kind);
 	json_decref(data);
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,14 @@
 /* The page of the small recording: its data is JSON that says what the recording says, and nothing
  * of a name can end the element that it stands in. */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../report/small_recording.h"
 #include "flamegraph/flamegraph.h"
+#include "unit_test.h"
 
 #define DATA "<script type=\"application/json\" id=\"data\">"
 #define HOSTILE "</script><!--<script>&.data"
@@ -80,7 +76,7 @@ static json_int_t sum(const json_t *cells, const char *column)
 	return total;
 }
 
-static void test_every_event_is_in_a_cell(void **state)
+TEST(every_event_is_in_a_cell)
 {
 	const struct event_filter all = {};
 	char *page = page_of(&all, 1);
@@ -88,7 +84,6 @@ static void test_every_event_is_in_a_cell(void **state)
 	const json_t *cells = json_array_get(json_object_get(data, "cells"), 0);
 	const json_t *recording = json_array_get(json_object_get(data, "recordings"), 0);
 
-	(void)state;
 	assert_int_equal(sum(cells, "count"), SMALL_EVENTS);
 	assert_int_equal(sum(cells, "value"), 1500);
 	assert_int_equal(json_array_size(json_object_get(data, "sources")), 2);
@@ -100,7 +95,7 @@ static void test_every_event_is_in_a_cell(void **state)
 	free(page);
 }
 
-static void test_two_recordings_share_the_tree(void **state)
+TEST(two_recordings_share_the_tree)
 {
 	struct number_range thread = {201, 201};
 	const struct event_filter one = {.tids = {&thread, 1}};
@@ -108,7 +103,6 @@ static void test_two_recordings_share_the_tree(void **state)
 	json_t *data = data_of(page);
 	const json_t *cells = json_object_get(data, "cells");
 
-	(void)state;
 	assert_int_equal(json_array_size(cells), 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(sum(json_array_get(cells, i), "count"), 1);
@@ -120,26 +114,16 @@ static void test_two_recordings_share_the_tree(void **state)
 	free(page);
 }
 
-static void test_no_events_are_a_page_too(void **state)
+TEST(no_events_are_a_page_too)
 {
 	struct number_range process = {1, 1};
 	const struct event_filter none = {.pids = {&process, 1}};
 	char *page = page_of(&none, 1);
 	json_t *data = data_of(page);
 
-	(void)state;
 	assert_int_equal(json_array_size(json_object_get(data, "sources")), 0);
 	json_decref(data);
 	free(page);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_event_is_in_a_cell),
-		cmocka_unit_test(test_two_recordings_share_the_tree),
-		cmocka_unit_test(test_no_events_are_a_page_too),
-	};
-
-	return cmocka_run_group_tests(tests, open_recording, close_recording);
-}
+TEST_GROUP(open_recording, close_recording)

@@ -2,12 +2,9 @@
 /* Stacks share their beginnings; frames and nodes have the order that the page relies on. */
 #include "flamegraph/stack_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static struct stack_tree tree;
 
@@ -32,11 +29,10 @@ static struct tree_node *push(struct tree_node *parent, const char *name, const 
 	return stack_tree_child(&tree, parent, frame);
 }
 
-static void test_stacks_share_nodes(void **state)
+TEST(stacks_share_nodes, create, clear)
 {
 	struct tree_node *main_node = push(tree.root, "main", "a");
 
-	(void)state;
 	assert_ptr_equal(push(tree.root, "main", "a"), main_node);
 	assert_ptr_not_equal(push(tree.root, "main", "b"), main_node);
 	assert_ptr_not_equal(push(main_node, "main", "a"), main_node);
@@ -45,11 +41,10 @@ static void test_stacks_share_nodes(void **state)
 	assert_int_equal(tree.objects.count, 2);
 }
 
-static void test_files_by_name_are_the_same_in_any_folder(void **state)
+TEST(files_by_name_are_the_same_in_any_folder, create, clear)
 {
 	const struct tree_frame *frame;
 
-	(void)state;
 	tree.by_file_name = true;
 	frame = stack_tree_frame(&tree, "f", "/old/a", FRAME_KIND_USER);
 	assert_ptr_equal(stack_tree_frame(&tree, "f", "/old/a", FRAME_KIND_USER), frame);
@@ -60,20 +55,18 @@ static void test_files_by_name_are_the_same_in_any_folder(void **state)
 	assert_int_equal(tree.objects.count, 2);
 }
 
-static void test_kinds_tell_frames_apart(void **state)
+TEST(kinds_tell_frames_apart, create, clear)
 {
-	(void)state;
 	assert_ptr_not_equal(stack_tree_frame(&tree, "f", "", FRAME_KIND_USER),
 			     stack_tree_frame(&tree, "f", "", FRAME_KIND_INLINED));
 }
 
-static void test_nodes_are_in_preorder_by_name(void **state)
+TEST(nodes_are_in_preorder_by_name, create, clear)
 {
 	static const char *const order[] = {"a", "z", "b", "c", "d", "a", "e"};
 	const struct tree_node *node = tree.root;
 	struct tree_node *b, *c;
 
-	(void)state;
 	push(push(tree.root, "a", ""), "z", "");
 	push(tree.root, "e", "");
 	b = push(tree.root, "b", "");
@@ -91,9 +84,8 @@ static void test_nodes_are_in_preorder_by_name(void **state)
 	assert_ptr_equal(c->parent, b);
 }
 
-static void test_frames_are_numbered_by_name(void **state)
+TEST(frames_are_numbered_by_name, create, clear)
 {
-	(void)state;
 	push(tree.root, "b", "");
 	push(tree.root, "a", "2");
 	push(tree.root, "a", "1");
@@ -105,24 +97,8 @@ static void test_frames_are_numbered_by_name(void **state)
 	assert_string_equal(tree.sorted[2]->name, "b");
 }
 
-static void test_no_stack_is_a_tree_too(void **state)
+TEST(no_stack_is_a_tree_too, create, clear)
 {
-	(void)state;
 	assert_int_equal(stack_tree_sort(&tree), 0);
 	assert_null(stack_tree_next(tree.root));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_stacks_share_nodes, create, clear),
-		cmocka_unit_test_setup_teardown(test_kinds_tell_frames_apart, create, clear),
-		cmocka_unit_test_setup_teardown(test_files_by_name_are_the_same_in_any_folder,
-						create, clear),
-		cmocka_unit_test_setup_teardown(test_nodes_are_in_preorder_by_name, create, clear),
-		cmocka_unit_test_setup_teardown(test_frames_are_numbered_by_name, create, clear),
-		cmocka_unit_test_setup_teardown(test_no_stack_is_a_tree_too, create, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,9 @@
 /* However wide buckets become, no event is lost, counted twice, or in another's bucket. */
 #include "flamegraph/time_cells.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define START 123456789012345ULL
 
@@ -50,9 +47,8 @@ static u64 sum(void)
 	return count;
 }
 
-static void test_equal_events_are_one_cell(void **state)
+TEST(equal_events_are_one_cell, begin, clear)
 {
-	(void)state;
 	add(0, 1);
 	add(1, 1);
 	add(1, 2);
@@ -62,12 +58,11 @@ static void test_equal_events_are_one_cell(void **state)
 	assert_int_equal(sum(), 3);
 }
 
-static void test_buckets_grow_with_the_time(void **state)
+TEST(buckets_grow_with_the_time, begin, clear)
 {
 	u64 since = 0;
 	u32 events = 0;
 
-	(void)state;
 	for (; since < 100000000000ULL; since += 7 + since / 3, events++)
 		add(since, 1);
 	add(100000000000ULL, 1);
@@ -86,37 +81,33 @@ static u32 add_grid(u64 buckets, u32 threads)
 	return (u32)buckets * threads;
 }
 
-static void test_buckets_grow_with_the_cells(void **state)
+TEST(buckets_grow_with_the_cells, begin, clear)
 {
 	u32 threads = CELLS_MANY / 128, events = add_grid(CELL_BUCKETS_MAX, threads);
 
-	(void)state;
 	assert_int_equal(sum(), events);
 	assert_true(cells.cells.count <= CELLS_MANY + threads);
 	assert_true((CELL_BUCKETS_MAX - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN);
 }
 
-static void test_some_time_is_kept_of_many_cells(void **state)
+TEST(some_time_is_kept_of_many_cells, begin, clear)
 {
 	u32 events = add_grid(2 * CELL_BUCKETS_MIN, 2 * CELLS_MANY / CELL_BUCKETS_MIN);
 
-	(void)state;
 	assert_int_equal(sum(), events);
 	assert_true((2 * CELL_BUCKETS_MIN - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN - 1);
 }
 
-static void test_there_is_a_limit(void **state)
+TEST(there_is_a_limit, begin, clear)
 {
 	u32 events = add_grid(CELL_BUCKETS_MIN, CELLS_MAX / 16);
 
-	(void)state;
 	assert_int_equal(sum(), events);
 	assert_true(cells.cells.count <= CELLS_MAX + CELLS_MAX / 16);
 }
 
-static void test_widened_on_demand(void **state)
+TEST(widened_on_demand, begin, clear)
 {
-	(void)state;
 	for (u64 since = 0; since < 100; since++)
 		add(since << 12, 1);
 	assert_int_equal(time_cells_widen(&cells, 18), 0);
@@ -126,18 +117,4 @@ static void test_widened_on_demand(void **state)
 	assert_int_equal(time_cells_widen(&cells, 12), 0);
 	assert_int_equal(cells.shift, 18);
 	assert_int_equal(sum(), 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_equal_events_are_one_cell, begin, clear),
-		cmocka_unit_test_setup_teardown(test_buckets_grow_with_the_time, begin, clear),
-		cmocka_unit_test_setup_teardown(test_buckets_grow_with_the_cells, begin, clear),
-		cmocka_unit_test_setup_teardown(test_some_time_is_kept_of_many_cells, begin, clear),
-		cmocka_unit_test_setup_teardown(test_there_is_a_limit, begin, clear),
-		cmocka_unit_test_setup_teardown(test_widened_on_demand, begin, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

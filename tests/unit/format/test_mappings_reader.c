@@ -3,12 +3,9 @@
 #include "format/mappings_reader.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static int parse(const char *text, struct mappings **mappings, struct stackmap_error *error)
 {
@@ -21,12 +18,11 @@ static int parse(const char *text, struct mappings **mappings, struct stackmap_e
 	return err;
 }
 
-static void test_finds_paths(void **state)
+TEST(finds_paths)
 {
 	const struct mapping_text *kernel;
 	struct mappings *mappings;
 
-	(void)state;
 	assert_int_equal(parse("kernel ext4 0xffffffffc0000000-0xffffffffc0010000 -\n"
 			       "kernel vmlinux 0xffffffff81000000-0xffffffff82000000 aabb\n"
 			       "9 - /tmp/with space\n"
@@ -48,11 +44,10 @@ static void test_finds_paths(void **state)
 	assert_null(mappings);
 }
 
-static void test_escapes(void **state)
+TEST(escapes)
 {
 	struct mappings *mappings;
 
-	(void)state;
 	assert_int_equal(parse("1 - /a\\012\\134b\n"
 			       "2 - /\\303\\251\\ 12\\12\\8\\\n",
 			       &mappings, NULL),
@@ -62,11 +57,10 @@ static void test_escapes(void **state)
 	mappings_free(&mappings);
 }
 
-static void test_no_lines_of_a_kind(void **state)
+TEST(no_lines_of_a_kind)
 {
 	struct mappings *mappings;
 
-	(void)state;
 	assert_int_equal(parse("1 ab /a", &mappings, NULL), 0);
 	assert_int_equal(mappings_kernel_start(mappings), 0);
 	assert_string_equal(mappings_path(mappings, 1), "/a");
@@ -76,7 +70,7 @@ static void test_no_lines_of_a_kind(void **state)
 	mappings_free(&mappings);
 }
 
-static void test_wrong_lines(void **state)
+TEST(wrong_lines)
 {
 	static const char *const lines[] = {
 		"\n",
@@ -94,23 +88,10 @@ static void test_wrong_lines(void **state)
 	struct stackmap_error error;
 	char text[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		snprintf(text, sizeof(text), "1 ab /a\n%s", lines[i]);
 		assert_int_equal(parse(text, &mappings, &error), -EBADMSG);
 		assert_int_equal(error.offset, 8);
 		assert_null(mappings);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds_paths),
-		cmocka_unit_test(test_escapes),
-		cmocka_unit_test(test_no_lines_of_a_kind),
-		cmocka_unit_test(test_wrong_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,11 @@
 /* One example at least of each class that is not shown, and of what is. */
 #include "format/printable.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static void check(const char *text, const char *shown)
 {
@@ -27,9 +24,8 @@ static void check(const char *text, const char *shown)
 	free(made);
 }
 
-static void text_of_all_languages_is_shown(void **state)
+TEST(text_of_all_languages_is_shown)
 {
-	(void)state;
 	check("", "");
 	check("std::map<int, long>::at(int const&)", "std::map<int, long>::at(int const&)");
 	check("\u00a0\u00e9\u0416\u05d0\u0628\u0e01\u3042\u8a9e\ud55c\U0001f600",
@@ -38,11 +34,10 @@ static void text_of_all_languages_is_shown(void **state)
 	      "\u00ac\u00ae\u200a\u2010\u2027\u202f\u205f\u2070\U0010ffff");
 }
 
-static void control_characters_are_not(void **state)
+TEST(control_characters_are_not)
 {
 	char text[] = "a?b";
 
-	(void)state;
 	for (int c = 1; c < ' '; c++) {
 		text[1] = (char)c;
 		check(text, "a?b");
@@ -53,9 +48,8 @@ static void control_characters_are_not(void **state)
 	      "??31m?");
 }
 
-static void invisible_characters_are_not(void **state)
+TEST(invisible_characters_are_not)
 {
-	(void)state;
 	check("\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200d\u200e\u200f", "??????????");
 	check("\u2028\u2029\u202a\u202b\u202c\u202d\u202e", "???????");
 	check("\u2060\u2066\u2067\u2068\u2069\u206f\u3164\ufe0f\ufeff\uffa0\ufff9", "???????????");
@@ -64,9 +58,8 @@ static void invisible_characters_are_not(void **state)
 }
 
 /* Each byte is one of its own, and the character behind it is whole. */
-static void bytes_that_are_no_characters_are_not(void **state)
+TEST(bytes_that_are_no_characters_are_not)
 {
-	(void)state;
 	check("\x9b\x33\x31m", "?31m");
 	check("\xff\xfe\x80", "???");
 	check("\xc3", "?");
@@ -82,11 +75,10 @@ static void bytes_that_are_no_characters_are_not(void **state)
 	check("\xf8\x88\x80\x80\x80", "?????");
 }
 
-static void a_character_tells_its_length(void **state)
+TEST(a_character_tells_its_length)
 {
 	u32 bytes;
 
-	(void)state;
 	assert_int_equal(printable_next("ab", &bytes), PRINTABLE);
 	assert_int_equal(bytes, 1);
 	assert_int_equal(printable_next("\u8a9e", &bytes), PRINTABLE);
@@ -110,9 +102,8 @@ static void check_cut(const char *text, size_t most, const char *shown)
 	free(made);
 }
 
-static void a_long_text_loses_its_middle(void **state)
+TEST(a_long_text_loses_its_middle)
 {
-	(void)state;
 	check_cut("0123456789", 0, "0123456789");
 	check_cut("0123456789", 10, "0123456789");
 	check_cut("0123456789", 9, "012...789");
@@ -125,18 +116,4 @@ static void a_long_text_loses_its_middle(void **state)
 	assert_int_equal(printable_count("\u8a9e\x1b\xff"
 					 "a"),
 			 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_of_all_languages_is_shown),
-		cmocka_unit_test(control_characters_are_not),
-		cmocka_unit_test(invisible_characters_are_not),
-		cmocka_unit_test(bytes_that_are_no_characters_are_not),
-		cmocka_unit_test(a_character_tells_its_length),
-		cmocka_unit_test(a_long_text_loses_its_middle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,10 @@
 
 #include <byteswap.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "stack_map_bin.h"
+#include "unit_test.h"
 
 struct file {
 	struct stack_map_bin_header header;
@@ -93,32 +89,29 @@ static void check_sample(const struct seen *seen)
 	assert_int_equal(seen->frames[2][0], sample.third_frames[0]);
 }
 
-static void test_native(void **state)
+TEST(native)
 {
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_bytes(&sample, sizeof(sample), &seen, NULL), 0);
 	check_sample(&seen);
 	assert_int_equal(seen.stacks[0].version, 2);
 }
 
-static void test_other_byte_order(void **state)
+TEST(other_byte_order)
 {
 	struct file file = swapped_sample();
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_bytes(&file, sizeof(file), &seen, NULL), 0);
 	check_sample(&seen);
 }
 
-static void test_version_1(void **state)
+TEST(version_1)
 {
 	struct file file = sample;
 	struct seen seen;
 
-	(void)state;
 	file.header.magic = STACK_MAP_BIN_MAGIC_V1;
 	file.header.version = 1;
 	assert_int_equal(read_bytes(&file, sizeof(file), &seen, NULL), 0);
@@ -126,13 +119,12 @@ static void test_version_1(void **state)
 	assert_int_equal(seen.stacks[0].version, 1);
 }
 
-static void test_count_is_only_a_hint(void **state)
+TEST(count_is_only_a_hint)
 {
 	static const u32 counts[] = {0, 1, 0xffffffff};
 	struct file file = sample;
 	struct seen seen;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		file.header.count = counts[i];
 		assert_int_equal(read_bytes(&file, sizeof(file), &seen, NULL), 0);
@@ -141,7 +133,7 @@ static void test_count_is_only_a_hint(void **state)
 }
 
 /* Only at the end of a stack may the file end; all whole stacks before come out. */
-static void test_every_cut(void **state)
+TEST(every_cut)
 {
 	static const size_t ends[] = {
 		offsetof(struct file, first),
@@ -152,7 +144,6 @@ static void test_every_cut(void **state)
 	struct stackmap_error error;
 	struct seen seen;
 
-	(void)state;
 	for (size_t size = 0; size <= sizeof(sample); size++) {
 		int err = read_bytes(&sample, size, &seen, &error);
 		u32 whole = 0;
@@ -169,13 +160,12 @@ static void test_every_cut(void **state)
 	}
 }
 
-static void test_wrong_fields(void **state)
+TEST(wrong_fields)
 {
 	struct stackmap_error error;
 	struct file file = sample;
 	struct seen seen;
 
-	(void)state;
 	file.header.magic ^= 1;
 	assert_int_equal(read_bytes(&file, sizeof(file), &seen, &error), -EBADMSG);
 	assert_int_equal(error.offset, 0);
@@ -196,25 +186,12 @@ static int stop_early(void *arg, const struct stack_map_bin_stack *stack)
 	return ++*(int *)arg == 2 ? 17 : 0;
 }
 
-static void test_stops_when_told(void **state)
+TEST(stops_when_told)
 {
 	FILE *from = fmemopen((void *)&sample, sizeof(sample), "r");
 	int calls = 0;
 
-	(void)state;
 	assert_int_equal(stack_map_bin_read(from, stop_early, &calls, NULL), 17);
 	assert_int_equal(calls, 2);
 	fclose(from);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_native),		cmocka_unit_test(test_other_byte_order),
-		cmocka_unit_test(test_version_1),	cmocka_unit_test(test_count_is_only_a_hint),
-		cmocka_unit_test(test_every_cut),	cmocka_unit_test(test_wrong_fields),
-		cmocka_unit_test(test_stops_when_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

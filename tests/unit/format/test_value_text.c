@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Values as people read them: at the edges of each unit, and of rounding. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "format/value_text.h"
+#include "unit_test.h"
 
 static void check(u64 value, const char *unit, const char *wanted)
 {
@@ -17,9 +13,8 @@ static void check(u64 value, const char *unit, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void test_times(void **state)
+TEST(times)
 {
-	(void)state;
 	check(0, "ns", "0 ns");
 	check(999, "ns", "999 ns");
 	check(1000, "ns", "1.00 us");
@@ -32,9 +27,8 @@ static void test_times(void **state)
 	check(UINT64_MAX, "ns", "18446744074 s");
 }
 
-static void test_sizes(void **state)
+TEST(sizes)
 {
-	(void)state;
 	check(30, "bytes", "30 bytes");
 	check(1023, "bytes", "1023 bytes");
 	check(1024, "bytes", "1.00 KiB");
@@ -42,21 +36,9 @@ static void test_sizes(void **state)
 	check(3UL << 40, "bytes", "3.00 TiB");
 }
 
-static void test_others(void **state)
+TEST(others)
 {
-	(void)state;
 	check(1257000000, "points", "1257000000 points");
 	check(18, "", "18");
 	check(5, "us", "5 us");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,15 @@
 #include "ftrace/events.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ftrace/stacks.h"
 #include "stack_map_bin.h"
 #include "trace/write/memory_recording.h"
+#include "unit_test.h"
 
 #define KERNEL 0xffffffff81000000ULL
 #define EVENTS_MAX 16
@@ -182,11 +178,10 @@ static const struct trace_ledger *balanced_ledger(const struct imported *importe
 		.what = FTRACE_ANSWER, .value = (number), .tid = (thread), __VA_ARGS__})
 
 /* An interrupt comes between an event and its stack. */
-static void test_stacks_find_their_events(void **state)
+TEST(stacks_find_their_events)
 {
 	struct imported imported;
 
-	(void)state;
 	begin(&imported);
 	take(&imported, EVENT(10, 5));
 	take(&imported, EVENT(11, 5, .context = FTRACE_HARDIRQ));
@@ -207,11 +202,10 @@ static void test_stacks_find_their_events(void **state)
 }
 
 /* A stack of another thread, or one whose event was lost, belongs to none. */
-static void test_stacks_of_lost_events(void **state)
+TEST(stacks_of_lost_events)
 {
 	struct imported imported;
 
-	(void)state;
 	begin(&imported);
 	take(&imported, STACK(TASK_STACK, 5));
 	take(&imported, EVENT(10, 5));
@@ -232,11 +226,10 @@ static void test_stacks_of_lost_events(void **state)
 	clear(&imported);
 }
 
-static void test_an_id_of_an_earlier_map(void **state)
+TEST(an_id_of_an_earlier_map)
 {
 	struct imported imported;
 
-	(void)state;
 	begin(&imported);
 	take(&imported, EVENT(10, 5));
 	take(&imported, STACK(RESET_STACK, 5));
@@ -253,11 +246,10 @@ static void test_an_id_of_an_earlier_map(void **state)
 
 /* Behind its events, between them, or of who stopped tracing; with a stack, without, or none at
  * all. */
-static void test_answers(void **state)
+TEST(answers)
 {
 	struct imported imported;
 
-	(void)state;
 	begin(&imported);
 	take(&imported, EVENT(10, 5));
 	take(&imported, COOKIE(1, 5));
@@ -287,11 +279,10 @@ static void test_answers(void **state)
 }
 
 /* Counted by 32 bits, a cookie comes again: what it stood for is over. */
-static void test_a_cookie_that_comes_again(void **state)
+TEST(a_cookie_that_comes_again)
 {
 	struct imported imported;
 
-	(void)state;
 	begin(&imported);
 	take(&imported, EVENT(10, 5));
 	take(&imported, COOKIE(1, 5));
@@ -307,12 +298,11 @@ static void test_a_cookie_that_comes_again(void **state)
 	clear(&imported);
 }
 
-static void test_addresses_that_are_none(void **state)
+TEST(addresses_that_are_none)
 {
 	struct imported imported;
 	const struct trace_stack *stack;
 
-	(void)state;
 	begin(&imported);
 	take(&imported, EVENT(10, 5));
 	take(&imported, STACK(MARKED_STACK, 5));
@@ -329,14 +319,13 @@ static void test_addresses_that_are_none(void **state)
 
 /* As the kernel records them that the map refused. One that is deeper than ours may be is cut, and
  * says so. */
-static void test_whole_stacks(void **state)
+TEST(whole_stacks)
 {
 	u64 deep[600], user[] = {0x7f0012345678ULL};
 	struct ftrace_entry entry = {.what = FTRACE_STACK, .tid = 5, .bytes = sizeof(deep)};
 	struct imported imported;
 	const struct trace_stack *stack;
 
-	(void)state;
 	for (u32 i = 0; i < 600; i++)
 		deep[i] = KERNEL + i;
 	begin(&imported);
@@ -355,13 +344,12 @@ static void test_whole_stacks(void **state)
 	clear(&imported);
 }
 
-static void test_what_makes_no_sense(void **state)
+TEST(what_makes_no_sense)
 {
 	struct ftrace_entry unknown_kind = EVENT(10, 5, .kind = 1);
 	struct ftrace_entry unknown_cause = {.what = FTRACE_LOST, .reason = LOST_COUNT};
 	struct imported imported;
 
-	(void)state;
 	begin(&imported);
 	assert_int_equal(ftrace_events_take(imported.events, &unknown_kind, NULL), -EBADMSG);
 	assert_int_equal(ftrace_events_take(imported.events, &unknown_cause, NULL), -EBADMSG);
@@ -370,18 +358,4 @@ static void test_what_makes_no_sense(void **state)
 	clear(&imported);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stacks_find_their_events),
-		cmocka_unit_test(test_stacks_of_lost_events),
-		cmocka_unit_test(test_an_id_of_an_earlier_map),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_a_cookie_that_comes_again),
-		cmocka_unit_test(test_addresses_that_are_none),
-		cmocka_unit_test(test_whole_stacks),
-		cmocka_unit_test(test_what_makes_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

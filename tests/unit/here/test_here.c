@@ -6,23 +6,19 @@
  */
 #include "stackmap/here.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "unit_test.h"
 
 #define DEPTH STACKMAP_HERE_DEPTH_MAX
 #define ALTERNATE_BYTES (256U << 10)
@@ -77,11 +73,10 @@ static void walk(struct chain *chain)
 	assert_chain(chain);
 }
 
-static void each_frame_is_where_its_function_goes_on(void **state)
+TEST(each_frame_is_where_its_function_goes_on)
 {
 	struct chain chain = {.levels = 40, .innermost = take};
 
-	(void)state;
 	walk(&chain);
 }
 
@@ -93,21 +88,19 @@ __attribute__((noinline)) static int call(uint64_t *frames, int max, uint64_t *a
 	return depth;
 }
 
-static void the_innermost_frame_is_the_caller(void **state)
+TEST(the_innermost_frame_is_the_caller)
 {
 	uint64_t frames[DEPTH], after = 0;
 
-	(void)state;
 	assert_in_range(call(frames, DEPTH, &after), 3, DEPTH);
 	assert_in_range(frames[0], (uint64_t)call, (uint64_t)call + 200);
 	assert_int_equal(frames[1], after);
 }
 
-static void the_limit_is_kept(void **state)
+TEST(the_limit_is_kept)
 {
 	uint64_t all[DEPTH], some[3] = {0, 0, 7}, after;
 
-	(void)state;
 	call(all, DEPTH, &after);
 	assert_int_equal(call(some, 2, &after), 2);
 	assert_int_equal(some[0], all[0]);
@@ -116,11 +109,10 @@ static void the_limit_is_kept(void **state)
 	assert_int_equal(stackmap_here(some, -1), -EINVAL);
 }
 
-static void a_deep_stack_is_cut(void **state)
+TEST(a_deep_stack_is_cut)
 {
 	struct chain chain = {.levels = DEPTH - 1, .innermost = take};
 
-	(void)state;
 	chain.links = DEPTH - 8;
 	descend(&chain, chain.levels);
 	assert_int_equal(chain.depth, DEPTH);
@@ -161,12 +153,11 @@ static void leave_alternate(void *memory)
 	free(memory);
 }
 
-static void a_signal_handler_sees_what_it_interrupted(void **state)
+TEST(a_signal_handler_sees_what_it_interrupted)
 {
 	struct chain chain = {.levels = 12, .innermost = interrupt};
 	void *memory = enter_alternate();
 
-	(void)state;
 	walk(&chain);
 	leave_alternate(memory);
 }
@@ -212,13 +203,12 @@ static void *interrupt_until_stopped(void *thread)
 	return NULL;
 }
 
-static void any_instruction_may_be_interrupted(void **state)
+TEST(any_instruction_may_be_interrupted)
 {
 	struct chain chain = {.levels = 5, .innermost = work};
 	struct sigaction action = {.sa_handler = on_interrupt};
 	pthread_t self = pthread_self(), other;
 
-	(void)state;
 	stop = false;
 	taken = 0;
 	assert_int_equal(sigaction(SIGUSR2, &action, NULL), 0);
@@ -242,12 +232,11 @@ static void *walk_often(void *arg)
 	return NULL;
 }
 
-static void threads_do_not_disturb_each_other(void **state)
+TEST(threads_do_not_disturb_each_other)
 {
 	struct chain chain[4] = {};
 	pthread_t thread[4];
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		chain[i].innermost = i % 2 ? interrupt : take;
 		assert_int_equal(pthread_create(&thread[i], NULL, walk_often, &chain[i]), 0);
@@ -271,11 +260,10 @@ static void sort(struct chain *chain)
 	qsort(numbers, 2, sizeof(*numbers), compare);
 }
 
-static void libraries_are_walked_through(void **state)
+TEST(libraries_are_walked_through)
 {
 	struct chain chain = {.levels = 3, .innermost = sort};
 
-	(void)state;
 	walk(&chain);
 }
 
@@ -293,11 +281,10 @@ static void run_generated(struct chain *chain)
 	munmap(code, PAGE);
 }
 
-static void generated_code_is_walked_through(void **state)
+TEST(generated_code_is_walked_through)
 {
 	struct chain chain = {.levels = 3, .innermost = run_generated};
 
-	(void)state;
 	walk(&chain);
 }
 
@@ -314,30 +301,11 @@ __attribute__((noinline)) static int walk_damaged(uint64_t *frames, uint64_t add
 	return depth;
 }
 
-static void damage_is_the_end_and_no_crash(void **state)
+TEST(damage_is_the_end_and_no_crash)
 {
 	const uint64_t damage[] = {0, 1, 0x1234, (uint64_t)&damage, 1ULL << 47, ~0ULL};
 	uint64_t frames[DEPTH];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(damage) / sizeof(*damage); i++)
 		assert_int_equal(walk_damaged(frames, damage[i]), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_frame_is_where_its_function_goes_on),
-		cmocka_unit_test(the_innermost_frame_is_the_caller),
-		cmocka_unit_test(the_limit_is_kept),
-		cmocka_unit_test(a_deep_stack_is_cut),
-		cmocka_unit_test(a_signal_handler_sees_what_it_interrupted),
-		cmocka_unit_test(any_instruction_may_be_interrupted),
-		cmocka_unit_test(threads_do_not_disturb_each_other),
-		cmocka_unit_test(libraries_are_walked_through),
-		cmocka_unit_test(generated_code_is_walked_through),
-		cmocka_unit_test(damage_is_the_end_and_no_crash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 #define PATH_BYTES 128
 #define SOMEBODY 65534
@@ -97,9 +93,8 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-static void test_recordings_come_by_name(void **state)
+TEST(recordings_come_by_name, make_folder, remove_folder)
 {
-	(void)state;
 	put_recording("b.data");
 	put_recording("a.data");
 	put_recording("a.data.old");
@@ -115,9 +110,8 @@ static void test_recordings_come_by_name(void **state)
 }
 
 /* Also what would wait, or do something, if it was opened. */
-static void test_all_else_is_left_out(void **state)
+TEST(all_else_is_left_out, make_folder, remove_folder)
 {
-	(void)state;
 	put_bytes("empty", "", 0);
 	put_bytes("short", "stackma", 7);
 	put_bytes("text", "stackmaq and more", 17);
@@ -139,12 +133,11 @@ static void test_all_else_is_left_out(void **state)
 }
 
 /* What is told to watchers of a file tells that it was opened; to find it is not to open it. */
-static void test_only_regular_files_are_opened(void **state)
+TEST(only_regular_files_are_opened, make_folder, remove_folder)
 {
 	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
-	(void)state;
 	put_recording("a");
 	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
 	if (watch < 0)
@@ -156,9 +149,8 @@ static void test_only_regular_files_are_opened(void **state)
 	close(watch);
 }
 
-static void test_one_file_is_one_recording(void **state)
+TEST(one_file_is_one_recording, make_folder, remove_folder)
 {
-	(void)state;
 	put_recording("a");
 	assert_int_equal(link(in_folder("a"), in_folder("b")), 0);
 	assert_int_equal(symlink("a", in_folder("c")), 0);
@@ -171,9 +163,8 @@ static void test_one_file_is_one_recording(void **state)
 	check_next(1, "sub/other");
 }
 
-static void test_a_link_of_somebody_else_is_not_followed(void **state)
+TEST(a_link_of_somebody_else_is_not_followed, make_folder, remove_folder)
 {
-	(void)state;
 	put_recording("a");
 	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
 	put_recording("sub/other");
@@ -187,9 +178,8 @@ static void test_a_link_of_somebody_else_is_not_followed(void **state)
 	assert_non_null(strstr(noted.message, "/b: a link of user 65534"));
 }
 
-static void test_what_cannot_be_opened_is_told(void **state)
+TEST(what_cannot_be_opened_is_told, make_folder, remove_folder)
 {
-	(void)state;
 	put_recording("a");
 	put_bytes("b", "stackmap of no version", 22);
 	put_recording("c");
@@ -200,9 +190,8 @@ static void test_what_cannot_be_opened_is_told(void **state)
 	assert_non_null(strstr(noted.message, "/b: damaged at byte 0"));
 }
 
-static void test_a_damaged_one_is_there(void **state)
+TEST(a_damaged_one_is_there, make_folder, remove_folder)
 {
-	(void)state;
 	put_recording("a");
 	put_recording("b");
 	assert_int_equal(truncate(in_folder("b"), 20), 0);
@@ -213,9 +202,8 @@ static void test_a_damaged_one_is_there(void **state)
 	assert_non_null(trace_reader_damage(list.readers[1]));
 }
 
-static void test_files_and_folders_add_up(void **state)
+TEST(files_and_folders_add_up, make_folder, remove_folder)
 {
-	(void)state;
 	put_recording("b");
 	assert_int_equal(recording_list_add_file(&list, in_folder("b"), &error), 0);
 	assert_int_equal(add(), 0);
@@ -231,17 +219,5 @@ static void test_files_and_folders_add_up(void **state)
 
 int main(void)
 {
-#define EACH(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-	const struct CMUnitTest tests[] = {
-		EACH(test_recordings_come_by_name),
-		EACH(test_all_else_is_left_out),
-		EACH(test_only_regular_files_are_opened),
-		EACH(test_one_file_is_one_recording),
-		EACH(test_a_link_of_somebody_else_is_not_followed),
-		EACH(test_what_cannot_be_opened_is_told),
-		EACH(test_a_damaged_one_is_there),
-		EACH(test_files_and_folders_add_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -7,21 +7,17 @@
 #include "merge/recording_merge.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "merge/machine_list.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/write/writer.h"
 #include "trace_file.h"
+#include "unit_test.h"
 
 #define SECOND 1000000000ULL
 #define KERNEL 0xffffffff81000000ULL
@@ -217,14 +213,13 @@ static const char *name_of(const struct trace_reader *reader, u64 frame)
 }
 
 /* The clock of "two" ran for longer: 10 s are added to the times of "one". */
-static void test_real_time_orders(void **state)
+TEST(real_time_orders)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	struct events events = events_of(reader);
 	static const u64 seconds[] = {61, 71, 121, 131};
 	static const u64 values[] = {10, 20, 10, 20};
 
-	(void)state;
 	assert_int_equal(events.count, 4);
 	for (u32 i = 0; i < 4; i++) {
 		assert_int_equal(events.event[i].time, seconds[i] * SECOND);
@@ -236,13 +231,12 @@ static void test_real_time_orders(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_same_code_is_one_stack(void **state)
+TEST(same_code_is_one_stack)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	struct events events = events_of(reader);
 	const struct trace_stack *stacks;
 
-	(void)state;
 	assert_int_equal(trace_reader_stacks(reader, &stacks), 4);
 	assert_int_equal(events.event[0].user, events.event[1].user);
 	assert_string_equal(name_of(reader, stacks[events.event[1].user].frames[0]), "main");
@@ -251,14 +245,13 @@ static void test_same_code_is_one_stack(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_other_code_keeps_its_names(void **state)
+TEST(other_code_keeps_its_names)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	struct events events = events_of(reader);
 	const struct trace_stack *stacks;
 	const u64 *old, *new;
 
-	(void)state;
 	trace_reader_stacks(reader, &stacks);
 	old = stacks[events.event[0].kernel].frames;
 	new = stacks[events.event[1].kernel].frames;
@@ -272,13 +265,12 @@ static void test_other_code_keeps_its_names(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_tasks_and_cpus_of_machines(void **state)
+TEST(tasks_and_cpus_of_machines)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	struct events events = events_of(reader);
 	const struct trace_task *task;
 
-	(void)state;
 	assert_int_equal(events.event[0].tid, 100);
 	assert_int_equal(events.event[0].cpu, 1);
 	assert_int_equal(events.event[1].tid, 100 + machine_first_tid(1));
@@ -310,12 +302,11 @@ static u32 count_without_id(const struct trace_reader *reader, const char *path)
 	return found;
 }
 
-static void test_cgroups_of_machines(void **state)
+TEST(cgroups_of_machines)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	char gone[TRACE_CGROUP_ROOM];
 
-	(void)state;
 	snprintf(gone, sizeof(gone), "[cgroup %llu]", 30 + (1ULL << 48));
 	check_cgroup(reader, 100, 60 * SECOND, "/system.slice");
 	check_cgroup(reader, 200, 60 * SECOND - 1, "[cgroup 30]");
@@ -326,12 +317,11 @@ static void test_cgroups_of_machines(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_sources_by_name(void **state)
+TEST(sources_by_name)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	const struct trace_source *sources;
 
-	(void)state;
 	assert_int_equal(trace_reader_sources(reader, &sources), 3);
 	assert_string_equal(sources[0].name, "off-cpu");
 	assert_string_equal(sources[0].value_unit, "ns");
@@ -339,13 +329,12 @@ static void test_sources_by_name(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_ledgers_add_up(void **state)
+TEST(ledgers_add_up)
 {
 	struct trace_reader *reader = merge(&first, &second);
 	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 	const struct trace_cpu_ledger *cpus;
 
-	(void)state;
 	assert_int_equal(ledger->produced, 6);
 	assert_int_equal(ledger->recorded, 4);
 	assert_int_equal(ledger->lost[LOST_RING_FULL], 2);
@@ -356,12 +345,11 @@ static void test_ledgers_add_up(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_no_ledger_of_an_unfinished_one(void **state)
+TEST(no_ledger_of_an_unfinished_one)
 {
 	struct host unfinished = second;
 	struct trace_reader *reader;
 
-	(void)state;
 	unfinished.unfinished = true;
 	reader = merge(&first, &unfinished);
 	assert_null(trace_reader_ledger(reader));
@@ -370,13 +358,12 @@ static void test_no_ledger_of_an_unfinished_one(void **state)
 }
 
 /* The clock was set by a second in between, and a process id was given to another task. */
-static void test_two_recordings_of_one_machine(void **state)
+TEST(two_recordings_of_one_machine)
 {
 	struct host later = first;
 	struct trace_reader *reader;
 	struct events events;
 
-	(void)state;
 	later.start += 1000;
 	later.booted += 1;
 	reader = merge(&first, &later);
@@ -401,13 +388,12 @@ static void test_two_recordings_of_one_machine(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_a_summary_makes_the_whole_one(void **state)
+TEST(a_summary_makes_the_whole_one)
 {
 	struct host summary = second;
 	struct trace_reader *reader;
 	struct events events;
 
-	(void)state;
 	summary.repeats = 99;
 	reader = merge(&first, &summary);
 	events = events_of(reader);
@@ -444,12 +430,11 @@ static struct trace_reader *merge_in_memory(struct trace_reader *const *readers,
 	return reader;
 }
 
-static void test_in_memory_it_is_the_same(void **state)
+TEST(in_memory_it_is_the_same)
 {
 	struct trace_reader *file = merge(&first, &second), *memory, *parts[2];
 	struct events wanted = events_of(file), got;
 
-	(void)state;
 	for (u32 i = 0; i < 2; i++)
 		parts[i] = open_recording(path[i]);
 	memory = merge_in_memory(parts, 2);
@@ -493,11 +478,10 @@ static void harm_events(const char *file)
 	assert_int_equal(fclose(stream), 0);
 }
 
-static void test_damaged_events_of_one_leave_the_others(void **state)
+TEST(damaged_events_of_one_leave_the_others)
 {
 	struct trace_reader *reader, *parts[2];
 
-	(void)state;
 	write_recording(&first, path[0]);
 	write_recording(&second, path[1]);
 	harm_events(path[0]);
@@ -514,13 +498,12 @@ static void test_damaged_events_of_one_leave_the_others(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_output_that_cannot_be_written(void **state)
+TEST(output_that_cannot_be_written)
 {
 	struct trace_reader *reader = open_recording(path[0]);
 	struct recording_merge_info info = {"merge", "1"};
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(recording_merge(&reader, 1, "/nonexistent/f", &info, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "/nonexistent/f"));
 	trace_reader_close(&reader);
@@ -552,23 +535,4 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_real_time_orders),
-		cmocka_unit_test(test_same_code_is_one_stack),
-		cmocka_unit_test(test_other_code_keeps_its_names),
-		cmocka_unit_test(test_tasks_and_cpus_of_machines),
-		cmocka_unit_test(test_cgroups_of_machines),
-		cmocka_unit_test(test_sources_by_name),
-		cmocka_unit_test(test_ledgers_add_up),
-		cmocka_unit_test(test_no_ledger_of_an_unfinished_one),
-		cmocka_unit_test(test_two_recordings_of_one_machine),
-		cmocka_unit_test(test_a_summary_makes_the_whole_one),
-		cmocka_unit_test(test_in_memory_it_is_the_same),
-		cmocka_unit_test(test_damaged_events_of_one_leave_the_others),
-		cmocka_unit_test(test_output_that_cannot_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

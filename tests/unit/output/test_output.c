@@ -3,16 +3,11 @@
  * goes wrong. */
 #include "output/output.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +17,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "unit_test.h"
 
 #define OTHER 65533
 #define NAME "out"
@@ -125,12 +121,11 @@ static int in_child(int (*act)(void))
 
 static const enum output_kind kinds[] = {OUTPUT_RECORDING, OUTPUT_EXPORT};
 
-static void test_a_fifo_of_another_user_gets_nothing(void **state)
+TEST(a_fifo_of_another_user_gets_nothing, set_up, tear_down)
 {
 	int reader;
 	char byte;
 
-	(void)state;
 	needs_root();
 	assert_int_equal(chmod(folder, 01777), 0);
 	assert_int_equal(mkfifo(NAME, 0622), 0);
@@ -145,9 +140,8 @@ static void test_a_fifo_of_another_user_gets_nothing(void **state)
 	assert_int_equal(names_in_folder(), 1);
 }
 
-static void test_a_link_of_another_user_is_not_followed(void **state)
+TEST(a_link_of_another_user_is_not_followed, set_up, tear_down)
 {
-	(void)state;
 	needs_root();
 	put_text("precious", "kept");
 	assert_int_equal(symlink("precious", NAME), 0);
@@ -160,9 +154,8 @@ static void test_a_link_of_another_user_is_not_followed(void **state)
 	assert_int_equal(names_in_folder(), 2);
 }
 
-static void test_a_link_of_ours_leads_to_the_file(void **state)
+TEST(a_link_of_ours_leads_to_the_file, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(mkdir("there", 0755), 0);
 	assert_int_equal(symlink("there/file", "second"), 0);
 	assert_int_equal(symlink("second", NAME), 0);
@@ -175,20 +168,18 @@ static void test_a_link_of_ours_leads_to_the_file(void **state)
 	assert_int_equal(unlink("there/file.old"), 0);
 }
 
-static void test_links_without_end(void **state)
+TEST(links_without_end, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(symlink(NAME, NAME), 0);
 	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, ""), -ELOOP);
 }
 
 /* Whoever has it open sees what he has written, and nothing of ours. */
-static void test_a_file_of_another_user_is_not_written(void **state)
+TEST(a_file_of_another_user_is_not_written, set_up, tear_down)
 {
 	char got[16] = "";
 	int fd;
 
-	(void)state;
 	needs_root();
 	for (int i = 0; i < 2; i++) {
 		put_text(NAME, "theirs");
@@ -214,9 +205,8 @@ static int write_where_each_keeps_his_own(void)
 }
 
 /* Said before anything is recorded, not when the file is to get its name. */
-static void test_what_cannot_be_replaced_is_told_at_once(void **state)
+TEST(what_cannot_be_replaced_is_told_at_once, set_up, tear_down)
 {
-	(void)state;
 	needs_root();
 	assert_int_equal(chmod(folder, 01777), 0);
 	put_text(NAME, "theirs");
@@ -226,11 +216,10 @@ static void test_what_cannot_be_replaced_is_told_at_once(void **state)
 	assert_int_equal(in_child(write_where_each_keeps_his_own), 0);
 }
 
-static void test_an_old_one_that_is_a_folder_is_told_at_once(void **state)
+TEST(an_old_one_that_is_a_folder_is_told_at_once, set_up, tear_down)
 {
 	struct output output;
 
-	(void)state;
 	put_text(NAME, "first");
 	assert_int_equal(mkdir(NAME ".old", 0755), 0);
 	assert_int_equal(output_open(NAME, OUTPUT_RECORDING, &output, &error), -EISDIR);
@@ -239,11 +228,10 @@ static void test_an_old_one_that_is_a_folder_is_told_at_once(void **state)
 	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, "second"), 0);
 }
 
-static void test_names_that_are_too_long(void **state)
+TEST(names_that_are_too_long, set_up, tear_down)
 {
 	char name[NAME_MAX + 2];
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[NAME_MAX + 1] = '\0';
 	assert_int_equal(write_text(name, OUTPUT_EXPORT, ""), -ENAMETOOLONG);
@@ -255,12 +243,11 @@ static void test_names_that_are_too_long(void **state)
 	assert_int_equal(names_in_folder(), 1);
 }
 
-static void test_a_fifo_of_ours(void **state)
+TEST(a_fifo_of_ours, set_up, tear_down)
 {
 	char got[8] = "";
 	int reader;
 
-	(void)state;
 	assert_int_equal(mkfifo(NAME, 0600), 0);
 	reader = open(NAME, O_RDONLY | O_NONBLOCK);
 	assert_int_equal(write_text(NAME, OUTPUT_RECORDING, "told"), 0);
@@ -285,9 +272,8 @@ static int wait_for_a_reader(void)
 	return output_open(NAME, OUTPUT_RECORDING, &output, &error) != -EINTR;
 }
 
-static void test_a_fifo_that_nobody_reads_can_be_left(void **state)
+TEST(a_fifo_that_nobody_reads_can_be_left, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(mkfifo(NAME, 0600), 0);
 	assert_int_equal(in_child(wait_for_a_reader), 0);
 }
@@ -305,16 +291,14 @@ static int fill_pipe(void)
 	return output_write(&output, bytes, sizeof(bytes)) != -EINTR;
 }
 
-static void test_a_reader_that_stopped_can_be_left(void **state)
+TEST(a_reader_that_stopped_can_be_left, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(mkfifo(NAME, 0600), 0);
 	assert_int_equal(in_child(fill_pipe), 0);
 }
 
-static void test_devices(void **state)
+TEST(devices, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(write_text("/dev/null", OUTPUT_RECORDING, "x"), 0);
 	assert_int_equal(write_text("/dev/full", OUTPUT_EXPORT, "x"), -ENOSPC);
 	assert_int_equal(symlink("/dev/null", NAME), 0);
@@ -329,12 +313,11 @@ static int write_standard_output(void)
 	       write_text("-", OUTPUT_RECORDING, "again");
 }
 
-static void test_standard_output_by_its_other_name(void **state)
+TEST(standard_output_by_its_other_name, set_up, tear_down)
 {
 	char got[16] = "";
 	int reader;
 
-	(void)state;
 	needs_root();
 	assert_int_equal(mkfifo(NAME, 0600), 0);
 	assert_int_equal(chown(NAME, OTHER, OTHER), 0);
@@ -354,19 +337,17 @@ static int be_killed(void)
 	return raise(SIGKILL);
 }
 
-static void test_a_killed_process_leaves_nothing(void **state)
+TEST(a_killed_process_leaves_nothing, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(in_child(be_killed), -SIGKILL);
 	assert_int_equal(names_in_folder(), 0);
 }
 
 /* Where a file without a name could not be given one. */
-static void test_under_a_temporary_name(void **state)
+TEST(under_a_temporary_name, set_up, tear_down)
 {
 	struct output output;
 
-	(void)state;
 	has_no_proc = true;
 	put_text(NAME, "first");
 	assert_int_equal(output_open(NAME, OUTPUT_RECORDING, &output, &error), 0);
@@ -379,11 +360,10 @@ static void test_under_a_temporary_name(void **state)
 	assert_int_equal(names_in_folder(), 2);
 }
 
-static void test_a_temporary_name_is_removed(void **state)
+TEST(a_temporary_name_is_removed, set_up, tear_down)
 {
 	struct output output;
 
-	(void)state;
 	has_no_proc = true;
 	output_remove_temporary();
 	assert_int_equal(output_open(NAME, OUTPUT_EXPORT, &output, &error), 0);
@@ -394,11 +374,10 @@ static void test_a_temporary_name_is_removed(void **state)
 }
 
 /* Somebody else may have taken the name meanwhile. */
-static void test_a_name_that_was_taken_meanwhile(void **state)
+TEST(a_name_that_was_taken_meanwhile, set_up, tear_down)
 {
 	struct output output;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(output_open(NAME, kinds[i], &output, &error), 0);
 		assert_int_equal(output_write(&output, "ours", 4), 0);
@@ -414,27 +393,7 @@ static void test_a_name_that_was_taken_meanwhile(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_fifo_of_another_user_gets_nothing),
-		TEST(test_a_link_of_another_user_is_not_followed),
-		TEST(test_a_link_of_ours_leads_to_the_file),
-		TEST(test_links_without_end),
-		TEST(test_a_file_of_another_user_is_not_written),
-		TEST(test_what_cannot_be_replaced_is_told_at_once),
-		TEST(test_an_old_one_that_is_a_folder_is_told_at_once),
-		TEST(test_names_that_are_too_long),
-		TEST(test_a_fifo_of_ours),
-		TEST(test_a_fifo_that_nobody_reads_can_be_left),
-		TEST(test_a_reader_that_stopped_can_be_left),
-		TEST(test_devices),
-		TEST(test_standard_output_by_its_other_name),
-		TEST(test_a_killed_process_leaves_nothing),
-		TEST(test_under_a_temporary_name),
-		TEST(test_a_temporary_name_is_removed),
-		TEST(test_a_name_that_was_taken_meanwhile),
-	};
-	int failed = mkdtemp(folder) ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+	int failed = mkdtemp(folder) ? unit_tests_run() : 1;
 
 	rmdir(folder);
 	return failed;

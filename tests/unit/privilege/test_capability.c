@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What was given up is gone from every set, as the kernel tells it, and does not come back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <linux/capability.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +9,7 @@
 #include <unistd.h>
 
 #include "privilege/capability.h"
+#include "unit_test.h"
 
 static u64 status_word(const char *name)
 {
@@ -56,28 +52,25 @@ static int check_return(u64 kept)
 	return capability_keep(~0ULL) || capability_held() ? 2 : 0;
 }
 
-static void test_held_as_the_kernel_says(void **state)
+TEST(held_as_the_kernel_says)
 {
-	(void)state;
 	assert_int_equal(capability_held(), status_word("CapEff"));
 }
 
-static void test_all_others_are_gone(void **state)
+TEST(all_others_are_gone)
 {
-	(void)state;
 	assert_int_equal(
 		after_keeping(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_BPF), check_sets), 0);
 	assert_int_equal(after_keeping(0, check_sets), 0);
 }
 
-static void test_kept_ones_stay(void **state)
+TEST(kept_ones_stay)
 {
 	u64 held = capability_held();
 	u64 one = held & -held;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	if (!held) {
 		printf("skip: this user has no capability to give up\n");
 		skip();
@@ -89,20 +82,7 @@ static void test_kept_ones_stay(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void test_none_comes_back(void **state)
+TEST(none_comes_back)
 {
-	(void)state;
 	assert_int_equal(after_keeping(0, check_return), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_held_as_the_kernel_says),
-		cmocka_unit_test(test_all_others_are_gone),
-		cmocka_unit_test(test_kept_ones_stay),
-		cmocka_unit_test(test_none_comes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,13 @@
 /* Folders stand for /proc/self and for mounted hierarchies of cgroups. */
 #include "privilege/memory_limit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static char root[] = "/tmp/stackmap-memory-XXXXXX";
 
@@ -52,9 +49,8 @@ static int tear_down(void **state)
 	return chdir("/") || system(command);
 }
 
-static void the_least_on_the_way_up_counts(void **state)
+TEST(the_least_on_the_way_up_counts)
 {
-	(void)state;
 	say_mounts("/", "cgroup2", "nsdelegate");
 	write_file("cgroup", "0::/outer/inner\n");
 	write_file("tree/outer/inner/memory.max", "max\n");
@@ -69,9 +65,8 @@ static void the_least_on_the_way_up_counts(void **state)
 	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
 }
 
-static void the_first_version_counts_too(void **state)
+TEST(the_first_version_counts_too)
 {
-	(void)state;
 	say_mounts("/", "cgroup", "cpu,memory");
 	write_file("cgroup", "5:devices:/\n4:cpu,memory:/outer/inner\n0::/elsewhere\n");
 	write_file("tree/outer/memory.limit_in_bytes", "9223372036854771712\n");
@@ -82,9 +77,8 @@ static void the_first_version_counts_too(void **state)
 }
 
 /* In a container the mount begins at the container's cgroup. */
-static void a_mount_of_a_part_is_that_part(void **state)
+TEST(a_mount_of_a_part_is_that_part)
 {
-	(void)state;
 	say_mounts("/docker/1", "cgroup2", "rw");
 	write_file("tree/memory.max", "134217728\n");
 	write_file("tree/outer/memory.max", "67108864\n");
@@ -96,19 +90,17 @@ static void a_mount_of_a_part_is_that_part(void **state)
 	assert_int_equal(memory_limit_of_cgroups(root), 128 << 20);
 }
 
-static void nothing_known_is_no_limit(void **state)
+TEST(nothing_known_is_no_limit)
 {
-	(void)state;
 	write_file("mountinfo", "");
 	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
 	assert_true(memory_limit_of_cgroups("/nowhere") == UINT64_MAX);
 }
 
-static void the_limit_is_only_lowered(void **state)
+TEST(the_limit_is_only_lowered)
 {
 	u64 before = memory_limit();
 
-	(void)state;
 	assert_true(before && before != UINT64_MAX);
 	memory_limit_lower(UINT64_MAX);
 	assert_int_equal(memory_limit(), before);
@@ -116,15 +108,4 @@ static void the_limit_is_only_lowered(void **state)
 	assert_int_equal(memory_limit(), before / 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_least_on_the_way_up_counts),
-		cmocka_unit_test(the_first_version_counts_too),
-		cmocka_unit_test(a_mount_of_a_part_is_that_part),
-		cmocka_unit_test(nothing_known_is_no_limit),
-		cmocka_unit_test(the_limit_is_only_lowered),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

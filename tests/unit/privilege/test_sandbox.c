@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A child does here what code that took it over would try. Each try is a request: its number, and
  * the errno of the answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +23,7 @@
 #include "privilege/memory_limit.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
+#include "unit_test.h"
 
 #define LIMIT_MS 60000
 #define PARTS 2
@@ -242,7 +238,7 @@ static int ask(struct sandbox *sandbox, int number)
 	return result ?: answer;
 }
 
-static void test_everything_else_is_refused(void **state)
+TEST(everything_else_is_refused, set_up, tear_down)
 {
 	for (size_t i = 0; i < REFUSED; i++) {
 		int answer = ask(*state, i);
@@ -252,7 +248,7 @@ static void test_everything_else_is_refused(void **state)
 	}
 }
 
-static void test_what_it_needs_works(void **state)
+TEST(what_it_needs_works, set_up, tear_down)
 {
 	assert_int_equal(ask(*state, READ_OPENED), 0);
 	assert_int_equal(ask(*state, MAP_OPENED), 0);
@@ -260,11 +256,10 @@ static void test_what_it_needs_works(void **state)
 	assert_int_equal(ask(*state, TAKE_ALL_MEMORY), ENOMEM);
 }
 
-static void test_shared_memory_is_gone(void **state)
+TEST(shared_memory_is_gone)
 {
 	struct sandbox *sandbox;
 
-	(void)state;
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(shared, MAP_FAILED);
 	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
@@ -298,7 +293,7 @@ static void assert_status(pid_t pid, const char *name, const char *expected)
 	assert_string_equal(value, expected);
 }
 
-static void test_the_kernel_says_so(void **state)
+TEST(the_kernel_says_so, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
@@ -321,7 +316,7 @@ static void kill_child(pid_t pid)
 	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-static void test_one_that_died_is_replaced(void **state)
+TEST(one_that_died_is_replaced, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
@@ -333,7 +328,7 @@ static void test_one_that_died_is_replaced(void **state)
 	assert_int_equal(ask(*state, READ_OPENED), 0);
 }
 
-static void test_not_for_ever(void **state)
+TEST(not_for_ever, set_up, tear_down)
 {
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++)
 		assert_int_equal(ask(*state, DIE), -EPIPE);
@@ -389,11 +384,10 @@ static void assert_was_killed(pid_t pid)
 	assert_true(usage.ru_utime.tv_sec < 30);
 }
 
-static void test_it_goes_with_a_killed_recorder(void **state)
+TEST(it_goes_with_a_killed_recorder)
 {
 	pid_t sandbox, recorder = start_recorder(&sandbox);
 
-	(void)state;
 	assert_int_equal(kill(recorder, SIGKILL), 0);
 	assert_int_equal(waitpid(recorder, NULL, 0), recorder);
 	assert_was_killed(sandbox);
@@ -417,13 +411,12 @@ static int give_one_up(void)
 }
 
 /* The process ends only when the sandbox has. */
-static void test_one_given_up_is_killed(void **state)
+TEST(one_given_up_is_killed)
 {
 	struct rusage usage;
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(give_one_up());
 	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
@@ -455,13 +448,12 @@ static void set_limits(u64 seconds, u64 seconds_max, u64 bytes, u64 bytes_max)
 }
 
 /* What is lower stays, the soft limit and the hard one: they are for whoever starts us to set. */
-static void test_limits_are_only_lowered(void **state)
+TEST(limits_are_only_lowered)
 {
 	const u64 bytes = 3900000ULL << 10;
 	struct rlimit seconds_before, bytes_before;
 	struct sandbox *sandbox;
 
-	(void)state;
 	getrlimit(RLIMIT_CPU, &seconds_before);
 	getrlimit(RLIMIT_AS, &bytes_before);
 	if (seconds_before.rlim_cur < 60 || bytes_before.rlim_cur < 4ULL << 30) {
@@ -479,11 +471,10 @@ static void test_limits_are_only_lowered(void **state)
 }
 
 /* What was taken already counts, so two pieces of three quarters are too much. */
-static void test_it_may_take_its_part_of_the_limit(void **state)
+TEST(it_may_take_its_part_of_the_limit)
 {
 	struct sandbox *sandbox;
 
-	(void)state;
 	memory_limit_lower(LOWERED);
 	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
 	assert_int_equal(ask(sandbox, TAKE_PART), 0);
@@ -492,42 +483,21 @@ static void test_it_may_take_its_part_of_the_limit(void **state)
 	sandbox_end(&sandbox);
 }
 
-static void test_one_that_takes_too_long(void **state)
+TEST(one_that_takes_too_long)
 {
 	struct sandbox *sandbox;
 
-	(void)state;
 	assert_int_equal(sandbox_start(serve, 1000, PARTS, &sandbox), 0);
 	assert_int_equal(ask(sandbox, NEVER_END), -ETIMEDOUT);
 	assert_int_equal(ask(sandbox, READ_OPENED), 0);
 	sandbox_end(&sandbox);
 }
 
-static void test_distrusted(void **state)
+TEST(distrusted, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
 	sandbox_distrust(*state);
 	assert_int_equal(sandbox_receive(*state, &pid, sizeof(pid)), -EPIPE);
 	assert_int_equal(ask(*state, READ_OPENED), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_everything_else_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_it_needs_works, set_up, tear_down),
-		cmocka_unit_test(test_shared_memory_is_gone),
-		cmocka_unit_test_setup_teardown(test_the_kernel_says_so, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_one_that_died_is_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_not_for_ever, set_up, tear_down),
-		cmocka_unit_test(test_it_goes_with_a_killed_recorder),
-		cmocka_unit_test(test_one_given_up_is_killed),
-		cmocka_unit_test(test_limits_are_only_lowered),
-		cmocka_unit_test(test_one_that_takes_too_long),
-		cmocka_unit_test_setup_teardown(test_distrusted, set_up, tear_down),
-		cmocka_unit_test(test_it_may_take_its_part_of_the_limit), /* for good */
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,12 @@
 #include "push/push_url.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "push/push_kind.h"
 #include "server_url.h"
+#include "unit_test.h"
 
 static void check(const char *text, const struct push_kind *kind, const char *base,
 		  const char *path, bool is_private)
@@ -28,9 +24,8 @@ static void check(const char *text, const struct push_kind *kind, const char *ba
 	assert_null(url.base);
 }
 
-static void test_kinds(void **state)
+TEST(kinds)
 {
-	(void)state;
 	check("otlp+https://host", &otlp_push, "https://host:4318", "/v1development/profiles",
 	      true);
 	check("otlp+http://host", &otlp_push, "http://host:4318", "/v1development/profiles", false);
@@ -40,9 +35,8 @@ static void test_kinds(void **state)
 	check("parca+https://host/", &parca_push, "https://host:443", "/profiles/writeraw", true);
 }
 
-static void test_places(void **state)
+TEST(places)
 {
-	(void)state;
 	check("otlp+https://a-b.example:1/x/y_z~.", &otlp_push, "https://a-b.example:1", "/x/y_z~.",
 	      true);
 	check("otlp+http://[::1]:65535", &otlp_push, "http://[::1]:65535",
@@ -70,9 +64,8 @@ static void refuse(const char *text)
 	assert_null(strstr(error.message, "hidden"));
 }
 
-static void test_refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	refuse("");
 	refuse("otlp");
 	refuse("otlp+");
@@ -105,11 +98,10 @@ static void test_refusals(void **state)
 	refuse("otlp+https://host\\path");
 }
 
-static void test_kinds_are_listed(void **state)
+TEST(kinds_are_listed)
 {
 	char words[256] = "";
 
-	(void)state;
 	for (const struct push_kind *const *kind = push_kinds; *kind; kind++)
 		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
 			 words[0] ? ", " : "", (*kind)->name);
@@ -124,23 +116,11 @@ static void check_key(const char *key, const char *expected)
 	free(plain);
 }
 
-static void test_keys_of_labels(void **state)
+TEST(keys_of_labels)
 {
-	(void)state;
 	check_key("zone", "zone");
 	check_key("my.zone-1", "my_zone_1");
 	check_key("1zone", "_1zone");
 	check_key("z\xc3\xb6ne", "z__ne");
 	check_key("", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	       cmocka_unit_test(test_places),
-		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_kinds_are_listed),
-		cmocka_unit_test(test_keys_of_labels),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Options of programs that were compiled with an older or a newer header; and what they ask for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "recorder/capture_opts.h"
+#include "unit_test.h"
 
 struct later_opts {
 	struct stackmap_capture_opts known;
 	uint64_t later;
 };
 
-static void test_what_an_older_program_does_not_know_is_zero(void **state)
+TEST(what_an_older_program_does_not_know_is_zero)
 {
 	struct stackmap_capture_opts given = {.size = offsetof(struct stackmap_capture_opts, pids),
 					      .frequency = 97,
@@ -31,24 +26,22 @@ static void test_what_an_older_program_does_not_know_is_zero(void **state)
 	assert_int_equal(opts.no_user_stacks, 0);
 }
 
-static void test_what_a_newer_program_asks_for_is_refused(void **state)
+TEST(what_a_newer_program_asks_for_is_refused)
 {
 	struct later_opts given = {.known.size = sizeof(given), .later = 1ULL << 63};
 	struct stackmap_capture_opts opts;
 
-	(void)state;
 	assert_int_equal(capture_opts_read(&given.known, &opts, NULL), -E2BIG);
 	given.later = 0;
 	assert_int_equal(capture_opts_read(&given.known, &opts, NULL), 0);
 }
 
-static void test_without_a_size_they_are_refused(void **state)
+TEST(without_a_size_they_are_refused)
 {
 	struct stackmap_capture_opts given = {.size = 0}, opts;
 	struct stackmap_capture *capture = NULL;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(capture_opts_read(&given, &opts, NULL), -EINVAL);
 	given.size = SIZE_MAX;
 	assert_int_equal(capture_opts_read(&given, &opts, NULL), -EINVAL);
@@ -65,7 +58,7 @@ static int choose(const struct stackmap_capture_opts *opts, struct stackmap_erro
 	return result;
 }
 
-static void test_what_is_not_there_is_refused(void **state)
+TEST(what_is_not_there_is_refused)
 {
 	const struct stackmap_capture_opts no_list = {.cpus = "first"}, no_cpu = {.cpus = "0,1023"};
 	const struct stackmap_capture_opts no_events = {.events = (const char *const[]){NULL}};
@@ -73,7 +66,6 @@ static void test_what_is_not_there_is_refused(void **state)
 		.events = (const char *const[]){"cpu-clock", "never", NULL}};
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(choose(&no_list, &error), -EINVAL);
 	assert_int_equal(choose(&no_cpu, &error), -ERANGE);
 	assert_non_null(strstr(error.message, "0,1023: the CPUs of this machine are"));
@@ -81,7 +73,7 @@ static void test_what_is_not_there_is_refused(void **state)
 	assert_int_equal(choose(&no_event, &error), -ENOENT);
 }
 
-static void test_options_are_those_of_a_capture(void **state)
+TEST(options_are_those_of_a_capture)
 {
 	const struct stackmap_capture_opts opts = {
 		.events = (const char *const[]){"cpu-clock", "page-faults", NULL},
@@ -93,7 +85,6 @@ static void test_options_are_those_of_a_capture(void **state)
 		.no_kernel_stacks = 1};
 	struct capture_target target = {};
 
-	(void)state;
 	assert_int_equal(capture_target_choose(&opts, &target, NULL), 0);
 	assert_int_equal(target.sources.count, 2);
 	assert_int_equal(target.sources.sources[0].frequency, 97);
@@ -107,12 +98,11 @@ static void test_options_are_those_of_a_capture(void **state)
 	capture_target_clear(&target);
 }
 
-static void test_samples_of_all_by_default(void **state)
+TEST(samples_of_all_by_default)
 {
 	const struct stackmap_capture_opts opts = {.size = sizeof(opts)};
 	struct capture_target target = {};
 
-	(void)state;
 	assert_int_equal(capture_target_choose(&opts, &target, NULL), 0);
 	assert_int_equal(target.sources.count, 1);
 	assert_int_equal(target.sources.sources[0].frequency, SAMPLE_FREQUENCY_DEFAULT);
@@ -120,18 +110,4 @@ static void test_samples_of_all_by_default(void **state)
 	assert_null(target.options.cpu_mask);
 	assert_int_equal(target.options.comms.count, 0);
 	capture_target_clear(&target);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_an_older_program_does_not_know_is_zero),
-		cmocka_unit_test(test_what_a_newer_program_asks_for_is_refused),
-		cmocka_unit_test(test_without_a_size_they_are_refused),
-		cmocka_unit_test(test_what_is_not_there_is_refused),
-		cmocka_unit_test(test_options_are_those_of_a_capture),
-		cmocka_unit_test(test_samples_of_all_by_default),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,18 @@
 /* A capture by the public functions alone: children whose calls are counted, to a file and live. */
 #include "stackmap/capture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
+#include "unit_test.h"
 
 #define CALLS 1000
 #define WINDOWS 3
@@ -133,11 +129,10 @@ static uint64_t count_lost(const struct stackmap_ledger *ledger)
 	return lost;
 }
 
-static void test_calls_out_of_order_are_refused(void **state)
+TEST(calls_out_of_order_are_refused, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
 
-	(void)state;
 	open_capture(path);
 	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), -EINVAL);
 	assert_int_equal(stackmap_capture_stop(capture, NULL), -EINVAL);
@@ -158,20 +153,18 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-static void test_what_libbpf_prints_with_is_the_programs(void **state)
+TEST(what_libbpf_prints_with_is_the_programs, NULL, close_capture)
 {
 	libbpf_print_fn_t printed = libbpf_set_print(print_nothing);
 
-	(void)state;
 	start(path);
 	assert_ptr_equal(libbpf_set_print(printed), print_nothing);
 }
 
-static void test_live_is_not_polled(void **state)
+TEST(live_is_not_polled, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
 
-	(void)state;
 	open_capture(NULL);
 	assert_int_equal(stackmap_capture_next(capture, 0, &recording, NULL), -EINVAL);
 	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
@@ -179,12 +172,11 @@ static void test_live_is_not_polled(void **state)
 }
 
 /* The program itself is left out. */
-static void test_a_file_has_all_events(void **state)
+TEST(a_file_has_all_events, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
 	const struct stackmap_ledger *ledger;
 
-	(void)state;
 	start(path);
 	call(CALLS);
 	call_in_child(CALLS);
@@ -200,13 +192,12 @@ static void test_a_file_has_all_events(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_windows_have_each_event_once(void **state)
+TEST(windows_have_each_event_once, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
 	uint64_t seen = 0;
 	int result = 0;
 
-	(void)state;
 	start(NULL);
 	for (int windows = 1; !result; windows++) {
 		call_in_child(windows <= WINDOWS ? CALLS : 0);
@@ -224,11 +215,10 @@ static void test_windows_have_each_event_once(void **state)
 	assert_int_equal(seen, WINDOWS * CALLS);
 }
 
-static void test_a_window_outlives_its_capture(void **state)
+TEST(a_window_outlives_its_capture, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
 
-	(void)state;
 	start(NULL);
 	call_in_child(1);
 	assert_int_equal(stackmap_capture_next(capture, 0, &recording, NULL), 0);
@@ -238,11 +228,10 @@ static void test_a_window_outlives_its_capture(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_a_file_that_was_not_stopped_has_its_events(void **state)
+TEST(a_file_that_was_not_stopped_has_its_events, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
 
-	(void)state;
 	start(path);
 	call_in_child(1);
 	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), 0);
@@ -261,11 +250,10 @@ static void ignore(int signal)
 }
 
 /* Without that the test takes minutes, and is ended. */
-static void test_a_caught_signal_ends_a_wait(void **state)
+TEST(a_caught_signal_ends_a_wait, NULL, close_capture)
 {
 	pid_t child, parent = getpid();
 
-	(void)state;
 	signal(SIGUSR1, ignore);
 	start(path);
 	child = fork();
@@ -277,20 +265,4 @@ static void test_a_caught_signal_ends_a_wait(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_calls_out_of_order_are_refused, close_capture),
-		cmocka_unit_test_teardown(test_what_libbpf_prints_with_is_the_programs,
-					  close_capture),
-		cmocka_unit_test_teardown(test_live_is_not_polled, close_capture),
-		cmocka_unit_test_teardown(test_a_file_has_all_events, close_capture),
-		cmocka_unit_test_teardown(test_windows_have_each_event_once, close_capture),
-		cmocka_unit_test_teardown(test_a_window_outlives_its_capture, close_capture),
-		cmocka_unit_test_teardown(test_a_file_that_was_not_stopped_has_its_events,
-					  close_capture),
-		cmocka_unit_test_teardown(test_a_caught_signal_ends_a_wait, close_capture),
-	};
-
-	return cmocka_run_group_tests(tests, make_file, remove_files);
-}
+TEST_GROUP(make_file, remove_files)

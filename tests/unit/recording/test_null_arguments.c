@@ -1,68 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Functions of the library whose objects, options, names or places for an answer are NULL: refused,
  * with a reason where there is a place for one. To close nothing is no error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
+#include <stdint.h>
 
 #include "stackmap/capture.h"
 #include "stackmap/client.h"
 #include "stackmap/here.h"
 #include "stackmap/recording.h"
 #include "stackmap/stack_map.h"
+#include "unit_test.h"
 
-static void without_options_nothing_is_captured(void **state)
+TEST(without_options_nothing_is_captured)
 {
 	struct stackmap_capture *capture = NULL;
 	struct stackmap_error error = {};
 
-	(void)state;
 	assert_int_equal(stackmap_capture_open(NULL, &capture, &error), -EINVAL);
 	assert_true(error.message[0]);
 	assert_int_equal(stackmap_capture_open(NULL, &capture, NULL), -EINVAL);
 	assert_null(capture);
 }
 
-static void without_an_object_there_is_no_client(void **state)
+TEST(without_an_object_there_is_no_client)
 {
 	struct stackmap_client *client = NULL;
 	struct stackmap_error error = {};
 
-	(void)state;
 	assert_int_equal(stackmap_client_open(NULL, 14, &client, &error), -EINVAL);
 	assert_true(error.message[0]);
 	assert_null(client);
 }
 
-static void without_a_path_nothing_is_opened(void **state)
+TEST(without_a_path_nothing_is_opened)
 {
 	struct stackmap_recording *recording = NULL;
 	struct stackmap_error error = {};
 
-	(void)state;
 	assert_int_equal(stackmap_recording_open(NULL, &recording, &error), -EINVAL);
 	assert_true(error.message[0]);
 	assert_null(recording);
 }
 
-static void without_a_place_no_frames_are_written(void **state)
+TEST(without_a_place_no_frames_are_written)
 {
-	(void)state;
 	assert_int_equal(stackmap_here(NULL, 10), -EINVAL);
 }
 
-static void closing_nothing_does_nothing(void **state)
+TEST(closing_nothing_does_nothing)
 {
 	struct stackmap_recording *recording = NULL;
 	struct stackmap_capture *capture = NULL;
 	struct stackmap_client *client = NULL;
 	struct stackmap_map *map = NULL;
 
-	(void)state;
 	stackmap_recording_close(NULL);
 	stackmap_recording_close(&recording);
 	stackmap_capture_close(NULL);
@@ -73,12 +64,11 @@ static void closing_nothing_does_nothing(void **state)
 	stackmap_map_free(&map);
 }
 
-static void without_a_place_nothing_is_made(void **state)
+TEST(without_a_place_nothing_is_made)
 {
 	const struct stackmap_capture_opts opts = {.size = sizeof(opts)};
 	struct stackmap_error error = {};
 
-	(void)state;
 	assert_int_equal(stackmap_map_create(STACKMAP_BITS_MIN, 0, NULL, &error), -EINVAL);
 	assert_true(error.message[0]);
 	error.message[0] = 0;
@@ -89,14 +79,13 @@ static void without_a_place_nothing_is_made(void **state)
 	assert_true(error.message[0]);
 }
 
-static void without_a_map_there_are_no_ids(void **state)
+TEST(without_a_map_there_are_no_ids)
 {
 	const uint64_t frame = 1;
 	struct stackmap_map_stat stat;
 	struct stackmap_stack stack;
 	struct stackmap_map *map;
 
-	(void)state;
 	assert_int_equal(stackmap_map_get_id(NULL, &frame, 1), -EINVAL);
 	assert_int_equal(stackmap_map_find(NULL, 1, &stack, NULL, 0), -EINVAL);
 	assert_int_equal(stackmap_map_reset(NULL, NULL), -EINVAL);
@@ -116,12 +105,11 @@ static int keep_no_event(void *arg, const struct stackmap_event *event)
 	return 0;
 }
 
-static void without_a_recording_nothing_is_read(void **state)
+TEST(without_a_recording_nothing_is_read)
 {
 	const struct stackmap_event event = {};
 	struct stackmap_error error = {};
 
-	(void)state;
 	assert_int_equal(stackmap_recording_events(NULL, keep_no_event, NULL, &error), -EINVAL);
 	assert_true(error.message[0]);
 	assert_int_equal(stackmap_recording_event_frames(NULL, &event, NULL, 0), -EINVAL);
@@ -138,11 +126,10 @@ static void without_a_recording_nothing_is_read(void **state)
 	assert_null(stackmap_recording_ledger(NULL));
 }
 
-static void without_a_capture_nothing_is_recorded(void **state)
+TEST(without_a_capture_nothing_is_recorded)
 {
 	struct stackmap_recording *recording = NULL;
 
-	(void)state;
 	assert_int_equal(stackmap_capture_start(NULL, NULL), -EINVAL);
 	assert_int_equal(stackmap_capture_poll(NULL, 0, NULL), -EINVAL);
 	assert_int_equal(stackmap_capture_next(NULL, 0, &recording, NULL), -EINVAL);
@@ -150,32 +137,13 @@ static void without_a_capture_nothing_is_recorded(void **state)
 	assert_null(stackmap_capture_ledger(NULL));
 }
 
-static void without_a_client_nothing_is_found(void **state)
+TEST(without_a_client_nothing_is_found)
 {
 	struct stackmap_stack stack;
 	uint64_t offset;
 	char path[16];
 
-	(void)state;
 	assert_int_equal(stackmap_client_start(NULL, NULL), -EINVAL);
 	assert_int_equal(stackmap_client_find(NULL, 1, &stack, NULL, 0), -EINVAL);
 	assert_int_equal(stackmap_client_place(NULL, 1, path, sizeof(path), &offset), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_options_nothing_is_captured),
-		cmocka_unit_test(without_an_object_there_is_no_client),
-		cmocka_unit_test(without_a_path_nothing_is_opened),
-		cmocka_unit_test(without_a_place_no_frames_are_written),
-		cmocka_unit_test(closing_nothing_does_nothing),
-		cmocka_unit_test(without_a_place_nothing_is_made),
-		cmocka_unit_test(without_a_map_there_are_no_ids),
-		cmocka_unit_test(without_a_recording_nothing_is_read),
-		cmocka_unit_test(without_a_capture_nothing_is_recorded),
-		cmocka_unit_test(without_a_client_nothing_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

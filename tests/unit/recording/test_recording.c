@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the public functions give of a recording whose contents are known (small_recording.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +10,7 @@
 
 #include "small_recording.h"
 #include "stackmap/recording.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-recording-XXXXXX";
 
@@ -65,12 +60,11 @@ static struct seen see(struct stackmap_recording *recording)
 	return seen;
 }
 
-static void test_it_says_how_it_was_made(void **state)
+TEST(it_says_how_it_was_made)
 {
 	struct stackmap_recording *recording = open_file();
 	const struct stackmap_recording_info *info = stackmap_recording_info(recording);
 
-	(void)state;
 	assert_int_equal(info->start_realtime, 1700000000000000000);
 	assert_int_equal(info->start_monotonic, 100000000000);
 	assert_int_equal(info->frequency, 99);
@@ -85,11 +79,10 @@ static void test_it_says_how_it_was_made(void **state)
 	assert_null(recording);
 }
 
-static void test_numbers_end(void **state)
+TEST(numbers_end)
 {
 	struct stackmap_recording *recording = open_file();
 
-	(void)state;
 	assert_int_equal(stackmap_recording_source_count(recording), 2);
 	assert_string_equal(stackmap_recording_source(recording, 1)->name, "sched:sched_switch");
 	assert_string_equal(stackmap_recording_source(recording, 1)->unit, "ns");
@@ -104,12 +97,11 @@ static void test_numbers_end(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_a_task_is_what_it_was_at_that_time(void **state)
+TEST(a_task_is_what_it_was_at_that_time)
 {
 	struct stackmap_recording *recording = open_file();
 	const struct stackmap_task *task = stackmap_recording_task_at(recording, 100, 110000000000);
 
-	(void)state;
 	assert_string_equal(task->comm, "sh");
 	assert_int_equal(task->pid, 100);
 	assert_string_equal(task->cgroup, "/user.slice");
@@ -124,14 +116,13 @@ static void test_a_task_is_what_it_was_at_that_time(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_stacks_say_how_they_end(void **state)
+TEST(stacks_say_how_they_end)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
 	const struct stackmap_call_stack *stack =
 		stackmap_recording_stack(recording, seen.events[0].kernel_stack);
 
-	(void)state;
 	assert_int_equal(stack->depth, 3);
 	assert_int_equal(stack->frames[0], 0xffffffff81001048);
 	assert_true(stack->in_kernel);
@@ -147,13 +138,12 @@ static void test_stacks_say_how_they_end(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_events_are_whole(void **state)
+TEST(events_are_whole)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
 	const struct stackmap_event *event = &seen.events[0];
 
-	(void)state;
 	assert_int_equal(event->time, 101000000000);
 	assert_int_equal(event->value, 1000);
 	assert_int_equal(event->source, 1);
@@ -194,13 +184,12 @@ static void check_labels(struct stackmap_recording *recording, const struct stac
 
 /* A kernel leaf comes before the kernel stack, a user leaf before the user stack. The first pc of a
  * function is in it, the same as a return address is not. */
-static void test_frames_of_an_event_are_in_order(void **state)
+TEST(frames_of_an_event_are_in_order)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
 	const struct stackmap_frame *frames[1];
 
-	(void)state;
 	check_labels(recording, &seen.events[0],
 		     (const char *[]){"schedule", "do_syscall_64", "entry_SYSCALL_64",
 				      "foo::bar(int)", "main", NULL});
@@ -215,13 +204,12 @@ static void test_frames_of_an_event_are_in_order(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_only_as_many_frames_as_there_is_room_for(void **state)
+TEST(only_as_many_frames_as_there_is_room_for)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
 	const struct stackmap_frame *frames[3] = {0};
 
-	(void)state;
 	assert_int_equal(stackmap_recording_event_frames(recording, &seen.events[0], frames, 2), 2);
 	assert_string_equal(frames[1]->label, "do_syscall_64");
 	assert_null(frames[2]);
@@ -229,12 +217,11 @@ static void test_only_as_many_frames_as_there_is_room_for(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_an_event_of_a_summary_says_for_how_many_it_stands(void **state)
+TEST(an_event_of_a_summary_says_for_how_many_it_stands)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
 
-	(void)state;
 	assert_false(stackmap_recording_info(recording)->is_summary);
 	assert_int_equal(seen.events[0].repeats, 0);
 	stackmap_recording_close(&recording);
@@ -248,7 +235,7 @@ static void test_an_event_of_a_summary_says_for_how_many_it_stands(void **state)
 	assert_int_equal(small_recording_write(path), 0);
 }
 
-static void test_a_frame_has_names_and_place(void **state)
+TEST(a_frame_has_names_and_place)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
@@ -257,7 +244,6 @@ static void test_a_frame_has_names_and_place(void **state)
 	const struct stackmap_frame *libc = stackmap_recording_frame(recording, user->frames[0], 1);
 	const struct stackmap_frame *sh = stackmap_recording_frame(recording, user->frames[1], 1);
 
-	(void)state;
 	assert_string_equal(libc->function, "foo::bar(int)");
 	assert_int_equal(libc->offset, 0x10);
 	assert_string_equal(libc->object, "/usr/lib/libc.so.6");
@@ -271,7 +257,7 @@ static void test_a_frame_has_names_and_place(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_code_without_symbols_has_a_label(void **state)
+TEST(code_without_symbols_has_a_label)
 {
 	struct stackmap_recording *recording = open_file();
 	struct seen seen = see(recording);
@@ -280,7 +266,6 @@ static void test_code_without_symbols_has_a_label(void **state)
 	const struct stackmap_frame *frame =
 		stackmap_recording_frame(recording, user->frames[1], 1);
 
-	(void)state;
 	assert_null(frame->function);
 	assert_int_equal(frame->offset, 0);
 	assert_string_equal(frame->label, "libc.so.6+0x9999");
@@ -298,13 +283,12 @@ static uint64_t count_of(const struct stackmap_count *counts, const char *name)
 	return 0;
 }
 
-static void test_the_ledger_adds_up(void **state)
+TEST(the_ledger_adds_up)
 {
 	struct stackmap_recording *recording = open_file();
 	const struct stackmap_ledger *ledger = stackmap_recording_ledger(recording);
 	uint64_t lost = 0;
 
-	(void)state;
 	for (const struct stackmap_count *cause = ledger->lost; cause->name; cause++)
 		lost += cause->count;
 	assert_int_equal(ledger->recorded, SMALL_EVENTS);
@@ -325,24 +309,22 @@ static int stop_at_third(void *arg, const struct stackmap_event *event)
 	return ++*(int *)arg == 3 ? 42 : 0;
 }
 
-static void test_what_stops_it_is_given_back(void **state)
+TEST(what_stops_it_is_given_back)
 {
 	struct stackmap_recording *recording = open_file();
 	int count = 0;
 
-	(void)state;
 	assert_int_equal(stackmap_recording_events(recording, stop_at_third, &count, NULL), 42);
 	assert_int_equal(count, 3);
 	stackmap_recording_close(&recording);
 }
 
-static void test_a_file_that_was_cut_off_gives_what_is_whole(void **state)
+TEST(a_file_that_was_cut_off_gives_what_is_whole)
 {
 	struct stackmap_recording *recording;
 	struct stackmap_error error;
 	struct stat file;
 
-	(void)state;
 	assert_int_equal(stat(path, &file), 0);
 	assert_int_equal(truncate(path, file.st_size - 20), 0);
 	assert_int_equal(stackmap_recording_open(path, &recording, &error), 0);
@@ -351,12 +333,11 @@ static void test_a_file_that_was_cut_off_gives_what_is_whole(void **state)
 	stackmap_recording_close(&recording);
 }
 
-static void test_no_recording_is_refused(void **state)
+TEST(no_recording_is_refused)
 {
 	struct stackmap_recording *untouched = (void *)path, *recording = untouched;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(stackmap_recording_open("/proc/self/exe", &recording, &error), -EBADMSG);
 	assert_int_equal(stackmap_recording_open("/nowhere", &recording, NULL), -ENOENT);
 	assert_ptr_equal(recording, untouched);
@@ -365,24 +346,4 @@ static void test_no_recording_is_refused(void **state)
 	stackmap_recording_close(&recording);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_it_says_how_it_was_made),
-		cmocka_unit_test(test_numbers_end),
-		cmocka_unit_test(test_a_task_is_what_it_was_at_that_time),
-		cmocka_unit_test(test_stacks_say_how_they_end),
-		cmocka_unit_test(test_events_are_whole),
-		cmocka_unit_test(test_frames_of_an_event_are_in_order),
-		cmocka_unit_test(test_only_as_many_frames_as_there_is_room_for),
-		cmocka_unit_test(test_an_event_of_a_summary_says_for_how_many_it_stands),
-		cmocka_unit_test(test_a_frame_has_names_and_place),
-		cmocka_unit_test(test_code_without_symbols_has_a_label),
-		cmocka_unit_test(test_the_ledger_adds_up),
-		cmocka_unit_test(test_what_stops_it_is_given_back),
-		cmocka_unit_test(test_a_file_that_was_cut_off_gives_what_is_whole),
-		cmocka_unit_test(test_no_recording_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, write_file, remove_file);
-}
+TEST_GROUP(write_file, remove_file)

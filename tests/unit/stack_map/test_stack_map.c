@@ -2,12 +2,10 @@
 #include "stackmap/stack_map.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <errno.h>
+
+#include "unit_test.h"
 
 static int map_create(void **state)
 {
@@ -20,7 +18,7 @@ static int map_free(void **state)
 	return *state ? -1 : 0;
 }
 
-static void a_stack_comes_back_as_it_went_in(void **state)
+TEST(a_stack_comes_back_as_it_went_in, map_create, map_free)
 {
 	const uint64_t frames[] = {0xffffffff81000000, 0x7f0000001234, 0, UINT64_MAX};
 	struct stackmap_stack stack;
@@ -36,7 +34,7 @@ static void a_stack_comes_back_as_it_went_in(void **state)
 	assert_false(stack.truncated);
 }
 
-static void find_writes_no_more_than_asked_for(void **state)
+TEST(find_writes_no_more_than_asked_for, map_create, map_free)
 {
 	const uint64_t frames[] = {1, 2, 3};
 	uint64_t out[3] = {7, 7, 7};
@@ -50,7 +48,7 @@ static void find_writes_no_more_than_asked_for(void **state)
 	assert_int_equal(out[1], 7);
 }
 
-static void a_stack_too_deep_is_cut_and_says_so(void **state)
+TEST(a_stack_too_deep_is_cut_and_says_so, map_create, map_free)
 {
 	uint64_t frames[STACKMAP_DEPTH_MAX + 1];
 	struct stackmap_stack stack;
@@ -66,12 +64,12 @@ static void a_stack_too_deep_is_cut_and_says_so(void **state)
 	assert_true(stack.truncated);
 }
 
-static void no_frames_are_refused(void **state)
+TEST(no_frames_are_refused, map_create, map_free)
 {
 	assert_int_equal(stackmap_map_get_id(*state, NULL, 0), -EINVAL);
 }
 
-static void a_reset_makes_ids_stale_and_counts_anew(void **state)
+TEST(a_reset_makes_ids_stale_and_counts_anew, map_create, map_free)
 {
 	const uint64_t frames[] = {1, 2};
 	struct stackmap_map_stat old, now;
@@ -91,31 +89,14 @@ static void a_reset_makes_ids_stale_and_counts_anew(void **state)
 	}
 }
 
-static void values_out_of_range_are_named(void **state)
+TEST(values_out_of_range_are_named)
 {
 	struct stackmap_map *map = NULL;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(stackmap_map_create(9, 0, &map, &error), -ERANGE);
 	assert_string_equal(error.message, "bits 9: not in 10 to 20");
 	assert_int_equal(stackmap_map_create(14, 8191, &map, &error), -ERANGE);
 	assert_string_equal(error.message, "pool of 8191 bytes: not in 8192 to 503316480");
 	assert_null(map);
-}
-
-#define with_map(test) cmocka_unit_test_setup_teardown(test, map_create, map_free)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		with_map(a_stack_comes_back_as_it_went_in),
-		with_map(find_writes_no_more_than_asked_for),
-		with_map(a_stack_too_deep_is_cut_and_says_so),
-		with_map(no_frames_are_refused),
-		with_map(a_reset_makes_ids_stale_and_counts_anew),
-		cmocka_unit_test(values_out_of_range_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "named_table.h"
 #include "symbol/jit/jitdump.h"
+#include "unit_test.h"
 
 #define MAGIC 0x4a695444
 #define PID 1234

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_SYMBOL_NAMED_TABLE_H
 
 #include "symbol/jit/generated_code.h"
+#include "unit_test.h"
 
 static inline void assert_name(const struct symbol_table *table, u64 address, u64 start,
 			       const char *name)

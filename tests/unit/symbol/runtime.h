@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "symbol/jit/runtime_process.h"
+#include "unit_test.h"
 
 static inline u64 monotonic(void)
 {

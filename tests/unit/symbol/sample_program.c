@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The sources have what makes symbol tables hard: aliases, unsized assembler, nested and local
  * functions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sample_program.h"
+#include "unit_test.h"
 
 static char folder[] = "/tmp/stackmap-test-XXXXXX";
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Devices come from stat() or from the maps file, which prints the kernel's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 
 #include "sample_record.h"
+#include "unit_test.h"
 
 void sample_record_path(struct mapping_record *record, const char *path)
 {

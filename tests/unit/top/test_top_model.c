@@ -3,19 +3,15 @@
 #include "top/top_model.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "small_recording.h"
 #include "top/top_lines.h"
 #include "trace/write/memory_recording.h"
+#include "unit_test.h"
 
 #define CPU_CLOCK 0
 #define SWITCH 1
@@ -72,9 +68,22 @@ static void check_sums(void)
 	}
 }
 
-static void test_self_and_total(void **state)
+static int create(void **state)
 {
 	(void)state;
+	return top_model_create(&model);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	top_model_free(&model);
+	top_lines_clear(&lines);
+	return model != NULL;
+}
+
+TEST(self_and_total, create, end)
+{
 	add_window(reader);
 	assert_int_equal(model->source_count, 2);
 	assert_string_equal(model->sources[CPU_CLOCK].name, "cpu-clock");
@@ -87,17 +96,15 @@ static void test_self_and_total(void **state)
 }
 
 /* It is in one of the stacks twice. */
-static void test_recursion_counts_once(void **state)
+TEST(recursion_counts_once, create, end)
 {
-	(void)state;
 	add_window(reader);
 	check_function(CPU_CLOCK, "foo::bar(int)", 1, 4);
 }
 
 /* 1000 ns and 500 ns; the other events of the source have none. */
-static void test_values_weigh_where_there_is_a_unit(void **state)
+TEST(values_weigh_where_there_is_a_unit, create, end)
 {
-	(void)state;
 	add_window(reader);
 	assert_string_equal(model->sources[SWITCH].unit, "ns");
 	assert_int_equal(model->sources[SWITCH].weight, 1500);
@@ -105,11 +112,10 @@ static void test_values_weigh_where_there_is_a_unit(void **state)
 	check_sums();
 }
 
-static void test_windows_add_up(void **state)
+TEST(windows_add_up, create, end)
 {
 	u32 functions, stacks;
 
-	(void)state;
 	add_window(reader);
 	functions = model->functions.count;
 	stacks = model->stack_count;
@@ -122,11 +128,10 @@ static void test_windows_add_up(void **state)
 	check_sums();
 }
 
-static void test_clear_keeps_nothing_but_keys(void **state)
+TEST(clear_keeps_nothing_but_keys, create, end)
 {
 	u64 key;
 
-	(void)state;
 	add_window(reader);
 	key = function_of(CPU_CLOCK, "main")->key;
 	top_model_clear(model);
@@ -139,9 +144,8 @@ static void test_clear_keeps_nothing_but_keys(void **state)
 	check_function(CPU_CLOCK, "do_syscall_64", 3, 3);
 }
 
-static void test_next_source_has_events(void **state)
+TEST(next_source_has_events, create, end)
 {
-	(void)state;
 	add_window(reader);
 	assert_int_equal(top_model_next_source(model, CPU_CLOCK), SWITCH);
 	assert_int_equal(top_model_next_source(model, SWITCH), CPU_CLOCK);
@@ -158,11 +162,10 @@ static void check_line(u32 i, enum top_line_type type, double self, double total
 	assert_string_equal(lines.lines[i].text, text);
 }
 
-static void test_functions_by_self_and_by_total(void **state)
+TEST(functions_by_self_and_by_total, create, end)
 {
 	struct top_choice choice = {.kind = CPU_CLOCK};
 
-	(void)state;
 	add_window(reader);
 	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
 	assert_int_equal(lines.count, 5);
@@ -179,11 +182,10 @@ static void test_functions_by_self_and_by_total(void **state)
 }
 
 /* Its two stacks, hotter first, stand between it and the next function. */
-static void test_function_unfolds(void **state)
+TEST(function_unfolds, create, end)
 {
 	struct top_choice choice = {.kind = CPU_CLOCK};
 
-	(void)state;
 	add_window(reader);
 	choice.unfolded = function_of(CPU_CLOCK, "foo::bar(int)")->key;
 	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
@@ -203,11 +205,10 @@ static void test_function_unfolds(void **state)
 }
 
 /* Neither side could be had: the leaf is all there is, then the reasons. */
-static void test_stack_unfolds_with_its_ends(void **state)
+TEST(stack_unfolds_with_its_ends, create, end)
 {
 	struct top_choice choice = {.kind = CPU_CLOCK, .stacks = true};
 
-	(void)state;
 	add_window(reader);
 	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
 	assert_int_equal(lines.count, 3);
@@ -266,11 +267,10 @@ static struct trace_reader *wild_recording(void)
 	return wild;
 }
 
-static void test_memory_is_bounded(void **state)
+TEST(memory_is_bounded, create, end)
 {
 	struct trace_reader *wild = wild_recording();
 
-	(void)state;
 	add_window(wild);
 	assert_int_equal(model->sources[0].weight, TOO_MANY);
 	assert_int_equal(model->stack_count, TOP_STACKS_MAX);
@@ -308,11 +308,10 @@ static struct trace_reader *namesakes_recording(void)
 	return namesakes;
 }
 
-static void test_namesakes_of_two_files_are_two(void **state)
+TEST(namesakes_of_two_files_are_two, create, end)
 {
 	struct trace_reader *namesakes = namesakes_recording();
 
-	(void)state;
 	add_window(namesakes);
 	assert_int_equal(model->functions.count, 2);
 	for (u32 i = 0; i < 2; i++) {
@@ -341,37 +340,4 @@ static int close_recording(void **state)
 	return unlink(path);
 }
 
-static int create(void **state)
-{
-	(void)state;
-	return top_model_create(&model);
-}
-
-static int end(void **state)
-{
-	(void)state;
-	top_model_free(&model);
-	top_lines_clear(&lines);
-	return model != NULL;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, create, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_self_and_total),
-		TEST(test_recursion_counts_once),
-		TEST(test_values_weigh_where_there_is_a_unit),
-		TEST(test_windows_add_up),
-		TEST(test_clear_keeps_nothing_but_keys),
-		TEST(test_next_source_has_events),
-		TEST(test_functions_by_self_and_by_total),
-		TEST(test_function_unfolds),
-		TEST(test_stack_unfolds_with_its_ends),
-		TEST(test_memory_is_bounded),
-		TEST(test_namesakes_of_two_files_are_two),
-	};
-
-	return cmocka_run_group_tests(tests, open_recording, close_recording);
-}
+TEST_GROUP(open_recording, close_recording)

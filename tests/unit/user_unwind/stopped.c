@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* By ptrace, /proc/PID/maps and /proc/PID/mem. Every executable mapping has a number of its own,
  * with the identity of its file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -22,6 +16,7 @@
 
 #include "stack.h"
 #include "stopped.h"
+#include "unit_test.h"
 
 #define RED_ZONE 128
 #define STEPS_MAX 5000

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Files by mapping number: what is read of them, how many stay open, and ELF files that lie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../symbol/sample_record.h"
+#include "unit_test.h"
 #include "user_unwind/code_file.h"
 
 #define FILE_BYTES 10000
@@ -68,12 +63,11 @@ static const struct code_file *get(u32 number)
 	return code_files_get(files, &seen);
 }
 
-static void bytes_are_those_of_the_file(void **state)
+TEST(bytes_are_those_of_the_file, set_up, tear_down)
 {
 	const struct code_file *file = get(1);
 	u8 buffer[300];
 
-	(void)state;
 	assert_non_null(file);
 	for (u64 offset = 0; offset + sizeof(buffer) <= FILE_BYTES; offset += 97) {
 		assert_true(code_file_read(files, file, offset, buffer, sizeof(buffer)));
@@ -82,12 +76,11 @@ static void bytes_are_those_of_the_file(void **state)
 	}
 }
 
-static void last_page_is_filled_with_zeroes(void **state)
+TEST(last_page_is_filled_with_zeroes, set_up, tear_down)
 {
 	const struct code_file *file;
 	u8 buffer[16];
 
-	(void)state;
 	for (u32 number = 2; number < 2 * MANY; number++) /* no page is fresh */
 		assert_true(code_file_read(files, get(number), 4096 - 8, buffer, 16));
 	file = get(1);
@@ -111,11 +104,10 @@ static u32 open_descriptors(void)
 	return count;
 }
 
-static void few_files_stay_open(void **state)
+TEST(few_files_stay_open, set_up, tear_down)
 {
 	u32 before = open_descriptors();
 
-	(void)state;
 	for (u32 round = 0; round < 2; round++)
 		for (u32 number = 1; number <= MANY; number++) {
 			u8 byte;
@@ -128,11 +120,10 @@ static void few_files_stay_open(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
-static void file_used_lately_stays_open(void **state)
+TEST(file_used_lately_stays_open, set_up, tear_down)
 {
 	u8 byte;
 
-	(void)state;
 	assert_non_null(get(1));
 	assert_int_equal(unlink(path), 0);
 	for (u32 number = 2; number <= MANY; number++) {
@@ -144,12 +135,11 @@ static void file_used_lately_stays_open(void **state)
 }
 
 /* The record's process is gone and its root with it; another one still has the file. */
-static void file_is_looked_for_again_in_another_process(void **state)
+TEST(file_is_looked_for_again_in_another_process, set_up, tear_down)
 {
 	struct reader_file seen = {.number = 1, .tgid = NO_PROCESS, .record = &record};
 	char kept[80];
 
-	(void)state;
 	record.tgid = NO_PROCESS;
 	snprintf(kept, sizeof(kept), "%s.kept", path);
 	assert_int_equal(rename(path, kept), 0);
@@ -160,13 +150,12 @@ static void file_is_looked_for_again_in_another_process(void **state)
 	assert_non_null(code_files_get(files, &seen));
 }
 
-static void file_without_headers_has_no_addresses(void **state)
+TEST(file_without_headers_has_no_addresses, set_up, tear_down)
 {
 	const struct code_file *file = get(1);
 	u64 address;
 	u8 byte;
 
-	(void)state;
 	assert_false(code_file_address(file, 0, &address));
 	assert_false(code_file_header(file, &address));
 	assert_false(code_file_read_address(files, file, 0, &byte, 1));
@@ -212,14 +201,13 @@ static const struct code_file *get_elf(const struct small_elf *elf)
 	return get(2);
 }
 
-static void addresses_follow_the_program_headers(void **state)
+TEST(addresses_follow_the_program_headers, set_up, tear_down)
 {
 	struct small_elf elf = small_elf();
 	const struct code_file *file = get_elf(&elf);
 	u64 address = 0;
 	u8 byte;
 
-	(void)state;
 	assert_true(code_file_header(file, &address));
 	assert_int_equal(address, 0x400000);
 	assert_true(code_file_address(file, 0x1000, &address)); /* the segment's page */
@@ -234,14 +222,13 @@ static void addresses_follow_the_program_headers(void **state)
 	assert_false(code_file_read_address(files, file, 0x404000, &byte, 1)); /* writable */
 }
 
-static void headers_that_lie_are_harmless(void **state)
+TEST(headers_that_lie_are_harmless, set_up, tear_down)
 {
 	struct small_elf elf = small_elf();
 	const struct code_file *file;
 	u64 address;
 	u8 bytes[16];
 
-	(void)state;
 	elf.segment[0].p_offset = ~0ULL - 8;
 	elf.segment[0].p_filesz = ~0ULL;
 	elf.segment[1].p_vaddr = ~0ULL - 4;
@@ -254,31 +241,11 @@ static void headers_that_lie_are_harmless(void **state)
 	assert_false(code_file_read_address(files, file, ~0ULL - 4, bytes, 4));
 }
 
-static void more_headers_than_anybody_needs_are_none(void **state)
+TEST(more_headers_than_anybody_needs_are_none, set_up, tear_down)
 {
 	struct small_elf elf = small_elf();
 	u64 address;
 
-	(void)state;
 	elf.header.e_phnum = 65;
 	assert_false(code_file_header(get_elf(&elf), &address));
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(bytes_are_those_of_the_file),
-		CASE(last_page_is_filled_with_zeroes),
-		CASE(few_files_stay_open),
-		CASE(file_used_lately_stays_open),
-		CASE(file_is_looked_for_again_in_another_process),
-		CASE(file_without_headers_has_no_addresses),
-		CASE(addresses_follow_the_program_headers),
-		CASE(headers_that_lie_are_harmless),
-		CASE(more_headers_than_anybody_needs_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,11 @@
  * What the programs save of a process, finished here: of one that has ended since, and of one that
  * stands still and is unwound from outside. Argument: a build of chain.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +21,7 @@
 #include "user_unwind/user_unwinder.h"
 
 #include "test_raw_stack.skel.h"
+#include "unit_test.h"
 
 #define SKIP 77
 #define COOKIE 77
@@ -167,11 +162,10 @@ static void assert_chain(u32 first)
 		assert_int_equal(stack.frame[first + i], expected_frame(stopped.chain.address[i]));
 }
 
-static void process_that_has_ended_has_its_stack(void **state)
+TEST(process_that_has_ended_has_its_stack, set_up, tear_down)
 {
 	struct bpf_link *link;
 
-	(void)state;
 	load(true, false);
 	kernel->bss->wanted_tgid = stopped.pid;
 	link = bpf_program__attach_raw_tracepoint(kernel->progs.save_stack, "sys_enter");
@@ -225,11 +219,10 @@ static bool finds_tasks(void)
 	return found;
 }
 
-static void sleeping_task_is_unwound(void **state)
+TEST(sleeping_task_is_unwound, set_up, tear_down)
 {
 	u64 ip = stopped.raw.value[REGISTER_RIP];
 
-	(void)state;
 	if (!finds_tasks()) {
 		printf("skip: before Linux 6.2 no program finds a task that sleeps\n");
 		skip();
@@ -260,15 +253,8 @@ static void sleeping_task_is_unwound(void **state)
 	assert_int_equal(ask(UNWIND_BLOCKED_TAKE), -ENOENT);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		CASE(process_that_has_ended_has_its_stack),
-		CASE(sleeping_task_is_unwound),
-	};
-
 	if (argc != 2)
 		return 2;
 	if (geteuid() != 0) {
@@ -276,5 +262,5 @@ int main(int argc, char **argv)
 		return SKIP;
 	}
 	program = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

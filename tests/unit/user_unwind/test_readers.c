@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is read of others: by us, by a worker process, or not at all when that takes too long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 
 #include "../symbol/sample_record.h"
 #include "clock.h"
+#include "unit_test.h"
 #include "user_unwind/readers.h"
 
 #define FILE_BYTES 10000
@@ -80,13 +75,12 @@ static int open_patiently(const struct reader_file *file)
 	return result;
 }
 
-static void what_is_ours_we_read_ourselves(void **state)
+TEST(what_is_ours_we_read_ourselves, set_up, tear_down)
 {
 	const struct reader_file file = seen();
 	char read[sizeof(text)];
 	int fd = readers_open(readers, &file);
 
-	(void)state;
 	assert_in_range(fd, 3, READERS_HELD - 1);
 	close(fd);
 	assert_true(
@@ -96,12 +90,11 @@ static void what_is_ours_we_read_ourselves(void **state)
 	assert_int_equal(worker(), 0);
 }
 
-static void files_that_others_answer_for_are_held_by_a_worker(void **state)
+TEST(files_that_others_answer_for_are_held_by_a_worker, set_up, tear_down)
 {
 	const struct reader_file file = seen();
 	u8 page[READERS_PAGE];
 
-	(void)state;
 	record.file_system = FUSE;
 	assert_int_equal(open_patiently(&file), READERS_HELD);
 	assert_int_not_equal(worker(), 0);
@@ -142,7 +135,7 @@ static pid_t start_as_another_user(void)
 	return pid;
 }
 
-static void another_users_process_a_worker_reads(void **state)
+TEST(another_users_process_a_worker_reads, set_up, tear_down)
 {
 	pid_t pid = start_as_another_user();
 	struct reader_file file = seen();
@@ -150,7 +143,6 @@ static void another_users_process_a_worker_reads(void **state)
 	bool is_read = false;
 	int fd;
 
-	(void)state;
 	file.tgid = pid;
 	fd = open_patiently(&file);
 	assert_in_range(fd, 3, READERS_HELD - 1);
@@ -168,14 +160,13 @@ static void another_users_process_a_worker_reads(void **state)
 }
 
 /* Asked without a pause, one that never answers costs a tenth of the time, and few processes. */
-static void who_does_not_answer_is_not_waited_for(void **state)
+TEST(who_does_not_answer_is_not_waited_for, set_up, tear_down)
 {
 	const struct reader_file file = seen();
 	u64 end = clock_ms() + HANG_MS, waited = 0, longest = 0;
 	u32 stopped = 0, last = 0, busy = 0;
 	u8 page[READERS_PAGE];
 
-	(void)state;
 	record.file_system = FUSE;
 	assert_int_equal(open_patiently(&file), READERS_HELD);
 	while (clock_ms() < end) {
@@ -198,19 +189,4 @@ static void who_does_not_answer_is_not_waited_for(void **state)
 	assert_in_range(longest, 90, 1000);
 	assert_in_range(busy, 100, HANG_MS);
 	assert_in_range(waited, 90, HANG_MS / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_ours_we_read_ourselves, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(files_that_others_answer_for_are_held_by_a_worker,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_users_process_a_worker_reads, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(who_does_not_answer_is_not_waited_for, set_up,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

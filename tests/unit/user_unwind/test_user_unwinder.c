@@ -5,15 +5,9 @@
  *
  * Arguments: builds of chain.c without frame pointers, the second one static.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +15,7 @@
 #include <unistd.h>
 
 #include "stopped.h"
+#include "unit_test.h"
 #include "user_unwind/user_unwinder.h"
 
 #define DAMAGES 1500
@@ -108,9 +103,8 @@ static void assert_stops(u32 stop)
 	assert_int_equal(stack.flags, STACK_USER | stop << STACK_STOP_SHIFT);
 }
 
-static void chain_is_found_after_the_process_is_gone(void **state)
+TEST(chain_is_found_after_the_process_is_gone, set_up, tear_down)
 {
-	(void)state;
 	run(program);
 	stopped_end(&stopped);
 	unwind();
@@ -119,9 +113,8 @@ static void chain_is_found_after_the_process_is_gone(void **state)
 	assert_true(stack.depth > 1 + CHAIN_LENGTH);
 }
 
-static void chain_of_a_static_program_is_found(void **state)
+TEST(chain_of_a_static_program_is_found, set_up, tear_down)
 {
-	(void)state;
 	run(static_program);
 	stopped_end(&stopped);
 	unwind();
@@ -129,11 +122,10 @@ static void chain_of_a_static_program_is_found(void **state)
 	assert_chain_at(1);
 }
 
-static void vdso_is_ours(void **state)
+TEST(vdso_is_ours, set_up, tear_down)
 {
 	u32 first = 1;
 
-	(void)state;
 	run(program);
 	stopped_step_to_vdso(&stopped);
 	stopped_end(&stopped);
@@ -147,9 +139,8 @@ static void vdso_is_ours(void **state)
 	assert_true(first <= 3);
 }
 
-static void depth_limit_marks_the_stack(void **state)
+TEST(depth_limit_marks_the_stack, set_up, tear_down)
 {
-	(void)state;
 	create(NULL, 2);
 	run(program);
 	stopped_end(&stopped);
@@ -158,9 +149,8 @@ static void depth_limit_marks_the_stack(void **state)
 	assert_int_equal(stack.flags, STACK_USER | STACK_TRUNCATED);
 }
 
-static void short_copy_ends_the_stack(void **state)
+TEST(short_copy_ends_the_stack, set_up, tear_down)
 {
-	(void)state;
 	run(program);
 	stopped_end(&stopped);
 	stopped.raw.stack_bytes = 256;
@@ -169,9 +159,8 @@ static void short_copy_ends_the_stack(void **state)
 	assert_true(stack.depth >= 1);
 }
 
-static void living_process_supplies_what_is_not_copied(void **state)
+TEST(living_process_supplies_what_is_not_copied, set_up, tear_down)
 {
-	(void)state;
 	run(program);
 	stopped.raw.stack_bytes = 0;
 	unwind();
@@ -182,9 +171,8 @@ static void living_process_supplies_what_is_not_copied(void **state)
 	assert_chain_at(1);
 }
 
-static void pc_outside_code_is_a_frame_of_no_mapping(void **state)
+TEST(pc_outside_code_is_a_frame_of_no_mapping, set_up, tear_down)
 {
-	(void)state;
 	run(program);
 	stopped_end(&stopped);
 	stopped.raw.value[REGISTER_RIP] = 0x1234;
@@ -194,9 +182,8 @@ static void pc_outside_code_is_a_frame_of_no_mapping(void **state)
 	assert_int_equal(stack.frame[0], FRAME_USER(MAPPING_UNKNOWN, 0x1234));
 }
 
-static void mapping_that_did_not_fit_is_not_missing_code(void **state)
+TEST(mapping_that_did_not_fit_is_not_missing_code, set_up, tear_down)
 {
-	(void)state;
 	run(program);
 	stopped_end(&stopped);
 	stopped.raw.mapping_count = 1;
@@ -205,11 +192,10 @@ static void mapping_that_did_not_fit_is_not_missing_code(void **state)
 	assert_stops(STOP_BUDGET);
 }
 
-static void replaced_file_is_not_used(void **state)
+TEST(replaced_file_is_not_used, set_up, tear_down)
 {
 	char other[320];
 
-	(void)state;
 	run_copy();
 	stopped_end(&stopped);
 	snprintf(other, sizeof(other), "cp %s %s.new && mv %s.new %s", copy, copy, copy, copy);
@@ -219,11 +205,10 @@ static void replaced_file_is_not_used(void **state)
 	assert_stops(STOP_TABLE_UNREADABLE);
 }
 
-static void known_rules_need_no_file(void **state)
+TEST(known_rules_need_no_file, set_up, tear_down)
 {
 	struct rule_cache *rules = calloc(1, sizeof(*rules));
 
-	(void)state;
 	assert_non_null(rules);
 	create(rules, STACK_USER_DEPTH_MAX);
 	run_copy();
@@ -255,7 +240,7 @@ static int outermost_chunk(void *argument, u64 key, struct file_table_chunk *chu
 	return index <= 3 ? 0 : -ENOENT;
 }
 
-static void table_of_the_file_comes_before_tables_of_the_process(void **state)
+TEST(table_of_the_file_comes_before_tables_of_the_process, set_up, tear_down)
 {
 	struct rule_cache *rules = calloc(1, sizeof(*rules));
 	const struct user_unwinder_options options = {
@@ -266,7 +251,6 @@ static void table_of_the_file_comes_before_tables_of_the_process(void **state)
 		.max_depth = STACK_USER_DEPTH_MAX,
 	};
 
-	(void)state;
 	assert_non_null(rules);
 	user_unwinder_free(&unwinder);
 	assert_int_equal(user_unwinder_create(&options, &unwinder), 0);
@@ -277,12 +261,11 @@ static void table_of_the_file_comes_before_tables_of_the_process(void **state)
 	free(rules);
 }
 
-static void memory_in_place_of_a_file_makes_no_rules(void **state)
+TEST(memory_in_place_of_a_file_makes_no_rules, set_up, tear_down)
 {
 	static const struct rule_cache empty;
 	struct rule_cache *rules = calloc(1, sizeof(*rules));
 
-	(void)state;
 	assert_non_null(rules);
 	create(rules, STACK_USER_DEPTH_MAX);
 	run(program);
@@ -297,9 +280,8 @@ static void memory_in_place_of_a_file_makes_no_rules(void **state)
 	free(rules);
 }
 
-static void deleted_file_is_found_through_the_living_process(void **state)
+TEST(deleted_file_is_found_through_the_living_process, set_up, tear_down)
 {
-	(void)state;
 	run_copy();
 	assert_int_equal(unlink(copy), 0);
 	unwind();
@@ -315,11 +297,10 @@ static void keep_identity(const struct stat *before)
 	assert_int_equal(utimensat(AT_FDCWD, copy, times, 0), 0);
 }
 
-static void truncated_file_kills_nobody(void **state)
+TEST(truncated_file_kills_nobody, set_up, tear_down)
 {
 	struct stat before;
 
-	(void)state;
 	run_copy();
 	stopped_end(&stopped);
 	assert_int_equal(stat(copy, &before), 0);
@@ -350,14 +331,13 @@ static void damage(int fd, u64 bytes, u64 *seed)
 }
 
 /* Whatever is in a file, reading it ends: with frames and a reason. */
-static void damaged_file_is_read_safely(void **state)
+TEST(damaged_file_is_read_safely, set_up, tear_down)
 {
 	struct stat before;
 	u64 seed = 88172645463325252ULL;
 	char *whole;
 	int fd;
 
-	(void)state;
 	run_copy();
 	stopped_end(&stopped);
 	assert_int_equal(stat(copy, &before), 0);
@@ -378,11 +358,10 @@ static void damaged_file_is_read_safely(void **state)
 }
 
 /* Registers and stack are the traced program's own choice. */
-static void random_registers_are_unwound_safely(void **state)
+TEST(random_registers_are_unwound_safely, set_up, tear_down)
 {
 	u64 seed = 362436069ULL;
 
-	(void)state;
 	run(program);
 	stopped_end(&stopped);
 	for (u32 i = 0; i < DAMAGES; i++) {
@@ -398,9 +377,8 @@ static void random_registers_are_unwound_safely(void **state)
 	}
 }
 
-static void contradictory_stacks_are_refused(void **state)
+TEST(contradictory_stacks_are_refused, set_up, tear_down)
 {
-	(void)state;
 	run(program);
 	stopped_end(&stopped);
 	stopped.raw.mapping_count = RAW_MAPPINGS_MAX + 1;
@@ -410,46 +388,22 @@ static void contradictory_stacks_are_refused(void **state)
 	assert_int_equal(user_unwinder_unwind(unwinder, &stopped.raw, &stack), -EINVAL);
 }
 
-static void wrong_options_are_refused(void **state)
+TEST(wrong_options_are_refused, set_up, tear_down)
 {
 	struct user_unwinder_options options = {.mapping = stopped_record, .max_depth = 0};
 	struct user_unwinder *none = (struct user_unwinder *)1;
 
-	(void)state;
 	assert_int_equal(user_unwinder_create(&options, &none), -EINVAL);
 	options.max_depth = STACK_WALK_DEPTH_MAX + 1;
 	assert_int_equal(user_unwinder_create(&options, &none), -EINVAL);
 	assert_ptr_equal(none, (struct user_unwinder *)1);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		CASE(chain_is_found_after_the_process_is_gone),
-		CASE(chain_of_a_static_program_is_found),
-		CASE(vdso_is_ours),
-		CASE(depth_limit_marks_the_stack),
-		CASE(short_copy_ends_the_stack),
-		CASE(living_process_supplies_what_is_not_copied),
-		CASE(pc_outside_code_is_a_frame_of_no_mapping),
-		CASE(mapping_that_did_not_fit_is_not_missing_code),
-		CASE(replaced_file_is_not_used),
-		CASE(known_rules_need_no_file),
-		CASE(table_of_the_file_comes_before_tables_of_the_process),
-		CASE(memory_in_place_of_a_file_makes_no_rules),
-		CASE(deleted_file_is_found_through_the_living_process),
-		CASE(truncated_file_kills_nobody),
-		CASE(damaged_file_is_read_safely),
-		CASE(random_registers_are_unwound_safely),
-		CASE(contradictory_stacks_are_refused),
-		CASE(wrong_options_are_refused),
-	};
-
 	if (argc != 3)
 		return 2;
 	program = argv[1];
 	static_program = argv[2];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -3,15 +3,9 @@
  * test's own. */
 #include "capture/bpffs/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "capture/bpffs/root.h"
+#include "unit_test.h"
 
 #define SKIP 77
 #define NAME "locked"
@@ -60,11 +55,10 @@ static int (*const locks[])(struct folder *folder, struct stackmap_error *error)
 	folder_lock_reader,
 };
 
-static void who_holds_it_is_told(void **state)
+TEST(who_holds_it_is_told, set_up, tear_down)
 {
 	static const char *const holders[] = {"another command", "another process reads"};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(locks[i](first, &error), 0);
 		assert_int_equal(locks[i](second, &error), -EBUSY);
@@ -73,11 +67,10 @@ static void who_holds_it_is_told(void **state)
 }
 
 /* Nobody holds it. */
-static void another_failure_is_told_as_what_it_is(void **state)
+TEST(another_failure_is_told_as_what_it_is, set_up, tear_down)
 {
 	static const int codes[] = {ENOMEM, ENOLCK};
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		refusal = codes[i / 2];
 		assert_int_equal(locks[i % 2](first, &error), -refusal);
@@ -97,15 +90,9 @@ static int make_home(void)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_holds_it_is_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_failure_is_told_as_what_it_is, set_up,
-						tear_down),
-	};
-
 	if (make_home()) {
 		printf("skipped: no file system of its own: %s\n", strerror(errno));
 		return SKIP;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -2,11 +2,6 @@
 /* From ids to paths, in folders that stand for a cgroup2 file system. */
 #include "capture/drain/cgroup_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +10,7 @@
 #include "../trace/memory_folder.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/write/memory_recording.h"
+#include "unit_test.h"
 
 static char mount[MEMORY_FOLDER_BYTES];
 static struct cgroup_path paths[CGROUP_PATHS];
@@ -100,12 +96,11 @@ static void expect(const char *const *names, u32 count)
 	trace_reader_close(&reader);
 }
 
-static void test_by_path_and_by_id(void **state)
+TEST(by_path_and_by_id, begin, end)
 {
 	u64 outer = make("/outer"), inner = make("/outer/inner"), root;
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(stat(mount, &status), 0);
 	root = status.st_ino;
 	assert_int_equal(by_path("/outer"), 1);
@@ -120,9 +115,8 @@ static void test_by_path_and_by_id(void **state)
 	expect((const char *const[]){"/outer", "/outer/inner", "/"}, 3);
 }
 
-static void test_made_and_removed_before_it_was_looked_for(void **state)
+TEST(made_and_removed_before_it_was_looked_for, begin, end)
 {
-	(void)state;
 	paths[7] = (struct cgroup_path){.id = 1ULL << 40, .path = "/gone"};
 	assert_int_equal(by_id(1ULL << 40), 1);
 	assert_int_equal(by_id((1ULL << 40) + 1), 2);
@@ -134,11 +128,10 @@ static void test_made_and_removed_before_it_was_looked_for(void **state)
 }
 
 /* The directories are looked at once in a round, however many ids are not there. */
-static void test_made_after_the_programs_forgot_it(void **state)
+TEST(made_after_the_programs_forgot_it, begin, end)
 {
 	u64 later;
 
-	(void)state;
 	assert_int_equal(by_id(1ULL << 40), 1);
 	later = make("/later");
 	cgroup_log_round(cgroups);
@@ -147,11 +140,10 @@ static void test_made_after_the_programs_forgot_it(void **state)
 	expect((const char *const[]){"[cgroup 1099511627776]", "/later"}, 2);
 }
 
-static void test_a_path_that_is_made_again(void **state)
+TEST(a_path_that_is_made_again, begin, end)
 {
 	u64 first = make("/unit"), second;
 
-	(void)state;
 	assert_int_equal(by_id(first), 1);
 	remove_directory("/unit");
 	second = first + (1ULL << 32);
@@ -162,11 +154,10 @@ static void test_a_path_that_is_made_again(void **state)
 	expect((const char *const[]){"/unit", "/unit"}, 2);
 }
 
-static void test_every_file_has_its_own(void **state)
+TEST(every_file_has_its_own, begin, end)
 {
 	u64 id = make("/unit");
 
-	(void)state;
 	assert_int_equal(by_path("/"), 1);
 	assert_int_equal(by_id(id), 2);
 	expect((const char *const[]){"/", "/unit"}, 2);
@@ -176,11 +167,10 @@ static void test_every_file_has_its_own(void **state)
 	expect((const char *const[]){"/unit"}, 1);
 }
 
-static void test_more_than_a_few(void **state)
+TEST(more_than_a_few, begin, end)
 {
 	char path[32];
 
-	(void)state;
 	for (u32 i = 0; i < 1000; i++) {
 		u64 id;
 
@@ -196,12 +186,11 @@ static void test_more_than_a_few(void **state)
 	}
 }
 
-static void test_no_file_system(void **state)
+TEST(no_file_system, begin, end)
 {
 	struct cgroup_log *none;
 	u32 number = 1;
 
-	(void)state;
 	assert_int_equal(cgroup_log_create(NULL, &none), 0);
 	assert_int_equal(cgroup_log_id(none, recording.writer, 1, &number), 0);
 	assert_int_equal(number, 0);
@@ -210,20 +199,4 @@ static void test_no_file_system(void **state)
 	assert_int_equal(number, 0);
 	cgroup_log_free(&none);
 	assert_null(none);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_by_path_and_by_id, begin, end),
-		cmocka_unit_test_setup_teardown(test_made_and_removed_before_it_was_looked_for,
-						begin, end),
-		cmocka_unit_test_setup_teardown(test_made_after_the_programs_forgot_it, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_path_that_is_made_again, begin, end),
-		cmocka_unit_test_setup_teardown(test_every_file_has_its_own, begin, end),
-		cmocka_unit_test_setup_teardown(test_more_than_a_few, begin, end),
-		cmocka_unit_test_setup_teardown(test_no_file_system, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

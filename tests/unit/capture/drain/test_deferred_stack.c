@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Cookies, placeholders and stacks: every order in which they can come, and that all are let go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "capture/drain/deferred_stack.h"
 #include "engine.h"
+#include "unit_test.h"
 
 #define TID 1000
 #define COOKIE 7
@@ -69,7 +64,7 @@ static void event(struct deferred_stacks *stacks, u32 tid, u32 cookie, enum defe
 	waiting->form[form].events++;
 }
 
-static void an_answer_before_its_events(void **state)
+TEST(an_answer_before_its_events, setup, teardown)
 {
 	struct deferred_stacks *stacks = *state;
 
@@ -78,7 +73,7 @@ static void an_answer_before_its_events(void **state)
 	assert_int_equal(deferred_stacks_find(stacks, TID, COOKIE)->id, COOKIE);
 }
 
-static void an_answer_after_its_events(void **state)
+TEST(an_answer_after_its_events, setup, teardown)
 {
 	struct deferred_stack *stack = stack_of(TID, COOKIE, 1);
 
@@ -99,7 +94,7 @@ static void an_answer_after_its_events(void **state)
 
 /* The same placeholder must not be resolved twice, and the first stack is the one that events have.
  */
-static void the_first_answer_counts(void **state)
+TEST(the_first_answer_counts, setup, teardown)
 {
 	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
 	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
@@ -109,7 +104,7 @@ static void the_first_answer_counts(void **state)
 
 /* A task that was looked at answers for itself when it leaves the kernel: events before that may
  * come an epoch later. */
-static void an_answer_that_comes_twice_is_as_new_as_the_second(void **state)
+TEST(an_answer_that_comes_twice_is_as_new_as_the_second, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	give_answer(*state, TID, COOKIE + 1);
@@ -122,7 +117,7 @@ static void an_answer_that_comes_twice_is_as_new_as_the_second(void **state)
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 }
 
-static void only_a_placeholder_waits(void **state)
+TEST(only_a_placeholder_waits, setup, teardown)
 {
 	assert_false(deferred_stacks_is_waited(*state, TID, COOKIE));
 	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
@@ -131,7 +126,7 @@ static void only_a_placeholder_waits(void **state)
 	assert_false(deferred_stacks_is_waited(*state, TID, COOKIE));
 }
 
-static void a_cookie_is_one_tasks_own(void **state)
+TEST(a_cookie_is_one_tasks_own, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	assert_null(deferred_stacks_find(*state, TID + 1, COOKIE));
@@ -140,7 +135,7 @@ static void a_cookie_is_one_tasks_own(void **state)
 	assert_int_equal(give_answer(*state, TID + 1, COOKIE), 1);
 }
 
-static void an_answer_outlives_a_whole_epoch(void **state)
+TEST(an_answer_outlives_a_whole_epoch, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	deferred_stacks_pass_epoch(*state);
@@ -149,7 +144,7 @@ static void an_answer_outlives_a_whole_epoch(void **state)
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 }
 
-static void epochs_drop_only_what_is_old(void **state)
+TEST(epochs_drop_only_what_is_old, setup, teardown)
 {
 	give_answer(*state, TID, 1);
 	deferred_stacks_pass_epoch(*state);
@@ -193,7 +188,7 @@ static void epochs_pass(struct deferred_stacks *stacks, int count)
 		deferred_stacks_pass_epoch(stacks);
 }
 
-static void a_placeholder_waits_as_long_as_its_task(void **state)
+TEST(a_placeholder_waits_as_long_as_its_task, setup, teardown)
 {
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -208,7 +203,7 @@ static void a_placeholder_waits_as_long_as_its_task(void **state)
 }
 
 /* Its answer was written before the task was seen not to wait, and is read an epoch later. */
-static void a_closed_cookie_waits_for_an_epoch(void **state)
+TEST(a_closed_cookie_waits_for_an_epoch, setup, teardown)
 {
 	struct world world = {.open = false};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -226,7 +221,7 @@ static void a_closed_cookie_waits_for_an_epoch(void **state)
 }
 
 /* Until it is seen closed, and an epoch behind that. */
-static void a_lasting_answer_stays(void **state)
+TEST(a_lasting_answer_stays, setup, teardown)
 {
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -249,7 +244,7 @@ static void a_lasting_answer_stays(void **state)
 }
 
 /* The next file's events may be given it still. */
-static void a_lasting_answer_outlives_a_file(void **state)
+TEST(a_lasting_answer_outlives_a_file, setup, teardown)
 {
 	struct world world = {};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -267,7 +262,7 @@ static void a_lasting_answer_outlives_a_file(void **state)
 	assert_null(deferred_stacks_next(*state, second));
 }
 
-static void the_end_loses_who_waits(void **state)
+TEST(the_end_loses_who_waits, setup, teardown)
 {
 	struct world world = {};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -294,7 +289,7 @@ static struct deferred_stack *retain(struct deferred_stacks *stacks, u32 cookie,
 }
 
 /* What was unwound once is there for the next snapshot, what comes out of the rings is not. */
-static void a_snapshot_begins_with_what_was_retained(void **state)
+TEST(a_snapshot_begins_with_what_was_retained, setup, teardown)
 {
 	struct deferred_stack *stack = retain(*state, 1, 1);
 
@@ -309,7 +304,7 @@ static void a_snapshot_begins_with_what_was_retained(void **state)
 }
 
 /* The rings had it first in this snapshot: the next has only what was unwound. */
-static void what_is_known_already_is_retained_too(void **state)
+TEST(what_is_known_already_is_retained_too, setup, teardown)
 {
 	struct deferred_stack *again = stack_of(TID, COOKIE, 2);
 
@@ -321,7 +316,7 @@ static void what_is_known_already_is_retained_too(void **state)
 }
 
 /* Nobody may ever ask for them. */
-static void the_oldest_retained_go_first(void **state)
+TEST(the_oldest_retained_go_first, setup, teardown)
 {
 	enum { STACKS = 2 * RETAINED_BYTES / (STACK_DEPTH * sizeof(u64)) };
 
@@ -334,7 +329,7 @@ static void the_oldest_retained_go_first(void **state)
 }
 
 /* A drain's next file: events that were written late may name them. */
-static void a_drain_keeps_them_for_the_next_file(void **state)
+TEST(a_drain_keeps_them_for_the_next_file, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written = true;
@@ -343,7 +338,7 @@ static void a_drain_keeps_them_for_the_next_file(void **state)
 }
 
 /* Answers that never come, an epoch after each event: the join never holds more than a crowd. */
-static void it_lets_go(void **state)
+TEST(it_lets_go, setup, teardown)
 {
 	enum { EVENTS = 100000, MOST = 3 * 4096 };
 	struct world world = {.open = false};
@@ -360,36 +355,4 @@ static void it_lets_go(void **state)
 	}
 	assert_in_range(most, 1, MOST);
 	assert_int_equal(world.lost_events, world.lost_cookies);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_answer_before_its_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_after_its_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_first_answer_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_that_comes_twice_is_as_new_as_the_second,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(only_a_placeholder_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cookie_is_one_tasks_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_outlives_a_whole_epoch, setup, teardown),
-		cmocka_unit_test_setup_teardown(epochs_drop_only_what_is_old, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_placeholder_waits_as_long_as_its_task, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_closed_cookie_waits_for_an_epoch, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_lasting_answer_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lasting_answer_outlives_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_end_loses_who_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_snapshot_begins_with_what_was_retained, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_is_known_already_is_retained_too, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_oldest_retained_go_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_drain_keeps_them_for_the_next_file, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(it_lets_go, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

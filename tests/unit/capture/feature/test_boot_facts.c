@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is kept is found, of this boot only, and only where nobody else could have written it. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/feature/boot_facts.h"
+#include "unit_test.h"
 
 struct place {
 	char base[64], folder[96], file[128];
@@ -52,7 +48,7 @@ static void add_line(const struct place *place, const char *line)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void what_is_kept_is_found(void **state)
+TEST(what_is_kept_is_found, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -66,7 +62,7 @@ static void what_is_kept_is_found(void **state)
 	assert_int_equal(boot_fact(place->folder, ""), -1);
 }
 
-static void the_last_word_counts(void **state)
+TEST(the_last_word_counts, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -75,7 +71,7 @@ static void the_last_word_counts(void **state)
 	assert_int_equal(boot_fact(place->folder, "it"), 0);
 }
 
-static void another_boot_says_nothing(void **state)
+TEST(another_boot_says_nothing, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -86,7 +82,7 @@ static void another_boot_says_nothing(void **state)
 	assert_int_equal(boot_fact(place->folder, "ours"), 1);
 }
 
-static void what_is_damaged_says_nothing(void **state)
+TEST(what_is_damaged_says_nothing, make_place, remove_place)
 {
 	const struct place *place = *state;
 	char id[64];
@@ -108,7 +104,7 @@ static void what_is_damaged_says_nothing(void **state)
 	assert_int_equal(boot_fact(place->folder, "first"), 1);
 }
 
-static void what_others_can_write_says_nothing(void **state)
+TEST(what_others_can_write_says_nothing, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -124,7 +120,7 @@ static void what_others_can_write_says_nothing(void **state)
 
 /* Of another kind, a link, or larger than facts are: it is neither read nor written, and nobody
  * waits. */
-static void what_is_no_file_of_facts_is_left_alone(void **state)
+TEST(what_is_no_file_of_facts_is_left_alone, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct stat status;
@@ -148,7 +144,7 @@ static void what_is_no_file_of_facts_is_left_alone(void **state)
 	assert_int_equal(status.st_size, 65536);
 }
 
-static void a_name_that_is_too_long_is_not_kept(void **state)
+TEST(a_name_that_is_too_long_is_not_kept, make_place, remove_place)
 {
 	const struct place *place = *state;
 	char name[300] = {};
@@ -156,24 +152,4 @@ static void a_name_that_is_too_long_is_not_kept(void **state)
 	memset(name, 'n', sizeof(name) - 1);
 	boot_fact_keep(place->folder, name, true);
 	assert_int_equal(boot_fact(place->folder, name), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_kept_is_found, make_place, remove_place),
-		cmocka_unit_test_setup_teardown(the_last_word_counts, make_place, remove_place),
-		cmocka_unit_test_setup_teardown(another_boot_says_nothing, make_place,
-						remove_place),
-		cmocka_unit_test_setup_teardown(what_is_damaged_says_nothing, make_place,
-						remove_place),
-		cmocka_unit_test_setup_teardown(what_others_can_write_says_nothing, make_place,
-						remove_place),
-		cmocka_unit_test_setup_teardown(what_is_no_file_of_facts_is_left_alone, make_place,
-						remove_place),
-		cmocka_unit_test_setup_teardown(a_name_that_is_too_long_is_not_kept, make_place,
-						remove_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

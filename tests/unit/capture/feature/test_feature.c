@@ -8,9 +8,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/feature/feature.h"
 #include "scalar.h"
+#include "unit_test.h"
 
 static int count_descriptors(void)
 {
@@ -127,48 +123,30 @@ static int without_bpf(void)
 	return strstr(results[FEATURE_BPF].fix, "CONFIG_BPF_SYSCALL") ? 0 : 3;
 }
 
-static void probes_answer_as_we_are(void **state)
+TEST(probes_answer_as_we_are)
 {
-	(void)state;
 	assert_int_equal(in_child(as_we_are), 0);
 }
 
-static void probes_answer_without_privileges(void **state)
+TEST(probes_answer_without_privileges)
 {
-	(void)state;
 	assert_int_equal(in_child(without_privileges), 0);
 }
 
-static void probes_answer_under_seccomp(void **state)
+TEST(probes_answer_under_seccomp)
 {
-	(void)state;
 	assert_int_equal(in_child(under_seccomp), 0);
 }
 
-static void probes_answer_without_bpf(void **state)
+TEST(probes_answer_without_bpf)
 {
-	(void)state;
 	assert_int_equal(in_child(without_bpf), 0);
 }
 
-static void every_feature_has_words(void **state)
+TEST(every_feature_has_words)
 {
-	(void)state;
 	for (int feature = 0; feature < FEATURE_COUNT; feature++) {
 		assert_true(feature_name(feature)[0]);
 		assert_true(feature_meaning(feature)[0]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_feature_has_words),
-		cmocka_unit_test(probes_answer_as_we_are),
-		cmocka_unit_test(probes_answer_without_privileges),
-		cmocka_unit_test(probes_answer_under_seccomp),
-		cmocka_unit_test(probes_answer_without_bpf),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,12 @@
 /* The running kernel's types, all of them and those that an object names: where both have a name,
  * it means the same. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "capture/feature/kernel_btf.h"
 #include "capture/feature/type_subset.h"
+#include "unit_test.h"
 
 static struct kernel_btf_bytes raw;
 
@@ -115,12 +111,11 @@ static u32 compare(const struct btf *all, const struct btf *some, const char *na
 	return comparison.structs;
 }
 
-static void test_same_as_the_kernel(void **state)
+TEST(same_as_the_kernel)
 {
 	static const char *const names[] = {"task_struct", "mm_struct___old", "vm_area_struct"};
 	struct btf *all = kernel_btf_load(), *some;
 
-	(void)state;
 	if (!raw.bytes || !all)
 		skip();
 	some = subset_of(names, 3);
@@ -132,13 +127,12 @@ static void test_same_as_the_kernel(void **state)
 	btf__free(all);
 }
 
-static void test_a_pointer_points_to_nothing(void **state)
+TEST(a_pointer_points_to_nothing)
 {
 	static const char *const names[] = {"list_head"};
 	struct btf *some;
 	const struct btf_member *next;
 
-	(void)state;
 	if (!raw.bytes)
 		skip();
 	some = subset_of(names, 1);
@@ -149,12 +143,11 @@ static void test_a_pointer_points_to_nothing(void **state)
 	btf__free(some);
 }
 
-static void test_what_nobody_has(void **state)
+TEST(what_nobody_has)
 {
 	static const char *const names[] = {"nobody_has_this", "nor___this"};
 	struct btf *some;
 
-	(void)state;
 	if (!raw.bytes)
 		skip();
 	some = subset_of(names, 2);
@@ -164,7 +157,7 @@ static void test_what_nobody_has(void **state)
 
 /* Cut anywhere, and with each byte of its header changed: refused, or taken, but never read beyond
  * its end. */
-static void test_broken(void **state)
+TEST(broken)
 {
 	static const char *const names[] = {"pair"};
 	struct btf *wanted = named(names, 1), *small = btf__new_empty();
@@ -173,7 +166,6 @@ static void test_broken(void **state)
 	u32 count, i;
 	void *out;
 
-	(void)state;
 	btf__add_int(small, "int", 4, BTF_INT_SIGNED);
 	btf__add_struct(small, "pair", 8);
 	btf__add_field(small, "a", 1, 0, 0);
@@ -195,14 +187,4 @@ static void test_broken(void **state)
 	btf__free(wanted);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_as_the_kernel),
-		cmocka_unit_test(test_a_pointer_points_to_nothing),
-		cmocka_unit_test(test_what_nobody_has),
-		cmocka_unit_test(test_broken),
-	};
-
-	return cmocka_run_group_tests(tests, open_raw, close_raw);
-}
+TEST_GROUP(open_raw, close_raw)

@@ -3,17 +3,12 @@
 #ifndef TESTS_FILES_INSTANCE_H
 #define TESTS_FILES_INSTANCE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "capture/capture_parts.h"
 #include "capture/instance/files.h"
+#include "unit_test.h"
 
 #define BPFFS "/sys/fs/bpf"
 #define FOLDER BPFFS "/files"

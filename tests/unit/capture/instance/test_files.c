@@ -6,6 +6,8 @@
  */
 #include "files_instance.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,14 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include "capture/instance/status.h"
 #include "capture/load/skeleton.h"
 #include "format/stack_map_bin_reader.h"
 #include "stack_map.h"
 #include "stack_pack.h"
+#include "unit_test.h"
 
 #define DEPTHS 6
 #define FILE_NUMBER 1U
@@ -309,22 +309,20 @@ static int keep_frames(void *to, const struct stack_map_bin_stack *stack)
 	return 0;
 }
 
-static void an_empty_map_has_files(void **state)
+TEST(an_empty_map_has_files, begin_alone, end_all)
 {
-	(void)state;
 	assert_files_show(0);
 }
 
-static void every_stack_is_shown(void **state)
+TEST(every_stack_is_shown, begin_alone, end_all)
 {
-	(void)state;
 	fill(first, 50);
 	assert_files_show(50);
 }
 
 /* Kernel frames behind the entry of an exception are those of abi/stack.h in both files, as they
  * are where user space reads the map. */
-static void interrupted_code_is_shown_behind_its_pc(void **state)
+TEST(interrupted_code_is_shown_behind_its_pc, begin_alone, end_all)
 {
 	static const u64 frames[] = {0xffffffff81100010, 0xffffffff81000c80, 0xffffffff81200000,
 				     0xffffffff81100020};
@@ -334,7 +332,6 @@ static void interrupted_code_is_shown_behind_its_pc(void **state)
 	u64 shown[4] = {};
 	FILE *file;
 
-	(void)state;
 	*text = (struct kernel_text){.count = 1, .range = {{0xffffffff81000c60, 0x30, TEXT_ENTRY}}};
 	stack = (struct stack){.depth = 4};
 	memcpy(stack.word, frames, sizeof(frames));
@@ -354,32 +351,29 @@ static void interrupted_code_is_shown_behind_its_pc(void **state)
 
 /* Of all sizes, until there is no room: what one read shows for an element never runs out of
  * elements. */
-static void a_full_map_is_shown_to_its_end(void **state)
+TEST(a_full_map_is_shown_to_its_end, begin_alone, end_all)
 {
 	u32 count = fill(first, UINT32_MAX);
 
-	(void)state;
 	assert_true(count > 100);
 	assert_files_show(count);
 }
 
-static void a_reader_of_single_bytes_reads_the_same(void **state)
+TEST(a_reader_of_single_bytes_reads_the_same, begin_alone, end_all)
 {
 	u32 count = fill(first, 20);
 	FILE *file = open_file("stack_map");
 
-	(void)state;
 	setvbuf(file, NULL, _IONBF, 0);
 	assert_int_equal(read_text(file, first), count);
 }
 
-static void the_ledger_is_that_of_the_scratch_slots(void **state)
+TEST(the_ledger_is_that_of_the_scratch_slots, begin_alone, end_all)
 {
 	struct scratch *scratch = capture->loaded.scratch_slots.memory;
 	u64 value, lost = 0;
 	u32 lines = 0;
 
-	(void)state;
 	scratch[1].counters.produced += 100;
 	scratch[1].counters.lost[LOST_RING_FULL] += 7;
 	scratch[2].counters.lost[LOST_PAUSED] += 5;
@@ -398,12 +392,11 @@ static void the_ledger_is_that_of_the_scratch_slots(void **state)
 	assert_int_equal(stat_value("recorded"), 108 - lost);
 }
 
-static void deferrals_are_counted_by_cause(void **state)
+TEST(deferrals_are_counted_by_cause, begin_alone, end_all)
 {
 	struct scratch *scratch = capture->loaded.scratch_slots.memory;
 	u64 value;
 
-	(void)state;
 	scratch[0].counters.walked += 40;
 	scratch[3].counters.walked += 2;
 	scratch[1].counters.table_steps += 9;
@@ -423,11 +416,10 @@ static void deferrals_are_counted_by_cause(void **state)
 }
 
 /* No number rather than a 0 that was never counted. */
-static void what_no_program_knows_has_no_line(void **state)
+TEST(what_no_program_knows_has_no_line, begin_alone, end_all)
 {
 	u64 value;
 
-	(void)state;
 	assert_int_equal(stat_find("recursion", &value), 0);
 	assert_int_equal(stat_find("write_error", &value), 0);
 }
@@ -453,14 +445,13 @@ static void set_role(u32 role, int fd)
 }
 
 /* A read has as much as fits the kernel's buffer; the rest comes as the reader asks. */
-static void a_read_stays_in_its_generation(void **state)
+TEST(a_read_stays_in_its_generation, begin_alone, end_all)
 {
 	u32 count = fill(first, UINT32_MAX);
 	FILE *text = open_file("stack_map"), *binary = open_file("stack_map_bin");
 	void *next;
 	int fd = make_generation(2, &next);
 
-	(void)state;
 	assert_true(fgetc(text) != EOF && ungetc('s', text) != EOF);
 	ungetc(fgetc(binary), binary);
 	set_role(TABLE_PREVIOUS, first_fd);
@@ -474,14 +465,13 @@ static void a_read_stays_in_its_generation(void **state)
 	close(fd);
 }
 
-static void a_read_across_two_resets_fails(void **state)
+TEST(a_read_across_two_resets_fails, begin_alone, end_all)
 {
 	FILE *file = open_file("stack_map_bin");
 	char bytes[4096];
 	void *next;
 	int fd = make_generation(3, &next);
 
-	(void)state;
 	fill(first, UINT32_MAX);
 	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
 	set_role(TABLE_CURRENT, fd);
@@ -504,11 +494,10 @@ static mode_t mode_of(const char *name)
 	return status.st_mode & 07777;
 }
 
-static void nobody_writes_them(void **state)
+TEST(nobody_writes_them, begin_alone, end_all)
 {
 	int fd = open(FOLDER "/stack_map", O_WRONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(mode_of("stack_map"), 0400);
 	assert_int_equal(mode_of("stack_map_stat"), 0400);
 	assert_int_equal(mode_of("stack_map_bin"), 0400);
@@ -518,11 +507,10 @@ static void nobody_writes_them(void **state)
 	close(fd);
 }
 
-static void a_group_may_read_them(void **state)
+TEST(a_group_may_read_them, NULL, end_all)
 {
 	struct stat status;
 
-	(void)state;
 	begin_with((struct files_options){.group = 4321});
 	assert_int_equal(mode_of("stack_map"), 0440);
 	assert_int_equal(stat(FOLDER "/stack_map_bin", &status), 0);
@@ -540,14 +528,13 @@ static int check_hidden(void *arg, const struct stack_map_bin_stack *stack)
 	return 0;
 }
 
-static void no_address_is_shown_that_is_hidden(void **state)
+TEST(no_address_is_shown_that_is_hidden, NULL, end_all)
 {
 	struct stackmap_error error;
 	u32 kernel_frames = 0;
 	char line[512];
 	FILE *file;
 
-	(void)state;
 	begin_with((struct files_options){.group = FILES_NO_GROUP, .hides_addresses = true});
 	fill(first, UINT32_MAX);
 	file = open_file("stack_map_bin");
@@ -562,22 +549,5 @@ static void no_address_is_shown_that_is_hidden(void **state)
 
 int main(void)
 {
-#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin_alone, end_all)
-	const struct CMUnitTest tests[] = {
-		IN_INSTANCE(an_empty_map_has_files),
-		IN_INSTANCE(every_stack_is_shown),
-		IN_INSTANCE(interrupted_code_is_shown_behind_its_pc),
-		IN_INSTANCE(a_full_map_is_shown_to_its_end),
-		IN_INSTANCE(a_reader_of_single_bytes_reads_the_same),
-		IN_INSTANCE(the_ledger_is_that_of_the_scratch_slots),
-		IN_INSTANCE(deferrals_are_counted_by_cause),
-		IN_INSTANCE(what_no_program_knows_has_no_line),
-		IN_INSTANCE(a_read_stays_in_its_generation),
-		IN_INSTANCE(a_read_across_two_resets_fails),
-		IN_INSTANCE(nobody_writes_them),
-		cmocka_unit_test_teardown(a_group_may_read_them, end_all),
-		cmocka_unit_test_teardown(no_address_is_shown_that_is_hidden, end_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

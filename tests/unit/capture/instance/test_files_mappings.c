@@ -2,19 +2,19 @@
 /* The file `mappings` against records that are written here, and against user space's own text. */
 #include "files_instance.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "capture/instance/kernel_mappings.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbolizers.h"
+#include "unit_test.h"
 
 static void publish(u32 number, const struct mapping_key *key)
 {
@@ -75,13 +75,12 @@ static void assert_line(FILE *file, const char *wanted)
 	assert_string_equal(line, wanted);
 }
 
-static void the_kernel_comes_first(void **state)
+TEST(the_kernel_comes_first, begin, end)
 {
-	(void)state;
 	assert_end(behind_the_kernel());
 }
 
-static void every_kind_has_its_line(void **state)
+TEST(every_kind_has_its_line, begin, end)
 {
 	static const u8 id[MAPPING_BUILD_ID_MAX] = {0x01, 0xab, 0xff};
 	static const char odd[] = "a\n\\b\0c d";
@@ -91,7 +90,6 @@ static void every_kind_has_its_line(void **state)
 	struct mapping_record *record;
 	FILE *file;
 
-	(void)state;
 	record = add_file(1, plain, sizeof(plain), true);
 	memcpy(record->build_id, id, sizeof(id));
 	record->build_id_bytes = sizeof(id);
@@ -111,12 +109,11 @@ static void every_kind_has_its_line(void **state)
 }
 
 /* Two programs that meet a file at once both have a number and a record; one is published. */
-static void a_number_that_was_not_needed_is_not_shown(void **state)
+TEST(a_number_that_was_not_needed_is_not_shown, begin, end)
 {
 	struct mapping_record *record;
 	FILE *file;
 
-	(void)state;
 	record = add_file(1, "a", 2, true);
 	*loaded_mapping(&capture->loaded, 2) = *record;
 	add_file(3, "b", 2, true);
@@ -127,13 +124,12 @@ static void a_number_that_was_not_needed_is_not_shown(void **state)
 }
 
 /* Paths are as long as they can be, and there are as many as there can be. */
-static void all_numbers_are_shown(void **state)
+TEST(all_numbers_are_shown, begin, end)
 {
 	char name[MAPPING_PATH_BYTES], path[4096], wanted[8192];
 	u32 number;
 	FILE *file;
 
-	(void)state;
 	for (number = 1; number < MAPPINGS_MAX; number++) {
 		memset(name, 'x', sizeof(name));
 		name[200] = name[sizeof(name) - 1] = 0;
@@ -178,14 +174,13 @@ static void hex_id(const char *path, char *text)
 }
 
 /* Neither the process nor the file is there any more. */
-static void a_deleted_file_has_its_build_id(void **state)
+TEST(a_deleted_file_has_its_build_id, begin_unwinding, end)
 {
 	char line[2048], wanted[128], found[128] = "";
 	struct stackmap_error error;
 	u32 number;
 	FILE *file;
 
-	(void)state;
 	assert_int_equal(capture_attach(capture, &error), 0);
 	copy_program();
 	run_copy();
@@ -201,15 +196,5 @@ static void a_deleted_file_has_its_build_id(void **state)
 
 int main(void)
 {
-#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin, end)
-	const struct CMUnitTest tests[] = {
-		IN_INSTANCE(the_kernel_comes_first),
-		IN_INSTANCE(every_kind_has_its_line),
-		IN_INSTANCE(a_number_that_was_not_needed_is_not_shown),
-		IN_INSTANCE(all_numbers_are_shown),
-		cmocka_unit_test_setup_teardown(a_deleted_file_has_its_build_id, begin_unwinding,
-						end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

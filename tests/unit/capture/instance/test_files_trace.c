@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "unit_test.h"
+
 /* Time is in units of 1000 ns, which lines show, and not long ago. */
 struct event {
 	u32 cpu;
@@ -53,7 +55,7 @@ static void assert_line(FILE *file, const struct event *event, const char *sides
 	assert_string_equal(line, wanted);
 }
 
-static void the_trace_is_in_the_order_of_time(void **state)
+TEST(the_trace_is_in_the_order_of_time, begin, end)
 {
 	/* The second interrupted the first, after it had its slot and before it had its time. */
 	static const struct event events[] = {
@@ -67,7 +69,6 @@ static void the_trace_is_in_the_order_of_time(void **state)
 	};
 	FILE *file;
 
-	(void)state;
 	if (capture->loaded.plan.config.cpus < 2) {
 		printf("skip: this takes two CPUs\n");
 		skip();
@@ -86,7 +87,7 @@ static void the_trace_is_in_the_order_of_time(void **state)
 	assert_end(file);
 }
 
-static void the_trace_has_events_only(void **state)
+TEST(the_trace_has_events_only, begin, end)
 {
 	static const struct event events[] = {
 		{.time = 1, .kernel_state = STATE_ID, .kernel = 1},
@@ -96,7 +97,6 @@ static void the_trace_has_events_only(void **state)
 	};
 	FILE *file;
 
-	(void)state;
 	set_base_time();
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		put_event(&events[i]);
@@ -107,13 +107,12 @@ static void the_trace_has_events_only(void **state)
 }
 
 /* The ring goes round while it is read: from the tail on, in several buffers of the kernel. */
-static void a_full_ring_is_shown_to_its_end(void **state)
+TEST(a_full_ring_is_shown_to_its_end, begin, end)
 {
 	struct ring_view ring = loaded_ring(&capture->loaded, 0);
 	u32 count = ring.count, i;
 	FILE *file;
 
-	(void)state;
 	set_base_time();
 	ring.header->head = ring.header->tail = 3ULL * count / 2;
 	for (i = 0; i < count; i++)
@@ -130,12 +129,5 @@ static void a_full_ring_is_shown_to_its_end(void **state)
 
 int main(void)
 {
-#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin, end)
-	const struct CMUnitTest tests[] = {
-		IN_INSTANCE(the_trace_is_in_the_order_of_time),
-		IN_INSTANCE(the_trace_has_events_only),
-		IN_INSTANCE(a_full_ring_is_shown_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -2,22 +2,16 @@
 /* What is written into the map is read back; what is no such map is refused. */
 #include "capture/instance/metadata.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
 #include "capture/instance/metadata.h"
 #include "metadata_map.h"
+#include "unit_test.h"
 
 #define COMMAND "stackmap start slab -F 99 --flight 8M"
 
@@ -70,13 +64,12 @@ static int read_bytes(const void *value, size_t bytes)
 	return result;
 }
 
-static void it_tells_what_was_written(void **state)
+TEST(it_tells_what_was_written)
 {
 	int fd = write_map();
 	struct metadata *metadata = NULL;
 	u32 kind;
 
-	(void)state;
 	assert_int_equal(metadata_read(fd, &metadata, &error), 0);
 	assert_string_equal(metadata->command, COMMAND);
 	assert_true(metadata->start_realtime > 0 && metadata->start_monotonic > 0);
@@ -98,23 +91,21 @@ static void it_tells_what_was_written(void **state)
 	close(fd);
 }
 
-static void it_stays_as_it_is(void **state)
+TEST(it_stays_as_it_is)
 {
 	static const char other[4096];
 	int fd = write_map();
 	u32 key = 0;
 
-	(void)state;
 	assert_int_equal(bpf_map_update_elem(fd, &key, other, BPF_ANY), -EPERM);
 	close(fd);
 }
 
-static void another_version_is_named(void **state)
+TEST(another_version_is_named)
 {
 	const struct metadata_header header = {.version = METADATA_VERSION + 6};
 	char number[16];
 
-	(void)state;
 	assert_int_equal(read_bytes(&header, sizeof(header)), -EPROTO);
 	snprintf(number, sizeof(number), " %u,", METADATA_VERSION + 6);
 	assert_non_null(strstr(error.message, number));
@@ -137,11 +128,10 @@ static struct value good_value(void)
 	};
 }
 
-static void damage_is_refused(void **state)
+TEST(damage_is_refused)
 {
 	struct value value = good_value();
 
-	(void)state;
 	value.header.sources = 2;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
 	value = good_value();
@@ -162,26 +152,14 @@ static void damage_is_refused(void **state)
 	assert_int_equal(read_bytes(&value, 4), -EINVAL);
 }
 
-static void another_map_is_refused(void **state)
+TEST(another_map_is_refused)
 {
 	struct value value = good_value();
 	struct metadata *metadata = NULL;
 	int fd = make_map(BPF_MAP_TYPE_HASH, &value, sizeof(value));
 
-	(void)state;
 	assert_int_equal(metadata_read(fd, &metadata, &error), -EINVAL);
 	close(fd);
 	assert_true(metadata_read(-1, &metadata, &error) < 0);
 	assert_null(metadata);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_tells_what_was_written), cmocka_unit_test(it_stays_as_it_is),
-		cmocka_unit_test(another_version_is_named),  cmocka_unit_test(damage_is_refused),
-		cmocka_unit_test(another_map_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

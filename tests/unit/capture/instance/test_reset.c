@@ -6,15 +6,9 @@
  */
 #include "capture/instance/reset.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/prctl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +22,7 @@
 #include "capture/load/skeleton.h"
 #include "stack_map.h"
 #include "trace/read/reader.h"
+#include "unit_test.h"
 
 #define BITS 10
 #define CHILDREN 2
@@ -221,13 +216,12 @@ static void write_rest(struct file *file)
 	close_file(file, 0);
 }
 
-static void a_flight_ring_goes_with_the_map(void **state)
+TEST(a_flight_ring_goes_with_the_map, NULL, detach)
 {
 	struct file file;
 	pid_t children[CHILDREN];
 	u64 asked = 0;
 
-	(void)state;
 	attach_or_skip(4 << 20, true);
 	for (int i = 0; i < CHILDREN; i++)
 		children[i] = start_child(CALLS);
@@ -259,12 +253,11 @@ static void reset_in_child(int resets)
 	_exit(resets != 0);
 }
 
-static void a_reader_reads_all_of_it(void **state)
+TEST(a_reader_reads_all_of_it, NULL, detach)
 {
 	struct file file;
 	int status, ended = 0;
 
-	(void)state;
 	attach_or_skip(0, false);
 	assert_int_equal(reset_prepare(capture_loaded(capture), &error), 0);
 	open_file(&file);
@@ -284,11 +277,10 @@ static void a_reader_reads_all_of_it(void **state)
 	assert_int_equal(file.ledger.lost[LOST_RESET], 0);
 }
 
-static void what_nobody_reads_goes_with_the_map(void **state)
+TEST(what_nobody_reads_goes_with_the_map, NULL, detach)
 {
 	struct file file;
 
-	(void)state;
 	attach_or_skip(0, false);
 	call_in_child(1000);
 	assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
@@ -299,11 +291,10 @@ static void what_nobody_reads_goes_with_the_map(void **state)
 	assert_int_equal(file.ledger.recorded, 70);
 }
 
-static void a_reader_that_is_behind_is_not_passed(void **state)
+TEST(a_reader_that_is_behind_is_not_passed, NULL, detach)
 {
 	struct file file;
 
-	(void)state;
 	attach_or_skip(0, false);
 	open_file(&file);
 	call_in_child(100);
@@ -340,11 +331,10 @@ static void begin_reset(int steps)
 		assert_int_equal(generation_set(&capture->loaded, TABLE_CURRENT, spare), 0);
 }
 
-static void a_reset_that_was_killed_is_made_good(void **state)
+TEST(a_reset_that_was_killed_is_made_good, NULL, detach)
 {
 	struct file file;
 
-	(void)state;
 	attach_or_skip(0, false);
 	open_file(&file);
 	for (int steps = 0; steps <= 4; steps++) {
@@ -360,11 +350,10 @@ static void a_reset_that_was_killed_is_made_good(void **state)
 	assert_int_equal(file.ledger.recorded, 5 * 30);
 }
 
-static void killed_and_unread_it_is_made_good_too(void **state)
+TEST(killed_and_unread_it_is_made_good_too, NULL, detach)
 {
 	struct file file;
 
-	(void)state;
 	attach_or_skip(0, false);
 	for (int steps = 0; steps <= 4; steps++) {
 		call_in_child(10);
@@ -395,11 +384,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 	return __real_clock_gettime(clock, time);
 }
 
-static void the_next_swap_may_come_when_a_window_has_ended(void **state)
+TEST(the_next_swap_may_come_when_a_window_has_ended, NULL, detach)
 {
 	struct file file;
 
-	(void)state;
 	attach_or_skip(0, true);
 	open_file(&file);
 	call_in_child(10);
@@ -441,32 +429,18 @@ static void rotate(bool kernel_only)
 	assert_true(recorded > 0);
 }
 
-static void each_event_is_in_one_window(void **state)
+TEST(each_event_is_in_one_window, NULL, detach)
 {
-	(void)state;
 	rotate(true);
 }
 
-static void with_user_stacks_too(void **state)
+TEST(with_user_stacks_too, NULL, detach)
 {
-	(void)state;
 	rotate(false);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_flight_ring_goes_with_the_map, detach),
-		cmocka_unit_test_teardown(a_reader_reads_all_of_it, detach),
-		cmocka_unit_test_teardown(what_nobody_reads_goes_with_the_map, detach),
-		cmocka_unit_test_teardown(a_reader_that_is_behind_is_not_passed, detach),
-		cmocka_unit_test_teardown(a_reset_that_was_killed_is_made_good, detach),
-		cmocka_unit_test_teardown(killed_and_unread_it_is_made_good_too, detach),
-		cmocka_unit_test_teardown(the_next_swap_may_come_when_a_window_has_ended, detach),
-		cmocka_unit_test_teardown(each_event_is_in_one_window, detach),
-		cmocka_unit_test_teardown(with_user_stacks_too, detach),
-	};
-
 	snprintf(name, sizeof(name), "reset-%d", getpid());
-	return cmocka_run_group_tests_name("reset", tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -5,17 +5,12 @@
  */
 #include "capture/instance/ring_discard.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "ring_writer.h"
+#include "unit_test.h"
 
 #define SLOTS 64
 #define SLOT_SIZE 24
@@ -53,9 +48,8 @@ static void put_events(u64 first, u64 end)
 	ring.header->head = end;
 }
 
-static void events_before_the_limit_go(void **state)
+TEST(events_before_the_limit_go, set_up)
 {
-	(void)state;
 	put_events(SLOTS, SLOTS + 20);
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 15, SLOTS + 15), 15);
 	assert_int_equal(ring_slot_state(&ring, SLOTS + 14), SLOT_CONTINUED);
@@ -63,9 +57,8 @@ static void events_before_the_limit_go(void **state)
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 15, SLOTS + 15), 0);
 }
 
-static void what_is_no_event_is_not_counted(void **state)
+TEST(what_is_no_event_is_not_counted, set_up)
 {
-	(void)state;
 	put_events(SLOTS, SLOTS + 4);
 	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 2, 0, COMMIT_CONTINUED);
@@ -75,9 +68,8 @@ static void what_is_no_event_is_not_counted(void **state)
 	assert_int_equal(slot_at(SLOTS + 3)->commit, COMMIT_OF(SLOTS + 3) | COMMIT_BUSY);
 }
 
-static void answers_have_their_own_limit(void **state)
+TEST(answers_have_their_own_limit, set_up)
 {
-	(void)state;
 	put(SLOTS, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 2, 0, 0);
@@ -87,20 +79,18 @@ static void answers_have_their_own_limit(void **state)
 }
 
 /* In a slot that a writer passed over. */
-static void events_of_an_earlier_lap_go_too(void **state)
+TEST(events_of_an_earlier_lap_go_too, set_up)
 {
-	(void)state;
 	put_events(SLOTS, 3 * SLOTS);
 	put(SLOTS + 5, 0, 0);
 	assert_int_equal(ring_discard_flight(&ring, 3 * SLOTS, 3 * SLOTS), SLOTS);
 }
 
 /* The zero word is that of position 2^30, once there was one. */
-static void positions_wrap(void **state)
+TEST(positions_wrap, set_up)
 {
 	const u64 wrap = 1ULL << 30;
 
-	(void)state;
 	put_events(wrap + 4 - SLOTS, wrap + 4);
 	assert_int_equal(slot_at(wrap)->commit, 0);
 	assert_int_equal(ring_discard_flight(&ring, wrap + 2, wrap + 2), SLOTS - 2);
@@ -108,17 +98,15 @@ static void positions_wrap(void **state)
 }
 
 /* A discarded slot is claimed like any other, and is no event that was overwritten. */
-static void writers_claim_what_was_emptied(void **state)
+TEST(writers_claim_what_was_emptied, set_up)
 {
-	(void)state;
 	put_events(SLOTS, SLOTS + 1);
 	ring_discard_flight(&ring, SLOTS + 1, SLOTS + 1);
 	assert_int_equal(ring_claim(&slot_at(SLOTS)->commit, 2 * SLOTS), CLAIM_CONTINUED);
 }
 
-static void a_drain_ends_at_what_is_being_written(void **state)
+TEST(a_drain_ends_at_what_is_being_written, set_up)
 {
-	(void)state;
 	put_events(SLOTS, SLOTS + 10);
 	put(SLOTS + 2, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 7, 0, COMMIT_BUSY);
@@ -152,12 +140,11 @@ static void *write_events(void *unused)
 	return NULL;
 }
 
-static void each_event_is_counted_once(void **state)
+TEST(each_event_is_counted_once, set_up)
 {
 	pthread_t writer;
 	u64 discarded = 0, left, head;
 
-	(void)state;
 	assert_int_equal(pthread_create(&writer, NULL, write_events, NULL), 0);
 	do {
 		head = atomic_load_acquire(&ring.header->head);
@@ -168,20 +155,4 @@ static void each_event_is_counted_once(void **state)
 	assert_int_equal(written + busy, ROUNDS);
 	assert_int_equal(written, overwritten + discarded + left);
 	assert_true(overwritten > 0 && discarded > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(events_before_the_limit_go, set_up),
-		cmocka_unit_test_setup(what_is_no_event_is_not_counted, set_up),
-		cmocka_unit_test_setup(answers_have_their_own_limit, set_up),
-		cmocka_unit_test_setup(events_of_an_earlier_lap_go_too, set_up),
-		cmocka_unit_test_setup(positions_wrap, set_up),
-		cmocka_unit_test_setup(writers_claim_what_was_emptied, set_up),
-		cmocka_unit_test_setup(a_drain_ends_at_what_is_being_written, set_up),
-		cmocka_unit_test_setup(each_event_is_counted_once, set_up),
-	};
-
-	return cmocka_run_group_tests_name("ring discard", tests, NULL, NULL);
 }

@@ -5,19 +5,19 @@
  */
 #include "files_instance.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include "capture/instance/running_code.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "symbol/symbolizer/symbolizers.h"
+#include "unit_test.h"
 
 #define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
 
@@ -54,9 +54,8 @@ static int end_with_other(void **state)
 	return end(state);
 }
 
-static void own_code_has_tables(void **state)
+TEST(own_code_has_tables, begin_with_other, end_with_other)
 {
-	(void)state;
 	tabulate(getpid(), PATIENCE_MS);
 	assert_true(has_table("/test_running_code"));
 	assert_true(has_table("/libc.so.6"));
@@ -65,48 +64,30 @@ static void own_code_has_tables(void **state)
 }
 
 /* Of the process that is asked for, and of no other. */
-static void code_of_others_has_no_numbers(void **state)
+TEST(code_of_others_has_no_numbers, begin_with_other, end_with_other)
 {
-	(void)state;
 	tabulate(getpid(), PATIENCE_MS);
 	assert_false(other_is_numbered());
 	tabulate(0, 0);
 	assert_true(other_is_numbered());
 }
 
-static void who_is_gone_has_no_code(void **state)
+TEST(who_is_gone_has_no_code, begin_with_other, end_with_other)
 {
-	(void)state;
 	tabulate(INT_MAX, PATIENCE_MS);
 	assert_false(other_is_numbered());
 }
 
 /* Half of the numbers are left to events. */
-static void numbers_are_left(void **state)
+TEST(numbers_are_left, begin_with_other, end_with_other)
 {
 	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
 	struct engine_state engine;
 	u32 zero = 0;
 
-	(void)state;
 	assert_int_equal(bpf_map_lookup_elem(map, &zero, &engine), 0);
 	engine.mapping_last = MAPPINGS_MAX / 2;
 	assert_int_equal(bpf_map_update_elem(map, &zero, &engine, BPF_ANY), 0);
 	tabulate(other, PATIENCE_MS);
 	assert_false(other_is_numbered());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(own_code_has_tables, begin_with_other,
-						end_with_other),
-		cmocka_unit_test_setup_teardown(code_of_others_has_no_numbers, begin_with_other,
-						end_with_other),
-		cmocka_unit_test_setup_teardown(who_is_gone_has_no_code, begin_with_other,
-						end_with_other),
-		cmocka_unit_test_setup_teardown(numbers_are_left, begin_with_other, end_with_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

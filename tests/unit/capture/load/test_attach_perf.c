@@ -3,28 +3,22 @@
  * and what the event itself counts are the same. */
 #include "capture/load/attach_perf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
 #include "clock.h"
+#include "unit_test.h"
 
 #define PAGES 1000
 
@@ -99,12 +93,11 @@ static struct perf_runs noted(void)
 	return sum;
 }
 
-static void who_did_not_open_the_event_knows_its_count(void **state)
+TEST(who_did_not_open_the_event_knows_its_count)
 {
 	struct perf_runs runs;
 	u64 skipped;
 
-	(void)state;
 	attach();
 	for (u32 cpu = 0; cpu < capture->loaded.plan.config.cpus; cpu++)
 		touch_pages_on(cpu);
@@ -129,12 +122,11 @@ static void look_for_cpus(void)
 
 /* To us a CPU comes online if it was not there at the last look: its event is opened anew, and goes
  * on counting where the first one ended. */
-static void a_cpu_that_comes_online_is_sampled(void **state)
+TEST(a_cpu_that_comes_online_is_sampled)
 {
 	const struct cpu_hotplug *hotplug;
 	u32 events;
 
-	(void)state;
 	attach();
 	hotplug = &capture->loaded.attachment.hotplug;
 	events = capture->loaded.attachment.event_count;
@@ -165,12 +157,11 @@ static void write_list(const char *text)
 }
 
 /* The list that was opened at the start is what is read at each look, from its beginning. */
-static void one_descriptor_tells_all_changes(void **state)
+TEST(one_descriptor_tells_all_changes)
 {
 	struct cpu_hotplug *hotplug;
 	int list = memfd_create("online", MFD_CLOEXEC);
 
-	(void)state;
 	assert_true(list >= 0);
 	attach();
 	hotplug = &capture->loaded.attachment.hotplug;
@@ -191,12 +182,11 @@ static void one_descriptor_tells_all_changes(void **state)
 }
 
 /* It had none: it was offline at the start. */
-static void a_cpu_that_was_never_there_is_sampled(void **state)
+TEST(a_cpu_that_was_never_there_is_sampled)
 {
 	struct perf_event *event;
 	u32 events;
 
-	(void)state;
 	attach();
 	events = capture->loaded.attachment.event_count;
 	event = &capture->loaded.attachment.events[0];
@@ -222,11 +212,10 @@ static void burn(u64 ns)
 }
 
 /* A sample each second becomes one each millisecond that a CPU works. */
-static void a_rate_can_be_another(void **state)
+TEST(a_rate_can_be_another)
 {
 	u64 before;
 
-	(void)state;
 	attach_event("cpu-clock", 1);
 	before = noted().runs;
 	assert_int_equal(loaded_set_frequency(capture_loaded(capture), 1000), 0);
@@ -236,17 +225,4 @@ static void a_rate_can_be_another(void **state)
 	assert_in_range(noted().runs - before, 100, events_counted() / NS_PER_MS * 11 / 10 + 10);
 	capture_free(&capture);
 	source_list_clear(&sources);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rate_can_be_another),
-		cmocka_unit_test(a_cpu_that_comes_online_is_sampled),
-		cmocka_unit_test(one_descriptor_tells_all_changes),
-		cmocka_unit_test(a_cpu_that_was_never_there_is_sampled),
-		cmocka_unit_test(who_did_not_open_the_event_knows_its_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

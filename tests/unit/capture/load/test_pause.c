@@ -3,16 +3,10 @@
  * which process they leave out. A child calls the kernel a known number of times. */
 #include "capture/capture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/prctl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -22,6 +16,7 @@
 #include "capture/capture_parts.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
+#include "unit_test.h"
 
 #define CALLS 100
 #define NAME "pause-test"
@@ -89,9 +84,8 @@ static void assert_counts(u64 recorded, u64 paused)
 	assert_int_equal(totals.lost[LOST_PAUSED], paused);
 }
 
-static void events_of_a_pause_are_counted(void **state)
+TEST(events_of_a_pause_are_counted, begin, end)
 {
-	(void)state;
 	assert_false(loaded_is_paused(capture_loaded(capture)));
 	loaded_pause(capture_loaded(capture), PAUSE_USER);
 	loaded_pause(capture_loaded(capture), PAUSE_USER);
@@ -104,9 +98,8 @@ static void events_of_a_pause_are_counted(void **state)
 	assert_counts(CALLS, CALLS);
 }
 
-static void a_snapshot_does_not_end_a_pause(void **state)
+TEST(a_snapshot_does_not_end_a_pause, begin, end)
 {
-	(void)state;
 	loaded_pause(capture_loaded(capture), PAUSE_USER);
 	assert_int_equal(capture_freeze(capture), 0);
 	capture_thaw(capture);
@@ -129,9 +122,8 @@ static void freeze_in_child(void)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void a_killed_snapshot_does_not_pause(void **state)
+TEST(a_killed_snapshot_does_not_pause, begin, end)
 {
-	(void)state;
 	freeze_in_child();
 	assert_int_equal(loaded_programs(&capture->loaded)->bss->freezer_tgid, 0);
 	call_in_child(false);
@@ -143,9 +135,8 @@ static void a_killed_snapshot_does_not_pause(void **state)
 	assert_counts(CALLS, CALLS);
 }
 
-static void a_snapshot_pauses_for_itself_only(void **state)
+TEST(a_snapshot_pauses_for_itself_only, begin, end)
 {
-	(void)state;
 	loaded_programs(&capture->loaded)->bss->freezer_tgid = getpid();
 	loaded_programs(&capture->loaded)->bss->paused = PAUSE_SNAPSHOT;
 	call_in_child(false);
@@ -157,26 +148,12 @@ static void a_snapshot_pauses_for_itself_only(void **state)
 	assert_counts(CALLS, CALLS);
 }
 
-static void a_recorder_is_left_out_until_it_exits(void **state)
+TEST(a_recorder_is_left_out_until_it_exits, begin, end)
 {
-	(void)state;
 	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, getpid());
 	call_in_child(true);
 	assert_counts(0, 0);
 	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, 0);
 	call_in_child(false);
 	assert_counts(CALLS, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(events_of_a_pause_are_counted, begin, end),
-		cmocka_unit_test_setup_teardown(a_snapshot_does_not_end_a_pause, begin, end),
-		cmocka_unit_test_setup_teardown(a_killed_snapshot_does_not_pause, begin, end),
-		cmocka_unit_test_setup_teardown(a_snapshot_pauses_for_itself_only, begin, end),
-		cmocka_unit_test_setup_teardown(a_recorder_is_left_out_until_it_exits, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/load/program_image.h"
+#include "unit_test.h"
 
 #define LOADS 8
 
@@ -66,7 +62,7 @@ static void count_call(void *calls)
 	++*(u32 *)calls;
 }
 
-static void test_each_has_its_constants(void **state)
+TEST(each_has_its_constants)
 {
 	u32 calls = 0;
 	const struct meanwhile meanwhile = {.call = count_call, .arg = &calls};
@@ -75,7 +71,6 @@ static void test_each_has_its_constants(void **state)
 	const struct program_load *failed;
 	int shared = map_with(100);
 
-	(void)state;
 	first_constant[0].imm = shared;
 	for (u32 i = 0; i < LOADS; i++)
 		loads[i] = (struct program_load){
@@ -94,7 +89,7 @@ static void test_each_has_its_constants(void **state)
 	}
 }
 
-static void test_none_is_left_of_a_failure(void **state)
+TEST(none_is_left_of_a_failure)
 {
 	struct program_image good = image_of(first_constant, 4), bad = image_of(refused, 2);
 	struct program_load loads[LOADS];
@@ -102,7 +97,6 @@ static void test_none_is_left_of_a_failure(void **state)
 	const struct program_load *failed;
 	int constants = map_with(1), result;
 
-	(void)state;
 	first_constant[0].imm = constants;
 	for (u32 i = 0; i < LOADS; i++)
 		loads[i] = (struct program_load){
@@ -116,14 +110,4 @@ static void test_none_is_left_of_a_failure(void **state)
 	for (u32 i = 0; i < LOADS; i++)
 		assert_true(loads[i].fd < 0 || fcntl(loads[i].fd, F_GETFD) < 0);
 	close(constants);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_has_its_constants),
-		cmocka_unit_test(test_none_is_left_of_a_failure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

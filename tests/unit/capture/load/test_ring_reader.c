@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a reader makes of a ring: whole runs, runs that were cut short or overwritten, and bytes
  * that no writer would leave. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "capture/load/ring_reader.h"
 #include "ring_writer.h"
+#include "unit_test.h"
 
 #define SLOTS 64
 #define SLOT_SIZE 24
@@ -59,22 +55,20 @@ static u32 read_run(u64 event, u64 run)
 	return ring_read_run(&ring, event, (u32)run, frames, &flags);
 }
 
-static void test_each_ring_is_its_own(void **state)
+TEST(each_ring_is_its_own, set_up)
 {
 	struct ring_view first = ring_view_at(memory, 0, STRIDE, SLOTS, SLOT_SIZE);
 
-	(void)state;
 	assert_int_equal(ring.header->head, SLOTS);
 	assert_int_equal(ring.header->tail, SLOTS);
 	assert_int_equal(first.header->head, 0);
 	assert_ptr_equal(ring_slot(&ring, SLOTS + 3), slot_at(3));
 }
 
-static void test_slot_is_taken_at_its_own_position_only(void **state)
+TEST(slot_is_taken_at_its_own_position_only, set_up)
 {
 	u64 position = 5 * SLOTS + 7;
 
-	(void)state;
 	assert_int_equal(ring_slot_state(&ring, position), SLOT_ABSENT);
 	*slot_at(position) = COMMIT_OF(position);
 	assert_int_equal(ring_slot_state(&ring, position), SLOT_EVENT);
@@ -86,9 +80,8 @@ static void test_slot_is_taken_at_its_own_position_only(void **state)
 	assert_int_equal(ring_slot_state(&ring, position), SLOT_ABSENT);
 }
 
-static void test_run_of_each_depth(void **state)
+TEST(run_of_each_depth, set_up)
 {
-	(void)state;
 	for (u32 depth = 1; depth < 100; depth++) {
 		put_run(2 * SLOTS, depth);
 		assert_int_equal(read_run(2 * SLOTS - 1, 2 * SLOTS), depth);
@@ -98,21 +91,19 @@ static void test_run_of_each_depth(void **state)
 	}
 }
 
-static void test_run_beyond_the_32_bits_of_its_name(void **state)
+TEST(run_beyond_the_32_bits_of_its_name, set_up)
 {
 	u64 event = (1ULL << 32) - 2;
 
-	(void)state;
 	put_run(event + 5, 9);
 	assert_int_equal(read_run(event, event + 5), 9);
 	assert_int_equal(frames[8], 1008);
 }
 
-static void test_run_that_lost_a_slot(void **state)
+TEST(run_that_lost_a_slot, set_up)
 {
 	u32 slots = ring_run_slots(1 + 2 * 20, SLOT_SIZE);
 
-	(void)state;
 	for (u32 lost = 0; lost < slots; lost++) {
 		u64 position = 3 * SLOTS + lost;
 
@@ -126,9 +117,8 @@ static void test_run_that_lost_a_slot(void **state)
 	}
 }
 
-static void test_depth_that_cannot_be(void **state)
+TEST(depth_that_cannot_be, set_up)
 {
-	(void)state;
 	put_run(2 * SLOTS, 4);
 	for (u32 depth = STACK_WORDS_MAX + 1; depth <= 0xffff; depth += 0x1234) {
 		slot_at(2 * SLOTS)[1] = depth | STACK_NARROW << 16;
@@ -136,18 +126,4 @@ static void test_depth_that_cannot_be(void **state)
 	}
 	slot_at(2 * SLOTS)[1] = 0;
 	assert_int_equal(read_run(2 * SLOTS - 1, 2 * SLOTS), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_each_ring_is_its_own, set_up),
-		cmocka_unit_test_setup(test_slot_is_taken_at_its_own_position_only, set_up),
-		cmocka_unit_test_setup(test_run_of_each_depth, set_up),
-		cmocka_unit_test_setup(test_run_beyond_the_32_bits_of_its_name, set_up),
-		cmocka_unit_test_setup(test_run_that_lost_a_slot, set_up),
-		cmocka_unit_test_setup(test_depth_that_cannot_be, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

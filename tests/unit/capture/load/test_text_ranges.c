@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What programs are told of the kernel's code, from lists of symbols. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "capture/load/text_ranges.h"
+#include "unit_test.h"
 
 static struct kernel_text text;
 
@@ -26,9 +22,8 @@ static void check_range(u32 index, enum text_kind kind, u64 start, u64 end)
 }
 
 /* A function ends at the next address; modules come in an order of their own. */
-static void test_tracer(void **state)
+TEST(tracer)
 {
-	(void)state;
 	parse("ffffffff81000100 t __bpf_trace_sched_switch\n"
 	      "ffffffff81000100 t the_same_place\n"
 	      "ffffffff81000180 T schedule\n"
@@ -43,9 +38,8 @@ static void test_tracer(void **state)
 }
 
 /* What serves an exception is the task's own doing. */
-static void test_interrupts(void **state)
+TEST(interrupts)
 {
-	(void)state;
 	parse("ffffffff81000e00 T asm_sysvec_apic_timer_interrupt\n"
 	      "ffffffff821f1390 T common_interrupt\n"
 	      "ffffffff821f1440 T sysvec_apic_timer_interrupt\n"
@@ -63,7 +57,7 @@ static void test_interrupts(void **state)
 
 /* Code is interrupted at its first instruction, at another one, and in the entry of an exception:
  * each frame behind an entry is the pc + 1. Frames behind calls stay, and so do those of users. */
-static void test_interrupted(void **state)
+TEST(interrupted)
 {
 	static const u64 read[] = {0xffffffff81100010, 0xffffffff81000d16, 0xffffffff81000c60,
 				   0xffffffff81100100, 0xffffffff81100080, 0xffffffff81000c80,
@@ -73,7 +67,6 @@ static void test_interrupted(void **state)
 				     0xffffffff81100059, 0xffffffff81000c80, 0x12345};
 	u64 frames[sizeof(read) / sizeof(read[0])];
 
-	(void)state;
 	parse("ffffffff81000c60 T asm_exc_page_fault\n"
 	      "ffffffff81000c90 T asm_int80_emulation\n"
 	      "ffffffff81000cb0 t other_assembler\n"
@@ -95,23 +88,10 @@ static void test_interrupted(void **state)
 	assert_memory_equal(frames, read, sizeof(frames));
 }
 
-static void test_hidden(void **state)
+TEST(hidden)
 {
-	(void)state;
 	parse("0000000000000000 T common_interrupt\n"
 	      "0000000000000000 t __traceiter_sched_switch\n"
 	      "0000000000000000 T after\n");
 	assert_int_equal(text.count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tracer),
-		cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_interrupted),
-		cmocka_unit_test(test_hidden),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

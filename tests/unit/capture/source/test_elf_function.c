@@ -4,9 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/source/elf_function.h"
+#include "unit_test.h"
 
 #define CODE_BYTES 8
 
@@ -67,14 +63,13 @@ static struct wanted find(const char *name)
 	return find_in(PROBE_TARGET, name);
 }
 
-static void the_code_lies_at_the_offset(void **state)
+TEST(the_code_lies_at_the_offset)
 {
 	void *library = dlopen(PROBE_TARGET, RTLD_NOW);
 	struct wanted wanted = find("probe_target_two");
 	unsigned char code[CODE_BYTES];
 	int fd = open_target();
 
-	(void)state;
 	assert_non_null(library);
 	assert_int_equal(wanted.found, 2); /* .symtab and .dynsym */
 	assert_int_equal(pread(fd, code, CODE_BYTES, wanted.offset), CODE_BYTES);
@@ -83,38 +78,33 @@ static void the_code_lies_at_the_offset(void **state)
 	dlclose(library);
 }
 
-static void aliases_lie_at_one_place(void **state)
+TEST(aliases_lie_at_one_place)
 {
-	(void)state;
 	assert_int_equal(find("probe_target_alias").offset, find("probe_target_one").offset);
 	assert_int_not_equal(find("probe_target_one").offset, 0);
 }
 
-static void local_functions_are_found(void **state)
+TEST(local_functions_are_found)
 {
-	(void)state;
 	assert_int_equal(find("probe_target_hidden").found, 1);
 }
 
-static void versions_are_no_part_of_the_name(void **state)
+TEST(versions_are_no_part_of_the_name)
 {
-	(void)state;
 	assert_int_equal(find("probe_target_versioned").found, 2); /* .symtab and .dynsym */
 }
 
-static void an_ifunc_is_marked(void **state)
+TEST(an_ifunc_is_marked)
 {
 	struct wanted wanted = find("probe_target_chosen");
 
-	(void)state;
 	assert_int_equal(wanted.ifuncs, wanted.found);
 	assert_true(wanted.found > 0);
 	assert_int_equal(find("probe_target_one").ifuncs, 0);
 }
 
-static void undefined_functions_are_not_there(void **state)
+TEST(undefined_functions_are_not_there)
 {
-	(void)state;
 	assert_true(find_in(PROBE_TARGET_AT_ZERO, "probe_target_two").found > 0);
 	assert_int_equal(find_in(PROBE_TARGET_AT_ZERO, "getpid").found, 0);
 }
@@ -126,21 +116,19 @@ static int stop_early(void *arg, const struct elf_function *function)
 	return 3;
 }
 
-static void the_walk_stops_on_demand(void **state)
+TEST(the_walk_stops_on_demand)
 {
 	int count = 0, fd = open_target();
 
-	(void)state;
 	assert_int_equal(elf_function_each(fd, stop_early, &count), 3);
 	assert_int_equal(count, 1);
 	close(fd);
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
 	int fd = memfd_create("text", MFD_CLOEXEC), count = 0;
 
-	(void)state;
 	assert_int_equal(elf_function_each(fd, stop_early, &count), -ENOEXEC);
 	assert_int_equal(write(fd, "!<arch>\n", 8), 8);
 	assert_int_equal(elf_function_each(fd, stop_early, &count), -ENOEXEC);
@@ -181,45 +169,25 @@ static void walk_image(const unsigned char *image, size_t bytes)
 	close(fd);
 }
 
-static void a_file_cut_off_anywhere_is_survived(void **state)
+TEST(a_file_cut_off_anywhere_is_survived)
 {
 	size_t bytes;
 	unsigned char *image = read_target(&bytes);
 
-	(void)state;
 	for (size_t length = 0; length < bytes; length += 13)
 		walk_image(image, length);
 	free(image);
 }
 
-static void a_wrong_byte_anywhere_is_survived(void **state)
+TEST(a_wrong_byte_anywhere_is_survived)
 {
 	size_t bytes;
 	unsigned char *image = read_target(&bytes);
 
-	(void)state;
 	for (size_t i = 0; i < bytes; i++) {
 		image[i] ^= 0xff;
 		walk_image(image, bytes);
 		image[i] ^= 0xff;
 	}
 	free(image);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_code_lies_at_the_offset),
-		cmocka_unit_test(aliases_lie_at_one_place),
-		cmocka_unit_test(local_functions_are_found),
-		cmocka_unit_test(versions_are_no_part_of_the_name),
-		cmocka_unit_test(an_ifunc_is_marked),
-		cmocka_unit_test(undefined_functions_are_not_there),
-		cmocka_unit_test(the_walk_stops_on_demand),
-		cmocka_unit_test(other_files_are_refused),
-		cmocka_unit_test(a_file_cut_off_anywhere_is_survived),
-		cmocka_unit_test(a_wrong_byte_anywhere_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

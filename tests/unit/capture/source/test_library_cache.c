@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lookups in a cache built here, byte by byte, and in every prefix and every corruption of it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "capture/source/program_file.h"
 #include "scalar.h"
+#include "unit_test.h"
 
 #if defined(__x86_64__)
 #define NATIVE 0x0303
@@ -65,13 +61,12 @@ static size_t build_cache(unsigned char *cache)
 	return bytes;
 }
 
-static void names_of_this_architecture_are_found(void **state)
+TEST(names_of_this_architecture_are_found)
 {
 	unsigned char cache[512];
 	size_t bytes = build_cache(cache);
 	char path[PATH_MAX];
 
-	(void)state;
 	assert_int_equal(library_cache_search(cache, bytes, "libc.so.6", path), 0);
 	assert_string_equal(path, "/lib/libc.so.6");
 	assert_int_equal(library_cache_search(cache, bytes, "libc", path), 0);
@@ -91,36 +86,23 @@ static void search_exactly(const unsigned char *cache, size_t bytes)
 	free(copy);
 }
 
-static void a_cache_cut_off_anywhere_is_survived(void **state)
+TEST(a_cache_cut_off_anywhere_is_survived)
 {
 	unsigned char cache[512];
 	size_t bytes = build_cache(cache);
 
-	(void)state;
 	for (size_t length = 0; length <= bytes; length++)
 		search_exactly(cache, length);
 }
 
-static void a_wrong_byte_anywhere_is_survived(void **state)
+TEST(a_wrong_byte_anywhere_is_survived)
 {
 	unsigned char cache[512];
 	size_t bytes = build_cache(cache);
 
-	(void)state;
 	for (size_t i = 0; i < bytes; i++) {
 		cache[i] ^= 0xff;
 		search_exactly(cache, bytes);
 		cache[i] ^= 0xff;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_this_architecture_are_found),
-		cmocka_unit_test(a_cache_cut_off_anywhere_is_survived),
-		cmocka_unit_test(a_wrong_byte_anywhere_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,14 @@
 /* Which file a name means: a path, a command, a library. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/source/program_file.h"
+#include "unit_test.h"
 
 static char directory[64], command[80], text[80], search[160];
 
@@ -39,41 +35,29 @@ static int teardown(void **state)
 	return rmdir(directory);
 }
 
-static void a_command_is_found_along_the_path(void **state)
+TEST(a_command_is_found_along_the_path)
 {
 	char path[PATH_MAX];
 
-	(void)state;
 	assert_int_equal(program_file_find("command", path), 0);
 	assert_string_equal(path, command);
 }
 
-static void a_file_that_cannot_be_run_is_no_command(void **state)
+TEST(a_file_that_cannot_be_run_is_no_command)
 {
 	char path[PATH_MAX];
 
-	(void)state;
 	assert_int_equal(program_file_find("text", path), -ENOENT);
 }
 
-static void a_path_is_made_real(void **state)
+TEST(a_path_is_made_real)
 {
 	char path[PATH_MAX], crooked[200];
 
-	(void)state;
 	snprintf(crooked, sizeof(crooked), "%s/../%s/./text", directory, strrchr(directory, '/'));
 	assert_int_equal(program_file_find(crooked, path), 0);
 	assert_string_equal(path, text);
 	assert_int_equal(program_file_find("/nosuch/file", path), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_is_found_along_the_path),
-		cmocka_unit_test(a_file_that_cannot_be_run_is_no_command),
-		cmocka_unit_test(a_path_is_made_real),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

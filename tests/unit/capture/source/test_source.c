@@ -6,16 +6,12 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "capture/source/source.h"
 #include "ring.h"
+#include "unit_test.h"
 
 static struct source_list list;
 static struct stackmap_error error;
@@ -28,9 +24,8 @@ static int clear(void **state)
 	return 0;
 }
 
-static void software_events_have_a_period(void **state)
+TEST(software_events_have_a_period, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "faults", 99, &error), 0);
 	assert_int_equal(list.count, 1);
 	assert_int_equal(list.sources[0].type, SOURCE_PERF);
@@ -41,9 +36,8 @@ static void software_events_have_a_period(void **state)
 	assert_int_equal(list.sources[0].frequency, 0);
 }
 
-static void clocks_have_a_frequency(void **state)
+TEST(clocks_have_a_frequency, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "cpu-clock", 99, &error), 0);
 	assert_int_equal(source_list_add(&list, "task-clock/1000000", 99, &error), 0);
 	assert_int_equal(list.sources[0].type, SOURCE_SAMPLE);
@@ -53,18 +47,16 @@ static void clocks_have_a_frequency(void **state)
 	assert_int_equal(list.sources[1].period, 1000000);
 }
 
-static void words_are_separated_by_commas(void **state)
+TEST(words_are_separated_by_commas, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "cs,migrations,cs,context-switches", 0, &error), 0);
 	assert_int_equal(list.count, 2);
 	assert_string_equal(list.sources[0].name, "context-switches");
 	assert_string_equal(list.sources[1].name, "cpu-migrations");
 }
 
-static void a_failure_adds_nothing(void **state)
+TEST(a_failure_adds_nothing, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "cs", 0, &error), 0);
 	assert_int_equal(source_list_add(&list, "faults,nosuch", 0, &error), -ENOENT);
 	assert_string_equal(error.message, "-e nosuch: no such event");
@@ -72,36 +64,32 @@ static void a_failure_adds_nothing(void **state)
 	assert_string_equal(list.sources[0].name, "context-switches");
 }
 
-static void the_nearest_event_is_named(void **state)
+TEST(the_nearest_event_is_named, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "page-fualts", 0, &error), -ENOENT);
 	assert_string_equal(error.message,
 			    "-e page-fualts: no such event; did you mean page-faults?");
 }
 
-static void a_glob_that_matches_nothing_is_an_error(void **state)
+TEST(a_glob_that_matches_nothing_is_an_error, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "nosuch*", 0, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "-e nosuch*: no event matches"));
 	assert_int_equal(list.count, 0);
 }
 
-static void the_list_has_a_limit(void **state)
+TEST(the_list_has_a_limit, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "cs", 0, &error), 0);
 	assert_int_equal(source_list_add(&list, "k:*", 0, &error), -E2BIG);
 	assert_string_equal(error.message, "-e k:*: more than 1000 event sources");
 	assert_int_equal(list.count, 1);
 }
 
-static void sample_rates_have_a_range(void **state)
+TEST(sample_rates_have_a_range, NULL, clear)
 {
 	static const u64 wrong[] = {0, 1ULL << 32, UINT64_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		memset(&error, 0, sizeof(error));
 		assert_int_equal(source_list_add_sample(&list, wrong[i], &error), -ERANGE);
@@ -113,16 +101,14 @@ static void sample_rates_have_a_range(void **state)
 	assert_int_equal(list.sources[0].frequency, 1);
 }
 
-static void a_rate_out_of_range_fails_for_clocks_by_name(void **state)
+TEST(a_rate_out_of_range_fails_for_clocks_by_name, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "cpu-clock", UINT64_MAX, &error), -ERANGE);
 	assert_int_equal(list.count, 0);
 }
 
-static void the_error_may_be_left_out(void **state)
+TEST(the_error_may_be_left_out, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "nosuch", 0, NULL), -ENOENT);
 	assert_int_equal(source_list_add_sample(&list, 0, NULL), -ERANGE);
 }
@@ -143,42 +129,20 @@ static int stop_early(void *arg, const char *group, const char *name)
 	return 7;
 }
 
-static void the_catalogue_takes_the_same_words(void **state)
+TEST(the_catalogue_takes_the_same_words, NULL, clear)
 {
 	int count = 0;
 
-	(void)state;
 	assert_int_equal(source_catalogue("context-*", count_name, &count, &error), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(source_catalogue("nosuch*", count_name, &count, &error), -ENOENT);
 	assert_string_equal(error.message, "nosuch*: no event matches");
 }
 
-static void the_catalogue_stops_on_demand(void **state)
+TEST(the_catalogue_stops_on_demand, NULL, clear)
 {
 	int count = 0;
 
-	(void)state;
 	assert_int_equal(source_catalogue(NULL, stop_early, &count, &error), 7);
 	assert_int_equal(count, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(software_events_have_a_period, clear),
-		cmocka_unit_test_teardown(clocks_have_a_frequency, clear),
-		cmocka_unit_test_teardown(words_are_separated_by_commas, clear),
-		cmocka_unit_test_teardown(a_failure_adds_nothing, clear),
-		cmocka_unit_test_teardown(the_nearest_event_is_named, clear),
-		cmocka_unit_test_teardown(a_glob_that_matches_nothing_is_an_error, clear),
-		cmocka_unit_test_teardown(the_list_has_a_limit, clear),
-		cmocka_unit_test_teardown(sample_rates_have_a_range, clear),
-		cmocka_unit_test_teardown(a_rate_out_of_range_fails_for_clocks_by_name, clear),
-		cmocka_unit_test_teardown(the_error_may_be_left_out, clear),
-		cmocka_unit_test_teardown(the_catalogue_takes_the_same_words, clear),
-		cmocka_unit_test_teardown(the_catalogue_stops_on_demand, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Kernel functions by -e k: and kr:, with functions that every kernel has. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/source/source.h"
+#include "unit_test.h"
 
 static struct source_list list;
 static struct stackmap_error error;
@@ -23,9 +19,8 @@ static int clear(void **state)
 	return 0;
 }
 
-static void a_function_is_its_name(void **state)
+TEST(a_function_is_its_name, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "k:vfs_read,kr:vfs_read", 0, &error), 0);
 	assert_int_equal(list.count, 2);
 	assert_int_equal(list.sources[0].type, SOURCE_KERNEL);
@@ -36,25 +31,22 @@ static void a_function_is_its_name(void **state)
 	assert_true(list.sources[1].on_return);
 }
 
-static void a_glob_takes_each_function_once(void **state)
+TEST(a_glob_takes_each_function_once, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "k:vfs_read*", 0, &error), 0);
 	for (u32 i = 0; i < list.count; i++)
 		for (u32 j = 0; j < i; j++)
 			assert_string_not_equal(list.sources[i].name, list.sources[j].name);
 }
 
-static void data_is_no_function(void **state)
+TEST(data_is_no_function, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "k:__start_rodata", 0, &error), -ENOENT);
 	assert_int_equal(source_list_add(&list, "k:__pfx_vfs_read", 0, &error), -ENOENT);
 }
 
-static void the_nearest_function_is_named(void **state)
+TEST(the_nearest_function_is_named, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "kr:vfs_raed", 0, &error), -ENOENT);
 	assert_string_equal(error.message,
 			    "-e kr:vfs_raed: no such function; did you mean kr:vfs_read?");
@@ -62,16 +54,9 @@ static void the_nearest_function_is_named(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_function_is_its_name, clear),
-		cmocka_unit_test_teardown(a_glob_takes_each_function_once, clear),
-		cmocka_unit_test_teardown(data_is_no_function, clear),
-		cmocka_unit_test_teardown(the_nearest_function_is_named, clear),
-	};
-
 	if (access("/proc/kallsyms", R_OK)) {
 		printf("skip: no /proc/kallsyms\n");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

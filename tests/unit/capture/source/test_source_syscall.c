@@ -3,9 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +10,9 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/feature/tracefs.h"
 #include "capture/source/source.h"
+#include "unit_test.h"
 
 static struct source_list list;
 static struct stackmap_error error;
@@ -41,9 +37,8 @@ static void assert_syscall(const char *word, const char *name, bool on_return, u
 	source_list_clear(&added);
 }
 
-static void calls_have_their_number(void **state)
+TEST(calls_have_their_number, NULL, clear)
 {
-	(void)state;
 	assert_syscall("syscalls:sys_enter_read", "syscalls:sys_enter_read", false, SYS_read);
 	assert_syscall("syscalls:sys_exit_openat", "syscalls:sys_exit_openat", true, SYS_openat);
 	assert_syscall("syscalls:sys_enter_mseal", "syscalls:sys_enter_mseal", false, 462);
@@ -60,11 +55,10 @@ static void assert_value(const char *word, const char *unit, u32 offset)
 	source_list_clear(&added);
 }
 
-static void values_are_registers(void **state)
+TEST(values_are_registers, NULL, clear)
 {
 	int events = tracefs_open_events();
 
-	(void)state;
 	assert_value("syscalls:sys_exit_rt_sigreturn/value=ret/", "ret",
 		     offsetof(struct user_regs_struct, rax));
 	if (events < 0 || faccessat(events, "syscalls/sys_enter_write", F_OK, 0)) {
@@ -83,20 +77,18 @@ static void values_are_registers(void **state)
 	assert_non_null(strstr(error.message, "no number count; its fields are ret"));
 }
 
-static void manual_names_mean_the_kernels(void **state)
+TEST(manual_names_mean_the_kernels, NULL, clear)
 {
-	(void)state;
 	assert_syscall("syscalls:sys_enter_uname", "syscalls:sys_enter_newuname", false, SYS_uname);
 	assert_syscall("syscalls:sys_enter_newuname", "syscalls:sys_enter_newuname", false,
 		       SYS_uname);
 	assert_syscall("syscalls:sys_exit_umount2", "syscalls:sys_exit_umount", true, SYS_umount2);
 }
 
-static void a_glob_takes_each_call_once(void **state)
+TEST(a_glob_takes_each_call_once, NULL, clear)
 {
 	bool seen[1024] = {false};
 
-	(void)state;
 	assert_int_equal(source_list_add(&list, "syscalls:sys_enter_*", 0, &error), 0);
 	assert_true(list.count > 250);
 	for (u32 i = 0; i < list.count; i++) {
@@ -107,9 +99,8 @@ static void a_glob_takes_each_call_once(void **state)
 	}
 }
 
-static void the_nearest_call_is_named(void **state)
+TEST(the_nearest_call_is_named, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "syscalls:sys_enter_redv", 0, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "did you mean syscalls:sys_enter_readv?"));
 }
@@ -127,13 +118,12 @@ static void assert_listed(const char *event)
 	fail_msg("%s does not resolve", name);
 }
 
-static void all_events_of_this_kernel_resolve(void **state)
+TEST(all_events_of_this_kernel_resolve, NULL, clear)
 {
 	int events = tracefs_open_events(), calls;
 	const struct dirent *entry;
 	DIR *directory;
 
-	(void)state;
 	calls = events < 0 ? -1 : openat(events, "syscalls", O_RDONLY | O_DIRECTORY);
 	if (calls < 0) {
 		printf("skip: tracefs has no readable events/syscalls here\n");
@@ -146,18 +136,4 @@ static void all_events_of_this_kernel_resolve(void **state)
 		assert_listed(entry->d_name);
 	closedir(directory);
 	close(events);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(calls_have_their_number, clear),
-		cmocka_unit_test_teardown(values_are_registers, clear),
-		cmocka_unit_test_teardown(manual_names_mean_the_kernels, clear),
-		cmocka_unit_test_teardown(a_glob_takes_each_call_once, clear),
-		cmocka_unit_test_teardown(the_nearest_call_is_named, clear),
-		cmocka_unit_test_teardown(all_events_of_this_kernel_resolve, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

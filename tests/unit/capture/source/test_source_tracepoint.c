@@ -5,9 +5,6 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/feature/tracefs.h"
 #include "capture/source/source.h"
+#include "unit_test.h"
 
 #define CHILD_SKIPS 77
 
@@ -63,9 +59,8 @@ static void need_root(void)
 	}
 }
 
-static void a_tracepoint_has_its_raw_name(void **state)
+TEST(a_tracepoint_has_its_raw_name, NULL, clear)
 {
-	(void)state;
 	need_tracefs();
 	assert_int_equal(source_list_add(&list, "sched:sched_switch", 0, &error), 0);
 	assert_int_equal(list.count, 1);
@@ -74,9 +69,8 @@ static void a_tracepoint_has_its_raw_name(void **state)
 	assert_string_equal(list.sources[0].target, "sched_switch");
 }
 
-static void a_glob_stays_in_its_category(void **state)
+TEST(a_glob_stays_in_its_category, NULL, clear)
 {
-	(void)state;
 	need_tracefs();
 	assert_int_equal(source_list_add(&list, "sched:*", 0, &error), 0);
 	assert_true(list.count > 5);
@@ -84,9 +78,8 @@ static void a_glob_stays_in_its_category(void **state)
 		assert_memory_equal(list.sources[i].name, "sched:", strlen("sched:"));
 }
 
-static void the_nearest_tracepoint_is_named(void **state)
+TEST(the_nearest_tracepoint_is_named, NULL, clear)
 {
-	(void)state;
 	need_tracefs();
 	assert_int_equal(source_list_add(&list, "sched:sched_swich", 0, &error), -ENOENT);
 	assert_string_equal(
@@ -96,9 +89,8 @@ static void the_nearest_tracepoint_is_named(void **state)
 	assert_non_null(strstr(error.message, "did you mean sched:sched_switch?"));
 }
 
-static void a_value_is_a_field_of_the_record(void **state)
+TEST(a_value_is_a_field_of_the_record, NULL, clear)
 {
-	(void)state;
 	need_tracefs();
 	assert_int_equal(source_list_add(&list, "kmem:k*alloc/value=bytes_alloc/", 0, &error), 0);
 	assert_true(list.count >= 2);
@@ -110,7 +102,7 @@ static void a_value_is_a_field_of_the_record(void **state)
 	}
 }
 
-static void units_come_from_names(void **state)
+TEST(units_come_from_names, NULL, clear)
 {
 	static const struct {
 		const char *word;
@@ -123,7 +115,6 @@ static void units_come_from_names(void **state)
 		{"sched:sched_process_fork/value=child_pid/", "child_pid"},
 	};
 
-	(void)state;
 	need_tracefs();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(source_list_add(&list, cases[i].word, 0, &error), 0);
@@ -132,20 +123,18 @@ static void units_come_from_names(void **state)
 	}
 }
 
-static void each_match_has_the_field(void **state)
+TEST(each_match_has_the_field, NULL, clear)
 {
-	(void)state;
 	need_tracefs();
 	assert_int_equal(source_list_add(&list, "kmem:k*/value=bytes_alloc/", 0, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "kmem:kfree has no number bytes_alloc; its fields"));
 	assert_int_equal(list.count, 0);
 }
 
-static void an_event_has_one_value(void **state)
+TEST(an_event_has_one_value, NULL, clear)
 {
 	const char *text = "kmem:kmalloc/value=bytes_alloc/";
 
-	(void)state;
 	need_tracefs();
 	assert_int_equal(source_list_add(&list, text, 0, &error), 0);
 	assert_int_equal(source_list_add(&list, text, 0, &error), 0);
@@ -188,11 +177,10 @@ static int with_tracefs_unmounted(void)
 	return count_mounts() == mounts ? 0 : 4;
 }
 
-static void an_unmounted_tracefs_is_read_without_mounting(void **state)
+TEST(an_unmounted_tracefs_is_read_without_mounting, NULL, clear)
 {
 	int status;
 
-	(void)state;
 	need_root();
 	need_tracefs();
 	status = in_child(with_tracefs_unmounted);
@@ -227,11 +215,10 @@ static int with_tracefs_forbidden(void)
 	return 0;
 }
 
-static void without_tracefs_whole_names_are_known(void **state)
+TEST(without_tracefs_whole_names_are_known, NULL, clear)
 {
 	int status;
 
-	(void)state;
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		printf("skip: no /sys/kernel/btf/vmlinux\n");
 		skip();
@@ -242,21 +229,4 @@ static void without_tracefs_whole_names_are_known(void **state)
 		skip();
 	}
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_tracepoint_has_its_raw_name, clear),
-		cmocka_unit_test_teardown(a_glob_stays_in_its_category, clear),
-		cmocka_unit_test_teardown(the_nearest_tracepoint_is_named, clear),
-		cmocka_unit_test_teardown(a_value_is_a_field_of_the_record, clear),
-		cmocka_unit_test_teardown(units_come_from_names, clear),
-		cmocka_unit_test_teardown(each_match_has_the_field, clear),
-		cmocka_unit_test_teardown(an_event_has_one_value, clear),
-		cmocka_unit_test_teardown(an_unmounted_tracefs_is_read_without_mounting, clear),
-		cmocka_unit_test_teardown(without_tracefs_whole_names_are_known, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* User functions by -e u: and ur:, on a library made for it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/source/source.h"
+#include "unit_test.h"
 
 static struct source_list list;
 static struct stackmap_error error;
@@ -34,9 +30,8 @@ static int add(const char *prefix, const char *function)
 	return source_list_add(&list, word, 0, &error);
 }
 
-static void a_function_is_a_file_and_an_offset(void **state)
+TEST(a_function_is_a_file_and_an_offset, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(add("u", "probe_target_two"), 0);
 	assert_int_equal(add("ur", "probe_target_two"), 0);
 	assert_int_equal(list.count, 2);
@@ -48,11 +43,10 @@ static void a_function_is_a_file_and_an_offset(void **state)
 	assert_int_equal(list.sources[0].offset, list.sources[1].offset);
 }
 
-static void offsets_are_added(void **state)
+TEST(offsets_are_added, NULL, clear)
 {
 	char offset[32];
 
-	(void)state;
 	assert_int_equal(add("u", "probe_target_two"), 0);
 	assert_int_equal(add("u", "probe_target_two+0x4"), 0);
 	assert_int_equal(list.sources[1].offset, list.sources[0].offset + 4);
@@ -62,48 +56,42 @@ static void offsets_are_added(void **state)
 	assert_int_equal(list.sources[2].offset, list.sources[0].offset);
 }
 
-static void names_of_one_place_are_one_source(void **state)
+TEST(names_of_one_place_are_one_source, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(add("u", "probe_target_*"), 0);
 	assert_int_equal(list.count, 4); /* one, two, old, hidden; no alias, no IFUNC */
 }
 
-static void an_ifunc_is_refused(void **state)
+TEST(an_ifunc_is_refused, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(add("u", "probe_target_chosen"), -EOPNOTSUPP);
 	assert_non_null(strstr(error.message, "IFUNC"));
 }
 
-static void the_nearest_function_is_named(void **state)
+TEST(the_nearest_function_is_named, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(add("u", "probe_target_tow"), -ENOENT);
 	assert_non_null(strstr(error.message, "no such function; did you mean u:" PROBE_TARGET
 					      ":probe_target_two?"));
 }
 
-static void an_offset_behind_the_end_is_refused(void **state)
+TEST(an_offset_behind_the_end_is_refused, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(add("u", "0x10000000"), -ERANGE);
 	assert_int_equal(add("u", "probe_target_two+0x10000000"), -ERANGE);
 	assert_int_equal(add("u", "probe_target_two+0xffffffffffffffff"), -ERANGE);
 	assert_int_equal(list.count, 0);
 }
 
-static void a_return_probe_belongs_at_the_start(void **state)
+TEST(a_return_probe_belongs_at_the_start, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(add("ur", "probe_target_two+4"), -EINVAL);
 }
 
-static void files_that_are_no_programs_are_refused(void **state)
+TEST(files_that_are_no_programs_are_refused, NULL, clear)
 {
 	char fifo[] = "/tmp/stackmap-fifo-XXXXXX", word[128];
 
-	(void)state;
 	assert_int_equal(source_list_add(&list, "u:/proc/self/status:main", 0, &error), -ENOEXEC);
 	assert_int_equal(source_list_add(&list, "u:/nosuch/file:main", 0, &error), -ENOENT);
 	assert_int_equal(source_list_add(&list, "u:/tmp:main", 0, &error), -ENOEXEC);
@@ -115,27 +103,9 @@ static void files_that_are_no_programs_are_refused(void **state)
 	unlink(fifo);
 }
 
-static void a_bare_name_is_looked_for(void **state)
+TEST(a_bare_name_is_looked_for, NULL, clear)
 {
-	(void)state;
 	assert_int_equal(source_list_add(&list, "u:libc.so.6:malloc", 0, &error), 0);
 	assert_int_equal(list.sources[0].target[0], '/');
 	assert_int_equal(source_list_add(&list, "u:no-such-program:main", 0, &error), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_function_is_a_file_and_an_offset, clear),
-		cmocka_unit_test_teardown(offsets_are_added, clear),
-		cmocka_unit_test_teardown(names_of_one_place_are_one_source, clear),
-		cmocka_unit_test_teardown(an_ifunc_is_refused, clear),
-		cmocka_unit_test_teardown(the_nearest_function_is_named, clear),
-		cmocka_unit_test_teardown(an_offset_behind_the_end_is_refused, clear),
-		cmocka_unit_test_teardown(a_return_probe_belongs_at_the_start, clear),
-		cmocka_unit_test_teardown(files_that_are_no_programs_are_refused, clear),
-		cmocka_unit_test_teardown(a_bare_name_is_looked_for, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

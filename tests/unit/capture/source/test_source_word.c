@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The grammar of -e. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "capture/source/source_word.h"
+#include "unit_test.h"
 
 static struct source_word parse(const char *text)
 {
@@ -21,11 +17,10 @@ static struct source_word parse(const char *text)
 	return word;
 }
 
-static void a_user_function_has_file_and_name(void **state)
+TEST(a_user_function_has_file_and_name)
 {
 	struct source_word word = parse("ur:/lib/a:b.so:main");
 
-	(void)state;
 	assert_ptr_equal(word.ops, &source_user_ops);
 	assert_true(word.query.on_return);
 	assert_string_equal(word.query.file, "/lib/a:b.so");
@@ -36,32 +31,29 @@ static void a_user_function_has_file_and_name(void **state)
 	source_word_clear(&word);
 }
 
-static void an_offset_is_added_to_a_symbol(void **state)
+TEST(an_offset_is_added_to_a_symbol)
 {
 	struct source_word word = parse("u:libc:malloc+0x1f");
 
-	(void)state;
 	assert_string_equal(word.query.match.pattern, "malloc");
 	assert_int_equal(word.query.offset, 0x1f);
 	assert_false(word.query.has_no_symbol);
 	source_word_clear(&word);
 }
 
-static void an_offset_may_stand_alone(void **state)
+TEST(an_offset_may_stand_alone)
 {
 	struct source_word word = parse("u:libc:0x98930");
 
-	(void)state;
 	assert_true(word.query.has_no_symbol);
 	assert_int_equal(word.query.offset, 0x98930);
 	source_word_clear(&word);
 }
 
-static void a_kernel_function_has_a_name(void **state)
+TEST(a_kernel_function_has_a_name)
 {
 	struct source_word word = parse("k:vfs_*");
 
-	(void)state;
 	assert_ptr_equal(word.ops, &source_kernel_ops);
 	assert_false(word.query.on_return);
 	assert_true(word.query.match.is_glob);
@@ -69,22 +61,20 @@ static void a_kernel_function_has_a_name(void **state)
 	source_word_clear(&word);
 }
 
-static void a_name_may_have_a_period(void **state)
+TEST(a_name_may_have_a_period)
 {
 	struct source_word word = parse("page-faults/100");
 
-	(void)state;
 	assert_null(word.ops);
 	assert_int_equal(word.query.period, 100);
 	assert_string_equal(word.query.match.pattern, "page-faults");
 	source_word_clear(&word);
 }
 
-static void a_tracepoint_may_have_a_value(void **state)
+TEST(a_tracepoint_may_have_a_value)
 {
 	struct source_word word = parse("kmem:k*alloc/value=bytes_alloc/");
 
-	(void)state;
 	assert_null(word.ops);
 	assert_string_equal(word.query.match.pattern, "kmem:k*alloc");
 	assert_true(word.query.match.is_glob);
@@ -94,28 +84,26 @@ static void a_tracepoint_may_have_a_value(void **state)
 	source_word_clear(&word);
 }
 
-static void a_value_may_have_a_unit(void **state)
+TEST(a_value_may_have_a_unit)
 {
 	struct source_word word = parse("syscalls:sys_exit_read/value=ret:bytes/");
 
-	(void)state;
 	assert_string_equal(word.query.match.pattern, "syscalls:sys_exit_read");
 	assert_string_equal(word.query.field, "ret");
 	assert_string_equal(word.query.unit, "bytes");
 	source_word_clear(&word);
 }
 
-static void a_folder_may_have_any_name(void **state)
+TEST(a_folder_may_have_any_name)
 {
 	struct source_word word = parse("u:/a/value=1/b/:main");
 
-	(void)state;
 	assert_string_equal(word.query.file, "/a/value=1/b/");
 	assert_string_equal(word.query.match.pattern, "main");
 	source_word_clear(&word);
 }
 
-static void words_of_bpftrace_are_taken(void **state)
+TEST(words_of_bpftrace_are_taken)
 {
 	static const struct {
 		const char *text;
@@ -132,7 +120,6 @@ static void words_of_bpftrace_are_taken(void **state)
 		{"tracepoint:sched:sched_switch", NULL, false, "sched:sched_switch"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct source_word word = parse(cases[i].text);
 
@@ -143,7 +130,7 @@ static void words_of_bpftrace_are_taken(void **state)
 	}
 }
 
-static void a_malformed_word_is_refused(void **state)
+TEST(a_malformed_word_is_refused)
 {
 	static const struct {
 		const char *text;
@@ -186,7 +173,6 @@ static void a_malformed_word_is_refused(void **state)
 		{"cs/99999999999999999999", -ERANGE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct source_word word = {.parts = (char *)1};
 		struct stackmap_error error = {0};
@@ -196,22 +182,4 @@ static void a_malformed_word_is_refused(void **state)
 		assert_ptr_equal(word.parts, (char *)1);
 		assert_memory_equal(error.message, cases[i].text, strlen(cases[i].text));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_user_function_has_file_and_name),
-		cmocka_unit_test(an_offset_is_added_to_a_symbol),
-		cmocka_unit_test(an_offset_may_stand_alone),
-		cmocka_unit_test(a_kernel_function_has_a_name),
-		cmocka_unit_test(a_name_may_have_a_period),
-		cmocka_unit_test(a_tracepoint_may_have_a_value),
-		cmocka_unit_test(a_value_may_have_a_unit),
-		cmocka_unit_test(a_folder_may_have_any_name),
-		cmocka_unit_test(words_of_bpftrace_are_taken),
-		cmocka_unit_test(a_malformed_word_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * BTF. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/source/tracepoint.h"
+#include "unit_test.h"
 
 static const char *const tree[] = {
 	"ftrace/function",	   "sched/sched_switch", "sched/sched_waking",
@@ -87,27 +83,24 @@ static int refuse(void *arg, const char *name)
 	return -E2BIG;
 }
 
-static void directories_are_events(void **state)
+TEST(directories_are_events, setup, teardown)
 {
 	char names[256] = "";
 
-	(void)state;
 	assert_int_equal(tracepoint_each_event(fixture.root, append_name, names), 0);
 	assert_string_equal(names, "kmem:kfree sched:sched_switch sched:sched_waking ");
 }
 
-static void a_refusal_ends_the_walk(void **state)
+TEST(a_refusal_ends_the_walk, setup, teardown)
 {
 	int count = 0;
 
-	(void)state;
 	assert_int_equal(tracepoint_each_event(fixture.root, refuse, &count), -E2BIG);
 	assert_int_equal(count, 1);
 }
 
-static void a_bad_descriptor_is_an_error(void **state)
+TEST(a_bad_descriptor_is_an_error)
 {
-	(void)state;
 	assert_int_equal(tracepoint_each_event(-1, refuse, NULL), -EBADF);
 }
 
@@ -117,24 +110,11 @@ static int find_sched_switch(void *arg, const char *name)
 	return strcmp(name, "sched_switch") == 0;
 }
 
-static void btf_knows_the_kernels_tracepoints(void **state)
+TEST(btf_knows_the_kernels_tracepoints)
 {
-	(void)state;
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		printf("skip: no /sys/kernel/btf/vmlinux\n");
 		skip();
 	}
 	assert_int_equal(tracepoint_each_btf(find_sched_switch, NULL), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(directories_are_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_refusal_ends_the_walk, setup, teardown),
-		cmocka_unit_test(a_bad_descriptor_is_an_error),
-		cmocka_unit_test(btf_knows_the_kernels_tracepoints),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

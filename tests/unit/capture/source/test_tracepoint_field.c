@@ -2,9 +2,6 @@
 /* Fields of records, from a directory that looks like tracefs' `events`. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "capture/source/tracepoint_field.h"
+#include "unit_test.h"
 
 #define COMMON "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
@@ -95,11 +91,10 @@ static int find(const char *name, const char *field, struct tracepoint_field *ou
 	return tracepoint_field_find(events, name, field, "-e it", out, &error);
 }
 
-static void a_number_is_where_its_line_says(void **state)
+TEST(a_number_is_where_its_line_says)
 {
 	struct tracepoint_field field = {0};
 
-	(void)state;
 	assert_int_equal(find("block:issue", "sector", &field), 0);
 	assert_int_equal(field.tracepoint, 2104);
 	assert_int_equal(field.offset, 16);
@@ -113,7 +108,7 @@ static void a_number_is_where_its_line_says(void **state)
 	assert_string_equal(error.message, "");
 }
 
-static void an_argument_is_as_wide_as_its_type(void **state)
+TEST(an_argument_is_as_wide_as_its_type)
 {
 	static const struct {
 		const char *name;
@@ -124,7 +119,6 @@ static void an_argument_is_as_wide_as_its_type(void **state)
 		      {"size", 4, false}};
 	struct tracepoint_field field = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		assert_int_equal(find("syscalls:sys_enter_all", wanted[i].name, &field), 0);
 		assert_int_equal(field.offset, 24 + 8 * i);
@@ -134,13 +128,12 @@ static void an_argument_is_as_wide_as_its_type(void **state)
 	assert_int_equal(find("syscalls:sys_enter_all", "h", &field), -ENOENT);
 }
 
-static void all_else_is_none(void **state)
+TEST(all_else_is_none)
 {
 	static const char *const others[] = {"place", "rwbs[8]", "rwbs", "cmd",	 "key",
 					     "id",    "uuid",	 "sect", "none", "common_pid"};
 	struct tracepoint_field field = {.tracepoint = 99};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		char expected[256];
 
@@ -154,25 +147,14 @@ static void all_else_is_none(void **state)
 	assert_int_equal(field.tracepoint, 99);
 }
 
-static void there_may_be_none(void **state)
+TEST(there_may_be_none)
 {
 	struct tracepoint_field field;
 
-	(void)state;
 	assert_int_equal(find("block:none", "__syscall_nr", &field), -ENOENT);
 	assert_string_equal(error.message, "-e it: block:none has no fields that are numbers");
 	assert_int_equal(find("block:gone", "dev", &field), -ENOENT);
 	assert_non_null(strstr(error.message, "-e it: the fields of block:gone: No such file"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_number_is_where_its_line_says),
-		cmocka_unit_test(an_argument_is_as_wide_as_its_type),
-		cmocka_unit_test(all_else_is_none),
-		cmocka_unit_test(there_may_be_none),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -4,13 +4,11 @@
 #include "option/option.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 struct values {
 	bool flag;
@@ -58,18 +56,16 @@ static enum option_result parse(const char *line)
 	return option_parse(&command, argc, operands, &values, &first);
 }
 
-static void test_defaults_stay(void **state)
+TEST(defaults_stay)
 {
-	(void)state;
 	assert_int_equal(parse(""), OPTION_PARSED);
 	assert_int_equal(values.number, 14);
 	assert_false(values.flag);
 	assert_null(operands[first]);
 }
 
-static void test_each_type(void **state)
+TEST(each_type)
 {
-	(void)state;
 	assert_int_equal(parse("-f --string=x -b 20 --size 8M"), OPTION_PARSED);
 	assert_true(values.flag);
 	assert_string_equal(values.string, "x");
@@ -77,9 +73,8 @@ static void test_each_type(void **state)
 	assert_int_equal(values.size, 8 << 20);
 }
 
-static void test_repeated(void **state)
+TEST(repeated)
 {
-	(void)state;
 	assert_int_equal(parse("-e one --each two -ethree"), OPTION_PARSED);
 	assert_int_equal(values.strings.count, 3);
 	assert_string_equal(values.strings.items[0], "one");
@@ -87,9 +82,8 @@ static void test_repeated(void **state)
 	assert_string_equal(values.strings.items[2], "three");
 }
 
-static void test_lists_of_numbers(void **state)
+TEST(lists_of_numbers)
 {
-	(void)state;
 	assert_int_equal(parse("-C 0-3,8 --cpus 5"), OPTION_PARSED);
 	for (u64 i = 0; i <= 9; i++)
 		assert_int_equal(number_list_has(&values.numbers, i), i <= 3 || i == 5 || i == 8);
@@ -97,9 +91,8 @@ static void test_lists_of_numbers(void **state)
 	assert_int_equal(parse("-C 1,x"), OPTION_WRONG);
 }
 
-static void test_range_is_inclusive(void **state)
+TEST(range_is_inclusive)
 {
-	(void)state;
 	assert_int_equal(parse("--bits 10"), OPTION_PARSED);
 	assert_int_equal(parse("--bits 9"), OPTION_WRONG);
 	assert_int_equal(parse("--bits 21"), OPTION_WRONG);
@@ -109,16 +102,14 @@ static void test_range_is_inclusive(void **state)
 	assert_int_equal(parse("--size 1025M"), OPTION_WRONG);
 }
 
-static void test_wrong_keeps_the_value(void **state)
+TEST(wrong_keeps_the_value)
 {
-	(void)state;
 	assert_int_equal(parse("--bits 9"), OPTION_WRONG);
 	assert_int_equal(values.number, 14);
 }
 
-static void test_operands_mix_with_options(void **state)
+TEST(operands_mix_with_options)
 {
-	(void)state;
 	assert_int_equal(parse("one -f two"), OPTION_PARSED);
 	assert_true(values.flag);
 	assert_string_equal(operands[first], "one");
@@ -126,9 +117,8 @@ static void test_operands_mix_with_options(void **state)
 	assert_int_equal(parse("one two three"), OPTION_WRONG);
 }
 
-static void test_stops_at_operand(void **state)
+TEST(stops_at_operand)
 {
-	(void)state;
 	command.stops_at_operand = true;
 	assert_int_equal(parse("-b 12 ls -f"), OPTION_PARSED);
 	command.stops_at_operand = false;
@@ -138,17 +128,15 @@ static void test_stops_at_operand(void **state)
 	assert_string_equal(operands[first + 1], "-f");
 }
 
-static void test_double_dash(void **state)
+TEST(double_dash)
 {
-	(void)state;
 	assert_int_equal(parse("-- -f"), OPTION_PARSED);
 	assert_false(values.flag);
 	assert_string_equal(operands[first], "-f");
 }
 
-static void test_wrong_usage(void **state)
+TEST(wrong_usage)
 {
-	(void)state;
 	assert_int_equal(parse("--none"), OPTION_WRONG);
 	assert_int_equal(parse("-x"), OPTION_WRONG);
 	assert_int_equal(parse("--flag=1"), OPTION_WRONG);
@@ -158,20 +146,18 @@ static void test_wrong_usage(void **state)
 	assert_int_equal(parse("--st x"), OPTION_PARSED);
 }
 
-static void test_help(void **state)
+TEST(help)
 {
-	(void)state;
 	assert_int_equal(parse("--help"), OPTION_HELP);
 	assert_int_equal(parse("-h"), OPTION_HELP);
 }
 
-static void test_help_shows_every_row(void **state)
+TEST(help_shows_every_row)
 {
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 
-	(void)state;
 	option_help(&command, to);
 	fclose(to);
 	for (const struct option_row *row = rows; row->name; row++)
@@ -182,11 +168,10 @@ static void test_help_shows_every_row(void **state)
 	free(text);
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
 	u64 number = 7;
 
-	(void)state;
 	assert_int_equal(option_number("0x10", false, &number), 0);
 	assert_int_equal(number, 16);
 	assert_int_equal(option_number("010", false, &number), 0);
@@ -199,13 +184,12 @@ static void test_numbers(void **state)
 	assert_int_equal(option_number("17179869184G", true, &number), -ERANGE);
 }
 
-static void test_not_numbers(void **state)
+TEST(not_numbers)
 {
 	static const char *const words[] = {"",	  "-1", "+1", " 1", "1 ", "1K",
 					    "1x", "K",	"0x", "x",  "1.5"};
 	u64 number = 7;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		assert_int_equal(option_number(words[i], false, &number), -EINVAL);
 	assert_int_equal(option_number("1KB", true, &number), -EINVAL);
@@ -220,24 +204,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults_stay),
-		cmocka_unit_test(test_each_type),
-		cmocka_unit_test(test_repeated),
-		cmocka_unit_test(test_lists_of_numbers),
-		cmocka_unit_test(test_range_is_inclusive),
-		cmocka_unit_test(test_wrong_keeps_the_value),
-		cmocka_unit_test(test_operands_mix_with_options),
-		cmocka_unit_test(test_stops_at_operand),
-		cmocka_unit_test(test_double_dash),
-		cmocka_unit_test(test_wrong_usage),
-		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_help_shows_every_row),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_not_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, teardown);
-}
+TEST_GROUP(NULL, teardown)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The command that is recorded: held until it may go, and what its end is told as. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +12,7 @@
 #include <unistd.h>
 
 #include "process/workload.h"
+#include "unit_test.h"
 
 static char folder[] = "/tmp/stackmap-workload-XXXXXX";
 static const struct workload none;
@@ -61,9 +57,8 @@ static void assert_exit_status(const char *script, int status)
 	workload_clear(&workload);
 }
 
-static void test_exit_status(void **state)
+TEST(exit_status)
 {
-	(void)state;
 	assert_exit_status("exit 0", 0);
 	assert_exit_status("exit 7", 7);
 	assert_exit_status("exit 255", 255);
@@ -71,11 +66,10 @@ static void test_exit_status(void **state)
 	assert_exit_status("kill -KILL $$", 128 + SIGKILL);
 }
 
-static void test_runs_only_once_started(void **state)
+TEST(runs_only_once_started)
 {
 	struct workload workload = {0};
 
-	(void)state;
 	assert_int_equal(prepare_shell(&workload, ">ran", false), 0);
 	assert_true(workload.pid > 0);
 	assert_false(workload_ended(&workload));
@@ -89,11 +83,10 @@ static void test_runs_only_once_started(void **state)
 	workload_clear(&workload);
 }
 
-static void test_end_of_one_that_runs(void **state)
+TEST(end_of_one_that_runs)
 {
 	struct workload workload = {0};
 
-	(void)state;
 	assert_int_equal(prepare_shell(&workload, "while :; do :; done", false), 0);
 	assert_int_equal(workload_start(&workload), 0);
 	assert_false(workload_ended(&workload));
@@ -105,13 +98,12 @@ static void test_end_of_one_that_runs(void **state)
 	workload_clear(&workload);
 }
 
-static void test_none_to_run(void **state)
+TEST(none_to_run)
 {
 	char *missing[] = {"no-such-command", NULL}, *path[] = {"./none", NULL};
 	char *directory[] = {folder, NULL};
 	struct workload workload = {0};
 
-	(void)state;
 	assert_int_equal(workload_prepare(&workload, missing, false), -ENOENT);
 	assert_int_equal(workload_prepare(&workload, path, false), -ENOENT);
 	assert_int_equal(workload_prepare(&workload, directory, false), -EACCES);
@@ -119,21 +111,19 @@ static void test_none_to_run(void **state)
 	assert_memory_equal(&workload, &none, sizeof(workload));
 }
 
-static void test_execve_fails(void **state)
+TEST(execve_fails)
 {
 	struct workload workload = {0};
 
-	(void)state;
 	assert_int_equal(prepare_file(&workload, "./bad", "#!/no/such/interpreter\n", 0700), 0);
 	assert_int_equal(workload_start(&workload), -ENOENT);
 	workload_clear(&workload);
 }
 
-static void test_signals_are_as_they_were(void **state)
+TEST(signals_are_as_they_were)
 {
 	sigset_t set, old;
 
-	(void)state;
 	sigfillset(&set);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	assert_exit_status("grep -q '^SigBlk:.0000000000000000$' /proc/self/status", 0);
@@ -141,13 +131,12 @@ static void test_signals_are_as_they_were(void **state)
 }
 
 /* Whoever has its number by then is not met: the signal goes to the process itself. */
-static void test_a_number_used_again_is_not_met(void **state)
+TEST(a_number_used_again_is_not_met)
 {
 	struct workload workload = {0};
 	pid_t other = fork();
 	int status;
 
-	(void)state;
 	if (!other) {
 		pause();
 		_exit(0);
@@ -165,13 +154,12 @@ static void test_a_number_used_again_is_not_met(void **state)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-static void test_one_that_runs_is_left_alone(void **state)
+TEST(one_that_runs_is_left_alone)
 {
 	struct workload workload = {0};
 	pid_t pid;
 	int status;
 
-	(void)state;
 	assert_int_equal(prepare_shell(&workload, "exec sleep 1000", false), 0);
 	assert_int_equal(workload_start(&workload), 0);
 	pid = workload.pid;
@@ -184,13 +172,12 @@ static void test_one_that_runs_is_left_alone(void **state)
 }
 
 /* What the command says on standard output when that is taken. */
-static void test_output_goes_to_standard_error(void **state)
+TEST(output_goes_to_standard_error)
 {
 	struct workload workload = {0};
 	int error = dup(STDERR_FILENO), file = open("said", O_RDWR | O_CREAT, 0600);
 	char said[8] = "";
 
-	(void)state;
 	assert_true(error >= 0 && file >= 0);
 	dup2(file, STDERR_FILENO);
 	assert_int_equal(prepare_shell(&workload, "echo out", true), 0);
@@ -220,19 +207,4 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exit_status),
-		cmocka_unit_test(test_runs_only_once_started),
-		cmocka_unit_test(test_end_of_one_that_runs),
-		cmocka_unit_test(test_none_to_run),
-		cmocka_unit_test(test_execve_fails),
-		cmocka_unit_test(test_signals_are_as_they_were),
-		cmocka_unit_test(test_a_number_used_again_is_not_met),
-		cmocka_unit_test(test_one_that_runs_is_left_alone),
-		cmocka_unit_test(test_output_goes_to_standard_error),
-	};
-
-	return cmocka_run_group_tests(tests, enter_folder, remove_folder);
-}
+TEST_GROUP(enter_folder, remove_folder)

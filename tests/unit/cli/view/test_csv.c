@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "view/csv.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static void check(const char *text, const char *field)
 {
@@ -21,12 +18,11 @@ static void check(const char *text, const char *field)
 	free(written);
 }
 
-static void test_lines(void **state)
+TEST(lines)
 {
 	char line[16] = "";
 	FILE *stream = fmemopen(line, sizeof(line), "w");
 
-	(void)state;
 	csv_put("", "a", stream);
 	csv_put(",", "b,c", stream);
 	csv_put(",", "", stream);
@@ -34,9 +30,8 @@ static void test_lines(void **state)
 	assert_string_equal(line, "a,\"b,c\",");
 }
 
-static void test_fields(void **state)
+TEST(fields)
 {
-	(void)state;
 	check("", "");
 	check("main", "main");
 	check("foo::bar(int)", "foo::bar(int)");
@@ -48,9 +43,8 @@ static void test_fields(void **state)
 }
 
 /* Whoever takes the first `'` of a cell away has the name. */
-static void test_formulas(void **state)
+TEST(formulas)
 {
-	(void)state;
 	check("=cmd()", "'=cmd()");
 	check("+1", "'+1");
 	check("-bash", "'-bash");
@@ -62,13 +56,4 @@ static void test_formulas(void **state)
 	check("main;=1;-b;a-b;", "main;'=1;'-b;a-b;");
 	check("a=b", "a=b");
 	check("\t=1", "?=1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
-					   cmocka_unit_test(test_fields),
-					   cmocka_unit_test(test_formulas)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,11 @@
 #include "unwind/cached_rule.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define THREADS 4
 #define TURNS 400000
@@ -33,12 +31,11 @@ static bool is_rule_of(const struct unwind_rule *rule, u64 key)
 	return !memcmp(rule, &expected, sizeof(expected));
 }
 
-static void what_was_put_is_found(void **state)
+TEST(what_was_put_is_found)
 {
 	struct rule_key key = {.place = 0x12345678};
 	struct unwind_rule rule = rule_of(1, 2), found = {0};
 
-	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	assert_false(rule_cache_get(&cache, &key, &found));
 	rule_cache_put(&cache, &key, &rule);
@@ -50,14 +47,13 @@ static void what_was_put_is_found(void **state)
 	assert_memory_equal(&found, &rule, sizeof(rule));
 }
 
-static void each_part_of_a_key_counts(void **state)
+TEST(each_part_of_a_key_counts)
 {
 	const struct rule_key key = {.place = 77, .code = 99};
 	const struct rule_key others[] = {
 		{78, 99}, {77, 98}, {77, 0}, {99, 77}, {77 | RULE_KEY_INTERRUPTED, 99}};
 	struct unwind_rule rule = rule_of(1, 2), found;
 
-	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	rule_cache_put(&cache, &key, &rule);
 	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -66,11 +62,10 @@ static void each_part_of_a_key_counts(void **state)
 }
 
 /* Interrupted code from its second byte on, calls that lie in it, a key of another kind never. */
-static void a_granule_serves_what_lies_in_it(void **state)
+TEST(a_granule_serves_what_lies_in_it)
 {
 	struct unwind_rule rule, found;
 
-	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	for (u64 bytes = RULE_GRANULE_MIN; bytes <= RULE_GRANULE_MAX; bytes *= RULE_GRANULE_STEP) {
 		u64 start = 0x4000 + 16 * bytes;
@@ -102,7 +97,7 @@ static bool has_own(const struct rule_key *key, const struct address_space *spac
 }
 
 /* By each part of which one address space is known; changes of its mappings do not count. */
-static void an_own_rule_serves_one_address_space(void **state)
+TEST(an_own_rule_serves_one_address_space)
 {
 	const struct address_space space = {.mm = 0x1000, .process = 7, .execs = 2, .sequence = 4};
 	const struct address_space others[] = {{.mm = 0x1040, .process = 7, .execs = 2},
@@ -114,7 +109,6 @@ static void an_own_rule_serves_one_address_space(void **state)
 	struct address_space later = space;
 	struct unwind_rule rule = rule_of(1, 2), found;
 
-	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	rule_cache_put(&cache, &own, &rule);
 	assert_true(rule_cache_get_exact(&cache, &own, &found));
@@ -129,13 +123,12 @@ static void an_own_rule_serves_one_address_space(void **state)
 }
 
 /* An entry with any bit wrong is none. */
-static void a_damaged_entry_is_empty(void **state)
+TEST(a_damaged_entry_is_empty)
 {
 	struct rule_key key = {.place = 5};
 	struct unwind_rule rule = rule_of(1, 2), found;
 	struct cached_rule *entry = NULL;
 
-	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	rule_cache_put(&cache, &key, &rule);
 	for (u32 i = 0; i < 1U << RULE_CACHE_BITS; i++)
@@ -202,13 +195,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void torn_entries_are_never_returned(void **state)
+TEST(torn_entries_are_never_returned)
 {
 	struct worker workers[THREADS] = {0};
 	struct rule_key keys[KEYS];
 	u64 found = 0;
 
-	(void)state;
 	keys_that_meet(keys);
 	memset(&cache, 0, sizeof(cache));
 	for (u32 i = 0; i < THREADS; i++) {
@@ -222,18 +214,4 @@ static void torn_entries_are_never_returned(void **state)
 		found += workers[i].found;
 	}
 	assert_true(found > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_put_is_found),
-		cmocka_unit_test(each_part_of_a_key_counts),
-		cmocka_unit_test(a_granule_serves_what_lies_in_it),
-		cmocka_unit_test(an_own_rule_serves_one_address_space),
-		cmocka_unit_test(a_damaged_entry_is_empty),
-		cmocka_unit_test(torn_entries_are_never_returned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define PC 100 /* the row that is asked for; instructions advance from 0 */
 
@@ -53,9 +51,8 @@ static void assert_row(u64 from, u64 to)
 	assert_int_equal(unwind.cfi.next, to);
 }
 
-static void rows_hold_until_the_next_location(void **state)
+TEST(rows_hold_until_the_next_location)
 {
-	(void)state;
 	/* advance 60, offset 16; advance1 40, offset 24; advance 1, offset 32 */
 	assert_int_equal(rule_of(0x7c, 0x0e, 16, 0x02, 40, 0x0e, 24, 0x41, 0x0e, 32), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 24);
@@ -72,9 +69,8 @@ static void rows_hold_until_the_next_location(void **state)
 	assert_row(0, 1000);
 }
 
-static void every_way_to_define_the_cfa(void **state)
+TEST(every_way_to_define_the_cfa)
 {
-	(void)state;
 	assert_int_equal(rule_of(0x0c, 6, 0x90, 1), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RBP, 144);
 	assert_int_equal(rule_of(0x0d, 3), STOP_NONE);
@@ -90,9 +86,8 @@ static void every_way_to_define_the_cfa(void **state)
 	assert_int_equal(rule->operand, 1);
 }
 
-static void every_way_to_save_a_register(void **state)
+TEST(every_way_to_save_a_register)
 {
-	(void)state;
 	assert_int_equal(rule_of(0x83, 2, 0x05, 6, 3, 0x11, 12, 4, 0x2f, 13, 0x78), STOP_NONE);
 	assert_int_equal(rule->slot[SLOT_RBX], 2);
 	assert_int_equal(rule->slot[SLOT_RBP], 3);
@@ -111,9 +106,8 @@ static void every_way_to_save_a_register(void **state)
 	assert_int_equal(rule->slot[SLOT_R14], SLOT_LOST);
 }
 
-static void realigned_frames_save_below_a_register(void **state)
+TEST(realigned_frames_save_below_a_register)
 {
-	(void)state;
 	/* CFA *(rbp-8); rbp at rbp+0, r15 at rbp-16, rbx at rbp-24; r12 below the CFA cannot be
 	 * said */
 	assert_int_equal(rule_of(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0, 0x10, 15, 2, 0x76,
@@ -128,9 +122,8 @@ static void realigned_frames_save_below_a_register(void **state)
 	assert_int_equal(rule->slot[SLOT_RETURN], 1);
 }
 
-static void states_are_remembered(void **state)
+TEST(states_are_remembered)
 {
-	(void)state;
 	/* offset 16, rbx; remember; restore rbx, offset 8; remember; offset 64; restore; restore */
 	assert_int_equal(
 		rule_of(0x0e, 16, 0x83, 2, 0x0a, 0xc3, 0x0e, 8, 0x0a, 0x0e, 64, 0x0b, 0x0b),
@@ -150,16 +143,14 @@ static void states_are_remembered(void **state)
 			 STOP_UNSUPPORTED);
 }
 
-static void the_outermost_frame_has_no_return_address(void **state)
+TEST(the_outermost_frame_has_no_return_address)
 {
-	(void)state;
 	assert_int_equal(rule_of(0x07, 16), STOP_NONE);
 	assert_int_equal(rule->flags, RULE_OUTERMOST);
 }
 
-static void frames_that_have_left_their_stack(void **state)
+TEST(frames_that_have_left_their_stack)
 {
-	(void)state;
 	/* rsp in r8, rip in rdx, as in longjmp */
 	assert_int_equal(rule_of(0x0c, 5, 0, 0x09, 7, 8, 0x09, 16, 1), STOP_NONE);
 	assert_int_equal(rule->flags, RULE_STACK_MOVED);
@@ -167,9 +158,8 @@ static void frames_that_have_left_their_stack(void **state)
 	assert_int_equal(rule->slot[SLOT_RETURN], SLOT_IN_REGISTER + REGISTER_RDX);
 }
 
-static void signal_trampolines_point_into_the_ucontext(void **state)
+TEST(signal_trampolines_point_into_the_ucontext)
 {
-	(void)state;
 	assert_int_equal(rule_of(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 7, 3, 0x77, 0xa0, 1, 0x10, 16,
 				 3, 0x77, 0xa8, 1),
 			 STOP_NONE);
@@ -178,16 +168,14 @@ static void signal_trampolines_point_into_the_ucontext(void **state)
 			 STOP_UNSUPPORTED);
 }
 
-static void sizes_of_arguments_do_not_matter(void **state)
+TEST(sizes_of_arguments_do_not_matter)
 {
-	(void)state;
 	assert_int_equal(rule_of(0x2e, 0x90, 1, 0x00, 0x00, 0x0e, 48), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 48);
 }
 
-static void malformed_programs(void **state)
+TEST(malformed_programs)
 {
-	(void)state;
 	assert_int_equal(rule_of(0x0e), STOP_BAD_TABLE);
 	assert_int_equal(rule_of(0x0c, 7), STOP_BAD_TABLE);
 	assert_int_equal(rule_of(0x0e, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0, 0),
@@ -198,11 +186,10 @@ static void malformed_programs(void **state)
 }
 
 /* As of a function with a hundred thousand instructions. */
-static void long_programs(void **state)
+TEST(long_programs)
 {
 	static u8 bytes[100002];
 
-	(void)state;
 	bytes[100000] = 0x0e;
 	bytes[100001] = 72;
 	assert_int_equal(run_rule(bytes, sizeof(bytes)), STOP_NONE);
@@ -211,23 +198,4 @@ static void long_programs(void **state)
 	unwind.cfi.location = 0;
 	assert_int_equal(cfi_run(&unwind, MEMORY_BASE, MEMORY_BASE + sizeof(bytes)), STOP_BUDGET);
 	assert_int_equal(unwind.budget, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_hold_until_the_next_location),
-		cmocka_unit_test(every_way_to_define_the_cfa),
-		cmocka_unit_test(every_way_to_save_a_register),
-		cmocka_unit_test(realigned_frames_save_below_a_register),
-		cmocka_unit_test(states_are_remembered),
-		cmocka_unit_test(the_outermost_frame_has_no_return_address),
-		cmocka_unit_test(frames_that_have_left_their_stack),
-		cmocka_unit_test(signal_trampolines_point_into_the_ucontext),
-		cmocka_unit_test(sizes_of_arguments_do_not_matter),
-		cmocka_unit_test(malformed_programs),
-		cmocka_unit_test(long_programs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,11 @@
 #include "walked_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 /* One frame, its root above it. */
 static void one_caller(void)
@@ -54,11 +52,10 @@ static u32 walk_again(void)
 }
 
 /* A nested walk may have interrupted one that is about to apply its step. */
-static void a_walk_that_owns_no_steps_has_one(void **state)
+TEST(a_walk_that_owns_no_steps_has_one)
 {
 	static struct step_cache before;
 
-	(void)state;
 	one_caller();
 	assert_int_equal(walk_again(), STOP_ROOT);
 	before = steps;
@@ -71,9 +68,8 @@ static void a_walk_that_owns_no_steps_has_one(void **state)
 }
 
 /* A step is of a place in a file, whoever has it mapped, and wherever. */
-static void steps_serve_every_process(void **state)
+TEST(steps_serve_every_process)
 {
-	(void)state;
 	one_caller();
 	walk.search.space =
 		(struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
@@ -90,13 +86,12 @@ static void steps_serve_every_process(void **state)
 }
 
 /* Of code without a file they would be those of other bytes. */
-static void own_rules_hold_in_their_address_space(void **state)
+TEST(own_rules_hold_in_their_address_space)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
 	const struct address_space space = {.mm = 64, .process = 5, .execs = 1, .sequence = 2};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(21))};
 
-	(void)state;
 	one_caller();
 	walk.search.space = space;
 	assert_int_equal(walk_again(), STOP_ROOT);
@@ -115,7 +110,7 @@ static void own_rules_hold_in_their_address_space(void **state)
 }
 
 /* Go's scheduler stack is below the goroutine's; what leads back is in neither. */
-static void a_goroutine_is_found_as_the_unwinder_finds_it(void **state)
+TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 {
 	const struct unwind_rule rule = {
 		.cfa_kind = CFA_GO_SAVED,
@@ -124,7 +119,6 @@ static void a_goroutine_is_found_as_the_unwinder_finds_it(void **state)
 		.base = RULE_BASE_CFA,
 		.slot = {[GO_SLOT_M] = 1, [GO_SLOT_GOROUTINE] = 2, [GO_SLOT_STACK] = 3}};
 
-	(void)state;
 	one_caller();
 	builder.registers.value[REGISTER_RIP] = WORD(10);
 	builder.is_interrupted = true;
@@ -148,9 +142,8 @@ static void a_goroutine_is_found_as_the_unwinder_finds_it(void **state)
 
 /* Its rule is made from its bytes, which may be others the next time: zeroes are nothing known, so
  * rbp is the frame pointer. */
-static void generated_code_is_read(void **state)
+TEST(generated_code_is_read)
 {
-	(void)state;
 	one_caller();
 	is_generated_code = true;
 	memory[1000] = WORD(30);
@@ -165,9 +158,8 @@ static void generated_code_is_read(void **state)
 
 /* Code of a file, apart from the file's tables: as generated code, once nothing is known of its
  * place. */
-static void code_apart_is_read(void **state)
+TEST(code_apart_is_read)
 {
-	(void)state;
 	one_caller();
 	is_code_apart = true;
 	memory[1000] = WORD(30);
@@ -213,11 +205,10 @@ static void code_write(u64 from, u32 bytes)
 }
 
 /* Both read it from the same bytes: from the first of its mapping to the last, too. */
-static void generated_code_is_read_as_the_unwinder_does(void **state)
+TEST(generated_code_is_read_as_the_unwinder_does)
 {
 	u32 deep = 0;
 
-	(void)state;
 	srand(1);
 	for (u32 i = 0; i < 20000; i++) {
 		bool at_end = i % 4 == 1;
@@ -252,9 +243,8 @@ static void generated_code_is_read_as_the_unwinder_does(void **state)
 	assert_in_range(deep, 1000, 20000);
 }
 
-static void what_is_no_user_code_ends_it(void **state)
+TEST(what_is_no_user_code_ends_it)
 {
-	(void)state;
 	one_caller();
 	memory[1001] = 0;
 	assert_int_equal(walk_again(), STOP_NOT_CODE);
@@ -293,9 +283,8 @@ static void one_table(void)
 }
 
 /* A return address belongs to the code before it, an interrupted pc to itself. */
-static void a_table_knows_what_caches_do_not(void **state)
+TEST(a_table_knows_what_caches_do_not)
 {
-	(void)state;
 	one_table();
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
@@ -328,9 +317,8 @@ static u32 walk_from(u64 pc)
 }
 
 /* What a table says of one pc is known of those around it. */
-static void a_row_serves_its_neighbours(void **state)
+TEST(a_row_serves_its_neighbours)
 {
-	(void)state;
 	one_table();
 	chunks[CHUNK_LEAF].word[1] = FILE_TABLE_ROW(8 * 8, 1);
 	chunks[CHUNK_LEAF].word[2] = FILE_TABLE_ROW(8 * 12, 0);
@@ -342,12 +330,11 @@ static void a_row_serves_its_neighbours(void **state)
 }
 
 /* What was made from code when there was no table may be a guess. No step is kept of it. */
-static void a_table_counts_more_than_what_was_made_from_code(void **state)
+TEST(a_table_counts_more_than_what_was_made_from_code)
 {
 	const struct unwind_rule guess = {.flags = RULE_OUTERMOST};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
 
-	(void)state;
 	one_table();
 	has_table = false;
 	key = rule_key_by_code(&key);
@@ -361,13 +348,12 @@ static void a_table_counts_more_than_what_was_made_from_code(void **state)
 
 /* Where the table says that nothing covers the code, what was made from it need not be made again.
  */
-static void what_was_made_from_code_counts_where_no_table_covers_it(void **state)
+TEST(what_was_made_from_code_counts_where_no_table_covers_it)
 {
 	const struct unwind_rule made = {.flags = RULE_OUTERMOST},
 				 by_code = {.cfa_kind = CFA_BY_CODE};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
 
-	(void)state;
 	one_table();
 	memcpy(chunks[CHUNK_RULES].word, &by_code, sizeof(by_code));
 	key = rule_key_by_code(&key);
@@ -377,9 +363,8 @@ static void what_was_made_from_code_counts_where_no_table_covers_it(void **state
 }
 
 /* A process that writes a system call before a function, or over one, tells so of itself alone. */
-static void no_process_decides_for_others(void **state)
+TEST(no_process_decides_for_others)
 {
-	(void)state;
 	one_table();
 	memory[8] = 0x050fULL << 48;
 	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
@@ -397,9 +382,8 @@ static void no_process_decides_for_others(void **state)
 
 /* A probe of a function is met where its row begins: the table is searched once for each process.
  */
-static void a_row_that_begins_is_searched_once(void **state)
+TEST(a_row_that_begins_is_searched_once)
 {
-	(void)state;
 	one_table();
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
@@ -412,9 +396,8 @@ static void a_row_that_begins_is_searched_once(void **state)
 }
 
 /* What is behind a system call belongs to the code before it, also where a row begins. */
-static void a_row_begins_behind_a_system_call(void **state)
+TEST(a_row_begins_behind_a_system_call)
 {
-	(void)state;
 	one_table();
 	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
@@ -427,12 +410,11 @@ static void a_row_begins_behind_a_system_call(void **state)
 }
 
 /* What a process has in its copy of the table counts where nobody knows what the file has. */
-static void the_table_counts_before_own_rules(void **state)
+TEST(the_table_counts_before_own_rules)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
 
-	(void)state;
 	one_table();
 	key = rule_key_own(&key, &walk.search.space);
 	rule_cache_put(&rules, &key, &outermost);
@@ -446,9 +428,8 @@ static void the_table_counts_before_own_rules(void **state)
 
 /* Code that no table covers: that is known of its place from then on, for its neighbours too, but
  * its rule is made from its bytes each time. */
-static void code_without_tables_is_read(void **state)
+TEST(code_without_tables_is_read)
 {
-	(void)state;
 	one_table();
 	memcpy(chunks[CHUNK_RULES].word, &(struct unwind_rule){.cfa_kind = CFA_BY_CODE},
 	       sizeof(struct unwind_rule));
@@ -466,37 +447,10 @@ static void code_without_tables_is_read(void **state)
 }
 
 /* Its place is no file's. */
-static void generated_code_is_in_no_table(void **state)
+TEST(generated_code_is_in_no_table)
 {
-	(void)state;
 	one_table();
 	is_generated_code = true;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	assert_true(walk.is_final);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_serve_every_process),
-		cmocka_unit_test(a_walk_that_owns_no_steps_has_one),
-		cmocka_unit_test(own_rules_hold_in_their_address_space),
-		cmocka_unit_test(a_goroutine_is_found_as_the_unwinder_finds_it),
-		cmocka_unit_test(generated_code_is_read),
-		cmocka_unit_test(code_apart_is_read),
-		cmocka_unit_test(generated_code_is_read_as_the_unwinder_does),
-		cmocka_unit_test(what_is_no_user_code_ends_it),
-		cmocka_unit_test(a_table_knows_what_caches_do_not),
-		cmocka_unit_test(a_row_serves_its_neighbours),
-		cmocka_unit_test(a_table_counts_more_than_what_was_made_from_code),
-		cmocka_unit_test(what_was_made_from_code_counts_where_no_table_covers_it),
-		cmocka_unit_test(a_row_begins_behind_a_system_call),
-		cmocka_unit_test(no_process_decides_for_others),
-		cmocka_unit_test(a_row_that_begins_is_searched_once),
-		cmocka_unit_test(the_table_counts_before_own_rules),
-		cmocka_unit_test(code_without_tables_is_read),
-		cmocka_unit_test(generated_code_is_in_no_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

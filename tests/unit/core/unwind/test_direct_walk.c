@@ -8,13 +8,11 @@
 #include "walked_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define STACKS 4000
 #define DEPTH_MAX 60
@@ -223,42 +221,38 @@ static struct tally walk_many(enum variety variety)
 	return tally;
 }
 
-static void plain_stacks_are_complete(void **state)
+TEST(plain_stacks_are_complete)
 {
 	struct tally tally = walk_many(PLAIN);
 
-	(void)state;
 	assert_int_equal(tally.missed, 0);
 	assert_true(tally.complete > STACKS);
 	assert_true(tally.frames > 10ULL * STACKS);
 }
 
 /* A base in random memory cannot always be read: what is lost there ends the direct walk alone. */
-static void other_rules_are_known_too(void **state)
+TEST(other_rules_are_known_too)
 {
 	struct tally tally = walk_many(SUPPORTED);
 
-	(void)state;
 	assert_true(tally.complete > STACKS / 2);
 	assert_true(tally.missed < tally.complete / 10);
 }
 
-static void what_it_does_not_know_it_leaves(void **state)
+TEST(what_it_does_not_know_it_leaves)
 {
 	struct tally tally = walk_many(ALL);
 
-	(void)state;
 	assert_true(tally.complete > 0 && tally.missed > 0);
 }
 
 /* A handler, the trampoline that it returns to, what the signal interrupted, and that one's caller:
  * the byte before each frame but the first belongs to the frame's function. */
-static void frames_lie_behind_their_instructions(void **state)
+TEST(frames_lie_behind_their_instructions)
 {
 	const u64 pc[] = {WORD(0), WORD(4), WORD(8), WORD(12)};
 	const u64 expected[] = {pc[0], pc[1] + 1, pc[2] + 1, pc[3]};
 
-	(void)state;
 	memory_rules = &rules;
 	memory_image = MEMORY_BASE;
 	is_generated_code = false;
@@ -295,16 +289,4 @@ static void frames_lie_behind_their_instructions(void **state)
 	assert_int_equal(unwind.depth, 4);
 	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(unwind.frame[i], expected[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_stacks_are_complete),
-		cmocka_unit_test(other_rules_are_known_too),
-		cmocka_unit_test(what_it_does_not_know_it_leaves),
-		cmocka_unit_test(frames_lie_behind_their_instructions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 static struct unwind unwind;
 static const struct expr_term *const term = &unwind.expr.stack[0];
@@ -34,26 +32,23 @@ static void assert_term(u32 kind, u32 reg, s64 offset, s32 addend)
 }
 
 /* breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus */
-static void linkers_write_the_plt(void **state)
+TEST(linkers_write_the_plt)
 {
-	(void)state;
 	assert_int_equal(expression(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
 			 STOP_NONE);
 	assert_term(EXPR_PLT, REGISTER_RSP, 8, 11);
 }
 
-static void compilers_write_realigned_stacks(void **state)
+TEST(compilers_write_realigned_stacks)
 {
-	(void)state;
 	assert_int_equal(expression(0x76, 0x78, 0x06), STOP_NONE);
 	assert_term(EXPR_DEREF, REGISTER_RBP, -8, 0);
 	assert_int_equal(expression(0x76, 0x50), STOP_NONE);
 	assert_term(EXPR_REGISTER, REGISTER_RBP, -48, 0);
 }
 
-static void cryptography_writes_saved_stack_pointers(void **state)
+TEST(cryptography_writes_saved_stack_pointers)
 {
-	(void)state;
 	/* breg7 152; deref; plus_uconst 8 */
 	assert_int_equal(expression(0x77, 0x98, 1, 0x06, 0x23, 8), STOP_NONE);
 	assert_term(EXPR_DEREF, REGISTER_RSP, 152, 8);
@@ -63,9 +58,8 @@ static void cryptography_writes_saved_stack_pointers(void **state)
 	assert_int_equal(term->index, REGISTER_R9);
 }
 
-static void constants_of_every_size(void **state)
+TEST(constants_of_every_size)
 {
-	(void)state;
 	assert_int_equal(expression(0x77, 0, 0x08, 200, 0x22, 0x09, 0xff, 0x22), STOP_NONE);
 	assert_term(EXPR_REGISTER, REGISTER_RSP, 199, 0);
 	assert_int_equal(expression(0x77, 0, 0x0a, 0, 1, 0x22, 0x0b, 0xff, 0xff, 0x22), STOP_NONE);
@@ -79,9 +73,8 @@ static void constants_of_every_size(void **state)
 	assert_term(EXPR_REGISTER, REGISTER_RBP, 9, 0);
 }
 
-static void what_no_term_can_say_is_refused(void **state)
+TEST(what_no_term_can_say_is_refused)
 {
-	(void)state;
 	assert_int_equal(expression(0x77, 0, 0x76, 0, 0x22), STOP_UNSUPPORTED);
 	assert_int_equal(expression(0x77, 0, 0x06, 0x06), STOP_UNSUPPORTED);
 	assert_int_equal(expression(0x22), STOP_UNSUPPORTED);
@@ -92,23 +85,8 @@ static void what_no_term_can_say_is_refused(void **state)
 			 STOP_UNSUPPORTED);
 }
 
-static void a_cut_operand_is_malformed(void **state)
+TEST(a_cut_operand_is_malformed)
 {
-	(void)state;
 	assert_int_equal(expression(0x77, 0x80), STOP_BAD_TABLE);
 	assert_int_equal(expression(0x0e, 1, 2), STOP_BAD_TABLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(linkers_write_the_plt),
-		cmocka_unit_test(compilers_write_realigned_stacks),
-		cmocka_unit_test(cryptography_writes_saved_stack_pointers),
-		cmocka_unit_test(constants_of_every_size),
-		cmocka_unit_test(what_no_term_can_say_is_refused),
-		cmocka_unit_test(a_cut_operand_is_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

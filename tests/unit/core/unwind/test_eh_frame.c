@@ -7,13 +7,11 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define COUNT 1000
 #define FUNCTIONS (MEMORY_BASE + 0x100000)
@@ -196,11 +194,10 @@ static u32 kept_for(struct rule_cache *cache, u32 offset, bool is_by_code)
 }
 
 /* A granule does not serve its first byte. */
-static void rules_are_kept_for_granules_of_a_row(void **state)
+TEST(rules_are_kept_for_granules_of_a_row)
 {
 	static struct rule_cache cache;
 
-	(void)state;
 	make_long_function();
 	memory_rules = &cache;
 	memory_image = MEMORY_BASE;
@@ -220,9 +217,8 @@ static void rules_are_kept_for_granules_of_a_row(void **state)
 	memory_image = 0;
 }
 
-static void the_index_finds_every_function(void **state)
+TEST(the_index_finds_every_function)
 {
-	(void)state;
 	make("zR", 1);
 	use_index();
 	for (u32 i = 0; i < COUNT; i++)
@@ -231,18 +227,16 @@ static void the_index_finds_every_function(void **state)
 	assert_int_equal(rule_at(COUNT, 0), STOP_NO_RULE);
 }
 
-static void a_search_is_short(void **state)
+TEST(a_search_is_short)
 {
-	(void)state;
 	make("zR", 1);
 	use_index();
 	rule_at(COUNT / 3, 0);
 	assert_true(UNWIND_BUDGET - unwind.budget <= 40);
 }
 
-static void augmentations_are_led_over(void **state)
+TEST(augmentations_are_led_over)
 {
-	(void)state;
 	make("zPLR", 1);
 	use_index();
 	assert_finds(17);
@@ -263,9 +257,8 @@ static void augmentations_are_led_over(void **state)
 	assert_int_equal(rule_at(17, 0), STOP_UNSUPPORTED);
 }
 
-static void without_index_all_are_looked_at(void **state)
+TEST(without_index_all_are_looked_at)
 {
-	(void)state;
 	make("zR", 1);
 	use_segment();
 	assert_finds(0);
@@ -283,11 +276,10 @@ static void without_index_all_are_looked_at(void **state)
 
 /* From any FDE of some code; the first record may be far before. */
 /* As lld writes it for files beyond 2 GiB. */
-static void an_index_of_wide_entries_is_searched(void **state)
+TEST(an_index_of_wide_entries_is_searched)
 {
 	static u8 narrow[HDR_BYTES];
 
-	(void)state;
 	make("zR", 1);
 	memcpy(narrow, memory, sizeof(narrow));
 	memory[3] = 0x3c;
@@ -319,9 +311,8 @@ static void an_index_of_wide_entries_is_searched(void **state)
 }
 
 /* The header says where the section begins. */
-static void without_a_usable_index_the_section_is_read(void **state)
+TEST(without_a_usable_index_the_section_is_read)
 {
-	(void)state;
 	for (u32 i = 0; i < 4; i++) {
 		make("zR", 1);
 		if (i == 0)
@@ -341,9 +332,8 @@ static void without_a_usable_index_the_section_is_read(void **state)
 }
 
 /* A linker may leave out the section then. */
-static void an_index_of_nothing_is_no_damage(void **state)
+TEST(an_index_of_nothing_is_no_damage)
 {
-	(void)state;
 	make("zR", 1);
 	memset(memory + 8, 0, 4);
 	memset(memory + EH_FRAME, 0x41, 64);
@@ -354,12 +344,11 @@ static void an_index_of_nothing_is_no_damage(void **state)
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
 }
 
-static void a_section_is_found_from_behind(void **state)
+TEST(a_section_is_found_from_behind)
 {
 	static u8 whole[0x40000];
 	u32 bytes;
 
-	(void)state;
 	for (u32 before = 0; before < 0x200; before += 0x1fc) {
 		u64 moved = FUNCTIONS + before - EH_FRAME;
 
@@ -380,12 +369,11 @@ static void a_section_is_found_from_behind(void **state)
 #define NOTE "\4\0\0\0\x53\0\0\0\4\0\0\0Go\0"
 
 /* Its code has to be understood with what is left. */
-static void a_file_without_tables_costs_little(void **state)
+TEST(a_file_without_tables_costs_little)
 {
 	static u8 constants[8 << 20];
 	u32 cost;
 
-	(void)state;
 	srandom(1);
 	for (u32 i = 0; i < sizeof(constants); i += 4)
 		constants[i] = random() % 64; /* as the heads of records */
@@ -418,14 +406,13 @@ static u32 search_again(const u8 *file, u32 bytes, u64 pc, u32 stop)
 	return UNWIND_BUDGET - unwind.budget;
 }
 
-static void a_file_is_searched_once(void **state)
+TEST(a_file_is_searched_once)
 {
 	static const u8 none[256 << 10];
 	static struct rule_cache rules;
 	u64 pc = FUNCTIONS + 32 * 7, start;
 	u32 cost;
 
-	(void)state;
 	memory_rules = &rules;
 	make("zR", 1);
 	cost = search_again(memory, used, pc, STOP_NONE);
@@ -449,9 +436,8 @@ static u32 rule_anew(u32 function)
 	return rule_at(function, 0);
 }
 
-static void damage_is_told(void **state)
+TEST(damage_is_told)
 {
-	(void)state;
 	make("zR", 1);
 	use_index();
 	memory[0] = 2;
@@ -476,9 +462,8 @@ static u32 rule_of_cut(u32 bytes, u8 left_behind)
 	return rule_at(0, 0);
 }
 
-static void what_a_read_left_behind_is_not_looked_at(void **state)
+TEST(what_a_read_left_behind_is_not_looked_at)
 {
-	(void)state;
 	make("zR", 1);
 	for (u32 bytes = EH_FRAME; bytes < used; bytes++) {
 		u32 stop = rule_of_cut(bytes, 0xff);
@@ -487,25 +472,4 @@ static void what_a_read_left_behind_is_not_looked_at(void **state)
 		assert_int_equal(rule_of_cut(bytes, 0), stop);
 		assert_int_equal(unwind.image.eh_frame.start, start);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_index_finds_every_function),
-		cmocka_unit_test(rules_are_kept_for_granules_of_a_row),
-		cmocka_unit_test(a_search_is_short),
-		cmocka_unit_test(augmentations_are_led_over),
-		cmocka_unit_test(without_index_all_are_looked_at),
-		cmocka_unit_test(an_index_of_wide_entries_is_searched),
-		cmocka_unit_test(without_a_usable_index_the_section_is_read),
-		cmocka_unit_test(an_index_of_nothing_is_no_damage),
-		cmocka_unit_test(a_section_is_found_from_behind),
-		cmocka_unit_test(a_file_without_tables_costs_little),
-		cmocka_unit_test(a_file_is_searched_once),
-		cmocka_unit_test(damage_is_told),
-		cmocka_unit_test(what_a_read_left_behind_is_not_looked_at),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

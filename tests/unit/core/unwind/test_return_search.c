@@ -4,12 +4,10 @@
 #include "unwind/return_search.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define STACK 0x7ffff0000000ULL
 #define PC 0x401234ULL
@@ -90,9 +88,8 @@ static void assert_by_pointer(bool is_guess)
 }
 
 /* rbp is the caller's, and the frame pointer's return address the caller's. */
-static void a_function_without_a_frame_has_its_direct_caller(void **state)
+TEST(a_function_without_a_frame_has_its_direct_caller)
 {
-	(void)state;
 	stack_clear();
 	words[0] = DIRECT_CALLER;
 	words[5] = POINTER_CALLER;
@@ -103,9 +100,8 @@ static void a_function_without_a_frame_has_its_direct_caller(void **state)
 	assert_by_word(0, false);
 }
 
-static void at_an_entry_the_return_address_is_on_top(void **state)
+TEST(at_an_entry_the_return_address_is_on_top)
 {
-	(void)state;
 	stack_clear();
 	words[0] = DATA;
 	words[5] = POINTER_CALLER;
@@ -113,9 +109,8 @@ static void at_an_entry_the_return_address_is_on_top(void **state)
 	assert_by_word(0, false);
 }
 
-static void no_call_up_to_the_frame_pointer_proves_it(void **state)
+TEST(no_call_up_to_the_frame_pointer_proves_it)
 {
-	(void)state;
 	stack_clear();
 	words[1] = DATA;
 	words[5] = POINTER_CALLER;
@@ -130,9 +125,8 @@ static void no_call_up_to_the_frame_pointer_proves_it(void **state)
 }
 
 /* Words of long ago may lie there, so further out than rsp it is a guess. */
-static void a_call_of_the_function_is_found_behind_what_was_pushed(void **state)
+TEST(a_call_of_the_function_is_found_behind_what_was_pushed)
 {
-	(void)state;
 	stack_clear();
 	words[1] = STACK + 8 * 20; /* the caller's rbp */
 	words[3] = DIRECT_CALLER;
@@ -144,9 +138,8 @@ static void a_call_of_the_function_is_found_behind_what_was_pushed(void **state)
 }
 
 /* Such as the second argument of 32-bit code that passes its own return address on. */
-static void a_copy_of_the_return_address_does_not_hide_the_frame_pointer(void **state)
+TEST(a_copy_of_the_return_address_does_not_hide_the_frame_pointer)
 {
-	(void)state;
 	stack_clear();
 	words[2] = DIRECT_CALLER;
 	words[5] = DIRECT_CALLER;
@@ -161,9 +154,8 @@ static void a_copy_of_the_return_address_does_not_hide_the_frame_pointer(void **
 }
 
 /* A function that calls itself is at its first instructions, and rbp is its caller's. */
-static void the_word_on_top_counts_before_the_frame_pointer(void **state)
+TEST(the_word_on_top_counts_before_the_frame_pointer)
 {
-	(void)state;
 	stack_clear();
 	words[0] = DIRECT_CALLER;
 	words[5] = DIRECT_CALLER;
@@ -171,9 +163,8 @@ static void the_word_on_top_counts_before_the_frame_pointer(void **state)
 	assert_by_word(0, false);
 }
 
-static void a_far_frame_pointer_is_proven_by_its_call_alone(void **state)
+TEST(a_far_frame_pointer_is_proven_by_its_call_alone)
 {
-	(void)state;
 	stack_clear();
 	words[101] = POINTER_CALLER;
 	assert_int_equal(find(100, 0, false), STOP_NONE);
@@ -184,9 +175,8 @@ static void a_far_frame_pointer_is_proven_by_its_call_alone(void **state)
 }
 
 /* A kernel that clears rbp and counts with it. */
-static void a_zero_is_no_root_where_a_caller_is_on_the_stack(void **state)
+TEST(a_zero_is_no_root_where_a_caller_is_on_the_stack)
 {
-	(void)state;
 	stack_clear();
 	assert_int_equal(find(0, RULE_ENTRY, false), STOP_ROOT);
 	words[3] = DIRECT_CALLER;
@@ -198,9 +188,8 @@ static void a_zero_is_no_root_where_a_caller_is_on_the_stack(void **state)
 }
 
 /* What calls of long ago and saved addresses have left below it makes it no guess. */
-static void the_frame_pointer_of_a_frame_that_called_is_proven(void **state)
+TEST(the_frame_pointer_of_a_frame_that_called_is_proven)
 {
-	(void)state;
 	for (u32 pointer = 4; pointer <= 100; pointer += 96) {
 		stack_clear();
 		is_interrupted = false;
@@ -227,9 +216,8 @@ static void the_frame_pointer_of_a_frame_that_called_is_proven(void **state)
 	assert_by_word(3, true);
 }
 
-static void generated_code_keeps_a_frame_pointer_but_for_a_call_on_top(void **state)
+TEST(generated_code_keeps_a_frame_pointer_but_for_a_call_on_top)
 {
-	(void)state;
 	stack_clear();
 	is_generated = true;
 	words[2] = DIRECT_CALLER;
@@ -246,32 +234,12 @@ static void generated_code_keeps_a_frame_pointer_but_for_a_call_on_top(void **st
 	assert_by_word(0, false);
 }
 
-static void nothing_is_no_rule(void **state)
+TEST(nothing_is_no_rule)
 {
-	(void)state;
 	stack_clear();
 	words[1] = DATA;
 	assert_int_equal(find(0, 0, false), STOP_NO_RULE);
 	words[0] = POINTER_CALLER;
 	assert_int_equal(find(0, 0, false), STOP_NONE);
 	assert_by_word(0, true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_without_a_frame_has_its_direct_caller),
-		cmocka_unit_test(at_an_entry_the_return_address_is_on_top),
-		cmocka_unit_test(no_call_up_to_the_frame_pointer_proves_it),
-		cmocka_unit_test(a_call_of_the_function_is_found_behind_what_was_pushed),
-		cmocka_unit_test(a_copy_of_the_return_address_does_not_hide_the_frame_pointer),
-		cmocka_unit_test(the_word_on_top_counts_before_the_frame_pointer),
-		cmocka_unit_test(a_far_frame_pointer_is_proven_by_its_call_alone),
-		cmocka_unit_test(a_zero_is_no_root_where_a_caller_is_on_the_stack),
-		cmocka_unit_test(the_frame_pointer_of_a_frame_that_called_is_proven),
-		cmocka_unit_test(generated_code_keeps_a_frame_pointer_but_for_a_call_on_top),
-		cmocka_unit_test(nothing_is_no_rule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define FUNCTIONS 0x4000 /* behind the section */
 
@@ -41,9 +39,8 @@ static void assert_rule(u64 offset, u32 cfa_register, s32 cfa_offset, u8 rbp_slo
 	assert_int_equal(rule->base, RULE_BASE_CFA);
 }
 
-static void rows_hold_from_their_start(void **state)
+TEST(rows_hold_from_their_start)
 {
-	(void)state;
 	for (int version = 1; version <= 3; version++) {
 		take(version);
 		assert_rule(0, REGISTER_RSP, 8, 0);
@@ -55,9 +52,8 @@ static void rows_hold_from_their_start(void **state)
 	}
 }
 
-static void blocks_repeat(void **state)
+TEST(blocks_repeat)
 {
-	(void)state;
 	for (int version = 1; version <= 3; version++) {
 		take(version);
 		for (u64 block = 0x20; block < 0x60; block += 16) {
@@ -69,9 +65,8 @@ static void blocks_repeat(void **state)
 	}
 }
 
-static void wide_addresses_and_words(void **state)
+TEST(wide_addresses_and_words)
 {
-	(void)state;
 	for (int version = 1; version <= 3; version++) {
 		take(version);
 		assert_rule(0x61, REGISTER_RSP, 8, 0);
@@ -79,17 +74,15 @@ static void wide_addresses_and_words(void **state)
 	}
 }
 
-static void a_row_without_words_is_the_outermost(void **state)
+TEST(a_row_without_words_is_the_outermost)
 {
-	(void)state;
 	take(2);
 	assert_int_equal(rule_at(0x60 + 290), STOP_NONE);
 	assert_int_equal(rule->flags, RULE_OUTERMOST);
 }
 
-static void outside_of_functions_there_is_no_rule(void **state)
+TEST(outside_of_functions_there_is_no_rule)
 {
-	(void)state;
 	for (int version = 1; version <= 3; version++) {
 		take(version);
 		assert_int_equal(rule_at(-1), STOP_NO_RULE);
@@ -98,9 +91,8 @@ static void outside_of_functions_there_is_no_rule(void **state)
 	}
 }
 
-static void flexible_rows_name_their_registers(void **state)
+TEST(flexible_rows_name_their_registers)
 {
-	(void)state;
 	take(3);
 	assert_rule(0x203, REGISTER_R10, 0, 0);
 	assert_int_equal(rule_at(0x204), STOP_NONE);
@@ -113,9 +105,8 @@ static void flexible_rows_name_their_registers(void **state)
 	assert_int_equal(rule->slot[SLOT_RETURN], 1);
 }
 
-static void signal_frames_are_marked(void **state)
+TEST(signal_frames_are_marked)
 {
-	(void)state;
 	take(3);
 	assert_rule(0x210, REGISTER_RSP, 24, 0);
 	assert_int_equal(rule->flags, RULE_SIGNAL);
@@ -123,9 +114,8 @@ static void signal_frames_are_marked(void **state)
 	assert_int_equal(rule->flags, 0);
 }
 
-static void other_registers_are_lost(void **state)
+TEST(other_registers_are_lost)
 {
-	(void)state;
 	take(2);
 	assert_rule(0, REGISTER_RSP, 8, 0);
 	for (u32 slot = 0; slot < SLOT_RETURN; slot++)
@@ -133,9 +123,8 @@ static void other_registers_are_lost(void **state)
 			assert_int_equal(rule->slot[slot], SLOT_LOST);
 }
 
-static void what_is_not_understood_is_said(void **state)
+TEST(what_is_not_understood_is_said)
 {
-	(void)state;
 	take(2);
 	section.byte[2] = 4; /* version */
 	assert_int_equal(rule_at(0), STOP_UNSUPPORTED);
@@ -161,9 +150,8 @@ static u32 rule_of_cut(int version, u32 row_bytes, u64 offset, u8 left_behind)
 	return rule_at(offset);
 }
 
-static void what_a_read_left_behind_is_not_looked_at(void **state)
+TEST(what_a_read_left_behind_is_not_looked_at)
 {
-	(void)state;
 	for (int version = 1; version <= 3; version++)
 		for (u32 row_bytes = 0; row_bytes < 80; row_bytes++)
 			for (u64 offset = 0; offset < 0x60 + 300; offset += 3) {
@@ -174,22 +162,4 @@ static void what_a_read_left_behind_is_not_looked_at(void **state)
 				if (!stop)
 					assert_memory_equal(&by_ones, rule, sizeof(by_ones));
 			}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_hold_from_their_start),
-		cmocka_unit_test(blocks_repeat),
-		cmocka_unit_test(wide_addresses_and_words),
-		cmocka_unit_test(a_row_without_words_is_the_outermost),
-		cmocka_unit_test(outside_of_functions_there_is_no_rule),
-		cmocka_unit_test(flexible_rows_name_their_registers),
-		cmocka_unit_test(signal_frames_are_marked),
-		cmocka_unit_test(other_registers_are_lost),
-		cmocka_unit_test(what_is_not_understood_is_said),
-		cmocka_unit_test(what_a_read_left_behind_is_not_looked_at),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

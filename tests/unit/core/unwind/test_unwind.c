@@ -4,12 +4,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define WORDS 8192
 #define WORD(i) (MEMORY_BASE + 8 * (u64)(i))
@@ -33,9 +31,8 @@ static void chain(u32 depth)
 	unwind.registers.value[REGISTER_RBP] = WORD(1000);
 }
 
-static void a_chain_is_walked_to_its_root(void **state)
+TEST(a_chain_is_walked_to_its_root)
 {
-	(void)state;
 	chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
 	assert_int_equal(unwind.stop, STOP_ROOT);
@@ -44,9 +41,8 @@ static void a_chain_is_walked_to_its_root(void **state)
 		assert_int_equal(unwind.frame[i], WORD(10) + i - 1);
 }
 
-static void depth_is_limited(void **state)
+TEST(depth_is_limited)
 {
-	(void)state;
 	chain(2000);
 	assert_int_equal(unwind_stack(&unwind, 5), 5);
 	assert_int_equal(unwind.stop, STOP_DEPTH);
@@ -62,9 +58,8 @@ static void depth_is_limited(void **state)
 	assert_int_equal(unwind.stop, STOP_ROOT);
 }
 
-static void work_is_limited(void **state)
+TEST(work_is_limited)
 {
-	(void)state;
 	chain(500);
 	unwind.budget = 100;
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
@@ -74,11 +69,10 @@ static void work_is_limited(void **state)
 }
 
 /* Each word of the chain has to be waited for, and all of the code. */
-static void what_was_not_there_changes_nothing(void **state)
+TEST(what_was_not_there_changes_nothing)
 {
 	u32 budget;
 
-	(void)state;
 	memory_block = 8;
 	chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
@@ -94,9 +88,8 @@ static void what_was_not_there_changes_nothing(void **state)
 }
 
 /* A read that misses byte after byte. */
-static void waiting_is_limited(void **state)
+TEST(waiting_is_limited)
 {
-	(void)state;
 	memory_block = 1;
 	chain(500);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
@@ -106,9 +99,8 @@ static void waiting_is_limited(void **state)
 	memory_block = 0;
 }
 
-static void a_chain_that_turns_back_ends(void **state)
+TEST(a_chain_that_turns_back_ends)
 {
-	(void)state;
 	chain(20);
 	memory[1010] = WORD(1000);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
@@ -116,9 +108,8 @@ static void a_chain_that_turns_back_ends(void **state)
 	assert_int_equal(unwind.stop, STOP_NO_RULE);
 }
 
-static void a_leaf_outside_of_code_counts(void **state)
+TEST(a_leaf_outside_of_code_counts)
 {
-	(void)state;
 	chain(3);
 	unwind.registers.value[REGISTER_RIP] = 16;
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 1);
@@ -127,9 +118,8 @@ static void a_leaf_outside_of_code_counts(void **state)
 }
 
 /* A return address that is no code makes the guess that found it wrong. */
-static void a_guess_is_not_believed(void **state)
+TEST(a_guess_is_not_believed)
 {
-	(void)state;
 	chain(5);
 	memory[1003] = 0x1234;
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 2);
@@ -166,11 +156,10 @@ static bool made_from_code(u64 pc, bool interrupted, struct unwind_rule *rule)
 }
 
 /* The same rule is made again, and for free. */
-static void steps_are_remembered(void **state)
+TEST(steps_are_remembered)
 {
 	u32 budget;
 
-	(void)state;
 	cache_open();
 	chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
@@ -184,11 +173,10 @@ static void steps_are_remembered(void **state)
 }
 
 /* By its place, and by whether it made a call. */
-static void code_of_a_file_is_remembered(void **state)
+TEST(code_of_a_file_is_remembered)
 {
 	struct unwind_rule rule;
 
-	(void)state;
 	cache_open();
 	chain(20);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
@@ -201,14 +189,13 @@ static void code_of_a_file_is_remembered(void **state)
 }
 
 /* Of code that no table covers the cache may know that: it is read at once. */
-static void code_without_tables_is_read(void **state)
+TEST(code_without_tables_is_read)
 {
 	const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(5)) | RULE_KEY_INTERRUPTED};
 	struct unwind_rule rule;
 	u32 spent;
 
-	(void)state;
 	chain(1);
 	memory_image = MEMORY_BASE;
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
@@ -227,11 +214,10 @@ static void code_without_tables_is_read(void **state)
 }
 
 /* It may be other code the next time. */
-static void generated_code_is_not_remembered(void **state)
+TEST(generated_code_is_not_remembered)
 {
 	static const struct rule_cache empty;
 
-	(void)state;
 	cache_open();
 	memory_image = 0;
 	chain(20);
@@ -243,12 +229,11 @@ static void generated_code_is_not_remembered(void **state)
 }
 
 /* A budget that ends within the search makes it find less than there is. */
-static void what_was_cut_short_is_not_remembered(void **state)
+TEST(what_was_cut_short_is_not_remembered)
 {
 	struct unwind_rule whole, rule;
 	u32 kept = 0;
 
-	(void)state;
 	cache_open();
 	chain(3);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
@@ -269,11 +254,10 @@ static void what_was_cut_short_is_not_remembered(void **state)
 }
 
 /* Another process may know them. */
-static void files_without_their_tables_are_not_remembered(void **state)
+TEST(files_without_their_tables_are_not_remembered)
 {
 	struct unwind_rule rule;
 
-	(void)state;
 	chain(3);
 	cache_open();
 	memory_image = MEMORY_IMAGE_LOST;
@@ -285,11 +269,10 @@ static void files_without_their_tables_are_not_remembered(void **state)
 	memory_image = 0;
 }
 
-static void tasks_of_32_bits_are_not_remembered(void **state)
+TEST(tasks_of_32_bits_are_not_remembered)
 {
 	static const struct rule_cache empty;
 
-	(void)state;
 	chain(3);
 	unwind.is_compat = true;
 	assert_memory_equal(cache_open(), &empty, sizeof(empty));
@@ -297,27 +280,4 @@ static void tasks_of_32_bits_are_not_remembered(void **state)
 	assert_memory_equal(memory_rules, &empty, sizeof(empty));
 	memory_rules = NULL;
 	memory_image = 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_chain_is_walked_to_its_root),
-		cmocka_unit_test(depth_is_limited),
-		cmocka_unit_test(work_is_limited),
-		cmocka_unit_test(what_was_not_there_changes_nothing),
-		cmocka_unit_test(waiting_is_limited),
-		cmocka_unit_test(a_chain_that_turns_back_ends),
-		cmocka_unit_test(a_leaf_outside_of_code_counts),
-		cmocka_unit_test(a_guess_is_not_believed),
-		cmocka_unit_test(steps_are_remembered),
-		cmocka_unit_test(code_of_a_file_is_remembered),
-		cmocka_unit_test(code_without_tables_is_read),
-		cmocka_unit_test(generated_code_is_not_remembered),
-		cmocka_unit_test(what_was_cut_short_is_not_remembered),
-		cmocka_unit_test(files_without_their_tables_are_not_remembered),
-		cmocka_unit_test(tasks_of_32_bits_are_not_remembered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

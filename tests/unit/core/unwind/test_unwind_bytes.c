@@ -2,12 +2,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 static struct unwind unwind;
 
@@ -42,11 +40,10 @@ static void assert_decodes(u64 raw)
 	assert_int_equal(leb.signed_value, expected.signed_value);
 }
 
-static void leb128_of_every_length(void **state)
+TEST(leb128_of_every_length)
 {
 	u64 random = 1;
 
-	(void)state;
 	for (u32 bytes = 0; bytes <= 8; bytes++) {
 		u64 more = bytes < 8 ? 0x8080808080808080ULL >> 8 * (8 - bytes) % 64 : ~0ULL;
 
@@ -68,11 +65,10 @@ static void take(const u8 *bytes, u32 count)
 	bytes_open(&unwind.bytes, MEMORY_BASE, MEMORY_BASE + count);
 }
 
-static void the_window_never_passes_the_end(void **state)
+TEST(the_window_never_passes_the_end)
 {
 	static u8 memory[1000];
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(memory); i++)
 		memory[i] = i * 7;
 	take(memory, sizeof(memory));
@@ -84,11 +80,10 @@ static void the_window_never_passes_the_end(void **state)
 	assert_true(UNWIND_BUDGET - unwind.budget <= 6);
 }
 
-static void unreadable_and_budget_are_told_apart(void **state)
+TEST(unreadable_and_budget_are_told_apart)
 {
 	static u8 memory[10];
 
-	(void)state;
 	take(memory, sizeof(memory));
 	unwind.bytes.end++;
 	assert_int_equal(bytes_ready(&unwind), STOP_TABLE_UNREADABLE);
@@ -111,12 +106,11 @@ static void assert_pointer(u32 encoding, u64 expected, u32 bytes)
 	assert_int_equal(unwind.bytes.at, MEMORY_BASE + 8 + bytes);
 }
 
-static void pointers_of_every_encoding(void **state)
+TEST(pointers_of_every_encoding)
 {
 	static const u8 memory[48] = {[8] = 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
 	static const u8 target[48] = {[8] = 0x20, 0, 1, [32] = 0x78, 0x56, 0x34, 0x12};
 
-	(void)state;
 	take(memory, sizeof(memory));
 	assert_pointer(0x00, -2, 8);
 	assert_pointer(0x04, -2, 8);
@@ -132,16 +126,4 @@ static void pointers_of_every_encoding(void **state)
 	assert_int_equal(pointer(0x05), STOP_UNSUPPORTED);
 	take(target, sizeof(target));
 	assert_pointer(0x83, 0x12345678, 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leb128_of_every_length),
-		cmocka_unit_test(the_window_never_passes_the_end),
-		cmocka_unit_test(unreadable_and_budget_are_told_apart),
-		cmocka_unit_test(pointers_of_every_encoding),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 static struct unwind unwind;
 static const struct unwind_rule *const rule = &unwind.rule;
@@ -49,7 +47,7 @@ static void assert_frame_pointer(u32 word, u32 flags)
 	assert_int_equal(rule->flags, RULE_FRAME_POINTER | flags);
 }
 
-static void stubs_of_the_linkage_table(void **state)
+TEST(stubs_of_the_linkage_table)
 {
 	static const u8 plt0[] = {0xff, 0x35, 1, 2, 3, 4, 0xff, 0x25, 1, 2, 3, 4};
 	static const u8 plt[] = {0xff, 0x25, 1, 2, 3, 4, 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4};
@@ -57,7 +55,6 @@ static void stubs_of_the_linkage_table(void **state)
 				     0,	   0xf2, 0xe9, 1,    2,	   3, 4};
 	static const u8 second[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 2, 3, 4};
 
-	(void)state;
 	rule_at(plt0, sizeof(plt0), 0, true, false);
 	assert_stack_pointer(16, 0);
 	rule_at(plt0, sizeof(plt0), 6, true, false);
@@ -79,11 +76,10 @@ static void stubs_of_the_linkage_table(void **state)
 }
 
 /* Both threads come back from clone() to the same instruction. */
-static void returns_from_clone(void **state)
+TEST(returns_from_clone)
 {
 	static const u8 clone[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3};
 
-	(void)state;
 	rule_at(clone, sizeof(clone), 2, true, false);
 	assert_int_equal(rule->flags, RULE_OUTERMOST);
 	assert_int_equal(unwind.code_seen, CODE_UNREADABLE);
@@ -93,13 +89,12 @@ static void returns_from_clone(void **state)
 	assert_int_equal(unwind.code_seen, CODE_UNREADABLE);
 }
 
-static void edges_of_functions(void **state)
+TEST(edges_of_functions)
 {
 	static const u8 function[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
 	static const u8 function_32[] = {0x55, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
 	static const u8 thunk[] = {0x8b, 0x1c, 0x24, 0xc3};
 
-	(void)state;
 	rule_at(function, sizeof(function), 0, true, false);
 	assert_stack_pointer(8, 0);
 	rule_at(function, sizeof(function), 1, true, false);
@@ -122,14 +117,13 @@ static void edges_of_functions(void **state)
 	assert_stack_pointer(4, 0);
 }
 
-static void callers_have_their_frame(void **state)
+TEST(callers_have_their_frame)
 {
 	static const u8 call[] = {0xe8, 1, 2, 3, 4};
 	static const u8 init[] = {0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
 	/* add $16, %rsp; pop %rbp; pop %r12; ret */
 	static const u8 epilogue[] = {0x48, 0x83, 0xc4, 0x10, 0x5d, 0x41, 0x5c, 0xc3};
 
-	(void)state;
 	rule_at(call, sizeof(call), 5, false, false);
 	assert_frame_pointer(8, 0);
 	rule_at(init, sizeof(init), 2, false, false);
@@ -140,12 +134,11 @@ static void callers_have_their_frame(void **state)
 }
 
 /* call *%r12; mov $111, %edi; mov $60, %eax; syscall */
-static void threads_end_behind_their_call(void **state)
+TEST(threads_end_behind_their_call)
 {
 	static const u8 clone[] = {0x41, 0xff, 0xd4, 0xbf, 0x6f, 0,    0,   0,
 				   0xb8, 0x3c, 0,    0,	   0,	 0x0f, 0x05};
 
-	(void)state;
 	rule_at(clone, sizeof(clone), 3, false, false);
 	assert_int_equal(rule->flags, RULE_OUTERMOST);
 	rule_at(clone, sizeof(clone), 3, true, false);
@@ -153,7 +146,7 @@ static void threads_end_behind_their_call(void **state)
 }
 
 /* A frame pointer of 0 ends a stack in such code only. */
-static void code_where_stacks_begin(void **state)
+TEST(code_where_stacks_begin)
 {
 	/* xor %rbp, %rbp; mov %rsp, %rdi; lea (%rip), %rsi; and $-16, %rsp; call */
 	static const u8 start[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35, 1, 2,
@@ -170,7 +163,6 @@ static void code_where_stacks_begin(void **state)
 	/* nop; call: what Go has return there */
 	static const u8 goexit[] = {0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xe8, 1, 2, 3, 4};
 
-	(void)state;
 	rule_at(start, sizeof(start), sizeof(start), false, false);
 	assert_frame_pointer(8, RULE_ENTRY);
 	unwind.mapping.start = unwind.registers.value[REGISTER_RIP] - sizeof(start);
@@ -199,7 +191,7 @@ static void code_where_stacks_begin(void **state)
 }
 
 /* _init as crti.o and crtn.o make it: every instruction of it. */
-static void start_up_code(void **state)
+TEST(start_up_code)
 {
 	static const u8 init[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0x48,
 				  0x8b, 0x05, 1,    2,	  3,	4,    0x48, 0x85, 0xc0,
@@ -212,7 +204,6 @@ static void start_up_code(void **state)
 
 	static const u8 dummy[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 1, 2, 3, 4};
 
-	(void)state;
 	for (u32 offset = 0; offset <= 4; offset += 4) {
 		rule_at(dummy, sizeof(dummy), offset, true, false);
 		assert_stack_pointer(8, 0);
@@ -234,7 +225,7 @@ static void start_up_code(void **state)
 }
 
 /* __do_global_dtors_aux of crtbeginS.o: a conditional jump over a frame that comes and goes. */
-static void exit_code(void **state)
+TEST(exit_code)
 {
 	static const u8 code[] = {
 		0x80, 0x3d, 1,	  2, 3, 4, 0,	 /* cmpb $0, (%rip) */
@@ -250,7 +241,6 @@ static void exit_code(void **state)
 	};
 	static const u8 before[] = {0, 7, 9}, inside[] = {10, 18, 21, 23, 30, 35, 42};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(before); i++) {
 		rule_at(code, sizeof(code), before[i], true, false);
 		assert_stack_pointer(8, 0);
@@ -263,13 +253,12 @@ static void exit_code(void **state)
 	assert_stack_pointer(8, 0);
 }
 
-static void trampolines_without_tables(void **state)
+TEST(trampolines_without_tables)
 {
 	static const u8 long_form[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	static const u8 short_form[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	static const u8 vdso_32[] = {0xcd, 0x80, 0x5d, 0x5a, 0x59, 0xc3};
 
-	(void)state;
 	rule_at(long_form, sizeof(long_form), 0, false, false);
 	assert_int_equal(rule->cfa_kind, CFA_SIGNAL);
 	assert_int_equal(rule->flags, RULE_SIGNAL);
@@ -282,12 +271,11 @@ static void trampolines_without_tables(void **state)
 }
 
 /* A process may cut its mapping anywhere: what its end hides may say something else. */
-static void code_that_is_cut_off_says_little(void **state)
+TEST(code_that_is_cut_off_says_little)
 {
 	u8 code[8 + 10 + 1];
 	u64 pc;
 
-	(void)state;
 	memset(code, 0x58, sizeof(code)); /* pop %rax */
 	code[18] = 0xc3;		  /* ret */
 	rule_at(code, sizeof(code), 8, true, false);
@@ -305,11 +293,10 @@ static void code_that_is_cut_off_says_little(void **state)
 }
 
 /* The page behind is not there: what is on this one may do. */
-static void code_at_the_end_of_what_is_there(void **state)
+TEST(code_at_the_end_of_what_is_there)
 {
 	static u8 code[80] = {[24] = 0xc3};
 
-	(void)state;
 	memory_set(&unwind, code, 32);
 	unwind.mapping = (struct unwind_mapping){MEMORY_BASE, MEMORY_BASE + 200, MEMORY_BASE};
 	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + 24;
@@ -319,23 +306,4 @@ static void code_at_the_end_of_what_is_there(void **state)
 	unwind.mapping = (struct unwind_mapping){MEMORY_BASE, MEMORY_BASE + 200, MEMORY_BASE};
 	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + 24;
 	assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_TABLE_UNREADABLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stubs_of_the_linkage_table),
-		cmocka_unit_test(edges_of_functions),
-		cmocka_unit_test(returns_from_clone),
-		cmocka_unit_test(exit_code),
-		cmocka_unit_test(callers_have_their_frame),
-		cmocka_unit_test(code_where_stacks_begin),
-		cmocka_unit_test(threads_end_behind_their_call),
-		cmocka_unit_test(start_up_code),
-		cmocka_unit_test(trampolines_without_tables),
-		cmocka_unit_test(code_that_is_cut_off_says_little),
-		cmocka_unit_test(code_at_the_end_of_what_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,10 @@
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <string.h>
+
+#include "unit_test.h"
 
 #define WORDS 256
 #define WORD(i) (MEMORY_BASE + 8 * (i))
@@ -49,11 +47,10 @@ static u32 step(const struct unwind_rule *rule)
 	return unwind_step(&unwind);
 }
 
-static void saved_registers_come_back(void **state)
+TEST(saved_registers_come_back)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	rule.slot[SLOT_RBX] = 3;
 	rule.slot[SLOT_R15] = 7;
@@ -72,11 +69,10 @@ static void saved_registers_come_back(void **state)
 	assert_true(is_known(REGISTER_R14));
 }
 
-static void what_was_lost_stays_lost(void **state)
+TEST(what_was_lost_stays_lost)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_true(is_known(REGISTER_R13));
@@ -89,11 +85,10 @@ static void what_was_lost_stays_lost(void **state)
 	assert_true(is_known(REGISTER_R12));
 }
 
-static void far_slots_are_read_by_themselves(void **state)
+TEST(far_slots_are_read_by_themselves)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	rule.cfa_offset = 8 * 230;
 	rule.slot[SLOT_RBX] = SLOT_WORDS_MAX;
@@ -106,11 +101,10 @@ static void far_slots_are_read_by_themselves(void **state)
 	assert_int_equal(value[REGISTER_RIP], HOLDS(239));
 }
 
-static void the_cfa_may_be_in_memory(void **state)
+TEST(the_cfa_may_be_in_memory)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	stack[12] = WORD(40);
 	rule.cfa_kind = CFA_DEREF;
@@ -128,11 +122,10 @@ static void the_cfa_may_be_in_memory(void **state)
 	assert_int_equal(value[REGISTER_RSP], WORD(41));
 }
 
-static void registers_may_be_saved_below_another(void **state)
+TEST(registers_may_be_saved_below_another)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	rule.base = REGISTER_RBP;
 	rule.slot[SLOT_RBP] = 1;
@@ -148,11 +141,10 @@ static void registers_may_be_saved_below_another(void **state)
 	assert_false(is_known(REGISTER_RBP));
 }
 
-static void stubs_push_a_word_halfway(void **state)
+TEST(stubs_push_a_word_halfway)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	rule.cfa_kind = CFA_PLT;
 	rule.cfa_offset = 8;
 	rule.operand = 11;
@@ -166,11 +158,10 @@ static void stubs_push_a_word_halfway(void **state)
 	assert_int_equal(value[REGISTER_RIP], HOLDS(11));
 }
 
-static void signals_bring_all_registers(void **state)
+TEST(signals_bring_all_registers)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	rule.cfa_kind = CFA_SIGNAL;
 	rule.cfa_offset = 0;
@@ -209,11 +200,10 @@ static struct unwind_rule take_goroutine(void)
 		.slot = {[GO_SLOT_M] = 6, [GO_SLOT_GOROUTINE] = 3, [GO_SLOT_STACK] = 7}};
 }
 
-static void the_scheduler_leads_to_its_goroutine(void **state)
+TEST(the_scheduler_leads_to_its_goroutine)
 {
 	struct unwind_rule rule = take_goroutine();
 
-	(void)state;
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(201));
 	assert_int_equal(value[REGISTER_RIP], WORD(5));
@@ -239,11 +229,10 @@ static void the_scheduler_leads_to_its_goroutine(void **state)
 	assert_int_equal(step(&rule), STOP_ROOT);
 }
 
-static void a_goroutine_whose_stack_grows_has_saved_its_registers(void **state)
+TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 {
 	struct unwind_rule rule = take_goroutine();
 
-	(void)state;
 	rule.operand = 0;
 	rule.slot[GO_SLOT_RBP] = 13;
 	stack[120 + 8] = WORD(5);
@@ -260,11 +249,10 @@ static void a_goroutine_whose_stack_grows_has_saved_its_registers(void **state)
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
 }
 
-static void c_code_comes_back_by_a_depth(void **state)
+TEST(c_code_comes_back_by_a_depth)
 {
 	struct unwind_rule rule = take_goroutine();
 
-	(void)state;
 	rule.cfa_kind = CFA_GO_DEPTH;
 	rule.cfa_offset = 16;
 	rule.slot[GO_SLOT_STACK] = 1;
@@ -280,11 +268,10 @@ static void c_code_comes_back_by_a_depth(void **state)
 	assert_int_equal(value[REGISTER_RBP], WORD(220));
 }
 
-static void frames_only_go_outwards(void **state)
+TEST(frames_only_go_outwards)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	rule.cfa_offset = -8;
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
@@ -299,11 +286,10 @@ static void frames_only_go_outwards(void **state)
 	assert_int_equal(step(&rule), STOP_UNALIGNED);
 }
 
-static void each_way_to_stop_has_its_name(void **state)
+TEST(each_way_to_stop_has_its_name)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	take();
 	rule.cfa_register = REGISTER_R10;
 	unwind.registers.known &= ~(1U << REGISTER_R10);
@@ -335,11 +321,10 @@ static u32 step_to_null(const struct unwind_rule *rule, u64 rbp, u64 rbx)
 	return step(rule);
 }
 
-static void a_made_stack_ends_at_a_null_return(void **state)
+TEST(a_made_stack_ends_at_a_null_return)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	assert_int_equal(WORD(18) & 15, 0);
 	assert_int_equal(step_to_null(&rule, 0, 0), STOP_ROOT);
 	assert_int_equal(step_to_null(&rule, WORD(18), 0), STOP_ROOT);
@@ -348,11 +333,10 @@ static void a_made_stack_ends_at_a_null_return(void **state)
 }
 
 /* What a wrong CFA and an overwritten return address lead to. */
-static void any_other_null_return_cuts_the_stack(void **state)
+TEST(any_other_null_return_cuts_the_stack)
 {
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	assert_int_equal(step_to_null(&rule, WORD(17), 0), STOP_NULL_RETURN);
 	assert_int_equal(step_to_null(&rule, 1, 0), STOP_NULL_RETURN);
 	assert_int_equal(step_to_null(&rule, 0, 5), STOP_NULL_RETURN);
@@ -374,12 +358,11 @@ static void any_other_null_return_cuts_the_stack(void **state)
 	assert_int_equal(step(&rule), STOP_NULL_RETURN);
 }
 
-static void tasks_of_32_bits_have_short_words(void **state)
+TEST(tasks_of_32_bits_have_short_words)
 {
 	static u32 words[32];
 	struct unwind_rule rule = plain_rule();
 
-	(void)state;
 	for (u32 i = 0; i < 32; i++)
 		words[i] = HOLDS(i);
 	memory_set(&unwind, words, sizeof(words));
@@ -391,27 +374,4 @@ static void tasks_of_32_bits_have_short_words(void **state)
 	assert_int_equal(value[REGISTER_RIP], HOLDS(5));
 	assert_int_equal(value[REGISTER_RBP], HOLDS(4));
 	assert_int_equal(value[REGISTER_RSP], MEMORY_BASE + 24);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(saved_registers_come_back),
-		cmocka_unit_test(what_was_lost_stays_lost),
-		cmocka_unit_test(far_slots_are_read_by_themselves),
-		cmocka_unit_test(the_cfa_may_be_in_memory),
-		cmocka_unit_test(registers_may_be_saved_below_another),
-		cmocka_unit_test(stubs_push_a_word_halfway),
-		cmocka_unit_test(signals_bring_all_registers),
-		cmocka_unit_test(the_scheduler_leads_to_its_goroutine),
-		cmocka_unit_test(a_goroutine_whose_stack_grows_has_saved_its_registers),
-		cmocka_unit_test(c_code_comes_back_by_a_depth),
-		cmocka_unit_test(frames_only_go_outwards),
-		cmocka_unit_test(each_way_to_stop_has_its_name),
-		cmocka_unit_test(a_made_stack_ends_at_a_null_return),
-		cmocka_unit_test(any_other_null_return_cuts_the_stack),
-		cmocka_unit_test(tasks_of_32_bits_have_short_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

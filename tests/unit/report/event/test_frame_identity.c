@@ -2,15 +2,11 @@
 /* Which object a frame is of, where in it, and between which bounds its function lies. */
 #include "report/event/frame_identity.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 #define KERNEL 0xffffffff81000000
 #define MODULE 0xffffffffc0000000
@@ -104,9 +100,8 @@ static void assert_place(u64 frame, enum frame_role role, enum frame_identity_ki
 	assert_int_equal(place.object.is_kernel, FRAME_IS_KERNEL(frame));
 }
 
-static void code_with_a_build_id_lies_in_its_file(void **state)
+TEST(code_with_a_build_id_lies_in_its_file)
 {
-	(void)state;
 	assert_place(FRAME_USER(LIBC, 0x2010), FRAME_RETURN, FRAME_BY_BUILD_ID,
 		     "/usr/lib/libc.so.6", 0x2010, 0x2000);
 	assert_place(KERNEL + 0x1040, FRAME_RETURN, FRAME_BY_BUILD_ID, "[kernel.kallsyms]", 0x1040,
@@ -114,9 +109,8 @@ static void code_with_a_build_id_lies_in_its_file(void **state)
 	assert_place(MODULE + 0x30, FRAME_RETURN, FRAME_BY_BUILD_ID, "[ext4]", 0x30, 0);
 }
 
-static void a_leaf_is_the_start_of_its_function(void **state)
+TEST(a_leaf_is_the_start_of_its_function)
 {
-	(void)state;
 	assert_place(FRAME_USER(LIBC, 0x2010), FRAME_LEAF, FRAME_BY_BUILD_ID, "/usr/lib/libc.so.6",
 		     0x2000, 0x2000);
 	assert_place(FRAME_USER(LIBC, 0x3010), FRAME_LEAF, FRAME_BY_BUILD_ID, "/usr/lib/libc.so.6",
@@ -125,12 +119,11 @@ static void a_leaf_is_the_start_of_its_function(void **state)
 }
 
 /* Where a call is the last of its function, the code that it returns to is that of the next. */
-static void a_return_address_is_of_the_byte_before(void **state)
+TEST(a_return_address_is_of_the_byte_before)
 {
 	const struct frame_place place =
 		frame_identities_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_RETURN);
 
-	(void)state;
 	assert_non_null(place.symbol);
 	assert_string_equal(place.symbol->name, "read");
 	assert_int_equal(place.offset, 0x2040);
@@ -140,12 +133,11 @@ static void a_return_address_is_of_the_byte_before(void **state)
 }
 
 /* A probe at the start of a function, a system call as its last instruction. */
-static void what_was_executed_is_where_it_is(void **state)
+TEST(what_was_executed_is_where_it_is)
 {
 	struct frame_place place =
 		frame_identities_place(identities, FRAME_USER(LIBC, 0x2000), FRAME_EXECUTED);
 
-	(void)state;
 	assert_string_equal(place.symbol->name, "read");
 	assert_int_equal(frame_identity_looked_up(place.offset, FRAME_EXECUTED), 0x2000);
 	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2020), FRAME_EXECUTED);
@@ -154,9 +146,8 @@ static void what_was_executed_is_where_it_is(void **state)
 	assert_null(place.symbol);
 }
 
-static void generated_code_is_its_function(void **state)
+TEST(generated_code_is_its_function)
 {
-	(void)state;
 	assert_place(FRAME_USER(JIT, 0x120), FRAME_RETURN, FRAME_BY_NAME, "[anon]", 0x20, 0);
 	assert_place(PROGRAM + 0x20, FRAME_RETURN, FRAME_BY_NAME, "[kernel.kallsyms]", 0x20, 0);
 	assert_place(FRAME_USER(JIT, 0x420), FRAME_RETURN, FRAME_BY_HOST, "[anon]",
@@ -165,9 +156,8 @@ static void generated_code_is_its_function(void **state)
 		     JIT_BASE + 0x720, 0);
 }
 
-static void what_nothing_identifies_is_of_its_host(void **state)
+TEST(what_nothing_identifies_is_of_its_host)
 {
-	(void)state;
 	assert_place(FRAME_USER(LOCAL, 0x40), FRAME_RETURN, FRAME_BY_HOST, "/opt/local", 0x40, 0);
 	assert_place(UNNAMED_MODULE + 0x40, FRAME_RETURN, FRAME_BY_HOST, "[local]", 0x40, 0);
 	assert_place(KERNEL - 0x40, FRAME_RETURN, FRAME_BY_HOST, "[kernel.kallsyms]", KERNEL - 0x40,
@@ -183,7 +173,7 @@ static struct frame_identity identity_at(u64 frame)
 }
 
 /* The id that is kept for a mapping is not that of what has a name in it. */
-static void ids_tell_objects_apart(void **state)
+TEST(ids_tell_objects_apart)
 {
 	const u64 frames[] = {
 		KERNEL + 0x1040,	 MODULE + 0x30,
@@ -193,7 +183,6 @@ static void ids_tell_objects_apart(void **state)
 		FRAME_USER(JIT, 0x420),	 FRAME_USER(MAPPING_UNKNOWN, 0x40),
 	};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
 		struct frame_identity one = identity_at(frames[i]);
 		struct frame_identity again = identity_at(frames[i]);
@@ -216,12 +205,11 @@ static bool same_elsewhere(struct frame_identities *elsewhere, u64 frame)
 	return !memcmp(&there, &here, sizeof(here));
 }
 
-static void only_code_of_the_host_differs_elsewhere(void **state)
+TEST(only_code_of_the_host_differs_elsewhere)
 {
 	struct trace_reader *other = recording("there");
 	struct frame_identities *elsewhere;
 
-	(void)state;
 	assert_int_equal(frame_identities_create(other, &elsewhere), 0);
 	assert_true(same_elsewhere(elsewhere, KERNEL + 0x1040));
 	assert_true(same_elsewhere(elsewhere, FRAME_USER(LIBC, 0x2010)));
@@ -233,18 +221,4 @@ static void only_code_of_the_host_differs_elsewhere(void **state)
 	trace_reader_close(&other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_with_a_build_id_lies_in_its_file),
-		cmocka_unit_test(a_leaf_is_the_start_of_its_function),
-		cmocka_unit_test(a_return_address_is_of_the_byte_before),
-		cmocka_unit_test(what_was_executed_is_where_it_is),
-		cmocka_unit_test(generated_code_is_its_function),
-		cmocka_unit_test(what_nothing_identifies_is_of_its_host),
-		cmocka_unit_test(ids_tell_objects_apart),
-		cmocka_unit_test(only_code_of_the_host_differs_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, open_recording, close_recording);
-}
+TEST_GROUP(open_recording, close_recording)

@@ -5,13 +5,10 @@
  */
 #include "report/event/stack_end.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static const struct stack_end *end_of(u32 flags)
 {
@@ -20,17 +17,15 @@ static const struct stack_end *end_of(u32 flags)
 	return stack_end_of(&stack, REASON_CHANGED);
 }
 
-static void test_whole_stacks_are_not_cut(void **state)
+TEST(whole_stacks_are_not_cut)
 {
-	(void)state;
 	assert_false(stack_end_is_cut(end_of(0)));
 	assert_false(stack_end_is_cut(end_of(STACK_USER | STOP_ROOT << STACK_STOP_SHIFT)));
 	assert_ptr_equal(end_of(STACK_USER), stack_end_of_stop(STOP_ROOT));
 }
 
-static void test_cut_stacks_have_the_stop_as_marker(void **state)
+TEST(cut_stacks_have_the_stop_as_marker)
 {
-	(void)state;
 	assert_string_equal(end_of(STACK_TRUNCATED)->marker, "[truncated]");
 	assert_true(stack_end_is_cut(end_of(STACK_TRUNCATED)));
 	for (u32 stop = STOP_DEPTH; stop < STOP_COUNT; stop++) {
@@ -45,7 +40,7 @@ static void test_cut_stacks_have_the_stop_as_marker(void **state)
 }
 
 /* In user mode there is no kernel stack: nothing is lost. */
-static void test_missing_stacks(void **state)
+TEST(missing_stacks)
 {
 	static const bool is_cut[REASON_COUNT] = {
 		[REASON_UNREADABLE] = true,
@@ -58,7 +53,6 @@ static void test_missing_stacks(void **state)
 		[REASON_UNANSWERED] = true,
 	};
 
-	(void)state;
 	for (u32 reason = 0; reason < REASON_COUNT; reason++) {
 		const struct stack_end *end = stack_end_of(NULL, reason);
 
@@ -94,11 +88,10 @@ static void check_marker(const char *text, const struct stack_end *end)
 		fail_msg("the page does not have %s", end->marker);
 }
 
-static void test_page_has_all_markers(void **state)
+TEST(page_has_all_markers)
 {
 	const char *text = text_of(report_page);
 
-	(void)state;
 	check_marker(text, end_of(STACK_TRUNCATED));
 	for (u32 stop = 0; stop < STOP_COUNT; stop++)
 		check_marker(text, stack_end_of_stop(stop));
@@ -110,28 +103,19 @@ static void test_page_has_all_markers(void **state)
 static const char stop_list[] = STOP_REASONS(X), reason_list[] = STACK_REASONS(X);
 #undef X
 
-static void test_page_has_the_names_in_their_order(void **state)
+TEST(page_has_the_names_in_their_order)
 {
 	const char *text = text_of(data_page);
 
-	(void)state;
 	assert_non_null(strstr(text, stop_list + 2));
 	assert_non_null(strstr(text, reason_list + 2));
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_stacks_are_not_cut),
-		cmocka_unit_test(test_cut_stacks_have_the_stop_as_marker),
-		cmocka_unit_test(test_missing_stacks),
-		cmocka_unit_test(test_page_has_all_markers),
-		cmocka_unit_test(test_page_has_the_names_in_their_order),
-	};
-
 	if (argc != 3)
 		return 2;
 	report_page = argv[1];
 	data_page = argv[2];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -5,15 +5,11 @@
  */
 #include "report/event/stack_hash.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 /* A machine, and where its code lies. */
 struct machine {
@@ -171,20 +167,18 @@ static bool same(struct stack_hash a, struct stack_hash b)
 	return !memcmp(a.byte, b.byte, sizeof(a.byte));
 }
 
-static void one_stack_has_one_hash_on_all_machines(void **state)
+TEST(one_stack_has_one_hash_on_all_machines)
 {
-	(void)state;
 	assert_true(same(hash_of(&here, usual(&here)), hash_of(&there, usual(&there))));
 }
 
 /* Each differs from the usual one, and from each other. */
-static void what_matters_changes_it(void **state)
+TEST(what_matters_changes_it)
 {
 	struct recorded made[12];
 	struct stack_hash hashes[12];
 	u32 count = 0;
 
-	(void)state;
 	for (u32 i = 0; i < 12; i++)
 		made[i] = usual(&here);
 	count++;
@@ -208,22 +202,20 @@ static void what_matters_changes_it(void **state)
 	}
 }
 
-static void why_there_is_none_belongs_to_it(void **state)
+TEST(why_there_is_none_belongs_to_it)
 {
 	struct recorded changed = usual(&here), gone = usual(&here);
 
-	(void)state;
 	changed.user_depth = gone.user_depth = 0;
 	changed.reason = REASON_CHANGED;
 	gone.reason = REASON_GONE;
 	assert_false(same(hash_of(&here, changed), hash_of(&here, gone)));
 }
 
-static void a_leaf_is_its_function(void **state)
+TEST(a_leaf_is_its_function)
 {
 	struct recorded one = usual(&here), other = usual(&there);
 
-	(void)state;
 	other.leaf = there.kernel + 0x1060;
 	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
 	one.leaf = here.kernel + 0x5000; /* no symbol covers it */
@@ -240,11 +232,10 @@ static struct recorded generated(const struct machine *machine, u64 offset, cons
 	return recorded;
 }
 
-static void generated_code_goes_by_its_name(void **state)
+TEST(generated_code_goes_by_its_name)
 {
 	struct stack_hash hash = hash_of(&here, generated(&here, 0x20, "interpret"));
 
-	(void)state;
 	assert_true(same(hash, hash_of(&there, generated(&there, 0x20, "interpret"))));
 	assert_false(same(hash, hash_of(&there, generated(&there, 0x21, "interpret"))));
 	assert_false(same(hash, hash_of(&there, generated(&there, 0x20, "compile"))));
@@ -252,11 +243,10 @@ static void generated_code_goes_by_its_name(void **state)
 			  hash_of(&there, generated(&there, 0x20, ""))));
 }
 
-static void bpf_programs_go_by_their_name(void **state)
+TEST(bpf_programs_go_by_their_name)
 {
 	struct recorded one = usual(&here), other = usual(&there);
 
-	(void)state;
 	one.kernel[1] = here.program + 0x20;
 	other.kernel[1] = there.program + 0x20;
 	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
@@ -265,12 +255,11 @@ static void bpf_programs_go_by_their_name(void **state)
 }
 
 /* The same path may be another file there. */
-static void code_that_nothing_identifies_is_of_its_host(void **state)
+TEST(code_that_nothing_identifies_is_of_its_host)
 {
 	struct machine moved = there;
 	struct recorded one = usual(&here), other = usual(&there);
 
-	(void)state;
 	one.user[1] = FRAME_USER(here.local, 0x40);
 	other.user[1] = FRAME_USER(there.local, 0x40);
 	assert_false(same(hash_of(&here, one), hash_of(&there, other)));
@@ -278,11 +267,10 @@ static void code_that_nothing_identifies_is_of_its_host(void **state)
 	assert_true(same(hash_of(&here, one), hash_of(&moved, other)));
 }
 
-static void a_mapping_that_is_not_known_is_one_place(void **state)
+TEST(a_mapping_that_is_not_known_is_one_place)
 {
 	struct recorded one = usual(&here), other = usual(&there);
 
-	(void)state;
 	one.user[1] = FRAME_USER(MAPPING_UNKNOWN, 0x40);
 	other.user[1] = FRAME_USER(MAPPING_UNKNOWN, 0x80);
 	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
@@ -290,12 +278,11 @@ static void a_mapping_that_is_not_known_is_one_place(void **state)
 
 /* Hashes that were kept are to be found again. This one was computed elsewhere, by the words of
  * frame_identity.h and stack_hash.h. */
-static void the_hash_stays_what_it_is(void **state)
+TEST(the_hash_stays_what_it_is)
 {
 	static const u8 kept[] = {0xf0, 0x5a, 0x97, 0xe4, 0x3d, 0x8d, 0x58, 0xcc,
 				  0x14, 0xa8, 0x7a, 0x86, 0x7c, 0x62, 0xd9, 0xe4};
 
-	(void)state;
 	assert_memory_equal(hash_of(&here, usual(&here)).byte, kept, sizeof(kept));
 }
 
@@ -310,7 +297,7 @@ static struct frame_identity by_build_id(const u8 *build_id, u32 bytes, u64 offs
 }
 
 /* All that a store keeps of a stack. */
-static void it_can_be_made_again_of_its_parts(void **state)
+TEST(it_can_be_made_again_of_its_parts)
 {
 	const struct frame_identity leaf = by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x1000);
 	const struct frame_identity kernel[] = {
@@ -325,25 +312,6 @@ static void it_can_be_made_again_of_its_parts(void **state)
 	const struct stack_hash_side kernel_side = {"root", stack_hash_frames(kernel, 2)};
 	const struct stack_hash_side user_side = {"root", stack_hash_frames(user, 3)};
 
-	(void)state;
 	assert_true(same(hash_of(&here, usual(&here)),
 			 stack_hash_join(STACK_LEAF_KERNEL, &leaf, &kernel_side, &user_side)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_stack_has_one_hash_on_all_machines),
-		cmocka_unit_test(what_matters_changes_it),
-		cmocka_unit_test(why_there_is_none_belongs_to_it),
-		cmocka_unit_test(a_leaf_is_its_function),
-		cmocka_unit_test(generated_code_goes_by_its_name),
-		cmocka_unit_test(bpf_programs_go_by_their_name),
-		cmocka_unit_test(code_that_nothing_identifies_is_of_its_host),
-		cmocka_unit_test(a_mapping_that_is_not_known_is_one_place),
-		cmocka_unit_test(the_hash_stays_what_it_is),
-		cmocka_unit_test(it_can_be_made_again_of_its_parts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Waits and wakers belong together by when the wait began, if nothing else began just then. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "report/event/wakeups.h"
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 enum kind { WAITER, WAKER, OTHER };
 
@@ -80,13 +75,12 @@ static u32 other(u32 index)
 	return wakeups_other(wakeups, &events[index], &tid, &time) ? tid : 0;
 }
 
-static void test_both_ends(void **state)
+TEST(both_ends, NULL, clear)
 {
 	static const u32 others[COUNT] = {10, 0, 20, 0, 0, 0, 0};
 	u64 time;
 	u32 tid;
 
-	(void)state;
 	write_recording(true, false);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(other(i), others[i]);
@@ -96,18 +90,16 @@ static void test_both_ends(void **state)
 	assert_false(wakeups_is_waker(wakeups, &events[2]));
 }
 
-static void test_without_wakers(void **state)
+TEST(without_wakers, NULL, clear)
 {
-	(void)state;
 	write_recording(false, false);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(other(i), 0);
 }
 
 /* The value of an event is no length of a wait there. */
-static void test_a_summary_joins_none(void **state)
+TEST(a_summary_joins_none, NULL, clear)
 {
-	(void)state;
 	write_recording(true, true);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(other(i), 0);
@@ -115,15 +107,10 @@ static void test_a_summary_joins_none(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_both_ends, clear),
-		cmocka_unit_test_teardown(test_without_wakers, clear),
-		cmocka_unit_test_teardown(test_a_summary_joins_none, clear),
-	};
 	int file = mkstemp(recording);
 
 	if (file < 0)
 		return 1;
 	close(file);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -3,13 +3,10 @@
  * service that each path names. */
 #include "report/name/cgroup_service.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define ID "4f1ec5c4d1a3c1d0e21a1b8cf8f6c1f3a9b7c5d2e4f60718293a4b5c6d7e8f90"
 #define OTHER_ID "aaaaaaaaaaaac1d0e21a1b8cf8f6c1f3a9b7c5d2e4f60718293a4b5c6d7e8f90"
@@ -35,9 +32,8 @@ static void expect(const struct named *cases, size_t count)
 		expect(cases_, sizeof(cases_) / sizeof(*cases_));                                  \
 	} while (0)
 
-static void cgroups_of_the_machine_have_services(void **state)
+TEST(cgroups_of_the_machine_have_services)
 {
-	(void)state;
 	EXPECT({"/system.slice/nginx.service", "nginx"},
 	       {"/system.slice/nginx.service/worker", "nginx"},
 	       {"/system.slice/system-getty.slice/getty@tty1.service", "getty"},
@@ -48,9 +44,8 @@ static void cgroups_of_the_machine_have_services(void **state)
 	       {"/batch", "batch"}, {"/batch/night", "night"}, {"/@", "@"});
 }
 
-static void containers_are_their_id(void **state)
+TEST(containers_are_their_id)
 {
-	(void)state;
 	EXPECT({"/system.slice/docker-" ID ".scope", "4f1ec5c4d1a3"},
 	       {"/docker/" ID, "4f1ec5c4d1a3"},
 	       {"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod7.slice/"
@@ -61,9 +56,8 @@ static void containers_are_their_id(void **state)
 	       {"/machine.slice/machine-web.scope", "machine-web"}, {"/lxc.payload.web", "web"});
 }
 
-static void a_users_own_unit_is_the_users(void **state)
+TEST(a_users_own_unit_is_the_users)
 {
-	(void)state;
 	EXPECT({"/user.slice/user-1000.slice/session-3.scope", "user-1000"}, {USER, "user-1000"},
 	       {USER "/app.slice/nginx.service", "user-1000/nginx"},
 	       {"/nested" USER "/app.slice/nginx.service", "user-1000/nginx"},
@@ -76,9 +70,8 @@ static void a_users_own_unit_is_the_users(void **state)
 	       {USER "/kernel", "user-1000"}, {USER "/other.service", "user-1000/other"});
 }
 
-static void what_lies_in_a_container_or_service_is_its_own(void **state)
+TEST(what_lies_in_a_container_or_service_is_its_own)
 {
-	(void)state;
 	EXPECT({"/docker/" ID "/system.slice/nginx.service", "4f1ec5c4d1a3/nginx"},
 	       {"/docker/" ID "/docker/" OTHER_ID, "4f1ec5c4d1a3/aaaaaaaaaaaa"},
 	       {"/machine.slice/machine-web.scope/system.slice/nginx.service", "machine-web/nginx"},
@@ -88,9 +81,8 @@ static void what_lies_in_a_container_or_service_is_its_own(void **state)
 }
 
 /* A user could name a cgroup so that the service's name ends a line, or has another owner. */
-static void odd_letters_do_no_harm(void **state)
+TEST(odd_letters_do_no_harm)
 {
-	(void)state;
 	EXPECT({USER "/a\tb\x1b[1m.service", "user-1000/a?b?[1m"},
 	       {USER "/a\\x0ab.service", "user-1000/a\\x0ab"},
 	       {USER "/..\\x2fnginx.service", "user-1000/..\\x2fnginx"},
@@ -98,40 +90,23 @@ static void odd_letters_do_no_harm(void **state)
 	       {"/user.slice/user-.slice/x", "x"}, {"/user.slice/user-1x.slice", "user-1x"});
 }
 
-static void the_root_and_sessions_have_none(void **state)
+TEST(the_root_and_sessions_have_none)
 {
 	static const char *const none[] = {"", "/", "//", "/session-1.scope"};
 	char name[CGROUP_SERVICE_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		assert_false(cgroup_service_name(none[i], name));
 }
 
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
 	char path[600] = USER "/", name[CGROUP_SERVICE_BYTES];
 	size_t begin = strlen(path);
 
-	(void)state;
 	memset(path + begin, 'x', 500 - begin);
 	memcpy(path + 500, ".service", sizeof(".service"));
 	assert_true(cgroup_service_name(path, name));
 	assert_int_equal(strlen(name), CGROUP_SERVICE_BYTES - 1);
 	assert_memory_equal(name, "user-1000/xxx", 13);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cgroups_of_the_machine_have_services),
-		cmocka_unit_test(containers_are_their_id),
-		cmocka_unit_test(a_users_own_unit_is_the_users),
-		cmocka_unit_test(what_lies_in_a_container_or_service_is_its_own),
-		cmocka_unit_test(odd_letters_do_no_harm),
-		cmocka_unit_test(the_root_and_sessions_have_none),
-		cmocka_unit_test(long_names_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Segments from what the functions of a recording tell, a recording of anybody included. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "report/name/code_layout.h"
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 static char recording[] = "/tmp/stackmap-layout-XXXXXX";
 
@@ -32,7 +27,7 @@ static void find(const struct trace_symbol *symbols, u32 count, struct elf_segme
 	trace_reader_close(&reader);
 }
 
-static void functions_with_one_slide_are_a_segment(void **state)
+TEST(functions_with_one_slide_are_a_segment)
 {
 	static const struct trace_symbol symbols[] = {
 		{2, 0x100, 0x10, "of another file", 0x9100},
@@ -45,7 +40,6 @@ static void functions_with_one_slide_are_a_segment(void **state)
 	};
 	struct elf_segments layout;
 
-	(void)state;
 	find(symbols, 7, &layout);
 	assert_int_equal(layout.count, 2);
 	assert_int_equal(layout.segment[0].offset, 0x1000);
@@ -58,7 +52,7 @@ static void functions_with_one_slide_are_a_segment(void **state)
 	assert_int_equal(layout.count, 0);
 }
 
-static void what_wraps_is_left_out(void **state)
+TEST(what_wraps_is_left_out)
 {
 	static const struct trace_symbol symbols[] = {
 		{3, UINT64_MAX - 8, 0x10, "by its offset", 0x1000},
@@ -66,17 +60,15 @@ static void what_wraps_is_left_out(void **state)
 	};
 	struct elf_segments layout;
 
-	(void)state;
 	find(symbols, 2, &layout);
 	assert_int_equal(layout.count, 0);
 }
 
-static void there_are_no_more_than_fit(void **state)
+TEST(there_are_no_more_than_fit)
 {
 	struct trace_symbol symbols[ELF_SEGMENTS_MAX + 5];
 	struct elf_segments layout;
 
-	(void)state;
 	for (u32 i = 0; i < ELF_SEGMENTS_MAX + 5; i++)
 		symbols[i] = (struct trace_symbol){3, 0x100 * (i + 1), 8, "", 0x200 * (i + 1)};
 	find(symbols, ELF_SEGMENTS_MAX + 5, &layout);
@@ -95,13 +87,4 @@ static int teardown(void **state)
 	return unlink(recording);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_with_one_slide_are_a_segment),
-		cmocka_unit_test(what_wraps_is_left_out),
-		cmocka_unit_test(there_are_no_more_than_fit),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "report/name/demangle_cache.h"
+#include "unit_test.h"
 
-static void a_mangled_name_is_demangled_once(void **state)
+TEST(a_mangled_name_is_demangled_once)
 {
 	struct demangle_cache *names = *state;
 	char again[] = "_ZN3foo3barEi";
@@ -19,7 +15,7 @@ static void a_mangled_name_is_demangled_once(void **state)
 	assert_ptr_equal(demangle_cache_find(names, again), plain);
 }
 
-static void other_names_stay(void **state)
+TEST(other_names_stay)
 {
 	static const char *const others[] = {"main", "", "_init", "_ZN3foo", "malloc@plt"};
 	struct demangle_cache *names = *state;
@@ -29,7 +25,7 @@ static void other_names_stay(void **state)
 			assert_ptr_equal(demangle_cache_find(names, others[i]), others[i]);
 }
 
-static void many_names_keep_their_own(void **state)
+TEST(many_names_keep_their_own)
 {
 	struct demangle_cache *names = *state;
 	char mangled[32], plain[32];
@@ -53,13 +49,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mangled_name_is_demangled_once),
-		cmocka_unit_test(other_names_stay),
-		cmocka_unit_test(many_names_keep_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Frames of the kernel that the recording does not name: what they are called, and when a copy of
  * kallsyms names them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "report/name/frame_names.h"
 #include "symbol/kernel/kernel_names.h"
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 #define KERNEL 0xffffffff81000000ULL
 #define NAMED (KERNEL + 0x1000)
@@ -84,9 +79,8 @@ static void expect(u64 frame, struct frame_naming naming, const char *label)
 }
 
 /* In a merged recording bits 48 to 62 of a kernel's frame are the machine, which is no mapping. */
-static void a_kernel_frame_is_in_no_mapping(void **state)
+TEST(a_kernel_frame_is_in_no_mapping)
 {
-	(void)state;
 	write_recording(0, 0);
 	expect(FRAME_USER(3, 0x10), (struct frame_naming){}, "true+0x10");
 	expect(1ULL << 63 | FRAME_USER(3, 0x10), (struct frame_naming){}, "[unknown]");
@@ -110,7 +104,7 @@ static void write_functions(const struct trace_symbol *symbols, u32 count)
 
 /* A stripped program's: all of it has one label, which is no name. What has one elsewhere has it.
  */
-static void a_function_without_a_name_is_its_range(void **state)
+TEST(a_function_without_a_name_is_its_range)
 {
 	static const struct trace_symbol symbols[] = {
 		{3, 0x100, 0x80, ""},
@@ -118,7 +112,6 @@ static void a_function_without_a_name_is_its_range(void **state)
 		{3, 0x200, 0x20, "named"},
 	};
 
-	(void)state;
 	write_functions(symbols, 3);
 	expect(FRAME_USER(3, 0x100), (struct frame_naming){}, "true+0x100..0x180");
 	expect(FRAME_USER(3, 0x17f), (struct frame_naming){}, "true+0x100..0x180");
@@ -126,17 +119,15 @@ static void a_function_without_a_name_is_its_range(void **state)
 	expect(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
 }
 
-static void a_copy_names_what_was_hidden(void **state)
+TEST(a_copy_names_what_was_hidden)
 {
-	(void)state;
 	write_recording(0, 0);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
 	assert_string_equal(note, "");
 }
 
-static void a_copy_of_the_same_boot_names_what_is_left(void **state)
+TEST(a_copy_of_the_same_boot_names_what_is_left)
 {
-	(void)state;
 	write_recording(KERNEL, NAMED);
 	expect(NAMED, (struct frame_naming){.kernel = kernel}, "schedule");
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
@@ -144,25 +135,22 @@ static void a_copy_of_the_same_boot_names_what_is_left(void **state)
 	assert_string_equal(note, "");
 }
 
-static void a_copy_of_another_boot_names_nothing(void **state)
+TEST(a_copy_of_another_boot_names_nothing)
 {
-	(void)state;
 	write_recording(KERNEL + 0x200000, 0);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "0xffffffff81002000");
 	assert_non_null(strstr(note, "another boot or kernel"));
 }
 
-static void a_copy_of_another_kernel_names_nothing(void **state)
+TEST(a_copy_of_another_kernel_names_nothing)
 {
-	(void)state;
 	write_recording(KERNEL, NAMED + 0x10);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "vmlinux+0x2000");
 	assert_non_null(strstr(note, "another boot or kernel"));
 }
 
-static void of_many_boots_none_is_believed_to_be_the_right_one(void **state)
+TEST(of_many_boots_none_is_believed_to_be_the_right_one)
 {
-	(void)state;
 	write_recording(0, 0);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true}, "[unknown]");
 	assert_non_null(strstr(note, "one by one"));
@@ -186,17 +174,4 @@ static int teardown(void **state)
 	return unlink(copy) | unlink(recording);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_kernel_frame_is_in_no_mapping),
-		cmocka_unit_test(a_function_without_a_name_is_its_range),
-		cmocka_unit_test(a_copy_names_what_was_hidden),
-		cmocka_unit_test(a_copy_of_the_same_boot_names_what_is_left),
-		cmocka_unit_test(a_copy_of_another_boot_names_nothing),
-		cmocka_unit_test(a_copy_of_another_kernel_names_nothing),
-		cmocka_unit_test(of_many_boots_none_is_believed_to_be_the_right_one),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

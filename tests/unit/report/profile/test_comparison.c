@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "report/profile/comparison.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 struct thing {
 	const char *text;
@@ -40,7 +37,7 @@ static void check(const struct comparison_row *row, double before, double after,
 	assert_int_equal(row->share[AFTER].count, counts[AFTER]);
 }
 
-static void test_join(void **state)
+TEST(join)
 {
 	static const struct thing before[] = {{"same", 25, 1}, {"gone", 25, 1}, {"less", 50, 2}};
 	static const struct thing after[] = {
@@ -48,7 +45,6 @@ static void test_join(void **state)
 	struct compared_list lists[] = {list_of(before, 3), list_of(after, 4)};
 	struct comparison *comparison;
 
-	(void)state;
 	assert_int_equal(comparison_create(lists, &comparison), 0);
 	assert_int_equal(comparison->row_count, 4);
 	check(&comparison->rows[0], 0, 50, (u64[]){0, 4});
@@ -64,25 +60,14 @@ static void test_join(void **state)
 	compared_list_free(&lists[AFTER]);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct compared_list lists[] = {list_of(NULL, 0), list_of(NULL, 0)};
 	struct comparison *comparison;
 
-	(void)state;
 	assert_int_equal(comparison_create(lists, &comparison), 0);
 	assert_int_equal(comparison->row_count, 0);
 	comparison_free(&comparison);
 	compared_list_free(&lists[BEFORE]);
 	compared_list_free(&lists[AFTER]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_join),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

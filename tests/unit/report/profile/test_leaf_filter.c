@@ -3,18 +3,15 @@
 #include "report/profile/leaf_filter.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "error.h"
 #include "report/profile/whole_stack.h"
 #include "small_recording.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-test-leaf-filter-XXXXXX";
 static struct trace_reader *reader;
@@ -93,11 +90,10 @@ static bool is_in_kernel_or_module(const struct profile *profile, u32 label)
 	return is_in_kernel(profile, label) || (object && !strcmp(object, "[ext4]"));
 }
 
-static void test_rows_by_function(void **state)
+TEST(rows_by_function)
 {
 	u64 schedule = count_by_hand(is_schedule), both = count_by_hand(is_schedule_or_foo);
 
-	(void)state;
 	assert_true(0 < schedule && schedule < both && both < SMALL_EVENTS);
 	assert_int_equal(count_with(NULL, "schedule"), schedule);
 	assert_int_equal(count_with(NULL, "sched*"), schedule);
@@ -114,12 +110,11 @@ static bool is_in_libc(const struct profile *profile, u32 label)
 	return object && !strcmp(object, "/usr/lib/libc.so.6");
 }
 
-static void test_rows_by_file(void **state)
+TEST(rows_by_file)
 {
 	static const char *const libc[] = {"/usr/lib/libc.so.6", "libc.so.6", "libc*"};
 	u64 kernel = count_by_hand(is_in_kernel), both = count_by_hand(is_in_kernel_or_module);
 
-	(void)state;
 	assert_true(0 < kernel && kernel < both && both < SMALL_EVENTS);
 	assert_int_equal(count_with("[kernel.kallsyms]", NULL), kernel);
 	assert_int_equal(count_with("[ext4],[kernel.kallsyms]", NULL), both);
@@ -129,9 +124,8 @@ static void test_rows_by_file(void **state)
 	assert_int_equal(count_with("[kernel.kallsyms]", "schedule"), count_by_hand(is_schedule));
 }
 
-static void test_what_is_not_there(void **state)
+TEST(what_is_not_there)
 {
-	(void)state;
 	assert_int_equal(count_with(NULL, "schedule,shedule"), SMALL_EVENTS);
 	assert_int_equal(result, -ENOENT);
 	assert_non_null(strstr(error.message, "did you mean schedule"));
@@ -142,9 +136,8 @@ static void test_what_is_not_there(void **state)
 	assert_int_equal(result, -ENOENT);
 }
 
-static void test_commas_inside_of_names(void **state)
+TEST(commas_inside_of_names)
 {
-	(void)state;
 	count_with(NULL, "schedule,map<int, f(a, b)>::at,main");
 	assert_int_equal(result, -ENOENT);
 	assert_ptr_equal(strstr(error.message, "map<int, f(a, b)>::at: no such"), error.message);
@@ -166,14 +159,4 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_by_function),
-		cmocka_unit_test(test_rows_by_file),
-		cmocka_unit_test(test_what_is_not_there),
-		cmocka_unit_test(test_commas_inside_of_names),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

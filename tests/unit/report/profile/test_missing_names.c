@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What has no name in the small recording, and why. What debug files have to do with it is tested
  * with programs (tests/e2e/symbol/test_symbols.py). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "report/profile/missing_names.h"
 #include "small_recording.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-test-missing-XXXXXX";
 static struct trace_reader *reader;
@@ -37,9 +32,8 @@ static void expect(const char *object, enum missing_reason reason, u64 self, u64
 	fail_msg("%s has all names", object);
 }
 
-static void each_file_has_its_reason(void **state)
+TEST(each_file_has_its_reason)
 {
-	(void)state;
 	assert_int_equal(missing_names_find(reader, profile, NULL, &missing), 0);
 	assert_int_equal(missing.count, 4);
 	assert_int_equal(missing.events, SMALL_EVENTS);
@@ -53,9 +47,8 @@ static void each_file_has_its_reason(void **state)
 	assert_int_equal(missing.count, 0);
 }
 
-static void reasons_have_words(void **state)
+TEST(reasons_have_words)
 {
-	(void)state;
 	for (int reason = 0; reason < MISSING_REASON_COUNT; reason++) {
 		assert_true(missing_reason_name(reason)[0] && missing_reason_why(reason)[0]);
 		assert_false(missing_wants_debug_file(reason) && missing_reason_fix(reason)[0]);
@@ -64,13 +57,12 @@ static void reasons_have_words(void **state)
 
 static const char *page; /* of report */
 
-static void the_page_lists_the_reasons(void **state)
+TEST(the_page_lists_the_reasons)
 {
 	char text[65536], word[64];
 	FILE *file = fopen(page, "r");
 	size_t bytes;
 
-	(void)state;
 	assert_non_null(file);
 	bytes = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
@@ -82,9 +74,8 @@ static void the_page_lists_the_reasons(void **state)
 }
 
 /* Of the kernel a report says it by itself. */
-static void the_share_is_of_user_code(void **state)
+TEST(the_share_is_of_user_code)
 {
-	(void)state;
 	assert_true(missing_names_share(profile) == 0);
 }
 
@@ -106,17 +97,12 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
+TEST_GROUP(setup, teardown)
+
 int main(int count, char **arguments)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_file_has_its_reason),
-		cmocka_unit_test(reasons_have_words),
-		cmocka_unit_test(the_page_lists_the_reasons),
-		cmocka_unit_test(the_share_is_of_user_code),
-	};
-
 	if (count != 2)
 		return 2;
 	page = arguments[1];
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return unit_tests_run();
 }

@@ -3,18 +3,14 @@
 #include "report/profile/profile.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/profile/calltree.h"
 #include "small_recording.h"
 #include "trace/write/memory_recording.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-profile-XXXXXX";
 static struct trace_reader *reader;
@@ -51,12 +47,11 @@ static const struct profile_row *row_of(const struct profile *profile, u32 kind,
 	return NULL;
 }
 
-static void test_every_event_is_in_a_row(void **state)
+TEST(every_event_is_in_a_row)
 {
 	struct profile *profile = profile_of(&all);
 	u64 sum = 0;
 
-	(void)state;
 	for (u32 i = 0; i < profile->row_count; i++)
 		sum += profile->rows[i]->count;
 	assert_int_equal(sum, SMALL_EVENTS);
@@ -66,23 +61,21 @@ static void test_every_event_is_in_a_row(void **state)
 	assert_null(profile);
 }
 
-static void test_rows_are_hottest_first(void **state)
+TEST(rows_are_hottest_first)
 {
 	struct profile *profile = profile_of(&all);
 
-	(void)state;
 	for (u32 i = 1; i < profile->row_count; i++)
 		assert_true(profile->rows[i - 1]->count >= profile->rows[i]->count);
 	profile_free(&profile);
 }
 
 /* Three pcs in one function, one row. */
-static void test_leaves_join_by_function(void **state)
+TEST(leaves_join_by_function)
 {
 	struct profile *profile = profile_of(&all);
 	const struct profile_row *row = profile->rows[0];
 
-	(void)state;
 	assert_int_equal(row->count, 3);
 	assert_string_equal(row->comm, "dd");
 	assert_string_equal(text_of(profile, row->kernel), "do_syscall_64 entry_SYSCALL_64");
@@ -90,36 +83,33 @@ static void test_leaves_join_by_function(void **state)
 	profile_free(&profile);
 }
 
-static void test_user_leaf_joins_the_user_stack(void **state)
+TEST(user_leaf_joins_the_user_stack)
 {
 	struct profile *profile = profile_of(&all);
 	const struct profile_row *row = row_of(profile, 0, "sh");
 
-	(void)state;
 	assert_int_equal(row->kernel->depth, 0);
 	assert_null(profile_path_marker(row->kernel));
 	assert_string_equal(text_of(profile, row->user), "foo::bar(int) foo::bar(int) main");
 	profile_free(&profile);
 }
 
-static void test_labels_without_symbol(void **state)
+TEST(labels_without_symbol)
 {
 	struct profile *profile = profile_of(&all);
 	const struct profile_row *row = row_of(profile, 1, "dd");
 
-	(void)state;
 	assert_string_equal(text_of(profile, row->user),
 			    "main libc.so.6+0x9999 0x7f0000000123 [unknown]");
 	profile_free(&profile);
 }
 
-static void test_markers(void **state)
+TEST(markers)
 {
 	struct profile *profile = profile_of(&all);
 	const struct profile_row *cut = row_of(profile, 1, "dd");
 	const struct profile_row *lost = row_of(profile, 0, "dd;\033[31m");
 
-	(void)state;
 	assert_string_equal(profile_path_marker(cut->kernel), "[truncated]");
 	assert_null(profile_path_marker(cut->user));
 	assert_string_equal(profile_path_marker(lost->kernel), "[no_room]");
@@ -140,12 +130,11 @@ static const struct profile_row *row_that_ends(const struct profile *profile, co
 	return NULL;
 }
 
-static void test_user_stacks_that_end_early(void **state)
+TEST(user_stacks_that_end_early)
 {
 	struct profile *profile = profile_of(&all);
 	const struct profile_row *stopped = row_that_ends(profile, "[no_rule]");
 
-	(void)state;
 	assert_string_equal(text_of(profile, stopped->user), "foo::bar(int)");
 	assert_int_equal(row_that_ends(profile, "[changed]")->user->depth, 0);
 	assert_int_equal(row_that_ends(profile, "[unanswered]")->user->depth, 0);
@@ -153,12 +142,11 @@ static void test_user_stacks_that_end_early(void **state)
 }
 
 /* The answer's leaf is the innermost user frame, below a kernel stack. */
-static void test_deferred_stack_with_its_leaf(void **state)
+TEST(deferred_stack_with_its_leaf)
 {
 	struct event_filter filter = all;
 	struct profile *profile;
 
-	(void)state;
 	filter.from = filter.to = 111000000000;
 	profile = profile_of(&filter);
 	assert_int_equal(profile->row_count, 1);
@@ -178,11 +166,10 @@ static u64 sum_of(const struct profile *profile)
 	return sum;
 }
 
-static void test_rows_are_split(void **state)
+TEST(rows_are_split)
 {
 	struct profile *profile;
 
-	(void)state;
 	assert_int_equal(profile_create_split(reader, &all, &(struct frame_naming){},
 					      EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU,
 					      &profile, NULL),
@@ -196,12 +183,11 @@ static void test_rows_are_split(void **state)
 	profile_free(&profile);
 }
 
-static void test_objects_of_labels(void **state)
+TEST(objects_of_labels)
 {
 	struct profile *profile = profile_of(&all);
 	const struct profile_row *row = row_of(profile, 1, "dd");
 
-	(void)state;
 	assert_string_equal(frame_names_label_object(profile->names, row->kernel->labels[0]),
 			    "[ext4]");
 	assert_string_equal(frame_names_label_object(profile->names, row->kernel->labels[1]),
@@ -213,11 +199,10 @@ static void test_objects_of_labels(void **state)
 	profile_free(&profile);
 }
 
-static void test_names_as_in_the_symbol_table(void **state)
+TEST(names_as_in_the_symbol_table)
 {
 	struct profile *profile;
 
-	(void)state;
 	assert_int_equal(profile_create(reader, &all, &(struct frame_naming){.mangled = true},
 					&profile, NULL),
 			 0);
@@ -248,9 +233,8 @@ static u64 count_with(struct event_filter filter)
 	}
 #define COUNT_WITH(...) count_with((struct event_filter){__VA_ARGS__})
 
-static void test_filters(void **state)
+TEST(filters)
 {
-	(void)state;
 	assert_int_equal(COUNT_WITH(), SMALL_EVENTS);
 	assert_int_equal(COUNT_WITH(.pids = NUMBERS({200, 200})), 5);
 	assert_int_equal(COUNT_WITH(.pids = NUMBERS({200, 200}), .tids = NUMBERS({201, 201})), 1);
@@ -269,9 +253,8 @@ static void test_filters(void **state)
 	assert_int_equal(COUNT_WITH(.from = 102000000000, .to = 105000000000), 4);
 }
 
-static void test_any_item_of_a_list_will_do(void **state)
+TEST(any_item_of_a_list_will_do)
 {
-	(void)state;
 	assert_int_equal(COUNT_WITH(.comms = STRINGS("none", "s?", "dd")), 7 + 4);
 	assert_int_equal(COUNT_WITH(.events = STRINGS("cpu-clock", "sched:*")), SMALL_EVENTS);
 	assert_int_equal(COUNT_WITH(.pids = NUMBERS({100, 100}, {200, 200})), 7 + 5);
@@ -280,12 +263,11 @@ static void test_any_item_of_a_list_will_do(void **state)
 	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/user.slice", "[cgroup 4711]")), 7 + 1);
 }
 
-static void test_event_must_exist(void **state)
+TEST(event_must_exist)
 {
 	struct event_filter filter = all;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
 	filter.events = (struct string_list)STRINGS("cpu-*", "sched:*");
 	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
@@ -294,7 +276,7 @@ static void test_event_must_exist(void **state)
 	assert_non_null(strstr(error.message, "cpu-clock"));
 }
 
-static void test_no_cgroups(void **state)
+TEST(no_cgroups)
 {
 	const struct trace_info info = {.cpus = 1};
 	struct event_filter filter = all;
@@ -302,7 +284,6 @@ static void test_no_cgroups(void **state)
 	struct trace_reader *empty;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(memory_recording_begin(&recording, "empty", &info, NULL), 0);
 	assert_int_equal(memory_recording_end(&recording, &empty, NULL), 0);
 	assert_int_equal(event_filter_check(&filter, empty, &error), 0);
@@ -325,12 +306,11 @@ static void check_node(const struct calltree_node *node)
 	assert_int_equal(node->count, sum);
 }
 
-static void test_calltree_sums_up(void **state)
+TEST(calltree_sums_up)
 {
 	struct profile *profile = profile_of(&all);
 	struct calltree_node *root;
 
-	(void)state;
 	for (u32 kind = 0; kind < 2; kind++) {
 		assert_int_equal(
 			calltree_create(profile, &(struct calltree_options){.kind = kind}, &root),
@@ -343,13 +323,12 @@ static void test_calltree_sums_up(void **state)
 	profile_free(&profile);
 }
 
-static void test_calltree_shares_callers(void **state)
+TEST(calltree_shares_callers)
 {
 	struct profile *profile = profile_of(&all);
 	const struct calltree_node *node;
 	struct calltree_node *root;
 
-	(void)state;
 	assert_int_equal(calltree_create(profile, &(struct calltree_options){}, &root), 0);
 	node = root->first_child;
 	assert_string_equal(node->name, "main");
@@ -382,27 +361,4 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_event_is_in_a_row),
-		cmocka_unit_test(test_rows_are_hottest_first),
-		cmocka_unit_test(test_leaves_join_by_function),
-		cmocka_unit_test(test_user_leaf_joins_the_user_stack),
-		cmocka_unit_test(test_labels_without_symbol),
-		cmocka_unit_test(test_markers),
-		cmocka_unit_test(test_user_stacks_that_end_early),
-		cmocka_unit_test(test_deferred_stack_with_its_leaf),
-		cmocka_unit_test(test_rows_are_split),
-		cmocka_unit_test(test_objects_of_labels),
-		cmocka_unit_test(test_names_as_in_the_symbol_table),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_any_item_of_a_list_will_do),
-		cmocka_unit_test(test_event_must_exist),
-		cmocka_unit_test(test_no_cgroups),
-		cmocka_unit_test(test_calltree_sums_up),
-		cmocka_unit_test(test_calltree_shares_callers),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -2,12 +2,9 @@
 /* Each source is weighed by itself, and the heaviest share of its source's total comes first. */
 #include "report/profile/profile_weights.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { PLAIN, TIMED, WITHOUT_UNIT, UNUSED, SOURCES };
 
@@ -72,25 +69,13 @@ static void check(const char *by, enum profile_weight timed, enum profile_weight
 	assert_null(weights.by);
 }
 
-static void test_values_count_where_they_have_a_unit(void **state)
+TEST(values_count_where_they_have_a_unit)
 {
-	(void)state;
 	check(NULL, WEIGHT_VALUE, WEIGHT_COUNT);
 }
 
-static void test_it_can_be_chosen(void **state)
+TEST(it_can_be_chosen)
 {
-	(void)state;
 	check("count", WEIGHT_COUNT, WEIGHT_COUNT);
 	check("value", WEIGHT_VALUE, WEIGHT_VALUE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values_count_where_they_have_a_unit),
-		cmocka_unit_test(test_it_can_be_chosen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

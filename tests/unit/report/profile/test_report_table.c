@@ -3,17 +3,13 @@
 #include "report/profile/report_table.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/profile/calltree.h"
 #include "small_recording.h"
+#include "unit_test.h"
 
 #define SOURCES 2
 
@@ -53,9 +49,8 @@ static const struct table_row *row_of(const struct report_table *table, u32 kind
 	return NULL;
 }
 
-static void test_self_sums_up_for_all_keys(void **state)
+TEST(self_sums_up_for_all_keys)
 {
-	(void)state;
 	for (u32 keys = 0; keys < 1U << TABLE_KEY_COUNT; keys++) {
 		struct report_table *table = table_of(keys);
 		u64 count[SOURCES] = {0}, value[SOURCES] = {0};
@@ -114,33 +109,30 @@ static void check_against_trees(const struct report_table *table, const struct t
 }
 
 /* What a function has in the table it has in the tree, and in its own trees. */
-static void test_views_agree(void **state)
+TEST(views_agree)
 {
 	struct report_table *table = table_of(1U << TABLE_SYMBOL);
 
-	(void)state;
 	assert_true(table->row_count > 10);
 	for (u32 i = 0; i < table->row_count; i++)
 		check_against_trees(table, &table->rows[i]);
 	report_table_free(&table);
 }
 
-static void test_recursion_counts_once(void **state)
+TEST(recursion_counts_once)
 {
 	struct report_table *table = table_of(1U << TABLE_SYMBOL);
 	const struct table_row *row = row_of(table, 0, TABLE_SYMBOL, "foo::bar(int)");
 
-	(void)state;
 	assert_int_equal(row->self.count, 1);
 	assert_int_equal(row->children.count, 4);
 	report_table_free(&table);
 }
 
-static void test_files_of_code(void **state)
+TEST(files_of_code)
 {
 	struct report_table *table = table_of(1U << TABLE_DSO);
 
-	(void)state;
 	assert_int_equal(row_of(table, 1, TABLE_DSO, "[ext4]")->self.count, 1);
 	assert_int_equal(row_of(table, 1, TABLE_DSO, "[kernel.kallsyms]")->self.count, 6);
 	assert_int_equal(row_of(table, 1, TABLE_DSO, "/usr/lib/libc.so.6")->children.count, 5);
@@ -148,12 +140,11 @@ static void test_files_of_code(void **state)
 	report_table_free(&table);
 }
 
-static void test_tasks_and_cpus(void **state)
+TEST(tasks_and_cpus)
 {
 	struct report_table *table = table_of(1U << TABLE_PID | 1U << TABLE_COMM | 1U << TABLE_CPU);
 	const struct table_row *row = row_of(table, 0, TABLE_PID, "200");
 
-	(void)state;
 	assert_string_equal(cell(table, row, TABLE_COMM), "dd");
 	assert_string_equal(cell(table, row, TABLE_CPU), "1");
 	assert_int_equal(row->self.count, 3);
@@ -163,7 +154,7 @@ static void test_tasks_and_cpus(void **state)
 }
 
 /* A cgroup that was made again is the one of its path. */
-static void test_cgroups(void **state)
+TEST(cgroups)
 {
 	struct report_table *table = table_of(1U << TABLE_CGROUP);
 	const struct {
@@ -180,7 +171,6 @@ static void test_cgroups(void **state)
 		{0, "[cgroup 4711]", 1},
 	};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		assert_int_equal(
 			row_of(table, wanted[i].kind, TABLE_CGROUP, wanted[i].cgroup)->self.count,
@@ -189,14 +179,13 @@ static void test_cgroups(void **state)
 	report_table_free(&table);
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	const enum profile_weight by_value[SOURCES] = {WEIGHT_COUNT, WEIGHT_VALUE};
 	const struct table_options options = {
 		.keys = 1U << TABLE_COMM, .by = by_value, .together = true};
 	struct report_table *table = table_of(1U << TABLE_SYMBOL);
 
-	(void)state;
 	for (u32 i = 1; i < table->row_count; i++)
 		assert_true(table->rows[i].kind > table->rows[i - 1].kind ||
 			    table->rows[i].self.count <= table->rows[i - 1].self.count);
@@ -207,11 +196,10 @@ static void test_order(void **state)
 	report_table_free(&table);
 }
 
-static void test_keys_have_names(void **state)
+TEST(keys_have_names)
 {
 	enum table_key key;
 
-	(void)state;
 	for (u32 i = 0; i < TABLE_KEY_COUNT; i++) {
 		assert_int_equal(table_key_find(table_key_name(i), &key), 0);
 		assert_int_equal(key, i);
@@ -222,12 +210,11 @@ static void test_keys_have_names(void **state)
 	assert_int_equal(table_key_find("", &key), -ENOENT);
 }
 
-static void test_functions_by_name(void **state)
+TEST(functions_by_name)
 {
 	struct function_set functions;
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(function_set_create(profile, "shedule", &functions, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "schedule"));
 	assert_int_equal(function_set_create(profile, "*", &functions, &error), 0);
@@ -235,13 +222,12 @@ static void test_functions_by_name(void **state)
 	function_set_free(&functions);
 }
 
-static void test_inlined_functions_by_name(void **state)
+TEST(inlined_functions_by_name)
 {
 	u32 called = frame_names_intern(profile->names, "twice");
 	u32 inlined = frame_names_intern(profile->names, "twice" FRAME_INLINED_MARK);
 	struct function_set functions;
 
-	(void)state;
 	assert_int_equal(function_set_create(profile, "twice", &functions, NULL), 0);
 	assert_true(function_set_has(&functions, called) && function_set_has(&functions, inlined));
 	function_set_free(&functions);
@@ -274,20 +260,4 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self_sums_up_for_all_keys),
-		cmocka_unit_test(test_views_agree),
-		cmocka_unit_test(test_recursion_counts_once),
-		cmocka_unit_test(test_files_of_code),
-		cmocka_unit_test(test_tasks_and_cpus),
-		cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_keys_have_names),
-		cmocka_unit_test(test_functions_by_name),
-		cmocka_unit_test(test_inlined_functions_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -2,16 +2,12 @@
 /* What brings names is told if enough of the events lack them, and of the right runtime. */
 #include "report/profile/runtime_hint.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "trace/write/memory_recording.h"
+#include "unit_test.h"
 
 #define TGID 10
 #define CODE 0x100
@@ -123,9 +119,8 @@ static void check(const struct content *content, const char *name, const char *r
 }
 
 /* By the name of its first thread, not of the one that ran. */
-static void each_runtime_has_its_remedy(void **state)
+TEST(each_runtime_has_its_remedy)
 {
-	(void)state;
 	check(&(struct content){"java", 5, 5}, "Java code",
 	      "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 	check(&(struct content){"node", 5, 5}, "Node code", "--perf-basic-prof");
@@ -136,26 +131,23 @@ static void each_runtime_has_its_remedy(void **state)
 	check(&(struct content){"luajit", 5, 5}, "generated code", "/tmp/perf-PID.map");
 }
 
-static void code_with_names_needs_none(void **state)
+TEST(code_with_names_needs_none)
 {
-	(void)state;
 	check(&(struct content){"java", 5, 5, "Main.run"}, NULL, NULL);
 	check(&(struct content){"java", 0, 5}, NULL, NULL);
 }
 
-static void what_is_rare_is_not_told(void **state)
+TEST(what_is_rare_is_not_told)
 {
-	(void)state;
 	check(&(struct content){"java", 1, 10}, NULL, NULL);
 	check(&(struct content){"java", 1, 9}, "Java code", "-XX:");
 }
 
-static void interpreters_are_told_by_their_loop(void **state)
+TEST(interpreters_are_told_by_their_loop)
 {
 	static const char loop[] = "_PyEval_EvalFrameDefault";
 	static const char php_loop[] = "execute_ex";
 
-	(void)state;
 	check(&(struct content){"app.py", 0, 5, NULL, loop}, "Python code", "-X perf");
 	check(&(struct content){"app.py", 5, 0, "py::main:/app.py", loop, true}, NULL, NULL);
 	check(&(struct content){"app.py", 0, 5, NULL, "main"}, NULL, NULL);
@@ -168,24 +160,10 @@ static void interpreters_are_told_by_their_loop(void **state)
 }
 
 /* The loop of Debian 13's library has no symbol. */
-static void ruby_is_told_by_its_library(void **state)
+TEST(ruby_is_told_by_its_library)
 {
 	const struct content content = {
 		"worker", 0, 5, NULL, NULL, false, "/usr/lib/libruby-3.3.so.3.3.8"};
 
-	(void)state;
 	check(&content, "Ruby code", "reads no");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_runtime_has_its_remedy),
-		cmocka_unit_test(code_with_names_needs_none),
-		cmocka_unit_test(what_is_rare_is_not_told),
-		cmocka_unit_test(interpreters_are_told_by_their_loop),
-		cmocka_unit_test(ruby_is_told_by_its_library),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

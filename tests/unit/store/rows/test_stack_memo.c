@@ -5,17 +5,13 @@
  */
 #include "store/rows/window_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "report/event/stack_hash.h"
 #include "store/rows/window_stacks.h"
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 #define KERNEL 0xffffffff81000000
 #define FILE_NUMBER 1
@@ -151,9 +147,8 @@ static int end(void **state)
 }
 
 /* The kernel's side, and the file's; not the one with generated code. */
-static void what_means_the_same_is_remembered(void **state)
+TEST(what_means_the_same_is_remembered, begin, end)
 {
-	(void)state;
 	for (u32 i = 0; i < 3; i++)
 		window(&usual);
 	assert_int_equal(memo.side_count, 2);
@@ -163,11 +158,10 @@ static void what_means_the_same_is_remembered(void **state)
 
 /* A build id that came late is what frames before it go by, too. Without events nothing is met
  * anew. */
-static void a_build_id_that_comes_late_forgets_nothing(void **state)
+TEST(a_build_id_that_comes_late_forgets_nothing, begin, end)
 {
 	struct meaning late = usual, other = usual;
 
-	(void)state;
 	late.is_late = late.is_quiet = other.is_quiet = true;
 	other.build_id = 0x34;
 	window(&usual);
@@ -180,11 +174,10 @@ static void a_build_id_that_comes_late_forgets_nothing(void **state)
 	assert_int_equal(memo.side_count, 0);
 }
 
-static void a_file_that_is_another_is_noticed(void **state)
+TEST(a_file_that_is_another_is_noticed, begin, end)
 {
 	struct meaning other = usual, without = usual, moved = usual;
 
-	(void)state;
 	other.build_id = 0x34;
 	without.build_id = moved.build_id = 0;
 	moved.path = "/bin/dash";
@@ -196,22 +189,20 @@ static void a_file_that_is_another_is_noticed(void **state)
 	assert_int_equal(batch.row_count[STORE_STACKS], 8);
 }
 
-static void a_kernel_that_is_another_is_noticed(void **state)
+TEST(a_kernel_that_is_another_is_noticed, begin, end)
 {
 	struct meaning other = usual;
 
-	(void)state;
 	other.module = 0xbb;
 	window(&usual);
 	window(&other);
 	assert_int_equal(batch.row_count[STORE_STACKS], 4);
 }
 
-static void generated_code_may_change(void **state)
+TEST(generated_code_may_change, begin, end)
 {
 	struct meaning other = usual;
 
-	(void)state;
 	other.jit = "compile";
 	window(&usual);
 	window(&other);
@@ -219,37 +210,19 @@ static void generated_code_may_change(void **state)
 }
 
 /* What was met stays known, what was sent does not. */
-static void what_is_forgotten_is_sent_again(void **state)
+TEST(what_is_forgotten_is_sent_again, begin, end)
 {
-	(void)state;
 	window(&usual);
 	sent_cache_clear(&sent);
 	window(&usual);
 	assert_int_equal(batch.row_count[STORE_STACKS], 4);
 }
 
-static void it_forgets_when_it_is_full(void **state)
+TEST(it_forgets_when_it_is_full, begin, end)
 {
-	(void)state;
 	memo.most = 1;
 	for (u32 i = 0; i < 3; i++)
 		window(&usual);
 	assert_int_equal(memo.side_count, 2);
 	assert_int_equal(batch.row_count[STORE_STACKS], 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_means_the_same_is_remembered, begin, end),
-		cmocka_unit_test_setup_teardown(a_build_id_that_comes_late_forgets_nothing, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_file_that_is_another_is_noticed, begin, end),
-		cmocka_unit_test_setup_teardown(a_kernel_that_is_another_is_noticed, begin, end),
-		cmocka_unit_test_setup_teardown(generated_code_may_change, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_forgotten_is_sent_again, begin, end),
-		cmocka_unit_test_setup_teardown(it_forgets_when_it_is_full, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

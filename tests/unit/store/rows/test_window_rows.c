@@ -5,20 +5,16 @@
  */
 #include "store/rows/window_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/event/stack_hash.h"
 #include "small_recording.h"
 #include "store/wire/row_binary.h"
 #include "trace/write/writer.h"
+#include "unit_test.h"
 
 #define TIME 1700000000
 #define DAY 86400
@@ -191,14 +187,13 @@ static u32 read_stacks(const struct batch *batch, struct stored_stack stacks[ROW
 
 /* --- tests --- */
 
-static void rows_add_up_to_the_ledger(void **state)
+TEST(rows_add_up_to_the_ledger)
 {
 	struct batch batch = batch_of(1);
 	struct row rows[ROWS_MAX];
 	u32 count = read_events(&batch, rows);
 	u64 events = 0, value = 0;
 
-	(void)state;
 	for (u32 i = 0; i < count; i++) {
 		events += rows[i].count;
 		value += rows[i].value;
@@ -228,12 +223,11 @@ static struct batch batch_of_often(bool is_summary)
 }
 
 /* Two recordings of the same events, one of which has them as a summary, make the same rows. */
-static void an_event_counts_as_many_as_it_stands_for(void **state)
+TEST(an_event_counts_as_many_as_it_stands_for)
 {
 	struct batch one_by_one = batch_of_often(false), summed = batch_of_often(true);
 	const struct byte_buffer *rows = &summed.rows[STORE_EVENTS];
 
-	(void)state;
 	assert_int_equal(summed.windows[0].recorded, 3 * SMALL_EVENTS);
 	assert_int_equal(summed.windows[0].lost[LOST_WRITE_ERROR], 0);
 	assert_int_equal(rows->used, one_by_one.rows[STORE_EVENTS].used);
@@ -243,13 +237,12 @@ static void an_event_counts_as_many_as_it_stands_for(void **state)
 }
 
 /* Task 100 has two cgroup records of one path, and three samples hit one function. */
-static void no_two_rows_have_one_key(void **state)
+TEST(no_two_rows_have_one_key)
 {
 	struct batch batch = batch_of(2);
 	struct row rows[ROWS_MAX];
 	u32 count = read_events(&batch, rows), most = 0;
 
-	(void)state;
 	for (u32 i = 0; i < count; i++) {
 		most = rows[i].count > most ? rows[i].count : most;
 		for (u32 j = 0; j < i; j++)
@@ -259,25 +252,23 @@ static void no_two_rows_have_one_key(void **state)
 	batch_clear(&batch);
 }
 
-static void a_row_says_who_and_what(void **state)
+TEST(a_row_says_who_and_what)
 {
 	struct batch batch = batch_of(1);
 	struct row rows[ROWS_MAX];
 	u32 count = read_events(&batch, rows), found = 0;
 	const char *wanted = "1700000000|web1|dd|1.0|/system.slice/dd.service|dd|cpu-clock|";
 
-	(void)state;
 	for (u32 i = 0; i < count; i++)
 		found += !strncmp(rows[i].key, wanted, strlen(wanted)) && rows[i].count == 3;
 	assert_int_equal(found, 1);
 	batch_clear(&batch);
 }
 
-static void the_same_windows_make_the_same_bytes(void **state)
+TEST(the_same_windows_make_the_same_bytes)
 {
 	struct batch one = batch_of(3), other = batch_of(3);
 
-	(void)state;
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
 		assert_int_equal(one.rows[i].used, other.rows[i].used);
 		if (one.rows[i].used)
@@ -295,14 +286,13 @@ static bool is_stored(const u8 hash[16], const struct stored_stack *stacks, u32 
 	return false;
 }
 
-static void each_row_has_its_stack(void **state)
+TEST(each_row_has_its_stack)
 {
 	struct batch batch = batch_of(2);
 	struct row rows[ROWS_MAX];
 	struct stored_stack stacks[ROWS_MAX];
 	u32 count = read_events(&batch, rows), stored = read_stacks(&batch, stacks);
 
-	(void)state;
 	for (u32 i = 0; i < count; i++)
 		assert_true(is_stored(rows[i].stack, stacks, stored));
 	batch_clear(&batch);
@@ -321,13 +311,12 @@ static struct stack_hash made_again(const struct stored_stack *stack)
 	return stack_hash_join(stack->leaf, in_user ? user : kernel, &kernel_side, &user_side);
 }
 
-static void a_stored_stack_hashes_to_its_name(void **state)
+TEST(a_stored_stack_hashes_to_its_name)
 {
 	struct batch batch = batch_of(1);
 	struct stored_stack stacks[ROWS_MAX];
 	u32 count = read_stacks(&batch, stacks), leaves[3] = {};
 
-	(void)state;
 	assert_true(count > 0);
 	for (u32 i = 0; i < count; i++) {
 		struct stack_hash hash = made_again(&stacks[i]);
@@ -341,7 +330,7 @@ static void a_stored_stack_hashes_to_its_name(void **state)
 }
 
 /* A placeholder that nobody resolved, too. */
-static void a_side_that_is_missing_says_why(void **state)
+TEST(a_side_that_is_missing_says_why)
 {
 	static const char *const ends[] = {"root",	 "no_rule",    "changed",
 					   "unanswered", "unreadable", "no_frames"};
@@ -349,7 +338,6 @@ static void a_side_that_is_missing_says_why(void **state)
 	struct stored_stack stacks[ROWS_MAX];
 	u32 count = read_stacks(&batch, stacks);
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		u32 found = 0;
 
@@ -360,13 +348,12 @@ static void a_side_that_is_missing_says_why(void **state)
 	batch_clear(&batch);
 }
 
-static void frames_have_bounds_and_names(void **state)
+TEST(frames_have_bounds_and_names)
 {
 	struct batch batch = batch_of(1);
 	struct byte_cursor from = cursor_of(&batch.rows[STORE_FRAMES]);
 	u32 named = 0, unnamed = 0;
 
-	(void)state;
 	for (u32 i = 0; i < batch.row_count[STORE_FRAMES]; i++) {
 		char name[TEXT_MAX] = "";
 		u64 offset, start, size, functions;
@@ -427,7 +414,7 @@ static void write_interrupted(const char *to)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-static void interrupted_code_has_its_own_name(void **state)
+TEST(interrupted_code_has_its_own_name)
 {
 	static const char other[] = "interrupted.data";
 	struct trace_reader *small = reader;
@@ -435,7 +422,6 @@ static void interrupted_code_has_its_own_name(void **state)
 	struct byte_cursor from;
 	u32 found = 0;
 
-	(void)state;
 	write_interrupted(other);
 	assert_int_equal(trace_reader_open(other, &reader, NULL), 0);
 	batch = batch_of(1);
@@ -467,12 +453,11 @@ static void interrupted_code_has_its_own_name(void **state)
 	batch_clear(&batch);
 }
 
-static void stacks_go_out_once_a_day(void **state)
+TEST(stacks_go_out_once_a_day)
 {
 	struct window_rows *rows = make(1 << 20);
 	struct batch first, again, next_day, forgotten;
 
-	(void)state;
 	add(rows, TIME);
 	first = take(rows);
 	add(rows, TIME + 10);
@@ -496,13 +481,12 @@ static void stacks_go_out_once_a_day(void **state)
 	window_rows_free(&rows);
 }
 
-static void who_remembers_little_sends_more(void **state)
+TEST(who_remembers_little_sends_more)
 {
 	struct window_rows *rows = make(1);
 	struct batch batch, whole = batch_of(2);
 	struct row kept[ROWS_MAX], all[ROWS_MAX];
 
-	(void)state;
 	add(rows, TIME);
 	add(rows, TIME + 10);
 	batch = take(rows);
@@ -513,13 +497,12 @@ static void who_remembers_little_sends_more(void **state)
 	window_rows_free(&rows);
 }
 
-static void labels_are_sent_when_they_change(void **state)
+TEST(labels_are_sent_when_they_change)
 {
 	const char *const labels[] = {"rack=7"};
 	struct window_rows *rows = make(1 << 20);
 	struct batch batch;
 
-	(void)state;
 	add(rows, TIME);
 	assert_int_equal(window_rows_label(rows, labels, 1), 0);
 	add(rows, TIME + 10);
@@ -566,12 +549,11 @@ static u64 read_ledger(const struct batch *batch, const char *lost_as, char caus
 	return recorded;
 }
 
-static void a_ledger_balances_also_when_all_is_lost(void **state)
+TEST(a_ledger_balances_also_when_all_is_lost)
 {
 	struct batch batch = batch_of(1);
 	char causes[TEXT_MAX];
 
-	(void)state;
 	assert_int_equal(read_ledger(&batch, NULL, causes), SMALL_EVENTS);
 	assert_string_equal(causes, "ring_full nested ");
 	assert_int_equal(read_ledger(&batch, "spool_full", causes), 0);
@@ -580,13 +562,12 @@ static void a_ledger_balances_also_when_all_is_lost(void **state)
 }
 
 /* What could not be kept is in the ledger of the next batch, and what it had sent is sent again. */
-static void lost_rows_leave_their_ledger(void **state)
+TEST(lost_rows_leave_their_ledger)
 {
 	struct window_rows *rows = make(1 << 20);
 	struct batch lost, batch;
 	struct row kept[ROWS_MAX];
 
-	(void)state;
 	add(rows, TIME);
 	window_rows_drop(rows);
 	add(rows, TIME + 10);
@@ -609,25 +590,4 @@ static void lost_rows_leave_their_ledger(void **state)
 	window_rows_free(&rows);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_add_up_to_the_ledger),
-		cmocka_unit_test(an_event_counts_as_many_as_it_stands_for),
-		cmocka_unit_test(no_two_rows_have_one_key),
-		cmocka_unit_test(a_row_says_who_and_what),
-		cmocka_unit_test(the_same_windows_make_the_same_bytes),
-		cmocka_unit_test(each_row_has_its_stack),
-		cmocka_unit_test(a_stored_stack_hashes_to_its_name),
-		cmocka_unit_test(a_side_that_is_missing_says_why),
-		cmocka_unit_test(frames_have_bounds_and_names),
-		cmocka_unit_test(interrupted_code_has_its_own_name),
-		cmocka_unit_test(stacks_go_out_once_a_day),
-		cmocka_unit_test(who_remembers_little_sends_more),
-		cmocka_unit_test(labels_are_sent_when_they_change),
-		cmocka_unit_test(lost_rows_leave_their_ledger),
-		cmocka_unit_test(a_ledger_balances_also_when_all_is_lost),
-	};
-
-	return cmocka_run_group_tests(tests, open_recording, close_recording);
-}
+TEST_GROUP(open_recording, close_recording)

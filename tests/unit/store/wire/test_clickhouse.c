@@ -3,18 +3,14 @@
  */
 #include "store/wire/clickhouse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "canned_server.h"
+#include "unit_test.h"
 
 #define KEPT(body) "HTTP/1.1 200 OK\r\nDate: Wed, 25 Nov 2026 20:00:00 GMT\r\nContent-Length: " body
 #define OK(body)                                                                                   \
@@ -68,12 +64,11 @@ static int query(struct byte_buffer *answer)
 				&error);
 }
 
-static void an_answer_is_its_bytes_and_a_date(void **state)
+TEST(an_answer_is_its_bytes_and_a_date)
 {
 	static const struct canned_answer answers[] = {{OK("3\r\n\r\nabc"), false, false}};
 	struct byte_buffer answer;
 
-	(void)state;
 	begin(answers, 1, 60000);
 	assert_int_equal(query(&answer), 0);
 	assert_int_equal(result.outcome, CLICKHOUSE_DONE);
@@ -88,7 +83,7 @@ static void an_answer_is_its_bytes_and_a_date(void **state)
 	assert_null(strstr(request(0), "cret&"));
 }
 
-static void codes_say_what_a_failure_means(void **state)
+TEST(codes_say_what_a_failure_means)
 {
 	static const struct {
 		const char *answer;
@@ -116,7 +111,6 @@ static void codes_say_what_a_failure_means(void **state)
 		{CLOSED("500 Oops") "Code: 99999999999999999999, x", CLICKHOUSE_UNSURE, 999999},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
 		struct canned_answer answer = {failures[i].answer, false, false};
 
@@ -131,13 +125,12 @@ static void codes_say_what_a_failure_means(void **state)
 }
 
 /* Nothing that a terminal would obey gets into a message. */
-static void complaints_are_one_printable_line(void **state)
+TEST(complaints_are_one_printable_line)
 {
 	static const struct canned_answer answers[] = {
 		{CLOSED("500 Oops") "Code: 60. \033[31mred\nsecond line", false, false}};
 	struct byte_buffer answer;
 
-	(void)state;
 	begin(answers, 1, 60000);
 	assert_int_not_equal(query(&answer), 0);
 	byte_buffer_free(&answer);
@@ -146,7 +139,7 @@ static void complaints_are_one_printable_line(void **state)
 	end();
 }
 
-static void other_failures_have_no_answer(void **state)
+TEST(other_failures_have_no_answer)
 {
 	static const struct {
 		struct canned_answer answer;
@@ -159,7 +152,6 @@ static void other_failures_have_no_answer(void **state)
 		{{NULL, false, true}, -ETIMEDOUT, CLICKHOUSE_UNSURE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
 		struct byte_buffer answer;
 
@@ -171,13 +163,12 @@ static void other_failures_have_no_answer(void **state)
 	}
 }
 
-static void answers_are_bounded(void **state)
+TEST(answers_are_bounded)
 {
 	static char text[1200] = OK("1001\r\n\r\n");
 	struct canned_answer answers[] = {{text, false, false}};
 	struct byte_buffer answer;
 
-	(void)state;
 	memset(text + strlen(text), 'x', 1001);
 	begin(answers, 1, 60000);
 	assert_int_equal(query(&answer), -EFBIG);
@@ -186,13 +177,12 @@ static void answers_are_bounded(void **state)
 }
 
 /* The server goes on for as long as it is read from. */
-static void a_complaint_without_an_end_is_cut(void **state)
+TEST(a_complaint_without_an_end_is_cut)
 {
 	static const struct canned_answer answers[] = {
 		{.text = CLOSED("500 Oops") "Code: 117.", .endless = " no, no, no, no, no, no"}};
 	struct byte_buffer answer;
 
-	(void)state;
 	begin(answers, 1, 60000);
 	assert_int_equal(query(&answer), -EREMOTEIO);
 	assert_int_equal(result.code, 117);
@@ -202,13 +192,12 @@ static void a_complaint_without_an_end_is_cut(void **state)
 	end();
 }
 
-static void headers_are_bounded(void **state)
+TEST(headers_are_bounded)
 {
 	static const struct canned_answer answers[] = {
 		{.text = "HTTP/1.1 200 OK\r\n", .endless = "X-More: and more, and more\r\n"}};
 	struct byte_buffer answer;
 
-	(void)state;
 	begin(answers, 1, 60000);
 	assert_int_equal(query(&answer), -EFBIG);
 	assert_true(clickhouse_bytes_received(server) < 1 << 20);
@@ -231,9 +220,8 @@ static int open_at(const char *base, const char *password, const char *bearer, b
 	return err == -ENOSYS ? 0 : err;
 }
 
-static void secrets_go_in_cleartext_when_asked_to(void **state)
+TEST(secrets_go_in_cleartext_when_asked_to)
 {
-	(void)state;
 	assert_int_equal(open_at("http://store.example:8123", "x", NULL, false), -EINVAL);
 	assert_int_equal(open_at("http://store.example:8123", NULL, "x", false), -EINVAL);
 	assert_non_null(strstr(error.message, "--allow-cleartext"));
@@ -245,13 +233,12 @@ static void secrets_go_in_cleartext_when_asked_to(void **state)
 }
 
 /* A kept connection that ends without an answer: what was sent may have been stored. */
-static void rows_are_never_sent_again_behind_our_back(void **state)
+TEST(rows_are_never_sent_again_behind_our_back)
 {
 	static const struct canned_answer answers[] = {{KEPT("0\r\n\r\n"), true, false},
 						       {NULL, false, false},
 						       {OK("0\r\n\r\n"), false, false}};
 
-	(void)state;
 	begin(answers, 3, 60000);
 	assert_int_equal(clickhouse_insert(server, "events", "rows", 4, NULL, &result, &error), 0);
 	assert_int_equal(clickhouse_insert(server, "events", "rows", 4, NULL, &result, &error),
@@ -261,13 +248,12 @@ static void rows_are_never_sent_again_behind_our_back(void **state)
 	assert_int_equal(canned.request_count, 2);
 }
 
-static void tables_of_a_query_are_parts_of_a_form(void **state)
+TEST(tables_of_a_query_are_parts_of_a_form)
 {
 	static const struct canned_answer answers[] = {{OK("0\r\n\r\n"), false, false}};
 	struct clickhouse_table table = {"wanted", "host String", "\x04it's", 5};
 	struct byte_buffer answer;
 
-	(void)state;
 	begin(answers, 1, 60000);
 	assert_int_equal(
 		clickhouse_query(server, "SELECT 1", &table, 1, 10, &answer, &result, &error), 0);
@@ -280,7 +266,7 @@ static void tables_of_a_query_are_parts_of_a_form(void **state)
 	assert_non_null(strstr(request(0), "\r\n\r\n\x04it's\r\n--"));
 }
 
-static void tokens_go_to_those_who_know_them(void **state)
+TEST(tokens_go_to_those_who_know_them)
 {
 	static const struct canned_answer answers[] = {{OK("10\r\n\r\n26.7.3.1\n\n"), false, false},
 						       {OK("0\r\n\r\n"), false, false},
@@ -288,7 +274,6 @@ static void tokens_go_to_those_who_know_them(void **state)
 	static const struct canned_answer old[] = {{OK("8\r\n\r\n18.16.1\n"), false, false},
 						   {OK("0\r\n\r\n"), false, false}};
 
-	(void)state;
 	begin(answers, 3, 60000);
 	for (u32 i = 0; i < 2; i++)
 		assert_int_equal(
@@ -306,21 +291,7 @@ static void tokens_go_to_those_who_know_them(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_answer_is_its_bytes_and_a_date),
-		cmocka_unit_test(codes_say_what_a_failure_means),
-		cmocka_unit_test(complaints_are_one_printable_line),
-		cmocka_unit_test(other_failures_have_no_answer),
-		cmocka_unit_test(answers_are_bounded),
-		cmocka_unit_test(a_complaint_without_an_end_is_cut),
-		cmocka_unit_test(headers_are_bounded),
-		cmocka_unit_test(secrets_go_in_cleartext_when_asked_to),
-		cmocka_unit_test(rows_are_never_sent_again_behind_our_back),
-		cmocka_unit_test(tables_of_a_query_are_parts_of_a_form),
-		cmocka_unit_test(tokens_go_to_those_who_know_them),
-	};
-
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_tests_run();
 
 	canned_server_clear(&canned);
 	return failed;

@@ -2,13 +2,8 @@
 /* The bytes of rows, the blocks that they travel in, and their checksum as servers compute it. */
 #include "store/wire/row_binary.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +11,14 @@
 
 #include "store/wire/city_hash.h"
 #include "store/wire/packed_rows.h"
+#include "unit_test.h"
 
-static void values_are_little_endian_and_strings_counted(void **state)
+TEST(values_are_little_endian_and_strings_counted)
 {
 	static const u8 expected[] = {7, 0x34, 0x12, 0x78, 0x56, 0x34, 0x12, 8,	   7,	 6,   5,
 				      4, 3,    2,    1,	   3,	 'a',  0xc3, 0xa4, 0x80, 0x01};
 	struct byte_buffer rows = {0};
 
-	(void)state;
 	row_put_u8(&rows, 7);
 	row_put_u16(&rows, 0x1234);
 	row_put_u32(&rows, 0x12345678);
@@ -35,13 +30,12 @@ static void values_are_little_endian_and_strings_counted(void **state)
 	byte_buffer_free(&rows);
 }
 
-static void what_was_put_is_got(void **state)
+TEST(what_was_put_is_got)
 {
 	struct byte_buffer rows = {0};
 	struct byte_cursor cursor;
 	size_t length;
 
-	(void)state;
 	row_put_u8(&rows, 0xff);
 	row_put_u16(&rows, 0xfffe);
 	row_put_u32(&rows, 0xfffffffd);
@@ -64,14 +58,13 @@ static void what_was_put_is_got(void **state)
 }
 
 /* A length is a server's claim. */
-static void what_is_longer_than_the_answer_is_bad(void **state)
+TEST(what_is_longer_than_the_answer_is_bad)
 {
 	static const u8 text[] = {200, 1, 'a'},
 			huge[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
 	struct byte_cursor cursor = {text, text + sizeof(text), false};
 	size_t length = 9;
 
-	(void)state;
 	assert_string_equal(row_get_text(&cursor, &length), "");
 	assert_int_equal(length, 0);
 	assert_true(cursor.bad);
@@ -85,7 +78,7 @@ static void what_is_longer_than_the_answer_is_bad(void **state)
 
 /* As ClickHouse 18.16 says of blocks with these bytes: the method of no compression, the two
  * lengths, and a pattern. */
-static void checksums_are_those_of_the_server(void **state)
+TEST(checksums_are_those_of_the_server)
 {
 	static const struct {
 		u32 bytes;
@@ -100,7 +93,6 @@ static void checksums_are_those_of_the_server(void **state)
 		{1000, "42eaa3f7bf3eddbf6f561feb4c7daffe"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		u32 sizes[2] = {blocks[i].bytes, blocks[i].bytes - 9};
 		struct city_hash hash;
@@ -146,7 +138,7 @@ static const u8 *unpack(const u8 *packed, u8 *plain, u32 *bytes)
 	return packed + 16 + sizes[0];
 }
 
-static void blocks_hold_the_rows(void **state)
+TEST(blocks_hold_the_rows)
 {
 	size_t bytes = PACKED_BLOCK_BYTES + 1000;
 	u8 *rows = noise(bytes), *plain = malloc(bytes);
@@ -154,7 +146,6 @@ static void blocks_hold_the_rows(void **state)
 	const u8 *at;
 	u32 first, second;
 
-	(void)state;
 	assert_non_null(plain);
 	assert_int_equal(packed_rows_append(&packed, rows, bytes), 0);
 	at = unpack(packed.data, plain, &first);
@@ -169,12 +160,11 @@ static void blocks_hold_the_rows(void **state)
 }
 
 /* Also what is left of a body behind its last whole block. */
-static void short_rows_stay_as_they_are(void **state)
+TEST(short_rows_stay_as_they_are)
 {
 	u8 *rows = noise(PACKED_BLOCK_BYTES + 5);
 	struct byte_buffer packed = {0};
 
-	(void)state;
 	byte_buffer_byte(&packed, 'x');
 	assert_int_equal(packed_rows_append(&packed, rows, 50), -ENODATA);
 	assert_int_equal(packed_rows_append(&packed, rows, 0), -ENODATA);
@@ -182,18 +172,4 @@ static void short_rows_stay_as_they_are(void **state)
 	assert_int_equal(packed.used, 1);
 	byte_buffer_free(&packed);
 	free(rows);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_little_endian_and_strings_counted),
-		cmocka_unit_test(what_was_put_is_got),
-		cmocka_unit_test(what_is_longer_than_the_answer_is_bad),
-		cmocka_unit_test(checksums_are_those_of_the_server),
-		cmocka_unit_test(blocks_hold_the_rows),
-		cmocka_unit_test(short_rows_stay_as_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,21 +2,17 @@
 /* What is a URL of a store, what is refused, and which shard a host is on. */
 #include "store/wire/store_url.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-static void one_server(void **state)
+#include "unit_test.h"
+
+TEST(one_server)
 {
 	struct store_url url;
 
-	(void)state;
 	assert_int_equal(store_url_parse("http://db", &url, NULL), 0);
 	assert_int_equal(url.count, 1);
 	assert_string_equal(url.shards[0], "http://db:8123");
@@ -28,11 +24,10 @@ static void one_server(void **state)
 	store_url_clear(&url);
 }
 
-static void shards_keep_their_order(void **state)
+TEST(shards_keep_their_order)
 {
 	struct store_url url;
 
-	(void)state;
 	assert_int_equal(
 		store_url_parse("https://db-1.here:1,[fe80::1],10.0.0.3:65535/prof_2", &url, NULL),
 		0);
@@ -44,7 +39,7 @@ static void shards_keep_their_order(void **state)
 	store_url_clear(&url);
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
 	static const char *const refused[] = {
 		"",
@@ -68,7 +63,6 @@ static void others_are_refused(void **state)
 		"http://db:99999999999",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		struct store_url url = {.count = 77};
 		struct stackmap_error error = {0};
@@ -81,12 +75,11 @@ static void others_are_refused(void **state)
 }
 
 /* Names that differ in one digit are spread, and stay where they are. */
-static void hosts_are_spread(void **state)
+TEST(hosts_are_spread)
 {
 	struct store_url url;
 	u32 hosts[4] = {0};
 
-	(void)state;
 	assert_int_equal(store_url_parse("http://a,b,c,d", &url, NULL), 0);
 	for (u32 i = 0; i < 1000; i++) {
 		char host[16];
@@ -98,16 +91,4 @@ static void hosts_are_spread(void **state)
 		assert_in_range(hosts[i], 200, 300);
 	assert_int_equal(store_url_shard_of(&url, "web1"), store_url_shard_of(&url, "web1"));
 	store_url_clear(&url);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_server),
-		cmocka_unit_test(shards_keep_their_order),
-		cmocka_unit_test(others_are_refused),
-		cmocka_unit_test(hosts_are_spread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

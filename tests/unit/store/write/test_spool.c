@@ -3,15 +3,10 @@
  * leaves behind, and what others put there. */
 #include "store/write/spool.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +15,7 @@
 
 #include "store/wire/row_binary.h"
 #include "store/write/batch_file.h"
+#include "unit_test.h"
 
 #define ROOM (1UL << 20)
 #define NOW 1800000000
@@ -143,12 +139,11 @@ static void name_of(u64 number, const char *ending, char *path, size_t bytes)
 	snprintf(path, bytes, "%s/%016llx.%s", spool_path, (unsigned long long)number, ending);
 }
 
-static void what_was_put_comes_back(void **state)
+TEST(what_was_put_comes_back, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	struct window_ledger *window;
 
-	(void)state;
 	open_both(ROOM);
 	put(NOW, 5000);
 	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
@@ -168,11 +163,10 @@ static void what_was_put_comes_back(void **state)
 	spooled_batch_clear(&batch);
 }
 
-static void batches_come_in_order_and_once(void **state)
+TEST(batches_come_in_order_and_once, set_up, tear_down)
 {
 	u64 first, second;
 
-	(void)state;
 	open_both(ROOM);
 	first = put(NOW, 100);
 	second = put(NOW + 10, 100);
@@ -183,11 +177,10 @@ static void batches_come_in_order_and_once(void **state)
 }
 
 /* Another agent later: numbers and times go on. */
-static void numbers_and_windows_go_on(void **state)
+TEST(numbers_and_windows_go_on, set_up, tear_down)
 {
 	u64 number;
 
-	(void)state;
 	open_both(ROOM);
 	assert_int_equal(spool_take_window(filling, NOW), NOW);
 	number = put(NOW, 100);
@@ -199,11 +192,10 @@ static void numbers_and_windows_go_on(void **state)
 }
 
 /* A clock that is wrong for a while takes times ahead; no others are kept from later windows. */
-static void times_are_taken_once_wherever_the_clock_goes(void **state)
+TEST(times_are_taken_once_wherever_the_clock_goes, set_up, tear_down)
 {
 	u32 hours = 22 * 3600;
 
-	(void)state;
 	open_both(ROOM);
 	assert_int_equal(spool_take_window(filling, NOW), NOW);
 	assert_int_equal(spool_take_window(filling, NOW + hours), NOW + hours);
@@ -222,12 +214,11 @@ static void times_are_taken_once_wherever_the_clock_goes(void **state)
 	assert_int_equal(spool_take_window(filling, NOW + 10 + 2 * 86400), NOW + 10 + 2 * 86400);
 }
 
-static void numbers_go_on_without_the_state(void **state)
+TEST(numbers_go_on_without_the_state, set_up, tear_down)
 {
 	char path[128];
 	u64 number;
 
-	(void)state;
 	open_both(ROOM);
 	number = put(NOW, 100);
 	close_both();
@@ -237,12 +228,11 @@ static void numbers_go_on_without_the_state(void **state)
 	assert_true(put(NOW + 10, 100) > number);
 }
 
-static void the_oldest_rows_make_room(void **state)
+TEST(the_oldest_rows_make_room, set_up, tear_down)
 {
 	struct spool_count count;
 	u64 first, second, third;
 
-	(void)state;
 	open_both(50000);
 	first = put(NOW, 20000);
 	second = put(NOW + 10, 20000);
@@ -258,11 +248,10 @@ static void the_oldest_rows_make_room(void **state)
 	assert_empty();
 }
 
-static void a_batch_larger_than_the_spool_is_its_ledger(void **state)
+TEST(a_batch_larger_than_the_spool_is_its_ledger, set_up, tear_down)
 {
 	u64 number;
 
-	(void)state;
 	open_both(50000);
 	number = put(NOW, 60000);
 	take(number, LOST_AS_SPOOL_FULL);
@@ -270,11 +259,10 @@ static void a_batch_larger_than_the_spool_is_its_ledger(void **state)
 }
 
 /* Ledgers are small, but there may be many. */
-static void ledgers_are_bounded_too(void **state)
+TEST(ledgers_are_bounded_too, set_up, tear_down)
 {
 	struct spool_count count;
 
-	(void)state;
 	open_both(4000);
 	for (u32 i = 0; i < 40; i++)
 		put(NOW + i * 10, 5000);
@@ -284,14 +272,13 @@ static void ledgers_are_bounded_too(void **state)
 	assert_int_equal(count.dropped, 40);
 }
 
-static void a_ledger_says_what_is_lost(void **state)
+TEST(a_ledger_says_what_is_lost, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	struct byte_buffer rows = {0};
 	struct byte_cursor row;
 	size_t length;
 
-	(void)state;
 	open_both(50000);
 	put(NOW, 60000);
 	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
@@ -320,12 +307,11 @@ static void a_ledger_says_what_is_lost(void **state)
 }
 
 /* A machine that stopped in the middle of writing. */
-static void half_written_files_are_removed(void **state)
+TEST(half_written_files_are_removed, set_up, tear_down)
 {
 	char path[128];
 	int file;
 
-	(void)state;
 	open_both(ROOM);
 	close_both();
 	snprintf(path, sizeof(path), "%s/filling.new", spool_path);
@@ -362,13 +348,12 @@ static off_t size_of(u64 number)
 }
 
 /* Whichever byte of a file it is: its rows or all of it are missed, and the next batch comes. */
-static void damage_is_said_and_counted(void **state)
+TEST(damage_is_said_and_counted, set_up, tear_down)
 {
 	struct spool_count count;
 	u64 first;
 	off_t size;
 
-	(void)state;
 	open_both(ROOM);
 	first = put(NOW, 200);
 	size = size_of(first);
@@ -393,12 +378,11 @@ static void damage_is_said_and_counted(void **state)
 	assert_int_equal(count.damaged, size);
 }
 
-static void a_cut_file_is_damaged(void **state)
+TEST(a_cut_file_is_damaged, set_up, tear_down)
 {
 	char path[128];
 	u64 number;
 
-	(void)state;
 	open_both(ROOM);
 	number = put(NOW, 200);
 	name_of(number, "batch", path, sizeof(path));
@@ -411,12 +395,11 @@ static void a_cut_file_is_damaged(void **state)
 }
 
 /* A batch and its ledger side by side: a machine stopped between the two. Both are shown. */
-static void rows_are_sent_even_if_their_loss_was_noted(void **state)
+TEST(rows_are_sent_even_if_their_loss_was_noted, set_up, tear_down)
 {
 	char batch_path[128], kept[140], command[300];
 	u64 number;
 
-	(void)state;
 	open_both(50000);
 	number = put(NOW, 20000);
 	name_of(number, "batch", batch_path, sizeof(batch_path));
@@ -429,12 +412,11 @@ static void rows_are_sent_even_if_their_loss_was_noted(void **state)
 	take(number, LOST_AS_SPOOL_FULL);
 }
 
-static void given_up_rows_leave_their_ledger(void **state)
+TEST(given_up_rows_leave_their_ledger, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	u64 number;
 
-	(void)state;
 	open_both(ROOM);
 	number = put(NOW, 100);
 	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
@@ -449,12 +431,11 @@ static bool is_first(const void *arg, u64 number)
 	return number == *(const u64 *)arg;
 }
 
-static void a_batch_can_be_passed_over(void **state)
+TEST(a_batch_can_be_passed_over, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	u64 first, second;
 
-	(void)state;
 	open_both(ROOM);
 	first = put(NOW, 100);
 	second = put(NOW + 10, 100);
@@ -467,14 +448,13 @@ static void a_batch_can_be_passed_over(void **state)
 }
 
 /* It is no batch any more, its ledger says so, and its file stays while there is room. */
-static void what_is_set_aside_is_bounded(void **state)
+TEST(what_is_set_aside_is_bounded, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	struct spool_count count;
 	char path[128];
 	u64 number;
 
-	(void)state;
 	open_both(ROOM);
 	for (u32 i = 0; i < 8; i++) {
 		number = put(NOW + i * 10, 30000);
@@ -496,22 +476,20 @@ static void what_is_set_aside_is_bounded(void **state)
 	take(number, NULL);
 }
 
-static void each_end_is_held_once(void **state)
+TEST(each_end_is_held_once, set_up, tear_down)
 {
 	struct spool *other;
 
-	(void)state;
 	open_both(ROOM);
 	assert_int_equal(open_end(SPOOL_FILL, ROOM, &other), -EBUSY);
 	assert_int_equal(open_end(SPOOL_DRAIN, ROOM, &other), -EBUSY);
 }
 
-static void the_folder_is_ours_alone(void **state)
+TEST(the_folder_is_ours_alone, set_up, tear_down)
 {
 	struct stat status;
 	char link[128];
 
-	(void)state;
 	open_both(ROOM);
 	assert_int_equal(stat(spool_path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0700);
@@ -531,13 +509,12 @@ static void the_folder_is_ours_alone(void **state)
 }
 
 /* Links, pipes, folders and files of others are left where they are. */
-static void what_others_put_there_is_left_alone(void **state)
+TEST(what_others_put_there_is_left_alone, set_up, tear_down)
 {
 	char path[4][128], target[128];
 	struct spool_count count;
 	u64 number;
 
-	(void)state;
 	open_both(ROOM);
 	for (u32 i = 0; i < 4; i++)
 		name_of(i, i == 3 ? "lost" : "batch", path[i], sizeof(path[i]));
@@ -559,28 +536,5 @@ static void what_others_put_there_is_left_alone(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		CASE(what_was_put_comes_back),
-		CASE(batches_come_in_order_and_once),
-		CASE(numbers_and_windows_go_on),
-		CASE(times_are_taken_once_wherever_the_clock_goes),
-		CASE(a_batch_can_be_passed_over),
-		CASE(what_is_set_aside_is_bounded),
-		CASE(numbers_go_on_without_the_state),
-		CASE(the_oldest_rows_make_room),
-		CASE(a_batch_larger_than_the_spool_is_its_ledger),
-		CASE(ledgers_are_bounded_too),
-		CASE(a_ledger_says_what_is_lost),
-		CASE(half_written_files_are_removed),
-		CASE(damage_is_said_and_counted),
-		CASE(a_cut_file_is_damaged),
-		CASE(rows_are_sent_even_if_their_loss_was_noted),
-		CASE(given_up_rows_leave_their_ledger),
-		CASE(each_end_is_held_once),
-		CASE(the_folder_is_ours_alone),
-		CASE(what_others_put_there_is_left_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

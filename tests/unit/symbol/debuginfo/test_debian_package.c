@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "symbol/debuginfo/debian_package.h"
+#include "unit_test.h"
 
 static char folder[] = "/tmp/stackmap-packages-XXXXXX";
 static const char *const files[][2] = {
@@ -41,9 +36,8 @@ static void expect(const char *path, const char *package)
 		assert_string_equal(name, package);
 }
 
-static void a_path_is_a_whole_line(void **state)
+TEST(a_path_is_a_whole_line)
 {
-	(void)state;
 	expect("/usr/bin/mawk", "mawk");
 	expect("/usr/bin/maw", NULL);
 	expect("/usr/bin/mawk2", NULL);
@@ -53,18 +47,16 @@ static void a_path_is_a_whole_line(void **state)
 	expect("/usr\n/usr/bin", NULL);
 }
 
-static void of_a_merged_usr(void **state)
+TEST(of_a_merged_usr)
 {
-	(void)state;
 	expect("/usr/lib/x86_64-linux-gnu/libc.so.6", "libc6");
 	expect("/lib/x86_64-linux-gnu/libc.so.6", "libc6");
 }
 
-static void other_files_are_no_lists(void **state)
+TEST(other_files_are_no_lists)
 {
 	char name[DEBIAN_PACKAGE_BYTES];
 
-	(void)state;
 	expect("/usr/bin/other", NULL);
 	assert_false(debian_package_of("/nonexistent", "/usr/bin/mawk", name));
 }
@@ -84,13 +76,4 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_is_a_whole_line),
-		cmocka_unit_test(of_a_merged_usr),
-		cmocka_unit_test(other_files_are_no_lists),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

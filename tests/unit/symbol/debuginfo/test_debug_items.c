@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An answer is taken as a whole or not at all: each case changes one thing of one that is right. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/debuginfo/debug_items.h"
+#include "unit_test.h"
 
 #define PLACE 0x1000
 #define TEXTS "\0symbol\0inner\0outer\0file"
@@ -56,12 +51,11 @@ static int take(const struct items *items)
 	return result;
 }
 
-static void the_truth_is_taken(void **state)
+TEST(the_truth_is_taken)
 {
 	const struct debug_name *name;
 	struct debug_names *names;
 
-	(void)state;
 	assert_int_equal(take_bytes(&truth, sizeof(truth), sizeof(truth.texts), false, &names), 0);
 	name = debug_names_at(names, PLACE);
 	assert_string_equal(name->symbol, "symbol");
@@ -73,11 +67,10 @@ static void the_truth_is_taken(void **state)
 	debug_names_free(&names);
 }
 
-static void a_text_is_one_from_its_begin_on(void **state)
+TEST(a_text_is_one_from_its_begin_on)
 {
 	const u32 wrong[] = {SYMBOL + 1, INNER - 1, sizeof(TEXTS) - 1, sizeof(TEXTS), UINT32_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct items symbol = truth, name = truth, file = truth;
 
@@ -90,11 +83,10 @@ static void a_text_is_one_from_its_begin_on(void **state)
 	}
 }
 
-static void texts_end_and_are_none_but_the_first_empty(void **state)
+TEST(texts_end_and_are_none_but_the_first_empty)
 {
 	struct items open_end = truth, two_empty = truth, none_empty = truth;
 
-	(void)state;
 	open_end.texts[sizeof(TEXTS) - 1] = 'x';
 	two_empty.texts[SYMBOL] = two_empty.texts[SYMBOL + 1] = 0;
 	none_empty.texts[0] = 'x';
@@ -103,12 +95,11 @@ static void texts_end_and_are_none_but_the_first_empty(void **state)
 	assert_int_equal(take(&none_empty), -EBADMSG);
 }
 
-static void a_text_may_not_be_too_long(void **state)
+TEST(a_text_may_not_be_too_long)
 {
 	const size_t text_bytes = DEBUG_TEXT_BYTES_MAX + 2;
 	const struct debug_item item = {.symbol = 1, .symbol_start = PLACE, .symbol_size = 1};
 
-	(void)state;
 	for (u32 less = 0; less < 2; less++) {
 		const struct debug_answer answer = {.items = 1,
 						    .text_bytes = text_bytes - less,
@@ -128,13 +119,12 @@ static void a_text_may_not_be_too_long(void **state)
 	}
 }
 
-static void sizes_fit(void **state)
+TEST(sizes_fit)
 {
 	struct debug_names *names = NULL;
 	const size_t text_bytes[] = {0, sizeof(TEXTS) - 1, sizeof(TEXTS) + 1, sizeof(truth),
 				     UINT32_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text_bytes) / sizeof(text_bytes[0]); i++)
 		assert_int_equal(take_bytes(&truth, sizeof(truth), text_bytes[i], false, &names),
 				 -EBADMSG);
@@ -143,12 +133,11 @@ static void sizes_fit(void **state)
 				 -EBADMSG);
 }
 
-static void only_what_was_asked_for(void **state)
+TEST(only_what_was_asked_for)
 {
 	struct items place = truth, start = truth, size = truth;
 	struct debug_names *names = NULL;
 
-	(void)state;
 	place.item.place = 1;
 	start.item.symbol_start = PLACE + 1;
 	size.item.symbol_size = 0;
@@ -159,30 +148,14 @@ static void only_what_was_asked_for(void **state)
 			 -EBADMSG);
 }
 
-static void the_outermost_alone_was_not_inlined(void **state)
+TEST(the_outermost_alone_was_not_inlined)
 {
 	struct items inner = truth, outer = truth, many = truth;
 
-	(void)state;
 	inner.functions[0].inlined = 0;
 	outer.functions[1].inlined = 1;
 	many.item.functions = CODE_PLACES_MAX + 1;
 	assert_int_equal(take(&inner), -EBADMSG);
 	assert_int_equal(take(&outer), -EBADMSG);
 	assert_int_equal(take(&many), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_truth_is_taken),
-		cmocka_unit_test(a_text_is_one_from_its_begin_on),
-		cmocka_unit_test(texts_end_and_are_none_but_the_first_empty),
-		cmocka_unit_test(a_text_may_not_be_too_long),
-		cmocka_unit_test(sizes_fit),
-		cmocka_unit_test(only_what_was_asked_for),
-		cmocka_unit_test(the_outermost_alone_was_not_inlined),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,10 @@
  * A function that was inlined is found, by line, wherever its debug information may lie; and never
  * from a file with another build id, or from what is no file. Through a sandbox, as in a report.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +17,7 @@
 #include "sample_program.h"
 #include "symbol/debuginfo/debug_lookup.h"
 #include "symbol/file/mapped_file.h"
+#include "unit_test.h"
 
 /* The code of `inner` is between two labels, inside `outer`. Types are what files share. */
 static const char source[] = "static inline __attribute__((always_inline)) void inner(void)\n"
@@ -151,13 +146,12 @@ static void limit_memory(rlim_t bytes)
 
 /* With each limit between too little for anything and enough: the file is read, or memory is said
  * to be why not. */
-static void lack_of_memory_is_no_damage(void **state)
+TEST(lack_of_memory_is_no_damage)
 {
 	rlim_t bytes = 8 << 20;
 	u32 refused = 0;
 	bool is_read = false;
 
-	(void)state;
 	build("memory",
 	      "for i in $(seq 20000); do echo \"struct s$i { int a, b; struct s$i *next; } "
 	      "v$i;\"; done >>$IN; " BUILD " -gz");
@@ -180,18 +174,16 @@ static void lack_of_memory_is_no_damage(void **state)
 	expect_inlined();
 }
 
-static void in_the_file_itself(void **state)
+TEST(in_the_file_itself)
 {
-	(void)state;
 	build("itself", BUILD);
 	start(&(struct debug_choice){});
 	expect_inlined();
 	assert_string_equal(notes, "");
 }
 
-static void behind_a_debug_link(void **state)
+TEST(behind_a_debug_link)
 {
-	(void)state;
 	build("linked", BUILD);
 	start(&(struct debug_choice){});
 	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT");
@@ -202,11 +194,10 @@ static void behind_a_debug_link(void **state)
 	expect_nothing();
 }
 
-static void below_a_sysroot(void **state)
+TEST(below_a_sysroot)
 {
 	char root[SAMPLE_PATH_BYTES + 8];
 
-	(void)state;
 	build("below", BUILD);
 	snprintf(root, sizeof(root), "%s/system", sample_folder());
 	start(&(struct debug_choice){.sysroot = root});
@@ -287,13 +278,12 @@ static void expect_without_code(const char *remove)
 	assert_string_equal(notes, "");
 }
 
-static void of_a_program_that_is_gone_or_replaced(void **state)
+TEST(of_a_program_that_is_gone_or_replaced)
 {
 	static const char *const options[] = {"", " -no-pie -Wl,-Ttext-segment=0x10000000",
 					      " -fuse-ld=lld -Wl,--build-id=sha1"};
 	size_t count = system("ld.lld --version >/dev/null 2>&1") ? 2 : 3;
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		start_by_id(options[i]);
 		expect_without_code("rm $OUT");
@@ -303,9 +293,8 @@ static void of_a_program_that_is_gone_or_replaced(void **state)
 }
 
 /* The file with the code is not asked for. */
-static void of_a_program_that_is_gone_from_servers(void **state)
+TEST(of_a_program_that_is_gone_from_servers)
 {
-	(void)state;
 	build("gone", BUILD);
 	start_servers(DEBUG_SERVERS_USER);
 	shell(SPLIT " && FILE=$OUT.debug KIND=debuginfo; " SERVE " && rm $OUT");
@@ -315,12 +304,11 @@ static void of_a_program_that_is_gone_from_servers(void **state)
 	code.layout = (struct elf_segments){};
 }
 
-static void behind_a_file_of_symbols_alone(void **state)
+TEST(behind_a_file_of_symbols_alone)
 {
 	char root[SAMPLE_PATH_BYTES + 8];
 	const struct debug_name *name;
 
-	(void)state;
 	build("behind", BUILD);
 	snprintf(root, sizeof(root), "%s/behind.root", sample_folder());
 	start(&(struct debug_choice){.sysroot = root});
@@ -338,9 +326,8 @@ static void behind_a_file_of_symbols_alone(void **state)
 	assert_string_equal(notes, "");
 }
 
-static void never_with_another_build_id(void **state)
+TEST(never_with_another_build_id)
 {
-	(void)state;
 	build("other", BUILD);
 	start(&(struct debug_choice){});
 	mapping.build_id[0] ^= 1;
@@ -357,9 +344,8 @@ static void never_with_another_build_id(void **state)
 	expect_nothing();
 }
 
-static void what_is_no_file_is_left_alone(void **state)
+TEST(what_is_no_file_is_left_alone)
 {
-	(void)state;
 	build("fifo", BUILD);
 	start(&(struct debug_choice){});
 	shell("rm $OUT && mkfifo $OUT");
@@ -393,11 +379,10 @@ static void pack_symbols(void)
 	fclose(file);
 }
 
-static void a_stripped_file_has_the_symbols_it_carries(void **state)
+TEST(a_stripped_file_has_the_symbols_it_carries)
 {
 	const struct debug_name *name;
 
-	(void)state;
 	build("mini", BUILD);
 	start(&(struct debug_choice){});
 	shell("objcopy --only-keep-debug $OUT $OUT.debug && strip -g $OUT.debug && strip $OUT");
@@ -412,14 +397,13 @@ static void a_stripped_file_has_the_symbols_it_carries(void **state)
 	debug_names_free(&names);
 }
 
-static void a_kernel_lies_where_its_stext_is(void **state)
+TEST(a_kernel_lies_where_its_stext_is)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
 	const struct debug_code kernel = {.module = &module, .release = "none"};
 	const struct debug_name *name;
 	u64 place, slide = 0x1a000000;
 
-	(void)state;
 	build("kernel", BUILD " -Wl,-Ttext=0xffffffff81000000");
 	memcpy(module.build_id, mapping.build_id, 20);
 	module.start = number_of("nm $OUT | grep ' _stext$'") + slide;
@@ -441,13 +425,12 @@ static void a_kernel_lies_where_its_stext_is(void **state)
 	assert_non_null(strstr(notes, "it has none"));
 }
 
-static void a_kernel_that_was_hidden_is_told_of(void **state)
+TEST(a_kernel_that_was_hidden_is_told_of)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
 	const struct debug_code kernel = {.module = &module, .release = "none"};
 	u64 place = 1ULL << 63;
 
-	(void)state;
 	build("kernel", BUILD);
 	start(&(struct debug_choice){});
 	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), -ENOENT);
@@ -457,9 +440,8 @@ static void a_kernel_that_was_hidden_is_told_of(void **state)
 	assert_non_null(strstr(notes, "hidden"));
 }
 
-static void from_servers(void **state)
+TEST(from_servers)
 {
-	(void)state;
 	build("served", BUILD);
 	start_servers(DEBUG_SERVERS_USER);
 	shell(SPLIT);
@@ -478,9 +460,8 @@ static void from_servers(void **state)
 	assert_string_equal(notes, "");
 }
 
-static void what_several_files_share(void **state)
+TEST(what_several_files_share)
 {
-	(void)state;
 	if (system("dwz --version >/dev/null 2>&1")) {
 		puts("skip: dwz is not installed");
 		skip();
@@ -499,13 +480,12 @@ static void what_several_files_share(void **state)
 	assert_string_equal(debug_names_at(names, begin)->symbol, "outer");
 }
 
-static void a_kernel_from_servers_if_all_may_be(void **state)
+TEST(a_kernel_from_servers_if_all_may_be)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
 	const struct debug_code kernel = {.module = &module, .release = "none"};
 	u64 place;
 
-	(void)state;
 	build("kernel", BUILD " -Wl,-Ttext=0xffffffff81000000");
 	memcpy(module.build_id, mapping.build_id, 20);
 	module.start = number_of("nm $OUT | grep ' _stext$'");
@@ -537,11 +517,10 @@ static void flip_bytes(const char *name, size_t from, unsigned int seed)
 }
 
 /* Whatever it holds, there is an answer, and the next file has its names. */
-static void damaged_files_cost_only_their_own_names(void **state)
+TEST(damaged_files_cost_only_their_own_names)
 {
 	char debug[SAMPLE_PATH_BYTES + 8];
 
-	(void)state;
 	build("damaged", BUILD);
 	start(&(struct debug_choice){});
 	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT && cp $OUT.debug whole");
@@ -567,28 +546,11 @@ static int teardown(void **state)
 	return 0;
 }
 
+TEST_GROUP(NULL, teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lack_of_memory_is_no_damage),
-		cmocka_unit_test(in_the_file_itself),
-		cmocka_unit_test(behind_a_debug_link),
-		cmocka_unit_test(below_a_sysroot),
-		cmocka_unit_test(of_a_program_that_is_gone_or_replaced),
-		cmocka_unit_test(of_a_program_that_is_gone_from_servers),
-		cmocka_unit_test(behind_a_file_of_symbols_alone),
-		cmocka_unit_test(never_with_another_build_id),
-		cmocka_unit_test(what_is_no_file_is_left_alone),
-		cmocka_unit_test(a_stripped_file_has_the_symbols_it_carries),
-		cmocka_unit_test(a_kernel_lies_where_its_stext_is),
-		cmocka_unit_test(a_kernel_that_was_hidden_is_told_of),
-		cmocka_unit_test(from_servers),
-		cmocka_unit_test(what_several_files_share),
-		cmocka_unit_test(a_kernel_from_servers_if_all_may_be),
-		cmocka_unit_test(damaged_files_cost_only_their_own_names),
-	};
-
 	if (!sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return unit_tests_run();
 }

@@ -3,14 +3,8 @@
  * The sandbox lies, or cannot do what it is asked for: the file has no names then, somebody is
  * claimed why, and the next one is asked for as if nothing had been.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +13,7 @@
 #include "privilege/message.h"
 #include "symbol/debuginfo/debug_lookup.h"
 #include "symbol/debuginfo/debug_service.h"
+#include "unit_test.h"
 
 #define PLACE 0x1000
 #define TEXTS "\0true"
@@ -118,44 +113,39 @@ static void expect_note(const struct debug_answer *claimed, const char *why)
 	assert_non_null(strstr(notes, "test_symbol_debug_lookup_checks: "));
 }
 
-static void the_truth_comes_through(void **state)
+TEST(the_truth_comes_through)
 {
 	const struct debug_answer truth = TRUTH;
 
-	(void)state;
 	assert_int_equal(ask(&truth), 0);
 	assert_string_equal(notes, "");
 }
 
 /* Its memory is not ours: whoever makes the report goes on. */
-static void a_file_that_takes_all_memory(void **state)
+TEST(a_file_that_takes_all_memory)
 {
-	(void)state;
 	expect_note(&(struct debug_answer){.result = -ENOMEM}, "too much memory");
 }
 
-static void a_file_that_cannot_be_read(void **state)
+TEST(a_file_that_cannot_be_read)
 {
-	(void)state;
 	expect_note(&(struct debug_answer){.result = -ENOEXEC}, "Exec format error");
 }
 
 /* What is sound of it is used. */
-static void a_file_that_is_damaged(void **state)
+TEST(a_file_that_is_damaged)
 {
 	struct debug_answer claimed = TRUTH;
 
-	(void)state;
 	claimed.is_damaged = 1;
 	assert_int_equal(ask(&claimed), 0);
 	assert_non_null(strstr(notes, "it is damaged"));
 }
 
-static void answers_that_make_no_sense(void **state)
+TEST(answers_that_make_no_sense)
 {
 	struct debug_answer claimed[] = {TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH};
 
-	(void)state;
 	claimed[0].result = 1;
 	claimed[1].bytes = 1ULL << 60;
 	claimed[2].items = 2;
@@ -165,17 +155,4 @@ static void answers_that_make_no_sense(void **state)
 	claimed[6].text_bytes = UINT32_MAX;
 	for (size_t i = 0; i < sizeof(claimed) / sizeof(claimed[0]); i++)
 		expect_note(&claimed[i], "its reader failed on it");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_truth_comes_through),
-		cmocka_unit_test(a_file_that_takes_all_memory),
-		cmocka_unit_test(a_file_that_cannot_be_read),
-		cmocka_unit_test(a_file_that_is_damaged),
-		cmocka_unit_test(answers_that_make_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Vectors for each scheme; the expected names are those that c++filt and rustfilt print. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "symbol/demangle/demangle.h"
+#include "unit_test.h"
 
 static const struct {
 	const char *mangled;
@@ -52,9 +47,8 @@ static const struct {
 	{"_@plt", NULL},
 };
 
-static void names_are_demangled(void **state)
+TEST(names_are_demangled)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++) {
 		char *plain = demangle(vectors[i].mangled);
 
@@ -66,11 +60,4 @@ static void names_are_demangled(void **state)
 		}
 		free(plain);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_demangled)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,10 @@
  * Long names, as compilers made them, through the sandbox; and names that were made to cost a
  * demangler everything: each has an end, and the next name is demangled.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +15,7 @@
 #include <unistd.h>
 
 #include "symbol/demangle/demangler.h"
+#include "unit_test.h"
 
 /* Of g++, rustc (both schemes) and gdc; what c++filt makes of them. */
 static const char *const vectors[][2] = {
@@ -64,20 +59,32 @@ static void expect_all(void)
 		expect(vectors[i][0], vectors[i][1]);
 }
 
-static void long_names_are_demangled(void **state)
+static int setup(void **state)
 {
 	(void)state;
+	return demangler_create(&demangler);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	demangler_free(&demangler);
+	assert_null(demangler);
+	return 0;
+}
+
+TEST(long_names_are_demangled, setup, teardown)
+{
 	expect_all();
 }
 
-static void other_names_stay(void **state)
+TEST(other_names_stay, setup, teardown)
 {
 	static const char *const names[] = {
 		"main", "", "_",
 		"_a_function_of_the_kernel_whose_name_is_longer_than_what_is_short",
 		"a_function_of_the_kernel_whose_name_is_even_longer_than_what_is_called_short"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_null(demangler_name(demangler, names[i]));
 	expect_all();
@@ -108,12 +115,11 @@ static void expect_an_end(const char *before, const char *piece, size_t times, c
 	expect_all();
 }
 
-static void nesting_without_end(void **state)
+TEST(nesting_without_end, setup, teardown)
 {
 	static const char *const begin[] = {"_Z1f", "_RNvC1a", "_D1f"};
 	static const char *const pieces[] = {"I", "P", "F", "N"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
 		for (size_t j = 0; j < sizeof(pieces) / sizeof(pieces[0]); j++) {
 			expect_an_end(begin[i], pieces[j], 1000, "i");
@@ -123,12 +129,11 @@ static void nesting_without_end(void **state)
 }
 
 /* Each type is made of two of the one before. */
-static void names_that_grow_without_end(void **state)
+TEST(names_that_grow_without_end, setup, teardown)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char name[512] = "_Z1f1A1BIS_S_E";
 
-	(void)state;
 	for (size_t i = 1; i < 35; i++)
 		snprintf(name + strlen(name), sizeof(name) - strlen(name), "S0_IS%c_S%c_E",
 			 digits[i], digits[i]);
@@ -137,9 +142,8 @@ static void names_that_grow_without_end(void **state)
 }
 
 /* Each piece doubles the ways to read the name. */
-static void work_without_end(void **state)
+TEST(work_without_end, setup, teardown)
 {
-	(void)state;
 	expect_an_end("_ZcvT_", "IT_", 150, "v");
 	expect_an_end("_D1f", "VC1a", 100, "i");
 	expect_an_end("_ZcvT_", "IT_", 19, "");
@@ -147,14 +151,13 @@ static void work_without_end(void **state)
 }
 
 /* _Z1fIJii...EEvDTspplT_spplT_...T_E: each step is done for all arguments of the one before. */
-static void expressions_that_are_expanded(void **state)
+TEST(expressions_that_are_expanded, setup, teardown)
 {
 	static const struct {
 		int arguments, steps;
 	} names[] = {{20, 3}, {20, 5}, {40, 9}, {100, 11}};
 	char name[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		strcpy(name, "_Z1fIJ");
 		for (int j = 0; j < names[i].arguments; j++)
@@ -178,22 +181,20 @@ static void expect_failures(u64 count, const char *reason)
 }
 
 /* Not even tried. */
-static void a_name_that_is_too_long(void **state)
+TEST(a_name_that_is_too_long, setup, teardown)
 {
 	char *name = repeat("_ZN", "1a", 40000, "Ev");
 
-	(void)state;
 	assert_null(demangler_name(demangler, name));
 	expect_failures(1, "it takes too much memory to read");
 	free(name);
 }
 
 /* Names that are not mangled, and those that are demangled, fail nowhere. */
-static void what_fails_says_why(void **state)
+TEST(what_fails_says_why, setup, teardown)
 {
 	char *endless = repeat("_ZcvT_", "IT_", 150, "v"), *other = repeat("_Z", "9", 200, "");
 
-	(void)state;
 	expect_all();
 	assert_null(demangler_name(demangler, "main"));
 	assert_null(demangler_name(demangler, other));
@@ -206,14 +207,13 @@ static void what_fails_says_why(void **state)
 }
 
 /* A child process has the limit, so the other tests run without a limit. */
-static void without_descriptors_there_is_no_sandbox(void **state)
+TEST(without_descriptors_there_is_no_sandbox, setup, teardown)
 {
 	const struct rlimit none = {0, 0};
 	char *name = repeat("_Z1f", "P", 900, "i");
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid) {
 		bool is_right = !setrlimit(RLIMIT_NOFILE, &none) &&
 				!demangler_name(demangler, name) &&
@@ -244,14 +244,13 @@ static void *demangle_all(void *arg)
 	return demangler_name(demangler, *(char **)arg);
 }
 
-static void a_small_stack_suffices(void **state)
+TEST(a_small_stack_suffices, setup, teardown)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 	char *mangled;
 	void *plain;
 
-	(void)state;
 	assert_int_equal(pthread_attr_init(&attributes), 0);
 	assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES), 0);
 	assert_int_equal(pthread_create(&thread, &attributes, demangle_all, &mangled), 0);
@@ -261,37 +260,4 @@ static void a_small_stack_suffices(void **state)
 	free(plain);
 	free(mangled);
 	pthread_attr_destroy(&attributes);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	return demangler_create(&demangler);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	demangler_free(&demangler);
-	assert_null(demangler);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(long_names_are_demangled, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_names_stay, setup, teardown),
-		cmocka_unit_test_setup_teardown(nesting_without_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_that_grow_without_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(work_without_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(expressions_that_are_expanded, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_fails_says_why, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_descriptors_there_is_no_sandbox, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_small_stack_suffices, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,8 @@
  * Functions that the linker has thrown away, which it leaves in the DWARF at address 0, name
  * nothing, by whichever linker; but code that lies at 0 has its names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +14,7 @@
 
 #include "sample_program.h"
 #include "symbol/dwarf/debug_info.h"
+#include "unit_test.h"
 
 #define PLACES_MAX 100000
 #define TEXT_BYTES 16384
@@ -280,11 +275,10 @@ static bool has_tools(const struct sample *sample)
 		       " >/dev/null 2>&1");
 }
 
-static void each_byte_has_the_names_of_addr2line(void **state)
+TEST(each_byte_has_the_names_of_addr2line)
 {
 	char path[SAMPLE_PATH_BYTES], debug[SAMPLE_PATH_BYTES + 8], list[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	expectations = calloc(PLACES_MAX, sizeof(*expectations));
 	assert_non_null(expectations);
 	snprintf(list, sizeof(list), "%s/addresses", sample_folder());
@@ -373,11 +367,10 @@ static void each_byte_is_of(const struct sample *sample, const char *symbol, con
 	}
 }
 
-static void what_the_linker_threw_away_names_nothing(void **state)
+TEST(what_the_linker_threw_away_names_nothing)
 {
 	char path[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(discarding) / sizeof(discarding[0]); i++) {
 		if (!has_tools(&discarding[i]))
 			continue;
@@ -388,11 +381,10 @@ static void what_the_linker_threw_away_names_nothing(void **state)
 	}
 }
 
-static void code_at_address_0_has_its_names(void **state)
+TEST(code_at_address_0_has_its_names)
 {
 	char path[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	sample_build(&at_zero, path);
 	each_byte_is_of(&at_zero, "first", "first", 2);
 	each_byte_is_of(&at_zero, "second", "second", 3);
@@ -409,17 +401,13 @@ static int setup(void **state)
 	return sample_folder_create() ? 0 : -1;
 }
 
+TEST_GROUP(setup, sample_folder_teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_byte_has_the_names_of_addr2line),
-		cmocka_unit_test(what_the_linker_threw_away_names_nothing),
-		cmocka_unit_test(code_at_address_0_has_its_names),
-	};
-
 	if (system("gcc --version >/dev/null 2>&1 && addr2line --version >/dev/null 2>&1")) {
 		puts("skipped: gcc and binutils are not installed");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, setup, sample_folder_teardown);
+	return unit_tests_run();
 }

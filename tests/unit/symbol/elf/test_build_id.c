@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Notes as /sys gives them: found behind others, absent, cut off, with sizes that lie. In a file:
  * those of its sections and segments, as far as they are read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <elf.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/elf/build_id.h"
 #include "trace/event.h"
+#include "unit_test.h"
 
 static const u8 id[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
@@ -29,37 +24,34 @@ static size_t put(u8 *at, u32 type, const char *name, u32 name_bytes, u32 bytes)
 	return sizeof(note) + padded + sizeof(id);
 }
 
-static void found_behind_other_notes(void **state)
+TEST(found_behind_other_notes)
 {
 	u8 notes[256], found[TRACE_BUILD_ID_MAX];
 	size_t bytes = put(notes, 6, "Linux", 6, 8);
 
-	(void)state;
 	bytes += put(notes + bytes, NT_GNU_BUILD_ID, "Xen", 4, 8);
 	bytes += put(notes + bytes, NT_GNU_BUILD_ID, "GNU", 4, 8);
 	assert_int_equal(build_id_from_notes(notes, bytes, found), 8);
 	assert_memory_equal(found, id, 8);
 }
 
-static void absent_or_too_long_is_none(void **state)
+TEST(absent_or_too_long_is_none)
 {
 	u8 notes[256], found[TRACE_BUILD_ID_MAX];
 	size_t bytes = put(notes, 1, "GNU", 4, 8);
 
-	(void)state;
 	assert_int_equal(build_id_from_notes(notes, bytes, found), 0);
 	assert_int_equal(build_id_from_notes(notes, 0, found), 0);
 	put(notes, NT_GNU_BUILD_ID, "GNU", 4, TRACE_BUILD_ID_MAX + 1);
 	assert_int_equal(build_id_from_notes(notes, sizeof(notes), found), 0);
 }
 
-static void cuts_and_lying_sizes_are_none(void **state)
+TEST(cuts_and_lying_sizes_are_none)
 {
 	static const u32 sizes[] = {0x7fffffff, 0xffffffff, 0xfffffffd, 9};
 	u8 found[TRACE_BUILD_ID_MAX], whole[64];
 	size_t bytes = put(whole, NT_GNU_BUILD_ID, "GNU", 4, 8);
 
-	(void)state;
 	for (size_t cut = 1; cut < bytes; cut++) {
 		u8 *notes = malloc(cut);
 
@@ -104,24 +96,11 @@ static int id_of_file(u16 segments, size_t bytes_before)
 	return id_bytes;
 }
 
-static void notes_of_a_file_are_read_up_to_a_bound(void **state)
+TEST(notes_of_a_file_are_read_up_to_a_bound)
 {
-	(void)state;
 	assert_int_equal(id_of_file(1, 0), 8);
 	assert_int_equal(id_of_file(32, 12), 8);
 	assert_int_equal(id_of_file(33, 12), 0);
 	assert_int_equal(id_of_file(1, 12 * 5000), 8);
 	assert_int_equal(id_of_file(1, 12 * 6000), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(found_behind_other_notes),
-		cmocka_unit_test(absent_or_too_long_is_none),
-		cmocka_unit_test(cuts_and_lying_sizes_are_none),
-		cmocka_unit_test(notes_of_a_file_are_read_up_to_a_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

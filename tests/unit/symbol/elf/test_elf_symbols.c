@@ -3,16 +3,10 @@
  * Programs of every kind of linking, each function compared with what nm, readelf and objdump say;
  * and the same programs cut off and with flipped bits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +18,7 @@
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
 #include "trace/event.h"
+#include "unit_test.h"
 
 #define NAME_BYTES 512
 #define FUNCTIONS_MAX 20000
@@ -276,9 +271,8 @@ static void check_sample(const struct sample *sample)
 	symbol_table_free(&table);
 }
 
-static void every_function_has_its_name(void **state)
+TEST(every_function_has_its_name)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
 		print_message("  %s\n", samples[i].label);
 		check_sample(&samples[i]);
@@ -324,14 +318,13 @@ static u64 stub_bytes(const struct symbol_table *table, const char *name)
 	return 0;
 }
 
-static void assembler_names_functions_and_stubs(void **state)
+TEST(assembler_names_functions_and_stubs)
 {
 	const struct sample sample = {"assembler", "gcc -O1 -fPIC -shared $IN -o $OUT", assembler,
 				      ".c"};
 	char path[SAMPLE_PATH_BYTES];
 	struct symbol_table *table;
 
-	(void)state;
 	sample_build(&sample, path);
 	function_count = 0;
 	read_segments(path);
@@ -421,14 +414,13 @@ static void flip_at_random(int memory, struct image *image, int rounds)
 	}
 }
 
-static void damaged_files_never_crash(void **state)
+TEST(damaged_files_never_crash)
 {
 	char path[SAMPLE_PATH_BYTES];
 	struct image image;
 	u64 sections;
 	int memory = memfd_create("elf", MFD_CLOEXEC);
 
-	(void)state;
 	assert_true(memory >= 0);
 	sample_build(&samples[2], path);
 	image = read_image(path);
@@ -457,12 +449,11 @@ static void expect_refused(const char *path)
 	close(fd);
 }
 
-static void what_is_no_program_is_refused(void **state)
+TEST(what_is_no_program_is_refused)
 {
 	static const struct sample object = {"object", "gcc -c $IN -o $OUT", sample_c, ".c"};
 	char source[SAMPLE_PATH_BYTES + 8], path[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	sample_build(&object, path);
 	expect_refused(path);
 	snprintf(source, sizeof(source), "%s.c", path);
@@ -471,19 +462,13 @@ static void what_is_no_program_is_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_function_has_its_name),
-		cmocka_unit_test(assembler_names_functions_and_stubs),
-		cmocka_unit_test(what_is_no_program_is_refused),
-		cmocka_unit_test(damaged_files_never_crash),
-	};
 	int failed;
 
 	if (!sample_folder_create())
 		return 77;
 	elf_version(EV_CURRENT);
 	functions = calloc(FUNCTIONS_MAX, sizeof(*functions));
-	failed = !functions || cmocka_run_group_tests(tests, NULL, NULL);
+	failed = !functions || unit_tests_run();
 	free(functions);
 	sample_folder_remove();
 	return failed;

@@ -3,15 +3,9 @@
  * Programs of several linkers and kinds, stripped: the functions that their unwind tables tell of
  * are exactly those that readelf shows; and the same programs with flipped bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <libelf.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +14,7 @@
 
 #include "sample_program.h"
 #include "symbol/elf/fde_ranges.h"
+#include "unit_test.h"
 
 static const struct sample samples[] = {
 	{"pie", "gcc -O1 -fPIE -pie -s $IN -o $OUT", sample_c, ".c"},
@@ -118,21 +113,19 @@ static void check_sample(const struct sample *sample)
 	symbol_table_free(&read.table);
 }
 
-static void functions_are_those_of_readelf(void **state)
+TEST(functions_are_those_of_readelf)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
 		check_sample(&samples[i]);
 }
 
 /* Whatever the bytes are, reading ends, and nothing lies outside of the code. */
-static void damage_has_an_end(void **state)
+TEST(damage_has_an_end)
 {
 	char path[SAMPLE_PATH_BYTES];
 	struct stat status;
 	int fd;
 
-	(void)state;
 	sample_build(&samples[0], path);
 	fd = open(path, O_RDWR);
 	assert_int_equal(fstat(fd, &status), 0);
@@ -151,29 +144,24 @@ static void damage_has_an_end(void **state)
 	close(fd);
 }
 
-static void a_file_without_a_table_has_none(void **state)
+TEST(a_file_without_a_table_has_none)
 {
 	const struct sample bare = {"bare", "gcc -O1 -s $IN -o $OUT && objcopy -R .eh_frame $OUT",
 				    sample_c, ".c"};
 	char path[SAMPLE_PATH_BYTES];
 	struct read read;
 
-	(void)state;
 	sample_build(&bare, path);
 	read_program(path, &read);
 	assert_int_equal(count_of(read.table), 0);
 	symbol_table_free(&read.table);
 }
 
+TEST_GROUP(NULL, sample_folder_teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_those_of_readelf),
-		cmocka_unit_test(damage_has_an_end),
-		cmocka_unit_test(a_file_without_a_table_has_none),
-	};
-
 	if (elf_version(EV_CURRENT) == EV_NONE || !sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
+	return unit_tests_run();
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A file that was kept is there when its path leads elsewhere, unless its content has changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "sample_record.h"
 #include "symbol/file/kept_code.h"
 #include "symbol/file/mapped_file.h"
+#include "unit_test.h"
 
 #define PATH_BYTES 128
 
@@ -73,54 +68,6 @@ static void expect(const struct file *file, u32 number)
 	close(opened);
 }
 
-static void a_file_that_is_deleted(void **state)
-{
-	struct file kept, other;
-
-	(void)state;
-	make_kept(&kept, 1);
-	make(&other, 2);
-	unlink(kept.path);
-	unlink(other.path);
-	expect(&kept, 1);
-	expect(&kept, 1);
-	assert_int_equal(open_it(&other), -ENOENT);
-}
-
-static void a_file_that_is_replaced(void **state)
-{
-	struct file kept, other;
-
-	(void)state;
-	make_kept(&kept, 1);
-	make(&other, 2);
-	assert_int_equal(rename(other.path, kept.path), 0);
-	expect(&kept, 1);
-}
-
-/* Its old content is gone; the new one belongs to nobody who was recorded. */
-static void a_file_that_is_written(void **state)
-{
-	struct file kept;
-
-	(void)state;
-	make_kept(&kept, 1);
-	do
-		write_text(kept.path, "other");
-	while (open_it(&kept) != -ENOENT);
-}
-
-static void a_file_that_was_not_there(void **state)
-{
-	struct file kept;
-
-	(void)state;
-	make(&kept, 1);
-	unlink(kept.path);
-	kept_code_keep(code, &kept.record, kept.path, mapped_file_open);
-	assert_int_equal(open_it(&kept), -ENOENT);
-}
-
 static u32 open_files(void)
 {
 	u32 count = 0;
@@ -128,25 +75,6 @@ static u32 open_files(void)
 	for (int i = 0; i < 4096; i++)
 		count += fcntl(i, F_GETFD) >= 0;
 	return count;
-}
-
-static void the_oldest_make_room(void **state)
-{
-	struct file *files = calloc(KEPT_CODE_FILES + 2, sizeof(*files));
-	u32 before = open_files(), number;
-
-	(void)state;
-	assert_non_null(files);
-	for (number = 0; number < KEPT_CODE_FILES + 2; number++) {
-		make_kept(&files[number], number);
-		kept_code_keep(code, &files[number].record, files[number].path, mapped_file_open);
-		assert_int_equal(unlink(files[number].path), 0);
-	}
-	assert_true(open_files() <= before + KEPT_CODE_FILES);
-	assert_int_equal(open_it(&files[0]), -ENOENT);
-	assert_int_equal(open_it(&files[1]), -ENOENT);
-	expect(&files[number - 1], number - 1);
-	free(files);
 }
 
 static int setup(void **state)
@@ -166,6 +94,68 @@ static int teardown(void **state)
 	return open_files() > before;
 }
 
+TEST(a_file_that_is_deleted, setup, teardown)
+{
+	struct file kept, other;
+
+	make_kept(&kept, 1);
+	make(&other, 2);
+	unlink(kept.path);
+	unlink(other.path);
+	expect(&kept, 1);
+	expect(&kept, 1);
+	assert_int_equal(open_it(&other), -ENOENT);
+}
+
+TEST(a_file_that_is_replaced, setup, teardown)
+{
+	struct file kept, other;
+
+	make_kept(&kept, 1);
+	make(&other, 2);
+	assert_int_equal(rename(other.path, kept.path), 0);
+	expect(&kept, 1);
+}
+
+/* Its old content is gone; the new one belongs to nobody who was recorded. */
+TEST(a_file_that_is_written, setup, teardown)
+{
+	struct file kept;
+
+	make_kept(&kept, 1);
+	do
+		write_text(kept.path, "other");
+	while (open_it(&kept) != -ENOENT);
+}
+
+TEST(a_file_that_was_not_there, setup, teardown)
+{
+	struct file kept;
+
+	make(&kept, 1);
+	unlink(kept.path);
+	kept_code_keep(code, &kept.record, kept.path, mapped_file_open);
+	assert_int_equal(open_it(&kept), -ENOENT);
+}
+
+TEST(the_oldest_make_room, setup, teardown)
+{
+	struct file *files = calloc(KEPT_CODE_FILES + 2, sizeof(*files));
+	u32 before = open_files(), number;
+
+	assert_non_null(files);
+	for (number = 0; number < KEPT_CODE_FILES + 2; number++) {
+		make_kept(&files[number], number);
+		kept_code_keep(code, &files[number].record, files[number].path, mapped_file_open);
+		assert_int_equal(unlink(files[number].path), 0);
+	}
+	assert_true(open_files() <= before + KEPT_CODE_FILES);
+	assert_int_equal(open_it(&files[0]), -ENOENT);
+	assert_int_equal(open_it(&files[1]), -ENOENT);
+	expect(&files[number - 1], number - 1);
+	free(files);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -181,15 +171,4 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_file_that_is_deleted, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_is_replaced, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_is_written, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_was_not_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_oldest_make_room, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The file of a record: found by every way, refused when it is another one, and untrusted records.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +18,7 @@
 #include "sample_program.h"
 #include "sample_record.h"
 #include "symbol/file/mapped_file.h"
+#include "unit_test.h"
 
 #define OTHER_PROCESS 0x7fffffff /* no pid is as large */
 
@@ -57,13 +52,12 @@ static void assert_opens(const struct mapping_record *record, const char *path, 
 	close(fd);
 }
 
-static void the_path_is_that_of_the_record(void **state)
+TEST(the_path_is_that_of_the_record)
 {
 	struct mapping_record record;
 	struct trace_mapping mapping;
 	char path[MAPPING_PATH_BYTES + 1];
 
-	(void)state;
 	sample_record_file(&record, program);
 	mapped_file_identify(5, &record, &mapping, path, sizeof(path));
 	assert_int_equal(mapping.number, 5);
@@ -80,23 +74,21 @@ static int read_build_id(const char *path, u8 *found)
 	return bytes;
 }
 
-static void the_build_id_is_that_of_the_file(void **state)
+TEST(the_build_id_is_that_of_the_file)
 {
 	char file[SAMPLE_PATH_BYTES];
 	u8 found[TRACE_BUILD_ID_MAX];
 
-	(void)state;
 	assert_int_equal(read_build_id(program, found), sizeof(build_id));
 	assert_memory_equal(found, build_id, sizeof(build_id));
 	sample_build(&without_id, file);
 	assert_int_equal(read_build_id(file, found), 0);
 }
 
-static void only_the_same_inode_counts(void **state)
+TEST(only_the_same_inode_counts)
 {
 	struct mapping_record record, other;
 
-	(void)state;
 	sample_record_file(&record, program);
 	assert_opens(&record, program, true);
 	other = record;
@@ -110,13 +102,12 @@ static void only_the_same_inode_counts(void **state)
 	assert_opens(&other, program, false);
 }
 
-static void a_reused_inode_is_another_file(void **state)
+TEST(a_reused_inode_is_another_file)
 {
 	struct mapping_record record;
 	u32 generation = 0;
 	int fd = open(program, O_RDONLY), err;
 
-	(void)state;
 	assert_true(fd >= 0);
 	err = ioctl(fd, FS_IOC_GETVERSION, &generation);
 	close(fd);
@@ -131,13 +122,12 @@ static void a_reused_inode_is_another_file(void **state)
 	assert_opens(&record, program, false);
 }
 
-static void a_file_written_again_is_another(void **state)
+TEST(a_file_written_again_is_another)
 {
 	struct timespec later[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1, .tv_nsec = 1}};
 	struct mapping_record record;
 	char file[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	sample_build(&without_id, file);
 	sample_record_file(&record, file);
 	assert_opens(&record, file, true);
@@ -149,11 +139,10 @@ static void a_file_written_again_is_another(void **state)
 	assert_opens(&record, file, false);
 }
 
-static void found_here_when_the_process_is_gone(void **state)
+TEST(found_here_when_the_process_is_gone)
 {
 	struct mapping_record record;
 
-	(void)state;
 	sample_record_file(&record, program);
 	record.tgid = OTHER_PROCESS;
 	assert_opens(&record, program, true);
@@ -161,7 +150,7 @@ static void found_here_when_the_process_is_gone(void **state)
 	assert_opens(&record, "", false);
 }
 
-static void a_deleted_file_is_found_through_its_mapping(void **state)
+TEST(a_deleted_file_is_found_through_its_mapping)
 {
 	struct mapping_record record;
 	struct stat stat;
@@ -169,7 +158,6 @@ static void a_deleted_file_is_found_through_its_mapping(void **state)
 	int fd;
 	void *mapped;
 
-	(void)state;
 	if (geteuid()) {
 		printf("skip: map_files is for root\n");
 		skip();
@@ -203,13 +191,12 @@ static bool mount_overlay(const char *lower, const char *merged)
 }
 
 /* The mapping has the inode of the layer below, the path leads through the overlay. */
-static void a_file_of_an_overlay_is_found(void **state)
+TEST(a_file_of_an_overlay_is_found)
 {
 	char lower[SAMPLE_PATH_BYTES], merged[SAMPLE_PATH_BYTES], file[SAMPLE_PATH_BYTES + 8];
 	struct mapping_record record;
 	int fd;
 
-	(void)state;
 	in_folder("lower", lower);
 	in_folder("merged", merged);
 	assert_int_equal(mkdir(lower, 0700), 0);
@@ -229,12 +216,11 @@ static void a_file_of_an_overlay_is_found(void **state)
 	assert_int_equal(umount(merged), 0);
 }
 
-static void fifos_and_links_are_not_followed(void **state)
+TEST(fifos_and_links_are_not_followed)
 {
 	struct mapping_record record;
 	char fifo[SAMPLE_PATH_BYTES], link[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	in_folder("fifo", fifo);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	sample_record_file(&record, fifo);
@@ -245,11 +231,10 @@ static void fifos_and_links_are_not_followed(void **state)
 	assert_opens(&record, link, false);
 }
 
-static void a_device_is_not_opened(void **state)
+TEST(a_device_is_not_opened)
 {
 	struct mapping_record record;
 
-	(void)state;
 	sample_record_file(&record, "/dev/null");
 	assert_opens(&record, "/dev/null", false);
 }
@@ -267,7 +252,7 @@ static void identify_raw(struct mapping_record *record, const char *bytes, u32 c
 	assert_int_equal(mapping.build_id_bytes, 0);
 }
 
-static void untrusted_paths_are_dropped(void **state)
+TEST(untrusted_paths_are_dropped)
 {
 	static const struct {
 		const char *bytes;
@@ -278,7 +263,6 @@ static void untrusted_paths_are_dropped(void **state)
 	struct trace_mapping mapping;
 	char path[MAPPING_PATH_BYTES + 1], filled[MAPPING_PATH_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		identify_raw(&record, bad[i].bytes, bad[i].count, path);
 		assert_string_equal(path, "");
@@ -294,13 +278,12 @@ static void untrusted_paths_are_dropped(void **state)
 	assert_string_equal(path, "");
 }
 
-static void a_cut_path_is_marked(void **state)
+TEST(a_cut_path_is_marked)
 {
 	struct mapping_record record;
 	struct trace_mapping mapping;
 	char path[MAPPING_PATH_BYTES + 1], small[12];
 
-	(void)state;
 	identify_raw(&record, "c\0b\0a", 6, path);
 	assert_string_equal(path, "/a/b/c");
 	record.path_whole = 0;
@@ -312,14 +295,13 @@ static void a_cut_path_is_marked(void **state)
 	assert_string_equal(small, ".../a/b/");
 }
 
-static void code_without_a_file_is_told_by_its_key(void **state)
+TEST(code_without_a_file_is_told_by_its_key)
 {
 	struct mapping_record record = {
 		.key = {.kind = MAPPING_ANON, .inode = 1234ULL << 24 | 0x7f}};
 	struct trace_mapping mapping;
 	char path[64];
 
-	(void)state;
 	mapped_file_identify(2, &record, &mapping, path, sizeof(path));
 	assert_string_equal(path, "[anon]");
 	assert_int_equal(mapping.tgid, 1234);
@@ -334,40 +316,23 @@ static void code_without_a_file_is_told_by_its_key(void **state)
 	assert_int_equal(mapping.build_id_bytes, 0);
 }
 
-static void build_id_of_what_is_no_elf(void **state)
+TEST(build_id_of_what_is_no_elf)
 {
 	u8 found[TRACE_BUILD_ID_MAX];
 	int fd = open("/dev/null", O_RDONLY);
 
-	(void)state;
 	assert_true(mapped_file_build_id(fd, found) < 0);
 	close(fd);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_path_is_that_of_the_record),
-		cmocka_unit_test(the_build_id_is_that_of_the_file),
-		cmocka_unit_test(only_the_same_inode_counts),
-		cmocka_unit_test(a_reused_inode_is_another_file),
-		cmocka_unit_test(a_file_written_again_is_another),
-		cmocka_unit_test(found_here_when_the_process_is_gone),
-		cmocka_unit_test(a_deleted_file_is_found_through_its_mapping),
-		cmocka_unit_test(a_file_of_an_overlay_is_found),
-		cmocka_unit_test(fifos_and_links_are_not_followed),
-		cmocka_unit_test(a_device_is_not_opened),
-		cmocka_unit_test(untrusted_paths_are_dropped),
-		cmocka_unit_test(a_cut_path_is_marked),
-		cmocka_unit_test(code_without_a_file_is_told_by_its_key),
-		cmocka_unit_test(build_id_of_what_is_no_elf),
-	};
 	int failed;
 
 	if (!sample_folder_create())
 		return 77;
 	sample_build(&with_id, program);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = unit_tests_run();
 	sample_folder_remove();
 	return failed;
 }

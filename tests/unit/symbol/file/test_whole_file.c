@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Files without a size, empty ones, and what is no file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +9,15 @@
 #include <unistd.h>
 
 #include "symbol/file/whole_file.h"
+#include "unit_test.h"
 
-static void a_file_larger_than_one_read(void **state)
+TEST(a_file_larger_than_one_read)
 {
 	const size_t size = (3 << 20) + 1;
 	int fd = memfd_create("large", MFD_CLOEXEC);
 	char path[64], *expected = malloc(size), *text;
 	size_t bytes;
 
-	(void)state;
 	assert_non_null(expected);
 	for (size_t i = 0; i < size; i++)
 		expected[i] = i * 31 >> 3;
@@ -39,14 +33,13 @@ static void a_file_larger_than_one_read(void **state)
 }
 
 /* Wherever reads end: also within the mark. */
-static void reading_ends_at_a_mark(void **state)
+TEST(reading_ends_at_a_mark)
 {
 	static char expected[1 << 20];
 	int fd = memfd_create("marked", MFD_CLOEXEC);
 	char path[64], *text;
 	size_t bytes;
 
-	(void)state;
 	memset(expected, 'x', sizeof(expected));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (size_t at = 0; at < 131200;
@@ -67,19 +60,18 @@ static void reading_ends_at_a_mark(void **state)
 	close(fd);
 }
 
-static void an_empty_file_is_an_empty_text(void **state)
+TEST(an_empty_file_is_an_empty_text)
 {
 	char *text;
 	size_t bytes;
 
-	(void)state;
 	assert_int_equal(whole_file_read("/dev/null", &text, &bytes), 0);
 	assert_int_equal(bytes, 0);
 	assert_string_equal(text, "");
 	free(text);
 }
 
-static void failures_leave_the_results_alone(void **state)
+TEST(failures_leave_the_results_alone)
 {
 	char *text = (char *)state;
 	size_t bytes = 7;
@@ -89,16 +81,4 @@ static void failures_leave_the_results_alone(void **state)
 	assert_int_equal(whole_file_read("/dev/zero", &text, &bytes), -EFBIG);
 	assert_ptr_equal(text, state);
 	assert_int_equal(bytes, 7);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_larger_than_one_read),
-		cmocka_unit_test(reading_ends_at_a_mark),
-		cmocka_unit_test(an_empty_file_is_an_empty_text),
-		cmocka_unit_test(failures_leave_the_results_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "named_table.h"
+#include "unit_test.h"
 
 #define BASE 0x7f0000000000ULL
 
@@ -19,22 +14,20 @@ static void add(struct generated_code *code, u64 start, u64 bytes, const char *n
 	assert_int_equal(generated_code_add(code, start, bytes, name, strlen(name)), 0);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct generated_code code = {};
 	struct symbol_table *table = table_of(&code);
 
-	(void)state;
 	assert_nameless(table, 0);
 	symbol_table_free(&table);
 }
 
-static void test_what_covers_nothing(void **state)
+TEST(what_covers_nothing)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;
 
-	(void)state;
 	add(&code, 0x1000, 0x10, "first");
 	add(&code, 0x1008, 0, "empty");
 	add(&code, UINT64_MAX, 2, "wraps");
@@ -48,12 +41,11 @@ static void test_what_covers_nothing(void **state)
 }
 
 /* What was overwritten in part has no name for the rest, either. */
-static void test_the_newer_wins(void **state)
+TEST(the_newer_wins)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;
 
-	(void)state;
 	add(&code, 0x1000, 0x100, "whole");
 	add(&code, 0x2000, 0x100, "head");
 	add(&code, 0x3000, 0x100, "inside");
@@ -78,12 +70,11 @@ static void test_the_newer_wins(void **state)
 }
 
 /* The one that killed another may be dead itself: the first stays dead. */
-static void test_overwritten_by_the_overwritten(void **state)
+TEST(overwritten_by_the_overwritten)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;
 
-	(void)state;
 	add(&code, 0x1000, 0x20, "first");
 	add(&code, 0x1010, 0x20, "second");
 	add(&code, 0x1028, 0x20, "third");
@@ -95,12 +86,11 @@ static void test_overwritten_by_the_overwritten(void **state)
 }
 
 /* It names nothing, and what was there before it has gone. */
-static void test_without_a_name(void **state)
+TEST(without_a_name)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;
 
-	(void)state;
 	add(&code, 0x1000, 0x20, "first");
 	assert_int_equal(generated_code_add(&code, 0x1010, 0x20, NULL, 0), 0);
 	table = table_of(&code);
@@ -109,13 +99,12 @@ static void test_without_a_name(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_only_the_range(void **state)
+TEST(only_the_range)
 {
 	const struct code_range range = {.base = BASE, .bytes = 1ULL << 40};
 	struct generated_code code = {};
 	struct symbol_table *table;
 
-	(void)state;
 	add(&code, BASE - 1, 2, "across");
 	add(&code, BASE + 0x1000, 0x10, "inside");
 	add(&code, BASE + range.bytes - 1, 1, "last");
@@ -130,14 +119,13 @@ static void test_only_the_range(void **state)
 }
 
 /* Every fourth one is overwritten, by one that covers it and the next. */
-static void test_many(void **state)
+TEST(many)
 {
 	enum { FUNCTIONS = 200000 };
 	struct generated_code code = {};
 	struct symbol_table *table;
 	char name[32];
 
-	(void)state;
 	for (u32 i = 0; i < FUNCTIONS; i++) {
 		snprintf(name, sizeof(name), "function %u", i);
 		add(&code, i * 16ULL, 16, name);
@@ -151,30 +139,13 @@ static void test_many(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_too_many(void **state)
+TEST(too_many)
 {
 	struct generated_code code = {};
 
-	(void)state;
 	for (u32 i = 0; i < GENERATED_CODE_MAX; i++)
 		assert_int_equal(generated_code_add(&code, i, 1, NULL, 0), 0);
 	assert_int_equal(generated_code_add(&code, 0, 1, NULL, 0), -E2BIG);
 	generated_code_clear(&code);
 	assert_int_equal(code.count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_what_covers_nothing),
-		cmocka_unit_test(test_the_newer_wins),
-		cmocka_unit_test(test_overwritten_by_the_overwritten),
-		cmocka_unit_test(test_without_a_name),
-		cmocka_unit_test(test_only_the_range),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

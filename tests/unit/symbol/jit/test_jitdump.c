@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 
 #include "jitdump_writer.h"
+#include "unit_test.h"
 
-static void test_functions(void **state)
+TEST(functions, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x1000, 0x20, 0, "JS:*f /a b.js:1:1 \xc3\xa9");
 	put_load(0x7f0000001020, 0x13, 1, "g");
@@ -28,12 +22,11 @@ static void test_functions(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_where_the_code_runs(void **state)
+TEST(where_the_code_runs, setup, teardown)
 {
 	struct load load = load_of(0x1000, 0x20, 0, "f");
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	load.address = 0x5000;
 	put_load_of(&load);
@@ -43,11 +36,10 @@ static void test_where_the_code_runs(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_records_that_name_nothing(void **state)
+TEST(records_that_name_nothing, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header_of(MAGIC, 1, HEADER_BYTES, 1);
 	put_debug_info(0x1000);
 	put_unwinding_info();
@@ -65,11 +57,10 @@ static void test_records_that_name_nothing(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_the_newer_wins(void **state)
+TEST(the_newer_wins, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x1000, 0x100, 0, "old");
 	put_load(0x2000, 0x100, 1, "same place");
@@ -83,11 +74,10 @@ static void test_the_newer_wins(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_moves(void **state)
+TEST(moves, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x1000, 0x20, 9, "far");
 	put_load(0x2000, 0x20, 7, "near");
@@ -111,11 +101,10 @@ static void test_moves(void **state)
 }
 
 /* A move is of the last function before it that had its index. */
-static void test_moves_by_index(void **state)
+TEST(moves_by_index, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x9000, 0x20, 2, "overwritten by what is not known");
 	put_move(0x8000, 0x9010, 0x20, 1);
@@ -134,12 +123,11 @@ static void test_moves_by_index(void **state)
 }
 
 /* A child of fork() has the file open, and other memory. */
-static void test_records_of_another_process(void **state)
+TEST(records_of_another_process, setup, teardown)
 {
 	struct load load = load_of(0x1000, 0x20, 1, "of the child");
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x1000, 0x20, 0, "f");
 	load.pid = PID + 1;
@@ -160,7 +148,7 @@ static void assert_refused(void)
 	assert_int_equal(code.count, 0);
 }
 
-static void test_headers_that_are_refused(void **state)
+TEST(headers_that_are_refused, setup, teardown)
 {
 	static const struct {
 		u32 magic;
@@ -185,11 +173,10 @@ static void test_headers_that_are_refused(void **state)
 	assert_refused(); /* an empty file */
 }
 
-static void test_a_longer_header(void **state)
+TEST(a_longer_header, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header_of(MAGIC, 1, HEADER_BYTES + 8, 0);
 	put64(UINT64_MAX);
 	put_load(0x1000, 0x20, 0, "f");
@@ -198,23 +185,21 @@ static void test_a_longer_header(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_a_header_beyond_the_end(void **state)
+TEST(a_header_beyond_the_end, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header_of(MAGIC, 1, UINT32_MAX, 0);
 	table = read_dump();
 	assert_nameless(table, 0x1000);
 	symbol_table_free(&table);
 }
 
-static void test_long_names(void **state)
+TEST(long_names, setup, teardown)
 {
 	char *name = malloc(1 << 20);
 	struct symbol_table *table;
 
-	(void)state;
 	assert_non_null(name);
 	memset(name, 'n', 1 << 20);
 	put_header();
@@ -234,13 +219,12 @@ static void test_long_names(void **state)
 }
 
 /* More than what is looked at at once, in records small and large. */
-static void test_a_long_dump(void **state)
+TEST(a_long_dump, setup, teardown)
 {
 	enum { FUNCTIONS = 20000 };
 	struct symbol_table *table;
 	char name[32];
 
-	(void)state;
 	put_header();
 	for (u32 i = 0; i < FUNCTIONS; i++) {
 		snprintf(name, sizeof(name), "function %u", i);
@@ -256,12 +240,11 @@ static void test_a_long_dump(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_behind_what_is_there(void **state)
+TEST(behind_what_is_there, setup, teardown)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x1000, 0x20, 0, "f");
 	put_move(0x1000, 0x3000, 0x20, 0);
@@ -276,38 +259,15 @@ static void test_behind_what_is_there(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_what_cannot_be_read(void **state)
+TEST(what_cannot_be_read, setup, teardown)
 {
 	struct generated_code code = {};
 	int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(jitdump_read_open(-1, &code), -EBADF);
 	assert_int_equal(jitdump_read_open(file, &code), -ENOEXEC); /* 0 bytes long */
 	close(file);
 	file = open("/", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(jitdump_read_open(file, &code), -EISDIR);
 	close(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_functions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_where_the_code_runs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_records_that_name_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_the_newer_wins, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_moves, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_moves_by_index, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_records_of_another_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_headers_that_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_longer_header, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_header_beyond_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_long_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_long_dump, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_behind_what_is_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_cannot_be_read, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Dumps that are being written, damaged, or made to do harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "jitdump_writer.h"
+#include "unit_test.h"
 
 /* One of each kind; where each ends. */
 static u32 put_every_kind(size_t ends[])
@@ -33,7 +28,7 @@ static u32 put_every_kind(size_t ends[])
 }
 
 /* It is being written: what is there as a whole counts. */
-static void test_cut_off_anywhere(void **state)
+TEST(cut_off_anywhere, setup, teardown)
 {
 	static const struct {
 		u64 start;
@@ -42,7 +37,6 @@ static void test_cut_off_anywhere(void **state)
 	size_t ends[8];
 	u32 count = put_every_kind(ends);
 
-	(void)state;
 	for (size_t bytes = 0; bytes <= dump_bytes; bytes++) {
 		struct generated_code code = {};
 		struct symbol_table *table;
@@ -61,12 +55,11 @@ static void test_cut_off_anywhere(void **state)
 }
 
 /* Its name is there, its code is not. */
-static void test_cut_off_in_large_code(void **state)
+TEST(cut_off_in_large_code, setup, teardown)
 {
 	struct load load = load_of(0x1000, 0x100000, 0, "f");
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	load.code_there--;
 	put_load_of(&load);
@@ -92,12 +85,11 @@ static void check_any(const char *bytes, size_t count)
 	symbol_table_free(&table);
 }
 
-static void test_flipped_bytes(void **state)
+TEST(flipped_bytes, setup, teardown)
 {
 	static const u8 flips[] = {0x01, 0x10, 0x80, 0xff};
 	size_t ends[8];
 
-	(void)state;
 	put_every_kind(ends);
 	for (size_t at = 0; at < dump_bytes; at++)
 		for (size_t i = 0; i < sizeof(flips); i++) {
@@ -109,7 +101,7 @@ static void test_flipped_bytes(void **state)
 
 /* Nothing can be found behind a record that says it is shorter than its head, or longer than the
  * file. */
-static void test_hostile_record_sizes(void **state)
+TEST(hostile_record_sizes, setup, teardown)
 {
 	static const u32 bad[] = {0, 1, 15, UINT32_MAX, UINT32_MAX - 40, 1000};
 
@@ -149,7 +141,7 @@ static void assert_nameless_load(void **state, const struct load *load, bool ove
 	setup(state);
 }
 
-static void test_hostile_loads(void **state)
+TEST(hostile_loads, setup, teardown)
 {
 	struct load load = load_of(0x1000, 0x20, 2, "");
 
@@ -179,11 +171,10 @@ static void test_hostile_loads(void **state)
 	assert_nameless_load(state, &load, true);
 }
 
-static void test_loads_and_moves_too_short_for_themselves(void **state)
+TEST(loads_and_moves_too_short_for_themselves, setup, teardown)
 {
 	struct symbol_table *table;
 
-	(void)state;
 	put_header();
 	put_load(0x1000, 0x20, 0, "f");
 	for (u32 id = 0; id < 5; id++) {
@@ -195,19 +186,4 @@ static void test_loads_and_moves_too_short_for_themselves(void **state)
 	assert_name(table, 0x1000, 0x1000, "f");
 	assert_name(table, 0x2000, 0x2000, "g");
 	symbol_table_free(&table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_cut_off_anywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cut_off_in_large_code, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flipped_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hostile_record_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hostile_loads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_loads_and_moves_too_short_for_themselves,
-						setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The dump of this very process, or of a child: which mapped files are taken for one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -17,6 +11,7 @@
 
 #include "runtime.h"
 #include "symbol/jit/jitdump_file.h"
+#include "unit_test.h"
 
 #define OTHER_USER 12345
 
@@ -93,9 +88,8 @@ static void map_it(void)
 	assert_taken();
 }
 
-static void the_dump_that_is_mapped(void **state)
+TEST(the_dump_that_is_mapped, setup, teardown)
 {
-	(void)state;
 	in_child(map_it);
 }
 
@@ -107,9 +101,8 @@ static void delete_it(void)
 	assert_taken();
 }
 
-static void one_that_was_deleted(void **state)
+TEST(one_that_was_deleted, setup, teardown)
 {
-	(void)state;
 	if (geteuid()) {
 		printf("skip: this user cannot open what is mapped and deleted\n");
 		skip();
@@ -133,9 +126,8 @@ static void map_others(void)
 	assert_taken();
 }
 
-static void files_with_other_names(void **state)
+TEST(files_with_other_names, setup, teardown)
 {
-	(void)state;
 	in_child(map_others);
 }
 
@@ -147,9 +139,8 @@ static void age_it(void)
 	assert_refused();
 }
 
-static void one_from_before_the_process(void **state)
+TEST(one_from_before_the_process, setup, teardown)
 {
-	(void)state;
 	in_child(age_it);
 }
 
@@ -161,9 +152,8 @@ static void give_it_away(void)
 	assert_refused();
 }
 
-static void one_of_another_user(void **state)
+TEST(one_of_another_user, setup, teardown)
 {
-	(void)state;
 	if (geteuid()) {
 		printf("skip: this user may not give files to others\n");
 		skip();
@@ -214,9 +204,8 @@ static void cover_it(void)
 	assert_refused();
 }
 
-static void without_privileges_a_path_that_leads_elsewhere(void **state)
+TEST(without_privileges_a_path_that_leads_elsewhere, setup, teardown)
 {
-	(void)state;
 	if (geteuid()) {
 		printf("skip: this user may mount nothing\n");
 		skip();
@@ -224,28 +213,11 @@ static void without_privileges_a_path_that_leads_elsewhere(void **state)
 	in_child(cover_it);
 }
 
-static void without_privileges(void **state)
+TEST(without_privileges, setup, teardown)
 {
-	(void)state;
 	if (geteuid()) {
 		printf("skip: this user cannot become another\n");
 		skip();
 	}
 	in_child(rename_it);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_dump_that_is_mapped, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_was_deleted, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_with_other_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_from_before_the_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_of_another_user, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_privileges, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_privileges_a_path_that_leads_elsewhere,
-						setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

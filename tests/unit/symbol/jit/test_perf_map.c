@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "named_table.h"
 #include "symbol/jit/perf_map.h"
+#include "unit_test.h"
 
 static struct symbol_table *parse(const char *text)
 {
@@ -20,7 +16,7 @@ static struct symbol_table *parse(const char *text)
 	return table_of(&code);
 }
 
-static void test_numbers_and_names(void **state)
+TEST(numbers_and_names)
 {
 	struct symbol_table *table = parse("1000 10 plain\n"
 					   "0x1010 0x10 with prefix\n"
@@ -28,7 +24,6 @@ static void test_numbers_and_names(void **state)
 					   "  1040\t8  two  blanks  \n"
 					   "ABCDEF0123456789 1 high");
 
-	(void)state;
 	assert_name(table, 0x1000, 0x1000, "plain");
 	assert_name(table, 0x101f, 0x1010, "with prefix");
 	assert_name(table, 0x103e, 0x1020, "LazyCompile:~f file.js:1 <a\xc3\xa9>");
@@ -38,7 +33,7 @@ static void test_numbers_and_names(void **state)
 	symbol_table_free(&table);
 }
 
-static void test_lines_without_sense(void **state)
+TEST(lines_without_sense)
 {
 	static const char *const lines[] = {
 		"",
@@ -58,7 +53,6 @@ static void test_lines_without_sense(void **state)
 		"ffffffffffffffff 2 wraps",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		struct symbol_table *table = parse(lines[i]);
 		struct symbol symbol;
@@ -68,22 +62,20 @@ static void test_lines_without_sense(void **state)
 	}
 }
 
-static void test_a_line_without_sense_spoils_no_other(void **state)
+TEST(a_line_without_sense_spoils_no_other)
 {
 	struct symbol_table *table = parse("1000 10 one\n1008 junk\n2000 10 two\n");
 
-	(void)state;
 	assert_name(table, 0x1008, 0x1000, "one");
 	assert_name(table, 0x2000, 0x2000, "two");
 	symbol_table_free(&table);
 }
 
 /* What was written last was generated last. */
-static void test_later_lines_win(void **state)
+TEST(later_lines_win)
 {
 	struct symbol_table *table = parse("1000 100 old\n1080 100 new\n");
 
-	(void)state;
 	assert_nameless(table, 0x1000);
 	assert_name(table, 0x1080, 0x1080, "new");
 	symbol_table_free(&table);
@@ -112,20 +104,18 @@ static void assert_last_lines_count(const char *end)
 	free(text);
 }
 
-static void test_more_than_is_read(void **state)
+TEST(more_than_is_read)
 {
-	(void)state;
 	assert_last_lines_count("");
 	assert_last_lines_count("\n");
 }
 
-static void test_an_open_file(void **state)
+TEST(an_open_file)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;
 	FILE *file = tmpfile();
 
-	(void)state;
 	assert_non_null(file);
 	fputs("1000 10 named\n", file);
 	fflush(file);
@@ -134,18 +124,4 @@ static void test_an_open_file(void **state)
 	assert_name(table, 0x1000, 0x1000, "named");
 	symbol_table_free(&table);
 	fclose(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers_and_names),
-		cmocka_unit_test(test_lines_without_sense),
-		cmocka_unit_test(test_a_line_without_sense_spoils_no_other),
-		cmocka_unit_test(test_later_lines_win),
-		cmocka_unit_test(test_more_than_is_read),
-		cmocka_unit_test(test_an_open_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Processes that have ended when their names are asked for, and some that have not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -18,6 +12,7 @@
 
 #include "runtime.h"
 #include "symbol/jit/runtime_files.h"
+#include "unit_test.h"
 
 #define MAP_TEXT "1000 10 f\n"
 #define DUMP_TEXT "JiTD"
@@ -184,11 +179,10 @@ static u32 open_descriptors(void)
 	return count;
 }
 
-static void files_of_a_living_process(void **state)
+TEST(files_of_a_living_process, setup, teardown)
 {
 	struct child child;
 
-	(void)state;
 	child_begin(&child, both_at_once);
 	assert_none(&child);
 	assert_true(child_step(&child));
@@ -197,12 +191,11 @@ static void files_of_a_living_process(void **state)
 	remove_map(&child);
 }
 
-static void files_that_were_kept(void **state)
+TEST(files_that_were_kept, setup, teardown)
 {
 	struct child child;
 	u32 descriptors;
 
-	(void)state;
 	child_begin(&child, both_at_once);
 	assert_true(child_step(&child));
 	runtime_files_keep(files, child.pid, child.since);
@@ -216,12 +209,11 @@ static void files_that_were_kept(void **state)
 }
 
 /* It ended before anybody looked: its map is found by its id, and its dump nowhere. */
-static void files_that_were_not_kept(void **state)
+TEST(files_that_were_not_kept, setup, teardown)
 {
 	struct runtime_names names;
 	struct child child;
 
-	(void)state;
 	child_begin(&child, both_at_once);
 	assert_true(child_step(&child));
 	child_end(&child);
@@ -234,12 +226,11 @@ static void files_that_were_not_kept(void **state)
 }
 
 /* Dead, but nobody has waited for it yet. */
-static void files_of_a_zombie(void **state)
+TEST(files_of_a_zombie, setup, teardown)
 {
 	struct child child;
 	siginfo_t info;
 
-	(void)state;
 	child_begin(&child, both_at_once);
 	assert_true(child_step(&child));
 	runtime_files_keep(files, child.pid, child.since);
@@ -250,11 +241,10 @@ static void files_of_a_zombie(void **state)
 	child_end(&child);
 }
 
-static void a_map_that_came_later(void **state)
+TEST(a_map_that_came_later, setup, teardown)
 {
 	struct child child;
 
-	(void)state;
 	child_begin(&child, one_after_the_other);
 	assert_true(child_step(&child));
 	runtime_files_keep(files, child.pid, child.since);
@@ -343,25 +333,22 @@ static void in_a_container(void (*steps)(int orders, int answers), u32 steps_bef
 	assert_both(&inner);
 }
 
-static void files_of_a_container_that_has_ended(void **state)
+TEST(files_of_a_container_that_has_ended, setup, teardown)
 {
-	(void)state;
 	in_a_container(both_in_a_container, 1, 0);
 }
 
-static void a_map_that_came_later_in_a_container(void **state)
+TEST(a_map_that_came_later_in_a_container, setup, teardown)
 {
-	(void)state;
 	in_a_container(one_after_the_other_in_a_container, 1, 1);
 }
 
 /* By its id here, in our own /tmp: not its own. */
-static void a_map_of_ours_for_a_container(void **state)
+TEST(a_map_of_ours_for_a_container, setup, teardown)
 {
 	struct child outer, inner;
 	char path[64];
 
-	(void)state;
 	container_begin(&outer, &inner, both_in_a_container);
 	map_path(path, inner.pid);
 	write_text(path, MAP_TEXT);
@@ -374,12 +361,11 @@ static void a_map_of_ours_for_a_container(void **state)
 }
 
 /* The newest stay. Times so near to each other are all of one process. */
-static void more_than_are_kept(void **state)
+TEST(more_than_are_kept, setup, teardown)
 {
 	u32 before = open_descriptors();
 	struct child child;
 
-	(void)state;
 	child_begin(&child, both_at_once);
 	assert_true(child_step(&child));
 	for (u32 i = 0; i <= RUNTIME_FILES_KEPT; i++)
@@ -394,23 +380,4 @@ static void more_than_are_kept(void **state)
 	assert_both(&child);
 	runtime_files_free(&files);
 	assert_int_equal(open_descriptors(), before);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(files_of_a_living_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_that_were_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_that_were_not_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_of_a_zombie, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_map_that_came_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_of_a_container_that_has_ended, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_map_that_came_later_in_a_container, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_map_of_ours_for_a_container, setup, teardown),
-		cmocka_unit_test_setup_teardown(more_than_are_kept, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

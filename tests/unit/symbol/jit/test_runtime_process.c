@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "runtime.h"
+#include "unit_test.h"
 
 #define SECOND 1000000000ULL
 
@@ -24,35 +19,32 @@ static u64 suspended(void)
 	return boot.tv_sec * SECOND + boot.tv_nsec - monotonic();
 }
 
-static void this_process(void **state)
+TEST(this_process)
 {
 	const struct runtime_process process = process_of(getpid());
 
-	(void)state;
 	assert_int_equal(process.user, geteuid());
 	assert_int_equal(process.inner_id, getpid());
 }
 
-static void another_process_with_this_id(void **state)
+TEST(another_process_with_this_id)
 {
 	u64 began = start_of(getpid());
 	struct runtime_process before = {.tgid = getpid(), .since = began - SECOND};
 	struct runtime_process after = {.tgid = getpid(), .since = began + SECOND};
 	struct runtime_process none = {.since = began};
 
-	(void)state;
 	assert_false(runtime_process_read(&after));
 	assert_false(runtime_process_read(&none));
 	if (suspended() < SECOND)
 		assert_false(runtime_process_read(&before));
 }
 
-static void one_in_a_namespace_of_its_own(void **state)
+TEST(one_in_a_namespace_of_its_own)
 {
 	pid_t outer = fork(), child;
 	int status;
 
-	(void)state;
 	if (!outer) {
 		if (unshare(CLONE_NEWPID))
 			_exit(77);
@@ -73,14 +65,13 @@ static void one_in_a_namespace_of_its_own(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void what_it_wrote(void **state)
+TEST(what_it_wrote)
 {
 	const struct runtime_process process = {
 		.since = monotonic() - 100 * SECOND, .user = 1234, .inner_id = 1};
 	struct timespec time;
 	struct stat good = {.st_mode = S_IFREG | 0600, .st_uid = 1234}, bad;
 
-	(void)state;
 	clock_gettime(CLOCK_REALTIME, &time);
 	good.st_mtim = time;
 	assert_true(runtime_process_wrote(&process, &good));
@@ -100,14 +91,13 @@ static void what_it_wrote(void **state)
 }
 
 /* It began 100 s ago, and the machine was suspended for 90 of them. */
-static void suspended_time_is_part_of_its_age(void **state)
+TEST(suspended_time_is_part_of_its_age)
 {
 	struct runtime_process process = {
 		.since = monotonic() - 10 * SECOND, .user = 1234, .inner_id = 1};
 	struct stat status = {.st_mode = S_IFREG | 0600, .st_uid = 1234};
 	struct timespec now;
 
-	(void)state;
 	clock_gettime(CLOCK_REALTIME, &status.st_mtim);
 	status.st_mtim.tv_sec -= 50;
 	assert_false(runtime_process_wrote(&process, &status));
@@ -116,17 +106,4 @@ static void suspended_time_is_part_of_its_age(void **state)
 	assert_true(runtime_process_wrote(&process, &status));
 	status.st_mtim.tv_sec -= 60;
 	assert_false(runtime_process_wrote(&process, &status));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(this_process),
-		cmocka_unit_test(another_process_with_this_id),
-		cmocka_unit_test(one_in_a_namespace_of_its_own),
-		cmocka_unit_test(what_it_wrote),
-		cmocka_unit_test(suspended_time_is_part_of_its_age),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* kallsyms on crafted text, hostile text, and on what this kernel gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 
 #include "symbol/file/whole_file.h"
 #include "symbol/kernel/kallsyms.h"
+#include "unit_test.h"
 
 #define K "ffffffff81"
 #define M "ffffffffa0"
@@ -67,11 +62,10 @@ static void expect(const struct fixture *fixture, u64 address, const char *name,
 	assert_int_equal(found.start + found.size, end);
 }
 
-static void kernel_symbols_end_at_the_next(void **state)
+TEST(kernel_symbols_end_at_the_next)
 {
 	struct fixture f;
 
-	(void)state;
 	parse(&f, symbols_text, strlen(symbols_text));
 	expect(&f, 0x100, NULL, 0, 0);
 	expect(&f, 0xffffffff80ffffff, NULL, 0, 0);
@@ -88,11 +82,10 @@ static void kernel_symbols_end_at_the_next(void **state)
 	symbol_table_free(&f.table);
 }
 
-static void module_symbols_end_with_their_module(void **state)
+TEST(module_symbols_end_with_their_module)
 {
 	struct fixture f;
 
-	(void)state;
 	parse(&f, symbols_text, strlen(symbols_text));
 	expect(&f, 0xffffffffa0000fff, "ext4_b", 0xffffffffa0000100, 0xffffffffa0001000);
 	expect(&f, 0xffffffffa0001fff, "mb_a", 0xffffffffa0001000, 0xffffffffa0002000);
@@ -101,11 +94,10 @@ static void module_symbols_end_with_their_module(void **state)
 }
 
 /* Behind the last program there may have been another one, whose name is not in the list. */
-static void code_of_no_module_ends_after_a_page(void **state)
+TEST(code_of_no_module_ends_after_a_page)
 {
 	struct fixture f;
 
-	(void)state;
 	parse(&f, symbols_text, strlen(symbols_text));
 	expect(&f, 0xffffffffa0300010, "bpf_prog_6deef7357e7b4530_main", 0xffffffffa0300000,
 	       0xffffffffa0300400);
@@ -118,20 +110,19 @@ static void code_of_no_module_ends_after_a_page(void **state)
 	symbol_table_free(&f.table);
 }
 
-static void hidden_addresses_give_no_symbols(void **state)
+TEST(hidden_addresses_give_no_symbols)
 {
 	static const char text[] = "0000000000000000 T _stext\n0000000000000000 T schedule\n";
 	struct fixture f;
 	struct symbol symbol;
 
-	(void)state;
 	parse(&f, text, strlen(text));
 	assert_false(symbol_table_at(f.table, 0, &symbol));
 	expect(&f, 0, NULL, 0, 0);
 	symbol_table_free(&f.table);
 }
 
-static void senseless_lines_are_left_out(void **state)
+TEST(senseless_lines_are_left_out)
 {
 	static const char text[] =
 		"\n \nffffffff81000000\nffffffff81000000 T\nffffffff81000000 T \n"
@@ -141,7 +132,6 @@ static void senseless_lines_are_left_out(void **state)
 	struct fixture f;
 	struct symbol symbol;
 
-	(void)state;
 	parse(&f, text, sizeof(text) - 1);
 	expect(&f, 0xffffffff8100001f, "good", 0xffffffff81000010, 0xffffffff81000020);
 	assert_true(symbol_table_at(f.table, 1, &symbol));
@@ -150,14 +140,13 @@ static void senseless_lines_are_left_out(void **state)
 	symbol_table_free(&f.table);
 }
 
-static void a_huge_line_is_one_name(void **state)
+TEST(a_huge_line_is_one_name)
 {
 	const size_t bytes = 4 << 20;
 	char *text = malloc(bytes);
 	struct fixture f;
 	struct symbol found;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'n', bytes);
 	memcpy(text, "ffffffff81000000 T ", 19);
@@ -169,9 +158,8 @@ static void a_huge_line_is_one_name(void **state)
 }
 
 /* Every cut of the text, in a buffer of just its size, so that a sanitizer sees any read beyond. */
-static void every_cut_is_safe(void **state)
+TEST(every_cut_is_safe)
 {
-	(void)state;
 	for (size_t bytes = 0; bytes <= strlen(symbols_text); bytes++) {
 		char *text = malloc(bytes ? bytes : 1);
 		struct fixture f;
@@ -193,7 +181,7 @@ static int count_schedule(void *arg, const struct kallsyms_line *line)
 	return 0;
 }
 
-static void this_kernel_has_schedule(void **state)
+TEST(this_kernel_has_schedule)
 {
 	struct symbol_table *table;
 	struct symbol found;
@@ -203,7 +191,6 @@ static void this_kernel_has_schedule(void **state)
 	char *text;
 	int fd;
 
-	(void)state;
 	if (whole_file_read("/proc/kallsyms", &text, &bytes)) {
 		printf("skip: no readable /proc/kallsyms\n");
 		skip();
@@ -266,12 +253,11 @@ static int read_passing(struct fixture *fixture, const char *before, const char 
 }
 
 /* Where the lines that last are the same ones, only those behind them are read. */
-static void what_passes_is_read_again(void **state)
+TEST(what_passes_is_read_again)
 {
 	char *text = strdup(symbols_text);
 	struct fixture fixture;
 
-	(void)state;
 	assert_non_null(text);
 	strcpy(strstr(text, M "300000"), M "000800 t bpf_prog_1_other\t[bpf]\n");
 	assert_int_equal(read_passing(&fixture, "", text), 0);
@@ -283,31 +269,12 @@ static void what_passes_is_read_again(void **state)
 	free(text);
 }
 
-static void a_list_that_has_moved_is_another(void **state)
+TEST(a_list_that_has_moved_is_another)
 {
 	struct fixture fixture;
 
-	(void)state;
 	assert_int_equal(read_passing(&fixture, K "000000 T more\n", symbols_text), -ESTALE);
 	symbol_table_free(&fixture.table);
 	assert_int_equal(read_passing(&fixture, "", "short\n"), -ESTALE);
 	symbol_table_free(&fixture.table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_symbols_end_at_the_next),
-		cmocka_unit_test(module_symbols_end_with_their_module),
-		cmocka_unit_test(code_of_no_module_ends_after_a_page),
-		cmocka_unit_test(hidden_addresses_give_no_symbols),
-		cmocka_unit_test(senseless_lines_are_left_out),
-		cmocka_unit_test(a_huge_line_is_one_name),
-		cmocka_unit_test(every_cut_is_safe),
-		cmocka_unit_test(what_passes_is_read_again),
-		cmocka_unit_test(a_list_that_has_moved_is_another),
-		cmocka_unit_test(this_kernel_has_schedule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The running kernel: its range holds its code, its build id is that of the notes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "symbol/file/whole_file.h"
 #include "symbol/kernel/kallsyms.h"
 #include "symbol/kernel/kernel_image.h"
+#include "unit_test.h"
 
 static struct kernel_files files;
 
@@ -61,20 +56,18 @@ static int stop_early(void *arg, const struct trace_module *module)
 	return 42;
 }
 
-static void kernel_first_then_modules_by_address(void **state)
+TEST(kernel_first_then_modules_by_address)
 {
 	struct seen seen = {};
 
-	(void)state;
 	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
 	assert_true(seen.count >= 1);
 }
 
-static void a_return_value_stops(void **state)
+TEST(a_return_value_stops)
 {
 	u32 calls = 0;
 
-	(void)state;
 	assert_int_equal(kernel_image_modules(&files, stop_early, &calls, NULL), 42);
 	assert_int_equal(calls, 1);
 }
@@ -88,14 +81,13 @@ static int find_schedule(void *arg, const struct kallsyms_line *line)
 	return 0;
 }
 
-static void the_range_holds_the_kernels_code(void **state)
+TEST(the_range_holds_the_kernels_code)
 {
 	struct seen seen = {};
 	u64 schedule = 0;
 	size_t bytes;
 	char *text;
 
-	(void)state;
 	if (whole_file_read("/proc/kallsyms", &text, &bytes)) {
 		printf("skip: no readable /proc/kallsyms\n");
 		skip();
@@ -108,22 +100,20 @@ static void the_range_holds_the_kernels_code(void **state)
 		assert_true(seen.kernel.start < seen.kernel.end);
 }
 
-static void addresses_are_shown_if_there_is_a_range(void **state)
+TEST(addresses_are_shown_if_there_is_a_range)
 {
 	struct seen seen = {};
 
-	(void)state;
 	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
 	assert_int_equal(kernel_image_shown(&files), seen.kernel.start != 0);
 }
 
 /* As if none of the files could be opened. */
-static void without_the_files_there_is_no_range(void **state)
+TEST(without_the_files_there_is_no_range)
 {
 	const struct kernel_files none = {-1, -1, -1};
 	struct seen seen = {};
 
-	(void)state;
 	assert_int_equal(kernel_image_modules(&none, take, &seen, NULL), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.kernel.start | seen.kernel.end, 0);
@@ -131,12 +121,11 @@ static void without_the_files_there_is_no_range(void **state)
 }
 
 /* /proc/iomem shows it to root; else it is searched for. */
-static void the_range_is_the_same_without_iomem(void **state)
+TEST(the_range_is_the_same_without_iomem)
 {
 	struct kernel_files some = files;
 	struct seen seen = {}, searched = {};
 
-	(void)state;
 	some.iomem = -1;
 	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
 	assert_int_equal(kernel_image_modules(&some, take, &searched, NULL), 0);
@@ -144,13 +133,12 @@ static void the_range_is_the_same_without_iomem(void **state)
 	assert_in_range(seen.kernel.end, searched.kernel.end, searched.kernel.end + 4096);
 }
 
-static void the_build_id_is_in_the_notes(void **state)
+TEST(the_build_id_is_in_the_notes)
 {
 	struct seen seen = {};
 	size_t bytes;
 	char *notes;
 
-	(void)state;
 	if (whole_file_read("/sys/kernel/notes", &notes, &bytes)) {
 		printf("skip: no readable /sys/kernel/notes\n");
 		skip();
@@ -161,17 +149,4 @@ static void the_build_id_is_in_the_notes(void **state)
 	free(notes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_first_then_modules_by_address),
-		cmocka_unit_test(a_return_value_stops),
-		cmocka_unit_test(the_range_holds_the_kernels_code),
-		cmocka_unit_test(addresses_are_shown_if_there_is_a_range),
-		cmocka_unit_test(without_the_files_there_is_no_range),
-		cmocka_unit_test(the_range_is_the_same_without_iomem),
-		cmocka_unit_test(the_build_id_is_in_the_notes),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -4,13 +4,10 @@
 #include "symbol/kernel/kernel_names.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define LINKED 0xffffffff81000000ULL
 #define MOVED 0xffffffffa7400000ULL
@@ -44,29 +41,26 @@ static void check_image(u64 stext, u64 base)
 	assert_null(names);
 }
 
-static void test_as_linked(void **state)
+TEST(as_linked)
 {
-	(void)state;
 	check_image(0, LINKED);
 }
 
-static void test_moved(void **state)
+TEST(moved)
 {
 	struct kernel_names *names;
 	struct symbol symbol;
 
-	(void)state;
 	check_image(MOVED, MOVED);
 	assert_int_equal(kernel_names_from_vmlinux(image, MOVED, &names, NULL), 0);
 	assert_false(kernel_names_find(names, LINKED + SCHEDULE + 1, &symbol));
 	kernel_names_free(&names);
 }
 
-static void test_not_a_kernel(void **state)
+TEST(not_a_kernel)
 {
 	struct kernel_names *names = NULL;
 
-	(void)state;
 	assert_int_equal(kernel_names_from_vmlinux("/dev/null", 0, &names, NULL), -ENOEXEC);
 	assert_int_equal(kernel_names_from_vmlinux("/proc/self/exe", 0, &names, NULL), -EBADMSG);
 	assert_int_equal(kernel_names_from_vmlinux("/nowhere", 0, &names, NULL), -ENOENT);
@@ -77,12 +71,6 @@ static void test_not_a_kernel(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_linked),
-		cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_not_a_kernel),
-	};
-
 	image = argc > 1 ? argv[1] : "";
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* /proc/modules: order, ends that meet the next module, lines that make no sense. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "symbol/kernel/module_list.h"
+#include "unit_test.h"
 
 static const char text[] = "second 16384 2 first, Live 0xffffffffc0002000 (OE)\n"
 			   "first 16384 0 - Live 0xffffffffc0000000\n"
@@ -18,11 +13,10 @@ static const char text[] = "second 16384 2 first, Live 0xffffffffc0002000 (OE)\n
 			   "hidden 4096 0 - Live 0x0000000000000000\n"
 			   "huge 18446744073709551615 0 - Live 0xffffffffc0100000";
 
-static void modules_are_sorted_and_do_not_overlap(void **state)
+TEST(modules_are_sorted_and_do_not_overlap)
 {
 	struct module_list list;
 
-	(void)state;
 	assert_int_equal(module_list_parse(text, strlen(text), &list), 0);
 	assert_int_equal(list.count, 4);
 	assert_string_equal(list.modules[0].name, "hidden");
@@ -37,11 +31,10 @@ static void modules_are_sorted_and_do_not_overlap(void **state)
 	assert_int_equal(list.count, 0);
 }
 
-static void found_by_name_only_if_whole(void **state)
+TEST(found_by_name_only_if_whole)
 {
 	struct module_list list;
 
-	(void)state;
 	assert_int_equal(module_list_parse(text, strlen(text), &list), 0);
 	assert_string_equal(module_list_find(&list, "first]", 5)->name, "first");
 	assert_null(module_list_find(&list, "first", 4));
@@ -49,27 +42,15 @@ static void found_by_name_only_if_whole(void **state)
 	module_list_clear(&list);
 }
 
-static void overlong_lines_are_left_out(void **state)
+TEST(overlong_lines_are_left_out)
 {
 	static char long_text[20000];
 	struct module_list list;
 
-	(void)state;
 	memset(long_text, 'x', sizeof(long_text));
 	strcpy(long_text + 10000, "\nm 1 0 - Live 0xffffffffc0000000\n");
 	assert_int_equal(module_list_parse(long_text, strlen(long_text), &list), 0);
 	assert_int_equal(list.count, 1);
 	assert_string_equal(list.modules[0].name, "m");
 	module_list_clear(&list);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modules_are_sorted_and_do_not_overlap),
-		cmocka_unit_test(found_by_name_only_if_whole),
-		cmocka_unit_test(overlong_lines_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

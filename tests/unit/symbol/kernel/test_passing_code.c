@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Kernel code that comes and goes: which name counts for an address at the end, as told by hand and
  * by this kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbol/kernel/passing_code.h"
+#include "unit_test.h"
 
 #define FIRST 0xffffffffc0000040ULL
 #define MODULE 0xffffffffc0a00000ULL
@@ -65,9 +60,8 @@ static int end(void **state)
 	return 0;
 }
 
-static void a_program_that_is_gone_keeps_its_name_and_its_bounds(void **state)
+TEST(a_program_that_is_gone_keeps_its_name_and_its_bounds, begin, end)
 {
-	(void)state;
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_long");
 	add(FIRST + 0x140, FIRST + 0x180, "bpf_prog_2_short");
 	removed(FIRST, FIRST + 0x100, "bpf_prog_1_long");
@@ -80,18 +74,16 @@ static void a_program_that_is_gone_keeps_its_name_and_its_bounds(void **state)
 	expect(FIRST + 0x180, CODE_UNKNOWN, NULL, 0, 0);
 }
 
-static void the_report_of_its_end_names_an_older_program(void **state)
+TEST(the_report_of_its_end_names_an_older_program, begin, end)
 {
-	(void)state;
 	add(FIRST, FIRST + 0x100, "");
 	expect(FIRST + 8, CODE_KNOWN, "", FIRST, FIRST + 0x100);
 	removed(FIRST, FIRST + 0x100, "bpf_prog_1_old");
 	expect(FIRST + 8, CODE_KNOWN, "bpf_prog_1_old", FIRST, FIRST + 0x100);
 }
 
-static void one_program_after_another_has_no_name(void **state)
+TEST(one_program_after_another_has_no_name, begin, end)
 {
-	(void)state;
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	add(FIRST + 0x80, FIRST + 0x200, "bpf_prog_2_other");
@@ -101,18 +93,16 @@ static void one_program_after_another_has_no_name(void **state)
 }
 
 /* Of the same size, before the names of the first one were known. */
-static void an_older_program_is_not_its_successor(void **state)
+TEST(an_older_program_is_not_its_successor, begin, end)
 {
-	(void)state;
 	add(FIRST, FIRST + 0x100, "");
 	removed(FIRST, FIRST + 0x100, "bpf_prog_1_old");
 	add(FIRST, FIRST + 0x100, "bpf_prog_2_new");
 	expect(FIRST, CODE_AMBIGUOUS, NULL, 0, 0);
 }
 
-static void a_program_that_is_loaded_again_keeps_its_name(void **state)
+TEST(a_program_that_is_loaded_again_keeps_its_name, begin, end)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 		removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
@@ -120,9 +110,8 @@ static void a_program_that_is_loaded_again_keeps_its_name(void **state)
 	}
 }
 
-static void what_is_gone_is_forgotten_one_file_later(void **state)
+TEST(what_is_gone_is_forgotten_one_file_later, begin, end)
 {
-	(void)state;
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	add(FIRST, FIRST + 0x80, "bpf_prog_2_other");
@@ -133,14 +122,13 @@ static void what_is_gone_is_forgotten_one_file_later(void **state)
 	expect(FIRST + 0x80, CODE_UNKNOWN, NULL, 0, 0);
 }
 
-static void a_module_that_is_gone_has_no_names(void **state)
+TEST(a_module_that_is_gone_has_no_names, begin, end)
 {
 	int both = modules_file("one 4096 0 - Live 0xffffffffc0a00000\n"
 				"two 4096 0 - Live 0xffffffffc0a01000\n");
 	int other = modules_file("new 4096 0 - Live 0xffffffffc0a00000\n"
 				 "two 4096 0 - Live 0xffffffffc0a01000\n");
 
-	(void)state;
 	assert_int_equal(passing_code_read_modules(code, both), 0);
 	expect(MODULE, CODE_UNKNOWN, NULL, 0, 0);
 	assert_int_equal(passing_code_read_modules(code, other), 0);
@@ -174,14 +162,13 @@ static int load(u64 *start, u32 *bytes)
 	return fd;
 }
 
-static void this_kernel_reports_programs(void **state)
+TEST(this_kernel_reports_programs, begin, end)
 {
 	u64 before, later;
 	u32 before_bytes, later_bytes;
 	int older = load(&before, &before_bytes), newer;
 	char name[sizeof("bpf_prog_0123456789abcdef_passes")];
 
-	(void)state;
 	passing_code_free(&code);
 	assert_int_equal(passing_code_create(-1, &code), 0);
 	expect(before, CODE_KNOWN, "", before, before + before_bytes);
@@ -203,21 +190,4 @@ static void this_kernel_reports_programs(void **state)
 		assert_string_equal(found.name + sizeof(name) - sizeof("_passes"), "_passes");
 	}
 	close(older);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-		TEST(a_program_that_is_gone_keeps_its_name_and_its_bounds),
-		TEST(the_report_of_its_end_names_an_older_program),
-		TEST(one_program_after_another_has_no_name),
-		TEST(an_older_program_is_not_its_successor),
-		TEST(a_program_that_is_loaded_again_keeps_its_name),
-		TEST(what_is_gone_is_forgotten_one_file_later),
-		TEST(a_module_that_is_gone_has_no_names),
-		TEST(this_kernel_reports_programs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which tables of files are known again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbol/symbolizer/file_memo.h"
+#include "unit_test.h"
 
 static const u8 build_id[4] = {1, 2, 3, 4};
 static const u8 other_id[4] = {1, 2, 3, 5};
@@ -67,13 +62,12 @@ static bool take(const struct file_key *key)
 	return known;
 }
 
-static void a_file_is_known_until_it_is_written(void **state)
+TEST(a_file_is_known_until_it_is_written)
 {
 	struct file_key key, again, changed, other;
 	FILE *file = tmpfile();
 	struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 
-	(void)state;
 	assert_non_null(file);
 	assert_int_equal(file_key_make(fileno(file), build_id, 4, &key), 0);
 	assert_int_equal(file_key_make(fileno(file), build_id, 4, &again), 0);
@@ -88,11 +82,10 @@ static void a_file_is_known_until_it_is_written(void **state)
 	fclose(file);
 }
 
-static void the_file_used_last_stays(void **state)
+TEST(the_file_used_last_stays)
 {
 	struct file_key key = key_of(1);
 
-	(void)state;
 	for (u64 i = 0; i <= FILE_MEMO_FILES; i++) {
 		key.inode = i;
 		put(&key, 1);
@@ -103,11 +96,10 @@ static void the_file_used_last_stays(void **state)
 	}
 }
 
-static void bytes_are_bounded(void **state)
+TEST(bytes_are_bounded)
 {
 	struct file_key small = key_of(1), large = key_of(2), too_large = key_of(3);
 
-	(void)state;
 	large.written = too_large.written = small.written;
 	put(&small, FILE_MEMO_BYTES / 8);
 	put(&too_large, FILE_MEMO_BYTES);
@@ -118,11 +110,10 @@ static void bytes_are_bounded(void **state)
 	assert_false(take(&small));
 }
 
-static void all_are_forgotten(void **state)
+TEST(all_are_forgotten)
 {
 	struct file_key first = key_of(1), second = key_of(2);
 
-	(void)state;
 	put(&first, 1);
 	put(&second, 1);
 	file_memo_forget();
@@ -132,25 +123,11 @@ static void all_are_forgotten(void **state)
 	assert_true(take(&first));
 }
 
-static void a_long_build_id_is_refused(void **state)
+TEST(a_long_build_id_is_refused)
 {
 	u8 id[TRACE_BUILD_ID_MAX + 1] = {0};
 	struct file_key key;
 
-	(void)state;
 	assert_int_not_equal(file_key_make(0, id, sizeof(id), &key), 0);
 	assert_int_not_equal(file_key_make(-1, id, 1, &key), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_known_until_it_is_written),
-		cmocka_unit_test(the_file_used_last_stays),
-		cmocka_unit_test(bytes_are_bounded),
-		cmocka_unit_test(all_are_forgotten),
-		cmocka_unit_test(a_long_build_id_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What is kept of the kernel's symbols, and what is read again, on lists of our own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbol/symbolizer/kernel_symbols.h"
+#include "unit_test.h"
 
 #define LINE(address_, rest_) "ffffffff" address_ " t " rest_ "\n"
 #define IMAGE                                                                                      \
@@ -76,13 +71,12 @@ static int begin(void **state)
 }
 
 /* The kernel takes long to list many. */
-static void programs_are_read_only_if_asked_for(void **state)
+TEST(programs_are_read_only_if_asked_for, begin)
 {
 	const int files[2] = {memory_of(IMAGE EXT4 OLD_PROGRAM), memory_of("")};
 	const u64 addresses[] = {IN_FIRST, IN_PROGRAM};
 	struct symbol_table *kept, *passing;
 
-	(void)state;
 	assert_int_equal(kernel_symbols_load(addresses, 1, files, &kept, &passing), 0);
 	assert_null(passing);
 	expect_in(kept, IN_FIRST, "first");
@@ -94,45 +88,28 @@ static void programs_are_read_only_if_asked_for(void **state)
 	close(files[1]);
 }
 
-static void the_image_is_read_once(void **state)
+TEST(the_image_is_read_once, begin)
 {
-	(void)state;
 	expect(OTHER_IMAGE EXT4, MODULES, IN_FIRST, "first");
 }
 
-static void a_program_is_that_of_today(void **state)
+TEST(a_program_is_that_of_today, begin)
 {
-	(void)state;
 	expect(OTHER_IMAGE EXT4 NEW_PROGRAM, MODULES, IN_PROGRAM, "bpf_prog_2_new");
 	expect(OTHER_IMAGE EXT4, MODULES, IN_PROGRAM, NULL);
 	expect(OTHER_IMAGE EXT4, MODULES, IN_FIRST, "first");
 }
 
-static void other_modules_are_read(void **state)
+TEST(other_modules_are_read, begin)
 {
-	(void)state;
 	expect(OTHER_IMAGE NEW_PROGRAM, "", IN_FIRST, "other");
 	expect(OTHER_IMAGE NEW_PROGRAM, "", IN_EXT4, NULL);
 }
 
 /* The line that lasts is not where it was. */
-static void another_list_is_read(void **state)
+TEST(another_list_is_read, begin)
 {
-	(void)state;
 	expect(LINE("81000000", "more") OTHER_IMAGE EXT4 NEW_PROGRAM, MODULES, IN_PROGRAM,
 	       "bpf_prog_2_new");
 	expect(IMAGE EXT4, MODULES, IN_FIRST, "other");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(programs_are_read_only_if_asked_for, begin),
-		cmocka_unit_test_setup(the_image_is_read_once, begin),
-		cmocka_unit_test_setup(a_program_is_that_of_today, begin),
-		cmocka_unit_test_setup(other_modules_are_read, begin),
-		cmocka_unit_test_setup(another_list_is_read, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

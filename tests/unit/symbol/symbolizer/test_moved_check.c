@@ -4,11 +4,8 @@
 #include "symbol/symbolizer/moved_check.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
 #include "symbol/file/mapped_file.h"
+#include "unit_test.h"
 
 #define PAGE 4096UL
 #define PAGES 6 /* of the file; the last one is half a page */
@@ -74,11 +70,10 @@ static struct moved_code copy(u32 from, u32 to, u32 gap)
 		.tgid = getpid(), .start = (u64)at, .end = (u64)at + (to - from) * PAGE};
 }
 
-static void equal_bytes_are_a_part_of_the_file(void **state)
+TEST(equal_bytes_are_a_part_of_the_file)
 {
 	struct moved_code moved;
 
-	(void)state;
 	map_ends(0);
 	moved = copy(1, PAGES - 1, 0);
 	assert_int_equal(moved_code_find(&moved, file, inode), 0);
@@ -87,11 +82,10 @@ static void equal_bytes_are_a_part_of_the_file(void **state)
 }
 
 /* Of lld, whose segments lie a page further apart than in the file. */
-static void segments_may_lie_apart(void **state)
+TEST(segments_may_lie_apart)
 {
 	struct moved_code moved;
 
-	(void)state;
 	map_ends(3);
 	moved = copy(2, 4, 1);
 	assert_int_equal(moved_code_find(&moved, file, inode), 0);
@@ -100,11 +94,10 @@ static void segments_may_lie_apart(void **state)
 }
 
 /* The rest of the last page is zero, in memory and behind the file. */
-static void the_end_of_the_file_may_be_moved(void **state)
+TEST(the_end_of_the_file_may_be_moved)
 {
 	struct moved_code moved;
 
-	(void)state;
 	map_ends(0);
 	moved = copy(1, PAGES, 0);
 	assert_int_equal(moved_code_find(&moved, file, inode), 0);
@@ -112,9 +105,8 @@ static void the_end_of_the_file_may_be_moved(void **state)
 	assert_int_equal(moved_code_find(&moved, file, inode), -ENOENT);
 }
 
-static void one_other_byte_makes_it_other_code(void **state)
+TEST(one_other_byte_makes_it_other_code)
 {
-	(void)state;
 	for (u32 at = 0; at < 4 * PAGE; at += PAGE / 2 - 1) {
 		struct moved_code moved;
 
@@ -125,11 +117,10 @@ static void one_other_byte_makes_it_other_code(void **state)
 	}
 }
 
-static void nothing_is_said_without_the_first_segment(void **state)
+TEST(nothing_is_said_without_the_first_segment)
 {
 	struct moved_code moved;
 
-	(void)state;
 	map_ends(0);
 	moved = copy(1, PAGES - 1, 0);
 	munmap(area, PAGE);
@@ -166,7 +157,7 @@ static struct mapping_record record_of_file(void)
 }
 
 /* Each mapping is asked for once, one of a process at a time, and has its answer. */
-static void what_is_wanted_is_compared(void **state)
+TEST(what_is_wanted_is_compared)
 {
 	struct mapping_record record = record_of_file();
 	struct moved_code wanted[MOVED_CODE_ASK_MAX], moved, other;
@@ -174,7 +165,6 @@ static void what_is_wanted_is_compared(void **state)
 	int map = make_map();
 	u32 files;
 
-	(void)state;
 	if (map < 0)
 		skip();
 	map_ends(0);
@@ -202,16 +192,4 @@ static void what_is_wanted_is_compared(void **state)
 	close(map);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_bytes_are_a_part_of_the_file),
-		cmocka_unit_test(segments_may_lie_apart),
-		cmocka_unit_test(the_end_of_the_file_may_be_moved),
-		cmocka_unit_test(one_other_byte_makes_it_other_code),
-		cmocka_unit_test(nothing_is_said_without_the_first_segment),
-		cmocka_unit_test(what_is_wanted_is_compared),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(set_up, NULL)

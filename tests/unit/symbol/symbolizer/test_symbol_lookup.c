@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Frames of this very process, as the BPF programs would give them, against the names of its
  * functions; through a sandbox that parses, as in a recording. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +22,7 @@
 #include "symbol/kernel/kallsyms.h"
 #include "symbol/kernel/kernel_files.h"
 #include "symbol/symbolizer/symbol_lookup.h"
+#include "unit_test.h"
 
 static struct symbol_lookup *lookup;
 static struct kernel_files kernel;
@@ -151,12 +146,11 @@ static void expect_nothing(const struct place *place, u64 address)
 	assert_int_equal(seen.count, 0);
 }
 
-static void a_function_of_this_program(void **state)
+TEST(a_function_of_this_program, setup, teardown)
 {
 	struct place place;
 	struct seen seen;
 
-	(void)state;
 	make_known(&place, 3, nothing_else_has_this_name);
 	expect(&place, place.offset, "nothing_else_has_this_name", place.offset);
 	expect(&place, place.offset + 1, "nothing_else_has_this_name", place.offset);
@@ -164,13 +158,12 @@ static void a_function_of_this_program(void **state)
 	assert_true(seen.is_alone);
 }
 
-static void several_addresses_give_each_symbol_once(void **state)
+TEST(several_addresses_give_each_symbol_once, setup, teardown)
 {
 	struct place place;
 	struct seen seen;
 	u64 addresses[3];
 
-	(void)state;
 	make_known(&place, 3, nothing_else_has_this_name);
 	addresses[0] = 0;
 	addresses[1] = place.offset;
@@ -180,13 +173,12 @@ static void several_addresses_give_each_symbol_once(void **state)
 	assert_string_equal(seen.name, "nothing_else_has_this_name");
 }
 
-static void a_function_of_libc(void **state)
+TEST(a_function_of_libc, setup, teardown)
 {
 	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	void *address = libc ? dlsym(libc, "strerror") : NULL;
 	struct place place;
 
-	(void)state;
 	if (!address) {
 		printf("skip: this program has no libc.so.6\n");
 		skip();
@@ -204,7 +196,7 @@ static const char stripped[] = "static __attribute__((noinline)) int hidden(int 
 #define STRIPPED_BUILD                                                                             \
 	"gcc -O1 -shared -fPIC -s -Wl,--build-id -Wl,-Ttext-segment=0x10000000 $IN -o $OUT"
 
-static void a_function_that_only_the_unwind_table_knows(void **state)
+TEST(a_function_that_only_the_unwind_table_knows, setup, teardown)
 {
 	const struct sample sample = {"stripped", STRIPPED_BUILD, stripped, ".c"};
 	char path[SAMPLE_PATH_BYTES];
@@ -214,7 +206,6 @@ static void a_function_that_only_the_unwind_table_knows(void **state)
 	void *library;
 	char *function;
 
-	(void)state;
 	if (!sample_folder_create())
 		skip();
 	sample_build(&sample, path);
@@ -234,14 +225,13 @@ static void a_function_that_only_the_unwind_table_knows(void **state)
 	sample_folder_remove();
 }
 
-static void a_function_of_the_vdso(void **state)
+TEST(a_function_of_the_vdso, setup, teardown)
 {
 	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	void *address = vdso ? dlsym(vdso, "__vdso_getcpu") : NULL;
 	struct place place;
 	struct seen seen;
 
-	(void)state;
 	if (!address) {
 		printf("skip: this kernel has no vDSO with __vdso_getcpu\n");
 		skip();
@@ -254,12 +244,11 @@ static void a_function_of_the_vdso(void **state)
 	dlclose(vdso);
 }
 
-static void the_build_id_is_read(void **state)
+TEST(the_build_id_is_read, setup, teardown)
 {
 	struct mapping_record record;
 	struct build_id id, again;
 
-	(void)state;
 	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
 	assert_int_equal(symbol_lookup_learn(lookup, &record, mapped_file_open, &id), 0);
 	assert_in_range(id.bytes, 1, TRACE_BUILD_ID_MAX);
@@ -268,26 +257,24 @@ static void the_build_id_is_read(void **state)
 	assert_int_equal(again.bytes, 0);
 }
 
-static void a_file_that_is_not_there(void **state)
+TEST(a_file_that_is_not_there, setup, teardown)
 {
 	struct mapping_record record;
 	struct build_id id;
 
-	(void)state;
 	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
 	record.key.inode++;
 	assert_int_equal(symbol_lookup_learn(lookup, &record, mapped_file_open, &id), -ENOENT);
 }
 
 /* The mapping keeps the build id that it had when it was met. */
-static void another_file_gives_no_name(void **state)
+TEST(another_file_gives_no_name, setup, teardown)
 {
 	struct place program, other;
 	struct mapping_record record;
 	struct seen seen;
 	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 
-	(void)state;
 	make_known(&program, 1, nothing_else_has_this_name);
 	other = program;
 	other.record.key.inode++;
@@ -300,14 +287,13 @@ static void another_file_gives_no_name(void **state)
 	dlclose(libc);
 }
 
-static void code_without_a_file_has_no_names(void **state)
+TEST(code_without_a_file_has_no_names, setup, teardown)
 {
 	struct place place = {
 		.number = MAPPINGS_MAX - 1,
 		.record = {.key = {.kind = MAPPING_ANON}},
 	};
 
-	(void)state;
 	expect_nothing(&place, 4);
 }
 
@@ -330,11 +316,10 @@ static void write_map(const char *text)
 	write_text(map_path, text);
 }
 
-static void code_that_a_perf_map_names(void **state)
+TEST(code_that_a_perf_map_names, setup, teardown)
 {
 	const struct place place = generated_code_of_this_process();
 
-	(void)state;
 	write_map("7f0000001000 10 a generated function\n1000 10 another half\n");
 	expect(&place, 0x1008, "a generated function", 0x1000);
 	expect_nothing(&place, 0x1010);
@@ -380,24 +365,22 @@ static void remove_dump(const struct dump *dump)
 	rmdir(dump->folder);
 }
 
-static void code_that_a_jitdump_names(void **state)
+TEST(code_that_a_jitdump_names, setup, teardown)
 {
 	const struct place place = generated_code_of_this_process();
 	struct dump dump;
 
-	(void)state;
 	write_dump(&dump, 0x4a695444);
 	expect(&place, 0x1013, "in the dump", 0x1000);
 	expect_nothing(&place, 0x1014);
 	remove_dump(&dump);
 }
 
-static void code_that_both_name(void **state)
+TEST(code_that_both_name, setup, teardown)
 {
 	const struct place place = generated_code_of_this_process();
 	struct dump dump;
 
-	(void)state;
 	write_map("7f0000001000 14 in the map\n7f0000002000 10 only in the map\n");
 	write_dump(&dump, 0x4a695444);
 	expect(&place, 0x1000, "in the dump", 0x1000);
@@ -407,12 +390,11 @@ static void code_that_both_name(void **state)
 }
 
 /* It is noted, and spoils nothing else. */
-static void a_dump_that_cannot_be_read(void **state)
+TEST(a_dump_that_cannot_be_read, setup, teardown)
 {
 	const struct place place = generated_code_of_this_process();
 	struct dump dump;
 
-	(void)state;
 	write_map("7f0000001000 14 in the map\n");
 	write_dump(&dump, 0x4454694a);
 	expect_with_failures(&place, 0x1000, "in the map", 0x1000, 1);
@@ -421,7 +403,7 @@ static void a_dump_that_cannot_be_read(void **state)
 }
 
 /* From when it is identified on, what names the code of a process is open. */
-static void code_of_a_process_that_has_ended(void **state)
+TEST(code_of_a_process_that_has_ended, setup, teardown)
 {
 	struct build_id id;
 	char end;
@@ -429,7 +411,6 @@ static void code_of_a_process_that_has_ended(void **state)
 	int ready[2];
 	pid_t child;
 
-	(void)state;
 	if (geteuid()) {
 		printf("skip: this user cannot open what is mapped and deleted\n");
 		skip();
@@ -466,14 +447,13 @@ static int find_schedule(void *arg, const struct kallsyms_line *line)
 	return 1;
 }
 
-static void a_function_of_the_kernel(void **state)
+TEST(a_function_of_the_kernel, setup, teardown)
 {
 	struct place place = {};
 	u64 address = 0;
 	size_t bytes;
 	char *text;
 
-	(void)state;
 	if (whole_file_read("/proc/kallsyms", &text, &bytes)) {
 		printf("skip: no readable /proc/kallsyms\n");
 		skip();
@@ -496,12 +476,11 @@ static int refuse(void *arg, const struct trace_symbol *symbol, bool is_alone)
 	return -ENOSPC;
 }
 
-static void the_end_comes_from_each(void **state)
+TEST(the_end_comes_from_each, setup, teardown)
 {
 	struct place place;
 	struct symbol_query query = {.open = mapped_file_open, .each = refuse, .count = 1};
 
-	(void)state;
 	make_known(&place, 3, nothing_else_has_this_name);
 	query.number = place.number;
 	query.record = &place.record;
@@ -518,39 +497,11 @@ static void kill_sandbox(void)
 	assert_int_equal(waitid(P_PID, symbol_lookup_pid(lookup), &info, WEXITED | WNOWAIT), 0);
 }
 
-static void a_sandbox_that_died_is_replaced(void **state)
+TEST(a_sandbox_that_died_is_replaced, setup, teardown)
 {
 	struct place place;
 
-	(void)state;
 	make_known(&place, 3, nothing_else_has_this_name);
 	kill_sandbox();
 	expect(&place, place.offset, "nothing_else_has_this_name", place.offset);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_function_of_this_program, setup, teardown),
-		cmocka_unit_test_setup_teardown(several_addresses_give_each_symbol_once, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_function_of_libc, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_function_that_only_the_unwind_table_knows, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_function_of_the_vdso, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_build_id_is_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_is_not_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_file_gives_no_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_without_a_file_has_no_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_that_a_perf_map_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_that_a_jitdump_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_that_both_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_dump_that_cannot_be_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_of_a_process_that_has_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_function_of_the_kernel, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_end_comes_from_each, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_sandbox_that_died_is_replaced, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The sandbox was taken over: here it answers what an attacker would. Nothing of it may come
  * through, and the next question goes to a new one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +15,7 @@
 #include "symbol/kernel/kernel_files.h"
 #include "symbol/symbolizer/symbol_lookup.h"
 #include "symbol/symbolizer/symbol_service.h"
+#include "unit_test.h"
 
 #define ASKED 0x1000
 
@@ -118,17 +113,16 @@ static void assert_refused(const struct lie *lie)
 	assert_true(distrusted);
 }
 
-static void the_truth_comes_through(void **state)
+TEST(the_truth_comes_through)
 {
 	const struct lie truth = TRUTH;
 	bool distrusted;
 
-	(void)state;
 	assert_int_equal(accepted(&truth, &distrusted), 1);
 	assert_false(distrusted);
 }
 
-static void symbols_that_cover_nothing(void **state)
+TEST(symbols_that_cover_nothing)
 {
 	static const struct symbol_item bad[] = {
 		{.start = ASKED + 5, .size = 16},
@@ -137,7 +131,6 @@ static void symbols_that_cover_nothing(void **state)
 		{.start = ~0ULL, .size = ~0ULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct lie lie = TRUTH;
 
@@ -146,20 +139,18 @@ static void symbols_that_cover_nothing(void **state)
 	}
 }
 
-static void more_symbols_than_addresses(void **state)
+TEST(more_symbols_than_addresses)
 {
 	struct lie lie = TRUTH;
 
-	(void)state;
 	lie.answer.symbols = 3;
 	assert_refused(&lie);
 }
 
-static void fewer_bytes_than_symbols(void **state)
+TEST(fewer_bytes_than_symbols)
 {
 	struct lie lie = TRUTH;
 
-	(void)state;
 	lie.answer.symbols = 2;
 	lie.answer.bytes = sizeof(struct symbol_item) + 4;
 	lie.symbols = 1;
@@ -169,49 +160,44 @@ static void fewer_bytes_than_symbols(void **state)
 	assert_refused(&lie);
 }
 
-static void a_name_that_is_no_text(void **state)
+TEST(a_name_that_is_no_text)
 {
 	struct lie lie = TRUTH;
 
-	(void)state;
 	lie.name = "tr\0e";
 	assert_refused(&lie);
 }
 
-static void too_many_bytes(void **state)
+TEST(too_many_bytes)
 {
 	struct lie lie = TRUTH;
 
-	(void)state;
 	lie.answer.bytes = 1ULL << 60;
 	assert_refused(&lie);
 }
 
-static void an_error_that_is_none(void **state)
+TEST(an_error_that_is_none)
 {
 	struct lie lie = TRUTH;
 
-	(void)state;
 	lie.answer.result = 1;
 	assert_refused(&lie);
 }
 
-static void more_unread_files_than_there_are(void **state)
+TEST(more_unread_files_than_there_are)
 {
 	struct lie lie = TRUTH;
 
-	(void)state;
 	lie.answer.unread = MESSAGE_FILES_MAX + 1;
 	assert_refused(&lie);
 }
 
 /* Of two, the first has come through when the second is seen to be wrong. */
-static void symbols_out_of_order(void **state)
+TEST(symbols_out_of_order)
 {
 	struct lie lie = TRUTH;
 	bool distrusted;
 
-	(void)state;
 	lie.answer.symbols = lie.symbols = 2;
 	lie.symbol[1] = lie.symbol[0];
 	assert_int_equal(accepted(&lie, &distrusted), 1);
@@ -256,12 +242,11 @@ static int rows_told(const struct lie_of_rows *told, bool *distrusted)
 	return result;
 }
 
-static void rows_that_are_sound(void **state)
+TEST(rows_that_are_sound)
 {
 	const struct lie_of_rows truth = TRUE_ROWS;
 	bool distrusted;
 
-	(void)state;
 	assert_int_equal(rows_told(&truth, &distrusted), 0);
 	assert_false(distrusted);
 }
@@ -274,12 +259,11 @@ static void assert_rows_refused(const struct lie_of_rows *lie)
 	assert_true(distrusted);
 }
 
-static void rows_that_are_not(void **state)
+TEST(rows_that_are_not)
 {
 	const struct lie_of_rows truth = TRUE_ROWS;
 	struct lie_of_rows lie = truth;
 
-	(void)state;
 	lie.row[1].offset = 100;
 	assert_rows_refused(&lie);
 	lie = truth;
@@ -297,23 +281,4 @@ static void rows_that_are_not(void **state)
 	lie = truth;
 	lie.answer.rules = ~0U;
 	assert_rows_refused(&lie);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_truth_comes_through),
-		cmocka_unit_test(symbols_that_cover_nothing),
-		cmocka_unit_test(more_symbols_than_addresses),
-		cmocka_unit_test(fewer_bytes_than_symbols),
-		cmocka_unit_test(a_name_that_is_no_text),
-		cmocka_unit_test(too_many_bytes),
-		cmocka_unit_test(an_error_that_is_none),
-		cmocka_unit_test(more_unread_files_than_there_are),
-		cmocka_unit_test(symbols_out_of_order),
-		cmocka_unit_test(rows_that_are_sound),
-		cmocka_unit_test(rows_that_are_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The unwind rules of a mapped file, as a sandbox tells them; that they are right is for
  * test_eh_rows.c to see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 
 #include "sample_record.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbol_lookup.h"
+#include "unit_test.h"
 
 static struct symbol_lookup *lookup;
 static struct code_rows rows;
@@ -36,15 +31,14 @@ static int ask(const struct mapping_record *record)
 	return symbol_lookup_rows(lookup, record, mapped_file_open, &rows);
 }
 
-static void the_code_of_a_file_has_rules(void **state)
+TEST(the_code_of_a_file_has_rules, setup, teardown)
 {
 	struct mapping_record record;
 	u64 offset;
 	u32 row = 0;
 
-	(void)state;
-	assert_true(sample_record_mapped(&record, the_code_of_a_file_has_rules));
-	offset = (uintptr_t)the_code_of_a_file_has_rules - record.start + record.offset;
+	assert_true(sample_record_mapped(&record, test_the_code_of_a_file_has_rules));
+	offset = (uintptr_t)test_the_code_of_a_file_has_rules - record.start + record.offset;
 	assert_int_equal(ask(&record), 0);
 	assert_true(code_rows_are_sound(&rows));
 	while (row + 1 < rows.count && rows.rows[row + 1].offset <= offset)
@@ -53,12 +47,11 @@ static void the_code_of_a_file_has_rules(void **state)
 }
 
 /* Of a file that was written since, or is another one, the table would be wrong. */
-static void another_file_has_none(void **state)
+TEST(another_file_has_none, setup, teardown)
 {
 	struct mapping_record record;
 
-	(void)state;
-	assert_true(sample_record_mapped(&record, another_file_has_none));
+	assert_true(sample_record_mapped(&record, test_another_file_has_none));
 	record.key.since++;
 	assert_int_equal(ask(&record), -ENOENT);
 	record.key.since--;
@@ -78,35 +71,20 @@ static int open_and_change(const struct mapping_record *record, const char *path
 	return file;
 }
 
-static void a_file_that_changes_meanwhile_has_none(void **state)
+TEST(a_file_that_changes_meanwhile_has_none, setup, teardown)
 {
-	(void)state;
-	assert_true(sample_record_mapped(&changed, a_file_that_changes_meanwhile_has_none));
+	assert_true(sample_record_mapped(&changed, test_a_file_that_changes_meanwhile_has_none));
 	assert_int_equal(symbol_lookup_rows(lookup, &changed, open_and_change, &rows), -ESTALE);
 }
 
 /* The sandbox goes on. */
-static void what_is_no_program_has_none(void **state)
+TEST(what_is_no_program_has_none, setup, teardown)
 {
 	struct mapping_record record;
 	u32 pid = symbol_lookup_pid(lookup);
 
-	(void)state;
 	sample_record_file(&record, "/etc/passwd");
 	assert_int_equal(ask(&record), -ENOEXEC);
 	assert_int_equal(symbol_lookup_pid(lookup), pid);
 	assert_int_equal(symbol_lookup_failures(lookup), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_code_of_a_file_has_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_file_has_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_changes_meanwhile_has_none, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_program_has_none, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What was answered is known again, and nothing else is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "symbol/symbolizer/symbol_memo.h"
+#include "unit_test.h"
 
 #define FILE_NUMBER 5
 
@@ -68,12 +63,11 @@ static void answered(const u64 *addresses, u32 count)
 	assert_int_equal(symbol_memo_answered(&memo, FILE_NUMBER, addresses, count), 0);
 }
 
-static void a_function_is_known_as_a_whole(void **state)
+TEST(a_function_is_known_as_a_whole, begin, end)
 {
 	const u64 asked[] = {0x105};
 	u64 addresses[] = {0xff, 0x100, 0x10f, 0x110};
 
-	(void)state;
 	add("whole", 0x100, 16, true);
 	answered(asked, 1);
 	expect(addresses, 4, "whole ", 2, 0xff);
@@ -81,11 +75,10 @@ static void a_function_is_known_as_a_whole(void **state)
 }
 
 /* Around 0x110 there may be another symbol that nobody has asked for. */
-static void around_others_only_the_address_is_known(void **state)
+TEST(around_others_only_the_address_is_known, begin, end)
 {
 	const u64 asked[] = {0x101, 0x125};
 
-	(void)state;
 	add("outer", 0x100, 0x40, false);
 	add("inner", 0x120, 8, true);
 	answered(asked, 2);
@@ -96,42 +89,38 @@ static void around_others_only_the_address_is_known(void **state)
 }
 
 /* Behind the inner one the outer one goes on. */
-static void an_address_is_of_the_nearest_that_covers_it(void **state)
+TEST(an_address_is_of_the_nearest_that_covers_it, begin, end)
 {
 	const u64 asked[] = {0x101, 0x125, 0x130};
 
-	(void)state;
 	add("outer", 0x100, 0x40, false);
 	add("inner", 0x120, 8, true);
 	answered(asked, 3);
 	expect_one(0x130, "outer ", 0);
 }
 
-static void no_symbol_is_known_too(void **state)
+TEST(no_symbol_is_known_too, begin, end)
 {
 	const u64 asked[] = {0x101, 0x300};
 
-	(void)state;
 	add("whole", 0x100, 16, true);
 	answered(asked, 2);
 	expect_one(0x300, "", 0);
 	expect_one(0x301, "", 1);
 }
 
-static void a_file_without_symbols_is_asked_again(void **state)
+TEST(a_file_without_symbols_is_asked_again, begin, end)
 {
 	const u64 asked[] = {0x101};
 
-	(void)state;
 	answered(asked, 1);
 	expect_one(0x101, "", 1);
 }
 
-static void a_dropped_answer_is_not_known(void **state)
+TEST(a_dropped_answer_is_not_known, begin, end)
 {
 	const u64 asked[] = {0x101};
 
-	(void)state;
 	add("dropped", 0x100, 16, true);
 	symbol_memo_drop(&memo);
 	add("other", 0x200, 16, true);
@@ -140,11 +129,10 @@ static void a_dropped_answer_is_not_known(void **state)
 	expect_one(0x205, "other ", 0);
 }
 
-static void one_function_answered_twice_is_one(void **state)
+TEST(one_function_answered_twice_is_one, begin, end)
 {
 	const u64 asked[] = {0x101};
 
-	(void)state;
 	add("whole", 0x100, 16, true);
 	answered(asked, 1);
 	add("whole", 0x100, 16, true);
@@ -153,12 +141,11 @@ static void one_function_answered_twice_is_one(void **state)
 	expect_one(0x102, "whole ", 0);
 }
 
-static void when_it_is_full_it_forgets_all(void **state)
+TEST(when_it_is_full_it_forgets_all, begin, end)
 {
 	const u64 asked[] = {0x101};
 	char name[16];
 
-	(void)state;
 	memo.most = 4096;
 	add("first", 0x100, 16, true);
 	answered(asked, 1);
@@ -170,22 +157,4 @@ static void when_it_is_full_it_forgets_all(void **state)
 	expect_one(0x102, "", 1);
 	expect_one(99 << 12, "f99 ", 0);
 	assert_true(memo.range_count < 99);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_function_is_known_as_a_whole, begin, end),
-		cmocka_unit_test_setup_teardown(around_others_only_the_address_is_known, begin,
-						end),
-		cmocka_unit_test_setup_teardown(an_address_is_of_the_nearest_that_covers_it, begin,
-						end),
-		cmocka_unit_test_setup_teardown(no_symbol_is_known_too, begin, end),
-		cmocka_unit_test_setup_teardown(a_file_without_symbols_is_asked_again, begin, end),
-		cmocka_unit_test_setup_teardown(a_dropped_answer_is_not_known, begin, end),
-		cmocka_unit_test_setup_teardown(one_function_answered_twice_is_one, begin, end),
-		cmocka_unit_test_setup_teardown(when_it_is_full_it_forgets_all, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

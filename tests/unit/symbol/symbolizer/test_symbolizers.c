@@ -2,14 +2,8 @@
 /* The processes beside, and what becomes of their answers when one of them is stopped or killed:
  * the files of its owner have no names, those of root do. Here the service is the test's own: it
  * reads nothing, and hangs at files of one number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,6 +13,7 @@
 #include "symbol/file/file_owner.h"
 #include "symbol/symbolizer/symbolizer.h"
 #include "symbol/symbolizer/symbolizers.h"
+#include "unit_test.h"
 
 #define HANGS 77
 #define DIES 78
@@ -185,9 +180,8 @@ static void await(enum symbolizers_which which)
 	}
 }
 
-static void names_of_several_owners(void **state)
+TEST(names_of_several_owners, setup, teardown)
 {
-	(void)state;
 	meet(1, FILE_OWNER_ROOT);
 	meet(2, SOMEBODY);
 	ask(0);
@@ -211,9 +205,8 @@ static u32 recall(u32 number)
 	return count;
 }
 
-static void what_was_answered_of_a_file_is_known(void **state)
+TEST(what_was_answered_of_a_file_is_known, setup, teardown)
 {
-	(void)state;
 	meet(1, FILE_OWNER_ROOT);
 	meet(2, FILE_OWNER_ROOT);
 	records[2].key.kind = MAPPING_ANON;
@@ -229,12 +222,11 @@ static void what_was_answered_of_a_file_is_known(void **state)
 }
 
 /* Nobody waits for it, and what it had to do is dropped when the time is over. */
-static void a_process_that_hangs_costs_its_owner(void **state)
+TEST(a_process_that_hangs_costs_its_owner, setup, teardown)
 {
 	struct symbolizers_trouble trouble;
 	u64 began = clock_ms();
 
-	(void)state;
 	meet(HANGS, SOMEBODY);
 	meet(2, SOMEBODY);
 	meet(1, FILE_OWNER_ROOT);
@@ -257,9 +249,8 @@ static void a_process_that_hangs_costs_its_owner(void **state)
 }
 
 /* Its symbols are read beforehand, and no file is in front of them. */
-static void the_kernel_does_not_wait_for_files_of_root(void **state)
+TEST(the_kernel_does_not_wait_for_files_of_root, setup, teardown)
 {
-	(void)state;
 	meet(HANGS, FILE_OWNER_ROOT);
 	ask(HANGS);
 	assert_int_equal(symbolizers_ask_kernel_ahead(symbolizers), 0);
@@ -271,9 +262,8 @@ static void the_kernel_does_not_wait_for_files_of_root(void **state)
 	assert_int_equal(symbolizers_failures(symbolizers), 1);
 }
 
-static void what_is_behind_it_goes_to_another(void **state)
+TEST(what_is_behind_it_goes_to_another, setup, teardown)
 {
-	(void)state;
 	meet(HANGS, SOMEBODY);
 	meet(2, SOMEBODY);
 	ask(HANGS);
@@ -285,9 +275,8 @@ static void what_is_behind_it_goes_to_another(void **state)
 }
 
 /* An owner has so many processes, and no more. */
-static void one_that_dies_again_and_again(void **state)
+TEST(one_that_dies_again_and_again, setup, teardown)
 {
-	(void)state;
 	meet(3, SOMEBODY);
 	for (int i = 0; i < 8; i++) {
 		records[DIES] = records[3];
@@ -304,11 +293,10 @@ static void one_that_dies_again_and_again(void **state)
 }
 
 /* By a path of the process that has it mapped: that user's process looks for it. */
-static void a_file_that_its_owner_does_not_find(void **state)
+TEST(a_file_that_its_owner_does_not_find, setup, teardown)
 {
 	u32 pids[SYMBOLIZER_PROCESSES_MAX], before;
 
-	(void)state;
 	meet(1, FILE_OWNER_ROOT);
 	ask(1);
 	await(SYMBOLIZERS_ANY);
@@ -334,9 +322,8 @@ static void await_tables(u32 count)
 	}
 }
 
-static void names_of_root_do_not_wait_for_tables(void **state)
+TEST(names_of_root_do_not_wait_for_tables, setup, teardown)
 {
-	(void)state;
 	tables[HELD] = true;
 	meet(1, FILE_OWNER_ROOT);
 	tabulate(1);
@@ -349,9 +336,8 @@ static void names_of_root_do_not_wait_for_tables(void **state)
 }
 
 /* Names of others do not wait for tables but for the one that is being made. */
-static void tables_wait_for_names(void **state)
+TEST(tables_wait_for_names, setup, teardown)
 {
-	(void)state;
 	tables[HELD] = true;
 	for (u32 number = 1; number <= 3; number++) {
 		meet(number, SOMEBODY);
@@ -374,9 +360,8 @@ static void tables_wait_for_names(void **state)
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
-static void where_there_is_no_room_none_is_made(void **state)
+TEST(where_there_is_no_room_none_is_made, setup, teardown)
 {
-	(void)state;
 	meet(NO_ROOM, FILE_OWNER_ROOT);
 	tabulate(NO_ROOM);
 	await_tables(1);
@@ -399,11 +384,10 @@ static void where_there_is_no_room_none_is_made(void **state)
 }
 
 /* It is its names that count. */
-static void a_table_that_is_not_made_is_no_failure(void **state)
+TEST(a_table_that_is_not_made_is_no_failure, setup, teardown)
 {
 	struct symbolizers_trouble trouble;
 
-	(void)state;
 	meet(4, SOMEBODY);
 	ask(4);
 	await(SYMBOLIZERS_ANY);
@@ -417,11 +401,10 @@ static void a_table_that_is_not_made_is_no_failure(void **state)
 	assert_false(symbolizers_tell(symbolizers, &trouble));
 }
 
-static void owners(void **state)
+TEST(owners)
 {
 	struct mapping_record record = {.key = {.kind = MAPPING_FILE, .device = 41}};
 
-	(void)state;
 	assert_int_equal(file_owner(&record), FILE_OWNER_ROOT);
 	record.file_system = 0x65735546; /* FUSE */
 	assert_int_equal(file_owner(&record), FILE_OWNER_MOUNT | 41);
@@ -432,31 +415,4 @@ static void owners(void **state)
 	record.key = (struct mapping_key){.kind = MAPPING_ANON, .inode = (u64)getpid() << 24};
 	assert_int_equal(file_owner(&record), geteuid());
 	assert_true(file_owner_trusted(geteuid()));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_of_several_owners, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_answered_of_a_file_is_known, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_process_that_hangs_costs_its_owner, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_kernel_does_not_wait_for_files_of_root, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_is_behind_it_goes_to_another, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_dies_again_and_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_its_owner_does_not_find, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(names_of_root_do_not_wait_for_tables, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(tables_wait_for_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(where_there_is_no_room_none_is_made, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_table_that_is_not_made_is_no_failure, setup,
-						teardown),
-		cmocka_unit_test(owners),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

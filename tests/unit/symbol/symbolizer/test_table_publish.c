@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tables in a small map: which go for others, what killed processes leave, and several processes at
  * once. That a search meanwhile finds no wrong rule is for test_table_search.c to see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +17,7 @@
 #include "symbol/symbolizer/table_evict.h"
 #include "symbol/symbolizer/table_map.h"
 #include "symbol/symbolizer/table_publish.h"
+#include "unit_test.h"
 
 #define ROOM 40
 #define CHUNKS_MAX 12
@@ -116,12 +111,11 @@ static u32 base_of(u32 number)
 	return root.base;
 }
 
-static void a_table_is_there_as_a_whole(void **state)
+TEST(a_table_is_there_as_a_whole, set_up, tear_down)
 {
 	struct file_table_chunk chunk;
 	u32 base;
 
-	(void)state;
 	assert_false(table_is_published(map, 7));
 	assert_int_equal(publish(7, 5), 0);
 	assert_true(table_is_published(map, 7));
@@ -138,11 +132,10 @@ static void a_table_is_there_as_a_whole(void **state)
 }
 
 /* It is left as it is; another one of the same file is refused. */
-static void a_table_is_published_once(void **state)
+TEST(a_table_is_published_once, set_up, tear_down)
 {
 	u32 base;
 
-	(void)state;
 	assert_int_equal(publish(7, 5), 0);
 	base = base_of(7);
 	assert_int_equal(publish(7, 5), 0);
@@ -152,9 +145,8 @@ static void a_table_is_published_once(void **state)
 	assert_true(table_is_published(map, 7));
 }
 
-static void the_longest_unused_goes(void **state)
+TEST(the_longest_unused_goes, set_up, tear_down)
 {
-	(void)state;
 	for (u32 number = 1; number <= 4; number++)
 		publish_unused(number, 10);
 	age(3, LONG_AGO + 1);
@@ -169,9 +161,8 @@ static void the_longest_unused_goes(void **state)
 	assert_int_equal(count_chunks(), 40);
 }
 
-static void as_many_go_as_are_in_the_way(void **state)
+TEST(as_many_go_as_are_in_the_way, set_up, tear_down)
 {
-	(void)state;
 	for (u32 number = 1; number <= 8; number++) {
 		publish_unused(number, 5);
 		age(number, LONG_AGO + number);
@@ -182,9 +173,8 @@ static void as_many_go_as_are_in_the_way(void **state)
 		assert_int_equal(table_is_published(map, number), number <= 5 || number == 9);
 }
 
-static void tables_in_use_stay(void **state)
+TEST(tables_in_use_stay, set_up, tear_down)
 {
-	(void)state;
 	for (u32 number = 1; number <= 4; number++)
 		assert_int_equal(publish(number, 9), 0);
 	age(2, TABLE_IDLE);
@@ -198,11 +188,10 @@ static void tables_in_use_stay(void **state)
 }
 
 /* Its publisher was killed: some chunks are missing. */
-static void what_was_begun_is_finished(void **state)
+TEST(what_was_begun_is_finished, set_up, tear_down)
 {
 	u32 base;
 
-	(void)state;
 	assert_int_equal(publish(7, 8), 0);
 	base = base_of(7);
 	for (u32 i = 5; i < 8; i++)
@@ -215,11 +204,10 @@ static void what_was_begun_is_finished(void **state)
 }
 
 /* Who took the root was killed then. */
-static void chunks_without_a_root_go(void **state)
+TEST(chunks_without_a_root_go, set_up, tear_down)
 {
 	struct file_table_chunk root;
 
-	(void)state;
 	assert_int_equal(publish(1, 12), 0);
 	assert_int_equal(publish(2, 12), 0);
 	assert_int_equal(table_map_take(map, root_key(1), &root), 0);
@@ -296,12 +284,11 @@ static void check_all(void)
 	assert_int_equal(count_chunks(), 0);
 }
 
-static void processes_are_killed_anywhere(void **state)
+TEST(processes_are_killed_anywhere, set_up, tear_down)
 {
 	pid_t pids[PROCESSES];
 	u32 seed = 1;
 
-	(void)state;
 	for (u32 i = 0; i < PROCESSES; i++)
 		pids[i] = start(seed++);
 	for (u32 i = 0; i < KILLS; i++) {
@@ -318,16 +305,6 @@ static void processes_are_killed_anywhere(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_table_is_there_as_a_whole, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_table_is_published_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_longest_unused_goes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(as_many_go_as_are_in_the_way, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(tables_in_use_stay, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_was_begun_is_finished, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(chunks_without_a_root_go, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(processes_are_killed_anywhere, set_up, tear_down),
-	};
 	int file = make_map();
 
 	if (file < 0) {
@@ -339,5 +316,5 @@ int main(void)
 		      0);
 	if (rounds == MAP_FAILED)
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

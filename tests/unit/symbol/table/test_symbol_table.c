@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which symbol names an address: order of preference, ends, gaps, nesting; and against a plain
  * search of all symbols. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/table/symbol_table.h"
+#include "unit_test.h"
 
 static struct symbol_table *table;
 
@@ -58,17 +53,15 @@ static void expect(u64 address, const char *name, u64 start, u64 size)
 	assert_int_equal(found.size, size);
 }
 
-static void empty_table_finds_nothing(void **state)
+TEST(empty_table_finds_nothing, setup, teardown)
 {
-	(void)state;
 	symbol_table_seal(table);
 	expect(0, NULL, 0, 0);
 	expect(UINT64_MAX, NULL, 0, 0);
 }
 
-static void sizes_end_symbols(void **state)
+TEST(sizes_end_symbols, setup, teardown)
 {
-	(void)state;
 	add("b", 200, 10, 1000, 0);
 	add("a", 100, 50, 1000, 0);
 	symbol_table_seal(table);
@@ -80,9 +73,8 @@ static void sizes_end_symbols(void **state)
 	expect(210, NULL, 0, 0);
 }
 
-static void unknown_sizes_end_at_the_next_symbol_or_limit(void **state)
+TEST(unknown_sizes_end_at_the_next_symbol_or_limit, setup, teardown)
 {
-	(void)state;
 	add("a", 100, 0, 1000, 0);
 	add("b", 200, 0, 250, 0);
 	add("c", 300, 0, 1000, 0);
@@ -95,9 +87,8 @@ static void unknown_sizes_end_at_the_next_symbol_or_limit(void **state)
 	expect(400, NULL, 0, 0);
 }
 
-static void a_size_is_cut_at_the_limit(void **state)
+TEST(a_size_is_cut_at_the_limit, setup, teardown)
 {
-	(void)state;
 	add("a", 100, UINT64_MAX, 150, 0);
 	add("b", 160, 10, 160, 0);
 	symbol_table_seal(table);
@@ -106,9 +97,8 @@ static void a_size_is_cut_at_the_limit(void **state)
 	expect(160, NULL, 0, 0);
 }
 
-static void the_best_alias_wins(void **state)
+TEST(the_best_alias_wins, setup, teardown)
 {
-	(void)state;
 	add("local", 100, 50, 1000, 0);
 	add("global", 100, 50, 1000, 2);
 	add("short", 200, 10, 1000, 2);
@@ -127,9 +117,8 @@ static void the_best_alias_wins(void **state)
 	expect(500, "named", 500, 10);
 }
 
-static void a_symbol_is_alone_where_no_other_begins(void **state)
+TEST(a_symbol_is_alone_where_no_other_begins, setup, teardown)
 {
-	(void)state;
 	add("outer", 0x100, 0x40, ~0ULL, 1);
 	add("inner", 0x120, 8, ~0ULL, 1);
 	symbol_table_seal(table);
@@ -152,9 +141,8 @@ static void add_unsized(const char *name, u64 start, bool is_label, bool takes_l
 			 0);
 }
 
-static void a_label_does_not_end_a_function_of_unknown_size(void **state)
+TEST(a_label_does_not_end_a_function_of_unknown_size, setup, teardown)
 {
-	(void)state;
 	add_unsized("function", 100, false, true);
 	add_unsized("loop", 120, true, false);
 	add_unsized("exit", 140, true, false);
@@ -167,9 +155,8 @@ static void a_label_does_not_end_a_function_of_unknown_size(void **state)
 	expect(225, "helper", 220, 780);
 }
 
-static void nested_symbols_give_way_after_their_end(void **state)
+TEST(nested_symbols_give_way_after_their_end, setup, teardown)
 {
-	(void)state;
 	add("outer", 100, 100, 1000, 0);
 	add("inner", 120, 20, 1000, 0);
 	add("innermost", 125, 5, 1000, 0);
@@ -201,12 +188,11 @@ static const struct symbol *plain_search(const struct symbol *symbols, u64 addre
 	return best;
 }
 
-static void random_symbols_agree_with_a_plain_search(void **state)
+TEST(random_symbols_agree_with_a_plain_search, setup, teardown)
 {
 	static struct symbol symbols[RANDOM_SYMBOLS];
 	static char names[RANDOM_SYMBOLS][16];
 
-	(void)state;
 	srandom(7);
 	for (int i = 0; i < RANDOM_SYMBOLS; i++) {
 		int slot = i * 17 % RANDOM_SYMBOLS;
@@ -226,26 +212,4 @@ static void random_symbols_agree_with_a_plain_search(void **state)
 		expect(address, truth ? truth->name : NULL, truth ? truth->start : 0,
 		       truth ? truth->size : 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(empty_table_finds_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(sizes_end_symbols, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_sizes_end_at_the_next_symbol_or_limit,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_size_is_cut_at_the_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_best_alias_wins, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_symbol_is_alone_where_no_other_begins, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_label_does_not_end_a_function_of_unknown_size,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(nested_symbols_give_way_after_their_end, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(random_symbols_agree_with_a_plain_search, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whatever is put is found at its offset, once, however the pool has grown since. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/table/text_pool.h"
+#include "unit_test.h"
 
 #define TEXTS 3000
 
@@ -21,14 +16,13 @@ static void text_of(u32 i, char text[64])
 	snprintf(text, 64, "%.*s%u", (int)(i % 20), "prefix_of_some_name_", i);
 }
 
-static void a_text_is_put_once(void **state)
+TEST(a_text_is_put_once)
 {
 	static u32 offsets[TEXTS];
 	struct text_pool pool;
 	char text[64], *data;
 	u32 offset, bytes;
 
-	(void)state;
 	assert_int_equal(text_pool_begin(&pool), 0);
 	for (u32 i = 0; i < TEXTS; i++) {
 		text_of(i, text);
@@ -51,12 +45,11 @@ static void a_text_is_put_once(void **state)
 	free(data);
 }
 
-static void the_empty_text_is_the_first(void **state)
+TEST(the_empty_text_is_the_first)
 {
 	struct text_pool pool;
 	u32 offset = 1;
 
-	(void)state;
 	assert_int_equal(text_pool_begin(&pool), 0);
 	assert_int_equal(text_pool_put(&pool, "", &offset), 0);
 	assert_int_equal(offset, 0);
@@ -64,28 +57,16 @@ static void the_empty_text_is_the_first(void **state)
 	free(text_pool_take(&pool));
 }
 
-static void a_text_is_longer_than_all_before(void **state)
+TEST(a_text_is_longer_than_all_before)
 {
 	static char text[100000];
 	struct text_pool pool;
 	u32 offset;
 
-	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	assert_int_equal(text_pool_begin(&pool), 0);
 	assert_int_equal(text_pool_put(&pool, text, &offset), 0);
 	assert_int_equal(offset, 1);
 	assert_string_equal(pool.data + offset, text);
 	free(text_pool_take(&pool));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_is_put_once),
-		cmocka_unit_test(the_empty_text_is_the_first),
-		cmocka_unit_test(a_text_is_longer_than_all_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

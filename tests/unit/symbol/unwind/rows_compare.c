@@ -2,14 +2,8 @@
 #include "rows_compare.h"
 
 /* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <libelf.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +11,7 @@
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_image.h"
 #include "symbol/unwind/file_table_pack.h"
+#include "unit_test.h"
 #include "unwind/table_search.h"
 #include "unwind/unwind.h"
 

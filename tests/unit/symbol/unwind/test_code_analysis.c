@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The decoder against objdump, rules found in code against the compiler's tables of the same code,
  * and programs from which the tables were removed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +16,7 @@
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_image.h"
 #include "symbol/unwind/frame_state.h"
+#include "unit_test.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
@@ -42,13 +37,12 @@ static u32 listed_bytes(const char *line, u8 *bytes)
 	return count;
 }
 
-static void lengths_are_those_of_objdump(void **state)
+TEST(lengths_are_those_of_objdump)
 {
 	u32 instructions = 0, differences = 0;
 	char line[512];
 	FILE *list;
 
-	(void)state;
 	if (system("objdump --version >/dev/null 2>&1") || access(LIBC, R_OK))
 		skip();
 	list = popen("objdump -d -w " LIBC, "r");
@@ -71,12 +65,11 @@ static void lengths_are_those_of_objdump(void **state)
 	assert_int_equal(differences, 0);
 }
 
-static void an_instruction_that_is_cut_short_is_none(void **state)
+TEST(an_instruction_that_is_cut_short_is_none)
 {
 	static const u8 lea[] = {0x48, 0x8d, 0x84, 0x24, 1, 2, 3, 4};
 	struct x86_instruction instruction;
 
-	(void)state;
 	for (u32 bytes = 0; bytes < sizeof(lea); bytes++)
 		assert_false(x86_decode(lea, bytes, &instruction));
 	assert_true(x86_decode(lea, sizeof(lea), &instruction));
@@ -101,14 +94,13 @@ static struct frame_state run(const u8 *code, u32 bytes)
 	return frame;
 }
 
-static void a_prologue_is_a_rule(void **state)
+TEST(a_prologue_is_a_rule)
 {
 	/* push %rbp; push %rbx; sub $0x18, %rsp */
 	static const u8 code[] = {0x55, 0x53, 0x48, 0x83, 0xec, 0x18};
 	struct frame_state frame = run(code, sizeof(code));
 	struct unwind_rule rule;
 
-	(void)state;
 	assert_true(frame_state_rule(&frame, &rule));
 	assert_int_equal(rule.cfa_kind, CFA_REGISTER);
 	assert_int_equal(rule.cfa_register, REGISTER_RSP);
@@ -119,7 +111,7 @@ static void a_prologue_is_a_rule(void **state)
 	assert_int_equal(rule.slot[SLOT_RETURN], 1);
 }
 
-static void an_aligned_stack_is_found_by_its_copy(void **state)
+TEST(an_aligned_stack_is_found_by_its_copy)
 {
 	/* mov %rsp, %rax; sub $0x40, %rsp; and $-32, %rsp; mov %rax, 0x20(%rsp); xor %eax, %eax */
 	static const u8 code[] = {0x48, 0x89, 0xe0, 0x48, 0x83, 0xec, 0x40, 0x48, 0x83,
@@ -127,7 +119,6 @@ static void an_aligned_stack_is_found_by_its_copy(void **state)
 	struct frame_state frame = run(code, sizeof(code));
 	struct unwind_rule rule;
 
-	(void)state;
 	assert_true(frame_state_rule(&frame, &rule));
 	assert_int_equal(rule.cfa_kind, CFA_DEREF);
 	assert_int_equal(rule.cfa_register, REGISTER_RSP);
@@ -135,14 +126,13 @@ static void an_aligned_stack_is_found_by_its_copy(void **state)
 	assert_int_equal(rule.operand, 1);
 }
 
-static void an_overwritten_return_address_has_no_rule(void **state)
+TEST(an_overwritten_return_address_has_no_rule)
 {
 	/* push %rbx; mov %rax, 8(%rsp) */
 	static const u8 code[] = {0x53, 0x48, 0x89, 0x44, 0x24, 0x08};
 	struct frame_state frame = run(code, sizeof(code));
 	struct unwind_rule rule;
 
-	(void)state;
 	assert_false(frame_state_rule(&frame, &rule));
 }
 
@@ -217,12 +207,11 @@ static void compare_all(int file, bool is_stripped, struct truth *truth)
 	free(covered.spans);
 }
 
-static void the_code_agrees_with_hidden_tables(void **state)
+TEST(the_code_agrees_with_hidden_tables)
 {
 	static const char *const files[] = {"/usr/bin/perl", "/usr/bin/git", "/bin/bash",
 					    "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		int file = open(files[i], O_RDONLY);
 
@@ -296,13 +285,12 @@ static u32 rules_by_code(const char *path, int *result)
 	return analysed;
 }
 
-static void a_program_without_tables_has_rows(void **state)
+TEST(a_program_without_tables_has_rows)
 {
 	static const char *const kinds[] = {"-O2", "-O2 -s", "-O2 -static -s",
 					    "-O3 -fno-omit-frame-pointer -no-pie -s"};
 	char path[SAMPLE_PATH_BYTES], command[512];
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct sample sample = {"bare", command, SOURCE, ".c"};
 		struct code_rows rows;
@@ -340,14 +328,13 @@ static u32 rules_beside(u32 fill)
 	return rules;
 }
 
-static void a_small_part_of_much_code_is_not_analysed(void **state)
+TEST(a_small_part_of_much_code_is_not_analysed)
 {
-	(void)state;
 	assert_true(rules_beside(1 << 10) > 0);
 	assert_int_equal(rules_beside(4 << 20), 0);
 }
 
-static void an_analysis_takes_a_part_of_the_memory(void **state)
+TEST(an_analysis_takes_a_part_of_the_memory)
 {
 	struct sample sample = {"bare",
 				"gcc -O2 $IN -o $OUT && objcopy -R .eh_frame -R .eh_frame_hdr $OUT",
@@ -355,7 +342,6 @@ static void an_analysis_takes_a_part_of_the_memory(void **state)
 	char path[SAMPLE_PATH_BYTES];
 	int result;
 
-	(void)state;
 	sample_build(&sample, path);
 	memory_share_set(1 << 10);
 	assert_int_equal(rules_by_code(path, &result), 0);
@@ -365,21 +351,11 @@ static void an_analysis_takes_a_part_of_the_memory(void **state)
 	assert_int_equal(result, 0);
 }
 
+TEST_GROUP(NULL, sample_folder_teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths_are_those_of_objdump),
-		cmocka_unit_test(an_instruction_that_is_cut_short_is_none),
-		cmocka_unit_test(a_prologue_is_a_rule),
-		cmocka_unit_test(an_aligned_stack_is_found_by_its_copy),
-		cmocka_unit_test(an_overwritten_return_address_has_no_rule),
-		cmocka_unit_test(the_code_agrees_with_hidden_tables),
-		cmocka_unit_test(a_program_without_tables_has_rows),
-		cmocka_unit_test(a_small_part_of_much_code_is_not_analysed),
-		cmocka_unit_test(an_analysis_takes_a_part_of_the_memory),
-	};
-
 	if (!sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
+	return unit_tests_run();
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Table and unwinder on files of this machine, as far as they are installed, and on programs of
  * several linkers and kinds; and what becomes of programs with flipped bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +15,7 @@
 #include "rows_compare.h"
 #include "sample_program.h"
 #include "symbol/unwind/code_rows.h"
+#include "unit_test.h"
 
 #define LOOKS 20000
 #define LOOKS_IN_A_SAMPLE 2000
@@ -66,20 +61,18 @@ static u32 compare_file(const char *name, u32 looks)
 	return compared.by_code;
 }
 
-static void installed_files_have_the_rules_of_the_unwinder(void **state)
+TEST(installed_files_have_the_rules_of_the_unwinder)
 {
-	(void)state;
 	for (u32 i = 0; i < sizeof(installed) / sizeof(installed[0]); i++)
 		if (!access(installed[i], R_OK))
 			compare_file(installed[i], LOOKS);
 }
 
-static void programs_of_all_kinds_have_the_rules_of_the_unwinder(void **state)
+TEST(programs_of_all_kinds_have_the_rules_of_the_unwinder)
 {
 	char path[SAMPLE_PATH_BYTES];
 	u32 by_code = 0;
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		sample_build(&samples[i], path);
 		if (!access(path, R_OK))
@@ -101,13 +94,12 @@ static void flip(int file)
 	assert_int_equal(pwrite(file, &byte, 1, at), 1);
 }
 
-static void damaged_files_have_the_rules_of_the_unwinder_or_none(void **state)
+TEST(damaged_files_have_the_rules_of_the_unwinder_or_none)
 {
 	struct rows_compared compared;
 	char path[SAMPLE_PATH_BYTES];
 	u32 read = 0;
 
-	(void)state;
 	for (u32 i = 0; i < FLIPS; i++) {
 		int file;
 
@@ -123,7 +115,7 @@ static void damaged_files_have_the_rules_of_the_unwinder_or_none(void **state)
 	assert_true(read > FLIPS / 10);
 }
 
-static void a_file_without_tables_has_no_rows(void **state)
+TEST(a_file_without_tables_has_no_rows)
 {
 	const struct sample bare = {"bare", "gcc -O1 -s $IN -o $OUT && objcopy -R .eh_frame $OUT",
 				    sample_c, ".c"};
@@ -131,7 +123,6 @@ static void a_file_without_tables_has_no_rows(void **state)
 	struct rows_compared compared = {};
 	char path[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	assert_int_equal(rows_compare(file, 0, &compared), -ENOEXEC);
 	close(file);
 	sample_build(&bare, path);
@@ -211,14 +202,13 @@ static void read_rows(const char *path, struct code_rows *rows)
 }
 
 /* The section is whole, whatever became of its index. */
-static void the_index_only_helps(void **state)
+TEST(the_index_only_helps)
 {
 	static void (*const changes[])(u8 * index, u32 count) = {omit_index, empty_index,
 								 reverse_index};
 	struct code_rows usual, rows;
 	char path[SAMPLE_PATH_BYTES];
 
-	(void)state;
 	sample_build(&samples[0], path);
 	read_rows(path, &usual);
 	for (u32 i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -251,7 +241,7 @@ static const char alone[] = "static volatile int sink;\n"
 	".eh_frame : { *(.eh_frame) } :ro . = 0xa000000; .bss : { *(.bss*) } :rw }') >$OUT.ld; "
 
 /* The header that tells where the tables are lies in the file, if not in memory. */
-static void a_program_whose_header_is_not_mapped_has_rows(void **state)
+TEST(a_program_whose_header_is_not_mapped_has_rows)
 {
 	static const struct sample linked[] = {
 		{"usual", ALONE "$IN -o $OUT", alone, ".c"},
@@ -262,7 +252,6 @@ static void a_program_whose_header_is_not_mapped_has_rows(void **state)
 	};
 	u32 rules = 0;
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(linked) / sizeof(linked[0]); i++) {
 		char path[SAMPLE_PATH_BYTES];
 		struct code_rows rows;
@@ -278,18 +267,11 @@ static void a_program_whose_header_is_not_mapped_has_rows(void **state)
 	}
 }
 
+TEST_GROUP(NULL, sample_folder_teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(installed_files_have_the_rules_of_the_unwinder),
-		cmocka_unit_test(programs_of_all_kinds_have_the_rules_of_the_unwinder),
-		cmocka_unit_test(damaged_files_have_the_rules_of_the_unwinder_or_none),
-		cmocka_unit_test(a_file_without_tables_has_no_rows),
-		cmocka_unit_test(the_index_only_helps),
-		cmocka_unit_test(a_program_whose_header_is_not_mapped_has_rows),
-	};
-
 	if (elf_version(EV_CURRENT) == EV_NONE || !sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
+	return unit_tests_run();
 }

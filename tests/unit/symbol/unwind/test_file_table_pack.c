@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Random rows, packed and searched, against the rows themselves; what is not sound; what does not
  * fit; and chunks of random words, which a search survives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_table_pack.h"
+#include "unit_test.h"
 #include "unwind/table_search.h"
 
 static struct code_rows rows;
@@ -121,9 +116,8 @@ static void check_rows(u32 functions, u32 rules)
 	forget();
 }
 
-static void a_table_says_what_the_rows_say(void **state)
+TEST(a_table_says_what_the_rows_say)
 {
-	(void)state;
 	check_rows(1, 1);
 	check_rows(2, 2);
 	for (u32 i = 0; i < 20; i++)
@@ -131,9 +125,8 @@ static void a_table_says_what_the_rows_say(void **state)
 	check_rows(1100000, 60000);
 }
 
-static void no_rows_are_no_rules(void **state)
+TEST(no_rows_are_no_rules)
 {
-	(void)state;
 	check_at(5);
 	assert_int_equal(file_table_pack(&rows, &table), 0);
 	assert_int_equal(table.count, 1);
@@ -141,11 +134,10 @@ static void no_rows_are_no_rules(void **state)
 	forget();
 }
 
-static void rows_ascend(void **state)
+TEST(rows_ascend)
 {
 	struct unwind_rule rule = rule_of(1);
 
-	(void)state;
 	assert_int_equal(code_rows_add(&rows, 100, 200, &rule), 0);
 	assert_int_equal(code_rows_add(&rows, 99, 300, &rule), -EBADMSG);
 	assert_int_equal(code_rows_add(&rows, 200, 300, &rule), 0);
@@ -157,9 +149,8 @@ static void rows_ascend(void **state)
 }
 
 /* Beyond these, code has no rule. */
-static void there_are_only_so_many_rules(void **state)
+TEST(there_are_only_so_many_rules)
 {
-	(void)state;
 	for (u32 i = 0; i < FILE_TABLE_RULES_MAX + 10; i++) {
 		struct unwind_rule rule = rule_of(i);
 
@@ -173,9 +164,8 @@ static void there_are_only_so_many_rules(void **state)
 	forget();
 }
 
-static void what_is_not_sound_is_seen(void **state)
+TEST(what_is_not_sound_is_seen)
 {
-	(void)state;
 	add_functions(100, 10);
 	rows.rows[50].offset = rows.rows[49].offset;
 	assert_false(code_rows_are_sound(&rows));
@@ -197,9 +187,8 @@ static void what_is_not_sound_is_seen(void **state)
 }
 
 /* The sanitizers watch. */
-static void any_chunks_give_some_answer(void **state)
+TEST(any_chunks_give_some_answer)
 {
-	(void)state;
 	add_functions(3000, 100);
 	assert_int_equal(file_table_pack(&rows, &table), 0);
 	for (u32 i = 0; i < 20000; i++) {
@@ -210,18 +199,4 @@ static void any_chunks_give_some_answer(void **state)
 		file_table_find(&search);
 	}
 	forget();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_says_what_the_rows_say),
-		cmocka_unit_test(no_rows_are_no_rules),
-		cmocka_unit_test(rows_ascend),
-		cmocka_unit_test(there_are_only_so_many_rules),
-		cmocka_unit_test(what_is_not_sound_is_seen),
-		cmocka_unit_test(any_chunks_give_some_answer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

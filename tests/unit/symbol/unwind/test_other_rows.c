@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows of other sections than .eh_frame: .debug_frame of programs that have both says the same, and
  * Go's pcln table says what its .debug_frame says. Damaged sections give some rows or none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +13,7 @@
 
 #include "sample_program.h"
 #include "symbol/unwind/code_rows.h"
+#include "unit_test.h"
 
 #define FLIPS 200
 
@@ -70,7 +65,7 @@ static void rows_free(struct code_rows *rows, struct file_spans *spans)
 	*spans = (struct file_spans){};
 }
 
-static void a_section_for_debuggers_says_the_same(void **state)
+TEST(a_section_for_debuggers_says_the_same)
 {
 	static const struct sample samples[] = {
 		{"plain", BOTH, sample_c, ".c"},
@@ -80,7 +75,6 @@ static void a_section_for_debuggers_says_the_same(void **state)
 		 sample_c, ".c"},
 	};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		struct code_rows tables = {}, rows = {};
 		struct file_spans covered = {}, found = {};
@@ -105,7 +99,7 @@ static void a_section_for_debuggers_says_the_same(void **state)
 }
 
 /* The same code, without .eh_frame of its own. */
-static void functions_that_no_other_table_covers_have_rows(void **state)
+TEST(functions_that_no_other_table_covers_have_rows)
 {
 	static const struct sample sample = {
 		"only", "gcc -O1 -g -fno-asynchronous-unwind-tables $IN -o $OUT", sample_c, ".c"};
@@ -115,7 +109,6 @@ static void functions_that_no_other_table_covers_have_rows(void **state)
 	char path[SAMPLE_PATH_BYTES];
 	int file = open_sample(&sample, path);
 
-	(void)state;
 	assert_int_equal(code_rows_read_debug(file, &nothing, &debug, &found), 0);
 	assert_int_equal(code_rows_read(file, &rows), 0);
 	assert_true(code_rows_are_sound(&rows));
@@ -149,7 +142,7 @@ static const struct sample go_sample = {"go", GO_BUILD, go_source, ".go"};
 
 /* On another stack functions have a rule of their own, or none; where stacks begin, .debug_frame
  * has a depth. */
-static void a_pcln_table_says_what_the_section_for_debuggers_says(void **state)
+TEST(a_pcln_table_says_what_the_section_for_debuggers_says)
 {
 	struct code_rows rows = {}, debug = {};
 	struct file_spans covered = {}, found = {};
@@ -159,7 +152,6 @@ static void a_pcln_table_says_what_the_section_for_debuggers_says(void **state)
 	u32 by_depth = 0;
 	int file;
 
-	(void)state;
 	if (!has_go())
 		skip();
 	file = open_sample(&go_sample, path);
@@ -227,17 +219,15 @@ static void damaged_sections_have_some_rows_or_none(const struct sample *sample)
 	close(file);
 }
 
-static void damaged_debug_frames(void **state)
+TEST(damaged_debug_frames)
 {
 	static const struct sample sample = {"damaged", BOTH "-gz=zlib", sample_c, ".c"};
 
-	(void)state;
 	damaged_sections_have_some_rows_or_none(&sample);
 }
 
-static void damaged_pcln_tables(void **state)
+TEST(damaged_pcln_tables)
 {
-	(void)state;
 	if (!has_go())
 		skip();
 	damaged_sections_have_some_rows_or_none(&go_sample);
@@ -245,19 +235,12 @@ static void damaged_pcln_tables(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_section_for_debuggers_says_the_same),
-		cmocka_unit_test(functions_that_no_other_table_covers_have_rows),
-		cmocka_unit_test(a_pcln_table_says_what_the_section_for_debuggers_says),
-		cmocka_unit_test(damaged_debug_frames),
-		cmocka_unit_test(damaged_pcln_tables),
-	};
 	int failed;
 
 	if (!sample_folder_create())
 		return 77;
 	srand(30);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = unit_tests_run();
 	sample_folder_remove();
 	return failed;
 }

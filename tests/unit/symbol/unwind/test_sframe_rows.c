@@ -7,16 +7,10 @@
  * A section that did not come from the linker lies in a segment of its own behind the file, which
  * takes the places of program headers that nobody asks for here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +21,7 @@
 #include "sample_program.h"
 #include "sframe_rewrite.h"
 #include "sframe_section.h"
+#include "unit_test.h"
 #include "unwind/sframe.h"
 
 #define PT_SFRAME 0x6474e554
@@ -186,11 +181,10 @@ static int result_of_file(void)
 										   : result;
 }
 
-static void what_the_assembler_makes_has_the_rules_of_the_unwinder(void **state)
+TEST(what_the_assembler_makes_has_the_rules_of_the_unwinder)
 {
 	u32 built = 0;
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(assembled) / sizeof(assembled[0]); i++) {
 		struct rows_compared compared = {};
 
@@ -224,11 +218,10 @@ static bool section_rewrite(u32 version)
 	return new_bytes;
 }
 
-static void all_versions_have_the_same_table(void **state)
+TEST(all_versions_have_the_same_table)
 {
 	struct rows_compared first, other;
 
-	(void)state;
 	for (u32 version = 2; version <= 3; version++) {
 		if (!program_read(&assembled[0]))
 			skip();
@@ -240,9 +233,8 @@ static void all_versions_have_the_same_table(void **state)
 	}
 }
 
-static void all_kinds_of_functions_have_the_rules_of_the_unwinder(void **state)
+TEST(all_kinds_of_functions_have_the_rules_of_the_unwinder)
 {
-	(void)state;
 	for (int version = 1; version <= 3; version++) {
 		u32 expected = version == 3 ? HAND_MADE_BYTES_3 : HAND_MADE_BYTES;
 		struct rows_compared compared;
@@ -267,12 +259,11 @@ static void damage(u32 section_bytes)
 			rows_compare_any(2) ? rows_compare_any(256) : rows_compare_any(32);
 }
 
-static void damaged_sections_have_the_rules_of_the_unwinder_or_none(void **state)
+TEST(damaged_sections_have_the_rules_of_the_unwinder_or_none)
 {
 	struct rows_compared compared;
 	u32 read = 0, by_sframe = 0;
 
-	(void)state;
 	for (u32 i = 0; i < DAMAGED; i++) {
 		program_read(&plain);
 		hand_made_put(1 + i % 3);
@@ -322,9 +313,8 @@ static int result_of_lie(void)
 	return result_of_file();
 }
 
-static void functions_in_order_have_a_table(void **state)
+TEST(functions_in_order_have_a_table)
 {
-	(void)state;
 	lie_begin(&plain, 10, 20, 20);
 	assert_int_equal(result_of_lie(), 0);
 	lie_begin(&plain, 10, 20, 20);
@@ -334,9 +324,8 @@ static void functions_in_order_have_a_table(void **state)
 	assert_int_equal(result_of_lie(), 0);
 }
 
-static void functions_out_of_order_have_none(void **state)
+TEST(functions_out_of_order_have_none)
 {
-	(void)state;
 	lie_begin(&plain, 10, 20, 20);
 	lie.functions[4].start = lie.functions[6].start;
 	assert_int_equal(result_of_lie(), -EBADMSG);
@@ -347,9 +336,8 @@ static void functions_out_of_order_have_none(void **state)
 }
 
 /* What of a function is not code is no place for a rule, and what is may not fall to .eh_frame. */
-static void functions_beyond_the_code_have_none(void **state)
+TEST(functions_beyond_the_code_have_none)
 {
-	(void)state;
 	lie_begin(&plain, 10, 20, 20);
 	lie.functions[9].bytes = UINT32_MAX;
 	assert_int_equal(result_of_lie(), -EBADMSG);
@@ -358,18 +346,16 @@ static void functions_beyond_the_code_have_none(void **state)
 	assert_int_equal(result_of_lie(), -EBADMSG);
 }
 
-static void rows_out_of_order_replace_each_other(void **state)
+TEST(rows_out_of_order_replace_each_other)
 {
-	(void)state;
 	lie_begin(&plain, 10, 20, 20);
 	for (u32 i = 0; i < 20; i++)
 		lie.rows[i].start = i * 7 % 20 + 1;
 	assert_int_equal(result_of_lie(), 0);
 }
 
-static void counts_beyond_the_section_have_none(void **state)
+TEST(counts_beyond_the_section_have_none)
 {
-	(void)state;
 	lie_begin(&plain, 10, 20, 20);
 	lie.header.function_count = UINT32_MAX;
 	assert_int_equal(result_of_lie(), -EBADMSG);
@@ -379,9 +365,8 @@ static void counts_beyond_the_section_have_none(void **state)
 	assert_int_equal(result_of_lie(), -EBADMSG);
 }
 
-static void a_row_that_the_unwinder_does_not_reach_is_none(void **state)
+TEST(a_row_that_the_unwinder_does_not_reach_is_none)
 {
-	(void)state;
 	lie_begin(&plain, 1, 20, ROWS_MAX);
 	for (u32 i = 0; i < ROWS_MAX - 1; i++)
 		lie.rows[i].start = 0;
@@ -389,9 +374,8 @@ static void a_row_that_the_unwinder_does_not_reach_is_none(void **state)
 	assert_int_equal(result_of_lie(), 0);
 }
 
-static void much_to_read_is_not_read_to_its_end(void **state)
+TEST(much_to_read_is_not_read_to_its_end)
 {
-	(void)state;
 	lie_begin(&large, FUNCTIONS_MAX, 1, ROWS_MAX);
 	for (u32 i = 0; i < ROWS_MAX; i++)
 		lie.rows[i].start = 0;
@@ -404,18 +388,16 @@ static void much_to_read_is_not_read_to_its_end(void **state)
 }
 
 /* A rule that finds no room may not be replaced by that of .eh_frame. */
-static void too_many_rules_have_none(void **state)
+TEST(too_many_rules_have_none)
 {
-	(void)state;
 	lie_begin(&large, 1, ROWS_MAX, ROWS_MAX);
 	assert_int_equal(result_of_lie(), -E2BIG);
 }
 
-static void an_unknown_section_leaves_the_table_to_eh_frame(void **state)
+TEST(an_unknown_section_leaves_the_table_to_eh_frame)
 {
 	struct rows_compared known, unknown;
 
-	(void)state;
 	program_read(&plain);
 	known = compared_all();
 	lie_begin(&plain, 10, 20, 20);
@@ -427,36 +409,20 @@ static void an_unknown_section_leaves_the_table_to_eh_frame(void **state)
 	assert_int_equal(result_of_file(), -ENOEXEC);
 }
 
-static void an_unreadable_section_leaves_no_table(void **state)
+TEST(an_unreadable_section_leaves_no_table)
 {
-	(void)state;
 	lie_begin(&plain, 10, 20, 20);
 	section_put(&lie, sizeof(lie));
 	header_of(PT_SFRAME)->p_vaddr = 2 * SECTION_ADDRESS;
 	assert_int_equal(result_of_file(), -ENOEXEC);
 }
 
+TEST_GROUP(NULL, sample_folder_teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_assembler_makes_has_the_rules_of_the_unwinder),
-		cmocka_unit_test(all_versions_have_the_same_table),
-		cmocka_unit_test(all_kinds_of_functions_have_the_rules_of_the_unwinder),
-		cmocka_unit_test(damaged_sections_have_the_rules_of_the_unwinder_or_none),
-		cmocka_unit_test(functions_in_order_have_a_table),
-		cmocka_unit_test(functions_out_of_order_have_none),
-		cmocka_unit_test(functions_beyond_the_code_have_none),
-		cmocka_unit_test(rows_out_of_order_replace_each_other),
-		cmocka_unit_test(counts_beyond_the_section_have_none),
-		cmocka_unit_test(a_row_that_the_unwinder_does_not_reach_is_none),
-		cmocka_unit_test(much_to_read_is_not_read_to_its_end),
-		cmocka_unit_test(too_many_rules_have_none),
-		cmocka_unit_test(an_unknown_section_leaves_the_table_to_eh_frame),
-		cmocka_unit_test(an_unreadable_section_leaves_no_table),
-	};
-
 	file = memfd_create("program", 0);
 	if (file < 0 || !sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
+	return unit_tests_run();
 }

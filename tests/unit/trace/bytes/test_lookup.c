@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lookups in a recording: against a plain search through everything, and the cases that are easy to
  * get wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "recording.h"
 #include "trace/bytes/lookup.h"
+#include "unit_test.h"
 
 #define SYMBOLS 400
 #define ADDRESSES 3000
@@ -39,13 +36,12 @@ static const struct trace_symbol *search(const struct trace_symbol *symbols, u32
 	return best;
 }
 
-static void test_symbols_that_overlap(void **state)
+TEST(symbols_that_overlap)
 {
 	struct trace_symbol symbols[SYMBOLS];
 	struct random random = {.state = 9};
 	struct lookup lookup;
 
-	(void)state;
 	for (u32 i = 0; i < SYMBOLS; i++)
 		symbols[i] = (struct trace_symbol){
 			.mapping = (u32)random_below(&random, 3),
@@ -67,19 +63,18 @@ static void test_symbols_that_overlap(void **state)
 	lookup_free(&lookup);
 }
 
-static void test_symbol_at_the_end_of_the_address_space(void **state)
+TEST(symbol_at_the_end_of_the_address_space)
 {
 	struct trace_symbol symbol = {.start = UINT64_MAX - 9, .size = UINT64_MAX, .name = "last"};
 	struct lookup lookup;
 
-	(void)state;
 	assert_int_equal(lookup_build(&lookup, NULL, 0, NULL, 0, &symbol, 1), 0);
 	assert_non_null(lookup_symbol(&lookup, 0, UINT64_MAX - 1));
 	assert_null(lookup_symbol(&lookup, 0, UINT64_MAX - 10));
 	lookup_free(&lookup);
 }
 
-static void test_a_name_is_better_than_bounds(void **state)
+TEST(a_name_is_better_than_bounds)
 {
 	struct trace_symbol symbols[] = {
 		{.start = 100, .size = 50, .name = ""},
@@ -89,7 +84,6 @@ static void test_a_name_is_better_than_bounds(void **state)
 	};
 	struct lookup lookup;
 
-	(void)state;
 	assert_int_equal(lookup_build(&lookup, NULL, 0, NULL, 0, symbols, 4), 0);
 	assert_string_equal(lookup_symbol(&lookup, 0, 100)->name, "outer");
 	assert_string_equal(lookup_symbol(&lookup, 0, 125)->name, "outer");
@@ -98,7 +92,7 @@ static void test_a_name_is_better_than_bounds(void **state)
 	lookup_free(&lookup);
 }
 
-static void test_task_is_the_one_of_the_time(void **state)
+TEST(task_is_the_one_of_the_time)
 {
 	static const struct trace_task tasks[] = {
 		{.tid = 5, .time = 100, .comm = "exec"},
@@ -108,7 +102,6 @@ static void test_task_is_the_one_of_the_time(void **state)
 	};
 	struct lookup lookup;
 
-	(void)state;
 	assert_int_equal(lookup_build(&lookup, NULL, 0, tasks, 4, NULL, 0), 0);
 	assert_string_equal(lookup_task(&lookup, 5, 0)->comm, "fork");
 	assert_string_equal(lookup_task(&lookup, 5, 99)->comm, "fork");
@@ -120,7 +113,7 @@ static void test_task_is_the_one_of_the_time(void **state)
 	lookup_free(&lookup);
 }
 
-static void test_last_record_of_a_mapping_counts(void **state)
+TEST(last_record_of_a_mapping_counts)
 {
 	static const struct trace_mapping mappings[] = {
 		{.number = 3, .path = "a"},
@@ -129,7 +122,6 @@ static void test_last_record_of_a_mapping_counts(void **state)
 	};
 	struct lookup lookup;
 
-	(void)state;
 	assert_int_equal(lookup_build(&lookup, mappings, 3, NULL, 0, NULL, 0), 0);
 	assert_string_equal(lookup_mapping(&lookup, 3)->path, "c");
 	assert_string_equal(lookup_mapping(&lookup, 1)->path, "b");
@@ -138,28 +130,13 @@ static void test_last_record_of_a_mapping_counts(void **state)
 	lookup_free(&lookup);
 }
 
-static void test_nothing_is_found_in_nothing(void **state)
+TEST(nothing_is_found_in_nothing)
 {
 	struct lookup lookup;
 
-	(void)state;
 	assert_int_equal(lookup_build(&lookup, NULL, 0, NULL, 0, NULL, 0), 0);
 	assert_null(lookup_symbol(&lookup, 0, 1));
 	assert_null(lookup_task(&lookup, 1, 1));
 	assert_null(lookup_mapping(&lookup, 1));
 	lookup_free(&lookup);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols_that_overlap),
-		cmocka_unit_test(test_symbol_at_the_end_of_the_address_space),
-		cmocka_unit_test(test_a_name_is_better_than_bounds),
-		cmocka_unit_test(test_task_is_the_one_of_the_time),
-		cmocka_unit_test(test_last_record_of_a_mapping_counts),
-		cmocka_unit_test(test_nothing_is_found_in_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Number columns: every magnitude and each edge between two codes comes back, and damaged columns
  * are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "recording.h"
 #include "trace/bytes/number_column.h"
 #include "trace_file.h"
+#include "unit_test.h"
 
 struct column {
 	struct byte_buffer codes, bits;
@@ -55,12 +52,11 @@ static void check_round_trip(const u64 *numbers, u32 count)
 	byte_buffer_free(&column.bits);
 }
 
-static void test_edges_of_all_codes(void **state)
+TEST(edges_of_all_codes)
 {
 	u64 numbers[64 * 3 + 1];
 	u32 count = 0;
 
-	(void)state;
 	numbers[count++] = 0;
 	for (u32 bit = 0; bit < 64; bit++)
 		for (s64 step = -1; step <= 1; step++)
@@ -68,24 +64,22 @@ static void test_edges_of_all_codes(void **state)
 	check_round_trip(numbers, count);
 }
 
-static void test_random_numbers(void **state)
+TEST(random_numbers)
 {
 	struct random random = {.state = 5};
 	u64 numbers[3000];
 
-	(void)state;
 	for (u32 i = 0; i < 3000; i++)
 		numbers[i] = random_next(&random) >> random_below(&random, 64);
 	check_round_trip(numbers, 3000);
 }
 
 /* What the format's size rests on: the code costs a byte, the open bits no more than they are. */
-static void test_open_bits_are_packed(void **state)
+TEST(open_bits_are_packed)
 {
 	struct column column = {0};
 	u64 numbers[800];
 
-	(void)state;
 	for (u32 i = 0; i < 800; i++)
 		numbers[i] = 1024 + i;
 	write_column(&column, numbers, 800);
@@ -95,13 +89,12 @@ static void test_open_bits_are_packed(void **state)
 	byte_buffer_free(&column.bits);
 }
 
-static void test_missing_bits_are_bad(void **state)
+TEST(missing_bits_are_bad)
 {
 	struct column column = {0};
 	struct number_reader reader;
 	u64 number = 1000000;
 
-	(void)state;
 	write_column(&column, &number, 1);
 	reader = read_column(&column);
 	reader.bits.end--;
@@ -112,11 +105,10 @@ static void test_missing_bits_are_bad(void **state)
 	byte_buffer_free(&column.bits);
 }
 
-static void test_unused_codes_are_bad(void **state)
+TEST(unused_codes_are_bad)
 {
 	u32 first = NUMBER_SMALL + (NUMBER_EXPONENT_MAX - NUMBER_EXPONENT_MIN + 1) * 8;
 
-	(void)state;
 	for (u32 code = first; code < NUMBER_WIDE; code++) {
 		u8 bytes[9] = {(u8)code};
 		struct number_reader reader = {
@@ -129,31 +121,16 @@ static void test_unused_codes_are_bad(void **state)
 	}
 }
 
-static void test_rest_is_not_done(void **state)
+TEST(rest_is_not_done)
 {
 	struct column column = {0};
 	struct number_reader reader;
 	u64 numbers[2] = {1, 2};
 
-	(void)state;
 	write_column(&column, numbers, 2);
 	reader = read_column(&column);
 	number_reader_get(&reader);
 	assert_false(number_reader_done(&reader));
 	byte_buffer_free(&column.codes);
 	byte_buffer_free(&column.bits);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edges_of_all_codes),
-		cmocka_unit_test(test_random_numbers),
-		cmocka_unit_test(test_open_bits_are_packed),
-		cmocka_unit_test(test_missing_bits_are_bad),
-		cmocka_unit_test(test_unused_codes_are_bad),
-		cmocka_unit_test(test_rest_is_not_done),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

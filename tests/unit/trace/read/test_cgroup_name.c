@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What cgroups are called, and which lie in which. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "trace/read/cgroup_name.h"
 #include "trace/write/memory_recording.h"
+#include "unit_test.h"
 
 static const struct trace_info info = {
 	.cpus = 1, .hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
@@ -27,7 +23,7 @@ static struct trace_reader *read_cgroups(const struct trace_cgroup *cgroups, u32
 	return reader;
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	const struct trace_cgroup cgroups[] = {{.id = 1, .path = "/"},
 					       {.id = 1ULL << 40, .path = ""},
@@ -35,7 +31,6 @@ static void test_names(void **state)
 	struct trace_reader *reader = read_cgroups(cgroups, 3);
 	char room[TRACE_CGROUP_ROOM];
 
-	(void)state;
 	assert_string_equal(trace_cgroup_name(reader, 0, room), "[unknown]");
 	assert_string_equal(trace_cgroup_name(reader, 1, room), "/");
 	assert_string_equal(trace_cgroup_name(reader, 2, room), "[cgroup 1099511627776]");
@@ -43,12 +38,11 @@ static void test_names(void **state)
 	trace_reader_close(&reader);
 }
 
-static void test_the_writer_wants_a_task_s_cgroup_first(void **state)
+TEST(the_writer_wants_a_task_s_cgroup_first)
 {
 	struct trace_task task = {.tid = 1, .tgid = 1, .cgroup = 1, .comm = "init"};
 	struct memory_recording recording;
 
-	(void)state;
 	assert_int_equal(memory_recording_begin(&recording, "tasks", &info, NULL), 0);
 	assert_int_not_equal(trace_writer_task(recording.writer, &task), 0);
 	task.cgroup = 0;
@@ -56,9 +50,8 @@ static void test_the_writer_wants_a_task_s_cgroup_first(void **state)
 	memory_recording_discard(&recording);
 }
 
-static void test_within(void **state)
+TEST(within)
 {
-	(void)state;
 	assert_true(trace_cgroup_is_within("/a/b", "/a/b"));
 	assert_true(trace_cgroup_is_within("/a/b", "/a"));
 	assert_true(trace_cgroup_is_within("/a/b", "/a//"));
@@ -69,15 +62,4 @@ static void test_within(void **state)
 	assert_false(trace_cgroup_is_within("/ab", "/a"));
 	assert_false(trace_cgroup_is_within("[unknown]", "/"));
 	assert_false(trace_cgroup_is_within("[cgroup 55]", "[cgroup 5]"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_the_writer_wants_a_task_s_cgroup_first),
-		cmocka_unit_test(test_within),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

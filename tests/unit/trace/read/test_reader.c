@@ -3,11 +3,7 @@
  * The trace file as a whole: what the writer was given is what the reader gives back, and a file
  * that was cut off or damaged anywhere gives what lies before that place, never anything else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +14,7 @@
 #include "recording.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
+#include "unit_test.h"
 
 static char directory[MEMORY_FOLDER_BYTES];
 static char path[64], damaged_path[64];
@@ -266,9 +263,8 @@ static void check_round_trip(const struct recording_shape *shape)
 	recording_free(&recording);
 }
 
-static void test_round_trip_of_random_recordings(void **state)
+TEST(round_trip_of_random_recordings)
 {
-	(void)state;
 	for (u64 seed = 1; seed <= 30; seed++) {
 		struct random random = {.state = seed};
 		struct recording_shape shape = {
@@ -289,16 +285,15 @@ static void test_round_trip_of_random_recordings(void **state)
 	}
 }
 
-static void test_empty_recording(void **state)
+TEST(empty_recording)
 {
 	struct recording_shape shape = {.seed = 1, .cpus = 1};
 
-	(void)state;
 	check_round_trip(&shape);
 }
 
 /* More events than a block holds, and more stacks than one block of them. */
-static void test_recording_of_many_blocks(void **state)
+TEST(recording_of_many_blocks)
 {
 	struct recording_shape shape = {
 		.seed = 3,
@@ -311,7 +306,6 @@ static void test_recording_of_many_blocks(void **state)
 		.placeholders = 100,
 	};
 
-	(void)state;
 	check_round_trip(&shape);
 }
 
@@ -387,7 +381,7 @@ static void check_prefix(const struct recording *recording, const u8 *data, u64 
 
 #define BLOCKS_MOST 64
 
-static void test_file_cut_off_at_every_byte(void **state)
+TEST(file_cut_off_at_every_byte)
 {
 	struct recording *recording = recording_create(&small);
 	u64 ends[BLOCKS_MOST];
@@ -395,7 +389,6 @@ static void test_file_cut_off_at_every_byte(void **state)
 	size_t bytes;
 	u8 *data;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	data = file_read(path, &bytes);
 	blocks = block_ends(data, bytes, ends, BLOCKS_MOST);
@@ -408,7 +401,7 @@ static void test_file_cut_off_at_every_byte(void **state)
 	recording_free(&recording);
 }
 
-static void test_one_flipped_bit_in_every_byte(void **state)
+TEST(one_flipped_bit_in_every_byte)
 {
 	struct recording *recording = recording_create(&small);
 	u64 ends[BLOCKS_MOST];
@@ -416,7 +409,6 @@ static void test_one_flipped_bit_in_every_byte(void **state)
 	size_t bytes;
 	u8 *data;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	data = file_read(path, &bytes);
 	blocks = block_ends(data, bytes, ends, BLOCKS_MOST);
@@ -433,14 +425,13 @@ static void test_one_flipped_bit_in_every_byte(void **state)
 }
 
 /* Blocks swapped or repeated have right checksums; their sequence numbers give them away. */
-static void test_missing_block_is_damage(void **state)
+TEST(missing_block_is_damage)
 {
 	struct recording *recording = recording_create(&small);
 	u64 ends[BLOCKS_MOST];
 	size_t bytes;
 	u8 *data;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	data = file_read(path, &bytes);
 	assert_true(block_ends(data, bytes, ends, BLOCKS_MOST) > 4);
@@ -451,14 +442,13 @@ static void test_missing_block_is_damage(void **state)
 	recording_free(&recording);
 }
 
-static void test_bytes_after_the_end_are_damage(void **state)
+TEST(bytes_after_the_end_are_damage)
 {
 	struct recording *recording = recording_create(&small);
 	struct trace_reader *reader;
 	size_t bytes;
 	u8 *data;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	data = file_read(path, &bytes);
 	file_write(damaged_path, data, bytes);
@@ -483,7 +473,7 @@ static int check_order(void *arg, const struct trace_event *event)
 }
 
 /* Pairs of one CPU come the wrong way round, once also on both sides of a flush. */
-static void test_events_that_interrupts_put_out_of_order(void **state)
+TEST(events_that_interrupts_put_out_of_order)
 {
 	static const struct trace_info info = {.cpus = 1};
 	static const u32 times[] = {2, 1, 3, 5, 4, 7, 6, 8};
@@ -492,7 +482,6 @@ static void test_events_that_interrupts_put_out_of_order(void **state)
 	struct trace_reader *reader;
 	u64 next = 1;
 
-	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	for (u32 i = 0; i < 8; i++) {
@@ -518,13 +507,12 @@ static int stop_at_third(void *arg, const struct trace_event *event)
 	return ++*(int *)arg == 3 ? 42 : 0;
 }
 
-static void test_events_stop_when_asked(void **state)
+TEST(events_stop_when_asked)
 {
 	struct recording *recording = recording_create(&small);
 	struct trace_reader *reader;
 	int count = 0;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	reader = open_reader(path);
 	assert_int_equal(trace_reader_events(reader, stop_at_third, &count, NULL), 42);
@@ -533,19 +521,4 @@ static void test_events_stop_when_asked(void **state)
 	recording_free(&recording);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip_of_random_recordings),
-		cmocka_unit_test(test_empty_recording),
-		cmocka_unit_test(test_recording_of_many_blocks),
-		cmocka_unit_test(test_file_cut_off_at_every_byte),
-		cmocka_unit_test(test_one_flipped_bit_in_every_byte),
-		cmocka_unit_test(test_missing_block_is_damage),
-		cmocka_unit_test(test_bytes_after_the_end_are_damage),
-		cmocka_unit_test(test_events_that_interrupts_put_out_of_order),
-		cmocka_unit_test(test_events_stop_when_asked),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which files the trace reader opens at all: not those of others, of later versions, or with a
  * damaged file header. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +13,7 @@
 #include "recording.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
+#include "unit_test.h"
 
 static char directory[MEMORY_FOLDER_BYTES];
 static char path[64], damaged_path[64];
@@ -55,13 +52,12 @@ static int remove_directory(void **state)
 	return rmdir(directory);
 }
 
-static void test_file_cut_off_within_its_header(void **state)
+TEST(file_cut_off_within_its_header)
 {
 	struct recording *recording = recording_create(&small);
 	size_t bytes;
 	u8 *data;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	data = file_read(path, &bytes);
 	for (size_t cut = 0; cut < sizeof(struct trace_file_header); cut++) {
@@ -77,13 +73,12 @@ static void test_file_cut_off_within_its_header(void **state)
 	recording_free(&recording);
 }
 
-static void test_flipped_bits_in_the_file_header(void **state)
+TEST(flipped_bits_in_the_file_header)
 {
 	struct recording *recording = recording_create(&small);
 	size_t bytes;
 	u8 *data;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	data = file_read(path, &bytes);
 	for (u32 bit = 0; bit < 8 * sizeof(struct trace_file_header); bit++) {
@@ -108,12 +103,11 @@ static void write_header_of_version(u16 version, u8 byte_order)
 	file_write(path, (const u8 *)&header, sizeof(header));
 }
 
-static void test_newer_version_is_refused_by_name(void **state)
+TEST(newer_version_is_refused_by_name)
 {
 	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
 
-	(void)state;
 	write_header_of_version(TRACE_FILE_VERSION_SUMMARY + 1, TRACE_FILE_LITTLE_ENDIAN);
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
 	assert_non_null(strstr(error.message, "version 4"));
@@ -122,13 +116,12 @@ static void test_newer_version_is_refused_by_name(void **state)
 	assert_null(reader);
 }
 
-static void test_files_that_are_not_ours(void **state)
+TEST(files_that_are_not_ours)
 {
 	static const u8 text[] = "not a recording, but long enough to be one";
 	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
 
-	(void)state;
 	file_write(path, text, sizeof(text));
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EBADMSG);
 	assert_int_equal(error.offset, 0);
@@ -138,14 +131,4 @@ static void test_files_that_are_not_ours(void **state)
 	assert_null(reader);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file_cut_off_within_its_header),
-		cmocka_unit_test(test_flipped_bits_in_the_file_header),
-		cmocka_unit_test(test_newer_version_is_refused_by_name),
-		cmocka_unit_test(test_files_that_are_not_ours),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Files of older versions, put together by hand as those writers did, and what only the newest
  * has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +13,7 @@
 #include "trace/block/record_block.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/read/reader.h"
+#include "unit_test.h"
 
 static char directory[MEMORY_FOLDER_BYTES];
 static char path[64];
@@ -109,7 +106,7 @@ static struct trace_reader *open_reader(void)
 	return reader;
 }
 
-static void test_tasks_of_version_1_are_in_no_known_cgroup(void **state)
+TEST(tasks_of_version_1_are_in_no_known_cgroup)
 {
 	const struct trace_cgroup *cgroups;
 	struct block_builder builder;
@@ -117,7 +114,6 @@ static void test_tasks_of_version_1_are_in_no_known_cgroup(void **state)
 	char room[TRACE_CGROUP_ROOM];
 	FILE *file = begin_file(1);
 
-	(void)state;
 	put_info(file);
 	record_builder_init(&builder, TRACE_BLOCK_TASKS);
 	put_task_of_version_1(&builder, 101, "first");
@@ -149,14 +145,13 @@ static void put_symbol_of_version_2(struct block_builder *builder, s64 further, 
 	builder->records++;
 }
 
-static void test_symbols_of_version_2_have_no_address(void **state)
+TEST(symbols_of_version_2_have_no_address)
 {
 	const struct trace_symbol *symbol;
 	struct block_builder builder;
 	struct trace_reader *reader;
 	FILE *file = begin_file(2);
 
-	(void)state;
 	put_info(file);
 	record_builder_init(&builder, TRACE_BLOCK_SYMBOLS);
 	put_symbol_of_version_2(&builder, 0, "first");
@@ -191,12 +186,11 @@ static void write_task_in_cgroup(u32 cgroup)
 	put_end(file, 3);
 }
 
-static void test_a_task_names_a_cgroup_that_is_there(void **state)
+TEST(a_task_names_a_cgroup_that_is_there)
 {
 	const struct trace_task *tasks;
 	struct trace_reader *reader;
 
-	(void)state;
 	write_task_in_cgroup(1);
 	reader = open_reader();
 	assert_null(trace_reader_damage(reader));
@@ -209,13 +203,4 @@ static void test_a_task_names_a_cgroup_that_is_there(void **state)
 	trace_reader_close(&reader);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tasks_of_version_1_are_in_no_known_cgroup),
-		cmocka_unit_test(test_symbols_of_version_2_have_no_address),
-		cmocka_unit_test(test_a_task_names_a_cgroup_that_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)

@@ -3,11 +3,7 @@
  * Deferred stacks through the file: resolved before and after their events went out, never, and
  * wrongly. Files with wrong resolutions are made of blocks that are right in all but that.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +16,7 @@
 #include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
 #include "trace/read/reader.h"
+#include "unit_test.h"
 
 static char directory[MEMORY_FOLDER_BYTES];
 static char path[64];
@@ -184,14 +181,13 @@ static void resolve_with_flush_before(u32 event)
 	trace_reader_close(&reader);
 }
 
-static void test_resolution_after_some_events_went_out(void **state)
+TEST(resolution_after_some_events_went_out, NULL, remove_files)
 {
-	(void)state;
 	for (u32 event = 0; event < 4; event++)
 		resolve_with_flush_before(event);
 }
 
-static void test_resolution_that_is_a_reason(void **state)
+TEST(resolution_that_is_a_reason, NULL, remove_files)
 {
 	struct trace_writer *writer = create();
 	u32 early = add_placeholder(writer), late = add_placeholder(writer),
@@ -199,7 +195,6 @@ static void test_resolution_that_is_a_reason(void **state)
 	struct events events;
 	struct trace_reader *reader;
 
-	(void)state;
 	assert_int_equal(add_event(writer, 1, USER(0x98), late), 0);
 	assert_int_equal(trace_writer_flush(writer), 0);
 	assert_int_equal(add_event(writer, 2, USER(0x98), early), 0);
@@ -227,13 +222,12 @@ static int keep_frame(void *arg, u64 frame, bool return_address)
 	return 0;
 }
 
-static void test_leaf_of_a_resolution_is_a_frame_to_be_named(void **state)
+TEST(leaf_of_a_resolution_is_a_frame_to_be_named, NULL, remove_files)
 {
 	struct trace_writer *writer = create();
 	struct trace_resolution resolution = refused;
 	u64 frame = 0;
 
-	(void)state;
 	resolution.leaf = USER(0x99);
 	assert_int_equal(trace_writer_resolve(writer, add_placeholder(writer), &resolution), 0);
 	assert_int_equal(trace_writer_frames(writer, keep_frame, &frame), 0);
@@ -241,7 +235,7 @@ static void test_leaf_of_a_resolution_is_a_frame_to_be_named(void **state)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-static void test_nonsense_is_refused(void **state)
+TEST(nonsense_is_refused, NULL, remove_files)
 {
 	struct trace_writer *writer = create();
 	u32 stack = add_stack(writer, 7, 2, 0), placeholder = add_placeholder(writer);
@@ -250,7 +244,6 @@ static void test_nonsense_is_refused(void **state)
 	struct trace_resolution no_reason = {.stack = TRACE_NO_STACK, .reason = REASON_COUNT};
 	struct trace_event in_kernel = {.kernel = placeholder, .user = TRACE_NO_STACK};
 
-	(void)state;
 	assert_int_equal(trace_writer_event(writer, &in_kernel), -EINVAL);
 	assert_int_equal(trace_writer_resolve(writer, stack, &refused), -EINVAL);
 	assert_int_equal(trace_writer_resolve(writer, chain.stack + 1, &refused), -EINVAL);
@@ -291,7 +284,7 @@ static int check_cut_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static void test_file_cut_off_at_every_byte(void **state)
+TEST(file_cut_off_at_every_byte, NULL, remove_files)
 {
 	static const struct recording_shape shape = {
 		.seed = 21,
@@ -306,7 +299,6 @@ static void test_file_cut_off_at_every_byte(void **state)
 	struct trace_reader *reader;
 	size_t bytes;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	assert_true(blocks_of(TRACE_BLOCK_RESOLUTIONS) > 1);
 	free(file_read(path, &bytes));
@@ -420,7 +412,7 @@ static void check_damage(const struct resolved *resolutions, u32 count)
 	trace_reader_close(&reader);
 }
 
-static void test_wrong_resolutions_are_damage(void **state)
+TEST(wrong_resolutions_are_damage, NULL, remove_files)
 {
 	static const struct resolved cases[][2] = {
 		{{PLACEHOLDER, {.stack = REAL}}, {PLACEHOLDER, {.stack = REAL}}},
@@ -435,13 +427,12 @@ static void test_wrong_resolutions_are_damage(void **state)
 		 {OTHER_PLACEHOLDER, {.stack = TRACE_NO_STACK, .reason = REASON_COUNT}}},
 	};
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		check_damage(cases[i], 2);
 }
 
 /* The same blocks with nothing wrong: only the end is missing. */
-static void test_right_resolutions_are_none(void **state)
+TEST(right_resolutions_are_none, NULL, remove_files)
 {
 	static const struct resolved right[] = {
 		{PLACEHOLDER, {.stack = REAL}},
@@ -449,7 +440,6 @@ static void test_right_resolutions_are_none(void **state)
 	};
 	u64 offset;
 
-	(void)state;
 	write_stacks();
 	offset = append_resolutions(right, 2, SEQUENCE_NEXT);
 	assert_true(damage_of_file() > offset);
@@ -457,7 +447,7 @@ static void test_right_resolutions_are_none(void **state)
 	assert_int_equal(damage_of_file(), offset);
 }
 
-static void test_kernel_stack_that_is_a_placeholder(void **state)
+TEST(kernel_stack_that_is_a_placeholder, NULL, remove_files)
 {
 	const struct trace_event event = {.kernel = PLACEHOLDER, .user = TRACE_NO_STACK};
 	struct trace_reader *reader;
@@ -465,7 +455,6 @@ static void test_kernel_stack_that_is_a_placeholder(void **state)
 	struct events events = {0};
 	u64 offset;
 
-	(void)state;
 	write_stacks();
 	offset = append_event(event, SEQUENCE_NEXT);
 	reader = open_reader();
@@ -476,11 +465,10 @@ static void test_kernel_stack_that_is_a_placeholder(void **state)
 }
 
 /* Every byte of a placeholder must be 0, and a stop reason one of the list. */
-static void test_wrong_shapes_are_damage(void **state)
+TEST(wrong_shapes_are_damage, NULL, remove_files)
 {
 	struct stack_encoder encoder;
 
-	(void)state;
 	for (u32 i = 0; i < 5; i++) {
 		struct byte_buffer *shapes = &encoder.builder.column[STACK_COLUMN_SHAPES];
 		struct byte_buffer *ids = &encoder.builder.column[STACK_COLUMN_IDS];
@@ -496,7 +484,7 @@ static void test_wrong_shapes_are_damage(void **state)
 	}
 }
 
-static void test_stop_must_be_known(void **state)
+TEST(stop_must_be_known, NULL, remove_files)
 {
 	struct trace_stack stack = {.id = 9, .depth = 2, .frames = frames};
 	struct trace_writer *writer;
@@ -504,7 +492,6 @@ static void test_stop_must_be_known(void **state)
 	u32 index;
 	u64 offset;
 
-	(void)state;
 	stack.flags = STACK_USER | STOP_COUNT << STACK_STOP_SHIFT;
 	writer = create();
 	assert_int_equal(trace_writer_stack(writer, &stack, &index), -EINVAL);
@@ -517,22 +504,4 @@ static void test_stop_must_be_known(void **state)
 	assert_int_equal(damage_of_file(), offset);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, remove_files)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_resolution_after_some_events_went_out),
-		TEST(test_resolution_that_is_a_reason),
-		TEST(test_leaf_of_a_resolution_is_a_frame_to_be_named),
-		TEST(test_nonsense_is_refused),
-		TEST(test_file_cut_off_at_every_byte),
-		TEST(test_wrong_resolutions_are_damage),
-		TEST(test_right_resolutions_are_none),
-		TEST(test_kernel_stack_that_is_a_placeholder),
-		TEST(test_wrong_shapes_are_damage),
-		TEST(test_stop_must_be_known),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)

@@ -2,15 +2,11 @@
 #include "trace/write/frame_addresses.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "stack.h"
+#include "unit_test.h"
 
 static int open_writer(void **state)
 {
@@ -38,7 +34,7 @@ static void add_stack(struct trace_writer *writer, const u64 *frames, u32 depth)
 	assert_int_equal(trace_writer_stack(writer, &stack, &index), 0);
 }
 
-static void test_a_file_without_stacks_has_none(void **state)
+TEST(a_file_without_stacks_has_none, open_writer, close_writer)
 {
 	struct frame_addresses found = {};
 
@@ -49,7 +45,7 @@ static void test_a_file_without_stacks_has_none(void **state)
 
 /* A byte before a return address is the call, unless there is none. The innermost frame may be
  * either: below a leaf it is a return address. */
-static void test_addresses_ascend_and_are_there_once(void **state)
+TEST(addresses_ascend_and_are_there_once, open_writer, close_writer)
 {
 	static const u64 first[] = {FRAME_NARROW_TOP | 0x900, FRAME_NARROW_TOP | 0x101,
 				    FRAME_USER(3, 0x20), FRAME_USER(3, 0)};
@@ -66,16 +62,4 @@ static void test_addresses_ascend_and_are_there_once(void **state)
 	assert_int_equal(found.count, sizeof(expected) / sizeof(*expected));
 	assert_memory_equal(found.items, expected, sizeof(expected));
 	free(found.items);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_file_without_stacks_has_none, open_writer,
-						close_writer),
-		cmocka_unit_test_setup_teardown(test_addresses_ascend_and_are_there_once,
-						open_writer, close_writer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

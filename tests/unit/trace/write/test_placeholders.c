@@ -2,14 +2,10 @@
 /* The writer's placeholders against a plain array of all of them. */
 #include "trace/write/placeholders.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "recording.h"
+#include "unit_test.h"
 
 #define MODELS 2000U
 
@@ -95,7 +91,7 @@ static void settle(struct placeholders *placeholders, struct model *model)
 	forget_when_done(model);
 }
 
-static void test_random_steps(void **state)
+TEST(random_steps)
 {
 	void (*const steps[])(struct placeholders *, struct model *) = {give, resolve, wait_for,
 									settle};
@@ -103,7 +99,6 @@ static void test_random_steps(void **state)
 	struct placeholders placeholders = {0};
 	u32 model = 0;
 
-	(void)state;
 	for (u32 i = 0; i < 1000000; i++) {
 		if (i % 10 == 0)
 			model = (u32)random_below(&random, MODELS);
@@ -117,13 +112,12 @@ static void test_random_steps(void **state)
 	assert_null(placeholders.items);
 }
 
-static void test_leaf_of_the_event_stays(void **state)
+TEST(leaf_of_the_event_stays)
 {
 	struct trace_event event = {.leaf = FRAME_NARROW_TOP | 9};
 	struct trace_resolution with = {.stack = 1, .leaf = FRAME_USER(1, 2)};
 	struct placeholders placeholders = {0};
 
-	(void)state;
 	assert_int_equal(placeholders_add(&placeholders, 3, &event.user), 0);
 	placeholders_open(&placeholders, event.user)->waiting++;
 	assert_false(placeholders_resolve(&placeholders, event.user, &with));
@@ -133,13 +127,12 @@ static void test_leaf_of_the_event_stays(void **state)
 	placeholders_free(&placeholders);
 }
 
-static void test_what_is_no_placeholder(void **state)
+TEST(what_is_no_placeholder)
 {
 	struct trace_event events[] = {{.user = 0}, {.user = TRACE_NO_STACK}};
 	struct placeholders placeholders = {0};
 	u32 name;
 
-	(void)state;
 	for (u32 i = 0; i < 2; i++) {
 		assert_null(placeholders_open(&placeholders, 0));
 		assert_null(placeholders_open(&placeholders, TRACE_PLACEHOLDER | i));
@@ -150,15 +143,4 @@ static void test_what_is_no_placeholder(void **state)
 		assert_int_equal(placeholders_add(&placeholders, i, &name), 0);
 	}
 	placeholders_free(&placeholders);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_steps),
-		cmocka_unit_test(test_leaf_of_the_event_stays),
-		cmocka_unit_test(test_what_is_no_placeholder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

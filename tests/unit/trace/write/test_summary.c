@@ -4,11 +4,7 @@
  * an ordinary recording has the bytes that it always had. Compressors differ in theirs, so bytes
  * are compared as they are before compression.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +18,7 @@
 #include "trace/block/event_block.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
+#include "unit_test.h"
 
 static char directory[MEMORY_FOLDER_BYTES];
 static char path[64];
@@ -177,11 +174,10 @@ static void write_ordinary(struct trace_writer *writer)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-static void test_an_ordinary_recording_has_the_bytes_of_version_3(void **state)
+TEST(an_ordinary_recording_has_the_bytes_of_version_3, NULL, remove_file)
 {
 	struct look look;
 
-	(void)state;
 	write_ordinary(begin(false));
 	look = look_at_file();
 	assert_int_equal(look.version, 3);
@@ -190,11 +186,10 @@ static void test_an_ordinary_recording_has_the_bytes_of_version_3(void **state)
 }
 
 /* Also the file of a summary in which no event stands for more than itself. */
-static void test_a_summary_is_a_file_of_version_4(void **state)
+TEST(a_summary_is_a_file_of_version_4, NULL, remove_file)
 {
 	struct look look;
 
-	(void)state;
 	write_ordinary(begin(true));
 	look = look_at_file();
 	assert_int_equal(look.version, 4);
@@ -204,11 +199,10 @@ static void test_a_summary_is_a_file_of_version_4(void **state)
 static const struct trace_event event = {
 	.time = 1, .value = 7, .kernel = TRACE_NO_STACK, .user = TRACE_NO_STACK, .repeats = 2};
 
-static void test_only_a_summary_takes_events_that_stand_for_many(void **state)
+TEST(only_a_summary_takes_events_that_stand_for_many, NULL, remove_file)
 {
 	struct trace_writer *writer = begin(false);
 
-	(void)state;
 	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
 	trace_writer_discard(&writer);
 	writer = begin(true);
@@ -291,9 +285,8 @@ static void take_a_column(struct block_view *view)
 	view->header.columns = EVENT_COLUMNS_SUMMARY - 1;
 }
 
-static void test_damaged_columns_are_refused(void **state)
+TEST(damaged_columns_are_refused)
 {
-	(void)state;
 	assert_int_equal(decode(change_nothing, true), 0);
 	assert_int_equal(decode(change_nothing, false), -EBADMSG);
 	assert_int_equal(decode(repeat_too_often, true), -EBADMSG);
@@ -302,16 +295,4 @@ static void test_damaged_columns_are_refused(void **state)
 	assert_int_equal(decode(take_a_column, true), -EBADMSG);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_an_ordinary_recording_has_the_bytes_of_version_3,
-					  remove_file),
-		cmocka_unit_test_teardown(test_a_summary_is_a_file_of_version_4, remove_file),
-		cmocka_unit_test_teardown(test_only_a_summary_takes_events_that_stand_for_many,
-					  remove_file),
-		cmocka_unit_test(test_damaged_columns_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)

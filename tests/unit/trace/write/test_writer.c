@@ -4,11 +4,7 @@
  * a disk that fills up at any byte leaves a file of whole blocks and a true account of what was
  * lost.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +20,7 @@
 #include "recording.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
+#include "unit_test.h"
 
 static char directory[MEMORY_FOLDER_BYTES];
 static char path[64], old_path[72];
@@ -124,12 +121,11 @@ static int create_and_close(const char *name, struct stackmap_error *error)
 }
 
 /* Nothing that was there is touched before the recording is published. */
-static void test_discarded_output_leaves_nothing(void **state)
+TEST(discarded_output_leaves_nothing, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
 	struct trace_writer *writer;
 
-	(void)state;
 	put_text(path, "first");
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	trace_writer_discard(&writer);
@@ -138,20 +134,18 @@ static void test_discarded_output_leaves_nothing(void **state)
 	check_text(path, "first");
 }
 
-static void test_file_is_private_and_whole(void **state)
+TEST(file_is_private_and_whole, NULL, remove_files)
 {
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(create_and_close(path, NULL), 0);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0600);
 	assert_int_equal(files_in_directory(), 1);
 }
 
-static void test_existing_output_is_kept_as_old(void **state)
+TEST(existing_output_is_kept_as_old, NULL, remove_files)
 {
-	(void)state;
 	put_text(path, "first");
 	put_text(old_path, "zeroth");
 	assert_int_equal(create_and_close(path, NULL), 0);
@@ -159,12 +153,11 @@ static void test_existing_output_is_kept_as_old(void **state)
 	assert_int_equal(files_in_directory(), 2);
 }
 
-static void test_link_stays_and_its_target_is_replaced(void **state)
+TEST(link_stays_and_its_target_is_replaced, NULL, remove_files)
 {
 	char target[80], target_old[96];
 	struct stat status;
 
-	(void)state;
 	snprintf(target, sizeof(target), "%s/target", directory);
 	snprintf(target_old, sizeof(target_old), "%s.old", target);
 	put_text(target, "first");
@@ -177,31 +170,28 @@ static void test_link_stays_and_its_target_is_replaced(void **state)
 	assert_int_equal(unlink(target_old), 0);
 }
 
-static void test_directory_is_refused(void **state)
+TEST(directory_is_refused, NULL, remove_files)
 {
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(create_and_close(directory, &error), -EISDIR);
 	assert_non_null(strstr(error.message, directory));
 	assert_int_equal(files_in_directory(), 0);
 }
 
-static void test_missing_directory_is_refused(void **state)
+TEST(missing_directory_is_refused, NULL, remove_files)
 {
 	struct stackmap_error error;
 
-	(void)state;
 	assert_int_equal(create_and_close("/nonexistent/data", &error), -ENOENT);
 	assert_non_null(strstr(error.message, "/nonexistent/data"));
 }
 
 /* `path`.old cannot be replaced, so nothing may change. */
-static void test_output_that_cannot_be_kept_is_not_touched(void **state)
+TEST(output_that_cannot_be_kept_is_not_touched, NULL, remove_files)
 {
 	struct stackmap_error error;
 
-	(void)state;
 	put_text(path, "first");
 	assert_int_equal(mkdir(old_path, 0700), 0);
 	assert_int_equal(create_and_close(path, &error), -EISDIR);
@@ -211,12 +201,11 @@ static void test_output_that_cannot_be_kept_is_not_touched(void **state)
 	assert_int_equal(rmdir(old_path), 0);
 }
 
-static void test_devices_are_written_as_they_are(void **state)
+TEST(devices_are_written_as_they_are, NULL, remove_files)
 {
 	struct stackmap_error error;
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(create_and_close("/dev/null", NULL), 0);
 	assert_int_equal(create_and_close("/dev/full", &error), -ENOSPC);
 	assert_non_null(strstr(error.message, "/dev/full"));
@@ -224,14 +213,13 @@ static void test_devices_are_written_as_they_are(void **state)
 	assert_true(S_ISCHR(status.st_mode));
 }
 
-static void test_standard_output_can_be_a_file(void **state)
+TEST(standard_output_can_be_a_file, NULL, remove_files)
 {
 	int held = dup(STDOUT_FILENO);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct trace_reader *reader;
 	int err;
 
-	(void)state;
 	assert_true(held >= 0 && fd >= 0);
 	fflush(stdout);
 	assert_int_equal(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
@@ -290,12 +278,11 @@ static void check_full_disk(const struct recording *recording, u64 limit)
 #define LIMIT_STEP 1
 #endif
 
-static void test_disk_full_at_every_byte(void **state)
+TEST(disk_full_at_every_byte, NULL, remove_files)
 {
 	struct recording *recording = recording_create(&small);
 	u64 bytes;
 
-	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
 	bytes = size_of(path);
 	assert_int_equal(unlink(path), 0);
@@ -305,14 +292,13 @@ static void test_disk_full_at_every_byte(void **state)
 }
 
 /* The first error stays, and what comes after it is lost, not forgotten. */
-static void test_errors_are_kept(void **state)
+TEST(errors_are_kept, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
 	struct trace_source source = {.name = "cpu-clock"};
 	struct trace_event event = {.kernel = TRACE_NO_STACK, .user = TRACE_NO_STACK};
 	struct trace_writer *writer;
 
-	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
@@ -329,7 +315,7 @@ static void test_errors_are_kept(void **state)
 	assert_null(writer);
 }
 
-static void test_nonsense_is_refused(void **state)
+TEST(nonsense_is_refused, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
 	static const u64 frames[] = {FRAME_NARROW_TOP | 1, 0};
@@ -340,7 +326,6 @@ static void test_nonsense_is_refused(void **state)
 	struct trace_writer *writer;
 	u32 index;
 
-	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
@@ -354,7 +339,7 @@ static void test_nonsense_is_refused(void **state)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-static void test_full_stacks_are_shared_and_named(void **state)
+TEST(full_stacks_are_shared_and_named, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
 	static const u64 frames[] = {FRAME_NARROW_TOP | 1, FRAME_NARROW_TOP | 2};
@@ -362,7 +347,6 @@ static void test_full_stacks_are_shared_and_named(void **state)
 	struct trace_writer *writer;
 	u32 index[5];
 
-	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_stack(writer, &stack, &index[0]), 0);
@@ -405,7 +389,7 @@ static int stop_early(void *arg, u64 frame, bool return_address)
 	return -EINTR;
 }
 
-static void test_frames_are_given_once_each_way(void **state)
+TEST(frames_are_given_once_each_way, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
 	static const u64 frames[] = {FRAME_NARROW_TOP | 1, FRAME_NARROW_TOP | 2,
@@ -417,7 +401,6 @@ static void test_frames_are_given_once_each_way(void **state)
 	struct trace_writer *writer;
 	u32 calls = 0;
 
-	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
@@ -433,26 +416,4 @@ static void test_frames_are_given_once_each_way(void **state)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, remove_files)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_file_is_private_and_whole),
-		TEST(test_existing_output_is_kept_as_old),
-		TEST(test_discarded_output_leaves_nothing),
-		TEST(test_link_stays_and_its_target_is_replaced),
-		TEST(test_directory_is_refused),
-		TEST(test_missing_directory_is_refused),
-		TEST(test_output_that_cannot_be_kept_is_not_touched),
-		TEST(test_devices_are_written_as_they_are),
-		TEST(test_standard_output_can_be_a_file),
-		TEST(test_disk_full_at_every_byte),
-		TEST(test_errors_are_kept),
-		TEST(test_nonsense_is_refused),
-		TEST(test_full_stacks_are_shared_and_named),
-		TEST(test_frames_are_given_once_each_way),
-	};
-
-	return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)
