@@ -15,7 +15,7 @@ from harness.cases import SECONDS_MAX, Skip, main, needs, needs_command, program
 from harness.engine_folder import FOLDER, enter_own_mounts, fresh_bpffs
 from harness.instance import stat_of
 from harness.known_stack import KNOWN, PATH_INSIDE
-from harness.recording import Recording, names_of, record, user_account
+from harness.recording import Recording, marker, names_of, record, user_account
 from harness.waiting import readers, unread, wait_until
 
 PYTHON = program(os.path.realpath(sys.executable), "own_python")
@@ -192,6 +192,52 @@ def test_a_table_is_made_once():
     record("-F", 999, "--", KNOWN, "spin")
     second = dump()
     assert {key: second[key] for key in first} == first
+    stackmap("stop", "counting")
+
+
+def stacks_of_debug_frame(path):
+    """All stacks below by_hand(), each whole and right, or marked: how many are marked."""
+    recording = record("-e", "syscalls:sys_enter_getppid", "--", path)
+    events = [event for event in recording.events() if names_of(event)[0] == "ask"]
+    marks = [marker(event) for event in events]
+    wrong = [names_of(event) for event, mark in zip(events, marks) if not mark and names_of(event)[:4] != ["ask", "by_hand", "middle", "main"]]
+    assert len(events) == 50 and not wrong, (len(events), wrong[:3])
+    return len(marks) - marks.count(None)
+
+
+def debug_frame_edited(name, *options):
+    needs_command("objcopy", "--version")
+    run("objcopy", *options, program("debug_frame"), name)
+    return os.path.abspath(name)
+
+
+def sections_of(path):
+    needs_command("readelf", "--version")
+    return re.findall(r"\] (\.\S+) +\S+ +\S+ \S+ \S+ \S+ +([A-Z]*)", run("readelf", "-SW", path).stdout)
+
+
+def test_a_section_for_debuggers_is_a_table():
+    """Only .debug_frame covers a function of the program, as it is and compressed. The first recording may end before the table
+    is made; until then a stack is marked."""
+    needs("raw tracepoints", "tracefs")
+    paths = [program("debug_frame")]
+    for way in ("zlib", "zstd"):
+        path = debug_frame_edited(way, "--compress-debug-sections=" + way)
+        if (".debug_frame", "C") in sections_of(path):
+            paths.append(path)
+    count_of(NOBODY)
+    for path in paths:
+        assert any(stacks_of_debug_frame(path) == 0 for _ in range(10)), path
+    stackmap("stop", "counting")
+
+
+def test_a_stack_without_that_section_is_marked():
+    needs("raw tracepoints", "tracefs")
+    path = debug_frame_edited("removed", "--remove-section=.debug_frame")
+    assert ".debug_frame" not in dict(sections_of(path)), sections_of(path)
+    count_of(NOBODY)
+    for _ in range(3):
+        assert stacks_of_debug_frame(path) == 50
     stackmap("stop", "counting")
 
 
