@@ -164,11 +164,29 @@ CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *st
 	return caller_enter(walk, cfa, direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]));
 }
 
+/* As rax_is_proven() in unwind_step.c. */
+CORE_GLOBAL_PART int step_proves_rax(struct direct_walk *walk, const struct cached_step *step)
+{
+	struct return_search *search;
+	u64 cfa;
+
+	if (core_is_null(walk) || core_is_null(step))
+		return false;
+	search = &walk->returns;
+	search->pc = walk->registers.value[REGISTER_RIP];
+	cfa = walk->registers.value[REGISTER_RAX] + step->rule.cfa_offset;
+	return step->rule.cfa_register == REGISTER_RAX &&
+	       !stack_switch_is_far(walk->registers.value[REGISTER_RSP], cfa) &&
+	       direct_read(cfa - 8 * step->rule.slot[SLOT_RETURN], &search->value, 8) &&
+	       direct_read(search->value - 8, &search->before, 8) &&
+	       return_search_is_of_call(search);
+}
+
 CORE_PART u32 step_plain(struct direct_walk *walk, const struct cached_step *step)
 {
 	u32 reg = step->rule.cfa_register;
 
-	if (!direct_knows(walk, reg))
+	if (!direct_knows(walk, reg) && !step_proves_rax(walk, step))
 		return STOP_UNKNOWN_REGISTER;
 	return step_by_cfa(walk, step, direct_register(walk, reg) + step->rule.cfa_offset);
 }

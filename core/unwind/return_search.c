@@ -100,6 +100,13 @@ CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
 	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
 }
 
+CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
+{
+	u64 target = 0;
+
+	return !core_is_null(search) && return_kind(search, &target) == RETURN_OF_CALL;
+}
+
 CORE_GLOBAL int return_search_take(struct return_search *search)
 {
 	u64 target = 0;

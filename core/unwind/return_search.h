@@ -66,6 +66,10 @@ CORE_GLOBAL int return_search_wants(struct return_search *search);
 /* Takes the word with search->before. Not 0: no other word matters. */
 CORE_GLOBAL int return_search_take(struct return_search *search);
 
+/* True if search->value, a return address with search->before in front of it, lies behind a direct
+ * call of a function that may be the one of search->pc. */
+CORE_GLOBAL int return_search_is_of_call(const struct return_search *search);
+
 /* Makes the rule by what was found, and search->is_guess. Returns an enum stop_reason: STOP_ROOT:
  * there is no caller. */
 CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule);

@@ -41,6 +41,29 @@ CORE_PART bool stack_word(struct unwind *unwind, u64 address, u64 *value)
 	return true;
 }
 
+/*
+ * True if rax, which a call may change, leads to the CFA of a frame that has called. Hand-written
+ * code (libcrypto) keeps its caller's rsp in rax, and calls helpers that leave rax alone. rax
+ * counts if the word below the CFA proves it: a return address behind a call of the frame's
+ * function, at most STACK_SWITCH_BYTES further out.
+ */
+CORE_GLOBAL_PART int rax_is_proven(struct unwind *unwind)
+{
+	struct return_search *search;
+	u64 cfa;
+
+	if (core_is_null(unwind))
+		return false;
+	search = &unwind->returns;
+	search->pc = unwind->registers.value[REGISTER_RIP];
+	cfa = unwind->registers.value[REGISTER_RAX] + unwind->rule.cfa_offset;
+	return unwind->rule.cfa_register == REGISTER_RAX && unwind->rule.cfa_kind == CFA_REGISTER &&
+	       !stack_switch_is_far(unwind->registers.value[REGISTER_RSP], cfa) &&
+	       unwind_peek(unwind, cfa - 8 * unwind->rule.slot[SLOT_RETURN], &search->value, 8) &&
+	       unwind_peek(unwind, search->value - 8, &search->before, 8) &&
+	       return_search_is_of_call(search);
+}
+
 CORE_PART u32 cfa_index(const struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
 {
 	u64 index;
@@ -58,7 +81,7 @@ CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u6
 	u64 ip = unwind->registers.value[REGISTER_RIP];
 	u32 stop;
 
-	if (!register_get(&unwind->registers, rule->cfa_register, cfa))
+	if (!register_get(&unwind->registers, rule->cfa_register, cfa) && !rax_is_proven(unwind))
 		return STOP_UNKNOWN_REGISTER;
 	*cfa += rule->cfa_offset;
 	if (rule->cfa_kind == CFA_PLT && (ip & 15) >= rule->operand)
@@ -166,6 +189,7 @@ CORE_PART u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rul
 
 	unwind->restore = (struct slot_restore){.cfa = cfa, .base = base};
 	unwind->caller.known = 0;
+	unwind->caller.value[REGISTER_RAX] = unwind->registers.value[REGISTER_RAX];
 	if (!unwind->is_compat && !saved_read(unwind, rule, base))
 		unwind->saved_count = 0;
 	core_loop(SLOT_COUNT, slot_restore, &unwind);

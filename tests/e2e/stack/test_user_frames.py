@@ -154,6 +154,21 @@ def test_entries_of_code_without_tables():
             assert names[1:4] == ["call_" + names[0], "middle", "main"] and marker(event) is None, names
 
 
+def test_a_caller_found_by_a_register_that_calls_may_change():
+    """rax counts where the return address that rax leads to proves it; the stack ends there otherwise."""
+    needs("bpf", "uprobes")
+    path = program("rax_frame")
+    recording = record("-e", "u:%s:kept" % path, "-e", "u:%s:changed" % path, "--", path)
+    assert recording.check()["produced"] == 100
+    for event in recording.events():
+        names = names_of(event)
+        if names[0] == "kept":
+            assert names[1:4] == ["by_rax", "middle", "main"] and marker(event) is None, names
+        else:
+            assert names[:3] == ["changed", "changing", "by_rax"] and marker(event) == "unknown_register", names
+            assert "middle" not in names, names
+
+
 def test_generated_code():
     """Has its address and nobody's name."""
     needs("bpf", "uprobes")

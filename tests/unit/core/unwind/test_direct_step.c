@@ -109,6 +109,29 @@ TEST(own_rules_hold_in_their_address_space)
 	assert_true(walk.is_final);
 }
 
+TEST(rax_counts_where_the_unwinder_counts_it)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	const struct unwind_rule rule = {.cfa_register = REGISTER_RAX,
+					 .cfa_offset = 8,
+					 .base = RULE_BASE_CFA,
+					 .slot = {[SLOT_RETURN] = 1}};
+
+	one_caller();
+	rule_keep(&rule);
+	builder.registers.value[REGISTER_RIP] = WORD(30);
+	rule_keep(&outermost);
+	walk.registers.value[REGISTER_RAX] = WORD(1009);
+	memory[1009] = WORD(30);
+	memory[29] = (u64)(u32)-88 << 32 | 0xe8U << 24; /* of word 19 */
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 3);
+	assert_int_equal(stack.word[2], MEMORY_FRAME(WORD(30)));
+	assert_int_equal(walk.registers.value[REGISTER_RSP], WORD(1010));
+	memory[29] = (u64)(u32)-72 << 32 | 0xe8U << 24; /* of word 21, behind the pc */
+	assert_int_equal(walk_again(), STOP_UNKNOWN_REGISTER);
+}
+
 /* Go's scheduler stack is below the goroutine's; what leads back is in neither. */
 TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 {

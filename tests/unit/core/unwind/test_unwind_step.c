@@ -141,6 +141,49 @@ TEST(registers_may_be_saved_below_another)
 	assert_false(is_known(REGISTER_RBP));
 }
 
+/* rax leads to word 17, which holds an address behind a call of word 60. */
+static struct unwind_rule take_rax(void)
+{
+	struct unwind_rule rule = plain_rule();
+
+	take();
+	rule.cfa_register = REGISTER_RAX;
+	rule.cfa_offset = 8;
+	unwind.registers.value[REGISTER_RIP] = WORD(60) + 4;
+	unwind.registers.value[REGISTER_RAX] = WORD(17);
+	unwind.registers.known &= ~(1U << REGISTER_RAX);
+	stack[17] = WORD(6);
+	stack[5] = (8ULL * 54) << 32 | 0xe8U << 24;
+	return rule;
+}
+
+TEST(rax_counts_behind_a_call_where_its_return_address_proves_it)
+{
+	struct unwind_rule rule = take_rax();
+
+	assert_int_equal(step(&rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(18));
+	assert_int_equal(value[REGISTER_RIP], WORD(6));
+	assert_int_equal(value[REGISTER_RAX], WORD(17));
+	assert_false(is_known(REGISTER_RAX));
+
+	take_rax();
+	stack[5] = (8ULL * 55) << 32 | 0xe8U << 24; /* of a function behind the pc */
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
+	take_rax();
+	stack[5] = 0xd0ffULL << 48; /* of any function */
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
+	take_rax();
+	stack[9] = WORD(6);
+	unwind.registers.value[REGISTER_RAX] = WORD(9); /* no further out */
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
+	take_rax();
+	rule.cfa_register = REGISTER_RDX;
+	unwind.registers.value[REGISTER_RDX] = WORD(17);
+	unwind.registers.known &= ~(1U << REGISTER_RDX);
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
+}
+
 TEST(stubs_push_a_word_halfway)
 {
 	struct unwind_rule rule = plain_rule();
