@@ -11,7 +11,9 @@
  *     code may well end, the function is tried again with the path ending there.
  *   - What a caller has taken for granted of its callee (that registers are kept) may turn out
  *     wrong: then the caller is undone and tried again.
- *   - Code that two functions reach in different states belongs to neither of them.
+ *   - A path that comes to another function's start with nothing on the stack goes on as that
+ *     function. Registers that the path has changed are lost there.
+ *   - Other code that two functions reach in different states belongs to neither of them.
  *
  * Weak starts come last, one at a time, on trial.
  */

@@ -337,6 +337,18 @@ void function_retry(struct code_analysis *analysis, u32 number)
 		function_wake(analysis, number);
 }
 
+/* Other code goes on as this function, and has changed registers before (a bit for each slot of a
+ * rule). */
+void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost)
+{
+	struct function *function = &analysis->functions[number];
+
+	if (function->kind == FUNCTION_COVERED || !(lost & ~function->entry_lost))
+		return;
+	function->entry_lost |= lost;
+	function_retry(analysis, number);
+}
+
 /* The callers of a function that turned out to keep fewer registers. */
 void function_retry_users(struct code_analysis *analysis, u32 number)
 {

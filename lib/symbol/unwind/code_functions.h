@@ -53,6 +53,7 @@ struct function {
 	bool is_trampoline;
 	bool has_changed;	  /* `lost` has, and the callers do not know yet */
 	u32 lost;		  /* slots of registers that it does not keep */
+	u32 entry_lost;		  /* slots of registers that other code changes and goes on here */
 	u32 jump_state;		  /* at those jumps */
 	u32 runs, waiters, users; /* lists: index + 1 */
 };
@@ -129,6 +130,7 @@ void edge_add(struct code_analysis *analysis, const struct edge *edge);
 void function_undo(struct code_analysis *analysis, u32 number);
 void function_set_returns(struct code_analysis *analysis, u32 number);
 void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost);
+void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost);
 void function_give_up(struct code_analysis *analysis, u32 number);
 void function_retry(struct code_analysis *analysis, u32 number);
 void function_retry_users(struct code_analysis *analysis, u32 number);

@@ -90,6 +90,7 @@ void path_tail_call(struct path *path, u32 target, u32 kind)
 	function_leave_to(analysis, path->edge.function, other);
 	function_set_lost(analysis, path->edge.function,
 			  frame_state_changed(&path->state) | analysis->functions[other].lost);
+	function_enter_without(analysis, other, frame_state_changed(&path->state));
 	path_end(path);
 }
 
@@ -124,6 +125,8 @@ static void join(struct path *path, u32 owner, const struct frame_state *there)
 		function_leave_to(analysis, number, owner);
 		function_set_lost(analysis, number, other->lost);
 		path_end(path);
+	} else if (at == other->start && frame_state_is_bare(&path->state)) {
+		path_tail_call(path, at, other->kind);
 	} else if (function->kind > other->kind) {
 		path_contradict(path);
 	} else if (other->kind > function->kind) {
@@ -324,6 +327,7 @@ static void open_function(struct code_analysis *analysis, u32 number)
 		return;
 	function->status = STATUS_OPEN;
 	frame_state_at_entry(&state, number);
+	frame_state_lose(&state, function->entry_lost);
 	if (analysis->image->entry && function->start == analysis->image->entry)
 		state.flags |= FRAME_OUTERMOST;
 	edge.state = state_intern(analysis, &state);

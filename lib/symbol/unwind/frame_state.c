@@ -15,6 +15,13 @@ void frame_state_at_entry(struct frame_state *state, u32 owner)
 			.kind = VALUE_ENTRY, .offset = frame_saved_register[i]};
 }
 
+void frame_state_lose(struct frame_state *state, u32 lost)
+{
+	for (u32 i = 0; i < FRAME_SAVED_REGISTERS; i++)
+		if (lost >> i & 1)
+			state->reg[frame_saved_register[i]] = unknown;
+}
+
 /* --- states --- */
 
 /* A register by which the CFA is known in both. */

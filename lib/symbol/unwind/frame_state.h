@@ -45,6 +45,9 @@ enum frame_step_result {
 
 void frame_state_at_entry(struct frame_state *state, u32 owner);
 
+/* Registers, a bit for each slot of a rule, have not the caller's values any more. */
+void frame_state_lose(struct frame_state *state, u32 lost);
+
 /* The effect of an instruction without a jump, which lies at `address` of the file. */
 enum frame_step_result frame_state_step(struct frame_state *state,
 					const struct x86_instruction *instruction, u32 address,

@@ -538,9 +538,7 @@ void frame_state_return(struct frame_state *state, u32 lost)
 
 	for (u32 i = 0; i < sizeof(scratch); i++)
 		state->reg[scratch[i]] = unknown;
-	for (u32 i = 0; i < FRAME_SAVED_REGISTERS; i++)
-		if (lost >> i & 1)
-			state->reg[frame_saved_register[i]] = unknown;
+	frame_state_lose(state, lost);
 	drop_below(state);
 }
 

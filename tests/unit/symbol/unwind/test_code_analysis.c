@@ -308,6 +308,51 @@ TEST(a_program_without_tables_has_rows)
 	}
 }
 
+/* Of begin() a symbol is left. caller() calls shared(), and changing(), which changes rbp and goes
+ * on as shared(). */
+#define SHARED                                                                                     \
+	".globl begin\n.type begin, @function\nbegin: ret\n"                                       \
+	".p2align 4\ncaller: push %rbp\nsub $64, %rsp\ncall shared\ncall changing\n"               \
+	"add $64, %rsp\npop %rbp\nret\n"                                                           \
+	".p2align 4\nchanging: mov 16(%rsp), %rbp\n"                                               \
+	"shared: mov %ebx, %eax\n.rept 300\nxor %eax, %eax\n.endr\nret\n"
+
+enum { BEHIND_CALLS = 31, CHANGING = 48, SHARED_BEGIN = 53, SHARED_END = SHARED_BEGIN + 602 };
+
+TEST(code_may_go_on_as_a_function_with_a_changed_register)
+{
+	static const struct sample sample = {"shared", "gcc -shared -nostdlib -s -o $OUT $IN",
+					     SHARED, ".s"};
+	static const u32 places[] = {BEHIND_CALLS, CHANGING, SHARED_BEGIN, SHARED_END};
+	static const u32 cfa_offset[] = {80, 8, 8, 8};
+	static const u8 rbp_slot[] = {2, 0, SLOT_LOST, SLOT_LOST};
+	struct code_analysis *analysis;
+	char path[SAMPLE_PATH_BYTES];
+	struct code_file *code;
+	int file;
+
+	sample_build(&sample, path);
+	file = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	assert_int_equal(code_file_create(file, NULL, 0, &code), 0);
+	assert_int_equal(code_analysis_create(code_file_image(code), &analysis), 0);
+	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		u32 at = code_file_image(code)->sections[0].start + places[i];
+		const struct frame_state *frame = code_analysis_state(analysis, at);
+		struct unwind_rule rule;
+
+		assert_non_null(frame);
+		assert_true(frame_state_rule(frame, &rule));
+		assert_int_equal(rule.cfa_register, REGISTER_RSP);
+		assert_int_equal(rule.cfa_offset, cfa_offset[i]);
+		assert_int_equal(rule.slot[SLOT_RBP], rbp_slot[i]);
+		assert_int_equal(rule.slot[SLOT_RBX], 0);
+	}
+	code_analysis_free(&analysis);
+	code_file_free(&code);
+	close(file);
+}
+
 /* A function with a table, which is mostly as large as `fill` says, and one of 602 bytes without.
  */
 #define FILLED                                                                                     \
