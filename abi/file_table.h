@@ -39,10 +39,10 @@ struct file_table_chunk {
 	u32 count; /* entries */
 	u32 first; /* the chunk that its first entry leads to; of a leaf, that of rule 1 */
 	/* Of the root: */
-	u32 base;   /* the others have keys from here on; never 0 in the map */
-	u32 chunks; /* of the table */
-	u32 used;   /* when a search has found a rule: FILE_TABLE_TIME(); programs write it */
-	u32 reserved;
+	u32 base;	/* the others have keys from here on; never 0 in the map */
+	u32 chunks;	/* of the table */
+	u32 used;	/* when a search has found a rule: FILE_TABLE_TIME(); programs write it */
+	u32 is_partial; /* code that no table covers is not analysed yet */
 	u32 word[FILE_TABLE_WORDS];
 };
 ABI_SIZE(struct file_table_chunk, 4008);
@@ -60,11 +60,11 @@ struct file_table_search {
 	u32 number; /* of the file's mapping */
 	u32 offset; /* in the file */
 	u32 now;    /* 0: not known yet */
-	u32 reserved;
 
 	/* Out: */
-	u32 from; /* the rule holds from this offset on */
-	u32 to;	  /* up to this one; the search knows no more of it where a leaf ends */
+	u32 is_partial; /* as in the root */
+	u32 from;	/* the rule holds from this offset on */
+	u32 to;		/* up to this one; the search knows no more of it where a leaf ends */
 	struct unwind_rule rule;
 
 	/* The search: */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A rule of a file's table is cached for a whole granule of code around the pc, since later frames
- * in that code mostly have other pcs.
+ * in that code mostly have other pcs. CFA_BY_CODE of a partial table is not cached: the analysis
+ * may find a rule for the same code, and a cached rule would hide that rule.
  *
  * Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
  * code before (unwind.c). That makes a difference only where a row begins. The process may have
@@ -49,7 +50,7 @@ CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key
 			  const struct rule_key *settled, struct rule_cache *rules)
 {
 	u64 frame = search->place & ~RULE_KEY_INTERRUPTED, offset = FRAME_OFFSET(frame);
-	bool is_interrupted = search->place & RULE_KEY_INTERRUPTED, begins_row;
+	bool is_interrupted = search->place & RULE_KEY_INTERRUPTED, is_final = true, begins_row;
 
 	search->table.number = FRAME_MAPPING(frame);
 	search->table.offset = is_interrupted ? offset : offset - 1;
@@ -59,9 +60,12 @@ CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key
 	if (begins_row && !row_settle(search))
 		return false;
 	search->rule = search->table.rule;
-	if (begins_row)
+	if (core_reload(search->table.is_partial) &&
+	    core_reload(search->rule.cfa_kind) == CFA_BY_CODE)
+		is_final = false;
+	if (is_final && begins_row)
 		rule_cache_put(rules, settled, &search->rule);
-	else
+	else if (is_final)
 		granule_keep(search, key, rules);
 	search->table_steps++;
 	return true;

@@ -84,6 +84,7 @@ CORE_GLOBAL int file_table_find(struct file_table_search *search)
 		return 0;
 	root = file_table_chunk(search, FILE_TABLE_ROOT);
 	search->base = root ? root->base : 0;
+	search->is_partial = root ? root->is_partial : 0;
 	leaf = chunk_below(search, chunk_below(search, root));
 	if (!leaf)
 		return 0;

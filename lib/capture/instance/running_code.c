@@ -108,6 +108,11 @@ int running_code_visit(struct symbolizers *symbolizers)
 	return symbolizers_visit(symbolizers, &nowhere);
 }
 
+static bool is_busy(const struct symbolizers *symbolizers)
+{
+	return symbolizers_are_tabulating(symbolizers) || symbolizers_are_analysing(symbolizers);
+}
+
 static void await(struct symbolizers *symbolizers, u32 ms)
 {
 	u64 end = clock_ms() + ms, now;
@@ -116,9 +121,9 @@ static void await(struct symbolizers *symbolizers, u32 ms)
 		if (running_code_visit(symbolizers))
 			return;
 		now = clock_ms();
-		if (symbolizers_are_tabulating(symbolizers) && now < end)
+		if (is_busy(symbolizers) && now < end)
 			symbolizers_wait(symbolizers, end - now);
-	} while (symbolizers_are_tabulating(symbolizers) && now < end && !interrupted());
+	} while (is_busy(symbolizers) && now < end && !interrupted());
 }
 
 void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,

@@ -165,9 +165,11 @@ static int receive_rows(struct sandbox *sandbox, const struct symbol_answer *ans
 		       ?: code_rows_are_sound(rows) ? 0 : -EBADMSG;
 }
 
-static int ask_rows(struct symbol_lookup *lookup, int file, struct code_rows *rows)
+static int ask_rows(struct symbol_lookup *lookup, int file, bool is_analysed,
+		    struct code_rows *rows)
 {
-	const struct symbol_request request = {.what = SYMBOL_ASK_ROWS};
+	const struct symbol_request request = {.what = is_analysed ? SYMBOL_ASK_ROWS
+								   : SYMBOL_ASK_TABLES};
 	struct symbol_answer answer;
 	int result;
 
@@ -178,6 +180,7 @@ static int ask_rows(struct symbol_lookup *lookup, int file, struct code_rows *ro
 	result = receive_rows(lookup->sandbox, &answer, rows);
 	if (result)
 		sandbox_distrust(lookup->sandbox);
+	rows->is_partial = !is_analysed && answer.is_partial;
 	return result;
 }
 
@@ -197,7 +200,7 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 }
 
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open, struct code_rows *rows)
+		       kept_code_opener open, bool is_analysed, struct code_rows *rows)
 {
 	char path[PATH_BYTES_MAX];
 	int file, result = -ESTALE;
@@ -207,9 +210,11 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 	if (file < 0)
 		return -ENOENT;
 	if (mapped_file_is(file, record))
-		result = ask_rows(lookup, file, rows);
+		result = ask_rows(lookup, file, is_analysed, rows);
 	if (!result && !mapped_file_is(file, record))
 		result = -ESTALE;
+	if (!result && rows->is_partial)
+		kept_code_keep(lookup->code, record, path, open);
 	close(file);
 	return result;
 }

@@ -47,10 +47,11 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 		       kept_code_opener open);
 
 /* What the unwind tables of a mapped file say, checked: sound rows, of the file that the record
- * means, as it was before and after it was read. -ENOENT: it was not found; -errno. The caller
- * clears *rows in any case. */
+ * means, as it was before and after it was read; with the rows of code that no table covers, if
+ * that is to be analysed. A file whose rows are partial is kept open for its analysis. -ENOENT: the
+ * file was not found; -errno. The caller clears *rows in any case. */
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open, struct code_rows *rows);
+		       kept_code_opener open, bool is_analysed, struct code_rows *rows);
 
 /* Symbols of one mapping. */
 struct symbol_query {

@@ -348,14 +348,16 @@ static char *rows_copy(const struct code_rows *rows, u64 *bytes)
 }
 
 /* The tables of a file that cannot be read say nothing. */
-static int read_rows(int file, struct symbol_answer *answer, char **text)
+static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, char **text)
 {
 	struct code_rows rows = {};
-	int result = code_rows_read(file, &rows);
+	int result =
+		is_analysed ? code_rows_read(file, &rows) : code_rows_read_unanalysed(file, &rows);
 
 	if (!result) {
 		answer->rows = rows.count;
 		answer->rules = rows.rule_count;
+		answer->is_partial = rows.is_partial;
 		*text = rows_copy(&rows, &answer->bytes);
 		result = *text ? 0 : -ENOMEM;
 	}
@@ -370,7 +372,8 @@ static int answer_to(const struct symbol_request *request, const int *files, con
 	case SYMBOL_ASK_BUILD_ID:
 		return read_build_id(files[0], answer);
 	case SYMBOL_ASK_ROWS:
-		return read_rows(files[0], answer, text);
+	case SYMBOL_ASK_TABLES:
+		return read_rows(files[0], request->what == SYMBOL_ASK_ROWS, answer, text);
 	default:
 		return name_with_retry(request, files, addresses, answer, text);
 	}

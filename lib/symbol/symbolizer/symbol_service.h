@@ -6,7 +6,8 @@
  * Request: a symbol_request with its open files; `addresses` u64, ascending. Answer: a
  * symbol_answer; `bytes` bytes of symbols, each a symbol_item and its name. Where no symbol
  * covers an address, one without a name tells which function it is in, as far as the unwind table
- * knows. Of SYMBOL_ASK_ROWS the bytes are unwind rules, then rows (symbol/unwind/code_rows.h).
+ * knows. Of SYMBOL_ASK_ROWS and SYMBOL_ASK_TABLES the bytes are unwind rules, then rows
+ * (symbol/unwind/code_rows.h).
  */
 #ifndef LIB_SYMBOL_SERVICE_H
 #define LIB_SYMBOL_SERVICE_H
@@ -19,7 +20,8 @@ enum symbol_what {
 	SYMBOL_ASK_BUILD_ID, /* of a file */
 	SYMBOL_ASK_FILE,     /* symbols by file offset, if it has the build id */
 	SYMBOL_ASK_VDSO,
-	SYMBOL_ASK_ROWS,      /* of a file's unwind tables */
+	SYMBOL_ASK_ROWS,      /* of a file's unwind tables, and of its analysed code */
+	SYMBOL_ASK_TABLES,    /* rows of the file's unwind tables alone */
 	SYMBOL_ASK_KERNEL,    /* files: kallsyms, modules */
 	SYMBOL_ASK_GENERATED, /* symbols by their distance from `base`; files: perf map, jitdump */
 };
@@ -41,6 +43,7 @@ struct symbol_answer {
 	u64 bytes;
 	u32 unread; /* files of generated code that were left out */
 	u32 rows, rules;
+	u32 is_partial; /* code_rows.h */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };

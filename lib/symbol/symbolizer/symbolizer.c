@@ -101,7 +101,8 @@ static int make_table(struct symbol_lookup *lookup, const struct symbolizer_requ
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
-	int result = symbol_lookup_rows(lookup, &request->record, opener_of(request), &rows);
+	int result = symbol_lookup_rows(lookup, &request->record, opener_of(request),
+					request->what == SYMBOLIZER_ANALYSIS, &rows);
 
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
@@ -116,7 +117,10 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 {
 	if (map < 0)
 		return -EINVAL;
-	return table_is_published(map, request->number) ? 0 : make_table(lookup, request, map);
+	if (request->what == SYMBOLIZER_ANALYSIS ? table_is_whole(map, request->number)
+						 : table_is_published(map, request->number))
+		return 0;
+	return make_table(lookup, request, map);
 }
 
 /* Moved code of the process that request->count names. */
@@ -143,12 +147,14 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 	if (request->what == SYMBOLIZER_LEARN)
 		answer.result = symbol_lookup_learn(lookup, &request->record, opener_of(request),
 						    &answer.id);
-	else if (request->what == SYMBOLIZER_TABLE)
+	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
 		answer.result = answer_table(lookup, request, files[0]);
 	else if (request->what == SYMBOLIZER_MOVED)
 		answer.result = answer_moved(lookup, request, files[0]);
 	else
 		answer.result = answer_symbols(lookup, request, files, &memory, &answer.bytes);
+	if (request->what == SYMBOLIZER_TABLE && !answer.result)
+		answer.is_partial = !table_is_whole(files[0], request->number);
 	answer.failures = symbol_lookup_failures(lookup);
 	answer.sandbox = symbol_lookup_pid(lookup);
 	result = message_send_files(socket, &answer, sizeof(answer), &memory, memory >= 0,

@@ -15,10 +15,11 @@
 
 enum symbolizer_what {
 	SYMBOLIZER_READY,
-	SYMBOLIZER_LEARN,   /* code was met: its file is kept, its build id wanted */
-	SYMBOLIZER_SYMBOLS, /* files: the addresses as u64; kernel: kallsyms, modules behind it */
-	SYMBOLIZER_TABLE,   /* files: the engine's map, which gets the unwind table of the file */
-	SYMBOLIZER_MOVED,   /* files: the engine's map of moved code (moved_code_settle()) */
+	SYMBOLIZER_LEARN,    /* code was met: its file is kept, its build id wanted */
+	SYMBOLIZER_SYMBOLS,  /* files: the addresses as u64; kernel: kallsyms, modules behind it */
+	SYMBOLIZER_TABLE,    /* files: the engine's map, which gets the unwind table of the file */
+	SYMBOLIZER_ANALYSIS, /* as SYMBOLIZER_TABLE, with the rows of code that no table covers */
+	SYMBOLIZER_MOVED,    /* files: the engine's map of moved code (moved_code_settle()) */
 };
 
 struct symbolizer_request {
@@ -32,10 +33,11 @@ struct symbolizer_request {
 struct symbolizer_answer {
 	u32 what;
 	u32 number;
-	s32 result;   /* 0; -ENOENT: no such file where it looked; or -errno */
-	u32 sandbox;  /* the process id; 0: none runs */
-	u64 failures; /* files that could not be read for it */
-	u64 bytes;    /* of symbols in the file that comes with it: symbolizer_symbol, name */
+	s32 result;	/* 0; -ENOENT: no such file where it looked; or -errno */
+	u32 sandbox;	/* the process id; 0: none runs */
+	u32 is_partial; /* of SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS has more */
+	u64 failures;	/* files that could not be read for it */
+	u64 bytes;	/* of symbols in the file that comes with it: symbolizer_symbol, name */
 	struct build_id id;
 };
 

@@ -34,13 +34,18 @@ void question_clear(struct question *question)
 	question->file = -1;
 }
 
-/* Behind what was sent, and before tables that were not. */
+/* Questions wait for all those of a lower rank. */
+static u32 rank(u32 what)
+{
+	return what == SYMBOLIZER_ANALYSIS ? 2 : what == SYMBOLIZER_TABLE;
+}
+
+/* Behind what was sent, and before questions of a higher rank that were not. */
 static u32 place_for(const struct symbolizer_client *client, u32 what)
 {
 	u32 place = client->count;
 
-	while (what != SYMBOLIZER_TABLE && place > client->sent &&
-	       client->questions[place - 1].what == SYMBOLIZER_TABLE)
+	while (place > client->sent && rank(client->questions[place - 1].what) > rank(what))
 		place--;
 	return place;
 }
@@ -174,7 +179,7 @@ static bool may_send(const struct symbolizer_client *client)
 	if (sent == client->count || sent == SENT_MAX)
 		return false;
 	return !sent || (client->questions[sent].what == client->questions[0].what &&
-			 client->questions[0].what != SYMBOLIZER_TABLE);
+			 !rank(client->questions[0].what));
 }
 
 static int send_questions(struct symbolizer_client *client, const struct symbolizer_talk *talk)

@@ -52,8 +52,8 @@ int symbolizer_client_start(struct symbolizer_client *client);
  * else is done with it. */
 int symbolizer_client_await(struct symbolizer_client *client);
 
-/* Takes over the question, on failure too. Tables wait for all else, and one goes at a time.
- * -ENOMEM. */
+/* Takes over the question, on failure too. Tables wait for all else, analyses wait for tables, and
+ * one of them goes at a time. -ENOMEM. */
 int symbolizer_client_ask(struct symbolizer_client *client, const struct question *question);
 
 /* Sends what can be sent, takes what has come. The first error of `answered`. */

@@ -478,6 +478,14 @@ static int ask_next(struct symbolizers *symbolizers, struct question *question)
 	return ask_client(symbolizers, client_of(symbolizers, owner), question);
 }
 
+/* The table counts from now on, and the rows of code without tables are still to come. */
+static int ask_analysis(struct symbolizer_client *client, struct question *question)
+{
+	question->what = SYMBOLIZER_ANALYSIS;
+	question->next = FILE_OWNER_NONE;
+	return symbolizer_client_ask(client, question);
+}
+
 static int answered(void *arg, struct symbolizer_client *client, struct question *question,
 		    const struct symbolizer_answer *answer, int symbols)
 {
@@ -486,7 +494,9 @@ static int answered(void *arg, struct symbolizer_client *client, struct question
 
 	if (answer && answer->result == -ENOENT && question->next != FILE_OWNER_NONE)
 		return ask_next(symbolizers, question);
-	if (question->what == SYMBOLIZER_TABLE)
+	if (question->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
+		return ask_analysis(client, question);
+	if (question->what == SYMBOLIZER_TABLE || question->what == SYMBOLIZER_ANALYSIS)
 		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
 	else if (question->what != SYMBOLIZER_MOVED && !question->is_dropped)
 		note_failures(symbolizers, client, question, answer ? answer->failures : 1);
@@ -552,12 +562,22 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 	return false;
 }
 
-bool symbolizers_are_tabulating(const struct symbolizers *symbolizers)
+static bool any_has_to_come(const struct symbolizers *symbolizers, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < symbolizers->count; i++)
-		if (has_to_come(&symbolizers->clients[i], SYMBOLIZER_TABLE))
+		if (has_to_come(&symbolizers->clients[i], what))
 			return true;
 	return false;
+}
+
+bool symbolizers_are_tabulating(const struct symbolizers *symbolizers)
+{
+	return any_has_to_come(symbolizers, SYMBOLIZER_TABLE);
+}
+
+bool symbolizers_are_analysing(const struct symbolizers *symbolizers)
+{
+	return any_has_to_come(symbolizers, SYMBOLIZER_ANALYSIS);
 }
 
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms)

@@ -41,7 +41,8 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 			  char *path, size_t path_bytes);
 
 /* Has the unwind table of the mapping's file put into the engine's map, once; the record as above.
- * What becomes of it nobody tells: without it stacks are deferred. */
+ * If the file has much code without a table, a second table with the rows of that code takes the
+ * place of the first one later. What becomes of it nobody tells: without it stacks are deferred. */
 void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, int map);
 
@@ -96,8 +97,9 @@ static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u6
 	return now < own ? SYMBOLIZERS_TRUSTED : SYMBOLIZERS_KERNEL;
 }
 
-/* Whether tables are still to come. */
+/* Whether tables are still to come, and whether rows of analysed code are. */
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
+bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 
 /* Waits until something has been answered, or is too late, but no longer than `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);

@@ -17,15 +17,28 @@
 
 #define ROOT_KEY(number) FILE_TABLE_KEY(number, FILE_TABLE_ROOT)
 
-bool table_is_published(int map, u32 number)
+/* Whether the table of this root has its last chunk. */
+static bool is_complete(int map, u32 number, const struct file_table_chunk *root)
 {
 	struct file_table_chunk chunk;
-	u32 last;
+	u32 last = root->base + root->chunks - 1;
 
-	if (table_map_get(map, ROOT_KEY(number), &chunk))
-		return false;
-	last = chunk.base + chunk.chunks - 1;
-	return chunk.chunks == 1 || !table_map_get(map, FILE_TABLE_KEY(number, last), &chunk);
+	return root->chunks == 1 || !table_map_get(map, FILE_TABLE_KEY(number, last), &chunk);
+}
+
+bool table_is_published(int map, u32 number)
+{
+	struct file_table_chunk root;
+
+	return !table_map_get(map, ROOT_KEY(number), &root) && is_complete(map, number, &root);
+}
+
+bool table_is_whole(int map, u32 number)
+{
+	struct file_table_chunk root;
+
+	return !table_map_get(map, ROOT_KEY(number), &root) && !root.is_partial &&
+	       is_complete(map, number, &root);
 }
 
 /* `left`: chunks that are to come, this one too. */
@@ -52,6 +65,7 @@ static int draw_base(u32 *base)
 /* *base: where the other chunks go. */
 static int put_root(int map, u32 number, const struct file_table *table, u32 *base)
 {
+	bool is_partial = table->chunks[FILE_TABLE_ROOT].is_partial;
 	struct file_table_chunk root = table->chunks[FILE_TABLE_ROOT];
 	int result = draw_base(&root.base);
 
@@ -63,7 +77,7 @@ static int put_root(int map, u32 number, const struct file_table *table, u32 *ba
 	if (result)
 		return result;
 	*base = root.base;
-	return root.chunks == table->count ? 0 : -ESTALE;
+	return root.chunks == table->count && root.is_partial == is_partial ? 0 : -ESTALE;
 }
 
 static bool has_root(int map, u32 number, u32 base)
@@ -98,11 +112,23 @@ static int put_chunks(int map, u32 number, const struct file_table *table, u32 b
 	return result;
 }
 
+/* A table without the rows of analysed code goes for one that has them. */
+static void remove_partial(int map, u32 number, const struct file_table *table)
+{
+	struct file_table_chunk root;
+
+	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
+	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial)
+		table_remove(map, number);
+}
+
 int table_publish(int map, u32 number, const struct file_table *table)
 {
 	u32 base;
-	int result = put_root(map, number, table, &base);
+	int result;
 
+	remove_partial(map, number, table);
+	result = put_root(map, number, table, &base);
 	if (result)
 		return result;
 	result = put_chunks(map, number, table, base);

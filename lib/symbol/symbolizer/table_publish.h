@@ -10,10 +10,13 @@
 /* All of it; `map` is the engine's. */
 bool table_is_published(int map, u32 number);
 
-/* Goes on with what others have begun: it is the same table, of the same file. Where the map is
- * full, tables that nobody uses go (table_evict.h). -E2BIG: there is no room, since all are in use;
- * -ESTALE: another table of the file is there, or this one is gone already; -errno. On failure
- * nothing of it is there. */
+/* All of it, with the rows of analysed code. */
+bool table_is_whole(int map, u32 number);
+
+/* Goes on with what others have begun: it is the same table, of the same file. A partial table goes
+ * for one that is not partial. Where the map is full, tables that nobody uses go (table_evict.h).
+ * -E2BIG: there is no room, since all are in use; -ESTALE: another table of the file is there, or
+ * this one is gone already; -errno. On failure nothing of it is there. */
 int table_publish(int map, u32 number, const struct file_table *table);
 
 #endif

@@ -27,6 +27,7 @@ struct code_rows {
 	struct unwind_rule *rules; /* each once */
 	u32 rule_count, rule_room;
 	struct hash_index index; /* of rules */
+	bool is_partial; /* code that no table covers is worth an analysis, which is to come */
 };
 
 /* Appends: [start, end) has this rule, NULL: none, and nothing behind has any. -EBADMSG: it lies
@@ -67,6 +68,11 @@ int code_rows_read_go(int file, const struct file_spans *covered, struct code_ro
 /* All of these, and for code that no table covers the rules that its instructions lead to (with
  * RULE_ANALYSED). -ENOEXEC: there are neither. */
 int code_rows_read(int file, struct code_rows *rows);
+
+/* Reads all tables without the analysis, which takes ten to twenty times as long as they do. An
+ * analysis that is worth its time makes the rows partial: then there may be none, and
+ * code_rows_read() says more. -ENOEXEC: there are no tables, and no analysis. */
+int code_rows_read_unanalysed(int file, struct code_rows *rows);
 
 /* Offsets ascend, and rules are there and say what can be executed. */
 bool code_rows_are_sound(const struct code_rows *rows);

@@ -215,10 +215,24 @@ static int add_part(int file, read_part read, struct file_spans *covered, struct
 	return result;
 }
 
-int code_rows_read(int file, struct code_rows *rows)
+/* Whether the code that no table covers is to be analysed. */
+static bool is_worth_analysis(int file, const struct file_spans *covered)
+{
+	struct code_file *code = NULL;
+	bool is_worth = !code_file_open(file, covered->spans, covered->count, &code) &&
+			is_analysis_affordable(code_file_image(code), covered);
+
+	code_file_free(&code);
+	return is_worth;
+}
+
+/* All tables, and either the rows of code that no table covers or whether an analysis finds them.
+ */
+static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 {
 	struct code_rows tables = {}, others = {};
 	struct file_spans covered = {};
+	bool is_partial = false;
 	int result = code_rows_read_tables(file, &tables, &covered);
 
 	if (!result || result == -ENOEXEC) {
@@ -227,9 +241,14 @@ int code_rows_read(int file, struct code_rows *rows)
 		sort_spans(&covered);
 		error = add_part(file, code_rows_read_go, &covered, &others);
 		error = error ?: add_part(file, code_rows_read_debug, &covered, &others);
-		error = error ?: add_part(file, read_code, &covered, &others);
+		if (is_analysed)
+			error = error ?: add_part(file, read_code, &covered, &others);
+		else
+			is_partial = !error && is_worth_analysis(file, &covered);
 		if (error)
 			code_rows_clear(&others);
+		if (is_partial)
+			result = 0;
 	}
 	if (others.count && (!result || result == -ENOEXEC)) {
 		result = code_rows_merge(rows, &others, &tables);
@@ -237,8 +256,19 @@ int code_rows_read(int file, struct code_rows *rows)
 		*rows = tables;
 		tables = (struct code_rows){};
 	}
+	rows->is_partial = is_partial;
 	code_rows_clear(&tables);
 	code_rows_clear(&others);
 	free(covered.spans);
 	return result;
+}
+
+int code_rows_read(int file, struct code_rows *rows)
+{
+	return read_rows(file, true, rows);
+}
+
+int code_rows_read_unanalysed(int file, struct code_rows *rows)
+{
+	return read_rows(file, false, rows);
 }

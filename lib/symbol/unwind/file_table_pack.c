@@ -112,7 +112,12 @@ int file_table_pack(const struct code_rows *rows, struct file_table *table)
 {
 	u32 leaves = leaf_count(rows);
 
-	return add_nodes(table, leaves) ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
+	int result = add_nodes(table, leaves)
+			     ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
+
+	if (!result)
+		table->chunks[FILE_TABLE_ROOT].is_partial = rows->is_partial;
+	return result;
 }
 
 void file_table_clear(struct file_table *table)

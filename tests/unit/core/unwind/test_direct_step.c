@@ -469,6 +469,28 @@ TEST(code_without_tables_is_read)
 	assert_int_equal(walk.registers.value[REGISTER_RIP], WORD(30));
 }
 
+/* One pc in the row that no table covers, and the pc where the row begins: what the partial table
+ * says of them hides no rule of the whole table, which comes later. */
+TEST(a_partial_table_hides_no_rule_of_the_whole_one)
+{
+	static const u64 places[] = {WORD(9), WORD(10)};
+	struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
+
+	for (u32 i = 0; i < 2; i++) {
+		one_table();
+		chunks[CHUNK_ROOT].is_partial = true;
+		memcpy(chunks[CHUNK_RULES].word, &by_code, sizeof(by_code));
+		chunks[CHUNK_LEAF].word[2] = FILE_TABLE_ROW(8 * 12, 0);
+		walk_from(places[i]);
+		assert_int_equal(walk.search.table_steps, 1);
+		assert_int_not_equal(walk.stop, STOP_ROOT);
+		chunks[CHUNK_ROOT].is_partial = false;
+		memcpy(chunks[CHUNK_RULES].word, table_rules, sizeof(table_rules));
+		assert_int_equal(walk_on(places[i]), STOP_ROOT);
+		assert_int_equal(stack.depth, 2);
+	}
+}
+
 /* Its place is no file's. */
 TEST(generated_code_is_in_no_table)
 {

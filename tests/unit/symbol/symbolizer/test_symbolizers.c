@@ -19,6 +19,7 @@
 #define DIES 78
 #define UNFOUND 79
 #define NO_ROOM 80
+#define PARTIAL 81
 #define HELD 126 /* while it is not 0, the service makes no table */
 #define MADE 127 /* how many */
 #define SOMEBODY 12345
@@ -49,23 +50,26 @@ static u8 byte_of(int file, u32 index)
 	return byte;
 }
 
-static void make_table(int file, u32 number, struct symbolizer_answer *answer)
+static void make_table(int file, const struct symbolizer_request *request,
+		       struct symbolizer_answer *answer)
 {
+	u32 number = request->number;
 	u8 made = byte_of(file, MADE) + 1;
 
-	while (byte_of(file, HELD))
+	while (byte_of(file, HELD) == 1 || byte_of(file, HELD) == number)
 		usleep(1000);
 	assert_int_equal(pwrite(file, &made, 1, number), 1);
 	assert_int_equal(pwrite(file, &made, 1, MADE), 1);
 	answer->result = number == NO_ROOM ? -E2BIG : 0;
+	answer->is_partial = number == PARTIAL; /* of an analysis nobody asks */
 }
 
 static void answer(int socket, const struct symbolizer_request *request, int file)
 {
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
 
-	if (request->what == SYMBOLIZER_TABLE)
-		make_table(file, request->number, &answer);
+	if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
+		make_table(file, request, &answer);
 
 	while (request->number == HANGS)
 		pause();
@@ -357,6 +361,35 @@ TEST(tables_wait_for_names, setup, teardown)
 	assert_in_range(tables[MADE], 1, 2);
 	await_tables(3);
 	assert_true(tables[1] < tables[2] && tables[2] < tables[3]);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
+}
+
+/* Also for a table that is asked for later. */
+TEST(an_analysis_waits_for_all_tables, setup, teardown)
+{
+	static const u32 numbers[] = {PARTIAL, 2, 3};
+
+	tables[HELD] = 2;
+	for (u32 i = 0; i < 3; i++)
+		meet(numbers[i], SOMEBODY);
+	tabulate(PARTIAL);
+	tabulate(2);
+	while (!symbolizers_are_analysing(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	assert_true(symbolizers_are_tabulating(symbolizers));
+	tabulate(3);
+	__atomic_store_n(&tables[HELD], 0, __ATOMIC_RELEASE);
+	while (symbolizers_are_analysing(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	assert_false(symbolizers_are_tabulating(symbolizers));
+	assert_int_equal(tables[2], 2);
+	assert_int_equal(tables[3], 3);
+	assert_int_equal(tables[PARTIAL], 4);
+	assert_int_equal(tables[MADE], 4);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 

@@ -145,6 +145,30 @@ TEST(a_table_is_published_once, set_up, tear_down)
 	assert_true(table_is_published(map, 7));
 }
 
+static int publish_partial(u32 number, u32 count)
+{
+	struct file_table table = table_of(number, count);
+
+	chunks[FILE_TABLE_ROOT].is_partial = true;
+	return table_publish(map, number, &table);
+}
+
+TEST(a_whole_table_takes_the_place_of_a_partial_one, set_up, tear_down)
+{
+	assert_int_equal(publish_partial(7, 5), 0);
+	assert_true(table_is_published(map, 7));
+	assert_false(table_is_whole(map, 7));
+	assert_int_equal(publish_partial(7, 5), 0);
+	assert_int_equal(publish(7, 5), 0);
+	assert_true(table_is_whole(map, 7));
+	assert_int_equal(count_chunks(), 5);
+	assert_int_equal(publish_partial(7, 5), -ESTALE);
+	assert_true(table_is_whole(map, 7));
+	assert_int_equal(publish_partial(8, 4), 0);
+	assert_int_equal(publish(8, 7), 0);
+	assert_int_equal(count_chunks(), 12);
+}
+
 TEST(the_longest_unused_goes, set_up, tear_down)
 {
 	for (u32 number = 1; number <= 4; number++)

@@ -373,6 +373,66 @@ static u32 rules_beside(u32 fill)
 	return rules;
 }
 
+static void read_unanalysed(const char *path, struct code_rows *rows)
+{
+	int file = open(path, O_RDONLY);
+
+	assert_true(file >= 0);
+	*rows = (struct code_rows){};
+	assert_int_equal(code_rows_read_unanalysed(file, rows), 0);
+	assert_true(code_rows_are_sound(rows));
+	close(file);
+}
+
+/* The first answer holds what the tables say, the second one also the rows of the code beside. */
+TEST(tables_come_before_the_analysis)
+{
+	struct sample sample = {"filled", "gcc -shared -nostdlib -o $OUT $IN", NULL, ".s"};
+	char path[SAMPLE_PATH_BYTES], source[512];
+	struct code_rows first, second;
+
+	snprintf(source, sizeof(source), FILLED, 1 << 10);
+	sample.source = source;
+	sample_build(&sample, path);
+	read_unanalysed(path, &first);
+	assert_true(first.is_partial);
+	assert_true(first.rule_count > 0);
+	assert_int_equal(count_analysed(&first), 0);
+	assert_int_equal(read_rows(path, &second), 0);
+	assert_false(second.is_partial);
+	assert_true(count_analysed(&second) > 0);
+	for (u32 i = 0; i < first.count; i++) {
+		const struct unwind_rule *rule = rule_at(&first, first.rows[i].offset);
+
+		if (rule && rule->cfa_kind != CFA_BY_CODE)
+			assert_memory_equal(rule, rule_at(&second, first.rows[i].offset),
+					    sizeof(*rule));
+	}
+	code_rows_clear(&first);
+	code_rows_clear(&second);
+	snprintf(source, sizeof(source), FILLED, 4 << 20);
+	sample_build(&sample, path);
+	read_unanalysed(path, &first);
+	assert_false(first.is_partial);
+	code_rows_clear(&first);
+}
+
+/* Its first table has no row, and says that there is more to come. */
+TEST(a_program_without_tables_is_partial_at_first)
+{
+	struct sample sample = {"bare",
+				"gcc -O2 $IN -o $OUT && objcopy -R .eh_frame -R .eh_frame_hdr $OUT",
+				SOURCE, ".c"};
+	char path[SAMPLE_PATH_BYTES];
+	struct code_rows rows;
+
+	sample_build(&sample, path);
+	read_unanalysed(path, &rows);
+	assert_true(rows.is_partial);
+	assert_int_equal(rows.count, 0);
+	code_rows_clear(&rows);
+}
+
 TEST(a_small_part_of_much_code_is_not_analysed)
 {
 	assert_true(rules_beside(1 << 10) > 0);
