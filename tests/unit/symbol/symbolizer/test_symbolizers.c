@@ -20,7 +20,7 @@
 #define UNFOUND 79
 #define NO_ROOM 80
 #define PARTIAL 81
-#define HELD 126 /* while it is not 0, the service makes no table */
+#define HELD 126 /* the service waits with the table of this number; 1: with all tables */
 #define MADE 127 /* how many */
 #define SOMEBODY 12345
 
@@ -364,7 +364,7 @@ TEST(tables_wait_for_names, setup, teardown)
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
-/* Also for a table that is asked for later. */
+/* Also for a table that is asked for behind the analysis. */
 TEST(an_analysis_waits_for_all_tables, setup, teardown)
 {
 	static const u32 numbers[] = {PARTIAL, 2, 3};
