@@ -106,6 +106,8 @@ static int fill_window(struct following *following)
 	while (!result && !following->ended && clock_ms() < end) {
 		following->ended = signal_asks_to_end(signals_wait(following->signals, ms)) ||
 				   !folder_is_there(following->folder);
+		if (following->ended)
+			interrupt_end(); /* the last window waits a short time for names */
 		result = live_window_drain(&following->window, &ms, &events);
 		if (events && end == UINT64_MAX)
 			end = clock_ms() + WINDOW_MS;
