@@ -9,11 +9,11 @@
  *   MOVED_FILE    they are equal: the mapping counts as that part of the file
  *   MOVED_OTHER   they are not: it is generated code
  *
- * The key is of this mapping as it is now: with every change of it (mprotect(), mremap(), munmap(),
- * a fork of its process) the kernel gives it another stamp. A process that is to write to the
- * mapping has to change it first, so what was compared is what is there. Of a mapping that is
- * writable as it is (Node.js leaves it so) that is not known: it is compared again and again, after
- * a second and then whenever as much time has passed as it was equal, at most 64 seconds.
+ * The key names the mapping as it is now: the kernel gives a mapping another stamp with every
+ * change (mprotect(), mremap(), munmap(), a fork of the process). A process must change a mapping
+ * that is not writable before a write, so equal bytes stay equal under one key. A mapping that is
+ * writable (Node.js leaves it so) may change at any time. User space compares such a mapping again
+ * after a second, and then after as long as the bytes have been equal, at most 64 seconds.
  */
 #ifndef STACKMAP_ABI_MOVED_CODE_H
 #define STACKMAP_ABI_MOVED_CODE_H

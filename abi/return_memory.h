@@ -6,10 +6,8 @@
 
 #include "scalar.h"
 
-#define RETURN_WORDS_MAX 64 /* stack words from rsp on, up to the frame pointer's */
-#define RETURN_WORDS_POINTERLESS                                                                   \
-	16 /* stack words that a search reads if rbp is no frame pointer                           \
-	    */
+#define RETURN_WORDS_MAX 64	    /* stack words from rsp on, up to the frame pointer's */
+#define RETURN_WORDS_POINTERLESS 16 /* the same, if rbp is no frame pointer */
 
 /* The kind of code in front of the address that a stack word holds. */
 enum return_kind {

@@ -67,11 +67,11 @@ ABI_SIZE(struct unwind_registers, 264);
 	(!((registers)->known >> (reg)&1) || !(registers)->value[reg])
 
 /*
- * True if these registers, which a rule that is no guess gives for the caller, say that there is
- * none: whoever made the stack of a coroutine has put 0 where the first function's return address
- * belongs, and 0 into the registers (Ruby; D puts the end of the stack into rbp, which is the CFA).
- * By the ABI 0 in rbp marks the outermost frame, and the CFA of each frame is a multiple of 16.
- * Behind a return address that was overwritten, or a wrong CFA, registers are those of callers.
+ * True if the frame has no caller: the stack of a coroutine begins there. The registers are those
+ * that a table's rule or another proven rule gives for the caller. Ruby puts 0 where the first
+ * function's return address belongs, and 0 into the registers; D puts the end of the stack, which
+ * is the CFA, into rbp. By the ABI 0 in rbp marks the outermost frame, and the CFA of each frame is
+ * a multiple of 16. An overwritten return address or a wrong CFA leaves registers that are not 0.
  */
 ABI_INLINE u32 registers_have_no_caller(const struct unwind_registers *registers)
 {

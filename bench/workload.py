@@ -67,7 +67,7 @@ def copy(scale):
 
 
 def _with_file(bytes, command):
-    """A command over a file of noise, $file. What makes the file is no sample of the program."""
+    """A command that reads a file of noise, $file. The shell makes the file, so the samples of the command do not count its making."""
     return f"file=$(mktemp) && head -c {bytes} /dev/urandom >$file && {command}; rm -rf $file $file.*"
 
 

@@ -71,7 +71,9 @@ static __always_inline int build_id_look_in(struct vma_search *search,
 	return build_id_read(search, record);
 }
 
-/* Of the mapping of an address, or what else is to be done for it. */
+/* Reads the build id of the file that is mapped at an address. A mapping without a file is noted
+ * for a comparison with the file beside it instead (moved_want()). -EAGAIN: there is no build id to
+ * read. */
 __noinline int build_id_lookup(struct vma_search *search, u64 address)
 {
 	struct mapping_record *record;

@@ -11,13 +11,13 @@
 /* User space adds 1 when a mapping has become MOVED_FILE: what is cached of mappings is void. */
 unsigned int moved_generation;
 
-/* What others can write to is never compared. */
+/* Shared memory is never compared: other processes may write to it. */
 static __always_inline bool may_be_moved(const struct vma_entry *entry)
 {
 	return !(entry->flags & VM_SHARED);
 }
 
-/* Of search->entry. */
+/* Makes *key that of the mapping search->entry. */
 static __always_inline void moved_key_of(struct moved_key *key, const struct vma_search *search)
 {
 	struct vm_area_struct *vma = (void *)search->entry.vma;

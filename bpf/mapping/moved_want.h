@@ -52,7 +52,8 @@ __noinline int moved_put(struct vma_search *search)
 	return 0;
 }
 
-/* Of the mapping search->entry, which has no file. A global function: it is verified by itself. */
+/* Notes the mapping search->entry, which has no file, for a comparison with the file beside it. The
+ * function is global, so the verifier looks at it once. */
 __noinline int moved_want(struct vma_search *search)
 {
 	bool is_file;

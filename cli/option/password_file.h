@@ -6,8 +6,8 @@
 #ifndef CLI_PASSWORD_FILE_H
 #define CLI_PASSWORD_FILE_H
 
-/* Sets *password, for secret_free(); NULL: no file was named, and there is no credential.
- * EXIT_DONE, or a message and EXIT_FAILED. */
+/* The caller frees *password by secret_free(). *password is NULL if no file was named and there is
+ * no credential. Returns EXIT_DONE, or prints a message and returns EXIT_FAILED. */
 int password_file_read(const char *path, char **password);
 
 #endif

@@ -70,7 +70,8 @@ int privilege_drop(const struct privilege_needs *needs)
 	return EXIT_FAILED;
 }
 
-/* A failure leaves unneeded capabilities, which is no reason to refuse showing the recording. */
+/* An error is ignored: the command then shows the recording with capabilities that it does not
+ * need. */
 void privilege_keep_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);

@@ -11,7 +11,8 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-/* A missing stack without a loss (user mode) gets a line only if there is no other stack. */
+/* A path without frames gets a line if something was lost, or if the event has no other stack
+ * (`alone`): an event in user mode has no kernel stack, which is no loss. */
 static void print_path(const struct report *report, const struct profile_path *path,
 		       const char *tag, bool alone)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frames of a stack depend on the event in one way only: below a leaf the innermost frame is a
- * return address, too. So each stack has two lists of frames ("parts"), made when they are first
- * needed, and the list of an event is joined from at most two parts, the leaf, and the markers of
- * sides without a stack.
+ * The frames of a stack depend on the event in one way only: if the event has a leaf, the innermost
+ * frame of the stack is a return address, too. Each stack therefore has two lists of frames
+ * ("parts"), which are made when an event first needs them. The list of an event joins at most two
+ * parts, the leaf, and the markers of sides without a stack.
  */
 #include "event_stack.h"
 

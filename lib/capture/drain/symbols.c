@@ -12,6 +12,7 @@
 #include "user_unwind/user_unwinder.h"
 
 #define PATH_BYTES_MAX 4096
+#define MOVED_MS 20		 /* between two looks at moved code, which read a map */
 #define TABULATE_AGAIN_MS 600000 /* a table may have gone by then: symbolizer/table_evict.h */
 
 /* Each stands in the slot of its id, or the next one: where the programs look for it. */
@@ -44,14 +45,20 @@ static void leave_out_processes(const struct recording *recording)
 			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
 }
 
-/* What the programs have kept of mappings is void when moved code has become known. */
+/* Asks for the comparison of moved code that the programs have met. The programs forget the
+ * mappings that they keep when a comparison has found moved code. */
 static void compare_moved_code(struct recording *recording)
 {
 	struct capture_bpf *programs = loaded_programs(recording->loaded);
 	int map = bpf_map__fd(programs->maps.moved_code);
 	struct moved_code wanted[MOVED_CODE_ASK_MAX];
-	u32 files, count = moved_code_take(map, wanted, &files);
+	u64 now = clock_ms();
+	u32 files, count;
 
+	if (now < recording->moved_next)
+		return;
+	recording->moved_next = now + MOVED_MS;
+	count = moved_code_take(map, wanted, &files);
 	for (u32 i = 0; i < count; i++)
 		symbolizers_compare(recording->symbolizers, wanted[i].number, wanted[i].tgid,
 				    loaded_mapping(recording->loaded, wanted[i].number), map);

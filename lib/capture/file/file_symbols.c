@@ -153,8 +153,7 @@ static struct patience patience_from(const struct recording *recording, u64 bega
 	return patience;
 }
 
-/* Once the end was asked for, the wait is short for all; when nobody waits any longer, there is
- * none. */
+/* A request to end shortens the wait for every file; interrupt_now() ends it. */
 static int await_names(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();

@@ -283,7 +283,7 @@ def test_code_on_other_stacks():
         stacks = [names_of(event) for event in recording.events()]
         inside = [names for names in stacks if "at_end" in names]
         wrong = [names for names in inside if names[names.index("at_end"):][1:len(path) + 1] != path]
-        assert len(inside) > 10 and not wrong, (what, len(inside), wrong[:3])
+        assert len(inside) > 50 and not wrong, (what, len(inside), wrong[:3])
         complete, rest = user_account(recording)
         assert complete > 50 * sum(rest.values()), (what, complete, rest)
 
@@ -297,7 +297,7 @@ def test_coroutines():
         recording = record("-F", 499, "-e", "cpu-clock,syscalls:sys_enter_getppid", "--", program("coroutine"), what)
         stacks = [names_of(event) for event in recording.events()]
         inside = [names[names.index("at_end"):] for names in stacks if "at_end" in names]
-        assert len(inside) > 10 and all(names[1] == "body" for names in inside), (what, len(inside), inside[:3])
+        assert len(inside) > 50 and all(names[1] == "body" for names in inside), (what, len(inside), inside[:3])
         assert not root or all(names[-1] == root for names in inside), (what, inside[:3])
         complete, rest = user_account(recording)
         assert complete > 50 * sum(rest.values()), (what, complete, rest)

@@ -38,7 +38,7 @@ STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "__GI___clone3", "
 AFTER_START = {"__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main", "start_thread"}
 
 # exit() at the end of a thread, where the C library has begun it.
-THREAD_END = b"\xb8\x3c\0\0\0\x0f\x05"
+THREAD_END = {"x86_64": b"\xb8\x3c\0\0\0\x0f\x05", "aarch64": b"\xa8\x0b\x80\xd2\x01\0\0\xd4"}[os.uname().machine]
 NEAR = 64
 
 Event = collections.namedtuple("Event", "comm frames mark")
@@ -79,7 +79,7 @@ def is_own(frame):
 
 @functools.lru_cache(maxsize=None)
 def entry_offset(path):
-    """Where in a file of 64 bits its program begins."""
+    """Where in a file of 64 bits its program, or the loader, begins."""
     with open(path, "rb") as file:
         data = file.read()
     entry, first = struct.unpack_from("=QQ", data, 24)

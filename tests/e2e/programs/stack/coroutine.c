@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * coroutine WHAT: a stack that begins in the middle of a program, with complete call frame
- * information; a system call (getppid) and a turn of 0.4 seconds in at_end().
+ * information; a system call (getppid) and 0.4 seconds of CPU time in at_end().
  *
  *   context      makecontext() starts body()
  *   null         body() begins on a stack whose first return address and registers are 0
@@ -78,7 +78,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * other_stack WHAT: code on another stack than its caller, with complete call frame information;
- * a system call (getppid) and a turn of 0.4 seconds in at_end().
+ * a system call (getppid) and 0.4 seconds of CPU time in at_end().
  *
  *   above       main() calls at_end() on a stack that lies above that of the thread
  *   fiber       main() starts fiber() on a stack in the heap, which calls at_end() on the stack of
@@ -50,7 +50,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
