@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "error.h"
@@ -22,6 +23,9 @@
 #include "view/names.h"
 #include "view/recording.h"
 
+#define TEXT_BYTES_MAX (1 << 20)
+#define TEXTS_BYTES_MAX (64U << 20)
+
 struct script_values {
 	struct recording_values recording;
 	struct names_values names;
@@ -29,6 +33,25 @@ struct script_values {
 	bool ids;
 	bool hashes;
 	bool show_cgroup;
+};
+
+struct stack_text {
+	char *lines; /* NULL: not made yet */
+	size_t bytes;
+};
+
+/*
+ * Most events have a stack that an earlier event had, so the lines of a stack are kept. Behind a
+ * leaf the first frame of a stack is a return address, and its line may be another one: such lines
+ * are kept apart. All lines are dropped when they take TEXTS_BYTES_MAX together; a stack whose
+ * lines alone take more than TEXT_BYTES_MAX is printed without being kept.
+ */
+struct stack_texts {
+	struct stack_text *items; /* [2 * index of the stack + is behind a leaf] */
+	size_t count, bytes;
+	FILE *maker; /* writes to `made` */
+	char *made;
+	size_t made_bytes;
 };
 
 struct script {
@@ -42,6 +65,7 @@ struct script {
 	struct frame_names *names;
 	struct wakeups *wakeups;
 	struct stack_hashes *hashes;
+	struct stack_texts *texts;
 };
 
 /* One side of an event's stack. */
@@ -99,49 +123,119 @@ static void print_place(const struct trace_event *event)
 }
 
 /* As perf script does for its field srcline. */
-static void print_line(const struct script *script, const struct frame_function *function)
+static void print_line(const struct script *script, const struct frame_function *function, FILE *to)
 {
 	if (!script->lines || !function->file)
 		return;
-	printf("  ");
-	printable_put(function->file, stdout);
-	printf(":%u\n", function->line);
+	fputs("  ", to);
+	printable_put(function->file, to);
+	fprintf(to, ":%u\n", function->line);
 }
 
-static void print_inlined(const struct script *script, const struct frame_name *name)
+static void print_inlined(const struct script *script, const struct frame_name *name, FILE *to)
 {
 	for (u32 i = 0; i + 1 < name->function_count; i++) {
-		printf("\t%16llx ", (unsigned long long)name->address);
-		printable_put(frame_names_label(script->names, name->functions[i].label), stdout);
-		putchar('\n');
-		print_line(script, &name->functions[i]);
+		fprintf(to, "\t%16llx ", (unsigned long long)name->address);
+		printable_put(frame_names_label(script->names, name->functions[i].label), to);
+		putc('\n', to);
+		print_line(script, &name->functions[i], to);
 	}
 }
 
-static void print_label(const struct script *script, const struct frame_name *name)
+static void print_label(const struct script *script, const struct frame_name *name, FILE *to)
 {
 	if (FRAME_IS_OMITTED(name->frame))
-		printf("[%llu frames omitted]", (unsigned long long)name->address);
+		fprintf(to, "[%llu frames omitted]", (unsigned long long)name->address);
 	else
-		printable_put(frame_names_label(script->names, name->label), stdout);
+		printable_put(frame_names_label(script->names, name->label), to);
 }
 
-static int print_frame(const struct script *script, u64 frame, bool return_address)
+static int print_frame(const struct script *script, u64 frame, bool return_address, FILE *to)
 {
 	const struct frame_name *name = frame_names_find(script->names, frame, return_address);
 
 	if (!name)
 		return -ENOMEM;
-	print_inlined(script, name);
-	printf("\t%16llx ", (unsigned long long)name->address);
-	print_label(script, name);
+	print_inlined(script, name, to);
+	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
+	print_label(script, name, to);
 	if (name->function && name->size)
-		printf("+0x%llx", (unsigned long long)name->offset);
-	printf(" (");
-	printable_put(name->object, stdout);
-	printf(")\n");
-	print_line(script, &name->functions[name->function_count - 1]);
+		fprintf(to, "+0x%llx", (unsigned long long)name->offset);
+	fputs(" (", to);
+	printable_put(name->object, to);
+	fputs(")\n", to);
+	print_line(script, &name->functions[name->function_count - 1], to);
 	return 0;
+}
+
+static void drop_texts(struct stack_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		free(texts->items[i].lines);
+		texts->items[i].lines = NULL;
+	}
+	texts->bytes = 0;
+}
+
+/* -ENOMEM. Makes nothing of a stack with too many bytes. */
+static int make_text(const struct script *script, const struct trace_stack *stack, bool behind_leaf,
+		     struct stack_text *text)
+{
+	struct stack_texts *texts = script->texts;
+	int err = 0;
+
+	rewind(texts->maker);
+	for (u32 i = 0; i < stack->depth && !err; i++) {
+		err = print_frame(script, stack->frames[i], i > 0 || behind_leaf, texts->maker);
+		if (ftello(texts->maker) > TEXT_BYTES_MAX)
+			return err;
+	}
+	if (err || fflush(texts->maker))
+		return -ENOMEM;
+	if (texts->bytes + texts->made_bytes > TEXTS_BYTES_MAX)
+		drop_texts(texts);
+	text->lines = malloc(texts->made_bytes + 1);
+	if (!text->lines)
+		return -ENOMEM;
+	memcpy(text->lines, texts->made, texts->made_bytes);
+	text->bytes = texts->made_bytes;
+	texts->bytes += text->bytes;
+	return 0;
+}
+
+static int print_stack(const struct script *script, const struct trace_stack *stack,
+		       bool behind_leaf)
+{
+	struct stack_text *text =
+		&script->texts->items[2 * (size_t)(stack - script->stacks) + behind_leaf];
+	int err = text->lines ? 0 : make_text(script, stack, behind_leaf, text);
+
+	if (!err && text->lines)
+		fwrite(text->lines, 1, text->bytes, stdout);
+	else
+		for (u32 i = 0; i < stack->depth && !err; i++)
+			err = print_frame(script, stack->frames[i], i > 0 || behind_leaf, stdout);
+	return err;
+}
+
+static void free_texts(struct stack_texts *texts)
+{
+	if (texts->items)
+		drop_texts(texts);
+	if (texts->maker)
+		fclose(texts->maker);
+	free(texts->made);
+	free(texts->items);
+}
+
+static int create_texts(struct script *script, u32 stacks)
+{
+	struct stack_texts *texts = script->texts;
+
+	*texts = (struct stack_texts){.count = 2 * (size_t)stacks};
+	texts->items = calloc(texts->count + 1, sizeof(*texts->items));
+	texts->maker = open_memstream(&texts->made, &texts->made_bytes);
+	return texts->items && texts->maker ? 0 : -ENOMEM;
 }
 
 /* Stands for the frames that are not known. */
@@ -152,10 +246,10 @@ static void print_marker(const struct side *side)
 
 static int print_side(const struct script *script, struct side side)
 {
-	int err = side.leaf ? print_frame(script, side.leaf, false) : 0;
+	int err = side.leaf ? print_frame(script, side.leaf, false, stdout) : 0;
 
-	for (u32 i = 0; side.stack && i < side.stack->depth && !err; i++)
-		err = print_frame(script, side.stack->frames[i], i > 0 || side.leaf);
+	if (!err && side.stack)
+		err = print_stack(script, side.stack, side.leaf);
 	if (!err && stack_end_is_cut(side.end))
 		print_marker(&side);
 	return err;
@@ -278,12 +372,14 @@ static int visit_event(void *arg, const struct trace_event *event)
 static int print_events(struct script *script, const struct script_values *values,
 			struct stackmap_error *error)
 {
+	struct stack_texts texts = {};
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
 			  ?: wakeups_create(script->reader, &script->wakeups)
 			  ?: stack_hashes_create(script->reader, &script->hashes);
 
 	trace_reader_sources(script->reader, &script->sources);
-	trace_reader_stacks(script->reader, &script->stacks);
+	script->texts = &texts;
+	err = err ?: create_texts(script, trace_reader_stacks(script->reader, &script->stacks));
 	script->print = values->hashes ? print_with_hash
 			: values->ids  ? print_with_ids
 				       : print_with_stacks;
@@ -294,6 +390,7 @@ static int print_events(struct script *script, const struct script_values *value
 	frame_names_free(&script->names);
 	wakeups_free(&script->wakeups);
 	stack_hashes_free(&script->hashes);
+	free_texts(&texts);
 	return err > 0 ? 0 : err;
 }
 

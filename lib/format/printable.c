@@ -104,10 +104,27 @@ u32 printable_put_next(const char *text, FILE *to)
 	return bytes;
 }
 
+/* How many of the first bytes are ASCII that is printed. */
+static size_t ascii_bytes(const char *text)
+{
+	size_t count = 0;
+
+	while (text[count] >= ' ' && text[count] <= '~')
+		count++;
+	return count;
+}
+
 void printable_put(const char *text, FILE *to)
 {
-	while (*text)
-		text += printable_put_next(text, to);
+	size_t ascii;
+
+	for (; *text; text += printable_put_next(text, to)) {
+		ascii = ascii_bytes(text);
+		fwrite_unlocked(text, 1, ascii, to);
+		text += ascii;
+		if (!*text)
+			break;
+	}
 }
 
 size_t printable_count(const char *text)

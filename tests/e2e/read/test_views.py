@@ -108,6 +108,15 @@ def test_fast_names_open_the_recording_only():
         assert not re.search(r"^\d+ +(v?fork|clone3?)\(", calls, re.MULTILINE), calls
 
 
+def test_a_stack_alone_and_behind_a_leaf():
+    """Behind a leaf its innermost frame is a return address, which belongs to the function before it; alone it is where the
+    event happened. Each of the three events shows its own lines, whichever came first."""
+    run(program("write_leaf"), "leaf.data")
+    shown_frames = [re.findall(r"^\t +[0-9a-f]+ (\w+)\+", event, re.MULTILINE)
+                    for event in run(STACKMAP, "script", "leaf.data").stdout.split("\n\n")[:-1]]
+    assert shown_frames == [["second", "first"], ["leaf", "first", "first"], ["second", "first"]], shown_frames
+
+
 # Recordings that have little in them.
 
 KINDS = {"nothing": 0, "no-events": 0, "only-lost": 0, "no-stacks": 3, "only-kernel": 3, "unfinished": 3, "no-values": 3,

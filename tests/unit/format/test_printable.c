@@ -34,6 +34,14 @@ TEST(text_of_all_languages_is_shown)
 	      "\u00ac\u00ae\u200a\u2010\u2027\u202f\u205f\u2070\U0010ffff");
 }
 
+TEST(what_is_shown_and_what_is_not_follow_each_other)
+{
+	check("a\033b", "a?b");
+	check("\033ab\177", "?ab?");
+	check("\u00e9a\u00e9 ~\u00e9", "\u00e9a\u00e9 ~\u00e9");
+	check("ab\xff", "ab?");
+}
+
 TEST(control_characters_are_not)
 {
 	char text[] = "a?b";
