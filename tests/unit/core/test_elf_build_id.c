@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The search for a build id in images of both classes, as linkers make them and as somebody would
- * forge them: whatever they say, nothing is read but what is mapped. The images are laid out by the
- * system's <elf.h>, which the search does not use.
+ * The search for a build id in 32-bit and 64-bit images, as linkers make them and as an attacker
+ * would forge them: the search reads no byte outside of the mapping, whatever the image says. The
+ * tests lay the images out by the system's <elf.h>, which the search does not use.
  */
 #include "elf_build_id.h"
 
-/* cmocka needs these three before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +22,22 @@
 
 static const u8 id[4096] = {0x3a, 0x81, 0xfe, 0x00, 0x17, 0x2b, 0xc4, 0x90, 0x55, 0x6d, 0xe8,
 			    0x0f, 0x71, 0xa2, 0x39, 0xdd, 0x46, 0x18, 0x0b, 0x9c, 0x77};
-static const u8 classes[] = {ELFCLASS32, ELFCLASS64};
+
+/* A test that runs with a 32-bit image and with a 64-bit one. */
+#define TEST_OF_BOTH_CLASSES(name)                                                                 \
+	static void name(u8 class);                                                                \
+	TEST(name##_in_32_bits)                                                                    \
+	{                                                                                          \
+		name(ELFCLASS32);                                                                  \
+	}                                                                                          \
+	TEST(name##_in_64_bits)                                                                    \
+	{                                                                                          \
+		name(ELFCLASS64);                                                                  \
+	}                                                                                          \
+	static void name(u8 class)
 
 static u8 image[MAPPED];
-static u32 hole, hole_bytes; /* what is not there now */
+static u32 hole, hole_bytes; /* bytes of the image that cannot be read now */
 static struct elf_build_id search;
 
 bool elf_read(u64 address, void *buffer, u32 bytes)
@@ -48,7 +56,7 @@ static bool is_64(void)
 	return image[EI_CLASS] == ELFCLASS64;
 }
 
-/* An image of a class with so many program headers, all of them nothing. */
+/* An image whose program headers are all zero. */
 static void set_header(u8 class, u16 segments)
 {
 	const Elf64_Ehdr header_64 = {
@@ -87,7 +95,7 @@ static void set_segment(u32 i, u32 type, u64 offset, u64 bytes)
 		       sizeof(segment_32));
 }
 
-/* Where the next one is. */
+/* Returns the offset of the next note. */
 static u32 set_note(u32 at, u32 type, const char *name, u32 name_bytes, u32 bytes)
 {
 	const Elf64_Nhdr head = {.n_namesz = name_bytes, .n_descsz = bytes, .n_type = type};
@@ -105,7 +113,7 @@ static u32 set_id(u32 at, u32 bytes)
 	return set_note(at, NT_GNU_BUILD_ID, "GNU", 4, bytes);
 }
 
-/* As a linker makes it: an id of the usual length. Where it ends. */
+/* Makes an image as a linker does, with an id of 20 bytes. Returns the offset of its end. */
 static u32 set_usual(u8 class)
 {
 	set_header(class, SEGMENTS);
@@ -127,25 +135,25 @@ static void assert_found(u32 bytes)
 	assert_memory_equal(search.id, id, bytes);
 }
 
-static void assert_none(void)
+static void assert_not_found(void)
 {
 	assert_int_equal(find_in(MAPPED), 0);
 	assert_int_equal(search.id_bytes, 0);
 }
 
-static void it_is_found(void **state)
+TEST_OF_BOTH_CLASSES(an_id_is_found)
 {
-	set_usual(*(u8 *)*state);
+	set_usual(class);
 	assert_found(ID_BYTES);
 }
 
-static void notes_of_all_lengths_come_before_it(void **state)
+TEST_OF_BOTH_CLASSES(an_id_after_notes_of_all_lengths_is_found)
 {
 	u32 name_bytes, bytes, at;
 
 	for (name_bytes = 0; name_bytes < 9; name_bytes++)
 		for (bytes = 0; bytes < 9; bytes++) {
-			set_header(*(u8 *)*state, SEGMENTS);
+			set_header(class, SEGMENTS);
 			at = set_note(NOTES, NT_GNU_BUILD_ID, "", name_bytes, bytes);
 			at = set_note(at, NT_GNU_ABI_TAG, "GNU", 4, 16);
 			at = set_id(at, ID_BYTES);
@@ -154,105 +162,103 @@ static void notes_of_all_lengths_come_before_it(void **state)
 		}
 }
 
-static void segments_of_other_notes_come_before_it(void **state)
+TEST_OF_BOTH_CLASSES(an_id_after_a_segment_of_other_notes_is_found)
 {
 	u32 at;
 
-	set_usual(*(u8 *)*state);
+	set_usual(class);
 	at = set_note(PAGE, NT_GNU_PROPERTY_TYPE_0, "GNU", 4, 32);
 	set_segment(1, PT_NOTE, PAGE, at - PAGE);
 	assert_found(ID_BYTES);
 }
 
-static void a_note_of_somebody_else_is_none(void **state)
+TEST_OF_BOTH_CLASSES(a_note_of_another_owner_or_type_is_not_an_id)
 {
-	set_usual(*(u8 *)*state);
+	set_usual(class);
 	set_note(NOTES, NT_GNU_BUILD_ID, "Go", 4, ID_BYTES);
-	assert_none();
+	assert_not_found();
 	set_note(NOTES, NT_GNU_BUILD_ID, "GNU", 5, ID_BYTES);
-	assert_none();
+	assert_not_found();
 	set_note(NOTES, NT_GNU_HWCAP, "GNU", 4, ID_BYTES);
-	assert_none();
+	assert_not_found();
 }
 
-static void ids_of_all_lengths(void **state)
+TEST_OF_BOTH_CLASSES(ids_of_1_to_20_bytes_are_found_and_others_refused)
 {
-	const u32 none[] = {0, MAPPING_BUILD_ID_MAX + 1, 64, 4096, 4097, 1U << 31, UINT32_MAX};
+	const u32 refused[] = {0, MAPPING_BUILD_ID_MAX + 1, 64, 4096, 4097, 1U << 31, UINT32_MAX};
 	u32 bytes, i;
 
 	for (bytes = 1; bytes <= MAPPING_BUILD_ID_MAX; bytes++) {
-		set_usual(*(u8 *)*state);
+		set_usual(class);
 		set_id(NOTES, bytes);
 		assert_found(bytes);
 	}
-	for (i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		set_usual(*(u8 *)*state);
+	for (i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		set_usual(class);
 		set_segment(2, PT_NOTE, NOTES, UINT32_MAX);
-		set_id(NOTES, none[i]);
-		assert_none();
+		set_id(NOTES, refused[i]);
+		assert_not_found();
 	}
 }
 
-static void what_is_no_image_has_none(void **state)
+TEST_OF_BOTH_CLASSES(an_image_without_elf_header_has_no_id)
 {
-	u8 class = *(u8 *)*state;
-
 	set_usual(class);
 	image[EI_MAG0] ^= 1;
-	assert_none();
+	assert_not_found();
 	set_usual(class);
 	image[EI_CLASS] = ELFCLASSNONE;
-	assert_none();
+	assert_not_found();
 	image[EI_CLASS] = ELFCLASSNUM;
-	assert_none();
+	assert_not_found();
 	set_header(class, 0);
-	assert_none();
+	assert_not_found();
 	set_header(class, SEGMENTS);
-	assert_none();
+	assert_not_found();
 }
 
-/* What lies behind the first segment is not there, and never will be: no reason to come again. */
-static void a_mapping_that_ends_early(void **state)
+/* Bytes behind the end of the mapping never become readable: the answer is 0 instead of -EAGAIN. */
+TEST_OF_BOTH_CLASSES(an_id_behind_the_end_of_the_mapping_is_not_read)
 {
-	u32 end = set_usual(*(u8 *)*state), bytes;
+	u32 end = set_usual(class), bytes;
 
 	for (bytes = 0; bytes < end; bytes++)
 		assert_int_equal(find_in(bytes), 0);
 	assert_int_equal(find_in(end), ID_BYTES);
 }
 
-static void notes_that_end_early(void **state)
+TEST_OF_BOTH_CLASSES(a_segment_that_ends_before_its_id_has_no_id)
 {
-	u32 end = set_usual(*(u8 *)*state), bytes;
+	u32 end = set_usual(class), bytes;
 
 	for (bytes = 0; bytes < end - NOTES; bytes++) {
 		set_segment(2, PT_NOTE, NOTES, bytes);
-		assert_none();
+		assert_not_found();
 	}
 }
 
-/* They are not read any further, where the next page may not be there for ever. */
-static void what_comes_after_the_notes(void **state)
+/* The page behind the notes may stay absent for ever, so a read of it would ask for it for ever. */
+TEST_OF_BOTH_CLASSES(bytes_after_the_note_segment_are_not_read)
 {
 	u32 at = 3 * PAGE - sizeof(Elf64_Nhdr) - 4 - 16;
 
-	set_usual(*(u8 *)*state);
+	set_usual(class);
 	set_segment(2, PT_NOTE, at, 3 * PAGE - at);
 	at = set_note(at, NT_GNU_ABI_TAG, "GNU", 4, 16);
 	assert_int_equal(at, 3 * PAGE);
 	set_id(at, ID_BYTES);
-	assert_none();
+	assert_not_found();
 	hole = at, hole_bytes = PAGE;
-	assert_none();
+	assert_not_found();
 }
 
-/* The id lies across the end of a page, and so does what comes before it. */
-static void a_page_that_is_not_there(void **state)
+/* The id lies across the end of a page. */
+TEST_OF_BOTH_CLASSES(an_id_on_an_absent_page_is_asked_for_again)
 {
 	const u32 at = 3 * PAGE - sizeof(Elf64_Nhdr) - 4 - ID_BYTES / 2;
 	u32 page;
 
-	set_usual(*(u8 *)*state);
+	set_usual(class);
 	set_segment(2, PT_NOTE, at, sizeof(Elf64_Nhdr) + 4 + ID_BYTES);
 	set_id(at, ID_BYTES);
 	for (page = 0; page < MAPPED / PAGE; page++) {
@@ -262,12 +268,12 @@ static void a_page_that_is_not_there(void **state)
 	}
 }
 
-/* A note that is not there may be the one: what comes after it is not taken for it. */
-static void a_hole_before_it(void **state)
+/* The absent note may be the id, so a later note is not taken for it. */
+TEST_OF_BOTH_CLASSES(an_absent_note_before_the_id_is_asked_for_again)
 {
 	u32 at;
 
-	set_usual(*(u8 *)*state);
+	set_usual(class);
 	set_segment(0, PT_NOTE, PAGE, 64);
 	assert_found(ID_BYTES);
 	hole = PAGE, hole_bytes = 1;
@@ -279,7 +285,7 @@ static void a_hole_before_it(void **state)
 	assert_int_equal(find_in(MAPPED), -EAGAIN);
 }
 
-static void only_so_many_are_looked_at(void **state)
+TEST_OF_BOTH_CLASSES(at_most_16_notes_and_64_segments_are_searched)
 {
 	const u32 notes_max = 16, segments_max = 64;
 	u32 i, at;
@@ -287,28 +293,27 @@ static void only_so_many_are_looked_at(void **state)
 	for (i = 0; i <= notes_max; i++) {
 		u32 before;
 
-		set_usual(*(u8 *)*state);
+		set_usual(class);
 		for (at = NOTES, before = 0; before < i; before++)
 			at = set_note(at, NT_GNU_ABI_TAG, "GNU", 4, 16);
 		set_segment(2, PT_NOTE, NOTES, set_id(at, ID_BYTES) - NOTES);
 		assert_int_equal(find_in(MAPPED), i < notes_max ? ID_BYTES : 0);
 	}
-	set_header(*(u8 *)*state, 2);
+	set_header(class, 2);
 	set_segment(2, PT_NOTE, NOTES, set_id(NOTES, ID_BYTES) - NOTES);
-	assert_none();
+	assert_not_found();
 	for (i = segments_max - 1; i <= segments_max; i++) {
-		set_header(*(u8 *)*state, i + 1);
+		set_header(class, i + 1);
 		set_segment(i, PT_NOTE, NOTES, set_id(NOTES, ID_BYTES) - NOTES);
 		assert_int_equal(find_in(MAPPED), i < segments_max ? ID_BYTES : 0);
 	}
 }
 
-static void forged_places(void **state)
+TEST_OF_BOTH_CLASSES(forged_offsets_and_sizes_are_not_followed)
 {
 	const u64 places[] = {MAPPED - 1,	MAPPED,		 MAPPED + 1,	 INT32_MAX,
 			      UINT32_MAX - 15,	UINT32_MAX,	 1ULL << 32,	 INT64_MAX,
 			      UINT64_MAX - 127, UINT64_MAX - 15, UINT64_MAX - 3, UINT64_MAX};
-	u8 class = *(u8 *)*state;
 	u32 i;
 
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -329,47 +334,46 @@ static void forged_places(void **state)
 	}
 }
 
-/* Longer ones are taken for damage. */
-static void long_notes_are_passed_over(void **state)
+TEST_OF_BOTH_CLASSES(notes_longer_than_4096_bytes_are_damage)
 {
 	const u32 max = 4096;
 	u32 more;
 
 	for (more = 0; more < 2; more++) {
-		set_header(*(u8 *)*state, SEGMENTS);
+		set_header(class, SEGMENTS);
 		set_segment(2, PT_NOTE, PAGE, 3 * PAGE);
 		set_id(set_note(PAGE, NT_GNU_ABI_TAG, "GNU", max + more, 0), ID_BYTES);
 		assert_int_equal(find_in(MAPPED), more ? 0 : ID_BYTES);
-		set_header(*(u8 *)*state, SEGMENTS);
+		set_header(class, SEGMENTS);
 		set_segment(2, PT_NOTE, PAGE, 3 * PAGE);
 		set_id(set_note(PAGE, NT_GNU_ABI_TAG, "GNU", 4, max + more), ID_BYTES);
 		assert_int_equal(find_in(MAPPED), more ? 0 : ID_BYTES);
 	}
 }
 
-static void forged_lengths_of_notes(void **state)
+TEST_OF_BOTH_CLASSES(forged_lengths_of_notes_are_not_followed)
 {
 	const u32 lengths[] = {4097, MAPPED, INT32_MAX, 1U << 31, UINT32_MAX - 11, UINT32_MAX};
 	u32 i;
 
 	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
-		set_usual(*(u8 *)*state);
+		set_usual(class);
 		set_segment(2, PT_NOTE, NOTES, UINT32_MAX);
 		set_note(NOTES, NT_GNU_ABI_TAG, "GNU", lengths[i], 0);
-		assert_none();
+		assert_not_found();
 		set_note(NOTES, NT_GNU_ABI_TAG, "GNU", 4, lengths[i]);
-		assert_none();
+		assert_not_found();
 	}
 }
 
-/* elf_read() sees to it that nothing but the mapping is read. */
-static void damaged_images(void **state)
+/* elf_read() of this file fails the test when a byte outside of the mapping is read. */
+TEST_OF_BOTH_CLASSES(damaged_images_give_an_id_or_none)
 {
 	unsigned int seed = 1;
 	u32 i, damage;
 
 	for (i = 0; i < DAMAGED_IMAGES; i++) {
-		u32 end = set_usual(*(u8 *)*state);
+		u32 end = set_usual(class);
 		int found;
 
 		for (damage = rand_r(&seed) % 4; damage < 4; damage++) {
@@ -382,34 +386,4 @@ static void damaged_images(void **state)
 		assert_true(found >= 0 && found <= MAPPING_BUILD_ID_MAX);
 		assert_int_equal(found, search.id_bytes);
 	}
-}
-
-#define BOTH(test)                                                                                 \
-	{#test "_32", test, NULL, NULL, (void *)&classes[0]},                                      \
-	{                                                                                          \
-#test "_64", test, NULL, NULL, (void *)&classes[1]                                 \
-	}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOTH(it_is_found),
-		BOTH(notes_of_all_lengths_come_before_it),
-		BOTH(segments_of_other_notes_come_before_it),
-		BOTH(a_note_of_somebody_else_is_none),
-		BOTH(ids_of_all_lengths),
-		BOTH(what_is_no_image_has_none),
-		BOTH(a_mapping_that_ends_early),
-		BOTH(notes_that_end_early),
-		BOTH(what_comes_after_the_notes),
-		BOTH(a_page_that_is_not_there),
-		BOTH(a_hole_before_it),
-		BOTH(only_so_many_are_looked_at),
-		BOTH(forged_places),
-		BOTH(long_notes_are_passed_over),
-		BOTH(forged_lengths_of_notes),
-		BOTH(damaged_images),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
