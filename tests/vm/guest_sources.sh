@@ -59,7 +59,7 @@ recording() {
 	stackmap report --json "$name.data" >"$name.json" || { fault "$name: report ended with $?"; return; }
 	recorded=$(recorded_events "$name.json") || fault "$name: the ledger does not balance"
 	[ "${recorded:-0}" -ge "$events_min" ] || fault "$name: only $recorded events"
-	grep -q "\"$function" "$name.json" || fault "$name: no stack has $function"
+	grep -q "\"$function" "$name.json" || fault "$name: no stack has $function: $(tail -n 3 "$name.log")"
 	echo "    $recorded events"
 }
 

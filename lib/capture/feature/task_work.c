@@ -26,7 +26,7 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Of these, those that the kernel's types name, as bits; some milliseconds. */
+/* Reads which of `names` the kernel's types have, as bits. Takes some milliseconds. */
 static u64 find_named(void)
 {
 	u64 bits = kernel_btf_mentions(names, NAMES);
@@ -36,6 +36,7 @@ static u64 find_named(void)
 	return bits;
 }
 
+/* The same, kept for the process and until the next boot. */
 static u64 named(void)
 {
 	static _Atomic u64 known;
@@ -47,11 +48,14 @@ static u64 named(void)
 	for (u32 i = 0; i < NAMES; i++) {
 		int fact = boot_fact(BOOT_FACTS_FOLDER, names[i]);
 
-		if (fact < 0)
-			return known = find_named() | is_known;
+		if (fact < 0) {
+			bits = find_named() | is_known;
+			break;
+		}
 		bits |= (u64)fact << i;
 	}
-	return known = bits;
+	known = bits;
+	return bits;
 }
 
 enum task_work_form task_work_form(void)
