@@ -11,7 +11,7 @@
 
 #include "report/name/demangle_cache.h"
 #include "symbol/debuginfo/debug_lookup.h"
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 #include "symbol/file/mapped_file.h"
 
 #define PLACES_MAX (1U << 20)

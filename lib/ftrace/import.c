@@ -23,7 +23,6 @@
 #include "ftrace/names.h"
 #include "ftrace/ring_file.h"
 #include "ftrace/ring_live.h"
-#include "symbol/kernel/kernel_files.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/kernel_names.h"
 

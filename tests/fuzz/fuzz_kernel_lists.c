@@ -42,11 +42,10 @@ static void read_kallsyms(const char *modules, size_t module_bytes, const char *
 
 static void read_perf_map(const char *text, size_t bytes, u64 base, u64 range_bytes)
 {
-	const struct code_range range = {.base = base, .bytes = range_bytes};
 	struct generated_code code = {};
 
 	demand(!perf_map_parse(text, bytes, &code));
-	generated_code_check(&code, &range);
+	generated_code_check(&code, base, range_bytes);
 	generated_code_clear(&code);
 }
 

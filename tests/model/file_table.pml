@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tables that come and go while a program searches (abi/file_table.h): core/unwind/table_search.c, and
- * lib/symbol/symbolizer/table_publish.c and table_evict.c in two processes, each of which may be killed anywhere. A table is a root
+ * lib/symbol/symbolizer/table_publish.c  in two processes, each of which may be killed anywhere. A table is a root
  * and a chunk, of one of two files. Memory of what is deleted is used again at once, and what is put is written word by word
  * before it is linked. A look-up finds what is linked at some moment of it.
  *

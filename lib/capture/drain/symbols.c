@@ -13,7 +13,7 @@
 
 #define PATH_BYTES_MAX 4096
 #define MOVED_MS 20		 /* between two looks at moved code, which read a map */
-#define TABULATE_AGAIN_MS 600000 /* a table may have gone by then: symbolizer/table_evict.h */
+#define TABULATE_AGAIN_MS 600000 /* a table may have gone by then: symbolizer/table_publish.h */
 
 /* Each stands in the slot of its id, or the next one: where the programs look for it. */
 static void put_process(u32 *slots, u32 pid)

@@ -8,7 +8,7 @@
 
 #include "scalar.h"
 #include "stackmap/error.h"
-#include "symbol/kernel/kernel_files.h"
+#include "symbol/kernel/kernel_image.h"
 
 struct kernel_mappings {
 	char *text; /* lines, each with a NUL */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 
 #define NAME_BYTES 1024
 

@@ -7,7 +7,7 @@
 #ifndef LIB_REPORT_CODE_LAYOUT_H
 #define LIB_REPORT_CODE_LAYOUT_H
 
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 #include "trace/read/reader.h"
 
 /* No segments if the recording has no addresses. Functions with equal address - offset form one

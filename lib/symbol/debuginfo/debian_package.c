@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * dpkg has a list of paths for each package, a line each: PACKAGE.list, or
- * PACKAGE:ARCHITECTURE.list. A package may have a file in /lib, where a machine has a link to
- * /usr/lib: then its list does not say /usr.
+ * dpkg keeps a list of paths for each package, one path a line: PACKAGE.list, or
+ * PACKAGE:ARCHITECTURE.list. If /lib is a link to /usr/lib, the list of a package that installs
+ * into /lib has the path without /usr.
  */
 #include "debian_package.h"
 
@@ -40,41 +40,26 @@ static bool lists_path(const char *list, const char *path)
 	return found;
 }
 
-static bool is_list(const char *name)
+bool debian_package_of(const char *lists, const char *path, char name[DEBIAN_PACKAGE_BYTES])
 {
-	size_t length = strlen(name);
-
-	return length > strlen(SUFFIX) && !strcmp(name + length - strlen(SUFFIX), SUFFIX);
-}
-
-static bool search_folder(DIR *folder, const char *lists, const char *path,
-			  char name[DEBIAN_PACKAGE_BYTES])
-{
+	DIR *folder = path[0] == '/' && !strchr(path, '\n') ? opendir(lists) : NULL;
 	struct dirent *entry;
 	char list[PATH_BYTES];
+	bool found = false;
 
-	while ((entry = readdir(folder))) {
-		if (!is_list(entry->d_name) ||
+	while (folder && !found && (entry = readdir(folder))) {
+		int length = (int)strlen(entry->d_name) - (int)strlen(SUFFIX);
+
+		if (length <= 0 || strcmp(entry->d_name + length, SUFFIX) ||
 		    snprintf(list, sizeof(list), "%s/%s", lists, entry->d_name) >=
 			    (int)sizeof(list) ||
 		    !lists_path(list, path))
 			continue;
-		snprintf(name, DEBIAN_PACKAGE_BYTES, "%.*s",
-			 (int)(strlen(entry->d_name) - strlen(SUFFIX)), entry->d_name);
+		snprintf(name, DEBIAN_PACKAGE_BYTES, "%.*s", length, entry->d_name);
 		name[strcspn(name, ":")] = 0;
-		return true;
+		found = true;
 	}
-	return false;
-}
-
-bool debian_package_of(const char *lists, const char *path, char name[DEBIAN_PACKAGE_BYTES])
-{
-	DIR *folder = path[0] == '/' && !strchr(path, '\n') ? opendir(lists) : NULL;
-	bool found;
-
-	if (!folder)
-		return false;
-	found = search_folder(folder, lists, path, name);
-	closedir(folder);
+	if (folder)
+		closedir(folder);
 	return found;
 }

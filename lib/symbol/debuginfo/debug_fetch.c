@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The library is loaded when the first file is asked for: with it come an HTTP and a TLS client,
- * for which no other command should pay, and a recorder with privileges should have none in its
- * memory.
+ * libdebuginfod is loaded for the first request: it brings an HTTP and a TLS client, which other
+ * commands should not pay for, and which a recorder with privileges should not have in its memory.
  *
- * It asks all servers at once and does not say which of them is late. It has a limit of time for a
- * file, which is none unless a variable says so. It calls back once a second at least, and
- * whenever a signal interrupts its waiting. A total size is known when a server has answered.
+ * libdebuginfod asks all servers at once and does not say which server is late. The time for one
+ * file is limited only if an environment variable sets the limit. The progress callback runs at
+ * least once a second, and when a signal interrupts the wait. The total size is known once a server
+ * has answered.
  */
 #include "debug_fetch.h"
 
@@ -21,9 +21,9 @@
 #define TEXT(words) #words
 #define TEXT_OF(number) TEXT(number)
 
-/* Results of our own. */
+/* Results that this file adds to those of libdebuginfod. */
 #define LIBRARY_MISSING (-ELIBACC)
-#define TOLD_ALREADY (-ECANCELED)
+#define ALREADY_STOPPED (-ECANCELED)
 #define GIVEN_UP (-EINTR)
 #define TOO_LATE (-ETIMEDOUT)
 #define NO_ANSWER (-EHOSTDOWN)
@@ -41,13 +41,13 @@ static struct {
 struct debug_fetch {
 	struct debug_watch watch;
 	debuginfod_client *client;
-	u64 in_vain_ms; /* waited for servers that did not answer */
-	bool stopped;
+	u64 unanswered_ms; /* time spent on requests without an answer */
+	bool stopped;	   /* no more requests */
 
-	/* The request that runs. */
+	/* The running request. */
 	const char *name;
 	u64 begun_ms;
-	bool answered, unwanted;
+	bool answered, abandoned;
 };
 
 bool debug_fetch_has_servers(void)
@@ -96,21 +96,22 @@ static bool load(void)
 	return library.begin;
 }
 
-static bool tell(struct debug_fetch *fetch, u64 bytes, u64 total)
+/* False: the user abandons the request. */
+static bool report_progress(struct debug_fetch *fetch, u64 bytes, u64 total)
 {
 	const struct debug_watch *watch = &fetch->watch;
 
 	return !watch->progress || watch->progress(watch->arg, fetch->name, bytes, total);
 }
 
-/* Non-zero abandons the request. Without a total `bytes` counts other things. */
+/* Non-zero abandons the request. Without a total, `bytes` is not a size of the file. */
 static int on_progress(debuginfod_client *client, long bytes, long total)
 {
 	struct debug_fetch *fetch = library.user(client);
 
 	fetch->answered |= total > 0;
-	fetch->unwanted = !tell(fetch, total > 0 ? bytes : 0, total > 0 ? total : 0);
-	return fetch->unwanted;
+	fetch->abandoned = !report_progress(fetch, total > 0 ? bytes : 0, total > 0 ? total : 0);
+	return fetch->abandoned;
 }
 
 static int open_client(struct debug_fetch *fetch)
@@ -128,37 +129,22 @@ static int open_client(struct debug_fetch *fetch)
 	return 0;
 }
 
-static int find(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,
-		u32 bytes, char **path)
-{
-	__typeof__(library.find_debug) find_file =
-		what == DEBUG_FETCH_DEBUG ? library.find_debug : library.find_code;
-	int file;
-
-	fetch->begun_ms = clock_ms();
-	fetch->answered = false;
-	fetch->unwanted = !tell(fetch, 0, 0);
-	file = fetch->unwanted ? GIVEN_UP : find_file(fetch->client, build_id, bytes, path);
-	if (fetch->watch.done)
-		fetch->watch.done(fetch->watch.arg);
-	return file;
-}
-
-/* Servers that refuse, or cannot be found, may cost some time each time, but not without end. */
-static int judge(struct debug_fetch *fetch, int result)
+/* The reason why a request failed. Servers that refuse, or cannot be found, cost some time with
+ * each request; after DEBUG_FETCH_SECONDS without an answer no more requests are made. */
+static int classify_failure(struct debug_fetch *fetch, int result)
 {
 	bool late = result == -ETIME || result == -ETIMEDOUT;
 
-	if (fetch->unwanted) {
+	if (fetch->abandoned) {
 		fetch->stopped = true;
 		return GIVEN_UP;
 	}
 	if (result == -ENOENT)
 		return result;
 	if (!fetch->answered)
-		fetch->in_vain_ms += clock_ms() - fetch->begun_ms;
+		fetch->unanswered_ms += clock_ms() - fetch->begun_ms;
 	fetch->stopped =
-		!fetch->answered && (late || fetch->in_vain_ms >= DEBUG_FETCH_SECONDS * 1000);
+		!fetch->answered && (late || fetch->unanswered_ms >= DEBUG_FETCH_SECONDS * 1000);
 	if (fetch->stopped)
 		return NO_ANSWER;
 	return late ? TOO_LATE : result;
@@ -167,21 +153,28 @@ static int judge(struct debug_fetch *fetch, int result)
 int debug_fetch_open(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,
 		     u32 bytes, const char *name, char **path)
 {
-	int result = fetch->stopped ? TOLD_ALREADY : open_client(fetch);
+	int result = fetch->stopped ? ALREADY_STOPPED : open_client(fetch);
+	__typeof__(library.find_debug) find_file;
 
 	if (result == LIBRARY_MISSING)
 		fetch->stopped = true;
 	if (result)
 		return result;
 	fetch->name = name;
-	result = find(fetch, what, build_id, bytes, path);
-	return result >= 0 ? result : judge(fetch, result);
+	fetch->begun_ms = clock_ms();
+	fetch->answered = false;
+	fetch->abandoned = !report_progress(fetch, 0, 0);
+	find_file = what == DEBUG_FETCH_DEBUG ? library.find_debug : library.find_code;
+	result = fetch->abandoned ? GIVEN_UP : find_file(fetch->client, build_id, bytes, path);
+	if (fetch->watch.done)
+		fetch->watch.done(fetch->watch.arg);
+	return result >= 0 ? result : classify_failure(fetch, result);
 }
 
 const char *debug_fetch_reason(int result)
 {
 	switch (result) {
-	case TOLD_ALREADY:
+	case ALREADY_STOPPED:
 		return NULL;
 	case LIBRARY_MISSING:
 		return "there is no " DEBUGINFOD_SONAME;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files by build id from the debuginfod servers that DEBUGINFOD_URLS names, through libdebuginfod,
- * which keeps what it has got in a cache of its own. What a server sends is as foreign as any file:
- * whoever asks checks its build id, in a sandbox.
+ * Files by build id from the debuginfod servers in DEBUGINFOD_URLS, through libdebuginfod, which
+ * has a cache of its own. A file from a server is not trusted: the caller checks its build id in a
+ * sandbox.
  *
- * A file has DEBUG_FETCH_SECONDS, or as many as DEBUGINFOD_MAXTIME says. After servers that did not
- * answer in time, or when the user has had enough, nothing more is asked for.
+ * A file may take DEBUG_FETCH_SECONDS, or DEBUGINFOD_MAXTIME seconds. Requests end for good when
+ * servers do not answer in time, or when the user abandons one.
  */
 #ifndef LIB_SYMBOL_DEBUG_FETCH_H
 #define LIB_SYMBOL_DEBUG_FETCH_H
@@ -18,12 +18,12 @@
 
 enum debug_fetch_what { DEBUG_FETCH_DEBUG, DEBUG_FETCH_CODE };
 
-/* Who looks on. */
+/* Callbacks for progress; each may be NULL. */
 struct debug_watch {
-	/* Of the file for `name` this much is here; total 0: not known yet. From before the first
-	 * byte on, at least once a second. False: enough, no more requests. */
+	/* `bytes` of the file for `name` have arrived; total 0: not known yet. Called before the
+	 * first byte, then at least once a second. False: abandon this and all later requests. */
 	bool (*progress)(void *arg, const char *name, u64 bytes, u64 total);
-	void (*done)(void *arg); /* with one file */
+	void (*done)(void *arg); /* a request has ended */
 	void *arg;
 };
 
@@ -31,14 +31,14 @@ struct debug_fetch;
 int debug_fetch_create(const struct debug_watch *watch, struct debug_fetch **out);
 void debug_fetch_free(struct debug_fetch **fetch);
 
-/* A descriptor; *path, for the caller to free, is where it lies. Or a reason (below). */
+/* A descriptor, and the path of the file for the caller to free; or a negative reason. */
 int debug_fetch_open(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,
 		     u32 bytes, const char *name, char **path);
 
-/* In words. NULL: it was reported already. */
+/* The text of a reason; NULL: requests had ended before, and that was reported. */
 const char *debug_fetch_reason(int result);
 
-/* Whether DEBUGINFOD_URLS names any. */
+/* True if DEBUGINFOD_URLS names a server. */
 bool debug_fetch_has_servers(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Believed as far as it could be true: each place is one that was asked for, and comes once; a
- * symbol covers its place; the outermost of the functions, and no other, was not inlined; a text is
- * one of the texts from its begin on, and ends. Names are made in a second pass, when the number of
- * functions is known.
+ * The answer comes from a sandbox and is checked: each place is a requested one and occurs once; a
+ * symbol covers its place; of the functions of a place only the outermost is not inlined; an offset
+ * of a text is the begin of a text, and each text ends. Items are read twice: the first pass counts
+ * the functions.
  */
 #include "debug_items.h"
 
@@ -65,55 +65,48 @@ static bool take_function(struct cursor *cursor, const struct texts *texts, bool
 	       find_text(texts, raw.file, &function->file);
 }
 
-static bool covers(const struct debug_item *item, u64 place)
-{
-	return !item->symbol ||
-	       (place >= item->symbol_start && place - item->symbol_start < item->symbol_size);
-}
-
+/* The state of reading an answer. */
 struct taking {
 	struct cursor cursor;
 	struct texts texts;
 	const u64 *places;
-	u32 count;
+	u32 count; /* of places */
 	bool is_kernel;
 	struct debug_names *names;
-	u32 room; /* of functions; 0: they are counted only */
+	u32 room; /* for functions; 0 = count them only */
 };
 
-static bool take_functions(struct taking *taking, u32 count)
+static bool take_item(struct taking *taking, struct debug_name *name)
 {
 	struct debug_names *names = taking->names;
 	struct code_place function;
+	struct debug_item item;
+	u64 place;
 
-	if (count > CODE_PLACES_MAX)
+	if (!take(&taking->cursor, &item, sizeof(item)) || item.place >= taking->count ||
+	    (taking->is_kernel && item.symbol) || item.functions > CODE_PLACES_MAX)
 		return false;
-	for (u32 i = 0; i < count; i++) {
-		if (!take_function(&taking->cursor, &taking->texts, i + 1 == count, &function))
+	place = taking->places[item.place];
+	if (item.symbol &&
+	    (place < item.symbol_start || place - item.symbol_start >= item.symbol_size))
+		return false;
+	*name = (struct debug_name){.place = place,
+				    .symbol_start = item.symbol_start,
+				    .symbol_size = item.symbol_size,
+				    .count = item.functions};
+	if (!find_text(&taking->texts, item.symbol, &name->symbol))
+		return false;
+	if (taking->room)
+		name->functions = names->functions + names->function_count;
+	for (u32 i = 0; i < item.functions; i++) {
+		if (!take_function(&taking->cursor, &taking->texts, i + 1 == item.functions,
+				   &function))
 			return false;
 		if (taking->room)
 			names->functions[names->function_count] = function;
 		names->function_count++;
 	}
 	return true;
-}
-
-static bool take_item(struct taking *taking, struct debug_name *name)
-{
-	u32 before = taking->names->function_count;
-	struct debug_item item;
-
-	if (!take(&taking->cursor, &item, sizeof(item)) || item.place >= taking->count ||
-	    !covers(&item, taking->places[item.place]) || (taking->is_kernel && item.symbol))
-		return false;
-	*name = (struct debug_name){.place = taking->places[item.place],
-				    .symbol_start = item.symbol_start,
-				    .symbol_size = item.symbol_size,
-				    .count = item.functions};
-	if (taking->room)
-		name->functions = taking->names->functions + before;
-	return find_text(&taking->texts, item.symbol, &name->symbol) &&
-	       take_functions(taking, item.functions);
 }
 
 static bool take_items(struct taking *taking, const struct debug_answer *answer)
@@ -137,6 +130,7 @@ static int by_place(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
+/* Sorts the names by place; false: a place occurs twice. */
 static bool sort(struct debug_names *names)
 {
 	if (names->count)

@@ -1,38 +1,458 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files of this machine are looked for, then those of servers, if there is no DWARF here. Then all
- * places are asked for at once.
+ * First files of this machine are searched for, then files of debuginfod servers if this machine
+ * has no DWARF. A file counts if it has the build id of the recording; the first file that counts
+ * and has what is needed is used. Then one request to the sandbox gives the names of all places.
+ *
+ * Servers are asked for debug information, and for the file with the code if nothing else gives the
+ * segments. The debug information of a kernel has half a gigabyte, so servers are asked for it only
+ * if the user says so.
  */
 #include "debug_lookup.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "debug_fetch.h"
 #include "debug_items.h"
-#include "debug_search.h"
 #include "debug_service.h"
 #include "privilege/sandbox.h"
+#include "scalar.h"
+#include "symbol/elf/debug_link.h"
+#include "symbol/file/file_place.h"
+
+/* --- Paths of debug files, the same as those of gdb: beside the file, in its folder .debug, and
+ * below /usr/lib/debug; below each of several roots (sysroot, root of a process in a container, our
+ * own), which symbolic links do not lead out of. --- */
+
+#define DEBUG_PATH_BYTES 4096
+#define DEBUG_ROOTS_MAX 3
+
+struct debug_roots {
+	const char *root[DEBUG_ROOTS_MAX]; /* in the order of the search; NULL behind the last */
+};
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+
+/* Opens the regular file `path` below each root until accept() returns true: its descriptor, or
+ * -ENOENT. */
+static int open_below_roots(const struct debug_roots *roots, const char *path,
+			    bool (*accept)(void *arg, int file), void *arg)
+{
+	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots->root[i]; i++) {
+		int file = file_place_take(file_place_below_links(roots->root[i], path));
+
+		if (file >= 0 && accept(arg, file))
+			return file;
+		if (file >= 0)
+			close(file);
+	}
+	return -ENOENT;
+}
+
+/* Writes "/usr/lib/debug/.build-id/xx/yyy.debug"; false: the build id has less than two bytes. */
+static bool path_of_id(const u8 *build_id, u32 bytes, char *path)
+{
+	int length = sprintf(path, DEBUG_FOLDER "/.build-id/%02x/", build_id[0]);
+
+	if (bytes < 2)
+		return false;
+	for (u32 i = 1; i < bytes; i++)
+		length += sprintf(path + length, "%02x", build_id[i]);
+	strcpy(path + length, ".debug");
+	return true;
+}
+
+/* Writes the i-th path of the debug file that .gnu_debuglink of the file `path` names; false behind
+ * the last. */
+static bool path_of_link(u32 i, const char *path, const char *link, char *result)
+{
+	static const char *const before[] = {"", "", DEBUG_FOLDER};
+	static const char *const between[] = {"/", "/.debug/", "/"};
+	const char *slash = strrchr(path, '/');
+	int length;
+
+	if (i >= sizeof(before) / sizeof(before[0]) || !slash)
+		return false;
+	length = snprintf(result, DEBUG_PATH_BYTES, "%s%.*s%s%s", before[i], (int)(slash - path),
+			  path, between[i], link);
+	return length > 0 && length < DEBUG_PATH_BYTES;
+}
+
+/* --- The search. --- */
+
+struct debug_lookup {
+	struct debug_choice choice;
+	struct sandbox *sandbox;
+	struct debug_fetch *fetch; /* NULL: no server is asked */
+};
+
+struct debug_search {
+	struct debug_lookup *lookup;
+	const struct debug_code *code;
+	const u8 *build_id;
+	u32 build_id_bytes;
+	struct debug_roots roots;
+	char process_root[64];
+
+	bool is_replaced;	     /* the mapped path is that of another file now */
+	int files[DEBUG_FILES];	     /* -1 = not found */
+	struct debug_link link;	     /* of the best file found */
+	char path[DEBUG_PATH_BYTES]; /* of the best file found */
+};
+
+static void note(const struct debug_lookup *lookup, const char *path, const char *why)
+{
+	if (lookup->choice.note)
+		lookup->choice.note(lookup->choice.arg, path, why);
+}
+
+/* The parts that a file must have. */
+enum need { NEED_NOTHING, NEED_CODE, NEED_NAMES, NEED_DWARF };
+
+/* The file that is searched for, and the links of the file that was found. */
+struct wanted {
+	struct debug_lookup *lookup;
+	const u8 *build_id;
+	u32 build_id_bytes;
+	enum need need;
+	struct debug_link link;
+	bool met; /* a file was found, possibly another one */
+};
+
+static bool has_needed(const struct debug_link *link, enum need need)
+{
+	switch (need) {
+	case NEED_NOTHING:
+		return true;
+	case NEED_CODE:
+		return link->has_code;
+	case NEED_NAMES:
+		return link->has_dwarf || link->has_symbols;
+	case NEED_DWARF:
+		return link->has_dwarf;
+	}
+	return false;
+}
+
+static bool is_wanted(void *arg, int file)
+{
+	struct wanted *wanted = arg;
+	struct debug_link *link = &wanted->link;
+
+	wanted->met = true;
+	return debug_lookup_link(wanted->lookup, file, link) &&
+	       link->build_id_bytes == wanted->build_id_bytes &&
+	       !memcmp(link->build_id, wanted->build_id, wanted->build_id_bytes) &&
+	       has_needed(link, wanted->need);
+}
+
+static struct wanted want(const struct debug_search *search, enum need need)
+{
+	return (struct wanted){.lookup = search->lookup,
+			       .build_id = search->build_id,
+			       .build_id_bytes = search->build_id_bytes,
+			       .need = need};
+}
+
+static void keep_file(struct debug_search *search, enum debug_file which, int file)
+{
+	if (search->files[which] >= 0)
+		close(search->files[which]);
+	search->files[which] = file;
+}
+
+static void keep_debug(struct debug_search *search, enum debug_file which, int file,
+		       const struct debug_link *link, const char *path)
+{
+	keep_file(search, which, file);
+	search->link = *link;
+	snprintf(search->path, sizeof(search->path), "%s", path);
+}
+
+static bool take_debug(struct debug_search *search, enum need need, const char *path)
+{
+	struct wanted wanted = want(search, need);
+	int file = open_below_roots(&search->roots, path, is_wanted, &wanted);
+
+	if (file >= 0)
+		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+	return file >= 0;
+}
+
+static const char *path_of_code(const struct debug_search *search)
+{
+	return search->code->mapping ? search->code->mapping->path : "";
+}
+
+static bool find_debug(struct debug_search *search, enum need need)
+{
+	const char *link = search->link.file, *of = path_of_code(search);
+	char path[DEBUG_PATH_BYTES];
+
+	if (path_of_id(search->build_id, search->build_id_bytes, path) &&
+	    (take_debug(search, need, path) ||
+	     take_debug(search, need, path + strlen(DEBUG_FOLDER))))
+		return true;
+	for (u32 i = 0; link[0] && path_of_link(i, of, link, path); i++)
+		if (take_debug(search, need, path))
+			return true;
+	return false;
+}
+
+static void find_code(struct debug_search *search)
+{
+	struct wanted wanted = want(search, NEED_NOTHING);
+	const char *path = path_of_code(search);
+	int file = open_below_roots(&search->roots, path, is_wanted, &wanted);
+
+	search->is_replaced = file < 0 && wanted.met;
+	if (file >= 0)
+		keep_debug(search, DEBUG_FILE_CODE, file, &wanted.link, path);
+}
+
+/* Uses a file that the user has named, if its build id is right; the path counts from our root. */
+static bool take_named(struct debug_search *search, const char *name)
+{
+	char *path = realpath(name, NULL);
+	bool taken;
+
+	search->roots = (struct debug_roots){{"/"}};
+	taken = path && take_debug(search, NEED_NOTHING, path);
+	free(path);
+	return taken;
+}
+
+static void find_kernel_files(struct debug_search *search)
+{
+	static const char *const places[] = {"/usr/lib/debug/boot/vmlinux-%s",
+					     "/usr/lib/debug/lib/modules/%s/vmlinux",
+					     "/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s"};
+	const char *vmlinux = search->lookup->choice.vmlinux;
+	const char *release = search->code->release;
+	char path[DEBUG_PATH_BYTES];
+
+	if (vmlinux) {
+		if (!take_named(search, vmlinux))
+			note(search->lookup, vmlinux, "it is not the recorded kernel");
+		else if (!search->link.has_dwarf)
+			note(search->lookup, vmlinux, "it has none");
+		return;
+	}
+	if (find_debug(search, NEED_DWARF))
+		return;
+	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path) &&
+		    take_debug(search, NEED_DWARF, path))
+			return;
+}
+
+/* True for kernel code whose address kptr_restrict hid from the recorder: its file is of no use. */
+static bool is_hidden(const struct debug_code *code)
+{
+	return !code->mapping && !code->module->start;
+}
+
+static bool has_own_id(const struct debug_search *search)
+{
+	const struct debug_code *code = search->code;
+
+	return search->build_id_bytes &&
+	       (code->mapping ? code->mapping->kind == MAPPING_FILE : !is_hidden(code));
+}
+
+/* 0: the caller calls search_end(). -ENOENT: the code has no build id, or its address is hidden. */
+static int search_begin(struct debug_search *search, struct debug_lookup *lookup,
+			const struct debug_code *code)
+{
+	const struct trace_mapping *mapping = code->mapping;
+	u32 roots = 0;
+
+	*search = (struct debug_search){
+		.lookup = lookup,
+		.code = code,
+		.build_id = mapping ? mapping->build_id : code->module->build_id,
+		.build_id_bytes = mapping ? mapping->build_id_bytes : code->module->build_id_bytes,
+		.files = {-1, -1, -1},
+	};
+	if (mapping)
+		snprintf(search->process_root, sizeof(search->process_root), "/proc/%u/root",
+			 mapping->tgid);
+	if (lookup->choice.sysroot)
+		search->roots.root[roots++] = lookup->choice.sysroot;
+	if (mapping)
+		search->roots.root[roots++] = search->process_root;
+	search->roots.root[roots] = "/";
+	if (is_hidden(code) && lookup->choice.vmlinux)
+		note(search->lookup, lookup->choice.vmlinux,
+		     "where the kernel lay was hidden from the recorder (kptr_restrict)");
+	return has_own_id(search) ? 0 : -ENOENT;
+}
+
+static void search_end(struct debug_search *search)
+{
+	for (u32 i = 0; i < DEBUG_FILES; i++)
+		keep_file(search, i, -1);
+}
+
+/* Notes a file with debug information at the mapped path that cannot be used, as the recording has
+ * no build id to compare. Call after -ENOENT. */
+static void note_unproven(struct debug_search *search)
+{
+	struct wanted wanted = want(search, NEED_DWARF);
+	const char *path = path_of_code(search);
+	int file;
+
+	if (search->build_id_bytes || path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
+		return;
+	file = open_below_roots(&search->roots, path, is_wanted, &wanted);
+	if (file < 0)
+		return;
+	close(file);
+	note(search->lookup, path,
+	     "it has no build id (ld --build-id), so nothing proves that it is the recorded file");
+}
+
+static void search_machine(struct debug_search *search)
+{
+	if (!search->code->mapping) {
+		find_kernel_files(search);
+		return;
+	}
+	if (path_of_code(search)[0] == '/')
+		find_code(search);
+	if (!search->link.has_dwarf && !find_debug(search, NEED_DWARF))
+		find_debug(search, NEED_NAMES);
+}
+
+static const char *name_of_code(const struct debug_search *search)
+{
+	return search->code->mapping ? search->code->mapping->path : search->code->module->name;
+}
+
+static void note_fetch(const struct debug_search *search, const char *why)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "debuginfod: %s", why);
+	note(search->lookup, name_of_code(search), text);
+}
+
+/* Fetches the wanted file: a descriptor and its path, or -1. */
+static int fetch_wanted(const struct debug_search *search, enum debug_fetch_what what,
+			struct wanted *wanted, char **path)
+{
+	int file = debug_fetch_open(search->lookup->fetch, what, wanted->build_id,
+				    wanted->build_id_bytes, name_of_code(search), path);
+
+	if (file < 0) {
+		if (debug_fetch_reason(file))
+			note_fetch(search, debug_fetch_reason(file));
+		return -1;
+	}
+	if (is_wanted(wanted, file))
+		return file;
+	note_fetch(search, "what was sent is another file");
+	close(file);
+	free(*path);
+	return -1;
+}
+
+static void fetch_debug(struct debug_search *search)
+{
+	struct wanted wanted = want(search, NEED_NAMES);
+	char *path;
+	int file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
+
+	if (file < 0)
+		return;
+	keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+	free(path);
+}
+
+static void fetch_code(struct debug_search *search)
+{
+	struct wanted wanted = want(search, NEED_CODE);
+	char *path;
+	int file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
+
+	if (file < 0)
+		return;
+	keep_file(search, DEBUG_FILE_CODE, file);
+	free(path);
+}
+
+static bool may_fetch(const struct debug_search *search)
+{
+	const struct debug_choice *choice = &search->lookup->choice;
+
+	return search->lookup->fetch &&
+	       (search->code->mapping ||
+		(choice->servers == DEBUG_SERVERS_ALL && !choice->vmlinux));
+}
+
+static bool lacks_code(const struct debug_search *search)
+{
+	return search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
+	       search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code;
+}
+
+static void search_servers(struct debug_search *search)
+{
+	if (!may_fetch(search))
+		return;
+	if (!search->link.has_dwarf)
+		fetch_debug(search);
+	if (lacks_code(search) && !search->code->layout.count)
+		fetch_code(search);
+}
+
+/* Opens the file of .gnu_debugaltlink; a relative name counts from the file with the link. */
+static int open_shared(struct debug_search *search, struct wanted *wanted)
+{
+	const char *name = search->link.shared, *slash = strrchr(search->path, '/');
+	int length = slash ? slash - search->path : 0, file = -ENOENT;
+	char path[DEBUG_PATH_BYTES];
+
+	if (path_of_id(wanted->build_id, wanted->build_id_bytes, path))
+		file = open_below_roots(&search->roots, path, is_wanted, wanted);
+	if (file < 0 &&
+	    snprintf(path, sizeof(path), "%.*s/%s", length, search->path, name) < (int)sizeof(path))
+		file = open_below_roots(&search->roots, name[0] == '/' ? name : path, is_wanted,
+					wanted);
+	return file;
+}
+
+/* Finds the file to which dwz has moved parts of the file that was found. */
+static void search_shared(struct debug_search *search)
+{
+	struct wanted wanted = {.lookup = search->lookup,
+				.build_id = search->link.shared_id,
+				.build_id_bytes = search->link.shared_id_bytes,
+				.need = NEED_NAMES};
+	int file;
+
+	if (!search->link.shared[0] || !wanted.build_id_bytes)
+		return;
+	file = open_shared(search, &wanted);
+	if (file < 0 && may_fetch(search)) {
+		char *path;
+
+		file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
+		if (file >= 0)
+			free(path);
+	}
+	keep_file(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
+}
 
 #define MEMORY_PARTS 2
 #define LIMIT_MS 30000
 #define LINK_LIMIT_MS 3000 /* headers, names of sections and notes of a file */
 #define ANSWER_BYTES_MAX (1ULL << 30)
-
-struct debug_lookup {
-	struct debug_choice choice;
-	struct sandbox *sandbox;
-	struct debug_searcher searcher;
-};
-
-static bool read_link(void *arg, int file, struct debug_link *link);
-
-static int create_fetch(struct debug_lookup *lookup)
-{
-	if (lookup->choice.servers == DEBUG_SERVERS_NONE)
-		return 0;
-	return debug_fetch_create(&lookup->choice.watch, &lookup->searcher.fetch);
-}
 
 int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup **out)
 {
@@ -42,10 +462,9 @@ int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup *
 	if (!lookup)
 		return -ENOMEM;
 	lookup->choice = *choice;
-	lookup->searcher = (struct debug_searcher){
-		.choice = &lookup->choice, .read_link = read_link, .arg = lookup};
 	result = sandbox_start(debug_serve, LIMIT_MS, MEMORY_PARTS, &lookup->sandbox);
-	result = result ?: create_fetch(lookup);
+	if (!result && choice->servers != DEBUG_SERVERS_NONE)
+		result = debug_fetch_create(&lookup->choice.watch, &lookup->fetch);
 	if (result)
 		debug_lookup_free(&lookup);
 	else
@@ -58,26 +477,15 @@ void debug_lookup_free(struct debug_lookup **lookup)
 	if (!*lookup)
 		return;
 	sandbox_end(&(*lookup)->sandbox);
-	debug_fetch_free(&(*lookup)->searcher.fetch);
+	debug_fetch_free(&(*lookup)->fetch);
 	free(*lookup);
 	*lookup = NULL;
 }
 
-static void note(struct debug_lookup *lookup, const char *path, const char *why)
-{
-	if (lookup->choice.note)
-		lookup->choice.note(lookup->choice.arg, path, why);
-}
-
-/* Memory that the sandbox lacks is not ours: it costs the names of the file that wanted it. */
-static int result_of(const struct debug_answer *answer)
-{
-	return answer->result == -ENOMEM ? -EFBIG : answer->result;
-}
-
-/* A request and the head of its answer. */
-static int ask(struct debug_lookup *lookup, const struct debug_request *request, const int *files,
-	       u32 count, const u64 *places, struct debug_answer *answer)
+/* Sends a request and receives the head of its answer. A sandbox without memory is -EFBIG: the file
+ * that needed the memory stays without names, and the report goes on. */
+static int send_request(struct debug_lookup *lookup, const struct debug_request *request,
+			const int *files, u32 count, const u64 *places, struct debug_answer *answer)
 {
 	struct sandbox *sandbox = lookup->sandbox;
 	int result;
@@ -90,53 +498,36 @@ static int ask(struct debug_lookup *lookup, const struct debug_request *request,
 		sandbox_distrust(sandbox);
 		result = -EBADMSG;
 	}
-	return result ?: result_of(answer);
-}
-
-static bool is_text(const char *text, size_t bytes)
-{
-	return memchr(text, 0, bytes);
-}
-
-static bool read_link(void *arg, int file, struct debug_link *link)
-{
-	const struct debug_request request = {.what = DEBUG_LINK, .files = 1 << DEBUG_FILE_CODE};
-	struct debug_answer answer;
-
-	if (ask(arg, &request, &file, 1, NULL, &answer))
-		return false;
-	*link = answer.link;
-	return link->build_id_bytes <= TRACE_BUILD_ID_MAX &&
-	       link->shared_id_bytes <= TRACE_BUILD_ID_MAX &&
-	       is_text(link->file, sizeof(link->file)) &&
-	       is_text(link->shared, sizeof(link->shared)) && !strchr(link->file, '/');
+	return result ?: answer->result == -ENOMEM ? -EFBIG : answer->result;
 }
 
 bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link)
 {
-	return read_link(lookup, file, link);
+	const struct debug_request request = {.what = DEBUG_LINK, .files = 1 << DEBUG_FILE_CODE};
+	struct debug_answer answer;
+
+	if (send_request(lookup, &request, &file, 1, NULL, &answer))
+		return false;
+	*link = answer.link;
+	return link->build_id_bytes <= TRACE_BUILD_ID_MAX &&
+	       link->shared_id_bytes <= TRACE_BUILD_ID_MAX &&
+	       memchr(link->file, 0, sizeof(link->file)) &&
+	       memchr(link->shared, 0, sizeof(link->shared)) && !strchr(link->file, '/');
 }
 
-struct question {
-	struct debug_lookup *lookup;
-	struct debug_search search;
-	const u64 *places;
-	u32 count;
-};
-
-/* All of what was asked for, or nothing. */
-static int ask_places(struct question *question, const struct debug_request *request,
-		      struct debug_answer *answer, struct debug_names **out)
+/* Receives either the whole answer, checked, or nothing. */
+static int request_places(const struct debug_search *search, const struct debug_request *request,
+			  const u64 *places, struct debug_answer *answer, struct debug_names **out)
 {
-	struct debug_lookup *lookup = question->lookup;
+	struct debug_lookup *lookup = search->lookup;
 	int files[DEBUG_FILES], result;
 	char *data;
 	u32 sent = 0;
 
 	for (u32 i = 0; i < DEBUG_FILES; i++)
-		if (question->search.files[i] >= 0)
-			files[sent++] = question->search.files[i];
-	result = ask(lookup, request, files, sent, question->places, answer);
+		if (search->files[i] >= 0)
+			files[sent++] = search->files[i];
+	result = send_request(lookup, request, files, sent, places, answer);
 	if (result)
 		return result;
 	data = malloc(answer->bytes + 1);
@@ -146,8 +537,8 @@ static int ask_places(struct question *question, const struct debug_request *req
 	}
 	result = sandbox_receive(lookup->sandbox, data, answer->bytes);
 	result = result
-			 ?: debug_items_take(data, answer, question->places, request->count,
-					     request->stext, out);
+			 ?: debug_items_take(data, answer, places, request->count, request->stext,
+					     out);
 	if (result == -EBADMSG)
 		sandbox_distrust(lookup->sandbox);
 	if (result)
@@ -155,7 +546,7 @@ static int ask_places(struct question *question, const struct debug_request *req
 	return result;
 }
 
-/* Why less is known than the files promise, or NULL. */
+/* The reason why names are missing, or NULL. */
 static const char *shortcoming_of(const struct debug_search *search,
 				  const struct debug_answer *answer, int result)
 {
@@ -170,12 +561,12 @@ static const char *shortcoming_of(const struct debug_search *search,
 	return answer->is_damaged ? "it is damaged, in part or as a whole" : NULL;
 }
 
-static int find_names(struct question *question, struct debug_names **out)
+static int find_names(const struct debug_search *search, const u64 *places, u32 count,
+		      struct debug_names **out)
 {
-	const struct debug_search *search = &question->search;
 	const struct debug_code *code = search->code;
 	struct debug_request request = {.what = DEBUG_PLACES,
-					.count = question->count,
+					.count = count,
 					.stext = code->mapping ? 0 : code->module->start,
 					.layout = code->layout};
 	struct debug_answer answer;
@@ -187,29 +578,28 @@ static int find_names(struct question *question, struct debug_names **out)
 			request.files |= 1U << i;
 	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
 		return -ENOENT;
-	result = ask_places(question, &request, &answer, out);
+	result = request_places(search, &request, places, &answer, out);
 	shortcoming = shortcoming_of(search, &answer, result);
 	if (shortcoming)
-		note(question->lookup, search->path, shortcoming);
+		note(search->lookup, search->path, shortcoming);
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 
 int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out)
 {
-	struct question question = {.lookup = lookup, .places = places, .count = count};
-	struct debug_search *search = &question.search;
-	int result = debug_search_begin(search, &lookup->searcher, code);
+	struct debug_search search;
+	int result = search_begin(&search, lookup, code);
 
 	if (result) {
-		debug_search_unproven(search);
+		note_unproven(&search);
 		return result;
 	}
-	debug_search_here(search);
-	debug_search_servers(search);
-	debug_search_shared(search);
-	result = find_names(&question, out);
-	debug_search_end(search);
+	search_machine(&search);
+	search_servers(&search);
+	search_shared(&search);
+	result = find_names(&search, places, count, out);
+	search_end(&search);
 	return result;
 }
 
@@ -218,15 +608,15 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 	struct debug_facts facts = {};
 	struct debug_search search;
 
-	if (debug_search_begin(&search, &lookup->searcher, code))
+	if (search_begin(&search, lookup, code))
 		return facts;
-	debug_search_here(&search);
-	debug_search_servers(&search);
+	search_machine(&search);
+	search_servers(&search);
 	facts.has_id = true;
 	facts.has_code = search.files[DEBUG_FILE_CODE] >= 0;
 	facts.is_replaced = search.is_replaced;
 	facts.has_names = search.link.has_dwarf || search.link.has_symbols;
 	facts.is_placed = facts.has_code || code->layout.count || search.link.has_code;
-	debug_search_end(&search);
+	search_end(&search);
 	return facts;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names from debug information, for reports: which functions were inlined at a frame, lines of
- * source, and symbols that the recorder did not have. It is looked for on the machine where the
- * report is made, in the file itself, in a debug file beside it or below /usr/lib/debug; and on
- * debuginfod servers, if so chosen.
+ * Names from debug information, for reports: functions inlined at a frame, lines of source, and
+ * symbols that the recorder did not have. Debug information is searched for on the machine that
+ * makes the report, in the mapped file itself, in a debug file beside it or below /usr/lib/debug;
+ * and on debuginfod servers, if chosen. A file counts only if its build id is that of the
+ * recording, so no name is wrong. The mapped file may be gone.
  *
- * Never a wrong name: a file counts only if its build id is that of the recording. The file that
- * was mapped need not be there any more.
- *
- * This process opens the files; a sandbox parses them (symbol/debuginfo/debug_service.h), and what
- * it says is checked. A file on which it fails has no more names than the recording gives.
+ * This process opens the files, a sandbox parses them (symbol/debuginfo/debug_service.h), and this
+ * process checks the answers. If the sandbox fails on a file, the recording's own names remain.
  */
 #ifndef LIB_SYMBOL_DEBUG_LOOKUP_H
 #define LIB_SYMBOL_DEBUG_LOOKUP_H
@@ -17,12 +15,12 @@
 #include "debug_fetch.h"
 #include "symbol/elf/code_place.h"
 #include "symbol/elf/debug_link.h"
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 #include "trace/event.h"
 
 enum debug_servers {
 	DEBUG_SERVERS_NONE,
-	DEBUG_SERVERS_USER, /* not for the kernel */
+	DEBUG_SERVERS_USER, /* for user code only */
 	DEBUG_SERVERS_ALL,
 };
 
@@ -30,30 +28,29 @@ struct debug_choice {
 	const char *sysroot; /* a folder with the files of the recorded machine, or NULL */
 	const char *vmlinux; /* the kernel with debug information, or NULL */
 	enum debug_servers servers;
-	struct debug_watch watch; /* of what they send */
+	struct debug_watch watch; /* of downloads */
 
-	/* Told of each file that could not be used, and why. */
+	/* Called for each file that cannot be used, with the reason. */
 	void (*note)(void *arg, const char *path, const char *why);
 	void *arg;
 };
 
 struct debug_lookup;
 
-/* Best early: see sandbox_start(). What the choice points to must outlive it. */
+/* Best called early: see sandbox_start(). Texts of the choice must outlive the lookup. */
 int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup **out);
 void debug_lookup_free(struct debug_lookup **lookup);
 
-/* What an open file says of itself, read in the sandbox; false: nothing that could be relied upon.
- */
+/* The links of an open file, read in the sandbox and checked; false: not an ELF file, or the answer
+ * makes no sense. */
 bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link);
 
-/* The file of some code; of the kernel, or of a module: `module`. */
+/* The code that names are for: a mapping, or else the kernel or one of its modules. */
 struct debug_code {
 	const struct trace_mapping *mapping;
 	const struct trace_module *module;
 	const char *release; /* of the kernel */
-	/* Where the mapping's code lies in its file, as far as the recording tells. It is used
-	 * where that file is not to be had. */
+	/* Segments of the mapping's file by the recording, for the case that the file is gone. */
 	struct elf_segments layout;
 };
 
@@ -65,24 +62,24 @@ struct debug_name {
 	const struct code_place *functions; /* innermost first; `file` is the whole path */
 };
 
-/* What there is to name some code by. */
+/* The sources of names that exist for some code. */
 struct debug_facts {
-	bool has_id;	  /* the recording tells a build id */
-	bool has_code;	  /* the file with the code is here */
-	bool is_replaced; /* its path leads to another file */
-	bool has_names;	  /* some file with the build id has symbols or debug information */
-	bool is_placed;	  /* where the code lies in its file is known */
+	bool has_id;	  /* the recording has a build id */
+	bool has_code;	  /* the mapped file was found */
+	bool is_replaced; /* its path is that of another file now */
+	bool has_names;	  /* a file with the build id has symbols or debug information */
+	bool is_placed;	  /* the segments of the mapped file are known */
 };
 struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct debug_code *code);
 
-/* What is known of the code's places (ascending): file offsets, or addresses of the kernel.
- * -ENOENT: nothing, -ENOMEM. */
+/* Gives the names of places (ascending): file offsets, or addresses of the kernel. -ENOENT: no
+ * names, -ENOMEM. */
 struct debug_names;
 int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out);
 void debug_names_free(struct debug_names **names);
 
-/* Or NULL. */
+/* The name of a place, or NULL; `names` may be NULL. */
 const struct debug_name *debug_names_at(const struct debug_names *names, u64 place);
 
 #endif

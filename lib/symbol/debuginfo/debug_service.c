@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Lack of memory has many faces: libdw ends the process, or takes a section that it could not
- * unpack for a damaged one. Both are answered as -ENOMEM here: the file may be intact.
+ * Without memory, libdw ends the process, or reports a section that it could not unpack as damaged.
+ * Both are answered as -ENOMEM, since the file may be intact.
  */
 #include "debug_service.h"
 
@@ -67,7 +67,7 @@ static int put_item(void *arg, u32 index, const struct code_place *functions, u3
 	return result;
 }
 
-/* What is found, as it is sent. */
+/* The bytes behind the head of the answer. */
 struct found {
 	char *texts, *items;
 };
@@ -95,7 +95,7 @@ static int find(struct debug_info *info, const u64 *places, u32 count, struct de
 
 static int answering_socket;
 
-/* Nothing of the answer was sent before: an answer goes out when all of it is known. */
+/* An answer is sent only when it is complete, so this answer is the first one to the request. */
 static void __attribute__((noreturn)) end_without_memory(void)
 {
 	static const struct debug_answer answer = {.result = -ENOMEM};
@@ -138,25 +138,6 @@ static int read_link(int file, struct debug_link *link)
 	return 0;
 }
 
-/* The files come without gaps. */
-static void sort_files(const struct debug_request *request, const int *received, int *files)
-{
-	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message takes them all");
-	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
-		files[i] = request->files & 1U << i ? received[next++] : -1;
-}
-
-static int send_answer(int socket, struct debug_answer *answer, const struct found *found)
-{
-	if (answer->result)
-		answer->items = answer->bytes = answer->text_bytes = 0;
-	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE)
-		       ?: message_send(socket, found->texts, answer->text_bytes,
-				       MESSAGE_NO_DEADLINE)
-		       ?: message_send(socket, found->items, answer->bytes - answer->text_bytes,
-				       MESSAGE_NO_DEADLINE);
-}
-
 static int reply(int socket, const void *arg, const int *received, const u64 *places)
 {
 	const struct debug_request *request = arg;
@@ -164,11 +145,19 @@ static int reply(int socket, const void *arg, const int *received, const u64 *pl
 	struct found found = {};
 	int files[DEBUG_FILES], result;
 
-	sort_files(request, received, files);
+	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message has room for all files");
+	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
+		files[i] = request->files & 1U << i ? received[next++] : -1;
 	answer.result = request->what == DEBUG_LINK
 				? read_link(files[DEBUG_FILE_CODE], &answer.link)
 				: find_places(request, files, places, &answer, &found);
-	result = send_answer(socket, &answer, &found);
+	if (answer.result)
+		answer.items = answer.bytes = answer.text_bytes = 0;
+	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE)
+			 ?: message_send(socket, found.texts, answer.text_bytes,
+					 MESSAGE_NO_DEADLINE)
+			 ?: message_send(socket, found.items, answer.bytes - answer.text_bytes,
+					 MESSAGE_NO_DEADLINE);
 	free(found.texts);
 	free(found.items);
 	return result;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The part of debug_lookup.c that parses files: it runs in a sandbox (privilege/sandbox.h).
+ * The part of debug_lookup.c that parses files. It runs in a sandbox (privilege/sandbox.h).
  *
- * Request: a debug_request with its open files; `count` u64, the places, ascending. Answer: a
- * debug_answer; `bytes` bytes: texts first (`text_bytes` of them), then items. An item is a
- * debug_item, and for each of its functions a debug_function.
+ * Request: a debug_request with its open files; then `count` places as u64, ascending. Answer: a
+ * debug_answer; then `bytes` bytes: `text_bytes` of texts, then items. An item is a debug_item
+ * followed by its functions, each a debug_function.
  *
- * Functions and files come again and again, so each text is there once, and is given by its offset.
- * Each ends with a NUL, the first is empty: not known.
+ * Functions and files recur, so each text is sent once, with its NUL, and named by its offset. The
+ * text at offset 0 is empty and stands for "not known".
  */
 #ifndef LIB_SYMBOL_DEBUG_SERVICE_H
 #define LIB_SYMBOL_DEBUG_SERVICE_H
 
 #include "scalar.h"
 #include "symbol/elf/debug_link.h"
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 
 enum debug_what {
-	DEBUG_LINK,   /* what one file says of itself */
-	DEBUG_PLACES, /* what is at places of code */
+	DEBUG_LINK,   /* read the links of one file */
+	DEBUG_PLACES, /* find symbols and functions of places */
 };
 
 enum debug_file { DEBUG_FILE_CODE, DEBUG_FILE_DEBUG, DEBUG_FILE_SHARED, DEBUG_FILES };
@@ -28,39 +28,39 @@ enum debug_file { DEBUG_FILE_CODE, DEBUG_FILE_DEBUG, DEBUG_FILE_SHARED, DEBUG_FI
 struct debug_request {
 	u32 what;
 	u32 count;
-	u32 files; /* bits of enum debug_file: which were sent, in this order */
+	u32 files; /* bits of enum debug_file; the files are sent in this order, without gaps */
 	u32 reserved;
-	u64 stext;		    /* of a kernel; else 0 */
-	struct elf_segments layout; /* of the code, as far as the recording tells */
+	u64 stext;		    /* address of a kernel's _stext; 0 = not a kernel */
+	struct elf_segments layout; /* segments of the mapped file by the recording */
 };
 
 struct debug_answer {
 	s32 result; /* 0 or -errno */
 	u32 items;
-	u32 is_damaged; /* the debug information: what is sound of it was used */
-	u32 is_split;	/* some of it is in files that are not read */
+	u32 is_damaged; /* part of the debug information cannot be read */
+	u32 is_split;	/* part of it is in files that are not read (.dwo, .dwp) */
 	u32 text_bytes;
 	u64 bytes;
 	struct debug_link link;
 };
 
 struct debug_item {
-	u32 place; /* its index */
+	u32 place; /* index of the place */
 	u32 functions;
 	u64 symbol_start;
 	u64 symbol_size;
-	u32 symbol; /* a text */
+	u32 symbol; /* offset of a text */
 	u32 reserved;
 };
 
 struct debug_function {
 	u32 line;
 	u32 inlined;
-	u32 name; /* a text, as the file */
-	u32 file;
+	u32 name; /* offset of a text */
+	u32 file; /* offset of a text */
 };
 
-/* Until the other side closes the socket. */
+/* Answers requests until the other side closes the socket. */
 void debug_serve(int socket);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libiberty tells Rust from C++ by the look of the name; D it must be asked for. Rust's legacy
- * scheme ends every name with a hash, which it leaves out unless DMGL_VERBOSE asks for it. "@plt"
- * is no part of a mangled name, nor is what gcc adds to those of D for copies and parts of a
- * function: it is taken off before, and put back.
+ * libiberty tells Rust from C++ by the form of the name; D needs a flag. Rust's legacy scheme ends
+ * each name with a hash, which libiberty leaves out without DMGL_VERBOSE. "@plt" is not part of a
+ * mangled name, and neither is the suffix that gcc adds to names of D for copies and parts of a
+ * function. Both are cut off before demangling and put back after.
  */
 #include "demangle.h"
 
@@ -26,7 +26,7 @@ static char *demangle_plain(const char *name)
 	return cplus_demangle(name, style | DMGL_PARAMS | DMGL_ANSI);
 }
 
-/* The first `bytes` bytes are the mangled name, what follows is shown as `suffix` says. */
+/* Demangles the first `bytes` bytes and appends the rest by the format `suffix`. */
 static char *demangle_part(const char *name, size_t bytes, const char *suffix)
 {
 	char *part = strndup(name, bytes);

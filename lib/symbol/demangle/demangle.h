@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* C++ (Itanium), Rust (legacy and v0) and D names for people; libiberty does the work. */
+/* Demangles C++ (Itanium), Rust (legacy and v0) and D names with libiberty. */
 #ifndef LIB_SYMBOL_DEMANGLE_H
 #define LIB_SYMBOL_DEMANGLE_H
 
 #include <stdbool.h>
 
-/* Whether it looks like one. */
+/* True if the name has the form of a mangled name. */
 bool demangle_is_mangled(const char *name);
 
-/* The demangled name, or NULL if `name` is not mangled. The caller frees it. Of hostile names
- * neither time nor memory are bounded: symbol/demangle/demangler.h. */
+/* The demangled name, for the caller to free; NULL: `name` is not mangled. A hostile name may take
+ * any time and memory: symbol/demangle/demangler.h bounds both. */
 char *demangle(const char *name);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Work grows out of hand where a name refers to earlier parts of itself: each reference doubles it
- * at most. So does each conversion operator, which is read in two ways; and a part that is expanded
- * once for each argument ("Dp" of types, "sp" of expressions) multiplies it by less than the name
- * is long. What is at most 2^20 steps by this count is done here, in some 10 ms at worst. So are
- * short names in which nothing is expanded, because a piece of three bytes is the shortest that
- * doubles anything. Hardly a program has others: the sandbox is started by the first.
+ * The work of demangling is bounded by counting. Each reference to an earlier part of the name
+ * doubles the work at most; so does each conversion operator, which is read in two ways. A part
+ * that is expanded once for each argument ("Dp" of types, "sp" of expressions) multiplies the work
+ * by less than the length of the name. Names of at most 2^20 steps by this count are demangled in
+ * this process, in some 10 ms at worst. The same holds for short names without an expansion,
+ * because a piece that doubles the work has at least three bytes. Few programs have other names;
+ * the first of them starts the sandbox.
  *
- * libiberty takes some 500 bytes of stack for each byte of a name that nests in every byte. The
- * calling thread may have 64 KiB of stack, so only names of at most OWN_STACK_BYTES are demangled
- * on it; the sandbox has a stack of its own.
+ * libiberty takes some 500 bytes of stack for each byte of a deeply nested name. The calling thread
+ * may have 64 KiB of stack, so only names of at most OWN_STACK_BYTES are demangled on it; the
+ * sandbox has a stack of its own.
  */
 #include "demangler.h"
 
@@ -30,20 +31,20 @@
 #define MEMORY_PARTS 8
 #define LIMIT_MS 1000
 
-/* Request and answer, each as long as its name: the mangled one, and the demangled one or nothing.
- * Each goes in one piece, so that the other side wakes up once. */
+/* A request with the mangled name, or an answer with the demangled name or without a name. Each is
+ * sent in one piece, so that the other side wakes up once. */
 struct demangle_message {
-	s32 result;				/* of the answer: 0 or -EFBIG */
-	u32 bytes;				/* of the name */
+	s32 result;				/* of an answer: 0 or -EFBIG */
+	u32 bytes;				/* of the name, without a NUL */
 	char name[DEMANGLE_NAME_BYTES_MAX + 1]; /* sent without a NUL */
 };
 
 #define HEAD_BYTES offsetof(struct demangle_message, name)
 
 struct demangler {
-	struct sandbox *sandbox;	  /* NULL: not started */
-	struct demangle_message *message; /* with the sandbox */
-	int refusal;			  /* -errno: why the sandbox cannot be started; 0: none */
+	struct sandbox *sandbox;	  /* NULL = not started */
+	struct demangle_message *message; /* NULL = not started */
+	int refusal;			  /* -errno: the sandbox cannot be started */
 	struct demangle_failures failures;
 };
 
@@ -101,7 +102,7 @@ static int reply(int socket, struct demangle_message *message)
 	return message_send(socket, message, HEAD_BYTES + message->bytes, MESSAGE_NO_DEADLINE);
 }
 
-/* In the sandbox, until the other side closes the socket. */
+/* Runs in the sandbox until the other side closes the socket. */
 static void demangle_serve(int socket)
 {
 	struct demangle_message *message = malloc(sizeof(*message));
@@ -110,18 +111,6 @@ static void demangle_serve(int socket)
 	while (!result)
 		result = receive_name(socket, message) ?: reply(socket, message);
 	free(message);
-}
-
-static int start_sandbox(struct demangler *demangler)
-{
-	if (!demangler->message)
-		demangler->message = malloc(sizeof(*demangler->message));
-	if (!demangler->message)
-		return -ENOMEM;
-	if (!demangler->sandbox && !demangler->refusal)
-		demangler->refusal =
-			sandbox_start(demangle_serve, LIMIT_MS, MEMORY_PARTS, &demangler->sandbox);
-	return demangler->refusal;
 }
 
 static int receive(struct sandbox *sandbox, struct demangle_message *answer)
@@ -138,14 +127,22 @@ static int receive(struct sandbox *sandbox, struct demangle_message *answer)
 	return result;
 }
 
-/* 0 and *plain, which is NULL for a name that is not mangled; or why it is not known. */
-static int ask(struct demangler *demangler, const char *name, u32 bytes, char **plain)
+/* Demangles a name in the sandbox: 0 and *plain, NULL for a name that is not mangled; or -errno. */
+static int demangle_in_sandbox(struct demangler *demangler, const char *name, u32 bytes,
+			       char **plain)
 {
 	struct demangle_message *message;
-	int result = start_sandbox(demangler);
+	int result;
 
-	if (result)
-		return result;
+	if (!demangler->message)
+		demangler->message = malloc(sizeof(*demangler->message));
+	if (!demangler->message)
+		return -ENOMEM;
+	if (!demangler->sandbox && !demangler->refusal)
+		demangler->refusal =
+			sandbox_start(demangle_serve, LIMIT_MS, MEMORY_PARTS, &demangler->sandbox);
+	if (demangler->refusal)
+		return demangler->refusal;
 	message = demangler->message;
 	message->result = 0;
 	message->bytes = bytes;
@@ -159,7 +156,7 @@ static int ask(struct demangler *demangler, const char *name, u32 bytes, char **
 	return 0;
 }
 
-/* "S_", "S1A_", "T_", "T0_". */
+/* True for "S_", "S1A_", "T_", "T0_". */
 static bool is_reference(const char *at)
 {
 	const char *digits = at + 1;
@@ -171,51 +168,36 @@ static bool is_reference(const char *at)
 	return *digits == '_';
 }
 
-static bool is_expansion(const char *at)
-{
-	return !strncmp(at, "Dp", 2) || !strncmp(at, "sp", 2);
-}
-
-static bool expands(const char *name)
-{
-	return strstr(name, "Dp") || strstr(name, "sp");
-}
-
 static u32 length_bits(size_t bytes)
 {
 	return 64 - __builtin_clzl(bytes);
 }
 
-/* Binary logarithms of the work, or more: names of functions may look like references, too. */
-static u32 work_cpp(const char *name, size_t bytes)
+/* Upper bound of the binary logarithm of the work: text of a name may look like a reference, too.
+ */
+static u32 work_bits(const char *name, size_t bytes)
 {
-	u32 bits = length_bits(bytes);
-
-	for (const char *at = name; *at; at++) {
-		bits += is_reference(at) || !strncmp(at, "cv", 2);
-		bits += is_expansion(at) ? length_bits(bytes) : 0;
-	}
-	return bits;
-}
-
-static u32 work_rust(const char *name, size_t bytes)
-{
+	bool is_rust = !strncmp(name, "_R", 2);
 	u32 bits = length_bits(bytes);
 
 	for (const char *at = name; *at; at++)
-		bits += *at == 'B';
+		if (is_rust)
+			bits += *at == 'B';
+		else if (is_reference(at) || !strncmp(at, "cv", 2))
+			bits++;
+		else if (!strncmp(at, "Dp", 2) || !strncmp(at, "sp", 2))
+			bits += length_bits(bytes);
 	return bits;
 }
 
-static bool is_fair(const char *name, size_t bytes)
+static bool is_cheap(const char *name, size_t bytes)
 {
 	if (bytes > OWN_STACK_BYTES)
 		return false;
-	if (bytes <= SHORT_BYTES && !expands(name))
+	if (bytes <= SHORT_BYTES && !strstr(name, "Dp") && !strstr(name, "sp"))
 		return true;
-	if (!strncmp(name, "_R", 2))
-		return work_rust(name, bytes) <= WORK_BITS;
-	return !strncmp(name, "_Z", 2) && work_cpp(name, bytes) <= WORK_BITS;
+	return (!strncmp(name, "_R", 2) || !strncmp(name, "_Z", 2)) &&
+	       work_bits(name, bytes) <= WORK_BITS;
 }
 
 char *demangler_name(struct demangler *demangler, const char *name)
@@ -226,9 +208,11 @@ char *demangler_name(struct demangler *demangler, const char *name)
 
 	if (!demangle_is_mangled(name))
 		return NULL;
-	if (is_fair(name, bytes))
+	if (is_cheap(name, bytes))
 		return demangle(name);
-	result = bytes > DEMANGLE_NAME_BYTES_MAX ? -EFBIG : ask(demangler, name, bytes, &plain);
+	result = bytes > DEMANGLE_NAME_BYTES_MAX
+			 ? -EFBIG
+			 : demangle_in_sandbox(demangler, name, bytes, &plain);
 	if (result && result != -EINTR && !demangler->failures.count++)
 		demangler->failures.reason = sandbox_reason(result);
 	return plain;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Demangled names at a bounded price: symbols are made by others, and there are names of a hundred
- * bytes that take a demangler until the end of time, or all memory. Names that could are left to a
- * sandbox with a time limit.
+ * Demangled names in bounded time and memory. Symbols are not trusted: names of a hundred bytes
+ * exist that take a demangler forever, or all memory. Names that might are demangled in a sandbox
+ * with a time limit.
  */
 #ifndef LIB_SYMBOL_DEMANGLER_H
 #define LIB_SYMBOL_DEMANGLER_H
@@ -21,8 +21,8 @@ struct demangle_failures {
 int demangler_create(struct demangler **out);
 void demangler_free(struct demangler **demangler);
 
-/* The demangled name, or NULL: `name` is not mangled, or counts among the failures. The caller
- * frees it. */
+/* The demangled name, for the caller to free; NULL: `name` is not mangled, or counts as a failure.
+ */
 char *demangler_name(struct demangler *demangler, const char *name);
 
 struct demangle_failures demangler_failures(const struct demangler *demangler);

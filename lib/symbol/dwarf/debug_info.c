@@ -1,40 +1,223 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames are file offsets and DWARF has addresses: the segments of the mapped file lead from one to
- * the other. A debug file that was split off it has program headers, too, but GNU objcopy writes
- * into them where nothing is any more. So without the mapped file the recording has to say it; a
- * debug file's own headers are the last resort: those of eu-strip are as they were.
+ * Frames are file offsets and DWARF has addresses; the segments of the mapped file translate one to
+ * the other. A debug file that was split off has program headers, too, but the file offsets that
+ * GNU objcopy writes there are wrong. So without the mapped file the recording gives the segments,
+ * and the headers of the debug file, which are right after eu-strip, are the last resort.
  *
- * Units are found by the ranges that they claim (DW_AT_ranges of the unit: .debug_aranges is not
- * written by every compiler), and each is read once, for all of its addresses that are asked for.
- * Where dwz has moved entries into a shared file that is not there, nothing of the DWARF is used:
- * names would be missing in the middle of chains.
+ * Units are found by their ranges (DW_AT_ranges of the unit, as not every compiler writes
+ * .debug_aranges). Each unit is read once, for all its requested addresses. If dwz has moved
+ * entries into a shared file that is missing, the DWARF is not used at all: names would be missing
+ * in the middle of chains of inlined calls.
  */
 #include "debug_info.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <elfutils/libdw.h>
 #include <endian.h>
 #include <errno.h>
 #include <gelf.h>
+#include <libelf.h>
+#include <lzma.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "array.h"
 #include "dwarf_unit.h"
 #include "order.h"
+#include "scalar.h"
 #include "symbol/elf/debug_link.h"
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 #include "symbol/elf/elf_symbols.h"
-#include "symbol/elf/elf_text.h"
-#include "symbol/elf/mini_debug.h"
-#include "symbol/elf/unpacked_elf.h"
+
+/* --- .gnu_debugdata: a symbol table that some distributions leave in stripped files, as an ELF
+ * file compressed by xz. Memory and size of the result are limited. --- */
+
+struct mini_debug {
+	u8 *bytes;
+	Elf *elf;
+};
+
+#define MEMORY_MAX (256ULL << 20)
+#define MINI_BYTES_MAX (64UL << 20)
+#define GROWTH_MAX 32 /* xz makes a symbol table smaller by a factor of about 5 */
+
+static u8 *unpack_mini(const Elf_Data *packed, size_t *bytes)
+{
+	size_t room = packed->d_size < MINI_BYTES_MAX / GROWTH_MAX ? packed->d_size * GROWTH_MAX
+								   : MINI_BYTES_MAX;
+	size_t in = 0, out = 0;
+	uint64_t memory = MEMORY_MAX;
+	u8 *text = malloc(room);
+
+	if (text && lzma_stream_buffer_decode(&memory, 0, NULL, packed->d_buf, &in, packed->d_size,
+					      text, &out, room) == LZMA_OK) {
+		*bytes = out;
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+/* The ELF file in the section, or NULL. The section may hold any bytes. */
+static Elf *mini_debug_open(Elf *elf, struct mini_debug *mini)
+{
+	Elf_Data *packed = debug_link_section(elf, ".gnu_debugdata");
+	size_t bytes;
+
+	*mini = (struct mini_debug){};
+	if (packed)
+		mini->bytes = unpack_mini(packed, &bytes);
+	if (mini->bytes)
+		mini->elf = elf_memory((char *)mini->bytes, bytes);
+	return mini->elf && elf_kind(mini->elf) == ELF_K_ELF ? mini->elf : NULL;
+}
+
+static void mini_debug_close(struct mini_debug *mini)
+{
+	elf_end(mini->elf);
+	free(mini->bytes);
+	*mini = (struct mini_debug){};
+}
+
+/* --- Sections compressed with zstd (ELFCOMPRESS_ZSTD), which libelf before 0.189 cannot read: the
+ * file is copied to memory, with these sections unpacked behind its end. The header of a section
+ * gives the unpacked size, and the memory is allocated before; so a size that zstd hardly reaches
+ * with debug information is rejected. --- */
+
+#define TYPE_ZSTD 2 /* ELFCOMPRESS_ZSTD, which not every elf.h has */
+#define UNPACKED_MAX(bytes) (1024 * (u64)(bytes) + 4096)
+#define ALIGNMENT 16
+
+struct packed_file {
+	const char *data;
+	size_t bytes;
+	Elf64_Ehdr header;
+};
+
+static bool file_open(Elf *elf, struct packed_file *file)
+{
+	const char *ident = elf_getident(elf, NULL);
+
+	file->data = elf_rawfile(elf, &file->bytes);
+	if (!file->data || !ident || ident[EI_CLASS] != ELFCLASS64 ||
+	    ident[EI_DATA] != ELFDATA2LSB || file->bytes < sizeof(file->header))
+		return false;
+	memcpy(&file->header, file->data, sizeof(file->header));
+	return file->header.e_shentsize == sizeof(Elf64_Shdr) &&
+	       file->header.e_shoff <= file->bytes &&
+	       file->header.e_shnum <= (file->bytes - file->header.e_shoff) / sizeof(Elf64_Shdr);
+}
+
+static u64 header_offset(const struct packed_file *file, u32 index)
+{
+	return file->header.e_shoff + index * sizeof(Elf64_Shdr);
+}
+
+/* True if section `index` is compressed with zstd; gives the headers of section and content. */
+static bool is_packed(const struct packed_file *file, u32 index, Elf64_Shdr *section,
+		      Elf64_Chdr *packed)
+{
+	memcpy(section, file->data + header_offset(file, index), sizeof(*section));
+	if (!(section->sh_flags & SHF_COMPRESSED) || section->sh_type == SHT_NOBITS ||
+	    section->sh_offset > file->bytes ||
+	    section->sh_size > file->bytes - section->sh_offset ||
+	    section->sh_size < sizeof(*packed))
+		return false;
+	memcpy(packed, file->data + section->sh_offset, sizeof(*packed));
+	return packed->ch_type == TYPE_ZSTD;
+}
+
+static u64 aligned(u64 bytes)
+{
+	return (bytes + ALIGNMENT - 1) & -(u64)ALIGNMENT;
+}
+
+/* The bytes of the copy; 0: no section is to be unpacked, or a size is rejected. */
+static u64 copy_bytes(const struct packed_file *file)
+{
+	u64 bytes = aligned(file->bytes), start = bytes;
+
+	for (u32 i = 0; i < file->header.e_shnum; i++) {
+		Elf64_Shdr section;
+		Elf64_Chdr packed;
+
+		if (!is_packed(file, i, &section, &packed))
+			continue;
+		if (packed.ch_size > UNPACKED_MAX(section.sh_size))
+			return 0;
+		bytes += aligned(packed.ch_size);
+	}
+	return bytes == start ? 0 : bytes;
+}
+
+static bool unpack_section(const struct packed_file *file, u32 index, char *copy, u64 *end)
+{
+	Elf64_Shdr section;
+	Elf64_Chdr packed;
+	const char *content;
+
+	if (!is_packed(file, index, &section, &packed))
+		return true;
+	content = file->data + section.sh_offset + sizeof(packed);
+	if (ZSTD_decompress(copy + *end, packed.ch_size, content,
+			    section.sh_size - sizeof(packed)) != packed.ch_size)
+		return false;
+	section.sh_offset = *end;
+	section.sh_size = packed.ch_size;
+	section.sh_flags &= ~(u64)SHF_COMPRESSED;
+	section.sh_addralign = packed.ch_addralign;
+	memcpy(copy + header_offset(file, index), &section, sizeof(section));
+	*end += aligned(packed.ch_size);
+	return true;
+}
+
+/* True if any section is compressed with zstd. */
+static bool unpacked_elf_is_needed(Elf *elf)
+{
+	Elf64_Shdr section;
+	Elf64_Chdr packed;
+	struct packed_file file;
+	u32 i = 0;
+
+	if (!file_open(elf, &file))
+		return false;
+	while (i < file.header.e_shnum && !is_packed(&file, i, &section, &packed))
+		i++;
+	return i < file.header.e_shnum;
+}
+
+/* The copy, whose memory the caller frees after elf_end(); NULL: no section is compressed with
+ * zstd, or a section cannot be unpacked. The file may hold any bytes. */
+static Elf *unpacked_elf_open(Elf *elf, char **memory)
+{
+	struct packed_file file;
+	u64 bytes = file_open(elf, &file) ? copy_bytes(&file) : 0, end;
+	char *copy = bytes ? malloc(bytes) : NULL;
+	bool is_whole = copy;
+	Elf *unpacked;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, file.data, file.bytes);
+	end = aligned(file.bytes);
+	for (u32 i = 0; i < file.header.e_shnum && is_whole; i++)
+		is_whole = unpack_section(&file, i, copy, &end);
+	unpacked = is_whole ? elf_memory(copy, bytes) : NULL;
+	if (unpacked)
+		*memory = copy;
+	else
+		free(copy);
+	return unpacked;
+}
 
 #define UNITS_MAX (1U << 22)
 
-/* Deflate makes at most 258 bytes of two bits, which is 1032 of one byte: who says more lies, and
- * libelf would take the memory first. */
+/* Deflate unpacks two bits to at most 258 bytes, so one byte to 1032. A larger size in a header is
+ * wrong, and libelf would allocate it before unpacking. */
 #define INFLATED_MAX(bytes) (1032 * (bytes) + 1024)
 
 /* How sections were compressed before SHF_COMPRESSED: "ZLIB" and the size, big-endian. */
@@ -42,7 +225,7 @@
 
 struct debug_info {
 	Elf *code, *debug, *shared_elf;
-	Elf *unpacked, *shared_unpacked; /* NULL: the file can be read as it is */
+	Elf *unpacked, *shared_unpacked; /* copies; NULL = libelf reads the file itself */
 	char *unpacked_memory, *shared_memory;
 	struct mini_debug mini;
 	Dwarf *dwarf, *shared;
@@ -52,16 +235,16 @@ struct debug_info {
 	struct code_ranges text;
 	Dwarf_Die *units;
 	u32 unit_count, unit_room;
-	struct code_ranges ranges; /* of units, by index */
-	u64 slide;		   /* of a kernel: place - address */
+	struct code_ranges ranges; /* value = index of the unit */
+	u64 slide;		   /* kernel: run time address - link time address */
 	bool is_kernel;
 	bool is_damaged;
-	bool is_split; /* the functions are described in other files (.dwo, .dwp) */
+	bool is_split; /* functions are described in other files (.dwo, .dwp) */
 };
 
 struct debug_sections {
-	bool has_units; /* there is debug information */
-	bool is_bomb;	/* a section would be larger unpacked than it can be */
+	bool has_units; /* .debug_info has bytes */
+	bool is_bomb;	/* a section claims more unpacked bytes than deflate can make */
 };
 
 static u64 inflated_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
@@ -81,12 +264,6 @@ static u64 inflated_bytes(Elf_Scn *section, const GElf_Shdr *header, const char 
 	return be64toh(bytes);
 }
 
-static bool holds_units(const GElf_Shdr *header, const char *name)
-{
-	return header->sh_type != SHT_NOBITS &&
-	       (!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
-}
-
 static void debug_sections_read(Elf *elf, struct debug_sections *sections)
 {
 	Elf_Scn *section = NULL;
@@ -103,14 +280,16 @@ static void debug_sections_read(Elf *elf, struct debug_sections *sections)
 
 		if (!name)
 			continue;
-		sections->has_units |= holds_units(&header, name);
+		sections->has_units |=
+			header.sh_type != SHT_NOBITS &&
+			(!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
 		sections->is_bomb |=
 			inflated_bytes(section, &header, name) > INFLATED_MAX(header.sh_size);
 	}
 }
 
-/* Mapped: of a large debug file few pages are read. If it is cut short meanwhile, SIGBUS ends the
- * sandbox that this runs in. */
+/* The file is mapped, as few pages of a large debug file are read. If the file is truncated
+ * meanwhile, SIGBUS ends the sandbox that runs this code. */
 static Elf *open_elf(int file)
 {
 	Elf *elf = file < 0 ? NULL : elf_begin(file, ELF_C_READ_MMAP, NULL);
@@ -145,7 +324,7 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 	return 0;
 }
 
-/* `has_units`: the file says that there are some. */
+/* `has_units`: the file claims to have units. */
 static int read_units(struct debug_info *info, bool has_units)
 {
 	Dwarf_CU *unit = NULL;
@@ -166,14 +345,6 @@ static int read_units(struct debug_info *info, bool has_units)
 	return result;
 }
 
-static bool needs_shared(Elf *elf)
-{
-	struct debug_link link;
-
-	debug_link_read(elf, &link);
-	return link.shared[0];
-}
-
 static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files,
 			  struct debug_sections *sections)
 {
@@ -186,7 +357,7 @@ static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files,
 	return dwarf;
 }
 
-/* The file, or its copy without what libelf cannot unpack. */
+/* The file, or its copy if libelf cannot unpack its sections. */
 static Elf *readable(struct debug_info *info, Elf *elf, Elf **unpacked, char **memory)
 {
 	if (!unpacked_elf_is_needed(elf))
@@ -199,6 +370,7 @@ static Elf *readable(struct debug_info *info, Elf *elf, Elf **unpacked, char **m
 static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 {
 	struct debug_sections sections;
+	struct debug_link link;
 	Elf *elf =
 		readable(info, info->debug ?: info->code, &info->unpacked, &info->unpacked_memory);
 
@@ -207,9 +379,12 @@ static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 		info->shared = begin_dwarf(readable(info, info->shared_elf, &info->shared_unpacked,
 						    &info->shared_memory),
 					   files, &sections);
-	if (!info->shared && needs_shared(elf)) {
-		info->is_damaged = info->shared_elf;
-		return 0;
+	if (!info->shared) {
+		debug_link_read(elf, &link);
+		if (link.shared[0]) {
+			info->is_damaged = info->shared_elf;
+			return 0;
+		}
 	}
 	info->dwarf = begin_dwarf(elf, files, &sections);
 	if (!info->dwarf) {
@@ -235,62 +410,32 @@ static int read_symbols(struct debug_info *info)
 	return result == -ENOEXEC ? 0 : result;
 }
 
-static bool find_stext(Elf *elf, u64 *address)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	GElf_Sym symbol;
-
-	while ((section = elf_nextscn(elf, section))) {
-		Elf_Data *data = NULL;
-
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
-			data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-			const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-
-			if (!name || strcmp(name, "_stext"))
-				continue;
-			*address = symbol.st_value;
-			return true;
-		}
-	}
-	return false;
-}
-
-static int find_slide(struct debug_info *info, u64 stext)
-{
-	u64 linked;
-
-	info->is_kernel = true;
-	if (!find_stext(info->debug ?: info->code, &linked))
-		return -ENODATA;
-	info->slide = stext - linked;
-	return 0;
-}
-
-static void find_segments(struct debug_info *info, const struct elf_segments *layout)
-{
-	if (!info->code && layout && layout->count)
-		info->segments = *layout;
-	else
-		elf_segments_read(info->code ?: info->debug, &info->segments);
-}
-
 static int read_files(struct debug_info *info, const struct debug_files *files, u64 stext)
 {
+	u64 linked;
 	int result;
 
 	info->code = open_elf(files->code);
 	info->debug = open_elf(files->debug);
 	if (!info->code && !info->debug)
 		return -ENOEXEC;
-	find_segments(info, files->layout);
+	if (!info->code && files->layout && files->layout->count)
+		info->segments = *files->layout;
+	else
+		elf_segments_read(info->code ?: info->debug, &info->segments);
 	if (!info->code) {
 		info->code = info->debug;
 		info->debug = NULL;
 	}
-	result = stext ? find_slide(info, stext) : read_symbols(info);
+	if (stext) {
+		info->is_kernel = true;
+		result = elf_symbol_address(info->debug ?: info->code, "_stext", &linked)
+				 ? 0
+				 : -ENODATA;
+		info->slide = result ? 0 : stext - linked;
+	} else {
+		result = read_symbols(info);
+	}
 	return result ?: open_dwarf(info, files);
 }
 
@@ -343,7 +488,7 @@ bool debug_info_is_damaged(const struct debug_info *info)
 	return info->is_damaged;
 }
 
-/* The address that the file's code has at a place. */
+/* Translates a place (file offset, or run time address of a kernel) to an address of the DWARF. */
 static bool address_of(const struct debug_info *info, u64 place, u64 *address)
 {
 	const struct elf_segment *segment;
@@ -358,24 +503,13 @@ static bool address_of(const struct debug_info *info, u64 place, u64 *address)
 	return segment;
 }
 
-/* A place with its address, by unit. */
-struct target {
-	u32 unit; /* NO_UNIT: nothing is known of it */
-	u32 index;
-	u64 address;
-};
-
 #define NO_UNIT UINT32_MAX
 
-static struct target make_target(const struct debug_info *info, u64 place, u32 index)
-{
-	struct target target = {.unit = NO_UNIT, .index = index};
-
-	if (!info->dwarf || !address_of(info, place, &target.address) ||
-	    !code_ranges_find(&info->ranges, target.address, &target.unit))
-		target.unit = NO_UNIT;
-	return target;
-}
+struct target {
+	u32 unit;  /* NO_UNIT: no unit covers the place */
+	u32 index; /* of the place */
+	u64 address;
+};
 
 static int by_unit(const void *left, const void *right)
 {
@@ -397,7 +531,7 @@ static int each_of_group(void *arg, u32 index, const struct code_place *function
 	return group->each(group->arg, group->targets[index].index, functions, count);
 }
 
-/* `targets` are of one unit; `addresses` has room for theirs. */
+/* Finds the functions of targets of one unit; `addresses` has room for `count` addresses. */
 static int find_in_unit(struct debug_info *info, const struct target *targets, u32 count,
 			u64 *addresses, struct group *group)
 {
@@ -414,19 +548,6 @@ static int find_in_unit(struct debug_info *info, const struct target *targets, u
 	return result;
 }
 
-static int find_targets(struct debug_info *info, const struct target *targets, u32 count,
-			u64 *addresses, struct group *group)
-{
-	int result = 0;
-
-	for (u32 first = 0, end = 0; first < count && !result; first = end) {
-		while (end < count && targets[end].unit == targets[first].unit)
-			end++;
-		result = find_in_unit(info, &targets[first], end - first, addresses, group);
-	}
-	return result;
-}
-
 int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_place_each each,
 		    void *arg)
 {
@@ -435,11 +556,20 @@ int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_
 	struct group group = {.each = each, .arg = arg};
 	int result = targets && addresses ? 0 : -ENOMEM;
 
-	for (u32 i = 0; i < count && !result; i++)
-		targets[i] = make_target(info, places[i], i);
-	if (!result && count) {
+	for (u32 i = 0; i < count && !result; i++) {
+		struct target *target = &targets[i];
+
+		target->index = i;
+		if (!info->dwarf || !address_of(info, places[i], &target->address) ||
+		    !code_ranges_find(&info->ranges, target->address, &target->unit))
+			target->unit = NO_UNIT;
+	}
+	if (!result && count)
 		qsort(targets, count, sizeof(*targets), by_unit);
-		result = find_targets(info, targets, count, addresses, &group);
+	for (u32 first = 0, end = 0; first < count && !result; first = end) {
+		while (end < count && targets[end].unit == targets[first].unit)
+			end++;
+		result = find_in_unit(info, &targets[first], end - first, addresses, &group);
 	}
 	free(targets);
 	free(addresses);

@@ -1,20 +1,376 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The line program of DWARF 5, section 6.2: a state machine whose special opcodes, one byte each,
- * advance address and line together and make a row. A row covers the addresses up to the next one
- * of its sequence. Of rows with one address the last one covers it.
+ * The line program of DWARF 5, section 6.2, is a state machine: special opcodes of one byte advance
+ * address and line together and make a row. A row covers the addresses up to the next row of its
+ * sequence. If rows have the same address, the last one covers it.
  *
- * A sequence that does not begin in code is of functions that the linker has thrown away.
+ * A sequence that does not begin in code describes functions that the linker has removed.
  */
 #include "dwarf_lines.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "array.h"
 #include "bisect.h"
-#include "dwarf_cursor.h"
-#include "symbol/elf/elf_text.h"
+#include "scalar.h"
+#include "symbol/elf/debug_link.h"
+#include "symbol/elf/elf_layout.h"
+
+/* --- Numbers and texts of DWARF, one after the other. Past the end each number is 0, and `bad`
+ * stays set. --- */
+
+struct dwarf_cursor {
+	const u8 *at, *end;
+	bool bad;
+};
+
+static inline bool cursor_has(struct dwarf_cursor *cursor, u64 bytes)
+{
+	if ((u64)(cursor->end - cursor->at) >= bytes)
+		return true;
+	cursor->at = cursor->end;
+	cursor->bad = true;
+	return false;
+}
+
+static inline void cursor_skip(struct dwarf_cursor *cursor, u64 bytes)
+{
+	if (cursor_has(cursor, bytes))
+		cursor->at += bytes;
+}
+
+/* A little-endian number of 1 to 8 bytes. */
+static inline u64 cursor_number(struct dwarf_cursor *cursor, u32 bytes)
+{
+	u64 value = 0;
+
+	if (bytes > sizeof(value) || !cursor_has(cursor, bytes))
+		return 0;
+	memcpy(&value, cursor->at, bytes);
+	cursor->at += bytes;
+	return value;
+}
+
+/* LEB128. Bits beyond 64 are lost. */
+static inline u64 cursor_unsigned(struct dwarf_cursor *cursor)
+{
+	u64 value = 0;
+
+	for (u32 shift = 0; cursor_has(cursor, 1); shift += 7) {
+		u8 byte = *cursor->at++;
+
+		if (shift < 64)
+			value |= (u64)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			break;
+	}
+	return value;
+}
+
+static inline s64 cursor_signed(struct dwarf_cursor *cursor)
+{
+	u64 value = 0;
+
+	for (u32 shift = 0; cursor_has(cursor, 1);) {
+		u8 byte = *cursor->at++;
+
+		if (shift < 64)
+			value |= (u64)(byte & 0x7f) << shift;
+		shift += 7;
+		if (byte & 0x80)
+			continue;
+		if (shift < 64 && (byte & 0x40))
+			value |= ~0ULL << shift;
+		break;
+	}
+	return (s64)value;
+}
+
+/* A text with its NUL. */
+static inline const char *cursor_text(struct dwarf_cursor *cursor)
+{
+	const char *text = (const char *)cursor->at;
+	const u8 *nul = memchr(cursor->at, 0, cursor->end - cursor->at);
+
+	if (!nul) {
+		cursor->at = cursor->end;
+		cursor->bad = true;
+		return "";
+	}
+	cursor->at = nul + 1;
+	return text;
+}
+
+/* --- The header of a line table, DWARF 5, section 6.2.4: the encoding of the program, then
+ * directories and files. Since DWARF 5 the header gives the forms of both; before, both are lists
+ * of texts that end with an empty text. Directory 0 is that of the unit; only DWARF 5 lists it. ---
+ */
+
+#define FORMATS_MAX 16
+#define ENTRIES_MAX (1U << 24)
+
+struct header {
+	const struct dwarf_line_sections *sections;
+	struct dwarf_cursor cursor;
+	struct dwarf_lines *lines;
+	u32 file_room, directory_room;
+	u16 version;
+	u8 offset_bytes; /* 4 or 8 */
+};
+
+struct format {
+	u64 content, form;
+};
+
+static struct dwarf_bytes bytes_of(Elf *elf, const char *name)
+{
+	Elf_Data *data = debug_link_section(elf, name);
+
+	return data ? (struct dwarf_bytes){data->d_buf, data->d_size} : (struct dwarf_bytes){};
+}
+
+void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections)
+{
+	GElf_Ehdr header;
+
+	*sections = (struct dwarf_line_sections){};
+	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		return;
+	sections->lines = bytes_of(elf, ".debug_line");
+	sections->line_strings = bytes_of(elf, ".debug_line_str");
+	sections->strings = bytes_of(elf, ".debug_str");
+}
+
+static int add_directory(struct header *header, const char *name)
+{
+	struct dwarf_lines *lines = header->lines;
+
+	if (lines->directory_count == ENTRIES_MAX ||
+	    array_make_room(lines->directories, lines->directory_count, header->directory_room))
+		return -ENOMEM;
+	lines->directories[lines->directory_count++] = name;
+	return 0;
+}
+
+static int add_file(struct header *header, const struct dwarf_file *file)
+{
+	struct dwarf_lines *lines = header->lines;
+
+	if (lines->file_count == ENTRIES_MAX ||
+	    array_make_room(lines->files, lines->file_count, header->file_room))
+		return -ENOMEM;
+	lines->files[lines->file_count++] = *file;
+	return 0;
+}
+
+/* Reads directories and files as they are before DWARF 5. */
+static int read_old_entries(struct header *header)
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+	struct dwarf_file file;
+	const char *name;
+	int result = add_directory(header, NULL);
+
+	while (!result && *(name = cursor_text(cursor)))
+		result = add_directory(header, name);
+	while (!result && *(file.name = cursor_text(cursor))) {
+		file.directory = cursor_unsigned(cursor);
+		cursor_unsigned(cursor); /* time of its last change */
+		cursor_unsigned(cursor); /* its size */
+		result = add_file(header, &file);
+	}
+	header->lines->first_file = 1;
+	return result;
+}
+
+static const char *text_at(const struct dwarf_bytes *section, u64 offset)
+{
+	struct dwarf_cursor cursor = {.at = section->at, .end = section->at + section->bytes};
+
+	if (offset >= section->bytes)
+		return NULL;
+	cursor.at += offset;
+	return cursor_text(&cursor);
+}
+
+static const char *read_text(struct header *header, u64 form)
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+
+	switch (form) {
+	case DW_FORM_string:
+		return cursor_text(cursor);
+	case DW_FORM_line_strp:
+		return text_at(&header->sections->line_strings,
+			       cursor_number(cursor, header->offset_bytes));
+	case DW_FORM_strp:
+		return text_at(&header->sections->strings,
+			       cursor_number(cursor, header->offset_bytes));
+	default:
+		cursor->bad = true;
+		return NULL;
+	}
+}
+
+static u64 read_number(struct header *header, u64 form)
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+
+	switch (form) {
+	case DW_FORM_udata:
+		return cursor_unsigned(cursor);
+	case DW_FORM_data1:
+		return cursor_number(cursor, 1);
+	case DW_FORM_data2:
+		return cursor_number(cursor, 2);
+	case DW_FORM_data4:
+		return cursor_number(cursor, 4);
+	case DW_FORM_data8:
+		return cursor_number(cursor, 8);
+	case DW_FORM_data16:
+		cursor_skip(cursor, 16);
+		return 0;
+	case DW_FORM_block:
+		cursor_skip(cursor, cursor_unsigned(cursor));
+		return 0;
+	default:
+		cursor->bad = true;
+		return 0;
+	}
+}
+
+static struct dwarf_file read_entry(struct header *header, const struct format *formats, u32 count)
+{
+	struct dwarf_file entry = {};
+
+	for (u32 i = 0; i < count; i++) {
+		u64 form = formats[i].form;
+
+		if (formats[i].content == DW_LNCT_path)
+			entry.name = read_text(header, form);
+		else if (formats[i].content == DW_LNCT_directory_index)
+			entry.directory = read_number(header, form);
+		else if (form == DW_FORM_string || form == DW_FORM_line_strp ||
+			 form == DW_FORM_strp)
+			read_text(header, form);
+		else
+			read_number(header, form);
+	}
+	return entry;
+}
+
+/* Reads a list of directories or of files, as it is since DWARF 5. */
+static int read_entries(struct header *header,
+			int (*add)(struct header *, const struct dwarf_file *))
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+	struct format formats[FORMATS_MAX];
+	u64 count = cursor_number(cursor, 1), entries;
+	int result = 0;
+
+	if (count > FORMATS_MAX)
+		return -ENODATA;
+	for (u32 i = 0; i < count; i++) {
+		formats[i].content = cursor_unsigned(cursor);
+		formats[i].form = cursor_unsigned(cursor);
+	}
+	entries = cursor_unsigned(cursor);
+	for (u64 i = 0; i < entries && !result && !cursor->bad; i++) {
+		struct dwarf_file entry = read_entry(header, formats, count);
+
+		result = add(header, &entry);
+	}
+	return result;
+}
+
+static int add_directory_entry(struct header *header, const struct dwarf_file *entry)
+{
+	return add_directory(header, entry->name);
+}
+
+/* Reads length and version; the cursor then ends with the table. */
+static bool read_length(struct header *header)
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+	u64 length = cursor_number(cursor, 4);
+
+	header->offset_bytes = length == 0xffffffff ? 8 : 4;
+	if (header->offset_bytes == 8)
+		length = cursor_number(cursor, 8);
+	if (!cursor_has(cursor, length))
+		return false;
+	cursor->end = cursor->at + length;
+	header->lines->end = cursor->end;
+	header->version = cursor_number(cursor, 2);
+	return header->version >= 2 && header->version <= 5;
+}
+
+static bool read_encoding(struct header *header)
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+	struct dwarf_lines *lines = header->lines;
+	u8 operations = 1;
+
+	lines->instruction_bytes = cursor_number(cursor, 1);
+	if (header->version >= 4)
+		operations = cursor_number(cursor, 1);
+	cursor_skip(cursor, 1); /* whether rows are statements by default */
+	lines->line_base = (s8)cursor_number(cursor, 1);
+	lines->line_range = cursor_number(cursor, 1);
+	lines->first_special = cursor_number(cursor, 1);
+	for (u32 i = 1; i < lines->first_special; i++)
+		lines->operands[i] = cursor_number(cursor, 1);
+	return operations == 1 && lines->line_range && lines->first_special > 9;
+}
+
+static int read_header(struct header *header)
+{
+	struct dwarf_cursor *cursor = &header->cursor;
+	struct dwarf_lines *lines = header->lines;
+	u64 length;
+	int result;
+
+	if (!read_length(header))
+		return -ENODATA;
+	if (header->version >= 5)
+		cursor_skip(cursor, 2); /* sizes of addresses and of segment selectors */
+	length = cursor_number(cursor, header->offset_bytes);
+	if (!cursor_has(cursor, length))
+		return -ENODATA;
+	lines->program = cursor->at + length;
+	if (!read_encoding(header))
+		return -ENODATA;
+	if (header->version < 5)
+		result = read_old_entries(header);
+	else
+		result =
+			read_entries(header, add_directory_entry) ?: read_entries(header, add_file);
+	return cursor->bad && !result ? -ENODATA : result;
+}
+
+int dwarf_lines_read(const struct dwarf_line_sections *sections, u64 offset,
+		     struct dwarf_lines *lines)
+{
+	const struct dwarf_bytes *section = &sections->lines;
+	struct header header = {.sections = sections, .lines = lines};
+	int result;
+
+	if (offset >= section->bytes)
+		return -ENODATA;
+	*lines = (struct dwarf_lines){};
+	header.cursor.at = section->at + offset;
+	header.cursor.end = section->at + section->bytes;
+	result = read_header(&header);
+	if (result)
+		dwarf_lines_clear(lines);
+	return result;
+}
 
 struct scan {
 	const struct dwarf_lines *lines;
@@ -23,15 +379,13 @@ struct scan {
 	const u64 *addresses;
 	u32 count;
 	struct dwarf_row *rows;
-	/* The registers of the machine. */
-	u64 address, file;
+	u64 address, file; /* registers of the machine */
 	u32 line;
-	/* The row before, if `in_sequence`. */
-	bool in_sequence;
-	bool is_kept; /* by the linker */
+	bool in_sequence; /* last_* are the row before */
+	bool has_code;	  /* the sequence begins in code */
 	u64 last_address, last_file;
 	u32 last_line;
-	u32 next; /* the first address that is not below last_address */
+	u32 next; /* index of the first requested address >= last_address */
 };
 
 static void begin_sequence(struct scan *scan)
@@ -42,32 +396,21 @@ static void begin_sequence(struct scan *scan)
 	scan->in_sequence = false;
 }
 
-/* The first of the addresses that is not below this one. */
-static u32 lower_bound(const struct scan *scan, u64 address)
+/* Ends the row before: it covers the requested addresses from its own up to this row's. */
+static void add_row(struct scan *scan)
 {
-	return bisect(scan->count, i, scan->addresses[i] < address);
-}
-
-static void cover(struct scan *scan)
-{
+	if (!scan->in_sequence)
+		scan->has_code = elf_text_holds(scan->text, scan->address);
+	if (!scan->in_sequence || scan->address < scan->last_address)
+		scan->next = bisect(scan->count, i, scan->addresses[i] < scan->address);
 	for (; scan->next < scan->count && scan->addresses[scan->next] < scan->address;
 	     scan->next++) {
 		struct dwarf_row *row = &scan->rows[scan->next];
 
-		if (!row->found && scan->is_kept)
+		if (!row->found && scan->has_code)
 			*row = (struct dwarf_row){
 				.file = scan->last_file, .line = scan->last_line, .found = true};
 	}
-}
-
-static void add_row(struct scan *scan)
-{
-	if (!scan->in_sequence)
-		scan->is_kept = elf_text_holds(scan->text, scan->address);
-	if (scan->in_sequence && scan->address >= scan->last_address)
-		cover(scan);
-	else
-		scan->next = lower_bound(scan, scan->address);
 	scan->in_sequence = true;
 	scan->last_address = scan->address;
 	scan->last_file = scan->file;
@@ -109,12 +452,6 @@ static void run_extended(struct scan *scan)
 	cursor->at = end;
 }
 
-static void skip_operands(struct scan *scan, u8 opcode)
-{
-	for (u32 i = 0; i < scan->lines->operands[opcode]; i++)
-		cursor_unsigned(&scan->cursor);
-}
-
 static void run_standard(struct scan *scan, u8 opcode)
 {
 	struct dwarf_cursor *cursor = &scan->cursor;
@@ -139,7 +476,8 @@ static void run_standard(struct scan *scan, u8 opcode)
 		scan->address += cursor_number(cursor, 2);
 		break;
 	default:
-		skip_operands(scan, opcode);
+		for (u32 i = 0; i < scan->lines->operands[opcode]; i++)
+			cursor_unsigned(cursor);
 	}
 }
 

@@ -1,22 +1,183 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions with code stand right below the unit (GCC) or in its namespaces (Clang); only nested
- * ones of GNU C, Ada and D stand in bodies. Of the many entries of C++ few are functions with code,
- * so the unit is looked through no further than its addresses make necessary: a step more each time
- * that nothing was found for one of them.
+ * Entries of functions with code are children of the unit (GCC) or of its namespaces (Clang); only
+ * nested functions of GNU C, Ada and D are in bodies. A unit of C++ has many entries, and few of
+ * them are functions with code. So first the children of the unit are searched; each time an
+ * address is not found, the search reaches one step further.
  *
- * What is called at a place is known by the line table for the innermost function, and for the
- * others by the call (DW_AT_call_file, DW_AT_call_line) that was inlined into them.
+ * The line of the innermost function comes from the line table. The line of an outer function is
+ * that of the call that was inlined into it (DW_AT_call_file, DW_AT_call_line).
  */
 #include "dwarf_unit.h"
 
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
-#include "inline_tree.h"
-#include "symbol/elf/elf_text.h"
+#include "symbol/elf/code_place.h"
+#include "symbol/elf/elf_layout.h"
+#include "symbol/table/code_ranges.h"
+
+/*
+ * The calls inlined into one function: a tree of blocks and inlined calls with their address
+ * ranges. Children of a part are read when an address first leads into the part. Reading an entry
+ * is expensive, and addresses come in ascending order, many of one function, so parts are kept.
+ *
+ * Compilers let blocks overlap. So all paths from the function are followed whose parts cover the
+ * address, and the path with the most calls counts.
+ */
+
+struct inline_part {
+	Dwarf_Die die;
+	struct code_place place; /* function and call, once `is_named` */
+	u32 first_range, range_count;
+	u32 first_child, child_count; /* indexes of parts, once `is_read` */
+	bool is_call;		      /* false = a block */
+	bool is_read;
+	bool is_named;
+};
+
+struct inline_tree {
+	const struct code_ranges *text; /* elf_text_read() */
+	struct inline_part *parts;	/* the first is the function; siblings are neighbours */
+	u32 part_count, part_room;
+	struct inline_range {
+		u64 start, end;
+	} * ranges;
+	u32 range_count, range_room;
+	bool is_damaged; /* part of a function could not be read */
+};
+
+#define NESTING_MAX 256
+#define PARTS_MAX (1U << 22)
+#define RANGES_MAX (1U << 24)
+
+/* The state of a search for the path with the most calls. */
+struct descent {
+	struct inline_tree *tree;
+	u64 address;
+	u32 depth, best_depth;
+	u32 path[CODE_PLACES_MAX]; /* indexes of the calls so far, outermost first */
+	u32 *best;		   /* the longest path found */
+};
+
+static int add_part_range(void *arg, u64 start, u64 end)
+{
+	struct inline_tree *tree = arg;
+
+	if (tree->range_count == RANGES_MAX ||
+	    array_make_room(tree->ranges, tree->range_count, tree->range_room))
+		return -ENOMEM;
+	tree->ranges[tree->range_count++] = (struct inline_range){start, end};
+	return 0;
+}
+
+static int add_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
+{
+	struct inline_part part = {
+		.die = *die, .is_call = is_call, .first_range = tree->range_count};
+	int result;
+
+	result = dwarf_entry_ranges(die, tree->text, add_part_range, tree);
+	tree->is_damaged |= result == -EBADMSG;
+	if (result == -ENOMEM || tree->part_count == PARTS_MAX ||
+	    array_make_room(tree->parts, tree->part_count, tree->part_room))
+		return -ENOMEM;
+	part.range_count = tree->range_count - part.first_range;
+	tree->parts[tree->part_count++] = part;
+	return 0;
+}
+
+static int read_children(struct inline_tree *tree, u32 parent)
+{
+	Dwarf_Die die;
+	int more = dwarf_child(&tree->parts[parent].die, &die), result = 0;
+
+	tree->parts[parent].is_read = true;
+	tree->parts[parent].first_child = tree->part_count;
+	for (; !more && !result; more = dwarf_siblingof(&die, &die)) {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+		    tag == DW_TAG_try_block || tag == DW_TAG_catch_block)
+			result = add_part(tree, &die, tag == DW_TAG_inlined_subroutine);
+	}
+	tree->is_damaged |= more < 0;
+	tree->parts[parent].child_count = tree->part_count - tree->parts[parent].first_child;
+	return result;
+}
+
+static bool covers(const struct inline_tree *tree, const struct inline_part *part, u64 address)
+{
+	const struct inline_range *range = &tree->ranges[part->first_range];
+
+	for (u32 i = 0; i < part->range_count; i++)
+		if (address >= range[i].start && address < range[i].end)
+			return true;
+	return false;
+}
+
+static void keep_best(struct descent *descent)
+{
+	if (descent->depth <= descent->best_depth)
+		return;
+	descent->best_depth = descent->depth;
+	memcpy(descent->best, descent->path, descent->depth * sizeof(*descent->best));
+}
+
+static int descend(struct descent *descent, u32 parent, u32 nesting)
+{
+	struct inline_tree *tree = descent->tree;
+	int result = tree->parts[parent].is_read ? 0 : read_children(tree, parent);
+	u32 child = tree->parts[parent].first_child, end = child + tree->parts[parent].child_count;
+
+	for (; child < end && !result && nesting < NESTING_MAX; child++) {
+		bool is_call = tree->parts[child].is_call;
+
+		if (!covers(tree, &tree->parts[child], descent->address) ||
+		    descent->depth == CODE_PLACES_MAX)
+			continue;
+		descent->path[descent->depth] = child;
+		descent->depth += is_call;
+		keep_best(descent);
+		result = descend(descent, child, nesting + 1);
+		descent->depth -= is_call;
+	}
+	return result;
+}
+
+/* Makes the tree that of `function`. `text` must outlive the tree. 0 or -ENOMEM. */
+static int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function,
+			     const struct code_ranges *text)
+{
+	Dwarf_Die die = *function;
+
+	tree->text = text;
+	tree->part_count = tree->range_count = 0;
+	return add_part(tree, &die, true);
+}
+
+/* Gives the function and the inlined calls that cover the address, outermost first, as indexes of
+ * `parts`. Their number, or -ENOMEM. */
+static int inline_tree_find(struct inline_tree *tree, u64 address, u32 calls[CODE_PLACES_MAX])
+{
+	struct descent descent = {.tree = tree, .address = address, .depth = 1, .best = calls};
+	int result;
+
+	keep_best(&descent);
+	result = descend(&descent, 0, 0);
+	return result ?: (int)descent.best_depth;
+}
+
+static void inline_tree_clear(struct inline_tree *tree)
+{
+	free(tree->parts);
+	free(tree->ranges);
+	*tree = (struct inline_tree){};
+}
 
 #define NESTING_MAX 256
 #define NO_FUNCTION UINT32_MAX
@@ -26,15 +187,15 @@ enum reach { REACH_UNIT, REACH_NAMESPACES, REACH_BODIES };
 struct unit {
 	Dwarf_Die die;
 	const struct code_ranges *text;
-	const char *directory; /* of its compilation, or NULL */
+	const char *directory; /* DW_AT_comp_dir, or NULL */
 	Dwarf_Die *functions;
 	u32 function_count, function_room;
-	struct code_ranges ranges; /* of functions, by index */
-	enum reach reach;	   /* where they are from */
+	struct code_ranges ranges; /* value = index of the function */
+	enum reach reach;	   /* how far the functions have been searched for */
 	struct dwarf_lines lines;
 	bool has_lines;
 	bool is_damaged;
-	struct inline_tree inlined; /* of the function with this index */
+	struct inline_tree inlined; /* of function number inlined_into */
 	u32 inlined_into;
 };
 
@@ -58,18 +219,13 @@ static int add_range(void *arg, u64 start, u64 end)
 	return code_ranges_add(&unit->ranges, start, end, unit->function_count);
 }
 
-/* Most are declarations, or only ever inlined. */
-static bool has_code(Dwarf_Die *die)
-{
-	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
-}
-
 static int add_function(struct unit *unit, Dwarf_Die *die)
 {
 	u32 before = unit->ranges.count;
 	int result;
 
-	if (!has_code(die))
+	/* Most entries are declarations, or functions that are only inlined. */
+	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
 		return 0;
 	result = dwarf_entry_ranges(die, unit->text, add_range, unit);
 	unit->is_damaged |= result == -EBADMSG;
@@ -120,7 +276,7 @@ static int read_functions(struct unit *unit, enum reach reach)
 	return result;
 }
 
-/* 1: found, 0: there is none; -ENOMEM. */
+/* 1: found, 0: no function covers the address; -ENOMEM. */
 static int find_function(struct unit *unit, u64 address, u32 *index)
 {
 	int result = 0;
@@ -170,8 +326,8 @@ static u32 number_of(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-/* The function that is called, and where in the outer one. An entry is dear to read, and many
- * addresses are in the same calls. */
+/* The called function, and the line of the call in the outer function. Kept, as reading an entry is
+ * expensive, and many addresses are in the same calls. */
 static const struct code_place *call_place(struct unit *unit, u32 call)
 {
 	struct inline_part *part = &unit->inlined.parts[call];
@@ -188,25 +344,18 @@ static const struct code_place *call_place(struct unit *unit, u32 call)
 	return &part->place;
 }
 
-static struct code_place row_place(const struct unit *unit, const struct dwarf_row *row)
-{
-	struct code_place place = {.base = unit->directory};
-
-	if (row->found) {
-		place.line = row->line;
-		dwarf_lines_name(&unit->lines, row->file, &place);
-	}
-	return place;
-}
-
-/* The functions there: their number, or -ENOMEM. */
+/* Gives the functions at an address, innermost first. Their number, or -ENOMEM. */
 static int find_places(struct unit *unit, u64 address, const struct dwarf_row *row,
 		       struct code_place *places)
 {
-	struct code_place at = row_place(unit, row);
+	struct code_place at = {.base = unit->directory};
 	u32 calls[CODE_PLACES_MAX], index;
 	int count = find_function(unit, address, &index);
 
+	if (row->found) {
+		at.line = row->line;
+		dwarf_lines_name(&unit->lines, row->file, &at);
+	}
 	if (count > 0)
 		count = find_calls(unit, index, address, calls);
 	for (int i = 0; i < count; i++) {
@@ -220,20 +369,7 @@ static int find_places(struct unit *unit, u64 address, const struct dwarf_row *r
 	return count;
 }
 
-static int find_all(struct unit *unit, const struct dwarf_row *rows, const u64 *addresses,
-		    u32 count, code_place_each each, void *arg)
-{
-	struct code_place places[CODE_PLACES_MAX];
-	int found, result = 0;
-
-	for (u32 i = 0; i < count && !result; i++) {
-		found = find_places(unit, addresses[i], &rows[i], places);
-		result = found < 0 ? found : each(arg, i, places, found);
-	}
-	return result;
-}
-
-/* Without a line table it has functions all the same. */
+/* A unit without a sound line table still gives functions. */
 static int read_lines(struct unit *unit, const struct dwarf_line_sections *sections)
 {
 	Dwarf_Attribute attribute;
@@ -248,25 +384,25 @@ static int read_lines(struct unit *unit, const struct dwarf_line_sections *secti
 	return result == -ENODATA ? 0 : result;
 }
 
-static int read_unit(struct unit *unit, const struct dwarf_line_sections *sections)
-{
-	Dwarf_Attribute attribute;
-
-	unit->directory = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
-	return read_functions(unit, REACH_UNIT) ?: read_lines(unit, sections);
-}
-
 int dwarf_unit_find(const Dwarf_Die *die, const struct code_ranges *text,
 		    const struct dwarf_line_sections *sections, const u64 *addresses, u32 count,
 		    code_place_each each, void *arg, bool *is_damaged)
 {
 	struct unit unit = {.die = *die, .text = text, .inlined_into = NO_FUNCTION};
 	struct dwarf_row *rows = calloc(count, sizeof(*rows));
-	int result = rows ? read_unit(&unit, sections) : -ENOMEM;
+	struct code_place places[CODE_PLACES_MAX];
+	Dwarf_Attribute attribute;
+	int result = rows ? 0 : -ENOMEM;
 
+	unit.directory = dwarf_formstring(dwarf_attr(&unit.die, DW_AT_comp_dir, &attribute));
+	result = result ?: read_functions(&unit, REACH_UNIT) ?: read_lines(&unit, sections);
 	if (!result && unit.has_lines)
 		dwarf_lines_find(&unit.lines, text, addresses, count, rows);
-	result = result ?: find_all(&unit, rows, addresses, count, each, arg);
+	for (u32 i = 0; i < count && !result; i++) {
+		int found = find_places(&unit, addresses[i], &rows[i], places);
+
+		result = found < 0 ? found : each(arg, i, places, found);
+	}
 	*is_damaged |= unit.is_damaged || unit.inlined.is_damaged;
 	code_ranges_clear(&unit.ranges);
 	inline_tree_clear(&unit.inlined);

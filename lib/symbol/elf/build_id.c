@@ -22,14 +22,6 @@ static size_t padded(u32 bytes)
 	return ((size_t)bytes + 3) & ~(size_t)3;
 }
 
-static int copy_id(const void *id, size_t bytes, u8 *build_id)
-{
-	if (!bytes || bytes > TRACE_BUILD_ID_MAX)
-		return 0;
-	memcpy(build_id, id, bytes);
-	return bytes;
-}
-
 int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id)
 {
 	const u8 *at = notes, *end = at + bytes;
@@ -44,8 +36,12 @@ int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id)
 		name_bytes = padded(note.n_namesz);
 		if (name_bytes > left || note.n_descsz > left - name_bytes)
 			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(at, "GNU", 4))
-			return copy_id(at + name_bytes, note.n_descsz, build_id);
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(at, "GNU", 4)) {
+			if (note.n_descsz > TRACE_BUILD_ID_MAX)
+				return 0;
+			memcpy(build_id, at + name_bytes, note.n_descsz);
+			return note.n_descsz;
+		}
 		if (padded(note.n_descsz) > left - name_bytes)
 			return 0;
 		at += name_bytes + padded(note.n_descsz);

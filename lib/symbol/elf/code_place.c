@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A part counts only where all that follow it are relative. */
+/* A directory is put before a relative file only, the base before a relative directory only. */
 #include "code_place.h"
 
 #include <string.h>

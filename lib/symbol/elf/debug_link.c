@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Both links are a name with its NUL; in .gnu_debugaltlink the build id follows, in .gnu_debuglink
- * a checksum, for which nobody asks: build ids tell more. A name that would leave its folder is
- * none.
+/*
+ * Both links are a name with its NUL. A build id follows in .gnu_debugaltlink, a checksum in
+ * .gnu_debuglink; the checksum is not used, as build ids tell more. A name in .gnu_debuglink that
+ * has a path separator is rejected.
  */
 #include "debug_link.h"
 
@@ -9,8 +10,7 @@
 #include <string.h>
 
 #include "build_id.h"
-#include "elf_section.h"
-#include "elf_segment.h"
+#include "elf_layout.h"
 
 static bool has_section(Elf *elf, const char *name)
 {
@@ -28,7 +28,7 @@ Elf_Data *debug_link_section(Elf *elf, const char *name)
 	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
-/* The bytes of the name with its NUL, or 0. */
+/* Returns the bytes of the name with its NUL; 0: no name. */
 static size_t copy_name(const Elf_Data *data, char *name)
 {
 	size_t length = data ? strnlen(data->d_buf, data->d_size) : 0;
@@ -39,28 +39,11 @@ static size_t copy_name(const Elf_Data *data, char *name)
 	return length + 1;
 }
 
-static void read_file_link(Elf *elf, struct debug_link *link)
-{
-	copy_name(debug_link_section(elf, ".gnu_debuglink"), link->file);
-	if (strchr(link->file, '/') || !strcmp(link->file, "..") || !strcmp(link->file, "."))
-		link->file[0] = 0;
-}
-
-static void read_shared_link(Elf *elf, struct debug_link *link)
-{
-	Elf_Data *data = debug_link_section(elf, ".gnu_debugaltlink");
-	size_t at = copy_name(data, link->shared);
-	size_t left = at ? data->d_size - at : 0;
-
-	if (!left || left > sizeof(link->shared_id))
-		return;
-	memcpy(link->shared_id, (u8 *)data->d_buf + at, left);
-	link->shared_id_bytes = left;
-}
-
 void debug_link_read(Elf *elf, struct debug_link *link)
 {
 	struct elf_segments segments;
+	size_t name_bytes, left;
+	Elf_Data *shared;
 
 	*link = (struct debug_link){};
 	if (elf_kind(elf) != ELF_K_ELF)
@@ -70,6 +53,14 @@ void debug_link_read(Elf *elf, struct debug_link *link)
 	link->has_dwarf = has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
 	link->has_symbols = has_section(elf, ".symtab") || has_section(elf, ".gnu_debugdata");
 	link->has_code = segments.count && has_section(elf, ".text");
-	read_file_link(elf, link);
-	read_shared_link(elf, link);
+	copy_name(debug_link_section(elf, ".gnu_debuglink"), link->file);
+	if (strchr(link->file, '/') || !strcmp(link->file, "..") || !strcmp(link->file, "."))
+		link->file[0] = 0;
+	shared = debug_link_section(elf, ".gnu_debugaltlink");
+	name_bytes = copy_name(shared, link->shared);
+	left = name_bytes ? shared->d_size - name_bytes : 0;
+	if (left && left <= sizeof(link->shared_id)) {
+		memcpy(link->shared_id, (u8 *)shared->d_buf + name_bytes, left);
+		link->shared_id_bytes = left;
+	}
 }

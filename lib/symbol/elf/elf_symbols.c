@@ -1,23 +1,198 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * .symtab and .dynsym go into one table, which keeps the better of two names. A symbol counts if it
- * is defined in a section of code, inside of that section and inside of an executable segment: so
- * end markers such as etext, data, and the ids of thread-local storage fall out by themselves.
+ * .symtab, .dynsym and the names of PLT stubs go into one table, which keeps the better of two
+ * names. A symbol counts if it is defined in a section of code, inside this section and inside an
+ * executable segment. This leaves out end markers such as etext, data, and the ids of thread-local
+ * storage.
  *
  * A function of unknown size (hand-written assembler) reaches to the next symbol or the end of its
- * section. Assembler that says which symbols are functions has local symbols without a type as
- * labels inside them, for jumps.
+ * section. Assembler that gives functions their type has local symbols without a type as labels
+ * inside these functions, for jumps.
  */
 #include "elf_symbols.h"
+#include "array.h"
+#include "elf_layout.h"
+#include "symbol/table/symbol_table.h"
 
 #include <errno.h>
 #include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "elf_plt.h"
+/*
+ * Stubs of the procedure linkage table have no symbols; each gets the name of its function with
+ * "@plt". A stub jumps through a slot of the global offset table, and a relocation says which
+ * function the dynamic linker puts into this slot. The order of the stubs need not be that of the
+ * relocations, so the instruction of each stub is decoded and its slot is looked up among the
+ * relocations.
+ *
+ * The instruction is jmp *offset(%rip), after an optional endbr64 and bnd, or after mold's
+ * mov $number, %r11d. With ld.lld -z retpolineplt, which forbids indirect jumps, it is
+ * mov offset(%rip), %r11, and a stub that binds lazily has twice the size. The sections .plt,
+ * .plt.sec and .plt.got are all read this way. A stub with other instructions, as the first of
+ * .plt, stays without a name.
+ */
 
-/* Typed and global names first; a symbol that says its size is always better than one that does
- * not. */
+#define STUB_BYTES_MAX 16
+#define NAME_BYTES_MAX 1024
+
+struct slot {
+	u64 address;
+	const char *name;
+};
+
+struct slots {
+	struct slot *slot; /* sorted by address */
+	size_t count;
+	size_t capacity;
+};
+
+/* Reads the slots of a section of relocations, whose symbols must be those of .dynsym: where a tool
+ * has removed .dynsym, its section number may now be that of .symtab, with other indexes. */
+static int add_relocations(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct slots *slots)
+{
+	Elf_Scn *linked = elf_getscn(elf, header->sh_link);
+	Elf_Data *data = elf_getdata(section, NULL), *symbols;
+	GElf_Rela relocation;
+	GElf_Shdr names;
+
+	if (!linked || !gelf_getshdr(linked, &names) || names.sh_type != SHT_DYNSYM)
+		return 0;
+	symbols = elf_getdata(linked, NULL);
+	for (int i = 0; symbols && data && gelf_getrela(data, i, &relocation); i++) {
+		int type = GELF_R_TYPE(relocation.r_info);
+		GElf_Sym symbol;
+		const char *name;
+
+		if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+		    !gelf_getsym(symbols, GELF_R_SYM(relocation.r_info), &symbol))
+			continue;
+		name = elf_strptr(elf, names.sh_link, symbol.st_name);
+		if (!name || !*name)
+			continue;
+		if (array_make_room(slots->slot, slots->count, slots->capacity))
+			return -ENOMEM;
+		slots->slot[slots->count++] = (struct slot){relocation.r_offset, name};
+	}
+	return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static int read_slots(Elf *elf, struct slots *slots)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	int err = 0;
+
+	while (!err && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
+			err = add_relocations(elf, section, &header, slots);
+	if (slots->count)
+		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_address);
+	return err;
+}
+
+/* The address of the slot that the stub jumps through, or 0. */
+static u64 stub_slot(const u8 *code, size_t bytes, u64 address)
+{
+	size_t at = bytes >= 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, length = 6;
+	s32 offset;
+
+	if (bytes - at >= 12 && !memcmp(code + at, "\x41\xbb", 2))
+		at += 6;
+	if (at < bytes && code[at] == 0xf2)
+		at++;
+	if (bytes - at >= 7 && !memcmp(code + at, "\x4c\x8b\x1d", 3))
+		length = 7;
+	else if (bytes - at < 6 || memcmp(code + at, "\xff\x25", 2))
+		return 0;
+	memcpy(&offset, code + at + length - 4, sizeof(offset));
+	return address + at + length + offset;
+}
+
+/* A retpoline stub of twice the size calls its trampoline and continues behind the call, to bind
+ * its function. */
+static bool is_long_stub(const u8 *code, size_t bytes)
+{
+	return bytes >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) && code[7] == 0xe8;
+}
+
+static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes, const char *name,
+		    struct symbol_table *table)
+{
+	char text[NAME_BYTES_MAX];
+	size_t length = strnlen(name, sizeof(text) - sizeof("@plt"));
+	u64 start = segment->offset + (address - segment->address);
+
+	if (name[length])
+		return 0;
+	memcpy(text, name, length);
+	memcpy(text + length, "@plt", sizeof("@plt"));
+	return symbol_table_add(table, &(struct symbol){.start = start,
+							.size = bytes,
+							.limit = start + bytes,
+							.name = text,
+							.name_bytes = length + strlen("@plt")});
+}
+
+static int add_stubs(const Elf_Data *data, const GElf_Shdr *header, const struct slots *slots,
+		     const struct elf_segments *segments, struct symbol_table *table)
+{
+	size_t step = header->sh_entsize == 8 ? 8 : STUB_BYTES_MAX;
+	int err = 0;
+
+	for (size_t at = 0; !err && at + step <= data->d_size; at += step) {
+		const u8 *code = (u8 *)data->d_buf + at;
+		size_t bytes = is_long_stub(code, data->d_size - at) ? 2 * STUB_BYTES_MAX : step;
+		u64 address = header->sh_addr + at;
+		struct slot key = {.address = stub_slot(code, step, address)};
+		const struct slot *slot =
+			bsearch(&key, slots->slot, slots->count, sizeof(key), by_address);
+		const struct elf_segment *segment = elf_segment_of(segments, address);
+
+		if (slot && segment)
+			err = add_stub(segment, address, bytes, slot->name, table);
+	}
+	return err;
+}
+
+/* Adds the stubs of an x86-64 file; files of other machines have none here. 0, -ENOMEM, -E2BIG. */
+static int add_plt(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
+{
+	struct slots slots = {};
+	Elf_Scn *section = NULL;
+	GElf_Ehdr elf_header;
+	size_t names;
+	int err;
+
+	if (!gelf_getehdr(elf, &elf_header) || elf_header.e_machine != EM_X86_64 ||
+	    elf_getshdrstrndx(elf, &names))
+		return 0;
+	err = read_slots(elf, &slots);
+	while (!err && slots.count && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		Elf_Data *data =
+			name && !strncmp(name, ".plt", 4) ? elf_getdata(section, NULL) : NULL;
+
+		if (data && data->d_buf)
+			err = add_stubs(data, &header, &slots, segments, table);
+	}
+	free(slots.slot);
+	return err;
+}
+
+/* Ranks add up: a symbol with a size beats all without, then a function beats other types, then a
+ * global symbol beats a weak one. */
 enum rank { RANK_WEAK = 1, RANK_GLOBAL = 2, RANK_FUNCTION = 4, RANK_SIZED = 8 };
 
 struct reader {
@@ -25,8 +200,7 @@ struct reader {
 	struct elf_segments segments;
 	struct symbol_table *table;
 	bool arm;
-	/* Of the section of the last symbol: neighbours share it. */
-	size_t section_index;
+	size_t section_index; /* section of the last symbol: neighbours share it */
 	GElf_Shdr section;
 };
 
@@ -37,7 +211,8 @@ static bool is_function(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* Assembler labels ".L", and the marks "$x" or "$x.1" between code and data of Arm and RISC-V. */
+/* True for labels ".L" of assembler, and for "$x" and "$x.1", which mark code and data on Arm and
+ * RISC-V. */
 static bool is_marker(const char *name)
 {
 	if (name[0] == '$')
@@ -73,7 +248,7 @@ static bool select_section(struct reader *reader, size_t index)
 	return true;
 }
 
-/* The address of the code that a symbol names, or false. */
+/* Sets the address of the code that a symbol names; false: the symbol does not name code. */
 static bool code_address(struct reader *reader, const GElf_Sym *symbol, u64 *address)
 {
 	const GElf_Shdr *section = &reader->section;
@@ -87,33 +262,22 @@ static bool code_address(struct reader *reader, const GElf_Sym *symbol, u64 *add
 	       *address >= section->sh_addr && *address - section->sh_addr < section->sh_size;
 }
 
-static u64 smaller(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-/* "memcpy@@GLIBC_2.14": the version is not part of the name. */
-static size_t name_length(const char *name)
-{
-	return 1 + strcspn(name + 1, "@");
-}
-
 static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *name)
 {
 	const struct elf_segment *segment;
 	struct symbol symbol = {.size = entry->st_size, .rank = rank_of(entry), .name = name};
-	u64 address, left;
+	u64 address, left, section_left;
 
 	if (!name || is_marker(name) || !code_address(reader, entry, &address))
 		return 0;
 	segment = elf_segment_of(&reader->segments, address);
 	if (!segment)
 		return 0;
-	left = smaller(segment->bytes - (address - segment->address),
-		       reader->section.sh_size - (address - reader->section.sh_addr));
+	left = segment->bytes - (address - segment->address);
+	section_left = reader->section.sh_size - (address - reader->section.sh_addr);
 	symbol.start = segment->offset + (address - segment->address);
-	symbol.limit = symbol.start + left;
-	symbol.name_bytes = name_length(name);
+	symbol.limit = symbol.start + (left < section_left ? left : section_left);
+	symbol.name_bytes = 1 + strcspn(name + 1, "@"); /* without a version: "name@@GLIBC_2.14" */
 	symbol.takes_labels = is_function(entry);
 	symbol.is_label = !symbol.rank;
 	return symbol_table_add(reader->table, &symbol);
@@ -144,23 +308,41 @@ static int add_tables(struct reader *reader)
 	return err;
 }
 
-static bool is_program(Elf *elf, GElf_Ehdr *header)
-{
-	return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, header) &&
-	       (header->e_type == ET_EXEC || header->e_type == ET_DYN);
-}
-
 int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
 {
 	struct reader reader = {.elf = elf, .segments = *segments, .table = table};
 	GElf_Ehdr header;
 	int err;
 
-	if (!is_program(elf, &header))
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return -ENOEXEC;
 	reader.arm = header.e_machine == EM_ARM;
 	err = add_tables(&reader);
-	return err ?: elf_plt_add(elf, segments, table);
+	return err ?: add_plt(elf, segments, table);
+}
+
+bool elf_symbol_address(Elf *elf, const char *name, u64 *address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Sym symbol;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data = NULL;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+			data = elf_getdata(section, NULL);
+		for (int i = 1; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *found = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+			if (!found || strcmp(found, name))
+				continue;
+			*address = symbol.st_value;
+			return true;
+		}
+	}
+	return false;
 }
 
 int elf_symbols_add(Elf *elf, struct symbol_table *table)

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The functions of an ELF file, by file offset: user frames are file offsets, so the same table
- * serves every process that maps the file. Any bytes may be given: a damaged file gives an error or
- * what is sound of it.
+ * The functions of an ELF file, by file offset: user frames are file offsets, so one table serves
+ * all processes that map the file. The file may hold any bytes: a damaged file gives an error, or
+ * those symbols that make sense.
  */
 #ifndef LIB_SYMBOL_ELF_SYMBOLS_H
 #define LIB_SYMBOL_ELF_SYMBOLS_H
 
 #include <libelf.h>
 
-#include "elf_segment.h"
+#include "elf_layout.h"
 #include "symbol/table/symbol_table.h"
 
-/* Adds .symtab, .dynsym and the PLT's stubs; seals the table. -ENOEXEC: not an ELF program or
- * library. The table is sealed then, too. */
+/* Adds .symtab, .dynsym and the stubs of the PLT, and seals the table, also on failure. -ENOEXEC:
+ * not an ELF program or library; -ENOMEM, -E2BIG. */
 int elf_symbols_add(Elf *elf, struct symbol_table *table);
 
-/* The same of a file that was split off another one, whose segments say where code lies. The table
- * is not sealed: more may come. */
+/* Adds the symbols of a debug file that was split off; `segments` are those of the file that was
+ * mapped. The table is not sealed: symbols of other files may follow. */
 int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table);
+
+/* The value of the first symbol of this name in .symtab; false: no such symbol. */
+bool elf_symbol_address(Elf *elf, const char *name, u64 *address);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libdw takes the entries apart. How an FDE writes its addresses is said by its CIE, in the
- * augmentation (Linux Standard Base 5.0, core, section 10.6); neighbours share one, so the last is
- * kept. Encodings that no linker writes here leave out the entry.
+ * libdw parses the entries. The CIE of an FDE says in its augmentation how the FDE encodes
+ * addresses (Linux Standard Base 5.0, core, section 10.6). Neighbours share a CIE, so the last CIE
+ * is kept. An entry is left out if its encoding is one that linkers do not write here.
  */
 #include "fde_ranges.h"
 
@@ -10,7 +10,7 @@
 #include <elfutils/libdw.h>
 #include <string.h>
 
-#include "elf_section.h"
+#include "elf_layout.h"
 
 #define ENCODING_FORMAT 0x0f
 #define ENCODING_BASE 0x70
@@ -18,15 +18,15 @@
 struct reader {
 	const u8 *ident; /* of the ELF header */
 	Elf_Data *data;
-	u64 address; /* of the section */
+	u64 address; /* address of .eh_frame */
 	const struct elf_segments *segments;
 	struct symbol_table *table;
-	Dwarf_Off cie; /* of the last FDE */
-	u8 encoding;
+	Dwarf_Off cie; /* CIE of the last FDE, if has_cie */
+	u8 encoding;   /* of addresses, by this CIE */
 	bool has_cie;
 };
 
-/* The bytes of a number, 0: of variable length, or not known. */
+/* The bytes of a number; 0: its length is variable, or the encoding is not known. */
 static size_t number_bytes(const struct reader *reader, u8 encoding)
 {
 	switch (encoding & ENCODING_FORMAT) {
@@ -55,8 +55,8 @@ static u64 read_number(const u8 *at, size_t bytes, bool is_signed)
 	return is_signed ? (u64)((s64)(number << unused) >> unused) : number;
 }
 
-/* The personality routine's address stands before what is looked for; 0: how long it is, is not
- * known. */
+/* The bytes that the data of an augmentation letter takes: P is the address of the personality
+ * routine, L one byte. 0: the length is not known. */
 static size_t letter_bytes(const struct reader *reader, char letter, const u8 *data, size_t left)
 {
 	size_t bytes;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The code page that the kernel maps into every process. It is no file: the image is this process's
- * own, which every 64-bit task of the machine shares.
+ * The vdso: a page of code that the kernel maps into each process, without a file. All 64-bit tasks
+ * of the machine share one image, so the image of this process serves for all.
  */
 #ifndef LIB_SYMBOL_VDSO_H
 #define LIB_SYMBOL_VDSO_H
 
 #include <libelf.h>
 
-/* An ELF of this process's vdso for elf_end(), or NULL if it has none. */
+/* The vdso of this process, for elf_end(); NULL: the process has no vdso. */
 Elf *vdso_open(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* /proc/PID belongs to the user of the process, and is looked up without a lock of its memory. */
+/* /proc/PID belongs to the user of the process; stat() on it takes no lock of the process. */
 #include "file_owner.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ u64 file_owner_process(u32 tgid)
 	snprintf(path, sizeof(path), "/proc/%u", tgid);
 	if (stat(path, &status))
 		return FILE_OWNER_NONE;
-	/* One that ends just now is said to be root's. */
+	/* The kernel gives root as the owner of a process that is just ending. */
 	return status.st_uid || !access(path, F_OK) ? status.st_uid : FILE_OWNER_NONE;
 }
 

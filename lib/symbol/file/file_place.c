@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A descriptor of a place is opened by its link in /proc/self/fd: it is the same file for sure. */
+/* An O_PATH descriptor is opened for reading by its link in /proc/self/fd, so both descriptors are
+ * of the same file. */
 #include "file_place.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -77,6 +79,15 @@ int file_place_take(int place)
 		fd = file_place_read(place);
 	close(place);
 	return fd;
+}
+
+u32 file_open_limit(u32 most, u32 part)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / part >= most)
+		return most;
+	return limit.rlim_cur / part ?: 1;
 }
 
 bool file_place_hides_device(int place)

@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files of other users are walked to first (O_PATH), which has no effect on a FIFO or a device;
- * only what turns out to be the one that is meant is opened for reading.
+ * Files of other users are opened in two steps: first with O_PATH ("place"), which has no effect on
+ * a FIFO or a device, and for reading only once the file at the place is known to be the right one.
  */
 #ifndef LIB_SYMBOL_FILE_PLACE_H
 #define LIB_SYMBOL_FILE_PLACE_H
 
 #include <stdbool.h>
 
-/* The place of a path below a root that no ".." leads out of; symbolic links are not followed. An
- * O_PATH descriptor, or -ENOENT. */
+#include "scalar.h"
+
+/* The place of a path below `root`: an O_PATH descriptor, or -ENOENT. ".." does not lead out of the
+ * root, and symbolic links are not followed. */
 int file_place_below(const char *root, const char *path);
 
-/* The same, with links followed, as of that root. */
+/* The same, with symbolic links followed inside the root. */
 int file_place_below_links(const char *root, const char *path);
 
-/* The same below an open folder. */
+/* The same as file_place_below(), below an open folder. */
 int file_place_in(int folder, const char *path);
 
-/* The same below our own root, if all of the path is in the kernel's cache: no file system is
- * asked, so none can keep us waiting. */
+/* The same below the root of this process, if the kernel's cache holds the whole path. No file
+ * system is asked, so the call does not wait for one. */
 int file_place_cached(const char *path);
 
-/* The file there, open for reading; or -ENOENT. */
+/* Opens the file at a place for reading; or -ENOENT. */
 int file_place_read(int place);
 
-/* The same, if it is a regular one. Closes the place, which may be an error. */
+/* The same for a regular file only. Closes the place; `place` may be -errno of its opening. */
 int file_place_take(int place);
 
-/* stat() gives another device than a mapping of the file has: overlayfs hands mappings to the layer
- * below, btrfs numbers its subvolumes. The inode number is that of the mapping on both. */
+/* True if stat() gives another device than mappings of the file have: overlayfs hands mappings to
+ * the layer below, btrfs numbers its subvolumes. The inode number is the same on both. */
 bool file_place_hides_device(int place);
+
+/* How many files may be kept open: `most`, or one of `part` descriptors that this process may have,
+ * at least one. */
+u32 file_open_limit(u32 most, u32 part);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The identity of a file was compared when it was opened; what may change later is its content. */
+/* The identity of a file is compared when the file is opened; later only its content can change. */
 #include "kept_code.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "open_limit.h"
+#include "file_place.h"
 
 struct kept {
 	struct mapping_key key;
@@ -20,13 +20,13 @@ struct kept {
 
 struct kept_code {
 	u32 room;
-	u32 count; /* so far: kept in turn */
+	u32 count; /* files kept so far; slots are used in turn */
 	struct kept kept[];
 };
 
 int kept_code_create(struct kept_code **out)
 {
-	u32 room = open_limit(KEPT_CODE_FILES, 4);
+	u32 room = file_open_limit(KEPT_CODE_FILES, 4);
 	struct kept_code *code = calloc(1, sizeof(*code) + room * sizeof(code->kept[0]));
 
 	if (!code)
@@ -82,7 +82,7 @@ int kept_code_keep(struct kept_code *code, const struct mapping_record *record, 
 	return 0;
 }
 
-static bool is_as_it_was(const struct kept *kept)
+static bool is_unchanged(const struct kept *kept)
 {
 	struct stat status;
 
@@ -94,7 +94,7 @@ int kept_code_open(const struct kept_code *code, const struct mapping_record *re
 		   const char *path, kept_code_opener open)
 {
 	const struct kept *kept = find(code, &record->key);
-	int file = kept && is_as_it_was(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
+	int file = kept && is_unchanged(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
 
 	return file < 0 ? open(record, path) : file;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Paths in records were true when the mapping was met; by now the path may name another file, a
- * FIFO or a device, and the process may be gone. So a path is only walked to (O_PATH, which has no
- * effect on what it finds), the identity of what is there, and when it was last written, is
- * compared with the record, and only then is that same file opened for reading.
+ * The path of a record was right when the program met the mapping. Later the path may name another
+ * file, a FIFO or a device, and the process may be gone. So the path is first opened with O_PATH,
+ * which has no effect on the file; the file's identity and the time of its last write are compared
+ * with the record; then this same file is opened for reading.
  *
- * A record's path is what the kernel's directory entries say, so no part of it is a symbolic link:
- * RESOLVE_NO_SYMLINKS keeps a container's links from leading out of its root, RESOLVE_IN_ROOT does
- * the same for "..".
+ * The path of a record consists of the kernel's directory entries, so no part of it is a symbolic
+ * link. RESOLVE_NO_SYMLINKS keeps links of a container from leading out of its root,
+ * RESOLVE_IN_ROOT does the same for "..".
  */
 #include "mapped_file.h"
 
@@ -28,7 +28,7 @@
 
 #define KERNEL_DEVICE(device) ((u64)major(device) << 20 | minor(device))
 
-/* Its number, and nobody has written it since. */
+/* True if device, inode and the time of the last write are those of the record. */
 static bool is_same_file(int fd, const struct mapping_key *key)
 {
 	struct stat stat;
@@ -38,8 +38,8 @@ static bool is_same_file(int fd, const struct mapping_key *key)
 	       (KERNEL_DEVICE(stat.st_dev) == key->device || file_place_hides_device(fd));
 }
 
-/* An inode number is used again after its file is gone; its generation then differs. Not every file
- * system tells. */
+/* An inode number is used again after its file is gone, with another generation. Not every file
+ * system gives generations. */
 static bool is_same_generation(int fd, const struct mapping_key *key)
 {
 	u32 generation = 0;
@@ -53,7 +53,7 @@ bool mapped_file_is(int fd, const struct mapping_record *record)
 	return is_same_file(fd, &record->key) && is_same_generation(fd, &record->key);
 }
 
-/* Takes over `place`, an O_PATH descriptor or -1. */
+/* Opens the file at a place if it is that of the record. Closes `place`, which may be negative. */
 static int open_if_same(int place, const struct mapping_key *key)
 {
 	int fd = -1;
@@ -70,7 +70,7 @@ static int open_if_same(int place, const struct mapping_key *key)
 	return -ENOENT;
 }
 
-/* As the kernel remembers it, without asking its file system. */
+/* is_same_file() by the inode in the kernel's cache: the file system is not asked. */
 static bool is_same_by_cache(int place, const struct mapping_key *key)
 {
 	const u32 wanted = STATX_TYPE | STATX_INO | STATX_MTIME;
@@ -100,35 +100,24 @@ int mapped_file_open_cached(const struct mapping_record *record, const char *pat
 	return fd;
 }
 
-static int walk_below_process(u32 tgid, const char *path)
-{
-	char root[64];
-
-	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
-	return file_place_below(root, path);
-}
-
-static int walk_to_mapping(const struct mapping_record *record)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
-		 (unsigned long long)record->start, (unsigned long long)record->end);
-	return open(path, O_PATH | O_CLOEXEC);
-}
-
 int mapped_file_open(const struct mapping_record *record, const char *path)
 {
-	bool walkable = path[0] == '/';
+	bool is_absolute = path[0] == '/';
+	char proc[96];
 	int fd = -ENOENT;
 
 	if (record->key.kind != MAPPING_FILE)
 		return -ENOENT;
-	if (walkable)
-		fd = open_if_same(walk_below_process(record->tgid, path), &record->key);
-	if (fd < 0)
-		fd = open_if_same(walk_to_mapping(record), &record->key);
-	if (fd < 0 && walkable)
+	if (is_absolute) {
+		snprintf(proc, sizeof(proc), "/proc/%u/root", record->tgid);
+		fd = open_if_same(file_place_below(proc, path), &record->key);
+	}
+	if (fd < 0) {
+		snprintf(proc, sizeof(proc), "/proc/%u/map_files/%llx-%llx", record->tgid,
+			 (unsigned long long)record->start, (unsigned long long)record->end);
+		fd = open_if_same(open(proc, O_PATH | O_CLOEXEC), &record->key);
+	}
+	if (fd < 0 && is_absolute)
 		fd = open_if_same(file_place_below("/", path), &record->key);
 	return fd;
 }
@@ -148,23 +137,8 @@ int mapped_file_build_id(int fd, u8 *build_id)
 	return bytes;
 }
 
-static bool is_component(const char *name, size_t length)
-{
-	return length && !memchr(name, '/', length) && strcmp(name, ".") && strcmp(name, "..");
-}
-
-static bool prepend(char *path, size_t *at, const char *text, size_t length)
-{
-	if (length + 1 > *at)
-		return false;
-	*at -= length;
-	memcpy(path + *at, text, length);
-	path[--*at] = '/';
-	return true;
-}
-
-/* The components stand innermost first: fills the path from its end. False if they are no path, or
- * too long. */
+/* Writes the components, which the record has innermost first, to the path from its end. False if
+ * they do not make a path, or a path that is too long. */
 static bool join_components(const struct mapping_record *record, char *path, size_t path_bytes)
 {
 	const char *name = (const char *)record->path;
@@ -175,16 +149,19 @@ static bool join_components(const struct mapping_record *record, char *path, siz
 	while (name < end) {
 		size_t length = strnlen(name, end - name);
 
-		if (name + length == end || !is_component(name, length) ||
-		    !prepend(path, &at, name, length))
+		if (name + length == end || !length || memchr(name, '/', length) ||
+		    !strcmp(name, ".") || !strcmp(name, "..") || length + 1 > at)
 			return false;
+		at -= length;
+		memcpy(path + at, name, length);
+		path[--at] = '/';
 		name += length + 1;
 	}
 	memmove(path, path + at, path_bytes - at);
 	return true;
 }
 
-/* A path that lost its outer components is marked, and no longer absolute. */
+/* Puts "..." before a path that has lost its outer components; such a path is not absolute. */
 static void mark_cut(char *path, size_t path_bytes)
 {
 	size_t length = strlen(path);
@@ -208,19 +185,20 @@ void mapped_file_path(const struct mapping_record *record, char *path, size_t pa
 		mark_cut(path, path_bytes);
 }
 
-/* What the programs read of it when they met it. */
-static void take_build_id(const struct mapping_record *record, struct trace_mapping *mapping)
+/* Copies the build id that the BPF programs have read from the mapping. */
+static void copy_build_id(const struct mapping_record *record, struct trace_mapping *mapping)
 {
 	u32 bytes = __atomic_load_n(&record->build_id_bytes, __ATOMIC_ACQUIRE);
 
-	_Static_assert(MAPPING_BUILD_ID_MAX <= TRACE_BUILD_ID_MAX, "it has room");
+	_Static_assert(MAPPING_BUILD_ID_MAX <= TRACE_BUILD_ID_MAX, "the mapping has room");
 	if (bytes > MAPPING_BUILD_ID_MAX)
 		return;
 	memcpy(mapping->build_id, record->build_id, bytes);
 	mapping->build_id_bytes = bytes;
 }
 
-/* 32-bit tasks have a vdso of their own; nothing is known of it here. */
+/* Takes the build id of this process's vdso, which is that of 64-bit tasks; inode 0 stands for it.
+ * The vdso of 32-bit tasks stays without a build id. */
 static void identify_vdso(const struct mapping_record *record, struct trace_mapping *mapping)
 {
 	Elf *elf = record->key.inode || mapping->build_id_bytes ? NULL : vdso_open();
@@ -246,7 +224,7 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 		.tgid = record->tgid,
 		.path = path,
 	};
-	take_build_id(record, mapping);
+	copy_build_id(record, mapping);
 	switch (record->key.kind) {
 	case MAPPING_FILE:
 		mapped_file_path(record, path, path_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads until the end into a buffer that doubles; by position, since others may have the same file
- * open. */
+/* Reads until the end into a buffer that doubles. Reads give a position, as other processes may
+ * share the descriptor's offset. */
 #include "whole_file.h"
 
 #include <errno.h>
@@ -18,32 +18,23 @@ struct buffer {
 	char *text;
 	size_t used;
 	size_t capacity;
-	size_t first; /* where it begins in the file */
+	size_t first; /* offset of the text in the file */
 };
 
-static int grow(struct buffer *buffer)
-{
-	size_t capacity = buffer->capacity ? buffer->capacity * 2 : 64 << 10;
-	char *text;
-
-	if (capacity > BYTES_MAX)
-		return -EFBIG;
-	text = realloc(buffer->text, capacity);
-	if (!text)
-		return -ENOMEM;
-	buffer->text = text;
-	buffer->capacity = capacity;
-	return 0;
-}
-
-/* Appends what one read gives: its bytes, 0 at the end, or -errno. Room for the NUL is kept. */
+/* Appends the bytes of one read and keeps room for a NUL. Bytes, 0 at the end, or -errno. */
 static ssize_t read_some(int fd, struct buffer *buffer)
 {
-	int err = buffer->capacity - buffer->used < 2 ? grow(buffer) : 0;
 	ssize_t got;
 
-	if (err)
-		return err;
+	if (buffer->capacity - buffer->used < 2) {
+		size_t capacity = buffer->capacity ? buffer->capacity * 2 : 64 << 10;
+		char *text = capacity > BYTES_MAX ? NULL : realloc(buffer->text, capacity);
+
+		if (!text)
+			return capacity > BYTES_MAX ? -EFBIG : -ENOMEM;
+		buffer->text = text;
+		buffer->capacity = capacity;
+	}
 	do
 		got = pread(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1,
 			    buffer->first + buffer->used);
@@ -54,7 +45,7 @@ static ssize_t read_some(int fd, struct buffer *buffer)
 	return got;
 }
 
-/* Whether a mark ends within the last `got` bytes. */
+/* True if a mark ends within the last `got` bytes. */
 static bool has_mark(const struct buffer *buffer, size_t got, const char *mark)
 {
 	size_t length = strlen(mark), bytes = got + length - 1;
@@ -64,24 +55,17 @@ static bool has_mark(const struct buffer *buffer, size_t got, const char *mark)
 	return memmem(buffer->text + buffer->used - bytes, bytes, mark, length);
 }
 
-static int read_all(int fd, const char *mark, struct buffer *buffer)
-{
-	ssize_t got;
-
-	do
-		got = read_some(fd, buffer);
-	while (got > 0 && !(mark && has_mark(buffer, got, mark)));
-	return got < 0 ? got : 0;
-}
-
 static int read_open(int fd, size_t first, const char *mark, char **text, size_t *bytes)
 {
 	struct buffer buffer = {.first = first};
-	int err = read_all(fd, mark, &buffer);
+	ssize_t got;
 
-	if (err) {
+	do
+		got = read_some(fd, &buffer);
+	while (got > 0 && !(mark && has_mark(&buffer, got, mark)));
+	if (got < 0) {
 		free(buffer.text);
-		return err;
+		return got;
 	}
 	buffer.text[buffer.used] = 0;
 	*text = buffer.text;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file of /proc or /sys as one text: such files have no size to ask for beforehand. */
+/* Reads files of /proc and /sys as one text; stat() gives no size for such files. */
 #ifndef LIB_SYMBOL_WHOLE_FILE_H
 #define LIB_SYMBOL_WHOLE_FILE_H
 
 #include <stddef.h>
 
-/* 0 and a buffer for the caller to free, NUL behind its last byte; or -errno. -EFBIG beyond 256
- * MiB. */
+/* 0 and a buffer for the caller to free, with a NUL behind its last byte; or -errno. -EFBIG: more
+ * than 256 MiB. */
 int whole_file_read(const char *path, char **text, size_t *bytes);
 
-/* As far as the read, of some KiB, that brought a mark, which is no empty string. */
+/* The same up to the end of the read, of some KiB, that brings `mark`, a text that is not empty. */
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes);
 
-/* Of an open file, from its beginning: all of it, or as far as a mark. */
+/* The same for an open file, from its beginning. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
 int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes);
 
-/* All of it, without its first bytes. */
+/* The same for an open file, from offset `first` to its end. */
 int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes);
 
-/* Of a small file, the first line that a format of scanf() fits, for its first value. -EINVAL: none
- * does, nothing is changed; or -errno. */
+/* Reads the first line of a small file that fits a format of scanf(), for the first value. 0;
+ * -EINVAL: no line fits, and the values are unchanged; or -errno. */
 __attribute__((format(scanf, 2, 3))) int whole_file_scan(const char *path, const char *format, ...);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All starts and ends, sorted, cut the memory into cells. Functions are taken from the newest to
- * the oldest, and each paints its cells; one that meets a painted cell was overwritten. Painted
- * cells are skipped by a union-find over "the next cell that is not painted", so all functions
- * together paint each cell once.
+ * The sorted starts and ends of all functions cut the memory into cells. Functions are taken from
+ * the newest to the oldest, and each paints its cells; a function that meets a painted cell was
+ * overwritten. A union-find over "the next cell that is not painted" skips painted cells, so all
+ * functions together paint each cell once.
  */
 #include "generated_code.h"
 
@@ -63,7 +63,8 @@ int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const 
 
 struct cells {
 	u64 *border; /* ascending, each once */
-	u32 *free; /* the cell itself, or a later one: on the way to the next that is not painted */
+	u32 *free;   /* the cell itself if it is not painted; else a later cell: a step of the
+			union-find */
 	u32 count;
 };
 
@@ -96,12 +97,6 @@ static int cells_create(struct cells *cells, const struct generated_code *code)
 	return 0;
 }
 
-static void cells_clear(struct cells *cells)
-{
-	free(cells->border);
-	free(cells->free);
-}
-
 static u32 cell_of(const struct cells *cells, u64 border)
 {
 	const u64 *found = bsearch(&border, cells->border, cells->count, sizeof(border), by_value);
@@ -109,7 +104,8 @@ static u32 cell_of(const struct cells *cells, u64 border)
 	return found - cells->border;
 }
 
-/* The first cell from here on that is not painted. The last border begins none, and stays free. */
+/* The first cell at or behind `cell` that is not painted. The last border starts no cell, so its
+ * entry always stays free. */
 static u32 next_free(struct cells *cells, u32 cell)
 {
 	while (cells->free[cell] != cell) {
@@ -119,7 +115,7 @@ static u32 next_free(struct cells *cells, u32 cell)
 	return cell;
 }
 
-/* Paints what is not painted of a function: whether that was all of it. */
+/* Paints the cells of a function; true: none of them was painted before. */
 static bool paint(struct cells *cells, const struct generated_function *function)
 {
 	u32 first = cell_of(cells, function->start), end = cell_of(cells, function->end);
@@ -132,46 +128,28 @@ static bool paint(struct cells *cells, const struct generated_function *function
 	return painted == end - first;
 }
 
-static bool is_within(const struct generated_function *function, const struct code_range *range)
+int generated_code_seal(const struct generated_code *code, u64 base, u64 bytes,
+			struct symbol_table *table)
 {
-	return function->start >= range->base && function->end - range->base <= range->bytes;
-}
+	struct cells cells = {};
+	int err = code->count ? cells_create(&cells, code) : 0;
 
-static int add_symbol(const struct generated_code *code, const struct generated_function *function,
-		      u64 base, struct symbol_table *table)
-{
-	const char *name = code->names + function->name;
+	for (u32 i = code->count; i-- && !err;) {
+		const struct generated_function *function = &code->functions[i];
+		const char *name = code->names + function->name;
 
-	if (!*name)
-		return 0;
-	return symbol_table_add(table, &(struct symbol){.start = function->start - base,
+		if (!paint(&cells, function) || !*name || function->start < base ||
+		    function->end - base > bytes)
+			continue;
+		err = symbol_table_add(table,
+				       &(struct symbol){.start = function->start - base,
 							.size = function->end - function->start,
 							.limit = function->end - base,
 							.name = name,
 							.name_bytes = strlen(name)});
-}
-
-static int add_lasting(const struct generated_code *code, const struct code_range *range,
-		       struct symbol_table *table)
-{
-	struct cells cells = {};
-	int err = cells_create(&cells, code);
-
-	for (u32 i = code->count; i-- && !err;) {
-		const struct generated_function *function = &code->functions[i];
-
-		if (paint(&cells, function) && is_within(function, range))
-			err = add_symbol(code, function, range->base, table);
 	}
-	cells_clear(&cells);
-	return err;
-}
-
-int generated_code_seal(const struct generated_code *code, const struct code_range *range,
-			struct symbol_table *table)
-{
-	int err = code->count ? add_lasting(code, range, table) : 0;
-
+	free(cells.border);
+	free(cells.free);
 	symbol_table_seal(table);
 	return err;
 }

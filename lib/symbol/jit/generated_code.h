@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions that a runtime has generated, in the order in which it did, with their names copied.
- *
- * It uses memory again: a function that a later one overlaps, even in part, was overwritten and
- * names nothing any more.
+ * The functions that a runtime has generated, in the order of their generation, with copies of
+ * their names. Runtimes reuse memory: a function that a later one overlaps, even in part, was
+ * overwritten and gives no symbol.
  */
 #ifndef LIB_SYMBOL_GENERATED_CODE_H
 #define LIB_SYMBOL_GENERATED_CODE_H
@@ -17,10 +16,10 @@
 struct generated_function {
 	u64 start;
 	u64 end;
-	u32 name; /* offset in `names`; its first byte is 0: not known, it only overwrites */
+	u32 name; /* offset in `names`; an empty name is not known: the function only overwrites */
 };
 
-/* All 0: nothing. */
+/* All zero = empty. */
 struct generated_code {
 	struct generated_function *functions; /* the oldest first */
 	u32 count;
@@ -32,18 +31,14 @@ struct generated_code {
 
 void generated_code_clear(struct generated_code *code);
 
-/* One that is newer than all before; one that covers nothing, or wraps, is left out. The name has
- * no NUL. 0, -ENOMEM, or -E2BIG. */
+/* Adds a function that is newer than all before. A function without bytes, or whose end wraps, is
+ * left out. The name has no NUL. 0, -ENOMEM, or -E2BIG. */
 int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const char *name,
 		       size_t name_bytes);
 
-/* Fills and seals a table with what lies in [base, base + bytes) and was not overwritten, as
- * distances from base. 0, -ENOMEM or -E2BIG. */
-struct code_range {
-	u64 base;
-	u64 bytes;
-};
-int generated_code_seal(const struct generated_code *code, const struct code_range *range,
+/* Fills and seals a table with the functions in [base, base + bytes) that were not overwritten;
+ * symbols are distances from base. 0, -ENOMEM or -E2BIG. */
+int generated_code_seal(const struct generated_code *code, u64 base, u64 bytes,
 			struct symbol_table *table);
 
 #endif

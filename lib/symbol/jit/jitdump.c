@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Most of a dump is code, which nobody needs here: records are looked at through a window that
- * jumps from one to the next, so a dump of gigabytes costs little memory.
+ * Most of a dump is code, which is skipped: records are read through a window that jumps from
+ * record to record, so a dump of gigabytes costs little memory.
  *
- * A move has the index of its function and not its name. Loads and moves are noted by index, and
- * sorted by it at the end, so that each move stands behind the last load before it.
+ * A move has the index of its function and not the name. Loads and moves are noted with their
+ * index, and sorted by it at the end, so that each move stands behind the last load before it.
  */
 #include "jitdump.h"
 
@@ -28,7 +28,7 @@ struct header {
 	u32 reserved;
 	u32 pid;
 	u64 time;
-	u64 flags; /* the clock of the times */
+	u64 flags; /* the clock that the times are of */
 };
 
 enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
@@ -39,7 +39,7 @@ struct record {
 	u64 time;
 };
 
-/* Name, NUL, and code follow. Where memory is mapped twice, the code runs at `code`. */
+/* Name, NUL, and code follow. If the runtime maps the memory twice, the code runs at `code`. */
 struct load {
 	struct record record;
 	u32 pid;
@@ -61,7 +61,7 @@ struct move {
 	u64 index;
 };
 
-#define VIEW_BYTES (sizeof(struct move) + JITDUMP_NAME_BYTES_MAX + 1) /* of a record, at most */
+#define VIEW_BYTES (sizeof(struct move) + JITDUMP_NAME_BYTES_MAX + 1) /* read of one record */
 #define WINDOW_BYTES (4 * VIEW_BYTES)
 
 struct indexed {
@@ -72,8 +72,8 @@ struct indexed {
 
 struct dump {
 	int fd;
-	u64 end;    /* as long as the file was when reading began */
-	u64 window; /* its place in the file */
+	u64 end;    /* size of the file when reading began */
+	u64 window; /* offset of the window in the file */
 	size_t window_bytes;
 	u8 *bytes;
 	u32 pid;
@@ -101,9 +101,9 @@ static ssize_t read_at(const struct dump *dump, u64 at, size_t wanted)
 	return bytes;
 }
 
-/* Makes `bytes` visible, within the end and no more than a window; places ascend. 1; 0: they are
- * not there any more; -errno. */
-static int look(struct dump *dump, u64 at, size_t bytes, const u8 **view)
+/* Moves the window to `bytes` bytes at offset `at`, within dump->end; offsets ascend. 1; 0: the
+ * file has become shorter; -errno. */
+static int move_window(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 {
 	ssize_t got;
 
@@ -118,8 +118,14 @@ static int look(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 	return bytes <= dump->window_bytes;
 }
 
-static int note_index(struct dump *dump, u64 index, bool moved)
+static int add_function(struct dump *dump, u64 start, u64 bytes, const void *name,
+			size_t name_bytes, u64 index, bool moved)
 {
+	u32 count = dump->code->count;
+	int err = generated_code_add(dump->code, start, bytes, name, name_bytes);
+
+	if (err || dump->code->count == count)
+		return err;
 	if (array_make_room(dump->indexed, dump->indexed_count, dump->indexed_room))
 		return -ENOMEM;
 	dump->indexed[dump->indexed_count++] = (struct indexed){
@@ -130,84 +136,43 @@ static int note_index(struct dump *dump, u64 index, bool moved)
 	return 0;
 }
 
-/* Where a function was put. */
-struct placed {
-	u32 pid;
-	bool moved;
-	u64 start;
-	u64 bytes;
-	u64 index;
-};
-
-/* A child of fork() may write on in the dump of its parent, of which memory is asked here. */
-static int add_placed(struct dump *dump, const struct placed *placed, const void *name,
-		      size_t name_bytes)
+/* Adds the function of a record, of which `bytes` are in view. A child of fork() may write records
+ * to the dump of its parent: records of other processes than that of the header are left out. A
+ * name counts if the record has room for the code behind the name. */
+static int take_record(struct dump *dump, u32 id, const u8 *view, size_t bytes)
 {
-	u32 count = dump->code->count;
-	int err;
-
-	if (placed->pid != dump->pid)
-		return 0;
-	err = generated_code_add(dump->code, placed->start, placed->bytes, name, name_bytes);
-	if (err || dump->code->count == count)
-		return err;
-	return note_index(dump, placed->index, placed->moved);
-}
-
-/* The name of a load that has room for its code behind it; else none. */
-static size_t name_length(const struct load *load, const u8 *name, size_t bytes)
-{
-	size_t length = strnlen((const char *)name, bytes);
-	u64 left = load->record.bytes - sizeof(*load);
-
-	return length < bytes && load->code_bytes <= left - length - 1 ? length : 0;
-}
-
-static int take_load(struct dump *dump, const u8 *view, size_t bytes)
-{
-	const u8 *name = view + sizeof(struct load);
 	struct load load;
-
-	if (bytes < sizeof(load))
-		return 0;
-	memcpy(&load, view, sizeof(load));
-	return add_placed(dump,
-			  &(struct placed){load.pid, false, load.code, load.code_bytes, load.index},
-			  name, name_length(&load, name, bytes - sizeof(load)));
-}
-
-static int take_move(struct dump *dump, const u8 *view, size_t bytes)
-{
 	struct move move;
 
-	if (bytes < sizeof(move))
-		return 0;
-	memcpy(&move, view, sizeof(move));
-	return add_placed(dump,
-			  &(struct placed){move.pid, true, move.code, move.code_bytes, move.index},
-			  NULL, 0);
-}
+	if (id == CODE_LOAD && bytes >= sizeof(load)) {
+		const char *name = (const char *)view + sizeof(load);
+		size_t length = strnlen(name, bytes - sizeof(load));
+		u64 left;
 
-static int take_record(struct dump *dump, const struct record *record, const u8 *view, size_t bytes)
-{
-	switch (record->id) {
-	case CODE_LOAD:
-		return take_load(dump, view, bytes);
-	case CODE_MOVE:
-		return take_move(dump, view, bytes);
-	default:
-		return 0;
+		memcpy(&load, view, sizeof(load));
+		left = load.record.bytes - sizeof(load);
+		if (length == bytes - sizeof(load) || load.code_bytes > left - length - 1)
+			length = 0;
+		if (load.pid == dump->pid)
+			return add_function(dump, load.code, load.code_bytes, name, length,
+					    load.index, false);
+	} else if (id == CODE_MOVE && bytes >= sizeof(move)) {
+		memcpy(&move, view, sizeof(move));
+		if (move.pid == dump->pid)
+			return add_function(dump, move.code, move.code_bytes, NULL, 0, move.index,
+					    true);
 	}
+	return 0;
 }
 
-/* The record at a place, and where the next one is. 1; 0: there is none; -errno. */
+/* Takes the record at offset *at and moves *at to the next one. 1; 0: no whole record; -errno. */
 static int take_next(struct dump *dump, u64 *at)
 {
 	u64 left = dump->end - *at;
 	struct record record;
 	const u8 *view;
 	size_t bytes;
-	int got = left < sizeof(record) ? 0 : look(dump, *at, sizeof(record), &view);
+	int got = left < sizeof(record) ? 0 : move_window(dump, *at, sizeof(record), &view);
 
 	if (got <= 0)
 		return got;
@@ -215,16 +180,16 @@ static int take_next(struct dump *dump, u64 *at)
 	if (record.bytes < sizeof(record) || record.bytes > left)
 		return 0;
 	bytes = record.bytes < VIEW_BYTES ? record.bytes : VIEW_BYTES;
-	got = look(dump, *at, bytes, &view);
+	got = move_window(dump, *at, bytes, &view);
 	*at += record.bytes;
-	return got <= 0 ? got : take_record(dump, &record, view, bytes) ?: 1;
+	return got <= 0 ? got : take_record(dump, record.id, view, bytes) ?: 1;
 }
 
 static int take_header(struct dump *dump, u64 *first)
 {
 	struct header header;
 	const u8 *view;
-	int got = dump->end < sizeof(header) ? 0 : look(dump, 0, sizeof(header), &view);
+	int got = dump->end < sizeof(header) ? 0 : move_window(dump, 0, sizeof(header), &view);
 
 	if (got <= 0)
 		return got ?: -ENOEXEC;
@@ -243,7 +208,8 @@ static int by_index(const void *left, const void *right)
 	return order(a->index, b->index) ?: order(a->function, b->function);
 }
 
-/* One whose load is not there has no name. */
+/* Gives each move the name of the last load of its index; without a load it stays without a name.
+ */
 static void name_moves(struct dump *dump)
 {
 	struct generated_function *functions = dump->code->functions;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Of a map that is too long the end is read: it was written last. */
+/* The end of a map that is too long is read, as it is the newest part. */
 #include "perf_map.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "symbol/file/whole_file.h"
 
-/* "[0x]HEX": the number and what follows it; NULL: none, or more than 64 bits. */
+/* Reads "[0x]HEX" and returns the text behind it; NULL: no number, or more than 64 bits. */
 static const char *take_number(const char *at, const char *end, u64 *number)
 {
 	const char *first;
@@ -61,7 +61,7 @@ static int parse_line(const char *at, const char *end, struct generated_code *co
 	return generated_code_add(code, start, bytes, name, name_bytes);
 }
 
-/* Where the last lines begin, as many as count. */
+/* The begin of the last PERF_MAP_LINES_MAX lines. */
 static const char *skip_old(const char *text, const char *end)
 {
 	const char *at = end > text && end[-1] == '\n' ? end - 1 : end;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names that a runtime gives to the code it generates: /tmp/perf-PID.map, lines "START SIZE NAME"
- * in hexadecimal, with or without 0x; the name is the rest of the line. The runtime appends.
+ * Names of generated code in /tmp/perf-PID.map: lines "START SIZE NAME", numbers in hexadecimal
+ * with or without 0x, the name the rest of the line. The runtime appends lines.
  */
 #ifndef LIB_SYMBOL_PERF_MAP_H
 #define LIB_SYMBOL_PERF_MAP_H
 
 #include "generated_code.h"
 
-#define PERF_MAP_LINES_MAX (1U << 20) /* of a longer map the last ones count */
+#define PERF_MAP_LINES_MAX (1U << 20) /* the last lines of a longer map count */
 
-/* Adds what the lines say. Any bytes may be given; lines that make no sense are left out. 0,
- * -ENOMEM or -E2BIG. */
+/* Adds the functions of all lines. The text may hold any bytes; lines that make no sense are left
+ * out. 0, -ENOMEM or -E2BIG. */
 int perf_map_parse(const char *text, size_t bytes, struct generated_code *code);
 
-/* The same of an open file, from its beginning. */
+/* The same for an open file, from its beginning. */
 int perf_map_read_open(int fd, struct generated_code *code);
 
 #endif

@@ -1,32 +1,245 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * While a process lives its files are looked for anew: a runtime may begin one at any time. Of one
- * that has ended, what was kept is used: the map that was there, or else the folder where it may
- * have come. Nothing known of it, it had our /tmp, our ids, and our user or root.
+ * The files of a living process are searched for again each time, as a runtime may start a file at
+ * any time. For a process that has ended the kept files are used: the map that existed, or the
+ * folder in which the map may have appeared later. A process that was never seen alive is taken to
+ * have had our /tmp, our pid namespace, and our user or root.
  */
 #include "runtime_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "jitdump_file.h"
-#include "perf_map_file.h"
+#include "clock.h"
+#include "scalar.h"
 #include "symbol/file/file_place.h"
-#include "symbol/file/open_limit.h"
+
+/* --- Processes. The kernel gives the start of a living process in ticks of CLOCK_BOOTTIME, so
+ * times are compared to a tick. --- */
+
+#define SECOND 1000000000ULL
+#define SLACK (2 * SECOND) /* file systems round times */
+
+FILE *runtime_process_open(u32 tgid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", tgid, name);
+	return fopen(path, "re");
+}
+
+/* Reads field 22 of /proc/PID/stat; the name in field 2 may hold any characters. */
+static bool read_start(u32 tgid, u64 *ticks)
+{
+	FILE *file = runtime_process_open(tgid, "stat");
+	unsigned long long start;
+	char text[1024];
+	const char *name_end;
+	size_t bytes;
+
+	if (!file)
+		return false;
+	bytes = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[bytes] = 0;
+	name_end = strrchr(text, ')');
+	if (!name_end || sscanf(name_end,
+				") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+				"%*d %*d %*d %llu",
+				&start) != 1)
+		return false;
+	*ticks = start;
+	return true;
+}
+
+/* True if the process of this id has the start process->since. */
+static bool is_alive(struct runtime_process *process)
+{
+	u64 suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+	u64 tick = SECOND / sysconf(_SC_CLK_TCK), ticks;
+
+	if (!read_start(process->tgid, &ticks) || (ticks + 1) * tick < process->since ||
+	    ticks * tick > process->since + suspended)
+		return false;
+	process->began = ticks * tick;
+	return true;
+}
+
+bool runtime_process_read(struct runtime_process *process)
+{
+	FILE *file = is_alive(process) ? runtime_process_open(process->tgid, "status") : NULL;
+	bool has_user = false;
+	char line[512];
+
+	if (!file)
+		return false;
+	process->inner_id = 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "NSpid:", 6))
+			sscanf(strrchr(line, '\t') ?: "", "%u", &process->inner_id);
+		else if (sscanf(line, "Uid: %*u %u", &process->user) == 1)
+			has_user = true;
+	}
+	fclose(file);
+	return has_user && process->inner_id;
+}
+
+bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status)
+{
+	u64 age = process->began ? clock_ns(CLOCK_BOOTTIME) - process->began
+				 : clock_ns(CLOCK_MONOTONIC) - process->since;
+	u64 began = clock_ns(CLOCK_REALTIME) - age;
+	u64 written = status->st_mtim.tv_sec * SECOND + status->st_mtim.tv_nsec;
+
+	return S_ISREG(status->st_mode) && (status->st_uid == process->user || !status->st_uid) &&
+	       written + SLACK >= began;
+}
+
+/* --- Perf maps. Symbolic links are not followed: a link would make the recorder read, and show as
+ * names, a file that the maker of the link may not read. A file with a second name does not count
+ * for the same reason. --- */
+
+int perf_map_folder(u32 tgid)
+{
+	char root[64];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
+	return file_place_below(root, "tmp");
+}
+
+int perf_map_open(int folder, const struct runtime_process *process)
+{
+	struct stat status;
+	char name[32];
+	int place, fd = -ENOENT;
+
+	snprintf(name, sizeof(name), "perf-%u.map", process->inner_id);
+	place = file_place_in(folder, name);
+	if (place < 0)
+		return -ENOENT;
+	if (!fstat(place, &status) && status.st_nlink == 1 &&
+	    runtime_process_wrote(process, &status))
+		fd = file_place_read(place);
+	close(place);
+	return fd;
+}
+
+/* --- Jitdumps. /proc/PID/map_files leads to the mapped file in any mount namespace, even if the
+ * file is deleted. Without CAP_CHECKPOINT_RESTORE the path below the root of the process is used.
+ * While a file is mapped, no other file has its inode number. --- */
+
+#define DELETED_MARK " (deleted)" /* the kernel appends it to the path of a deleted file */
+
+struct mapped_line {
+	unsigned long long start;
+	unsigned long long end;
+	unsigned int major;
+	unsigned int minor;
+	unsigned long long inode;
+	const char *path;
+};
+
+/* Parses a line of /proc/PID/maps and cuts off its newline; false: not an executable mapping of a
+ * file. */
+static bool parse_line(char *line, struct mapped_line *mapped)
+{
+	char executable;
+	int path = 0;
+
+	if (sscanf(line, "%llx-%llx %*2c%c%*c %*x %x:%x %llu %n", &mapped->start, &mapped->end,
+		   &executable, &mapped->major, &mapped->minor, &mapped->inode, &path) != 6)
+		return false;
+	line[strcspn(line, "\n")] = 0;
+	mapped->path = line + path;
+	return executable == 'x' && line[path] == '/';
+}
+
+static bool is_dump_of(const char *path, u32 id)
+{
+	const char *name = strrchr(path, '/') + 1;
+	char wanted[32];
+	size_t length = snprintf(wanted, sizeof(wanted), "jit-%u.dump", id);
+
+	return !strncmp(name, wanted, length) &&
+	       (!name[length] || !strcmp(name + length, DELETED_MARK));
+}
+
+static bool find_dump(const struct runtime_process *process, FILE *maps, char **line, size_t *room,
+		      struct mapped_line *mapped)
+{
+	while (getline(line, room, maps) > 0)
+		if (parse_line(*line, mapped) && is_dump_of(mapped->path, process->inner_id))
+			return true;
+	return false;
+}
+
+/* The mapped file as an O_PATH descriptor, or -ENOENT. */
+static int open_place(u32 tgid, const struct mapped_line *mapped)
+{
+	char path[96];
+	int place;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", tgid, mapped->start,
+		 mapped->end);
+	place = open(path, O_PATH | O_CLOEXEC);
+	if (place >= 0)
+		return place;
+	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
+	return file_place_below(path, mapped->path);
+}
+
+static int open_mapped(const struct runtime_process *process, const struct mapped_line *mapped)
+{
+	int place = open_place(process->tgid, mapped), fd = -ENOENT;
+	struct stat status;
+
+	if (place < 0)
+		return -ENOENT;
+	if (!fstat(place, &status) && status.st_ino == mapped->inode &&
+	    (status.st_dev == makedev(mapped->major, mapped->minor) ||
+	     file_place_hides_device(place)) &&
+	    runtime_process_wrote(process, &status))
+		fd = file_place_read(place);
+	close(place);
+	return fd;
+}
+
+int jitdump_open(const struct runtime_process *process)
+{
+	FILE *maps = runtime_process_open(process->tgid, "maps");
+	struct mapped_line mapped;
+	char *line = NULL;
+	size_t room = 0;
+	int fd = -ENOENT;
+
+	if (!maps)
+		return -ENOENT;
+	if (find_dump(process, maps, &line, &room, &mapped))
+		fd = open_mapped(process, &mapped);
+	free(line);
+	fclose(maps);
+	return fd;
+}
 
 struct kept {
 	struct runtime_process process;
 	int perf_map;
-	int folder; /* if there was no map yet */
+	int folder; /* the process's /tmp, if it had no map yet */
 	int jitdump;
 };
 
 struct runtime_files {
 	struct kept kept[RUNTIME_FILES_KEPT];
 	u32 room;
-	u32 count; /* so far: kept in turn */
+	u32 count; /* processes kept so far; slots are used in turn */
 };
 
 int runtime_files_create(struct runtime_files **out)
@@ -35,7 +248,7 @@ int runtime_files_create(struct runtime_files **out)
 
 	if (!files)
 		return -ENOMEM;
-	files->room = open_limit(RUNTIME_FILES_KEPT, 8);
+	files->room = file_open_limit(RUNTIME_FILES_KEPT, 8);
 	*out = files;
 	return 0;
 }
@@ -46,7 +259,7 @@ static void close_open(int fd)
 		close(fd);
 }
 
-static void let_go(struct kept *kept)
+static void close_files(struct kept *kept)
 {
 	close_open(kept->perf_map);
 	close_open(kept->folder);
@@ -63,7 +276,7 @@ void runtime_files_free(struct runtime_files **files)
 	if (!*files)
 		return;
 	for (u32 i = 0; i < kept_count(*files); i++)
-		let_go(&(*files)->kept[i]);
+		close_files(&(*files)->kept[i]);
 	free(*files);
 	*files = NULL;
 }
@@ -96,7 +309,7 @@ void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since)
 		return;
 	open_all(&kept);
 	if (files->count >= files->room)
-		let_go(slot);
+		close_files(slot);
 	*slot = kept;
 	files->count++;
 }

@@ -1,16 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files in which runtimes name the code they generate: perf maps (perf_map_file.h) and jitdumps
- * (jitdump_file.h). They are read at the end of a recording, when processes may have ended, and
- * with them the mounts of their containers. So what there is when code of a process is first seen
- * stays open.
+ * The files in which runtimes name the code that they generate: perf maps (perf_map.h) and jitdumps
+ * (jitdump.h). They are read at the end of a recording, when processes may have ended, and with
+ * them the mounts of their containers. So files that exist when code of a process is first seen are
+ * kept open.
+ *
+ * Any user can put such a file there. A file counts if it is a regular file of the process's user
+ * or of root, written since the process began.
  */
 #ifndef LIB_SYMBOL_RUNTIME_FILES_H
 #define LIB_SYMBOL_RUNTIME_FILES_H
 
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "scalar.h"
 
-/* Processes, the newest, with two descriptors each: at most a quarter of what may be open. */
+/* A process that generates code. */
+struct runtime_process {
+	u32 tgid;
+	u64 since; /* its start, CLOCK_MONOTONIC, ns: ids are used again */
+	u64 began; /* its start, CLOCK_BOOTTIME, ns, to a tick; 0 = not read while the process lived
+		    */
+	u32 user;
+	u32 inner_id; /* its id in its own pid namespace */
+};
+
+/* Fills the fields behind `since`; false: the process is gone. */
+bool runtime_process_read(struct runtime_process *process);
+
+/* True for a regular file of the process's user or root, written since the process began. */
+bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status);
+
+/* Opens /proc/TGID/NAME; or NULL. */
+FILE *runtime_process_open(u32 tgid, const char *name);
+
+/* The /tmp of a living process, or -ENOENT. An open /tmp still gives the perf map when the process
+ * and its mounts are gone. */
+int perf_map_folder(u32 tgid);
+
+/* Opens perf-PID.map in a folder for reading, PID by the pid namespace of the process; or -ENOENT.
+ * A file with a second name does not count. */
+int perf_map_open(int folder, const struct runtime_process *process);
+
+/*
+ * Opens the jitdump of a living process for reading; or -ENOENT. It is a file jit-PID.dump in any
+ * folder, PID by the pid namespace of the process. By custom its writer keeps the beginning of the
+ * file mapped executable, for tracers. The process chooses which file it maps, so path and links do
+ * not matter.
+ */
+int jitdump_open(const struct runtime_process *process);
+
+/* The newest processes, with two descriptors each: at most a quarter of RLIMIT_NOFILE. */
 #define RUNTIME_FILES_KEPT 256
 
 struct runtime_files;
@@ -18,10 +60,10 @@ struct runtime_files;
 int runtime_files_create(struct runtime_files **out);
 void runtime_files_free(struct runtime_files **files);
 
-/* Code of a process was seen; `since`: when it began, CLOCK_MONOTONIC in ns. */
+/* Keeps the files of a process open; `since`: its start, CLOCK_MONOTONIC, ns. */
 void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since);
 
-/* Open for reading, the caller closes them; negative: there is none. */
+/* Descriptors for reading, for the caller to close; negative = no file. */
 struct runtime_names {
 	int perf_map;
 	int jitdump;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * kallsyms gives no sizes: a symbol reaches to the next one of any kind, and never past the end of
- * its module. Code that belongs to no module (BPF programs, trampolines, slots of ftrace and
- * kprobes) has gone and free memory behind it: such a symbol counts for the bytes of one page. The
- * memory of slots is one page; how long a program is passing_code.h knows. What only marks a place
- * (section borders such as _etext, the padding __pfx_ before a function, arm64's mapping symbols,
- * data) ends the symbol before it and names nothing itself.
+ * its module. Behind code that belongs to no module (BPF programs, trampolines, slots of ftrace and
+ * kprobes) may be free memory, so such a symbol covers at most one page. Slots have one page;
+ * passing_code.h knows the lengths of programs. Symbols that only mark a place (section borders
+ * such as _etext, the padding __pfx_ before a function, arm64's mapping symbols, data) end the
+ * symbol before them and give no name.
  *
- * System calls have up to four names for one address; the 64-bit entry __x64_sys_ is what people
- * look for.
+ * System calls have up to four names for one address; the 64-bit entry __x64_sys_ is preferred.
  */
 #include "kallsyms.h"
 
@@ -26,17 +25,12 @@
 
 enum rank { RANK_COMPAT, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-struct span {
-	const char *text;
-	const char *end;
-};
-
-static const char *take_address(struct span line, u64 *address)
+static const char *take_address(const char *text, const char *end, u64 *address)
 {
-	const char *digit = line.text;
+	const char *digit = text;
 
 	*address = 0;
-	for (; digit < line.end && digit - line.text < 16; digit++) {
+	for (; digit < end && digit - text < 16; digit++) {
 		int c = *digit | 0x20;
 
 		if (c >= '0' && c <= '9')
@@ -46,32 +40,26 @@ static const char *take_address(struct span line, u64 *address)
 		else
 			break;
 	}
-	return digit > line.text ? digit : NULL;
+	return digit > text ? digit : NULL;
 }
 
-/* "name" or "name<tab>[module]" */
-static bool take_name(struct span rest, struct kallsyms_line *line)
+/* "ADDRESS TYPE name" or "ADDRESS TYPE name<tab>[module]" */
+static bool parse_line(const char *text, const char *end, struct kallsyms_line *line)
 {
-	const char *tab = memchr(rest.text, '\t', rest.end - rest.text);
+	const char *at = take_address(text, end, &line->address), *tab;
 
-	line->name = rest.text;
-	line->name_bytes = (tab ? tab : rest.end) - rest.text;
-	line->module_bytes = 0;
-	if (tab && rest.end - tab >= 4 && tab[1] == '[' && rest.end[-1] == ']') {
-		line->module = tab + 2;
-		line->module_bytes = rest.end - 1 - line->module;
-	}
-	return line->name_bytes && !memchr(line->name, 0, line->name_bytes);
-}
-
-static bool parse_line(struct span text, struct kallsyms_line *line)
-{
-	const char *at = take_address(text, &line->address);
-
-	if (!at || text.end - at < 4 || at[0] != ' ' || at[2] != ' ')
+	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return false;
 	line->type = at[1];
-	return take_name((struct span){at + 3, text.end}, line);
+	line->name = at + 3;
+	tab = memchr(line->name, '\t', end - line->name);
+	line->name_bytes = (tab ? tab : end) - line->name;
+	line->module_bytes = 0;
+	if (tab && end - tab >= 4 && tab[1] == '[' && end[-1] == ']') {
+		line->module = tab + 2;
+		line->module_bytes = end - 1 - line->module;
+	}
+	return line->name_bytes && !memchr(line->name, 0, line->name_bytes);
 }
 
 int kallsyms_each(const char *text, size_t bytes,
@@ -85,7 +73,7 @@ int kallsyms_each(const char *text, size_t bytes,
 		const char *line_end = newline ? newline : end;
 		struct kallsyms_line line;
 
-		if (parse_line((struct span){text, line_end}, &line))
+		if (parse_line(text, line_end, &line))
 			stop = each(arg, &line);
 		text = line_end + 1;
 	}
@@ -166,7 +154,8 @@ static enum rank rank_of(const struct kallsyms_line *line)
 struct builder {
 	struct symbol_table *table;
 	const struct module_list *modules;
-	struct kallsyms_line last; /* the lines of one module stand together: look it up once */
+	struct kallsyms_line
+		last; /* lines of a module are neighbours: the module is looked up once */
 	const struct module *module;
 };
 
@@ -182,7 +171,7 @@ static const struct module *module_of(struct builder *builder, const struct kall
 	return builder->module;
 }
 
-/* Where the symbol ends if none follows. */
+/* The end of a symbol that is not followed by another one. */
 static u64 limit_of(struct builder *builder, const struct kallsyms_line *line)
 {
 	const struct module *module = module_of(builder, line);
@@ -220,72 +209,55 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	return err;
 }
 
-/* The first CPU idles below start_kernel(), which is init code. */
-static u64 image_end(const char *text, size_t bytes)
+/* Init code counts as part of the image, since the first CPU idles below start_kernel(). */
+static int add_image(struct module_list *list, const char *text, size_t bytes)
 {
 	u64 end = kallsyms_address(text, bytes, "_etext");
 	u64 init_end = kallsyms_address(text, bytes, "_einittext");
 
-	return init_end > end ? init_end : end;
-}
-
-static int add_image(struct module_list *list, const char *text, size_t bytes)
-{
 	if (array_make_room(list->modules, list->count, list->room))
 		return -ENOMEM;
 	list->modules[list->count++] =
 		(struct module){.name = "vmlinux",
 				.start = kallsyms_address(text, bytes, "_stext"),
-				.end = image_end(text, bytes)};
+				.end = init_end > end ? init_end : end};
 	return 0;
 }
 
-/* --- what lasts, and what does not --- */
+/* --- Static code (image and modules), and passing code (BPF programs and the like). --- */
 
 struct last_line {
-	const struct module_list *modules;
 	const char *text;
-	struct kallsyms_lasting *lasting;
+	struct kallsyms_static *found;
 };
 
-/* The text is that of the first line's address. */
-static size_t line_start(const char *text, const char *name)
-{
-	while (name > text && name[-1] != '\n')
-		name--;
-	return name - text;
-}
-
-static size_t line_end(const char *text, size_t bytes, size_t start)
-{
-	const char *newline = memchr(text + start, '\n', bytes - start);
-
-	return newline ? (size_t)(newline - text) + 1 : bytes;
-}
-
-static int note_lasting(void *arg, const struct kallsyms_line *line)
+static int note_static(void *arg, const struct kallsyms_line *line)
 {
 	struct last_line *last = arg;
+	const char *start = line->name;
 
 	if (line->module_bytes &&
-	    !module_list_find(last->modules, line->module, line->module_bytes))
+	    !module_list_find(&last->found->ranges, line->module, line->module_bytes))
 		return 1;
-	last->lasting->last = line_start(last->text, line->name);
-	last->lasting->address = line->address;
+	while (start > last->text && start[-1] != '\n')
+		start--;
+	last->found->last = start - last->text;
+	last->found->address = line->address;
 	return 0;
 }
 
-void kallsyms_lasting_clear(struct kallsyms_lasting *lasting)
+void kallsyms_static_clear(struct kallsyms_static *code)
 {
-	module_list_clear(&lasting->ranges);
-	*lasting = (struct kallsyms_lasting){};
+	module_list_clear(&code->ranges);
+	*code = (struct kallsyms_static){};
 }
 
 int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
-		       struct kallsyms_lasting *out)
+		       struct kallsyms_static *out)
 {
-	struct kallsyms_lasting lasting = {};
-	struct last_line last = {.modules = &lasting.ranges, .lasting = &lasting};
+	struct kallsyms_static code = {};
+	struct last_line last = {.found = &code};
+	const char *newline;
 	char *text;
 	size_t bytes;
 	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &text, &bytes);
@@ -293,33 +265,25 @@ int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
 	if (err)
 		return err;
 	last.text = text;
-	err = module_list_read_open(modules, &lasting.ranges);
+	err = module_list_read_open(modules, &code.ranges);
 	if (!err)
-		kallsyms_each(text, bytes, note_lasting, &last);
-	bytes = line_end(text, bytes, lasting.last);
-	err = err ?: kallsyms_parse(text, bytes, &lasting.ranges, table);
-	err = err ?: add_image(&lasting.ranges, text, bytes);
+		kallsyms_each(text, bytes, note_static, &last);
+	newline = memchr(text + code.last, '\n', bytes - code.last);
+	if (newline)
+		bytes = newline + 1 - text;
+	err = err ?: kallsyms_parse(text, bytes, &code.ranges, table);
+	err = err ?: add_image(&code.ranges, text, bytes);
 	free(text);
 	if (err)
-		kallsyms_lasting_clear(&lasting);
+		kallsyms_static_clear(&code);
 	else
-		*out = lasting;
-	return err;
-}
-
-/* Nothing that does not last reaches into what does. */
-static int add_borders(struct symbol_table *table, const struct module_list *ranges)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < ranges->count && !err; i++)
-		err = symbol_table_add(table, &(struct symbol){.start = ranges->modules[i].start});
+		*out = code;
 	return err;
 }
 
 struct passing {
 	struct builder builder;
-	u64 last; /* the line that lasts, which comes first; 0: it was met */
+	u64 last; /* address of the last static line, which comes first; 0 = that line was met */
 };
 
 static int add_passing(void *arg, const struct kallsyms_line *line)
@@ -334,22 +298,25 @@ static int add_passing(void *arg, const struct kallsyms_line *line)
 	return 0;
 }
 
-int kallsyms_read_passing(int kallsyms, const struct kallsyms_lasting *lasting,
+int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 			  struct symbol_table *table)
 {
-	struct passing passing = {.builder = {.table = table, .modules = &lasting->ranges},
-				  .last = lasting->address};
+	const struct module_list *ranges = &code->ranges;
+	struct passing passing = {.builder = {.table = table, .modules = ranges},
+				  .last = code->address};
 	char *text;
 	size_t bytes;
-	int err = lasting->address ? whole_file_read_from(kallsyms, lasting->last, &text, &bytes)
-				   : -ESTALE;
+	int err =
+		code->address ? whole_file_read_from(kallsyms, code->last, &text, &bytes) : -ESTALE;
 
 	if (err)
 		return err;
 	err = kallsyms_each(text, bytes, add_passing, &passing);
 	if (!err && passing.last)
 		err = -ESTALE;
-	err = err ?: add_borders(table, &lasting->ranges);
+	/* Passing code does not reach into static code. */
+	for (u32 i = 0; i < ranges->count && !err; i++)
+		err = symbol_table_add(table, &(struct symbol){.start = ranges->modules[i].start});
 	symbol_table_seal(table);
 	free(text);
 	return err;

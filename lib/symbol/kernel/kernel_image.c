@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's own range is _stext .. _etext: its init code lies behind and is freed after boot, so
- * no frame can be in it. _etext is among the last of 100,000 symbols, and /proc/kallsyms is slow to
- * read; /proc/iomem has the length of the same range, and shows it to root. A BPF program belongs
- * to no module; its name is in kallsyms.
+ * The range of the image is _stext .. _etext: init code lies behind and is freed after boot, so
+ * frames are not in it. _etext is among the last of 100,000 symbols, and /proc/kallsyms is slow to
+ * read; /proc/iomem has the length of the same range, and shows it to root. BPF programs belong to
+ * no module; their names are in kallsyms.
  */
 #include "kernel_image.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,29 @@
 #include "kallsyms.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/file/whole_file.h"
+
+void kernel_files_open(struct kernel_files *files)
+{
+	*files = (struct kernel_files){
+		.kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+		.modules = open("/proc/modules", O_RDONLY | O_CLOEXEC),
+		.iomem = open("/proc/iomem", O_RDONLY | O_CLOEXEC),
+	};
+}
+
+static void close_one(int *file)
+{
+	if (*file >= 0)
+		close(*file);
+	*file = -1;
+}
+
+void kernel_files_close(struct kernel_files *files)
+{
+	close_one(&files->kallsyms);
+	close_one(&files->modules);
+	close_one(&files->iomem);
+}
 
 #define FIRST_BYTES (64 << 10)
 
@@ -30,32 +54,25 @@ static void read_build_id(const char *path, struct trace_module *module)
 	free(notes);
 }
 
-/* The first symbols, whole lines: their bytes. The kernel gives a page at a time. */
-static size_t read_first(int kallsyms, char *text)
+/* Finds _stext, which is among the first symbols; one read gives a page at most. */
+static void read_start(int kallsyms, struct trace_module *kernel)
 {
+	char *text = malloc(FIRST_BYTES);
 	size_t bytes = 0;
 	ssize_t got = 1;
 
-	while (got > 0 && bytes < FIRST_BYTES) {
+	while (text && got > 0 && bytes < FIRST_BYTES) {
 		got = pread(kallsyms, text + bytes, FIRST_BYTES - bytes, bytes);
 		bytes += got > 0 ? got : 0;
 	}
 	while (bytes && text[bytes - 1] != '\n')
 		bytes--;
-	return bytes;
-}
-
-/* _stext is among them. */
-static void read_start(int kallsyms, struct trace_module *kernel)
-{
-	char *text = malloc(FIRST_BYTES);
-
 	if (text)
-		kernel->start = kallsyms_address(text, read_first(kallsyms, text), "_stext");
+		kernel->start = kallsyms_address(text, bytes, "_stext");
 	free(text);
 }
 
-/* "  01000000-02209987 : Kernel code"; 0 where the addresses are hidden. */
+/* The length of "  01000000-02209987 : Kernel code"; 0: the addresses are hidden. */
 static u64 code_bytes(int iomem)
 {
 	unsigned long long first, last;
@@ -74,8 +91,8 @@ static u64 code_bytes(int iomem)
 	return found;
 }
 
-/* All that the first symbols and iomem did not tell. */
-static int search(int kallsyms, struct trace_module *kernel)
+/* Reads the whole list for _stext and _etext. */
+static int search_kallsyms(int kallsyms, struct trace_module *kernel)
 {
 	char *text;
 	size_t bytes;
@@ -98,7 +115,7 @@ bool kernel_image_shown(const struct kernel_files *files)
 	return kernel.start;
 }
 
-/* Where the addresses are hidden nothing is searched for. */
+/* Leaves the addresses 0 if they are hidden. */
 static int read_kernel(const struct kernel_files *files, struct trace_module *kernel)
 {
 	u64 bytes;
@@ -112,22 +129,9 @@ static int read_kernel(const struct kernel_files *files, struct trace_module *ke
 		return 0;
 	bytes = code_bytes(files->iomem);
 	if (!bytes)
-		return search(files->kallsyms, kernel);
+		return search_kallsyms(files->kallsyms, kernel);
 	kernel->end = kernel->start + bytes;
 	return 0;
-}
-
-static void read_module(const struct module *loaded, struct trace_module *module)
-{
-	char path[MODULE_NAME_BYTES + 64];
-
-	*module = (struct trace_module){
-		.name = loaded->name,
-		.start = loaded->start,
-		.end = loaded->end,
-	};
-	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", loaded->name);
-	read_build_id(path, module);
 }
 
 int kernel_image_modules(const struct kernel_files *files,
@@ -136,6 +140,7 @@ int kernel_image_modules(const struct kernel_files *files,
 {
 	struct module_list list;
 	struct trace_module module;
+	char path[MODULE_NAME_BYTES + 64];
 	int err = read_kernel(files, &module);
 
 	if (err)
@@ -145,7 +150,13 @@ int kernel_image_modules(const struct kernel_files *files,
 		return error_set(error, -err, "/proc/modules: %s", strerror(-err));
 	err = each(arg, &module);
 	for (u32 i = 0; i < list.count && !err; i++) {
-		read_module(&list.modules[i], &module);
+		const struct module *loaded = &list.modules[i];
+
+		module = (struct trace_module){
+			.name = loaded->name, .start = loaded->start, .end = loaded->end};
+		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id",
+			 loaded->name);
+		read_build_id(path, &module);
 		err = each(arg, &module);
 	}
 	module_list_clear(&list);

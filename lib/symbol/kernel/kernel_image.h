@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The running kernel and its modules: load address ranges (/proc/kallsyms, /proc/modules) and build
- * ids (/sys/kernel/notes, /sys/module/NAME/notes/.note.gnu.build-id). */
+/*
+ * The running kernel and its modules: load address ranges (/proc/kallsyms, /proc/modules,
+ * /proc/iomem) and build ids (/sys/kernel/notes, /sys/module/NAME/notes/.note.gnu.build-id).
+ *
+ * kptr_restrict and CAP_SYSLOG at the time of opening decide whether the files show addresses. So a
+ * recording opens them at its start, and needs no capability to read them later.
+ */
 #ifndef LIB_SYMBOL_KERNEL_IMAGE_H
 #define LIB_SYMBOL_KERNEL_IMAGE_H
 
 #include <stdbool.h>
 
-#include "kernel_files.h"
 #include "stackmap/error.h"
 #include "trace/event.h"
+
+struct kernel_files { /* -1 = cannot be opened */
+	int kallsyms;
+	int modules;
+	int iomem;
+};
+
+void kernel_files_open(struct kernel_files *files);
+void kernel_files_close(struct kernel_files *files);
 
 /* Calls each(arg, module) for vmlinux first, then for each module. Addresses are 0 where
  * kptr_restrict hides them. */
@@ -16,7 +29,7 @@ int kernel_image_modules(const struct kernel_files *files,
 			 int (*each)(void *arg, const struct trace_module *module), void *arg,
 			 struct stackmap_error *error);
 
-/* Whether the files tell addresses. */
+/* True if the files show addresses. */
 bool kernel_image_shown(const struct kernel_files *files);
 
 #endif

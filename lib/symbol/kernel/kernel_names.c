@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Both kinds of file end in one symbol table. That of an ELF file is by file offset, so an address
- * is first taken back by the distance that KASLR moved the kernel, then through the segment it lies
- * in.
+ * Both kinds of file give one symbol table. The table of an ELF file is by file offset: the
+ * distance by which KASLR moved the kernel is subtracted from an address, and the segment of the
+ * result gives the offset.
  */
 #include "kernel_names.h"
 
@@ -14,7 +14,7 @@
 
 #include "error.h"
 #include "kallsyms.h"
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/file/whole_file.h"
 
@@ -23,7 +23,7 @@ struct kernel_names {
 	u64 stext; /* at run time */
 	bool is_elf;
 	struct elf_segments segments;
-	u64 moved; /* run time - link time, modulo 2^64 */
+	u64 moved; /* run time address - link time address, modulo 2^64 */
 };
 
 static int create(struct kernel_names **out)
@@ -84,35 +84,6 @@ int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 	return error_set(error, -err, "%s: %s", path, strerror(-err));
 }
 
-static bool find_in_section(Elf *elf, Elf_Scn *section, const char *name, u64 *address)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	GElf_Shdr header;
-	GElf_Sym symbol;
-
-	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
-		return false;
-	for (int i = 1; data && gelf_getsym(data, i, &symbol); i++) {
-		const char *text = elf_strptr(elf, header.sh_link, symbol.st_name);
-
-		if (text && strcmp(text, name) == 0) {
-			*address = symbol.st_value;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool find_address(Elf *elf, const char *name, u64 *address)
-{
-	Elf_Scn *section = NULL;
-
-	while ((section = elf_nextscn(elf, section)))
-		if (find_in_section(elf, section, name, address))
-			return true;
-	return false;
-}
-
 static int read_elf(Elf *elf, u64 stext, struct kernel_names *names)
 {
 	int err = elf_symbols_add(elf, names->table);
@@ -120,7 +91,7 @@ static int read_elf(Elf *elf, u64 stext, struct kernel_names *names)
 
 	if (err)
 		return err;
-	if (!find_address(elf, "_stext", &linked))
+	if (!elf_symbol_address(elf, "_stext", &linked))
 		return -EBADMSG;
 	names->is_elf = true;
 	names->moved = stext ? stext - linked : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names for kernel addresses of another machine or another boot, from files that were kept of it.
+/* Names for kernel addresses of another machine or another boot, from files that were saved there.
  */
 #ifndef LIB_SYMBOL_KERNEL_NAMES_H
 #define LIB_SYMBOL_KERNEL_NAMES_H
@@ -11,16 +11,17 @@
 
 struct kernel_names;
 
-/* A copy of /proc/kallsyms. -EBADMSG when it names no address: not such a file, or kptr_restrict
- * hid them. */
+/* Reads a copy of /proc/kallsyms. -EBADMSG: another kind of file, or kptr_restrict hid all
+ * addresses. */
 int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 			       struct stackmap_error *error);
 
-/* The kernel's ELF file. `stext`: where _stext was at run time (KASLR moves it); 0: as linked. */
+/* Reads the kernel's ELF file. `stext`: address of _stext at run time (KASLR moves it); 0: as
+ * linked. */
 int kernel_names_from_vmlinux(const char *path, u64 stext, struct kernel_names **out,
 			      struct stackmap_error *error);
 
-/* Where _stext was at run time; 0: the file does not say. */
+/* The address of _stext at run time; 0: the file does not have it. */
 u64 kernel_names_stext(const struct kernel_names *names);
 
 void kernel_names_free(struct kernel_names **names);

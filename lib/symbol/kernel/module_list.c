@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * /proc/modules gives the address of a module's text and the size of all its memory. Since 6.4
- * text, data and init memory lie apart, so address + size may reach into the next module; its start
- * is the better end then.
+ * text, data and init memory lie apart, so address + size may reach into the next module. A module
+ * then ends at the start of the next one.
  */
 #include "module_list.h"
 
@@ -15,8 +15,8 @@
 #include "array.h"
 #include "symbol/file/whole_file.h"
 
-#define LINE_BYTES                                                                                 \
-	4096 /* longer ones lose their list of users, which stands before the address: left out */
+/* A longer line, with a long list of users before the address, is left out. */
+#define LINE_BYTES 4096
 
 static int parse_line(const char *line, size_t bytes, struct module *module)
 {
@@ -34,28 +34,11 @@ static int parse_line(const char *line, size_t bytes, struct module *module)
 	return 0;
 }
 
-static int append(struct module_list *list, const struct module *module)
-{
-	if (array_make_room(list->modules, list->count, list->room))
-		return -ENOMEM;
-	list->modules[list->count++] = *module;
-	return 0;
-}
-
 static int by_address(const void *left, const void *right)
 {
 	const struct module *a = left, *b = right;
 
 	return (a->start > b->start) - (a->start < b->start);
-}
-
-static void end_before_next(struct module_list *list)
-{
-	if (list->count)
-		qsort(list->modules, list->count, sizeof(*list->modules), by_address);
-	for (u32 i = 0; i + 1 < list->count; i++)
-		if (list->modules[i].end > list->modules[i + 1].start)
-			list->modules[i].end = list->modules[i + 1].start;
 }
 
 int module_list_parse(const char *text, size_t bytes, struct module_list *list)
@@ -68,13 +51,20 @@ int module_list_parse(const char *text, size_t bytes, struct module_list *list)
 		size_t length = (newline ? newline : end) - text;
 		struct module module = {};
 
-		if (!parse_line(text, length, &module) && append(&found, &module)) {
-			module_list_clear(&found);
-			return -ENOMEM;
+		if (!parse_line(text, length, &module)) {
+			if (array_make_room(found.modules, found.count, found.room)) {
+				module_list_clear(&found);
+				return -ENOMEM;
+			}
+			found.modules[found.count++] = module;
 		}
 		text += length + 1;
 	}
-	end_before_next(&found);
+	if (found.count)
+		qsort(found.modules, found.count, sizeof(*found.modules), by_address);
+	for (u32 i = 0; i + 1 < found.count; i++)
+		if (found.modules[i].end > found.modules[i + 1].start)
+			found.modules[i].end = found.modules[i + 1].start;
 	*list = found;
 	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The loaded kernel modules, as /proc/modules names them: "NAME SIZE REFS USERS STATE 0xADDRESS
- * [TAINT]". */
+/* The loaded kernel modules by /proc/modules: "NAME SIZE REFS USERS STATE 0xADDRESS [TAINT]". */
 #ifndef LIB_SYMBOL_MODULE_LIST_H
 #define LIB_SYMBOL_MODULE_LIST_H
 
@@ -12,22 +11,22 @@
 
 struct module {
 	char name[MODULE_NAME_BYTES];
-	u64 start; /* 0: kptr_restrict hides it */
+	u64 start; /* 0 = hidden by kptr_restrict */
 	u64 end;   /* not beyond the start of the next module */
 };
 
 struct module_list {
-	struct module *modules; /* by address */
+	struct module *modules; /* sorted by address */
 	u32 count, room;
 };
 
-/* Lines that do not make sense are left out. -ENOMEM. The list is untouched on failure. */
+/* Lines that do not make sense are left out. 0 or -ENOMEM. */
 int module_list_parse(const char *text, size_t bytes, struct module_list *list);
 
-/* From an open /proc/modules; -1: a kernel without modules has none, an empty list. */
+/* Reads an open /proc/modules; -1 (a kernel without modules) gives an empty list. */
 int module_list_read_open(int fd, struct module_list *list);
 
-/* Or NULL. */
+/* The module of this name, or NULL. */
 const struct module *module_list_find(const struct module_list *list, const char *name,
 				      size_t name_bytes);
 

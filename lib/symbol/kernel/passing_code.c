@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each CPU has an event that counts nothing and a ring of its own, since the kernel reports where
- * the code was loaded. The rings are opened first, then the programs that are loaded already are
- * listed by their ids, so no program falls between. The list says where each function of a program
- * lies; its name is left to kallsyms, or to the report of its end.
+ * The kernel reports a range on the CPU that loads the code, so each CPU has a dummy event with a
+ * ring. The rings are opened first; then the loaded programs are listed by their ids, so no program
+ * is missed. This list gives the ranges of a program's functions; their names come from kallsyms,
+ * or from the report of the program's end.
  *
- * A range is one entry, however often it was reported. Entries are sorted when they are searched.
- * After a ring that was full nothing older counts any more.
+ * A range is one entry, however often it is reported. Entries are sorted when they are searched.
+ * When a ring has lost reports, all earlier entries are dropped.
  */
 #include "passing_code.h"
 
@@ -42,11 +42,11 @@ struct report { /* PERF_RECORD_KSYMBOL */
 
 struct entry {
 	u64 start, end;
-	u32 name;     /* in the pool; 0: not known */
-	u32 order;    /* of its first report */
-	u8 gone;      /* it was reported as gone */
-	u8 nameless;  /* a module: no list has its names any more */
-	u8 forgotten; /* and that is one file ago */
+	u32 name;     /* offset in the pool; 0 = not known */
+	u32 order;    /* number of the first report */
+	u8 gone;      /* reported as gone */
+	u8 nameless;  /* a module that is gone: no list has its names */
+	u8 forgotten; /* was gone at the last passing_code_forget() */
 };
 
 struct ring {
@@ -77,8 +77,8 @@ static bool is_same_range(const struct entry *a, const struct entry *b)
 	return a->start == b->start && a->end == b->end;
 }
 
-/* Entries of one range are one, if no two names contradict: the later report knows whether the code
- * is gone. */
+/* Joins entries of one range unless their names differ; the latest report says whether the code is
+ * gone. */
 static void sort(struct passing_code *code)
 {
 	u32 kept = 0;
@@ -169,9 +169,9 @@ void passing_code_forget(struct passing_code *code)
 	code->count = kept;
 }
 
-/* --- what the kernel reports --- */
+/* --- Reports of the kernel. --- */
 
-/* A report whose name has no end, which the kernel never writes, counts for nothing. */
+/* A report whose name has no NUL, which the kernel never writes, is ignored. */
 static void take_report(struct passing_code *code, const struct report *report)
 {
 	size_t bytes = report->header.size;
@@ -225,7 +225,7 @@ void passing_code_read(struct passing_code *code)
 		read_ring(code, &code->rings[i]);
 }
 
-/* False: there is no such CPU, or no permission. */
+/* False: no such CPU, or no permission. */
 static bool ring_open(struct ring *ring, u32 cpu)
 {
 	struct perf_event_attr attr = {
@@ -258,15 +258,7 @@ static void rings_open(struct passing_code *code)
 		code->ring_count += ring_open(&code->rings[code->ring_count], cpu);
 }
 
-/* --- what is loaded already --- */
-
-static void add_functions(struct passing_code *code, const u64 *starts, const u32 *bytes, u32 count)
-{
-	for (u32 i = 0; i < count; i++)
-		if (starts[i])
-			passing_code_add(code,
-					 &(struct code_span){starts[i], starts[i] + bytes[i], ""});
-}
+/* --- Programs that are loaded at the start. --- */
 
 static void add_program(struct passing_code *code, int program, u64 *starts, u32 *bytes)
 {
@@ -278,9 +270,13 @@ static void add_program(struct passing_code *code, int program, u64 *starts, u32
 	};
 	u32 info_bytes = sizeof(info);
 
-	if (!bpf_obj_get_info_by_fd(program, &info, &info_bytes) &&
-	    info.nr_jited_ksyms == info.nr_jited_func_lens && info.nr_jited_ksyms <= FUNCTIONS_MAX)
-		add_functions(code, starts, bytes, info.nr_jited_ksyms);
+	if (bpf_obj_get_info_by_fd(program, &info, &info_bytes) ||
+	    info.nr_jited_ksyms != info.nr_jited_func_lens || info.nr_jited_ksyms > FUNCTIONS_MAX)
+		return;
+	for (u32 i = 0; i < info.nr_jited_ksyms; i++)
+		if (starts[i])
+			passing_code_add(code,
+					 &(struct code_span){starts[i], starts[i] + bytes[i], ""});
 }
 
 /* Needs CAP_SYS_ADMIN. */
@@ -300,14 +296,7 @@ static void add_loaded(struct passing_code *code)
 	free(starts);
 }
 
-/* --- modules --- */
-
-static bool has_module(const struct module_list *list, const struct module *module)
-{
-	const struct module *found = module_list_find(list, module->name, strlen(module->name));
-
-	return found && found->start == module->start && found->end == module->end;
-}
+/* --- Modules. --- */
 
 int passing_code_read_modules(struct passing_code *code, int modules)
 {
@@ -318,8 +307,10 @@ int passing_code_read_modules(struct passing_code *code, int modules)
 		return result;
 	for (u32 i = 0; i < code->modules.count; i++) {
 		const struct module *module = &code->modules.modules[i];
+		const struct module *same =
+			module_list_find(&now, module->name, strlen(module->name));
 
-		if (!has_module(&now, module))
+		if (!same || same->start != module->start || same->end != module->end)
 			put(code, &(struct code_span){module->start, module->end, ""},
 			    (struct entry){.gone = true, .nameless = true});
 	}

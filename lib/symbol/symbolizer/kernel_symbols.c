@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Most of the cost is the list's 100,000 lines, parsed and sorted. */
+/* Parsing and sorting the 100,000 lines of kallsyms is most of the cost. */
 #include "kernel_symbols.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 #include "symbol/kernel/kallsyms.h"
 
 static struct {
-	struct symbol_table *table; /* NULL: none */
-	struct kallsyms_lasting lasting;
+	struct symbol_table *table; /* of static code; NULL = not read yet */
+	struct kallsyms_static code;
 } kernel;
 
-bool kernel_symbols_last(u64 address)
+bool kernel_symbols_are_static(u64 address)
 {
-	const struct module_list *ranges = &kernel.lasting.ranges;
+	const struct module_list *ranges = &kernel.code.ranges;
 
 	for (u32 i = 0; i < ranges->count; i++)
 		if (address >= ranges->modules[i].start && address < ranges->modules[i].end)
@@ -22,51 +22,41 @@ bool kernel_symbols_last(u64 address)
 	return false;
 }
 
-static bool all_last(const u64 *addresses, u32 count)
-{
-	for (u32 i = 0; i < count; i++)
-		if (!kernel_symbols_last(addresses[i]))
-			return false;
-	return true;
-}
-
-static bool is_same_module(const struct module *a, const struct module *b)
-{
-	return a->start == b->start && a->end == b->end && !strcmp(a->name, b->name);
-}
-
 static bool has_same_modules(int modules)
 {
-	const struct module_list *before = &kernel.lasting.ranges;
+	const struct module_list *before = &kernel.code.ranges;
 	struct module_list now = {};
 	bool same;
 
 	if (module_list_read_open(modules, &now))
 		return false;
 	same = now.count + 1 == before->count;
-	for (u32 i = 0; i < now.count && same; i++)
-		same = is_same_module(&now.modules[i], &before->modules[i]);
+	for (u32 i = 0; i < now.count && same; i++) {
+		const struct module *a = &now.modules[i], *b = &before->modules[i];
+
+		same = a->start == b->start && a->end == b->end && !strcmp(a->name, b->name);
+	}
 	module_list_clear(&now);
 	return same;
 }
 
-static int read_lasting(const int files[2])
+static int read_static(const int files[2])
 {
-	struct kallsyms_lasting lasting;
+	struct kallsyms_static code;
 	struct symbol_table *table;
 	int result = symbol_table_create(&table);
 
 	if (result)
 		return result;
-	result = kallsyms_read_open(files[0], files[1], table, &lasting);
+	result = kallsyms_read_open(files[0], files[1], table, &code);
 	if (result) {
 		symbol_table_free(&table);
 		return result;
 	}
 	symbol_table_free(&kernel.table);
-	kallsyms_lasting_clear(&kernel.lasting);
+	kallsyms_static_clear(&kernel.code);
 	kernel.table = table;
-	kernel.lasting = lasting;
+	kernel.code = code;
 	return 0;
 }
 
@@ -77,7 +67,7 @@ static int read_passing(int kallsyms, struct symbol_table **passing)
 
 	if (result)
 		return result;
-	result = kallsyms_read_passing(kallsyms, &kernel.lasting, table);
+	result = kallsyms_read_passing(kallsyms, &kernel.code, table);
 	if (result)
 		symbol_table_free(&table);
 	else
@@ -89,13 +79,16 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[2],
 			struct symbol_table **kept, struct symbol_table **passing)
 {
 	bool known = kernel.table && has_same_modules(files[1]);
-	int result = known ? 0 : read_lasting(files);
+	int result = known ? 0 : read_static(files);
+	u32 i = 0;
 
 	*passing = NULL;
-	if (!result && !all_last(addresses, count))
+	while (!result && i < count && kernel_symbols_are_static(addresses[i]))
+		i++;
+	if (!result && i < count)
 		result = read_passing(files[0], passing);
 	if (result == -ESTALE && known) {
-		result = read_lasting(files);
+		result = read_static(files);
 		result = result ?: read_passing(files[0], passing);
 	}
 	if (result && result != -ESTALE)

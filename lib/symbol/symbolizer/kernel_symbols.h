@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's symbols in a process that is asked for them again and again. They are kept for what
- * is called the same as long as the modules are the same. Programs of BPF come and go: of them the
- * end of the list is read each time.
+ * The kernel's symbols in a process that needs them again and again. Symbols of static code (image
+ * and modules) are kept as long as the modules stay the same. BPF programs come and go, so the end
+ * of kallsyms, which lists them, is read each time.
  */
 #ifndef LIB_SYMBOL_KERNEL_SYMBOLS_H
 #define LIB_SYMBOL_KERNEL_SYMBOLS_H
@@ -11,12 +11,13 @@
 
 #include "symbol/table/symbol_table.h"
 
-/* Open kallsyms and modules; *kept: valid until the next call. *passing: for the addresses that do
- * not last, which the caller frees; NULL: all last, or the list has nothing else. -errno. */
+/* `files`: open kallsyms and modules. *kept: symbols of static code, valid until the next call.
+ * *passing: symbols of other code, for the caller to free; NULL: all addresses are static, or the
+ * list has no other code. 0 or -errno. */
 int kernel_symbols_load(const u64 *addresses, u32 count, const int files[2],
 			struct symbol_table **kept, struct symbol_table **passing);
 
-/* Whether an address lies in what lasts. */
-bool kernel_symbols_last(u64 address);
+/* True if an address lies in static code. */
+bool kernel_symbols_are_static(u64 address);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which part of the file a mapping may hold follows from the file's other mappings: most linkers
- * keep one distance between offsets and addresses, or one that grows by a page for each segment
- * (lld). A wrong idea does no harm: every byte is compared.
+ * The file offset of a moved mapping is guessed from the file's other mappings: most linkers keep
+ * one distance between offsets and addresses, or a distance that grows by a page for each segment
+ * (lld). A wrong guess does no harm, as all bytes are compared.
  */
 #include "moved_check.h"
 
@@ -19,10 +19,10 @@
 #include "clock.h"
 #include "symbol/file/mapped_file.h"
 
-#define ASK_AGAIN_NS (5000 * NS_PER_MS) /* who has asked may be gone */
-#define APART_NS (200 * NS_PER_MS)
+#define ASK_AGAIN_NS (5000 * NS_PER_MS) /* the recorder that took the mapping may be gone */
+#define APART_NS (200 * NS_PER_MS)	/* between comparisons of one process */
 #define OLD_NS (10000 * NS_PER_MS)
-#define AGAIN_NS_MIN (1000 * NS_PER_MS) /* of what is writable */
+#define AGAIN_NS_MIN (1000 * NS_PER_MS) /* between comparisons of a writable mapping */
 #define AGAIN_NS_MAX (64000 * NS_PER_MS)
 #define SETTLED_MAX 16
 #define NEIGHBOURS_MAX 64
@@ -31,14 +31,14 @@
 #define CHUNK (256U << 10)
 #define BYTES_MAX (1ULL << 30)
 
-/* --- the map --- */
+/* --- The map. --- */
 
 struct entry {
 	struct moved_key key;
 	struct moved_code moved;
 };
 
-/* All entries, for the caller to free; *count of them. NULL: none, or no memory. */
+/* All entries, for the caller to free, and their number. NULL: the map is empty, or no memory. */
 static struct entry *read_entries(int map, u32 *count)
 {
 	struct moved_key key, next;
@@ -67,7 +67,7 @@ static void set_state(int map, struct entry *entry, u32 state)
 	bpf_map_update_elem(map, &entry->key, &entry->moved, BPF_EXIST);
 }
 
-/* Whether nothing of the process was compared lately. */
+/* True if no mapping of the process was compared in the last APART_NS. */
 static bool is_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
 {
 	for (u32 i = 0; i < count; i++)
@@ -76,7 +76,8 @@ static bool is_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
 	return true;
 }
 
-/* Whether a mapping that is writable is to be compared once more. */
+/* True if a writable mapping that was equal to the file is to be compared again. The time between
+ * comparisons is the time for which the mapping has been equal, within limits. */
 static bool is_uncertain(const struct moved_code *moved, u64 now)
 {
 	u64 equal = moved->time - moved->since;
@@ -121,7 +122,7 @@ u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
 	return taken;
 }
 
-/* The entries are those of before the memory is read: what changes meanwhile has another key. */
+/* The entries are read before the memory: a mapping that changes meanwhile gets another key. */
 int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapping_record *record)
 {
 	u32 count, settled = 0;
@@ -145,13 +146,13 @@ int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapp
 	return 0;
 }
 
-/* --- the memory --- */
+/* --- The memory of the process. --- */
 
 struct neighbour {
 	u64 start, offset;
 };
 
-/* The mappings of the file in the process: their number. */
+/* Reads the mappings of a file in the process. Their number. */
 static u32 read_neighbours(u32 tgid, u64 inode, struct neighbour *neighbours)
 {
 	char path[64], line[4400];
@@ -180,7 +181,8 @@ static bool read_memory(u32 tgid, u64 address, void *buffer, u32 bytes)
 	return process_vm_readv(tgid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 }
 
-/* As a mapping shows it: zeroes follow the end of the file, up to the end of its page. */
+/* Reads the file as a mapping shows it: with zeros from the end of the file to the end of its page.
+ */
 static bool read_file(int file, u64 offset, u8 *buffer, u32 bytes)
 {
 	ssize_t count = pread(file, buffer, bytes, offset);
@@ -191,10 +193,10 @@ static bool read_file(int file, u64 offset, u8 *buffer, u32 bytes)
 	return true;
 }
 
-/* Whether [start, end) in the process is what the file has from `offset` on; `buffers` has room for
+/* True if [start, end) in the process is equal to the file from `offset` on; `buffers` has room for
  * two chunks. */
-static bool is_part(const struct moved_code *moved, u64 start, u64 end, u64 offset, int file,
-		    u8 *buffers)
+static bool is_equal(const struct moved_code *moved, u64 start, u64 end, u64 offset, int file,
+		     u8 *buffers)
 {
 	while (start < end) {
 		u32 bytes = end - start < CHUNK ? end - start : CHUNK;
@@ -209,18 +211,12 @@ static bool is_part(const struct moved_code *moved, u64 start, u64 end, u64 offs
 	return true;
 }
 
-/* The first page is compared before all others: most ideas are wrong. */
-static bool is_at(struct moved_code *moved, u64 offset, int file, u8 *buffers)
-{
-	return !(offset >> 63) &&
-	       is_part(moved, moved->start, moved->start + PAGE, offset, file, buffers) &&
-	       is_part(moved, moved->start, moved->end, offset, file, buffers);
-}
-
+/* Sets moved->offset to a guessed offset at which the file is equal to the mapping. The first page
+ * is compared alone before, since most guesses are wrong. */
 static bool find_offset(struct moved_code *moved, const struct neighbour *neighbours, u32 count,
 			int file, u8 *buffers)
 {
-	u64 tried = 1; /* no offset of a page */
+	u64 tried = 1; /* not an offset of a page */
 
 	for (s32 shift = 0; shift <= 2 * SHIFT_MAX; shift++) {
 		s64 bytes = (shift & 1 ? -(shift + 1) : shift) / 2 * PAGE;
@@ -231,7 +227,10 @@ static bool find_offset(struct moved_code *moved, const struct neighbour *neighb
 			if (offset + bytes == tried)
 				continue;
 			tried = offset + bytes;
-			if (!is_at(moved, tried, file, buffers))
+			if (tried >> 63 ||
+			    !is_equal(moved, moved->start, moved->start + PAGE, tried, file,
+				      buffers) ||
+			    !is_equal(moved, moved->start, moved->end, tried, file, buffers))
 				continue;
 			moved->offset = tried;
 			return true;
@@ -240,7 +239,7 @@ static bool find_offset(struct moved_code *moved, const struct neighbour *neighb
 	return false;
 }
 
-/* The first segment of the image that the mapping is of: the nearest one below. */
+/* The address of the first segment of the mapping's image: the nearest one below. 0: not mapped. */
 static u64 find_image(const struct moved_code *moved, const struct neighbour *neighbours, u32 count)
 {
 	u64 image = moved->offset ? 0 : moved->start;

@@ -2,18 +2,28 @@
 #include "symbol_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbolizer.h"
-
 #define NAME_BYTES_MAX 65536
+#define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, since Linux 6.3 */
+
+int symbol_file_create(void)
+{
+	int file = memfd_create("stackmap", MFD_CLOEXEC | MEMORY_NO_EXEC);
+
+	if (file < 0 && errno == EINVAL)
+		file = memfd_create("stackmap", MFD_CLOEXEC);
+	return file < 0 ? -errno : file;
+}
 
 int symbol_file_put_addresses(const u64 *addresses, u32 count)
 {
 	size_t bytes = count * sizeof(*addresses);
-	int file = symbolizer_memory();
+	int file = symbol_file_create();
 
 	if (file < 0)
 		return file;
@@ -38,8 +48,9 @@ int symbol_file_addresses(int file, u32 count, u64 **out)
 	return 0;
 }
 
-/* The next symbol, its name copied to `name`; false: there is none. */
-static bool next(const char **data, const char *end, struct symbolizer_symbol *head, char *name)
+/* Reads the next symbol and copies its name to `name`; false: the end, or damaged bytes. */
+static bool next_symbol(const char **data, const char *end, struct symbolizer_symbol *head,
+			char *name)
 {
 	if ((size_t)(end - *data) < sizeof(*head))
 		return false;
@@ -53,15 +64,26 @@ static bool next(const char **data, const char *end, struct symbolizer_symbol *h
 	return true;
 }
 
-static int each_of(const char *data, const char *end, u32 number,
-		   int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone),
-		   void *arg)
+int symbol_file_each(int file, u64 bytes, u32 number,
+		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone),
+		     void *arg)
 {
-	char *name = malloc(NAME_BYTES_MAX + 1);
+	char *data = NULL, *name = NULL;
+	const char *at = NULL, *end = NULL;
 	struct symbolizer_symbol head;
-	int result = name ? 0 : -ENOMEM;
+	int result = 0;
 
-	while (!result && next(&data, end, &head, name)) {
+	if (file < 0 || !bytes)
+		return 0;
+	data = malloc(bytes);
+	name = malloc(NAME_BYTES_MAX + 1);
+	if (!data || !name) {
+		result = -ENOMEM;
+	} else if (pread(file, data, bytes, 0) == (ssize_t)bytes) {
+		at = data;
+		end = data + bytes;
+	}
+	while (!result && next_symbol(&at, end, &head, name)) {
 		const struct trace_symbol symbol = {.mapping = number,
 						    .start = head.start,
 						    .size = head.size,
@@ -71,22 +93,16 @@ static int each_of(const char *data, const char *end, u32 number,
 		result = each(arg, &symbol, head.is_alone);
 	}
 	free(name);
+	free(data);
 	return result;
 }
 
-int symbol_file_each(int file, u64 bytes, u32 number,
-		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone),
-		     void *arg)
+int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_alone)
 {
-	char *data = file < 0 || !bytes ? NULL : malloc(bytes);
-	int result = 0;
+	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
+					       strlen(symbol->name), is_alone};
 
-	if (file < 0 || !bytes)
-		return 0;
-	if (!data)
-		return -ENOMEM;
-	if (pread(file, data, bytes, 0) == (ssize_t)bytes)
-		result = each_of(data, data + bytes, number, each, arg);
-	free(data);
-	return result;
+	fwrite(&head, sizeof(head), 1, (FILE *)out);
+	fwrite(symbol->name, head.name_bytes, 1, (FILE *)out);
+	return ferror(out) ? -ENOMEM : 0;
 }

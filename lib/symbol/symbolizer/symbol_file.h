@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What goes to a symbolizer and comes from it as a file in memory: addresses, and symbols. */
+/* Files in memory that go with the packets of a symbolizer (symbolizer.h): the addresses of a
+ * request, and the symbols of an answer, each a symbolizer_symbol and its name. */
 #ifndef LIB_SYMBOL_SYMBOL_FILE_H
 #define LIB_SYMBOL_SYMBOL_FILE_H
 
@@ -8,14 +9,28 @@
 #include "scalar.h"
 #include "trace/event.h"
 
-/* The file, or -errno. */
+struct symbolizer_symbol {
+	u64 start;
+	u64 size;
+	u64 address;	/* link time address */
+	u32 name_bytes; /* without a NUL */
+	u32 is_alone;	/* as for symbol_lookup_find() */
+};
+
+/* An empty file in memory; or -errno. */
+int symbol_file_create(void);
+
+/* A file in memory with addresses; or -errno. */
 int symbol_file_put_addresses(const u64 *addresses, u32 count);
 
-/* *addresses is for the caller to free. -ENOMEM, -EIO: there are fewer. */
+/* Reads the addresses of such a file, for the caller to free. -ENOMEM; -EIO: the file has fewer. */
 int symbol_file_addresses(int file, u32 count, u64 **addresses);
 
-/* The symbols of a mapping, as symbol_lookup_find() told of them; a damaged end is left out. The
- * first non-zero return ends it and is returned. `file` negative: there are none. -ENOMEM. */
+/* Appends a symbol to a stream, which is the first argument. 0 or -ENOMEM. */
+int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_alone);
+
+/* Calls each() for the symbols of a file, as symbol_lookup_find() does. A damaged end is left out;
+ * a negative `file` has no symbols. Stops at the first non-zero return and returns it. -ENOMEM. */
 int symbol_file_each(int file, u64 bytes, u32 number,
 		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone),
 		     void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the sandbox says is believed as far as it could be true: symbols ascend, each covers an
- * address that was asked for, and its name is a text. Anything else ends the sandbox.
+ * Answers of the sandbox are checked: symbols ascend, each covers a requested address, and its name
+ * is a text. Any other answer ends the sandbox.
  */
 #include "symbol_lookup.h"
 
@@ -20,7 +20,7 @@
 
 #define PATH_BYTES_MAX 4096
 #define LIMIT_MS 10000
-#define BUILD_ID_LIMIT_MS 1000 /* some headers and notes of a file */
+#define BUILD_ID_LIMIT_MS 1000 /* reads some headers and notes of a file */
 
 struct symbol_lookup {
 	struct sandbox *sandbox;
@@ -70,18 +70,10 @@ u64 symbol_lookup_failures(struct symbol_lookup *lookup)
 	return failures;
 }
 
-static bool is_possible(const struct symbol_answer *answer, const struct symbol_request *request)
-{
-	return answer->result <= 0 && answer->unread <= MESSAGE_FILES_MAX &&
-	       answer->symbols <= request->addresses &&
-	       answer->bytes <= symbol_answer_bytes_max() && answer->rows <= CODE_ROWS_MAX &&
-	       answer->rules <= FILE_TABLE_RULES_MAX &&
-	       answer->build_id_bytes <= TRACE_BUILD_ID_MAX;
-}
-
-/* A request and the head of its answer. */
-static int ask(struct symbol_lookup *lookup, const struct symbol_request *request, const int *files,
-	       u32 count, const u64 *addresses, struct symbol_answer *answer)
+/* Sends a request and receives the head of its answer. */
+static int send_request(struct symbol_lookup *lookup, const struct symbol_request *request,
+			const int *files, u32 count, const u64 *addresses,
+			struct symbol_answer *answer)
 {
 	struct sandbox *sandbox = lookup->sandbox;
 	int result = sandbox_request(sandbox, request, sizeof(*request), files, count);
@@ -89,25 +81,15 @@ static int ask(struct symbol_lookup *lookup, const struct symbol_request *reques
 	result =
 		result ?: sandbox_send(sandbox, addresses, request->addresses * sizeof(*addresses));
 	result = result ?: sandbox_receive(sandbox, answer, sizeof(*answer));
-	if (!result && !is_possible(answer, request)) {
+	if (!result &&
+	    (answer->result > 0 || answer->unread > MESSAGE_FILES_MAX ||
+	     answer->symbols > request->addresses || answer->bytes > symbol_answer_bytes_max() ||
+	     answer->rows > CODE_ROWS_MAX || answer->rules > FILE_TABLE_RULES_MAX ||
+	     answer->build_id_bytes > TRACE_BUILD_ID_MAX)) {
 		sandbox_distrust(sandbox);
 		result = -EBADMSG;
 	}
 	return result ?: answer->result;
-}
-
-static void ask_build_id(struct symbol_lookup *lookup, int file, struct build_id *id)
-{
-	const struct symbol_request request = {.what = SYMBOL_ASK_BUILD_ID};
-	struct symbol_answer answer;
-
-	sandbox_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
-	if (ask(lookup, &request, &file, 1, NULL, &answer)) {
-		lookup->failures++;
-		return;
-	}
-	id->bytes = answer.build_id_bytes;
-	memcpy(id->build_id, answer.build_id, sizeof(id->build_id));
 }
 
 static bool has_build_id(const struct mapping_record *record)
@@ -115,34 +97,35 @@ static bool has_build_id(const struct mapping_record *record)
 	return record->build_id_bytes && record->build_id_bytes <= MAPPING_BUILD_ID_MAX;
 }
 
-static int learn_file(struct symbol_lookup *lookup, const struct mapping_record *record,
-		      kept_code_opener open, struct build_id *id)
+int symbol_lookup_identify(struct symbol_lookup *lookup, const struct mapping_record *record,
+			   kept_code_opener open, struct build_id *id)
 {
+	const struct symbol_request request = {.what = SYMBOL_ASK_BUILD_ID};
+	struct symbol_answer answer;
 	char path[PATH_BYTES_MAX];
+	u64 base;
 	int file;
 
+	*id = (struct build_id){};
+	if (record->key.kind == MAPPING_ANON)
+		runtime_files_keep(lookup->runtimes, mapped_process(record, &base),
+				   record->key.since);
+	if (record->key.kind != MAPPING_FILE)
+		return 0;
 	mapped_file_path(record, path, sizeof(path));
 	if (kept_code_keep(lookup->code, record, path, open))
 		return -ENOENT;
 	file = has_build_id(record) ? -1 : kept_code_open(lookup->code, record, path, open);
 	if (file < 0)
 		return 0;
-	ask_build_id(lookup, file, id);
+	sandbox_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
+	if (send_request(lookup, &request, &file, 1, NULL, &answer)) {
+		lookup->failures++;
+	} else {
+		id->bytes = answer.build_id_bytes;
+		memcpy(id->build_id, answer.build_id, sizeof(id->build_id));
+	}
 	close(file);
-	return 0;
-}
-
-int symbol_lookup_learn(struct symbol_lookup *lookup, const struct mapping_record *record,
-			kept_code_opener open, struct build_id *id)
-{
-	u64 base;
-
-	*id = (struct build_id){};
-	if (record->key.kind == MAPPING_FILE)
-		return learn_file(lookup, record, open, id);
-	if (record->key.kind == MAPPING_ANON)
-		runtime_files_keep(lookup->runtimes, mapped_process(record, &base),
-				   record->key.since);
 	return 0;
 }
 
@@ -165,8 +148,8 @@ static int receive_rows(struct sandbox *sandbox, const struct symbol_answer *ans
 		       ?: code_rows_are_sound(rows) ? 0 : -EBADMSG;
 }
 
-static int ask_rows(struct symbol_lookup *lookup, int file, bool is_analysed,
-		    struct code_rows *rows)
+static int request_rows(struct symbol_lookup *lookup, int file, bool is_analysed,
+			struct code_rows *rows)
 {
 	const struct symbol_request request = {.what = is_analysed ? SYMBOL_ASK_ROWS
 								   : SYMBOL_ASK_TABLES};
@@ -174,7 +157,7 @@ static int ask_rows(struct symbol_lookup *lookup, int file, bool is_analysed,
 	int result;
 
 	sandbox_limit(lookup->sandbox, LIMIT_MS);
-	result = ask(lookup, &request, &file, 1, NULL, &answer);
+	result = send_request(lookup, &request, &file, 1, NULL, &answer);
 	if (result)
 		return result;
 	result = receive_rows(lookup->sandbox, &answer, rows);
@@ -210,7 +193,7 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 	if (file < 0)
 		return -ENOENT;
 	if (mapped_file_is(file, record))
-		result = ask_rows(lookup, file, is_analysed, rows);
+		result = request_rows(lookup, file, is_analysed, rows);
 	if (!result && !mapped_file_is(file, record))
 		result = -ESTALE;
 	if (!result && rows->is_partial)
@@ -219,25 +202,19 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 	return result;
 }
 
-/* Whether one of the addresses lies in the symbol. */
-static bool is_asked_for(const struct symbol_query *query, const struct symbol_item *symbol)
-{
-	u32 low = bisect(query->count, i, query->addresses[i] < symbol->start);
-	return low < query->count && query->addresses[low] - symbol->start < symbol->size;
-}
-
 struct symbol_bytes {
 	const u8 *at;
 	const u8 *end;
-	u64 last; /* start of the one before */
+	u64 last; /* start of the symbol before, unless `first` */
 	bool first;
 };
 
-/* The next symbol, its name copied to `name`. */
+/* Reads and checks the next symbol; its name is copied to `name`. */
 static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *query,
 		       struct trace_symbol *symbol, bool *is_alone, char *name)
 {
 	struct symbol_item head;
+	u32 address;
 
 	if ((size_t)(bytes->end - bytes->at) < sizeof(head))
 		return -EBADMSG;
@@ -247,7 +224,9 @@ static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *qu
 	    head.name_bytes > (size_t)(bytes->end - bytes->at) ||
 	    memchr(bytes->at, 0, head.name_bytes))
 		return -EBADMSG;
-	if (!is_asked_for(query, &head) || (!bytes->first && head.start <= bytes->last))
+	address = bisect(query->count, i, query->addresses[i] < head.start);
+	if (address == query->count || query->addresses[address] - head.start >= head.size ||
+	    (!bytes->first && head.start <= bytes->last))
 		return -EBADMSG;
 	memcpy(name, bytes->at, head.name_bytes);
 	name[head.name_bytes] = 0;
@@ -285,15 +264,15 @@ static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query 
 	return result;
 }
 
-static int ask_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
-		       const struct symbol_request *request, const int *files, u32 count)
+static int request_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
+			   const struct symbol_request *request, const int *files, u32 count)
 {
 	struct symbol_answer answer;
 	u8 *data = NULL;
 	int failed, result = 0;
 
 	sandbox_limit(lookup->sandbox, LIMIT_MS);
-	failed = ask(lookup, request, files, count, query->addresses, &answer);
+	failed = send_request(lookup, request, files, count, query->addresses, &answer);
 	if (!failed) {
 		data = malloc(answer.bytes + 1);
 		if (!data)
@@ -318,20 +297,9 @@ static int name_file(struct symbol_lookup *lookup, const struct symbol_query *qu
 	if (file < 0)
 		return -ENOENT;
 	request->what = SYMBOL_ASK_FILE;
-	result = ask_symbols(lookup, query, request, &file, 1);
+	result = request_symbols(lookup, query, request, &file, 1);
 	close(file);
 	return result;
-}
-
-static int name_kernel(struct symbol_lookup *lookup, const struct symbol_query *query,
-		       struct symbol_request *request)
-{
-	const int files[] = {query->kallsyms, query->modules};
-
-	if (files[0] < 0)
-		return 0;
-	request->what = SYMBOL_ASK_KERNEL;
-	return ask_symbols(lookup, query, request, files, files[1] < 0 ? 1 : 2);
 }
 
 static int name_generated(struct symbol_lookup *lookup, const struct symbol_query *query,
@@ -349,20 +317,25 @@ static int name_generated(struct symbol_lookup *lookup, const struct symbol_quer
 	if (names.jitdump >= 0)
 		files[count++] = names.jitdump;
 	if (count)
-		result = ask_symbols(lookup, query, request, files, count);
+		result = request_symbols(lookup, query, request, files, count);
 	while (count)
 		close(files[--count]);
 	return result;
 }
 
-/* The vdso of 32-bit tasks is not known here, and has no build id. */
 int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *query)
 {
 	struct symbol_request request = {.addresses = query->count};
 	const struct mapping_record *record = query->record;
+	const int kernel_files[] = {query->kallsyms, query->modules};
 
-	if (!record)
-		return name_kernel(lookup, query, &request);
+	if (!record) {
+		if (query->kallsyms < 0)
+			return 0;
+		request.what = SYMBOL_ASK_KERNEL;
+		return request_symbols(lookup, query, &request, kernel_files,
+				       query->modules < 0 ? 1 : 2);
+	}
 	if (has_build_id(record)) {
 		request.build_id_bytes = record->build_id_bytes;
 		memcpy(request.build_id, record->build_id, record->build_id_bytes);
@@ -371,8 +344,9 @@ int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *
 		return name_file(lookup, query, &request);
 	if (record->key.kind == MAPPING_ANON)
 		return name_generated(lookup, query, &request);
+	/* The vdso of 32-bit tasks has no build id, and no symbols here. */
 	if (record->key.kind != MAPPING_VDSO || !request.build_id_bytes)
 		return 0;
 	request.what = SYMBOL_ASK_VDSO;
-	return ask_symbols(lookup, query, &request, NULL, 0);
+	return request_symbols(lookup, query, &request, NULL, 0);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The whole table of a file is made, and asked for all addresses. Some tables are kept for the next
- * questions (file_memo.h).
+ * The symbol table of a whole file is made and searched for all addresses. Tables of some files are
+ * kept for the next requests (file_cache.h).
  *
- * The unwind table is read only if the symbols leave an address over. A function that it tells of
- * counts if no symbol is in any part of it: a symbol could end too early, but it knows better.
+ * The unwind table is read only if an address has no symbol. A function of the unwind table counts
+ * if no symbol touches it: a symbol may end too early, but its name is better than none.
  *
- * Files are read, not mapped into memory, so one that shrinks meanwhile gives an error and not
- * SIGBUS.
+ * Files are read, not mapped into memory, so a file that shrinks meanwhile gives an error instead
+ * of SIGBUS.
  */
 #include "symbol_service.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_memo.h"
+#include "file_cache.h"
 #include "kernel_symbols.h"
 #include "privilege/service.h"
 #include "symbol/elf/build_id.h"
@@ -30,108 +30,82 @@
 #include "symbol/table/symbol_table.h"
 #include "symbol/unwind/code_rows.h"
 
-/* What is known of the code of a request. */
+/* A request for symbols, and the tables of its code. */
 struct code {
-	struct file_tables tables; /* functions: without names; segments: none without an ELF */
-	bool has_symbols;	   /* they were read: the tables are those of `key` */
-	struct file_key key;
-	bool has_key;
-	struct symbol_table *kernel;  /* borrowed, instead of symbols; NULL: none */
-	struct symbol_table *passing; /* of the kernel, what does not last; NULL: none */
-};
-
-/* Who asks, and for what. */
-struct question {
 	const struct symbol_request *request;
 	const u64 *addresses;
+	struct file_tables tables; /* functions have no names; segments are empty without an ELF */
+	bool has_symbols;	   /* tables.symbols is complete */
+	struct file_key key;
+	bool has_key;
+	struct symbol_table *kernel; /* borrowed: static code, instead of tables.symbols; or NULL */
+	struct symbol_table *passing; /* other code of the kernel (kernel_symbols.h); or NULL */
 };
 
-static bool has_build_id(Elf *elf, const struct symbol_request *request)
-{
-	u8 build_id[TRACE_BUILD_ID_MAX];
-	u32 bytes = build_id_from_elf(elf, build_id);
-
-	return bytes == request->build_id_bytes && !memcmp(build_id, request->build_id, bytes);
-}
-
-static bool have_all_names(const struct question *question, const struct symbol_table *symbols)
+static bool has_all_names(const struct code *code)
 {
 	struct symbol symbol;
 	u32 i = 0;
 
-	while (i < question->request->addresses &&
-	       symbol_table_find(symbols, question->addresses[i], &symbol))
+	while (i < code->request->addresses &&
+	       symbol_table_find(code->tables.symbols, code->addresses[i], &symbol))
 		i++;
-	return i == question->request->addresses;
+	return i == code->request->addresses;
 }
 
-static int load_functions(const struct question *question, Elf *elf, struct code *code)
+/* Loads the symbols of an ELF file, if its build id is that of the request. */
+static int load_elf(Elf *elf, struct code *code)
 {
 	struct file_tables *tables = &code->tables;
-	int result = code->has_symbols ? 0 : elf_symbols_add(elf, tables->symbols);
-
-	if (!code->has_symbols)
-		elf_segments_read(elf, &tables->segments);
-	if (!result && !tables->has_functions && !have_all_names(question, tables->symbols)) {
-		result = fde_ranges_add(elf, &tables->segments, tables->functions);
-		tables->has_functions = true;
-	}
-	code->has_symbols = !result;
-	return result;
-}
-
-/* libelf gives NULL for what is not there and for what it has no memory for: what it has read then
- * is not all. */
-static int fail_without_memory(struct code *code)
-{
-	if (errno != ENOMEM)
-		return 0;
-	code->has_symbols = false;
-	return -ENOMEM;
-}
-
-/* Another file than the one meant has no symbols here. */
-static int load_elf(const struct question *question, Elf *elf, struct code *code)
-{
+	u8 build_id[TRACE_BUILD_ID_MAX];
+	u32 bytes = elf && elf_kind(elf) == ELF_K_ELF ? build_id_from_elf(elf, build_id) : 0;
 	int result = 0;
 
-	if (elf && elf_kind(elf) == ELF_K_ELF && has_build_id(elf, question->request))
-		result = load_functions(question, elf, code);
-	result = result ?: fail_without_memory(code);
+	if (elf && elf_kind(elf) == ELF_K_ELF && bytes == code->request->build_id_bytes &&
+	    !memcmp(build_id, code->request->build_id, bytes)) {
+		if (!code->has_symbols) {
+			result = elf_symbols_add(elf, tables->symbols);
+			elf_segments_read(elf, &tables->segments);
+		}
+		if (!result && !tables->has_functions && !has_all_names(code)) {
+			result = fde_ranges_add(elf, &tables->segments, tables->functions);
+			tables->has_functions = true;
+		}
+		code->has_symbols = !result;
+	}
+	/* libelf returns NULL both for a missing part and for a lack of memory; without memory the
+	 * tables are incomplete. */
+	if (!result && errno == ENOMEM) {
+		code->has_symbols = false;
+		result = -ENOMEM;
+	}
 	elf_end(elf);
 	return result == -ENOEXEC ? 0 : result;
 }
 
-static void recall(const struct question *question, int file, struct code *code)
+static int load_file(int file, struct code *code)
 {
-	const struct symbol_request *request = question->request;
+	const struct symbol_request *request = code->request;
 	struct file_tables kept;
 
 	code->has_key =
 		request->build_id_bytes <= TRACE_BUILD_ID_MAX &&
 		!file_key_make(file, request->build_id, request->build_id_bytes, &code->key);
-	if (!code->has_key || !file_memo_take(&code->key, &kept))
-		return;
-	file_tables_clear(&code->tables);
-	code->tables = kept;
-	code->has_symbols = true;
-}
-
-static int load_file(const struct question *question, int file, struct code *code)
-{
-	recall(question, file, code);
-	if (code->has_symbols &&
-	    (code->tables.has_functions || have_all_names(question, code->tables.symbols)))
-		return 0;
+	if (code->has_key && file_cache_take(&code->key, &kept)) {
+		file_tables_clear(&code->tables);
+		code->tables = kept;
+		code->has_symbols = true;
+		if (kept.has_functions || has_all_names(code))
+			return 0;
+	}
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	return load_elf(question, elf_begin(file, ELF_C_READ, NULL), code);
+	return load_elf(elf_begin(file, ELF_C_READ, NULL), code);
 }
 
-typedef int (*read_generated)(int file, struct generated_code *code);
-
-/* One that cannot be read to its end is left out as a whole. */
-static void add_generated(read_generated read, int file, struct generated_code *code, u32 *unread)
+/* A file that cannot be read to its end is left out as a whole. */
+static void add_generated(int (*read)(int file, struct generated_code *code), int file,
+			  struct generated_code *code, u32 *unread)
 {
 	u32 count = code->count;
 
@@ -141,11 +115,11 @@ static void add_generated(read_generated read, int file, struct generated_code *
 	++*unread;
 }
 
-/* Who writes both says the same in both, and more exactly in the dump: it counts as the newer. */
+/* A runtime that writes both files names the same code in both, and more exactly in the jitdump; so
+ * the jitdump counts as the newer one. */
 static int load_generated(const struct symbol_request *request, const int *files,
 			  struct symbol_table *table, u32 *unread)
 {
-	const struct code_range range = {request->base, 1ULL << FRAME_OFFSET_BITS};
 	struct generated_code code = {};
 	int result;
 
@@ -153,29 +127,24 @@ static int load_generated(const struct symbol_request *request, const int *files
 		add_generated(perf_map_read_open, *files++, &code, unread);
 	if (*files >= 0)
 		add_generated(jitdump_read_open, *files, &code, unread);
-	result = generated_code_seal(&code, &range, table);
+	result = generated_code_seal(&code, request->base, 1ULL << FRAME_OFFSET_BITS, table);
 	generated_code_clear(&code);
 	return result;
 }
 
-static int load_kernel(const struct question *question, const int *files, struct code *code)
-{
-	return kernel_symbols_load(question->addresses, question->request->addresses, files,
-				   &code->kernel, &code->passing);
-}
-
-static int load(const struct question *question, const int *files, struct code *code, u32 *unread)
+static int load(const int *files, struct code *code, u32 *unread)
 {
 	errno = 0;
-	switch (question->request->what) {
+	switch (code->request->what) {
 	case SYMBOL_ASK_FILE:
-		return load_file(question, files[0], code);
+		return load_file(files[0], code);
 	case SYMBOL_ASK_VDSO:
-		return load_elf(question, vdso_open(), code);
+		return load_elf(vdso_open(), code);
 	case SYMBOL_ASK_KERNEL:
-		return load_kernel(question, files, code);
+		return kernel_symbols_load(code->addresses, code->request->addresses, files,
+					   &code->kernel, &code->passing);
 	case SYMBOL_ASK_GENERATED:
-		return load_generated(question->request, files, code->tables.symbols, unread);
+		return load_generated(code->request, files, code->tables.symbols, unread);
 	default:
 		return -EINVAL;
 	}
@@ -197,7 +166,7 @@ static bool find_at(const struct code *code, u64 address, struct symbol *found)
 {
 	const struct symbol_table *symbols = symbols_of(code);
 
-	if (code->kernel && !kernel_symbols_last(address))
+	if (code->kernel && !kernel_symbols_are_static(address))
 		return code->passing && symbol_table_find(code->passing, address, found);
 	if (symbol_table_find(symbols, address, found))
 		return true;
@@ -205,7 +174,7 @@ static bool find_at(const struct code *code, u64 address, struct symbol *found)
 	       !symbol_table_touches(symbols, found->start, found->start + found->size);
 }
 
-/* The symbols of all addresses, each once, ascending: their number. */
+/* Gives the symbols of all addresses, each once, ascending. Their number. */
 static u32 find(const struct code *code, const u64 *addresses, u32 count, struct symbol *symbols)
 {
 	u32 found = 0, kept = 0;
@@ -219,13 +188,7 @@ static u32 find(const struct code *code, const u64 *addresses, u32 count, struct
 	return kept;
 }
 
-static u64 address_of(const struct code *code, u64 start)
-{
-	const struct elf_segment *segment = elf_segment_at(&code->tables.segments, start);
-
-	return segment ? segment->address + (start - segment->offset) : start;
-}
-
+/* True if all addresses in the symbol have this symbol. */
 static bool is_alone(const struct code *code, const struct symbol *symbol)
 {
 	const struct symbol_table *symbols = symbols_of(code);
@@ -238,10 +201,12 @@ static bool is_alone(const struct code *code, const struct symbol *symbol)
 
 static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 {
+	const struct elf_segment *segment = elf_segment_at(&code->tables.segments, symbol->start);
 	struct symbol_item head = {
 		.start = symbol->start,
 		.size = symbol->size,
-		.address = address_of(code, symbol->start),
+		.address = segment ? segment->address + (symbol->start - segment->offset)
+				   : symbol->start,
 		.name_bytes = symbol->name_bytes,
 		.is_alone = is_alone(code, symbol),
 	};
@@ -252,7 +217,7 @@ static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 	fwrite(symbol->name, head.name_bytes, 1, out);
 }
 
-/* All symbols as bytes; the caller frees them. */
+/* Gives all symbols as bytes, for the caller to free. */
 static int put_all(const struct code *code, const struct symbol *symbols, u32 count, char **text,
 		   size_t *bytes)
 {
@@ -269,67 +234,32 @@ static int put_all(const struct code *code, const struct symbol *symbols, u32 co
 	return -ENOMEM;
 }
 
-static int name_code(const struct question *question, const int *files, struct code *code,
-		     struct symbol_answer *answer, char **text)
+static int find_symbols(const struct symbol_request *request, const int *files,
+			const u64 *addresses, struct symbol_answer *answer, char **text)
 {
-	u32 count = question->request->addresses;
+	struct code code = {.request = request, .addresses = addresses};
+	u32 count = request->addresses;
 	struct symbol *symbols = reallocarray(NULL, count + 1UL, sizeof(*symbols));
-	int result = symbols ? load(question, files, code, &answer->unread) : -ENOMEM;
+	int result = symbols ? symbol_table_create(&code.tables.symbols) : -ENOMEM;
 	size_t bytes = 0;
 
+	result = result ?: symbol_table_create(&code.tables.functions);
+	result = result ?: load(files, &code, &answer->unread);
 	if (!result) {
-		answer->symbols = find(code, question->addresses, count, symbols);
-		result = put_all(code, symbols, answer->symbols, text, &bytes);
+		answer->symbols = find(&code, addresses, count, symbols);
+		result = put_all(&code, symbols, answer->symbols, text, &bytes);
 	}
 	answer->bytes = bytes;
+	if (code.has_key && code.has_symbols)
+		file_cache_put(&code.key, &code.tables);
+	else
+		file_tables_clear(&code.tables);
+	symbol_table_free(&code.passing);
 	free(symbols);
 	return result;
 }
 
-static void put_away(struct code *code)
-{
-	if (code->has_key && code->has_symbols)
-		file_memo_put(&code->key, &code->tables);
-	else
-		file_tables_clear(&code->tables);
-	symbol_table_free(&code->passing);
-}
-
-static int name(const struct symbol_request *request, const int *files, const u64 *addresses,
-		struct symbol_answer *answer, char **text)
-{
-	const struct question question = {request, addresses};
-	struct code code = {};
-	int result = symbol_table_create(&code.tables.symbols);
-
-	result = result ?: symbol_table_create(&code.tables.functions);
-	result = result ?: name_code(&question, files, &code, answer, text);
-	put_away(&code);
-	return result;
-}
-
-/* If memory runs out, the cached tables of all files are dropped and the file is read again. */
-static int name_with_retry(const struct symbol_request *request, const int *files,
-			   const u64 *addresses, struct symbol_answer *answer, char **text)
-{
-	int result = name(request, files, addresses, answer, text);
-
-	if (result != -ENOMEM)
-		return result;
-	file_memo_forget();
-	*answer = (struct symbol_answer){};
-	return name(request, files, addresses, answer, text);
-}
-
-static int read_build_id(int file, struct symbol_answer *answer)
-{
-	int bytes = mapped_file_build_id(file, answer->build_id);
-
-	answer->build_id_bytes = bytes > 0 ? bytes : 0;
-	return 0;
-}
-
-/* Copies rules, then rows, to one block of their size; a block that grows may take twice as much.
+/* Copies rules, then rows, to one block of exact size; a growing block may take twice the memory.
  */
 static char *rows_copy(const struct code_rows *rows, u64 *bytes)
 {
@@ -347,7 +277,6 @@ static char *rows_copy(const struct code_rows *rows, u64 *bytes)
 	return copy;
 }
 
-/* The tables of a file that cannot be read say nothing. */
 static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, char **text)
 {
 	struct code_rows rows = {};
@@ -365,20 +294,6 @@ static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, c
 	return result;
 }
 
-static int answer_to(const struct symbol_request *request, const int *files, const u64 *addresses,
-		     struct symbol_answer *answer, char **text)
-{
-	switch (request->what) {
-	case SYMBOL_ASK_BUILD_ID:
-		return read_build_id(files[0], answer);
-	case SYMBOL_ASK_ROWS:
-	case SYMBOL_ASK_TABLES:
-		return read_rows(files[0], request->what == SYMBOL_ASK_ROWS, answer, text);
-	default:
-		return name_with_retry(request, files, addresses, answer, text);
-	}
-}
-
 static int reply(int socket, const void *arg, const int *files, const u64 *addresses)
 {
 	const struct symbol_request *request = arg;
@@ -386,8 +301,27 @@ static int reply(int socket, const void *arg, const int *files, const u64 *addre
 	char *text = NULL;
 	int result;
 
-	answer.result = answer_to(request, files, addresses, &answer, &text);
-	if (answer.result)
+	switch (request->what) {
+	case SYMBOL_ASK_BUILD_ID:
+		result = mapped_file_build_id(files[0], answer.build_id);
+		answer.build_id_bytes = result > 0 ? result : 0;
+		result = 0;
+		break;
+	case SYMBOL_ASK_ROWS:
+	case SYMBOL_ASK_TABLES:
+		result = read_rows(files[0], request->what == SYMBOL_ASK_ROWS, &answer, &text);
+		break;
+	default:
+		result = find_symbols(request, files, addresses, &answer, &text);
+		if (result != -ENOMEM)
+			break;
+		/* Without memory the cached tables of all files go, and the file is read again. */
+		file_cache_forget();
+		answer = (struct symbol_answer){};
+		result = find_symbols(request, files, addresses, &answer, &text);
+	}
+	answer.result = result;
+	if (result)
 		answer.symbols = answer.rows = answer.rules = answer.bytes = 0;
 	result = service_answer(socket, &answer, sizeof(answer), text, answer.bytes);
 	free(text);

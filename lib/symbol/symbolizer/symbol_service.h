@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The part of a symbol lookup that parses: files of others, and the kernel's lists. It runs in a
- * sandbox (privilege/sandbox.h) and speaks with symbol/symbolizer/symbol_lookup.c over a socket.
+ * The part of a symbol lookup that parses files of other users and the kernel's lists. It runs in a
+ * sandbox (privilege/sandbox.h) and talks to symbol/symbolizer/symbol_lookup.c over a socket.
  *
- * Request: a symbol_request with its open files; `addresses` u64, ascending. Answer: a
- * symbol_answer; `bytes` bytes of symbols, each a symbol_item and its name. Where no symbol
- * covers an address, one without a name tells which function it is in, as far as the unwind table
- * knows. Of SYMBOL_ASK_ROWS and SYMBOL_ASK_TABLES the bytes are unwind rules, then rows
+ * Request: a symbol_request with its open files; then `addresses` addresses as u64, ascending.
+ * Answer: a symbol_answer; then `bytes` bytes of symbols, each a symbol_item and its name. For an
+ * address without a symbol, an item without a name gives the bounds of the function by the unwind
+ * table. For SYMBOL_ASK_ROWS and SYMBOL_ASK_TABLES the bytes are unwind rules, then rows
  * (symbol/unwind/code_rows.h).
  */
 #ifndef LIB_SYMBOL_SERVICE_H
@@ -17,13 +17,13 @@
 #include "trace/event.h"
 
 enum symbol_what {
-	SYMBOL_ASK_BUILD_ID, /* of a file */
-	SYMBOL_ASK_FILE,     /* symbols by file offset, if it has the build id */
-	SYMBOL_ASK_VDSO,
-	SYMBOL_ASK_ROWS,      /* of a file's unwind tables, and of its analysed code */
-	SYMBOL_ASK_TABLES,    /* rows of the file's unwind tables alone */
-	SYMBOL_ASK_KERNEL,    /* files: kallsyms, modules */
-	SYMBOL_ASK_GENERATED, /* symbols by their distance from `base`; files: perf map, jitdump */
+	SYMBOL_ASK_BUILD_ID,  /* the build id of a file */
+	SYMBOL_ASK_FILE,      /* symbols by file offset, if the file has the build id */
+	SYMBOL_ASK_VDSO,      /* symbols of the vdso, the same way */
+	SYMBOL_ASK_ROWS,      /* rows of a file's unwind tables and of its analysed code */
+	SYMBOL_ASK_TABLES,    /* rows of a file's unwind tables alone */
+	SYMBOL_ASK_KERNEL,    /* symbols by address; files: kallsyms, modules */
+	SYMBOL_ASK_GENERATED, /* symbols by distance from `base`; files: perf map, jitdump */
 };
 
 #define SYMBOL_NAME_BYTES_MAX 65536
@@ -33,15 +33,15 @@ struct symbol_request {
 	u32 addresses;
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u64 base;	  /* of generated code */
-	u32 has_perf_map; /* 0: only a jitdump */
+	u64 base;	  /* start of the range of generated code */
+	u32 has_perf_map; /* 0 = the only file is a jitdump */
 };
 
 struct symbol_answer {
-	s32 result; /* 0 or -errno; a file of which nothing can be made out has no symbols */
+	s32 result; /* 0 or -errno; 0 without symbols for a file that makes no sense */
 	u32 symbols;
 	u64 bytes;
-	u32 unread; /* files of generated code that were left out */
+	u32 unread; /* perf maps and jitdumps that could not be read */
 	u32 rows, rules;
 	u32 is_partial; /* code_rows.h */
 	u32 build_id_bytes;
@@ -51,12 +51,12 @@ struct symbol_answer {
 struct symbol_item {
 	u64 start;
 	u64 size;
-	u64 address; /* that the start has in the ELF file itself; `start` where there is none */
+	u64 address; /* link time address of the start; `start` if the code has no ELF file */
 	u32 name_bytes;
-	u32 is_alone; /* what covers an address in it is this symbol */
+	u32 is_alone; /* all addresses in the symbol have this symbol */
 };
 
-/* Bytes of an answer: it is in memory at both ends at once, and on its way. */
+/* The most bytes of an answer, which is in the memory of both sides and of the socket at once. */
 static inline u64 symbol_answer_bytes_max(void)
 {
 	u64 part = memory_limit() / 32;
@@ -64,8 +64,8 @@ static inline u64 symbol_answer_bytes_max(void)
 	return part < 256ULL << 20 ? part : 256ULL << 20;
 }
 
-/* Until the other side closes the socket. A file that takes more memory than the sandbox has is
- * answered with -ENOMEM or -E2BIG. */
+/* Answers requests until the other side closes the socket. -ENOMEM and -E2BIG are the answers to a
+ * file that needs more memory than the sandbox has. */
 void symbol_serve(int socket);
 
 #endif

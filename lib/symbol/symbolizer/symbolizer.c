@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is long travels as a file in memory, so that a packet never fills a socket's buffer.
- *
- * The sandbox is started first, while it may still become user nobody.
+ * The sandbox is started before capabilities are dropped, as becoming user nobody needs them.
  */
 #include "symbolizer.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "moved_check.h"
@@ -20,38 +16,17 @@
 #include "symbol_file.h"
 #include "table_publish.h"
 
-#define PARTS 8 /* of all memory: what a sandbox may take */
+#define PARTS 8 /* a sandbox may take 1/8 of all memory */
 #define PARTS_TRUSTED 4
-
-#define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, which 6.3 has brought */
-
-int symbolizer_memory(void)
-{
-	int file = memfd_create("stackmap", MFD_CLOEXEC | MEMORY_NO_EXEC);
-
-	if (file < 0 && errno == EINVAL)
-		file = memfd_create("stackmap", MFD_CLOEXEC);
-	return file < 0 ? -errno : file;
-}
-
-static int put_symbol(void *arg, const struct trace_symbol *symbol, bool is_alone)
-{
-	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
-					       strlen(symbol->name), is_alone};
-	FILE *out = arg;
-
-	fwrite(&head, sizeof(head), 1, out);
-	fwrite(symbol->name, head.name_bytes, 1, out);
-	return ferror(out) ? -ENOMEM : 0;
-}
 
 static kept_code_opener opener_of(const struct symbolizer_request *request)
 {
 	return request->cached ? mapped_file_open_cached : mapped_file_open;
 }
 
-static int find_symbols(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			const int *files, FILE *out)
+/* *memory: a file with the symbols. */
+static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_request *request,
+			  const int *files, int *memory, u64 *bytes)
 {
 	struct symbol_query query = {
 		.number = request->number,
@@ -60,25 +35,10 @@ static int find_symbols(struct symbol_lookup *lookup, const struct symbolizer_re
 		.kallsyms = files[1],
 		.modules = files[2],
 		.count = request->count,
-		.each = put_symbol,
-		.arg = out,
+		.each = symbol_file_put,
 	};
+	int file = symbol_file_create(), result;
 	u64 *addresses;
-	int result = symbol_file_addresses(files[0], request->count, &addresses);
-
-	if (result)
-		return result;
-	query.addresses = addresses;
-	result = symbol_lookup_find(lookup, &query);
-	free(addresses);
-	return result;
-}
-
-/* *memory: the symbols. */
-static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			  const int *files, int *memory, u64 *bytes)
-{
-	int file = symbolizer_memory(), result;
 	FILE *out;
 
 	if (file < 0)
@@ -88,7 +48,13 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 		close(file);
 		return -ENOMEM;
 	}
-	result = find_symbols(lookup, request, files, out);
+	result = symbol_file_addresses(files[0], request->count, &addresses);
+	if (!result) {
+		query.addresses = addresses;
+		query.arg = out;
+		result = symbol_lookup_find(lookup, &query);
+		free(addresses);
+	}
 	*bytes = ftello(out);
 	if (fclose(out))
 		result = result ?: -ENOMEM;
@@ -96,14 +62,21 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 	return result;
 }
 
-static int make_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-		      int map)
+/* Publishes the table of a file, unless another instance has done so. */
+static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
+			int map)
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
-	int result = symbol_lookup_rows(lookup, &request->record, opener_of(request),
-					request->what == SYMBOLIZER_ANALYSIS, &rows);
+	int result;
 
+	if (map < 0)
+		return -EINVAL;
+	if (request->what == SYMBOLIZER_ANALYSIS ? table_is_whole(map, request->number)
+						 : table_is_published(map, request->number))
+		return 0;
+	result = symbol_lookup_rows(lookup, &request->record, opener_of(request),
+				    request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
 	code_rows_clear(&rows);
@@ -111,19 +84,7 @@ static int make_table(struct symbol_lookup *lookup, const struct symbolizer_requ
 	return result;
 }
 
-/* Another instance may have been faster. */
-static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			int map)
-{
-	if (map < 0)
-		return -EINVAL;
-	if (request->what == SYMBOLIZER_ANALYSIS ? table_is_whole(map, request->number)
-						 : table_is_published(map, request->number))
-		return 0;
-	return make_table(lookup, request, map);
-}
-
-/* Moved code of the process that request->count names. */
+/* request->count is the process id. */
 static int answer_moved(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			int map)
 {
@@ -144,9 +105,9 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
 	int memory = -1, result;
 
-	if (request->what == SYMBOLIZER_LEARN)
-		answer.result = symbol_lookup_learn(lookup, &request->record, opener_of(request),
-						    &answer.id);
+	if (request->what == SYMBOLIZER_IDENTIFY)
+		answer.result = symbol_lookup_identify(lookup, &request->record, opener_of(request),
+						       &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
 		answer.result = answer_table(lookup, request, files[0]);
 	else if (request->what == SYMBOLIZER_MOVED)
@@ -164,40 +125,26 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 	return result;
 }
 
-static int tell_ready(struct symbol_lookup *lookup, int socket)
+static void serve_owner(int socket, u32 parts)
 {
-	const struct symbolizer_answer ready = {
-		.what = SYMBOLIZER_READY,
-		.sandbox = symbol_lookup_pid(lookup),
-	};
-
-	return message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
-}
-
-static void serve(struct symbol_lookup *lookup, int socket)
-{
+	struct symbolizer_answer ready = {.what = SYMBOLIZER_READY};
 	struct symbolizer_request request;
-	int files[MESSAGE_FILES_MAX], result = 0;
+	struct symbol_lookup *lookup;
+	int files[MESSAGE_FILES_MAX], result;
 
+	ready.result = symbol_lookup_create(parts, &lookup);
+	if (ready.result) {
+		message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
+		return;
+	}
+	ready.sandbox = symbol_lookup_pid(lookup);
+	result = capability_keep(CAPABILITIES_READING)
+			 ?: message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
 	while (!result && !message_receive_files(socket, &request, sizeof(request), files,
 						 MESSAGE_NO_DEADLINE)) {
 		result = reply(lookup, socket, &request, files);
 		message_close_files(files);
 	}
-}
-
-static void serve_owner(int socket, u32 parts)
-{
-	struct symbolizer_answer failed = {.what = SYMBOLIZER_READY};
-	struct symbol_lookup *lookup;
-
-	failed.result = symbol_lookup_create(parts, &lookup);
-	if (failed.result) {
-		message_send(socket, &failed, sizeof(failed), MESSAGE_NO_DEADLINE);
-		return;
-	}
-	if (!capability_keep(CAPABILITIES_READING) && !tell_ready(lookup, socket))
-		serve(lookup, socket);
 	symbol_lookup_free(&lookup);
 }
 

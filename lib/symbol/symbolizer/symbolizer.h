@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One process beside the recorder that opens the files of one owner, keeps them, and has a sandbox
- * of its own that parses them (symbol/symbolizer/symbol_lookup.h). It waits for whatever it opens;
- * who asked it does not (symbol/symbolizer/symbolizers.h).
+ * A symbolizer is a process beside the recorder that opens and keeps the files of one owner, and
+ * has a sandbox that parses them (symbol/symbolizer/symbol_lookup.h). A symbolizer may block on a
+ * file; the recorder does not wait for it (symbol/symbolizer/symbolizers.h).
  *
- * Packets of fixed size over its socket, in order. Before the first answer comes a
- * symbolizer_answer with `what` SYMBOLIZER_READY.
+ * Requests and answers are packets of fixed size over a socket, in order; longer data goes as a
+ * file in memory, so that a packet never fills the buffer of the socket. The first answer is
+ * SYMBOLIZER_READY, without a request.
  */
 #ifndef LIB_SYMBOL_SYMBOLIZER_H
 #define LIB_SYMBOL_SYMBOLIZER_H
@@ -15,46 +16,35 @@
 
 enum symbolizer_what {
 	SYMBOLIZER_READY,
-	SYMBOLIZER_LEARN,    /* code was met: its file is kept, its build id wanted */
-	SYMBOLIZER_SYMBOLS,  /* files: the addresses as u64; kernel: kallsyms, modules behind it */
-	SYMBOLIZER_TABLE,    /* files: the engine's map, which gets the unwind table of the file */
-	SYMBOLIZER_ANALYSIS, /* as SYMBOLIZER_TABLE, with the rows of code that no table covers */
-	SYMBOLIZER_MOVED,    /* files: the engine's map of moved code (moved_code_settle()) */
+	SYMBOLIZER_IDENTIFY, /* keep the file of a mapping, read its build id */
+	SYMBOLIZER_SYMBOLS,  /* files: addresses as u64; for the kernel also kallsyms, modules */
+	SYMBOLIZER_TABLE,    /* put the file's unwind table into a map; files: the engine's map */
+	SYMBOLIZER_ANALYSIS, /* the same, with the rows of code that no table covers */
+	SYMBOLIZER_MOVED,    /* compare moved code; files: the engine's map of moved code */
 };
 
 struct symbolizer_request {
 	u32 what;
-	u32 number; /* of the mapping; 0: the kernel */
-	u32 count;  /* of addresses; SYMBOLIZER_MOVED: the process */
-	u32 cached; /* look only where nobody has to be waited for */
+	u32 number; /* of the mapping; 0 = the kernel */
+	u32 count;  /* of addresses; SYMBOLIZER_MOVED: the process id */
+	u32 cached; /* use the kernel's cache only: mapped_file_open_cached() */
 	struct mapping_record record;
 };
 
 struct symbolizer_answer {
 	u32 what;
 	u32 number;
-	s32 result;	/* 0; -ENOENT: no such file where it looked; or -errno */
-	u32 sandbox;	/* the process id; 0: none runs */
-	u32 is_partial; /* of SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS has more */
-	u64 failures;	/* files that could not be read for it */
-	u64 bytes;	/* of symbols in the file that comes with it: symbolizer_symbol, name */
+	s32 result;	/* 0; -ENOENT: file not found; or -errno */
+	u32 sandbox;	/* process id of the sandbox; 0 = not running */
+	u32 is_partial; /* SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS would give more rows */
+	u64 failures;	/* number of files that could not be read */
+	u64 bytes;	/* of the file that comes along: symbols, see symbol_file.h */
 	struct build_id id;
 };
 
-struct symbolizer_symbol {
-	u64 start;
-	u64 size;
-	u64 address;	/* in the ELF file itself */
-	u32 name_bytes; /* without a NUL */
-	u32 is_alone;	/* symbol_lookup_find() */
-};
-
-/* Until the other side closes the socket. The sandbox of root's files and the kernel's gets more
- * memory than those of others, of which there may be several. */
+/* Answer requests until the other side closes the socket. The sandbox for the files of root and of
+ * the kernel gets more memory than those of users, of which several may run. */
 void symbolizer_serve(int socket);
 void symbolizer_serve_trusted(int socket);
-
-/* A file in memory, for what is longer than a packet. -errno. */
-int symbolizer_memory(void);
 
 #endif

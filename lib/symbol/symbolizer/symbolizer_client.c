@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Those behind a question that is not answered are sent again. */
+/* When a process does not answer a job, the jobs behind it are sent to a new process. */
 #include "symbolizer_client.h"
 
 #include <errno.h>
@@ -14,150 +14,114 @@
 #include "symbol/file/file_owner.h"
 
 #define SENT_MAX 64
-#define AT_ONCE 1 /* a deadline that has passed */
+#define AT_ONCE 1 /* a deadline in the past */
 
-/* Longer than its sandbox may take for them, which costs less when it is to blame. */
-#define LEARN_MS 3000
+/* Longer than the limits of the sandbox, since a sandbox that is ended costs less than a process.
+ */
+#define IDENTIFY_MS 3000
 #define SYMBOLS_MS 12000
 
-/* A new process runs only the product's own code until it is ready: on an emulated machine that
- * starts forty recordings at once that took more than 10 s. */
+/* Until it is ready, a new process runs only our own code. On an emulated machine that started
+ * forty recordings at once, that took more than 10 s. */
 #define START_MS 60000
 
 #define STARTS_MAX 3
 #define STARTS_MAX_TRUSTED 16
 
-void question_clear(struct question *question)
+void symbolizer_job_clear(struct symbolizer_job *job)
 {
-	if (question->file >= 0)
-		close(question->file);
-	question->file = -1;
+	if (job->file >= 0)
+		close(job->file);
+	job->file = -1;
 }
 
-/* Questions wait for all those of a lower rank. */
+/* A job waits for all jobs of a lower rank. */
 static u32 rank(u32 what)
 {
 	return what == SYMBOLIZER_ANALYSIS ? 2 : what == SYMBOLIZER_TABLE;
 }
 
-/* Behind what was sent, and before questions of a higher rank that were not. */
-static u32 place_for(const struct symbolizer_client *client, u32 what)
+int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job)
 {
+	struct symbolizer_job taken = *job;
 	u32 place = client->count;
 
-	while (place > client->sent && rank(client->questions[place - 1].what) > rank(what))
-		place--;
-	return place;
-}
-
-int symbolizer_client_ask(struct symbolizer_client *client, const struct question *question)
-{
-	struct question taken = *question;
-	u32 place;
-
-	if (array_make_room(client->questions, client->count, client->room)) {
-		question_clear(&taken);
+	if (array_make_room(client->jobs, client->count, client->room)) {
+		symbolizer_job_clear(&taken);
 		return -ENOMEM;
 	}
-	place = place_for(client, question->what);
-	memmove(client->questions + place + 1, client->questions + place,
-		(client->count - place) * sizeof(*client->questions));
-	client->questions[place] = taken;
+	while (place > client->sent && rank(client->jobs[place - 1].what) > rank(job->what))
+		place--;
+	memmove(client->jobs + place + 1, client->jobs + place,
+		(client->count - place) * sizeof(*client->jobs));
+	client->jobs[place] = taken;
 	client->count++;
 	return 0;
 }
 
-static u32 starts_max(const struct symbolizer_client *client)
+/* Removes the first job and hands over its answer. */
+static int finish_first(struct symbolizer_client *client,
+			const struct symbolizer_callbacks *callbacks,
+			const struct symbolizer_answer *answer, int symbols)
 {
-	return file_owner_trusted(client->owner) ? STARTS_MAX_TRUSTED : STARTS_MAX;
-}
-
-static void leave_behind(struct symbolizer_client *client)
-{
-	file_worker_end(&client->worker, 0);
-	client->sandbox = 0;
-	client->sent = 0;
-}
-
-/* The first question is done with. */
-static int pop(struct symbolizer_client *client, const struct symbolizer_talk *talk,
-	       const struct symbolizer_answer *answer, int symbols)
-{
-	struct question question = client->questions[0];
+	struct symbolizer_job job = client->jobs[0];
 
 	client->count--;
 	client->sent -= client->sent > 0;
-	memmove(client->questions, client->questions + 1,
-		client->count * sizeof(*client->questions));
+	memmove(client->jobs, client->jobs + 1, client->count * sizeof(*client->jobs));
 	client->since = clock_ms();
-	return talk->answered(talk->arg, client, &question, answer, symbols);
+	return callbacks->answered(callbacks->arg, client, &job, answer, symbols);
 }
 
-/* The one that is being answered has kept the process, or killed it. */
-static int give_up(struct symbolizer_client *client, const struct symbolizer_talk *talk)
+/* Ends the process, which the first sent job has blocked or killed; this job fails. */
+static int give_up(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
 {
-	bool was_asked = client->sent;
+	bool had_job = client->sent;
 
-	leave_behind(client);
-	return was_asked ? pop(client, talk, NULL, -1) : 0;
+	file_worker_end(&client->worker, 0);
+	client->sandbox = 0;
+	client->sent = 0;
+	return had_job ? finish_first(client, callbacks, NULL, -1) : 0;
 }
 
-static int fail_all(struct symbolizer_client *client, const struct symbolizer_talk *talk)
+static int send_job(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
 {
-	int result = 0;
-
-	while (client->count)
-		result = first_error(result, pop(client, talk, NULL, -1));
-	return result;
-}
-
-static void fill_request(const struct question *question, const struct symbolizer_talk *talk,
-			 struct symbolizer_request *request)
-{
-	const struct build_id *id = talk->id(talk->arg, question->number);
-
-	*request = (struct symbolizer_request){
-		.what = question->what,
-		.number = question->number,
-		.count = question->count,
-		.cached = question->cached,
+	const struct symbolizer_job *job = &client->jobs[client->sent];
+	const struct build_id *id = callbacks->id(callbacks->arg, job->number);
+	struct symbolizer_request request = {
+		.what = job->what,
+		.number = job->number,
+		.count = job->count,
+		.cached = job->cached,
 	};
-	if (!question->record)
-		return;
-	request->record = *question->record;
-	if (!id)
-		return;
-	request->record.build_id_bytes = id->bytes;
-	memcpy(request->record.build_id, id->build_id, id->bytes);
-}
-
-static int send_question(struct symbolizer_client *client, const struct symbolizer_talk *talk)
-{
-	const struct question *question = &client->questions[client->sent];
 	int files[MESSAGE_FILES_MAX], count = 0;
-	struct symbolizer_request request;
 
-	fill_request(question, talk, &request);
-	if (question->file >= 0)
-		files[count++] = question->file;
-	if (!question->record) {
-		if (talk->kallsyms >= 0)
-			files[count++] = talk->kallsyms;
-		if (talk->kallsyms >= 0 && talk->modules >= 0)
-			files[count++] = talk->modules;
+	if (job->file >= 0)
+		files[count++] = job->file;
+	if (job->record) {
+		request.record = *job->record;
+		if (id) {
+			request.record.build_id_bytes = id->bytes;
+			memcpy(request.record.build_id, id->build_id, id->bytes);
+		}
+	} else {
+		if (callbacks->kallsyms >= 0)
+			files[count++] = callbacks->kallsyms;
+		if (callbacks->kallsyms >= 0 && callbacks->modules >= 0)
+			files[count++] = callbacks->modules;
 	}
 	return message_send_files(client->worker.socket, &request, sizeof(request), files, count,
 				  AT_ONCE);
 }
 
-/* -EPIPE: none may be started any more; or why it could not be. */
 int symbolizer_client_start(struct symbolizer_client *client)
 {
-	if (client->starts == starts_max(client))
+	bool is_trusted = file_owner_trusted(client->owner);
+
+	if (client->starts == (is_trusted ? STARTS_MAX_TRUSTED : STARTS_MAX))
 		return -EPIPE;
 	client->starts++;
-	return file_worker_start(file_owner_trusted(client->owner) ? symbolizer_serve_trusted
-								   : symbolizer_serve,
+	return file_worker_start(is_trusted ? symbolizer_serve_trusted : symbolizer_serve,
 				 &client->worker);
 }
 
@@ -171,49 +135,56 @@ int symbolizer_client_await(struct symbolizer_client *client)
 	return result ?: ready.result;
 }
 
-/* Symbols are asked for with the build id that what was learned before has brought. */
+/* True if another job may be sent. Only jobs of one kind are with the process at a time, so that a
+ * request for symbols has the build id from identification. */
 static bool may_send(const struct symbolizer_client *client)
 {
 	u32 sent = client->sent;
 
 	if (sent == client->count || sent == SENT_MAX)
 		return false;
-	return !sent || (client->questions[sent].what == client->questions[0].what &&
-			 !rank(client->questions[0].what));
+	return !sent ||
+	       (client->jobs[sent].what == client->jobs[0].what && !rank(client->jobs[0].what));
 }
 
-static int send_questions(struct symbolizer_client *client, const struct symbolizer_talk *talk)
+static int send_jobs(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
 {
-	if (!client->worker.pid && client->count && symbolizer_client_start(client))
-		return fail_all(client, talk);
+	int failed = 0;
+
+	if (!client->worker.pid && client->count && symbolizer_client_start(client)) {
+		while (client->count)
+			failed = first_error(failed, finish_first(client, callbacks, NULL, -1));
+		return failed;
+	}
 	while (may_send(client)) {
-		int result = send_question(client, talk);
+		int result = send_job(client, callbacks);
 
 		if (result == -ETIMEDOUT)
 			return 0;
 		if (!client->sent++)
 			client->since = clock_ms();
 		if (result)
-			return give_up(client, talk);
+			return give_up(client, callbacks);
 	}
 	return 0;
 }
 
-/* A process that cannot serve says so, or ends. */
-static int take(struct symbolizer_client *client, const struct symbolizer_talk *talk,
-		const struct symbolizer_answer *answer, int symbols)
+static int take_answer(struct symbolizer_client *client,
+		       const struct symbolizer_callbacks *callbacks,
+		       const struct symbolizer_answer *answer, int symbols)
 {
-	const struct question *first = client->questions;
+	const struct symbolizer_job *first = client->jobs;
 
 	client->sandbox = answer->sandbox;
 	if (answer->what == SYMBOLIZER_READY)
-		return answer->result ? give_up(client, talk) : 0;
+		return answer->result ? give_up(client, callbacks) : 0;
 	if (!client->sent || first->what != answer->what || first->number != answer->number)
-		return give_up(client, talk);
-	return pop(client, talk, answer, symbols);
+		return give_up(client, callbacks);
+	return finish_first(client, callbacks, answer, symbols);
 }
 
-static int receive_answers(struct symbolizer_client *client, const struct symbolizer_talk *talk)
+static int receive_answers(struct symbolizer_client *client,
+			   const struct symbolizer_callbacks *callbacks)
 {
 	int result = 0;
 
@@ -225,7 +196,8 @@ static int receive_answers(struct symbolizer_client *client, const struct symbol
 
 		if (error == -ETIMEDOUT)
 			return result;
-		result = (error ? give_up(client, talk) : take(client, talk, &answer, files[0]))
+		result = (error ? give_up(client, callbacks)
+				: take_answer(client, callbacks, &answer, files[0]))
 				 ?: result;
 		if (!error && files[0] >= 0)
 			close(files[0]);
@@ -233,31 +205,32 @@ static int receive_answers(struct symbolizer_client *client, const struct symbol
 	return result;
 }
 
-int symbolizer_client_patience(const struct symbolizer_client *client)
+int symbolizer_client_time_left(const struct symbolizer_client *client)
 {
 	u64 now = clock_ms(), end;
 
 	if (!client->sent)
 		return client->count ? 0 : -1;
 	end = client->since +
-	      (client->questions[0].what == SYMBOLIZER_LEARN ? LEARN_MS : SYMBOLS_MS);
+	      (client->jobs[0].what == SYMBOLIZER_IDENTIFY ? IDENTIFY_MS : SYMBOLS_MS);
 	return end > now ? end - now : 0;
 }
 
-int symbolizer_client_visit(struct symbolizer_client *client, const struct symbolizer_talk *talk)
+int symbolizer_client_visit(struct symbolizer_client *client,
+			    const struct symbolizer_callbacks *callbacks)
 {
-	int result = client->worker.pid ? receive_answers(client, talk) : 0;
+	int result = client->worker.pid ? receive_answers(client, callbacks) : 0;
 
-	if (client->sent && !symbolizer_client_patience(client))
-		result = first_error(result, give_up(client, talk));
-	return first_error(result, send_questions(client, talk));
+	if (client->sent && !symbolizer_client_time_left(client))
+		result = first_error(result, give_up(client, callbacks));
+	return first_error(result, send_jobs(client, callbacks));
 }
 
 void symbolizer_client_end(struct symbolizer_client *client, int wait_ms)
 {
 	file_worker_end(&client->worker, wait_ms);
 	while (client->count)
-		question_clear(&client->questions[--client->count]);
-	free(client->questions);
+		symbolizer_job_clear(&client->jobs[--client->count]);
+	free(client->jobs);
 	*client = (struct symbolizer_client){};
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One symbolizer (symbol/symbolizer/symbolizer.h) as its parent sees it: a queue of questions, some
- * of which were sent. Nothing here waits. A question that is not answered in its time costs the
- * process: it is left behind, and a new one gets the questions behind; an owner has only so many.
+ * The parent's side of a symbolizer (symbol/symbolizer/symbolizer.h): a queue of jobs, of which the
+ * first ones have been sent. Calls do not wait, except symbolizer_client_await(). If a job is not
+ * answered in time, the process is ended, and a new process gets the jobs behind; the number of
+ * processes of an owner is limited.
  */
 #ifndef LIB_SYMBOL_SYMBOLIZER_CLIENT_H
 #define LIB_SYMBOL_SYMBOLIZER_CLIENT_H
@@ -12,59 +13,59 @@
 #include "privilege/file_worker.h"
 #include "symbolizer.h"
 
-struct question {
+struct symbolizer_job {
 	u32 what; /* enum symbolizer_what */
 	u32 number;
-	u32 count;	 /* of addresses; SYMBOLIZER_MOVED: the process */
-	int file;	 /* that comes with it: of the addresses, or the map; or -1 */
-	bool cached;	 /* ask no file system that may wait for others */
-	bool is_dropped; /* nobody waits for its answer any more */
-	u64 next; /* the owner to be asked if this one has no such file, or FILE_OWNER_NONE */
-	const struct mapping_record *record; /* NULL: the kernel */
+	u32 count;	 /* of addresses; SYMBOLIZER_MOVED: the process id */
+	int file;	 /* addresses, or the engine's map; or -1 */
+	bool cached;	 /* as in symbolizer_request */
+	bool is_dropped; /* the answer is not wanted any more */
+	u64 next;	 /* owner to try if this owner does not find the file, or FILE_OWNER_NONE */
+	const struct mapping_record *record; /* NULL = the kernel */
 };
 
 struct symbolizer_client {
 	u64 owner; /* symbol/file/file_owner.h */
 	struct file_worker worker;
-	u32 sandbox; /* its process; 0: not known */
-	u32 starts;
-	struct question *questions; /* the first `sent` are with the process */
+	u32 sandbox;		     /* process id of the sandbox; 0 = not known */
+	u32 starts;		     /* processes started so far */
+	struct symbolizer_job *jobs; /* the first `sent` are with the process */
 	u32 count, room, sent;
-	u64 since; /* ms: the first is being answered */
+	u64 since; /* ms; the process began to work on the first job */
 };
 
-/* What a process is sent with each question, and what it brings. */
-struct symbolizer_talk {
+struct symbolizer_callbacks {
 	void *arg;
-	/* The build id that is known of a mapping by now, or NULL. */
+	/* The known build id of a mapping, or NULL. */
 	const struct build_id *(*id)(void *arg, u32 number);
 	int kallsyms, modules;
-	/* Takes over the question. `answer` NULL: it did not answer. `symbols`: a file, or -1. */
-	int (*answered)(void *arg, struct symbolizer_client *client, struct question *question,
+	/* Takes over the job. `answer` NULL: the process failed. `symbols`: a file, or -1. */
+	int (*answered)(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
 			const struct symbolizer_answer *answer, int symbols);
 };
 
-/* Best early: its sandbox may become user nobody only while we may. By itself it is started when
- * the first question is sent. */
+/* Starts the process; otherwise the first job starts it. Best called early, while this process has
+ * the privileges that a sandbox needs to become user nobody. -EPIPE: too many starts; -errno. */
 int symbolizer_client_start(struct symbolizer_client *client);
 
-/* Of one that was started so: waits until it says that it is ready, or why not. Before anything
- * else is done with it. */
+/* Waits until the started process is ready: 0, or the reason of its failure. Call before any other
+ * function but symbolizer_client_start(). */
 int symbolizer_client_await(struct symbolizer_client *client);
 
-/* Takes over the question, on failure too. Tables wait for all else, analyses wait for tables, and
- * one of them goes at a time. -ENOMEM. */
-int symbolizer_client_ask(struct symbolizer_client *client, const struct question *question);
+/* Queues a job and takes it over, also on failure. Tables wait for all other jobs, analyses wait
+ * for tables, and only one table or analysis is with the process at a time. 0 or -ENOMEM. */
+int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job);
 
-/* Sends what can be sent, takes what has come. The first error of `answered`. */
-int symbolizer_client_visit(struct symbolizer_client *client, const struct symbolizer_talk *talk);
+/* Sends jobs and takes answers, without waiting. The first error of callbacks->answered(). */
+int symbolizer_client_visit(struct symbolizer_client *client,
+			    const struct symbolizer_callbacks *callbacks);
 
-/* ms until the first question is too late; -1: there is none. */
-int symbolizer_client_patience(const struct symbolizer_client *client);
+/* The time until the first job is too late, ms; -1: no job. */
+int symbolizer_client_time_left(const struct symbolizer_client *client);
 
-/* Frees all. `wait_ms` as in file_worker_end(). */
+/* Ends the process and frees the jobs. `wait_ms` as for file_worker_end(). */
 void symbolizer_client_end(struct symbolizer_client *client, int wait_ms);
 
-void question_clear(struct question *question);
+void symbolizer_job_clear(struct symbolizer_job *job);
 
 #endif

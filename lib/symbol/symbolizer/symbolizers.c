@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file is asked for in the name of its owner. Its path is one of the process that has it mapped,
- * which may be another user's: on a way of their making (mounted over, mounted below) the owner's
- * symbolizer would wait for them. So it looks by its own root then, as far as the kernel has the
- * path in its cache, and what it does not find there is for the symbolizer of that user.
+ * A job goes to the symbolizer of the file's owner. The path is that of a process that has mapped
+ * the file, and this process may belong to another user, whose mounts on the path could block the
+ * owner's symbolizer. The owner's symbolizer then looks up the path from its own root, and only in
+ * the kernel's cache. A file that is not found there is left to the symbolizer of the other user.
  *
- * The kernel's symbols have a symbolizer of their own, so they never wait for a file's. The unwind
- * tables of root's files have one, too: a large library's table takes seconds on a busy machine.
+ * The kernel's symbols have a symbolizer of their own, so they never wait for files. So do the
+ * unwind tables of root's files: the table of a large library takes seconds on a busy machine.
  *
- * There are only so many processes: owners who come late share the last one.
+ * The number of processes is limited; the last owners share one.
  */
 #include "symbolizers.h"
 
@@ -23,8 +23,8 @@
 #include "symbol/file/mapped_file.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/passing_code.h"
+#include "symbol_cache.h"
 #include "symbol_file.h"
-#include "symbol_memo.h"
 #include "symbolizer_client.h"
 
 #define CLIENTS_MAX 14
@@ -32,30 +32,30 @@
 #define CLIENT_KERNEL 1
 #define CLIENT_TABLES 2
 #define END_MS 50
-#define MEMO_BYTES (8U << 20)
-_Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each has a sandbox");
+#define CACHE_BYTES (8U << 20)
+_Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each client has a sandbox");
 
 struct symbolizers {
 	struct kernel_files kernel;
-	struct passing_code *passing; /* NULL: the kernel hides addresses */
+	struct passing_code *passing; /* NULL = the kernel hides addresses */
 	struct symbolizer_client clients[CLIENTS_MAX];
 	struct symbolizers_trouble troubles[CLIENTS_MAX];
 	bool reported[CLIENTS_MAX];
 	u32 count;
 	u64 failures;
-	const struct symbolizers_sink *sink; /* of this visit */
-	bool learned[MAPPINGS_MAX];	     /* or asked for */
-	bool unread[MAPPINGS_MAX];	     /* it could not be learned of */
-	bool is_trouble[MAPPINGS_MAX];	     /* counted as such */
-	bool failed[MAPPINGS_MAX];	     /* counted as a failure, since the last call */
-	u8 keeper[MAPPINGS_MAX];	     /* 1 + which client has its file open; 0: none */
-	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
-	bool tabulated[MAPPINGS_MAX];	     /* or asked for */
-	bool has_no_room;		     /* for tables */
+	const struct symbolizers_sink *sink; /* of the current visit */
+	bool identified[MAPPINGS_MAX];	     /* a job to identify the file was submitted */
+	bool unread[MAPPINGS_MAX];	     /* the build id could not be read */
+	bool in_troubles[MAPPINGS_MAX];	     /* counted in `troubles` */
+	bool failed[MAPPINGS_MAX];	     /* counted in `failures` since the last reset */
+	u8 client_with_file[MAPPINGS_MAX];   /* 1 + index of the client that has found the file */
+	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
+	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
+	bool has_no_room;		     /* the map of tables is full */
 	bool was_awaited;
-	int readiness; /* of root's; 0, or why it is not */
+	int readiness; /* of root's symbolizer: 0 or -errno */
 	struct build_id ids[MAPPINGS_MAX];
-	struct symbol_memo memo; /* of files */
+	struct symbol_cache cache;
 };
 
 static struct symbolizer_client *client_of(struct symbolizers *symbolizers, u64 owner)
@@ -81,7 +81,7 @@ int symbolizers_create(struct symbolizers **out)
 
 	if (!symbolizers)
 		return -ENOMEM;
-	symbolizers->memo.most = MEMO_BYTES;
+	symbolizers->cache.most = CACHE_BYTES;
 	kernel_files_open(&symbolizers->kernel);
 	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
 			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL))
@@ -114,7 +114,7 @@ void symbolizers_free(struct symbolizers **symbolizers)
 		symbolizer_client_end(&gone->clients[i], END_MS);
 	passing_code_free(&gone->passing);
 	kernel_files_close(&gone->kernel);
-	symbol_memo_free(&gone->memo);
+	symbol_cache_free(&gone->cache);
 	free(gone);
 	*symbolizers = NULL;
 }
@@ -162,7 +162,7 @@ bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_troubl
 	return false;
 }
 
-/* However often its symbols are asked for. */
+/* Counts a file once, however often its symbols are requested. */
 static void count_failure(struct symbolizers *symbolizers, u32 number, u64 files)
 {
 	if (!symbolizers->failed[number])
@@ -170,87 +170,68 @@ static void count_failure(struct symbolizers *symbolizers, u32 number, u64 files
 	symbolizers->failed[number] |= files > 0;
 }
 
-/* A file that could not be learned of counts when its symbols are asked for. */
+/* A file whose build id could not be read is counted when its symbols are requested. */
 static void note_failures(struct symbolizers *symbolizers, const struct symbolizer_client *client,
-			  const struct question *question, u64 files)
+			  const struct symbolizer_job *job, u64 files)
 {
 	struct symbolizers_trouble *trouble = &symbolizers->troubles[client - symbolizers->clients];
 
-	if (question->what == SYMBOLIZER_LEARN)
-		symbolizers->unread[question->number] = files;
+	if (job->what == SYMBOLIZER_IDENTIFY)
+		symbolizers->unread[job->number] = files;
 	else
-		count_failure(symbolizers, question->number, files);
-	if (!files || (question->record && symbolizers->is_trouble[question->number]))
+		count_failure(symbolizers, job->number, files);
+	if (!files || (job->record && symbolizers->in_troubles[job->number]))
 		return;
-	symbolizers->is_trouble[question->number] = true;
+	symbolizers->in_troubles[job->number] = true;
 	trouble->files += files;
-	if (!trouble->path[0] && question->record)
-		mapped_file_path(question->record, trouble->path, sizeof(trouble->path));
+	if (!trouble->path[0] && job->record)
+		mapped_file_path(job->record, trouble->path, sizeof(trouble->path));
 }
 
-/* Questions */
+/* --- Jobs. --- */
 
-/* Whose process has it mapped, as far as the way to it is theirs. */
-static u64 user_of(const struct mapping_record *record, u64 owner)
+static int submit_to_client(struct symbolizers *symbolizers, struct symbolizer_client *client,
+			    const struct symbolizer_job *job)
 {
-	if (record->key.kind != MAPPING_FILE || owner & FILE_OWNER_MOUNT)
-		return owner;
-	return file_owner_process(record->tgid);
-}
-
-static int ask_client(struct symbolizers *symbolizers, struct symbolizer_client *client,
-		      const struct question *question)
-{
-	if (question->what == SYMBOLIZER_TABLE && client->owner == FILE_OWNER_ROOT)
+	if (job->what == SYMBOLIZER_TABLE && client->owner == FILE_OWNER_ROOT)
 		client = &symbolizers->clients[CLIENT_TABLES];
-	return symbolizer_client_ask(client, question);
+	return symbolizer_client_submit(client, job);
 }
 
-static int ask_owner(struct symbolizers *symbolizers, struct question *question)
+/* Submits a job to the client that has found the file before, else to that of the owner. A user
+ * whose process has mapped another owner's file is the next one to try. */
+static int submit(struct symbolizers *symbolizers, struct symbolizer_job *job)
 {
-	u64 owner = file_owner(question->record);
+	u32 found = job->record ? symbolizers->client_with_file[job->number] : 1 + CLIENT_KERNEL;
+	u64 owner;
 
+	if (found) {
+		job->next = FILE_OWNER_NONE;
+		job->cached = symbolizers->cached[job->number];
+		return submit_to_client(symbolizers, &symbolizers->clients[found - 1], job);
+	}
+	owner = file_owner(job->record);
 	if (owner == FILE_OWNER_NONE)
 		owner = FILE_OWNER_ROOT;
-	question->next = user_of(question->record, owner);
-	question->cached = question->next != owner;
-	if (!question->cached)
-		question->next = FILE_OWNER_NONE;
-	return ask_client(symbolizers, client_of(symbolizers, owner), question);
-}
-
-static int ask(struct symbolizers *symbolizers, struct question *question)
-{
-	u32 keeper = question->record ? symbolizers->keeper[question->number] : 1 + CLIENT_KERNEL;
-
-	if (!keeper)
-		return ask_owner(symbolizers, question);
-	question->next = FILE_OWNER_NONE;
-	question->cached = symbolizers->cached[question->number];
-	return ask_client(symbolizers, &symbolizers->clients[keeper - 1], question);
-}
-
-static void learn(struct symbolizers *symbolizers, u32 number, const struct mapping_record *record)
-{
-	struct question question = {
-		.what = SYMBOLIZER_LEARN,
-		.number = number,
-		.record = record,
-		.file = -1,
-	};
-
-	if (symbolizers->learned[number])
-		return;
-	if (record->key.kind != MAPPING_FILE && record->key.kind != MAPPING_ANON)
-		return;
-	if (!ask(symbolizers, &question))
-		symbolizers->learned[number] = true;
+	job->next = owner;
+	if (job->record->key.kind == MAPPING_FILE && !(owner & FILE_OWNER_MOUNT))
+		job->next = file_owner_process(job->record->tgid);
+	job->cached = job->next != owner;
+	if (!job->cached)
+		job->next = FILE_OWNER_NONE;
+	return submit_to_client(symbolizers, client_of(symbolizers, owner), job);
 }
 
 void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, struct trace_mapping *mapping,
 			  char *path, size_t path_bytes)
 {
+	struct symbolizer_job job = {
+		.what = SYMBOLIZER_IDENTIFY,
+		.number = number,
+		.record = record,
+		.file = -1,
+	};
 	struct build_id *id;
 
 	mapped_file_identify(number, record, mapping, path, path_bytes);
@@ -263,13 +244,15 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 	}
 	mapping->build_id_bytes = id->bytes;
 	memcpy(mapping->build_id, id->build_id, sizeof(mapping->build_id));
-	learn(symbolizers, number, record);
+	if (!symbolizers->identified[number] &&
+	    (record->key.kind == MAPPING_FILE || record->key.kind == MAPPING_ANON))
+		symbolizers->identified[number] = !submit(symbolizers, &job);
 }
 
 void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, int map)
 {
-	struct question question = {
+	struct symbolizer_job job = {
 		.what = SYMBOLIZER_TABLE,
 		.number = number,
 		.record = record,
@@ -278,8 +261,8 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 	if (number >= MAPPINGS_MAX || symbolizers->tabulated[number] || symbolizers->has_no_room ||
 	    record->key.kind != MAPPING_FILE)
 		return;
-	question.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
-	if (question.file >= 0 && !ask(symbolizers, &question))
+	job.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
+	if (job.file >= 0 && !submit(symbolizers, &job))
 		symbolizers->tabulated[number] = true;
 }
 
@@ -292,7 +275,7 @@ void symbolizers_tabulate_again(struct symbolizers *symbolizers)
 void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 			 const struct mapping_record *record, int map)
 {
-	struct question question = {
+	struct symbolizer_job job = {
 		.what = SYMBOLIZER_MOVED,
 		.number = number,
 		.count = tgid,
@@ -303,15 +286,15 @@ void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 
 	if (owner == FILE_OWNER_NONE)
 		return;
-	question.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
-	if (question.file >= 0)
-		symbolizer_client_ask(client_of(symbolizers, owner), &question);
+	job.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
+	if (job.file >= 0)
+		symbolizer_client_submit(client_of(symbolizers, owner), &job);
 }
 
 /* Names passing code as the kernel reported it. Ambiguous code gets no name. Code that was loaded
- * before the recorder is asked for by its start: kallsyms knows the start, and no size. */
-static int recall_passing(struct passing_code *passing, u64 *addresses, u32 *count,
-			  const struct symbolizers_sink *sink)
+ * before the recording is looked up by its start, since kallsyms has starts without sizes. */
+static int name_passing(struct passing_code *passing, u64 *addresses, u32 *count,
+			const struct symbolizers_sink *sink)
 {
 	u32 kept = 0;
 	u64 last = 0;
@@ -348,15 +331,15 @@ int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *a
 			return 0;
 		passing_code_read(symbolizers->passing);
 		return passing_code_read_modules(symbolizers->passing, symbolizers->kernel.modules)
-			       ?: recall_passing(symbolizers->passing, addresses, count, sink);
+			       ?: name_passing(symbolizers->passing, addresses, count, sink);
 	}
-	return symbol_memo_recall(&symbolizers->memo, number, addresses, count, sink->symbol,
-				  sink->arg);
+	return symbol_cache_find(&symbolizers->cache, number, addresses, count, sink->symbol,
+				 sink->arg);
 }
 
 int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query)
 {
-	struct question question = {
+	struct symbolizer_job job = {
 		.what = SYMBOLIZER_SYMBOLS,
 		.number = query->number,
 		.record = query->record,
@@ -364,14 +347,14 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 		.file = symbol_file_put_addresses(query->addresses, query->count),
 	};
 
-	if (question.file < 0)
-		return question.file;
+	if (job.file < 0)
+		return job.file;
 	if (query->record && symbolizers->unread[query->number]) {
-		question_clear(&question);
+		symbolizer_job_clear(&job);
 		count_failure(symbolizers, query->number, 1);
 		return 0;
 	}
-	return ask(symbolizers, &question);
+	return submit(symbolizers, &job);
 }
 
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
@@ -381,130 +364,102 @@ int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
 	return symbolizers_ask(symbolizers, &nothing);
 }
 
-/* Answers */
+/* --- Answers. --- */
 
-/* What a symbol that came is for: the sink, unless nobody wants it any more, and the memo. */
+/* The destinations of the symbols of an answer. */
 struct taker {
 	struct symbolizers *symbolizers;
-	bool is_wanted, is_kept;
+	bool to_sink, to_cache;
 };
 
-/* The kernel's list has no sizes: passing code ends where its program does. */
-static struct trace_symbol sized(const struct symbolizers *symbolizers,
-				 const struct trace_symbol *symbol)
-{
-	struct trace_symbol sized = *symbol;
-	struct code_span span;
-
-	if (!symbol->mapping && symbolizers->passing &&
-	    passing_code_find(symbolizers->passing, symbol->start, &span) == CODE_KNOWN &&
-	    span.start == symbol->start)
-		sized.size = span.end - span.start;
-	return sized;
-}
-
+/* Symbols of passing code get their size from the program: kallsyms has no sizes. */
 static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_alone)
 {
 	const struct taker *taker = arg;
-	const struct symbolizers_sink *sink = taker->symbolizers->sink;
-	const struct trace_symbol whole = sized(taker->symbolizers, listed), *symbol = &whole;
+	struct symbolizers *symbolizers = taker->symbolizers;
+	const struct symbolizers_sink *sink = symbolizers->sink;
+	struct trace_symbol symbol = *listed;
+	struct code_span span;
 
-	if (taker->is_kept && symbol_memo_add(&taker->symbolizers->memo, symbol, is_alone))
+	if (!symbol.mapping && symbolizers->passing &&
+	    passing_code_find(symbolizers->passing, symbol.start, &span) == CODE_KNOWN &&
+	    span.start == symbol.start)
+		symbol.size = span.end - span.start;
+	if (taker->to_cache && symbol_cache_add(&symbolizers->cache, &symbol, is_alone))
 		return -ENOMEM;
-	return taker->is_wanted ? sink->symbol(sink->arg, symbol) : 0;
+	return taker->to_sink ? sink->symbol(sink->arg, &symbol) : 0;
 }
 
-/* Generated code and the kernel's comes and goes. */
-static bool is_memorable(const struct question *question, const struct symbolizer_answer *answer)
+/* False for generated code and the kernel, whose code changes. */
+static bool is_cacheable(const struct symbolizer_job *job, const struct symbolizer_answer *answer)
 {
-	return question->record && question->record->key.kind != MAPPING_ANON &&
-	       question->number < MAPPINGS_MAX && !answer->result && !answer->failures;
+	return job->record && job->record->key.kind != MAPPING_ANON && job->number < MAPPINGS_MAX &&
+	       !answer->result && !answer->failures;
 }
 
-static int remember(struct symbolizers *symbolizers, const struct question *question)
-{
-	u64 *addresses;
-	int result = symbol_file_addresses(question->file, question->count, &addresses);
-
-	if (result)
-		return result;
-	result = symbol_memo_answered(&symbolizers->memo, question->number, addresses,
-				      question->count);
-	free(addresses);
-	return result;
-}
-
-static int take_symbol_file(struct symbolizers *symbolizers, const struct question *question,
+static int take_symbol_file(struct symbolizers *symbolizers, const struct symbolizer_job *job,
 			    const struct symbolizer_answer *answer, int file)
 {
 	struct taker taker = {.symbolizers = symbolizers,
-			      .is_wanted = !question->is_dropped,
-			      .is_kept = is_memorable(question, answer)};
-	int result = symbol_file_each(file, answer->bytes, question->number, take_symbol, &taker);
+			      .to_sink = !job->is_dropped,
+			      .to_cache = is_cacheable(job, answer)};
+	int result = symbol_file_each(file, answer->bytes, job->number, take_symbol, &taker);
+	u64 *addresses = NULL;
 
-	if (taker.is_kept && !result)
-		result = remember(symbolizers, question);
-	symbol_memo_drop(&symbolizers->memo);
+	if (taker.to_cache && !result)
+		result = symbol_file_addresses(job->file, job->count, &addresses)
+				 ?: symbol_cache_answered(&symbolizers->cache, job->number,
+							  addresses, job->count);
+	free(addresses);
+	symbol_cache_drop(&symbolizers->cache);
 	return result;
 }
 
-static int take_id(struct symbolizers *symbolizers, u32 number, const struct build_id *id)
+static int take_identity(struct symbolizers *symbolizers, const struct symbolizer_client *client,
+			 const struct symbolizer_job *job, const struct symbolizer_answer *answer)
 {
 	const struct symbolizers_sink *sink = symbolizers->sink;
+	const struct build_id *id = &answer->id;
+	u32 number = job->number;
 
+	if (!answer->result) {
+		symbolizers->client_with_file[number] = 1 + (client - symbolizers->clients);
+		symbolizers->cached[number] = job->cached;
+	}
 	if (!id->bytes || id->bytes > TRACE_BUILD_ID_MAX || symbolizers->ids[number].bytes)
 		return 0;
 	symbolizers->ids[number] = *id;
 	return sink->identified(sink->arg, number);
 }
 
-static int take_learned(struct symbolizers *symbolizers, const struct symbolizer_client *client,
-			const struct question *question, const struct symbolizer_answer *answer)
-{
-	if (!answer->result) {
-		symbolizers->keeper[question->number] = 1 + (client - symbolizers->clients);
-		symbolizers->cached[question->number] = question->cached;
-	}
-	return take_id(symbolizers, question->number, &answer->id);
-}
-
-/* The user whose process has it mapped may have another way to it. */
-static int ask_next(struct symbolizers *symbolizers, struct question *question)
-{
-	u64 owner = question->next;
-
-	question->next = FILE_OWNER_NONE;
-	question->cached = false;
-	return ask_client(symbolizers, client_of(symbolizers, owner), question);
-}
-
-/* The table counts from now on, and the rows of code without tables are still to come. */
-static int ask_analysis(struct symbolizer_client *client, struct question *question)
-{
-	question->what = SYMBOLIZER_ANALYSIS;
-	question->next = FILE_OWNER_NONE;
-	return symbolizer_client_ask(client, question);
-}
-
-static int answered(void *arg, struct symbolizer_client *client, struct question *question,
+static int answered(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
 		    const struct symbolizer_answer *answer, int symbols)
 {
 	struct symbolizers *symbolizers = arg;
 	int result = 0;
 
-	if (answer && answer->result == -ENOENT && question->next != FILE_OWNER_NONE)
-		return ask_next(symbolizers, question);
-	if (question->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
-		return ask_analysis(client, question);
-	if (question->what == SYMBOLIZER_TABLE || question->what == SYMBOLIZER_ANALYSIS)
+	if (answer && answer->result == -ENOENT && job->next != FILE_OWNER_NONE) {
+		u64 owner = job->next;
+
+		job->next = FILE_OWNER_NONE;
+		job->cached = false;
+		return submit_to_client(symbolizers, client_of(symbolizers, owner), job);
+	}
+	/* The partial table is in use now; rows of code without tables follow. */
+	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial) {
+		job->what = SYMBOLIZER_ANALYSIS;
+		job->next = FILE_OWNER_NONE;
+		return symbolizer_client_submit(client, job);
+	}
+	if (job->what == SYMBOLIZER_TABLE || job->what == SYMBOLIZER_ANALYSIS)
 		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
-	else if (question->what != SYMBOLIZER_MOVED && !question->is_dropped)
-		note_failures(symbolizers, client, question, answer ? answer->failures : 1);
-	if (answer && question->what == SYMBOLIZER_LEARN)
-		result = take_learned(symbolizers, client, question, answer);
-	else if (answer && question->what == SYMBOLIZER_SYMBOLS)
-		result = take_symbol_file(symbolizers, question, answer, symbols);
-	question_clear(question);
+	else if (job->what != SYMBOLIZER_MOVED && !job->is_dropped)
+		note_failures(symbolizers, client, job, answer ? answer->failures : 1);
+	if (answer && job->what == SYMBOLIZER_IDENTIFY)
+		result = take_identity(symbolizers, client, job, answer);
+	else if (answer && job->what == SYMBOLIZER_SYMBOLS)
+		result = take_symbol_file(symbolizers, job, answer, symbols);
+	symbolizer_job_clear(job);
 	return result;
 }
 
@@ -518,7 +473,7 @@ static const struct build_id *known_id(void *arg, u32 number)
 
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink)
 {
-	const struct symbolizer_talk talk = {
+	const struct symbolizer_callbacks callbacks = {
 		.arg = symbolizers,
 		.id = known_id,
 		.kallsyms = symbolizers->kernel.kallsyms,
@@ -532,21 +487,14 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	symbolizers->sink = sink;
 	for (u32 i = 0; i < symbolizers->count; i++)
 		result = first_error(result,
-				     symbolizer_client_visit(&symbolizers->clients[i], &talk));
+				     symbolizer_client_visit(&symbolizers->clients[i], &callbacks));
 	return result;
 }
 
-static bool is_of(const struct symbolizer_client *client, enum symbolizers_which which)
-{
-	return which == SYMBOLIZERS_ANY ||
-	       (which == SYMBOLIZERS_TRUSTED ? file_owner_trusted(client->owner)
-					     : client->owner == FILE_OWNER_KERNEL);
-}
-
-static bool has_to_come(const struct symbolizer_client *client, enum symbolizer_what what)
+static bool has_job(const struct symbolizer_client *client, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < client->count; i++)
-		if (client->questions[i].what == what && !client->questions[i].is_dropped)
+		if (client->jobs[i].what == what && !client->jobs[i].is_dropped)
 			return true;
 	return false;
 }
@@ -555,29 +503,32 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
+		bool is_meant = which == SYMBOLIZERS_TRUSTED  ? file_owner_trusted(client->owner)
+				: which == SYMBOLIZERS_KERNEL ? client->owner == FILE_OWNER_KERNEL
+							      : true;
 
-		if (is_of(client, which) && has_to_come(client, SYMBOLIZER_SYMBOLS))
+		if (is_meant && has_job(client, SYMBOLIZER_SYMBOLS))
 			return true;
 	}
 	return false;
 }
 
-static bool any_has_to_come(const struct symbolizers *symbolizers, enum symbolizer_what what)
+static bool any_has_job(const struct symbolizers *symbolizers, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < symbolizers->count; i++)
-		if (has_to_come(&symbolizers->clients[i], what))
+		if (has_job(&symbolizers->clients[i], what))
 			return true;
 	return false;
 }
 
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers)
 {
-	return any_has_to_come(symbolizers, SYMBOLIZER_TABLE);
+	return any_has_job(symbolizers, SYMBOLIZER_TABLE);
 }
 
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers)
 {
-	return any_has_to_come(symbolizers, SYMBOLIZER_ANALYSIS);
+	return any_has_job(symbolizers, SYMBOLIZER_ANALYSIS);
 }
 
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
@@ -586,32 +537,32 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
-		int patience = symbolizer_client_patience(client);
+		int left = symbolizer_client_time_left(client);
 
 		ready[i] = (struct pollfd){.fd = client->worker.pid ? client->worker.socket : -1,
 					   .events = POLLIN};
-		if (patience >= 0 && patience < ms)
-			ms = patience;
+		if (left >= 0 && left < ms)
+			ms = left;
 	}
 	poll(ready, symbolizers->count, ms);
 }
 
-/* A question that is with its process will be answered still. */
+/* Drops the jobs for symbols; the process still answers the jobs that were sent. */
 static void drop(struct symbolizers *symbolizers, struct symbolizer_client *client)
 {
 	u32 kept = 0;
 
 	for (u32 i = 0; i < client->count; i++) {
-		struct question *question = &client->questions[i];
+		struct symbolizer_job *job = &client->jobs[i];
 
-		if (question->what == SYMBOLIZER_SYMBOLS && !question->is_dropped) {
-			note_failures(symbolizers, client, question, 1);
-			question->is_dropped = true;
+		if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
+			note_failures(symbolizers, client, job, 1);
+			job->is_dropped = true;
 		}
-		if (question->is_dropped && i >= client->sent)
-			question_clear(question);
+		if (job->is_dropped && i >= client->sent)
+			symbolizer_job_clear(job);
 		else
-			client->questions[kept++] = *question;
+			client->jobs[kept++] = *job;
 	}
 	client->count = kept;
 }

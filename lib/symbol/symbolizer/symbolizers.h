@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names and build ids for a recorder that may not wait for anybody: a symbolizer process for each
- * owner of files (symbol/file/file_owner.h). One that hangs, or has much to do, delays and costs
- * the names of its owner's files only; those of the kernel and of root have their own.
+ * Names and build ids for a recorder that must not block: each owner of files
+ * (symbol/file/file_owner.h) has a symbolizer process. A process that hangs or is busy delays only
+ * the names of its owner's files; the kernel and root have processes of their own.
  *
- * A file that did not answer, or was not read in time, has no names and is counted.
+ * A file that could not be read, or not in time, has no names and is counted.
  */
 #ifndef LIB_SYMBOL_SYMBOLIZERS_H
 #define LIB_SYMBOL_SYMBOLIZERS_H
@@ -12,84 +12,85 @@
 #include <stdbool.h>
 
 #include "mapping.h"
-#include "symbol/kernel/kernel_files.h"
+#include "symbol/kernel/kernel_image.h"
 #include "symbol_lookup.h"
 #include "trace/event.h"
 
 struct symbolizers;
 
-/* Best early: those of root and of the kernel are started here, and the kernel's files are opened.
- */
+/* Starts the processes for root and the kernel, and opens the kernel's files; best called early. */
 int symbolizers_create(struct symbolizers **out);
 
-/* Before anything is asked: waits until root's says that it is ready, or why not. */
+/* Waits until the process for root is ready: 0, or the reason of its failure. Call before all
+ * requests. */
 int symbolizers_await(struct symbolizers *symbolizers);
 
-/* Waits for no process but for a moment. */
+/* Waits at most 50 ms for a process. */
 void symbolizers_free(struct symbolizers **symbolizers);
 
 const struct kernel_files *symbolizers_kernel_files(const struct symbolizers *symbolizers);
 
-/* Processes that run for us: their ids; at most SYMBOLIZER_PROCESSES_MAX. */
+/* Gives the ids of all running processes and sandboxes, at most SYMBOLIZER_PROCESSES_MAX. */
 #define SYMBOLIZER_PROCESSES_MAX 32
 u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids);
 
-/* The record is one of a mapping that the file has now; it stays as it is while this lives. Fills
- * *mapping as far as it is known by now; what is found later goes to the sink. */
+/* Fills *mapping of a new mapping with what is known, and requests its build id; if the id is found
+ * later, the sink is called. The record must stay unchanged as long as the symbolizers exist; the
+ * same holds for all records below. */
 void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, struct trace_mapping *mapping,
 			  char *path, size_t path_bytes);
 
-/* Has the unwind table of the mapping's file put into the engine's map, once; the record as above.
- * If the file has much code without a table, a second table with the rows of that code takes the
- * place of the first one later. What becomes of it nobody tells: without it stacks are deferred. */
+/* Requests the unwind table of the mapping's file for the engine's map, once. If the file has much
+ * code without a table, a second table with the rows of that code replaces the first one later. No
+ * result is reported: without a table stacks are deferred. */
 void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, int map);
 
-/* From now on each is asked for once more: tables go when nobody has used them for long, and where
- * there was no room there may be some. */
+/* Lets each table be requested once more: unused tables may have been evicted, and a full map may
+ * have room. */
 void symbolizers_tabulate_again(struct symbolizers *symbolizers);
 
-/* Has moved code (moved_check.h) of a process compared with the file of this record, by who reads
- * the process's memory; the record as above. What it is stands in the engine's map then. */
+/* Requests a comparison of moved code (moved_check.h) of a process with the file of the record, by
+ * the symbolizer of the process's user. The result goes to the engine's map. */
 void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 			 const struct mapping_record *record, int map);
 
 struct symbolizers_query {
-	u32 number;			     /* 0: the kernel, no record */
-	const struct mapping_record *record; /* as above */
-	const u64 *addresses;		     /* ascending; user code: file offsets */
+	u32 number; /* of the mapping; 0 = the kernel, without a record */
+	const struct mapping_record *record;
+	const u64 *addresses; /* ascending; file offsets for user code */
 	u32 count;
 };
 
-/* Asks for the symbols that cover an address. -ENOMEM. */
+/* Requests the symbols that cover the addresses. 0 or -ENOMEM. */
 int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query);
 
-/* Has the kernel's list of symbols read before its symbols are asked for. -ENOMEM. */
+/* Requests that the kernel's list of symbols is read ahead. 0 or -ENOMEM. */
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers);
 
-/* Where answers go; the first error ends it and is returned. */
+/* Callbacks for answers. The first error of a callback is the result of the visit. */
 struct symbolizers_sink {
 	void *arg;
-	int (*identified)(void *arg, u32 number); /* symbolizers_identify() knows more of it now */
+	int (*identified)(void *arg, u32 number); /* symbolizers_identify() has a build id now */
 	int (*symbol)(void *arg, const struct trace_symbol *symbol);
 };
 
-/* Gives the sink what was answered before of a file; *count: the addresses that are to be asked
- * for, which stand first then. */
+/* Gives the sink the cached symbols of a file, or the reported names of passing kernel code.
+ * Addresses that are left to request are moved to the front, and *count is their number. */
 int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
 		       u32 *count, const struct symbolizers_sink *sink);
 
-/* Takes what has been answered. Never waits. */
+/* Sends requests and takes answers. Never waits. */
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink);
 
-/* Whether symbols are still to come: of the kernel, of the kernel and of root's and our own files,
- * or of any. */
+/* True if requested symbols are missing: of the kernel; of the kernel, root's and our own files; or
+ * of any code. */
 enum symbolizers_which { SYMBOLIZERS_KERNEL, SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which);
 
-/* Whose symbols are waited for at a time, if those of others' files are waited for until `others`,
- * and those of root's and our own until `own`. */
+/* The symbols to wait for at time `now`: symbols of other users' files until `others`, symbols of
+ * root's and our own files until `own`, symbols of the kernel always. */
 static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u64 own)
 {
 	if (now < others)
@@ -97,27 +98,27 @@ static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u6
 	return now < own ? SYMBOLIZERS_TRUSTED : SYMBOLIZERS_KERNEL;
 }
 
-/* Whether tables are still to come, and whether rows of analysed code are. */
+/* True if requested tables, or rows of analysed code, are missing. */
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 
-/* Waits until something has been answered, or is too late, but no longer than `ms`. */
+/* Waits for the next answer or the next timeout of a job, at most `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 
-/* Symbols that were not answered yet are not wanted any more; their files count as unread. */
+/* Drops all requests for symbols; their files count as unread. */
 void symbolizers_drop(struct symbolizers *symbolizers);
 
-/* Files that could not be read, since the last call. */
+/* The number of files that could not be read since the last call. */
 u64 symbolizers_failures(struct symbolizers *symbolizers);
 
-/* What there is to tell of an owner: how many files, and one of them. */
+/* The files of an owner that could not be read: their number, and the path of one. */
 struct symbolizers_trouble {
 	u64 owner; /* symbol/file/file_owner.h */
 	u64 files;
 	char path[256];
 };
 
-/* The next owner with trouble that was not reported yet; false: there is none. */
+/* The next owner with such files that was not reported yet; false: no more. */
 bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble);
 
 #endif

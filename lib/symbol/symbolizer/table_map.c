@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel takes memory for elements from a small store, which it fills in an interrupt; an empty
- * one is no reason to give up. */
+/* The kernel takes memory for elements from a small store, which an interrupt refills. So an insert
+ * that fails without memory is tried again. */
 #include "table_map.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define TRIES 1000
 
-/* `value`: or where the next key goes. */
+/* `value` is the next key for BPF_MAP_GET_NEXT_KEY. */
 static int map_call(int command, int map, const u64 *key, const void *value, u64 flags)
 {
 	union bpf_attr attr = {.map_fd = map, .key = (u64)key, .value = (u64)value, .flags = flags};

@@ -1,23 +1,158 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The root goes first. So every chunk has had a root before it, and a chunk without one never gets
- * one: anybody may delete it. A table whose chunks are not all there has no rule for some code.
+ * The root of a table is added first. So each chunk had a root when it was added, a chunk without a
+ * root never gets one, and any process may delete such a chunk. Until all chunks of a table are
+ * added, some code has no rule.
  *
- * Who was stopped for long may find that its table has gone meanwhile: the root is looked up in the
- * end.
+ * A process that was stopped for long may find that its table has been evicted meanwhile, so the
+ * root is looked up at the end.
  */
 #include "table_publish.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
-#include "table_evict.h"
+#include "array.h"
+#include "clock.h"
+#include "file_table.h"
 #include "table_map.h"
+
+/*
+ * Eviction makes room for new tables. All keys are read, and the root of each file. A chunk that no
+ * root refers to was left by a process that was killed, and is deleted. Then tables that were not
+ * used for long are removed.
+ *
+ * Several processes may evict at once: the process that takes the root of a table removes the
+ * table, and a process that finds no root goes on to the next table.
+ */
+
+#define KEY_NUMBER(key) ((u32)((key) >> 32))
+#define KEYS_MAX                                                                                   \
+	(2 * FILE_TABLE_CHUNKS_MAX) /* keys repeat if the last one is deleted meanwhile            \
+				     */
+
+struct idle_table {
+	u32 number;
+	u32 unused_for;
+};
+
+struct eviction {
+	int map;
+	u64 *keys;
+	u32 count, room;
+	struct idle_table *idle;
+	u32 idle_count, idle_room;
+	u32 freed;
+};
+
+u32 table_now(void)
+{
+	return FILE_TABLE_TIME(clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Deletes the chunks of a table but for the root, which is gone: the number of those that went. */
+static u32 table_chunks_delete(int map, u32 number, u32 base, u32 chunks)
+{
+	u32 freed = 0;
+
+	for (u32 i = 1; i < chunks && i < FILE_TABLE_CHUNKS_MAX; i++)
+		freed += !table_map_delete(map, FILE_TABLE_KEY(number, base + i));
+	return freed;
+}
+
+u32 table_remove(int map, u32 number)
+{
+	struct file_table_chunk root;
+
+	if (table_map_take(map, FILE_TABLE_KEY(number, FILE_TABLE_ROOT), &root))
+		return 0;
+	return 1 + table_chunks_delete(map, number, root.base, root.chunks);
+}
+
+static int read_keys(struct eviction *eviction)
+{
+	u64 *last = NULL;
+	int result = 0;
+
+	while (!result && eviction->count < KEYS_MAX) {
+		result = array_make_room(eviction->keys, eviction->count, eviction->room);
+		if (result)
+			break;
+		last = eviction->count ? &eviction->keys[eviction->count - 1] : NULL;
+		result = table_map_next(eviction->map, last, &eviction->keys[eviction->count]);
+		eviction->count += !result;
+	}
+	return result == -ENOENT ? 0 : result;
+}
+
+/* Notes the table of a file if it is idle, and deletes chunks without a root. The file's keys are
+ * [first, end). */
+static void scan_file(struct eviction *eviction, u32 first, u32 end)
+{
+	u32 number = KEY_NUMBER(eviction->keys[first]), unused_for;
+	struct file_table_chunk root = {};
+	int result = table_map_get(eviction->map, FILE_TABLE_KEY(number, FILE_TABLE_ROOT), &root);
+
+	if (result && result != -ENOENT)
+		return;
+	unused_for = table_now() - root.used;
+	if (!result && (s32)unused_for > (s32)TABLE_IDLE &&
+	    !array_make_room(eviction->idle, eviction->idle_count, eviction->idle_room))
+		eviction->idle[eviction->idle_count++] = (struct idle_table){number, unused_for};
+	for (u32 i = first; i < end; i++) {
+		u32 index = eviction->keys[i];
+
+		if (index != FILE_TABLE_ROOT && index - root.base >= root.chunks)
+			eviction->freed += !table_map_delete(eviction->map, eviction->keys[i]);
+	}
+}
+
+static int by_key(const void *left, const void *right)
+{
+	u64 a = *(const u64 *)left, b = *(const u64 *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int longest_unused_first(const void *left, const void *right)
+{
+	u32 a = ((const struct idle_table *)left)->unused_for;
+	u32 b = ((const struct idle_table *)right)->unused_for;
+
+	return (a < b) - (a > b);
+}
+
+u32 tables_evict(int map, u32 wanted)
+{
+	struct eviction eviction = {.map = map};
+	u32 end;
+
+	if (!read_keys(&eviction)) {
+		qsort(eviction.keys, eviction.count, sizeof(*eviction.keys), by_key);
+		for (u32 first = 0; first < eviction.count; first = end) {
+			u32 number = KEY_NUMBER(eviction.keys[first]);
+
+			for (end = first + 1; end < eviction.count; end++)
+				if (KEY_NUMBER(eviction.keys[end]) != number)
+					break;
+			scan_file(&eviction, first, end);
+		}
+		qsort(eviction.idle, eviction.idle_count, sizeof(*eviction.idle),
+		      longest_unused_first);
+	}
+	for (u32 i = 0; i < eviction.idle_count && eviction.freed < wanted; i++)
+		eviction.freed += table_remove(map, eviction.idle[i].number);
+	free(eviction.keys);
+	free(eviction.idle);
+	return eviction.freed;
+}
 
 #define ROOT_KEY(number) FILE_TABLE_KEY(number, FILE_TABLE_ROOT)
 
-/* Whether the table of this root has its last chunk. */
+/* True if the last chunk of this root's table exists. */
 static bool is_complete(int map, u32 number, const struct file_table_chunk *root)
 {
 	struct file_table_chunk chunk;
@@ -41,7 +176,7 @@ bool table_is_whole(int map, u32 number)
 	       is_complete(map, number, &root);
 }
 
-/* `left`: chunks that are to come, this one too. */
+/* Adds a chunk, and evicts tables if the map is full. `left`: chunks to add, this one included. */
 static int put(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
 {
 	int result = table_map_add(map, key, chunk);
@@ -51,24 +186,16 @@ static int put(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
 	return result;
 }
 
-/* Far below 2^32 with all chunks behind it. */
-static int draw_base(u32 *base)
-{
-	u32 any;
-
-	if (getrandom(&any, sizeof(any), 0) != sizeof(any))
-		return -errno;
-	*base = 1 + any / 2;
-	return 0;
-}
-
-/* *base: where the other chunks go. */
+/* Adds the root, or finds that of another process. *base: the other chunks have keys base + 1, ...
+ */
 static int put_root(int map, u32 number, const struct file_table *table, u32 *base)
 {
 	bool is_partial = table->chunks[FILE_TABLE_ROOT].is_partial;
 	struct file_table_chunk root = table->chunks[FILE_TABLE_ROOT];
-	int result = draw_base(&root.base);
+	u32 random;
+	int result = getrandom(&random, sizeof(random), 0) == sizeof(random) ? 0 : -errno;
 
+	root.base = 1 + random / 2; /* so that keys of all chunks stay below 2^32 */
 	root.chunks = table->count;
 	root.used = table_now();
 	result = result ?: put(map, ROOT_KEY(number), &root, table->count);
@@ -87,7 +214,7 @@ static bool has_root(int map, u32 number, u32 base)
 	return !table_map_get(map, ROOT_KEY(number), &root) && root.base == base;
 }
 
-/* Whether others have put the same there. A program that is late may have noted a use in it. */
+/* True if another process has added an equal chunk. A BPF program may have set `used` in it. */
 static bool is_there(int map, u64 key, const struct file_table_chunk *chunk)
 {
 	struct file_table_chunk other;
@@ -112,22 +239,16 @@ static int put_chunks(int map, u32 number, const struct file_table *table, u32 b
 	return result;
 }
 
-/* A table without the rows of analysed code goes for one that has them. */
-static void remove_partial(int map, u32 number, const struct file_table *table)
-{
-	struct file_table_chunk root;
-
-	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
-	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial)
-		table_remove(map, number);
-}
-
 int table_publish(int map, u32 number, const struct file_table *table)
 {
+	struct file_table_chunk root;
 	u32 base;
 	int result;
 
-	remove_partial(map, number, table);
+	/* A table with the rows of analysed code replaces one without. */
+	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
+	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial)
+		table_remove(map, number);
 	result = put_root(map, number, table, &base);
 	if (result)
 		return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Puts the table of a file (abi/file_table.h) where the programs look for it. */
+/* Adds unwind tables of files (abi/file_table.h) to the engine's map, and evicts unused ones. */
 #ifndef LIB_SYMBOL_TABLE_PUBLISH_H
 #define LIB_SYMBOL_TABLE_PUBLISH_H
 
@@ -7,16 +7,29 @@
 
 #include "symbol/unwind/file_table_pack.h"
 
-/* All of it; `map` is the engine's. */
+/* Tables that were used within this time are not evicted; in FILE_TABLE_TIME(), nine minutes. */
+#define TABLE_IDLE 8U
+
+/* The current time as FILE_TABLE_TIME(). */
+u32 table_now(void);
+
+/* Evicts idle tables, the longest unused first, until `wanted` chunks are free or no idle table is
+ * left. The number of deleted chunks. */
+u32 tables_evict(int map, u32 wanted);
+
+/* Removes the table of a file, if it exists. The number of deleted chunks. */
+u32 table_remove(int map, u32 number);
+
+/* True if the whole table of a file is in the engine's map. */
 bool table_is_published(int map, u32 number);
 
-/* All of it, with the rows of analysed code. */
+/* The same, with the rows of analysed code. */
 bool table_is_whole(int map, u32 number);
 
-/* Goes on with what others have begun: it is the same table, of the same file. A partial table goes
- * for one that is not partial. Where the map is full, tables that nobody uses go (table_evict.h).
- * -E2BIG: there is no room, since all are in use; -ESTALE: another table of the file is there, or
- * this one is gone already; -errno. On failure nothing of it is there. */
+/* Adds the table of a file, or completes the same table that another process has begun. A partial
+ * table is replaced by one that is not partial. If the map is full, idle tables are evicted. 0;
+ * -E2BIG: the map is full of tables in use; -ESTALE: the map has another table of the file, or this
+ * one was evicted meanwhile; -errno. After a failure the map has no chunk of the table. */
 int table_publish(int map, u32 number, const struct file_table *table);
 
 #endif

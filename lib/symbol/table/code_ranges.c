@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A sorted array in which each range is linked to the nearest earlier one that reaches beyond its
- * start, as in symbol_table.c: a search is a binary search and, behind the end of a nested range, a
- * walk outwards.
+ * A sorted array in which each range is linked to the nearest earlier range that reaches beyond its
+ * start, as in symbol_table.c. A search is a binary search; if the range found has ended before the
+ * address, the search follows the links outwards.
  */
 #include "code_ranges.h"
 
@@ -30,7 +30,7 @@ int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value)
 	return 0;
 }
 
-/* By start, the widest first: what lies inside comes later. */
+/* Orders by start; the widest range comes first, so an inner range follows its outer one. */
 static int compare(const void *left, const void *right)
 {
 	const struct code_range *a = left, *b = right;

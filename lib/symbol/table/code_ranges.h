@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Address ranges with a number each: filled in any order, sealed once, then searched. All zero is
- * an empty one. */
+/* Address ranges, each with a number: filled in any order, sealed once, then searched. All zero =
+ * empty. */
 #ifndef LIB_SYMBOL_CODE_RANGES_H
 #define LIB_SYMBOL_CODE_RANGES_H
 
@@ -9,9 +9,9 @@
 #include "scalar.h"
 
 struct code_range {
-	u64 start, end; /* end: behind its last byte */
+	u64 start, end; /* [start, end) */
 	u32 value;
-	u32 outer;
+	u32 outer; /* index of the nearest earlier range that reaches beyond `start` */
 };
 
 struct code_ranges {
@@ -19,14 +19,14 @@ struct code_ranges {
 	u32 count, room;
 };
 
-/* 0 or -ENOMEM. A range that covers nothing is left out. */
+/* 0 or -ENOMEM. An empty range is left out. */
 int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value);
 
 /* Call once, after the last add and before the first find. */
 void code_ranges_seal(struct code_ranges *ranges);
 
-/* The number of the innermost range that covers the address: the one that starts nearest before it.
- */
+/* Sets the number of the innermost range that covers the address: the range with the latest start.
+ * False: no range covers the address. */
 bool code_ranges_find(const struct code_ranges *ranges, u64 address, u32 *value);
 
 void code_ranges_clear(struct code_ranges *ranges);

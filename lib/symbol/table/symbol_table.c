@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A sorted array and a pool of names. Sealing sorts by start, keeps the best of each start, gives
- * symbols of unknown size their end, and links each symbol to the nearest earlier one that reaches
- * beyond its start ("outer"). A search is then a binary search for the last start, and a walk
- * outwards while the symbol has already ended: this finds the outer function again behind a nested
- * entry point.
+ * A sorted array and a pool of names. Sealing sorts by start, keeps the best symbol of each start,
+ * gives symbols of unknown size their end, and links each symbol to the nearest earlier one that
+ * reaches beyond its start ("outer"). A search is a binary search for the last start before the
+ * address; while the symbol found has ended before the address, the search goes on to its outer
+ * symbol. This finds the outer function behind a nested entry point.
  */
 #include "symbol_table.h"
 
@@ -24,8 +24,8 @@
 
 struct entry {
 	u64 start;
-	u64 end;  /* of a symbol of unknown size: its limit, until sealed */
-	u32 name; /* offset in the pool; 0 = a bound */
+	u64 end;  /* until sealed, a symbol of unknown size has its limit here */
+	u32 name; /* offset in the pool; 0 = a bound: it only ends the symbol before it */
 	u32 outer;
 	u32 rank;
 	bool sized, is_label, takes_labels;
@@ -66,20 +66,6 @@ void symbol_table_free(struct symbol_table **table)
 	*table = NULL;
 }
 
-static int reserve_entry(struct symbol_table *table)
-{
-	if (table->count >= ENTRIES_MAX)
-		return -E2BIG;
-	return array_make_room(table->entries, table->count, table->capacity);
-}
-
-static int reserve_name(struct symbol_table *table, size_t bytes)
-{
-	if (bytes > NAMES_MAX - table->name_bytes)
-		return -E2BIG;
-	return array_make_rooms(table->names, table->name_bytes + bytes, table->name_capacity);
-}
-
 static u32 append_name(struct symbol_table *table, const char *name, size_t bytes)
 {
 	u32 at = table->name_bytes;
@@ -99,15 +85,15 @@ static u64 latest_end(const struct symbol *symbol)
 
 int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 {
-	int err;
+	size_t bytes = symbol->name ? symbol->name_bytes + 1 : 0;
 
 	if (symbol->name && symbol->limit <= symbol->start)
 		return 0;
-	err = reserve_entry(table);
-	if (!err && symbol->name)
-		err = reserve_name(table, symbol->name_bytes + 1);
-	if (err)
-		return err;
+	if (table->count >= ENTRIES_MAX || bytes > NAMES_MAX - table->name_bytes)
+		return -E2BIG;
+	if (array_make_room(table->entries, table->count, table->capacity) ||
+	    array_make_rooms(table->names, table->name_bytes + bytes, table->name_capacity))
+		return -ENOMEM;
 	table->entries[table->count++] = (struct entry){
 		.start = symbol->start,
 		.end = symbol->name ? latest_end(symbol) : symbol->start,
@@ -120,12 +106,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 	return 0;
 }
 
-static size_t underscores(const char *name)
-{
-	return strspn(name, "_");
-}
-
-/* By start, then the best first. */
+/* Orders by start, then the best symbol first: see symbol_table.h. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct entry *a = left, *b = right;
@@ -139,7 +120,7 @@ static int compare(const void *left, const void *right, void *arg)
 	if (!by)
 		by = order(b->end, a->end);
 	if (!by && a->name)
-		by = order(underscores(names + a->name), underscores(names + b->name));
+		by = order(strspn(names + a->name, "_"), strspn(names + b->name, "_"));
 	return by ? by : order(a->name, b->name);
 }
 
@@ -157,7 +138,8 @@ static bool is_label_of(const struct symbol_table *table, const struct entry *en
 					  table->names[entry->name + bytes] == '.');
 }
 
-/* Drops what the best of its start, or a symbol around it, makes superfluous. */
+/* Drops symbols behind the best one of their start, symbols without a size inside one with a size,
+ * and labels of functions. */
 static void drop_hidden(struct symbol_table *table)
 {
 	u64 covered = 0;
@@ -179,23 +161,20 @@ static void drop_hidden(struct symbol_table *table)
 	table->count = kept;
 }
 
+/* Symbols without a size end where the next entry starts; entries that are only bounds then go. */
 static void end_unsized(struct symbol_table *table)
-{
-	for (u32 i = 0; i + 1 < table->count; i++) {
-		struct entry *entry = &table->entries[i];
-
-		if (!entry->sized && entry->end > entry[1].start)
-			entry->end = entry->name ? entry[1].start : entry->start;
-	}
-}
-
-static void drop_bounds(struct symbol_table *table)
 {
 	u32 kept = 0;
 
-	for (u32 i = 0; i < table->count; i++)
-		if (table->entries[i].name)
-			table->entries[kept++] = table->entries[i];
+	for (u32 i = 0; i < table->count; i++) {
+		struct entry entry = table->entries[i];
+
+		if (!entry.name)
+			continue;
+		if (!entry.sized && i + 1 < table->count && entry.end > table->entries[i + 1].start)
+			entry.end = table->entries[i + 1].start;
+		table->entries[kept++] = entry;
+	}
 	table->count = kept;
 }
 
@@ -210,7 +189,8 @@ static void link_outer(struct symbol_table *table)
 	}
 }
 
-/* Arrays that grow have up to twice their room. Where realloc() fails they keep it. */
+/* Gives back the room that growing arrays have beyond their content; if realloc() fails, the room
+ * stays. */
 static void shrink(struct symbol_table *table)
 {
 	struct entry *entries =
@@ -234,12 +214,11 @@ void symbol_table_seal(struct symbol_table *table)
 	qsort_r(table->entries, table->count, sizeof(*table->entries), compare, table->names);
 	drop_hidden(table);
 	end_unsized(table);
-	drop_bounds(table);
 	link_outer(table);
 	shrink(table);
 }
 
-/* The number of symbols that start at or before the address. */
+/* The number of symbols with start <= address. */
 static u32 started(const struct symbol_table *table, u64 address)
 {
 	return bisect(table->count, i, table->entries[i].start <= address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Texts behind one another, each with its NUL and only once: a text is its offset. The first is the
- * empty one. */
+/* Texts in one buffer, each stored once with its NUL and named by its offset. Offset 0 is the empty
+ * text. */
 #ifndef LIB_SYMBOL_TEXT_POOL_H
 #define LIB_SYMBOL_TEXT_POOL_H
 
@@ -9,20 +9,21 @@
 
 #define TEXT_POOL_BYTES_MAX (1U << 30)
 
-/* All zero: without memory, and without a text. */
+/* All zero = no text and no memory. */
 struct text_pool {
 	char *data;
 	u32 bytes, room;
 	struct hash_index index; /* of offsets */
 };
 
-/* With the empty text. -ENOMEM. */
+/* Starts a pool with the empty text. 0 or -ENOMEM. */
 int text_pool_begin(struct text_pool *pool);
 
-/* All that was put, for free(); the pool is without memory then. */
+/* Returns the buffer, for free(), and leaves the pool all zero. */
 char *text_pool_take(struct text_pool *pool);
 
-/* -ENOMEM, also where the pool is full. */
+/* Sets the offset of a text, which is added if it is new. 0, or -ENOMEM, also if the pool is full.
+ */
 int text_pool_put(struct text_pool *pool, const char *text, u32 *offset);
 
 #endif

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbol/symbolizer/table_evict.h"
 #include "symbol/symbolizer/table_publish.h"
 #include "symbol/unwind/code_rows.h"
 #include "test_table_search.h"

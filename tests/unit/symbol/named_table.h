@@ -23,21 +23,20 @@ static inline void assert_nameless(const struct symbol_table *table, u64 address
 	assert_false(symbol_table_find(table, address, &symbol));
 }
 
-/* The names of generated code, which is let go. */
-static inline struct symbol_table *table_in(struct generated_code *code,
-					    const struct code_range *range)
+/* The names of generated code in [base, base + bytes); frees the code. */
+static inline struct symbol_table *table_in(struct generated_code *code, u64 base, u64 bytes)
 {
 	struct symbol_table *table = NULL;
 
 	assert_int_equal(symbol_table_create(&table), 0);
-	assert_int_equal(generated_code_seal(code, range, table), 0);
+	assert_int_equal(generated_code_seal(code, base, bytes, table), 0);
 	generated_code_clear(code);
 	return table;
 }
 
 static inline struct symbol_table *table_of(struct generated_code *code)
 {
-	return table_in(code, &(struct code_range){.bytes = UINT64_MAX});
+	return table_in(code, 0, UINT64_MAX);
 }
 
 #endif

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbol/jit/runtime_process.h"
+#include "symbol/jit/runtime_files.h"
 #include "unit_test.h"
 
 static inline u64 monotonic(void)

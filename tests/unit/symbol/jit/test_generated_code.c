@@ -101,20 +101,20 @@ TEST(without_a_name)
 
 TEST(only_the_range)
 {
-	const struct code_range range = {.base = BASE, .bytes = 1ULL << 40};
+	const u64 bytes = 1ULL << 40;
 	struct generated_code code = {};
 	struct symbol_table *table;
 
 	add(&code, BASE - 1, 2, "across");
 	add(&code, BASE + 0x1000, 0x10, "inside");
-	add(&code, BASE + range.bytes - 1, 1, "last");
-	add(&code, BASE + range.bytes, 1, "behind");
+	add(&code, BASE + bytes - 1, 1, "last");
+	add(&code, BASE + bytes, 1, "behind");
 	add(&code, 0x1000, 0x10, "elsewhere");
-	table = table_in(&code, &range);
+	table = table_in(&code, BASE, bytes);
 	assert_nameless(table, 0);
 	assert_name(table, 0x1008, 0x1000, "inside");
-	assert_name(table, range.bytes - 1, range.bytes - 1, "last");
-	assert_nameless(table, range.bytes);
+	assert_name(table, bytes - 1, bytes - 1, "last");
+	assert_nameless(table, bytes);
 	symbol_table_free(&table);
 }
 

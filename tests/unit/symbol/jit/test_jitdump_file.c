@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "runtime.h"
-#include "symbol/jit/jitdump_file.h"
+#include "symbol/jit/runtime_files.h"
 #include "unit_test.h"
 
 #define OTHER_USER 12345

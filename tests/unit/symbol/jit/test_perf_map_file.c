@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime.h"
-#include "symbol/jit/perf_map_file.h"
+#include "symbol/jit/runtime_files.h"
 #include "unit_test.h"
 
 static char map_path[64];

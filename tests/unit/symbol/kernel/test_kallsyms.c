@@ -186,7 +186,7 @@ TEST(this_kernel_has_schedule)
 	struct symbol_table *table;
 	struct symbol found;
 	u64 address = 0, start_kernel;
-	struct kallsyms_lasting lasting;
+	struct kallsyms_static code;
 	size_t bytes;
 	char *text;
 	int fd;
@@ -204,12 +204,12 @@ TEST(this_kernel_has_schedule)
 	}
 	assert_int_equal(symbol_table_create(&table), 0);
 	fd = open("/proc/kallsyms", O_RDONLY);
-	assert_int_equal(kallsyms_read_open(fd, -1, table, &lasting), 0);
-	assert_int_equal(lasting.ranges.count, 1);
-	assert_string_equal(lasting.ranges.modules[0].name, "vmlinux");
-	assert_true(start_kernel > lasting.ranges.modules[0].start);
-	assert_true(start_kernel < lasting.ranges.modules[0].end);
-	kallsyms_lasting_clear(&lasting);
+	assert_int_equal(kallsyms_read_open(fd, -1, table, &code), 0);
+	assert_int_equal(code.ranges.count, 1);
+	assert_string_equal(code.ranges.modules[0].name, "vmlinux");
+	assert_true(start_kernel > code.ranges.modules[0].start);
+	assert_true(start_kernel < code.ranges.modules[0].end);
+	kallsyms_static_clear(&code);
 	close(fd);
 	assert_true(symbol_table_find(table, address + 4, &found));
 	assert_string_equal(found.name, "schedule");
@@ -227,13 +227,13 @@ static int memory_of(const char *before, const char *text)
 	return fd;
 }
 
-static void read_lasting(struct kallsyms_lasting *lasting)
+static void read_lasting(struct kallsyms_static *code)
 {
 	int kallsyms = memory_of("", symbols_text), modules = memory_of("", modules_text);
 	struct symbol_table *table;
 
 	assert_int_equal(symbol_table_create(&table), 0);
-	assert_int_equal(kallsyms_read_open(kallsyms, modules, table, lasting), 0);
+	assert_int_equal(kallsyms_read_open(kallsyms, modules, table, code), 0);
 	symbol_table_free(&table);
 	close(kallsyms);
 	close(modules);
@@ -241,13 +241,13 @@ static void read_lasting(struct kallsyms_lasting *lasting)
 
 static int read_passing(struct fixture *fixture, const char *before, const char *text)
 {
-	struct kallsyms_lasting lasting;
+	struct kallsyms_static code;
 	int fd = memory_of(before, text), result;
 
-	read_lasting(&lasting);
+	read_lasting(&code);
 	assert_int_equal(symbol_table_create(&fixture->table), 0);
-	result = kallsyms_read_passing(fd, &lasting, fixture->table);
-	kallsyms_lasting_clear(&lasting);
+	result = kallsyms_read_passing(fd, &code, fixture->table);
+	kallsyms_static_clear(&code);
 	close(fd);
 	return result;
 }

@@ -53,7 +53,7 @@ static void expect(const char *kallsyms, const char *modules, u64 address, const
 	struct symbol_table *kept, *passing;
 
 	assert_int_equal(kernel_symbols_load(&address, 1, files, &kept, &passing), 0);
-	if (kernel_symbols_last(address))
+	if (kernel_symbols_are_static(address))
 		expect_in(kept, address, name);
 	else if (passing || name)
 		expect_in(passing, address, name);

@@ -20,7 +20,7 @@
 #include "symbol/file/mapped_file.h"
 #include "symbol/file/whole_file.h"
 #include "symbol/kernel/kallsyms.h"
-#include "symbol/kernel/kernel_files.h"
+#include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbol_lookup.h"
 #include "unit_test.h"
 
@@ -95,8 +95,8 @@ static void make_known(struct place *place, u32 number, const void *address)
 	if (place->record.key.kind == MAPPING_VDSO)
 		id = vdso_id();
 	else
-		assert_int_equal(symbol_lookup_learn(lookup, &place->record, mapped_file_open, &id),
-				 0);
+		assert_int_equal(
+			symbol_lookup_identify(lookup, &place->record, mapped_file_open, &id), 0);
 	place->record.build_id_bytes = id.bytes;
 	memcpy(place->record.build_id, id.build_id, id.bytes);
 }
@@ -250,10 +250,10 @@ TEST(the_build_id_is_read, setup, teardown)
 	struct build_id id, again;
 
 	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
-	assert_int_equal(symbol_lookup_learn(lookup, &record, mapped_file_open, &id), 0);
+	assert_int_equal(symbol_lookup_identify(lookup, &record, mapped_file_open, &id), 0);
 	assert_in_range(id.bytes, 1, TRACE_BUILD_ID_MAX);
 	record.build_id_bytes = id.bytes;
-	assert_int_equal(symbol_lookup_learn(lookup, &record, mapped_file_open, &again), 0);
+	assert_int_equal(symbol_lookup_identify(lookup, &record, mapped_file_open, &again), 0);
 	assert_int_equal(again.bytes, 0);
 }
 
@@ -264,7 +264,7 @@ TEST(a_file_that_is_not_there, setup, teardown)
 
 	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
 	record.key.inode++;
-	assert_int_equal(symbol_lookup_learn(lookup, &record, mapped_file_open, &id), -ENOENT);
+	assert_int_equal(symbol_lookup_identify(lookup, &record, mapped_file_open, &id), -ENOENT);
 }
 
 /* The mapping keeps the build id that it had when it was met. */
@@ -431,7 +431,7 @@ TEST(code_of_a_process_that_has_ended, setup, teardown)
 	close(ready[0]);
 	place.record.key.inode = (u64)child << 24 | 0x7f;
 	place.record.key.since = start_of(child);
-	assert_int_equal(symbol_lookup_learn(lookup, &place.record, mapped_file_open, &id), 0);
+	assert_int_equal(symbol_lookup_identify(lookup, &place.record, mapped_file_open, &id), 0);
 	assert_int_equal(kill(child, SIGKILL), 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	expect(&place, 0x1000, "in the dump", 0x1000);

@@ -12,7 +12,7 @@
 #include "privilege/message.h"
 #include "sample_record.h"
 #include "symbol/file/mapped_file.h"
-#include "symbol/kernel/kernel_files.h"
+#include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbol_lookup.h"
 #include "symbol/symbolizer/symbol_service.h"
 #include "unit_test.h"

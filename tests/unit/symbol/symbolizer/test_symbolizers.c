@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "privilege/message.h"
 #include "symbol/file/file_owner.h"
+#include "symbol/symbolizer/symbol_file.h"
 #include "symbol/symbolizer/symbolizer.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
@@ -24,16 +25,10 @@
 #define MADE 127 /* how many */
 #define SOMEBODY 12345
 
-/* What the product's is told, as a program of its own would not know it. */
-int symbolizer_memory(void)
-{
-	return memfd_create("test", MFD_CLOEXEC);
-}
-
 static void send_symbol(int socket, struct symbolizer_answer *answer)
 {
 	const struct symbolizer_symbol head = {.start = answer->number, .size = 8, .name_bytes = 4};
-	int memory = symbolizer_memory();
+	int memory = symbol_file_create();
 
 	answer->bytes = sizeof(head) + head.name_bytes;
 	assert_int_equal(write(memory, &head, sizeof(head)), sizeof(head));
@@ -133,7 +128,7 @@ static int setup(void **state)
 	(void)state;
 	identified = 0;
 	if (!tables) {
-		tables_file = symbolizer_memory();
+		tables_file = symbol_file_create();
 		assert_int_equal(ftruncate(tables_file, MADE + 1), 0);
 		tables = mmap(NULL, MADE + 1, PROT_READ | PROT_WRITE, MAP_SHARED, tables_file, 0);
 		assert_ptr_not_equal(tables, MAP_FAILED);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_layout.h"
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_image.h"
 #include "symbol/unwind/file_table_pack.h"

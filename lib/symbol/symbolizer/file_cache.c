@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A list of few files, the one that was used last at its end. */
-#include "file_memo.h"
+/* A list of few files, in the order of their last use. */
+#include "file_cache.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-struct memo_file {
+struct cache_file {
 	struct file_key key;
 	struct file_tables tables;
 	size_t bytes;
 };
 
 static struct {
-	struct memo_file files[FILE_MEMO_FILES];
+	struct cache_file files[FILE_CACHE_FILES];
 	u32 count;
 	size_t bytes;
-} memo;
+} cache;
 
 int file_key_make(int file, const u8 *build_id, u32 build_id_bytes, struct file_key *key)
 {
@@ -45,50 +45,50 @@ void file_tables_clear(struct file_tables *tables)
 
 static void remove_at(u32 index)
 {
-	memo.bytes -= memo.files[index].bytes;
-	memo.count--;
-	memmove(&memo.files[index], &memo.files[index + 1],
-		(memo.count - index) * sizeof(*memo.files));
+	cache.bytes -= cache.files[index].bytes;
+	cache.count--;
+	memmove(&cache.files[index], &cache.files[index + 1],
+		(cache.count - index) * sizeof(*cache.files));
 }
 
-static void drop_oldest(void)
+static void drop_least_recent(void)
 {
-	file_tables_clear(&memo.files[0].tables);
+	file_tables_clear(&cache.files[0].tables);
 	remove_at(0);
 }
 
-void file_memo_forget(void)
+void file_cache_forget(void)
 {
-	while (memo.count)
-		drop_oldest();
+	while (cache.count)
+		drop_least_recent();
 }
 
-bool file_memo_take(const struct file_key *key, struct file_tables *tables)
+bool file_cache_take(const struct file_key *key, struct file_tables *tables)
 {
 	u32 i = 0;
 
-	while (i < memo.count && memcmp(&memo.files[i].key, key, sizeof(*key)))
+	while (i < cache.count && memcmp(&cache.files[i].key, key, sizeof(*key)))
 		i++;
-	if (i == memo.count)
+	if (i == cache.count)
 		return false;
-	*tables = memo.files[i].tables;
+	*tables = cache.files[i].tables;
 	remove_at(i);
 	return true;
 }
 
-void file_memo_put(const struct file_key *key, const struct file_tables *tables)
+void file_cache_put(const struct file_key *key, const struct file_tables *tables)
 {
-	struct memo_file file = {.tables = *tables};
+	struct cache_file file = {.tables = *tables};
 
 	memcpy(&file.key, key, sizeof(*key));
 	file.bytes = sizeof(file) + symbol_table_bytes(tables->symbols) +
 		     symbol_table_bytes(tables->functions);
-	if (file.bytes > FILE_MEMO_BYTES) {
+	if (file.bytes > FILE_CACHE_BYTES) {
 		file_tables_clear(&file.tables);
 		return;
 	}
-	while (memo.count == FILE_MEMO_FILES || memo.bytes + file.bytes > FILE_MEMO_BYTES)
-		drop_oldest();
-	memcpy(&memo.files[memo.count++], &file, sizeof(file));
-	memo.bytes += file.bytes;
+	while (cache.count == FILE_CACHE_FILES || cache.bytes + file.bytes > FILE_CACHE_BYTES)
+		drop_least_recent();
+	memcpy(&cache.files[cache.count++], &file, sizeof(file));
+	cache.bytes += file.bytes;
 }

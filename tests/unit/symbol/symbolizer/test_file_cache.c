@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/symbolizer/file_memo.h"
+#include "symbol/symbolizer/file_cache.h"
 #include "unit_test.h"
 
 static const u8 build_id[4] = {1, 2, 3, 4};
@@ -49,13 +49,13 @@ static void put(const struct file_key *key, size_t bytes)
 {
 	struct file_tables tables = tables_of(bytes);
 
-	file_memo_put(key, &tables);
+	file_cache_put(key, &tables);
 }
 
 static bool take(const struct file_key *key)
 {
 	struct file_tables tables;
-	bool known = file_memo_take(key, &tables);
+	bool known = file_cache_take(key, &tables);
 
 	if (known)
 		file_tables_clear(&tables);
@@ -86,11 +86,11 @@ TEST(the_file_used_last_stays)
 {
 	struct file_key key = key_of(1);
 
-	for (u64 i = 0; i <= FILE_MEMO_FILES; i++) {
+	for (u64 i = 0; i <= FILE_CACHE_FILES; i++) {
 		key.inode = i;
 		put(&key, 1);
 	}
-	for (u64 i = 0; i <= FILE_MEMO_FILES; i++) {
+	for (u64 i = 0; i <= FILE_CACHE_FILES; i++) {
 		key.inode = i;
 		assert_int_equal(take(&key), i > 0);
 	}
@@ -101,12 +101,12 @@ TEST(bytes_are_bounded)
 	struct file_key small = key_of(1), large = key_of(2), too_large = key_of(3);
 
 	large.written = too_large.written = small.written;
-	put(&small, FILE_MEMO_BYTES / 8);
-	put(&too_large, FILE_MEMO_BYTES);
+	put(&small, FILE_CACHE_BYTES / 8);
+	put(&too_large, FILE_CACHE_BYTES);
 	assert_false(take(&too_large));
 	assert_true(take(&small));
-	put(&small, FILE_MEMO_BYTES / 8);
-	put(&large, FILE_MEMO_BYTES / 2 + FILE_MEMO_BYTES / 4 + FILE_MEMO_BYTES / 8);
+	put(&small, FILE_CACHE_BYTES / 8);
+	put(&large, FILE_CACHE_BYTES / 2 + FILE_CACHE_BYTES / 4 + FILE_CACHE_BYTES / 8);
 	assert_false(take(&small));
 }
 
@@ -116,7 +116,7 @@ TEST(all_are_forgotten)
 
 	put(&first, 1);
 	put(&second, 1);
-	file_memo_forget();
+	file_cache_forget();
 	assert_false(take(&first));
 	assert_false(take(&second));
 	put(&first, 1);

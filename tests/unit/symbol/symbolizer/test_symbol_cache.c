@@ -4,25 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbol/symbolizer/symbol_memo.h"
+#include "symbol/symbolizer/symbol_cache.h"
 #include "unit_test.h"
 
 #define FILE_NUMBER 5
 
-static struct symbol_memo memo;
+static struct symbol_cache cache;
 static char names[256]; /* of a recall, each with a blank */
 
 static int begin(void **state)
 {
 	(void)state;
-	memo.most = 1 << 20;
+	cache.most = 1 << 20;
 	return 0;
 }
 
 static int end(void **state)
 {
 	(void)state;
-	symbol_memo_free(&memo);
+	symbol_cache_free(&cache);
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static int see(void *arg, const struct trace_symbol *symbol)
 static void expect(u64 *addresses, u32 count, const char *known, u32 left, u64 first)
 {
 	names[0] = 0;
-	assert_int_equal(symbol_memo_recall(&memo, FILE_NUMBER, addresses, &count, see, NULL), 0);
+	assert_int_equal(symbol_cache_find(&cache, FILE_NUMBER, addresses, &count, see, NULL), 0);
 	assert_string_equal(names, known);
 	assert_int_equal(count, left);
 	if (left)
@@ -55,12 +55,12 @@ static void add(const char *name, u64 start, u64 size, bool is_alone)
 {
 	const struct trace_symbol symbol = {.start = start, .size = size, .name = name};
 
-	assert_int_equal(symbol_memo_add(&memo, &symbol, is_alone), 0);
+	assert_int_equal(symbol_cache_add(&cache, &symbol, is_alone), 0);
 }
 
 static void answered(const u64 *addresses, u32 count)
 {
-	assert_int_equal(symbol_memo_answered(&memo, FILE_NUMBER, addresses, count), 0);
+	assert_int_equal(symbol_cache_answered(&cache, FILE_NUMBER, addresses, count), 0);
 }
 
 TEST(a_function_is_known_as_a_whole, begin, end)
@@ -122,7 +122,7 @@ TEST(a_dropped_answer_is_not_known, begin, end)
 	const u64 asked[] = {0x101};
 
 	add("dropped", 0x100, 16, true);
-	symbol_memo_drop(&memo);
+	symbol_cache_drop(&cache);
 	add("other", 0x200, 16, true);
 	answered(asked, 1);
 	expect_one(0x105, "", 1);
@@ -137,7 +137,7 @@ TEST(one_function_answered_twice_is_one, begin, end)
 	answered(asked, 1);
 	add("whole", 0x100, 16, true);
 	answered(asked, 1);
-	assert_int_equal(memo.files[FILE_NUMBER].count, 1);
+	assert_int_equal(cache.files[FILE_NUMBER].count, 1);
 	expect_one(0x102, "whole ", 0);
 }
 
@@ -146,7 +146,7 @@ TEST(when_it_is_full_it_forgets_all, begin, end)
 	const u64 asked[] = {0x101};
 	char name[16];
 
-	memo.most = 4096;
+	cache.most = 4096;
 	add("first", 0x100, 16, true);
 	answered(asked, 1);
 	for (u64 i = 1; i < 100; i++) {
@@ -156,5 +156,5 @@ TEST(when_it_is_full_it_forgets_all, begin, end)
 	}
 	expect_one(0x102, "", 1);
 	expect_one(99 << 12, "f99 ", 0);
-	assert_true(memo.range_count < 99);
+	assert_true(cache.range_count < 99);
 }
