@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "agent/agent_choice.h"
-#include "agent/agent_feed.h"
 #include "agent/agent_labels.h"
 #include "agent/agent_pusher.h"
 #include "agent/agent_sender.h"
@@ -33,19 +32,21 @@
 #include "option/option_file.h"
 #include "privilege/memory_limit.h"
 #include "process/file_limit.h"
-#include "process/privilege.h"
 #include "process/signals.h"
 #include "recording/no_events.h"
+#include "recording/record_rows.h"
+#include "recording/session_face.h"
 #include "store/rows/window_rows.h"
 #include "store/write/sender.h"
 #include "terminal/message.h"
 
 #define CONFIG_DEFAULT "/etc/stackmap/agent.conf"
-#define EVENT_BYTES 64	  /* of a window in memory, about */
-#define REMEMBERED_PART 4 /* of --memory: what was sent */
-#define BATCH_PART 4	  /* the rows of a batch */
-#define BUDGET_MS 60000	  /* from look to look */
-#define ALL_TIMES 4	  /* all processes together may take this many times --memory */
+#define EVENT_BYTES 64	      /* of a window in memory, about */
+#define REMEMBERED_PART 4     /* of --memory: what was sent */
+#define BATCH_PART 4	      /* the rows of a batch */
+#define BUDGET_MS 60000	      /* from look to look */
+#define NAMES_LONGEST_MS 5000 /* a window closes before the next one is due */
+#define ALL_TIMES 4	      /* all processes together may take this many times --memory */
 #define ALL_LEAST (256ULL << 20)
 
 struct agent {
@@ -54,7 +55,7 @@ struct agent {
 	struct spool *spool;
 	struct agent_child sending;
 	struct agent_pusher pusher; /* instead of rows, spool and sender */
-	struct agent_feed feed;
+	struct session *session;
 	struct exemplars exemplars;
 	struct cpu_budget budget;
 	u64 next_budget; /* ms */
@@ -152,7 +153,7 @@ static void tell_labels(struct agent *agent)
 
 static void begin_budget(struct agent *agent)
 {
-	u64 frequency = agent_feed_frequency(&agent->feed);
+	u64 frequency = session_frequency(agent->session);
 
 	agent->budget = (struct cpu_budget){.percent = agent->choice.cpu_percent,
 					    .cpus = sysconf(_SC_NPROCESSORS_ONLN),
@@ -162,17 +163,6 @@ static void begin_budget(struct agent *agent)
 	own_memory_look(&agent->memory);
 	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
 	tell_labels(agent);
-}
-
-static int drop_privileges(struct agent *agent)
-{
-	const struct privilege_needs needs = {
-		.reads_files = true,
-		.opens_events = loaded_is_by_cpu(capture_loaded(agent->feed.capture)),
-		.later_file = agent->exemplars.output,
-	};
-
-	return privilege_drop(&needs);
 }
 
 static int take_signals(struct agent *agent)
@@ -202,6 +192,27 @@ static int begin_sending(struct agent *agent)
 		       ?: start_sender(agent);
 }
 
+/* Code that nothing else identifies is of its host, by the name that the store knows. */
+static int open_session(struct agent *agent)
+{
+	struct session_options *options = &agent->choice.values.record;
+	struct stackmap_error error;
+	int result;
+
+	options->windows = true;
+	options->window_events = agent->choice.values.memory / EVENT_BYTES;
+	options->names_longest_ms = NAMES_LONGEST_MS;
+	options->name = "agent";
+	options->host = agent->choice.host;
+	result = session_create(options, NULL, &agent->session, &error)
+			 ?: session_open(agent->session, 0, NULL, &error);
+	if (result)
+		return message_failure(result, &error);
+	loaded_leave_out(capture_loaded(session_capture(agent->session)), agent->sending.pid);
+	result = session_start(agent->session, &error);
+	return result ? message_failure(result, &error) : EXIT_DONE;
+}
+
 static int begin(struct agent *agent)
 {
 	u64 all = agent->choice.values.memory * ALL_TIMES;
@@ -214,11 +225,11 @@ static int begin(struct agent *agent)
 	if (status)
 		return status;
 	file_limit_raise();
-	agent->feed.events_most = agent->choice.values.memory / EVENT_BYTES;
-	status = agent_feed_open(&agent->feed, &agent->choice.values.record, agent->choice.host,
-				 agent->sending.pid);
+	status = open_session(agent);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
-	status = status ?: drop_privileges(agent);
+	status = status
+			 ?: session_face_drop_privileges(agent->session, false,
+							 agent->exemplars.output);
 	if (status)
 		return status;
 	begin_budget(agent);
@@ -339,8 +350,9 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 	struct window_time time = {.time = agent->window_time, .skew = agent->window_skew};
 	bool copies = agent->exemplars.output || agent->choice.pushes;
 	struct trace_reader *reader;
-	int copy, result = agent_feed_take(&agent->feed, &reader, copies ? &copy : NULL, error);
+	int copy, result = session_take(agent->session, &reader, copies ? &copy : NULL, error);
 
+	session_face_tell_nameless(agent->session);
 	if (result)
 		return result;
 	agent->produced += trace_reader_ledger(reader)->produced;
@@ -389,7 +401,7 @@ static void keep_budget(struct agent *agent)
 	is_news = own_memory_look(&agent->memory);
 	if (now != before) {
 		tell_rate(agent, before);
-		agent_feed_set_frequency(&agent->feed, now);
+		session_set_frequency(agent->session, now);
 	}
 	if (is_news || now != before)
 		tell_labels(agent);
@@ -400,11 +412,11 @@ static void keep_budget(struct agent *agent)
 /* In how many ms there is more to do, or -errno. */
 static int work(struct agent *agent, struct stackmap_error *error)
 {
-	int ms = agent_feed_visit(&agent->feed), result;
+	int ms = session_visit(agent->session, error), result;
 	u64 now = clock_ms();
 
 	if (ms < 0)
-		return error_set(error, -ms, "agent: %s", strerror(-ms));
+		return ms;
 	keep_batch(agent);
 	if (ms && now < agent->window_ends)
 		return (u64)ms < agent->window_ends - now ? ms : (int)(agent->window_ends - now);
@@ -477,15 +489,14 @@ static int record_all(struct agent *agent)
 	agent_child_end(&agent->sending);
 	tell_sum(agent);
 	if (!status && agent->windows && !agent->produced)
-		no_events_explain(&agent->choice.values.record, &agent->feed.target,
-				  agent->feed.capture, UINT64_MAX);
+		no_events_explain(&agent->choice.values.record, agent->session, UINT64_MAX);
 	return status;
 }
 
 static void end(struct agent *agent)
 {
 	agent_child_clear(&agent->sending);
-	agent_feed_close(&agent->feed);
+	session_close(&agent->session);
 	spool_close(&agent->spool);
 	window_rows_free(&agent->rows);
 	exemplars_clear(&agent->exemplars);
@@ -579,9 +590,7 @@ const struct command agent_command = {
 	.summary = "record all the time, and send it to a store of many machines",
 	.rows = rows,
 	.values_bytes = sizeof(struct agent_values),
-	.defaults = &(const struct agent_values){.record = {.user_unwind = "auto",
-							    .frequency = RECORD_FREQUENCY_UNSET},
-						 .spool = SPOOL_FOLDER,
+	.defaults = &(const struct agent_values){.spool = SPOOL_FOLDER,
 						 .spool_bytes = SPOOL_BYTES_DEFAULT,
 						 .memory = 64 << 20,
 						 .window = 10,

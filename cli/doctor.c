@@ -8,7 +8,7 @@
 #include "format/printable.h"
 #include "interrupt.h"
 #include "process/signals.h"
-#include "recording/trial.h"
+#include "recording/session_face.h"
 #include "recording/user_way.h"
 
 struct doctor_values {
@@ -108,7 +108,7 @@ static int doctor_run(const void *values, int count, char **operands)
 	signals_take();
 	for (int feature = 0; feature < FEATURE_COUNT && !interrupted(); feature++)
 		feature_probe(feature, &findings.features[feature]);
-	findings.records = !trial_recording(&findings.way, &findings.refusal);
+	findings.records = !session_face_try(&findings.way, &findings.refusal);
 	signals_end_interrupted();
 	if (!doctor->json)
 		print_table(&findings);

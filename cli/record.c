@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap record`: what to record becomes sources and filters, the command is run, rings are
- * drained into the file (or overwritten, in flight mode, and written at the end), and the ledger is
- * printed.
- *
- * Nothing waits for the rings: the programs wake nobody, since a wakeup costs more than an event.
- * The reader comes round by the clock, sooner the fuller the rings were.
+ * `stackmap record`: runs a command and a session that records (session/session.h) beside each
+ * other until one of them ends, and prints what each file holds. With --instance the events are
+ * those of an instance that was started before, which goes on.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,110 +10,95 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
 #include "capture/drain/pace.h"
-#include "capture/load/loaded.h"
+#include "capture/instance/metadata.h"
+#include "clock.h"
 #include "command.h"
 #include "interrupt.h"
 #include "process/file_limit.h"
-#include "process/privilege.h"
 #include "process/signals.h"
 #include "process/workload.h"
 #include "recording/no_events.h"
-#include "recording/record_instance.h"
-#include "recording/record_target.h"
-#include "recording/recorder.h"
+#include "recording/record_rows.h"
+#include "recording/session_face.h"
 #include "recording/user_way.h"
 #include "table.h"
 #include "terminal/message.h"
+#include "terminal/terminal.h"
+#include "view/ledger_text.h"
 #include "view/recording.h"
 
 #define WAIT_MS 1000
+#define PROGRESS_MS 500
+
+struct record_values {
+	struct session_options session;
+	bool quiet, verbose;
+};
 
 struct record {
 	const struct record_values *values;
-	struct record_target target;
+	struct session_options options;
+	struct session *session;
 	struct workload workload;
-	struct recorder recorder;
-	struct capture *capture;
 	int signals;
 	u32 snapshots;
-	bool asked; /* to end */
+	u64 next_progress; /* clock_ms() */
+	bool asked;	   /* to end */
 };
 
-static int prepare_workload(struct record *record, int count, char **arguments)
+static void tell_file(void *arg, const char *path, const struct trace_ledger *ledger, u64 bytes)
 {
-	int result;
+	const struct record *record = arg;
 
-	if (!count)
-		return EXIT_DONE;
-	result = workload_prepare(&record->workload, arguments,
-				  !strcmp(record->values->output, "-"));
-	if (!result)
-		return EXIT_DONE;
-	message("%s: %s", arguments[0], strerror(-result));
-	return EXIT_FAILED;
+	if (record->values->quiet)
+		return;
+	message("%llu events, %.1f KiB in %s", (unsigned long long)ledger->recorded, bytes / 1024.0,
+		path);
+	ledger_print(ledger, "stackmap: ledger: ", stderr);
+	session_face_tell_nameless(record->session);
 }
 
-static int follow(struct record *record, struct stackmap_error *error)
+static void tell_warning(void *arg, const struct stackmap_error *error)
 {
-	if (record->target.tasks == TASKS_OF_COMMAND)
-		return loaded_follow_command(capture_loaded(record->capture), record->workload.pid,
-					     error);
-	return record_target_follow(&record->target, record->capture, error);
+	(void)arg;
+	message_error(error);
 }
 
-static int create_capture(struct record *record)
+static void show_progress(struct record *record)
 {
-	struct capture_options options = record_target_options(record->values, &record->target);
-	struct stackmap_error error;
-	int result;
+	u64 now = clock_ms(), bytes = session_file_bytes(record->session);
 
-	if (record->target.tasks == TASKS_OF_COMMAND)
-		options.command = record->workload.pid;
-	if (record->target.tasks != TASKS_OF_PIDS)
-		options.command_path = record->workload.path;
-	result = capture_create(&options, &record->capture, &error) ?: follow(record, &error);
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	if (!bytes || record->values->quiet || !terminal_progress(stderr) ||
+	    now < record->next_progress)
+		return;
+	record->next_progress = now + PROGRESS_MS;
+	fprintf(stderr, "\r%llu events, %.1f KiB ",
+		(unsigned long long)session_file_events(record->session), bytes / 1024.0);
 }
 
 /* SIGUSR2: FILE.1, FILE.2... */
-static int write_numbered_flight(struct record *record)
+static void write_numbered_flight(struct record *record)
 {
+	struct stackmap_error error;
 	char *path;
-	int status;
-
-	if (!record->values->flight)
-		return EXIT_DONE;
-	if (asprintf(&path, "%s.%u", record->values->output, ++record->snapshots) < 0)
-		return EXIT_FAILED;
-	if (capture_freeze(record->capture)) {
-		message("%s: %s", path, strerror(ENOMEM));
-		status = EXIT_FAILED;
-	} else {
-		status = recorder_snapshot(&record->recorder, path);
-		capture_thaw(record->capture);
-	}
-	free(path);
-	return status;
-}
-
-/* One visit to the rings: in how many ms the next is due, or -errno. */
-static int visit(struct record *record)
-{
 	int result;
 
-	loaded_follow_cpus(capture_loaded(record->capture));
-	if (!record->values->flight)
-		return recorder_round(&record->recorder);
-	result = capture_finish_user_stacks(record->capture);
-	return result ?: PACE_MS_MAX;
+	if (!record->options.flight)
+		return;
+	if (asprintf(&path, "%s.%u", record->options.output, ++record->snapshots) < 0)
+		return;
+	result = session_snapshot(record->session, path, &error);
+	if (result)
+		message_failure(result, &error);
+	free(path);
 }
 
-/* Until the command or the processes end, or somebody ends us, or nothing can be written any more.
- */
+/* Until the command, the processes or the instance end, or a signal asks for the end, or nothing
+ * can be written any more. */
 static void record_events(struct record *record)
 {
+	struct stackmap_error error;
 	int ms = PACE_MS_MIN;
 
 	while (ms >= 0) {
@@ -130,20 +112,21 @@ static void record_events(struct record *record)
 			return;
 		}
 		if (record->workload.pid ? workload_ended(&record->workload)
-					 : record_target_ended(&record->target))
+					 : session_is_over(record->session))
 			return;
-		ms = visit(record);
+		ms = session_visit(record->session, &error); /* session_end() returns it again */
+		show_progress(record);
 	}
 }
 
-/* Whoever asks us to end means the command, too; whoever asks once more does not want to wait for
- * it. A recording that failed is no reason to end it. */
+/* A request to end is for the command, too; a second one ends it at once. */
 static void ask_workload(struct record *record, bool insists)
 {
 	workload_signal(&record->workload, insists ? SIGKILL : SIGTERM);
 	record->asked = true;
 }
 
+/* A recording that failed is no reason to end the command. */
 static int end_workload(struct record *record, int status)
 {
 	struct workload *workload = &record->workload;
@@ -159,76 +142,35 @@ static int end_workload(struct record *record, int status)
 	return status ?: workload_exit_status(workload);
 }
 
-static int write_last(struct record *record)
+static void explain_no_events(const struct record *record)
 {
-	struct recorder *recorder = &record->recorder;
-
-	if (record->values->flight)
-		return recorder_snapshot(recorder, record->values->output);
-	if (recorder->writer)
-		capture_drain(record->capture, NULL);
-	return recorder_close(recorder);
+	if (!record->options.instance)
+		no_events_explain(&record->options, record->session,
+				  record->workload.ended ? record->workload.cpu_ns : UINT64_MAX);
+	else if (session_kind(record->session) == SESSION_READER)
+		message("0 events: nothing that '%s' records happened",
+			capture_metadata(session_capture(record->session))->command);
 }
 
 static int finish(struct record *record)
 {
+	struct stackmap_error error;
+	int result, status;
+
 	signals_release();
-	capture_detach(record->capture);
-	if (record->recorder.writer)
-		capture_drain(record->capture, NULL);
-	capture_unwind_blocked(record->capture);
-	return write_last(record);
-}
-
-/* Flight: the file is opened at the end only; that it cannot be is better said now. */
-static int check_output(const char *path, struct stackmap_error *error)
-{
-	static const struct trace_info none = {
-		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
-	struct trace_writer *writer;
-	int result = trace_writer_create(path, &none, &writer, error);
-
-	if (!result)
-		trace_writer_discard(&writer);
-	return result;
-}
-
-static bool makes_files_later(const struct record *record)
-{
-	return record->values->flight || rotation_is_on(&record->recorder.rotation);
-}
-
-static int drop_privileges(const struct record *record)
-{
-	const struct privilege_needs needs = {
-		.reads_files = true,
-		.ends_command = record->workload.pid,
-		.opens_events = loaded_is_by_cpu(capture_loaded(record->capture)),
-		.later_file = makes_files_later(record) ? record->values->output : NULL,
-	};
-
-	return privilege_drop(&needs);
-}
-
-static int open_output(struct record *record)
-{
-	struct stackmap_error error;
-	int result;
-
-	if (!record->values->flight)
-		return recorder_open(&record->recorder);
-	result = check_output(record->values->output, &error);
-	return result ? message_failure(result, &error) : EXIT_DONE;
-}
-
-static int attach(struct record *record)
-{
-	struct stackmap_error error;
-	int result = capture_attach(record->capture, &error);
-
-	if (!result && !record->values->quiet)
-		user_way_tell(record->capture);
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	if (session_kind(record->session) == SESSION_SNAPSHOT)
+		result = session_snapshot(record->session, record->options.output, &error);
+	else
+		result = session_stop(record->session, &error)
+				 ?: session_end(record->session, &error);
+	status = result ? message_failure(result, &error) : EXIT_DONE;
+	if (session_has_failed(record->session))
+		status = EXIT_FAILED;
+	if (record->values->verbose)
+		user_way_tell_counts(session_capture(record->session));
+	if (!status && !session_ledger(record->session)->produced && !record->values->quiet)
+		explain_no_events(record);
+	return status;
 }
 
 static int start_workload(struct record *record, char **arguments)
@@ -241,106 +183,94 @@ static int start_workload(struct record *record, char **arguments)
 	return EXIT_FAILED;
 }
 
+/* From when the file has its name, a signal does not remove it any more. */
 static int start(struct record *record, char **arguments)
 {
-	int status = open_output(record);
+	struct stackmap_error error;
+	int result = session_start(record->session, &error), status;
 
-	status = status ?: attach(record);
-	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
+	if (result)
+		return message_failure(result, &error);
+	if (!record->values->quiet)
+		user_way_tell(session_capture(record->session));
+	if (session_kind(record->session) != SESSION_SNAPSHOT && !signals_hold())
+		return EXIT_FAILED;
+	status = start_workload(record, arguments);
 	if (status)
 		return status;
-	status = start_workload(record, arguments);
-	if (!status && record->recorder.writer)
-		status = recorder_publish(&record->recorder);
-	return status ?: drop_privileges(record);
+	result = session_publish(record->session, &error);
+	return result ? message_failure(result, &error)
+		      : session_face_drop_privileges(record->session, record->workload.pid,
+						     session_later_file(record->session));
 }
 
-static int take_signals(struct record *record)
+static int prepare_workload(struct record *record, char **arguments)
 {
-	record->signals = signals_take();
-	if (record->signals >= 0)
+	int result = 0;
+
+	if (record->options.has_command)
+		result = workload_prepare(&record->workload, arguments,
+					  !strcmp(record->options.output, "-"));
+	if (!result)
 		return EXIT_DONE;
-	message("signals: %s", strerror(-record->signals));
+	message("%s: %s", arguments[0], strerror(-result));
 	return EXIT_FAILED;
 }
 
-static int choose(struct record *record, bool has_command)
+static int run(struct record *record, char **arguments)
 {
-	const struct record_values *values = record->values;
-	int status = record_target_choose(values, has_command, &record->target);
+	const struct session_listener listener = {record, tell_file, tell_warning};
+	struct stackmap_error error;
+	int status, result = session_create(&record->options, &listener, &record->session, &error);
 
-	status = status
-			 ?: rotation_choose(values->rotate, values->keep, values->output,
-					    &record->recorder.rotation);
-	if (status || !values->flight || !rotation_is_on(&record->recorder.rotation))
-		return status;
-	message("--rotate: a flight recorder writes one file; SIGUSR2 has it write another");
-	return EXIT_USAGE;
-}
-
-static void prepare_recorder(struct record *record)
-{
-	struct recorder *recorder = &record->recorder;
-
-	recorder->capture = record->capture;
-	recorder->output = record->values->output;
-	recorder->frequency = record->target.sources.sources[0].frequency;
-	recorder->quiet = record->values->quiet;
-}
-
-static int run(struct record *record, int count, char **arguments)
-{
-	int status = choose(record, count > 0);
-
-	status = status ?: take_signals(record);
-	status = status ?: prepare_workload(record, count, arguments);
-	file_limit_raise();
-	status = status ?: create_capture(record);
+	if (result)
+		return message_failure(result, &error);
+	record->signals = signals_take();
+	if (record->signals < 0) {
+		message("signals: %s", strerror(-record->signals));
+		return EXIT_FAILED;
+	}
+	status = prepare_workload(record, arguments);
 	if (status)
 		return status;
-	prepare_recorder(record);
+	file_limit_raise();
+	result = session_open(record->session, record->workload.pid, record->workload.path, &error);
+	if (result)
+		return message_failure(result, &error);
 	status = start(record, arguments);
 	if (status)
 		return status;
-	record_events(record);
-	status = finish(record);
-	if (record->values->verbose)
-		user_way_tell_counts(record->capture);
-	if (!status && !record->recorder.produced && !record->values->quiet)
-		no_events_explain(record->values, &record->target, record->capture,
-				  record->workload.ended ? record->workload.cpu_ns : UINT64_MAX);
-	return status;
+	if (session_kind(record->session) != SESSION_SNAPSHOT)
+		record_events(record);
+	return finish(record);
 }
 
-static int record_run(const void *values, int count, char **operands)
+static int record_run(const void *arg, int count, char **operands)
 {
-	struct record record = {.values = values, .signals = -1};
+	const struct record_values *values = arg;
+	struct record record = {.values = values, .options = values->session, .signals = -1};
 	int status;
 
-	if (record.values->instance)
-		return record_instance(values, count);
-
-	recorder_init(&record.recorder);
-	status = run(&record, count, operands);
-	recorder_clear(&record.recorder);
-	capture_free(&record.capture);
+	record.options.has_command = count > 0;
+	record.options.use = SESSION_TAKE_OR_COPY;
+	status = run(&record, operands);
+	session_close(&record.session);
 	status = end_workload(&record, status);
 	workload_clear(&record.workload);
-	record_target_clear(&record.target);
 	if (record.signals >= 0)
 		close(record.signals);
 	signals_end_interrupted();
 	return status;
 }
 
-#define ROW(member_, ...) TARGET_ROW(struct record_values, member_, __VA_ARGS__)
+#define ROW(member_, ...) TARGET_ROW(struct record_values, session.member_, __VA_ARGS__)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	TARGET_EVENT_ROWS(struct record_values, , "999"),
+	TARGET_EVENT_ROWS(struct record_values, session., "999"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
-	TARGET_TASK_ROWS(struct record_values, ),
+	TARGET_TASK_ROWS(struct record_values, session.),
 	ROW(instance, .name = "instance", .type = OPTION_STRING, .argument = "NAME",
 	    .group = "Recording",
 	    .help = "the events of an instance, until Ctrl-C or its end; what a flight one holds now"),
@@ -355,10 +285,10 @@ static const struct option_row rows[] = {
 	    .help = "a file for each 60s, 10min, 2h or 100M: FILE.0001, FILE.0002..."),
 	ROW(keep, .name = "keep", .type = OPTION_U64, .argument = "N", .group = "Recording",
 	    .min = 1, .max = UINT32_MAX, .help = "with --rotate: remove the oldest beyond N files"),
-	TARGET_SIZE_ROWS(struct record_values, ),
-	ROW(quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",
+	TARGET_SIZE_ROWS(struct record_values, session.),
+	TARGET_ROW(struct record_values, quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",
 	    .help = "print nothing but errors"),
-	ROW(verbose, .name = "verbose", .letter = 'v', .type = OPTION_FLAG, .group = "Recording",
+	TARGET_ROW(struct record_values, verbose, .name = "verbose", .letter = 'v', .type = OPTION_FLAG, .group = "Recording",
 	    .help = "print how many user stacks were unwound at the event, and why others were not"),
 	{0},
 };
@@ -372,8 +302,6 @@ const struct command record_command = {
 	.summary = "record events with their kernel and user stacks",
 	.rows = rows,
 	.values_bytes = sizeof(struct record_values),
-	.defaults = &(const struct record_values){.output = RECORDING_DEFAULT,
-						  .user_unwind = "auto",
-						  .frequency = RECORD_FREQUENCY_UNSET},
+	.defaults = &(const struct record_values){.session = {.output = RECORDING_DEFAULT}},
 	.run = record_run,
 };

@@ -7,28 +7,29 @@
 #include <stdlib.h>
 
 #include "capture/bpffs/folder.h"
-#include "capture/capture.h"
 #include "capture/instance/persist.h"
 #include "command.h"
 #include "command_line.h"
 #include "process/file_limit.h"
 #include "process/signals.h"
-#include "recording/record_target.h"
+#include "recording/record_rows.h"
 #include "recording/user_way.h"
+#include "session/session.h"
 #include "table.h"
 #include "terminal/message.h"
 
 struct start_values {
-	struct record_values record;
+	struct session_options record;
 	const char *group;
+	bool quiet;
 };
 
 struct start {
 	const struct start_values *values;
-	struct record_target target;
+	struct session_options options;
 	gid_t group;
 	struct folder *folder;
-	struct capture *capture;
+	struct session *session;
 };
 
 static int choose_group(const char *name, gid_t *group)
@@ -39,7 +40,7 @@ static int choose_group(const char *name, gid_t *group)
 	*group = FOLDER_NO_GROUP;
 	if (found)
 		*group = found->gr_gid;
-	else if (name && !option_number(name, false, &number) && number < FOLDER_NO_GROUP)
+	else if (name && !number_parse(name, false, &number) && number < FOLDER_NO_GROUP)
 		*group = number;
 	else if (name) {
 		message("--group %s: no such group", name);
@@ -51,44 +52,36 @@ static int choose_group(const char *name, gid_t *group)
 /* Without any other choice it is the whole machine. */
 static int choose(struct start *start)
 {
-	struct record_values chosen = start->values->record;
-	int status;
-
-	chosen.all = chosen.all || !chosen.pids.count;
-	status = record_target_choose(&chosen, false, &start->target);
-	return status ?: choose_group(start->values->group, &start->group);
-}
-
-static int create(struct start *start, struct stackmap_error *error)
-{
-	const struct record_values *values = &start->values->record;
-	struct capture_options options = record_target_options(values, &start->target);
+	struct session_options *options = &start->options;
+	struct stackmap_error error;
 	int result;
 
-	options.has_files = true;
-	result = capture_create(&options, &start->capture, error);
-	result = result ?: record_target_follow(&start->target, start->capture, error);
-	return result ?: capture_attach(start->capture, error);
+	*options = start->values->record;
+	options->all = options->all || !options->pids.count;
+	options->has_files = true;
+	result = session_create(options, NULL, &start->session, &error);
+	return result ? message_failure(result, &error)
+		      : choose_group(start->values->group, &start->group);
 }
 
 static void say_what_comes(const struct start *start, const char *name,
 			   const struct stackmap_error *files_refusal)
 {
-	const struct record_values *values = &start->values->record;
+	struct capture *capture = session_capture(start->session);
 
-	if (values->quiet)
+	if (start->values->quiet)
 		return;
-	if (!values->flight)
+	if (!start->options.flight)
 		message("%s: records until its rings are full; 'stackmap record --instance %s' "
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
-	user_way_tell(start->capture);
-	if (loaded_lacks_deferral(capture_loaded(start->capture)) &&
-	    !capture_refusals(start->capture)->user_stacks.message[0])
+	user_way_tell(capture);
+	if (loaded_lacks_deferral(capture_loaded(capture)) &&
+	    !capture_refusals(capture)->user_stacks.message[0])
 		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
 			"they are walked by frame pointers",
 			name);
-	if (loaded_lacks_engine(capture_loaded(start->capture)))
+	if (loaded_lacks_engine(capture_loaded(capture)))
 		message("%s: it cannot share the engine that is running, of another build or "
 			"incomplete; its user stacks are unwound for it alone",
 			name);
@@ -101,18 +94,22 @@ static void say_what_comes(const struct start *start, const char *name,
 
 static int run(struct start *start, const char *name)
 {
-	struct persist_options options = {.group = start->group, .pids = &start->target.pids};
+	struct persist_options options = {.group = start->group,
+					  .pids = &session_target(start->session)->pids};
 	struct stackmap_error error, files_refusal;
+	struct capture *capture;
 	char *command_line;
-	int result = folder_claim(name, &start->folder, &error) ?: create(start, &error);
+	int result = folder_claim(name, &start->folder, &error)
+			     ?: session_open(start->session, 0, NULL, &error)
+			     ?: session_start(start->session, &error);
 
 	if (result)
 		return message_failure(result, &error);
+	capture = session_capture(start->session);
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
-	options.symbolizers = capture_symbolizers(start->capture);
-	result = persist(capture_loaded(start->capture), start->folder, &options, &files_refusal,
-			 &error);
+	options.symbolizers = capture_symbolizers(capture);
+	result = persist(capture_loaded(capture), start->folder, &options, &files_refusal, &error);
 	free(command_line);
 	if (result)
 		return message_failure(result, &error);
@@ -129,9 +126,8 @@ static int start_run(const void *values, int count, char **operands)
 	file_limit_raise();
 	signals_take();
 	status = choose(&start) ?: run(&start, operands[0]);
-	capture_free(&start.capture);
+	session_close(&start.session);
 	folder_close(&start.folder);
-	record_target_clear(&start.target);
 	if (status)
 		signals_end_interrupted();
 	return status;
@@ -149,7 +145,7 @@ static const struct option_row rows[] = {
 	TARGET_SIZE_ROWS(struct start_values, record.),
 	TARGET_ROW(struct start_values, group, .name = "group", .type = OPTION_STRING,
 	    .argument = "GROUP", .group = "Recording", .help = "this group may read its files, too"),
-	TARGET_ROW(struct start_values, record.quiet, .name = "quiet", .letter = 'q',
+	TARGET_ROW(struct start_values, quiet, .name = "quiet", .letter = 'q',
 	    .type = OPTION_FLAG, .group = "Recording", .help = "print nothing but errors"),
 	{0},
 };
@@ -163,7 +159,5 @@ const struct command start_command = {
 	.summary = "record without a process, until 'stackmap stop NAME'",
 	.rows = rows,
 	.values_bytes = sizeof(struct start_values),
-	.defaults = &(const struct start_values){.record = {.user_unwind = "auto",
-							    .frequency = RECORD_FREQUENCY_UNSET}},
 	.run = start_run,
 };

@@ -20,6 +20,7 @@
 #include "error.h"
 #include "process/signals.h"
 #include "recording/no_events.h"
+#include "recording/record_rows.h"
 #include "terminal/message.h"
 #include "top/top_feed.h"
 #include "top/top_screen.h"
@@ -31,7 +32,7 @@
 #define DELAY_OF_STORE 10
 
 struct top_values {
-	struct record_values record;
+	struct session_options record;
 	struct from_values from;
 	u64 delay, iterations, lines;
 	const char *sort;
@@ -193,11 +194,11 @@ static int add_window(struct top *top, struct stackmap_error *error)
 /* In how many ms there is more to do, or -errno. */
 static int work(struct top *top, struct stackmap_error *error)
 {
-	int ms = top_feed_visit(&top->feed), result = 0;
+	int ms = top_feed_visit(&top->feed, error), result = 0;
 	u64 now = clock_ms();
 
 	if (ms < 0)
-		return error_set(error, -ms, "top: %s", strerror(-ms));
+		return ms;
 	if (!ms || now >= top->next_refresh)
 		result = add_window(top, error);
 	if (!result && now >= top->next_refresh)
@@ -348,8 +349,7 @@ static int watch(struct top *top, struct stackmap_error *error)
 }
 
 /* What became of the events is the last that is said; in text it stands with each refresh. */
-static int end_watch(struct top *top, const struct record_values *record, int result,
-		     const struct stackmap_error *error)
+static int end_watch(struct top *top, int result, const struct stackmap_error *error)
 {
 	bool had_screen = top->screen;
 
@@ -360,9 +360,9 @@ static int end_watch(struct top *top, const struct record_values *record, int re
 	}
 	if (had_screen)
 		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
-	if (top->refreshes && !top->feed.instance && !top->feed.store.values &&
-	    !top->feed.ledger.produced && !capture_events(top->feed.capture))
-		no_events_explain(record, &top->feed.target, top->feed.capture, UINT64_MAX);
+	if (top->refreshes && top->feed.session && !top->feed.options.instance &&
+	    !top->feed.ledger.produced && !capture_events(session_capture(top->feed.session)))
+		no_events_explain(&top->feed.options, top->feed.session, UINT64_MAX);
 	return EXIT_DONE;
 }
 
@@ -388,19 +388,19 @@ static int begin(struct top *top)
 }
 
 /* The whole machine, a hundred times a second, unless something else is named. */
-static struct record_values choose_record(const struct record_values *values, bool is_store)
+static struct session_options choose_record(const struct session_options *values, bool is_store)
 {
-	struct record_values chosen = *values;
+	struct session_options chosen = *values;
 
 	if (chosen.instance || is_store)
 		return chosen;
 	chosen.all = chosen.all || !chosen.pids.count;
-	if (!chosen.events.count && chosen.frequency == RECORD_FREQUENCY_UNSET)
+	if (!chosen.events.count && !chosen.frequency)
 		chosen.frequency = FREQUENCY_DEFAULT;
 	return chosen;
 }
 
-static int run(struct top *top, const struct record_values *record)
+static int run(struct top *top, const struct session_options *record)
 {
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
@@ -414,13 +414,13 @@ static int run(struct top *top, const struct record_values *record)
 		return status;
 	top->began = clock_ms();
 	top->next_refresh = top->began + (top->feed.store.values ? 0 : delay_ms(top));
-	return end_watch(top, record, watch(top, &error), &error);
+	return end_watch(top, watch(top, &error), &error);
 }
 
 static int top_run(const void *arg, int count, char **operands)
 {
 	struct top top = {.values = arg, .signals = -1};
-	const struct record_values record =
+	const struct session_options record =
 		choose_record(&top.values->record, top.values->from.url);
 	int status = run(&top, &record);
 
@@ -477,9 +477,6 @@ const struct command top_command = {
 	.summary = "watch the hottest functions and stacks, live",
 	.rows = rows,
 	.values_bytes = sizeof(struct top_values),
-	.defaults = &(const struct top_values){.record = {.user_unwind = "auto",
-							  .frequency = RECORD_FREQUENCY_UNSET},
-					       .lines = 20,
-					       .sort = "self"},
+	.defaults = &(const struct top_values){.lines = 20, .sort = "self"},
 	.run = top_run,
 };

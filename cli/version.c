@@ -16,7 +16,7 @@
 #include "format/printable.h"
 #include "privilege/capability.h"
 #include "product_version.h"
-#include "recording/trial.h"
+#include "recording/session_face.h"
 #include "terminal/message.h"
 #include "version_commit.h"
 
@@ -98,7 +98,7 @@ static void print_user_stacks(void)
 	struct stackmap_error why = {};
 	enum user_way way;
 
-	if (trial_recording(&way, &why)) {
+	if (session_face_try(&way, &why)) {
 		line("recording:", why.message);
 		return;
 	}

@@ -4,9 +4,55 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "array.h"
+
+static int digits(const char *text, u64 *number, const char **end)
+{
+	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*number = strtoull(text, (char **)end, base);
+	return errno ? -errno : 0;
+}
+
+static unsigned int suffix_shift(char letter)
+{
+	switch (toupper((unsigned char)letter)) {
+	case 'K':
+		return 10;
+	case 'M':
+		return 20;
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+int number_parse(const char *text, bool suffix, u64 *number)
+{
+	const char *end;
+	unsigned int shift;
+	u64 value;
+	int err = digits(text, &value, &end);
+
+	if (err)
+		return err;
+	shift = suffix ? suffix_shift(*end) : 0;
+	if (shift)
+		end++;
+	if (*end)
+		return -EINVAL;
+	if (value > UINT64_MAX >> shift)
+		return -ERANGE;
+	*number = value << shift;
+	return 0;
+}
 
 static int parse_number(const char **text, u64 *number)
 {

@@ -8,6 +8,10 @@
 
 #include "scalar.h"
 
+/* Parses a whole text as a number: decimal or 0x..., no sign; with `suffix` also K, M, G (powers of
+ * 1024). 0, -EINVAL or -ERANGE. */
+int number_parse(const char *text, bool suffix, u64 *number);
+
 struct number_range {
 	u64 first, last; /* both included */
 };

@@ -114,11 +114,10 @@ static int choose_services(struct agent_choice *choice)
 /* The whole machine, unless something else is named: CPU samples, and what keeps tasks waiting. */
 static void choose_events(struct agent_choice *choice)
 {
-	struct record_values *record = &choice->values.record;
+	struct session_options *record = &choice->values.record;
 
 	record->all = true;
-	if (record->events.count || record->off_cpu || record->wakers ||
-	    record->frequency != RECORD_FREQUENCY_UNSET)
+	if (record->events.count || record->off_cpu || record->wakers || record->frequency)
 		return;
 	record->frequency = FREQUENCY_DEFAULT;
 	record->off_cpu = true;

@@ -4,11 +4,11 @@
 #define CLI_AGENT_CHOICE_H
 
 #include "agent/service_names.h"
-#include "recording/record_target.h"
+#include "session/session_options.h"
 #include "store/wire/store_url.h"
 
 struct agent_values {
-	struct record_values record;
+	struct session_options record;
 	const char *to, *user, *password_file, *bearer_file, *ca_file, *host, *spool, *exemplars,
 		*cpu, *config;
 	bool allow_cleartext;

@@ -65,10 +65,12 @@ static int keep(const char *path, int fd, struct stackmap_error *error)
 
 void exemplars_keep(struct exemplars *exemplars, int fd)
 {
-	char *path = rotation_next(&exemplars->rotation, clock_ms());
-	struct stackmap_error error;
+	struct stackmap_error error, removal;
+	char *path = rotation_next(&exemplars->rotation, clock_ms(), &removal);
 	bool failed = path && keep(path, fd, &error);
 
+	if (removal.message[0])
+		message_error(&removal);
 	if (failed && !exemplars->failed)
 		message_error(&error);
 	exemplars->failed = failed;

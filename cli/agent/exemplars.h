@@ -6,7 +6,7 @@
 #ifndef CLI_AGENT_EXEMPLARS_H
 #define CLI_AGENT_EXEMPLARS_H
 
-#include "recording/rotation.h"
+#include "session/rotation.h"
 
 struct exemplars {
 	struct rotation rotation;

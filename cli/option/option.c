@@ -5,7 +5,6 @@
  */
 #include "option.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -89,51 +88,6 @@ static const char *spelling(const struct option_row *row, int value, char *text,
 	return text;
 }
 
-static int digits(const char *text, u64 *number, const char **end)
-{
-	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	errno = 0;
-	*number = strtoull(text, (char **)end, base);
-	return errno ? -errno : 0;
-}
-
-static unsigned int suffix_shift(char letter)
-{
-	switch (toupper((unsigned char)letter)) {
-	case 'K':
-		return 10;
-	case 'M':
-		return 20;
-	case 'G':
-		return 30;
-	default:
-		return 0;
-	}
-}
-
-int option_number(const char *text, bool suffix, u64 *number)
-{
-	const char *end;
-	unsigned int shift;
-	u64 value;
-	int err = digits(text, &value, &end);
-
-	if (err)
-		return err;
-	shift = suffix ? suffix_shift(*end) : 0;
-	if (shift)
-		end++;
-	if (*end)
-		return -EINVAL;
-	if (value > UINT64_MAX >> shift)
-		return -ERANGE;
-	*number = value << shift;
-	return 0;
-}
-
 static const char *size_text(u64 size, char *text, size_t bytes)
 {
 	static const char suffix[] = {'\0', 'K', 'M', 'G'};
@@ -167,7 +121,7 @@ static int set_number(const struct option_row *row, const char *option, const ch
 		      u64 *target)
 {
 	u64 number;
-	int err = option_number(text, row->type == OPTION_SIZE, &number);
+	int err = number_parse(text, row->type == OPTION_SIZE, &number);
 
 	if (err == -EINVAL && row->type == OPTION_U64) {
 		message("%s %s: not a number", option, text);

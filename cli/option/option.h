@@ -74,10 +74,6 @@ enum option_result option_parse(const struct command *command, int argc, char **
 				int *first);
 void option_clear(const struct command *command, void *values);
 
-/* Parses a number like an option: decimal or 0x..., no sign, no rest; with `suffix` also K, M, G.
- * 0, -EINVAL or -ERANGE. */
-int option_number(const char *text, bool suffix, u64 *number);
-
 /* Returns the next word of `*words`, as in a row, and its length, and advances; NULL at the end. */
 const char *option_word(const char **words, size_t *length);
 

@@ -115,28 +115,29 @@ static void list_sources(const struct source_list *sources, char *text)
 		text_list_add(text, TEXT_BYTES, "...");
 }
 
-static void list_filters(const struct record_values *values, char *text)
+static void list_filters(const struct session_options *options, char *text)
 {
 	char filter[TEXT_BYTES];
 
 	text[0] = '\0';
-	for (size_t i = 0; i < values->comms.count; i++) {
-		snprintf(filter, sizeof(filter), "--comm %s", values->comms.items[i]);
+	for (size_t i = 0; i < options->comms.count; i++) {
+		snprintf(filter, sizeof(filter), "--comm %s", options->comms.items[i]);
 		text_list_add(text, TEXT_BYTES, filter);
 	}
-	if (values->cgroup) {
-		snprintf(filter, sizeof(filter), "--cgroup %s", values->cgroup);
+	if (options->cgroup) {
+		snprintf(filter, sizeof(filter), "--cgroup %s", options->cgroup);
 		text_list_add(text, TEXT_BYTES, filter);
 	}
-	if (values->cpus) {
-		snprintf(filter, sizeof(filter), "-C %s", values->cpus);
+	if (options->cpus) {
+		snprintf(filter, sizeof(filter), "-C %s", options->cpus);
 		text_list_add(text, TEXT_BYTES, filter);
 	}
 }
 
-void no_events_explain(const struct record_values *values, const struct record_target *target,
-		       const struct capture *capture, u64 command_cpu_ns)
+void no_events_explain(const struct session_options *options, const struct session *session,
+		       u64 command_cpu_ns)
 {
+	const struct session_target *target = session_target(session);
 	static const char *const tasks[] = {
 		[TASKS_ALL] = "any task",
 		[TASKS_OF_PIDS] = "the processes of -p",
@@ -144,16 +145,16 @@ void no_events_explain(const struct record_values *values, const struct record_t
 	};
 	char sources[TEXT_BYTES], filters[TEXT_BYTES];
 	u64 rate = lowest_rate(&target->sources);
-	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? record_target_cpu_ns(target)
+	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? session_target_cpu_ns(target)
 		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
 							 : UINT64_MAX;
 
-	if (values->comms.count && !capture_met_comm(capture)) {
-		explain_comms(&values->comms);
+	if (options->comms.count && !capture_met_comm(session_capture(session))) {
+		explain_comms(&options->comms);
 		return;
 	}
-	if (values->cgroup && is_empty_cgroup(values->cgroup)) {
-		message("0 events: no task is in --cgroup %s", values->cgroup);
+	if (options->cgroup && is_empty_cgroup(options->cgroup)) {
+		message("0 events: no task is in --cgroup %s", options->cgroup);
 		return;
 	}
 	if (rate && !cpu_ns) {
@@ -167,7 +168,7 @@ void no_events_explain(const struct record_values *values, const struct record_t
 		return;
 	}
 	list_sources(&target->sources, sources);
-	list_filters(values, filters);
+	list_filters(options, filters);
 	message("0 events: there was no %s in %s%s%s%s", sources, tasks[target->tasks],
 		filters[0] ? " (" : "", filters, filters[0] ? ")" : "");
 }

@@ -3,11 +3,10 @@
 #ifndef CLI_NO_EVENTS_H
 #define CLI_NO_EVENTS_H
 
-#include "capture/capture.h"
-#include "record_target.h"
+#include "session/session.h"
 
 /* Prints one line. `command_cpu_ns`: CPU time that the command has taken; UINT64_MAX: not known. */
-void no_events_explain(const struct record_values *values, const struct record_target *target,
-		       const struct capture *capture, u64 command_cpu_ns);
+void no_events_explain(const struct session_options *options, const struct session *session,
+		       u64 command_cpu_ns);
 
 #endif

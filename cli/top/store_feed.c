@@ -12,7 +12,7 @@
 
 #define SINCE_DEFAULT "5m"
 
-static int check_options(const struct record_values *record)
+static int check_options(const struct session_options *record)
 {
 	const struct {
 		const char *name;
@@ -28,7 +28,7 @@ static int check_options(const struct record_values *record)
 		{"--user-at-syscall", record->user_at_syscall},
 		{"--max-depth", record->max_depth},
 		{"--ring", record->ring},
-		{"--frequency", record->frequency != RECORD_FREQUENCY_UNSET},
+		{"--frequency", record->frequency},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
@@ -40,7 +40,7 @@ static int check_options(const struct record_values *record)
 }
 
 /* The lists point into the feed, which is not moved then. */
-static void choose_events(struct store_feed *feed, const struct record_values *record)
+static void choose_events(struct store_feed *feed, const struct session_options *record)
 {
 	struct string_list *wanted = feed->choice.question.wanted;
 
@@ -53,7 +53,7 @@ static void choose_events(struct store_feed *feed, const struct record_values *r
 }
 
 int store_feed_open(struct store_feed *feed, const struct from_values *from,
-		    const struct record_values *record)
+		    const struct session_options *record)
 {
 	struct from_values values = *from;
 	struct shards *shards;

@@ -3,7 +3,7 @@
 #ifndef CLI_STORE_FEED_H
 #define CLI_STORE_FEED_H
 
-#include "recording/record_target.h"
+#include "session/session_options.h"
 #include "view/from.h"
 
 struct store_feed {
@@ -16,7 +16,7 @@ struct store_feed {
 
 /* Asks for nothing yet but whether the store is there. Exit status; what is wrong was said. */
 int store_feed_open(struct store_feed *feed, const struct from_values *from,
-		    const struct record_values *record);
+		    const struct session_options *record);
 /* Exit status: whether all servers were there at the last refresh; it says which were not. */
 int store_feed_close(struct store_feed *feed);
 

@@ -7,19 +7,11 @@
  */
 #include "live.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/bpffs/folder.h"
-#include "capture/capture.h"
-#include "capture/instance/metadata.h"
-#include "capture/instance/reset.h"
-#include "capture/live_recording.h"
-#include "capture/live_window.h"
-#include "capture/recording_info.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
@@ -28,102 +20,67 @@
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
+#include "session/session.h"
 #include "terminal/message.h"
-#include "trace/ledger_sum.h"
 
 #define WINDOW_MS 200
-#define ROUND_MS 20 /* longest delay that looks immediate */
+#define VISIT_MS 20 /* longest delay that looks immediate */
+
+struct trace_reader *live_open(const char *name, const char *later_file)
+{
+	const struct session_options options = {
+		.instance = name, .use = SESSION_COPY, .windows = true};
+	const struct privilege_needs needs = {.reads_files = true, .later_file = later_file};
+	struct session *session = NULL;
+	struct trace_reader *reader = NULL;
+	struct stackmap_error error;
+	int result;
+
+	file_limit_raise();
+	result = session_create(&options, NULL, &session, &error)
+			 ?: session_open(session, 0, NULL, &error)
+			 ?: privilege_give_up(&needs, &error)
+			 ?: session_take(session, &reader, NULL, &error);
+	if (result)
+		message_error(&error);
+	session_close(&session);
+	return reader;
+}
 
 struct following {
 	const struct live_viewer *viewer;
-	struct folder *folder;
-	struct capture *capture;
-	struct recording_info info;
-	struct live_window window;
-	struct trace_ledger ledger; /* sum of all windows */
+	struct session *session;
 	int signals;
 	bool ended;
 };
 
-/* The ledger of the instance since its start. */
-static void init_info(struct recording_info *info, struct capture *capture)
-{
-	const struct metadata *metadata = capture_metadata(capture);
-
-	recording_info_init(info, capture, metadata->sources.sources[0].frequency,
-			    metadata->command);
-}
-
-/* The lock excludes resets and other snapshots. */
-static int open_locked(struct folder *folder, struct capture **capture,
-		       struct stackmap_error *error)
-{
-	return folder_lock_wait(folder, error) ?: capture_open(folder, capture, error);
-}
-
-static struct trace_reader *snapshot(struct capture *capture, const char *name,
-				     const char *later_file)
-{
-	const struct privilege_needs needs = {.reads_files = true, .later_file = later_file};
-	struct recording_info info;
-	struct stackmap_error error;
-	struct trace_reader *reader;
-
-	if (privilege_drop(&needs))
-		return NULL;
-	init_info(&info, capture);
-	if (!live_recording_open(capture, &info.info, name, &reader, &error))
-		return reader;
-	message_error(&error);
-	return NULL;
-}
-
-struct trace_reader *live_open(const char *name, const char *later_file)
-{
-	struct trace_reader *reader = NULL;
-	struct stackmap_error error;
-	struct folder *folder = NULL;
-	struct capture *capture = NULL;
-	int result;
-
-	file_limit_raise();
-	result = folder_open(name, &folder, &error) ?: open_locked(folder, &capture, &error);
-	if (result)
-		message_error(&error);
-	else
-		reader = snapshot(capture, name, later_file);
-	capture_free(&capture);
-	folder_close(&folder);
-	return reader;
-}
-
 /* Waits for events and for the time to sort them, or for the end. */
-static int fill_window(struct following *following)
+static int fill_window(struct following *following, struct stackmap_error *error)
 {
-	u64 events = 0, end = UINT64_MAX;
-	int ms = 0, result = 0;
+	u64 end = UINT64_MAX;
+	int ms = 0;
 
-	while (!result && !following->ended && clock_ms() < end) {
+	while (ms >= 0 && !following->ended && clock_ms() < end) {
 		following->ended = signal_asks_to_end(signals_wait(following->signals, ms)) ||
-				   !folder_is_there(following->folder);
+				   session_is_over(following->session);
 		if (following->ended)
 			interrupt_end(); /* the last window waits a short time for names */
-		result = live_window_drain(&following->window, &ms, &events);
-		if (events && end == UINT64_MAX)
+		ms = session_visit(following->session, error);
+		if (end == UINT64_MAX && capture_events(session_capture(following->session)))
 			end = clock_ms() + WINDOW_MS;
-		ms = ms < ROUND_MS ? ms : ROUND_MS;
+		ms = ms < VISIT_MS ? ms : VISIT_MS;
 	}
-	return result;
+	return ms < 0 ? ms : 0;
 }
 
 static int show_window(struct following *following, struct stackmap_error *error)
 {
 	struct trace_reader *reader;
-	int result = live_window_close(&following->window, &reader, error);
+	int result = following->ended ? session_stop(following->session, error) : 0;
 
+	result = result ?: session_take(following->session, &reader, NULL, error);
 	if (result)
 		return result;
-	ledger_add(&following->ledger, trace_reader_ledger(reader));
 	signals_release(); /* the reader of standard output may have gone */
 	result = following->viewer->show(following->viewer->arg, reader, error);
 	trace_reader_close(&reader);
@@ -133,50 +90,28 @@ static int show_window(struct following *following, struct stackmap_error *error
 	return result;
 }
 
-static int follow_window(struct following *following, struct stackmap_error *error)
+static int follow(struct following *following, struct stackmap_error *error)
 {
-	int result = live_window_open(&following->window, following->capture, &following->info.info,
-				      folder_name(following->folder), error);
+	int result = 0;
 
-	if (result)
-		return result;
-	result = fill_window(following);
+	while (!result && !following->ended)
+		result = fill_window(following, error) ?: show_window(following, error);
 	if (!result)
-		return show_window(following, error);
-	live_window_discard(&following->window);
-	return error_set(error, -result, "%s: %s", folder_name(following->folder),
-			 strerror(-result));
-}
-
-/* The mode is known only after opening; an instance to drain is opened differently. */
-static int check_mode(struct folder *folder, struct stackmap_error *error)
-{
-	struct capture *capture;
-	const char *name = folder_name(folder);
-	int result = capture_open(folder, &capture, error);
-
-	if (result)
-		return result;
-	if (loaded_is_flight(capture_loaded(capture)))
-		result = error_set(error, EINVAL,
-				   "--follow: %s is a flight recorder, whose events nobody takes; "
-				   "'stackmap script --instance %s' shows what it holds now",
-				   name, name);
-	capture_free(&capture);
+		ledger_print(session_ledger(following->session), "stackmap: ledger: ", stderr);
 	return result;
 }
 
-static int begin(struct following *following, const char *name, struct stackmap_error *error)
+static int begin(struct following *following, const struct session_options *options,
+		 struct stackmap_error *error)
 {
 	int result;
 
 	file_limit_raise();
-	result = folder_open(name, &following->folder, error)
-			 ?: check_mode(following->folder, error)
-			 ?: capture_open_reader(following->folder, &following->capture, error);
+	result = session_create(options, NULL, &following->session, error)
+			 ?: session_open(following->session, 0, NULL, error)
+			 ?: session_start(following->session, error);
 	if (result)
 		return result;
-	init_info(&following->info, following->capture);
 	following->signals = signals_take();
 	following->ended = !signals_hold();
 	if (following->signals >= 0)
@@ -184,38 +119,19 @@ static int begin(struct following *following, const char *name, struct stackmap_
 	return error_set(error, -following->signals, "signals: %s", strerror(-following->signals));
 }
 
-static int follow(struct following *following, struct stackmap_error *error)
-{
-	int result = 0;
-
-	while (!result && !following->ended)
-		result = follow_window(following, error);
-	if (!result)
-		ledger_print(&following->ledger, "stackmap: ledger: ", stderr);
-	return result;
-}
-
-static void end(struct following *following)
-{
-	if (following->signals >= 0)
-		close(following->signals);
-	capture_free(&following->capture);
-	folder_close(&following->folder);
-}
-
 int live_follow(const char *name, const struct live_viewer *viewer)
 {
+	const struct session_options options = {
+		.instance = name, .use = SESSION_TAKE, .windows = true};
 	const struct privilege_needs needs = {.reads_files = true};
 	struct following following = {.viewer = viewer, .signals = -1};
 	struct stackmap_error error;
-	int result = begin(&following, name, &error), status = EXIT_DONE;
+	int result = begin(&following, &options, &error)
+			     ?: privilege_give_up(&needs, &error)
+			     ?: follow(&following, &error);
 
-	if (!result)
-		status = privilege_drop(&needs);
-	if (!result && !status)
-		result = follow(&following, &error);
-	if (result)
-		status = message_failure(result, &error);
-	end(&following);
-	return status;
+	if (following.signals >= 0)
+		close(following.signals);
+	session_close(&following.session);
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }

@@ -7,11 +7,14 @@
 #include "recorder/capture_opts.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 
 #define SIZE_MAX_KNOWN 4096 /* no version has as much: it was not set */
+#define WINDOW_EVENTS_MAX 100000
 
 static bool is_zero(const char *bytes, size_t count)
 {
@@ -38,47 +41,62 @@ int capture_opts_read(const struct stackmap_capture_opts *given, struct stackmap
 	return 0;
 }
 
-static int choose_sources(const struct stackmap_capture_opts *opts, struct source_list *sources,
-			  struct stackmap_error *error)
+/* "12,34". NULL: no memory. */
+static char *list_pids(const int32_t *pids)
 {
-	u64 frequency = opts->frequency ?: SAMPLE_FREQUENCY_DEFAULT;
-	int result = 0;
+	char *text = NULL, *longer;
 
-	if (!opts->events)
-		return source_list_add_sample(sources, frequency, error);
-	for (const char *const *event = opts->events; *event && !result; event++)
-		result = source_list_add(sources, *event, opts->frequency, error);
-	if (!result && !sources->count)
-		return error_set(error, EINVAL, "stackmap_capture_opts: no events");
-	return result;
+	for (; *pids; pids++) {
+		int result = asprintf(&longer, "%s%s%d", text ?: "", text ? "," : "", *pids);
+
+		free(text);
+		if (result < 0)
+			return NULL;
+		text = longer;
+	}
+	return text;
 }
 
-int capture_target_choose(const struct stackmap_capture_opts *opts, struct capture_target *target,
-			  struct stackmap_error *error)
+int capture_request_make(const struct stackmap_capture_opts *opts, struct capture_request *request,
+			 struct stackmap_error *error)
 {
-	int result = opts->cpus ? online_cpus_choose(opts->cpus, target->cpu_mask, error) : 0;
+	bool has_pids = opts->pids && *opts->pids;
+	struct session_options *options = &request->options;
 
-	target->comm = opts->comm;
-	result = result ?: choose_sources(opts, &target->sources, error);
-	if (result)
-		return result;
-	target->options = (struct capture_options){
-		.sources = &target->sources,
-		.bits = opts->bits,
-		.ring_bytes = opts->ring_bytes,
-		.no_kernel_stacks = opts->no_kernel_stacks,
-		.no_user_stacks = opts->no_user_stacks,
-		.user_unwind = USER_UNWIND_AUTO,
-		.max_user_depth = opts->max_depth,
-		.by_task = opts->pids && *opts->pids,
-		.comms = {.items = &target->comm, .count = opts->comm != NULL},
+	if (opts->events && !*opts->events)
+		return error_set(error, EINVAL, "stackmap_capture_opts: no events");
+	request->path = opts->path ? strdup(opts->path) : NULL;
+	request->pids = has_pids ? list_pids(opts->pids) : NULL;
+	if ((opts->path && !request->path) || (has_pids && !request->pids))
+		return error_set(error, ENOMEM, "stackmap_capture_opts: %s", strerror(ENOMEM));
+	request->comm = opts->comm;
+	*options = (struct session_options){
+		.events.items = (const char **)opts->events,
+		.frequency = opts->frequency,
+		.no_kernel = opts->no_kernel_stacks,
+		.no_user = opts->no_user_stacks,
+		.max_depth = opts->max_depth,
+		.all = !has_pids,
+		.pids = {.items = (const char **)&request->pids, .count = has_pids},
+		.comms = {.items = &request->comm, .count = opts->comm != NULL},
 		.cgroup = opts->cgroup,
-		.cpu_mask = opts->cpus ? target->cpu_mask : NULL,
+		.cpus = opts->cpus,
+		.ring = opts->ring_bytes,
+		.bits = opts->bits,
+		.output = request->path,
+		.lenient = true,
+		.windows = !opts->path,
+		.window_events = WINDOW_EVENTS_MAX,
+		.name = "live",
 	};
+	while (opts->events && opts->events[options->events.count])
+		options->events.count++;
 	return 0;
 }
 
-void capture_target_clear(struct capture_target *target)
+void capture_request_clear(struct capture_request *request)
 {
-	source_list_clear(&target->sources);
+	free(request->path);
+	free(request->pids);
+	*request = (struct capture_request){};
 }

@@ -58,3 +58,32 @@ TEST(what_is_not_a_list)
 	assert_true(number_list_has(&list, UINT64_MAX));
 	number_list_clear(&list);
 }
+
+TEST(numbers)
+{
+	u64 number = 7;
+
+	assert_int_equal(number_parse("0x10", false, &number), 0);
+	assert_int_equal(number, 16);
+	assert_int_equal(number_parse("010", false, &number), 0);
+	assert_int_equal(number, 10);
+	assert_int_equal(number_parse("3k", true, &number), 0);
+	assert_int_equal(number, 3072);
+	assert_int_equal(number_parse("18446744073709551615", false, &number), 0);
+	assert_true(number == UINT64_MAX);
+	assert_int_equal(number_parse("18446744073709551616", false, &number), -ERANGE);
+	assert_int_equal(number_parse("17179869184G", true, &number), -ERANGE);
+}
+
+TEST(not_numbers)
+{
+	static const char *const words[] = {"",	  "-1", "+1", " 1", "1 ", "1K",
+					    "1x", "K",	"0x", "x",  "1.5"};
+	u64 number = 7;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		assert_int_equal(number_parse(words[i], false, &number), -EINVAL);
+	assert_int_equal(number_parse("1KB", true, &number), -EINVAL);
+	assert_int_equal(number_parse("1T", true, &number), -EINVAL);
+	assert_int_equal(number, 7);
+}

@@ -16,7 +16,7 @@
 #include "interrupt.h"
 #include "unwind_request.h"
 
-#define ROUND_MS 10
+#define RETRY_MS 10
 #define ROUNDS_MAX 100
 
 /* The kernel writes the context back to where it came from. */
@@ -72,7 +72,7 @@ int unwind_blocked_take(struct recording *recording)
 		left = take_round(recording);
 		if (left <= 0)
 			return left;
-		interrupt_nap(ROUND_MS);
+		interrupt_nap(RETRY_MS);
 	}
 	return 0;
 }

@@ -7,10 +7,11 @@ visits the rings each 100 ms has those of one in ten."""
 import glob
 import os
 import shutil
+import signal
 import subprocess
 
 from harness.agent import GETPPID
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
+from harness.cases import PROGRAMS, SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, names_of, parse_events
 from harness.sandbox import end, needs_root, recording
@@ -35,7 +36,7 @@ int main(int count, char **arguments)
   return 0; }
 """
 USER = 12345
-PROGRAMS = 100
+PROGRAM_COUNT = 100
 NAMED_LEAST = 50  # 87 to 99 of 100, the machine idle or busy
 
 
@@ -47,7 +48,7 @@ def run_programs():
     os.chmod(".", 0o755)
     os.mkdir("theirs")
     os.chown("theirs", USER, USER)
-    paths = [os.path.abspath("theirs/brief%d" % number) for number in range(PROGRAMS)]
+    paths = [os.path.abspath("theirs/brief%d" % number) for number in range(PROGRAM_COUNT)]
     for path in paths:
         shutil.copy("brief", path)
         os.chown(path, USER, USER)
@@ -57,7 +58,7 @@ def run_programs():
 
 
 def check_most(named):
-    assert len(named) >= NAMED_LEAST, "%d of %d programs have names" % (len(named), PROGRAMS)
+    assert len(named) >= NAMED_LEAST, "%d of %d programs have names" % (len(named), PROGRAM_COUNT)
 
 
 def check_events(events):
@@ -127,6 +128,27 @@ def test_follow():
             assert following.stderr.read() and not following.wait(SECONDS_MAX)
         shown.seek(0)
         check_events(parse_events(shown.read()))
+
+
+def test_library():
+    """A program of examples/ that follows all tasks by libstackmap, which names a stack's functions below its thread."""
+    needs_all()
+    follow = os.path.join(PROGRAMS, "..", "..", "examples", "follow")
+    with open("shown", "w+", encoding="utf-8") as shown:
+        with subprocess.Popen([follow, "0", GETPPID], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as following:
+            assert following.stdout.readline() == "ready\n"
+            reader = subprocess.Popen(["cat"], stdin=following.stdout, stdout=shown)
+            run_programs()
+            following.send_signal(signal.SIGINT)
+            assert not following.wait(SECONDS_MAX) and not reader.wait(SECONDS_MAX)
+        shown.seek(0)
+        named, thread = set(), None
+        for line in shown:
+            if " thread " in line:
+                thread = line.split()[2]
+            elif line.split() == ["brief"]:
+                named.add(thread)
+    check_most(named)
 
 
 if __name__ == "__main__":

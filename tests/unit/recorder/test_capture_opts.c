@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorder/capture_opts.h"
 #include "unit_test.h"
@@ -51,10 +52,13 @@ TEST(without_a_size_they_are_refused)
 
 static int choose(const struct stackmap_capture_opts *opts, struct stackmap_error *error)
 {
-	struct capture_target target = {};
-	int result = capture_target_choose(opts, &target, error);
+	struct capture_request request = {};
+	struct session_target target = {};
+	int result = capture_request_make(opts, &request, error)
+			     ?: session_target_choose(&request.options, &target, error);
 
-	capture_target_clear(&target);
+	session_target_clear(&target);
+	capture_request_clear(&request);
 	return result;
 }
 
@@ -73,41 +77,64 @@ TEST(what_is_not_there_is_refused)
 	assert_int_equal(choose(&no_event, &error), -ENOENT);
 }
 
+/* Fails the test if the options are refused. */
+static void choose_well(const struct stackmap_capture_opts *opts, struct capture_request *request,
+			struct session_target *target)
+{
+	assert_int_equal(capture_request_make(opts, request, NULL), 0);
+	assert_int_equal(session_target_choose(&request->options, target, NULL), 0);
+}
+
 TEST(options_are_those_of_a_capture)
 {
 	const struct stackmap_capture_opts opts = {
 		.events = (const char *const[]){"cpu-clock", "page-faults", NULL},
 		.frequency = 97,
-		.pids = (const int32_t[]){1, 0},
+		.pids = (const int32_t[]){1, getpid(), 0},
 		.comm = "sh",
 		.cpus = "0",
 		.bits = 12,
 		.no_kernel_stacks = 1};
-	struct capture_target target = {};
+	struct capture_request request = {};
+	struct session_target target = {};
 
-	assert_int_equal(capture_target_choose(&opts, &target, NULL), 0);
+	choose_well(&opts, &request, &target);
 	assert_int_equal(target.sources.count, 2);
 	assert_int_equal(target.sources.sources[0].frequency, 97);
-	assert_true(target.options.by_task);
-	assert_int_equal(target.options.comms.count, 1);
-	assert_string_equal(target.options.comms.items[0], "sh");
-	assert_int_equal(target.options.cpu_mask[0], 1);
-	assert_int_equal(target.options.bits, 12);
-	assert_true(target.options.no_kernel_stacks);
-	assert_false(target.options.no_user_stacks);
-	capture_target_clear(&target);
+	assert_int_equal(target.pids.count, 2);
+	assert_int_equal(target.pids.ranges[1].first, getpid());
+	assert_true(target.capture.by_task);
+	assert_int_equal(target.capture.comms.count, 1);
+	assert_string_equal(target.capture.comms.items[0], "sh");
+	assert_int_equal(target.capture.cpu_mask[0], 1);
+	assert_int_equal(target.capture.bits, 12);
+	assert_true(target.capture.no_kernel_stacks);
+	assert_false(target.capture.no_user_stacks);
+	session_target_clear(&target);
+	capture_request_clear(&request);
 }
 
 TEST(samples_of_all_by_default)
 {
 	const struct stackmap_capture_opts opts = {.size = sizeof(opts)};
-	struct capture_target target = {};
+	struct capture_request request = {};
+	struct session_target target = {};
 
-	assert_int_equal(capture_target_choose(&opts, &target, NULL), 0);
+	choose_well(&opts, &request, &target);
 	assert_int_equal(target.sources.count, 1);
 	assert_int_equal(target.sources.sources[0].frequency, SAMPLE_FREQUENCY_DEFAULT);
-	assert_false(target.options.by_task);
-	assert_null(target.options.cpu_mask);
-	assert_int_equal(target.options.comms.count, 0);
-	capture_target_clear(&target);
+	assert_false(target.capture.by_task);
+	assert_null(target.capture.cpu_mask);
+	assert_int_equal(target.capture.comms.count, 0);
+	session_target_clear(&target);
+	capture_request_clear(&request);
+}
+
+TEST(a_frequency_without_samples_is_no_error)
+{
+	const struct stackmap_capture_opts opts = {
+		.events = (const char *const[]){"syscalls:sys_enter_getppid", NULL},
+		.frequency = 97};
+
+	assert_int_equal(choose(&opts, NULL), 0);
 }

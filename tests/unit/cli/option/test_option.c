@@ -168,35 +168,6 @@ TEST(help_shows_every_row)
 	free(text);
 }
 
-TEST(numbers)
-{
-	u64 number = 7;
-
-	assert_int_equal(option_number("0x10", false, &number), 0);
-	assert_int_equal(number, 16);
-	assert_int_equal(option_number("010", false, &number), 0);
-	assert_int_equal(number, 10);
-	assert_int_equal(option_number("3k", true, &number), 0);
-	assert_int_equal(number, 3072);
-	assert_int_equal(option_number("18446744073709551615", false, &number), 0);
-	assert_true(number == UINT64_MAX);
-	assert_int_equal(option_number("18446744073709551616", false, &number), -ERANGE);
-	assert_int_equal(option_number("17179869184G", true, &number), -ERANGE);
-}
-
-TEST(not_numbers)
-{
-	static const char *const words[] = {"",	  "-1", "+1", " 1", "1 ", "1K",
-					    "1x", "K",	"0x", "x",  "1.5"};
-	u64 number = 7;
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		assert_int_equal(option_number(words[i], false, &number), -EINVAL);
-	assert_int_equal(option_number("1KB", true, &number), -EINVAL);
-	assert_int_equal(option_number("1T", true, &number), -EINVAL);
-	assert_int_equal(number, 7);
-}
-
 static int teardown(void **state)
 {
 	(void)state;

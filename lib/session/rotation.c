@@ -3,7 +3,7 @@
  * Files are OUTPUT.0001, OUTPUT.0002... A recorder that is started again goes on counting, and what
  * is to be kept counts the files of those before it too.
  */
-#include "rotation.h"
+#include "session/rotation.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "option/option.h"
-#include "terminal/message.h"
+#include "error.h"
+#include "number_list.h"
 
 #define DIGITS "[0-9]"
 
@@ -41,30 +41,21 @@ static bool parse_time(const char *word, u64 *ms)
 	if (!unit || !digits || digits >= sizeof(number))
 		return false;
 	memcpy(number, word, digits);
-	if (option_number(number, false, &count) || !count || count > UINT32_MAX)
+	if (number_parse(number, false, &count) || !count || count > UINT32_MAX)
 		return false;
 	*ms = count * unit;
 	return true;
 }
 
-int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation)
+int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation,
+		    struct stackmap_error *error)
 {
 	*rotation = (struct rotation){.keep = keep, .output = output};
-	if (!word && !keep)
-		return EXIT_DONE;
-	if (!word) {
-		message("--keep: it goes with --rotate");
-		return EXIT_USAGE;
-	}
-	if (!strcmp(output, "-")) {
-		message("--rotate: standard output is one file; name one with -o");
-		return EXIT_USAGE;
-	}
-	if (parse_time(word, &rotation->period_ms) ||
-	    (!option_number(word, true, &rotation->bytes) && rotation->bytes))
-		return EXIT_DONE;
-	message("--rotate %s: neither a time (60s, 10min, 2h) nor a size (100M)", word);
-	return EXIT_USAGE;
+	if (!word || parse_time(word, &rotation->period_ms) ||
+	    (!number_parse(word, true, &rotation->bytes) && rotation->bytes))
+		return 0;
+	return error_set(error, EINVAL,
+			 "--rotate %s: neither a time (60s, 10min, 2h) nor a size (100M)", word);
 }
 
 bool rotation_is_due(const struct rotation *rotation, u64 now_ms, u64 bytes)
@@ -129,7 +120,7 @@ static u64 highest_number(const struct rotation *rotation)
 	return highest;
 }
 
-static void remove_oldest(const struct rotation *rotation)
+static void remove_oldest(const struct rotation *rotation, struct stackmap_error *error)
 {
 	glob_t found;
 
@@ -141,18 +132,19 @@ static void remove_oldest(const struct rotation *rotation)
 		if (!number || number + rotation->keep > rotation->number)
 			continue;
 		if (unlink(found.gl_pathv[i]))
-			message("%s: %s", found.gl_pathv[i], strerror(errno));
+			error_set(error, errno, "%s: %s", found.gl_pathv[i], strerror(errno));
 	}
 	globfree(&found);
 }
 
-char *rotation_next(struct rotation *rotation, u64 now_ms)
+char *rotation_next(struct rotation *rotation, u64 now_ms, struct stackmap_error *error)
 {
 	char *path;
 
 	rotation->number = rotation->number ? rotation->number + 1 : highest_number(rotation) + 1;
 	rotation->end_ms = now_ms + rotation->period_ms;
-	remove_oldest(rotation);
+	error->message[0] = '\0';
+	remove_oldest(rotation, error);
 	if (asprintf(&path, "%s.%04llu", rotation->output, (unsigned long long)rotation->number) <
 	    0)
 		return NULL;

@@ -3,9 +3,9 @@
  * An instance of our own, and a child whose calls are counted. What is looked at stays: the next
  * look sees it again.
  */
+#include "session/window.h"
+
 #include "capture/drain/pace.h"
-#include "capture/live_recording.h"
-#include "capture/live_window.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -133,7 +133,7 @@ static u64 look(u64 *produced)
 	struct trace_ledger ledger;
 	u64 events;
 
-	assert_int_equal(live_recording_open(capture, &info, "live", &reader, &error), 0);
+	assert_int_equal(window_snapshot(capture, &info, "live", &reader, &error), 0);
 	events = count_events(reader, &ledger);
 	*produced = ledger.produced;
 	return events;
@@ -183,16 +183,16 @@ TEST(what_was_drained_is_not_seen_again, NULL, detach)
 
 static u64 take_window(u64 *lost)
 {
-	struct live_window window;
+	struct window window;
 	struct trace_reader *reader;
 	struct stackmap_error error;
 	struct trace_ledger ledger;
 	u64 seen, events;
-	int ms;
 
-	assert_int_equal(live_window_open(&window, capture, &info, "live", &error), 0);
-	assert_int_equal(live_window_drain(&window, &ms, &seen), 0);
-	assert_int_equal(live_window_close(&window, &reader, &error), 0);
+	assert_int_equal(window_open(&window, capture, &info, "live", &error), 0);
+	assert_int_equal(capture_drain(capture, NULL), 0);
+	seen = capture_events(capture);
+	assert_int_equal(window_close(&window, 0, &reader, &error), 0);
 	events = count_events(reader, &ledger);
 	assert_true(events >= seen);
 	*lost += ledger.produced - events;
@@ -202,22 +202,21 @@ static u64 take_window(u64 *lost)
 /* The pace of the first visit that saw events; the window goes on until the pace is `limit` ms. */
 static int pace_after_calls(int limit)
 {
-	struct live_window window;
+	struct window window;
 	struct trace_reader *reader;
 	struct stackmap_error error;
-	u64 seen = 0;
 	int ms = 0, first;
 
-	assert_int_equal(live_window_open(&window, capture, &info, "live", &error), 0);
+	assert_int_equal(window_open(&window, capture, &info, "live", &error), 0);
 	call_in_child(CALLS);
-	while (!seen)
-		assert_int_equal(live_window_drain(&window, &ms, &seen), 0);
+	while (!capture_events(capture))
+		assert_int_equal(capture_drain(capture, &ms), 0);
 	first = ms;
 	while (ms < limit) {
 		poll(NULL, 0, ms);
-		assert_int_equal(live_window_drain(&window, &ms, &seen), 0);
+		assert_int_equal(capture_drain(capture, &ms), 0);
 	}
-	assert_int_equal(live_window_close(&window, &reader, &error), 0);
+	assert_int_equal(window_close(&window, 0, &reader, &error), 0);
 	trace_reader_close(&reader);
 	return first;
 }

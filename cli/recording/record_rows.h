@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a recording is of: its events, CPUs and processes, as the options of `record` name them. */
-#ifndef CLI_RECORD_TARGET_H
-#define CLI_RECORD_TARGET_H
+/* Rows of options for the commands that record. */
+#ifndef CLI_RECORD_ROWS_H
+#define CLI_RECORD_ROWS_H
 
-#include "capture/capture.h"
-#include "capture/source/source.h"
-#include "config.h"
 #include "option/option.h"
-
-struct record_values {
-	const char *output, *cgroup, *cpus, *user_unwind, *rotate, *instance;
-	struct string_list events, pids, comms;
-	u64 frequency, bits, pool, ring, flight, max_depth, keep;
-	bool off_cpu, wakers, all, no_dedup, no_kernel, no_user, user_at_syscall, quiet, verbose;
-};
-
-#define RECORD_FREQUENCY_UNSET UINT64_MAX
+#include "session/session_options.h"
 
 /* clang-format off */
 #define TARGET_ROW(values, place, ...)                                                           \
@@ -23,8 +12,8 @@ struct record_values {
 		.target = offsetof(values, place), __VA_ARGS__                                   \
 	}
 
-/* Rows of a command whose struct `values` has a struct record_values: `path` leads there, as
- * "record.", or is empty. `hz`: what is taken without -e and -F, as text. */
+/* Rows of a command whose struct `values` has a struct session_options: `path` leads there, as
+ * "record.". `hz`: the frequency without -e and -F, as text. */
 #define TARGET_EVENT_ROWS(values, path, hz)                                                      \
 	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
 	    .type = OPTION_U64, .argument = "HZ",                                                \
@@ -97,45 +86,5 @@ struct record_values {
 	    .group = "Recording",                                                                \
 	    .help = "record every stack in full, without the stack map")
 /* clang-format on */
-
-/* The tasks that are recorded, before --comm, --cgroup and -C filter their events. */
-enum task_choice {
-	TASKS_ALL,	  /* of the machine */
-	TASKS_OF_PIDS,	  /* the processes of -p, and what they start */
-	TASKS_OF_COMMAND, /* the command and what it starts */
-};
-
-struct record_target {
-	struct source_list sources;
-	enum task_choice tasks;
-	bool user_stacks;
-	enum user_unwind user_unwind;
-	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
-	struct number_list pids; /* each a range of its own */
-	int *pidfds;		 /* of `pids` */
-	u64 cpu_ns_before;	 /* CPU time that `pids` had taken when they were chosen */
-};
-
-/* Exit status; what is wrong was said. `has_command`: the command line names one.
- * record_target_clear() in any case. */
-int record_target_choose(const struct record_values *values, bool has_command,
-			 struct record_target *target);
-void record_target_clear(struct record_target *target);
-
-/* Whether all processes of -p have ended; false without -p. */
-bool record_target_ended(const struct record_target *target);
-
-/* CPU time that the processes of -p have taken since; UINT64_MAX: not known of one that has ended.
- */
-u64 record_target_cpu_ns(const struct record_target *target);
-
-/* The options of a capture of this target. They point into `values` and `target`. The command is
- * not among them. */
-struct capture_options record_target_options(const struct record_values *values,
-					     const struct record_target *target);
-
-/* Makes the capture follow the processes of -p. */
-int record_target_follow(const struct record_target *target, struct capture *capture,
-			 struct stackmap_error *error);
 
 #endif

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A rotation's file that is due waits for the names of what it has seen. Events go on into the file
+ * meanwhile, and the face goes on looking at signals and at its command. Files of other users may
+ * never give their names: the wait for them is a tenth of the file's time, so that they delay files
+ * by no more than that, whatever these users do. The wait for root's files and our own is as long
+ * as the file's time, and a second at least: on a busy machine their names take their time. Names
+ * that come later are there for the next file. The last file, which ends with the session, waits as
+ * long, but a second at least.
+ *
+ * A file that cannot be written any more ends a recording, but not a rotation: its file ends, and
+ * new events wait in the rings until the next file can be opened.
+ *
+ * The stack map would be full of the past some day. A rotation empties it at the end of each file,
+ * windows of own programs once a minute; if it cannot be emptied then, it can later.
+ */
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/bpffs/folder.h"
+#include "capture/drain/pace.h"
+#include "capture/instance/metadata.h"
+#include "capture/instance/reset.h"
+#include "capture/load/loaded.h"
+#include "clock.h"
+#include "command_line.h"
+#include "error.h"
+#include "product_version.h"
+#include "session/rotation.h"
+#include "session/window.h"
+#include "symbol/kernel/kernel_image.h"
+#include "trace/ledger_sum.h"
+
+#define FLUSH_MS 2000
+#define RESET_MS 60000
+#define TRY_MS 1000 /* between two attempts to open the next file */
+#define NAMES_MS 10
+#define PATIENCE_SHARE 10     /* of a file's time */
+#define PATIENCE_MS 10000     /* at most */
+#define PATIENCE_MS_LAST 1000 /* of the last file, at least; for root's files always */
+
+struct session {
+	struct session_options options;
+	struct session_listener listener;
+	struct session_target target;
+	enum session_state state;
+	enum session_kind kind;
+	char *command_line;
+	struct folder *folder; /* of the instance */
+	struct capture *capture;
+	u64 frequency; /* as recordings tell it */
+	struct rotation rotation;
+	struct trace_writer *writer; /* NULL: no file is open */
+	char *path;		     /* its name */
+	struct window window;
+	struct trace_ledger ledger; /* of the files or windows that have ended */
+	bool has_failed;
+	u64 next_flush, next_reset, next_try; /* clock_ms() */
+	u64 naming_until;     /* clock_ms(): a file that is due waits for names of others' files
+				 until then; 0: the file is not due */
+	u64 naming_own_until; /* the same, of root's files and our own */
+};
+
+int session_create(const struct session_options *options, const struct session_listener *listener,
+		   struct session **out, struct stackmap_error *error)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int result;
+
+	if (!session)
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
+	session->options = *options;
+	session->listener = listener ? *listener : (struct session_listener){};
+	session->command_line = command_line_read();
+	result = session_target_choose(&session->options, &session->target, error)
+			 ?: rotation_choose(options->rotate, options->keep, options->output,
+					    &session->rotation, error);
+	if (result)
+		session_close(&session);
+	else
+		*out = session;
+	return result;
+}
+
+static bool rotates(const struct session *session)
+{
+	return rotation_is_on(&session->rotation);
+}
+
+static bool is_own_flight(const struct session *session)
+{
+	return session->kind == SESSION_OWN && session->options.flight;
+}
+
+/* In messages. */
+static const char *name_of(const struct session *session)
+{
+	return session->options.output ?: session->options.instance ?: session->options.name ?: "";
+}
+
+static void pass_warning(const struct session *session, const struct stackmap_error *error)
+{
+	if (session->listener.warned)
+		session->listener.warned(session->listener.arg, error);
+}
+
+/* --- recordings: files and windows --- */
+
+struct recording_info {
+	struct trace_info info; /* points into the rest */
+	struct utsname kernel;
+	char hostname[256];
+};
+
+/* Of a recording that begins now. The two clocks are read one after the other: the time between
+ * them is below any use of them. */
+static void init_info(const struct session *session, struct recording_info *info)
+{
+	const struct metadata *metadata = capture_metadata(session->capture);
+	const char *command = session->command_line;
+
+	if (metadata && !session->options.output)
+		command = metadata->command;
+	*info = (struct recording_info){
+		.info =
+			{
+				.start_realtime = clock_ns(CLOCK_REALTIME),
+				.start_monotonic = clock_ns(CLOCK_MONOTONIC),
+				.frequency = session->frequency,
+				.cpus = sysconf(_SC_NPROCESSORS_CONF),
+				.bits = capture_loaded(session->capture)->plan.config.bits,
+				.address_shown =
+					kernel_image_shown(capture_kernel_files(session->capture)),
+				.hostname = session->options.host ?: info->hostname,
+				.kernel = info->kernel.release,
+				.machine = info->kernel.machine,
+				.command = command ?: "",
+				.version = STACKMAP_VERSION,
+			},
+	};
+	uname(&info->kernel);
+	gethostname(info->hostname, sizeof(info->hostname) - 1);
+}
+
+static int open_window(struct session *session, struct stackmap_error *error)
+{
+	struct recording_info info;
+
+	init_info(session, &info);
+	return window_open(&session->window, session->capture, &info.info, name_of(session), error);
+}
+
+/* Opens a file and writes what comes before the events. */
+static int open_file(struct session *session, const char *path, struct stackmap_error *error)
+{
+	struct recording_info info;
+	int result;
+
+	init_info(session, &info);
+	result = trace_writer_create(path, &info.info, &session->writer, error)
+			 ?: capture_begin(session->capture, session->writer, error);
+	if (result)
+		trace_writer_discard(&session->writer);
+	return result;
+}
+
+/* Names, ledger, end of the file. */
+static int close_file(struct session *session, const char *path, struct stackmap_error *error)
+{
+	struct trace_ledger ledger = {};
+	int named = capture_finish(session->capture, &ledger, error), written;
+	u64 bytes = trace_writer_bytes(session->writer);
+
+	written = trace_writer_close(&session->writer);
+	ledger_add(&session->ledger, &ledger);
+	if (session->listener.file_ended)
+		session->listener.file_ended(session->listener.arg, path, &ledger, bytes);
+	if (!written)
+		return named;
+	/* -EINTR would mean that nothing was begun. */
+	return error_set(error, written == -EINTR ? EIO : -written,
+			 "%s: %s; what was written before is whole", path, strerror(-written));
+}
+
+static int write_snapshot(struct session *session, const char *path, struct stackmap_error *error)
+{
+	int result =
+		open_file(session, path, error) ?: trace_writer_publish(session->writer, error);
+
+	if (result) {
+		trace_writer_discard(&session->writer);
+		return result;
+	}
+	capture_snapshot(session->capture);
+	return close_file(session, path, error);
+}
+
+int session_snapshot(struct session *session, const char *path, struct stackmap_error *error)
+{
+	int result;
+
+	if (session->state != SESSION_RUNNING ||
+	    !(is_own_flight(session) || session->kind == SESSION_SNAPSHOT))
+		return error_set(error, EINVAL, "%s: it is no flight recorder that runs", path);
+	result = capture_freeze(session->capture);
+	if (result)
+		return error_set(error, -result, "%s: %s", path, strerror(-result));
+	result = write_snapshot(session, path, error);
+	capture_thaw(session->capture);
+	return result;
+}
+
+/* The file that comes now. */
+static int open_next(struct session *session, struct stackmap_error *error)
+{
+	struct stackmap_error removal = {};
+
+	free(session->path);
+	session->path = rotates(session) ? rotation_next(&session->rotation, clock_ms(), &removal)
+					 : strdup(session->options.output);
+	if (removal.message[0])
+		pass_warning(session, &removal);
+	if (!session->path)
+		return error_set(error, ENOMEM, "%s: %s", session->options.output,
+				 strerror(ENOMEM));
+	return open_file(session, session->path, error);
+}
+
+/* A flight recorder's file is opened at the end only: an error is best known now. */
+static int check_output(const char *path, struct stackmap_error *error)
+{
+	static const struct trace_info none = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	struct trace_writer *writer;
+	int result = trace_writer_create(path, &none, &writer, error);
+
+	if (!result)
+		trace_writer_discard(&writer);
+	return result;
+}
+
+/* --- the names of a rotation's file --- */
+
+static u64 within(u64 value, u64 least, u64 most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* A file is due at this time: chooses how long it waits for names. */
+static void begin_naming(struct session *session, u64 now)
+{
+	const struct rotation *rotation = &session->rotation;
+	u64 length = now - rotation->end_ms + rotation->period_ms;
+
+	session->naming_until = now + within(length / PATIENCE_SHARE, 0, PATIENCE_MS);
+	session->naming_own_until = now + within(length, PATIENCE_MS_LAST, PATIENCE_MS);
+}
+
+/* True while a file that is due waits for names. */
+static bool awaits_names(struct session *session)
+{
+	u64 now = clock_ms();
+
+	if (!session->naming_until)
+		begin_naming(session, now);
+	return capture_ask_ahead(session->capture, symbolizers_awaited(now, session->naming_until,
+								       session->naming_own_until)) >
+	       0;
+}
+
+/* Waits for the names of a rotation's last file. An error is reported again by capture_finish(). */
+static void name_last_file(struct session *session)
+{
+	u64 now = clock_ms(), least = now + PATIENCE_MS_LAST;
+
+	if (!session->writer || !rotates(session))
+		return;
+	if (!session->naming_until)
+		begin_naming(session, now);
+	capture_name_ahead(session->capture, within(session->naming_until, least, UINT64_MAX) - now,
+			   within(session->naming_own_until, least, UINT64_MAX) - now, 0);
+}
+
+/* --- open and start --- */
+
+static int open_own(struct session *session, pid_t command, const char *command_path,
+		    struct stackmap_error *error)
+{
+	const struct session_target *target = &session->target;
+	struct capture_options options = target->capture;
+	bool of_command = target->tasks == TASKS_OF_COMMAND;
+	int result;
+
+	options.has_files = session->options.has_files;
+	if (of_command)
+		options.command = command;
+	if (target->tasks != TASKS_OF_PIDS)
+		options.command_path = command_path;
+	session->frequency = session_frequency(session);
+	result = capture_create(&options, &session->capture, error);
+	if (!result)
+		result = of_command ? loaded_follow_command(capture_loaded(session->capture),
+							    command, error)
+				    : session_target_follow(target, session->capture, error);
+	if (!result && (session->options.windows || rotates(session)))
+		result = reset_prepare(capture_loaded(session->capture), error);
+	return result;
+}
+
+/* The mode is known only after opening, and a reader's lock is another one. */
+static int open_instance(struct session *session, struct stackmap_error *error)
+{
+	const char *name = session->options.instance;
+	enum session_use use = session->options.use;
+	bool locks = use == SESSION_COPY || use == SESSION_TAKE_OR_COPY, is_flight;
+	int result = folder_open(name, &session->folder, error);
+
+	if (!result && locks)
+		result = folder_lock_wait(session->folder, error);
+	result = result ?: capture_open(session->folder, &session->capture, error);
+	if (result)
+		return result;
+	is_flight = loaded_is_flight(capture_loaded(session->capture));
+	if (use == SESSION_COPY || (use == SESSION_TAKE_OR_COPY && is_flight)) {
+		session->kind = SESSION_SNAPSHOT;
+		return 0;
+	}
+	capture_free(&session->capture);
+	if (use == SESSION_TAKE && is_flight)
+		return error_set(error, EINVAL,
+				 "%s is a flight recorder, whose events nobody takes; 'stackmap "
+				 "script --instance %s' shows what it holds now",
+				 name, name);
+	session->kind = is_flight ? SESSION_VIEWER : SESSION_READER;
+	if (is_flight)
+		return capture_open_viewer(session->folder, &session->capture, error);
+	if (locks) {
+		folder_close(&session->folder);
+		result = folder_open(name, &session->folder, error);
+	}
+	return result ?: capture_open_reader(session->folder, &session->capture, error);
+}
+
+static int open_output(struct session *session, struct stackmap_error *error)
+{
+	if (session->kind == SESSION_SNAPSHOT && rotates(session))
+		return error_set(error, EINVAL,
+				 "--rotate: %s is a flight recorder, of which one file is written",
+				 session->options.instance);
+	if (session->kind == SESSION_SNAPSHOT || session->kind == SESSION_VIEWER)
+		return 0;
+	if (session->options.output)
+		return is_own_flight(session) ? check_output(session->options.output, error)
+					      : open_next(session, error);
+	return session->options.windows ? open_window(session, error) : 0;
+}
+
+int session_open(struct session *session, pid_t command, const char *command_path,
+		 struct stackmap_error *error)
+{
+	int result = session->options.instance ? open_instance(session, error)
+					       : open_own(session, command, command_path, error);
+
+	if (!result && session->options.instance)
+		session->frequency =
+			capture_metadata(session->capture)->sources.sources[0].frequency;
+	result = result ?: open_output(session, error);
+	if (!result)
+		session->state = SESSION_OPEN;
+	return result;
+}
+
+int session_start(struct session *session, struct stackmap_error *error)
+{
+	int result = session->kind == SESSION_OWN ? capture_attach(session->capture, error) : 0;
+
+	if (result)
+		return result;
+	session->state = SESSION_RUNNING;
+	session->next_reset = clock_ms() + RESET_MS;
+	return 0;
+}
+
+int session_publish(struct session *session, struct stackmap_error *error)
+{
+	return session->writer ? trace_writer_publish(session->writer, error) : 0;
+}
+
+/* --- a visit --- */
+
+static void fail_file(struct session *session, const struct stackmap_error *error)
+{
+	session->has_failed = true;
+	pass_warning(session, error);
+}
+
+/* The file that is open takes what was recorded until now; the map is emptied unless another
+ * process is emptying it. */
+static void end_rotated_file(struct session *session)
+{
+	struct loaded *loaded = capture_loaded(session->capture);
+	struct stackmap_error error;
+
+	session->naming_until = 0;
+	if (session->kind == SESSION_READER)
+		reset_by_reader(loaded, session->options.instance, &error);
+	else
+		reset_followed(loaded, 0, &error);
+	capture_end_window(session->capture);
+	if (close_file(session, session->path, &error))
+		fail_file(session, &error);
+}
+
+/* An obstacle is reported once, not at each attempt. */
+static void begin_rotated_file(struct session *session)
+{
+	struct stackmap_error error;
+	int result = open_next(session, &error) ?: trace_writer_publish(session->writer, &error);
+
+	if (result && !session->next_try)
+		fail_file(session, &error);
+	session->next_try = result ? clock_ms() + TRY_MS : 0;
+	if (!result)
+		return;
+	trace_writer_discard(&session->writer);
+	session->rotation.number--;
+}
+
+static int drain_to_file(struct session *session, int *ms)
+{
+	int result = capture_drain(session->capture, ms);
+
+	if (clock_ms() < session->next_flush)
+		return result;
+	session->next_flush = clock_ms() + FLUSH_MS;
+	return first_error(result, trace_writer_flush(session->writer));
+}
+
+static int visit_rotation(struct session *session)
+{
+	int ms, result;
+
+	if (!session->writer && clock_ms() >= session->next_try)
+		begin_rotated_file(session);
+	if (!session->writer)
+		return PACE_MS_MAX;
+	result = drain_to_file(session, &ms);
+	if (!result &&
+	    !rotation_is_due(&session->rotation, clock_ms(), trace_writer_bytes(session->writer)))
+		return ms;
+	if (!result && awaits_names(session))
+		return ms < NAMES_MS ? ms : NAMES_MS;
+	end_rotated_file(session);
+	begin_rotated_file(session);
+	return ms;
+}
+
+static int visit(struct session *session)
+{
+	u64 most = session->options.window_events;
+	int ms, result;
+
+	if (session->kind == SESSION_OWN && session->state == SESSION_RUNNING)
+		loaded_follow_cpus(capture_loaded(session->capture));
+	if (is_own_flight(session))
+		return capture_finish_user_stacks(session->capture) ?: PACE_MS_MAX;
+	if (rotates(session))
+		return visit_rotation(session);
+	if (session->writer)
+		return drain_to_file(session, &ms) ?: capture_learn_names(session->capture) ?: ms;
+	result = capture_drain(session->capture, &ms);
+	if (result)
+		return result;
+	return most && capture_events(session->capture) >= most ? 0 : ms;
+}
+
+int session_visit(struct session *session, struct stackmap_error *error)
+{
+	bool drains = session->kind == SESSION_OWN || session->kind == SESSION_READER;
+	int result = 0;
+
+	if (!drains)
+		return PACE_MS_MAX;
+	if (session->options.windows && !window_is_open(&session->window))
+		result = open_window(session, error);
+	if (result)
+		return result;
+	result = visit(session);
+	return result < 0 ? error_set(error, -result, "%s: %s", name_of(session), strerror(-result))
+			  : result;
+}
+
+/* --- windows --- */
+
+/* No reset happens meanwhile, and no other snapshot. A viewer is locked only for this time. */
+static int view(struct session *session, struct trace_reader **reader, struct stackmap_error *error)
+{
+	struct folder *control = NULL;
+	struct recording_info info;
+	int result = 0;
+
+	init_info(session, &info);
+	if (session->kind == SESSION_VIEWER)
+		result = folder_open(session->options.instance, &control, error)
+				 ?: folder_lock_wait(control, error);
+	result = result
+			 ?: window_snapshot(session->capture, &info.info, name_of(session), reader,
+					    error);
+	folder_close(&control);
+	if (!result)
+		session->ledger = *trace_reader_ledger(*reader);
+	return result;
+}
+
+int session_take(struct session *session, struct trace_reader **reader, int *copy,
+		 struct stackmap_error *error)
+{
+	bool is_last = session->state == SESSION_STOPPED;
+	int result = 0, fd;
+
+	if (copy)
+		*copy = -1;
+	if (session->kind == SESSION_VIEWER || session->kind == SESSION_SNAPSHOT)
+		return view(session, reader, error);
+	if (!window_is_open(&session->window))
+		result = open_window(session, error);
+	if (result)
+		return result;
+	if (session->kind == SESSION_OWN && !is_last && clock_ms() >= session->next_reset) {
+		reset_followed(capture_loaded(session->capture), 0, NULL);
+		session->next_reset = clock_ms() + RESET_MS;
+	}
+	fd = copy ? dup(session->window.recording.fd) : -1;
+	result = window_close(&session->window, session->options.names_longest_ms, reader, error);
+	if (result) {
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
+	if (copy)
+		*copy = fd;
+	ledger_add(&session->ledger, trace_reader_ledger(*reader));
+	if (is_last)
+		session->state = SESSION_ENDED;
+	else
+		open_window(session, NULL); /* else by the next visit, which returns the error */
+	return 0;
+}
+
+/* --- the end --- */
+
+/* Errors of a drain are the writer's, which returns them again when it is closed. */
+int session_stop(struct session *session, struct stackmap_error *error)
+{
+	int result = 0;
+
+	session->state = SESSION_STOPPED;
+	if (session->kind != SESSION_OWN)
+		return 0;
+	if (session->options.windows && !window_is_open(&session->window))
+		result = open_window(session, error);
+	capture_detach(session->capture);
+	if (result)
+		return result;
+	if (session->writer || session->options.windows)
+		capture_drain(session->capture, NULL);
+	capture_unwind_blocked(session->capture);
+	return 0;
+}
+
+int session_end(struct session *session, struct stackmap_error *error)
+{
+	session->state = SESSION_ENDED;
+	if (is_own_flight(session))
+		return write_snapshot(session, session->options.output, error);
+	if (!session->writer)
+		return 0;
+	if (session->kind == SESSION_OWN)
+		capture_drain(session->capture, NULL);
+	name_last_file(session);
+	if (session->kind == SESSION_READER)
+		capture_end_window(session->capture);
+	return close_file(session, session->path, error);
+}
+
+void session_close(struct session **session)
+{
+	struct session *old = *session;
+
+	if (!old)
+		return;
+	if (old->writer && old->state > SESSION_OPEN)
+		trace_writer_flush(old->writer);
+	trace_writer_discard(&old->writer);
+	window_discard(&old->window);
+	capture_free(&old->capture);
+	folder_close(&old->folder);
+	session_target_clear(&old->target);
+	free(old->command_line);
+	free(old->path);
+	free(old);
+	*session = NULL;
+}
+
+/* --- what a session tells of itself --- */
+
+enum session_state session_state(const struct session *session)
+{
+	return session->state;
+}
+
+enum session_kind session_kind(const struct session *session)
+{
+	return session->kind;
+}
+
+struct capture *session_capture(const struct session *session)
+{
+	return session->capture;
+}
+
+const struct session_target *session_target(const struct session *session)
+{
+	return &session->target;
+}
+
+const struct trace_ledger *session_ledger(const struct session *session)
+{
+	return &session->ledger;
+}
+
+bool session_has_failed(const struct session *session)
+{
+	return session->has_failed;
+}
+
+bool session_is_over(const struct session *session)
+{
+	return session->folder ? !folder_is_there(session->folder)
+			       : session_target_ended(&session->target);
+}
+
+u64 session_file_events(const struct session *session)
+{
+	return session->writer ? trace_writer_recorded(session->writer) : 0;
+}
+
+u64 session_file_bytes(const struct session *session)
+{
+	return session->writer ? trace_writer_bytes(session->writer) : 0;
+}
+
+const char *session_later_file(const struct session *session)
+{
+	bool later =
+		is_own_flight(session) || session->kind == SESSION_SNAPSHOT || rotates(session);
+
+	return later ? session->options.output : NULL;
+}
+
+u64 session_frequency(const struct session *session)
+{
+	const struct source_list *sources = &session->target.sources;
+
+	for (u32 i = 0; i < sources->count; i++)
+		if (sources->sources[i].frequency)
+			return sources->sources[i].frequency;
+	return 0;
+}
+
+int session_set_frequency(struct session *session, u64 frequency)
+{
+	session->frequency = frequency;
+	return loaded_set_frequency(capture_loaded(session->capture), frequency);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* All options are checked before anything is loaded: which of them exclude each other, numbers,
+ * CPUs and processes, events, and a frequency that no event takes. */
+#include "session/session_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/load/cpu_hotplug.h"
+#include "capture/load/loaded.h"
+#include "capture/load/proc_tasks.h"
+#include "clock.h"
+#include "error.h"
+
+/* What the options give, for the table of exclusions. */
+enum given {
+	GIVEN_EVENTS = 1 << 0, /* -e, -F */
+	GIVEN_ALL = 1 << 1,
+	GIVEN_PIDS = 1 << 2,
+	GIVEN_FILTER = 1 << 3, /* --comm, --cgroup, -C */
+	GIVEN_COMMAND = 1 << 4,
+	GIVEN_RING = 1 << 5,
+	GIVEN_FLIGHT = 1 << 6,
+	GIVEN_MANNER = 1 << 7,	  /* anything that says how stacks are taken and stored */
+	GIVEN_NO_TABLES = 1 << 8, /* user stacks are not unwound by tables */
+	GIVEN_AT_SYSCALL = 1 << 9,
+	GIVEN_INSTANCE = 1 << 10,
+	GIVEN_STDOUT = 1 << 11, /* as the file */
+	GIVEN_ROTATE = 1 << 12,
+	GIVEN_KEEP = 1 << 13,
+};
+
+/* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
+ * applies is the error. */
+static const struct {
+	u32 given, lacks;
+	const char *of_instance; /* for an instance: what its start has decided */
+	const char *error;	 /* else the error */
+} exclusions[] = {
+	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command", NULL},
+	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e and -F", NULL},
+	{GIVEN_INSTANCE | GIVEN_PIDS, 0, "a choice of tasks", NULL},
+	{GIVEN_INSTANCE | GIVEN_ALL, 0, "a choice of tasks", NULL},
+	{GIVEN_INSTANCE | GIVEN_FILTER, 0, "a choice of tasks", NULL},
+	{GIVEN_INSTANCE | GIVEN_RING, 0, "an option of how to record", NULL},
+	{GIVEN_INSTANCE | GIVEN_FLIGHT, 0, "an option of how to record", NULL},
+	{GIVEN_INSTANCE | GIVEN_MANNER, 0, "an option of how to record", NULL},
+	{GIVEN_ALL | GIVEN_PIDS, 0, NULL,
+	 "-a and -p: choose one, the whole machine or some processes"},
+	{0, GIVEN_ALL | GIVEN_PIDS | GIVEN_FILTER | GIVEN_COMMAND | GIVEN_INSTANCE, NULL,
+	 "nothing to record: name a COMMAND, -p PID, or -a for the whole machine; see 'stackmap "
+	 "help record'"},
+	{GIVEN_FLIGHT | GIVEN_RING, 0, NULL,
+	 "--flight and --ring: the size of the flight buffer is that of the rings"},
+	{GIVEN_AT_SYSCALL | GIVEN_NO_TABLES, 0, NULL,
+	 "--user-at-syscall: it needs --user-unwind auto"},
+	{GIVEN_KEEP, GIVEN_ROTATE, NULL, "--keep: it goes with --rotate"},
+	{GIVEN_ROTATE | GIVEN_STDOUT, 0, NULL,
+	 "--rotate: standard output is one file; name one with -o"},
+	{GIVEN_ROTATE | GIVEN_FLIGHT, 0, NULL,
+	 "--rotate: a flight recorder writes one file; SIGUSR2 has it write another"},
+};
+
+static bool is_unwind(const struct session_options *options, const char *way)
+{
+	return options->user_unwind && !strcmp(options->user_unwind, way);
+}
+
+static u32 given_by(const struct session_options *options)
+{
+	const struct session_options *o = options;
+	bool has_tables = !o->no_user && !is_unwind(o, "fp") && !is_unwind(o, "none");
+	u32 given = 0;
+
+	given |= o->events.count || o->frequency ? GIVEN_EVENTS : 0;
+	given |= o->all ? GIVEN_ALL : 0;
+	given |= o->pids.count ? GIVEN_PIDS : 0;
+	given |= o->comms.count || o->cgroup || o->cpus ? GIVEN_FILTER : 0;
+	given |= o->has_command ? GIVEN_COMMAND : 0;
+	given |= o->ring ? GIVEN_RING : 0;
+	given |= o->flight ? GIVEN_FLIGHT : 0;
+	given |= o->bits || o->pool || o->no_dedup || o->no_kernel || !has_tables || o->max_depth ||
+				 o->user_at_syscall
+			 ? GIVEN_MANNER
+			 : 0;
+	given |= has_tables ? 0 : GIVEN_NO_TABLES;
+	given |= o->user_at_syscall ? GIVEN_AT_SYSCALL : 0;
+	given |= o->instance ? GIVEN_INSTANCE : 0;
+	given |= o->output && !strcmp(o->output, "-") ? GIVEN_STDOUT : 0;
+	given |= o->rotate ? GIVEN_ROTATE : 0;
+	given |= o->keep ? GIVEN_KEEP : 0;
+	return given;
+}
+
+static int check_exclusions(const struct session_options *options, struct stackmap_error *error)
+{
+	u32 given = given_by(options);
+
+	for (size_t i = 0; i < sizeof(exclusions) / sizeof(*exclusions); i++) {
+		if ((given & exclusions[i].given) != exclusions[i].given ||
+		    given & exclusions[i].lacks)
+			continue;
+		if (exclusions[i].error)
+			return error_set(error, EINVAL, "%s", exclusions[i].error);
+		return error_set(error, EINVAL,
+				 "--instance %s: it records already; %s goes with 'stackmap start'",
+				 options->instance, exclusions[i].of_instance);
+	}
+	return 0;
+}
+
+static int choose_cpus(const char *text, u64 *mask, struct stackmap_error *error)
+{
+	struct stackmap_error wrong;
+	int result = text ? online_cpus_choose(text, mask, &wrong) : 0;
+
+	return result ? error_set(error, -result, "-C %s", wrong.message) : 0;
+}
+
+static int open_process(struct session_target *target, size_t i, struct stackmap_error *error)
+{
+	pid_t pid = target->pids.ranges[i].first, process;
+	int code;
+
+	target->pidfds[i] = syscall(SYS_pidfd_open, pid, 0);
+	if (target->pidfds[i] >= 0)
+		return 0;
+	code = errno;
+	process = proc_task_process(pid);
+	if (process && process != pid)
+		return error_set(
+			error, ESRCH,
+			"-p %d: a thread of process %d, which is recorded as a whole: -p %d", pid,
+			process, process);
+	if (!process || code == ESRCH)
+		return error_set(error, ESRCH, "-p %d: no such process", pid);
+	return error_set(error, ESRCH, "-p %d: %s", pid, strerror(code));
+}
+
+static u64 total_cpu_ns(const struct session_target *target)
+{
+	u64 total = 0;
+
+	for (size_t i = 0; i < target->pids.count; i++) {
+		struct timespec time;
+		clockid_t clock;
+
+		if (clock_getcpuclockid(target->pids.ranges[i].first, &clock) ||
+		    clock_gettime(clock, &time))
+			return UINT64_MAX;
+		total += time.tv_sec * 1000 * NS_PER_MS + time.tv_nsec;
+	}
+	return total;
+}
+
+static bool are_pids(const struct number_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->ranges[i].first || list->ranges[i].first != list->ranges[i].last)
+			return false;
+	return true;
+}
+
+static int choose_pids(const struct string_list *texts, struct session_target *target,
+		       struct stackmap_error *error)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < texts->count; i++)
+		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
+		    !are_pids(&target->pids))
+			return error_set(error, EINVAL,
+					 "-p %s: must be a process id, or several like 12,34",
+					 texts->items[i]);
+	target->pidfds = calloc(target->pids.count + 1, sizeof(*target->pidfds));
+	if (!target->pidfds)
+		return error_set(error, ENOMEM, "-p: %s", strerror(ENOMEM));
+	for (size_t i = 0; i < target->pids.count && !result; i++)
+		result = open_process(target, i, error);
+	target->cpu_ns_before = total_cpu_ns(target);
+	return result;
+}
+
+u64 session_target_cpu_ns(const struct session_target *target)
+{
+	u64 now = total_cpu_ns(target);
+
+	return now == UINT64_MAX || now < target->cpu_ns_before ? UINT64_MAX
+								: now - target->cpu_ns_before;
+}
+
+/* CPU samples, unless another event is chosen. */
+static int choose_sources(const struct session_options *options, struct source_list *sources,
+			  struct stackmap_error *error)
+{
+	bool off_cpu = options->off_cpu || options->wakers;
+	int result = 0;
+
+	if (!options->events.count && (!off_cpu || options->frequency))
+		result = source_list_add_sample(
+			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
+	if (!result && off_cpu)
+		result = source_list_add(sources, "offcpu-time", 0, error);
+	if (!result && options->wakers)
+		result = source_list_add(sources, "offcpu-waker", 0, error);
+	for (size_t i = 0; i < options->events.count && !result; i++)
+		result = source_list_add(sources, options->events.items[i], options->frequency,
+					 error);
+	if (result || !options->frequency || options->lenient)
+		return result;
+	for (u32 kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].frequency)
+			return 0;
+	return error_set(error, EINVAL,
+			 "-F: none of these events is sampled at a rate; add -e cpu-clock to "
+			 "sample the CPUs too");
+}
+
+/* A command beside a choice of tasks sets only the duration. CPUs are no choice of tasks. */
+static enum session_tasks choose_tasks(const struct session_options *options)
+{
+	if (options->pids.count)
+		return TASKS_OF_PIDS;
+	if (options->has_command && !options->all && !options->comms.count && !options->cgroup)
+		return TASKS_OF_COMMAND;
+	return TASKS_ALL;
+}
+
+int session_target_choose(const struct session_options *options, struct session_target *target,
+			  struct stackmap_error *error)
+{
+	int result = check_exclusions(options, error);
+
+	if (result || options->instance)
+		return result;
+	target->tasks = choose_tasks(options);
+	target->capture = (struct capture_options){
+		.sources = &target->sources,
+		.bits = options->bits,
+		.pool_bytes = options->pool,
+		.ring_bytes = options->ring,
+		.flight_bytes = options->flight,
+		.no_dedup = options->no_dedup,
+		.no_kernel_stacks = options->no_kernel,
+		.no_user_stacks = options->no_user || is_unwind(options, "none"),
+		.user_unwind = is_unwind(options, "fp") ? USER_UNWIND_FP : USER_UNWIND_AUTO,
+		.max_user_depth = options->max_depth,
+		.user_at_syscall = options->user_at_syscall,
+		.by_task = target->tasks != TASKS_ALL,
+		.comms = options->comms,
+		.cgroup = options->cgroup,
+		.cpu_mask = options->cpus ? target->cpu_mask : NULL,
+	};
+	return choose_cpus(options->cpus, target->cpu_mask, error)
+		       ?: choose_pids(&options->pids, target, error)
+		       ?: choose_sources(options, &target->sources, error);
+}
+
+void session_target_clear(struct session_target *target)
+{
+	for (size_t i = 0; target->pidfds && i < target->pids.count; i++)
+		if (target->pidfds[i] > 0)
+			close(target->pidfds[i]);
+	free(target->pidfds);
+	target->pidfds = NULL;
+	number_list_clear(&target->pids);
+	source_list_clear(&target->sources);
+}
+
+int session_target_follow(const struct session_target *target, struct capture *capture,
+			  struct stackmap_error *error)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < target->pids.count && !result; i++)
+		result =
+			loaded_follow(capture_loaded(capture), target->pids.ranges[i].first, error);
+	return result;
+}
+
+bool session_target_ended(const struct session_target *target)
+{
+	for (size_t i = 0; i < target->pids.count; i++) {
+		struct pollfd process = {.fd = target->pidfds[i], .events = POLLIN};
+
+		if (poll(&process, 1, 0) == 0)
+			return false;
+	}
+	return target->pids.count > 0;
+}
