@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Each function is followed from its start, with the state of its frame, along all of its paths.
- * All paths of all functions are edges of one worklist, so the work needs no recursion:
+ * The paths of all functions are edges of one worklist, so the work needs no recursion:
  *
- *   - A path that meets code of its own function brings what both states say; if that is less than
- *     before, the path goes on (a fixpoint).
- *   - A path that calls a function waits until the callee is known to return. What never happens
- *     leaves the path waiting: a function that never returns is one of which no path returns.
- *   - A contradiction undoes the whole function. If there is a call on the path behind which the
- *     code may well end, the function is tried again with the path ending there.
- *   - What a caller has taken for granted of its callee (that registers are kept) may turn out
- *     wrong: then the caller is undone and tried again.
- *   - A path that comes to another function's start with nothing on the stack goes on as that
- *     function. Registers that the path has changed are lost there.
+ *   - When a path meets code of its own function, the two states are merged; if the merged state
+ *     says less than before, the path goes on (a fixpoint).
+ *   - A path that calls a function waits until the callee is known to return. A function that never
+ *     returns leaves the path waiting.
+ *   - A contradiction undoes the whole function. If the path has a call that may not return, the
+ *     function is tried again with the path ending at this call.
+ *   - A caller assumes that its callee keeps registers. If the assumption turns out wrong, the
+ *     caller is undone and tried again.
+ *   - A path that reaches the start of another function with a bare stack goes on as that function.
+ *     Registers that the path has changed are lost there.
  *   - Other code that two functions reach in different states belongs to neither of them.
  *
- * Weak starts come last, one at a time, on trial.
+ * Weak starts (addresses that are only likely to begin a function) come last, one at a time, on
+ * trial.
  */
 #include "code_analysis.h"
 
@@ -24,11 +25,12 @@
 #include <string.h>
 
 #include "array.h"
-#include "code_path.h"
+#include "bisect.h"
+#include "code_functions.h"
 
-/* --- code that no path reaches --- */
+/* --- Code that no path reaches. --- */
 
-/* As far as what is known of the function reaches, before another one begins. */
+/* True if a symbol gives the end of the function. */
 static bool is_named(const struct code_analysis *analysis, const struct function *function)
 {
 	const struct file_span *symbol = code_span_before(
@@ -52,7 +54,8 @@ static u32 fill_end(const struct code_analysis *analysis, const struct function 
 	return last;
 }
 
-/* Behind a jump with unknown targets: what is left of the function is taken for them. */
+/* Follows code of a function that no path has reached, as targets of its jumps with unknown
+ * targets. */
 static void fill(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
@@ -104,7 +107,7 @@ static void fill_all(struct code_analysis *analysis)
 	}
 }
 
-/* --- weak starts --- */
+/* --- Weak starts. --- */
 
 static bool is_accepted(const struct code_analysis *analysis, const struct function *function)
 {
@@ -126,8 +129,8 @@ static void make_strong(struct code_analysis *analysis, u32 number)
 	function_at(analysis, analysis->functions[number].start, FUNCTION_STRONG);
 }
 
-/* Judges the functions of a trial, which are those from `from` on, and `number`. */
-static void judge(struct code_analysis *analysis, u32 from, u32 number)
+/* Ends a trial: accepts or rejects function `number` and the functions from `from` on. */
+static void end_trial(struct code_analysis *analysis, u32 from, u32 number)
 {
 	bool has_changed = true;
 
@@ -170,7 +173,7 @@ static bool try_start(struct code_analysis *analysis, u32 start)
 		return false;
 	function_wake(analysis, number);
 	paths_follow_all(analysis);
-	judge(analysis, from, number);
+	end_trial(analysis, from, number);
 	return analysis->functions[number].status == STATUS_OPEN;
 }
 
@@ -192,7 +195,7 @@ static void try_taken(struct code_analysis *analysis)
 			try_start(analysis, analysis->named[i]);
 }
 
-/* Goes through what is left of [at, end), from one end of code to what begins behind it. */
+/* Tries starts in [at, end): addresses behind the end of other code, with padding or alignment. */
 static void try_gap(struct code_analysis *analysis, u32 at, u32 end)
 {
 	bool may_begin = true, is_padded = true;
@@ -232,10 +235,9 @@ static void try_gap(struct code_analysis *analysis, u32 at, u32 end)
 	}
 }
 
-/* The parts of sections that no table covers. */
-typedef void (*gap_visit)(struct code_analysis *analysis, u32 start, u32 end);
-
-static void visit_gaps(struct code_analysis *analysis, gap_visit visit)
+/* Visits the parts of sections that no table covers. */
+static void visit_gaps(struct code_analysis *analysis,
+		       void (*visit)(struct code_analysis *analysis, u32 start, u32 end))
 {
 	const struct code_image *image = analysis->image;
 
@@ -259,7 +261,7 @@ static void visit_gaps(struct code_analysis *analysis, gap_visit visit)
 	}
 }
 
-/* --- what all code says, read from its begin to its end --- */
+/* --- The sweep: all code is read once from its begin to its end, for targets and addresses. --- */
 
 static void note_named(struct code_analysis *analysis, u32 address)
 {
@@ -343,6 +345,7 @@ static void sweep(struct code_analysis *analysis)
 			*code_mark_at(analysis, image->pointers[i].target) |= MARK_TAKEN;
 }
 
+/* Marks starts by tables, symbols and the entry. */
 static void mark_starts(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
@@ -355,18 +358,6 @@ static void mark_starts(struct code_analysis *analysis)
 			function_at(analysis, image->symbols[i].start, FUNCTION_STRONG);
 	if (image->entry && is_candidate(analysis, image->entry))
 		function_at(analysis, image->entry, FUNCTION_STRONG);
-}
-
-/* Strong functions that turned out to be trampolines of signals have no rule. */
-static void reject_trampolines(struct code_analysis *analysis)
-{
-	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++)
-		if (analysis->functions[i].status == STATUS_OPEN &&
-		    !is_accepted(analysis, &analysis->functions[i])) {
-			function_undo(analysis, i);
-			function_give_up(analysis, i);
-		}
-	paths_follow_all(analysis);
 }
 
 static void analyse(struct code_analysis *analysis)
@@ -385,7 +376,14 @@ static void analyse(struct code_analysis *analysis)
 	try_taken(analysis);
 	visit_gaps(analysis, try_gap);
 	fill_all(analysis);
-	reject_trampolines(analysis);
+	/* Strong functions that turned out to be trampolines of signals have no rule. */
+	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++)
+		if (analysis->functions[i].status == STATUS_OPEN &&
+		    !is_accepted(analysis, &analysis->functions[i])) {
+			function_undo(analysis, i);
+			function_give_up(analysis, i);
+		}
+	paths_follow_all(analysis);
 }
 
 int code_analysis_create(const struct code_image *image, struct code_analysis **out)

@@ -1,20 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Section headers say what is code and where symbols and relocations are; stripping keeps them. A
- * file without them is read by its segments, and has no names then. All sizes come from a foreign
- * file, so each is bounded before anything is read.
+ * Section headers, which stripping keeps, give code, symbols and relocations. A file without
+ * section headers is read by its segments, and has no names. The file is not trusted, so each size
+ * is checked before reading.
  */
 #include "code_file.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "array.h"
-#include "noreturn_name.h"
+
+/* Functions of the C and C++ runtimes that never return. */
+static const char *const noreturn_names[] = {
+	"abort",
+	"exit",
+	"_exit",
+	"_Exit",
+	"quick_exit",
+	"pthread_exit",
+	"thrd_exit",
+	"__stack_chk_fail",
+	"__fortify_fail",
+	"__chk_fail",
+	"__assert_fail",
+	"__assert",
+	"__assert_perror_fail",
+	"longjmp",
+	"_longjmp",
+	"siglongjmp",
+	"__longjmp_chk",
+	"err",
+	"errx",
+	"verr",
+	"verrx",
+	"__libc_start_main",
+	"__libc_fatal",
+	"__cxa_throw",
+	"__cxa_rethrow",
+	"__cxa_bad_cast",
+	"__cxa_bad_typeid",
+	"__cxa_throw_bad_array_new_length",
+	"__cxa_throw_bad_array_length",
+	"__cxa_call_unexpected",
+	"__cxa_call_terminate",
+	"__cxa_pure_virtual",
+	"__cxa_deleted_virtual",
+	"_Unwind_Resume",
+	"_ZSt9terminatev",
+	"_ZSt10unexpectedv",
+	"_ZSt17__throw_bad_allocv",
+	"_ZSt16__throw_bad_castv",
+	"_ZSt18__throw_bad_typeidv",
+	"_ZSt19__throw_logic_errorPKc",
+	"_ZSt20__throw_length_errorPKc",
+	"_ZSt20__throw_out_of_rangePKc",
+	"_ZSt24__throw_out_of_range_fmtPKcz",
+	"_ZSt24__throw_invalid_argumentPKc",
+	"_ZSt21__throw_runtime_errorPKc",
+	"_ZSt19__throw_range_errorPKc",
+	"_ZSt20__throw_domain_errorPKc",
+	"_ZSt22__throw_overflow_errorPKc",
+	"_ZSt23__throw_underflow_errorPKc",
+	"_ZSt19__throw_ios_failurePKc",
+	"_ZSt19__throw_ios_failurePKci",
+	"_ZSt20__throw_system_errori",
+	"_ZSt20__throw_future_errori",
+	"_ZSt25__throw_bad_function_callv",
+	"_ZSt21__throw_bad_exceptionv",
+	"_ZSt28__throw_bad_array_new_lengthv",
+	"_ZSt33__throw_bad_variant_accessPKc",
+	"_ZSt21__glibcxx_assert_failPKciS0_S0_",
+	"_ZSt29__throw_regex_errorNSt15regex_constants10error_typeE",
+	"_ZSt29__throw_bad_optional_accessv",
+};
+
+static bool noreturn_name(const char *name)
+{
+	for (unsigned int i = 0; i < sizeof(noreturn_names) / sizeof(noreturn_names[0]); i++)
+		if (!strcmp(name, noreturn_names[i]))
+			return true;
+	return false;
+}
 
 #define SEGMENTS_MAX 64
 #define SECTIONS_MAX 4096
@@ -45,7 +117,7 @@ struct code_file {
 	struct code_image image;
 };
 
-/* --- the file's bytes --- */
+/* --- Bytes of the file. --- */
 
 static bool read_at(const struct code_file *file, u64 offset, void *buffer, u64 bytes)
 {
@@ -53,7 +125,7 @@ static bool read_at(const struct code_file *file, u64 offset, void *buffer, u64 
 	       pread(file->file, buffer, bytes, offset) == (ssize_t)bytes;
 }
 
-/* A table of the file, to be freed; NULL: it cannot be read. */
+/* A table of the file, for the caller to free; NULL: it cannot be read. */
 static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
 {
 	void *table;
@@ -70,7 +142,7 @@ static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
 	return table;
 }
 
-/* Where in the file a range of memory lies; false: it does not, as a whole. */
+/* The file offset of a range of memory; false: the file does not have the whole range. */
 static bool offset_of(const struct code_file *file, u64 address, u32 bytes, u64 *offset)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
@@ -110,7 +182,7 @@ static bool read_memory(void *context, u32 address, void *buffer, u32 bytes)
 	return true;
 }
 
-/* --- headers --- */
+/* --- Headers. --- */
 
 static int read_headers(struct code_file *file)
 {
@@ -167,7 +239,7 @@ static int find_extent(struct code_file *file)
 	return 0;
 }
 
-/* All of the code in one piece, as it is mapped. */
+/* Reads all code into one buffer, as it is mapped. */
 static int read_code(struct code_file *file)
 {
 	u32 start = file->image.start;
@@ -212,7 +284,7 @@ static int by_start(const void *left, const void *right)
 	return (a->end < b->end) - (a->end > b->end);
 }
 
-/* Ascending, each start once. */
+/* Sorts spans, keeps one of each start, and cuts overlaps. The number of spans that are left. */
 static u32 sort_spans(struct file_span *spans, u32 count)
 {
 	u32 kept = 0;
@@ -247,7 +319,7 @@ static int find_code(struct code_file *file)
 	return result;
 }
 
-/* --- symbols and pointers --- */
+/* --- Symbols and pointers. --- */
 
 static int add_import(struct code_file *file, u64 slot, const char *name)
 {
@@ -351,7 +423,7 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 
 	if (type == R_X86_64_RELATIVE)
 		return add_pointer(file, relocation->r_offset, relocation->r_addend);
-	if (type == R_X86_64_IRELATIVE) /* of the resolver: nothing jumps through the slot to it */
+	if (type == R_X86_64_IRELATIVE) /* the resolver: no jump goes to it through the slot */
 		return add_pointer(file, INT32_MAX, relocation->r_addend);
 	if (!symbol ||
 	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))
@@ -386,7 +458,7 @@ static int add_relative(struct code_file *file, u64 slot)
 	return add_pointer(file, slot, target);
 }
 
-/* Relative relocations in short: an address, then bits for the 63 words behind it. */
+/* Compact relative relocations: an address, then bits for the 63 words behind it. */
 static int read_relr(struct code_file *file, const Elf64_Shdr *section)
 {
 	u64 *words = read_table(file, section->sh_offset, section->sh_size), slot = 0;
@@ -407,7 +479,7 @@ static int read_relr(struct code_file *file, const Elf64_Shdr *section)
 	return result;
 }
 
-/* A file that is mapped where it says has addresses in its data. */
+/* Data of a file with fixed addresses may hold addresses of code. */
 static int scan_data(struct code_file *file, const Elf64_Shdr *section)
 {
 	u64 *words = read_table(file, section->sh_offset, section->sh_size);

@@ -1,29 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an ELF file says of its code, for the analysis: sections, symbols, pointers, imports. */
+/* The code of an ELF file for the analysis: sections, symbols, pointers, imports. */
 #ifndef LIB_SYMBOL_CODE_FILE_H
 #define LIB_SYMBOL_CODE_FILE_H
 
-#include "code_analysis.h"
+#include <stdbool.h>
+
 #include "code_rows.h"
+
+/* A word of the file's memory that holds an address. */
+struct code_pointer {
+	u32 slot;
+	u32 target;
+};
+
+struct code_image {
+	const u8 *bytes; /* from address `start` on */
+	u32 start, end;
+	bool has_symbols;
+	bool is_fixed; /* mapped at its link time addresses */
+	u32 entry;     /* of the program; 0 = no entry */
+	/* The arrays ascend by their first field and do not overlap. */
+	const struct file_span *sections; /* sections of code */
+	u32 section_count;
+	const struct file_span *covered; /* functions with a table */
+	u32 covered_count;
+	const struct file_span *symbols; /* functions by symbol; end = start: size not known */
+	u32 symbol_count;
+	const struct code_pointer *pointers;
+	u32 pointer_count;
+	const u32 *noreturn; /* functions that never return, and words with their address */
+	u32 noreturn_count;
+	/* Reads constants of the file, all bytes or none. */
+	bool (*read)(void *context, u32 address, void *buffer, u32 bytes);
+	void *context;
+};
 
 struct code_file;
 
-/* Finds the code of a file and the parts of it that `covered` does not cover, and reads no code.
- * The caller keeps `file` open and `covered` unchanged until the code file is freed. -ENOEXEC: it
- * is no ELF file for x86-64, or too large; -ENOMEM. */
+/* Finds the sections of code of a file, without reading the code. The caller keeps `file` open and
+ * `covered` unchanged until the code file is freed. -ENOEXEC: not an ELF file for x86-64, or too
+ * large; -ENOMEM. */
 int code_file_open(int file, const struct file_span *covered, u32 count, struct code_file **out);
 
-/* Code, symbols and pointers. -ENOEXEC, -ENOMEM. */
+/* Reads code, symbols and pointers. -ENOEXEC, -ENOMEM. */
 int code_file_load(struct code_file *file);
 
-/* Both. */
+/* Opens and loads. */
 int code_file_create(int file, const struct file_span *covered, u32 count, struct code_file **out);
 void code_file_free(struct code_file **file);
 
 const struct code_image *code_file_image(const struct code_file *file);
 
-/* Forgets the names of functions, as if the file were static and stripped; those of imports,
- * without which no file could be linked, stay. */
+/* Drops the names of functions, as if the file were static and stripped. Names of imports stay,
+ * since each linked file has them. */
 void code_file_strip(struct code_file *file);
 
 #endif

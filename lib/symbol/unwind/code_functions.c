@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists are chains of indices in arrays that only grow: what an undone function has in the lists of
- * others is told by its number of tries. */
+/* Lists are chains of indexes in arrays that only grow. Entries of a function that was undone since
+ * are recognised by its number of tries. */
 #include "code_functions.h"
 
 #include <errno.h>
@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 
-/* --- places --- */
+/* --- Addresses. --- */
 
 bool code_is_within(const struct code_analysis *analysis, u32 address)
 {
@@ -29,17 +30,9 @@ u8 *code_mark_at(const struct code_analysis *analysis, u32 address)
 /* The last span that begins at or before the address. */
 const struct file_span *code_span_before(const struct file_span *spans, u32 count, u32 address)
 {
-	u32 low = 0, high = count;
+	u32 index = bisect(count, i, spans[i].start <= address);
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (spans[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &spans[low - 1] : NULL;
+	return index ? &spans[index - 1] : NULL;
 }
 
 bool code_is_in(const struct file_span *spans, u32 count, u32 address)
@@ -49,7 +42,7 @@ bool code_is_in(const struct file_span *spans, u32 count, u32 address)
 	return span && address < span->end;
 }
 
-/* The section that an address is in; empty: it is no code. */
+/* The section that holds an address; empty: the address is not code. */
 struct file_span code_section_at(const struct code_analysis *analysis, u32 address)
 {
 	const struct file_span *section = code_span_before(analysis->image->sections,
@@ -76,7 +69,7 @@ bool code_decode_at(struct code_analysis *analysis, u32 at, u32 end,
 	analysis->steps++;
 	if (*bytes != 0xf0)
 		return x86_decode(bytes, end - at, instruction);
-	/* A lock prefix may be jumped over: it is an instruction of its own here. */
+	/* A jump may skip a lock prefix, so the prefix counts as an instruction of its own. */
 	*instruction = (struct x86_instruction){.length = 1, .opcode = 0xf0};
 	return true;
 }
@@ -96,36 +89,22 @@ bool code_is_padding(const struct x86_instruction *instruction)
 const struct code_pointer *code_pointer_at(const struct code_analysis *analysis, u32 slot)
 {
 	const struct code_pointer *pointers = analysis->image->pointers;
-	u32 low = 0, high = analysis->image->pointer_count;
+	u32 count = analysis->image->pointer_count;
+	u32 index = bisect(count, i, pointers[i].slot < slot);
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (pointers[middle].slot < slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < analysis->image->pointer_count && pointers[low].slot == slot ? &pointers[low]
-										  : NULL;
+	return index < count && pointers[index].slot == slot ? &pointers[index] : NULL;
 }
 
 bool code_is_noreturn(const struct code_analysis *analysis, u32 slot)
 {
-	u32 low = 0, high = analysis->image->noreturn_count;
+	const u32 *noreturn = analysis->image->noreturn;
+	u32 count = analysis->image->noreturn_count;
+	u32 index = bisect(count, i, noreturn[i] < slot);
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (analysis->image->noreturn[middle] < slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < analysis->image->noreturn_count && analysis->image->noreturn[low] == slot;
+	return index < count && noreturn[index] == slot;
 }
 
-/* --- states and functions --- */
+/* --- States and functions. --- */
 
 static bool is_state(const void *things, u32 index, const void *key)
 {
@@ -171,7 +150,7 @@ u32 function_find(const struct code_analysis *analysis, u32 start)
 			       analysis->functions, &start);
 }
 
-/* Where the next function with a name or a table begins. */
+/* The start of the next function with a name or a table, or the end of the section. */
 static u32 next_start(const struct code_analysis *analysis, u32 address)
 {
 	const struct code_image *image = analysis->image;
@@ -189,7 +168,7 @@ static u32 next_start(const struct code_analysis *analysis, u32 address)
 	return next;
 }
 
-/* The number of the function that begins there; it may be new. NONE: no memory. */
+/* The number of the function that begins at `start`, which may be a new one. NONE: no memory. */
 u32 function_at(struct code_analysis *analysis, u32 start, u32 kind)
 {
 	u32 found = function_find(analysis, start);
@@ -242,7 +221,7 @@ void edge_add(struct code_analysis *analysis, const struct edge *edge)
 		analysis->edges[analysis->edge_count++] = *edge;
 }
 
-/* --- what a function does to its callers --- */
+/* --- Effects of a function on its callers. --- */
 
 void function_undo(struct code_analysis *analysis, u32 number)
 {
@@ -264,7 +243,8 @@ void function_undo(struct code_analysis *analysis, u32 number)
 	function->tries++;
 }
 
-/* Releases the paths that wait for it; of a chain of tail calls one after the other. */
+/* Marks a function as one that returns, and releases the paths that wait for it, along a whole
+ * chain of tail calls. */
 void function_set_returns(struct code_analysis *analysis, u32 number)
 {
 	u32 chain = number, next;
@@ -272,7 +252,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 	if (analysis->functions[number].returns)
 		return;
 	analysis->functions[number].returns = true;
-	/* waiters is then a list of what is left to release, of all functions of the chain. */
+	/* The list grows by the waiters of each function of the chain. */
 	for (u32 i = analysis->functions[chain].waiters; i; i = next) {
 		struct waiter *waiter = &analysis->waiters[i - 1];
 		struct function *function = &analysis->functions[waiter->edge.function];
@@ -286,7 +266,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 			u32 last = function->waiters;
 
 			function->returns = true;
-			/* Its own list goes before the rest. */
+			/* Insert the list of this function before the rest. */
 			while (last && analysis->waiters[last - 1].next)
 				last = analysis->waiters[last - 1].next;
 			if (last) {
@@ -299,7 +279,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 	analysis->functions[chain].waiters = 0;
 }
 
-/* A set of registers is lost in a call of this function: all that have called it are to know. */
+/* Notes registers that the function does not keep; its callers are then tried again. */
 void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost)
 {
 	struct function *function = &analysis->functions[number];
@@ -323,7 +303,7 @@ void function_give_up(struct code_analysis *analysis, u32 number)
 	function_set_returns(analysis, number);
 }
 
-/* Undone, to be tried again. */
+/* Undoes a function and tries it again, unless it had too many tries. */
 void function_retry(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
@@ -337,8 +317,8 @@ void function_retry(struct code_analysis *analysis, u32 number)
 		function_wake(analysis, number);
 }
 
-/* Other code goes on as this function, and has changed registers before (a bit for each slot of a
- * rule). */
+/* Notes registers that code has changed before a tail call of this function (a bit for each slot of
+ * a rule). */
 void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost)
 {
 	struct function *function = &analysis->functions[number];
@@ -349,7 +329,7 @@ void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost
 	function_retry(analysis, number);
 }
 
-/* The callers of a function that turned out to keep fewer registers. */
+/* Tries the callers of a function again, which keeps fewer registers than they assumed. */
 void function_retry_users(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].has_changed = false;
@@ -357,7 +337,8 @@ void function_retry_users(struct code_analysis *analysis, u32 number)
 		function_retry(analysis, analysis->users[i - 1].function);
 }
 
-/* A contradiction on a path. */
+/* A path of the function has a contradiction: the function is tried again with the path ending at
+ * its last call, or given up. */
 void function_fail(struct code_analysis *analysis, const struct edge *edge)
 {
 	struct function *function = &analysis->functions[edge->function];
@@ -404,7 +385,7 @@ void user_add(struct code_analysis *analysis, u32 callee, u32 number)
 	function->users = analysis->user_count;
 }
 
-/* The function goes on as another one, which returns for it. */
+/* The function ends in a tail call of `other`, and returns if `other` does. */
 void function_leave_to(struct code_analysis *analysis, u32 number, u32 other)
 {
 	struct edge edge = {

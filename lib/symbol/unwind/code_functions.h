@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an analysis knows (code_analysis.h): what each byte of code is, functions, and the paths
- * that are still to be followed. Functions do not know one another but by number, so any of them
- * can be undone at any time.
+ * The state of an analysis (code_analysis.h): the kind of each byte of code, the functions, and the
+ * paths that are left to follow. Functions refer to each other by number only, so any function can
+ * be undone at any time.
  */
 #ifndef LIB_SYMBOL_CODE_FUNCTIONS_H
 #define LIB_SYMBOL_CODE_FUNCTIONS_H
 
-#include "code_analysis.h"
+#include "code_file.h"
 #include "frame_state.h"
 #include "hash_index.h"
 
 #define NONE UINT32_MAX
 
-/* What a byte of code is: MAP_INSIDE, or the first one of an instruction in state value -
- * MAP_STATE.
- */
+/* The kind of a byte of code: inside an instruction, or else the first byte of an instruction with
+ * state number `value - MAP_STATE`. */
 #define MAP_NOTHING 0
 #define MAP_INSIDE 1
 #define MAP_STATE 2
 
 /* Bits of a byte's mark. */
-#define MARK_START 1	/* a function begins */
-#define MARK_BRANCHED 2 /* a conditional jump leads here */
-#define MARK_JUMPED 4	/* any jump does */
-#define MARK_ENDS 8	/* a call that is taken to not return */
-#define MARK_DISPUTED 16
-#define MARK_TAKEN 32 /* the address is taken */
+#define MARK_START 1	 /* a function begins */
+#define MARK_BRANCHED 2	 /* target of a conditional jump */
+#define MARK_JUMPED 4	 /* target of any jump */
+#define MARK_ENDS 8	 /* a call that is assumed not to return */
+#define MARK_DISPUTED 16 /* two functions reach this byte in different states */
+#define MARK_TAKEN 32	 /* the address is taken by code or data */
 
 #define TRIES_MAX 12
 #define TABLE_ENTRIES_MAX 2048
@@ -38,40 +37,41 @@ enum function_kind { FUNCTION_COVERED, FUNCTION_STRONG, FUNCTION_WEAK };
 enum function_status { STATUS_IDLE, STATUS_OPEN, STATUS_FAILED };
 
 struct function {
-	u32 start, end; /* end: as far as a symbol says, or the next start */
+	u32 start, end; /* end: by the symbol, or the next start */
 	u8 kind, status;
 	u8 tries;
 	bool returns;
-	bool has_exit;	    /* a way out that proves its stack depth */
-	bool has_switch;    /* rsp came from elsewhere */
-	bool has_aligned;   /* a call with the stack pointer that the ABI asks for */
-	bool has_unaligned; /* a call without */
-	bool has_jumps;	    /* whose targets are not known */
-	bool jumps_differ;
+	bool has_exit;	    /* an exit that proves the stack depth */
+	bool has_switch;    /* rsp is loaded from memory: the code switches stacks */
+	bool has_aligned;   /* a call with the stack alignment of the ABI */
+	bool has_unaligned; /* a call without this alignment */
+	bool has_jumps;	    /* jumps with unknown targets */
+	bool jumps_differ;  /* these jumps have states that contradict each other */
 	bool fill_failed;
 	bool is_filling, is_filled;
 	bool is_trampoline;
-	bool has_changed;	  /* `lost` has, and the callers do not know yet */
-	u32 lost;		  /* slots of registers that it does not keep */
-	u32 entry_lost;		  /* slots of registers that other code changes and goes on here */
-	u32 jump_state;		  /* at those jumps */
+	bool has_changed;	  /* `lost` has changed, and callers are to be tried again */
+	u32 lost;		  /* slots of registers that the function does not keep */
+	u32 entry_lost;		  /* slots of registers that are lost before a tail call enters */
+	u32 jump_state;		  /* the state at the jumps with unknown targets */
 	u32 runs, waiters, users; /* lists: index + 1 */
 };
 
-/* A path that goes on at an address. */
+/* A path to be followed from an address. */
 struct edge {
 	u32 function;
 	u32 at;
 	u32 state;
-	u32 call; /* the last call on the path behind which code may end; NONE */
-	u8 tries; /* the function's: it was undone since, if they differ */
+	u32 call; /* the last call on the path that may not return, or NONE */
+	u8 tries; /* function->tries when the edge was added; a difference: undone since */
 };
 
 struct run {
 	u32 start, end, next;
 };
 
-/* Of a callee: a path of its caller (state), or that the caller returns if it does (NONE). */
+/* Waits until a callee is known to return: a path of its caller, or with state NONE the caller
+ * itself, which ended in a tail call. */
 struct waiter {
 	struct edge edge;
 	u32 next;
@@ -93,7 +93,7 @@ struct code_analysis {
 	struct hash_index function_index;
 	struct edge *edges;
 	u32 edge_count, edge_room;
-	u32 *idle; /* functions to be opened */
+	u32 *idle; /* functions to open */
 	u32 idle_count, idle_room;
 	u32 *changed; /* functions whose callers are to be tried again */
 	u32 changed_count, changed_room;
@@ -103,7 +103,7 @@ struct code_analysis {
 	u32 waiter_count, waiter_room;
 	struct user *users;
 	u32 user_count, user_room;
-	u32 *named; /* addresses that code names: tables begin there */
+	u32 *named; /* addresses that instructions name, as begins of tables; sorted */
 	u32 named_count, named_room;
 	u64 steps, steps_max;
 	int result;
@@ -138,5 +138,8 @@ void function_fail(struct code_analysis *analysis, const struct edge *edge);
 void waiter_add(struct code_analysis *analysis, u32 callee, const struct edge *edge);
 void user_add(struct code_analysis *analysis, u32 callee, u32 number);
 void function_leave_to(struct code_analysis *analysis, u32 number, u32 other);
+
+/* Follows all paths until none is left that does not wait (code_path.c). */
+void paths_follow_all(struct code_analysis *analysis);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Neighbours with the same rule are one row. The last row has no rule. */
+/* Neighbours with the same rule become one row. The last row has no rule. */
 #include "code_rows.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static bool is_rule(const void *things, u32 index, const void *key)
 	return !memcmp(&rules[index], key, sizeof(*rules));
 }
 
-/* *number: 0 if there is no room for it in a table. */
+/* *number: index + 1 of the rule, which is added if it is new; 0: a table has no room for it. */
 static int rule_number(struct code_rows *rows, const struct unwind_rule *rule, u32 *number)
 {
 	u32 hash = hash_end(hash_words(0, rule, sizeof(*rule)));
@@ -36,7 +36,7 @@ static int rule_number(struct code_rows *rows, const struct unwind_rule *rule, u
 	return 0;
 }
 
-/* From this offset on: the row takes the place of one that begins there. */
+/* Adds a row, which replaces a row with the same offset. */
 static int row_add(struct code_rows *rows, u64 offset, u32 rule)
 {
 	if (rows->count && rows->rows[rows->count - 1].offset == offset)
@@ -67,13 +67,13 @@ int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwin
 	return result ?: row_add(rows, end, 0);
 }
 
-/* Where row `index` begins. */
+/* The offset of row `index`; UINT64_MAX: no such row. */
 static u64 row_start(const struct code_rows *rows, u32 index)
 {
 	return index < rows->count ? rows->rows[index].offset : UINT64_MAX;
 }
 
-/* NULL: there is no such row, or it has none. */
+/* The rule of row `index`; NULL: no such row, or a row without a rule. */
 static const struct unwind_rule *row_rule(const struct code_rows *rows, u32 index)
 {
 	u32 rule = index < rows->count ? rows->rows[index].rule : 0;
@@ -86,13 +86,13 @@ static u64 smaller(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* `i` and `j` are the rows behind `start`. */
 int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 		    const struct code_rows *lower)
 {
 	u64 start = smaller(row_start(upper, 0), row_start(lower, 0)), end;
 	int result = 0;
 
+	/* `i` and `j` are the rows behind `start`. */
 	for (u32 i = 0, j = 0; start != UINT64_MAX && !result; start = end) {
 		i += row_start(upper, i) == start;
 		j += row_start(lower, j) == start;

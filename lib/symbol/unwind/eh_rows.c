@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rows of a file are what the unwinder itself makes of each FDE: it is run on the file,
- * function by function, and where it would stop at the end of a row, it is run on. So a table says
- * what the unwinder would say, or nothing: each function of the index has what lies between it and
- * the next one, as far as its FDE covers that. A file whose index cannot be searched is read record
- * by record; of an index that does not ascend the table knows more than a search in it.
+ * The unwinder of core/ makes the rows: it runs on the file, function by function, and goes on
+ * where it would stop at the end of a row. So a row is always equal to what the unwinder would
+ * find. A function of the index reaches to the next function of the index, as far as its FDE covers
+ * the range. A file whose index cannot be searched is read record by record.
  *
- * The unwinder prefers an SFrame section and falls back to .eh_frame at each pc of which the
- * section says nothing. So does a table: the rows of .eh_frame lie below those of the section.
+ * The unwinder prefers an SFrame section and falls back to .eh_frame at each pc that the section
+ * does not cover. Rows of .eh_frame therefore count only where the section has no row.
  *
- * As an embedder it has a copy of the core of its own (CORE_EMBEDDED).
+ * This file embeds its own copy of the core (CORE_EMBEDDED).
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "code_rows.h"
-#include "debug_frame.h"
 #include "file_image.h"
 #include "file_table.h"
 
@@ -35,11 +36,199 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return false;
 }
 
+#include "file_section.h"
+#include "scalar.h"
 #include "unwind/unwind_alone.c"
+
+/*
+ * .debug_frame is rewritten as records of an .eh_frame, so that one parser reads both (DWARF
+ * 5, 6.4.1; Linux Standard Base, .eh_frame). Programs that are built with
+ * -fno-asynchronous-unwind-tables and -g have only .debug_frame.
+ *
+ * A CIE gets the id 0, a version of .eh_frame (1 or 3) and an augmentation that begins with z, so
+ * that a signal frame (S) is understood. Each FDE gets augmentation data of length 0, and the
+ * distance back to its CIE in place of the CIE's offset in the section.
+ */
+
+struct debug_frame {
+	u8 *records; /* for the caller to free */
+	u32 bytes, room;
+};
+
+#define LENGTH_BYTES 4
+#define LENGTH_RESERVED 0xfffffff0U /* lengths from here on mark 64-bit DWARF */
+#define CIE_ID 0xffffffffU
+#define ADDRESS_BYTES 8
+
+/* A CIE that was written. */
+struct cie {
+	u32 offset; /* in .debug_frame */
+	u32 record; /* offset in the written records */
+};
+
+struct writing {
+	const u8 *section;
+	u32 end; /* of the current record in .debug_frame */
+	struct debug_frame *frame;
+	struct cie *cies;
+	u32 cie_count, cie_room;
+	u64 base;
+};
+
+static int put_record(struct debug_frame *frame, const void *data, u32 bytes)
+{
+	if (array_make_rooms(frame->records, (u64)frame->bytes + bytes, frame->room))
+		return -ENOMEM;
+	memcpy(frame->records + frame->bytes, data, bytes);
+	frame->bytes += bytes;
+	return 0;
+}
+
+/* Writes the length of the record that begins at `record` and has just been put_record. */
+static void record_end(struct debug_frame *frame, u32 record)
+{
+	u32 length = frame->bytes - record - LENGTH_BYTES;
+
+	memcpy(frame->records + record, &length, sizeof(length));
+}
+
+/* The offset behind the LEB128 number at `at`; 0: the number does not end within the record. */
+static u32 leb128_end(const struct writing *writing, u32 at)
+{
+	while (at && at < writing->end)
+		if (!(writing->section[at++] & 0x80))
+			return at;
+	return 0;
+}
+
+/* Adds the CIE at `offset` of the section; its version is at `at`. A CIE not understood is skipped.
+ */
+static int write_cie(struct writing *writing, u32 offset, u32 at)
+{
+	const u8 *section = writing->section, *text = section + at + 1;
+	u8 version = at < writing->end ? section[at] : 0, eh_version = version == 1 ? 1 : 3;
+	const u8 *text_end = at < writing->end ? memchr(text, 0, writing->end - at - 1) : NULL;
+	struct debug_frame *frame = writing->frame;
+	u32 record = frame->bytes, numbers, column, end;
+	static const u8 zeroes[8];
+	bool is_signal;
+	int result;
+
+	if (!text_end || (version != 1 && version != 3 && version != 4))
+		return 0;
+	is_signal = text_end - text == 1 && *text == 'S';
+	if (text_end != text && !is_signal)
+		return 0;
+	numbers = text_end + 1 - section;
+	if (version == 4) {
+		if (writing->end - numbers < 2 || section[numbers] != ADDRESS_BYTES ||
+		    section[numbers + 1])
+			return 0;
+		numbers += 2;
+	}
+	column = leb128_end(writing, leb128_end(writing, numbers));
+	end = version == 1 ? column + 1 : leb128_end(writing, column);
+	if (!column || !end || end > writing->end)
+		return 0;
+	if (array_make_room(writing->cies, writing->cie_count, writing->cie_room))
+		return -ENOMEM;
+	writing->cies[writing->cie_count++] = (struct cie){offset, record};
+	result = put_record(frame, zeroes, LENGTH_BYTES + 4);
+	result = result ?: put_record(frame, &eh_version, 1);
+	result = result ?: put_record(frame, is_signal ? "zS" : "z", is_signal ? 3 : 2);
+	result = result ?: put_record(frame, section + numbers, end - numbers);
+	result = result ?: put_record(frame, zeroes, 1); /* no data for the augmentation */
+	result = result ?: put_record(frame, section + end, writing->end - end);
+	if (!result)
+		record_end(frame, record);
+	return result;
+}
+
+static int by_cie_offset(const void *key, const void *member)
+{
+	const u32 *offset = key;
+	const struct cie *cie = member;
+
+	return (*offset > cie->offset) - (*offset < cie->offset);
+}
+
+/* Adds the FDE whose address is at `at`. `cies` is sorted by offset, so the CIE is bisected. */
+static int write_fde(struct writing *writing, u32 cie_offset, u32 at)
+{
+	struct debug_frame *frame = writing->frame;
+	const struct cie *cie = NULL;
+	u32 record = frame->bytes, back;
+	u64 address;
+	int result;
+
+	if (writing->cie_count)
+		cie = bsearch(&cie_offset, writing->cies, writing->cie_count, sizeof(*cie),
+			      by_cie_offset);
+	if (!cie || writing->end - at < 2 * ADDRESS_BYTES)
+		return 0;
+	memcpy(&address, writing->section + at, sizeof(address));
+	address += writing->base;
+	back = record + LENGTH_BYTES - cie->record;
+	result = put_record(frame, &back, LENGTH_BYTES); /* the length, in a moment */
+	result = result ?: put_record(frame, &back, sizeof(back));
+	result = result ?: put_record(frame, &address, sizeof(address));
+	result = result ?: put_record(frame, writing->section + at + ADDRESS_BYTES, ADDRESS_BYTES);
+	result = result ?: put_record(frame, "", 1);
+	result = result
+			 ?: put_record(frame, writing->section + at + 2 * ADDRESS_BYTES,
+				       writing->end - at - 2 * ADDRESS_BYTES);
+	if (!result)
+		record_end(frame, record);
+	return result;
+}
+
+static int write_records(struct writing *writing, u32 bytes)
+{
+	u32 at = 0, length, id;
+	int result = 0;
+
+	while (!result && bytes - at > LENGTH_BYTES + sizeof(id)) {
+		u32 offset = at;
+
+		memcpy(&length, writing->section + at, sizeof(length));
+		at += LENGTH_BYTES;
+		if (length >= LENGTH_RESERVED || length < sizeof(id) || length > bytes - at)
+			break;
+		memcpy(&id, writing->section + at, sizeof(id));
+		writing->end = at + length;
+		result = id == CIE_ID ? write_cie(writing, offset, at + sizeof(id))
+				      : write_fde(writing, id, at + sizeof(id));
+		at += length;
+	}
+	return result;
+}
+
+/* Reads .debug_frame of a file; `base` is added to addresses of functions. CIEs that are not
+ * understood are left out with their FDEs. -ENOENT: the file has no .debug_frame; -EBADMSG,
+ * -ENOMEM. */
+static int debug_frame_read(int file, u64 base, struct debug_frame *frame)
+{
+	struct file_section section = {};
+	struct writing writing = {.frame = frame, .base = base};
+	int result = file_section_read(file, ".debug_frame", &section);
+
+	if (result)
+		return result;
+	*frame = (struct debug_frame){};
+	writing.section = section.bytes;
+	result = write_records(&writing, section.count);
+	if (result) {
+		free(frame->records);
+		*frame = (struct debug_frame){};
+	}
+	free(writing.cies);
+	free(section.bytes);
+	return result;
+}
 
 #define SFRAME_BUDGET (2 * CODE_ROWS_MAX) /* for a whole section */
 
-/* Of a section without index. */
+/* A function of a section without an index. */
 struct function {
 	u64 start;
 	u64 end;
@@ -55,7 +244,7 @@ struct reading {
 	struct file_spans *covered;
 };
 
-/* A table covers [start, end). */
+/* Notes that a table covers [start, end). */
 static int add_covered(struct reading *reading, u64 start, u64 end)
 {
 	struct file_spans *covered = reading->covered;
@@ -70,7 +259,7 @@ static int add_covered(struct reading *reading, u64 start, u64 end)
 	return 0;
 }
 
-/* Adds what is code of [start, end). */
+/* Adds a row for the part of [start, end) that is code. */
 static int add_code(struct reading *reading, u64 start, u64 end, const struct unwind_rule *rule)
 {
 	u64 code_end = end, offset;
@@ -80,8 +269,8 @@ static int add_code(struct reading *reading, u64 start, u64 end, const struct un
 	return code_rows_add(reading->rows, offset, offset + (code_end - start), rule);
 }
 
-/* The row that unwind->cfi is at, up to `limit`. Where its expressions lie matters to nobody
- * else. */
+/* Adds the row at unwind->cfi, up to `limit`. The position in the table, which an expression moves,
+ * is restored. */
 static int add_row(struct reading *reading, u64 limit)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -94,8 +283,8 @@ static int add_row(struct reading *reading, u64 limit)
 	return add_code(reading, unwind->cfi.pc, next, stop ? NULL : &rule);
 }
 
-/* What an FDE says of [start, limit); nothing from where on it cannot be read. Behind its end no
- * table covers the code. */
+/* Adds the rows of an FDE for [start, limit), up to the first one that cannot be read. Behind the
+ * end of the FDE the rule is to read the code. */
 static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 {
 	static const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
@@ -131,7 +320,8 @@ static bool entry_read(struct reading *reading, u64 i, bool is_fde, u64 *address
 	return is_read;
 }
 
-/* The index counts if it ascends, as a search takes for granted. -ENOEXEC: none that does. */
+/* Adds the functions of the index, which must ascend, as a search assumes. -ENOEXEC: it does not.
+ */
 static int add_index(struct reading *reading)
 {
 	u64 count = reading->unwind.eh.high, start, next = ~0ULL, fde;
@@ -151,7 +341,7 @@ static int add_index(struct reading *reading)
 	return result;
 }
 
-/* One record, opened for what it covers: an FDE, or something else. */
+/* Opens a record and notes its function if it is an FDE. */
 static u32 function_note(struct reading *reading, u64 record)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -169,7 +359,8 @@ static u32 function_note(struct reading *reading, u64 record)
 	return stop;
 }
 
-/* A record that cannot be read hides those behind it, as it does from a search. True: none did. */
+/* Notes the functions of all records up to one that cannot be read, as a search does. True: all
+ * records were read. */
 static bool functions_note(struct reading *reading)
 {
 	u64 record = reading->unwind.image.eh_frame.start;
@@ -191,7 +382,8 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Of code that two of them cover the search would take the first one in the file. */
+/* Adds the functions of all records. If two cover the same code, a search would take the first one
+ * in the file, so the table is rejected. */
 static int add_records(struct reading *reading)
 {
 	bool is_whole;
@@ -216,7 +408,8 @@ static int add_records(struct reading *reading)
 	return result;
 }
 
-/* By the index, or without it. A header that is not understood leaves the file without a table. */
+/* Adds the functions by the index, or by the records. A file with an unknown header has no table.
+ */
 static int add_eh_frame(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -237,13 +430,12 @@ static int add_eh_frame(struct reading *reading)
 	return add_records(reading);
 }
 
-/* Why a section is not read to its end. */
 static int stop_error(u32 stop)
 {
 	return stop == STOP_BUDGET ? -E2BIG : stop == STOP_BAD_TABLE ? -EBADMSG : -ENOEXEC;
 }
 
-/* From where on, in its function, the row at the position holds. */
+/* The offset, in its function, of the row at the position. */
 static u32 row_offset(struct unwind *unwind)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -255,9 +447,9 @@ static u32 row_offset(struct unwind *unwind)
 	return offset;
 }
 
-/* The rows at the position, of a function or one of its blocks, which is [start, end). The unwinder
- * goes on to the first row that begins behind the pc: one that begins before its predecessor takes
- * its place. */
+/* Adds the rows at the position, for a function or a block [start, end). The unwinder goes on to
+ * the first row that begins behind the pc, so a row that begins before its predecessor replaces it.
+ */
 static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -284,7 +476,7 @@ static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 	return from < end ? add_code(reading, from, end, rule) : 0;
 }
 
-/* The rows at the position: in a PLT they hold for each block anew. */
+/* Adds the rows at the position; in a PLT the same rows hold for each block. */
 static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -303,8 +495,8 @@ static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
 	return result;
 }
 
-/* Function i of the section, up to `limit`. It is code, or the section lies: what were left out of
- * it would be taken from .eh_frame. */
+/* Adds function i of the section, up to `limit`. All of the function must be code, or the section
+ * is damaged: code that is left out would get the rows of .eh_frame. */
 static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -327,8 +519,8 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 	return add_covered(reading, start, end) ?: add_frame_blocks(reading, start, end);
 }
 
-/* A section that the unwinder does not understand has no rows. One that contradicts itself leaves
- * the file without a table: what the unwinder finds there depends on the way of its search. */
+/* A section that the unwinder does not understand has no rows. A section that contradicts itself
+ * leaves the file without a table, as the rule that the unwinder finds depends on its search. */
 static int add_sframe(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -353,38 +545,29 @@ static int add_sframe(struct reading *reading)
 	return result;
 }
 
-/* .eh_frame below what the section says, which may be all that there is. */
-static int add_below(struct reading *reading, const struct code_rows *sframe)
-{
-	struct code_rows *rows = reading->rows, eh_frame = {};
-	int result;
-
-	reading->rows = &eh_frame;
-	result = add_eh_frame(reading);
-	reading->rows = rows;
-	if (result == -ENOEXEC && sframe->count) {
-		code_rows_clear(&eh_frame);
-		result = 0;
-	}
-	result = result ?: code_rows_merge(rows, sframe, &eh_frame);
-	code_rows_clear(&eh_frame);
-	return result;
-}
-
+/* Adds the rows of the section, and where it has none those of .eh_frame, which may be missing. */
 static int add_both(struct reading *reading)
 {
-	struct code_rows *rows = reading->rows, sframe = {};
+	struct code_rows *rows = reading->rows, sframe = {}, eh_frame = {};
 	int result;
 
 	reading->rows = &sframe;
 	result = add_sframe(reading);
+	reading->rows = &eh_frame;
+	result = result ?: add_eh_frame(reading);
 	reading->rows = rows;
-	result = result ?: add_below(reading, &sframe);
+	if (result == -ENOEXEC && sframe.count) {
+		code_rows_clear(&eh_frame);
+		result = 0;
+	}
+	result = result ?: code_rows_merge(rows, &sframe, &eh_frame);
+	code_rows_clear(&eh_frame);
 	code_rows_clear(&sframe);
 	return result;
 }
 
-/* A header that no segment holds does not say where the file would be mapped, which is known. */
+/* Reads the ELF header. If no segment holds the header, its address does not give the load address,
+ * which is known here. */
 static u32 enter_file(struct unwind *unwind)
 {
 	u32 stop = image_enter(unwind);
@@ -431,26 +614,20 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 static bool is_free(const struct reading *reading, u64 start, u64 end,
 		    const struct file_spans *covered)
 {
-	u32 low = 0, high = covered->count;
 	u64 code_end = end, offset;
+	u32 first;
 
 	if (end - FILE_IMAGE_BASE > INT32_MAX ||
 	    !file_image_code(reading->image, start, &code_end, &offset) || code_end != end)
 		return false;
 	start -= FILE_IMAGE_BASE;
 	end -= FILE_IMAGE_BASE;
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-
-		if (covered->spans[middle].end <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == covered->count || covered->spans[low].start >= end;
+	first = bisect(covered->count, i, covered->spans[i].end <= start);
+	return first == covered->count || covered->spans[first].start >= end;
 }
 
-/* Where functions overlap the first one counts: functions that the linker dropped all lie at 0. */
+/* Adds the functions of .debug_frame that no other table covers. If functions overlap, the first
+ * one counts: functions that the linker removed all lie at 0. */
 static int add_debug(struct reading *reading, u32 bytes, const struct file_spans *covered)
 {
 	struct unwind *unwind = &reading->unwind;

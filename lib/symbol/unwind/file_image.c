@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Blocks of the file are read when they are asked for and kept: unwind tables refer to one another
- * back and forth. */
+/* Blocks of the file are read on first use and kept, since unwind tables refer back and forth. */
 #include "file_image.h"
 
 #include <elf.h>
@@ -69,43 +68,33 @@ static bool read_file(struct file_image *image, u64 offset, void *buffer, u64 by
 	return true;
 }
 
-static bool is_elf(const Elf64_Ehdr *header)
-{
-	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_machine == EM_X86_64 && header->e_phentsize == sizeof(Elf64_Phdr) &&
-	       header->e_phnum <= SEGMENTS_MAX;
-}
-
-/* Code counts even where it may be written to (ld -N). */
-static void segment_add(struct file_image *image, const Elf64_Phdr *header)
-{
-	if (header->p_type == PT_LOAD && (header->p_flags & (PF_W | PF_X)) != PF_W)
-		image->segment[image->segment_count++] = (struct segment){
-			.address = header->p_vaddr,
-			.offset = header->p_offset,
-			.bytes = header->p_filesz,
-			.flags = header->p_flags,
-		};
-}
-
 static int segments_read(struct file_image *image)
 {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 
-	if (!read_file(image, 0, &header, sizeof(header)) || !is_elf(&header))
+	if (!read_file(image, 0, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_X86_64 ||
+	    header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
 	for (u32 i = 0; i < header.e_phnum; i++) {
 		if (!read_file(image, header.e_phoff + i * sizeof(segment), &segment,
 			       sizeof(segment)))
 			return -ENOEXEC;
-		segment_add(image, &segment);
+		/* Writable data is left out, writable code counts (ld -N). */
+		if (segment.p_type == PT_LOAD && (segment.p_flags & (PF_W | PF_X)) != PF_W)
+			image->segment[image->segment_count++] = (struct segment){
+				.address = segment.p_vaddr,
+				.offset = segment.p_offset,
+				.bytes = segment.p_filesz,
+				.flags = segment.p_flags,
+			};
 	}
 	return 0;
 }
 
-/* Ascending in memory and in the file, none in another. */
+/* True if `upper` lies behind `lower` in memory and in the file. */
 static bool are_apart(const struct segment *lower, const struct segment *upper)
 {
 	return lower->bytes <= FILE_BYTES_MAX && lower->address < FILE_IMAGE_BASE &&
@@ -184,22 +173,19 @@ void file_image_lend(struct file_image *image, const u8 *bytes, u64 count)
 	image->lent_bytes = count;
 }
 
-static bool read_lent(const struct file_image *image, u64 at, void *buffer, u32 bytes)
-{
-	if (at > image->lent_bytes || image->lent_bytes - at < bytes)
-		return false;
-	memcpy(buffer, image->lent + at, bytes);
-	return true;
-}
-
 bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 bytes)
 {
 	u64 at = address - FILE_IMAGE_BASE;
 
 	if (address >= FILE_IMAGE_HEADER)
 		return read_file(image, address - FILE_IMAGE_HEADER, buffer, bytes);
-	if (address >= FILE_IMAGE_LENT)
-		return read_lent(image, address - FILE_IMAGE_LENT, buffer, bytes);
+	if (address >= FILE_IMAGE_LENT) {
+		at = address - FILE_IMAGE_LENT;
+		if (at > image->lent_bytes || image->lent_bytes - at < bytes)
+			return false;
+		memcpy(buffer, image->lent + at, bytes);
+		return true;
+	}
 	for (u32 i = 0; i < image->segment_count; i++) {
 		u32 index = (image->last + i) % image->segment_count;
 		const struct segment *segment = &image->segment[index];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An ELF file as it would be mapped, read by address: its segments that are not written to. It is
- * read, not mapped into memory, so one that shrinks meanwhile gives an error and not SIGBUS.
+ * An ELF file by the addresses at which it would be mapped, without writable data. The file is
+ * read, not mapped into memory, so a file that shrinks meanwhile gives an error instead of SIGBUS.
  */
 #ifndef LIB_SYMBOL_FILE_IMAGE_H
 #define LIB_SYMBOL_FILE_IMAGE_H
@@ -10,28 +10,28 @@
 
 #include "scalar.h"
 
-#define FILE_IMAGE_BASE (1ULL << 44)   /* the address that the file calls 0 */
-#define FILE_IMAGE_LENT (1ULL << 45)   /* the address of the bytes of file_image_lend() */
-#define FILE_IMAGE_HEADER (1ULL << 46) /* where a header can be read that no segment holds */
+#define FILE_IMAGE_BASE (1ULL << 44)   /* stands for address 0 of the file */
+#define FILE_IMAGE_LENT (1ULL << 45)   /* address of the bytes of file_image_lend() */
+#define FILE_IMAGE_HEADER (1ULL << 46) /* address of a header that no segment holds */
 
 struct file_image;
 
-/* The file stays open until the image is freed. -ENOEXEC: it is no ELF file for x86-64, or none
- * whose code has one place each. */
+/* The caller keeps the file open until the image is freed. -ENOEXEC: not an ELF file for x86-64, or
+ * segments of code overlap. */
 int file_image_create(int file, struct file_image **out);
 void file_image_free(struct file_image **image);
 
-/* The ELF header's address; FILE_IMAGE_HEADER: it would not be mapped (ld -n). */
+/* The address of the ELF header; FILE_IMAGE_HEADER: the header would not be mapped (ld -n). */
 u64 file_image_header(const struct file_image *image);
 
 /* Makes `bytes` readable at FILE_IMAGE_LENT. The caller keeps them until the image is freed. */
 void file_image_lend(struct file_image *image, const u8 *bytes, u64 count);
 
-/* All bytes or none. */
+/* Reads all bytes; false: the image does not have all of them. */
 bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 bytes);
 
-/* Where in the file the code of [*start, *end) lies: the range becomes what one segment has of it.
- * False: nothing of it is code at its start. */
+/* Gives the file offset of the code at `start`, and cuts *end to the end of its segment. False: the
+ * address `start` is not code. */
 bool file_image_code(const struct file_image *image, u64 start, u64 *end, u64 *offset);
 
 #endif

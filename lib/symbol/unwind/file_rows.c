@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rows of a whole file: what its tables say, and for the rest what its code leads to. Code of
- * which the analysis knows nothing keeps what the tables leave for it: it is read at the event.
+ * The rows of a whole file: rows of its tables, and rows of the analysis for code that no table
+ * covers. Code without either is read at the event.
  *
- * An analysis reads all of the code, also what tables cover: calls from there tell where functions
- * begin. is_analysis_affordable() decides from the headers, before any code is read: the code that
- * no table covers must be a large enough share of all code, and the estimated memory must fit into
+ * An analysis reads all code, since calls from code with tables give starts of functions.
+ * is_analysis_affordable() decides by the headers, before code is read: the code that no table
+ * covers must be a large enough share of all code, and the estimated memory must fit into
  * 1/MEMORY_PARTS of the sandbox's memory.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "file_image.h"
 #include "privilege/memory_limit.h"
 
-#define GAP_BYTES_MIN 512	  /* of a whole file: less is read at the event */
+#define GAP_BYTES_MIN 512	  /* files with less code without tables are not analysed */
 #define GAP_SHARE 4096		  /* code without a table is at least 1/4096 of all code */
 #define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
 #define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
@@ -34,7 +34,7 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Ascending and apart, for searches. */
+/* Sorts spans and cuts overlaps. */
 static void sort_spans(struct file_spans *covered)
 {
 	u32 kept = 0;
@@ -62,9 +62,9 @@ static int add_row(const struct file_image *image, struct code_rows *rows, u32 s
 	return code_rows_add(rows, offset, offset + (code_end - FILE_IMAGE_BASE - start), rule);
 }
 
-/* The first system call in [at, end) from which clone() comes back in two threads; end: there is
- * none. The code behind the call tells the threads apart by rax (core/unwind/code_rule.c), so
- * neither the call nor the place behind it has a row. */
+/* The first system call in [at, end) from which clone() returns in two threads; or `end`. The code
+ * behind the call tells the threads apart by rax (core/unwind/code_rule.c), so the call and the
+ * place behind it have no row. */
 static u32 clone_call_next(const struct code_image *code, u32 at, u32 end)
 {
 	static const u8 wanted[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c}; /* syscall; test; jl */
@@ -75,7 +75,7 @@ static u32 clone_call_next(const struct code_image *code, u32 at, u32 end)
 	return found ? at + (u32)(found - from) : end;
 }
 
-/* Rows of [start, end), which no table covers. */
+/* Adds the rows of [start, end), which no table covers. */
 static int add_gap(const struct code_analysis *analysis, const struct code_image *code,
 		   const struct file_image *image, struct code_rows *rows, u32 start, u32 end)
 {
@@ -94,7 +94,7 @@ static int add_gap(const struct code_analysis *analysis, const struct code_image
 	return result;
 }
 
-/* The next part of a section that no table covers, from *at on. */
+/* Finds the next part of a section, from *at on, that no table covers. */
 static bool gap_next(const struct file_spans *covered, u32 *span, u32 *at, u32 limit, u32 *end)
 {
 	for (; *at < limit && *span < covered->count; ++*span) {
@@ -128,22 +128,6 @@ static u64 gap_bytes(const struct code_image *image, const struct file_spans *co
 	return bytes;
 }
 
-static int add_gaps(const struct code_analysis *analysis, const struct code_image *code,
-		    const struct file_spans *covered, const struct file_image *image,
-		    struct code_rows *rows)
-{
-	int result = 0;
-
-	for (u32 i = 0, span = 0; i < code->section_count && !result; i++) {
-		u32 at = code->sections[i].start, end;
-
-		for (; !result && gap_next(covered, &span, &at, code->sections[i].end, &end);
-		     at = end)
-			result = add_gap(analysis, code, image, rows, at, end);
-	}
-	return result;
-}
-
 static bool is_analysis_affordable(const struct code_image *code, const struct file_spans *covered)
 {
 	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
@@ -164,12 +148,18 @@ static int analyse(struct code_file *file, const struct file_spans *covered,
 	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
 	if (result)
 		return result;
-	result = add_gaps(analysis, code, covered, image, rows);
+	for (u32 i = 0, span = 0; i < code->section_count && !result; i++) {
+		u32 at = code->sections[i].start, end;
+
+		for (; !result && gap_next(covered, &span, &at, code->sections[i].end, &end);
+		     at = end)
+			result = add_gap(analysis, code, image, rows, at, end);
+	}
 	code_analysis_free(&analysis);
 	return result;
 }
 
-/* Rows of code that no table covers. */
+/* Reads the rows of code that no table covers. */
 static int read_code(int file, const struct file_spans *covered, struct code_rows *rows,
 		     struct file_spans *found)
 {
@@ -185,28 +175,25 @@ static int read_code(int file, const struct file_spans *covered, struct code_row
 	return result;
 }
 
-typedef int (*read_part)(int file, const struct file_spans *covered, struct code_rows *rows,
-			 struct file_spans *found);
-
-static int cover(struct file_spans *covered, const struct file_spans *found)
-{
-	if (array_make_rooms(covered->spans, (u64)covered->count + found->count, covered->room))
-		return -ENOMEM;
-	for (u32 i = 0; i < found->count; i++)
-		covered->spans[covered->count++] = found->spans[i];
-	sort_spans(covered);
-	return 0;
-}
-
-/* Adds rows of what is not covered yet. A part that cannot be read as a whole is left out. */
-static int add_part(int file, read_part read, struct file_spans *covered, struct code_rows *rows)
+/* Adds the rows that a reader gives for code that is not covered yet, and covers it. If the reader
+ * fails, all its rows are left out. */
+static int add_part(int file,
+		    int (*read)(int file, const struct file_spans *covered, struct code_rows *rows,
+				struct file_spans *found),
+		    struct file_spans *covered, struct code_rows *rows)
 {
 	struct code_rows part = {}, both = {};
 	struct file_spans found = {};
 	int result = 0;
 
 	if (!read(file, covered, &part, &found) && part.count) {
-		result = code_rows_merge(&both, rows, &part) ?: cover(covered, &found);
+		result = code_rows_merge(&both, rows, &part);
+		if (!result && array_make_rooms(covered->spans, (u64)covered->count + found.count,
+						covered->room))
+			result = -ENOMEM;
+		for (u32 i = 0; i < found.count && !result; i++)
+			covered->spans[covered->count++] = found.spans[i];
+		sort_spans(covered);
 		code_rows_clear(rows);
 		*rows = both;
 	}
@@ -215,7 +202,7 @@ static int add_part(int file, read_part read, struct file_spans *covered, struct
 	return result;
 }
 
-/* Whether the code that no table covers is to be analysed. */
+/* True if the code that no table covers is to be analysed. */
 static bool is_worth_analysis(int file, const struct file_spans *covered)
 {
 	struct code_file *code = NULL;
@@ -226,8 +213,8 @@ static bool is_worth_analysis(int file, const struct file_spans *covered)
 	return is_worth;
 }
 
-/* All tables, and either the rows of code that no table covers or whether an analysis finds them.
- */
+/* Reads all tables; then either analyses code that no table covers, or sets is_partial if an
+ * analysis is worth its time. */
 static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 {
 	struct code_rows tables = {}, others = {};

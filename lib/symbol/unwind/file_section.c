@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All sizes come from a foreign file: each is bounded before memory is taken. Deflate makes at most
- * 1032 bytes of one byte. A section that claims more is refused, whether zlib or zstd packed it. */
+/* The file is not trusted, so each size is checked before memory is allocated. Deflate makes at
+ * most 1032 bytes of one byte; a section with a larger ratio is rejected, for zstd too. */
 #include "file_section.h"
 
 #include <elf.h>
@@ -17,7 +17,8 @@
 #define INFLATED_MAX(bytes) (1032 * (bytes) + 1024)
 #define TYPE_ZSTD 2 /* ELFCOMPRESS_ZSTD, which not every elf.h has */
 
-/* To be freed, with a zero behind it; NULL: it cannot be read. */
+/* A part of the file with a zero byte behind it, for the caller to free; NULL: it cannot be read.
+ */
 static void *read_part(int file, u64 offset, u64 bytes)
 {
 	u8 *part;
@@ -41,7 +42,7 @@ static bool ends_with(const char *name, const char *end)
 	return length >= bytes && !strcmp(name + length - bytes, end);
 }
 
-/* Makes *found the header of the section. */
+/* Gives the header of the section. 0 or -ENOENT. */
 static int find(int file, const char *name, Elf64_Shdr *found)
 {
 	Elf64_Ehdr header;
@@ -79,7 +80,7 @@ static bool unpack(const Elf64_Chdr *packed, const u8 *content, u64 bytes, u8 *u
 	       uncompress(unpacked, &count, content, bytes) == Z_OK && count == packed->ch_size;
 }
 
-/* Takes the place of what was compressed. */
+/* Replaces the compressed bytes by the unpacked ones. */
 static int section_unpack(struct file_section *section)
 {
 	Elf64_Chdr packed;

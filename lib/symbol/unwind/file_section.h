@@ -6,13 +6,13 @@
 #include "scalar.h"
 
 struct file_section {
-	u8 *bytes; /* to be freed */
+	u8 *bytes; /* for the caller to free */
 	u64 count;
-	u64 address; /* in memory; 0: the section is not loaded */
+	u64 address; /* 0 = the section is not loaded */
 };
 
-/* The first section whose name ends with `name`. -ENOENT: there is none; -EBADMSG: it cannot be
- * read or unpacked, or is larger than 128 MiB; -ENOMEM: there is no memory to unpack it. */
+/* Reads the first section whose name ends with `name`. -ENOENT: no such section; -EBADMSG: the
+ * section cannot be read or unpacked, or is larger than 128 MiB; -ENOMEM. */
 int file_section_read(int file, const char *name, struct file_section *section);
 
 #endif

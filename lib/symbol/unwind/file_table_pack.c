@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The chunks stand level by level, so that of neighbours only the first has to be named. A leaf
- * ends where it is full, or where its first offset would be too far away. */
+/* Chunks are stored level by level, so a parent names only its first child. A leaf ends when it is
+ * full, or when the next offset is too far from its first one. */
 #include "file_table_pack.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static struct file_table_chunk *chunk_add(struct file_table *table)
 	return chunk;
 }
 
-/* The rows of one leaf, from row `first` on: their number. */
+/* The number of rows in the leaf that begins with row `first`. */
 static u32 leaf_rows(const struct code_rows *rows, u32 first)
 {
 	u32 count = 0;
@@ -32,24 +32,10 @@ static u32 leaf_rows(const struct code_rows *rows, u32 first)
 	return count;
 }
 
-static u32 leaf_count(const struct code_rows *rows)
-{
-	u32 count = 0;
-
-	for (u32 row = 0; row < rows->count; row += leaf_rows(rows, row))
-		count++;
-	return count;
-}
-
-static u32 chunks_for(u32 entries, u32 in_a_chunk)
-{
-	return (entries + in_a_chunk - 1) / in_a_chunk;
-}
-
-/* Root and nodes, without the offsets. */
+/* Adds the root and the nodes, without their offsets. */
 static int add_nodes(struct file_table *table, u32 leaves)
 {
-	u32 nodes = chunks_for(leaves, FILE_TABLE_WORDS);
+	u32 nodes = (leaves + FILE_TABLE_WORDS - 1) / FILE_TABLE_WORDS;
 
 	if (nodes > FILE_TABLE_WORDS)
 		return -E2BIG;
@@ -65,20 +51,13 @@ static int add_nodes(struct file_table *table, u32 leaves)
 	return 0;
 }
 
-static void name_leaf(struct file_table *table, u32 leaf, u32 offset)
-{
-	u32 node = leaf / FILE_TABLE_WORDS, at = leaf % FILE_TABLE_WORDS;
-
-	table->chunks[1 + node].word[at] = offset;
-	if (!at)
-		table->chunks[FILE_TABLE_ROOT].word[node] = offset;
-}
-
+/* Adds the leaves, and their offsets in nodes and root. */
 static int add_leaves(struct file_table *table, const struct code_rows *rows, u32 leaves)
 {
 	u32 rules = table->count + leaves, row = 0;
 
 	for (u32 leaf = 0; leaf < leaves; leaf++) {
+		u32 node = leaf / FILE_TABLE_WORDS, at = leaf % FILE_TABLE_WORDS;
 		struct file_table_chunk *chunk = chunk_add(table);
 		u32 start = rows->rows[row].offset;
 
@@ -89,7 +68,9 @@ static int add_leaves(struct file_table *table, const struct code_rows *rows, u3
 		for (u32 i = 0; i < chunk->count; i++, row++)
 			chunk->word[i] = FILE_TABLE_ROW(rows->rows[row].offset - start,
 							rows->rows[row].rule);
-		name_leaf(table, leaf, start);
+		table->chunks[1 + node].word[at] = start;
+		if (!at)
+			table->chunks[FILE_TABLE_ROOT].word[node] = start;
 	}
 	return 0;
 }
@@ -110,10 +91,13 @@ static int add_rules(struct file_table *table, const struct code_rows *rows)
 
 int file_table_pack(const struct code_rows *rows, struct file_table *table)
 {
-	u32 leaves = leaf_count(rows);
+	u32 leaves = 0;
+	int result;
 
-	int result = add_nodes(table, leaves)
-			     ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
+	for (u32 row = 0; row < rows->count; row += leaf_rows(rows, row))
+		leaves++;
+	result = add_nodes(table, leaves)
+			 ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
 
 	if (!result)
 		table->chunks[FILE_TABLE_ROOT].is_partial = rows->is_partial;

@@ -12,8 +12,8 @@ struct file_table {
 	u32 count, room;
 };
 
-/* Sound rows. -E2BIG: more than a root can lead to; -ENOMEM. On failure file_table_clear() is still
- * to be called. */
+/* Packs sound rows. -E2BIG: too many for one root; -ENOMEM. The caller clears the table in any
+ * case. */
 int file_table_pack(const struct code_rows *rows, struct file_table *table);
 
 void file_table_clear(struct file_table *table);

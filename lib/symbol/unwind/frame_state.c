@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* States of a frame: the first one, what two have in common, and their rules. */
+/* States of a frame: the state at entry, the common part of two states, and the rule of a state. */
 #include "frame_state.h"
+#include "rule.h"
+#include "x86_decode.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+/*
+ * What is known of a register or a word of the stack: an address, or whose value it holds.
+ */
 
 static const struct frame_value unknown;
 
@@ -22,9 +29,7 @@ void frame_state_lose(struct frame_state *state, u32 lost)
 			state->reg[frame_saved_register[i]] = unknown;
 }
 
-/* --- states --- */
-
-/* A register by which the CFA is known in both. */
+/* True if one register gives the same CFA in both states. */
 static bool has_common_frame(const struct frame_state *a, const struct frame_state *b)
 {
 	for (u32 reg = 0; reg < X86_REGISTERS; reg++)
@@ -63,7 +68,7 @@ static bool is_scratch(u32 reg)
 	       reg == X86_RDI || (reg >= X86_R8 && reg <= X86_R11);
 }
 
-/* Scratch registers matter where the CFA is found by them. */
+/* Scratch registers count only if they give the CFA. */
 bool frame_state_agrees(const struct frame_state *there, const struct frame_state *path)
 {
 	struct frame_state both = *there;
@@ -99,7 +104,7 @@ u32 frame_state_changed(const struct frame_state *state)
 	return changed;
 }
 
-/* How the CFA follows from one register, or from a copy in memory. */
+/* Sets the part of the rule that computes the CFA, from a register or from a copy in memory. */
 static bool cfa_of(const struct frame_state *state, struct unwind_rule *rule)
 {
 	static const u8 order[X86_REGISTERS] = {
@@ -128,7 +133,7 @@ static bool cfa_of(const struct frame_state *state, struct unwind_rule *rule)
 	return false;
 }
 
-/* In a realigned frame registers are saved below the frame pointer. */
+/* The base that slots count from: the CFA, or the frame pointer in a realigned frame. */
 static struct frame_value slots_base(const struct frame_state *state, struct unwind_rule *rule)
 {
 	struct frame_value rbp = state->reg[X86_RBP];

@@ -4,10 +4,11 @@
 
 static const struct frame_value unknown;
 
-/* --- the stack's words --- */
+/* --- Words of the stack. --- */
 
-static bool place_of(const struct frame_state *state, const struct x86_instruction *instruction,
-		     struct frame_value *place)
+/* The stack address of a memory operand; false: not on the stack, or not known. */
+static bool stack_address(const struct frame_state *state,
+			  const struct x86_instruction *instruction, struct frame_value *place)
 {
 	if (!instruction->is_memory || instruction->has_segment ||
 	    instruction->base >= X86_REGISTERS || instruction->index != X86_NO_REGISTER)
@@ -22,7 +23,7 @@ static bool overlaps(struct frame_value word, struct frame_value place, u32 byte
 	       place.offset < word.offset + FRAME_WORD;
 }
 
-/* A whole word, or part of one, of which nothing is known then. */
+/* Stores a value of `bytes`; after a store to part of a word, the word is not known. */
 static void store(struct frame_state *state, struct frame_value place, struct frame_value value,
 		  u32 bytes)
 {
@@ -59,7 +60,7 @@ static struct frame_value load(const struct frame_state *state, struct frame_val
 	return unknown;
 }
 
-/* What lies below rsp is gone with the next call or signal. */
+/* Drops words below rsp, which the next call or signal overwrites. */
 static void drop_below(struct frame_state *state)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
@@ -77,7 +78,7 @@ static void drop_below(struct frame_state *state)
 		state->copy = unknown;
 }
 
-/* Changes rsp. What was saved below it stays known as long as it only goes down. */
+/* Changes rsp. Saved words stay known as long as rsp only goes down. */
 static enum frame_step_result set_rsp(struct frame_state *state, struct frame_value rsp)
 {
 	struct frame_value old = state->reg[X86_RSP];
@@ -90,7 +91,9 @@ static enum frame_step_result set_rsp(struct frame_state *state, struct frame_va
 	return FRAME_STEPPED;
 }
 
-/* Numbers of system calls, and sizes of frames; others would only make states differ. */
+/* True for numbers of system calls and sizes of frames; other constants would only make states
+ * differ.
+ */
 static bool is_wanted(u8 reg, s32 constant)
 {
 	return constant >= 0x1000 ||
@@ -124,7 +127,7 @@ static enum frame_step_result push(struct frame_state *state, struct frame_value
 	return result;
 }
 
-/* X86_NO_REGISTER: to memory, or nowhere. */
+/* X86_NO_REGISTER: the value goes to memory, or is dropped. */
 static enum frame_step_result pop(struct frame_state *state, u8 reg)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
@@ -136,9 +139,9 @@ static enum frame_step_result pop(struct frame_state *state, u8 reg)
 	return set_register(state, reg, value);
 }
 
-/* --- operands --- */
+/* --- Operands. --- */
 
-/* The table that an operand reads one entry of; the index is the register that counts entries. */
+/* The value of an operand that reads an entry of a table, with an index register. */
 static struct frame_value table_entry(const struct frame_state *state,
 				      const struct x86_instruction *instruction, u8 scale, u32 kind)
 {
@@ -166,7 +169,7 @@ struct frame_value frame_state_operand(const struct frame_state *state,
 
 	if (!instruction->is_memory)
 		return state->reg[instruction->rm & 15];
-	if (place_of(state, instruction, &place))
+	if (stack_address(state, instruction, &place))
 		return load(state, place);
 	if (instruction->base == X86_RIP)
 		return (struct frame_value){
@@ -198,7 +201,7 @@ static struct frame_value address_operand(const struct frame_state *state,
 					  : unknown;
 }
 
-/* A value in the lower half of a register, whose upper one is zero. */
+/* The value of a register whose upper half is cleared. */
 static struct frame_value lower_half(struct frame_value value)
 {
 	return value.kind == VALUE_CONSTANT || value.kind == VALUE_BELOW ||
@@ -220,7 +223,7 @@ static u32 store_bytes(const struct x86_instruction *instruction)
 	return instruction->is_wide ? FRAME_WORD : instruction->is_narrow ? 2 : 4;
 }
 
-/* rm = value. */
+/* Writes a value to the operand rm. */
 static enum frame_step_result set_operand(struct frame_state *state,
 					  const struct x86_instruction *instruction,
 					  struct frame_value value, u32 bytes)
@@ -229,12 +232,12 @@ static enum frame_step_result set_operand(struct frame_state *state,
 
 	if (!instruction->is_memory)
 		return set_register(state, instruction->rm, value);
-	if (place_of(state, instruction, &place))
+	if (stack_address(state, instruction, &place))
 		store(state, place, value, bytes);
 	return FRAME_STEPPED;
 }
 
-/* --- instructions --- */
+/* --- Instructions. --- */
 
 static enum frame_step_result forget_written(struct frame_state *state,
 					     const struct x86_instruction *instruction)
@@ -296,7 +299,7 @@ static struct frame_value sum_of(struct frame_value a, struct frame_value b)
 	return unknown;
 }
 
-/* The same operations between rm and reg: opcodes below 0x40. */
+/* The same operations between rm and reg (opcodes below 0x40). */
 static enum frame_step_result step_two(struct frame_state *state,
 				       const struct x86_instruction *instruction,
 				       struct frame_compared *compared)
@@ -340,7 +343,7 @@ static enum frame_step_result exchange(struct frame_state *state,
 	return result == FRAME_STEPPED ? set_register(state, b, first) : result;
 }
 
-/* Operands that are written in memory and have no case of their own. */
+/* Drops the stack words that other instructions write. */
 static void store_unknown(struct frame_state *state, const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
@@ -354,7 +357,7 @@ static void store_unknown(struct frame_state *state, const struct x86_instructio
 	if ((instruction->map == X86_MAP_0F || instruction->map == X86_MAP_VECTOR) &&
 	    (opcode == 0x11 || opcode == 0x29 || opcode == 0x7f))
 		bytes = 2 * FRAME_WORD;
-	if (bytes && place_of(state, instruction, &place) &&
+	if (bytes && stack_address(state, instruction, &place) &&
 	    !(place.kind == VALUE_CFA && place.offset >= -FRAME_WORD))
 		store(state, place, unknown, bytes);
 }
@@ -492,7 +495,7 @@ static enum frame_step_result step_escaped(struct frame_state *state,
 	return set_register(state, instruction->reg, value);
 }
 
-/* Moves leave the flags of a comparison alone. */
+/* True for instructions that do not change the flags of a comparison, as moves. */
 static bool keeps_flags(const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
@@ -542,7 +545,7 @@ void frame_state_return(struct frame_state *state, u32 lost)
 	drop_below(state);
 }
 
-/* The register is below a bound where the branch goes this way. */
+/* Gives the bound that the register is below on this side of the branch. */
 static bool bound_of(u32 condition, bool is_taken, s32 immediate, s32 *bound)
 {
 	if (immediate < 0 || immediate > 0xffff)

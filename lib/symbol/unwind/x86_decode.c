@@ -54,7 +54,7 @@ static const char escaped[256 + 1] = "mmrr!.....!.!m.M" /* 0f 00 */
 #define EVEX 0x62
 #define XOP 0x8f
 
-/* Where the decoder stands, and the prefixes' bits. */
+/* The position of the decoder, and the bits of the prefixes. */
 struct cursor {
 	const u8 *at, *end;
 	u8 high_reg, high_index, high_base; /* 8: the register is one of r8 to r15 */
@@ -107,7 +107,7 @@ static u32 operand_bytes(const struct x86_instruction *instruction)
 	return instruction->is_narrow && !instruction->is_wide ? 2 : 4;
 }
 
-/* What a letter says of the bytes behind the opcode. */
+/* The number of immediate bytes by the letter of the opcode. */
 static u32 immediate_bytes(const struct x86_instruction *instruction, const struct cursor *cursor,
 			   char letter)
 {
@@ -157,7 +157,7 @@ static u16 written(const struct x86_instruction *instruction, char letter)
 	}
 }
 
-/* Registers that an instruction of one byte writes without naming them in a ModRM. */
+/* The registers that a one-byte opcode writes without a ModRM naming them. */
 static u16 written_implied(const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
@@ -224,7 +224,7 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 	return (opcode != 0xfe || group < 2) && (opcode != 0xff || group < 7);
 }
 
-/* What the letter of an opcode behind 0x0f leaves open. */
+/* The registers that an opcode behind 0x0f writes: by its letter, with exceptions. */
 static u16 written_escaped(const struct x86_instruction *instruction, char letter)
 {
 	u8 opcode = instruction->opcode;

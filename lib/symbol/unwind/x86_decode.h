@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One x86-64 instruction: its length, its operands as far as an analysis of stack frames needs
- * them, and which general registers it writes. Registers have their hardware numbers here (rsp is
- * 4, rbp is 5), not those of DWARF.
+ * One x86-64 instruction: its length, the operands that an analysis of stack frames needs, and the
+ * general registers that it writes. Registers have their hardware numbers (rsp is 4, rbp is 5), not
+ * those of DWARF.
  */
 #ifndef LIB_SYMBOL_X86_DECODE_H
 #define LIB_SYMBOL_X86_DECODE_H
@@ -40,7 +40,7 @@ enum x86_map {
 	X86_MAP_0F,
 	X86_MAP_0F38,
 	X86_MAP_0F3A,
-	X86_MAP_VECTOR, /* VEX, EVEX or XOP: nothing but length and writes is of interest */
+	X86_MAP_VECTOR, /* VEX, EVEX or XOP: only length and writes are decoded */
 };
 
 struct x86_instruction {
@@ -63,18 +63,18 @@ struct x86_instruction {
 	u16 writes;    /* general registers, by bit; rsp only as an operand */
 };
 
-/* Where control goes behind an instruction. */
+/* The flow of control behind an instruction. */
 enum x86_flow {
 	X86_NEXT,
 	X86_JUMP,	   /* to next + immediate */
-	X86_BRANCH,	   /* there, or to the next one */
+	X86_BRANCH,	   /* to next + immediate, or to next */
 	X86_JUMP_INDIRECT, /* through rm */
-	X86_CALL,	   /* of next + immediate */
+	X86_CALL,	   /* to next + immediate */
 	X86_CALL_INDIRECT, /* through rm */
 	X86_RETURN,
 	X86_SYSCALL,
-	X86_TRAP,     /* ud2, int3, hlt: where code ends */
-	X86_FORBIDDEN /* no user program executes this: its bytes are no code */
+	X86_TRAP,     /* ud2, int3, hlt: code ends here */
+	X86_FORBIDDEN /* not executed by user programs: the bytes are not code */
 };
 
 enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
@@ -82,7 +82,7 @@ enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
 /* The DWARF number of a general register (abi/rule.h). */
 u8 x86_dwarf_register(u32 reg);
 
-/* False: no instruction of 64-bit mode begins with these bytes, or they end within it. */
+/* False: the bytes are not an instruction of 64-bit mode, or end within one. */
 bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction);
 
 #endif
