@@ -62,7 +62,10 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNSAMPLED_CPUS, "unsampled_cpus",                                                        \
 	  "times that a CPU came online and could not be sampled")                                 \
 	X(UNFINISHED_WAITS, "unfinished_waits",                                                    \
-	  "waits that went on when recording ended: their time so far")
+	  "waits that went on when recording ended: their time so far")                            \
+	X(MISSED_WAITS, "missed_waits",                                                            \
+	  "waits that went on when recording ended have no event: the kernel refuses task "        \
+	  "iterators")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

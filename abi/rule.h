@@ -168,7 +168,7 @@ ABI_SIZE(struct unwind_rule, 16);
 
 /* Every way a walk can end. X(ID, name, meaning). */
 #define STOP_REASONS(X)                                                                            \
-	X(NONE, "none", "not stopped")                                                             \
+	X(NONE, "none", "taken by frame pointers alone: callers may be missing")                   \
 	X(ROOT, "root", "the outermost frame was reached")                                         \
 	X(DEPTH, "depth", "deeper than the limit of frames")                                       \
 	X(BUDGET, "budget", "the work allowed for one stack was used up")                          \

@@ -36,6 +36,7 @@
 #include "recording/no_events.h"
 #include "recording/record_rows.h"
 #include "recording/session_face.h"
+#include "recording/user_way.h"
 #include "store/rows/window_rows.h"
 #include "store/write/sender.h"
 #include "terminal/message.h"
@@ -210,7 +211,10 @@ static int open_session(struct agent *agent)
 		return message_failure(result, &error);
 	loaded_leave_out(capture_loaded(session_capture(agent->session)), agent->sending.pid);
 	result = session_start(agent->session, &error);
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	if (result)
+		return message_failure(result, &error);
+	user_way_tell(session_capture(agent->session));
+	return EXIT_DONE;
 }
 
 static int begin(struct agent *agent)

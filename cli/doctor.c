@@ -45,7 +45,7 @@ static const char *const ways[] = {
 			      "returns to user mode",
 	[USER_WAY_ASSISTED] = "assisted here: 'stackmap record' finishes them from a copy of "
 			      "registers and stack",
-	[USER_WAY_FP] = "walked by frame pointers here",
+	[USER_WAY_FP] = "taken by frame pointers alone here, so callers may be missing",
 };
 
 static bool has_instance_files(const struct findings *findings)
@@ -69,6 +69,9 @@ static void print_table(const struct findings *findings)
 		       ? "files here, which cat reads"
 		       : "no files here; 'stackmap status', 'dump --instance', 'script --instance' "
 			 "and 'record --instance' read them");
+	if (findings->way == USER_WAY_ASSISTED)
+		printf("User stacks of instances are taken by frame pointers alone here, so "
+		       "callers may be missing.\n");
 	printf("Recording works here.\n");
 }
 
@@ -83,11 +86,14 @@ static int print_json(const struct findings *findings)
 {
 	const struct feature_result *results = findings->features;
 	const char *way = findings->records ? user_way_name(findings->way) : "none";
+	const char *instance_way = findings->records && findings->way == USER_WAY_ASSISTED
+					   ? user_way_name(USER_WAY_FP)
+					   : way;
 	json_t *features = json_array();
-	json_t *report =
-		json_pack("{s:b, s:o, s:s, s:b, s:o}", "works", findings->records, "why",
-			  json_text(findings->refusal.message), "user_stacks", way,
-			  "instance_files", has_instance_files(findings), "features", features);
+	json_t *report = json_pack("{s:b, s:o, s:s, s:s, s:b, s:o}", "works", findings->records,
+				   "why", json_text(findings->refusal.message), "user_stacks", way,
+				   "instance_user_stacks", instance_way, "instance_files",
+				   has_instance_files(findings), "features", features);
 	int err = report ? 0 : -1;
 
 	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)

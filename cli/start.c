@@ -79,7 +79,7 @@ static void say_what_comes(const struct start *start, const char *name,
 	if (loaded_lacks_deferral(capture_loaded(capture)) &&
 	    !capture_refusals(capture)->user_stacks.message[0])
 		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
-			"they are walked by frame pointers",
+			"they are walked by frame pointers alone",
 			name);
 	if (loaded_lacks_engine(capture_loaded(capture)))
 		message("%s: it cannot share the engine that is running, of another build or "

@@ -13,7 +13,7 @@ static const struct {
 	const char *name, *meaning;
 } ways[] = {
 	[USER_WAY_NONE] = {"none", "not taken"},
-	[USER_WAY_FP] = {"fp", "by frame pointers"},
+	[USER_WAY_FP] = {"fp", "by frame pointers alone"},
 	[USER_WAY_DEFERRED] = {"deferred", "by unwind tables, in the kernel"},
 	[USER_WAY_ASSISTED] = {"assisted", "by frame pointers and learned rules; a reader finishes "
 					   "the rest"},

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "process/file_limit.h"
 #include "recording/session_face.h"
+#include "recording/user_way.h"
 #include "terminal/message.h"
 
 #define WINDOW_EVENTS_MAX 100000
@@ -31,8 +32,10 @@ int top_feed_open(struct top_feed *feed, const struct session_options *options,
 	result = session_create(&feed->options, NULL, &feed->session, &error)
 			 ?: session_open(feed->session, 0, NULL, &error)
 			 ?: session_start(feed->session, &error);
-	return result ? message_failure(result, &error)
-		      : session_face_drop_privileges(feed->session, false, NULL);
+	if (result)
+		return message_failure(result, &error);
+	user_way_tell(session_capture(feed->session));
+	return session_face_drop_privileges(feed->session, false, NULL);
 }
 
 void top_feed_close(struct top_feed *feed)

@@ -38,6 +38,10 @@ static void print_cuts(const struct trace_ledger *ledger, const char *prefix, FI
 	for (int i = 0; i < STOP_COUNT; i++)
 		print_cut(ledger->user_stops[i], stack_end_of_stop(i), "user stack ends early",
 			  prefix, to);
+	if (ledger->user_stops[STOP_NONE])
+		fprintf(to, "%suser stack of unknown end: %llu, %s\n", prefix,
+			(unsigned long long)ledger->user_stops[STOP_NONE],
+			stack_end_of_stop(STOP_NONE)->meaning);
 }
 
 void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *to)

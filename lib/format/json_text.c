@@ -109,9 +109,10 @@ static json_t *user_stacks_object(const struct trace_ledger *ledger)
 	u64 complete = 0;
 
 	for (int i = 0; i < STOP_COUNT; i++)
-		if (!stack_end_is_cut(stack_end_of_stop(i)))
+		if (i != STOP_NONE && !stack_end_is_cut(stack_end_of_stop(i)))
 			complete += ledger->user_stops[i];
-	return json_pack("{s:I, s:o, s:o}", "complete", (json_int_t)complete, "stops",
+	return json_pack("{s:I, s:I, s:o, s:o}", "complete", (json_int_t)complete, "unknown_end",
+			 (json_int_t)ledger->user_stops[STOP_NONE], "stops",
 			 stops_object(ledger->user_stops), "reasons",
 			 reasons_object(ledger->user_reasons));
 }

@@ -113,6 +113,7 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
 	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;
 	notes[NOTE_UNFINISHED_WAITS] = memory->unfinished_waits;
+	notes[NOTE_MISSED_WAITS] = loaded->attachment.missed_waits;
 	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }

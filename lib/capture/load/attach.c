@@ -13,6 +13,7 @@
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
 #include "capture/source/source_needs.h"
+#include "engine.h"
 #include "error.h"
 #include "privilege/capability.h"
 #include "privilege/limit.h"
@@ -473,11 +474,33 @@ static void record_unfinished_waits(struct attachment *attachment)
 	attachment->tasks_fd = 0;
 }
 
+/* A program of an instance is never asked for waits that last, so an instance misses none. */
+static bool misses_waits(const struct attachment *attachment)
+{
+	return attachment->plan->off_cpu && !attachment->plan->config.has_files &&
+	       !attachment->plan->task_iterators;
+}
+
+static u64 count_elements(int map)
+{
+	u64 count = 0;
+	u32 key, next;
+
+	while (count < TASKS_MAX && !bpf_map_get_next_key(map, count ? &key : NULL, &next)) {
+		key = next;
+		count++;
+	}
+	return count;
+}
+
 void attachment_stop(struct attachment *attachment)
 {
 	record_unfinished_waits(attachment);
 	attach_perf_stop(attachment);
 	link_list_clear(&attachment->links);
+	if (misses_waits(attachment))
+		attachment->missed_waits =
+			count_elements(bpf_map__fd(attachment->sets[0].object->maps.blocked));
 }
 
 void attachment_free(struct attachment *attachment)

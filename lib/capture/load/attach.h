@@ -48,8 +48,9 @@ struct attachment {
 	struct kernel_ways kernel;
 	struct link_list task_links;
 	struct link_list links;
-	int tasks_fd;  /* among these: to read it records the waits that last; 0: none */
-	u64 frequency; /* that took the place of the sources'; 0: theirs */
+	int tasks_fd;	  /* among these: to read it records the waits that last; 0: none */
+	u64 missed_waits; /* they lasted when the sources were stopped, without an event */
+	u64 frequency;	  /* that took the place of the sources'; 0: theirs */
 	struct perf_event *events;
 	u32 event_count, event_room;
 	struct cpu_hotplug hotplug;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Where the kernel refuses to trace: one line that names what is missing and the fix, exit status 1, no file."""
 
+import json
 import os
 import shutil
 
@@ -91,25 +92,73 @@ def test_doctor_names_what_is_refused():
         assert "no   " + feature in done.stdout and "fix: " in done.stdout, done.stdout
 
 
-def record_refused(count):
+def refused(count, *arguments):
     """Where the kernel refuses the first loads of the program, libbpf's second tries among them."""
     env = {**os.environ, "LD_PRELOAD": program("librefuse_programs.so"), "REFUSE_NAME": "on_sample",
            "REFUSE_COUNT": str(count)}
-    return run(STACKMAP, "record", "-o", "f.data", "--", "tar", "-cf", "all.tar", "-C", "/usr", "include",
-               env=env, status=None)
+    return run(STACKMAP, *arguments, env=env, status=None)
+
+
+def record_refused(count, *options):
+    return refused(count, "record", "-o", "f.data", *options, "--", "tar", "-cf", "all.tar", "-C", "/usr", "include")
+
+
+def ways():
+    """What each way to user stacks is called that is simpler than the best one here."""
+    deferred = "BPF task work" not in features() or features()["BPF task work"] is None
+    return (["learned rules"] if deferred else []) + ["taken by frame pointers alone;"]
+
+
+UNKNOWN_END = "user stack of unknown end: "
+
+
+def unknown_ends():
+    """Of f.data: stacks of unknown end, and those that are complete. The report's head says the same."""
+    counts = json.loads(run(STACKMAP, "report", "--json", "f.data").stdout)["ledger"]["user_stacks"]
+    line = "# ledger:   %s%d, taken by frame pointers alone: callers may be missing\n" % (UNKNOWN_END, counts["unknown_end"])
+    assert (line in run(STACKMAP, "report", "--no-pager", "f.data").stdout) == (counts["unknown_end"] > 0), (line, counts)
+    return counts["unknown_end"], counts["complete"]
 
 
 def test_programs_that_a_kernel_refuses():
     """The next way to user stacks is taken and named, as long as there is one."""
     needs("bpf", "perf events")
-    deferred = "BPF task work" not in features() or features()["BPF task work"] is None
-    ways = (["learned rules"] if deferred else []) + ["taken by frame pointers;"]
-    for turn, way in enumerate(ways, start=1):
+    for turn, way in enumerate(ways(), start=1):
         done = record_refused(2 * turn)
         assert done.returncode == 0 and way in done.stderr and "on_sample" in done.stderr, done.stderr
         assert "+ 0 lost" in done.stderr, done.stderr
-    done = record_refused(2 * len(ways) + 2)
+        unknown, complete = unknown_ends()
+        if "frame pointers alone" in way:
+            assert unknown and not complete and UNKNOWN_END in done.stderr, (unknown, complete, done.stderr)
+        else:
+            assert complete and not unknown and UNKNOWN_END not in done.stderr, (unknown, complete, done.stderr)
+    done = record_refused(2 * len(ways()) + 2)
     assert done.returncode == 1 and "refuses the BPF programs" in done.stderr, done.stderr
+
+
+def test_poorer_stacks_are_told_by_every_command():
+    """-q leaves it to the file; the agent and top say it as they begin, doctor beforehand."""
+    needs("bpf", "perf events")
+    turns, way = 2 * len(ways()), "user stacks are " + ways()[-1]
+    assert not record_refused(turns, "-q").stderr
+    unknown, complete = unknown_ends()
+    assert unknown and not complete, (unknown, complete)
+    done = refused(turns, "top", "--batch", "--iterations", "1", "--delay", "1")
+    assert done.returncode == 0 and way in done.stderr, done.stderr
+    os.mkdir("spool", mode=0o700)
+    done = refused(turns, "agent", "--config", "/dev/null", "--to", "http://127.0.0.1:1", "--spool", "spool", "--window", "1",
+                   "--once", "1")
+    assert way in done.stderr, done.stderr
+    found = json.loads(refused(turns, "doctor", "--json").stdout)
+    assert found["user_stacks"] == found["instance_user_stacks"] == "fp" and "on_sample" in found["why"], found
+    assert "User stacks are taken by frame pointers alone here, so callers may be missing." in refused(turns, "doctor").stdout
+
+
+def test_frame_pointers_that_were_asked_for():
+    needs("bpf", "perf events")
+    done = run(STACKMAP, "record", "-o", "f.data", "--user-unwind", "fp", "--", "tar", "-cf", "all.tar", "-C", "/usr", "include")
+    unknown, complete = unknown_ends()
+    assert unknown and not complete and UNKNOWN_END in done.stderr, (unknown, complete, done.stderr)
 
 
 main(globals())

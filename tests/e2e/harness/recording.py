@@ -174,7 +174,7 @@ def user_account(recording):
     ledger = recording.check()
     account = ledger["user_stacks"]
     found = {name: count for part in (account["stops"], account["reasons"]) for name, count in part.items() if count}
-    assert account["complete"] + sum(found.values()) == ledger["recorded"], ledger
+    assert account["complete"] + account["unknown_end"] + sum(found.values()) == ledger["recorded"], ledger
     return account["complete"], found
 
 

@@ -12,7 +12,7 @@ import time
 
 from harness import blocked
 from harness.blocked import COUNT, TIME, WAKER, check_blocked, events_in, is_blocked_in, record_blocked
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, program, stackmap
 from harness.recording import Recording, function, kernel_frames, record, user_account, user_frames
 from harness.waiting import wait_until
 
@@ -105,12 +105,11 @@ def is_asleep(name):
     return False
 
 
-def test_a_wait_that_has_not_ended():
-    """Who still waits when recording ends has waited so far."""
-    needs("bpf", "raw tracepoints")
+def record_wait(*prefix):
+    """A command that sleeps until the recording ends: its name, how long it slept at least, the recording, the messages."""
     name = "waits-%d" % os.getpid()
     shutil.copy(shutil.which("sleep"), name)
-    with subprocess.Popen([STACKMAP, "record", "-o", "f.data", "--off-cpu", "--", "./" + name, "1000"],
+    with subprocess.Popen([*prefix, STACKMAP, "record", "-o", "f.data", "--off-cpu", "--", "./" + name, "1000"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as recorder:
         wait_until(lambda: is_asleep(name) or recorder.poll() is not None)
         asleep = time.monotonic()
@@ -118,12 +117,31 @@ def test_a_wait_that_has_not_ended():
         least = time.monotonic() - asleep
         recorder.send_signal(signal.SIGINT)
         messages = recorder.communicate(timeout=SECONDS_MAX)[1]
+    if recorder.returncode == 77:
+        raise Skip(messages.strip())
     recording = Recording("f.data")
     recording.check()
+    return name, least, recording, messages
+
+
+def test_a_wait_that_has_not_ended():
+    """Who still waits when recording ends has waited so far."""
+    needs("bpf", "raw tracepoints", "task iterators")
+    name, least, recording, messages = record_wait()
     waits = [event for event in recording.events() if is_blocked_in(event, "nanosleep") and event.comm == name]
     assert len(waits) == 1 and least * 1e9 <= waits[0].value < 60e9, (recording.events(), messages)
     assert user_frames(waits[0])[-1].object.endswith(name) and user_account(recording)[0] == recording.ledger()["recorded"], waits
-    assert "1 waits that went on when recording ended" in messages, messages
+    assert "1 waits that went on when recording ended: their time so far" in messages, messages
+
+
+def test_waits_that_cannot_be_asked_for():
+    """A kernel that refuses task iterators: the wait has no event, and recorder and report say so."""
+    needs("bpf", "raw tracepoints")
+    name, _, recording, messages = record_wait(program("refuse_feature"), "task-iterators")
+    assert not [event for event in recording.events() if event.comm == name and is_blocked_in(event, "nanosleep")], messages
+    line = "1 waits that went on when recording ended have no event: the kernel refuses task iterators"
+    assert "stackmap: ledger: %s\n" % line in messages, messages
+    assert "# ledger:   %s\n" % line in stackmap("report", "--no-pager", "f.data").stdout
 
 
 def test_beside_samples():

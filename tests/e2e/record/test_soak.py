@@ -134,7 +134,7 @@ def check_account(ledger):
     check_ledger(ledger)
     assert not any(ledger["lost"].values()), ledger
     users = ledger["user_stacks"]
-    assert users["complete"] + sum(users["stops"].values()) + sum(users["reasons"].values()) == ledger["recorded"], users
+    assert users["complete"] + users["unknown_end"] + sum(users["stops"].values()) + sum(users["reasons"].values()) == ledger["recorded"], users
     for reason in "unanswered", "answer_lost", "no_state", "gone":
         assert not users["reasons"][reason], users
 
