@@ -4,13 +4,15 @@
 
 #include "scalar.h"
 
-/* Whose address space an entry speaks of, and as of when. The address of an mm is used again;
- * together with the process and its execve count it is not. */
+/*
+ * The address space that an entry belongs to, and its state. The kernel reuses the address of an
+ * mm; the address together with the process and its execve count is unique.
+ */
 struct address_space {
 	u64 mm;
 	u64 process; /* start time of the process */
 	u32 execs;
-	u32 sequence; /* mm->mm_lock_seq: moves with every change of the mappings; odd: changing */
+	u32 sequence; /* mm->mm_lock_seq: changes with the mappings; odd while they change */
 };
 ABI_SIZE(struct address_space, 24);
 

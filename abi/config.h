@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What one instance is, as constants of its programs: user space writes them before loading, the
- * verifier folds them, so a branch that an instance does not need costs nothing.
+ * The properties of one instance, as constants of its programs. User space writes the constants
+ * before loading, and the verifier folds them: a branch that an instance does not need costs no
+ * time.
  */
 #ifndef STACKMAP_ABI_CONFIG_H
 #define STACKMAP_ABI_CONFIG_H
@@ -11,73 +12,78 @@
 #define CONFIG_SYSCALLS_MAX 512
 #define CONFIG_CPUS_MAX 1024
 
-/* How user stacks are taken. */
+/* The method that unwinds user stacks. */
 enum user_unwind { USER_UNWIND_FP = 0, USER_UNWIND_AUTO = 1 };
 
-/* Who finishes what could not be unwound at the event. */
+/* The side that finishes a stack which could not be unwound at the event. */
 enum deferral_way {
 	DEFERRAL_TASK_WORK = 0, /* the kernel, before the task returns to user mode */
 	DEFERRAL_ASSISTED = 1,	/* user space, from a copy of registers and stack */
 };
 
-/* The PID namespace whose tasks are recorded, by the ids that they have there. */
+/* The PID namespace whose tasks are recorded. Recorded ids are those of this namespace. */
 struct pid_namespace_id {
-	u64 address; /* of the kernel's struct; 0: the initial one */
-	u32 level;   /* namespaces around it; 0: the initial one */
-	u32 inode;   /* of /proc/PID/ns/pid; 0: the initial one */
+	u64 address; /* address of the kernel's struct; 0: the initial namespace */
+	u32 level;   /* namespaces around it; 0: the initial namespace */
+	u32 inode;   /* inode of /proc/PID/ns/pid; 0: the initial namespace */
 };
 
-#define COMM_BYTES 16 /* the name of a task, and at least one 0 behind it */
+#define COMM_BYTES 16 /* the name of a task, with at least one 0 at the end */
 
 /* The globs of --comm as states of one automaton, a bit each (core/comm_globs.h). */
 struct comm_globs {
-	u64 first;	 /* before the first byte */
-	u64 stays;	 /* that a byte does not end */
-	u64 last;	 /* behind the last byte: a glob has matched */
-	u64 enters[256]; /* by byte: that it leads to, each from the state below */
+	u64 first;	 /* states before the first byte */
+	u64 stays;	 /* states that any byte leaves set */
+	u64 last;	 /* states that mean: a glob has matched */
+	u64 enters[256]; /* by byte: states that the byte sets, each from the state below */
 };
 
 struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
-	u32 bits; /* of the stack map */
+	u32 bits; /* the stack map holds 2^bits stacks */
 	u32 pool_words;
-	u32 ring_slots; /* per CPU */
-	u32 last_slot;	/* bytes before the last slot of a ring */
+	u32 ring_slots; /* slots of the event ring, per CPU */
+	u32 last_slot;	/* bytes in front of the last slot of a ring */
 	u32 slot_size;	/* 24, 32 or 40 bytes */
-	u32 task_slots; /* per CPU, of the task ring */
-	u32 flight;	/* overwrite the oldest; 0: drain */
-	u32 no_dedup;	/* record every stack in full */
+	u32 task_slots; /* slots of the task ring, per CPU */
+	u32 flight;	/* 1: new events overwrite the oldest; 0: a reader drains the rings */
+	u32 no_dedup;	/* 1: every stack is recorded in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
-	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
-	u32 kind;      /* of an object whose programs cannot have a cookie */
-	u32 cookie;    /* programs of this object ask for their cookie instead */
-	u32 leaf;      /* slots have room for the pc of CPU samples */
-	u32 sample;    /* the perf event of this object is a CPU sample */
-	u32 value;     /* slots have room for a value, behind the leaf */
+	u32 max_depth; /* kernel.perf_event_max_stack: the most frames of bpf_get_stack() */
+	u32 kind;      /* event kind of an object whose programs cannot have a cookie */
+	u32 cookie;    /* 1: the link's cookie holds the event kind, not `kind` */
+	u32 leaf;      /* 1: slots have room for the pc of CPU samples */
+	u32 sample;    /* 1: the perf event of this object is a CPU sample */
+	u32 value;     /* 1: slots have room for a value, behind the leaf */
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 user_unwind;     /* enum user_unwind */
 	u32 deferral;	     /* enum deferral_way */
 	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
-	u32 user_at_syscall; /* take the user stack at the entry of each system call */
-	u32 by_task;	     /* only tasks in `followed` */
-	u32 by_comm;	     /* only tasks whose name `comms` match */
-	u32 by_cpu;	     /* only CPUs in cpu_mask */
-	u32 has_files;	     /* lib/capture/instance/files.h: what only they show is kept */
+	u32 user_at_syscall; /* 1: the user stack is taken at the entry of each system call */
+	u32 by_task;	     /* 1: only tasks in `followed` */
+	u32 by_comm;	     /* 1: only tasks whose name `comms` match */
+	u32 by_cpu;	     /* 1: only CPUs in cpu_mask */
+	u32 has_files;	     /* 1: the instance has files (lib/capture/instance/files.h) */
 	struct pid_namespace_id pids;
-	u64 cgroup; /* only in or below the one with this id; 0: any */
+	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
 
-/* The cookie of a user function's link: event kind, and whether the probe is at the function's
- * entry. */
+/*
+ * The cookie of a user function's link: the event kind, and a bit that is set if the probe is at
+ * the function's entry.
+ */
 #define COOKIE_OF(kind, at_entry) ((u64)(kind) | (u64)(at_entry) << 16)
 #define COOKIE_KIND(cookie) ((u32)(cookie)&0xffff)
 #define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
 
-/* The cookie of a tracepoint with a value: event kind, and where its record has the value. */
+/*
+ * The cookie of a tracepoint with a value: the event kind, and the place of the value in the
+ * record.
+ */
 #define FIELD_COOKIE_OF(kind, offset, bytes, is_signed)                                            \
 	((u64)(kind) | (u64)(offset) << 16 | (u64)(bytes) << 32 | (u64)(is_signed) << 40)
 #define FIELD_COOKIE_OFFSET(cookie) ((cookie) >> 16 & 0xffff)
@@ -87,40 +93,41 @@ struct capture_config {
 /* Bits of the programs' word `paused`, which user space sets and clears. */
 enum pause {
 	PAUSE_USER = 1,
-	PAUSE_SNAPSHOT = 2, /* rings and counters are being copied: not a word may be written */
+	PAUSE_SNAPSHOT = 2, /* rings and counters are being copied: no program may write */
 };
 
 enum follow { FOLLOW_FROM_EXEC = 0, FOLLOW_NOW = 1 };
 
-/* A value in `followed`, by thread id. An id is given to another task before the kernel frees the
- * one that had it. */
+/*
+ * A value of the map `followed`, by thread id. The kernel may give an id to a new task before it
+ * frees the former one.
+ */
 struct followed {
-	u64 task; /* the kernel's task_struct; 0: not known */
+	u64 task; /* address of the kernel's task_struct; 0: not known */
 	u64 from; /* enum follow */
 };
 
-/* Of a perf event, by CPU. */
+/* Counters of one perf event, by CPU. */
 struct perf_runs {
-	u64 runs;  /* of its program */
-	u64 count; /* of the event on this CPU at the last run; not of an event that is inherited */
+	u64 runs;  /* runs of the event's program */
+	u64 count; /* the event's own count at the last run; not for inherited events */
 };
 
-/* Of a tracepoint with a value, by CPU (bpf/event/field_value.h). */
+/* Counters of one tracepoint with a value, by CPU (core/field_runs.h). */
 struct field_runs {
-	u64 ahead;	 /* runs of its program that the raw one has yet to follow; signed */
-	u64 is_followed; /* the raw one has run here */
+	u64 ahead;	 /* runs of the first program that the second has not matched; signed */
+	u64 is_followed; /* 1: the second program has run on this CPU */
 	u64 skipped;
-	u64 unsure; /* the same, after its last run: skipped, or detached meanwhile */
+	u64 unsure; /* runs after the first program's last one: skipped, or detached */
 };
 
-/* By system call number. */
+/* The recorded system calls, by number: either their entries or their exits. */
 struct syscall_side {
-	u16 kind[CONFIG_SYSCALLS_MAX]; /* + 1; 0: not recorded */
-	u8 value[CONFIG_SYSCALLS_MAX]; /* a SYSCALL_VALUE_OF(); 0: no value */
+	u16 kind[CONFIG_SYSCALLS_MAX]; /* event kind + 1; 0: not recorded */
+	u8 value[CONFIG_SYSCALLS_MAX]; /* SYSCALL_VALUE_OF(); 0: no value */
 };
 
-/* Which word of pt_regs is the value, and how much of it: int and unsigned int have the lower half.
- */
+/* The word of pt_regs that holds the value. int and unsigned int are the word's lower half. */
 #define SYSCALL_VALUE_OF(word, is_half, is_signed)                                                 \
 	(((word) + 1) | (u32)(is_half) << 6 | (u32)(is_signed) << 7)
 #define SYSCALL_VALUE_WORD(value) (((value)&0x3f) - 1)

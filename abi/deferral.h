@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The requests of one instance: of each task the cookie it waits for.
+ * The requests of one instance: for each task, the cookie whose stack the task has yet to deliver.
  *
  *   IDLE --request--> PENDING --callback--> RUNNING --delivered--> IDLE
  *                        |                     |
  *                        |                     +--request behind the stack--> PENDING
  *                        +--unwound from outside, at exit or at exec--> IDLE
  *
- * A reader keeps a deferred stack only as long as events can name it that began before it. So a
- * request that comes while the stack is being written, from what interrupts the callback, gets
- * another cookie.
+ * A reader keeps a deferred stack until all events that can name the stack have come: events that
+ * began before the stack was written. A request that interrupts the callback while it writes the
+ * stack comes later, and so gets another cookie.
  *
- * `word` is cookie << 2 | state; an idle one keeps the last cookie that has got its stack. It moves
- * by compare-and-swap, because a task that wakes up and the recorder that unwinds it meet there.
- * Whoever takes it out of PENDING delivers the stack of the cookie. As the callback runs before the
- * task is back in user mode, a stack that was read while the word stayed PENDING is the right one.
+ * `word` is cookie << 2 | state; an IDLE word keeps the last delivered cookie. The word changes by
+ * compare-and-swap, because a task that wakes up and the recorder that unwinds the task may act at
+ * the same time. The side that takes the word out of PENDING delivers the stack of the cookie. The
+ * callback runs before the task is back in user mode, so a stack that was read while the word
+ * stayed PENDING is the stack of the request.
  */
 #ifndef STACKMAP_ABI_DEFERRAL_H
 #define STACKMAP_ABI_DEFERRAL_H
@@ -30,33 +31,33 @@ enum deferral_state { DEFERRAL_IDLE = 0, DEFERRAL_PENDING = 1, DEFERRAL_RUNNING 
 
 struct deferral {
 	u64 word;
-	struct kernel_entry entry; /* of the cookie */
-	u32 turn;		   /* which of its two works is scheduled next */
-	u32 ready;		   /* --user-at-syscall: a stack id; 0: none */
-	u64 ready_generation;	   /* an id alone comes again when its tag wraps */
+	struct kernel_entry entry; /* the entry into the kernel that the cookie belongs to */
+	u32 turn;		   /* parity: the work that is scheduled next */
+	u32 ready;	      /* --user-at-syscall: id of the stack taken at the entry; 0: none */
+	u64 ready_generation; /* generation of `ready`: an id comes again when its tag wraps */
 	struct kernel_entry ready_entry;
-	u32 delivered;	/* the cookie whose stack is being written; the last one */
-	u32 kernel_tid; /* by which the kernel finds it, whatever the namespace */
+	u32 delivered;	/* cookie of the stack that is being written, or was written last */
+	u32 kernel_tid; /* id in the initial namespace, for bpf_task_from_pid() */
 };
 ABI_SIZE(struct deferral, 80);
 
-/* Each task has two works in turn (task_work.h). */
+/* Each task has two works that take turns (task_work.h). */
 #define WORK_KEY(tid, turn) ((tid) << 1 | ((turn)&1))
 #define WORK_TID(key) ((key) >> 1)
 #define WORK_TURN(key) ((key)&1)
 
-/* Of a task that has begun another program: the cookie of where it did. */
+/* The last execve of a task: the cookie of the stack that called execve. */
 struct execve_call {
-	u32 cookie;  /* a lasting one */
-	u32 is_done; /* the task has the new program's registers */
-	u64 start;   /* where that begins, if so */
+	u32 cookie;  /* cookie of that stack, a lasting one */
+	u32 is_done; /* 1: the task has the new program's registers */
+	u64 start;   /* first pc of the new program, if is_done */
 };
 
-/* A task that is blocked: what was known of it when it left its CPU. */
+/* A blocked task, as it was when it left its CPU. */
 struct blocked {
 	u64 since;	/* ns, CLOCK_MONOTONIC */
-	u64 user;	/* its user stack as in an event: field and state << 32 */
-	u64 generation; /* of the stack map, for an id */
+	u64 user;	/* the user stack field of its event | state << 32 */
+	u64 generation; /* generation of the stack map, if the field is an id */
 };
 
 #define BLOCKED_FIELD(user) ((u32)(user))

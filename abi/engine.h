@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What instances share, so that a stack is unwound once for all of them: numbers of mappings,
- * rules, tables of whole files, and of each task the cookie that is open and its stack.
+ * The state that all instances share, so that a stack is unwound once for all of them: numbers of
+ * mappings, rules, tables of whole files, and for each task its open cookie and the cookie's stack.
  *
  * A cookie is open from the first request in an entry into the kernel until the first instance has
- * its stack (closed). Instances that still wait for it take that stack from the unwinder. A
- * task's entry is written by programs that run in this task only, so they interrupt one another but
- * are never at it at the same time.
+ * its stack; then the cookie is closed. Other instances that wait for the same cookie copy the
+ * stack from the unwinder. Only programs that run in a task write the task's entry: such programs
+ * may interrupt one another, but never run at the same time.
  */
 #ifndef STACKMAP_ABI_ENGINE_H
 #define STACKMAP_ABI_ENGINE_H
 
 #include "scalar.h"
 
-#define ENGINE_VERSION 9 /* of all that is shared; in the name of its folder */
+#define ENGINE_VERSION 9 /* version of everything shared; part of the engine folder's name */
 
-#define UNWINDERS_MAX 256 /* stacks being unwound, or kept for others to take, at once */
+#define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
 #define TASKS_MAX (1U << 17)
 
-/* Where a task entered the kernel. While these are the same it has not left it. */
+/*
+ * The registers with which a task entered the kernel. While they are equal, the task has not left
+ * it.
+ */
 struct kernel_entry {
 	u64 ip;
 	u64 sp;
@@ -28,18 +31,18 @@ struct kernel_entry {
 struct engine_state {
 	u32 mapping_last; /* the last number given out */
 	u32 cookie_last;
-	u32 unwinder_next; /* where to look for a free one first */
+	u32 unwinder_next; /* index at which the search for a free unwinder begins */
 	u32 reserved;
 };
 
 struct engine_task {
-	u64 word;     /* cookie << 1 | closed; 0: none yet. Moves by compare-and-swap */
-	u64 unwinder; /* + 1, which had the stack last; 0: none */
-	struct kernel_entry entry; /* of the cookie; written before it */
+	u64 word;     /* cookie << 1 | closed; 0: no cookie yet. Changes by compare-and-swap */
+	u64 unwinder; /* 1 + index of the unwinder that had the last stack; 0: none */
+	struct kernel_entry entry; /* entry of the cookie; written before `word` */
 };
 ABI_SIZE(struct engine_task, 40);
 
-/* A lasting cookie is one of those that events are given behind its stack, too. */
+/* A lasting cookie may also be named by events that come after its stack. */
 #define COOKIE_LASTING (1U << 31)
 
 #define TASK_WORD(cookie, closed) ((u64)(cookie) << 1 | (closed))

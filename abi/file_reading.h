@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How far a read of an instance's file has come (bpf/show/reading.h). User space makes the values
- * of the map large enough for all CPUs. */
+/*
+ * The progress of a read of an instance's file (bpf/show/reading.h). User space makes the values of
+ * the map large enough for all CPUs.
+ */
 #ifndef STACKMAP_ABI_FILE_READING_H
 #define STACKMAP_ABI_FILE_READING_H
 
@@ -8,23 +10,23 @@
 #include "rule.h"
 #include "scalar.h"
 
-/* How far a ring was read. */
+/* The progress in one ring. */
 struct ring_place {
-	u64 position; /* first that is not done */
+	u64 position; /* first position that is not done */
 	u64 end;
-	u64 done; /* of the positions from there on, one bit each */
-	u64 next; /* what is shown next of this ring */
-	u64 time; /* its */
+	u64 done; /* positions beyond `position` that are done, one bit each */
+	u64 next; /* position of the ring's next event to show */
+	u64 time; /* time of that event */
 };
 
 struct reading {
-	u64 session;	/* 0: free */
-	u64 used;	/* when it went on last */
-	u64 generation; /* of the map; 0: not looked at yet */
-	u64 next;	/* what is shown next */
-	u64 part;	/* of it: so many lines or bytes were shown */
+	u64 session;	/* the kernel's number of the open file; 0: free */
+	u64 used;	/* time of the last call, ns */
+	u64 generation; /* generation of the stack map; 0: not yet chosen */
+	u64 next;	/* the next record to show */
+	u64 part;	/* lines or bytes of that record that are shown */
 	u64 is_begun;
-	u64 is_whole; /* all was shown */
+	u64 is_whole; /* 1: the whole file was shown */
 	u64 entries;
 	u64 refs;
 	u64 produced;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * File systems by what the kernel calls their magic (linux/magic.h, super_block.s_magic): those
- * whose files somebody else answers for, a server or a process of any user, who may never do so.
+ * File systems whose files a server, or a process of any user, answers for: a read may wait
+ * forever. They are known by their magic (linux/magic.h, super_block.s_magic).
  */
 #ifndef ABI_FILE_SYSTEM_H
 #define ABI_FILE_SYSTEM_H
@@ -16,8 +16,8 @@
 	X(0xfe534d42) /* SMB 2 and 3 */                                                            \
 	X(0x01021997) /* 9p */                                                                     \
 	X(0x00c36400) /* Ceph */                                                                   \
-	X(0x5346414f) /* AFS, as OpenAFS has it */                                                 \
-	X(0x6b414653) /* AFS, as the kernel has it */                                              \
+	X(0x5346414f) /* AFS of OpenAFS */                                                         \
+	X(0x6b414653) /* AFS of the kernel */                                                      \
 	X(0x73757245) /* Coda */
 
 #define X(magic) || file_system == (magic)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of the kernel that programs recognise on a stack by their addresses, which user space
- * takes from kallsyms.
+ * Functions of the kernel that programs recognise on a stack by their addresses. User space takes
+ * the addresses from kallsyms.
  *
- * TEXT_TRACER lies between a tracepoint and the programs attached to it: __traceiter_NAME and
- * __bpf_trace_NAME. How many of these frames are on a stack depends on the compiler (tail calls)
- * and on who else has attached.
+ * TEXT_TRACER: functions between a tracepoint and its programs: __traceiter_NAME and
+ * __bpf_trace_NAME. The number of these frames on a stack depends on the compiler (tail calls) and
+ * on other tracers at the same tracepoint.
  *
- * TEXT_INTERRUPT is where the kernel's C code for an interrupt begins.
+ * TEXT_INTERRUPT: the first C function of the kernel for an interrupt.
  *
- * TEXT_ENTRY is assembler code that the CPU enters for an interrupt or an exception: asm_exc_NAME,
+ * TEXT_ENTRY: assembler code that the CPU enters for an interrupt or an exception: asm_exc_NAME,
  * asm_sysvec_NAME... The next frame further out is kernel code that was interrupted; on the
  * kernel's stack that frame is the pc itself.
  */
@@ -30,7 +30,7 @@ struct text_range {
 
 struct kernel_text {
 	u64 count;
-	struct text_range range[KERNEL_TEXT_MAX]; /* in the order of their addresses */
+	struct text_range range[KERNEL_TEXT_MAX]; /* sorted by address */
 };
 
 #endif

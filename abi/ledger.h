@@ -4,8 +4,7 @@
  *
  *   produced = recorded + sum of lost
  *
- * And every stack of a recorded event that is not there has one of the stack reasons. X(ID, name,
- * meaning).
+ * Each stack that a recorded event lacks has one of the stack reasons. X(ID, name, meaning).
  */
 #ifndef STACKMAP_ABI_LEDGER_H
 #define STACKMAP_ABI_LEDGER_H
@@ -51,7 +50,7 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 #undef X
 
-/* Not events: what else a recording lacks. */
+/* Further gaps of a recording. The counts are not events. */
 #define LEDGER_NOTES(X)                                                                            \
 	X(UNKNOWN_FRAMES, "unknown_frames", "user frames whose file could not be identified")      \
 	X(UNNAMED_TASKS, "unnamed_tasks", "names of tasks that found the task ring full")          \

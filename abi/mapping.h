@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a mapping number of a user frame stands for. The programs write a record when they first
- * meet a file, and its build id as soon as they can read it.
+ * The meaning of a mapping number in a user frame. Programs write a record when they first meet a
+ * file, and its build id as soon as the build id can be read.
  *
- * The key says what is mapped so exactly that nothing else ever has the same one: an inode number
- * is used again, a file is written again in place, a process id is used again.
+ * The key is exact enough to be unique for ever: the system reuses inode numbers and process ids,
+ * and files are rewritten in place.
  *
- *   MAPPING_FILE  device, inode, its generation, and when it was last written
- *   MAPPING_VDSO  whether it is that of 32-bit tasks
+ *   MAPPING_FILE  device, inode, the inode's generation, and the file's modification time
+ *   MAPPING_VDSO  1 for the vdso of 32-bit tasks, else 0
  *   MAPPING_ANON  the process, by its id and start time, and the upper address bits (JIT)
  */
 #ifndef STACKMAP_ABI_MAPPING_H
@@ -40,20 +40,22 @@ ABI_SIZE(struct mapping_key, 32);
 
 struct mapping_record {
 	struct mapping_key key;
-	u32 tgid;	    /* the process in which an event first met it */
-	u32 build_id_looks; /* for nothing: what is mapped could not be read or may be written to */
-	u64 start;	    /* where it was mapped there */
+	u32 tgid; /* process in which an event first met the mapping */
+	/* failed attempts to read the build id: unreadable, or writable memory */
+	u32 build_id_looks;
+	u64 start; /* first address in that process */
 	u64 end;
 	u64 offset;	 /* file offset of `start` */
-	u32 owner;	 /* of a file: the user who decides how it answers */
-	u32 file_system; /* its magic number; 0: its owner has mounted it, in a user namespace */
+	u32 owner;	 /* user who controls the file's server: owner of the file or mount */
+	u32 file_system; /* magic number; 0: `owner` has mounted it in a user namespace */
 	u8 build_id[MAPPING_BUILD_ID_MAX];
-	u32 build_id_bytes; /* 0: not looked for, or not readable yet */
+	u32 build_id_bytes; /* 0: not looked for, or not yet readable */
 	u32 path_bytes;	    /* used bytes of path */
 	u32 path_whole;	    /* 0: the path had more components than fit */
-	u32 is_met;	    /* 0: by no event; the process is one that was looked at before */
+	u32 is_met; /* 0: no event has met the mapping, only the scan of running processes */
 	u32 reserved;
-	/* Components innermost first, each with its NUL: "libc.so.6\0x86_64-linux-gnu\0lib\0usr\0".
+	/*
+	 * Components innermost first, each with its NUL: "libc.so.6\0x86_64-linux-gnu\0lib\0usr\0".
 	 */
 	u8 path[MAPPING_PATH_BYTES];
 };

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The map `metadata` of an instance without a process: what its readers must know of it and none of
- * its programs does. One value, written when the instance starts:
+ * The map `metadata` of an instance without a process: facts that readers need and programs do not.
+ * The map has one value, written when the instance starts:
  *
  *   struct metadata_header
  *   struct metadata_source, for each event kind
- *   text: the command line, then of each source its name and the unit of its values ("": it has
- *         none), each with its NUL
+ *   text: the command line, then for each source its name and the unit of its values ("": no
+ *         values), each with its NUL
  */
 #ifndef STACKMAP_ABI_METADATA_MAP_H
 #define STACKMAP_ABI_METADATA_MAP_H
 
 #include "scalar.h"
 
-/* Of all that the pins of an instance hold: its maps as much as this value. Grows with every change
- * after which a reader would take an older or newer instance for something else. */
+/*
+ * The version of all pinned maps of an instance, this value included. The number grows with every
+ * change after which a reader would misread an older or newer instance.
+ */
 #define METADATA_VERSION 7
 
-/* What a source is; numbers are never reused. */
+/* The type of a source; numbers are never reused. */
 enum source_type {
-	/* Hits an arbitrary pc: -F (cycles where there is a PMU, cpu-clock where not), clocks,
-	 * hardware counters. */
+	/*
+	 * Hits at any pc: -F (cycles if there is a PMU, else cpu-clock), clocks, hardware counters.
+	 */
 	SOURCE_SAMPLE = 0,
 	SOURCE_PERF = 1,       /* any other perf event */
 	SOURCE_TRACEPOINT = 2, /* raw tracepoint */
@@ -28,11 +31,11 @@ enum source_type {
 	SOURCE_USER = 4,       /* uprobe */
 	SOURCE_KERNEL = 5,     /* fentry or kprobe */
 	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: ns */
-	SOURCE_WAKER = 7,      /* a task ends another one's waiting; value: ns */
+	SOURCE_WAKER = 7,      /* a task ends another task's wait; value: ns */
 };
 
 struct metadata_header {
-	u32 version;	     /* first in every version */
+	u32 version;	     /* first member in every version */
 	u32 address_shown;   /* 0: kptr_restrict hid kernel addresses */
 	u64 start_realtime;  /* ns since the epoch at start_monotonic */
 	u64 start_monotonic; /* ns */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The code around a pc, and what is found out by reading it (core/unwind/code_rule.h). */
+/* The code around a pc, and the result of reading it (core/unwind/code_rule.h). */
 #ifndef STACKMAP_ABI_NEAR_CODE_H
 #define STACKMAP_ABI_NEAR_CODE_H
 
 #include "scalar.h"
 
-/* Bytes before a pc, from the pc on, and of what is read in one step. */
+/* Bytes before a pc, bytes from the pc on, and bytes of one read. */
 #define NEAR_CODE_BEFORE 24 /* musl's _start clears rbp 19 bytes before its call */
 #define NEAR_CODE_AFTER 104
 #define NEAR_CODE_STEP 8
@@ -16,18 +16,21 @@
 #define SYSCALL_BYTES 2
 
 struct near_code {
-	/* In: zeroes stand for what cannot be read, or lies in no code. The last words are never
-	 * read: a verifier that knows the bounds of where and how much apart wants room for the
-	 * sum. */
+	/*
+	 * Input. Unreadable bytes, and bytes outside of code, are 0. The last words are never used:
+	 * a verifier that knows the bounds of an index and of an offset apart demands room for the
+	 * sum of both.
+	 */
 	u64 word[(NEAR_CODE_BEFORE + NEAR_CODE_BYTES) / 8];
 
-	/* The scan: */
-	s64 bytes;	/* what rsp will have gained, from the pc to here */
-	s64 popped[16]; /* by machine number: 1 + where the register is popped from, above rsp */
-	u32 at;		/* the last instruction that was looked at: bytes behind the pc */
+	/* State of the scan: */
+	s64 bytes; /* change of rsp from the pc to `at` */
+	/* by machine number: 1 + offset from rsp that the register is popped from */
+	s64 popped[16];
+	u32 at; /* offset of the last scanned instruction from the pc */
 	u32 instructions;
 	u32 has_end;
-	u32 after_branch; /* the instruction before was a conditional jump */
+	u32 after_branch; /* 1: the instruction before was a conditional jump */
 };
 
 #endif

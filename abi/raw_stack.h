@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A user stack that the kernel could not finish, for user space to finish: registers, a copy of the
- * stack from the stack pointer on, and the executable mappings of the task as they were at that
- * moment, so that nothing has to be ordered against anything.
+ * stack from the stack pointer on, and the executable mappings of the task at the same moment, so
+ * that the record needs no order relative to others.
  *
- * It goes through a BPF ring buffer, without what is not used of `stack`. The reader writes
+ * The record goes through a BPF ring buffer, without the unused part of `stack`. The reader writes
  * the deferred stack into the file.
  */
 #ifndef STACKMAP_ABI_RAW_STACK_H
@@ -19,17 +19,20 @@
 struct raw_mapping {
 	u64 start;
 	u64 end;
-	u64 offset; /* file offset of start; for code without a file: start, its upper bits cut */
+	u64 offset; /* file offset of `start`; without a file: the lower bits of `start` */
 	u32 number; /* abi/mapping.h */
 	u32 reserved;
 };
 ABI_SIZE(struct raw_mapping, 32);
 
 enum raw_flag {
-	RAW_COMPAT = 1 << 0,	    /* a 32-bit task */
-	RAW_ALIVE = 1 << 1,	    /* the task cannot leave the kernel meanwhile without it being
-				       noticed: what is not copied may be read from it */
-	RAW_SOME_MAPPINGS = 1 << 2, /* there are more than fit */
+	RAW_COMPAT = 1 << 0, /* the task runs 32-bit code */
+	/*
+	 * the task is alive and a return to user mode would be noticed: the rest of the stack may
+	 * be read from it
+	 */
+	RAW_ALIVE = 1 << 1,
+	RAW_SOME_MAPPINGS = 1 << 2, /* more mappings exist than fit */
 	RAW_AT_ENTRY = 1 << 3,	    /* the pc is the first instruction of a function */
 };
 
@@ -39,11 +42,11 @@ struct raw_stack {
 	u32 cookie;
 	u32 flags; /* enum raw_flag */
 	u64 time;
-	u64 value[REGISTER_COUNT]; /* by DWARF number; all are known */
+	u64 value[REGISTER_COUNT]; /* by DWARF number; all registers are known */
 	u64 stack_start;	   /* address of stack[0] */
 	u32 stack_bytes;
 	u32 mapping_count;
-	struct raw_mapping mapping[RAW_MAPPINGS_MAX]; /* by address */
+	struct raw_mapping mapping[RAW_MAPPINGS_MAX]; /* sorted by address */
 	u8 stack[RAW_STACK_BYTES_MAX];
 };
 #define RAW_STACK_SIZE(stack_bytes) (__builtin_offsetof(struct raw_stack, stack) + (stack_bytes))

@@ -28,22 +28,22 @@
 #define COMMIT_OF(position) ((u32)(position) << 2)
 
 /*
- * The programs write the first line, user space the second: the reader, or who resets while nobody
- * reads. Its counts are of all times:
+ * The programs write the first line of 128 bytes. User space writes the second line: the reader, or
+ * a reset while no reader is open. The counts cover the ring's whole life:
  *
  *   events produced = consumed + reset + events in the ring + losses that the programs counted
  *
- * (a flight ring's events are not consumed). `reported` are the losses, by enum ledger_lost, that
- * are in the ledger of a file already: the files of one reader after another add up to the whole.
+ * (events of a flight ring are not consumed). `reported` holds the losses, by enum ledger_lost,
+ * that are already in the ledger of a file: the files of successive readers add up to the whole.
  */
 #define RING_REPORTED_MAX 12
 
 struct ring_header {
 	u64 head; /* next position to hand out */
 	u64 reserved0[15];
-	u64 tail; /* drain: positions before it are consumed */
+	u64 tail; /* drain: positions before this one are consumed */
 	u64 consumed;
-	u64 reset; /* events that resets dropped */
+	u64 reset; /* events dropped by resets */
 	u64 reported[RING_REPORTED_MAX];
 	u64 reserved1[1];
 };
@@ -53,7 +53,7 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define RING_BYTES(slots, slot_size) (sizeof(struct ring_header) + (u64)(slots) * (slot_size))
 #define RING_SLOTS_MIN 64U
 
-/* In a thread id's place: no task, but an interrupt. The kernel's ids are below 1 << 22. */
+/* The thread id of an event in an interrupt. The kernel's ids are below 1 << 22. */
 #define TID_INTERRUPT 0xffffffffU
 #define TID_INTERRUPT_NAME "interrupt"
 
@@ -65,8 +65,8 @@ struct event_slot {
 	u32 commit;
 	u32 tid;
 	u64 stamp;  /* time | kind | flags, see below */
-	u32 kernel; /* as the flags say: stack id, run position, or enum stack_reason */
-	u32 user;   /* as the flags say: stack id, run position, cookie, or enum stack_reason */
+	u32 kernel; /* stack id, run position, or enum stack_reason, by the flags */
+	u32 user;   /* the same, or a cookie */
 	u64 extra[];
 };
 ABI_SIZE(struct event_slot, 24);
@@ -96,20 +96,25 @@ enum event_kind {
 	KIND_DEFERRED_STACK = 1022, /* user = the stack of cookie `kernel` of task `tid` */
 };
 
-/* The payload of a run. Narrow stacks: one u32 a frame; wide ones: two, low half first. */
+/*
+ * The payload of a run. A frame of a narrow stack takes one u32; a frame of a wide stack takes two,
+ * low half first.
+ */
 struct inline_stack {
 	u16 depth;
 	u16 flags; /* enum stack_flag */
 	u32 unit[];
 };
 
-/* The task ring: what a thread is called and where it is, from when on. It has slots of this one
- * size. */
+/*
+ * A slot of the task ring: the name and cgroup of a thread, and the time from which they hold. Its
+ * size is constant.
+ */
 struct task_slot {
 	u32 commit;
 	u32 tid;
-	u64 stamp;  /* time and kind as above; kind is an enum task_change */
-	u64 cgroup; /* its id in the cgroup2 hierarchy; 0: not known */
+	u64 stamp;  /* time and kind as above; the kind is an enum task_change */
+	u64 cgroup; /* id in the cgroup2 hierarchy; 0: not known */
 	u32 tgid;
 	u32 reserved;
 	u8 comm[16];

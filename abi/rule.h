@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How to step one frame outwards from one pc, on x86-64, in 16 bytes: every format of unwind
- * tables compiles to this, one executor runs it, and caches keep it.
+ * A rule says in 16 bytes how to step one frame outwards from one pc, on x86-64. Every format of
+ * unwind tables is compiled to rules, one executor runs them, and caches keep them.
  *
  * CFA, the canonical frame address, is the stack pointer of the caller once the call has returned:
  *
@@ -11,17 +11,17 @@
  *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
  *   CFA_BY_CODE       no table covers the code: its bytes say how (core/unwind/code_rule.h)
- *   CFA_GO_SAVED, CFA_GO_DEPTH: the caller is on another stack, of which Go's runtime has noted the
- *                     place (core/unwind/go_stack.h)
+ *   CFA_GO_SAVED, CFA_GO_DEPTH: the caller is on another stack, whose place Go's runtime has noted
+ *                     (core/unwind/go_stack.h)
  *
- * A callee-saved register, or the return address, by its slot:
+ * The slot of a callee-saved register, or of the return address:
  *
- *   0                     it has its value still
+ *   0                     the register still has its value
  *   1 .. SLOT_WORDS_MAX   saved that many words below `base`: at CFA - 8 * slot, or for a base
  *                         that is a register at register + 8 - 8 * slot. The return address is
  *                         always relative to the CFA
  *   SLOT_IN_REGISTER + r  in register r
- *   SLOT_LOST             nobody knows: a frame that needs it ends the walk
+ *   SLOT_LOST             not known: a frame that needs the register ends the walk
  *
  * Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36).
  */
@@ -50,16 +50,16 @@ enum unwind_register {
 	REGISTER_R15,
 	REGISTER_RIP,
 	REGISTER_COUNT,
-	REGISTER_THREAD = REGISTER_COUNT, /* the thread pointer (fs base). No bit of `known` is
-					     for it: 0 is not known */
-	REGISTER_SLOTS = 32,		  /* arrays are this long, so that a mask is a bound */
+	/* fs base, the thread pointer; 0: not known. `known` has no bit for it */
+	REGISTER_THREAD = REGISTER_COUNT,
+	REGISTER_SLOTS = 32, /* length of arrays, so that a mask bounds an index */
 };
 
-/* A register counts only if its bit in `known` is set: a call preserves but a few of them. */
+/* A register has a meaning only if its bit in `known` is set: a call preserves few registers. */
 struct unwind_registers {
 	u64 value[REGISTER_SLOTS];
 	u32 known;
-	u32 at_entry; /* the pc is a function's first instruction, by what brought us there */
+	u32 at_entry; /* 1: the pc is a function's first instruction, as the event's source says */
 };
 ABI_SIZE(struct unwind_registers, 264);
 
@@ -99,22 +99,26 @@ enum cfa_kind {
 };
 
 enum rule_flag {
-	RULE_OUTERMOST = 1 << 0,     /* there is no caller */
-	RULE_SIGNAL = 1 << 1,	     /* the caller was interrupted: its pc is not behind a call */
-	RULE_FRAME_POINTER = 1 << 2, /* neither a table nor the code says it: the stack is asked
-					for a proof (core/unwind/return_search.h) */
-	RULE_STACK_MOVED = 1 << 3,   /* CFA_REGISTER: the caller's rsp is not the CFA, but what is
-					in register `operand` (longjmp) */
-	RULE_ENTRY = 1 << 4,	     /* guessed: the code is one where stacks begin, and they do so
-					where rbp is 0 */
-	RULE_UNCALLED = 1 << 5,	     /* the pc is a return address that no call has left */
-	RULE_ANALYSED = 1 << 6,	     /* no table covers the pc: the rule follows from all of the
-					function's code */
-	RULE_SWITCHED = 1 << 7,	     /* the code may have left its caller's stack, so the caller
-					may lie just below */
+	RULE_OUTERMOST = 1 << 0, /* the frame has no caller */
+	RULE_SIGNAL = 1 << 1, /* the caller was interrupted: its pc is exact, not behind a call */
+	/*
+	 * guessed, without a table or proof in the code: the stack is searched for a proof
+	 * (core/unwind/return_search.h)
+	 */
+	RULE_FRAME_POINTER = 1 << 2,
+	/*
+	 * CFA_REGISTER: the caller's rsp is not the CFA, but the value of register `operand`
+	 * (longjmp)
+	 */
+	RULE_STACK_MOVED = 1 << 3,
+	RULE_ENTRY = 1 << 4,	/* guessed: a stack begins in this code if rbp is 0 */
+	RULE_UNCALLED = 1 << 5, /* the pc is a return address that no call has pushed */
+	RULE_ANALYSED = 1 << 6, /* no table covers the pc: the rule is by the function's code */
+	/* the code may have left its caller's stack, so the caller may lie just below */
+	RULE_SWITCHED = 1 << 7,
 };
 
-/* The slots, in this order. */
+/* The order of the slots. */
 enum rule_slot {
 	SLOT_RBX,
 	SLOT_RBP,
@@ -126,15 +130,20 @@ enum rule_slot {
 	SLOT_COUNT,
 };
 
-/* The slots of CFA_GO_SAVED and CFA_GO_DEPTH, whose callers know no register but rbp: words from
- * what a pointer leads to. */
+/*
+ * The slots of CFA_GO_SAVED and CFA_GO_DEPTH: word offsets from the address that a pointer holds.
+ * Only rbp is known of the caller's registers.
+ */
 enum go_slot {
-	GO_SLOT_M = SLOT_RBX,	      /* CFA_GO_SAVED: the thread's m in a g */
-	GO_SLOT_GOROUTINE = SLOT_R12, /* CFA_GO_SAVED: the goroutine's g in m */
-	GO_SLOT_STACK = SLOT_R13,     /* the saved rsp in the goroutine's g, or the stack's end */
-	GO_SLOT_RBP = SLOT_R14,	      /* CFA_GO_SAVED: the saved rbp in it; 0: the goroutine has
-					 called, and waits for the return */
-	GO_SLOT_DEPTH = SLOT_R14,     /* CFA_GO_DEPTH: the depth, from rsp on */
+	GO_SLOT_M = SLOT_RBX,	      /* CFA_GO_SAVED: offset of m in a g */
+	GO_SLOT_GOROUTINE = SLOT_R12, /* CFA_GO_SAVED: offset of the goroutine's g in m */
+	GO_SLOT_STACK = SLOT_R13, /* in the goroutine's g: offset of the saved rsp or stack end */
+	/*
+	 * CFA_GO_SAVED: offset of the saved rbp in the goroutine's g; 0: the goroutine has called
+	 * and waits for the return
+	 */
+	GO_SLOT_RBP = SLOT_R14,
+	GO_SLOT_DEPTH = SLOT_R14, /* CFA_GO_DEPTH: offset of the depth from rsp */
 };
 
 #define SLOT_WORDS_MAX 0xdf
@@ -144,11 +153,13 @@ enum go_slot {
 
 #define SLOT_WORD 8U
 
-/* The slot of what is saved at base + offset. Those above the base, too far below or not at a whole
- * word are lost. */
+/*
+ * The slot of a register that is saved at base + offset. SLOT_LOST: the place is above the base,
+ * too far below, or not at a whole word.
+ */
 ABI_INLINE u8 slot_below(s64 offset)
 {
-	u64 distance = -(u64)offset; /* huge for what is above */
+	u64 distance = -(u64)offset; /* huge if the place is above the base */
 
 	if (distance % SLOT_WORD || !distance || distance > SLOT_WORDS_MAX * SLOT_WORD)
 		return SLOT_LOST;
@@ -166,7 +177,7 @@ struct unwind_rule {
 };
 ABI_SIZE(struct unwind_rule, 16);
 
-/* Every way a walk can end. X(ID, name, meaning). */
+/* The ways in which a walk can end. X(ID, name, meaning). */
 #define STOP_REASONS(X)                                                                            \
 	X(NONE, "none", "taken by frame pointers alone: callers may be missing")                   \
 	X(ROOT, "root", "the outermost frame was reached")                                         \
@@ -189,7 +200,7 @@ ABI_SIZE(struct unwind_rule, 16);
 enum stop_reason { STOP_REASONS(X) STOP_COUNT };
 #undef X
 
-/* The flags of a user stack by how its walk ended. */
+/* The flags of a user stack whose walk ended with `stop`. */
 static inline u32 stack_flags_of_stop(u32 stop)
 {
 	if (stop == STOP_DEPTH)
@@ -197,7 +208,7 @@ static inline u32 stack_flags_of_stop(u32 stop)
 	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
 }
 
-/* Whether a walk at the event that ends so leaves its stack to others. */
+/* True if a walk at the event that ends with `stop` has its stack unwound later. */
 #define STOP_IS_DEFERRAL(stop)                                                                     \
 	((stop) != STOP_NONE && (stop) != STOP_ROOT && (stop) != STOP_DEPTH &&                     \
 	 (stop) != STOP_GUESSED)

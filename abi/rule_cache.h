@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rules that were found once, for all programs and all CPUs: direct-mapped, written without a lock
- * by anyone at any time. A rule is of a place in a file, so it holds in every process and as long
- * as the file does.
+ * A cache of rules for all programs and all CPUs: direct-mapped, written without a lock by any
+ * program at any time. A rule belongs to a place in a file, so it holds in every process and as
+ * long as the file exists.
  *
- * An entry is its rule and a seal over rule and key. Writers that meet in one entry may leave words
- * of both: the seal does not fit then, and the entry is as good as empty. That a torn entry fits by
- * chance takes two equal 64-bit hashes.
+ * An entry is a rule and a seal over the rule and its key. Writers that meet in one entry may leave
+ * words of both rules: then the seal does not fit, and the entry counts as empty. A torn entry fits
+ * by chance only if two 64-bit hashes are equal.
  *
  * Code without tables may change in place: its rules are made from the code each time.
  */
@@ -19,22 +19,27 @@
 
 #define RULE_CACHE_BITS 16
 
-/* Which step: from this frame (abi/stack.h), whose pc is exact (bit 63), or behind a call. */
+/*
+ * The step that a rule is for: from this frame (abi/stack.h), whose pc is exact (bit 63 set), or
+ * behind a call.
+ */
 #define RULE_KEY_INTERRUPTED (1ULL << 63)
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	/* 0: of the pc alone; or bytes of a granule; or RULE_KEY_TABLE; or RULE_KEY_CODE; or an
-	 * address space's (rule_key_own, rule_key_settled). */
+	/*
+	 * 0: the rule holds at this pc; else bytes of a granule, RULE_KEY_TABLE, RULE_KEY_CODE, or
+	 * the hash of an address space (rule_key_own, rule_key_settled).
+	 */
 	u64 code;
 };
 
 /*
- * Code may be interrupted anywhere, and calls from many places; most of them have the same rule as
- * what stands beside them. So a rule of a file that holds for a whole granule, aligned to its size
- * in bytes, is kept for all of it. The granule of a pc behind a call is that of the call. One at
- * which code was interrupted may be behind a system call, and then belongs to the code before: the
- * granule's first byte is not served.
+ * Code may be interrupted anywhere, and calls from many places; neighbouring places mostly have the
+ * same rule. Therefore a rule of a file that holds for a whole granule (a block of code aligned to
+ * its size in bytes) is cached once for the granule. A pc behind a call is in the granule of the
+ * call. A pc at which code was interrupted may be behind a system call, and then belongs to the
+ * code before: so a granule does not serve its own first byte.
  */
 #define RULE_GRANULE_MAX 256
 #define RULE_GRANULE_MIN 16
@@ -51,8 +56,10 @@ ABI_INLINE struct rule_key rule_key_of_granule(const struct rule_key *key, u64 b
 	return (struct rule_key){.place = rule_key_address(key) & -bytes, .code = bytes};
 }
 
-/* Bytes of the largest granule that serves a pc, an address or an offset in its file, and of which
- * all lies in [from, to), where the pc's rule holds; 1: the pc alone. */
+/*
+ * Bytes of the largest granule that serves a pc and lies within [from, to), where the pc's rule
+ * holds; 1: the pc alone. The pc is an address or an offset in its file.
+ */
 ABI_INLINE u32 rule_granule(u64 pc, u32 is_interrupted, u64 from, u64 to)
 {
 	u64 address = is_interrupted ? pc : pc - 1;
@@ -67,16 +74,18 @@ ABI_INLINE u32 rule_granule(u64 pc, u32 is_interrupted, u64 from, u64 to)
 }
 
 /*
- * Where the table of a file is that does not say so costs more to find out than all else, and most
- * for those that have none. It is kept as if it were a rule, under this as the code and the place
- * of the file's header: `cfa_offset` is how far behind that the table begins, 0: there is none.
+ * The key for the place of a file's table, if the file does not say where the table is. The search
+ * for the table is the most expensive part of a step, above all for files that have no table. The
+ * result is therefore cached like a rule, under the place of the file's header: `cfa_offset` is the
+ * distance from the header to the table; 0: the file has no table.
  */
 #define RULE_KEY_TABLE 2
 
 /*
- * A rule that was made from the bytes around a pc, where the tables of the process say nothing, may
- * be a guess. The table of the whole file (abi/file_table.h) may know better, and may come later: a
- * rule under this key counts only where that table says nothing, either.
+ * The key for a rule that was made from the bytes around a pc, because the tables of the process do
+ * not cover the pc. Such a rule may be a guess. The table of the whole file (abi/file_table.h) may
+ * know more and may come later: the cached rule counts only if that table does not cover the pc
+ * either.
  */
 #define RULE_KEY_CODE 3
 
@@ -86,8 +95,9 @@ ABI_INLINE struct rule_key rule_key_by_code(const struct rule_key *key)
 }
 
 /*
- * A rule that was made from memory that its process may have written to, or a debugger or the
- * kernel for it (a breakpoint gives a page of a file a copy), serves this address space alone.
+ * The key for a rule that was made from memory which the process, a debugger or the kernel may have
+ * changed (a breakpoint gives a page of a file a private copy). The rule serves this address space
+ * alone.
  */
 ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
 					const struct address_space *space)
@@ -99,9 +109,9 @@ ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
 }
 
 /*
- * Where a row of a table begins, the code before the pc decides which of two rules it is
- * (core/unwind/direct_walk.c). Its process may have written to that: it serves this address space
- * alone, too, as the code was when it was first met.
+ * The key for a pc at which a row of a table begins: the code before the pc decides which of two
+ * rules holds (core/unwind/direct_walk.c). The process may have written to that code, so the
+ * decision serves this address space alone and is the one for the code as it was first met.
  */
 ABI_INLINE struct rule_key rule_key_settled(const struct rule_key *key,
 					    const struct address_space *space)

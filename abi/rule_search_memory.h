@@ -9,19 +9,19 @@
 #include "scalar.h"
 
 struct rule_search {
-	/* In: */
+	/* Input: */
 	struct address_space space;
-	u64 place; /* of the pc, as a key has it */
+	u64 place; /* place of the pc, as in struct rule_key */
 	u64 pc;
 
-	/* Out: */
+	/* Output: */
 	struct unwind_rule rule;
-	u32 is_lasting;	 /* the rule holds in every process, and as long as the file does */
-	u32 table_steps; /* rules by tables of whole files; the owner sets it to 0 */
+	u32 is_lasting;	 /* 1: the rule holds in every process and as long as the file exists */
+	u32 table_steps; /* rules found in tables of whole files; the owner sets it to 0 */
 
-	/* The search: */
+	/* State of the search: */
 	struct file_table_search table;
-	u64 word; /* of the code before the pc */
+	u64 word; /* the code before the pc */
 };
 
 #endif

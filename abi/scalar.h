@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fixed-width scalars for every byte that BPF programs, the library and files share. No libc: the
- * types come from the compiler, so the same header serves the host and the BPF target. In the
- * kernel they are its own (core/env.h).
+ * Fixed-width scalars for every byte that BPF programs, the library and files share. The types come
+ * from the compiler and not from a libc, so that the same header serves the host and the BPF
+ * target. In the kernel the types are the kernel's own (core/env.h).
  */
 #ifndef STACKMAP_ABI_SCALAR_H
 #define STACKMAP_ABI_SCALAR_H
@@ -22,10 +22,10 @@ typedef __INT64_TYPE__ s64;
 #define ABI_OFFSET(type, member, bytes)                                                            \
 	_Static_assert(__builtin_offsetof(type, member) == (bytes), #type "." #member " moved")
 
-/* A function that is always part of its caller: in BPF none that returns a struct can be called. */
+/* A function that is always inlined: BPF cannot call a function that returns a struct. */
 #define ABI_INLINE static inline __attribute__((always_inline))
 
-/* An X-list names each entry once: X(ID, "name", "what it means"). Ids are never reused. */
+/* An X-list names each entry once: X(ID, "name", "meaning"). Ids are never reused. */
 #define ABI_ENUM_ENTRY(prefix, id) prefix##_##id,
 
 #endif

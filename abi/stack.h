@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One call stack as the stack map takes it: frames innermost first, packed into words.
+ * One call stack in the form that the stack map stores: frames innermost first, packed into words.
  *
- * On x86-64 the kernel, its modules and BPF live in the top 2 GiB, so the low 32 bits of such a
- * frame say it all: a stack whose frames all lie there is "narrow", two frames a word, the earlier
- * frame in the low half. All other stacks are "wide", one frame a word. An odd narrow stack ends
- * with a zero half.
+ * On x86-64 the kernel, its modules and BPF live in the top 2 GiB, so the low 32 bits identify such
+ * a frame. A stack whose frames all lie there is "narrow": two frames a word, the earlier frame in
+ * the low half. All other stacks are "wide", one frame a word. A narrow stack with an odd number of
+ * frames ends with a zero half.
  *
  *   narrow: word[i] = (u32)frame[2i] | frame[2i + 1] << 32,  words = (depth + 1) / 2
  *   wide:   word[i] = frame[i],                              words = depth
@@ -13,19 +13,19 @@
  * A frame is a kernel address (bit 63 set) or a user frame (bit 63 clear):
  *   guessed (1 bit) << 62 | mapping number (22 bits) << 40 | file offset (40 bits)
  * A frame is guessed if a step to it, or to a frame further in, is not proven
- * (core/unwind/return_search.h). All 23 bits above the offset are set where the mapping is unknown.
+ * (core/unwind/return_search.h). All 23 bits above the offset are set if the mapping is unknown.
  * For code without a file the mapping names the task and the upper address bits, and the offset is
  * the lower 40 bits of the address. See abi/mapping.h.
  *
- * A user stack that is deeper than STACK_USER_DEPTH_MAX has one frame in its middle that says how
- * many frames are left out there (FRAME_OMITTED): the number stands where a frame has the offset,
- * and the mapping is MAPPING_NONE.
+ * A user stack that is deeper than STACK_USER_DEPTH_MAX has one frame in its middle that holds the
+ * number of frames left out there (FRAME_OMITTED): the number stands in place of the offset, and
+ * the mapping is MAPPING_NONE.
  *
  * The innermost frame of an event is the pc itself. Each frame further out lies behind the
- * instruction that its function is at, so the byte before the frame belongs to that instruction: of
- * a function that made a call, the frame is the return address; of a function that a signal or an
- * exception interrupted, and of the trampoline that a signal handler returns to, the frame is the
- * pc + 1 (FRAME_BEHIND_INTERRUPTED).
+ * instruction that its function is at, so the byte before the frame belongs to that instruction:
+ * for a function that made a call, the frame is the return address; for a function that a signal or
+ * an exception interrupted, and for the trampoline that a signal handler returns to, the frame is
+ * the pc + 1 (FRAME_BEHIND_INTERRUPTED).
  */
 #ifndef STACKMAP_ABI_STACK_H
 #define STACKMAP_ABI_STACK_H
@@ -34,8 +34,8 @@
 
 #define STACK_KERNEL_DEPTH_MAX 127
 #define STACK_USER_DEPTH_MAX 511
-#define STACK_WALK_DEPTH_MAX 16384 /* frames of a user stack that a walk follows */
-#define STACK_WORDS_MAX 512 /* > both limits: a fixed-size view the verifier can check once */
+#define STACK_WALK_DEPTH_MAX 16384 /* the most frames of a user stack that a walk follows */
+#define STACK_WORDS_MAX 512 /* > both limits: a fixed-size view that the verifier checks once */
 
 #define FRAME_OFFSET_BITS 40
 #define FRAME_OFFSET_MASK ((1ULL << FRAME_OFFSET_BITS) - 1)
@@ -56,14 +56,18 @@
 #define FRAME_OMITTED(frames) ((u64)(frames))
 #define FRAME_IS_OMITTED(frame) ((frame) && !((frame) >> FRAME_OFFSET_BITS))
 
-#define FRAME_BEHIND_INTERRUPTED 1 /* an interrupted instruction is not executed: it has no end */
+/* not the instruction's length, as the instruction is not decoded */
+#define FRAME_BEHIND_INTERRUPTED 1
 
-/* Why a user stack ends before its root, an enum stop_reason (abi/rule.h) in its flags: part of the
- * identity. 0: it reaches the root, or it is cut at the depth limit (STACK_TRUNCATED). */
+/*
+ * The reason why a user stack ends before its root, as an enum stop_reason (abi/rule.h) in its
+ * flags: part of the identity. 0: the stack reaches its root, or is cut at the depth limit
+ * (STACK_TRUNCATED).
+ */
 #define STACK_STOP_SHIFT 8
 #define STACK_STOP(flags) ((u32)(flags) >> STACK_STOP_SHIFT & 0xf)
 
-#define FRAME_NARROW_TOP 0xffffffff80000000ULL /* a narrow frame has all these bits set */
+#define FRAME_NARROW_TOP 0xffffffff80000000ULL /* bits that are set in every narrow frame */
 
 enum stack_flag {
 	STACK_TRUNCATED = 1 << 0, /* cut at the depth limit: part of the identity */
@@ -74,7 +78,7 @@ enum stack_flag {
 struct stack {
 	u16 depth;
 	u16 flags;
-	u32 words; /* used words of word[], derived from depth and flags by stack_pack() */
+	u32 words; /* used words of word[]; stack_pack() derives them from depth and flags */
 	u64 word[STACK_WORDS_MAX];
 };
 ABI_SIZE(struct stack, 8 + 8 * STACK_WORDS_MAX);

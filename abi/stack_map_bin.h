@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file `stack_map_bin`: all stacks of a map, native-endian. Header, then for each stack a
- * record and depth x u64 frames, innermost first. Version 1 has another magic and the same layout.
- * `count` is the number of stacks when the read began; later ones follow, so readers read to the
- * end of the file.
+ * The file `stack_map_bin`: all stacks of a map, native-endian. The file has a header, then for
+ * each stack a record and depth x u64 frames, innermost first. Version 1 has another magic and the
+ * same layout. `count` is the number of stacks when the read began; later stacks follow, so readers
+ * read to the end of the file.
  */
 #ifndef STACKMAP_ABI_STACK_MAP_BIN_H
 #define STACKMAP_ABI_STACK_MAP_BIN_H
@@ -25,7 +25,7 @@ ABI_SIZE(struct stack_map_bin_header, 16);
 struct stack_map_bin_record {
 	u32 stack_id;
 	u32 depth;
-	u32 ref_count; /* at most 2^32 - 1: clamped */
+	u32 ref_count; /* clamped to 2^32 - 1 */
 	u32 flags;     /* bit 0: truncated */
 };
 ABI_SIZE(struct stack_map_bin_record, 16);

@@ -5,13 +5,14 @@
  *
  *   header | one line per CPU | slots[2^(bits + 1)] | pool[pool_words] | slack
  *
- * slot    u64: upper 32 hash bits << 32 | (pool word of the element + 1); 0 = free. Written once,
- * by one compare-and-swap that publishes a finished element. element in the pool: ref_count,
- * identity, then the stack's words. Only ref_count changes after publication. slack   lets a reader
- * take a fixed-size view of any element without leaving the value.
+ *   slot      u64: upper 32 hash bits << 32 | (pool word of the element + 1); 0 = free. Written
+ *             once, by one compare-and-swap that publishes a finished element.
+ *   element   in the pool: ref_count, identity, then the stack's words. Only ref_count changes
+ *             after publication.
+ *   slack     lets a reader take a fixed-size view of any element without leaving the value.
  *
- * stack id (32 bits): slot index in the low bits + 1 bits, above it the generation's tag, which is
- * generation modulo (2^k - 1) plus 1 for the k bits left: so no id is 0, and an id of another
+ * A stack id (32 bits) is the slot index in the low bits + 1 bits, and above it the generation's
+ * tag: generation modulo (2^k - 1) plus 1, for the k bits left. No id is 0, and an id of another
  * generation is seen to be stale.
  *
  * Invariants: sum(ref_count) + sum(drops) = get_id calls; published elements <= 2^bits.
@@ -26,7 +27,7 @@
 #define TABLE_BITS_MAX 20
 #define TABLE_BITS_DEFAULT 14
 #define TABLE_PROBES_MAX 64
-#define TABLE_WORDS_PER_STACK 32 /* the default pool: this many words for each of 2^bits stacks */
+#define TABLE_WORDS_PER_STACK 32 /* default pool: this many words for each of 2^bits stacks */
 
 #define TABLE_DROPS(X)                                                                             \
 	X(POOL_FULL, "pool_full", "no room for the frames in the pool")                            \
@@ -38,23 +39,27 @@
 enum table_drop { TABLE_DROPS(X) TABLE_DROP_COUNT };
 #undef X
 
-/* An instance's outer map holds the generation that programs write, and the one before it as long
- * as somebody may ask for its ids. */
+/*
+ * The roles in an instance's outer map: the generation that programs write, and the former
+ * generation, as long as readers may look up its ids.
+ */
 enum table_role { TABLE_CURRENT = 0, TABLE_PREVIOUS = 1, TABLE_ROLES };
 
 struct table_header {
-	u64 generation; /* counts up from 1, never wraps in use */
+	u64 generation; /* starts at 1, never wraps in use */
 	u64 seed;
 	u32 bits;
 	u32 cpus;
 	u32 pool_words;
-	u32 resetting; /* not 0: get_id refuses */
-	u32 id_tag;    /* STACK_ID_TAG(generation, bits): a hit must not divide */
+	u32 resetting; /* not 0: get_id fails */
+	u32 id_tag;    /* STACK_ID_TAG(generation, bits), so that a hit needs no division */
 	u32 reserved2;
 	u64 reserved0[11];
-	/* Its own cache line: entries handed out << 32 | pool words handed out. Either may
-	 * overshoot its limit by what racing writers asked for; a writer whose share lies beyond
-	 * the limit was refused. */
+	/*
+	 * In a cache line of its own: entries handed out << 32 | pool words handed out. Racing
+	 * writers may push either number beyond its limit; a writer whose share lies beyond the
+	 * limit was refused.
+	 */
 	u64 allocated;
 	u64 reserved1[15];
 };
@@ -64,9 +69,9 @@ ABI_OFFSET(struct table_header, allocated, 128);
 struct table_cpu {
 	u64 inserts;
 	u64 drops[TABLE_DROP_COUNT];
-	u64 spare;	/* capacity << 32 | pool word + 1 of an element built in vain; 0 = none */
+	u64 spare;	/* capacity << 32 | pool word + 1 of an unused element; 0: no spare */
 	u64 lost_races; /* another CPU published the same stack first */
-	u64 wasted; /* pool words given up: of a spare too large, or replaced; a full pool's last */
+	u64 wasted; /* pool words that no stack can use: unused ends of spares and of a full pool */
 };
 ABI_SIZE(struct table_cpu, 64);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The bytes of a recording: a file header, then blocks up to an end block. docs/man/stackmap-data.5
- * describes all of it byte by byte.
+ * describes every byte.
  *
  * Each block carries its own lengths and checksum, so a file that was cut off anywhere reads back
- * up to its last whole block. Event blocks stand for themselves; stack blocks share one dictionary
- * of frames, which grows in the order of the file. Stacks, sources and mappings are in the file
- * before the first block of events that names them, cgroups before the first block of tasks.
+ * up to its last whole block. Event blocks depend on no other event block; stack blocks share one
+ * dictionary of frames, which grows in the order of the file. Stacks, sources and mappings are in
+ * the file before the first block of events that names them, cgroups before the first block of
+ * tasks.
  *
  * A deferred user stack has a placeholder: an index like any stack, but no frames. A later block
- * says what it is.
+ * gives the placeholder's stack.
  *
  * A payload is a set of columns, because values of one kind compress better side by side: the
  * lengths of the columns as varints, then the columns. Fixed-width fields are little-endian.
@@ -25,9 +26,10 @@
 	}
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 3
-#define TRACE_FILE_VERSION_SUMMARY 4   /* of a recording whose events stand for many */
-#define TRACE_FILE_VERSION_CGROUPS 2   /* before, there were no cgroups: tasks do not name one */
-#define TRACE_FILE_VERSION_ADDRESSES 3 /* before, symbols had no address, and all had a name */
+#define TRACE_FILE_VERSION_SUMMARY 4 /* a recording whose events stand for several */
+#define TRACE_FILE_VERSION_CGROUPS 2 /* first version with cgroups; before, tasks name none */
+/* first version with symbol addresses; before, all symbols had a name */
+#define TRACE_FILE_VERSION_ADDRESSES 3
 #define TRACE_FILE_LITTLE_ENDIAN 1
 
 /* These 16 bytes keep their meaning in every version. */
@@ -72,13 +74,13 @@ struct trace_block_header {
 	u32 checksum;	  /* CRC-32 of the rest of this header and of the stored payload */
 	u8 type;	  /* enum trace_block_type */
 	u8 coding;	  /* enum trace_coding */
-	u16 cpu;	  /* EVENTS: whose; else 0 */
-	u32 sequence;	  /* 0 for the first block, then one more for each */
-	u32 stored_bytes; /* of the payload in the file */
-	u32 raw_bytes;	  /* of the payload decompressed, <= TRACE_BLOCK_RAW_MAX */
+	u16 cpu;	  /* EVENTS: the CPU of the events; else 0 */
+	u32 sequence;	  /* 0 for the first block; each further block adds 1 */
+	u32 stored_bytes; /* bytes of the payload in the file */
+	u32 raw_bytes;	  /* bytes of the decompressed payload, <= TRACE_BLOCK_RAW_MAX */
 	u32 records;
 	u32 columns;	/* <= TRACE_BLOCK_COLUMNS_MAX */
-	u64 first_time; /* EVENTS: of the first and the last record; else 0 */
+	u64 first_time; /* EVENTS: time of the first and of the last record; else 0 */
 	u64 last_time;
 };
 ABI_SIZE(struct trace_block_header, 48);
@@ -86,7 +88,7 @@ ABI_OFFSET(struct trace_block_header, type, 8);
 ABI_OFFSET(struct trace_block_header, records, 24);
 ABI_OFFSET(struct trace_block_header, first_time, 32);
 
-/* Which column holds what, by the type of the block. */
+/* The columns of each type of block. */
 enum trace_record_column { RECORD_NUMBERS, RECORD_TEXT, RECORD_COLUMNS };
 enum trace_stack_column {
 	STACK_COLUMN_IDS,
@@ -108,7 +110,7 @@ enum trace_event_column {
 	EVENT_COLUMN_KERNEL,
 	EVENT_COLUMN_USER,
 	EVENT_COLUMN_ORDER,
-	EVENT_COLUMN_TIME, /* a number column: codes, then bits; so are the next two */
+	EVENT_COLUMN_TIME, /* a number column: codes, then bits; the next two, too */
 	EVENT_COLUMN_TIME_BITS,
 	EVENT_COLUMN_LEAF,
 	EVENT_COLUMN_LEAF_BITS,
@@ -128,8 +130,8 @@ enum trace_event_column {
  *                       code = 8 + (e - 3) * 8 + the three bits below the top one; then e - 3 bits
  *   larger              code = NUMBER_WIDE, then 64 bits
  *
- * Codes are few and skewed, so they compress; the open bits are noise and stay as they are, packed
- * from the lowest bit of the first byte upwards.
+ * Codes are few and skewed, so they compress. The open bits are noise and are stored as they are,
+ * packed from the lowest bit of the first byte upwards.
  */
 #define NUMBER_SMALL 8U
 #define NUMBER_EXPONENT_MIN 3U
@@ -137,19 +139,21 @@ enum trace_event_column {
 #define NUMBER_WIDE 255U
 
 /*
- * Keys are numbers of things that follow one another in patterns: frames from caller to callee, and
- * the keys of events: all of an event but its time, leaf and value. An ORDER column tells each key
- * by a symbol: its rank among the last KEY_SUCCESSORS distinct keys that followed the key before
- * it, latest first, or KEY_SYMBOL_NEW for the next key that was not used before, or KEY_SYMBOL_ANY
- * + the key.
+ * Keys are numbers that follow one another in patterns: frames from caller to callee, and the keys
+ * of events, which hold all of an event except its time, leaf and value. An ORDER column encodes
+ * each key as a symbol: its rank among the last KEY_SUCCESSORS distinct keys that followed the key
+ * before it, latest first, or KEY_SYMBOL_NEW for the next key that was not used before, or
+ * KEY_SYMBOL_ANY + the key.
  */
 #define KEY_SUCCESSORS 4U
 #define KEY_SYMBOL_NEW KEY_SUCCESSORS
 #define KEY_SYMBOL_ANY (KEY_SUCCESSORS + 1)
 
-/* A stack in a key or a resolution is the reason why there is none, or KEY_STACK_BASE + the signed
- * difference of its index to the highest index before it in the block (at first 0): so stacks that
- * are new have small numbers. */
+/*
+ * A stack in a key or a resolution is the reason for a missing stack, or KEY_STACK_BASE + the
+ * signed difference between its index and the highest index before it in the block (at first 0):
+ * new stacks have small numbers.
+ */
 #define KEY_STACK_BASE 16U
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Program headers of type PT_NOTE say where notes are; a note is {name size, descriptor size,
+ * Program headers of type PT_NOTE give the place of notes. A note is {name size, descriptor size,
  * type}, the name and the descriptor, each padded to 4 bytes (System V ABI, "Note Section").
- * Linkers put notes into the first segment, where offsets in the file are offsets in memory. What
- * lies behind that is not looked for. Nothing read here is trusted to be in range.
+ * Linkers put notes into the first segment, where offsets in the file equal offsets in memory;
+ * notes behind that segment are ignored. All values read here are untrusted.
  */
 #include "elf_build_id.h"
 
@@ -15,10 +15,12 @@
 #define NOTES_MAX 16
 #define NOTE_BUILD_ID 3
 #define NOTE_NAME_GNU 0x00554e47U
-#define NOTE_FIELD_MAX 4096U /* bytes of a name or a descriptor that is passed over */
+#define NOTE_FIELD_MAX 4096U /* the longest name or descriptor that is skipped */
 
-/* Where fields are. The class is kept as it was read, not as an answer of two: of that the verifier
- * would follow both, to the end. */
+/*
+ * Offsets of fields. The class is kept as it was read, not as a boolean: of a boolean the verifier
+ * would follow both values to the end.
+ */
 #define IS_64(search) ((search)->class == ELF_CLASS_64)
 #define HEADER_CLASS 4
 #define HEADER_SEGMENTS(search) (IS_64(search) ? 32 : 28)
@@ -31,7 +33,7 @@ struct elf_note {
 	u32 name_bytes;
 	u32 bytes;
 	u32 type;
-	u32 name; /* its first four */
+	u32 name; /* the first four bytes of the name */
 };
 #define NOTE_HEAD_BYTES 12
 
@@ -45,7 +47,7 @@ CORE_PART bool fetch(struct elf_build_id *search, u64 at, void *buffer, u32 byte
 	return false;
 }
 
-/* A number of so many bytes, as search->number. */
+/* Reads a number of `bytes` bytes into search->number. */
 CORE_GLOBAL_PART int fetch_number(struct elf_build_id *search, u64 at, u32 bytes)
 {
 	if (core_is_null(search))
@@ -55,7 +57,7 @@ CORE_GLOBAL_PART int fetch_number(struct elf_build_id *search, u64 at, u32 bytes
 	return bytes <= sizeof(search->number) && fetch(search, at, &search->number, bytes);
 }
 
-/* As wide as the class has addresses. */
+/* Reads an address-sized number of the ELF class. */
 CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at)
 {
 	return fetch_number(search, at, IS_64(search) ? 8 : 4);
@@ -66,7 +68,9 @@ CORE_PART u64 padded(u32 bytes)
 	return ((u64)bytes + 3) & ~3ULL;
 }
 
-/* Longer ones are nobody's, nor those that end behind the notes. */
+/*
+ * Takes the id of the current note. An id that is too long, or ends behind the notes, is ignored.
+ */
 CORE_PART void take_id(struct elf_build_id *search, u32 bytes)
 {
 	u64 at = search->at + NOTE_HEAD_BYTES + 4;

@@ -8,26 +8,28 @@
 #include "env.h"
 #include "mapping.h"
 
-/* Where the file's first bytes are mapped. The search keeps its place here. */
+/* The search. `image` and `bytes` are input; the rest is its state and its result. */
 struct elf_build_id {
 	u64 image;
-	u64 bytes; /* mapped from there on, in the order of the file */
-	u64 at;	   /* of the current note, from `image` on */
-	u64 end;   /* of these notes */
+	u64 bytes; /* mapped bytes from there on, in the order of the file */
+	u64 at;	   /* offset of the current note from `image` */
+	u64 end;   /* end of the notes of this segment */
 	u64 segments_at;
-	u64 number;   /* that was read last */
-	u16 segments; /* program headers: how many there are, and where the first one is */
-	u16 class;    /* of words: ELFCLASS32, ELFCLASS64 */
+	u64 number;   /* the last number that was read */
+	u16 segments; /* number of program headers, the first at segments_at */
+	u16 class;    /* ELFCLASS32 or ELFCLASS64 */
 	u16 is_unreadable;
-	u16 id_bytes; /* what was found; 0: nothing */
+	u16 id_bytes; /* bytes of `id`; 0: no id found */
 	u8 id[MAPPING_BUILD_ID_MAX];
 };
 
-/* For the embedder to write: memory at an address, false if it cannot be read. */
+/* Defined by the embedder: reads memory at an address; false if that fails. */
 CORE_INLINE bool elf_read(u64 address, void *buffer, u32 bytes);
 
-/* From `image` and `bytes`, all else zero: the bytes of the id; 0 if the image has none, or one
- * that is longer; -EAGAIN if not all that had to be was readable. */
+/*
+ * Searches `bytes` at `image`; the other members are zero at first. Returns the bytes of the id; 0
+ * if the image has no id, or a longer one; -EAGAIN if memory that the search needs is unreadable.
+ */
 CORE_INLINE int elf_build_id_find(struct elf_build_id *search);
 
 #endif

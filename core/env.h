@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one place that knows whether the core is compiled for this process, for BPF or for the
- * kernel. Everything else in core/ is the same text in all three worlds; a BPF object includes the
- * .c files, after which it needs nothing to link.
+ * The one header that knows whether the core is compiled for this process, for BPF or for the
+ * kernel. The rest of core/ is the same text for all three. A BPF object includes the .c files and
+ * then needs no linker.
  *
- * BPF offers no memory order by name. What its instructions guarantee (the kernel's LKMM,
+ * BPF offers no memory order by name. Its instructions guarantee (the kernel's LKMM,
  * Documentation/bpf of 5.12+): atomics that fetch (fetch_add, xchg, cmpxchg) are fully ordered,
- * those that do not (add) are relaxed, and plain loads and stores are ordered as the CPU orders
- * them. So on x86-64 (TSO) a load acquires and a store releases by itself, on other CPUs both need
- * an atomic that fetches.
+ * atomics that do not fetch (add) are relaxed, and plain loads and stores are ordered as the CPU
+ * orders them. On x86-64 (TSO) a plain load acquires and a plain store releases; on other CPUs both
+ * need an atomic that fetches.
  *
  * | name                      | orders                                            |
  * |---------------------------|---------------------------------------------------|
- * | atomic_load_relaxed       | nothing                                           |
+ * | atomic_load_relaxed       | no access                                         |
  * | atomic_load_consume       | later accesses whose address comes from the value |
  * | atomic_load_acquire       | all later accesses (BPF, not x86: writes *p back) |
- * | atomic_store_relaxed      | nothing                                           |
+ * | atomic_store_relaxed      | no access                                         |
  * | atomic_store_release      | all earlier accesses                              |
- * | atomic_add_relaxed        | nothing; returns nothing                          |
- * | atomic_fetch_add_acq_rel  | both                                              |
- * | atomic_exchange_acq_rel   | both                                              |
- * | atomic_cas_acq_rel        | both; returns what was there: success = expected  |
+ * | atomic_add_relaxed        | no access; returns no value                       |
+ * | atomic_fetch_add_acq_rel  | all accesses; returns the former value            |
+ * | atomic_exchange_acq_rel   | all accesses; returns the former value            |
+ * | atomic_cas_acq_rel        | all accesses; returns the former value: it is     |
+ * |                           | `expected` on success                             |
  *
  * All take naturally aligned u32 or u64.
  */
@@ -37,42 +38,44 @@
 
 #include "scalar.h"
 
-#ifndef unlikely /* newer libbpf has it */
+#ifndef unlikely /* newer libbpf defines it */
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
 
-/* The compiler may not carry memory contents across it. The CPU may. */
+/* The compiler moves no memory access across this barrier. The CPU may. */
 #define barrier_compiler() __asm__ volatile("" ::: "memory")
 
 #define env_volatile(p) (*(volatile __typeof__(*(p)) *)(p))
 
 /*
- * How a function is compiled in BPF; natively those that files share are plain functions. One
- * program may have several embedders of the core: who defines CORE_EMBEDDED and includes the .c
- * files, as BPF objects do, has a copy of its own.
+ * Attributes of functions in BPF. Natively, functions that files share are plain functions. A
+ * program may have several embedders of the core: an embedder that defines CORE_EMBEDDED and
+ * includes the .c files, as BPF objects do, has its own copy.
  *
- * CORE_INLINE: part of its caller, so that the verifier knows the sizes behind its pointers.
+ * CORE_INLINE: inlined, so that the verifier knows the sizes behind the function's pointers.
  *
- * CORE_PART: the same, of one file and natively too.
+ * CORE_PART: the same, private to one file and inlined natively too.
  *
- * CORE_OUTLINED: of one file, never inlined, to keep what is rare out of the way.
+ * CORE_OUTLINED: private to one file, never inlined, to keep rare code out of the way.
  *
- * CORE_GLOBAL: verified once, by itself, for any arguments of its types. So it has to check itself
- * that its pointers are there (core_is_null) and its counts in range.
+ * CORE_GLOBAL: verified once, by itself, for any arguments of its types. The function must check
+ * that its pointers are not NULL (core_is_null) and its counts are in range.
  *
- * CORE_GLOBAL_PART: the same, of one file.
+ * CORE_GLOBAL_PART: the same, private to one file.
  *
- * CORE_SUBPROGRAM: never inlined, verified with each of its callers: where they may sleep, it may.
+ * CORE_SUBPROGRAM: never inlined, verified with each of its callers; it may sleep where they may.
  */
 
 /*
- * Reads a count anew. After a loop over a count the verifier knows its exact value on each of the
- * ways out, and would verify the rest of the function as often as the loop may run; of a fresh
- * value it knows nothing.
+ * Reads a count from memory again. After a loop over a count the verifier knows an exact value of
+ * the count on each way out of the loop, and would verify the rest of the function for each; it
+ * knows no value of a fresh read.
  */
 #define core_reload(member) env_volatile(&(member))
 
-/* 1 if a < b, else 0; a and b are below 2^63. Without a branch the verifier follows one path. */
+/*
+ * 1 if a < b, else 0; a and b are below 2^63. There is no branch, so the verifier follows one path.
+ */
 ABI_INLINE u64 is_below(u64 a, u64 b)
 {
 	return (a - b) >> 63;
@@ -97,7 +100,10 @@ ABI_INLINE u64 is_below(u64 a, u64 b)
 
 #define core_is_null(pointer) (!(pointer))
 
-/* Eight bytes at any address, in one load: the compiler must not see how they are aligned. */
+/*
+ * Loads eight bytes at any address in one instruction: the asm hides the alignment from the
+ * compiler.
+ */
 #define core_load_u64(p)                                                                           \
 	({                                                                                         \
 		const u64 *env_word = (const u64 *)(p);                                            \
@@ -105,12 +111,17 @@ ABI_INLINE u64 is_below(u64 a, u64 b)
 		*env_word;                                                                         \
 	})
 
-/* The verifier knows a bound only of the register that was compared: makes the compiler use one
- * register for both. */
+/*
+ * Makes the compiler keep a variable in one register. The verifier knows a bound only for the
+ * register that was compared, so comparison and use must share it.
+ */
 #define core_one_register(variable) __asm__ volatile("" : "+r"(variable))
 
-/* A zero that the verifier does not know. With a known constant it follows one branch only, and
- * keeps states apart by it. `seed` is any number that it does not know. */
+/*
+ * A zero whose value the verifier does not know. With a known constant the verifier follows one
+ * branch only, and keeps states apart by the constant. `seed` is any number unknown to the
+ * verifier.
+ */
 #define core_unknown_zero(seed)                                                                    \
 	({                                                                                         \
 		u64 env_one = (seed), env_same = env_one;                                          \
@@ -145,7 +156,9 @@ ABI_INLINE u64 is_below(u64 a, u64 b)
 #define atomic_store_release(p, value) (void)__sync_lock_test_and_set(p, value)
 #endif
 
-/* body(i, arg) for i = 0, 1, ... count - 1, until it returns 1. The verifier walks the body once.
+/*
+ * Calls body(i, arg) for i = 0, 1, ... count - 1, until it returns 1. The verifier walks the body
+ * once.
  */
 #define core_loop(count, body, arg) bpf_loop(count, body, arg, 0)
 
@@ -179,7 +192,7 @@ static inline u64 core_load_u64(const void *p)
 
 #ifdef __KERNEL__
 
-/* The kernel's atomics are of types of its own. */
+/* The kernel's atomics take their own types. */
 #define env_is_wide(p) (sizeof(*(p)) == sizeof(u64))
 #define env_narrow(p) ((atomic_t *)(void *)(p))
 #define env_wide(p) ((atomic64_t *)(void *)(p))

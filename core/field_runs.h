@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two programs at one tracepoint, on one CPU: the first one is skipped now and then, the second,
- * which follows it, is not. Each run of the first puts one into `ahead`, each of the second takes
- * one out: where there is none, the first was skipped. Interrupts may have pairs of their own
- * between the two: it is always known how many were skipped, if not which.
+ * Counts how often the first of two programs at one tracepoint was skipped, on one CPU. The kernel
+ * skips the first program now and then, and never the second, which follows it. Each run of the
+ * first adds one to `ahead`, each run of the second takes one out: a run of the second that finds
+ * no run to take counts a skip. Interrupts may have pairs of their own between the two, so the
+ * number of skips is exact, but not which event was skipped.
  *
- * The first is attached before the second, so what it ran until the second's first run counts for
- * nothing but that run. Where nobody detaches them in order, skips behind the first one's last run
- * may be of a program that was gone: they are `unsure`.
+ * The first program is attached before the second one. Of its runs until the second's first run
+ * only the last one counts. If the programs are not detached in order, skips behind the first one's
+ * last run may be of a program that was gone: they are `unsure`.
  *
- * Runs of the second that the kernel did not make, as it was running there already, leave their
- * partner in `ahead` for good, and are in the kernel's own count: see
+ * If the second program is already running on the CPU, the kernel does not run it again; the
+ * partner of that run stays in `ahead` for good, and the kernel counts the miss: see
  * lib/capture/load/attach_field_value.h.
  */
 #ifndef CORE_FIELD_RUNS_H
@@ -28,7 +29,7 @@ CORE_PART void field_runs_first(struct field_runs *runs)
 		atomic_add_relaxed(&runs->skipped, atomic_exchange_acq_rel(&runs->unsure, 0));
 }
 
-/* Whether the first has run. */
+/* Takes a run of the first program out of `ahead`; false: the first program was skipped. */
 CORE_PART bool field_runs_take(struct field_runs *runs)
 {
 	if (!runs->is_followed) {

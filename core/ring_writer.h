@@ -8,12 +8,13 @@
  * full.)
  *
  * Flight: a writer takes a position by fetch-and-add, then claims the slot by compare-and-swap from
- * "committed at an older position". A slot that an interrupted writer still holds is passed over
- * for the next one; a writer that was lapped while interrupted finds a newer position in its slot
- * and moves on too. Plain stores after a fetch-and-add would be wrong: a lapped writer would write
- * into a newer event.
+ * "committed at an older position". If an interrupted writer still holds the slot, the writer
+ * passes on to the next slot. A writer that was lapped while interrupted finds a newer position in
+ * its slot and passes on too. Plain stores after a fetch-and-add would be wrong: a lapped writer
+ * would write into a newer event.
  *
- * In both, the last store is the commit word, so a reader that sees it sees the slot.
+ * In both modes the last store is the commit word, so a reader that sees the commit word sees the
+ * whole slot.
  */
 #ifndef CORE_RING_WRITER_H
 #define CORE_RING_WRITER_H
@@ -47,8 +48,10 @@ CORE_PART u32 inline_stack_unit(const struct stack *stack, u32 i)
 	return stack->word[(half / 2) & (STACK_WORDS_MAX - 1)] >> (half & 1 ? 32 : 0);
 }
 
-/* Drain: takes `count` positions. The first of them, or 0 if the ring is full. (Each lost try is an
- * interrupt on this CPU, so the tries do not run out.) */
+/*
+ * Drain: takes `count` positions. Returns the first of them, or 0 if the ring is full. (Each failed
+ * try is an interrupt on this CPU, so the tries suffice.)
+ */
 CORE_PART u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
 {
 	u32 try;
@@ -64,13 +67,14 @@ CORE_PART u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
 	return 0;
 }
 
-/* Positions before this one have not come round to a commit word of zero: it means "never written".
+/*
+ * Before this position a commit word of zero means "never written"; later, positions wrap to zero.
  */
 #define RING_FIRST_ROUND (1ULL << 29)
 
 enum ring_claim { CLAIM_BUSY, CLAIM_LAPPED, CLAIM_FRESH, CLAIM_EVENT, CLAIM_CONTINUED };
 
-/* Flight: claims the slot for a position; says what was in it. */
+/* Flight: claims the slot of a position and returns the former content. */
 CORE_PART enum ring_claim ring_claim(u32 *commit, u64 position)
 {
 	u32 mine = COMMIT_OF(position);

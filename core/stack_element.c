@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Both walk the stack's own words, never the element's idea of its length: two equal identities
- * have equal lengths. */
+/*
+ * Both functions walk the words of the given stack, not a length stored in the element: equal
+ * identities have equal lengths.
+ */
 #include "stack_element.h"
 
 #include "word_chunk.h"

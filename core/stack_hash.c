@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Two lanes of xor, multiply, fold, over alternate words, so that two multiplications are always in
- * flight: a short stack is hashed in the time of its longest dependency chain. A multiplication
- * carries differences upwards only; the fold (upper half xored into the lower) brings them back
- * down, because a packed word has a frame in its upper half. Each step is a bijection of the lane,
- * so two stacks that differ in one word never collide within that lane.
+ * flight: the hash of a short stack takes the time of its longest dependency chain. A
+ * multiplication carries differences upwards only; the fold (upper half xored into the lower)
+ * brings them back down, because a packed word has a frame in its upper half. Each step is a
+ * bijection of the lane, so two stacks that differ in one word never collide within that lane.
  *
- * Not cryptographic: whoever can choose code addresses freely may find collisions. They cost
- * probes, never a wrong id.
+ * The hash is not cryptographic: an attacker who can choose code addresses freely may find
+ * collisions. Collisions cost probes, never a wrong id.
  */
 #include "stack_hash.h"
 
 #include "word_chunk.h"
 
-/* Tests keep only some bits, so that collisions happen. */
+/* Tests define a mask of few bits, so that collisions happen. */
 #ifndef STACK_HASH_KEEP
 #define STACK_HASH_KEEP ~0ULL
 #endif
 
-/* Odd, about half of the bits set, without pattern: fractions of the square roots of 2, 3, 5 and 7.
+/*
+ * Odd numbers with about half of the bits set and no pattern: fractions of the square roots of 2,
+ * 3, 5 and 7.
  */
 #define MULTIPLIER_A 0x6a09e667f3bcc909ULL
 #define MULTIPLIER_B 0xbb67ae8584caa73bULL

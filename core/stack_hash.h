@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The hash of a packed stack and its identity (depth, flags). It only picks candidates: equality is
- * decided by compare. */
+/*
+ * The hash of a packed stack and its identity (depth, flags). The hash only picks candidates; a
+ * comparison decides equality.
+ */
 #ifndef CORE_STACK_HASH_H
 #define CORE_STACK_HASH_H
 

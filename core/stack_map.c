@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A hash table with open addressing and linear probing, at most half full, that only grows. Its one
+ * A hash table with open addressing and linear probing, at most half full, that only grows. The one
  * write that others can see is a compare-and-swap of a free slot against a finished element (the
- * publication idiom of RCU, with CAS for the pointer store because writers race):
+ * publication idiom of RCU, with a CAS for the pointer store because writers race):
  *
- *   1. Probe. A slot with our upper hash bits whose element equals the stack: count a reference,
- * done.
+ *   1. Probe. If a slot has the same upper hash bits and its element equals the stack: add a
+ *      reference, done.
  *   2. At the first free slot: reserve room in the pool (one fetch_add takes the entry's ticket and
- * the words), build the element there, in private.
- *   3. CAS the free slot to point at it. Won: done. Lost: the winner's element is compared like any
- * other; it is ours too, or probing goes on with the element already built.
- *   4. An element built in vain becomes the spare of this CPU, its ticket goes back.
+ *      the words), and build the element there, in private.
+ *   3. CAS the free slot to point at the element. Success: done. Failure: compare the winner's
+ *      element like any other. If it equals the stack, done; else probe on with the built element.
+ *   4. An element that was built in vain becomes the spare of this CPU; its ticket is returned.
  *
- * No duplicates: slots never become free again, so of two writers of one stack both probe the same
- * slots in the same order, and the later one meets the element of the earlier before any free slot.
+ * The map has no duplicates: slots never become free again, so two writers of one stack probe the
+ * same slots in the same order, and the later writer meets the earlier one's element before any
+ * free slot.
  *
- * Tickets count elements published or about to be: granted only below 2^bits, given back when
- * unused. Words are never given back to `allocated`, since others may have taken theirs behind
- * them; the spare is how they are used again.
+ * Tickets count elements that are published or about to be: they are granted only below 2^bits, and
+ * returned when unused. Words are never returned to `allocated`, since other writers may have taken
+ * the words behind them; the spare is how unused words are used again.
  */
 #include "stack_map.h"
 
@@ -39,8 +40,8 @@ struct search {
 	const struct stack *stack;
 	struct table_cpu *line;
 	u64 hash;
-	u64 built;    /* the slot value of our element, once it is built; else 0 */
-	u64 capacity; /* words of our element */
+	u64 built;    /* slot value of the built element; 0: not built */
+	u64 capacity; /* words of the built element */
 	s64 result;
 };
 
@@ -81,7 +82,7 @@ CORE_PART s64 drop(struct table_cpu *line, enum table_drop cause, s64 error)
 	return error;
 }
 
-/* Keeps words for the next element that is built on this CPU. */
+/* Keeps unused words for the next element that is built on this CPU. */
 CORE_PART void spare_put(struct table_cpu *line, u32 word, u64 capacity)
 {
 	u64 displaced = atomic_exchange_acq_rel(&line->spare, SPARE(word, capacity));
@@ -90,7 +91,7 @@ CORE_PART void spare_put(struct table_cpu *line, u32 word, u64 capacity)
 		atomic_add_relaxed(&line->wasted, SPARE_CAPACITY(displaced));
 }
 
-/* The spare, if it has the room that this search needs; else 0. */
+/* Takes the spare if it has `need` words; else 0. */
 CORE_PART u64 spare_take(struct table_cpu *line, u32 need)
 {
 	u64 spare = atomic_load_relaxed(&line->spare);
@@ -122,7 +123,7 @@ CORE_PART u32 refuse(struct search *search, enum table_drop cause)
 	return NO_WORD;
 }
 
-/* A ticket for an element that lies in the spare. */
+/* Takes a ticket for an element in the spare. */
 CORE_PART u32 reserve_ticket(struct search *search, u64 spare)
 {
 	struct table_header *header = search->table;
@@ -137,7 +138,7 @@ CORE_PART u32 reserve_ticket(struct search *search, u64 spare)
 	return refuse(search, TABLE_DROP_TABLE_FULL);
 }
 
-/* A ticket, and words that nobody had before. */
+/* Takes a ticket and fresh words. */
 CORE_PART u32 reserve_words(struct search *search, u32 need)
 {
 	struct table_header *header = search->table;
@@ -160,7 +161,7 @@ CORE_PART u32 reserve_words(struct search *search, u32 need)
 	return word;
 }
 
-/* Room for our element, or NO_WORD. Plain loads decide when there is none. */
+/* Reserves room for the element, or NO_WORD. Plain loads refuse a full table without an atomic. */
 CORE_PART u32 reserve(struct search *search)
 {
 	struct table_header *header = search->table;
@@ -178,7 +179,7 @@ CORE_PART u32 reserve(struct search *search)
 	return reserve_words(search, need);
 }
 
-/* Makes search->built. Not 0: there is no room, the search has its result. */
+/* Builds the element: sets search->built. -ENOSPC: there is no room, and search->result says so. */
 CORE_PART int build(struct search *search)
 {
 	u32 word = reserve(search);
@@ -191,7 +192,7 @@ CORE_PART int build(struct search *search)
 	return 0;
 }
 
-/* Our element was not needed. */
+/* Gives up the built element, if any. */
 CORE_PART void unbuild(struct search *search)
 {
 	if (!search->built)
@@ -200,7 +201,7 @@ CORE_PART void unbuild(struct search *search)
 	spare_put(search->line, POOL_WORD(search->built), search->capacity);
 }
 
-/* The element of a slot, if it is our stack's; else NULL. */
+/* The element of a slot if it equals the searched stack; else NULL. */
 CORE_PART struct table_view *slot_match(const struct search *search, u64 slot)
 {
 	struct table_view *element;
@@ -224,7 +225,10 @@ CORE_PART int slot_matches(const struct search *search, u64 slot)
 	return 1;
 }
 
-/* Tries to make our element that of a free slot. Returns what is in the slot if that failed. */
+/*
+ * Tries to publish the built element in a free slot. Returns 0, or the value of the slot if another
+ * writer was first.
+ */
 CORE_PART u64 publish(struct search *search, u64 *slot)
 {
 	u64 winner = atomic_cas_acq_rel(slot, 0, search->built);
@@ -237,7 +241,7 @@ CORE_PART u64 publish(struct search *search, u64 *slot)
 	return 0;
 }
 
-/* One probe; not 0 ends the search. */
+/* One probe; 1 ends the search. */
 static long probe(u32 i, void *arg)
 {
 	struct search *search = arg;
@@ -263,7 +267,7 @@ static long probe(u32 i, void *arg)
 	return 1;
 }
 
-/* The whole search, for a stack that the first slot did not hold. */
+/* The whole search, for a stack that is not in its first slot. */
 CORE_OUTLINED s64 search_all(void *table, const volatile struct table_geometry *geometry,
 			     const struct stack *stack, struct table_cpu *line, u64 hash)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packing halves what is hashed, compared and stored of a kernel stack on x86-64. In place: word i
- * of a narrow stack is written after frames 2i and 2i + 1 were read. Of an odd stack the last word
- * has one.
+ * Packing halves the bytes of a kernel stack that are hashed, compared and stored on x86-64. It
+ * works in place: word i of a narrow stack is written after frames 2i and 2i + 1 were read. The
+ * last word of an odd stack holds one frame.
  */
 #include "stack_pack.h"
 
@@ -43,7 +43,7 @@ CORE_PART int is_narrow(struct stack *stack)
 	return frames.common == FRAME_NARROW_TOP;
 }
 
-/* Words of a stack, each from two frames. */
+/* Joins pairs of frames into words. */
 CORE_PART void join_words(struct frames *frames, u32 at, u32 count)
 {
 	u64 *to = &frames->stack->word[at];
@@ -66,7 +66,7 @@ static long join_chunk(u32 i, void *arg)
 	return 0;
 }
 
-/* The last word of an odd stack. */
+/* Writes the last word of an odd stack. */
 CORE_PART void join_last(struct stack *stack, u32 i)
 {
 	core_one_register(i);

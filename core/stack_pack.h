@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From raw frames to the words that the stack map compares and stores (abi/stack.h), and back. */
+/*
+ * Conversion of raw frames to the words that the stack map compares and stores (abi/stack.h), and
+ * back.
+ */
 #ifndef CORE_STACK_PACK_H
 #define CORE_STACK_PACK_H
 
@@ -7,10 +10,9 @@
 #include "stack.h"
 
 /*
- * Packs in place. In: word[0 .. depth - 1] = raw frames, `depth`, and of `flags` STACK_TRUNCATED
- * and STACK_USER as they apply. Out: word[0 .. words - 1], `words`, and STACK_NARROW decided.
- * Returns `words`: 0 for no frames or more than
- * STACK_USER_DEPTH_MAX.
+ * Packs in place. In: word[0 .. depth - 1] = raw frames, `depth`, and in `flags` STACK_TRUNCATED
+ * and STACK_USER. Out: word[0 .. words - 1], `words`, and STACK_NARROW set or clear. Returns
+ * `words`: 0 if depth is 0 or above STACK_USER_DEPTH_MAX.
  */
 CORE_GLOBAL u32 stack_pack(struct stack *stack);
 

@@ -5,7 +5,7 @@ CORE_PART u64 is_left(const struct stack_switches *switches, u64 address)
 {
 	u64 is_inside = 0, count = switches->count;
 
-	core_one_register(count); /* or a compiler compares the number, and branches */
+	core_one_register(count); /* else a compiler compares the number, and branches */
 	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++) {
 		const struct stack_range *left = &switches->left[i];
 
@@ -24,7 +24,10 @@ CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 calle
 		return false;
 	index = switches->count;
 	core_one_register(index);
-	/* Refused: a stack that was left, kernel addresses, and what is not below the stack. */
+	/*
+	 * Refused: a stack that was left, kernel addresses, and a frame that is not below the
+	 * current stack.
+	 */
 	is_refused =
 		is_left(switches, caller_rsp) | caller_rsp >> 63 |
 		(is_below(caller_rsp, rsp + 1) & (is_below(switches->entered, caller_rsp + gap) |

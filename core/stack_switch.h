@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The caller of a frame lies further out, at a higher address, unless the two are on different
- * stacks: a coroutine calls code on the stack of its thread (OCaml 5, cgo), or a function goes on
- * with a stack of its own that lies above (Rust's stacker). A walk may go back under
+ * stacks: a coroutine calls code on the stack of its thread (OCaml 5, cgo), or a function continues
+ * on a stack of its own that lies above (Rust's stacker). A walk may step to a lower address under
  * these conditions:
  *
- *   - the rule of the frame is not guessed,
- *   - the caller's frame is at least STACK_SWITCH_BYTES below all that was met on the current
- * stack: nearer than that are dead frames, which are full of return addresses,
- *   - the caller's frame lies on no stack that was left before,
- *   - and the return address lies behind a call, or the rule says that the caller was interrupted.
- *     The walk looks at that.
+ * - the rule of the frame is not guessed,
+ * - the caller's frame is at least STACK_SWITCH_BYTES below all frames of the current stack: nearer
+ *   memory holds dead frames, which are full of return addresses,
+ * - the caller's frame lies on no stack that the walk has left before,
+ * - and the return address lies behind a call, or the rule says that the caller was interrupted.
+ *   The
+ *   walk checks this condition.
  *
- * A walk remembers STACK_SWITCHES_MAX stacks, and goes back no more when it has left so many.
+ * A walk remembers STACK_SWITCHES_MAX stacks; after that many it steps to no lower address.
  */
 #ifndef CORE_STACK_SWITCH_H
 #define CORE_STACK_SWITCH_H
@@ -24,21 +25,23 @@
 #include "stack_switches.h"
 
 #define STACK_SWITCH_BYTES 65536
-#define STACK_SWITCH_WORD 8 /* the gap where the change of stacks is known */
+#define STACK_SWITCH_WORD 8 /* the gap if the rule says that the stack changes */
 
-/* True if a walk may step from rsp to caller_rsp, which stack_switch_is_far() has called far, or
- * which is known to be on another stack. `gap` is how far below the current stack another one has
- * to be. The step is recorded as a change of stacks. When STACK_SWITCHES_MAX stacks are recorded,
- * only steps up are allowed, and no more are recorded. Any context. */
+/*
+ * True if a walk may step from rsp to caller_rsp. The step is one that stack_switch_is_far() has
+ * called far, or one that is known to change the stack. `gap` is the least distance of another
+ * stack below the current one. The step is recorded as a change of stacks. When STACK_SWITCHES_MAX
+ * stacks are recorded, only steps up are allowed, and no more are recorded. Any context.
+ */
 CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp, u64 gap);
 
-/* A step that changes the stack, or does not lead further out at all. */
+/* True for a step that changes the stack, or does not lead further out. */
 ABI_INLINE bool stack_switch_is_far(u64 rsp, u64 caller_rsp)
 {
 	return caller_rsp - rsp - 1 >= STACK_SWITCH_BYTES;
 }
 
-/* How far below the current stack another one has to be, by the flags of a rule. */
+/* The least distance of another stack below the current one, by the flags of a rule. */
 ABI_INLINE u64 stack_switch_gap(u32 flags)
 {
 	return flags & RULE_SWITCHED ? STACK_SWITCH_WORD : STACK_SWITCH_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Only compiled natively: programs get their tables ready-made. */
+/* This file is only compiled natively: programs get initialised tables. */
 #include "stack_table.h"
 
 #include "stack_map.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The memory of a stack map's generation: its layout, how it begins, and what its counters say. */
+/* The memory of a stack map's generation: layout, initialisation and statistics. */
 #ifndef CORE_STACK_TABLE_H
 #define CORE_STACK_TABLE_H
 
@@ -8,9 +8,9 @@
 #include "table.h"
 
 /*
- * Where the parts of a table are. One per map, the same for all its generations; BPF programs have
- * it as constants in .rodata, so that the verifier can see that every access stays inside of the
- * value.
+ * The offsets of the parts of a table: one struct per map, the same for all its generations. BPF
+ * programs have it as constants in .rodata, so that the verifier sees that every access stays
+ * inside the value.
  */
 struct table_geometry {
 	u32 bits;
@@ -19,7 +19,7 @@ struct table_geometry {
 	u32 slot_mask; /* slots - 1 */
 	u64 slots_offset;
 	u64 pool_offset;
-	u64 bytes; /* of the whole table */
+	u64 bytes; /* bytes of the whole table */
 };
 
 #ifndef __bpf__
@@ -30,25 +30,26 @@ struct table_stat {
 	u64 max_entries;
 	u64 pool_used; /* words */
 	u64 pool_words;
-	u64 refs; /* sum of ref counts: hits + inserts */
+	u64 refs; /* sum of the reference counts: hits + inserts */
 	u64 inserts;
 	u64 drops[TABLE_DROP_COUNT];
 	u64 lost_races;
-	u64 wasted; /* pool words handed out that no stack uses: pool_used = wasted + what elements
-		       take */
+	u64 wasted; /* pool words without a stack: pool_used = wasted + words of elements */
 };
 
 /* Calls that the table refused. */
 u64 table_stat_refused(const struct table_stat *stat);
 
-/* In percent: of its entries or of its pool, whichever is nearer to its end. */
+/* Fill level in percent: of the entries or of the pool, whichever is higher. */
 u32 table_stat_fill(const struct table_stat *stat);
 
-/* 0 or -ERANGE: bits in [TABLE_BITS_MIN, TABLE_BITS_MAX], pool_words in [TABLE_POOL_WORDS_MIN,
- * TABLE_POOL_WORDS_MAX] (0: the default for `bits`), cpus > 0. */
+/*
+ * Computes the geometry. -ERANGE: bits is not in [TABLE_BITS_MIN, TABLE_BITS_MAX], pool_words is
+ * not in [TABLE_POOL_WORDS_MIN, TABLE_POOL_WORDS_MAX] or 0 (the default for `bits`), or cpus is 0.
+ */
 int table_geometry_set(struct table_geometry *geometry, u32 bits, u32 cpus, u32 pool_words);
 
-/* Makes geometry->bytes of zeroes an empty table. */
+/* Initialises an empty table in geometry->bytes of zeroes. */
 void stack_table_init(void *table, const struct table_geometry *geometry, u64 generation, u64 seed);
 
 /* Reads all counters; walks the whole table for the reference counts. */

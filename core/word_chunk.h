@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The words of a stack, sixteen at a time. The verifier would walk a plain loop over them as often
- * as it may run, 512 times, in each program that takes a stack: half of what it had to do. The body
- * of core_loop() it walks once; sixteen words a call make the call cheap. What is left is taken in
- * groups of eight, four, two and one, without a loop. A short stack is nothing else.
+ * Loops over the words of a stack, sixteen words at a time. The verifier would walk a plain loop
+ * 512 times in each program that takes a stack, which was half of its work. The verifier walks the
+ * body of core_loop() once; sixteen words a call make the calls cheap. The rest of less than
+ * sixteen words is taken in groups of eight, four, two and one, without a loop. A short stack
+ * consists of the rest alone.
  *
  * The work is a function words(arg, at, count): `count` words from `at` on, `count` a constant.
  */
@@ -15,7 +16,7 @@
 
 #define WORD_CHUNK 16
 
-/* Where chunk i begins, if all of it is within a stack; else STACK_WORDS_MAX. */
+/* The first word of chunk i if the whole chunk is within a stack; else STACK_WORDS_MAX. */
 #define word_chunk_begin(i)                                                                        \
 	({                                                                                         \
 		u32 chunk_begin = (i)*WORD_CHUNK;                                                  \
@@ -24,8 +25,10 @@
 		chunk_begin > STACK_WORDS_MAX - WORD_CHUNK ? STACK_WORDS_MAX : chunk_begin;        \
 	})
 
-/* Whether a part of `size` words is left. The verifier learns nothing of `left` from the answer:
- * what follows looks the same to it on both ways. */
+/*
+ * True if a group of `size` words is left. The verifier learns no bound of `left` from the result,
+ * so it follows the code behind in one state.
+ */
 #define words_have(left, size)                                                                     \
 	({                                                                                         \
 		u32 words_part = (left) & (size);                                                  \
@@ -34,8 +37,10 @@
 		words_part != 0;                                                                   \
 	})
 
-/* Does the work for `total` words: by chunk(i, arg), which calls words() for a whole chunk, and by
- * words() itself. A call of core_loop() alone takes as long as a short stack: there is none then.
+/*
+ * Does the work for `total` words: chunk(i, arg) calls words() for a whole chunk, and words() is
+ * called for the rest. A call of core_loop() alone takes as long as a short stack, so short stacks
+ * skip it.
  */
 #define words_each(total, chunk, words, arg)                                                       \
 	do {                                                                                       \

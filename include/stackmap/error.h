@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why a call failed, in words for a person. The library never prints: functions return 0 or -errno
- * and, where they take a `struct stackmap_error *`, fill it with one line "what: why" (no newline,
- * no program name). The pointer may be NULL. On success it is untouched.
+ * The cause of a failed call, in words for a person. The library never prints: functions return 0
+ * or -errno. Functions that take a `struct stackmap_error *` fill it with one line "what: why" (no
+ * newline, no program name). The pointer may be NULL. On success the struct is untouched.
  */
 #ifndef STACKMAP_ERROR_H
 #define STACKMAP_ERROR_H
@@ -17,7 +17,7 @@ extern "C" {
 
 struct stackmap_error {
 	char message[512];
-	uint64_t offset; /* bytes from the start of the file at fault, or STACKMAP_NO_OFFSET */
+	uint64_t offset; /* bytes from the start of the faulty file, or STACKMAP_NO_OFFSET */
 };
 
 #ifdef __cplusplus

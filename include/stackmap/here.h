@@ -2,14 +2,14 @@
 /*
  * The call stack of the calling thread, without frame pointers.
  *
- * It may be called in any context that a signal handler may run in: it takes no lock, allocates
- * nothing, leaves errno alone, and reads memory only in ways that cannot fault, so that a damaged
- * stack gives a short answer and no crash. Signal handlers on the stack are walked through to what
- * they interrupted.
+ * The function may be called in any context that a signal handler may run in: it takes no lock,
+ * allocates nothing, leaves errno alone, and reads memory only in ways that cannot fault, so a
+ * damaged stack gives a short result and no crash. Frames of signal handlers on the stack are
+ * followed to the code that they interrupted.
  *
- * It is slow for that: two to seven microseconds a frame, most of them in system calls that read
- * memory. It needs about 14 KiB of the caller's stack: give signal handlers an alternate stack with
- * room for it. A program must not dlclose() code that is on its own stack.
+ * The price is time: two to seven microseconds a frame, most of them in system calls that read
+ * memory. The function needs about 14 KiB of the caller's stack: give signal handlers an alternate
+ * stack with room for it. A program must not dlclose() code that is on its own stack.
  */
 #ifndef STACKMAP_HERE_H
 #define STACKMAP_HERE_H
@@ -23,12 +23,12 @@ extern "C" {
 #define STACKMAP_HERE_DEPTH_MAX 510
 
 /*
- * Writes the addresses of at most `max` frames, innermost first: frames[0] is where the caller
- * goes on after this call, each other one where its function goes on. The frame of a function that
- * a signal interrupted is one byte behind the beginning of the interrupted instruction, and the
- * frame of the code that a signal handler returns to is one byte behind that code's beginning: the
- * byte before a frame always belongs to the frame's function. Returns how many: at least 1, at most
- * `max` and STACKMAP_HERE_DEPTH_MAX.
+ * Writes the addresses of at most `max` frames, innermost first. frames[0] is the address at which
+ * the caller goes on after this call; each further frame is the address at which its function goes
+ * on. The frame of a function that a signal interrupted is one byte behind the beginning of the
+ * interrupted instruction, and the frame of the code that a signal handler returns to is one byte
+ * behind that code's beginning: the byte before a frame always belongs to the frame's function.
+ * Returns the number of frames: at least 1, at most `max` and STACKMAP_HERE_DEPTH_MAX.
  *
  * -EINVAL: `max` is below 1. -ENOSYS, -EPERM: the system call process_vm_readv() is refused, as by
  * a seccomp filter. -EFAULT: not even the caller could be found.

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stack map inside one process: gives each call stack a 4-byte id, the same id each time it
- * comes.
+ * A stack map inside one process: gives each call stack a 4-byte id. Equal stacks have equal ids.
  *
- * A map holds at most 2^bits unique stacks, and all of its memory is taken at creation (twice the
- * table: one to use, one for the next reset; pages are touched only when used). Frames are any
- * 64-bit values, innermost first.
+ * A map holds at most 2^bits unique stacks. Creation takes all of its memory: twice the table, one
+ * in use and one for the next reset; pages are touched only when used. Frames are any 64-bit
+ * values, innermost first.
  *
  * | stackmap_map_... | context                                   | at the same time as others   |
  * |------------------|-------------------------------------------|------------------------------|
@@ -14,11 +13,11 @@
  * | stat             | threads                                   | all but free                 |
  * | reset            | threads; waits for the three above to end | all but free; one at a time  |
  * | create           | threads                                   |                              |
- * | free             | threads                                   | nothing                      |
+ * | free             | threads                                   | no other call                |
  *
  * A signal handler must not call reset: it could wait for the very call that it interrupted.
  *
- * Without a map (NULL), or a place that a result needs, create, get_id, find and reset return
+ * If the map, or a place that a result needs, is NULL: create, get_id, find and reset return
  * -EINVAL; free and stat do nothing.
  */
 #ifndef STACKMAP_STACK_MAP_H
@@ -40,33 +39,34 @@ extern "C" {
 struct stackmap_map;
 
 /*
- * `bits` in [STACKMAP_BITS_MIN, STACKMAP_BITS_MAX]. `pool_bytes` is the memory for frames: 0 for
- * the default (256 bytes for each of 2^bits stacks), else in [8192, 503316480]. Returns 0 and *out,
- * which the caller gives to stackmap_map_free; or -ERANGE, -ENOMEM, and *out is untouched. `error`
- * may be NULL.
+ * Creates a map. `bits` is in [STACKMAP_BITS_MIN, STACKMAP_BITS_MAX]. `pool_bytes` is the memory
+ * for frames: 0 for the default (256 bytes for each of 2^bits stacks), else in [8192, 503316480].
+ * Returns 0 and *out, which the caller passes to stackmap_map_free(); or -ERANGE, -ENOMEM, and *out
+ * is untouched. `error` may be NULL.
  */
 int stackmap_map_create(unsigned int bits, uint64_t pool_bytes, struct stackmap_map **out,
 			struct stackmap_error *error);
 
-/* Sets *map to NULL. No other call may be running or follow. */
+/* Frees the map and sets *map to NULL. No other call on the map may be running or follow. */
 void stackmap_map_free(struct stackmap_map **map);
 
 /*
- * The id (> 0, fits 32 bits) of a stack of `depth` frames. Its reference count goes up by one.
- * -EINVAL: no frames. -ENOSPC: it is new, and there is no room (see stackmap_map_stat::drops).
- * Uses about 5 KiB of the caller's stack: give signal handlers an alternate stack with room for it.
+ * Returns the id (> 0, fits 32 bits) of a stack of `depth` frames and adds one to its reference
+ * count. -EINVAL: the stack has no frames. -ENOSPC: the stack is new, and there is no room (see
+ * stackmap_map_stat::drops). The call uses about 5 KiB of the caller's stack: give signal handlers
+ * an alternate stack with room for it.
  */
 int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, uint32_t depth);
 
 struct stackmap_stack {
 	uint64_t ref_count; /* calls of get_id that returned this id */
 	uint32_t depth;	    /* frames stored */
-	int truncated;	    /* not 0: it was deeper than STACKMAP_DEPTH_MAX */
+	int truncated;	    /* not 0: the stack was deeper than STACKMAP_DEPTH_MAX */
 };
 
 /*
- * What an id stands for. Writes the first `max` of its frames to `frames` (NULL with 0). Returns 0;
- * -ESTALE: an id from before a reset; -ENOENT: never an id of this map.
+ * The stack of an id. Writes the first `max` frames to `frames` (NULL if `max` is 0). Returns 0;
+ * -ESTALE: the id is from before a reset; -ENOENT: this map never gave the id.
  */
 int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
 		      uint64_t *frames, uint32_t max);
@@ -75,16 +75,16 @@ enum stackmap_map_drop {
 	STACKMAP_DROP_POOL_FULL,   /* no room for the frames */
 	STACKMAP_DROP_TABLE_FULL,  /* 2^bits stacks are stored */
 	STACKMAP_DROP_PROBE_LIMIT, /* 64 slots in a row hold other stacks */
-	STACKMAP_DROP_RESETTING,   /* never counted in a process: its reset refuses nothing */
+	STACKMAP_DROP_RESETTING,   /* not counted in a process: its reset refuses no call */
 	STACKMAP_DROP_COUNT
 };
 
 /*
- * Since creation or the last reset. While no get_id runs: refs + all drops = calls of get_id with
- * frames.
+ * Counters since creation or the last reset. While no get_id runs: refs + all drops = calls of
+ * get_id with frames.
  */
 struct stackmap_map_stat {
-	uint64_t generation; /* 1, then one more for each reset */
+	uint64_t generation; /* starts at 1; each reset adds one */
 	uint64_t entries;    /* unique stacks */
 	uint64_t max_entries;
 	uint64_t pool_used; /* bytes */
@@ -92,17 +92,16 @@ struct stackmap_map_stat {
 	uint64_t refs; /* sum of all reference counts; hits = refs - inserts */
 	uint64_t inserts;
 	uint64_t drops[STACKMAP_DROP_COUNT];
-	uint64_t lost_races; /* elements built in vain: another thread was first with the same stack
-			      */
+	uint64_t lost_races; /* times that another thread stored the same stack first */
 };
 
-/* Walks the whole table. A reset waits for it. */
+/* Reads all counters; walks the whole table. A reset waits for this call. */
 void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat);
 
 /*
- * Empties the map while it is in use: ids given out before are stale. No call of get_id is refused
- * or lost because of it. `old` (or NULL) gets the final statistics of what was emptied: every call
- * is counted in exactly one generation. -EBUSY: another reset is running.
+ * Empties the map while it is in use; ids given out before become stale. No call of get_id is
+ * refused or lost by a reset. `old` (or NULL) gets the final statistics of the emptied generation:
+ * every call is counted in exactly one generation. -EBUSY: another reset is running.
  */
 int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old);
 
