@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs of an instance: one per way of being called. Each says which event kind it was, how
- * many frames of the tracer itself lie on the stack, and hands over to event_emit().
+ * The programs of an instance, one for each way of being called. A program names the event kind and
+ * the number of tracer frames on the stack, and calls event_emit().
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -60,10 +60,10 @@ static __always_inline u64 event_cookie(void *ctx)
 }
 
 /*
- * Runs of a perf event's program, filtered ones too. The kernel skips it without a trace while
- * another program is active on that CPU; that is seen by comparing these runs with the event's own
- * count, which is noted for those who have not opened the event. Nothing nests here, for the same
- * reason.
+ * Runs of a perf event's program, filtered events included. The kernel skips the program without a
+ * trace while another program is active on that CPU. The difference between these runs and the
+ * event's own count shows the skips; the count is stored for readers that have not opened the
+ * event. For the same reason this program never nests.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -110,7 +110,7 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit));
 }
 
-/* Both at one tracepoint (bpf/event/field_value.h), this one attached first. */
+/* Both programs are at one tracepoint (bpf/event/field_value.h); this one is attached first. */
 SEC("stackmap.tracepoint")
 int on_field_value(void *ctx)
 {
@@ -126,7 +126,9 @@ int on_field_call(void *ctx)
 	return 0;
 }
 
-/* 32-bit tasks have other system call numbers; the kernel's own syscall events leave them out too.
+/*
+ * 32-bit tasks have other system call numbers; the kernel's own syscall events leave such tasks
+ * out, too.
  */
 static __always_inline bool is_compat_syscall(void)
 {
@@ -139,7 +141,7 @@ static __always_inline bool is_compat_syscall(void)
 #endif
 }
 
-/* The argument or result that is the event's value. */
+/* The value of the event: an argument or the result. */
 static __always_inline u64 syscall_value(u64 regs, u32 which)
 {
 	u64 value = 0;
@@ -192,7 +194,7 @@ int on_user_function(struct pt_regs *ctx)
 	return callback_go(ctx, &callbacks_kprobe, on_user(ctx, event_cookie(ctx)));
 }
 
-/* The same for one link to many functions (uprobe_multi): user space sets the attach type. */
+/* The same for one link to many functions (uprobe_multi). User space sets the attach type. */
 SEC("stackmap.uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
@@ -226,8 +228,10 @@ int on_wake(u64 *ctx)
 	return callback_go(ctx, &callbacks_wake, off_cpu_wake(ctx, (void *)ctx[0]));
 }
 
-/* At sched_process_exit and sched_prepare_exec: one program, as half of what a recording's start
- * costs is verifying. */
+/*
+ * At sched_process_exit and sched_prepare_exec. One program serves both, because verification is
+ * half of the cost of a recording's start.
+ */
 SEC("stackmap.raw_tp")
 int task_leave(void *ctx)
 {

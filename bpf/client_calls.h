@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stackmap/bpf.h promises: the deferral with a tool in the place of the rings. There is no
- * user space that would finish a stack, so what is not in memory when a task exits is lost.
+ * The functions that stackmap/bpf.h declares: deferral with a tool in place of the rings. No user
+ * space finishes stacks here, so a stack that is not in memory when its task exits is lost.
  */
 #ifndef BPF_CLIENT_CALLS_H
 #define BPF_CLIENT_CALLS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A tool's skeleton shows nothing of stackmap's. */
+/* static keeps stackmap's constants out of the tool's skeleton. */
 #define INSTANCE_CONSTANT static
 
 #include "deferral/deliver.h"
@@ -70,7 +70,7 @@ static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
 	stackmap_answer(tid, cookie, NULL, REASON_NO_STATE);
 }
 
-/* The program itself. */
+/* The calling program schedules the callback itself. */
 static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 					   const struct deferral *deferral)
 {
@@ -84,7 +84,7 @@ int stackmap_task_exit(void *ctx)
 	return 0;
 }
 
-/* Who asks later in this call is told that it changed. */
+/* Later requests in the same execve get REASON_CHANGED. */
 SEC("raw_tp/sched_prepare_exec")
 int stackmap_task_exec(void *ctx)
 {
@@ -97,7 +97,7 @@ int stackmap_task_exec(void *ctx)
 	return 0;
 }
 
-/* A global function: verified once, whoever calls it. */
+/* A global function: verified once for all callers. */
 __noinline s64 client_get_id(struct stack *stack)
 {
 	void *table = table_current();

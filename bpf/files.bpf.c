@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of an instance: programs that print its maps when somebody reads. They have an object
- * of their own, made over the maps of the instance, so that a recording that nobody leaves behind
- * does not pay for verifying them.
+ * The files of an instance: programs that print its maps when a file is read. They are in an object
+ * of their own, over the maps of the instance, so that a recording without files does not pay for
+ * their verification.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tells whoever runs this program which PID namespace it is in: no file shows how many are around
- * it. */
+/*
+ * Tells the process that runs this program which PID namespace the process is in: no file shows how
+ * many namespaces are around it.
+ */
 #include <linux/bpf.h>
 #include <stddef.h>
 

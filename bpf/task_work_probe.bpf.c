@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tries task work: whoever asks is called back before user mode goes on, or the kernel does not do
- * it. Asked from a clock's interrupt, as samples do: kernels that can call back from a system call
- * may have no way to do so from there.
+ * Tries task work: a task that schedules a callback is called back before user mode goes on, or the
+ * kernel lacks the feature. The request comes from a clock's interrupt, as for samples: some
+ * kernels call back from a system call only.
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@ struct {
 	__type(value, struct deferral_work);
 } works SEC(".maps");
 
-u64 user_steps;	 /* what user mode counts meanwhile */
-u64 asked_at;	 /* of those, when it was asked last */
-u32 asked;	 /* times */
-s32 answer;	 /* to the last: 0, or -errno */
-u32 called_back; /* times, before user mode went on */
+u64 user_steps;	 /* counted up by user mode meanwhile */
+u64 asked_at;	 /* user_steps at the last request */
+u32 asked;	 /* number of requests */
+s32 answer;	 /* result of the last request: 0, or -errno */
+u32 called_back; /* number of callbacks before user mode went on */
 
 static int on_resume(struct bpf_map *map, void *key, void *value)
 {

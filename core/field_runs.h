@@ -6,9 +6,9 @@
  * no run to take counts a skip. Interrupts may have pairs of their own between the two, so the
  * number of skips is exact, but not which event was skipped.
  *
- * The first program is attached before the second one. Of its runs until the second's first run
- * only the last one counts. If the programs are not detached in order, skips behind the first one's
- * last run may be of a program that was gone: they are `unsure`.
+ * The first program is attached before the second one. Only the last of its runs before the
+ * second's first run counts. If the programs are not detached in order, skips behind the first
+ * one's last run may be of a program that was gone: they are `unsure`.
  *
  * If the second program is already running on the CPU, the kernel does not run it again; the
  * partner of that run stays in `ahead` for good, and the kernel counts the miss: see

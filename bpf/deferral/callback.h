@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How an instance with rings has callbacks scheduled: by programs that do nothing else. For the
- * call the verifier goes through all that the callback does, the whole unwinder; so the programs of
- * events do not make it. One that has left a cookie in its event ends with a tail call, which stays
- * within a type of programs and of attaching (of typed tracepoints, within one of them): each has a
- * program that schedules, and an array of its own, where user space puts it. Programs of fentry
- * have none: they serve where kernels are without task work.
+ * Scheduling of callbacks in an instance with rings, by programs that do only this. For the
+ * scheduling call the verifier goes through all code of the callback, the whole unwinder, so the
+ * programs of events do not contain the call. A program that has left a cookie in its event ends
+ * with a tail call. A tail call stays within one type of programs and of attaching (for typed
+ * tracepoints, within one tracepoint): each type has a scheduling program and an array of its own,
+ * into which user space puts the program. fentry programs have no such program: they are used on
+ * kernels without task work.
  *
- * The array may be empty: the program is being loaded still, or the kernel has refused it, or its
- * instance is about to be gone. The request is then served as on kernels without task work.
+ * The array may be empty: the program is still being loaded, the kernel has refused it, or its
+ * instance is about to end. The request is then served as on kernels without task work.
  */
 #ifndef BPF_CALLBACK_H
 #define BPF_CALLBACK_H
@@ -17,7 +18,7 @@
 #include "deliver.h"
 #include "request.h"
 
-/* Later, by callback_go(). */
+/* The callback is scheduled later, by callback_go(). */
 static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 					   const struct deferral *deferral)
 {
@@ -25,15 +26,19 @@ static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 	return -EBUSY;
 }
 
-/* Whether the program is to end with callback_go(); before it gives its scratch slot up. */
+/*
+ * True if the program must end with callback_go(). Call this before the scratch slot is released.
+ */
 static __always_inline bool callback_wanted(const struct scratch *scratch)
 {
 	return config.deferral == DEFERRAL_TASK_WORK && config.user_stacks &&
 	       config.user_unwind == USER_UNWIND_AUTO && scratch->wants_callback;
 }
 
-/* Functions of their own, whose stacks are gone when the copy of the task's is made. The request of
- * another entry has its callback: who made it has seen to that. */
+/*
+ * Functions of their own, whose BPF stacks are free again when the task's stack is copied. A
+ * request of another entry keeps its callback: the program that made the request has scheduled it.
+ */
 __noinline u32 callback_cancel(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
@@ -54,7 +59,7 @@ __noinline int callback_cancelled(u32 tid, u32 cookie)
 	return 0;
 }
 
-/* User space finishes the stack. */
+/* Saves the stack for user space to finish. */
 static __always_inline void pending_save(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
 	if (!address_space_enter(&scratch->search)) {
@@ -65,7 +70,9 @@ static __always_inline void pending_save(struct scratch *scratch, u32 cpu, u32 t
 	build_ids_take(&scratch->search);
 }
 
-/* There is no callback: nobody schedules it, or the kernel has no memory for it. */
+/*
+ * Serves a request without callback: no program schedules one, or the kernel has no memory for it.
+ */
 static __always_inline int callback_replace(u32 tid, bool is_refused)
 {
 	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
@@ -85,7 +92,7 @@ static __always_inline int callback_replace(u32 tid, bool is_refused)
 	return callback_cancelled(tid, cookie);
 }
 
-/* The last thing that a program of events does. */
+/* The last call of a program of events. */
 static __always_inline int callback_go(void *ctx, void *programs, bool wanted)
 {
 	if (!wanted)
@@ -110,7 +117,7 @@ static __always_inline int callback_now(void)
 	return 0;
 }
 
-/* For a type of programs and of attaching: what schedules, and the array that it is put into. */
+/* For a type of programs and of attaching: the scheduling program, and the array that holds it. */
 #define CALLBACKS(name, section)                                                                   \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \

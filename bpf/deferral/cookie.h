@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Cookies: which entry into the kernel one is of, opening and closing them (abi/engine.h). */
+/*
+ * Cookies: the entry into the kernel that a cookie belongs to, opening and closing (abi/engine.h).
+ */
 #ifndef BPF_COOKIE_H
 #define BPF_COOKIE_H
 
@@ -36,7 +38,7 @@ static __always_inline u32 cookie_take(struct engine_state *engine)
 	return (atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1) & ~COOKIE_LASTING;
 }
 
-/* A number that no task has had; 0 without an engine. */
+/* A cookie that no task has had; 0 without an engine. */
 static __always_inline u32 cookie_new(void)
 {
 	struct engine_state *engine = engine_current();
@@ -49,9 +51,9 @@ static __always_inline u32 cookie_new(void)
 }
 
 /*
- * The cookie of this entry into the kernel: the one that another instance opened, or a new one. One
- * whose stack this instance has delivered (`last`) is as good as closed. 0 without memory, or if
- * who interrupts us closes it meanwhile.
+ * The cookie of this entry into the kernel: the one that another instance opened, or a new one. A
+ * cookie whose stack this instance has delivered (`last`) counts as closed. 0: no memory, or an
+ * interrupting program has closed the cookie meanwhile.
  */
 static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_entry *entry)
 {
@@ -70,11 +72,11 @@ static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_en
 	task->entry = *entry;
 	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
 		return cookie;
-	cookie = TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of who interrupted us */
+	cookie = TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of an interrupting program */
 	return cookie == last ? 0 : cookie;
 }
 
-/* No more requests join this cookie. */
+/* Closes a cookie: no more requests join it. */
 static __always_inline void cookie_close(struct engine_task *task, u32 cookie)
 {
 	atomic_cas_acq_rel(&task->word, TASK_WORD(cookie, 0), TASK_WORD(cookie, 1));

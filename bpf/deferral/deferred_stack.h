@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where an instance with rings puts deferred stacks (bpf/deferral/request.h): each in a slot of its
- * own, which readers join with the events that hold its cookie.
+ * The deferred stacks of an instance with rings (bpf/deferral/request.h): each goes into a slot of
+ * its own, which readers join with the events that hold its cookie.
  */
 #ifndef BPF_DEFERRED_STACK_H
 #define BPF_DEFERRED_STACK_H
@@ -9,7 +9,7 @@
 #include "raw_request.h"
 #include "stack/stack_store.h"
 
-u64 deferred_stacks_lost; /* for which the ring had no room, or no scratch slot was free */
+u64 deferred_stacks_lost; /* deferred stacks without room in the ring or a free scratch slot */
 
 static __always_inline u64 deferred_stack_reserve(struct ring_header *ring, struct scratch *scratch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The callback of a request: runs in the task, on its way back to user mode, and may sleep. The
- * first instance whose callback runs unwinds; the others find its stack by the cookie.
+ * The callback of a request. It runs in the task, on its way back to user mode, and may sleep. The
+ * first instance whose callback runs unwinds the stack; the others find the stack by its cookie.
  */
 #ifndef BPF_DELIVER_H
 #define BPF_DELIVER_H
@@ -9,7 +9,9 @@
 #include "request.h"
 #include "stack/unwinder.h"
 
-/* Claims the unwinder in which the stack of a cookie still lies: its index, or UNWINDERS_MAX. */
+/*
+ * Claims the unwinder that still holds the stack of a cookie. Returns its index, or UNWINDERS_MAX.
+ */
 static __always_inline u32 deferred_stack_find(const struct engine_task *task, u32 tid, u32 cookie)
 {
 	u32 index = task->unwinder - 1;
@@ -24,8 +26,10 @@ static __always_inline u32 deferred_stack_find(const struct engine_task *task, u
 	return UNWINDERS_MAX;
 }
 
-/* The cookie whose stack this callback delivers; 0: none. Looked up anew wherever it matters: a
- * verifier that knew whether there is one would follow the walk once for each. */
+/*
+ * The cookie whose stack this callback delivers; 0: none. Each use reads the word again: a verifier
+ * that knew whether there is a cookie would follow the walk once for each case.
+ */
 static __always_inline u32 cookie_running(const struct deferral *deferral)
 {
 	u64 word = core_reload(deferral->word);
@@ -33,7 +37,10 @@ static __always_inline u32 cookie_running(const struct deferral *deferral)
 	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING ? DEFERRAL_COOKIE(word) : 0;
 }
 
-/* The registers to begin with: without a cookie those that were kept for the rules' sake. */
+/*
+ * Sets the registers that a walk begins with. Without a cookie the walk is for rules only, and
+ * begins with the registers that steps_request() stored.
+ */
 static __always_inline void registers_enter(const struct deferral *deferral, u32 tid,
 					    struct unwind *walk)
 {
@@ -44,7 +51,7 @@ static __always_inline void registers_enter(const struct deferral *deferral, u32
 		bpf_probe_read_kernel(&walk->registers, sizeof(*kept), kept);
 }
 
-/* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX if none is free. */
+/* Unwinds in a newly claimed unwinder. Returns its index, or UNWINDERS_MAX if none is free. */
 static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
 					       struct engine_task *task, u32 tid)
 {
@@ -61,9 +68,12 @@ static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
 	return index;
 }
 
-/* Memory or registers are not those of the request: execve and rt_sigreturn. orig_ax does not
- * count: the interrupt that brings the callback may be another one than that of the request. Nor
- * does it whether the request was made in the trap of a breakpoint, behind it. */
+/*
+ * True if memory or registers are no longer those of the request, after execve or rt_sigreturn.
+ * orig_ax is ignored: another interrupt than that of the request may bring the callback. A pc that
+ * differs by a breakpoint's length is ignored, too: the request may have been made in the
+ * breakpoint's trap, behind it.
+ */
 static __always_inline bool is_changed(const struct kernel_entry *requested)
 {
 	struct kernel_entry now = current_entry();
@@ -71,8 +81,10 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 	return requested->ip - now.ip > BREAKPOINT_BYTES || now.sp != requested->sp;
 }
 
-/* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it
- * has any: a stack of one frame says how it ended. */
+/*
+ * If events have leaves, the innermost frame is delivered as the leaf, and the stack is that of its
+ * callers. A stack of one frame is delivered whole, so that its flags tell how it ended.
+ */
 static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, u32 cpu, u32 tid,
 						       u32 cookie, const struct unwinder *unwinder)
 {
@@ -99,7 +111,7 @@ static __always_inline void deferred_stack_deliver(const struct unwinder *unwind
 	scratch_release(scratch);
 }
 
-/* The unwinder with the stack, claimed, or UNWINDERS_MAX with the reason. */
+/* Claims the unwinder with the stack. UNWINDERS_MAX: there is no stack, for *reason. */
 static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
 					      struct engine_task *task, u32 tid, u32 *reason)
 {
@@ -113,7 +125,7 @@ static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
 	return index < UNWINDERS_MAX ? index : deferred_stack_make(deferral, task, tid);
 }
 
-/* Claims the cookie that the task waits for, if it waits. */
+/* Takes the cookie that the task waits for, if any, from PENDING to RUNNING. */
 static __always_inline void cookie_claim(struct deferral *deferral)
 {
 	u64 word = atomic_load_relaxed(&deferral->word);
@@ -123,7 +135,7 @@ static __always_inline void cookie_claim(struct deferral *deferral)
 				   DEFERRAL_WORD(DEFERRAL_COOKIE(word), DEFERRAL_RUNNING));
 }
 
-/* One walk: for the cookie, or else for the rules. */
+/* One walk: for the cookie, or for rules if there is no cookie. */
 static __always_inline void resume(struct deferral *deferral, struct engine_task *task, u32 tid)
 {
 	u32 reason, index = deferred_stack_get(deferral, task, tid, &reason);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events inside execve: the task keeps its registers for a while after its memory has become
- * another program's, and has that program's registers before it runs it. All of them are of the
- * stack from which execve was called. It is taken at sched_prepare_exec, when that memory is still
- * there, and its cookie is kept under the task's address, since a thread that execs takes its
- * leader's id on the way.
+ * Events inside execve. The task keeps its old registers for a while after its memory has become
+ * the new program's, and has the new program's registers before it runs the program. All such
+ * events get the stack from which execve was called. That stack is taken at sched_prepare_exec,
+ * while the old memory is still there. Its cookie is kept under the task's address, since a thread
+ * that calls execve takes over its leader's id meanwhile.
  */
 #ifndef BPF_EXECVE_H
 #define BPF_EXECVE_H
@@ -18,12 +18,12 @@
 
 HASH_MAP(execve_calls, TASKS_MAX, u64, struct execve_call); /* by struct task_struct * */
 
-/* Of the tracepoint, which is there since 6.10. */
+/* The record of the tracepoint, which exists since 6.10. */
 struct trace_event_raw_sched_prepare_exec {
 	u32 pid;
 } __attribute__((preserve_access_index));
 
-/* The old program's memory is about to go: events from here on have this cookie. */
+/* Call before the old program's memory goes: events from here on have this cookie. */
 static __always_inline void execve_enter(u32 cookie)
 {
 	u64 task = bpf_get_current_task();
@@ -32,8 +32,10 @@ static __always_inline void execve_enter(u32 cookie)
 	bpf_map_update_elem(&execve_calls, &task, &call, BPF_ANY);
 }
 
-/* The new program is in place. What follows in this call still has the cookie, later calls have
- * not. */
+/*
+ * The new program is in place. Later events of this execve still have the cookie; events of later
+ * system calls do not.
+ */
 static __always_inline void execve_finish(void)
 {
 	u64 task = bpf_get_current_task();
@@ -52,7 +54,7 @@ static __always_inline void execve_forget(void)
 	bpf_map_delete_elem(&execve_calls, &task);
 }
 
-/* It has the registers with which the new program begins. */
+/* True if the task has the registers with which the new program begins. */
 static __always_inline bool is_new_program(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -61,7 +63,9 @@ static __always_inline bool is_new_program(void)
 	return mm && current_regs()->sp == BPF_CORE_READ(mm, start_stack);
 }
 
-/* On the way out of the call the kernel has forgotten it, but the new program has not run. */
+/*
+ * True on the way out of execve: the kernel has cleared in_execve, but the new program has not run.
+ */
 static __always_inline bool is_leaving_execve(void)
 {
 	u64 number = current_regs()->orig_ax;
@@ -81,8 +85,10 @@ static __always_inline bool is_of_this_call(const struct execve_call *call)
 	return !call->is_done || (is_new_program() && current_regs()->ip == call->start);
 }
 
-/* The user stack of an event inside execve where the old program is not all there any more, as a
- * STACK_FIELD_WORD(); else 0. A function of its own for its stack. */
+/*
+ * The user stack of an event inside execve while the old program is partly gone, as a
+ * STACK_FIELD_WORD(); else 0. Not inlined: it has a BPF stack of its own.
+ */
 __noinline u64 execve_field(void)
 {
 	u64 task = bpf_get_current_task();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A task that waits for its stack is about to lose its memory: it exits, or begins another program.
- * A stack that can be walked without a fault is delivered to its cookie.
+ * If the stack can be walked without a fault, it is delivered to its cookie.
  */
 #ifndef BPF_LEAVE_H
 #define BPF_LEAVE_H
@@ -12,7 +12,10 @@
 #include "stack/direct_stack.h"
 #include "state/task_ids.h"
 
-/* Unwinds in this context, which may not fault, as far as that goes. */
+/*
+ * Unwinds in this context, which may not fault. A stack that this walk cannot finish is saved for
+ * user space.
+ */
 static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
 	struct direct_walk *walk = &scratch->direct;
@@ -30,8 +33,10 @@ static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 t
 	build_ids_take(&scratch->search);
 }
 
-/* A global function: verified once for all who call it. Weak, or the compiler would not pass what
- * an deferred_stack_*() of a tool leaves unused, and the verifier wants it. */
+/*
+ * A global function: verified once for all callers. Weak, or the compiler would not pass arguments
+ * that a tool's deferred_stack_*() leaves unused; the verifier wants all arguments.
+ */
 __weak __noinline int leave_serve(u32 tid, u32 cookie)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -46,7 +51,7 @@ __weak __noinline int leave_serve(u32 tid, u32 cookie)
 	return 0;
 }
 
-/* Answers the cookie that the task waits for, if it waits. */
+/* Delivers the stack of the cookie that the task waits for, if any. */
 static __always_inline void leave_pending(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
@@ -70,9 +75,11 @@ static __always_inline void leave_exit(void)
 	execve_forget();
 }
 
-/* Whoever asks for this stack from now on comes too late, for as long as the call takes: they all
- * get one cookie, which has its stack already. A thread that execs gets its leader's id on the way:
- * its events have the one or the other, and nobody will exit by its own. */
+/*
+ * Requests of this stack from now on come too late, until execve is over: they all get one cookie,
+ * which has its stack already. A thread that calls execve gets its leader's id meanwhile: its
+ * events have one id or the other, and no task will exit under the thread's own.
+ */
 static __always_inline void leave_exec(void)
 {
 	u64 pid_tgid = current_ids();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* User stacks that user space finishes: where there is no task work, and for tasks that have no
- * return to user mode before them. */
+/*
+ * User stacks that user space finishes: on kernels without task work, and for tasks that do not
+ * return to user mode first.
+ */
 #ifndef BPF_RAW_REQUEST_H
 #define BPF_RAW_REQUEST_H
 
@@ -9,8 +11,10 @@
 #include "stack/stack_field.h"
 #include "state/task_ids.h"
 
-/* Saves the current task's stack under a cookie of this thread id, with these enum raw_flag;
- * scratch->search is in its address space. 0, or -ENOSPC: the ring buffer is full. */
+/*
+ * Saves the current task's stack under a cookie of this thread id, with these enum raw_flag.
+ * scratch->search is in the task's address space. 0, or -ENOSPC: the ring buffer is full.
+ */
 __noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie, u32 flags)
 {
 	struct raw_request request = {.tid = tid, .cookie = cookie, .flags = flags & RAW_AT_ENTRY};

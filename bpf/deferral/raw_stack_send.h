@@ -3,9 +3,9 @@
  * Saves a user stack for user space to finish (abi/raw_stack.h).
  *
  * The stack is copied page by page up to the end of its mapping, to the first page that is not in
- * memory, or to the limit: what is there can be read by what is left of the walk, and a missing
- * page is a stop reason. It begins with the red zone, which functions that call nobody may use
- * without moving the stack pointer (AMD64 supplement, section 3.2.2).
+ * memory, or to the limit. The rest of the walk can read the copied pages; a missing page is a stop
+ * reason. The copy begins with the red zone below the stack pointer, which functions that make no
+ * calls may use (AMD64 supplement, section 3.2.2).
  */
 #ifndef BPF_RAW_STACK_SEND_H
 #define BPF_RAW_STACK_SEND_H
@@ -24,29 +24,33 @@ struct {
 	__uint(max_entries, 8 << 20);
 } raw_stacks SEC(".maps");
 
-/* Where it is put together: its size is known only then, and stacks are mostly small. Copying meets
- * missing pages, which are events too, and an interrupt may bring another one: two for each CPU. */
+/*
+ * The memory in which a record is built: its size is known only at the end, and most stacks are
+ * small. The copy may meet missing pages, which are events too, and an interrupt may bring one
+ * more: each CPU has two buffers.
+ */
 #define RAW_BUFFERS_PER_CPU 2
 
 struct raw_buffer {
 	u32 busy;
 	u32 reserved;
-	u64 from;  /* what is next to look at */
-	u64 end;   /* of the stack's mapping */
-	u64 last;  /* address of a leaf */
-	u64 taken; /* what is next to put back: the kernel's return_instance */
+	u64 from;  /* the next address to look at */
+	u64 end;   /* end of the stack's mapping */
+	u64 last;  /* last address of the current leaf */
+	u64 taken; /* the next return_instance of the kernel to put back */
 	struct place place;
 	struct raw_stack raw;
 };
 
-ARRAY_MAP(raw_buffers, RAW_BUFFERS_PER_CPU, struct raw_buffer); /* for each CPU */
+/* RAW_BUFFERS_PER_CPU for each CPU */
+ARRAY_MAP(raw_buffers, RAW_BUFFERS_PER_CPU, struct raw_buffer);
 
-/* Whose stack it is, and why. */
+/* The owner of a stack, and how the stack is taken. */
 struct raw_request {
 	u32 tid;
 	u32 tgid;
 	u32 cookie;
-	u32 flags; /* RAW_ALIVE: the stack is not copied */
+	u32 flags; /* enum raw_flag; RAW_ALIVE: the stack is not copied */
 };
 
 struct raw_walk {
@@ -109,7 +113,10 @@ static long raw_restore_return(u32 i, struct raw_walk *walk)
 	return 0;
 }
 
-/* Another task is asleep in a system call, where its program has brought it. */
+/*
+ * Sets pc and sp to the place in the program. Only for the current task: another task is asleep in
+ * a system call and has the right registers.
+ */
 static __always_inline void raw_place(struct raw_buffer *buffer)
 {
 	program_place(&buffer->place);
@@ -117,7 +124,7 @@ static __always_inline void raw_place(struct raw_buffer *buffer)
 	buffer->raw.value[REGISTER_RSP] = buffer->place.sp;
 }
 
-/* Puts back the return addresses that probes have taken from the stack. */
+/* Puts back the return addresses that probes have replaced on the stack. */
 static __always_inline void raw_restore_returns(struct raw_walk *walk)
 {
 	const struct uprobe_task *probes = current_probes();
@@ -128,7 +135,10 @@ static __always_inline void raw_restore_returns(struct raw_walk *walk)
 	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
 }
 
-/* Behind the red zone lies a page that need not be there: then the copy begins at the pointer. */
+/*
+ * Copies the stack. The red zone may lie in a page that is not in memory: then the copy begins at
+ * the stack pointer.
+ */
 static __always_inline void raw_copy_stack(struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->scratch->search;
@@ -176,7 +186,10 @@ static long raw_list_leaf(u32 i, struct raw_walk *walk)
 	return walk->buffer->from == 0 || walk->buffer->raw.flags & RAW_SOME_MAPPINGS;
 }
 
-/* Only then: a search for a mapping's number needs search->node too. */
+/*
+ * Fills in the number of a mapping. This pass comes after the listing, because the search for a
+ * number uses search->node, too.
+ */
 static long raw_number_mapping(u32 i, struct raw_walk *walk)
 {
 	struct known_vma *vma = &walk->scratch->search.vma;
@@ -243,8 +256,8 @@ static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
 }
 
 /*
- * Sends the stack of a task whose address space scratch->search was entered, with these user
- * registers. False: the ring buffer has no room, or this interrupted two others that send.
+ * Sends the stack of a task whose address space scratch->search has entered, with these user
+ * registers. False: the ring buffer has no room, or the program interrupted two others that send.
  * scratch->search.vma is undefined afterwards.
  */
 static __always_inline bool raw_stack_send(struct scratch *scratch,

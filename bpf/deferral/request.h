@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A request for the user stack of the current task: gives a cookie at once, from any context, and
+ * A request for the user stack of the current task: returns a cookie at once, in any context, and
  * has the kernel call back in the task before it returns to user mode (abi/deferral.h).
  *
- * Requests of a task are made in that task only, by programs that interrupt one another, and its
- * callback runs in it too. So plain memory does for all but the state word.
+ * Only programs that run in a task make requests of that task and interrupt one another, and the
+ * task's callback runs in the task, too. Therefore only the state word needs atomics.
  *
- * Where deferred stacks go is the embedder's business: it defines what is declared here.
+ * The embedder defines the functions declared here, and so the destination of deferred stacks.
  */
 #ifndef BPF_REQUEST_H
 #define BPF_REQUEST_H
@@ -20,35 +20,37 @@
 HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* by tid */
 HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* by WORK_KEY */
 
-/* Registers of tasks at a user function, where the steps from there are to be learned. */
+/* The registers of tasks at a user function whose rules have to be found by a later walk. */
 HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* by tid */
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
 /*
- * The embedder's: has the callback scheduled, now (callback_schedule()) or before the task is back
- * in user mode. Then it returns -EBUSY; if there cannot be a callback after all, it delivers the
- * stack, or a reason.
+ * Defined by the embedder: has the callback scheduled, at once (callback_schedule()) or before the
+ * task is back in user mode. In the latter case it returns -EBUSY; if there cannot be a callback
+ * after all, it delivers the stack, or a reason.
  */
 static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 					   const struct deferral *deferral);
 
 /*
- * The embedder's: the deferred stack of a cookie is the one in scratch->user, with `leaf` in
- * front of it (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to
- * sleep.
+ * Defined by the embedder: deliver the deferred stack of a cookie, which is in scratch->user with
+ * `leaf` in front of it (0: no leaf), or the reason for its absence (enum stack_reason). Called in
+ * the task, in any context; must not sleep.
  */
 static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
 					       u32 cookie, u64 leaf);
 static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
 						  u32 cookie, u32 reason);
 
-/* The embedder's: there will not be more than what is in memory now; scratch->search is in the
- * task's address space. */
+/*
+ * Defined by the embedder: delivers the memory of a stack that the walk could not finish.
+ * scratch->search is in the task's address space.
+ */
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
 						      u32 cookie);
 
-/* The embedder's: no scratch slot was free to deliver from. */
+/* Defined by the embedder: counts a stack for which no scratch slot was free. */
 static __always_inline void deferred_stack_drop(u32 tid, u32 cookie);
 
 static __noinline struct deferral *deferral_of(u32 tid)
@@ -62,7 +64,7 @@ static __noinline struct deferral *deferral_of(u32 tid)
 	return bpf_map_lookup_elem(&deferrals, &tid);
 }
 
-/* The initial value is plain bytes: the verifier lets nobody pass on a struct bpf_task_work. */
+/* The initial value is plain bytes: the verifier refuses to pass on a struct bpf_task_work. */
 static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
 {
 	u32 key = WORK_KEY(tid, turn);
@@ -76,8 +78,8 @@ static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
 }
 
 /*
- * Whether a callback will come: 0 it was scheduled now, -EBUSY before. The verifier
- * goes through all that the callback does for each program with this call.
+ * Schedules the callback: 0; -EBUSY: it was scheduled before; or another -errno. The verifier goes
+ * through all code of the callback for each program with this call.
  */
 static __always_inline int callback_schedule(u32 tid, const struct deferral *deferral)
 {
@@ -89,8 +91,8 @@ static __always_inline int callback_schedule(u32 tid, const struct deferral *def
 }
 
 /*
- * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is scheduled
- * first, or is certain to be: who interrupts us from then on may rely on it.
+ * Begins to wait for this entry's cookie; `before` is the word as it was read. The callback is
+ * scheduled first, or is certain to be, because an interrupting program relies on it from then on.
  */
 static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
 					  struct deferral *deferral, u64 before,
@@ -108,14 +110,15 @@ static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
 	deferral->entry = *entry;
 	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
 		return cookie;
-	word = atomic_load_relaxed(&deferral->word); /* of who interrupted us */
+	word = atomic_load_relaxed(&deferral->word); /* of an interrupting program */
 	return DEFERRAL_STATE(word) == DEFERRAL_IDLE ? -ENOMEM : DEFERRAL_COOKIE(word);
 }
 
 /*
- * A request while that of another entry waits. Mostly its callback is still to come, after
- * rt_sigreturn or execve have replaced the registers: its stack will be missing for that reason. If
- * it is known here that the kernel never called back, the old cookie gets its reason here.
+ * A request while the cookie of another entry waits. In most cases its callback is still to come,
+ * after rt_sigreturn or execve have replaced the registers: the callback will then deliver that
+ * reason. If scheduling succeeds here, the kernel has never called back, and the old cookie gets
+ * its reason now.
  */
 static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 tid,
 					  struct deferral *deferral, u64 before,
@@ -134,28 +137,33 @@ static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 
 	return cookie;
 }
 
-/* A task that exits does not come back to user mode. */
+/* True if the task exits: it does not return to user mode. */
 static __always_inline bool is_exiting(void)
 {
 	return bpf_get_current_task_btf()->flags & PF_EXITING;
 }
 
-/* Whether who runs, the callback or a program at exec or exit, has begun to write the stack of its
- * cookie. `delivered` was read before the word: who interrupts us between the two may have another
- * one delivered. */
+/*
+ * True if the callback, or a program at exec or exit, has begun to write the stack of its cookie.
+ * `delivered` must be read before the word: a program that interrupts between the two reads may
+ * have another cookie delivered.
+ */
 static __always_inline bool is_delivered(u64 word, u32 delivered)
 {
 	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING && delivered == DEFERRAL_COOKIE(word);
 }
 
-/* From here on nobody is given this cookie. */
+/* Marks the stack of a cookie as being written: later requests get another cookie. */
 static __always_inline void deferred_stack_begin(struct deferral *deferral, u32 cookie)
 {
 	deferral->delivered = cookie;
 	barrier_compiler();
 }
 
-/* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */
+/*
+ * The cookie of this entry into the kernel, or -ENOMEM. Only for tasks that will return to user
+ * mode.
+ */
 static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 {
 	u32 tid = current_tid();
@@ -177,9 +185,10 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 }
 
 /*
- * Has the callback unwind the stack of a user function that could not be walked: for its rules,
- * which the next walk finds. A stack it is not, as the instruction under the probe has run when the
- * callback comes; but what the function was called with is still there.
+ * Has the callback unwind from the registers of a user function that could not be walked, to find
+ * the rules for the next walk. The result is not used as a stack, because the instruction under the
+ * probe has run when the callback comes; but the memory of the function's callers is still the
+ * same.
  */
 static __always_inline void steps_request(struct scratch *scratch, u32 at_entry)
 {
@@ -194,8 +203,10 @@ static __always_inline void steps_request(struct scratch *scratch, u32 at_entry)
 	callback_ensure(scratch, tid, deferral);
 }
 
-/* Takes the request that the task waits for, to deliver its stack: its cookie, or 0: it waits for
- * none. */
+/*
+ * Takes the request that the task waits for, to deliver its stack. Returns its cookie; 0: the task
+ * waits for no stack.
+ */
 static __always_inline u32 pending_begin(struct deferral *deferral)
 {
 	u64 word = deferral ? atomic_load_relaxed(&deferral->word) : 0;
@@ -210,8 +221,8 @@ static __always_inline u32 pending_begin(struct deferral *deferral)
 }
 
 /*
- * The cookie is closed before the request becomes idle. A request that came in between waits for
- * another one already, and for the next callback.
+ * Ends the delivery of a cookie. The cookie is closed before the request becomes idle: a request in
+ * between already waits for another cookie, and for the next callback.
  */
 static __always_inline void deferred_stack_close(struct deferral *deferral,
 						 struct engine_task *task, u32 cookie)
@@ -222,7 +233,9 @@ static __always_inline void deferred_stack_close(struct deferral *deferral,
 			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
 }
 
-/* Takes a cookie out of PENDING, from anywhere: its stack is the caller's to deliver, or nobody's.
+/*
+ * Takes a cookie out of PENDING, from any task: its stack is now the caller's to deliver, or is
+ * dropped. 0, or -ENOENT: the cookie is not pending.
  */
 static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
 {
@@ -232,7 +245,7 @@ static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
 	return atomic_cas_acq_rel(&deferral->word, pending, idle) == pending ? 0 : -ENOENT;
 }
 
-/* The task is gone. */
+/* Frees the state of a task that is gone. */
 static __always_inline void requests_forget(u32 tid)
 {
 	u32 first = WORK_KEY(tid, 0), second = WORK_KEY(tid, 1);

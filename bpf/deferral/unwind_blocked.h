@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of tasks that are still asleep in the kernel when a recording ends: the recorder runs
- * this program for each (abi/unwind_request.h), looks, reads what it needs out of the living
- * process, and takes the cookie, or checks it where the instance goes on. If it is still there, the
- * task has not left the kernel meanwhile, so what was read is its stack.
+ * Requests of tasks that are still asleep in the kernel when a recording ends. The recorder runs
+ * this program for each task (abi/unwind_request.h): it peeks, reads the stack's memory out of the
+ * living process, and takes the cookie, or checks it if the instance goes on. If the cookie is
+ * still pending, the task has not left the kernel meanwhile, and the memory that was read is its
+ * stack.
  */
 #ifndef BPF_UNWIND_BLOCKED_H
 #define BPF_UNWIND_BLOCKED_H
@@ -12,14 +13,14 @@
 #include "request.h"
 #include "unwind_request.h"
 
-/* Absent before 6.2, where nothing is deferred. */
+/* Absent before 6.2, where no stack is deferred. */
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
 /*
- * Whether a task's registers or memory are no more those of its request: rt_sigreturn writes the
- * former under a reader's eyes, so they are compared when the cookie is taken, too; execve replaces
- * the latter first.
+ * True if a task's registers or memory are no longer those of its request. rt_sigreturn writes the
+ * registers while a reader looks, so they are also compared when the cookie is taken. execve
+ * replaces the memory before the registers.
  */
 static __always_inline bool is_leaving(struct task_struct *task, const struct kernel_entry *entry)
 {
@@ -29,7 +30,7 @@ static __always_inline bool is_leaving(struct task_struct *task, const struct ke
 	       regs->sp != entry->sp || regs->orig_ax != entry->orig_ax;
 }
 
-/* Word by word: of what belongs to a context the kernel takes stores only, at constant offsets. */
+/* Word by word: the kernel allows only stores at constant offsets into a program's context. */
 static __always_inline void unwind_blocked_copy(struct unwind_blocked_request *request,
 						const struct raw_stack *raw)
 {
@@ -89,7 +90,7 @@ static __always_inline bool is_pending(struct deferral *deferral, u32 cookie)
 	return atomic_load_acquire(&deferral->word) == DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
 }
 
-/* Registers first: that they were those is known if the cookie is PENDING still. */
+/* The registers are compared first: if the cookie is still PENDING afterwards, they were valid. */
 static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct deferral *deferral,
 					       struct unwind_blocked_request *request)
 {

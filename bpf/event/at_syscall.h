@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * --user-at-syscall: the user stack is taken at the entry of each system call, so that every later
- * event of that call has it ready: its id, or the cookie that was opened there. What is ready is
- * void when the call returns, and in interrupts of user mode it is not looked at: the entry is
- * another.
+ * event of that call has it ready: as an id, or as the cookie that was opened at the entry. The
+ * return of the call makes it void. Interrupts of user mode do not use it: their entry differs.
  */
 #ifndef BPF_AT_SYSCALL_H
 #define BPF_AT_SYSCALL_H

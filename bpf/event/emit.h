@@ -16,13 +16,17 @@
 #include "state/scratch_slots.h"
 #include "user_side.h"
 
-/* Frames of the program and of what called it; a raw tracepoint's glue may add some
- * (tracer_frames.h). */
+/*
+ * Frames of the program and of its callers; the glue of a raw tracepoint may add more
+ * (tracer_frames.h).
+ */
 #define SKIP_RAW_TRACEPOINT 2
 #define SKIP_TRAMPOLINE 2
 
-/* The most frames bpf_get_stack() gives after skipping some: at the limit a stack may have been
- * cut. */
+/*
+ * The most frames that bpf_get_stack() returns after it skipped some. A stack of that depth may be
+ * cut.
+ */
 static __always_inline u32 depth_limit(u32 skip)
 {
 	u32 limit = config.max_depth - skip;
@@ -86,7 +90,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-/* Counts an event: the position that it gets, or 0. */
+/* Counts an event and returns its position in the ring, or 0. */
 static __always_inline u64 event_begin(struct ring_header *ring, struct scratch *scratch)
 {
 	if (paused) {
@@ -97,7 +101,10 @@ static __always_inline u64 event_begin(struct ring_header *ring, struct scratch 
 	return event_reserve(ring, scratch);
 }
 
-/* Asked once: whoever has exited may lose its id at any time. False: it just has. */
+/*
+ * Reads the task's id once, since a task that has exited may lose it at any time. False: the task
+ * has just lost its id.
+ */
 static __always_inline bool event_task(const struct hit *hit, struct scratch *scratch)
 {
 	if (!in_pid_namespace())
@@ -106,7 +113,9 @@ static __always_inline bool event_task(const struct hit *hit, struct scratch *sc
 	return scratch->tid || hit->is_waker;
 }
 
-/* An event that the filters let pass. Whether it wants a callback (callback_go()). */
+/*
+ * Records an event that has passed the filters. True if the event needs a callback (callback_go()).
+ */
 static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
 	struct ring_header *ring;
@@ -126,7 +135,7 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	return wanted;
 }
 
-/* The same of any event. */
+/* Filters an event and records it. True if the event needs a callback (callback_go()). */
 static __always_inline bool event_emit(void *ctx, const struct hit *hit)
 {
 	u32 cpu = bpf_get_smp_processor_id();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tracepoints whose events have a value: a field of the record that the kernel makes for perf. Only
- * a program of perf's way to the tracepoint sees that record, and the kernel skips such a program
- * while another one, or an event of perf, is active on that CPU: uncounted, or not, as the version
- * may be.
+ * a program that is attached by perf sees that record, and the kernel skips such a program while
+ * another program, or an event of perf, is active on that CPU. Some versions count the skips,
+ * others do not.
  *
- * So a second program follows at the same tracepoint, raw, which the kernel does not skip, and
- * counts what the first has missed (core/field_runs.h). The kernel calls both with preemption off,
- * but for raw_syscalls, which are refused.
+ * Therefore a second program follows at the same tracepoint, a raw one, which the kernel does not
+ * skip. It counts the events that the first program has missed (core/field_runs.h). The kernel
+ * calls both with preemption off, except for raw_syscalls, which are refused.
  *
- * Both ask for themselves whether the event is wanted. At an exec that may differ: the recorder's
- * own hook, which makes the command wanted, runs between them where another user of perf has had
- * the tracepoint before. The event counts as skipped then.
+ * Each program applies the filters itself. At an exec the results may differ: the recorder's own
+ * hook, which makes the command wanted, runs between the two programs if another user of perf has
+ * had the tracepoint before. The event then counts as skipped.
  */
 #ifndef BPF_FIELD_VALUE_H
 #define BPF_FIELD_VALUE_H
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct field_runs);
 } field_runs SEC(".maps");
 
-/* A count of bytes or ns is not negative: what is, is an error code in its place. */
+/* Counts of bytes or ns are not negative: a negative value is an error code in their place. */
 static __always_inline u64 value_of(u64 field)
 {
 	return (s64)field < 0 ? 0 : field;
@@ -61,7 +61,7 @@ static __always_inline void field_value_called(u32 kind)
 		field_runs_second(runs);
 }
 
-/* As event_emit(). */
+/* Records an event with a value. True if the event needs a callback (callback_go()). */
 static __always_inline bool field_value_emit(void *record, u64 cookie)
 {
 	struct hit hit = {.kind = COOKIE_KIND(cookie), .is_record = true};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which events an instance wants. What a filter leaves out was never produced: it is in no counter.
+/*
+ * The filters of an instance. An event that a filter leaves out counts as not produced: no counter
+ * has it.
  */
 #ifndef BPF_FILTER_H
 #define BPF_FILTER_H
@@ -10,11 +12,16 @@
 #include "state/map.h"
 #include "state/task_ids.h"
 
-/* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes.
- * Without these it has room for one: its buckets cost time at the start. */
+/*
+ * The threads of -p and of the command. User space inserts the first ones, fork adds to them, exit
+ * removes. Without -p and command the map has one entry: its buckets cost time at the start.
+ */
 HASH_MAP(followed, 1 << 17, u32, struct followed);
 
-/* Nobody is who has no id here. */
+/*
+ * True if events of this thread are recorded. A task without an id in this PID namespace is never
+ * followed.
+ */
 static __always_inline bool is_followed(u32 tid)
 {
 	struct followed *task;
@@ -42,7 +49,7 @@ static __always_inline bool cpu_matches(u32 cpu)
 
 #define CGROUP_LEVELS_MAX 64
 
-/* By id, which takes no map. */
+/* Compares by id, which needs no map. */
 static long cgroup_level_matches(u32 level, u32 *found)
 {
 	u64 id = bpf_get_current_ancestor_cgroup_id(level);
@@ -59,11 +66,13 @@ static __always_inline bool cgroup_matches(void)
 	return found;
 }
 
-/* Processes that are left out; 0: none. Their exit clears them: an id is given away again. */
+/*
+ * Processes that are left out; 0: none. A process clears its entry at exit, since its id is reused.
+ */
 u32 own_tgid;			  /* the recorder */
-u32 own_processes[OWN_PROCESSES]; /* what opens and parses files for it */
+u32 own_processes[OWN_PROCESSES]; /* child processes that open and parse files for the recorder */
 
-/* Each stands in the slot of its id, or the next one. */
+/* The entry of a process: in the slot of its id, or in the next one; else NULL. */
 static __always_inline u32 *own_process(u32 tgid)
 {
 	u32 *slot = &own_processes[tgid % OWN_PROCESSES];

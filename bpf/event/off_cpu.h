@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Off-CPU time: one event for each time a task was blocked, when it goes on. Its value is how long
- * that took, its stacks are those of where it blocked: a task that does not run keeps its kernel
- * stack, so that is taken at the end; the user stack is asked for at the beginning, in the task.
+ * Off-CPU time: one event for each time a task was blocked, recorded when the task goes on. The
+ * value is the length of the wait. The stacks are those of the place where the task blocked: a task
+ * that does not run keeps its kernel stack, so the kernel stack is taken at the end; the user stack
+ * is requested at the beginning, in the task.
  *
- * Blocked is who waits for something (sleeping, interruptible or not). Who is preempted is not, nor
- * who is stopped; a kernel thread waits for work, and is left out. perf counts the same.
+ * A task is blocked if it waits in an interruptible or uninterruptible sleep. Preempted tasks and
+ * stopped tasks do not count; kernel threads wait for work and are left out. perf counts the same.
  */
 #ifndef BPF_OFF_CPU_H
 #define BPF_OFF_CPU_H
@@ -18,7 +19,7 @@
 
 HASH_MAP(blocked, TASKS_MAX, u32, struct blocked); /* by tid */
 
-/* Where nobody defers: by frame pointers, into the map. */
+/* The user stack by frame pointers, into the map: for --user-unwind fp, without deferral. */
 static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u32 cpu,
 						     u64 *generation)
 {
@@ -36,7 +37,10 @@ static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u3
 		      : STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 }
 
-/* The event comes behind its deferred stack, as late as it likes. */
+/*
+ * Saves the stack for user space to finish. The cookie is lasting: the event may come any time
+ * after its deferred stack.
+ */
 static __always_inline u64 off_cpu_saved(struct scratch *scratch)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
@@ -46,7 +50,7 @@ static __always_inline u64 off_cpu_saved(struct scratch *scratch)
 		       : STACK_FIELD_WORD(cookie, STATE_COOKIE);
 }
 
-/* The task does not get back to user mode before its event. */
+/* Requests the stack. The task returns to user mode only after its event. */
 static __always_inline u64 off_cpu_asked(struct scratch *scratch, u32 cpu)
 {
 	s64 cookie = deferral_request(scratch, cpu);
@@ -91,7 +95,7 @@ static __always_inline void off_cpu_remember(struct scratch *scratch, u32 tid, u
 	scratch->counters.lost[LOST_NO_MEMORY]++;
 }
 
-/* The current task leaves its CPU. Whether it wants a callback (callback_go()). */
+/* The current task leaves its CPU. True if it needs a callback (callback_go()). */
 static __always_inline bool off_cpu_begin(const struct task_struct *task, u32 state, u32 cpu)
 {
 	struct scratch *scratch;
@@ -127,7 +131,7 @@ static __always_inline struct stack_field off_cpu_kernel(struct task_struct *tas
 	return stack_store(scratch, stack, cpu);
 }
 
-/* An id may be of a generation that is gone. */
+/* The user stack field of the event. An id may be of a generation that is gone. */
 static __always_inline struct stack_field off_cpu_field(const struct blocked *from)
 {
 	struct stack_field field = stack_field_of(from->user);
@@ -160,8 +164,10 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-/* The task is about to go on, on this CPU; or recording ends. Whoever takes the task out of the map
- * records its wait. */
+/*
+ * Records the wait of a task that is about to run on this CPU, or whose recording ends. The program
+ * that removes the task from the map records its wait.
+ */
 static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 {
 	u32 tid = typed_tid_of(task);
@@ -189,14 +195,14 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 
 u64 unfinished_waits;
 
-/* Of each task when recording ends: what it has waited so far, on whichever CPU this is. */
+/* When recording ends: records how long a task has waited so far, as an event of this CPU. */
 static __always_inline void off_cpu_stop(struct task_struct *task)
 {
 	if (is_blocking(task, task->__state) && off_cpu_end(task, bpf_get_smp_processor_id()))
 		unfinished_waits++;
 }
 
-/* Who ends the waiting of a task. The value is how long it has waited. */
+/* Records the task or interrupt that ends a wait. The value is the length of the wait. */
 static __always_inline bool off_cpu_wake(void *ctx, const struct task_struct *task)
 {
 	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT, .is_waker = true};

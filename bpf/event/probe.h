@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User functions. The task is about to run the instruction under the probe out of its place, so no
- * callback could answer later: the registers would be others. What cannot be walked at once is
- * saved for user space, and learned (steps_request). (Programs that may sleep could unwind here,
- * but on 6.18 they were now and then not run for any hit of a task, which nobody counts.)
+ * User functions. The task is about to run a copy of the instruction under the probe, so a callback
+ * would find other registers. A stack that cannot be walked at once is saved for user space, and
+ * its rules are found for the next time (steps_request). (Programs that may sleep could unwind
+ * here, but on 6.18 they were sometimes not run for any hit of a task, and no counter shows that.)
  */
 #ifndef BPF_PROBE_H
 #define BPF_PROBE_H

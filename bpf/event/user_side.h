@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user side of an event: its stack, or the cookie of one, and the sampled pc in front of it.
+ * The user part of an event: its stack, or the cookie of a stack, and the sampled pc in front of
+ * it.
  *
- * What is known and readable is walked at the event itself, which saves the deferral; the first
- * unknown step or missing page has the stack unwound later. By frame pointers only if that was
- * asked for.
+ * The walk at the event uses known rules and readable memory, which saves the deferral; at the
+ * first unknown step or missing page the stack is left to be unwound later. Frame pointers are used
+ * only on request.
  */
 #ifndef BPF_USER_SIDE_H
 #define BPF_USER_SIDE_H
@@ -24,7 +25,7 @@
 
 struct user_side {
 	struct stack_field field;
-	u64 leaf; /* of a sample in user mode */
+	u64 leaf; /* frame of a sample in user mode */
 };
 
 static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
@@ -43,19 +44,21 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 	return side;
 }
 
-/* Its registers may be half those of the program that the signal interrupted. */
+/*
+ * True in rt_sigreturn: the registers may be half those of the program that the signal interrupted.
+ */
 static __always_inline bool is_in_sigreturn(void)
 {
 	return current_regs()->orig_ax == __NR_rt_sigreturn;
 }
 
-/* Of an event between a breakpoint and its probe's. */
+/* True if the event hit between a breakpoint and its probe's handler. */
 static __always_inline bool is_in_trap(const struct hit *hit)
 {
 	return is_at_trap(hit->user_pc | hit->is_probe);
 }
 
-/* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
+/* The stack of this system call if it was taken at the entry, as a STACK_FIELD_WORD(); else 0. */
 __noinline u64 ready_field(void)
 {
 	u32 tid = current_tid();
@@ -71,7 +74,9 @@ __noinline u64 ready_field(void)
 	return STACK_FIELD_WORD(deferral->ready, STATE_ID);
 }
 
-/* What is there without a walk. */
+/*
+ * The user stack if it is known without unwinding (execve, or taken at system call entry); else 0.
+ */
 static __always_inline u64 field_ready(void)
 {
 	u64 word = execve_field();
@@ -79,7 +84,9 @@ static __always_inline u64 field_ready(void)
 	return word || !config.user_at_syscall ? word : ready_field();
 }
 
-/* scratch->search is in the task's address space. */
+/*
+ * Requests a stack that the walk could not finish. scratch->search is in the task's address space.
+ */
 static __always_inline struct stack_field user_request(const struct hit *hit,
 						       struct scratch *scratch, u32 cpu)
 {
@@ -95,7 +102,7 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
 
-/* A global function: it is verified once, for all programs' walks. */
+/* Counts the result of a walk. A global function: verified once for all programs. */
 __noinline int walk_count(struct scratch *scratch)
 {
 	u32 stop;
@@ -112,7 +119,10 @@ __noinline int walk_count(struct scratch *scratch)
 	return 0;
 }
 
-/* The registers with which the task left user mode are those that an event interrupted there. */
+/*
+ * The user part by unwind tables. The registers with which the task left user mode are also those
+ * that an event in user mode interrupted.
+ */
 static __always_inline struct user_side user_unwound(const struct hit *hit, struct scratch *scratch,
 						     u32 cpu)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the kernel hands to a program that prints when somebody reads. */
+/* The types that the kernel passes to a program which prints when a file is read. */
 #ifndef BPF_ITERATOR_H
 #define BPF_ITERATOR_H
 
@@ -18,7 +18,7 @@ struct bpf_iter_meta {
 	u64 seq_num;
 };
 
-/* The part that the contexts of all iterators share. */
+/* The members that the contexts of all iterators share. */
 struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few fields of kernel structures that the programs read. libbpf relocates every access to
- * where the running kernel has the field (CO-RE), so neither order nor offsets here mean anything.
+ * The few fields of kernel structures that the programs read. libbpf relocates every access to the
+ * field's place in the running kernel (CO-RE), so order and offsets here have no meaning.
  */
 #ifndef BPF_KERNEL_TYPES_H
 #define BPF_KERNEL_TYPES_H
@@ -10,7 +10,7 @@
 
 #define PF_EXITING 4U
 
-/* Named by callbacks only. libbpf wants a definition. */
+/* Only named by callbacks; libbpf needs a definition. */
 struct bpf_map {
 };
 
@@ -34,12 +34,12 @@ struct mm_context {
 	void *vdso;
 };
 
-/* Since 6.13; an int before, absent before 6.4. */
+/* mm_lock_seq: since 6.13 this struct, since 6.4 an int, absent before. */
 struct seqcount {
 	u32 sequence;
 };
 
-/* User probes: where the copies of probed instructions are. */
+/* User probes: the memory with the copies of probed instructions. */
 struct xol_area {
 	unsigned long vaddr;
 };
@@ -63,7 +63,7 @@ struct mm_struct {
 	struct seqcount mm_lock_seq;
 };
 
-/* With PREEMPT_RT. */
+/* mmap_lock with PREEMPT_RT. */
 struct rwbase_rt {
 	struct {
 		int counter;
@@ -95,7 +95,10 @@ struct kuid {
 	u32 val;
 };
 
-/* Its owner made it, and may be of another one: only that of the outermost is who they are. */
+/*
+ * A user namespace. Its owner may be a user of another user namespace; the owner of an outermost
+ * one is a user of the initial namespace.
+ */
 struct user_namespace {
 	struct user_namespace *parent;
 	int level; /* 0: the initial one */
@@ -127,7 +130,7 @@ struct timespec64 {
 	long tv_nsec;
 };
 
-/* When a file was last written: before 6.7, before 6.11, and since. */
+/* The modification time of a file: before 6.7, before 6.11, and since. */
 struct inode___mtime {
 	struct timespec64 i_mtime;
 };
@@ -160,7 +163,7 @@ struct vm_operations_struct;
 struct userfaultfd_ctx;
 
 struct vm_userfaultfd_ctx {
-	struct userfaultfd_ctx *ctx; /* only in kernels that have them */
+	struct userfaultfd_ctx *ctx; /* exists with CONFIG_USERFAULTFD */
 };
 
 struct vm_area_struct {
@@ -169,7 +172,7 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
-	u32 vm_lock_seq; /* since 6.4: mm_lock_seq as it was when the mapping was changed last */
+	u32 vm_lock_seq; /* since 6.4: mm_lock_seq at the last change of the mapping */
 	void *anon_vma;
 	const struct vm_operations_struct *vm_ops;
 	unsigned long vm_pgoff;
@@ -180,7 +183,7 @@ struct thread_info {
 	u32 status;
 };
 
-/* A return address that a probe at a return has replaced, and the stack word that held it. */
+/* A return address that a return probe has replaced, and the stack word that held it. */
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;
@@ -200,7 +203,7 @@ struct kernfs_node {
 
 struct cgroup {
 	struct kernfs_node *kn;
-	void *root; /* of its hierarchy */
+	void *root; /* root of its hierarchy */
 };
 
 /* The cgroups of a task, one in each hierarchy. */
@@ -217,26 +220,28 @@ struct signal_struct {
 };
 
 struct ns_common {
-	unsigned int inum; /* of its file in /proc/PID/ns */
+	unsigned int inum; /* inode of its file in /proc/PID/ns */
 };
 
 struct pid_namespace {
 	struct ns_common ns;
 };
 
-/* What a task is called at one level of namespaces. */
+/* The id of a task at one level of namespaces. */
 struct upid {
 	int nr;
 	struct pid_namespace *ns;
 };
 
 struct pid {
-	unsigned int level; /* of its own namespace, which is the last of `numbers` */
+	unsigned int level; /* level of the task's own namespace, the last of `numbers` */
 	struct upid numbers[1];
 };
 
-/* Its processor's part. fsbase is that of the last system call that has set it, and of the last
- * time that the task did not run. */
+/*
+ * The CPU's part of a task. fsbase is the value of the last system call that set it, or of the last
+ * time that the task was switched out.
+ */
 struct thread_struct {
 	unsigned long fsbase;
 };
@@ -265,10 +270,10 @@ struct bpf_iter_meta;
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
-	struct task_struct *task; /* NULL: behind the last one */
+	struct task_struct *task; /* NULL: after the last task */
 };
 
-/* As the kernel names its registers: programs are given the names of user space. */
+/* struct pt_regs with the kernel's names; programs see the names of user space. */
 struct pt_regs___kernel {
 	unsigned long r15;
 	unsigned long r14;

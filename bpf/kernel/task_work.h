@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's way to call back in a task before it returns to user mode. There are two forms of
- * it: 6.18 and 6.19 take a last argument that the verifier fills in, from 7.0 on it is not written
- * any more. A kernel has one of them or none, and the verifier removes what is behind the others.
- * Programs are kept away from all by a constant where the kernel's does not work.
+ * Task work: the kernel calls back in a task before it returns to user mode. The kfunc has two
+ * forms: 6.18 and 6.19 take a last argument that the verifier fills in; from 7.0 on the argument is
+ * gone. A kernel has one form or neither, and the verifier removes calls of an absent form. On a
+ * kernel whose task work is broken, a constant keeps programs from calling it.
  *
- * The kernels of the second form still name the first one, with another prototype. What libbpf
- * makes of that: capture/feature/task_work.h.
+ * Kernels with the second form still name the first one, with another prototype; for libbpf's view
+ * of this see capture/feature/task_work.h.
  */
 #ifndef BPF_TASK_WORK_H
 #define BPF_TASK_WORK_H
@@ -20,7 +20,10 @@
 #include "deferral.h"
 #include "kernel_types.h"
 
-/* Found in a map's value by this name. The kernel's headers have it from 6.18 on. */
+/*
+ * The kernel finds this struct in a map's value by its name. The kernel's headers have it since
+ * 6.18.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
 struct bpf_task_work {
 	u64 opaque;
@@ -28,9 +31,9 @@ struct bpf_task_work {
 #endif
 
 /*
- * What the kernel calls back by. It is free again only after its callback has returned, so each
- * task has two in turn, and a callback begins by giving the turn to the other: a work that is busy
- * is then always one that will still run.
+ * One scheduled callback. It is free again only after the callback has returned. Each task has two
+ * that take turns, and a callback begins by giving the turn to the other: a busy work is then
+ * always one that will still run.
  */
 struct deferral_work {
 	struct bpf_task_work work;
@@ -44,8 +47,10 @@ extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct b
 					      void *map, task_work_callback *callback,
 					      void *aux) __ksym __weak;
 
-/* Has `callback` called in the current task. 0; -EBUSY: `work` is scheduled already; or -errno. A
- * macro: the verifier wants map and callback as constants. */
+/*
+ * Schedules `callback` in the current task. 0; -EBUSY: `work` is scheduled already; or another
+ * -errno. A macro, because the verifier needs map and callback as constants.
+ */
 #define task_work_schedule(work, map, callback)                                                    \
 	({                                                                                         \
 		struct task_struct *task_work_task = (void *)bpf_get_current_task_btf();           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a task is called at each level of PID namespaces, from the initial one (0) to its own. */
+/* The ids of a task at each level of PID namespaces, from the initial one (0) to its own. */
 #ifndef BPF_UPID_H
 #define BPF_UPID_H
 
@@ -7,7 +7,7 @@
 
 #include "kernel_types.h"
 
-/* There are as many as the level of the task's own namespace, and one more. */
+/* The entry of a level, which must not exceed the level of the task's own namespace. */
 static __always_inline struct upid *upid_at(struct pid *pid, u32 level)
 {
 	return (void *)pid + bpf_core_field_offset(struct pid, numbers) +

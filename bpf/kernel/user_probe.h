@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel's user probes change in a task, ours and those of other tools, undone: for a walk
- * the program is as it was built.
+ * Undoes the changes that user probes make in a task, ours and those of other tools: a walk sees
+ * the program as it was built.
  *
- * An instruction under a probe runs as a copy, in memory of the kernel's ([uprobes]). A function
- * with a probe at its return returns to that memory; the kernel keeps the true return addresses in
- * a list, each with the address of the stack word that it took it from.
+ * An instruction under a probe runs as a copy, in memory of the kernel ([uprobes]). A function with
+ * a probe at its return returns into that memory; the kernel keeps the true return addresses in a
+ * list, each with the address of the stack word that held it.
  */
 #ifndef BPF_USER_PROBE_H
 #define BPF_USER_PROBE_H
@@ -20,10 +20,10 @@
 #define INSTRUCTION_BYTES_MAX 16
 #define BREAKPOINT 0xcc
 #define BREAKPOINT_BYTES 1
-#define EXCEPTION (-1) /* no system call, or an interrupt */
+#define EXCEPTION (-1) /* orig_ax of an exception or interrupt: no system call */
 #define PROBE_AREA_BYTES 4096
 #define RETURN_SAVES_BYTES 24
-#define PROBED_RETURNS_MAX 64 /* of one task: the kernel's MAX_URETPROBE_DEPTH */
+#define PROBED_RETURNS_MAX 64 /* per task: the kernel's MAX_URETPROBE_DEPTH */
 
 static __always_inline struct xol_area *probe_area(struct mm_struct *mm)
 {
@@ -32,7 +32,7 @@ static __always_inline struct xol_area *probe_area(struct mm_struct *mm)
 	return BPF_CORE_READ(mm, uprobes_state.xol_area);
 }
 
-/* Whether an address is where the kernel has the copies of an address space. */
+/* True if `start` is the address of the probe area of an address space. */
 static __always_inline bool is_probe_area(struct mm_struct *mm, u64 start)
 {
 	struct xol_area *area = probe_area(mm);
@@ -40,7 +40,7 @@ static __always_inline bool is_probe_area(struct mm_struct *mm, u64 start)
 	return area && BPF_CORE_READ(area, vaddr) == start;
 }
 
-/* Of the current task, or NULL: no probe was ever hit by it. */
+/* The probes of the current task, or NULL: no probe has hit the task. */
 static __always_inline const struct uprobe_task *current_probes(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
@@ -53,8 +53,7 @@ struct place {
 	u64 sp;
 };
 
-/* Whether an address is in the memory that the kernel has for probes in the current task, which has
- * been hit by one. */
+/* True if an address is in the probe area of the current task, which has been hit by a probe. */
 static __always_inline bool is_of_probes(u64 address)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
@@ -64,21 +63,21 @@ static __always_inline bool is_of_probes(u64 address)
 	return start && address - start < PROBE_AREA_BYTES;
 }
 
-/* Of the current task, with which it entered the kernel. */
+/* The registers with which the current task entered the kernel. */
 static __always_inline const struct pt_regs___kernel *current_regs(void)
 {
 	return (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
 /*
- * Where the current task is in its program, by the registers with which it entered the kernel. In a
- * copy it is at what was copied. In what a probed return goes to instead, which saves registers
- * before it calls the kernel, it is with the caller: the function has returned. (Behind that call
- * the list has forgotten it.)
+ * Finds the place of the current task in its program, by the registers with which it entered the
+ * kernel. In a copied instruction, the place is the original instruction. In the trampoline of a
+ * probed return, which saves registers before it calls the kernel, the place is the caller: the
+ * function has returned. (Behind that call the kernel's list has no entry for it.)
  *
- * A global function: it is verified by itself, and the field of a typed task is the fastest to
- * read. For each pointer that is loaded in this way the verifier looks through all names of the
- * kernel's types, half a millisecond long: what is seldom needed is read by address. Returns 0.
+ * A global function: verified by itself. The field of a typed task is the fastest to read. For each
+ * pointer that is loaded in this way the verifier looks through all names of the kernel's types,
+ * which takes half a millisecond, so rarely needed fields are read by address. Returns 0.
  */
 __noinline int program_place(struct place *place)
 {
@@ -122,10 +121,10 @@ __noinline u64 program_pc(void)
 }
 
 /*
- * Whether the registers with which the current task entered the kernel may be those of a
- * breakpoint's trap, whose pc is behind the instruction that did not run yet. Or it is one byte
- * long and the kernel has just run it: only when it is done with the probe is the pc as it seems.
- * Not if the event itself says where the task is.
+ * True if the registers with which the current task entered the kernel may be those of a
+ * breakpoint's trap. Their pc is then behind an instruction that has not run; or the instruction is
+ * one byte long and the kernel has just run it, so that the pc is right only after the kernel is
+ * done with the probe. False if the event itself knows the place.
  */
 __noinline int is_at_trap(u64 place_known)
 {
@@ -156,8 +155,7 @@ static long probed_return_step(u32 i, struct probed_return *search)
 	return search->pc != 0;
 }
 
-/* The return address of the current task that the kernel has replaced in a word of its stack; 0:
- * none. */
+/* The return address that the kernel has replaced in a stack word of the current task; 0: none. */
 __noinline u64 probed_return(u64 word)
 {
 	const struct uprobe_task *probes = current_probes();

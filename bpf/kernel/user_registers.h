@@ -23,8 +23,11 @@ static __always_inline u64 thread_pointer(void)
 	return bpf_core_field_exists(task->thread.fsbase) ? task->thread.fsbase : 0;
 }
 
-/* Of the current task where it entered the kernel, which are also those that an event in user mode
- * interrupted. Returns whether it runs 32-bit code. A global function: it is verified by itself. */
+/*
+ * Reads the user registers of the current task at its entry into the kernel; an event in user mode
+ * interrupted the same registers. Returns 1 if the task runs 32-bit code. A global function:
+ * verified by itself.
+ */
 __noinline int registers_of_current(struct unwind_registers *registers)
 {
 	const struct pt_regs___kernel *regs = current_regs();

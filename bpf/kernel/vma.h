@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which mapping of the current task an address lies in, from any context, without a lock.
+ * Finds the mapping of the current task that contains an address, in any context, without a lock.
  *
- * bpf_find_vma() takes the mmap lock and, in an interrupt, succeeds once and costs 10 us. The
- * kernel keeps a process's mappings in a maple tree (lib/maple_tree.c, since 6.1) that its own page
- * fault path walks under RCU; this walk does the same with fault-proof reads.
+ * bpf_find_vma() takes the mmap lock; in an interrupt it succeeds once and costs 10 us. The kernel
+ * keeps the mappings of a process in a maple tree (lib/maple_tree.c, since 6.1). Its own page fault
+ * path walks the tree under RCU; this walk does the same with fault-proof reads.
  *
- * Another thread may change the mappings meanwhile. To split or join mappings, the kernel writes
- * first what a mapping says of itself (its begin and end, then its offset in the file) and then the
- * tree. So a mapping counts only while both say the same, and its file only if it was mapped still
- * after all was read of it; otherwise nothing is known of the address, and the caller may look
- * again.
+ * Another thread may change the mappings meanwhile. To split or join mappings, the kernel first
+ * writes the fields of a mapping (begin and end, then its offset in the file) and then the tree. A
+ * mapping therefore counts only while its fields and the tree agree, and its file only if it is
+ * still mapped after all was read. Otherwise the address has no known mapping, and the caller may
+ * look again.
  *
- * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type, and the
- * root is marked as a node (a tree of one entry has none). A node has pivots and slots: slot i
- * covers addresses up to pivot[i], a zero pivot (but the first) ends them, the last slot has none.
- * Its first word is its parent.
+ * A node is 256 bytes and aligned to that. The low byte of a pointer to a node holds its type, and
+ * the root has a mark of a node (a tree of one entry has no node). A node has pivots and slots:
+ * slot i covers addresses up to pivot[i]; a zero pivot (except the first) ends the pivots; the last
+ * slot has no pivot. The first word of a node is its parent.
  */
 #ifndef BPF_VMA_H
 #define BPF_VMA_H
@@ -29,7 +29,7 @@
 #define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
 #define MAPLE_NODE(entry) ((entry) & ~255ULL)
 #define MAPLE_ROOT_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
-#define MAPLE_CHANGED 1 /* no address */
+#define MAPLE_CHANGED 1 /* a result that is no address */
 #define MAPLE_LEAF_64 1
 #define MAPLE_ARANGE_64 3
 #define MAPLE_LEVELS_MAX 8
@@ -40,8 +40,10 @@
 #define VM_SHARED 8UL
 #define VM_HUGETLB 0x400000UL
 
-/* The index of the slot that covers the address, in search->node. Narrows search->entry to the
- * slot's range. */
+/*
+ * The index of the slot that covers the address, in search->node. Narrows search->entry to the
+ * slot's range.
+ */
 __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 address)
 {
 	u32 pivots = arange ? bpf_core_field_size(struct maple_arange_64, pivot) / 8
@@ -68,8 +70,10 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 	return first_slot + i;
 }
 
-/* The kernel marks a node that it takes out of the tree, by making it its own parent, before it
- * writes the list of what is to be freed over the node's first pivots. */
+/*
+ * True if a node is part of the tree. The kernel marks a node that it removes by making it its own
+ * parent, before it overwrites the node's first pivots with the list of memory to be freed.
+ */
 static __always_inline bool is_node_of_tree(u64 node)
 {
 	u64 parent;
@@ -78,7 +82,7 @@ static __always_inline bool is_node_of_tree(u64 node)
 	       MAPLE_NODE(parent) != node;
 }
 
-/* Copies a node to search->node. False: it is not in the tree any more. */
+/* Copies a node to search->node. False: the node is no longer part of the tree. */
 static __always_inline bool maple_node_read(struct vma_search *search, u64 entry)
 {
 	u64 node = MAPLE_NODE(entry);
@@ -87,8 +91,10 @@ static __always_inline bool maple_node_read(struct vma_search *search, u64 entry
 	       is_node_of_tree(node);
 }
 
-/* What the tree has at an address of search->vma.space: 0 for a gap, MAPLE_CHANGED if it is being
- * changed there. */
+/*
+ * The tree's entry for an address of search->vma.space; 0: a gap; MAPLE_CHANGED: the tree is being
+ * changed there.
+ */
 static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
@@ -118,8 +124,10 @@ static __always_inline bool is_range_of(struct vm_area_struct *vma, const struct
 	       BPF_CORE_READ(vma, vm_end) == search->entry.end;
 }
 
-/* Makes search->entry what an address of search->vma.space lies in. False: a gap, or, if entry.vma
- * is not 0, a mapping that is just being changed. */
+/*
+ * Sets search->entry to the entry of an address of search->vma.space. False: a gap; or, if
+ * entry.vma is not 0, a mapping that is being changed.
+ */
 __noinline bool vma_find(struct vma_search *search, u64 address)
 {
 	struct vm_area_struct *vma;
@@ -139,7 +147,7 @@ __noinline bool vma_find(struct vma_search *search, u64 address)
 	return is_range_of(vma, search);
 }
 
-/* Whether the tree has the mapping found last still: then its file has not been freed meanwhile. */
+/* True if the mapping found last is still in the tree: its file has not been freed meanwhile. */
 static __always_inline bool is_mapped_still(const struct vma_search *search)
 {
 	u64 vma;

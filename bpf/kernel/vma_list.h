@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All executable mappings of an address space, by address. The maple tree (bpf/kernel/vma.h) is
- * walked leaf by leaf: the pivots on the way down to a leaf say which address is its last, and the
- * next leaf covers the one behind that.
+ * Lists all executable mappings of an address space, by address. The maple tree (bpf/kernel/vma.h)
+ * is walked leaf by leaf: the pivots on the way down to a leaf give its last address, and the next
+ * leaf covers the address behind it.
  */
 #ifndef BPF_VMA_LIST_H
 #define BPF_VMA_LIST_H
@@ -26,7 +26,7 @@ __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	if (!MAPLE_ROOT_IS_NODE(entry))
 		return 0;
-	search->entry = (struct vma_entry){}; /* the end of all addresses is 0 */
+	search->entry = (struct vma_entry){}; /* `end` 0 stands for the end of all addresses */
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
 		if (!maple_node_read(search, entry))
 			return 0;
@@ -40,9 +40,9 @@ __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 }
 
 /*
- * The executable mapping in slot `i` of the leaf in search->node that begins between `from` and
- * `last`: its first address, or 0. Slots behind the leaf's last hold anything, also what has
- * moved to the next leaf.
+ * The first address of the executable mapping in slot `i` of the leaf in search->node, if the
+ * mapping begins between `from` and `last`; else 0. Slots behind the leaf's last used one hold
+ * garbage, also mappings that have moved to the next leaf.
  */
 __noinline u64 vma_leaf_code(struct vma_search *search, u32 i, u64 from, u64 last)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The build id of a file, read where it is mapped: files are deleted, and a started instance may be
+ * The build id of a file, read from its mapping: files are deleted, and a running instance may be
  * read much later.
  *
- * A process can write to its own copy of the pages. So they count only if they were not written to
- * (see file_memory.h), and everybody else's mappings of the file say the same. What cannot be read
- * now, because a page is not there, is tried again when the mapping is looked for again, for so
- * long: a file with a breakpoint is written to wherever it is mapped. Its own build id user space
- * reads.
+ * A process can write to its own copy of the pages. The pages therefore count only if they were not
+ * written to (see file_memory.h); then other mappings of the file show the same. If a page is
+ * missing now, the read is tried again at later searches for the mapping, BUILD_ID_LOOKS_MAX times:
+ * a file with a breakpoint has written pages wherever it is mapped, and user space reads the build
+ * id of such a file.
  *
- * Looking takes more of the stack than is left where mappings are met, in the middle of a walk: it
- * is done after it.
+ * Reading needs more BPF stack than is left where mappings are met, in the middle of a walk, so it
+ * is done after the walk.
  */
 #ifndef BPF_BUILD_ID_H
 #define BPF_BUILD_ID_H
@@ -25,7 +25,9 @@ CORE_INLINE bool elf_read(u64 address, void *buffer, u32 bytes)
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
-/* The mapping with the file's first bytes, which search->entry is, shows what the file has. */
+/*
+ * True if the mapping search->entry, with the file's first bytes, shows the contents of the file.
+ */
 static __always_inline bool is_as_in_file(const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
@@ -45,7 +47,10 @@ static __always_inline void build_id_keep(struct mapping_record *record,
 	atomic_store_release(&record->build_id_bytes, found->id_bytes ?: MAPPING_NO_BUILD_ID);
 }
 
-/* Of the file whose first bytes search->entry maps. A global function: it is verified by itself. */
+/*
+ * Reads the build id of the file whose first bytes search->entry maps. A global function: verified
+ * by itself.
+ */
 __noinline int build_id_read(struct vma_search *search, struct mapping_record *record)
 {
 	struct elf_build_id found = {};
@@ -71,9 +76,11 @@ static __always_inline int build_id_look_in(struct vma_search *search,
 	return build_id_read(search, record);
 }
 
-/* Reads the build id of the file that is mapped at an address. A mapping without a file is noted
- * for a comparison with the file beside it instead (moved_want()). -EAGAIN: there is no build id to
- * read. */
+/*
+ * Reads the build id of the file that is mapped at an address. A mapping without a file is noted
+ * for a comparison with the file beside it instead (moved_want()). -EAGAIN: no build id can be
+ * read.
+ */
 __noinline int build_id_lookup(struct vma_search *search, u64 address)
 {
 	struct mapping_record *record;
@@ -105,7 +112,7 @@ static long build_id_take(u32 i, struct vma_search **context)
 	return 0;
 }
 
-/* After a walk: what is to be done for mappings that it met first. */
+/* After a walk: handles the mappings that the walk has noted. */
 static __always_inline void build_ids_take(struct vma_search *search)
 {
 	if (!search->unread_count)

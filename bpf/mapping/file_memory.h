@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whether what a rule was made from is what the file says.
+ * Checks that the memory from which a rule was made shows the contents of the file.
  *
  * A rule serves all processes that map the file, but a process can write to its own copy of the
- * tables, or map other things where they belong. So what is read for a rule is noted, and seen to
- * before the rule is kept: all of it lies in mappings of the file, from where its program headers
- * say, that were never written to, and nothing was mapped since the walk began. Once something else
- * was read no rule is kept to the end of the walk, because the unwinder goes on using what it has
- * read of an image. Nor for all, once something was read that may have been written to: but of such
- * a rule the process itself may have the use (a breakpoint is written, too).
+ * tables, or map other memory in their place. All reads for a rule are therefore noted and checked
+ * before the rule is kept: they lie in mappings of the file, at the places that its program headers
+ * name, the mappings were never written to, and the mappings have not changed since the walk began.
+ * After a read of foreign memory no rule is kept until the end of the walk, because the unwinder
+ * goes on using what it has read of an image. After a read of memory that may have been written to,
+ * no rule is kept for all processes, but the rule may serve this process alone (a breakpoint is
+ * written, too).
  *
- * The kernel gives a mapping an anon_vma when it is to hold the first page of its own. Writing
- * needs mprotect(), which moves mm_lock_seq; or a debugger, against whom the order of the checks
- * helps: they come after the reads.
+ * The kernel gives a mapping an anon_vma when the mapping is to hold its first private page. A
+ * write needs mprotect(), which changes mm_lock_seq, or a debugger. The order of the checks guards
+ * against debuggers: the checks come after the reads.
  */
 #ifndef BPF_FILE_MEMORY_H
 #define BPF_FILE_MEMORY_H
@@ -20,25 +21,27 @@
 #include "unwind/unwind_image.h"
 #include "user_mapping.h"
 
-#define FILE_READS_MAX 32    /* apart from one another; a power of two */
-#define FILE_READS_NEAR 4096 /* bytes between two that count as one */
-#define FILE_PARTS_MAX 4     /* mappings that one range of reads lies in */
+#define FILE_READS_MAX 32    /* separate ranges; a power of two */
+#define FILE_READS_NEAR 4096 /* largest gap, in bytes, between reads of one range */
+#define FILE_PARTS_MAX 4     /* the most mappings that one range may lie in */
 
 struct file_reads {
-	u32 is_noted;	/* what is read becomes a rule */
-	u32 is_altered; /* not all that was read is the file's */
-	u32 is_written; /* not all of it is as the file has it */
+	u32 is_noted;	/* 1: the current reads make a rule */
+	u32 is_altered; /* 1: some of the memory read is not the file's */
+	u32 is_written; /* 1: some of the memory read may have been written to */
 	u32 count;
 	u32 checked;
 	u32 reserved;
-	u64 at; /* what is checked: from here */
+	u64 at; /* begin of the range that is left to check */
 	u64 end;
-	struct mapping_key key; /* of the file there */
-	/* The last mapping that was the file's: while mappings stay as they are, only a write can
-	 * have changed what it shows. */
+	struct mapping_key key; /* key of the file that is mapped there */
+	/*
+	 * The last mapping that passed the check: while the mappings do not change, only a write
+	 * can have changed its contents.
+	 */
 	u64 sure_vma;
 	u64 sure_start;
-	u64 sure_end; /* 0: none */
+	u64 sure_end; /* 0: no such mapping */
 	u64 sure_image;
 	struct {
 		u64 start;
@@ -46,7 +49,7 @@ struct file_reads {
 	} range[FILE_READS_MAX];
 };
 
-/* What is known is forgotten: another process may come. */
+/* Resets the state for a walk of any process. */
 static __always_inline void file_reads_begin(struct file_reads *reads)
 {
 	reads->is_noted = 0;
@@ -57,8 +60,10 @@ static __always_inline void file_reads_begin(struct file_reads *reads)
 	reads->sure_end = 0;
 }
 
-/* Notes a read: near the latest one, or apart from it, or, if there is no room, with all that lies
- * between the two. */
+/*
+ * Notes a read. It joins the latest range if it is near, else begins a new range; without room it
+ * extends the latest range over all bytes in between.
+ */
 static __always_inline void file_reads_add(struct file_reads *reads, u64 start, u32 bytes)
 {
 	u64 end = start + bytes;
@@ -87,7 +92,7 @@ __noinline int file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
 	return 0;
 }
 
-/* The same while reads are noted. */
+/* Notes a read while is_noted is set. */
 __noinline int file_reads_follow(struct file_reads *reads, u64 start, u32 bytes)
 {
 	if (reads && reads->is_noted)
@@ -101,7 +106,10 @@ static __always_inline bool same_key(const struct mapping_key *a, const struct m
 	       a->since == b->since && a->generation == b->generation;
 }
 
-/* Whether search->entry is of the file of search->vma, and not to be written to. */
+/*
+ * True if search->entry maps the file of search->vma and is not writable. Sets is_written if the
+ * mapping may hold private pages.
+ */
 static __always_inline bool is_as_filed(struct file_reads *reads, const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
@@ -150,7 +158,7 @@ static __always_inline bool is_sure(const struct file_reads *reads, const struct
 	       search->vma.image == reads->sure_image && !BPF_CORE_READ(vma, anon_vma);
 }
 
-/* One mapping of a range. */
+/* Checks one mapping of a range. */
 static long file_part_check(u32 i, struct file_check *check)
 {
 	struct vma_search *search = check->search;
@@ -197,7 +205,7 @@ static __always_inline bool is_mapped_anew(const struct vma_search *search)
 		       search->vma.space.sequence;
 }
 
-/* Whether all that was noted is the file's, which search->vma is of. */
+/* True if all noted reads were of the file of search->vma. */
 static __always_inline bool file_reads_hold(struct file_reads *reads, struct vma_search *search,
 					    const struct unwind_image *image)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whether a page of the current task that is not there may be waited for.
+ * Decides whether a walk may wait for a page of the current task that is not in memory.
  *
- * A program that sleeps does so within RCU tasks trace, and until it wakes up nobody on the machine
- * frees a BPF program or closes a perf event with one. So it waits for disks, but not for what
- * somebody else answers for: a file system's server, which may be any user's process, userfaultfd,
- * and the lock of the memory, under which another thread may wait for a server. It is said of the
- * memory as it is now: who changes it between that and the fault can have the fault wait still.
+ * A program that sleeps does so within RCU tasks trace; until it wakes up, the whole machine can
+ * free no BPF program and close no perf event with one. A walk therefore waits for disks, but not
+ * for memory that depends on other parties: the server of a file system, which may be any user's
+ * process; userfaultfd; and mmap_lock, under which another thread may wait for a server. The
+ * decision holds for the memory as it is now: a process that changes its memory before the fault
+ * can still make the fault wait.
  */
 #ifndef BPF_MISSING_PAGE_H
 #define BPF_MISSING_PAGE_H
@@ -16,12 +17,12 @@
 
 #define S_IFMT 0170000
 #define S_IFREG 0100000
-#define PAGE_BITS 12			    /* or more */
-#define WAIT_LOOKS_MAX 8		    /* at memory that is being changed */
-#define LOCK_IS_WANTED 3		    /* rwsem.count: written under it, or waited for */
+#define PAGE_BITS 12	 /* pages may be larger */
+#define WAIT_LOOKS_MAX 8 /* tries while the memory is being changed */
+#define LOCK_IS_WANTED 3 /* bits of rwsem.count: held by a writer, or with waiters */
 #define NAME_VIRTIOFS 0x73666f6974726976ULL /* "virtiofs" */
 
-/* A FUSE that the hypervisor answers for. */
+/* True for virtiofs: a FUSE file system that the hypervisor answers for. */
 static __always_inline bool is_virtiofs(struct super_block *mounted)
 {
 	u64 name = 0;
@@ -30,7 +31,10 @@ static __always_inline bool is_virtiofs(struct super_block *mounted)
 	return name == NAME_VIRTIOFS;
 }
 
-/* What is mounted in a user namespace is its owner's, whatever file system it is. */
+/*
+ * True if other parties answer for a file system. Any file system that is mounted in a user
+ * namespace is in its owner's hands.
+ */
 static __always_inline bool is_of_others(struct super_block *mounted)
 {
 	return BPF_CORE_READ(mounted, s_user_ns, level) ||
@@ -43,15 +47,17 @@ static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 	       BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx);
 }
 
-/* Of a device somebody else may answer for, too. */
+/* True if only the kernel answers for a file: other parties may answer for a device, too. */
 static __always_inline bool file_is_answered(struct inode *inode)
 {
 	return !inode || ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
 			  !is_of_others(BPF_CORE_READ(inode, i_sb)));
 }
 
-/* Whether who wants to read under the lock of the memory has to wait (kernel/locking/rwsem.c; with
- * PREEMPT_RT rwbase_rt.c: there the count is negative while readers may enter). */
+/*
+ * True if a reader of mmap_lock would block (kernel/locking/rwsem.c; with PREEMPT_RT rwbase_rt.c:
+ * there the count is negative while readers may enter).
+ */
 static __always_inline bool is_lock_wanted(const struct vma_search *search)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
@@ -63,7 +69,10 @@ static __always_inline bool is_lock_wanted(const struct vma_search *search)
 	       BPF_CORE_READ(mm, mmap_lock.count.counter) & LOCK_IS_WANTED;
 }
 
-/* 1, 0, or -EAGAIN: the mapping is being changed, or one beside it. */
+/*
+ * 1: the page may be waited for; 0: it may not; -EAGAIN: the mapping, or a neighbour, is being
+ * changed.
+ */
 __noinline int missing_page_peek(struct vma_search *search, u64 address)
 {
 	bool is_mapping, may_wait;
@@ -90,7 +99,10 @@ static __always_inline bool page_may_wait(struct vma_search *search, u64 address
 	return answer == 1;
 }
 
-/* Of the first and the last byte of a read. Writes over search->entry. */
+/*
+ * True if the pages of the first and of the last byte of a read may be waited for. Overwrites
+ * search->entry.
+ */
 __noinline int missing_page_may_wait(struct vma_search *search, u64 first, u64 last)
 {
 	return search && page_may_wait(search, first) &&

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Anonymous mappings that hold code of a file (abi/moved_code.h): looked up where a mapping without
- * a file is met. */
+/*
+ * Anonymous mappings that hold code of a file (abi/moved_code.h): looked up where a mapping without
+ * a file is met.
+ */
 #ifndef BPF_MOVED_MAPPING_H
 #define BPF_MOVED_MAPPING_H
 
@@ -8,7 +10,7 @@
 #include "moved_code.h"
 #include "state/engine_maps.h"
 
-/* User space adds 1 when a mapping has become MOVED_FILE: what is cached of mappings is void. */
+/* User space adds 1 when a mapping has become MOVED_FILE: this makes all cached mappings void. */
 unsigned int moved_generation;
 
 /* Shared memory is never compared: other processes may write to it. */
@@ -17,7 +19,7 @@ static __always_inline bool may_be_moved(const struct vma_entry *entry)
 	return !(entry->flags & VM_SHARED);
 }
 
-/* Makes *key that of the mapping search->entry. */
+/* Sets *key to the key of the mapping search->entry. */
 static __always_inline void moved_key_of(struct moved_key *key, const struct vma_search *search)
 {
 	struct vm_area_struct *vma = (void *)search->entry.vma;
@@ -32,9 +34,9 @@ static __always_inline void moved_key_of(struct moved_key *key, const struct vma
 }
 
 /*
- * If the mapping search->entry, which is search->vma, is known to hold a part of a file, makes
- * search->vma that part. The number of the file's mapping, or 0. A function of its own, for its
- * stack: 6.1 takes a map's key from there only.
+ * If the mapping search->entry, which is also search->vma, is known to hold a part of a file, turns
+ * search->vma into that part. Returns the number of the file's mapping, or 0. Not inlined: on 6.1 a
+ * map's key must be on the function's own BPF stack.
  */
 __noinline u32 moved_number(struct vma_search *search)
 {

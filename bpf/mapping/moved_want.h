@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Has user space compare an anonymous mapping with the file beside it (abi/moved_code.h). Programs
- * move what lies between two pages, so the rest of the code's segment, or the segment before or
- * behind it, is still a mapping of the file. Memory of compilers at run time mostly lies beside no
- * file.
+ * Requests that user space compare an anonymous mapping with the file beside it (abi/moved_code.h).
+ * Programs move memory between two pages, so the rest of the code's segment, or the segment before
+ * or behind it, is still a mapping of the file. Memory of just-in-time compilers mostly lies beside
+ * no file.
  *
- * It takes more of the stack than is left where mappings are met: it is done after a walk.
+ * The request needs more BPF stack than is left where mappings are met, so it is made after a walk.
  */
 #ifndef BPF_MOVED_WANT_H
 #define BPF_MOVED_WANT_H
 
 #include "user_mapping.h"
 
-/* Makes search->record.key that of the file which is mapped at an address, if one is. */
+/*
+ * Sets search->record.key to the key of the file that is mapped at an address. False: no file is
+ * mapped there.
+ */
 static __always_inline bool is_file_at(struct vma_search *search, u64 address)
 {
 	return !mapping_lookup(search, address) && search->record.key.kind == MAPPING_FILE;
 }
 
-/* Whether the mapping search->entry was met before; its key and what is known of it are noted. */
+/* True if the mapping search->entry was met before. Sets search->moved_key and search->moved. */
 __noinline int moved_begin(struct vma_search *search)
 {
 	struct moved_key key;
@@ -38,7 +41,7 @@ __noinline int moved_begin(struct vma_search *search)
 	return bpf_map_lookup_elem(&moved_code, &key) != NULL;
 }
 
-/* 6.1 takes key and value from the stack only. */
+/* Inserts search->moved. On 6.1 key and value must be on the BPF stack. */
 __noinline int moved_put(struct vma_search *search)
 {
 	struct moved_code moved;
@@ -52,8 +55,10 @@ __noinline int moved_put(struct vma_search *search)
 	return 0;
 }
 
-/* Notes the mapping search->entry, which has no file, for a comparison with the file beside it. The
- * function is global, so the verifier looks at it once. */
+/*
+ * Notes the mapping search->entry, which has no file, for a comparison with the file beside it. A
+ * global function: verified once.
+ */
 __noinline int moved_want(struct vma_search *search)
 {
 	bool is_file;

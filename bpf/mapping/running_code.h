@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files that running processes have mapped as code, before an event has met them: each gets its
- * number, and the number is printed, four bytes, for each mapping of it. User space makes the
- * unwind tables of these files before it records.
+ * The files that running processes have mapped as code, before an event has met them. Each file
+ * gets its number, and the program prints the number, four bytes, for each mapping. User space
+ * makes the unwind tables of these files before it records.
  *
  * The program is run for each task and walks the mappings without a lock, as the programs do at an
  * event (kernel/vma.h). The kernel's own iterator over mappings would wait for the lock of each
- * process, and any user can keep that lock for ever: a page fault in a file system that does not
- * answer, and a thread that waits to write.
+ * process, and any user can keep that lock for ever: with a page fault in a file system that does
+ * not answer, and a thread that waits to write.
  *
- * Half of all numbers are left to what events meet.
+ * Half of all numbers are left for the files that events meet.
  */
 #ifndef BPF_RUNNING_CODE_H
 #define BPF_RUNNING_CODE_H
@@ -19,13 +19,13 @@
 #include "user_frame.h"
 
 #define RUNNING_NUMBERS_MAX (MAPPINGS_MAX / 2)
-#define RUNNING_STEPS_MAX 4096 /* what they print fits into the kernel's buffer of a read */
+#define RUNNING_STEPS_MAX 4096 /* their output fits into the kernel's buffer of a read */
 #define RUNNING_PAGE 4096
 
-/* Working memory of the one process that reads. */
+/* Working memory of the one reading process. */
 struct running_walk {
 	struct vma_search search;
-	u64 from; /* the address up to which the process has been looked at; 0: no more */
+	u64 from; /* the next address to look at; 0: no more */
 };
 
 ARRAY_MAP(running_code, 1, struct running_walk);
@@ -35,7 +35,7 @@ struct running_visit {
 	struct seq_file *seq;
 };
 
-/* 0: none is left for what runs. */
+/* The number of a file; 0: no number is left for running processes. */
 static __always_inline u32 running_number(struct vma_search *search)
 {
 	const struct engine_state *engine = engine_current();
@@ -46,8 +46,10 @@ static __always_inline u32 running_number(struct vma_search *search)
 	return mapping_add(search, false);
 }
 
-/* The begin of the next executable mapping, or 0 if the leaf of walk->from has none. Moves
- * walk->from behind it. */
+/*
+ * The begin of the next executable mapping, or 0 if the leaf of walk->from has no more. Moves
+ * walk->from behind it.
+ */
 static __always_inline u64 running_next(struct running_walk *walk)
 {
 	u64 last = vma_leaf(&walk->search, walk->from), start;
@@ -80,7 +82,7 @@ static long running_step(u32 index, struct running_visit *visit)
 	return !walk->from;
 }
 
-/* All threads of a process share its mappings: the first one stands for them. */
+/* All threads of a process share its mappings: only the first thread is used. */
 SEC("iter/task")
 int number_running_code(struct bpf_iter__task *ctx)
 {

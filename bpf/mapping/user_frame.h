@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One user address as a position-independent frame, from the mappings of the current task. Mappings
- * found are kept in the scratch slot by page: in steady state a frame costs one look into that
- * memory and no look at the kernel's.
+ * One user address as a position-independent frame, from the mappings of the current task. Found
+ * mappings are cached in the scratch slot by page: in steady state a frame costs one look into that
+ * memory and no look into the kernel's.
  */
 #ifndef BPF_USER_FRAME_H
 #define BPF_USER_FRAME_H
@@ -13,10 +13,11 @@
 #define SEQUENCE_CHANGING 1U
 
 /*
- * Makes search->vma speak of a task's address space, and of no mapping yet. False: it has none.
+ * Sets search->vma.space to a task's address space, with no mapping yet. False: the task has no
+ * address space.
  *
- * What is cached counts as long as mm_lock_seq stands still. While it is odd the mappings are being
- * changed: `sequence` then matches no entry and makes none.
+ * Cached mappings are valid while mm_lock_seq stays the same. The number is odd while the mappings
+ * are being changed: `sequence` then matches no cached entry, and no entry is made.
  */
 static __always_inline bool address_space_of(struct vma_search *search, struct task_struct *task)
 {
@@ -33,13 +34,15 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
 	space->sequence = SEQUENCE_CHANGING;
 	if (bpf_core_field_exists(mm->mm_lock_seq))
 		space->sequence = mm->mm_lock_seq.sequence + 2 * moved_generation;
-	barrier_compiler(); /* the address is read back as a number: the verifier lets nobody
-			       calculate with a pointer */
+	/* the address is read back as a number: the verifier refuses arithmetic on a pointer */
+	barrier_compiler();
 	return true;
 }
 
-/* The same of the current task. A global function: for each pointer that is loaded off a typed task
- * the verifier looks through all names of the kernel's types, on every way that leads there. */
+/*
+ * The same for the current task. A global function: for each pointer that is loaded from a typed
+ * task the verifier looks through all names of the kernel's types, on every path that leads there.
+ */
 __noinline int address_space_enter(struct vma_search *search)
 {
 	return search && address_space_of(search, (void *)bpf_get_current_task_btf());
@@ -52,15 +55,17 @@ static __always_inline struct known_vma *cached_page(struct scratch *scratch, u6
 	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
 }
 
-/* Keeps scratch->search.vma as the mapping of an address. */
+/* Caches scratch->search.vma as the mapping of an address. */
 static __always_inline void page_keep(struct scratch *scratch, u64 address)
 {
 	if (!(scratch->search.vma.space.sequence & 1))
 		*cached_page(scratch, address) = scratch->search.vma;
 }
 
-/* Makes scratch->search.vma the mapping of an address: as mapping_find(), which it asks only
- * when the page is not cached. */
+/*
+ * Sets scratch->search.vma to the mapping of an address. Calls mapping_find() only if the page is
+ * not cached, and returns its errors.
+ */
 static __always_inline int page_find(struct scratch *scratch, u64 address)
 {
 	struct known_vma *page = cached_page(scratch, address);
@@ -76,7 +81,7 @@ static __always_inline int page_find(struct scratch *scratch, u64 address)
 	return error;
 }
 
-/* A raw user address as a frame, 0 where no code is mapped. */
+/* A raw user address as a frame; 0: no code is mapped there. */
 static __always_inline u64 user_frame(struct scratch *scratch, u64 address)
 {
 	struct known_vma *vma = &scratch->search.vma;

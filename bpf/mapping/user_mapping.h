@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a user address to a position-independent frame: (mapping number, file offset).
+ * Translates a user address to a position-independent frame: (mapping number, file offset).
  *
- * A file gets its number when the first program meets it: a fresh record is filled, then its key is
- * inserted if it is still absent; who loses that race takes the winner's number, and its own record
- * stays unused. Its build id is read after the walk that met it (build_id.h).
+ * A file gets its number when the first program meets it: the program fills a fresh record, then
+ * inserts the key if it is still absent. A program that loses this race takes the winner's number,
+ * and its own record stays unused. The build id is read after the walk that met the file
+ * (build_id.h).
  */
 #ifndef BPF_USER_MAPPING_H
 #define BPF_USER_MAPPING_H
@@ -19,12 +20,14 @@
 
 #define LOOKS_MAX 64
 #define BUILD_ID_LOOKS_MAX 256
-#define NAMESPACES_MAX 33 /* the kernel nests them this deep */
+#define NAMESPACES_MAX 33 /* the kernel's limit of nested user namespaces */
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
-/* Writes one component. False: there is no room. The bound is looked at where it is used: 6.1
- * forgets that of a number which was on the stack. */
+/*
+ * Appends one component. False: there is no room. The bound is checked where it is used: 6.1
+ * forgets the bound of a number that was on the BPF stack.
+ */
 static __always_inline bool path_add(struct mapping_record *record, struct dentry *dentry)
 {
 	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
@@ -42,7 +45,7 @@ static __always_inline bool path_add(struct mapping_record *record, struct dentr
 	return true;
 }
 
-/* Crosses from the root of a mount to where it is mounted. False: it is mounted nowhere. */
+/* Crosses from the root of a mount to its mount point. False: the mount has none. */
 static __always_inline bool path_cross(struct vma_search *search)
 {
 	struct mount *mount = (void *)search->path.mount - bpf_core_field_offset(struct mount, mnt);
@@ -55,8 +58,10 @@ static __always_inline bool path_cross(struct vma_search *search)
 	return true;
 }
 
-/* One step from the file towards the root. What is under no mount (memfd, a deleted namespace) is
- * its own parent. */
+/*
+ * One step from the file towards the root. A file under no mount (memfd, a deleted namespace) is
+ * its own parent.
+ */
 static long path_step(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
@@ -69,7 +74,7 @@ static long path_step(u32 index, struct vma_search **context)
 		return search->record.path_whole;
 	}
 	if (parent == dentry) {
-		/* A memfd stands in no folder, and is called by its name. */
+		/* A memfd is in no folder; its path is its name. */
 		search->record.path_whole =
 			search->record.path_bytes || path_add(&search->record, dentry);
 		return 1;
@@ -87,7 +92,7 @@ static __always_inline void path_read(struct vma_search *search, struct file *fi
 	bpf_loop(PATH_COMPONENTS_MAX, path_step, &search, 0);
 }
 
-/* Where the kernel keeps a file's modification time has changed twice. */
+/* The modification time of a file. The kernel's field for it has changed twice. */
 static __always_inline u64 file_written(struct inode *inode)
 {
 	struct inode___split_mtime *split = (void *)inode;
@@ -104,7 +109,7 @@ static __always_inline u64 file_written(struct inode *inode)
 			    BPF_CORE_READ(plain, i_mtime.tv_nsec));
 }
 
-/* Field by field: a whole key at once would lie on the stack first. */
+/* Field by field: a whole key would first be built on the BPF stack. */
 static __always_inline void inode_identify(struct mapping_key *key, struct inode *inode)
 {
 	key->kind = MAPPING_FILE;
@@ -121,10 +126,12 @@ static __always_inline struct inode *inode_of(const struct vma_entry *entry)
 	return file ? BPF_CORE_READ(file, f_inode) : NULL;
 }
 
-/* Files of large pages hold what their process has put there, anonymous memory of large pages is
- * one of them, too. Runtimes that do not want memory to be writable and executable at once map it
- * twice, shared, from a file that no name leads to (a memfd, a file that was removed). Programs and
- * libraries are never mapped shared. */
+/*
+ * True for a file that only serves as shared memory. Files of large pages hold contents of their
+ * process, and so does anonymous memory of large pages, which is such a file. Runtimes that avoid
+ * memory which is writable and executable at once map it twice, shared, from a file without a name
+ * (a memfd, a removed file). Programs and libraries are never mapped shared.
+ */
 static __always_inline bool is_shared_memory(const struct vma_entry *entry, struct inode *inode)
 {
 	return entry->flags & VM_SHARED && !BPF_CORE_READ(inode, i_nlink);
@@ -137,7 +144,7 @@ static __always_inline bool is_vdso(const struct vma_search *search, const struc
 	return !entry->file && entry->start == (u64)BPF_CORE_READ(mm, context.vdso);
 }
 
-/* Each process that a probe was put into has one: of what lies there, nothing is the program's. */
+/* True for the probe area, which each process with a probe has: its code is not the program's. */
 static __always_inline bool is_probes(const struct vma_search *search,
 				      const struct vma_entry *entry)
 {
@@ -145,7 +152,9 @@ static __always_inline bool is_probes(const struct vma_search *search,
 	       is_probe_area((struct mm_struct *)search->vma.space.mm, entry->start);
 }
 
-/* The part of anonymous code that one number can stand for: addresses whose upper bits are equal.
+/*
+ * Limits search->vma to the part of anonymous code that one number can stand for: addresses with
+ * equal upper bits.
  */
 static __always_inline void anonymous_range(struct known_vma *vma, const struct vma_entry *entry,
 					    u64 top)
@@ -159,7 +168,9 @@ static __always_inline void anonymous_range(struct known_vma *vma, const struct 
 	}
 }
 
-/* Fills search->vma and search->record.key with what lies at an address; false: no code to name. */
+/*
+ * Sets search->vma and search->record.key to the mapping at an address. False: no code with a name.
+ */
 static __always_inline bool mapping_identify(struct vma_search *search, u64 address)
 {
 	const struct vma_entry *entry = &search->entry;
@@ -190,8 +201,10 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 	return true;
 }
 
-/* Numbers are looked for, and given out, by functions of their own, for their stack: 6.1 takes a
- * map's key from there only. Both return the number of search->record.key, or 0. */
+/*
+ * Lookup and assignment of numbers are functions of their own: on 6.1 a map's key must be on the
+ * function's own BPF stack. Both return the number of search->record.key, or 0.
+ */
 __noinline u32 mapping_number(struct vma_search *search)
 {
 	struct mapping_key key;
@@ -204,8 +217,10 @@ __noinline u32 mapping_number(struct vma_search *search)
 	return number ? *number : 0;
 }
 
-/* Publishes search->record under a new number, unless another program has just given it one. 0:
- * none is left. */
+/*
+ * Publishes search->record under a new number, unless another program has just given it one. 0: no
+ * number is left.
+ */
 __noinline u32 mapping_publish(struct vma_search *search)
 {
 	struct engine_state *engine = engine_current();
@@ -226,8 +241,10 @@ __noinline u32 mapping_publish(struct vma_search *search)
 	return mapping_number(search);
 }
 
-/* One step from search->space, where a file is mounted, towards the initial user namespace, of
- * level 0: not into it. */
+/*
+ * One step from search->space, the user namespace of a mount, towards the initial user namespace
+ * (level 0); stops at level 1.
+ */
 static long namespace_step(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
@@ -239,8 +256,11 @@ static long namespace_step(u32 index, struct vma_search **context)
 	return 0;
 }
 
-/* What is mounted in a user namespace is, whatever it says of its files, of who made the outermost
- * namespace around it that is not the initial one. */
+/*
+ * Sets the owner of a file: the user who can decide how the file answers. A file system that is
+ * mounted in a user namespace belongs to the creator of the outermost namespace around it below the
+ * initial one, whatever the file system says about its files.
+ */
 static __always_inline void owner_read(struct vma_search *search, struct inode *inode)
 {
 	struct super_block *mounted = BPF_CORE_READ(inode, i_sb);
@@ -259,8 +279,10 @@ static __always_inline void owner_read(struct vma_search *search, struct inode *
 	record->file_system = BPF_CORE_READ(mounted, s_magic);
 }
 
-/* A number for search->record.key, which is of search->entry. A global function: it is verified by
- * itself. */
+/*
+ * Gives a number to search->record.key, which belongs to search->entry. A global function: verified
+ * by itself.
+ */
 __noinline u32 mapping_add(struct vma_search *search, u32 is_met)
 {
 	if (!search)
@@ -280,7 +302,10 @@ __noinline u32 mapping_add(struct vma_search *search, u32 is_met)
 	return mapping_publish(search);
 }
 
-/* The process that was looked at (running_code.h) may be gone by the time names are read. */
+/*
+ * Replaces the process of a record by the first one that an event met: the process of the scan
+ * (running_code.h) may be gone when names are read.
+ */
 static __always_inline void mapping_meet(struct vma_search *search, struct mapping_record *record)
 {
 	if (record->is_met || atomic_exchange_acq_rel(&record->is_met, 1))
@@ -291,8 +316,7 @@ static __always_inline void mapping_meet(struct vma_search *search, struct mappi
 	record->offset = search->vma.file_offset;
 }
 
-/* Whether something is left to be done for a mapping: the build id of its file has to be read, or
- * it may be moved code. */
+/* True if a mapping needs more work: its build id is not read yet, or it may be moved code. */
 static __always_inline bool is_mapping_open(const struct vma_search *search,
 					    const struct mapping_record *record)
 {
@@ -301,7 +325,7 @@ static __always_inline bool is_mapping_open(const struct vma_search *search,
 	return !record->build_id_bytes && record->build_id_looks < BUILD_ID_LOOKS_MAX;
 }
 
-/* Notes a mapping for what is done after the walk (build_id.h). */
+/* Notes a mapping for the work after the walk (build_id.h). */
 static __always_inline void mapping_note(struct vma_search *search, u64 address)
 {
 	u32 number = search->vma.number, count = search->unread_count;
@@ -319,7 +343,10 @@ static __always_inline void mapping_note(struct vma_search *search, u64 address)
 	search->unread_count = count + 1;
 }
 
-/* Makes search->vma the code at an address. -ENOENT: there is none. */
+/*
+ * Sets search->vma to the code at an address. -ENOENT: there is no code. -EAGAIN: the mappings are
+ * being changed.
+ */
 __noinline int mapping_lookup(struct vma_search *search, u64 address)
 {
 	if (!search)
@@ -331,13 +358,13 @@ __noinline int mapping_lookup(struct vma_search *search, u64 address)
 	return is_mapped_still(search) ? 0 : -EAGAIN;
 }
 
-/* No mapping has start and end 0, so one comparison says it. */
+/* No mapping has start and end 0, so one comparison suffices. */
 static __always_inline bool covers(const struct known_vma *vma, u64 address)
 {
 	return address - vma->start < vma->end - vma->start;
 }
 
-/* One comparison: the verifier follows both ways of each. */
+/* One comparison: the verifier follows both results of each. */
 static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)
 {
 	u64 difference = a->mm ^ b->mm;
@@ -348,8 +375,10 @@ static __always_inline bool same_space(const struct address_space *a, const stru
 	return !difference;
 }
 
-/* The same of those that were found last. A change of the mappings makes all that is known of
- * addresses void at once, and the frames of a stack lie in few mappings. */
+/*
+ * Sets search->vma from the mappings found last. A change of the mappings makes all cached pages
+ * void at once, and the frames of a stack lie in few mappings.
+ */
 __noinline int mapping_recall(struct vma_search *search, u64 address)
 {
 	u32 i;
@@ -374,9 +403,9 @@ static __always_inline void mapping_keep(struct vma_search *search)
 }
 
 /*
- * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
- * -EAGAIN: the mapping is being changed; -ENOSPC: no number is left or the table was busy, and
- * search->entry is the mapping. An error leaves MAPPING_UNKNOWN.
+ * Sets search->vma to the mapping of a user address. 0; -ENOENT: no code is mapped there; -EAGAIN:
+ * the mapping is being changed; -ENOSPC: no number is left or the table was busy, and search->entry
+ * is the mapping. After an error the number is MAPPING_UNKNOWN.
  */
 __noinline int mapping_find(struct vma_search *search, u64 address)
 {

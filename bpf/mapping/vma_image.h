@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the first segment of a mapped file lies, which holds its ELF header: from the mapping of
- * code downwards over the mappings of the same file, over gaps, as segments need not touch, and
- * over memory without a file: optimizers add code behind a file's zeroed data (BOLT).
+ * Finds the first segment of a mapped file, which holds its ELF header: from the mapping of code
+ * downwards over the mappings of the same file, over gaps, as segments need not touch, and over
+ * memory without a file: optimizers add code behind a file's zeroed data (BOLT).
  *
- * A neighbour is of the same image if its part of the file ends where the upper one begins; linkers
- * that pack segments (lld) let them share one page of the file, so that code can also be mapped
- * from offset 0 without being the first segment. What lies lower and ends later in the file is
- * another mapping of it: a second image, or the whole file, read by somebody.
+ * A neighbour belongs to the same image if its part of the file ends where the upper one begins.
+ * Linkers that pack segments (lld) let them share one page of the file, so code can be mapped from
+ * offset 0 without being the first segment. A lower mapping that ends later in the file is another
+ * mapping of the file: a second image, or a reader's mapping of the whole file.
  */
 #ifndef BPF_VMA_IMAGE_H
 #define BPF_VMA_IMAGE_H
@@ -15,11 +15,13 @@
 #include "user_mapping.h"
 
 #define IMAGE_STEPS_MAX 16
-#define IMAGE_LOOKS_MAX 16 /* at memory that is being changed */
+#define IMAGE_LOOKS_MAX 16 /* tries while the memory is being changed */
 #define IMAGE_PAGE 4096
 
-/* The lowest mapping that shows the ELF header is the first segment; below one without code there
- * is no other. */
+/*
+ * Adds a mapping to the image. The lowest mapping that shows the ELF header is the first segment;
+ * below one without code there is no other. True: the search is over.
+ */
 static __always_inline bool image_add(struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
@@ -57,7 +59,7 @@ static long image_step(u32 index, struct vma_search **context)
 	return !is_lower_part(search) || image_add(search);
 }
 
-/* One look for the image. A global function: it is verified by itself. */
+/* One search for the image. A global function: verified by itself. */
 __noinline int image_lookup(struct vma_search *search)
 {
 	struct known_vma *vma;
@@ -78,8 +80,7 @@ __noinline int image_lookup(struct vma_search *search)
 	return search->image.error;
 }
 
-/* Makes search->vma.image that of search->vma: 0, or -EAGAIN where the mappings are being changed.
- */
+/* Sets search->vma.image. 0, or -EAGAIN: the mappings are being changed. */
 static __always_inline int vma_image(struct vma_search *search)
 {
 	u32 look;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One frame as a line of text. Functions of user code have no names here, as that takes reading its
- * files; those of the kernel have, and an address that may not be seen is not printed instead of
- * one.
+ * One frame as a line of text. User functions have no names here, since names would require reading
+ * files. Kernel functions have names; an address that must stay hidden is not printed.
  */
 #ifndef BPF_FRAME_TEXT_H
 #define BPF_FRAME_TEXT_H
@@ -10,10 +9,12 @@
 #include "reading.h"
 #include "state/engine_maps.h"
 
-const volatile u32 hides_addresses = 0; /* kptr_restrict, as it was at start */
+const volatile u32 hides_addresses = 0; /* kptr_restrict at the start */
 
-/* What a terminal shows as it is. Beyond ASCII it would take a look at the bytes around it:
- * controls are among those characters, and bytes that are none. */
+/*
+ * True for printable ASCII. Beyond ASCII a decision would need the bytes around: controls and
+ * invalid bytes are among those characters.
+ */
 static __always_inline bool is_plain(u8 c)
 {
 	return c >= ' ' && c < 0x7f;
@@ -25,7 +26,10 @@ struct name_put {
 	u32 at;
 };
 
-/* A name is what somebody called a file: control characters would end lines, or be obeyed. */
+/*
+ * Prints one byte of a file name. A name may hold any bytes: control characters would end lines, or
+ * control the terminal.
+ */
 static long name_put_byte(u32 i, struct name_put *name)
 {
 	u32 at = name->at + i;
@@ -43,7 +47,10 @@ static long name_put_byte(u32 i, struct name_put *name)
 	return 0;
 }
 
-/* A file that is in no directory: memory with a descriptor. Or a path of which nothing is known. */
+/*
+ * Prints a substitute for a file without a path: memory with a descriptor, or a path that could not
+ * be read.
+ */
 static __always_inline void nameless_put(struct seq_file *seq, const struct mapping_record *record)
 {
 	if (record->path_whole)
@@ -52,7 +59,7 @@ static __always_inline void nameless_put(struct seq_file *seq, const struct mapp
 		BPF_SEQ_PRINTF(seq, "...");
 }
 
-/* The component of a path that begins at `at`. */
+/* Prints the component of a path that begins at `at`. */
 static __always_inline void name_put(struct seq_file *seq, const struct mapping_record *record,
 				     u32 at)
 {
@@ -84,7 +91,7 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 	BPF_SEQ_PRINTF(seq, "+0x%llx", FRAME_OFFSET(frame));
 }
 
-/* What has no name would be printed as its address. */
+/* True if %pS prints a name and not the address. */
 static __always_inline bool is_named(u64 frame)
 {
 	char text[4] = {};
@@ -93,8 +100,11 @@ static __always_inline bool is_named(u64 frame)
 	return text[0] != '0';
 }
 
-/* A return address belongs to the call before it, even if that is the last of its function. What
- * was not called is at the address itself: the begin of a probed function. */
+/*
+ * A return address belongs to the call before it, even if that call is the last instruction of its
+ * function. A frame that is no return address, such as the begin of a probed function, is printed
+ * as it is.
+ */
 static __always_inline void kernel_frame_put(struct seq_file *seq, u64 frame, bool is_return)
 {
 	if (hides_addresses && !is_named(frame))
@@ -113,7 +123,7 @@ static __always_inline void frame_name_put(struct seq_file *seq, u64 frame, bool
 		user_frame_put(seq, frame);
 }
 
-/* Frame i of a stack in the map. */
+/* Prints frame i of a stack in the map. */
 static __always_inline void frame_put(struct seq_file *seq, u64 frame, u32 i)
 {
 	BPF_SEQ_PRINTF(seq, "  [%u] ", i);

@@ -3,20 +3,20 @@
  * One read of a file of an instance, from open to end of file.
  *
  * A file is an iterator over objects that the program does not look at. The kernel calls the
- * program once for each object, and the program prints the next part of the file: as much as there
+ * program once for each object, and the program prints the next part of the file, as much as there
  * is room for, since stacks differ a hundredfold in size. The objects are the elements of an array
  * without content, or, where the kernel refuses iterators over maps, the symbols of the kernel
  * (lib/capture/instance/files.c chooses). Object number `parts` ends the read, and more objects
  * follow it: the kernel calls the program once more with the number of the last object.
  *
  * The position of a read is kept by session, the kernel's number of the open file. The position of
- * a reader that stops before the end stays until its room is needed; the position that was not used
+ * a reader that stops before the end stays until its room is needed; the position that was unused
  * for the longest time is dropped first.
  *
- * The kernel collects what is printed in a buffer of eight pages and hands it to the reader when
- * it is full, or at the end. A program that says "again" is called for the same element once more,
- * after the reader has taken what there is. So nothing is printed that does not fit, and no record
- * is cut in two by a reset or a reader that stops.
+ * The kernel collects the output in a buffer of eight pages and hands it to the reader when the
+ * buffer is full, or at the end. A program that returns SHOW_AGAIN is called for the same element
+ * once more, after the reader has taken the output: all output fits, and no record is cut in two
+ * by a reset or a reader that stops.
  *
  * A read that cannot go on as it began fails: E2BIG is the one error that every reader reports.
  */
@@ -34,11 +34,11 @@
 #include "state/map.h"
 #include "state/stack_tables.h"
 
-#define READINGS_MAX 64	       /* under way at once, those that never came to an end included */
-#define PRINT_AT_ONCE_MAX 6144 /* bytes: a record of the longest stack, or a line */
+#define READINGS_MAX 64	       /* reads under way at once, unfinished ones included */
+#define PRINT_AT_ONCE_MAX 6144 /* bytes: the record of the longest stack, or a line */
 #define CLAIM_TRIES 8
 
-/* What a program answers; SHOW_MORE it keeps for itself. */
+/* Results of a program; SHOW_MORE is internal. */
 enum { SHOW_DONE = 0, SHOW_AGAIN = 1, SHOW_MORE = 2 };
 
 /* One call of the program. */
@@ -49,10 +49,10 @@ struct file_show {
 
 ARRAY_MAP(elements, 1, u64);
 
-/* Objects that print, set by user space. */
+/* Number of objects that print, set by user space. */
 const volatile u32 parts = 1;
 
-/* Not a map that forgets what is used least: shared by many CPUs it may forget what is in use. */
+/* Not an LRU map: shared by many CPUs, such a map may drop entries in use. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, READINGS_MAX);
@@ -60,7 +60,7 @@ struct {
 	__uint(value_size, READING_BYTES(1));
 } readings SEC(".maps");
 
-/* No buffer has room for this line. */
+/* Makes the read fail with E2BIG: no buffer has room for this line. */
 static __always_inline int reading_fail(struct seq_file *seq)
 {
 	BPF_SEQ_PRINTF(seq, "%999999d", 0);
@@ -70,7 +70,7 @@ static __always_inline int reading_fail(struct seq_file *seq)
 struct reading_search {
 	u64 session;
 	u64 oldest;
-	u32 found; /* READINGS_MAX: none */
+	u32 found; /* index; READINGS_MAX: not found */
 };
 
 static long reading_match(u32 i, struct reading_search *search)
@@ -84,7 +84,7 @@ static long reading_match(u32 i, struct reading_search *search)
 	return 1;
 }
 
-/* A free one, or the one that has not gone on for longest. */
+/* Finds a free position, or the one that was unused for the longest time. */
 static long reading_compare(u32 i, struct reading_search *search)
 {
 	u32 at = (search->session + i) % READINGS_MAX;
@@ -121,7 +121,7 @@ static __always_inline void reading_clear(struct reading *reading)
 	__builtin_memset(reading->deferred, 0, sizeof(reading->deferred));
 }
 
-/* NULL: others were faster. */
+/* NULL: other readers were faster. */
 static __always_inline struct reading *reading_claim(u64 session)
 {
 	struct reading_search search = {.session = session, .oldest = ~0ULL};
@@ -141,7 +141,7 @@ static __always_inline struct reading *reading_claim(u64 session)
 	return reading;
 }
 
-/* NULL: it is not known any more. */
+/* NULL: the position was dropped. */
 static __always_inline struct reading *reading_of(const struct bpf_iter_meta *meta)
 {
 	u64 session = meta->session_id + 1;
@@ -156,7 +156,7 @@ static __always_inline struct reading *reading_of(const struct bpf_iter_meta *me
 	return reading;
 }
 
-/* The whole file must have been shown by now. */
+/* Ends a read. The whole file must have been shown. */
 static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 {
 	struct reading *reading = reading_find(meta->session_id + 1);
@@ -167,8 +167,9 @@ static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 	return SHOW_DONE;
 }
 
-/* Half a buffer: much can be shown at once, and the last elements do not run out over a few bytes
- * each. */
+/*
+ * Half a buffer: one call shows much, and the last elements are not used up for a few bytes each.
+ */
 static __always_inline bool has_room(struct seq_file *seq)
 {
 	return seq->count <= seq->size / 2;
@@ -179,7 +180,7 @@ static __always_inline bool is_full(struct seq_file *seq)
 	return seq->count + PRINT_AT_ONCE_MAX > seq->size;
 }
 
-/* SHOW_MORE: this call prints; all other values are what the program returns. */
+/* SHOW_MORE: this call prints. Other results are for the program to return. */
 static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *ctx,
 					   struct file_show *show)
 {
@@ -203,8 +204,10 @@ static __always_inline bool is_generation(void *table, u64 generation)
 	return header && (!generation || header->generation == generation);
 }
 
-/* The table that the read began in, or begins in. NULL: the map was reset twice meanwhile. It stays
- * as it is until the program ends. */
+/*
+ * The table that the read began in, or begins in. NULL: the map was reset twice meanwhile. The
+ * table is valid until the program ends.
+ */
 static __always_inline void *reading_table(struct reading *reading)
 {
 	void *table = table_of(TABLE_CURRENT);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file `mappings`: what the frames of `stack_map_bin` refer to, in the text of
- * lib/format/mappings_reader.h. The kernel and its modules as they were at start, then what user
- * frames lie in; instances share those numbers, so files are there that only others have met.
+ * The file `mappings`: the files that frames of `stack_map_bin` refer to, in the text of
+ * lib/format/mappings_reader.h. It lists the kernel and its modules as they were at start, then the
+ * mappings of user frames. Instances share the mapping numbers, so the list has files that only
+ * other instances have met.
  *
- * A record holds its path from the file outwards; it is printed from the root on.
+ * A record holds its path from the file outwards; the path is printed from the root on.
  */
 #ifndef BPF_SHOW_MAPPINGS_H
 #define BPF_SHOW_MAPPINGS_H
@@ -13,9 +14,11 @@
 #include "reading.h"
 #include "state/engine_maps.h"
 
-#define MAPPINGS_AT_ONCE 1024 /* by one call */
+#define MAPPINGS_AT_ONCE 1024 /* mappings shown by one call */
 
-/* Made and filled by user space: the lines of the kernel and its modules, as long as the longest.
+/*
+ * Made and filled by user space: the lines of the kernel and its modules. A value is as long as the
+ * longest line.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -29,7 +32,7 @@ const volatile u32 kernel_mapping_count = 1;
 struct path_put {
 	struct seq_file *seq;
 	const struct mapping_record *record;
-	u32 at; /* of the component that is printed */
+	u32 at; /* begin of the component that is printed */
 };
 
 static __always_inline u8 path_byte(const struct mapping_record *record, u32 at)
@@ -38,7 +41,7 @@ static __always_inline u8 path_byte(const struct mapping_record *record, u32 at)
 	return at < MAPPING_PATH_BYTES ? record->path[at] : 0;
 }
 
-/* Escaped, so that a line is one line. */
+/* Prints one byte of a path, escaped, so that a line stays one line. */
 static __always_inline void path_byte_put(struct seq_file *seq, u8 c)
 {
 	u8 octal[4] = {'\\', '0' + (c >> 6), '0' + (c >> 3 & 7), '0' + (c & 7)};
@@ -59,7 +62,10 @@ static long component_put_byte(u32 i, struct path_put *put)
 	return 0;
 }
 
-/* From the last byte backwards: a component begins at 0, or behind the end of another. */
+/*
+ * Walks from the last byte backwards and prints the component that begins here: at 0, or behind a
+ * NUL.
+ */
 static long path_put_at(u32 i, struct path_put *put)
 {
 	u32 at = put->record->path_bytes - 1 - i;
@@ -111,7 +117,9 @@ static __always_inline void mapping_put(struct seq_file *seq, u32 number,
 	BPF_SEQ_PRINTF(seq, "\n");
 }
 
-/* A number is that of its mapping when it was published; who lost the race for one has another. */
+/*
+ * True if the record was published. A record that lost the race for its key has an unused number.
+ */
 static __always_inline bool is_published(u32 number, const struct mapping_record *record)
 {
 	struct mapping_key key = record->key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The files `stack_map` and `stack_map_bin`: every stack of one generation, in the order of its
- * slots. What is stored while a read passes by is shown if its slot is still to come.
+ * slots. A stack that is stored during a read is shown if the read has not passed its slot.
  */
 #ifndef BPF_SHOW_STACKS_H
 #define BPF_SHOW_STACKS_H
@@ -11,14 +11,14 @@
 #include "stack_map_bin.h"
 #include "table_lines.h"
 
-#define SLOTS_AT_ONCE 4096 /* looked at by one call */
+#define SLOTS_AT_ONCE 4096 /* slots looked at by one call */
 
 struct stack_show {
 	struct file_show file;
 	void *table;
 };
 
-/* A stack of the map that is being printed. */
+/* The stack that is being printed. */
 struct stack_put {
 	struct seq_file *seq;
 	struct reading *reading;
@@ -38,7 +38,9 @@ static __always_inline u64 stored_frame(const struct table_view *stack, u32 i)
 	return stack->word[word];
 }
 
-/* A frame as abi/stack.h defines it. For interrupted kernel code the map has the pc, so 1 is added.
+/*
+ * A frame as abi/stack.h defines it. The map holds the pc of interrupted kernel code, so 1 is
+ * added.
  */
 static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
 {
@@ -52,7 +54,7 @@ static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
 
 static long frame_put_text(u32 i, struct stack_put *put)
 {
-	u32 frame = put->reading->part - 1; /* behind the head */
+	u32 frame = put->reading->part - 1; /* part 0 is the head line */
 
 	if (frame >= IDENTITY_DEPTH(put->stack->identity) || is_full(put->seq))
 		return 1;
@@ -61,7 +63,7 @@ static long frame_put_text(u32 i, struct stack_put *put)
 	return 0;
 }
 
-/* A stack, or what has room of it: then 1, and it goes on from there. */
+/* Prints a stack. 1: the buffer is full, and the next call continues the stack. */
 static __always_inline long stack_put_text(struct stack_show *show, const struct table_view *stack)
 {
 	struct stack_put put = {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file `stack_map_stat`. Hits are counted nowhere: a stack was met as often as its ref count
- * says, once to be stored and then to be found. The table is walked for that, and nothing is
- * printed before it is known.
+ * The file `stack_map_stat`. Hits have no counter: the reference count of a stack is 1 for its
+ * insertion plus its hits. The sum needs a walk over the table, and output begins after the walk.
  *
- * The ledger is that of the instance's whole life. Losses are added up before what was produced:
- * events that come meanwhile count as recorded, and never as less than none. Causes that no program
- * knows are left out, as 0 would be a claim: runs that the kernel refused are counted where only
- * user space may ask, and what became of an event that was read is its reader's account.
+ * The ledger covers the instance's whole life. Losses are read before produced events: events in
+ * between count as recorded, so the number of recorded events is never negative. Causes that
+ * programs cannot know are left out, since 0 would be a claim: runs that the kernel refused are
+ * counted where only user space may ask, and events that were read are in their reader's account.
  */
 #ifndef BPF_SHOW_STAT_H
 #define BPF_SHOW_STAT_H
@@ -93,7 +92,7 @@ static __always_inline u64 pool_bytes_used(const struct table_header *header)
 	return 8ULL * (words < geometry.pool_words ? words : geometry.pool_words);
 }
 
-/* Of entries or pool, whichever is nearer to its end. */
+/* The fill level of the entries or of the pool, whichever is higher. */
 static __always_inline u64 fill_percent(const struct reading *reading,
 					const struct table_header *table)
 {
@@ -122,7 +121,7 @@ static __always_inline void table_put(struct seq_file *seq, const struct reading
 	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
 }
 
-/* To the programs; the last ones happen between machines. */
+/* True if programs count this cause. The last causes occur between machines. */
 static __always_inline bool is_known(enum ledger_lost cause)
 {
 	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR && cause < LOST_SPOOL_FULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The file `trace`: the events that were in the rings when the read began, those of all CPUs in the
- * order of time. What is overwritten or consumed before its turn is not shown.
+ * order of time. An event that is overwritten or consumed before its turn is skipped.
  *
  * A ring is in the order of its positions, and nearly in that of time: a program takes its position
- * and then looks at the clock, and one that interrupts it in between has a later position and an
- * earlier time. So a few positions are looked at for the earliest.
+ * and then reads the clock, so a program that interrupts it in between has a later position and an
+ * earlier time. Therefore the earliest event among the next few positions comes next.
  */
 #ifndef BPF_SHOW_TRACE_H
 #define BPF_SHOW_TRACE_H
@@ -16,13 +16,17 @@
 #include "state/rings.h"
 #include "task/task_names.h"
 
-#define EVENTS_AT_ONCE 4096 /* by one call */
-#define WINDOW 16	    /* positions looked at for the earliest */
+#define EVENTS_AT_ONCE 4096 /* events shown by one call */
+#define WINDOW 16	    /* positions searched for the earliest event */
 #define WINDOWS_MAX (1U << 20)
 #define NO_TIME (~0ULL)
-#define SHOW_NS_MAX (3600ULL * 1000000000) /* from the begin of a read to an event in it */
+#define SHOW_NS_MAX                                                                                \
+	(3600ULL * 1000000000) /* the most time from the begin of a read to an event               \
+				*/
 
-/* Made and filled by user space: by kind, as long as the longest. */
+/*
+ * Made and filled by user space: names of sources by kind. A value is as long as the longest name.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -30,7 +34,7 @@ struct {
 	__uint(value_size, 1);
 } source_names SEC(".maps");
 
-/* Looks for the next event of one ring. */
+/* The search for the next event of one ring. */
 struct place_search {
 	const struct reading *reading;
 	struct ring_header *ring;
@@ -43,7 +47,7 @@ static __always_inline bool is_event(const struct event_slot *slot, u64 position
 	       STAMP_KIND(slot->stamp) < KIND_SOURCES;
 }
 
-/* The latest time that ends like this and is not after the read. */
+/* The full time of a stamp: the latest time with these low bits that is not after the read. */
 static __always_inline u64 stamp_time(const struct reading *reading, u64 stamp)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
@@ -59,11 +63,11 @@ static __always_inline struct ring_place *place_of(struct reading *reading, u32 
 	core_one_register(offset);
 	if (offset > (config.cpus - 1) * sizeof(struct ring_place))
 		return NULL;
-	core_one_register(offset); /* clang 19 would add it before */
+	core_one_register(offset); /* clang 19 would add the offset before the check */
 	return (void *)reading->place + offset;
 }
 
-/* One position of the window. */
+/* Looks at one position of the window. */
 static long place_step(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
@@ -97,7 +101,7 @@ static long place_pass(u32 i, struct ring_place **context)
 	return 0;
 }
 
-/* One window; 1: there is an event, or no more of them. */
+/* Looks at one window. 1: an event was found, or the ring has no more. */
 static long window_step(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
@@ -107,7 +111,7 @@ static long window_step(u32 i, struct place_search *search)
 	return place->time != NO_TIME || place->position >= place->end;
 }
 
-/* Makes place->next the next event of its ring. */
+/* Sets place->next to the next event of its ring. */
 static __always_inline void place_fill(struct reading *reading, struct ring_place *place, u32 cpu)
 {
 	struct place_search search = {.reading = reading, .place = place};
@@ -118,7 +122,10 @@ static __always_inline void place_fill(struct reading *reading, struct ring_plac
 		bpf_loop(WINDOWS_MAX, window_step, &search, 0);
 }
 
-/* Of a flight ring all that it holds. Before its first lap there is nothing. */
+/*
+ * The first position to show. A flight ring is shown whole; before its first lap it has no older
+ * events.
+ */
 static __always_inline u64 ring_begin(const struct ring_header *ring, u64 head)
 {
 	if (!config.flight)
@@ -173,7 +180,7 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, tid);
 }
 
-/* Nothing to say: there is no such stack. */
+/* Reasons that are not printed: there is no such stack. */
 #define SILENT_REASONS                                                                             \
 	(1u << REASON_NOT_ASKED | 1u << REASON_NO_FRAMES | 1u << REASON_REFUSED |                  \
 	 1u << REASON_INTERRUPT)
@@ -182,9 +189,12 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 _Static_assert(REASON_COUNT <= REASON_MASK + 1, "a reason is a bit of SILENT_REASONS");
 
 /*
- * The verifier of 6.18 takes a number that is known to be no less than 12 for at most 5, behind
- * signed comparisons as compilers make them of a switch, and complains of its own (a warning on the
- * console): so the range is bounded from above, and no value is excluded before the switch.
+ * Prints why a stack is missing.
+ *
+ * The verifier of 6.18 miscalculates the range of a number behind the signed comparisons that
+ * compilers make of a switch: of a number known to be at least 12 it deduces at most 5, and warns
+ * on the console. So the range is therefore bounded from above, and no value is excluded before the
+ * switch.
  */
 static __always_inline void side_put_reason(struct seq_file *seq, u32 reason, bool is_user)
 {
@@ -257,7 +267,10 @@ static __always_inline void event_put(struct seq_file *seq, const struct event_s
 	BPF_SEQ_PRINTF(seq, "\n");
 }
 
-/* The slot is copied first: it counts if it is the same event still. */
+/*
+ * Prints the next event. The slot is copied first; the copy counts if the slot still holds the same
+ * event.
+ */
 static __always_inline void place_put(struct file_show *show, const struct ring_place *place,
 				      u32 cpu)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sums over the lines of counters of a stack map's generation. */
+/* Sums over the per-CPU counters of a stack map's generation. */
 #ifndef BPF_TABLE_LINES_H
 #define BPF_TABLE_LINES_H
 

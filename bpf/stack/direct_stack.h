@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user stack of the current task at the event itself, without frame pointers, as far as all of
- * it is known and readable (core/unwind/direct_walk.h).
+ * The user stack of the current task at the event itself, without frame pointers, as far as all
+ * rules are known and all memory is readable (core/unwind/direct_walk.h).
  *
  * The program includes cached_rule.c, code_rule.c, code_scan.c, return_search.c, rule_search.c,
- * table_search.c and direct_walk.c behind this.
+ * table_search.c and direct_walk.c behind this header.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H
@@ -17,7 +17,7 @@
 
 _Static_assert(SCRATCH_SLOTS == STEP_CACHE_SLOTS, "each slot has a step of its own");
 
-/* User space sets their number to that of the CPUs. */
+/* One cache for each CPU; user space sets the number. */
 ARRAY_MAP(steps, 1, struct step_cache);
 
 CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
@@ -25,7 +25,10 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
-/* A pc whose mapping has no number has no frame: its address would stand for any process's. */
+/*
+ * The frame of a pc. A pc without a mapping number has no frame: its address alone would be
+ * ambiguous between processes.
+ */
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 {
 	struct scratch *scratch = direct->memory;
@@ -41,8 +44,10 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }
 
-/* Looked for once, as long as the mappings stay as they are; so not where the kernel does not tell
- * whether they do. */
+/*
+ * True if the mapping's file has no ELF header in memory. The search is made once for each state of
+ * the mappings, so not on kernels that do not tell whether mappings have changed.
+ */
 CORE_INLINE bool direct_code_apart(struct direct *direct)
 {
 	struct scratch *scratch = direct->memory;
@@ -65,7 +70,10 @@ CORE_INLINE struct code_range direct_code_range(struct direct *direct)
 	return (struct code_range){vma->start, vma->end};
 }
 
-/* A leaf without callers is a stack of one frame: its end is then known. */
+/*
+ * Turns a leaf without callers into a stack of one frame, so that its flags tell how the stack
+ * ended.
+ */
 static __always_inline void leaf_rejoin(struct scratch *scratch)
 {
 	if (scratch->user.depth || !scratch->direct.leaf)
@@ -76,8 +84,8 @@ static __always_inline void leaf_rejoin(struct scratch *scratch)
 }
 
 /*
- * Walks from scratch->direct.registers, after address_space_enter(): frames to scratch->user,
- * the stop to scratch->direct.stop. The stack counts only if scratch->direct.is_final.
+ * Walks from scratch->direct.registers, after address_space_enter(): frames to scratch->user, the
+ * stop to scratch->direct.stop. The stack counts only if scratch->direct.is_final.
  */
 static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, u32 max_depth,
 					      u32 leaf_apart)

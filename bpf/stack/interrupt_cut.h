@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An event in an interrupt: the current task is just the one that was interrupted, so its user
- * stack, and what lies behind the interrupt on the kernel's, say nothing of the event.
+ * An event in an interrupt. The current task was interrupted by chance, so its user stack, and the
+ * part of the kernel stack behind the interrupt, do not belong to the event.
  *
- * On the stack is the function that the kernel has entered for the interrupt. Soft interrupts run
- * below it, too, when an interrupt ends; those that a task runs itself, as whoever sends to a
- * local socket does, have no such frame and are the task's.
+ * An interrupt is recognised by the kernel's entry function on the stack. Soft interrupts at the
+ * end of an interrupt run above that function, too. Soft interrupts that a task runs itself, for
+ * example by sending to a local socket, have no such frame and belong to the task.
  *
- * The kernel's preemption count would not tell these two apart; and programs cannot read it where
- * kallsyms has no variables.
+ * The kernel's preemption count would not tell these two cases apart, and programs cannot read it
+ * where kallsyms has no variables.
  */
 #ifndef BPF_INTERRUPT_CUT_H
 #define BPF_INTERRUPT_CUT_H
@@ -30,8 +30,10 @@ static long interrupt_step(u32 i, struct scratch **context)
 	return 1;
 }
 
-/* Whether scratch->kernel is of an interrupt, as scratch->in_interrupt: then it ends
- * where that begins. A global function: verified by itself. */
+/*
+ * Sets scratch->in_interrupt if scratch->kernel is the stack of an interrupt, and cuts the stack
+ * where the interrupt begins. A global function: verified by itself.
+ */
 __noinline int interrupt_cut(struct scratch *scratch)
 {
 	if (scratch)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an event holds in a stack's place: an id, a cookie, a position in the ring, or the reason
- * why there is none. */
+/*
+ * The stack field of an event: an id, a cookie, a position in the ring, or the reason why there is
+ * no stack.
+ */
 #ifndef BPF_STACK_FIELD_H
 #define BPF_STACK_FIELD_H
 
@@ -14,7 +16,7 @@ struct stack_field {
 	u32 state;
 };
 
-/* As one number, not 0: functions that are not inlined return no structures. */
+/* A field as one number that is not 0: functions that are not inlined cannot return structs. */
 #define STACK_FIELD_WORD(value, state) ((u64)(value) | (u64)(state) << 32 | 1ULL << 63)
 
 static __always_inline struct stack_field stack_field_of(u64 word)

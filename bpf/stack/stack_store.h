@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From frames to the stack field of a slot: an id of the stack map, or, where the map refuses it, a
- * run of slots with the full stack.
+ * Stores frames and returns the stack field of a slot: an id of the stack map, or, if the map
+ * refuses the stack, the position of a run of slots with the full stack.
  */
 #ifndef BPF_STACK_STORE_H
 #define BPF_STACK_STORE_H
@@ -10,7 +10,7 @@
 #include "state/ring_slots.h"
 #include "state/stack_tables.h"
 
-/* A global function, as it is large: verified once, whoever calls it. */
+/* A global function: it is large, and is verified once for all callers. */
 __noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -30,8 +30,7 @@ __noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u3
 			: STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 }
 
-/* From raw frames in *stack (depth and flags set), of this CPU's scratch slot, to the event's
- * field. */
+/* Stores the raw frames in *stack (depth and flags set), which lies in this CPU's scratch slot. */
 static __always_inline struct stack_field stack_store(struct scratch *scratch, struct stack *stack,
 						      u32 cpu)
 {

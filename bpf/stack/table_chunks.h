@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads for a search for rules (core/unwind/rule_search.h): chunks of tables of whole files in the
- * engine's map, and code of the current task. */
+/*
+ * The reads of a search for rules (core/unwind/rule_search.h): chunks of whole-file tables in the
+ * engine's map, and code of the current task.
+ */
 #ifndef BPF_TABLE_CHUNKS_H
 #define BPF_TABLE_CHUNKS_H
 
@@ -15,8 +17,10 @@ CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_ta
 	return bpf_map_lookup_elem(&file_tables, &key);
 }
 
-/* The root may be gone by now, and its memory another chunk's: of another root it is the same word,
- * and in other chunks the word has no meaning. */
+/*
+ * Notes the use of a table. The root may be gone, and its memory may be another chunk's: in another
+ * root it is the same word, and in other chunks the word has no meaning.
+ */
 CORE_INLINE void file_table_use(struct file_table_search *search,
 				const struct file_table_chunk *root)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which function of abi/kernel_text.h an address lies in: a binary search, behind a direct-mapped
- * memory of the addresses met before, because stacks have the same few again and again. */
+/*
+ * The kind of the kernel function (abi/kernel_text.h) that contains an address: a binary search
+ * behind a direct-mapped cache of addresses, because stacks repeat few addresses.
+ */
 #ifndef BPF_TEXT_KIND_H
 #define BPF_TEXT_KIND_H
 
@@ -9,9 +11,9 @@
 
 SHARED_ARRAY_MAP(kernel_text, 1, struct kernel_text);
 
-#define KERNEL_TEXT_STEPS 14 /* 2^13 = KERNEL_TEXT_MAX */
+#define KERNEL_TEXT_STEPS 14 /* one more than log2(KERNEL_TEXT_MAX) */
 
-/* An enum text_kind. */
+/* Returns an enum text_kind. */
 __noinline int text_kind_search(u64 address)
 {
 	u32 zero = 0, low = 0, high, step;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Takes the tracer's own frames off a kernel stack (abi/kernel_text.h). */
+/* Removes the tracer's own frames from a kernel stack (abi/kernel_text.h). */
 #ifndef BPF_TRACER_FRAMES_H
 #define BPF_TRACER_FRAMES_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The unwinder (core/unwind/unwind.h) in programs that may sleep: it reads the current task's
- * memory, waits for pages that are not there (missing_page.h), finds its mappings, and keeps every
- * rule for all.
+ * memory, waits for missing pages (missing_page.h), finds the task's mappings, and caches each rule
+ * for all programs.
  *
- * Its memory is a pool that instances share. A program claims an unwinder by exchange; per-CPU
- * memory would not do, because a page fault takes its time. What was unwound last stays in it for
- * others that wait for the same cookie, until somebody needs the place; so free ones are taken in
- * turn.
+ * Its memory is a pool that instances share. A program claims an unwinder by exchange. Per-CPU
+ * memory is no alternative, because a page fault sleeps. The last stack stays in an unwinder for
+ * other instances that wait for the same cookie, until the unwinder is claimed again; therefore
+ * free unwinders are claimed in turn.
  */
 #ifndef BPF_UNWINDER_H
 #define BPF_UNWINDER_H
@@ -28,8 +28,10 @@
 #include "unwind/rule_search.h"
 #include "unwind/unwind.h"
 
-/* Held by programs that may sleep while they use the stack map, which is swapped when no program
- * uses it any more. Absent before 6.2. */
+/*
+ * Held by programs that may sleep while they use the stack map: user space swaps a map after all
+ * programs that use it have left. Absent before 6.2.
+ */
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
@@ -45,22 +47,22 @@ static __always_inline void rcu_leave(void)
 		bpf_rcu_read_unlock();
 }
 
-/* Of a read that found no page. */
+/* A read that failed for a missing page. */
 struct missing_read {
 	u64 address;
-	u32 bytes;   /* 0: none */
-	u32 budget;  /* that was left */
-	u32 refused; /* the depth of the frame whose pages are not waited for (any more); 0: none */
+	u32 bytes;   /* 0: no such read */
+	u32 budget;  /* budget of the walk at the read */
+	u32 refused; /* depth of the frame whose pages are not waited for; 0: none */
 	u32 reserved;
 };
 
 struct unwinder {
 	u32 busy;
 	u32 tid;
-	u32 cookie; /* whose stack walk.frame is; 0: none */
+	u32 cookie; /* cookie of the stack in walk.frame; 0: none */
 	u32 reserved;
 	struct vma_search search;
-	u64 frame; /* the current one, as mapping and offset */
+	u64 frame; /* the current frame, as mapping and offset */
 	struct rule_search rule;
 	struct file_reads reads;
 	struct missing_read missing;
@@ -92,7 +94,7 @@ static long unwinder_probe(u32 i, struct unwinder_search *search)
 	return 1;
 }
 
-/* Claims a free unwinder: its index, or UNWINDERS_MAX. */
+/* Claims a free unwinder. Returns its index, or UNWINDERS_MAX. */
 static __always_inline u32 unwinder_claim(void)
 {
 	struct engine_state *state = engine_current();
@@ -115,8 +117,11 @@ static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
 	return (void *)walk - offsetof(struct unwinder, walk);
 }
 
-/* Nothing else is read until the page is there: see unwind_refill(). A global function, as is
- * file_reads_follow(): the verifier has few ways through a read. */
+/*
+ * Notes a failed read and takes the budget away, so that no other read follows until the page is
+ * there: see unwind_refill(). A global function, like file_reads_follow(): a read then has few
+ * paths for the verifier.
+ */
 __noinline int unwinder_miss_read(struct unwinder *unwinder, u64 address, u32 bytes)
 {
 	struct missing_read *missing;
@@ -150,7 +155,7 @@ CORE_INLINE bool unwind_peek(struct unwind *walk, u64 address, void *buffer, u32
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
-/* Waits for what was not there. Where that cannot be, the frame has to do without. */
+/* Waits for the missing page. If the page may not be waited for, the frame is walked without it. */
 CORE_INLINE bool unwind_refill(struct unwind *walk)
 {
 	struct unwinder *unwinder = unwinder_of(walk);
@@ -170,7 +175,10 @@ CORE_INLINE bool unwind_refill(struct unwind *walk)
 	return true;
 }
 
-/* Where the file's header is costs more, and matters only if a table has to be read. */
+/*
+ * mapping.image before the file's header was looked for: the search costs time, and matters only if
+ * a table has to be read.
+ */
 #define IMAGE_LATER 1
 
 CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
@@ -193,7 +201,7 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	return true;
 }
 
-/* A leaf outside of all code has no mapping. */
+/* The frame of a pc. A leaf outside of all code has no mapping. */
 CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 {
 	struct unwinder *unwinder = unwinder_of(walk);
@@ -205,7 +213,7 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
-/* Takes from the cache where the table of the file begins, as an earlier walk found it. */
+/* Takes the place of the file's table from the cache, where an earlier walk has put it. */
 static __always_inline bool table_place_recall(struct unwinder *unwinder,
 					       const struct rule_cache *cache)
 {
@@ -227,14 +235,14 @@ static __always_inline bool rule_recall(struct unwinder *unwinder, struct rule_c
 	return rule_search_find(search, cache);
 }
 
-/* Where the tables of the current pc's file are, if they can be found. */
+/* Looks for the first segment of the current pc's file, which leads to the tables. */
 static __always_inline void image_settle(struct unwinder *unwinder)
 {
 	vma_image(&unwinder->search);
 	unwinder->walk.mapping.image = unwinder->search.vma.image;
 }
 
-/* Global functions: what they do to the walk is then nothing that the verifier has to follow. */
+/* Global functions: the verifier does not follow their changes to the walk. */
 __noinline int unwinder_recall(struct unwinder *unwinder)
 {
 	struct rule_cache *cache = rules_current();
@@ -253,8 +261,11 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	return 0;
 }
 
-/* Whether the current rule follows from the file itself, as it is or as this process has it: then
- * only if its tables say so, not its code. Apart from keeping it, for the stack. */
+/*
+ * True if the current rule follows from the file itself, or from this process's copy of the tables;
+ * a rule from a changed copy of the code does not count. Separate from unwinder_keep(), to save BPF
+ * stack.
+ */
 __noinline int unwinder_believes(struct unwinder *unwinder)
 {
 	struct vma_search *search;
@@ -323,15 +334,17 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 	build_ids_take(&unwinder->search);
 }
 
-/* From the registers with which it left user mode. */
+/* Unwinds the current task from the registers with which it left user mode. */
 static __always_inline void unwinder_run(struct unwinder *unwinder)
 {
 	unwinder->walk.is_compat = registers_of_current(&unwinder->walk.registers);
 	unwinder_walk(unwinder);
 }
 
-/* The same in an unwinder that is claimed for it and is for no cookie: its index, or UNWINDERS_MAX
- * if none is free. */
+/*
+ * The same in a newly claimed unwinder without a cookie. Returns its index, or UNWINDERS_MAX if
+ * none is free.
+ */
 static __always_inline u32 unwinder_take(void)
 {
 	u32 index = unwinder_claim();
@@ -344,7 +357,7 @@ static __always_inline u32 unwinder_take(void)
 	return index;
 }
 
-/* Hands the frames from `skip` on over. */
+/* Copies the frames from `skip` on. */
 static __always_inline void unwinder_copy(const struct unwinder *unwinder, struct stack *stack,
 					  u32 skip)
 {

@@ -4,9 +4,9 @@
  * fault.
  *
  * A frame pointer points to the caller's, with the return address above it; each lies further up
- * the stack. At the entry of a function, where its frame is not built yet, the return address is on
- * top of the stack. Code built without frame pointers leaves whatever rbp holds to the walk: an
- * address outside executable mappings is such an accident and ends the stack.
+ * the stack. At the entry of a function, whose frame is not built yet, the return address is on top
+ * of the stack. Code built without frame pointers uses rbp for any value: an address outside
+ * executable mappings is such a value and ends the stack.
  */
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
@@ -15,7 +15,7 @@
 #include "kernel/user_registers.h"
 #include "mapping/user_frame.h"
 
-/* Where the task left user mode, if it is in the kernel. */
+/* Begins at the place where the task left user mode. */
 static __always_inline void walk_from_task(struct user_walk *walk)
 {
 	const struct pt_regs___kernel *regs = current_regs();
@@ -28,7 +28,7 @@ static __always_inline void walk_from_task(struct user_walk *walk)
 	walk->at_entry = 0;
 }
 
-/* Two stack words at an address; compat tasks have narrow ones. */
+/* Reads two stack words; the words of 32-bit tasks have four bytes. */
 static __always_inline bool read_words(const struct user_walk *walk, u64 address, u64 words[2])
 {
 	u32 narrow[2];
@@ -42,7 +42,7 @@ static __always_inline bool read_words(const struct user_walk *walk, u64 address
 	return true;
 }
 
-/* From a frame to its caller: pc = 0 if there is none. */
+/* Steps from a frame to its caller. pc = 0: there is no caller. */
 static __always_inline void fp_walk_advance(struct user_walk *walk)
 {
 	u64 words[2];
@@ -62,7 +62,7 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 	walk->pc = words[1];
 }
 
-/* The frame of the current pc; 0: it is not code. */
+/* The frame of the current pc; 0: the pc is not code. */
 static __always_inline u64 fp_walk_frame(struct scratch *scratch)
 {
 	struct user_walk *walk = &scratch->walk;
@@ -90,12 +90,12 @@ static long fp_walk_step(u32 index, struct scratch **context)
 	core_one_register(slot);
 	scratch->user.word[slot & (STACK_WORDS_MAX - 1)] = frame;
 	scratch->user.depth =
-		index + 1; /* in the scratch slot: the verifier would follow a counter of our own */
+		index + 1; /* a counter on the BPF stack would be followed by the verifier */
 	fp_walk_advance(&scratch->walk);
 	return 0;
 }
 
-/* Walks from scratch->walk: scratch->user gets its frames, their number and flags. */
+/* Walks from scratch->walk. Sets the frames, depth and flags of scratch->user. */
 static __always_inline void user_stack_walk(struct scratch *scratch)
 {
 	scratch->user.depth = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What instances share of mappings and rules (abi/engine.h): user space gives the maps of the
- * engine to each instance before it loads, so the same file has the same number in all of them.
+ * The maps of mappings, rules and tasks that instances share (abi/engine.h). User space gives the
+ * engine's maps to each instance before it loads, so a file has the same number in all instances.
  */
 #ifndef BPF_ENGINE_MAPS_H
 #define BPF_ENGINE_MAPS_H
@@ -28,10 +28,10 @@ HASH_MAP(engine_tasks, TASKS_MAX, u32, struct engine_task);
 
 SHARED_ARRAY_MAP(rules, 1, struct rule_cache);
 
-/* Written by user space alone, except when a table was used. */
+/* Written by user space; programs only note the use of a table. */
 HASH_MAP(file_tables, FILE_TABLE_CHUNKS_MAX, u64, struct file_table_chunk); /* by FILE_TABLE_KEY */
 
-/* Programs ask, user space answers. */
+/* Programs insert requests, user space writes the results. */
 HASH_MAP(moved_code, MOVED_CODE_MAX, struct moved_key, struct moved_code);
 
 static __always_inline struct engine_state *engine_current(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this instance is: set by user space before loading, constants for the verifier. They are in
- * the skeleton unless INSTANCE_CONSTANT makes them static.
+ * The properties of this instance: set by user space before loading, constants for the verifier.
+ * They are in the skeleton unless INSTANCE_CONSTANT makes them static.
  */
 #ifndef BPF_INSTANCE_H
 #define BPF_INSTANCE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Maps, by their usual kinds. User space sets sizes that are not known here. */
+/* Definitions of maps by kind. User space sets the sizes that are unknown at build time. */
 #ifndef BPF_MAP_H
 #define BPF_MAP_H
 
@@ -18,11 +18,11 @@
 
 #define ARRAY_MAP(name, entries, value) MAP_OF(name, BPF_MAP_TYPE_ARRAY, 0, entries, u32, value)
 
-/* Memory that user space has, too. */
+/* Memory that user space can map, too. */
 #define SHARED_ARRAY_MAP(name, entries, value)                                                     \
 	MAP_OF(name, BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, entries, u32, value)
 
-/* Takes memory for what is in it alone. */
+/* A hash map that allocates memory for its elements only. */
 #define HASH_MAP(name, entries, key, value)                                                        \
 	MAP_OF(name, BPF_MAP_TYPE_HASH, BPF_F_NO_PREALLOC, entries, key, value)
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Slots of the current CPU's ring: reserving one for an event, and runs of them for stacks that are
- * recorded in full. */
+/*
+ * Slots of the current CPU's ring: reserving one slot for an event, and runs of slots for stacks
+ * that are recorded in full.
+ */
 #ifndef BPF_RING_SLOTS_H
 #define BPF_RING_SLOTS_H
 
@@ -8,15 +10,15 @@
 #include "scratch_slots.h"
 
 u32 paused;	  /* enum pause, as bits */
-u32 freezer_tgid; /* for whom PAUSE_SNAPSHOT is set; 0: nobody */
+u32 freezer_tgid; /* process that has set PAUSE_SNAPSHOT; 0: none */
 
-/* Between those who reset and those who read (lib/capture/load/generation.h). */
+/* Synchronises resets with readers (lib/capture/load/generation.h). */
 u64 generation;
 u64 generation_done;
 
 #define FLIGHT_TRIES 4
 
-/* A claimed slot still shows what it held: deferred stacks are no events. */
+/* Counts the event that a claimed slot still shows. Deferred stacks are not events. */
 static __always_inline void count_overwritten(struct scratch *scratch, const u32 *claimed)
 {
 	const struct event_slot *slot = (const void *)claimed;
@@ -25,7 +27,7 @@ static __always_inline void count_overwritten(struct scratch *scratch, const u32
 		scratch->counters.lost[LOST_OVERWRITTEN]++;
 }
 
-/* Flight: takes and claims one slot; 0 if writers that this one interrupted hold all it met. */
+/* Flight: takes and claims one slot. 0: interrupted writers hold all slots that were tried. */
 static __always_inline u64 flight_take(struct ring_header *ring, struct scratch *scratch)
 {
 	u32 try;
@@ -67,11 +69,11 @@ struct run {
 	struct scratch *scratch;
 	const struct stack *stack;
 	u64 position;
-	u32 claimed; /* slots, flight only */
+	u32 claimed; /* claimed slots, flight only */
 	u32 failed;
 };
 
-/* Flight: the slots of a run are claimed before anything is written. */
+/* Flight: claims one slot of a run. All slots are claimed before the first is written. */
 static long run_claim(u32 i, struct run *run)
 {
 	u32 *commit = ring_slot(run->ring, run->position + i);
@@ -90,7 +92,7 @@ static long run_claim(u32 i, struct run *run)
 	return 0;
 }
 
-/* Slots of a run given up: committed, so that the next lap can claim them. */
+/* Gives up a claimed slot of a run: the slot is committed, so that the next lap can claim it. */
 static long run_give_up(u32 i, struct run *run)
 {
 	u32 *commit = ring_slot(run->ring, run->position + i);
@@ -114,8 +116,10 @@ static long run_write_slot(u32 i, struct run *run)
 	return 0;
 }
 
-/* Writes the whole stack behind the event: the position of the run, or 0 if there is no room. Not
- * inlined: its stack would add to that of looking the stack up. */
+/*
+ * Writes the whole stack behind the event. Returns the position of the run, or 0: there is no room.
+ * Not inlined: its BPF stack would add to that of the lookup.
+ */
 static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratch,
 				const struct stack *stack)
 {

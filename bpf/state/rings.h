@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rings of an instance (abi/ring.h), and where a position lies. */
+/* The rings of an instance (abi/ring.h), and the address of a position. */
 #ifndef BPF_RINGS_H
 #define BPF_RINGS_H
 
@@ -15,9 +15,11 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } rings SEC(".maps");
 
-/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. It is
- * added between the two barriers: clang 23 would do so before the bound is known, clang 19 later,
- * by a copy of the offset that it made before. */
+/*
+ * The slot of a position. The bound is on the offset itself: 6.1 forgets the bound of an index when
+ * it is multiplied. The addition stands between the two barriers: clang 23 would add before the
+ * bound is known, clang 19 later, to a copy of the offset made before the check.
+ */
 static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 {
 	u64 offset = position % config.ring_slots * config.slot_size;
@@ -32,7 +34,7 @@ static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 	return slot;
 }
 
-/* ring_take(), as a global function: its tries are verified once, whoever calls it. */
+/* ring_take() as a global function: its loop is verified once for all callers. */
 __noinline u64 positions_take(struct ring_header *ring, u32 slots, u32 count)
 {
 	return ring ? ring_take(ring, slots, count) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Claiming the working memory of one program run (abi/scratch.h). */
+/* Claims the working memory of one program run (abi/scratch.h). */
 #ifndef BPF_SCRATCH_H
 #define BPF_SCRATCH_H
 
@@ -14,9 +14,9 @@ struct cpu_scratch {
 SHARED_ARRAY_MAP(scratch_slots, 1, struct cpu_scratch); /* by CPU */
 
 /*
- * Claims a free scratch slot of this CPU: its index, or SCRATCH_SLOTS when all are taken. A global
- * function: its result is any number to the verifier, which then walks the caller once and not once
- * for each scratch slot.
+ * Claims a free scratch slot of this CPU. Returns its index, or SCRATCH_SLOTS if all are taken. A
+ * global function: its result is any number to the verifier, which then walks the caller once and
+ * not once for each scratch slot.
  */
 __noinline u32 scratch_claim_index(u32 cpu)
 {
@@ -32,7 +32,7 @@ __noinline u32 scratch_claim_index(u32 cpu)
 	return SCRATCH_SLOTS;
 }
 
-/* A scratch slot that is the caller's until scratch_release(), or NULL. */
+/* A scratch slot that the caller owns until scratch_release(), or NULL. */
 static __always_inline struct scratch *scratch_claim(u32 cpu)
 {
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
@@ -49,7 +49,7 @@ static __always_inline struct scratch *scratch_claim(u32 cpu)
 	return &own->scratch[i];
 }
 
-/* An event that found no scratch slot is lost. */
+/* Counts an event that found no scratch slot. */
 __noinline int scratch_refuse(u32 cpu)
 {
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);

@@ -7,8 +7,10 @@
 #include "stack_map.h"
 #include "stack_pack.h"
 
-/* Its generations, by enum table_role; user space sets the inner maps' size, and swaps them to
- * reset. */
+/*
+ * The generations of the map, by enum table_role. User space sets the size of the inner maps, and
+ * swaps them to reset.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, TABLE_ROLES);
@@ -24,7 +26,7 @@ static __always_inline void *table_of(u32 role)
 	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
 }
 
-/* Good until the program ends; where it may sleep, until rcu_leave(). */
+/* Valid until the program ends; in programs that may sleep, until rcu_leave(). */
 static __always_inline void *table_current(void)
 {
 	return table_of(TABLE_CURRENT);

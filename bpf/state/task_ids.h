@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ids of tasks as whoever started the instance sees them: the kernel's own, or in a PID namespace
- * those that the namespace has given. A task of a namespace inside has an id there, too. A task
- * outside has none: 0, as the kernel itself says then.
+ * Ids of tasks as the starter of the instance sees them: the kernel's own, or, in a PID namespace,
+ * the namespace's. A task of a nested namespace has an id in the outer one, too. A task outside of
+ * the namespace has id 0, as the kernel reports it.
  *
- * They are gone once the task has been released, which it may survive for some instructions.
+ * A task loses its ids when it is released, and may run for some instructions after that.
  *
- * The level is a constant: in the initial namespace nothing of this is left.
+ * The level is a constant: in the initial namespace all of this code is removed.
  */
 #ifndef BPF_TASK_IDS_H
 #define BPF_TASK_IDS_H
@@ -19,12 +19,14 @@ static __always_inline bool in_pid_namespace(void)
 	return config.pids.level != 0;
 }
 
-/* The namespace has ended, and its place is another's now: somebody was born there with the id of
- * its first task. */
+/*
+ * True if the namespace has ended and another one has its place in memory: a task was born there
+ * with the id of a namespace's first task.
+ */
 #define FIRST_IN_NAMESPACE 1U
 static bool namespace_ended;
 
-/* Not inlined: the programs would grow by it at each of its many callers. */
+/* Not inlined: each of its many callers would make the programs larger. */
 static __noinline __attribute__((unused)) u32 id_in_namespace(const struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -48,7 +50,7 @@ static __always_inline u32 tgid_of(const struct task_struct *task)
 	return id_in_namespace(BPF_CORE_READ(task, group_leader));
 }
 
-/* The same of a task whose type the verifier knows, so that fields are read without a call. */
+/* The same for a task whose type the verifier knows, so that fields are read without a call. */
 static __always_inline u32 typed_tid_of(const struct task_struct *task)
 {
 	return in_pid_namespace() ? id_in_namespace(task) : (u32)task->pid;
@@ -59,7 +61,8 @@ static __always_inline u32 typed_tgid_of(const struct task_struct *task)
 	return in_pid_namespace() ? id_in_namespace(task->group_leader) : (u32)task->tgid;
 }
 
-/* As bpf_get_current_pid_tgid(); 0: outside of the namespace, or in the initial one an idle task.
+/*
+ * As bpf_get_current_pid_tgid(). 0: outside of the namespace, or, in the initial one, an idle task.
  */
 static __always_inline u64 current_ids(void)
 {

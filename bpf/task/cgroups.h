@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which cgroup a task is in, by the id that the kernel has for it in the cgroup2 hierarchy, and
- * what those are called that nobody may find any more when their id is read.
+ * The cgroup of a task, by its id in the cgroup2 hierarchy, and the paths of cgroups that may be
+ * deleted before their id is read.
  */
 #ifndef BPF_CGROUPS_H
 #define BPF_CGROUPS_H
@@ -17,7 +17,7 @@ SHARED_ARRAY_MAP(cgroup_paths, CGROUP_PATHS, struct cgroup_path);
 
 u32 cgroups_made;
 
-/* 0 where the kernel has no cgroups. */
+/* 0 if the kernel has no cgroups. */
 static __always_inline u64 cgroup_of(const struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->cgroups))
@@ -25,7 +25,10 @@ static __always_inline u64 cgroup_of(const struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
-/* There may be other hierarchies. Whether cgroup2 is mounted or not, each task is in it. */
+/*
+ * True for a cgroup of the cgroup2 hierarchy; other hierarchies may exist. Each task is in cgroup2,
+ * mounted or not.
+ */
 static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
@@ -35,8 +38,10 @@ static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
 	return BPF_CORE_READ(cgroup, root) == BPF_CORE_READ(task, cgroups, dfl_cgrp, root);
 }
 
-/* One at a time: the kernel holds the lock of the path's buffer. A path that does not fit is not
- * kept: cut, it would be another one's. */
+/*
+ * Runs one at a time: the kernel holds the lock of the path's buffer. A path that does not fit is
+ * not kept, since the cut path would name another cgroup.
+ */
 SEC("stackmap.raw_tp/cgroup_mkdir")
 int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tasks that have exited. What the kernel does for them on their way out is still theirs, so they
- * leave `followed` a number of exits later.
+ * Tasks that have exited. The kernel's work for a task on its way out belongs to the task, so the
+ * task leaves `followed` EXITED_MAX exits later.
  *
- * The moment for that would be sched_process_free, but it comes from RCU in whatever task it
- * interrupts, and a kernel may keep programs away from some: seen where a virtual machine's agent
- * is such a task, whose every interruption was missed, uncounted, while ftrace saw it.
+ * sched_process_free would be the right moment, but it comes from RCU in whatever task RCU
+ * interrupts, and a kernel may keep programs away from some tasks: on a virtual machine whose agent
+ * was such a task, every call in it was missed and not counted, while ftrace saw it.
  * sched_process_exit comes in the task itself.
  */
 #ifndef BPF_EXITED_H
@@ -26,8 +26,10 @@ ARRAY_MAP(exited, EXITED_MAX, struct exited);
 
 u32 exited_next;
 
-/* Whether a task, which may have been freed, has this id. One that died in its execve has not: it
- * had exchanged ids with the first thread of its process. */
+/*
+ * True if a task, which may have been freed, has this id. A task that died in its execve does not:
+ * it had exchanged ids with the first thread of its process.
+ */
 static __always_inline bool has_id(u64 task, u32 tid)
 {
 	return tid_of((struct task_struct *)task) == tid;
@@ -41,7 +43,7 @@ static __always_inline void unfollow(u64 task, u32 tid)
 		bpf_map_delete_elem(&followed, &tid);
 }
 
-/* In place of the one that has waited longest. */
+/* Adds a task in place of the one that has waited longest, which is no longer followed. */
 static __always_inline void exited_add(u64 task, u32 tid)
 {
 	u32 index = atomic_fetch_add_acq_rel(&exited_next, 1) & (EXITED_MAX - 1);

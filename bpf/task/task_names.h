@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What threads are called now, and where they are, for the file `trace` (the reader of a recording
- * learns it from the task ring). Only instances that have files keep it; there may be more threads
- * than names, and those that were not heard of for longest go first.
+ * Current names and cgroups of threads, for the file `trace` (the reader of a recording learns them
+ * from the task ring). Only instances with files keep them. If there are more threads than entries,
+ * the least recently updated ones go first.
  */
 #ifndef BPF_TASK_NAMES_H
 #define BPF_TASK_NAMES_H

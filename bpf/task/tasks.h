@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is who, and where: events carry only a thread id, so forks, renames (execve is one), moves to
- * another cgroup and exits go into the task ring with the time from which they hold. They cost
- * nothing per event. The same hooks keep `followed` up to date.
+ * Names and cgroups of tasks. Events carry only a thread id; forks, renames (execve is one), moves
+ * to another cgroup and exits go into the task ring with the time from which they hold. They cost
+ * no time per event. The same hooks keep `followed` up to date.
  */
 #ifndef BPF_TASKS_H
 #define BPF_TASKS_H
@@ -26,7 +26,7 @@ struct {
 } task_rings SEC(".maps");
 
 u64 tasks_lost;	 /* records that found the task ring full */
-u64 follow_lost; /* children that could not be followed */
+u64 follow_lost; /* children without room in `followed` */
 
 static __always_inline struct task_slot *task_slot_take(struct ring_header *ring, u64 *position)
 {
@@ -71,7 +71,10 @@ static __always_inline void task_record(enum task_change change, const struct ta
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-/* A task that is not followed may have the id of one that was, and that is not freed yet. */
+/*
+ * Removes the entry of a thread id whose former task was followed and is not freed yet: the id's
+ * new task is not followed.
+ */
 static __always_inline void leave_out(u32 tid)
 {
 	struct followed *former = config.by_task ? bpf_map_lookup_elem(&followed, &tid) : NULL;
@@ -80,8 +83,9 @@ static __always_inline void leave_out(u32 tid)
 		bpf_map_delete_elem(&followed, &tid);
 }
 
-/* A child is followed because its parent is; without -p and a command, because it is in the
- * namespace. */
+/*
+ * A child is followed if its parent is; without -p and a command, if the child is in the namespace.
+ */
 static __always_inline bool is_child_followed(const struct task_struct *parent, u32 tid)
 {
 	return is_followed(config.by_task ? tid_of(parent) : tid);
@@ -118,7 +122,7 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The kernel holds a lock meanwhile, with interrupts off: some 0.5 us a thread. */
+/* The kernel holds a lock during the walk, with interrupts off: some 0.5 us a thread. */
 #define THREADS_MAX 4096
 
 struct thread_walk {
@@ -139,7 +143,10 @@ static long thread_moved(u32 i, struct thread_walk *walk)
 	return 0;
 }
 
-/* Of one thread, or of a process by its leader, which is first among its threads. */
+/*
+ * Records the move of one thread, or of all threads of a process: the task is then the leader, the
+ * first of the threads.
+ */
 SEC("stackmap.raw_tp/cgroup_attach_task")
 int task_move(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -156,8 +163,11 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A thread that calls execve goes on with the id of its process, whose first thread may be freed by
- * now, and its entry with it. What it was called in a namespace nobody knows any more (0). */
+/*
+ * Moves the entry of a thread that calls execve: the thread goes on with the id of its process,
+ * whose first thread may be freed by now, with its entry. In a PID namespace the former id is not
+ * known (0).
+ */
 static __always_inline void follow_thread(const struct task_struct *task, u32 tid, u32 old_tid)
 {
 	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
@@ -169,7 +179,7 @@ static __always_inline void follow_thread(const struct task_struct *task, u32 ti
 	bpf_map_delete_elem(&followed, &old_tid);
 }
 
-/* The command was held back until now: what it did before its execve was the recorder's. */
+/* Begins to follow the command: before its execve it ran code of the recorder. */
 SEC("stackmap.raw_tp/sched_process_exec")
 int task_exec(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -190,14 +200,17 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Its name may be known to nobody when a flight buffer with its events is written. */
+/*
+ * Records the name of an exiting task: no process may know the name when a flight buffer with its
+ * events is written.
+ */
 static __always_inline void task_end(const struct task_struct *task, u32 tid)
 {
 	if (config.flight && is_followed(tid))
 		task_record(TASK_EXIT, task, tid, task->comm);
 }
 
-/* The task is gone for good. Its ids in namespaces were gone before. */
+/* The task is gone for good. It has lost its ids in namespaces before. */
 SEC("stackmap.raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -213,7 +226,7 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* One that was killed while it froze the instance leaves nobody to thaw it. */
+/* Ends a pause of a process that was killed while it froze the instance. */
 static __always_inline void thaw(void)
 {
 	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
