@@ -5,13 +5,12 @@
  * on a stack of its own that lies above (Rust's stacker). A walk may step to a lower address under
  * these conditions:
  *
- * - the rule of the frame is not guessed,
- * - the caller's frame is at least STACK_SWITCH_BYTES below all frames of the current stack: nearer
- *   memory holds dead frames, which are full of return addresses,
- * - the caller's frame lies on no stack that the walk has left before,
- * - and the return address lies behind a call, or the rule says that the caller was interrupted.
- *   The
- *   walk checks this condition.
+ *   - the rule of the frame is not guessed,
+ *   - the caller's frame is at least STACK_SWITCH_BYTES below all frames of the current stack:
+ *     nearer memory holds dead frames, which are full of return addresses,
+ *   - the caller's frame lies on no stack that the walk has left before,
+ *   - and the return address lies behind a call, or the rule says that the caller was
+ *     interrupted. The walk checks this condition.
  *
  * A walk remembers STACK_SWITCHES_MAX stacks; after that many it steps to no lower address.
  */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The key's hash picks the entry and begins the seal, so that key and rule cost four
- * multiplications together. Each step of it is a bijection of the state it starts from: entries of
+ * multiplications together. Each step of the seal is a bijection of its former state: entries of
  * one key that differ in one word never have the same seal.
  */
 #include "cached_rule.h"
 
-/* Odd, half of the bits set; 2^64 over the golden ratio and the next ones of a Weyl sequence. */
+/*
+ * Odd numbers with half of the bits set: 2^64 over the golden ratio, and two factors of splitmix64.
+ */
 #define SEAL_PLACE 0x9e3779b97f4a7c15ULL
 #define SEAL_CODE 0xbf58476d1ce4e5b9ULL
 #define SEAL_WORD 0x94d049bb133111ebULL
@@ -56,7 +58,7 @@ CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struc
 	return true;
 }
 
-/* Whether a granule of so many bytes serves a pc of a file. */
+/* True if a granule of `bytes` bytes serves a pc of a file. */
 CORE_PART bool is_served(const struct rule_key *key, u64 bytes)
 {
 	return !(key->place & RULE_KEY_INTERRUPTED) || key->place & (bytes - 1);
@@ -70,7 +72,7 @@ CORE_PART bool granule_get(const struct rule_cache *cache, const struct rule_key
 	return is_served(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
 }
 
-/* No loop: 6.1 refuses one that ends with a call. */
+/* No loop: Linux 6.1 refuses a loop that ends with a call. */
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Looking up and keeping rules in the cache of abi/rule_cache.h. Any number of readers and writers,
- * in any context. */
+/*
+ * Lookup and insertion in the cache of abi/rule_cache.h. Any number of readers and writers, in any
+ * context.
+ */
 #ifndef CORE_CACHED_RULE_H
 #define CORE_CACHED_RULE_H
 
@@ -10,19 +12,19 @@
 #include "rule_cache.h"
 
 /*
- * The rule of a pc's key, or of a granule that it lies in; false: it is not there, and *rule is
- * untouched.
+ * Looks up the rule of a pc's key, or of a granule that contains the pc. False: the cache has no
+ * rule, and *rule is untouched.
  *
  * BPF: the object's program includes cached_rule.c. `cache` is the map's value.
  */
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule);
 
-/* The same of this very key. */
+/* Looks up the rule of this very key. */
 CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struct rule_key *key,
 				     struct unwind_rule *rule);
 
-/* Whatever was in its place is forgotten. */
+/* Inserts a rule; the former entry in its place is overwritten. */
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,
 				const struct unwind_rule *rule);
 

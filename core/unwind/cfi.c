@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The interpreter of call frame instructions. Both operands that an instruction may have behind it
- * are decoded before it is looked at, so that the ways through the switch stay short: the verifier
- * walks each of them. All state is in the map value, where the verifier does not follow it.
+ * The interpreter of call frame instructions. It decodes both possible operands before it looks at
+ * the instruction, so that the paths through the switch stay short: the verifier walks each of
+ * them. All state is in the map value, where the verifier does not follow it.
  */
 #include "unwind.h"
 
@@ -32,7 +32,7 @@ enum cfi_instruction {
 	CFA_VAL_EXPRESSION,
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED,
-	/* These have an operand in their lower six bits. */
+	/* Instructions with an operand in their lower six bits. */
 	CFA_ADVANCE_LOC = 0x40,
 	CFA_OFFSET = 0x80,
 	CFA_RESTORE = 0xc0,
@@ -70,7 +70,7 @@ CORE_PART s64 scaled(const struct cfi *cfi, u64 factor)
 	return factor * cfi->entry.data_alignment;
 }
 
-/* The location moves; beyond the pc, the row is that of the pc. */
+/* Moves the location. When it passes the pc, the row is that of the pc. */
 CORE_PART void advance(struct cfi *cfi, u64 location)
 {
 	if (location <= cfi->pc) {
@@ -111,7 +111,7 @@ CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
 	cfi->row.cfa = (struct cfi_cell){.how = CFI_OFFSET, .reg = reg, .offset = offset};
 }
 
-/* A block of operations, which the position moves behind. */
+/* Takes a block of operations and moves the position behind it. */
 CORE_PART struct cfi_cell expression(struct unwind *unwind, u32 how, u64 at, u64 length)
 {
 	struct cfi *cfi = &unwind->cfi;
@@ -130,7 +130,7 @@ CORE_PART void set_location(struct unwind *unwind)
 		advance(&unwind->cfi, unwind->pointer);
 }
 
-/* Instructions that define the CFA. False: it is none of these. */
+/* Runs an instruction that defines the CFA. False: the instruction is another one. */
 CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
@@ -166,7 +166,10 @@ CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_
 	return true;
 }
 
-/* Instructions about a register, with one or two operands. False: it is none of these. */
+/*
+ * Runs an instruction about a register, with one or two operands. False: the instruction is another
+ * one.
+ */
 CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
 			    const struct cfi_operands *operands)
 {
@@ -208,7 +211,7 @@ CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
 	return true;
 }
 
-/* Instructions with at most one operand behind them. False: it is none of these. */
+/* Runs an instruction with at most one operand behind it. False: the instruction is another one. */
 CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 			  const struct cfi_operands *operands)
 {
@@ -257,7 +260,7 @@ CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 	return true;
 }
 
-/* Instructions that say all in their one byte, which most are. False: it is none of these. */
+/* Runs an instruction of a single byte; most are. False: the instruction is longer. */
 CORE_PART bool run_short(struct cfi *cfi, u32 instruction)
 {
 	u32 low = instruction & INSTRUCTION_LOW;
@@ -273,7 +276,7 @@ CORE_PART bool run_short(struct cfi *cfi, u32 instruction)
 	return instruction == CFA_NOP;
 }
 
-/* All others, but for what a pointer follows. */
+/* Runs every other instruction, except DW_CFA_set_loc. */
 CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
@@ -289,7 +292,7 @@ CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_oper
 	}
 }
 
-/* The instruction at the position. True: a pointer follows, which is the new location. */
+/* Runs the instruction at the position. True: a pointer follows, which is the new location. */
 CORE_GLOBAL_PART int cfi_instruction(struct unwind *unwind)
 {
 	struct cfi_operands *operands;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a row of call frame information to the compact rule. The CFA and the return address have to
- * fit, or there is no rule; a callee-saved register that does not fit is lost, which ends the walk
- * only if an outer frame needs it.
+ * Converts a row of call frame information to the compact rule. If the CFA or the return address
+ * does not fit, there is no rule. A callee-saved register that does not fit is lost, which ends the
+ * walk only if an outer frame needs it.
  */
 #include "unwind.h"
 
-#define UCONTEXT_RSP 160 /* in the kernel's ucontext: uc_mcontext.gregs[REG_RSP], [REG_RIP] */
+/* offset in the kernel's ucontext: uc_mcontext.gregs[REG_RSP], [REG_RIP] */
+#define UCONTEXT_RSP 160
 #define UCONTEXT_RIP 168
 
 CORE_PART u32 evaluate(struct unwind *unwind, const struct cfi_cell *cell)
@@ -19,7 +20,7 @@ CORE_PART bool fits_addend(s64 addend)
 	return addend >= 0 && (u64)addend % SLOT_WORD == 0 && (u64)addend / SLOT_WORD <= 0xff;
 }
 
-/* The CFA of an evaluated expression. */
+/* Sets the CFA from an evaluated expression. */
 CORE_PART u32 rule_cfa_term(const struct expr_term *term, struct unwind_rule *rule)
 {
 	rule->cfa_register = term->reg;
@@ -64,7 +65,10 @@ CORE_PART u32 rule_cfa(struct unwind *unwind, struct unwind_rule *rule)
 	return rule_cfa_term(&term, rule);
 }
 
-/* A register saved where an expression says: relative to another register, the same for all. */
+/*
+ * The slot of a register whose place an expression gives: an offset from another register, which
+ * must be the same for all slots.
+ */
 CORE_PART u8 slot_expression(struct unwind *unwind, const struct cfi_cell *cell,
 			     struct unwind_rule *rule)
 {
@@ -100,7 +104,7 @@ CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct 
 struct slot_walk {
 	struct unwind *unwind;
 	struct unwind_rule *rule;
-	bool by_expression; /* these come first: they choose the base */
+	bool by_expression; /* expressions come first: they choose the base */
 };
 
 static long slot_fill(u32 i, void *arg)
@@ -142,7 +146,7 @@ CORE_PART u32 rule_return(const struct cfi_cell *cell, struct unwind_rule *rule)
 	return slot == SLOT_LOST ? STOP_UNSUPPORTED : STOP_NONE;
 }
 
-/* The caller's stack pointer is the CFA, or else in a register. */
+/* Sets the caller's stack pointer, which is the CFA or is in a register. */
 CORE_PART u32 rule_stack(const struct cfi_cell *cell, struct unwind_rule *rule)
 {
 	if (cell->how == CFI_UNSPECIFIED || (cell->how == CFI_VALUE_OFFSET && !cell->offset))
@@ -155,8 +159,10 @@ CORE_PART u32 rule_stack(const struct cfi_cell *cell, struct unwind_rule *rule)
 	return STOP_NONE;
 }
 
-/* A signal trampoline describes each register by an expression into the ucontext. All are where the
- * kernel puts them if stack pointer and return address are. */
+/*
+ * The rule of a signal trampoline, which describes each register by an expression into the
+ * ucontext. If stack pointer and return address are where the kernel puts them, all registers are.
+ */
 CORE_PART u32 rule_signal(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct expr_term rsp, rip;

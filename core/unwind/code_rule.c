@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Only an interrupted frame can stand at any instruction; one that made a call stands behind it,
- * with its frame set up. So prologues, 32-bit epilogues and stubs are looked for in interrupted
- * frames alone. What is none of these is read forwards (code_scan), or, failing that and in 32-bit
- * code, taken to keep a frame pointer, which is 0 where stacks begin. Stubs of the PLT (AMD64
- * supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
+ * Only an interrupted frame can be at any instruction; a frame that made a call is behind the call,
+ * with its frame set up. Therefore prologues, 32-bit epilogues and stubs are recognised in
+ * interrupted frames only. Other code is read forwards (code_scan); if that fails, and in 32-bit
+ * code, it is assumed to keep a frame pointer, which is 0 where stacks begin. Stubs of the PLT
+ * (AMD64 supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
  *
  *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
  *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
  *
- * A jump through memory is the end of a function, or a stub that is one: the return address is
- * where rsp points, except in PLT0.
+ * A jump through memory is the end of a function, or a stub that is one: rsp points to the return
+ * address, except in PLT0.
  */
 #include "code_rule.h"
 
@@ -19,17 +19,17 @@
 #include "code_scan.h"
 #include "return_search.h"
 
-#define CODE_BEFORE 6 /* bytes of it that lie before the pc */
+#define CODE_BEFORE 6 /* bytes of struct code that lie before the pc */
 #define WORD 8
 #define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
-#define PUSHED_RBP 16 /* in place of a number of words: one, which is rbp */
+#define PUSHED_RBP 16 /* a number of words: one word, which is rbp */
 
 #define BYTES_1(code) ((u8)(code))
 #define BYTES_2(code) ((u16)(code))
 #define BYTES_3(code) ((u32)(code)&0xffffff)
 #define BYTES_4(code) ((u32)(code))
 
-/* As little-endian numbers. */
+/* Instructions as little-endian numbers. */
 #define ENDBR64 0xfa1e0ff3
 #define ENDBR32 0xfb1e0ff3
 #define PUSH_RBP 0x55
@@ -48,17 +48,17 @@
 #define BND_JMP 0xe9f2
 #define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
 #define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
-#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either */
+#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either of these */
 #define CODE_BEFORE_MASK 0xffffffffffffULL
 #define MOV_15_EAX_MASK 0x00ffffffffffffffULL
 #define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
 #define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
-#define MOV_ESP_DEREF_RET 0xc324048b	     /* of eax; the register is in bits 11 to 13 */
-#define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: of exit() */
+#define MOV_ESP_DEREF_RET 0xc324048b	     /* for eax; the register is in bits 11 to 13 */
+#define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: exit() */
 #define MOV_EDI_MOV_60_MASK 0xffffff00000000ffULL
 #define VSYSCALL_RETURN 0xc3595a5d /* pop %ebp; pop %edx; pop %ecx; ret */
 
-/* What is at the pc, and the six bytes before it. */
+/* The eight bytes at the pc, and the six bytes before it. */
 struct code {
 	u64 at;
 	u64 before;
@@ -75,7 +75,7 @@ CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word, u32 flags)
 	};
 }
 
-/* The return address lies `words` above rsp; no register but rbp may have changed. */
+/* The return address lies `words` above rsp; only rbp may have changed. */
 CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word, u8 rbp_slot)
 {
 	*rule = (struct unwind_rule){
@@ -90,19 +90,19 @@ CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word,
 #define XOR_EBP_EBP_1 EACH_BYTE(0x31)
 #define XOR_EBP_EBP_2 EACH_BYTE(0xed)
 
-/* Not 0: one of the bytes is 0 (Mycroft's test). */
+/* Not 0 if a byte of the word is 0 (Mycroft's test). */
 CORE_PART u64 zero_bytes(u64 word)
 {
 	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Not 0: xor %ebp, %ebp begins in the word. */
+/* Not 0 if xor %ebp, %ebp begins in the word. */
 CORE_PART u64 clears_rbp(u64 word, u64 next)
 {
 	return zero_bytes((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
 }
 
-/* The dynamic linker begins with mov %rsp, %rdi; call; mov %rax, %r12. */
+/* True at the start of the dynamic linker: mov %rsp, %rdi; call; mov %rax, %r12. */
 CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
 {
 	if (!is_interrupted)
@@ -113,10 +113,10 @@ CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
 }
 
 /*
- * RULE_ENTRY if stacks begin in the code around the pc, of which these are the words before it and
- * that at it; or 0. It clears rbp itself, as _start and clone() do before they call anything, or is
- * the dynamic linker's; or the pc is a return address that no call has left there, but who made the
- * stack (Go's goexit): RULE_UNCALLED, too.
+ * RULE_ENTRY if stacks begin in the code around the pc, else 0. The arguments are the three words
+ * before the pc and the word at it. Stacks begin in code that clears rbp, as _start and clone() do
+ * before they call a function, and in the dynamic linker's start. With RULE_UNCALLED: the pc is a
+ * return address that no call has pushed, but the creator of the stack (Go's goexit).
  */
 CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
 {
@@ -130,7 +130,7 @@ CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_
 	return is_linker_start(last, at, false) ? RULE_ENTRY : 0;
 }
 
-/* The word that a PLT entry or PLT0 has pushed: -1: this is no stub. */
+/* The number of words that a PLT entry or PLT0 has pushed; -1: the code is no stub. */
 CORE_PART int stub_words(const struct code *code)
 {
 	u64 at = code->at;
@@ -148,20 +148,24 @@ CORE_PART int stub_words(const struct code *code)
 	return -1;
 }
 
-/* Position-independent 32-bit code gets its own address: mov (%esp), %REG; ret. */
+/*
+ * True in code that gives 32-bit position-independent code its own address: mov (%esp), %REG; ret.
+ */
 CORE_PART bool is_pc_thunk(u64 at)
 {
 	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
 }
 
-/* A function that only jumps elsewhere, behind its landing pad. */
+/* True behind the landing pad of a function that only jumps elsewhere. */
 CORE_PART bool is_tail_only(const struct code *code)
 {
 	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
 }
 
-/* The words on the stack at beginnings of functions, and ends of 32-bit ones; -1: it is none of
- * these. */
+/*
+ * The words on the stack at the beginning of a function, or at the end of a 32-bit one; -1: the pc
+ * is at neither.
+ */
 CORE_PART int edge_words(const struct code *code)
 {
 	u64 at = code->at;
@@ -174,7 +178,10 @@ CORE_PART int edge_words(const struct code *code)
 	return is_mov && byte_before == PUSH_RBP ? PUSHED_RBP : -1;
 }
 
-/* At the trampoline's beginning, where the handler returns to, or behind its system call. */
+/*
+ * True at the beginning of the signal trampoline, to which the handler returns, or behind its
+ * system call.
+ */
 CORE_PART bool is_signal_return(const struct code *code)
 {
 	return code->at == MOV_15_RAX_SYSCALL ||
@@ -182,7 +189,10 @@ CORE_PART bool is_signal_return(const struct code *code)
 	       (code->before & CODE_BEFORE_MASK) == IMMEDIATE_15_SYSCALL;
 }
 
-/* The kernel leaves the ucontext where rsp points when the handler has returned. */
+/*
+ * The rule of the signal trampoline: when the handler has returned, rsp points to the kernel's
+ * ucontext.
+ */
 CORE_PART void rule_signal_frame(struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
@@ -193,15 +203,20 @@ CORE_PART void rule_signal_frame(struct unwind_rule *rule)
 	};
 }
 
-/* Behind the system call of clone(), of which no table speaks as two threads come back from it. */
+/*
+ * True behind the system call of clone(). No table covers this code, since two threads return from
+ * the call.
+ */
 CORE_PART bool is_clone_return(const struct code *code)
 {
 	return BYTES_2(code->before >> 32) == SYSCALL_CODE &&
 	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
 }
 
-/* The words above the return address where only an interrupted frame can stand; -1: it is at
- * nothing of that kind. */
+/*
+ * The words above the return address in code where only an interrupted frame can be; -1: the pc is
+ * in other code.
+ */
 CORE_PART int interrupted_words(const struct code *code)
 {
 	int words = stub_words(code);
@@ -209,7 +224,7 @@ CORE_PART int interrupted_words(const struct code *code)
 	return words < 0 ? edge_words(code) : words;
 }
 
-/* What only an interrupted frame can stand at. False: it is nothing of that kind. */
+/* Makes the rule in code where only an interrupted frame can be. False: the pc is in other code. */
 CORE_PART bool interrupted_rule(const struct code *code, u32 word, struct unwind_rule *rule)
 {
 	int words = interrupted_words(code);
@@ -225,14 +240,16 @@ CORE_PART bool interrupted_rule(const struct code *code, u32 word, struct unwind
 	return true;
 }
 
-/* Behind the call that is all that a thread does it exits (Go's clone): there is no caller,
- * whatever the registers say, which are those of who made the thread. */
+/*
+ * True behind the call of a thread's function, before the thread exits (Go's clone). There is no
+ * caller, whatever the registers say: they are those of the thread's creator.
+ */
 CORE_PART bool is_thread_end(const struct code *code, u32 is_interrupted)
 {
 	return !is_interrupted && (code->at & MOV_EDI_MOV_60_MASK) == MOV_EDI_MOV_60;
 }
 
-/* Of 64-bit code. */
+/* Chooses the rule of 64-bit code. */
 CORE_PART void rule_choose(struct near_code *near, const struct code *code,
 			   struct unwind_rule *rule, u32 is_interrupted)
 {
@@ -267,7 +284,7 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 	code.at = near->word[WORDS_BEFORE];
 	code.before = near->word[WORDS_BEFORE - 1] >> 8 * (WORD - CODE_BEFORE);
 	if (is_interrupted && word == WORD && is_clone_return(&code)) {
-		/* The new thread, to which the call returned 0, has no caller. */
+		/* clone() has returned 0 to the new thread, which has no caller. */
 		rule_stack_pointer(rule, 0, WORD, 0);
 		if (!rax)
 			rule->flags = RULE_OUTERMOST;

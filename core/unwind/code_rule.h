@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rules for code that no unwind table covers: by its bytes where these say all (stubs of the PLT,
+ * Rules for code that no unwind table covers: from its bytes if they suffice (stubs of the PLT,
  * prologues, signal trampolines), else by frame pointer. A rule follows from the code around the pc
- * alone, and is made anew each time: generated code may be other code the next time, and to read it
- * costs no more than to make sure that it is not.
+ * alone and is made each time: generated code may have changed since, and reading it costs no more
+ * than a check that it has not changed.
  */
 #ifndef CORE_CODE_RULE_H
 #define CORE_CODE_RULE_H
@@ -18,12 +18,18 @@ CORE_PART void near_code_clear(struct near_code *code)
 		code->word[i] = 0;
 }
 
-/* How many of the bytes before a pc do not lie in its mapping, and how many from it on do. */
+/*
+ * The number of the NEAR_CODE_BEFORE bytes before a pc that are outside of its mapping, and the
+ * number of bytes from the pc on that are inside.
+ */
 CORE_GLOBAL int near_code_missing(u64 pc, u64 start);
 CORE_GLOBAL int near_code_after(u64 pc, u64 end);
 
-/* Makes the rule of the pc that `code` is around. `word` is 4 of a 32-bit task, else 8; `rax` is
- * what an interrupted task has there. 0: it holds for such registers alone. */
+/*
+ * Makes the rule of the pc that `code` is around. `word` is 4 in a 32-bit task, else 8; `rax` is
+ * the register of an interrupted task. Returns 0 if the rule depends on rax, so that it must not be
+ * cached.
+ */
 CORE_GLOBAL int code_rule(struct near_code *code, struct unwind_rule *rule, u32 word,
 			  u32 is_interrupted, u64 rax);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Compilers keep one stack depth for each instruction, however it is reached. So it suffices to
- * follow one path, that of no branch taken, from the pc to a return, adding up what the stack
- * pointer gains. What is understood are the instructions of start-up code (crti.o, crtbegin.o),
- * which has no tables, and of epilogues; the first other one ends the scan without a result. A jump
- * is taken for the end of a function only where it cannot be one within it: behind a conditional
- * jump or a landing pad, as start-up code has them.
+ * Compilers keep one stack depth for each instruction, on every path to it. It therefore suffices
+ * to follow one path, without taken branches, from the pc to a return, and to sum the changes of
+ * the stack pointer. The scan understands the instructions of start-up code (crti.o, crtbegin.o),
+ * which has no tables, and of epilogues; any other instruction ends it without a result. A jump
+ * counts as the end of a function only where it cannot stay within the function: behind a
+ * conditional jump or a landing pad, as start-up code has them.
  */
 #include "code_scan.h"
 
@@ -58,7 +58,10 @@ enum opcode {
 #define MODRM_CALL_RAX 0xd0
 #define MODRM_JMP_RAX 0xe0
 
-/* Instructions between registers, and on memory relative to the pc. The length; 0: another one. */
+/*
+ * The length of an instruction between registers, or on memory relative to the pc; 0: another
+ * instruction.
+ */
 CORE_PART u32 length_plain(u32 opcode, u8 modrm)
 {
 	bool is_ip_relative = MODRM_IP_RELATIVE(modrm);
@@ -89,7 +92,7 @@ CORE_PART u32 length_plain(u32 opcode, u8 modrm)
 	return 0;
 }
 
-/* Instructions that end the function, if they do. */
+/* True if the instruction ends the function. */
 CORE_PART bool is_end(const struct near_code *scan, u64 code)
 {
 	switch (BYTE(code, 0)) {
@@ -103,20 +106,25 @@ CORE_PART bool is_end(const struct near_code *scan, u64 code)
 	return false;
 }
 
-/* Only the first pop of a register that was saved before the pc brings the caller's value. */
+/*
+ * Follows a pop. Only the first pop of a register that was saved before the pc gives the caller's
+ * value.
+ */
 CORE_PART void pop(struct near_code *scan, u32 number)
 {
 	s64 *popped;
 
-	core_one_register(number); /* clang 19 knows that it is below 16, Linux 6.1 does not */
+	core_one_register(number); /* clang 19 knows that number < 16, Linux 6.1 does not */
 	popped = &scan->popped[number & 15];
 	if (scan->bytes >= 0 && !*popped)
 		*popped = 1 + scan->bytes;
 	scan->bytes += 8;
 }
 
-/* Instructions that move the stack pointer, or set up a frame by it. The length; 0: it is none of
- * these. */
+/*
+ * The length of an instruction that changes the stack pointer, or sets up a frame with it; 0:
+ * another instruction.
+ */
 CORE_PART u32 length_stack(struct near_code *scan, u64 code, u8 prefix)
 {
 	u8 opcode = BYTE(code, 0), modrm = BYTE(code, 1);
@@ -138,7 +146,7 @@ CORE_PART u32 length_stack(struct near_code *scan, u64 code, u8 prefix)
 	return 3;
 }
 
-/* The length of the instruction; 0: it is not understood. */
+/* The length of any understood instruction; 0: another one. */
 CORE_PART u32 instruction_length(struct near_code *scan, u64 code)
 {
 	u8 first = BYTE(code, 0), prefix = first == REX_W || first == REX_B ? first : 0;
@@ -160,7 +168,7 @@ CORE_PART u32 instruction_length(struct near_code *scan, u64 code)
 	return length && prefix ? 1 + length : length;
 }
 
-/* The instruction at the position. 1: the scan ends with it. */
+/* Follows the instruction at the position. 1: the scan ends. */
 CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 {
 	u32 at, length;
@@ -183,7 +191,7 @@ CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 	return length == 0;
 }
 
-/* The slot of a register: 0 if it was not popped. */
+/* The slot of a register; 0: no pop restores it. */
 CORE_PART u8 slot_popped(const struct near_code *scan, u32 number)
 {
 	s64 popped = scan->popped[number & 15];

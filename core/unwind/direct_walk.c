@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A frame costs one look at the step cache and a few words of a window onto the stack, which
- * one read fills for all the frames that lie in it. That path is straight: CFA = register + offset,
- * and what is saved lies within a window below the CFA. All other rules take the longer way; of
- * these registers moved to registers, an indexed CFA and a moved stack (longjmp) are left to the
- * unwinder.
+ * A frame costs one look at the step cache and a few words of a window onto the stack; one read
+ * fills the window for all frames in it. The common path is straight: CFA = register + offset, and
+ * all saved words lie within a window below the CFA. Other rules take the longer path. The walk
+ * leaves three kinds of rules to the unwinder: registers moved to registers, an indexed CFA and a
+ * moved stack (longjmp).
  */
 #include "direct_walk.h"
 #include "code_rule.h"
@@ -39,8 +39,10 @@ CORE_PART bool direct_covers(const struct direct_walk *walk, u64 end, u32 words)
 	return low < walk->window_bytes && walk->window_bytes - low >= 8 * words;
 }
 
-/* Brings the `words` words below an address, and all that fit behind. What cannot be had at once is
- * had up to the end of its page. */
+/*
+ * Fills the window from `words` words below an address. If the whole window cannot be read, the
+ * part up to the end of its page is.
+ */
 CORE_GLOBAL_PART int direct_fill(struct direct_walk *walk, u64 end, u32 words)
 {
 	u64 start = end - 8 * words, bytes = PAGE_BYTES - (start & (PAGE_BYTES - 1));
@@ -75,8 +77,10 @@ CORE_PART u64 direct_below(const struct direct_walk *walk, u64 end, u32 words)
 
 /* --- one step --- */
 
-/* True if the return address that is saved below the CFA lies behind a call, or if the rule says
- * that the caller was interrupted. */
+/*
+ * True if the return address that is saved below the CFA lies behind a call, or if the rule says
+ * that the caller was interrupted.
+ */
 CORE_PART bool step_is_called(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
 	struct return_search *search = &walk->returns;
@@ -116,7 +120,7 @@ CORE_PART u32 caller_check(struct direct_walk *walk, const struct unwind_rule *r
 		       : STOP_NONE;
 }
 
-/* An address of the kernel's half is no pc, and bit 63 is that of STEP_INTERRUPTED. */
+/* Refuses a pc in the kernel's half of the address space; bit 63 is also STEP_INTERRUPTED. */
 CORE_PART u32 pc_check(u64 pc)
 {
 	return (s64)pc > 0 ? STOP_NONE : STOP_NOT_CODE;
@@ -128,7 +132,9 @@ CORE_PART void step_restore_slot(struct direct_walk *walk, u64 end, u32 slot, u3
 		walk->registers.value[reg] = direct_below(walk, end, slot);
 }
 
-/* A slot that is lost brings any value to a register that is then not known. */
+/*
+ * Restores the registers. A lost slot gives its register any value; the register is then not known.
+ */
 CORE_PART void step_restore(struct direct_walk *walk, const struct cached_step *step, u64 end)
 {
 	const u8 *slot = step->rule.slot;
@@ -151,7 +157,7 @@ CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
 	return pc_check(pc);
 }
 
-/* To the caller, by what is saved below the CFA. */
+/* Steps to the caller by the words saved below the CFA. */
 CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
 	u32 stop = caller_check(walk, &step->rule, cfa);
@@ -164,7 +170,7 @@ CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *st
 	return caller_enter(walk, cfa, direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]));
 }
 
-/* As rax_is_proven() in unwind_step.c. */
+/* The same test as rax_is_proven() in unwind_step.c. */
 CORE_GLOBAL_PART int step_proves_rax(struct direct_walk *walk, const struct cached_step *step)
 {
 	struct return_search *search;
@@ -226,7 +232,7 @@ CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 	return STOP_NONE;
 }
 
-/* The same, with registers saved below another one than the CFA. */
+/* Steps to the caller if its registers are saved below another register than the CFA. */
 CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
 	u64 end = direct_register(walk, step->rule.base) + 8, pc;
@@ -274,7 +280,9 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	return 0;
 }
 
-/* One stack word of the search, and what is in front of the address that it may hold. */
+/*
+ * Looks at one stack word of the search, and at the bytes in front of the address that it may hold.
+ */
 static long direct_look(u32 i, void *arg)
 {
 	struct direct_walk *walk = *(struct direct_walk **)arg;
@@ -286,11 +294,14 @@ static long direct_look(u32 i, void *arg)
 	search->value = direct_below(walk, search->address + 8, 1);
 	is_found = return_search_wants(search) &&
 		   direct_read(search->value - 8, &search->before, 8) && return_search_take(search);
-	core_one_register(is_found); /* Linux 6.1 wants to see that a callback returns 0 or 1 */
+	core_one_register(is_found); /* Linux 6.1 must see that a callback returns 0 or 1 */
 	return is_found & 1;
 }
 
-/* Makes walk->step, from the step of code that nothing explains, what the stack says. */
+/*
+ * Sets walk->step to the result of a search of the stack, for code that neither tables nor its
+ * bytes explain.
+ */
 CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_step *step)
 {
 	struct return_search *search;
@@ -329,7 +340,7 @@ CORE_PART long direct_go_word(void *memory, u64 address, u64 *word)
 	return !direct_read(address, word, sizeof(*word));
 }
 
-/* From Go's scheduler stack to the goroutine that called. */
+/* Steps from Go's scheduler stack to the calling goroutine. */
 CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step *step)
 {
 	struct go_caller *found;
@@ -376,7 +387,7 @@ CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_
 	return stop;
 }
 
-/* Every step that is not plain. */
+/* Takes every step that is not plain. */
 CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_step *step)
 {
 	int stop;
@@ -389,14 +400,14 @@ CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_st
 	return step_searched(walk, stop ?: step_by_rule(walk, &walk->step));
 }
 
-/* --- which step --- */
+/* --- finding the step --- */
 
 CORE_PART u32 step_index(u64 place)
 {
 	return (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
 }
 
-/* Whatever led to it: the verifier knows no more of the entry than that it is one. */
+/* The entry at walk->step_index, read anew: the verifier then knows only that it is an entry. */
 CORE_PART struct cached_step *step_entry(struct direct *direct)
 {
 	u32 index = core_reload(direct->walk->step_index);
@@ -405,7 +416,7 @@ CORE_PART struct cached_step *step_entry(struct direct *direct)
 	return index < STEP_CACHE_KEPT + STEP_CACHE_SLOTS ? &direct->steps->entry[index] : 0;
 }
 
-/* What lies around the pc, in [start, end). */
+/* Reads the code around the pc within [start, end). */
 CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
 {
 	u64 pc = walk->registers.value[REGISTER_RIP];
@@ -419,7 +430,7 @@ CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
 			   NEAR_CODE_BEFORE - missing + after);
 }
 
-/* Makes walk->search.rule that of code without tables, whose mapping is [start, end). */
+/* Sets walk->search.rule to the rule of code without tables in the mapping [start, end). */
 CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
 {
 	if (core_is_null(walk))
@@ -432,7 +443,10 @@ CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
 	return STOP_NONE;
 }
 
-/* Makes walk->search.rule that of walk->search.place, or, where that has no tables, of the code. */
+/*
+ * Sets walk->search.rule to the rule of walk->search.place; if no table covers the place, the code
+ * gives the rule.
+ */
 CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
@@ -452,7 +466,10 @@ CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 	return code_find(walk, range.start, range.end);
 }
 
-/* Where the step in walk->step is put: for others, too, if its rule is everybody's. */
+/*
+ * Stores walk->step: in the shared cache if its rule holds for all processes, else in the slot's
+ * own entry.
+ */
 CORE_PART void step_put(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
@@ -485,8 +502,10 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 
 /* --- the walk --- */
 
-/* Adds the current frame. But for the leaf, the frame lies behind the instruction (abi/stack.h);
- * neither an interrupted function nor a signal trampoline has made a call. */
+/*
+ * Adds the current frame. A frame other than the leaf lies behind its instruction (abi/stack.h);
+ * neither an interrupted function nor a signal trampoline has made a call.
+ */
 CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame, const struct cached_step *step)
 {
 	u32 index = i - direct->walk->leaf_apart;
@@ -499,7 +518,7 @@ CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame, const struct c
 	direct->stack->depth = index + 1;
 }
 
-/* To the caller. Where the limit is reached its rule does not matter, only that it is code. */
+/* Steps to the caller. At the depth limit only the frame's place in code matters, not its rule. */
 static long direct_step(u32 i, void *arg)
 {
 	struct direct *direct = arg;
@@ -511,7 +530,7 @@ static long direct_step(u32 i, void *arg)
 	const struct cached_step *step;
 
 	walk->step_index = index;
-	/* The pc is a stack word that the search chose, and lies in no code. */
+	/* The pc is a stack word that the search chose, and is not in code. */
 	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
 	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
 		stop = step_find(direct, place, is_generated);
@@ -526,7 +545,10 @@ static long direct_step(u32 i, void *arg)
 	return stop != STOP_NONE;
 }
 
-/* The unwinder calls it STOP_NO_RULE, too, where a search led to what is no code. */
+/*
+ * Sets the final stop. If a search led to a pc outside of code, the stop is STOP_NO_RULE, as in the
+ * unwinder.
+ */
 CORE_GLOBAL_PART int walk_end(struct direct_walk *walk)
 {
 	if (core_is_null(walk))
@@ -543,7 +565,8 @@ CORE_GLOBAL_PART int walk_end(struct direct_walk *walk)
 	return 0;
 }
 
-/* A leaf that is kept apart was written where no frame of a stack lies: at index -1, the last word.
+/*
+ * A leaf that is kept apart is written to the last word, index -1, where no frame of a stack lies.
  */
 CORE_INLINE void direct_walk(struct direct *direct)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Symbolic execution of the DWARF stack machine (DWARF 5, section 2.5). Instead of numbers the
- * stack holds terms over the registers, and an operation maps terms to terms. So an expression is
- * read once, when its rule is made, and costs nothing at each step. Compilers, linkers and
- * assembler sources write few shapes: register + offset, one or two loads, the PLT's "8 more from
- * the push on", an index register. Everything else is EXPR_INVALID, never a wrong value.
+ * Symbolic execution of the DWARF stack machine (DWARF 5, section 2.5). The stack holds terms over
+ * the registers in place of numbers, and an operation maps terms to terms. An expression is thus
+ * read once, when its rule is made, and costs no time at a step. Compilers, linkers and assembler
+ * sources write few shapes: register + offset, one or two loads, the PLT's "8 more from the push
+ * on", an index register. Any other shape is EXPR_INVALID, never a wrong value.
  */
 #include "unwind.h"
 
@@ -177,7 +177,7 @@ CORE_PART struct expr_term dereference(struct expr_term term)
 	return term;
 }
 
-/* The operand of a const operation. */
+/* Takes the operand of a const operation. */
 CORE_PART s64 take_constant(struct unwind_bytes *bytes, u32 operation)
 {
 	switch (operation) {
@@ -247,7 +247,7 @@ CORE_PART struct expr_term operate(struct expr *expr, struct unwind_bytes *bytes
 	return binary(expr, operation);
 }
 
-/* The operation at the position. */
+/* Runs the operation at the position. */
 CORE_GLOBAL_PART int expr_operation(struct unwind *unwind)
 {
 	struct expr_term term;

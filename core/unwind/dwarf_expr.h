@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a DWARF expression of an unwind table means, as a term that a rule can say. */
+/* The meaning of a DWARF expression in an unwind table, as a term that a rule can express. */
 #ifndef CORE_DWARF_EXPR_H
 #define CORE_DWARF_EXPR_H
 
@@ -40,10 +40,10 @@ struct expr {
 };
 
 /*
- * Evaluates `length` bytes of operations at an address: the result is unwind->expr.stack[0].
- * STOP_UNSUPPORTED where no term can say it. The operations' stack begins empty. (DW_CFA_expression
- * would have the CFA on it, which no term can say; those that use it underflow and are not
- * understood.)
+ * Evaluates `length` bytes of operations at an address; the result is unwind->expr.stack[0].
+ * STOP_UNSUPPORTED: no term expresses the result. The operations' stack begins empty.
+ * (DW_CFA_expression would begin with the CFA on the stack, which no term expresses: expressions
+ * that use it underflow and are unsupported.)
  */
 CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length);
 

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The index is a table of (function, FDE), sorted: a binary search reads one entry a step. An FDE
- * names its CIE; neighbours share one, so the last CIE is kept, with the row that its instructions
- * make.
+ * The index is a sorted table of (function, FDE): a binary search reads one entry a step. An FDE
+ * names its CIE; neighbours share a CIE, so the last one is kept, with the row that its
+ * instructions make.
  */
 #include "unwind.h"
 
 #define HDR_VERSION 1
 #define HDR_ENCODING_SORTED 0x3b      /* data-relative, s32 */
-#define HDR_ENCODING_SORTED_WIDE 0x3c /* data-relative, s64: lld's for files beyond 2 GiB */
+#define HDR_ENCODING_SORTED_WIDE 0x3c /* data-relative, s64: lld, for files beyond 2 GiB */
 #define HDR_FIXED_BYTES 64
 #define CIE_VERSION_GCC 1
 #define CIE_VERSION_DWARF3 3
 #define LENGTH_BYTES 4
 #define LENGTH_EXTENDED 0xffffffff
-#define RECORD_BYTES_MIN                                                                           \
-	8 /* behind the length: an id, and two pointers or what a CIE begins with */
+#define RECORD_BYTES_MIN 8 /* after the length: an id, and two pointers or the begin of a CIE */
 #define RECORD_BYTES_MAX (1U << 24)
 #define AUGMENTATION_MAX 8
 #define RECORD_ALIGNMENT 4
-#define RECORD_HEAD_BYTES 12		       /* length, id, and how far away a function is */
-#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* what one read shows of records */
+#define RECORD_HEAD_BYTES 12		       /* length, id, and distance of the function */
+#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* bytes of records that one read shows */
 #define SCAN_BLOCKS_MAX ((128U << 10) / SCAN_BLOCK)
-#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* hardly a record is longer */
+#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* records are rarely longer */
 #define SCAN_STEPS_MAX (1U << 17)
 #define NOTE_GO 0x00006f4700000004ULL		/* type 4, "Go" */
 #define CIE_ID_VERSION_ZR 0x00527a0100000000ULL /* id 0, version 1, "zR" */
 #define CIE_ALIGNMENTS_RETURN 0x107801		/* 1, -8, rip */
 #define SEARCH_STEPS_MAX 32
 
-/* Opens the record at an address: the window stands behind its length. STOP_NO_RULE: it is the
- * terminator. */
+/*
+ * Opens the record at an address: the window is then behind its length. STOP_NO_RULE: the record is
+ * the terminator.
+ */
 CORE_PART u32 record_open(struct unwind *unwind, u64 address)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -50,7 +51,7 @@ CORE_PART u32 record_open(struct unwind *unwind, u64 address)
 	return bytes_ready(unwind);
 }
 
-/* One letter of the augmentation string and, in parallel, its data. */
+/* Takes one letter of the augmentation string and its data. */
 static long augmentation_letter(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -62,7 +63,7 @@ static long augmentation_letter(u32 i, void *arg)
 		entry->pointer_encoding = bytes_take_u8(&unwind->bytes);
 		break;
 	case 'P':
-		/* The personality routine: not asked for, but in the way. */
+		/* The personality routine has to be skipped. */
 		unwind->cfi.stop = bytes_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0);
 		break;
 	case 'L':
@@ -75,13 +76,15 @@ static long augmentation_letter(u32 i, void *arg)
 	case 'z':
 		break;
 	default:
-		/* Its end, or a letter whose data is not known: the length leads over it. */
+		/*
+		 * The string's end, or a letter with unknown data: the length leads over the data.
+		 */
 		return 1;
 	}
 	return unwind->cfi.stop != STOP_NONE;
 }
 
-/* The string, up to seven letters of it in one word, and the position behind its end. */
+/* Takes a string of up to seven letters, in one word, and moves the position behind its end. */
 CORE_PART u64 take_string(struct unwind_bytes *bytes)
 {
 	u64 text = bytes_peek(bytes);
@@ -111,7 +114,7 @@ CORE_PART void cie_augmentation(struct unwind *unwind)
 		unwind->cfi.stop = STOP_BAD_TABLE;
 }
 
-/* The fields of the CIE that the window stands at, behind its length. */
+/* Takes the fields of the CIE at the window, behind its length. */
 CORE_PART u32 cie_fields(struct unwind *unwind)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
@@ -154,7 +157,7 @@ CORE_PART u32 cie_run(struct unwind *unwind)
 	return stop;
 }
 
-/* Makes cfi.entry the CIE at an address. */
+/* Sets cfi.entry to the CIE at an address. */
 CORE_PART u32 cie_enter(struct unwind *unwind, u64 address)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
@@ -176,8 +179,10 @@ CORE_PART u32 cie_enter(struct unwind *unwind, u64 address)
 	return stop;
 }
 
-/* Opens the FDE at an address and its CIE; the window stands behind the function's range, which has
- * to cover the pc. */
+/*
+ * Opens the FDE at an address and its CIE. The window is then behind the function's range, which
+ * must cover the pc.
+ */
 CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 {
 	struct cfi *cfi = &unwind->cfi;
@@ -211,7 +216,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	return unwind->lookup_pc - cfi->location < unwind->pointer ? STOP_NONE : STOP_NO_RULE;
 }
 
-/* Runs the FDE that was opened up to the pc. */
+/* Runs the opened FDE up to the pc. */
 CORE_PART u32 fde_run(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
@@ -224,7 +229,7 @@ CORE_PART u32 fde_run(struct unwind *unwind)
 	return cfi_run(unwind, unwind->bytes.at + skipped, unwind->bytes.end);
 }
 
-/* The rule of the FDE that was opened. */
+/* Makes the rule of the opened FDE. */
 CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 stop = fde_run(unwind);
@@ -236,14 +241,16 @@ CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 	return cfi_rule(unwind, rule);
 }
 
-/* Where entry i has what is asked for: its function, or else its FDE. Eight bytes are read there:
- * of narrow numbers both. */
+/*
+ * The address of a field of entry i: its function, or its FDE. Eight bytes are read there; narrow
+ * entries have both fields in them.
+ */
 CORE_PART u64 entry_place(const struct eh_search *search, u64 i, bool is_fde)
 {
 	return search->is_wide ? search->index + 16 * i + (is_fde ? 8 : 0) : search->index + 8 * i;
 }
 
-/* The address that search->entry says, as it was read there. */
+/* The address in search->entry, which was read from that field. */
 CORE_PART u64 entry_address(const struct eh_search *search, bool is_fde)
 {
 	u64 entry = search->entry;
@@ -274,8 +281,7 @@ static long index_step(u32 i, void *arg)
 	return 0;
 }
 
-/* Searches the index that was opened: opens the FDE of its last function that begins at or before
- * the pc. */
+/* Searches the opened index: opens the FDE of its last function that begins at or before the pc. */
 CORE_PART u32 index_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
@@ -290,8 +296,10 @@ CORE_PART u32 index_search(struct unwind *unwind)
 	return fde_open(unwind, entry_address(search, true));
 }
 
-/* Opens the header: image.eh_frame becomes the section that it names, and the index is opened.
- * STOP_NO_RULE: it has no index that can be searched. */
+/*
+ * Opens the header and its index, and sets image.eh_frame to the section that the header names.
+ * STOP_NO_RULE: the header has no index that can be searched.
+ */
 CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 {
 	struct eh_search *search = &unwind->eh;
@@ -328,7 +336,7 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 										  : STOP_NO_RULE;
 }
 
-/* One record of a section without index. */
+/* Looks at one record of a section without index. */
 static long record_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -340,11 +348,14 @@ static long record_step(u32 i, void *arg)
 	if (record >= unwind->image.eh_frame.end)
 		return 1;
 	search->stop = unwind_spend(unwind) ? fde_open(unwind, record) : STOP_BUDGET;
-	/* A record that could not be opened leaves its predecessor's end: the terminator, too. */
+	/*
+	 * A record that could not be opened, such as the terminator, leaves the end of its
+	 * predecessor.
+	 */
 	return search->stop != STOP_NO_RULE || search->record_end <= record;
 }
 
-/* Looks at every FDE. */
+/* Searches all FDEs of the section. */
 CORE_PART u32 records_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
@@ -355,7 +366,7 @@ CORE_PART u32 records_search(struct unwind *unwind)
 	return search->stop;
 }
 
-/* Whether a record is a CIE as all compilers and assemblers begin one for 64-bit code. */
+/* True if a record is a CIE in the form that all compilers and assemblers use for 64-bit code. */
 CORE_PART bool is_cie(struct unwind *unwind, u64 record)
 {
 	unwind->word = 0;
@@ -367,9 +378,12 @@ CORE_PART bool is_cie(struct unwind *unwind, u64 record)
 	       unwind->word == CIE_ALIGNMENTS_RETURN;
 }
 
-/* The CIE of the record at an address, or 0 if there is none. `head` is its length and its id: of a
- * CIE 0, of an FDE how far back its CIE is; then comes how far away its function is. What may be an
- * FDE by that is hardly anything else: reads here and there would keep rules from being kept. */
+/*
+ * The CIE of the record at an address; 0: there is no record. `head` is the record's length and id:
+ * the id of a CIE is 0, that of an FDE is the distance back to its CIE; the distance to the
+ * function follows. Data that passes these checks is almost always an FDE. The checks come first,
+ * because reads at random places would keep rules from being cached.
+ */
 CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head, s32 distance)
 {
 	u64 id = head >> 32, field = record + LENGTH_BYTES, function = record + 8 + distance;
@@ -384,7 +398,7 @@ CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head, s32 distance)
 	return is_cie(unwind, record) ? record : 0;
 }
 
-/* Goes on with the block before. */
+/* Continues with the block before. */
 CORE_PART bool scan_back(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
@@ -399,8 +413,10 @@ CORE_PART bool scan_back(struct unwind *unwind)
 	return true;
 }
 
-/* One place where a record may begin. In a section, or close behind it, some is near; it leads to
- * its CIE, and there may be others close before that. */
+/*
+ * Looks at one place where a record may begin. In a section, or close behind it, a record is near;
+ * it leads to its CIE, and more CIEs may be close before that one.
+ */
 static long scan_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -429,8 +445,10 @@ static long scan_step(u32 i, void *arg)
 	return 0;
 }
 
-/* The section lies behind the other constants, so the last segment is looked at first, and from its
- * end: there may be tables of exceptions, but no others, behind it. */
+/*
+ * Scans a segment. The section lies behind the other constants, so the last segment is scanned
+ * first, from its end; only tables of exceptions may lie behind the section.
+ */
 static long scan_segment(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -452,7 +470,7 @@ static long scan_segment(u32 i, void *arg)
 	return unwind->image.eh_frame.start != 0;
 }
 
-/* Go's linker leaves its name and no tables. */
+/* True if the note of Go's linker is there: such a file has no tables. */
 CORE_PART bool is_linked_by_go(struct unwind *unwind)
 {
 	u64 note = unwind->image.note;
@@ -462,7 +480,7 @@ CORE_PART bool is_linked_by_go(struct unwind *unwind)
 	       unwind->word == NOTE_GO;
 }
 
-/* Makes image.eh_frame what was found in this file before. */
+/* Sets image.eh_frame to the result of an earlier search in this file. */
 CORE_PART bool search_recall(struct unwind *unwind)
 {
 	u64 start;
@@ -487,7 +505,7 @@ CORE_PART void search_remember(struct unwind *unwind)
 		unwind_remember(unwind);
 }
 
-/* Finds .eh_frame in a file that does not say where it is. */
+/* Finds .eh_frame in a file that does not name its place. */
 CORE_PART void eh_frame_find(struct unwind *unwind)
 {
 	if (unwind->image.searched)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * .eh_frame: finds the entry that covers a pc, by the sorted index in .eh_frame_hdr, or entry by
- * entry where a file has none (Linux Standard Base 5.0, core, section 10.6; statically linked
+ * entry in a file without index (Linux Standard Base 5.0, core, section 10.6; statically linked
  * programs lack the index). The section is the table, and the index only helps: a header without a
- * usable index still says where the section begins.
+ * usable index still gives the begin of the section.
  */
 #ifndef CORE_EH_FRAME_H
 #define CORE_EH_FRAME_H
@@ -11,26 +11,28 @@
 #include "env.h"
 #include "rule.h"
 
-#define EH_ENTRIES_MAX (1U << 17) /* looked at one by one */
+#define EH_ENTRIES_MAX (1U << 17) /* entries that are looked at one by one */
 
 struct unwind;
 
 struct eh_search {
-	u64 low, high;	/* of the index: the entry is in [low, high) */
-	u64 index;	/* address of its first entry */
+	u64 low, high;	/* the entry of the index is in [low, high) */
+	u64 index;	/* address of the index's first entry */
 	u64 header;	/* address of .eh_frame_hdr */
-	u64 record_end; /* of the record that was opened last */
+	u64 record_end; /* end of the record that was opened last */
 	u32 stop;
-	u32 is_wide;	   /* entries of the index have 8-byte numbers, not 4-byte ones */
-	u16 blocks;	   /* that may be scanned before this one, for records */
-	u16 is_unreadable; /* not all of that was */
-	u16 is_empty;	   /* the index lists nothing, so a section need not be there */
+	u32 is_wide;	   /* 1: numbers of the index have 8 bytes, else 4 */
+	u16 blocks;	   /* blocks before the current one that are left to scan */
+	u16 is_unreadable; /* 1: a part of the scanned memory was unreadable */
+	u16 is_empty;	   /* 1: the index is empty, so the section may be missing */
 	u64 block, block_end;
-	u64 segment; /* where that of the block begins */
-	u64 entry;   /* of the index, or half of one: (function, FDE), relative to the header */
+	u64 segment; /* begin of the block's segment */
+	u64 entry;   /* entry of the index, or half of one: (function, FDE), header-relative */
 };
 
-/* The rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no entry covers it. */
+/*
+ * Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no entry covers the pc.
+ */
 CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 #endif

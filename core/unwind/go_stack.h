@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From Go's scheduler stack back to the goroutine's stack. Go's runtime runs its own work, and C
- * functions, on a second stack of the thread (g0). Nothing on that stack leads to the caller. The
- * runtime finds the way back through its own data, and so does a walk, with the offsets that the
- * runtime's instructions have (lib/symbol/unwind/go_switch.h):
+ * The step from Go's scheduler stack back to the goroutine's stack. Go's runtime runs its own work,
+ * and C functions, on a second stack of the thread (g0). That stack holds no pointer to the caller.
+ * The runtime finds the way back through its own data, and so does a walk, with the offsets that
+ * the runtime's instructions have (lib/symbol/unwind/go_switch.h):
  *
  *   CFA_GO_SAVED  g = *(thread pointer + cfa_offset), m = g->m, goroutine = m->curg,
  *                 CFA = goroutine->sched.sp + 8 * operand
  *   CFA_GO_DEPTH  goroutine = *(rsp + cfa_offset),
  *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
  *
- * The return address lies below the CFA, behind a call, and rbp is where the rule's slot says. No
- * other register is known.
+ * The return address lies below the CFA, behind a call, and the rule's slot gives the place of rbp.
+ * No other register is known.
  *
  * A function whose stack is too small calls morestack(), and is either resumed, with a larger
  * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): pc and rbp are those that the
- * goroutine has saved. If the goroutine was suspended, the thread has none, and the stack ends
- * here, as Go's own traces do. Between the choice of the next goroutine and the jump to it the
- * thread has the wrong one: so rbp is lost in the scheduler (lib/symbol/unwind/go_rows.c), and
- * where rbp is not known the caller is not, either.
+ * goroutine has saved. If the goroutine was suspended, the thread has no current goroutine, and the
+ * stack ends here, as Go's own traces do. Between the choice of the next goroutine and the jump to
+ * it the thread has the wrong one. Therefore rbp is lost in the scheduler
+ * (lib/symbol/unwind/go_rows.c), and without a known rbp the caller is not known, either.
  */
 #ifndef CORE_GO_STACK_H
 #define CORE_GO_STACK_H
@@ -30,10 +30,13 @@
 #include "rule.h"
 #include "stack_switches.h"
 
-/* Reads a word of the task. Not 0: it cannot be read. */
+/* Reads a word of the task. Not 0: the word is unreadable. */
 typedef long (*go_stack_read)(void *memory, u64 address, u64 *word);
 
-/* a if `is_first` is 1, b if it is 0. A product: the verifier follows both ways of a branch. */
+/*
+ * a if `is_first` is 1, b if it is 0. A product, because the verifier follows both ways of a
+ * branch.
+ */
 CORE_PART u64 go_select(u64 is_first, u64 a, u64 b)
 {
 	core_one_register(is_first);
@@ -46,8 +49,10 @@ CORE_PART u64 go_is_slot(u32 slot)
 	return (slot + 0xff) >> 8;
 }
 
-/* Finds the caller of a frame by its rule, of kind CFA_GO_SAVED or CFA_GO_DEPTH. Both kinds read
- * the same number of words; reads behind a failed one find nothing at an address near 0. */
+/*
+ * Finds the caller of a frame by its rule, of kind CFA_GO_SAVED or CFA_GO_DEPTH. Both kinds read
+ * the same number of words; reads behind a failed one read near address 0 and fail, too.
+ */
 CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 			     const struct unwind_registers *registers, go_stack_read read,
 			     void *memory, struct go_caller *caller)

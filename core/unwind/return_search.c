@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "return_search.h"
 
-#define FUNCTION_BYTES_MAX (16 << 10) /* a pc lies no further behind the start of its function */
-#define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
+#define FUNCTION_BYTES_MAX                                                                         \
+	(16 << 10)	       /* largest distance of a pc from the start of its function          \
+				*/
+#define ADDRESS_MIN (64 << 10) /* no code is mapped below (vm.mmap_min_addr) */
 #define ADDRESS_MAX (1ULL << 47)
-#define STACK_NEAR (1 << 20) /* a word that points so far above rsp may be a frame pointer */
-#define NO_CODE_NEAR 4096    /* no code lies so near to rsp */
+#define STACK_NEAR (1 << 20) /* a word that points this far above rsp may be a frame pointer */
+#define NO_CODE_NEAR 4096    /* bytes around rsp that hold no code */
 
-#define NO_POINTER (~0U) /* as search->pointer */
+#define NO_POINTER (~0U) /* value of search->pointer without a frame pointer */
 
-/* The index of the word above the frame pointer. Where that is far out, the last word that is
- * looked at stands for it. */
+/*
+ * The index of the word above the frame pointer. If that word is far out, the last index of the
+ * search stands for it.
+ */
 CORE_PART u32 pointer_word(struct return_search *search)
 {
 	u64 bytes = search->rbp - search->rsp;
@@ -26,7 +30,9 @@ CORE_PART u32 pointer_word(struct return_search *search)
 	return RETURN_WORDS_MAX - 1;
 }
 
-/* Where stacks begin, rbp is 0, or the pc is a return address that no call has left there. */
+/*
+ * True if a stack may begin here: rbp is 0, or the pc is a return address that no call has pushed.
+ */
 CORE_PART bool may_be_root(const struct return_search *search)
 {
 	return search->flags & RULE_ENTRY &&
@@ -119,7 +125,7 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 	if (i == search->pointer)
 		search->pointer_kind = kind;
 	if (kind == RETURN_OF_CALL) {
-		/* The frame pointer's word comes last, and counts before words of that call. */
+		/* The frame pointer's word comes last, and outranks words behind the same call. */
 		if (!search->called || target + (i == search->pointer) > search->target) {
 			search->called = 1 + i;
 			search->called_pointer = search->saved_pointer;
@@ -131,8 +137,10 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 	return i == search->first && kind >= search->enough;
 }
 
-/* The caller's rbp, whose return address lies `words` above rsp: rbp as it is, if that may be a
- * frame pointer, or what was pushed that may be one. */
+/*
+ * The slot of the caller's rbp if the return address lies `words` above rsp: unchanged rbp, if that
+ * may be a frame pointer, or a pushed word that may be one.
+ */
 CORE_PART u8 slot_of_rbp(const struct return_search *search, u32 words)
 {
 	if (!words || (search->pointer != NO_POINTER && search->pointer > words))
@@ -140,7 +148,7 @@ CORE_PART u8 slot_of_rbp(const struct return_search *search, u32 words)
 	return search->called_pointer ? words + 2 - search->called_pointer : SLOT_LOST;
 }
 
-/* The return address lies `words` above rsp. What was pushed below it is not known. */
+/* The return address lies `words` above rsp. The registers pushed below it are not known. */
 CORE_PART void rule_by_word(const struct return_search *search, u32 words, struct unwind_rule *rule)
 {
 	u8 slot = words ? SLOT_LOST : 0;
@@ -154,14 +162,16 @@ CORE_PART void rule_by_word(const struct return_search *search, u32 words, struc
 	};
 }
 
-/* Whether the search has passed a word behind a call before it came to the frame pointer. */
+/* True if the search has passed a word behind a call before the frame pointer. */
 CORE_PART bool has_call_before(const struct return_search *search)
 {
 	return search->calls && search->calls - 1 < search->pointer;
 }
 
-/* Whether the code keeps its frame pointer in rbp, as far as the way out by it says so: only a
- * function that has not called anything may have none. */
+/*
+ * True if rbp proves to be the function's frame pointer, by the word it leads to. Only a function
+ * that has not made a call may lack one.
+ */
 CORE_PART bool keeps_pointer(const struct return_search *search)
 {
 	return (search->pointer_kind | search->is_chain_end) &&

@@ -4,9 +4,9 @@
  * in that code mostly have other pcs. CFA_BY_CODE of a partial table is not cached: the analysis
  * may find a rule for the same code, and a cached rule would hide that rule.
  *
- * Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
- * code before (unwind.c). That makes a difference only where a row begins. The process may have
- * written to its code, so what it says there is not for everybody.
+ * A task that the kernel has interrupted may be behind a system call; the pc then belongs to the
+ * code before (unwind.c). The difference matters only where a row begins. The process may have
+ * written to its code, so the bytes there decide for this process alone.
  */
 #include "rule_search.h"
 #include "near_code.h"
@@ -30,7 +30,7 @@ CORE_PART void granule_keep(struct rule_search *search, const struct rule_key *p
 	}
 }
 
-/* Makes the table's rule that of the row before, if the pc is behind a system call. */
+/* Replaces the table's rule by that of the row before if the pc is behind a system call. */
 CORE_PART bool row_settle(struct rule_search *search)
 {
 	search->is_lasting = 0;

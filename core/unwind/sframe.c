@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A sorted index of functions, each with a run of rows; a row has the offset from which on it holds
- * and up to a few data words: CFA, return address where it is not fixed, frame pointer.
+ * SFrame is a sorted index of functions, each with a run of rows. A row has the offset at which it
+ * begins and up to a few data words: CFA, return address if that is not fixed, frame pointer.
  *
- * What the versions share differs in the index: 17 bytes an entry in version 1, 20 in version 2, 16
- * in version 3, where the rest of it stands before the rows. A function's address is relative to
- * the section, or to its own field with the flag FUNC_START_PCREL. Version 3 has "flexible"
- * functions: each data word is preceded by a control word that names a register and whether it is
+ * The versions differ in the index: 17 bytes an entry in version 1, 20 in version 2, 16 in version
+ * 3, where the rest of an entry stands before the rows. A function's address is relative to the
+ * section, or, with the flag FUNC_START_PCREL, to its own field. Version 3 has "flexible"
+ * functions: a control word before each data word names a register and says whether it is
  * dereferenced.
  */
 #include "unwind.h"
@@ -104,7 +104,7 @@ static long function_step(u32 i, void *arg)
 	return search->stop != STOP_NONE;
 }
 
-/* The rest of an entry. In version 3 half of it stands before the rows. */
+/* Reads the rest of an entry. In version 3 half of it stands before the rows. */
 CORE_PART u32 entry_fields(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
@@ -137,7 +137,7 @@ CORE_PART u32 entry_fields(struct unwind *unwind)
 	return stop;
 }
 
-/* The function that covers the pc. */
+/* Finds the function that covers the pc. */
 CORE_PART u32 function_find(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
@@ -160,7 +160,7 @@ CORE_PART u32 function_find(struct unwind *unwind)
 	return FUNCTION_ROW_TYPE(search->info) <= ROW_TYPE_MAX ? STOP_NONE : STOP_BAD_TABLE;
 }
 
-/* Keeps the data words of the row that the window stands at. */
+/* Keeps the data words of the row at the window. */
 CORE_PART void row_keep(struct sframe_search *search, struct unwind_bytes *bytes)
 {
 	u32 size = 1U << ROW_WORD_SIZE(search->row_info);
@@ -214,7 +214,7 @@ CORE_OUTLINED u32 row_find(struct unwind *unwind)
 	return search->found ? STOP_NONE : STOP_NO_RULE;
 }
 
-/* Word i of the row, sign-extended. There are ROW_WORDS_MAX. */
+/* Word i of the row, sign-extended; i < ROW_WORDS_MAX. */
 CORE_PART s32 word_signed(const struct sframe_search *search, u32 i)
 {
 	u32 unused = 32 - (8U << ROW_WORD_SIZE(search->row_info));
@@ -231,7 +231,10 @@ CORE_PART u32 word_unsigned(const struct sframe_search *search, u32 i)
 	return search->word[i & 7] << (unused & 31) >> (unused & 31);
 }
 
-/* Words: CFA, return address unless it is fixed, frame pointer if it was saved. */
+/*
+ * The rule of a row with the words: CFA, return address unless it is fixed, frame pointer if it was
+ * saved.
+ */
 CORE_PART u32 rule_default(const struct sframe_search *search, struct unwind_rule *rule)
 {
 	u32 count = ROW_WORDS(search->row_info), used = 1;
@@ -250,7 +253,7 @@ CORE_PART u32 rule_default(const struct sframe_search *search, struct unwind_rul
 	return count >= used && rule->slot[SLOT_RETURN] != SLOT_LOST ? STOP_NONE : STOP_UNSUPPORTED;
 }
 
-/* A slot by control word and offset. */
+/* The slot of a control word and its offset. */
 CORE_PART u8 slot_flexible(u32 control, s32 offset, struct unwind_rule *rule)
 {
 	u32 reg = CONTROL_REGISTER(control);
@@ -265,8 +268,10 @@ CORE_PART u8 slot_flexible(u32 control, s32 offset, struct unwind_rule *rule)
 	return slot_below((s64)offset - SLOT_WORD);
 }
 
-/* Pairs of control word and offset, in the same order; one zero word stands for a return address
- * that is where it always is. */
+/*
+ * The rule of a row with pairs of control word and offset, in the same order; a single zero word
+ * stands for a return address in its fixed place.
+ */
 CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_rule *rule)
 {
 	u32 control = word_unsigned(search, 0), count = ROW_WORDS(search->row_info), used = 2;
@@ -293,7 +298,7 @@ CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_ru
 	return STOP_NONE;
 }
 
-/* The rule of the row that was found. */
+/* The rule of the row of the pc. */
 CORE_PART u32 row_rule(const struct sframe_search *search, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * SFrame, versions 1 to 3 ("The SFrame Format", GNU Binutils 2.40, 2.41 and 2.46). It says where
- * CFA, return address and frame pointer are, and nothing of the other callee-saved registers: a
+ * SFrame, versions 1 to 3 ("The SFrame Format", GNU Binutils 2.40, 2.41 and 2.46). It gives the
+ * places of CFA, return address and frame pointer, but not of the other callee-saved registers: a
  * rule made from it loses them.
  */
 #ifndef CORE_SFRAME_H
@@ -22,11 +22,11 @@ struct sframe_header {
 	u8 abi;
 	s8 fixed_fp_offset;
 	s8 fixed_ra_offset;
-	u8 extra_bytes; /* of an auxiliary header behind this one */
+	u8 extra_bytes; /* bytes of an auxiliary header behind this one */
 	u32 function_count;
 	u32 row_count;
 	u32 row_bytes;
-	u32 functions; /* offset behind both headers */
+	u32 functions; /* offset from the end of both headers */
 	u32 rows;
 };
 ABI_SIZE(struct sframe_header, 28);
@@ -42,21 +42,21 @@ struct sframe_search {
 	u32 entry_bytes;
 	u32 stop;
 
-	u64 function; /* of the entry */
+	u64 function; /* address of the entry's function */
 	u32 function_bytes;
 	u32 first_row; /* offset */
 	u32 rows_left;
-	u32 pc_offset; /* within the function, or its repeated block */
+	u32 pc_offset; /* offset of the pc in the function, or in its repeated block */
 	u32 block_bytes;
 	u8 info;
 	u8 flexible;
 
-	u8 row_info; /* of the row that covers the pc */
+	u8 row_info; /* info byte of the row that covers the pc */
 	bool found;
-	u32 word[8]; /* of that row */
+	u32 word[8]; /* data words of that row */
 };
 
-/* The rule of unwind->lookup_pc in the current image. STOP_NO_RULE: not covered. */
+/* Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no row covers the pc. */
 CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 #endif

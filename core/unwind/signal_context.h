@@ -6,10 +6,13 @@
 #include "env.h"
 #include "rule.h"
 
-#define UCONTEXT_GENERAL 40 /* uc_mcontext in the kernel's ucontext */
+#define UCONTEXT_GENERAL 40 /* offset of uc_mcontext in the kernel's ucontext */
 #define SIGNAL_CONTEXT_WORDS 17
 
-/* Where each lies: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. All are known then. */
+/*
+ * Reads the saved registers: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. All are then
+ * known.
+ */
 CORE_PART void signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
 				struct unwind_registers *caller)
 {

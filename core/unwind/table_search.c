@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All state is in the search, a map value in BPF: the verifier follows none of it, so the two ways
- * out of a step are one again at the next.
+ * All state is in the search, a map value in BPF. The verifier does not follow it, so both results
+ * of a step lead to one state at the next step.
  */
 #include "table_search.h"
 
-#define STEP_FIRST 512 /* of FILE_TABLE_WORDS */
+#define STEP_FIRST 512 /* half of FILE_TABLE_WORDS, rounded up to a power of two */
 
-/* Makes search->at the last entry that does not lie above the target; the first one may. */
+/*
+ * Sets search->at to the last entry that is not above the target, or to 0 if the first one is above
+ * it.
+ */
 CORE_GLOBAL_PART int entry_find(struct file_table_search *search,
 				const struct file_table_chunk *chunk, u32 mask)
 {
@@ -31,8 +34,10 @@ CORE_PART u32 word_of(const struct file_table_chunk *chunk, u32 index)
 	return index < FILE_TABLE_WORDS ? chunk->word[index] : 0;
 }
 
-/* From a chunk of offsets to the one that its entry leads to. NULL: the offset lies before all of
- * them, or a chunk is not there. */
+/*
+ * Goes from a chunk of offsets to the chunk that its entry leads to. NULL: the offset lies before
+ * all entries, or a chunk is missing.
+ */
 CORE_PART const struct file_table_chunk *chunk_below(struct file_table_search *search,
 						     const struct file_table_chunk *chunk)
 {
@@ -62,9 +67,11 @@ CORE_PART bool rule_read(struct file_table_search *search, u32 first, u32 rule)
 	return true;
 }
 
-/* Whether the root is still the one that the search began with; its memory may be another's by the
- * time it is read, but none that has the same base. Loads happen in the order of the text: the
- * compiler keeps it around a look-up, and x86 keeps it. */
+/*
+ * True if the root is still the one that the search began with. Its memory may be another root's
+ * when it is read, but no other root has the same base. The loads happen in program order: the
+ * compiler keeps them around a look-up, and x86 keeps the order.
+ */
 CORE_PART bool root_stays(struct file_table_search *search)
 {
 	const struct file_table_chunk *root = file_table_chunk(search, FILE_TABLE_ROOT);

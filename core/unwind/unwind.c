@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The walk. What a table cannot say, because it is malformed or asks for more than is understood,
- * ends it: a guess in its place could give frames that never were. Where no table covers the code,
- * and the code does not say it, the stack is asked (return_search.h). A guess marks all frames
- * behind it; if it leads nowhere STOP_NO_RULE is the reason. SFrame alone is not the last word:
- * .eh_frame stands beside it.
+ * The walk. A malformed or unsupported table ends the walk: a guess in its place could give frames
+ * that never were. If no table covers the code, and its bytes do not suffice, the stack is searched
+ * (return_search.h). A guess marks all frames behind it; if the guess leads to no code, the stop is
+ * STOP_NO_RULE. If SFrame has no usable rule, .eh_frame is tried.
  */
 #include "unwind.h"
 #include "deep_stack.h"
 
-/* The rule by the tables of the current image, or why there is none. */
+/*
+ * Makes the rule from the tables of the current image. Returns the stop reason if there is no rule.
+ */
 CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 stop = image_enter(unwind);
@@ -22,8 +23,10 @@ CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
 	return stop;
 }
 
-/* The kernel sees a task behind its system call instruction, which may be the last of a function
- * (the return from a signal handler). */
+/*
+ * True if the pc is behind a system call instruction. The kernel interrupts a task there, and the
+ * instruction may be the last of a function (the return from a signal handler).
+ */
 CORE_PART bool is_behind_syscall(struct unwind *unwind, u64 pc)
 {
 	unwind->word = 0;
@@ -31,7 +34,7 @@ CORE_PART bool is_behind_syscall(struct unwind *unwind, u64 pc)
 	       unwind->word == SYSCALL_CODE;
 }
 
-/* The address whose rule counts: of a frame that made a call, within the call. */
+/* The address whose rule counts: within the call for a frame that made a call. */
 CORE_PART u64 lookup_address(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
@@ -51,27 +54,31 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 	return stop == STOP_NO_RULE ? unwind_code_rule(unwind, &unwind->rule) : stop;
 }
 
-/* Whether the rule of the current pc may come from a cache: that of code without a file is made
- * from the code each time. */
+/*
+ * True if the rule of the current pc may come from the cache. The rule of code without a file is
+ * made from the code each time.
+ */
 CORE_PART bool code_is_lasting(const struct unwind *unwind)
 {
 	return !unwind->is_compat && unwind->mapping.image;
 }
 
-/* Whether the rule follows from what its key says: it may have been made from less than there is,
- * or without the tables of its file. */
+/*
+ * True if the rule follows from its key. It may also have been made from a part of the code, or
+ * without the tables of its file.
+ */
 CORE_PART bool is_memorable(const struct unwind *unwind)
 {
 	return unwind->budget && unwind->code_seen != CODE_UNREADABLE && unwind->mapping.image &&
 	       !unwind->is_by_code;
 }
 
-/* The rule of the current frame, remembered or made. */
+/* Takes the rule of the current frame from the cache, or makes it. */
 CORE_PART u32 rule_enter(struct unwind *unwind)
 {
 	u32 stop;
 
-	/* Not a variable: the verifier would make the rule for either value of it. */
+	/* in memory: the verifier would follow each value of a local variable */
 	unwind->is_lasting = code_is_lasting(unwind);
 	unwind->granule = 1;
 	unwind->is_by_code = 0;
@@ -90,7 +97,7 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 	return STOP_NONE;
 }
 
-/* Makes unwind->mapping that of the current pc. */
+/* Sets unwind->mapping to the mapping of the current pc. */
 CORE_PART bool mapping_enter(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
@@ -105,7 +112,9 @@ CORE_PART bool is_without_rule(const struct unwind *unwind)
 	return unwind->rule.flags & RULE_FRAME_POINTER;
 }
 
-/* One stack word of the search, and what is in front of the address that it may hold. */
+/*
+ * Looks at one stack word of the search, and at the bytes in front of the address that it may hold.
+ */
 static long return_look(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -119,11 +128,14 @@ static long return_look(u32 i, void *arg)
 	is_found = return_search_wants(search) &&
 		   unwind_peek(unwind, search->value - 8, &search->before, 8) &&
 		   return_search_take(search);
-	core_one_register(is_found); /* the verifier wants to see that a callback returns 0 or 1 */
+	core_one_register(is_found); /* the verifier must see that a callback returns 0 or 1 */
 	return is_found & 1;
 }
 
-/* Makes unwind->rule, of code that nothing explains, what the stack says. */
+/*
+ * Sets unwind->rule to the result of a search of the stack, for code that neither tables nor its
+ * bytes explain.
+ */
 CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 {
 	struct return_search *search;
@@ -140,7 +152,10 @@ CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 	return return_search_end(search, &unwind->rule);
 }
 
-/* The same stop, or that neither code nor stack say who the caller is. */
+/*
+ * Replaces the stop of a step without a proven rule by STOP_NO_RULE: neither code nor stack give a
+ * caller.
+ */
 CORE_GLOBAL_PART int step_judge(struct unwind *unwind, u32 stop)
 {
 	if (core_is_null(unwind) || !is_without_rule(unwind) || stop == STOP_BUDGET ||
@@ -152,13 +167,16 @@ CORE_GLOBAL_PART int step_judge(struct unwind *unwind, u32 stop)
 	return STOP_NONE;
 }
 
-/* How far the current frame lies behind the pc (abi/stack.h). The leaf is the pc. */
+/* The distance of the current frame from the pc (abi/stack.h). The leaf is the pc itself. */
 CORE_PART u64 behind_pc(const struct unwind *unwind)
 {
 	return unwind->depth && unwind->is_interrupted ? FRAME_BEHIND_INTERRUPTED : 0;
 }
 
-/* A signal handler returns to the first instruction of the trampoline, which called nothing. */
+/*
+ * Marks the frame of a signal trampoline: the handler returns to its first instruction, which is
+ * not behind a call.
+ */
 CORE_PART void trampoline_mark(struct unwind *unwind)
 {
 	u32 index = deep_stack_slot(unwind->depth - 1);
@@ -182,7 +200,7 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 	return step_judge(unwind, stop);
 }
 
-/* Adds the current frame. The leaf counts wherever it is. */
+/* Adds the current frame. The leaf is added even outside of code. */
 CORE_PART u32 frame_enter(struct unwind *unwind)
 {
 	bool is_code = mapping_enter(unwind);
@@ -209,7 +227,7 @@ CORE_PART void tables_forget(struct unwind *unwind)
 	unwind->cfi.entry.cie = 0;
 }
 
-/* Nothing is left half-read when the frame is tried again. */
+/* Walks one frame. Before the frame is tried again, all half-read tables are dropped. */
 static long walk_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder of user stacks: from the registers of a task to the pcs of its frames, with nothing
- * but reads of its memory, so that it runs the same natively and in BPF. All that it knows is in
- * one struct, in BPF a map value: the program's stack is small, and of map values the verifier
- * tracks no contents, so its states converge.
+ * The unwinder of user stacks: from the registers of a task to the pcs of its frames, by reads of
+ * its memory alone, so that it runs the same natively and in BPF. All state is in one struct, in
+ * BPF a map value: the program's stack is small, and the verifier tracks no contents of map values,
+ * so its states converge.
  *
- * For each frame, the first of these that applies makes a rule (abi/rule.h), which is then
+ * For each frame, the first of these sources that applies makes a rule (abi/rule.h), which is then
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
- * The embedder supplies seven functions, natively by linking them, in BPF by defining them before
+ * The embedder supplies seven functions: natively by linking them, in BPF by defining them before
  * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, code_scan, dwarf_expr,
  * eh_frame, return_search, sframe, unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
- * Any memory contents give frames and a stop reason. The work is bounded by `budget`.
+ * Any memory contents are safe and give frames and a stop reason. `budget` bounds the work.
  */
 #ifndef CORE_UNWIND_H
 #define CORE_UNWIND_H
@@ -34,24 +34,28 @@
 #include "unwind_image.h"
 #include "unwind_step.h"
 
-/* Steps of work: reads, instructions, rows, records. A frame takes 50 or so; of a file that does
- * not say where its table is, one for each four bytes that are looked at. */
+/*
+ * Steps of work: reads, instructions, rows, records. A frame takes about 50. A file that does not
+ * name the place of its table takes one for each four bytes that are searched.
+ */
 #define UNWIND_BUDGET 200000U
-#define UNWIND_REFILLS_MAX 1024 /* frames that are tried again */
-/* In unwind->code_seen: the rule was made from less code than there is, or from registers. */
+#define UNWIND_REFILLS_MAX 1024 /* the most frames that are tried again */
+/* A value of unwind->code_seen: the rule was made from a part of the code, or from registers. */
 #define CODE_UNREADABLE (~0ULL)
 #define UNWIND_FRAMES 512 /* > STACK_USER_DEPTH_MAX, a power of two */
 
 /* The executable mapping of a pc. */
 struct unwind_mapping {
-	u64 start; /* end 0: none */
+	u64 start; /* `end` 0: no mapping */
 	u64 end;
-	/* Where the file's first segment is mapped, with the ELF header; 0: code without a file. A
-	 * later segment may share the header's page of the file and so show it too. */
+	/*
+	 * Address of the file's first segment, with the ELF header; 0: code without a file. A later
+	 * segment may share the header's page of the file and so show the header, too.
+	 */
 	u64 image;
 };
 
-struct elf_header { /* the parts of Elf64_Ehdr that are read */
+struct elf_header { /* the parts of Elf64_Ehdr that are used */
 	u64 magic;
 	u64 reserved0[3];
 	u64 segments_offset;
@@ -77,30 +81,30 @@ struct elf_program_header {
 ABI_SIZE(struct elf_program_header, 56);
 
 struct unwind {
-	/* In: */
-	void *memory; /* the embedder's; not for BPF */
+	/* Input: */
+	void *memory; /* private to the embedder; not in BPF */
 	struct unwind_registers registers;
-	u32 is_compat; /* a 32-bit task */
+	u32 is_compat; /* 1: the task runs 32-bit code */
 	u32 budget;
-	u64 guess_mark; /* bits of frames that are guessed: FRAME_GUESSED, or 0 */
+	u64 guess_mark; /* bits that mark guessed frames: FRAME_GUESSED, or 0 */
 
-	/* Out: */
+	/* Output: */
 	u32 depth;
 	u32 stop; /* enum stop_reason */
 	u64 frame[UNWIND_FRAMES];
 
-	/* The walk: */
+	/* State of the walk: */
 	u32 max_depth;
 	u32 refills;
-	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
-	u32 is_lasting;	    /* the rule of the current pc may be kept */
-	u32 is_by_code;	    /* the cache says that no table covers the current pc */
-	u32 is_search;	    /* what the rule stands for is where the table is (RULE_KEY_TABLE) */
-	u32 is_guessed;	    /* a step to the current frame, or to one further in, is not proven */
-	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
-	u64 same_from, same_to; /* code that has the same rule; to = from: of the pc alone */
+	u32 is_interrupted; /* 1: the current frame's pc is exact, not behind a call */
+	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
+	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */
+	u32 is_search;	    /* 1: the rule stands for the place of a table (RULE_KEY_TABLE) */
+	u32 is_guessed; /* 1: a step to the current frame, or to one further in, is not proven */
+	u64 lookup_pc;	/* the pc, or the byte before it: within the call */
+	u64 same_from, same_to; /* code with the same rule; equal: the pc alone */
 	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
-	u64 code_seen; /* the rule was made from code up to here; 0: from a table */
+	u64 code_seen; /* end of the code that the rule was made from; 0: a table's rule */
 	struct unwind_rule rule;
 	struct unwind_mapping mapping;
 	struct unwind_image image;
@@ -128,54 +132,60 @@ struct unwind {
 	u64 context[SIGNAL_CONTEXT_WORDS];
 };
 
-/* The embedder's: reads memory of the task, all bytes or none. */
+/* Defined by the embedder: reads memory of the task, all bytes or none. */
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
-/* The embedder's: reads memory that may be of any kind, or none, and is not worth waiting for. */
+/* Defined by the embedder: reads any memory, which may be missing, without waiting for it. */
 CORE_INLINE bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
 /*
- * The embedder's: asked where the budget is spent. True: there is more of it, and the frame is
- * tried again; what was read for it counts for nothing. So an embedder whose memory may have to be
- * waited for, but not within a read, fails the read, takes the budget away, and waits here. Asked
- * at most UNWIND_REFILLS_MAX times in a walk.
+ * Defined by the embedder: called when the budget is spent. True: the budget was refilled, and the
+ * frame is tried again without the data read for it. An embedder that must wait for memory, but not
+ * within a read, fails the read, sets the budget to 0, and waits here. Called at most
+ * UNWIND_REFILLS_MAX times in a walk.
  */
 CORE_INLINE bool unwind_refill(struct unwind *unwind);
 
-/* The embedder's: makes unwind->mapping the executable one of a pc. False: there is none. A pc that
- * stands for another (a return address that a probe has taken) it replaces in the registers. */
+/*
+ * Defined by the embedder: sets unwind->mapping to the executable mapping of a pc. False: there is
+ * no mapping. If a probe has replaced the return address, the embedder puts the true pc into the
+ * registers.
+ */
 CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
 
-/* The embedder's: what is stored as the frame of a pc, whose mapping is unwind->mapping (or none).
+/*
+ * Defined by the embedder: the stored frame of a pc whose mapping is unwind->mapping, if there is
+ * one.
  */
 CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
 
 /*
- * The embedder's, if it has a cache: makes unwind->rule that of the current frame, or of its file
- * where unwind->is_search; and keeps unwind->rule for it. The key is unwind_rule_key(). Asked only
- * where a rule may be kept: never for 32-bit tasks.
+ * Defined by an embedder with a cache: sets unwind->rule to the cached rule of the current frame,
+ * or of its file if unwind->is_search; and stores unwind->rule in the cache. The key is
+ * unwind_rule_key(). Called only if the rule may be cached, and never for 32-bit tasks.
  */
 CORE_INLINE bool unwind_recall(struct unwind *unwind);
 CORE_INLINE void unwind_remember(struct unwind *unwind);
 
 /*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_WALK_DEPTH_MAX). frame[0] is
- * that of the pc, the others lie behind the instruction that their function is at (abi/stack.h).
- * Returns the depth, with what is left out (deep_stack.h) as one frame; `stop` says why it is not
- * deeper: STOP_ROOT where nothing is missing, STOP_GUESSED where the root was reached by a step
+ * the frame of the pc; the others lie behind the instruction that their function is at
+ * (abi/stack.h). Returns the depth, where omitted frames (deep_stack.h) count as one; `stop` says
+ * why the stack ends: STOP_ROOT if it is complete, STOP_GUESSED if the root was reached by a step
  * that is not proven.
  *
- * What was learned of an image is kept for the next call, which may be of another task only after
- * unwind_forget().
+ * Data of an image is kept for the next call; call unwind_forget() before a walk of another task.
  */
 CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth);
 CORE_INLINE void unwind_forget(struct unwind *unwind);
 
-/* The rule of the current frame, whose mapping is unwind->mapping, in unwind->rule; or why there is
- * none. */
+/*
+ * Sets unwind->rule to the rule of the current frame, whose mapping is unwind->mapping. Returns the
+ * stop reason if there is no rule.
+ */
 CORE_INLINE u32 unwind_rule(struct unwind *unwind);
 
-/* Under which the rule of the current frame is kept. `frame` is its pc as mapping and offset. */
+/* The cache key of the current frame's rule. `frame` is its pc as mapping and offset. */
 ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
 {
 	u64 header = frame - (unwind->registers.value[REGISTER_RIP] - unwind->image.header);
@@ -190,7 +200,7 @@ ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 fram
 	return unwind->granule > 1 ? rule_key_of_granule(&key, unwind->granule) : key;
 }
 
-/* One step of work. False: there is nothing left to spend. */
+/* Takes one step of work from the budget. False: the budget is spent. */
 static inline bool unwind_spend(struct unwind *unwind)
 {
 	if (!unwind->budget)
@@ -199,7 +209,7 @@ static inline bool unwind_spend(struct unwind *unwind)
 	return true;
 }
 
-/* Why a fetch failed: the budget, or else what was read. */
+/* The stop reason of a failed fetch: the budget, or the kind of memory. */
 static inline u32 unwind_fetch_stop(const struct unwind *unwind)
 {
 	return unwind->budget ? STOP_TABLE_UNREADABLE : STOP_BUDGET;
@@ -210,8 +220,10 @@ static inline u32 unwind_stack_stop(const struct unwind *unwind)
 	return unwind->budget ? STOP_STACK_UNREADABLE : STOP_BUDGET;
 }
 
-/* The rule of the current pc by its code (unwind_code.c, code_rule.h): there is always one, unless
- * the code cannot be read. */
+/*
+ * Makes the rule of the current pc from its code (unwind_code.c, code_rule.h). There is always a
+ * rule, unless the code is unreadable.
+ */
 CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The whole unwinder as one text, for an embedder that reads its memory at once, numbers no
- * mappings and keeps no rules; what is left to it is unwind_read() and unwind_find_mapping(). */
+/*
+ * The whole unwinder in one source, for an embedder that reads memory at once, numbers no mappings
+ * and caches no rules. The embedder supplies unwind_read() and unwind_find_mapping().
+ */
 #include "unwind/unwind.h"
 
 bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)

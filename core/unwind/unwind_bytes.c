@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The window is filled from the position on: tables are read forwards, and a read costs nearly the
- * same for 8 bytes and for 256. It never reaches beyond the end, which is as far as memory is known
- * to be there.
+ * The window is filled from the position on: tables are read forwards, and a read of 256 bytes
+ * costs little more than one of 8. The window ends at the end of the table, beyond which memory may
+ * be missing.
  */
 #include "unwind.h"
 
@@ -43,8 +43,10 @@ CORE_PART bool window_covers(const struct unwind_bytes *bytes, u64 needed)
 	       bytes->filled - (bytes->at - bytes->start) >= needed;
 }
 
-/* How many bytes are to be read into the window; 0: none, it has what the next step needs, or
- * nothing is left. */
+/*
+ * The number of bytes to read into the window; 0: the window has all bytes of the next step, or the
+ * table has no more.
+ */
 CORE_GLOBAL_PART u32 window_wanted(struct unwind *unwind)
 {
 	struct unwind_bytes *bytes;
@@ -68,7 +70,10 @@ CORE_PART void window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u3
 		bytes->filled = count;
 }
 
-/* What bytes_ready() says. Its callers' verifier sees one number, not a way for each constant. */
+/*
+ * The result of bytes_ready(). A function of its own gives the callers' verifier one number, not a
+ * path for each constant.
+ */
 CORE_GLOBAL_PART u32 window_stop(struct unwind *unwind)
 {
 	const struct unwind_bytes *bytes;
@@ -90,7 +95,7 @@ CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
 	return window_stop(unwind);
 }
 
-/* The number itself, not yet relative to anything; false: no such format. */
+/* Decodes the number of a pointer, before its relation is added. False: unknown format. */
 CORE_PART bool pointer_value(struct unwind_bytes *bytes, u32 format, u64 *value)
 {
 	u64 raw = bytes_peek(bytes);
@@ -146,7 +151,7 @@ CORE_PART bool pointer_relate(u32 relation, u64 field, u64 data, u64 *value)
 	return true;
 }
 
-/* False: nothing that a toolchain emits. The pointer is not yet looked up. */
+/* Takes a pointer without its indirection. False: an encoding that no toolchain emits. */
 CORE_GLOBAL_PART int pointer_take(struct unwind *unwind, u32 encoding, u64 data)
 {
 	u64 field;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads an unwind table out of another address space: a position and an end, in its addresses, and
- * a window of bytes around the position that one read fills.
+ * Reads an unwind table out of another address space: a position and an end, as addresses there,
+ * and a window of bytes around the position that one read fills.
  *
- * bytes_ready() makes the next BYTES_STEP bytes good for decoding. What is decoded within a step is
- * not checked one by one: whoever decodes looks once, at the end, that the position did not pass
- * the end (bytes_overrun). Until then decoding yields whatever the window holds, never a bad
- * access.
+ * bytes_ready() makes the next BYTES_STEP bytes valid for decoding. Decoding within a step makes no
+ * checks: the caller checks once, at the end, that the position did not pass the end
+ * (bytes_overrun). Until then decoding yields the bytes of the window, whatever they are, never a
+ * bad access.
  */
 #ifndef CORE_UNWIND_BYTES_H
 #define CORE_UNWIND_BYTES_H
@@ -24,30 +24,32 @@ struct unwind;
 struct unwind_bytes {
 	u64 at;
 	u64 end;
-	u64 start; /* of the window */
+	u64 start; /* address of window[0] */
 	u64 filled;
 	u8 window[BYTES_WINDOW + 2 * BYTES_STEP];
 };
 
 #define LEB128_TOO_LONG (1ULL << 40)
 
-/* A number of variable length, and how many bytes it took: LEB128_TOO_LONG, which leads beyond
- * every table, if it has more than 56 bits. */
+/*
+ * A number of variable length, and its length in bytes: LEB128_TOO_LONG, which leads beyond every
+ * table, if the number has more than 56 bits.
+ */
 struct leb128 {
 	u64 value;
 	s64 signed_value;
 	u64 bytes;
 };
 
-/* Reads another memory within the budget. */
+/* Reads memory of the task within the budget. */
 CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
 /* STOP_NONE, STOP_BAD_TABLE at the end, STOP_TABLE_UNREADABLE or STOP_BUDGET. */
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
 
 /*
- * Takes a pointer as `encoding` (DW_EH_PE_*) says; `data` is what data-relative ones are relative
- * to. The position moves behind it. STOP_UNSUPPORTED for encodings that no toolchain emits.
+ * Takes a pointer in `encoding` (DW_EH_PE_*); `data` is the base of data-relative pointers. The
+ * position moves behind the pointer. STOP_UNSUPPORTED: an encoding that no toolchain emits.
  */
 CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data);
 
@@ -62,7 +64,7 @@ static inline bool bytes_overrun(const struct unwind_bytes *bytes)
 	return bytes->at > bytes->end;
 }
 
-/* The next eight bytes. */
+/* The next eight bytes, without moving the position. */
 static inline u64 bytes_peek(const struct unwind_bytes *bytes)
 {
 	u64 index = bytes->at - bytes->start;
@@ -85,8 +87,8 @@ static inline u8 bytes_take_u8(struct unwind_bytes *bytes)
 }
 
 /*
- * Decodes eight bytes at once, without a branch: the lowest clear bit 7 ends the number; what lies
- * above it is masked off; three steps close the gaps between groups of 7, 14 and 28 bits.
+ * Decodes eight bytes at once, without a branch: the lowest clear bit 7 ends the number; higher
+ * bytes are masked off; three steps close the gaps between groups of 7, 14 and 28 bits.
  */
 ABI_INLINE struct leb128 leb128_decode(u64 raw)
 {

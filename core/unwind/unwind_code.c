@@ -3,7 +3,7 @@
 
 #define WORD 8
 
-/* Reads what lies around the pc, in its mapping, and `after` bytes from it on. */
+/* Reads the code before the pc, within its mapping, and `after` bytes from the pc on. */
 CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
@@ -16,7 +16,7 @@ CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
 			    (u8 *)unwind->near.word + missing, NEAR_CODE_BEFORE - missing + after);
 }
 
-/* Or at least an instruction. */
+/* Reads the code around the pc, or at least one instruction. */
 CORE_PART bool code_enter(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
@@ -30,7 +30,9 @@ CORE_PART bool code_enter(struct unwind *unwind)
 	return code_fetch(unwind, WORD);
 }
 
-/* Whether the rule is the same wherever the code is mapped: a process may cut a mapping anywhere.
+/*
+ * True if the rule is independent of the bounds of the mapping: a process may split a mapping
+ * anywhere.
  */
 CORE_PART bool is_of_the_code(const struct unwind *unwind)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Everything is as the process has it: a header that lies costs that process its own stacks, since
- * all addresses taken from it are only ever read through the checked reader.
+ * All data is the process's own: a wrong header costs that process its own stacks, since addresses
+ * from the header are only read through the checked reader.
  */
 #include "unwind.h"
 
@@ -23,7 +23,7 @@ CORE_PART struct image_range segment_range(const struct unwind *unwind)
 	return (struct image_range){.start = start, .end = start + segment->file_bytes};
 }
 
-/* Of more segments than there is room for the last one is kept: .eh_frame lies there. */
+/* Adds a segment. If there are too many, the last one is kept, which has .eh_frame. */
 CORE_PART void segment_add(struct unwind *unwind)
 {
 	struct unwind_image *image = &unwind->image;
@@ -37,7 +37,10 @@ CORE_PART void segment_add(struct unwind *unwind)
 	image->segment_count = index + 1;
 }
 
-/* The header lies in the segment of file offset 0, wherever that was loaded. */
+/*
+ * Takes a loaded segment. The header lies in the segment of file offset 0, wherever that was
+ * loaded.
+ */
 CORE_PART void segment_load(struct unwind *unwind)
 {
 	const struct elf_program_header *segment = &unwind->elf.segment;

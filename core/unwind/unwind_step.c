@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Callee-saved registers are mostly saved in the few words below the CFA, the return address among
- * them: one read brings all. 32-bit tasks have words of four bytes and frame pointers only.
+ * Most callee-saved registers are saved in the few words below the CFA, with the return address:
+ * one read gets all of them. 32-bit tasks have words of four bytes and frame pointers only.
  */
 #include "go_stack.h"
 #include "stack_switch.h"
@@ -9,7 +9,7 @@
 
 #define KNOWN(reg) (1U << (reg))
 
-/* The registers that a rule has slots for, four bits each. RIP does not fit: it is last. */
+/* The registers of a rule's slots, eight bits each. */
 #define REGISTERS_OF_SLOTS                                                                         \
 	((u64)REGISTER_RBX << 8 * SLOT_RBX | (u64)REGISTER_RBP << 8 * SLOT_RBP |                   \
 	 (u64)REGISTER_R12 << 8 * SLOT_R12 | (u64)REGISTER_R13 << 8 * SLOT_R13 |                   \
@@ -97,7 +97,7 @@ CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u6
 	return STOP_NONE;
 }
 
-/* The deepest slot of a rule, in words, of those that one read covers. */
+/* The deepest slot of a rule, in words, among those that one read covers. */
 CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
 {
 	u64 deepest = 1;
@@ -113,7 +113,7 @@ CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
 	return deepest;
 }
 
-/* The words below a base that the rule wants, read at once: saved[saved_count - n] is n below. */
+/* Reads the saved words below a base at once: saved[saved_count - n] is n words below. */
 CORE_PART bool saved_read(struct unwind *unwind, const struct unwind_rule *rule, u64 base)
 {
 	u32 words = deepest_slot(rule);
@@ -126,7 +126,7 @@ CORE_PART bool saved_read(struct unwind *unwind, const struct unwind_rule *rule,
 	return unwind_fetch(unwind, base - 8 * words, unwind->saved, 8 * words);
 }
 
-/* A word `slot` words below the base: of those that were read, or by itself. */
+/* The word `slot` words below a base: from the words read at once, or by a read of its own. */
 CORE_PART bool saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
 {
 	u32 index = unwind->saved_count - slot;
@@ -140,9 +140,11 @@ CORE_PART bool saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
 	return true;
 }
 
-/* One slot: from the registers as they are to those of the caller. A base that is a register may
- * have been given back already, between the last instructions of a function, where compilers do not
- * say so: what cannot be read there is lost. */
+/*
+ * Restores one register of the caller. Between the last instructions of a function a base register
+ * may already hold the caller's value, which compilers do not record: an unreadable word there is
+ * lost.
+ */
 static long slot_restore(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -211,8 +213,10 @@ CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *r
 	return STOP_NONE;
 }
 
-/* True if the return address that is saved below the CFA lies behind a call, or if the rule says
- * that the caller was interrupted. */
+/*
+ * True if the return address that is saved below the CFA lies behind a call, or if the rule says
+ * that the caller was interrupted.
+ */
 CORE_PART bool frame_is_called(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
 {
 	struct return_search *search = &unwind->returns;
@@ -274,7 +278,7 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *ru
 	return stop;
 }
 
-/* Why a walk ends at a return address that is 0. */
+/* The stop reason at a return address that is 0. */
 CORE_GLOBAL_PART int null_return_stop(const struct unwind *unwind)
 {
 	if (core_is_null(unwind) || unwind->rule.flags & (RULE_FRAME_POINTER | RULE_SIGNAL) ||
@@ -288,7 +292,7 @@ CORE_PART long go_word(void *memory, u64 address, u64 *word)
 	return !unwind_peek(memory, address, word, sizeof(*word));
 }
 
-/* From Go's scheduler stack to the goroutine that called. */
+/* Steps from Go's scheduler stack to the calling goroutine. */
 CORE_GLOBAL_PART int go_step(struct unwind *unwind)
 {
 	struct go_caller *found;
@@ -325,7 +329,7 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 		stop = frame_step(unwind, rule);
 	if (stop)
 		return stop;
-	if (!core_reload(unwind->budget)) /* what could not be read may have counted as lost */
+	if (!core_reload(unwind->budget)) /* an unreadable word may have counted as lost */
 		return STOP_BUDGET;
 	if (!(unwind->caller.known & KNOWN(REGISTER_RIP)))
 		return STOP_UNKNOWN_REGISTER;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The executor: from the registers of a frame, by its rule, to those of its caller. */
+/* The executor: steps from the registers of a frame, by its rule, to those of its caller. */
 #ifndef CORE_UNWIND_STEP_H
 #define CORE_UNWIND_STEP_H
 
 #include "env.h"
 #include "scalar.h"
 
-#define STEP_WORDS 16 /* of saved registers that one read brings; a power of two */
+#define STEP_WORDS 16 /* saved registers that one read gets; a power of two */
 
 struct unwind;
 
-/* The slots of a rule while they are restored. Not on the program's stack: the verifier tracks each
- * value there, and would keep more states. */
+/*
+ * State while the slots of a rule are restored. It is not on the BPF stack, where the verifier
+ * would track each value and keep more states.
+ */
 struct slot_restore {
 	u64 cfa;
 	u64 base;
@@ -20,9 +22,9 @@ struct slot_restore {
 };
 
 /*
- * Steps unwind->registers by unwind->rule. STOP_NONE: they are the caller's, whose pc is not 0 and
- * whose stack pointer is further out (unless a signal interrupted it: that may have come on a stack
- * of its own). Else they are undefined.
+ * Steps unwind->registers by unwind->rule. STOP_NONE: the registers are the caller's; its pc is not
+ * 0, and its stack pointer is further out (unless a signal interrupted it: a signal may have come
+ * on a stack of its own). Otherwise the registers are undefined.
  */
 CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind);
 
