@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The folder, its locks, its pins. */
+
 #include "capture/bpffs/engine_folder.h"
 
 #include <dirent.h>
@@ -32,13 +32,13 @@ static const char *const shared[] = {
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 
 struct engine {
-	int root;   /* locked from open to publish; -1: not */
-	int folder; /* share-locked; -1: the engine is private */
-	bool fresh; /* we are the first: its maps are to be pinned */
+	int root;   /* locked from open to publish; -1 = not locked */
+	int folder; /* with a shared lock; -1 = the engine is private */
+	bool fresh; /* this process is the first user and has to pin the maps */
 	char path[PATH_BYTES];
 };
 
-static void unlock_home(struct engine *engine)
+static void unlock_root(struct engine *engine)
 {
 	root_unlock(engine->root);
 	engine->root = -1;
@@ -50,10 +50,10 @@ static void become_private(struct engine *engine)
 		close(engine->folder);
 	engine->folder = -1;
 	engine->fresh = false;
-	unlock_home(engine);
+	unlock_root(engine);
 }
 
-/* Processes hold its lock; instances without a process have a folder. */
+/* True if no process holds a lock of the engine, and no instance without a process exists. */
 static bool is_unused(int folder)
 {
 	return !root_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
@@ -75,8 +75,8 @@ static void remove_unused(const char *name)
 	close(folder);
 }
 
-/* All of them: who used that of a namespace may have been killed with it, and nobody comes back.
- * The root is locked. */
+/* Removes all unused engines, also those of PID namespaces, whose users may have been killed with
+ * the namespace. The root must be locked. */
 static void sweep(void)
 {
 	DIR *root = opendir(ROOT);
@@ -103,16 +103,6 @@ static void open_folder(struct engine *engine)
 	flock(engine->folder, LOCK_SH);
 }
 
-/* Tasks are known by ids, so those who see others have an engine of their own. */
-static void name_folder(struct engine *engine, u32 pid_namespace)
-{
-	if (pid_namespace)
-		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER "-pid-%u",
-			 pid_namespace);
-	else
-		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER);
-}
-
 int engine_open(u32 pid_namespace, struct engine **out)
 {
 	struct engine *engine = malloc(sizeof(*engine));
@@ -120,7 +110,12 @@ int engine_open(u32 pid_namespace, struct engine **out)
 	if (!engine)
 		return -ENOMEM;
 	*engine = (struct engine){.root = -1, .folder = -1};
-	name_folder(engine, pid_namespace);
+	/* Tasks are known by ids, so each PID namespace has an engine of its own. */
+	if (pid_namespace)
+		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER "-pid-%u",
+			 pid_namespace);
+	else
+		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER);
 	engine->root = root_lock(ROOT_MS_OPTIONAL);
 	if (engine->root >= 0)
 		open_folder(engine);
@@ -155,7 +150,7 @@ static void close_all(const int fds[SHARED_COUNT])
 			close(fds[i]);
 }
 
-/* All of them, or none. */
+/* Gets the descriptors of all pins, or of none. */
 static bool get_pins(const struct engine *engine, const struct bpf_object *object,
 		     int fds[SHARED_COUNT])
 {
@@ -202,14 +197,14 @@ static bool pin_all(const struct engine *engine, const struct bpf_object *object
 	return true;
 }
 
-/* Without all its pins the folder is no engine: those who come find that they are alone. */
+/* If a pin fails, all are removed, so that later users find a folder without an engine. */
 void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
 	if (engine->fresh && !pin_all(engine, object)) {
 		folder_remove_files(engine->path);
 		become_private(engine);
 	}
-	unlock_home(engine);
+	unlock_root(engine);
 }
 
 void engine_close(struct engine **engine)
@@ -224,7 +219,7 @@ void engine_close(struct engine **engine)
 		close(gone->folder);
 	if (gone->folder >= 0 && gone->root >= 0)
 		sweep();
-	unlock_home(gone);
+	unlock_root(gone);
 	free(gone);
 	*engine = NULL;
 }

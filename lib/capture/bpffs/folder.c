@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Making, finding, locking and removing folders. */
+
 #include "capture/bpffs/folder.h"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ struct folder {
 	char pin_path[PATH_BYTES + NAME_MAX];
 	int fd;
 	int pins;
-	bool claimed; /* not committed yet */
+	bool claimed; /* made, and not committed yet */
 };
 
 /* -EINVAL: not of [A-Za-z0-9_-]{1,60}, or begins with '_'. */
@@ -71,7 +71,7 @@ static int open_directory(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Calls for each entry; takes the descriptor. */
+/* Calls each() for each entry with the prefix, and closes the descriptor. */
 static int each_entry(int fd, const char *prefix, int (*each)(void *arg, const char *name),
 		      void *arg)
 {
@@ -96,7 +96,7 @@ static int remove_entry(void *arg, const char *name)
 	return 0;
 }
 
-/* Links first: what they hold may go only after them. */
+/* Removes links first, since programs must stay until their links are gone. */
 void folder_remove_files(const char *path)
 {
 	int fd = open_directory(path);
@@ -119,7 +119,7 @@ static int remove_tree(const char *path)
 	return rmdir(path) ? -errno : 0;
 }
 
-/* Whoever made it was killed, or there would be a lock. */
+/* Removes a folder without a lock: the process that made it was killed. */
 static int sweep_one(void *arg, const char *name)
 {
 	char path[sizeof(ROOT) + 1 + NAME_MAX];
@@ -188,14 +188,6 @@ static int make_both(struct folder *folder)
 	return open_both(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
 }
 
-static bool exists(const char *name)
-{
-	char path[PATH_BYTES];
-
-	snprintf(path, sizeof(path), ROOT "/%s", name);
-	return !access(path, F_OK);
-}
-
 static int claim_failed(const char *name, int code, struct stackmap_error *error)
 {
 	if (code == EEXIST)
@@ -210,16 +202,18 @@ static int claim_failed(const char *name, int code, struct stackmap_error *error
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
+	char path[PATH_BYTES];
 	int root, result = check_name(name, error);
 
 	if (result)
 		return result;
+	snprintf(path, sizeof(path), ROOT "/%s", name);
 	root = root_lock(ROOT_MS);
 	if (root < 0)
 		return lock_failed(-root, error);
 	folder_sweep();
 	folder = folder_new(name, NEW_PREFIX);
-	result = !folder ? -ENOMEM : exists(name) ? -EEXIST : make_both(folder);
+	result = !folder ? -ENOMEM : !access(path, F_OK) ? -EEXIST : make_both(folder);
 	root_unlock(root);
 	if (result) {
 		folder_close(&folder);
@@ -229,23 +223,17 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 	return 0;
 }
 
-/* For the group to get there at all, the way must be open, though not to be listed. */
-static int open_way(void)
+/* Lets a group enter the folder, and for that the BPF file system, which stays unreadable. */
+static int admit_group(const struct folder *folder, gid_t group)
 {
 	struct stat status;
 
-	if (stat(ROOT_BPFFS, &status) || chmod(ROOT_BPFFS, (status.st_mode & 07777) | MODE_ENTER))
-		return -errno;
-	return 0;
-}
-
-static int admit_group(const struct folder *folder, gid_t group)
-{
 	if (group == FOLDER_NO_GROUP)
 		return 0;
-	if (fchown(folder->fd, -1, group) || fchmod(folder->fd, MODE_GROUP))
+	if (fchown(folder->fd, -1, group) || fchmod(folder->fd, MODE_GROUP) ||
+	    stat(ROOT_BPFFS, &status) || chmod(ROOT_BPFFS, (status.st_mode & 07777) | MODE_ENTER))
 		return -errno;
-	return open_way();
+	return 0;
 }
 
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
@@ -267,7 +255,7 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 	return 0;
 }
 
-/* Nobody else could have put anything there, nor in its place. */
+/* Checks that only root or this user could have made the folder and its entries. */
 static int check_owners(const struct folder *folder)
 {
 	struct stat root, status;
@@ -316,23 +304,19 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 	return open_failed(name, -result, error);
 }
 
-/* Also without the lock, if that is not to be had. */
-static void abandon(const struct folder *folder)
-{
-	int root = root_lock(ROOT_MS_ENDING);
-
-	remove_tree(folder->path);
-	root_unlock(root);
-}
-
 void folder_close(struct folder **folder)
 {
 	struct folder *gone = *folder;
 
 	if (!gone)
 		return;
-	if (gone->claimed)
-		abandon(gone);
+	if (gone->claimed) {
+		/* Removed without the lock, too, if the lock is not to be had in time. */
+		int root = root_lock(ROOT_MS_ENDING);
+
+		remove_tree(gone->path);
+		root_unlock(root);
+	}
 	if (gone->pins >= 0)
 		close(gone->pins);
 	if (gone->fd >= 0)

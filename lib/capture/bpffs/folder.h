@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The folder of an instance that lives without a process: /sys/fs/bpf/stackmap/NAME, with the files
- * that people read, and pins/, which keeps everything else of it.
+ * The folder of an instance without a process: /sys/fs/bpf/stackmap/NAME, with the files that
+ * people read, and pins/, which keeps all other parts of the instance.
  *
- *   _new-NAME --commit--> NAME --remove--> _gone-NAME-PID --> nothing
+ *   _new-NAME --commit--> NAME --remove--> _gone-NAME-PID --> removed
  *
- * Each arrow is one rename(), so an instance is there or not, whenever somebody is killed. What is
- * left with another name then is swept by the next who locks the directory above
- * (capture/bpffs/root.h): nobody holds its lock.
+ * Each step is one rename(), so an instance either exists or not, even if a process is killed
+ * between steps. A folder that a killed process has left under another name has no lock, and the
+ * next process that locks the root (capture/bpffs/root.h) removes it.
  *
- * Two locks, which the kernel drops with their process: that of the folder, for whoever changes the
- * instance, and that of pins/, for whoever empties its rings.
+ * The kernel drops both locks with their process: the lock of the folder, for the process that
+ * changes the instance, and the lock of pins/, for the process that empties its rings.
  */
 #ifndef LIB_CAPTURE_FOLDER_H
 #define LIB_CAPTURE_FOLDER_H
@@ -25,52 +25,57 @@
 
 struct folder;
 
-/* Begins an instance. -EINVAL: its name is not of [A-Za-z0-9_-]{1,60}, or begins with '_';
- * -EEXIST: there is one; -EBUSY: somebody else is about to. */
+/* Begins an instance. -EINVAL: the name is not [A-Za-z0-9_-]{1,60}, or begins with '_'; -EEXIST:
+ * the instance exists; -EBUSY: another process is starting it. */
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error);
 
-/* The instance is complete. Its folder may then be entered by the group, if one is given. */
+/* Completes an instance. A group, if given, may then enter its folder. */
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error);
 
-/* -ENOENT: no such instance; -EACCES: it is another user's; -EPERM: it is of one who is neither
- * root nor we, so that anything could be in it. */
+/* Opens an instance. -ENOENT: no such instance; -EACCES: another user's instance; -EPERM: the
+ * folder belongs to a user other than root and us, and is not trusted. */
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error);
 
-/* A folder that was claimed and not committed is removed. */
+/* Closes a folder, and removes it if it was claimed and not committed. */
 void folder_close(struct folder **folder);
 
-/* Of any directory of the BPF file system; directories in it stay. */
+/* Removes the files of a directory of the BPF file system; its subdirectories stay. */
 void folder_remove_files(const char *path);
 
-/* Removes what killed processes have left; the directory above is locked (capture/bpffs/root.h). */
+/* Removes folders that killed processes have left. The root must be locked (capture/bpffs/root.h).
+ */
 void folder_sweep(void);
 
-/* For who changes the instance, until the folder is closed. -EBUSY: somebody else does. */
+/* Takes the lock for changes, until the folder is closed. -EBUSY: another process holds it. */
 int folder_lock(struct folder *folder, struct stackmap_error *error);
 
-/* The same, after whoever else does; -EINTR. */
+/* The same, but waits for another process. -EINTR. */
 int folder_lock_wait(struct folder *folder, struct stackmap_error *error);
 
-/* For the one who empties its rings, until the folder is closed. -EBUSY: another does. */
+/* Takes the lock of the reader, until the folder is closed. -EBUSY: another process holds it. */
 int folder_lock_reader(struct folder *folder, struct stackmap_error *error);
 
-/* Whether it is still what its name leads to. */
+/* True if the open folder is still the folder of its name. */
 bool folder_is_there(const struct folder *folder);
 
-/* Removes all of it; locked by us. Detaching goes on in the kernel for a moment. */
+/* Removes an instance that this process has locked. The kernel detaches its programs a moment
+ * later.
+ */
 int folder_remove(struct folder *folder, struct stackmap_error *error);
 
 const char *folder_name(const struct folder *folder);
 
-/* Where it is now, and what is pinned as `pin`: valid until the next call. */
+/* The path of the folder, and the path of a pin, which is valid until the next call. */
 const char *folder_path(const struct folder *folder);
 const char *folder_pin_path(struct folder *folder, const char *pin);
 
-/* Calls `each` for every pin that begins with `prefix`, in no order, until one returns not 0. */
+/* Calls each() for all pins whose names begin with `prefix`, in no order. Stops at the first
+ * non-zero return and returns it. */
 int folder_pins(struct folder *folder, const char *prefix, int (*each)(void *arg, const char *pin),
 		void *arg);
 
-/* The instances that there are, in no order; ends as folder_pins(). Sweeps first. */
+/* Calls each() for all instances, in no order, after folder_sweep(). Stops as folder_pins() does.
+ */
 int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Mounting, making, locking. */
+
 #include "capture/bpffs/root.h"
 
 #include <dirent.h>
@@ -39,8 +39,9 @@ static int lock_within_time(int fd, int ms)
 	return -EAGAIN;
 }
 
-/* The last user removes the directory; who waited for its lock then has that of none. */
-static bool is_home(int fd)
+/* True if the descriptor is still that of ROOT: the last user removes the directory, and a process
+ * that waited for its lock then has the lock of a removed directory. */
+static bool is_root(int fd)
 {
 	struct stat here, there;
 
@@ -48,25 +49,15 @@ static bool is_home(int fd)
 	       here.st_dev == there.st_dev;
 }
 
-/* Anybody may make folders where the BPF file system has its usual mode: one of another user, who
- * could put anything into it, is none of ours. */
 bool root_trusts(uid_t owner)
 {
 	return !owner || owner == geteuid();
 }
 
-static int check_owner(int fd)
-{
-	struct stat status;
-
-	if (fstat(fd, &status))
-		return -errno;
-	return root_trusts(status.st_uid) ? 0 : -EPERM;
-}
-
-/* -ENOENT: it went away meanwhile. */
+/* -ENOENT: the directory was removed meanwhile. */
 static int lock_once(int ms)
 {
+	struct stat status;
 	int fd, result;
 
 	if (mkdir(ROOT, 0711) && errno != EEXIST)
@@ -74,8 +65,9 @@ static int lock_once(int ms)
 	fd = open(ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	result = check_owner(fd) ?: lock_within_time(fd, ms);
-	if (!result && !is_home(fd))
+	result = fstat(fd, &status) ? -errno : root_trusts(status.st_uid) ? 0 : -EPERM;
+	result = result ?: lock_within_time(fd, ms);
+	if (!result && !is_root(fd))
 		result = -ENOENT;
 	if (!result)
 		return fd;
@@ -95,7 +87,7 @@ int root_lock(int ms)
 	return result;
 }
 
-/* Who waits for the lock meanwhile sees that it is another one then. */
+/* A process that waits for the lock finds that the directory was removed, and makes it again. */
 void root_unlock(int root)
 {
 	if (root < 0)

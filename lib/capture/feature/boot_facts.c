@@ -11,7 +11,7 @@
 #include "symbol/file/whole_file.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
-#define BYTES_MAX 65536 /* of the file: it is not appended to any more */
+#define BYTES_MAX 65536 /* a file of this size is not used any more */
 
 struct boot_id {
 	char text[64];
@@ -22,30 +22,25 @@ static bool read_boot_id(struct boot_id *id)
 	return !whole_file_scan(BOOT_ID_PATH, "%63s", id->text);
 }
 
-/* One that somebody else could have written says nothing. */
+/* True if only root or this user can write the file. */
 static bool is_ours(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
 	       !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static bool is_trusted(int directory, int fd)
-{
-	struct stat of_folder, of_file;
-
-	return !fstat(directory, &of_folder) && !fstat(fd, &of_file) && is_ours(&of_folder) &&
-	       is_ours(&of_file) && S_ISREG(of_file.st_mode) && of_file.st_size < BYTES_MAX;
-}
-
-/* The file, or -1. */
+/* Opens the file of facts, if it can be trusted; or -1. */
 static int open_facts(const char *folder, int flags)
 {
 	int directory = open(folder, O_DIRECTORY | O_PATH | O_NOFOLLOW | O_CLOEXEC), fd;
+	struct stat of_folder, of_file;
 
 	if (directory < 0)
 		return -1;
 	fd = openat(directory, "facts", flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-	if (fd >= 0 && !is_trusted(directory, fd)) {
+	if (fd >= 0 &&
+	    (fstat(directory, &of_folder) || fstat(fd, &of_file) || !is_ours(&of_folder) ||
+	     !is_ours(&of_file) || !S_ISREG(of_file.st_mode) || of_file.st_size >= BYTES_MAX)) {
 		close(fd);
 		fd = -1;
 	}
@@ -53,7 +48,7 @@ static int open_facts(const char *folder, int flags)
 	return fd;
 }
 
-/* The last one that was told. */
+/* The value of the last line with this boot id and name; -1: no such line. */
 static int find(const char *text, const struct boot_id *id, const char *name)
 {
 	size_t length = strlen(id->text);
@@ -86,7 +81,7 @@ int boot_fact(const char *folder, const char *name)
 	return value;
 }
 
-/* A line is one write: two who find out the same at a time tell it twice. */
+/* A line is one write, so processes that write at the same time only repeat a line. */
 void boot_fact_keep(const char *folder, const char *name, bool value)
 {
 	struct boot_id id;
@@ -104,6 +99,6 @@ void boot_fact_keep(const char *folder, const char *name, bool value)
 	if (fd < 0)
 		return;
 	written = write(fd, line, bytes);
-	(void)written; /* what is not kept is found out again */
+	(void)written; /* a fact that is not kept is found out again */
 	close(fd);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The parts of bpf(2)'s attributes that libbpf 1.1 and its headers do not have yet. A kernel that
- * does not have them either answers -EINVAL.
+ * Attributes of bpf(2) that libbpf 1.1 and its headers do not have. A kernel without them returns
+ * -EINVAL.
  */
 #ifndef LIB_CAPTURE_BPF_ATTR_H
 #define LIB_CAPTURE_BPF_ATTR_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From an attempt's errno to words. A refusal (EPERM, EACCES) has two very different fixes: without
- * the privilege, get it; with it, something else in the way refuses (seccomp in a container, an
- * LSM, lockdown). Anything else is up to the kernel's build.
+ * The text for the errno of an attempt. A refusal (EPERM, EACCES) has two fixes: without the
+ * privilege, get it; with the privilege, allow the call in what refuses it (seccomp of a container,
+ * an LSM, lockdown). Other errors depend on the kernel's build.
  */
 #include "feature.h"
 
@@ -21,7 +21,7 @@
 
 static const struct probe {
 	int (*attempt)(const char **step);
-	u64 caps; /* that it takes; CAP_SYS_ADMIN is always enough for BPF and perf */
+	u64 caps; /* required; CAP_SYS_ADMIN is always enough for BPF and perf */
 	const char *caps_fix;
 	const char *kernel_fix;
 } probes[FEATURE_COUNT] = {

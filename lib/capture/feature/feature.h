@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this kernel and this user can do, found by trying it (a probe program, a map, a perf event),
- * never by version number. `doctor` prints all of it; the capture engine asks for single features.
+ * The features that this kernel gives this user, found by trying each (a probe program, a map, a
+ * perf event), never by version number. `doctor` prints all features; a capture tries single ones.
  */
 #ifndef LIB_CAPTURE_FEATURE_H
 #define LIB_CAPTURE_FEATURE_H
@@ -37,14 +37,14 @@ enum feature { FEATURES(X) FEATURE_COUNT };
 
 struct feature_result {
 	bool works;
-	char why[160]; /* when it does not: what the kernel said */
-	char fix[160]; /* what the user can do; "" if nothing */
+	char why[160]; /* the kernel's error, if it does not work */
+	char fix[160]; /* advice for the user; or "" */
 };
 
 void feature_probe(enum feature feature, struct feature_result *result);
 
-/* The same, but that what has worked once on this boot works. What does not may work the next time,
- * where more is allowed. */
+/* The same, but a feature that has worked once since boot is not tried again. A feature that failed
+ * is tried again, as the next process may have more privileges. */
 void feature_probe_once(enum feature feature, struct feature_result *result);
 
 const char *feature_name(enum feature feature);

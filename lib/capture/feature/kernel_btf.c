@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Read from the one place where kernels with BTF show it. libbpf's own search goes on to look for
- * debug files of vmlinux and prints what it did not find; a library must not.
+ * BTF is read from /sys/kernel/btf/vmlinux only. libbpf's own search would go on to debug files of
+ * vmlinux and print messages, which a library must not do.
  */
 #include "kernel_btf.h"
 
@@ -45,7 +45,7 @@ int kernel_btf_tracepoint(const char *name)
 	return find_id(type, BTF_KIND_TYPEDEF);
 }
 
-/* A name stands among the strings, between two zeroes. */
+/* True if the strings, each between two NULs, have this name. */
 static bool has_string(const char *bytes, size_t count, const char *name)
 {
 	size_t length = strlen(name) + 1;
@@ -56,7 +56,7 @@ static bool has_string(const char *bytes, size_t count, const char *name)
 	return at != NULL;
 }
 
-/* It can be mapped since 6.16. Before, a read call gets a page. */
+/* The file can be mapped since Linux 6.16; before, a read gives a page at most. */
 int kernel_btf_open(struct kernel_btf_bytes *btf)
 {
 	int file = open(BTF_PATH, O_RDONLY | O_CLOEXEC), result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The running kernel's own type information. */
+/* The type information of the running kernel. */
 #ifndef LIB_CAPTURE_KERNEL_BTF_H
 #define LIB_CAPTURE_KERNEL_BTF_H
 
@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* NULL and errno when the kernel has none. The caller frees it with btf__free(). */
+/* All types, for btf__free(); NULL and errno: the kernel has no BTF. */
 struct btf *kernel_btf_load(void);
 
 /* The BTF id of a kernel function, or of the type of a tracepoint's functions; -errno. */
 int kernel_btf_function(const char *name);
 int kernel_btf_tracepoint(const char *name);
 
-/* Which of these names, at most 64, anything there has, as bits. Far cheaper than loading it. */
+/* The names, at most 64, that occur in the BTF, as bits. Far cheaper than loading it. */
 u64 kernel_btf_mentions(const char *const names[], u32 count);
 
-/* All of it as it is there. */
+/* The bytes of the BTF. */
 struct kernel_btf_bytes {
 	char *bytes;
 	size_t count;

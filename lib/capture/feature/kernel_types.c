@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libbpf takes a path. The file has none but that of its descriptor; where /proc does not show it,
- * and wherever else something is missing, libbpf does as if there were no such file.
+ * libbpf takes a path, so the file in memory is given by its link in /proc/self/fd. If a step
+ * fails, libbpf gets no path and searches all types.
  */
 #include "capture/feature/kernel_types.h"
 
@@ -33,7 +33,7 @@ static Elf_Data *find_section(Elf *elf, const char *wanted)
 	return NULL;
 }
 
-/* NULL: it has none. */
+/* The types that an object names; NULL: no .BTF. */
 static struct btf *types_of_object(const void *object, size_t bytes)
 {
 	struct btf *types = NULL;
@@ -62,29 +62,21 @@ static void write_file(const void *bytes, size_t count, struct kernel_types *typ
 		close(written.file);
 }
 
-static void make(const void *raw, size_t raw_bytes, const struct btf *named,
-		 struct kernel_types *types)
-{
-	size_t bytes;
-	void *subset;
-
-	if (type_subset(raw, raw_bytes, named, &subset, &bytes))
-		return;
-	write_file(subset, bytes, types);
-	free(subset);
-}
-
 void kernel_types_make(const void *object, size_t bytes, struct kernel_types *types)
 {
 	struct kernel_btf_bytes raw;
 	struct btf *named;
+	size_t subset_bytes;
+	void *subset;
 
 	*types = (struct kernel_types){};
 	if (kernel_btf_open(&raw))
 		return;
 	named = types_of_object(object, bytes);
-	if (named)
-		make(raw.bytes, raw.count, named, types);
+	if (named && !type_subset(raw.bytes, raw.count, named, &subset, &subset_bytes)) {
+		write_file(subset, subset_bytes, types);
+		free(subset);
+	}
 	btf__free(named);
 	kernel_btf_close(&raw);
 }

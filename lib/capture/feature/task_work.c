@@ -1,26 +1,143 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which form the kernel names; and an object that names no other, nor what the kernel lacks. */
+/* The form of task work is known by the names in the kernel's BTF. Names that the kernel does not
+ * have are taken out of an object before it is loaded. */
 #include "capture/feature/task_work.h"
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "capture/feature/boot_facts.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/kernel_btf.h"
+#include "clock.h"
+#include "deferral.h"
+#include "feature_attempt.h"
+#include "task_work_probe.skel.h"
+
+/* --- The attempt: a clock interrupts this thread, and its program schedules a callback. --- */
+
+#define PERIOD_NS 50000
+#define ASKED_MAX 16
+#define CPU_NS_MAX 100000000 /* give up if the clock does not interrupt */
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+/* Without memory libbpf assumes that the kernel has no global data, and goes on without. */
+static int load_probe(struct task_work_probe_bpf *probe)
+{
+	int result;
+
+	task_work_prepare(probe->obj);
+	result = task_work_probe_bpf__load(probe);
+	return result ?: probe->bss ? 0 : -ENOMEM;
+}
+
+/* Loads the probe without libbpf's messages. */
+static int load_quietly(struct task_work_probe_bpf **out)
+{
+	libbpf_print_fn_t printed = libbpf_set_print(print_nothing);
+	struct task_work_probe_bpf *probe = task_work_probe_bpf__open();
+	int result = probe ? load_probe(probe) : -errno;
+
+	libbpf_set_print(printed);
+	if (result)
+		task_work_probe_bpf__destroy(probe);
+	else
+		*out = probe;
+	return result;
+}
+
+/* Opens a clock that interrupts this thread in user mode and runs the program. */
+static int open_clock(const struct bpf_program *program)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+		.exclude_kernel = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(program)))
+		return fd;
+	close(fd);
+	return -errno;
+}
+
+/* Runs in user mode until the callback came, or the clock has interrupted often enough. */
+static void spin(volatile struct task_work_probe_bpf__bss *shared)
+{
+	u64 end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS_MAX;
+
+	while (!shared->called_back && shared->asked < ASKED_MAX &&
+	       clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (u32 i = 0; i < 10000 && !shared->called_back; i++)
+			shared->user_steps++;
+}
+
+static int try_callback(struct task_work_probe_bpf *probe, const char **step)
+{
+	int clock;
+
+	*step = "ask the kernel for a callback, from a clock's interrupt";
+	clock = open_clock(probe->progs.ask_for_callback);
+	if (clock < 0)
+		return clock;
+	spin(probe->bss);
+	close(clock);
+	if (probe->bss->called_back)
+		return 0;
+	if (probe->bss->asked && !probe->bss->answer)
+		*step = "be called back by the kernel";
+	return probe->bss->asked ? probe->bss->answer ?: -EOPNOTSUPP : -ETIMEDOUT;
+}
+
+int attempt_task_work(const char **step)
+{
+	struct task_work_probe_bpf *probe;
+	int result;
+
+	*step = "find bpf_task_work_schedule_resume in the kernel's BTF";
+	if (task_work_form() == TASK_WORK_NONE)
+		return -ENOENT;
+	*step = "load_probe a BPF program that uses task work";
+	result = load_quietly(&probe);
+	if (result)
+		return result;
+	result = try_callback(probe, step);
+	task_work_probe_bpf__destroy(probe);
+	return result;
+}
 
 #define SCHEDULE "bpf_task_work_schedule_resume"
 #define SCHEDULE_AUX SCHEDULE "_impl"
 
-/* What objects may call of the kernel. */
+/* The kernel functions that objects may call. */
 static const char *const names[] = {
 	SCHEDULE,
 	SCHEDULE_AUX,
 	"bpf_rcu_read_lock", /* 6.2, like the next ones */
 	"bpf_rcu_read_unlock",
-	"bpf_task_from_pid", /* finds tasks that wait (bpf/deferral/unwind_blocked.h) */
+	"bpf_task_from_pid", /* finds blocked tasks (bpf/deferral/unwind_blocked.h) */
 	"bpf_task_release",
 };
 
@@ -67,8 +184,8 @@ enum task_work_form task_work_form(void)
 	return bits & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
 }
 
-/* libbpf takes this name for nothing that is to be looked for. Any other that the kernel lacks it
- * looks for in modules, which takes CAP_SYS_ADMIN. */
+/* Renames a function to "void", which libbpf does not look up. Any other name that the kernel does
+ * not have libbpf looks up in modules, which takes CAP_SYS_ADMIN. */
 static void name_nothing(const struct btf *types, const char *name)
 {
 	int id = btf__find_by_name_kind(types, name, BTF_KIND_FUNC);
@@ -83,7 +200,7 @@ void task_work_prepare(struct bpf_object *object)
 	u64 bits = named();
 
 	if (task_work_form() == TASK_WORK_PLAIN)
-		bits &= ~2ULL; /* with another prototype */
+		bits &= ~2ULL; /* has another prototype */
 	for (u32 i = 0; i < NAMES; i++)
 		if (!(bits >> i & 1))
 			name_nothing(bpf_object__btf(object), names[i]);

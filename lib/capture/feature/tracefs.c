@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where nobody has mounted tracefs, a detached mount of our own gives its names: it is attached to
- * no directory, seen by no other process, and gone with its last file descriptor.
+ * If tracefs is not mounted, a detached mount is used: it has no directory, other processes do not
+ * see it, and it ends with its last file descriptor.
  */
 #include "tracefs.h"
+#include "symbol/file/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mount.h>
 #include <unistd.h>
+
+int pmu_type(const char *name)
+{
+	char path[96];
+	int type;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	return whole_file_scan(path, "%d", &type) ?: type;
+}
 
 static int open_directory(int at, const char *path)
 {
@@ -17,9 +28,9 @@ static int open_directory(int at, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int mount_detached(void)
+static int open_events_unmounted(void)
 {
-	int context = fsopen("tracefs", FSOPEN_CLOEXEC), mount = -1, err;
+	int events, context = fsopen("tracefs", FSOPEN_CLOEXEC), mount = -1, err;
 
 	if (context < 0)
 		return -errno;
@@ -27,15 +38,8 @@ static int mount_detached(void)
 		mount = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
 	err = mount < 0 ? -errno : 0;
 	close(context);
-	return err ? err : mount;
-}
-
-static int open_events_unmounted(void)
-{
-	int mount = mount_detached(), events;
-
-	if (mount < 0)
-		return mount;
+	if (err)
+		return err;
 	events = open_directory(mount, "events");
 	close(mount);
 	return events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One walk over all types notes where each begins and takes those of a wanted name; what these
- * refer to joins the end of the list of taken ones, until that was gone through.
+ * One pass over all types notes where each begins and takes the types of wanted names. Types that
+ * they refer to are appended to the list of taken types, until the end of the list is reached.
  */
 #include "capture/feature/type_subset.h"
 
@@ -25,15 +25,15 @@ struct subset {
 	u32 type_bytes;
 	const char *strings;
 	u32 string_bytes;
-	u32 *starts; /* of each type */
+	u32 *starts; /* offset of each type */
 	u32 count, start_room;
-	u32 *places; /* of each type: its id in the subset; 0: it is not there */
-	u32 *taken;  /* the types of the subset, in order */
+	u32 *places; /* id of each type in the subset; 0 = not taken */
+	u32 *taken;  /* the kernel's ids of the types in the subset, in order */
 	u32 taken_count, taken_room;
 	struct bytes out_types, out_strings;
 };
 
-/* What the kernel calls it: NAME___WHATEVER is another form of NAME. */
+/* The length of the kernel's name: NAME___FLAVOR is another form of NAME. */
 static size_t plain_length(const char *name)
 {
 	const char *flavor = NULL, *at = name;
@@ -76,7 +76,7 @@ static int collect_names(const struct btf *named, struct text_set *names)
 	return result;
 }
 
-/* 0: its kind is not known. */
+/* The bytes of a type; 0: unknown kind. */
 static size_t bytes_of(const struct btf_type *type)
 {
 	static const struct {
@@ -144,7 +144,7 @@ static int find_starts(struct subset *subset)
 	return subset->places ? 0 : -ENOMEM;
 }
 
-/* A reference of the kernel's becomes one of the subset's. */
+/* Takes a type that is referred to, and replaces its id by that in the subset. */
 static int take(struct subset *subset, u32 *id)
 {
 	if (!*id)
@@ -211,7 +211,7 @@ static int move_members(struct subset *subset, struct btf_type *type)
 	return result;
 }
 
-/* Of both sizes: the name comes first. */
+/* Values of both sizes begin with the name. */
 static int move_values(struct subset *subset, struct btf_type *type, u32 bytes)
 {
 	u8 *values = (u8 *)(type + 1);
@@ -249,7 +249,7 @@ static int move_rest(struct subset *subset, struct btf_type *type)
 	case BTF_KIND_FWD:
 		return 0;
 	}
-	return -EINVAL; /* of nothing that has a size */
+	return -EINVAL; /* other kinds have no size */
 }
 
 static int move_type(struct subset *subset, u32 id)

@@ -10,7 +10,7 @@
 #include "capture/feature/feature.h"
 #include "capture/feature/feature_attempt.h"
 
-#define KERNEL_FUNCTIONS_FEW 4 /* with a program of its own each a start takes longer */
+#define KERNEL_FUNCTIONS_FEW 4 /* functions that may have a program each, which slows the start */
 
 static bool feature_works(enum feature feature)
 {
@@ -25,8 +25,8 @@ bool way_tracepoint_cookies(void)
 	return feature_works(FEATURE_TRACEPOINT_COOKIE);
 }
 
-/* Asks for functions of a folder. A kernel that knows the way says EBADF; to attach and detach a
- * real one takes it 40 ms, as it waits for all CPUs. */
+/* Attaches to functions of a folder: a kernel with uprobe multi returns EBADF. To attach and detach
+ * a real function takes 40 ms, as the kernel waits for all CPUs. */
 bool way_user_multi(void)
 {
 	const u64 offset = 0;
@@ -46,9 +46,9 @@ bool way_user_multi(void)
 	return works;
 }
 
-/* A program of fentry is cheaper for an event, but a task that is preempted in it makes the kernel
- * skip it for all others of that CPU. The other ways forbid preemption; before 6.7 the kernel does
- * not count what it skips there. */
+/* fentry is cheaper for an event, but while a task is preempted in the program, the kernel skips
+ * the program for all other tasks of that CPU. The other methods forbid preemption. Before 6.7 the
+ * kernel does not count skipped runs. */
 struct kernel_ways way_kernel(unsigned int functions)
 {
 	struct kernel_ways ways = {

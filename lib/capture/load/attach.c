@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "capture/feature/kernel_btf.h"
-#include "capture/feature/pmu.h"
+#include "capture/feature/tracefs.h"
 #include "capture/load/attach_field_value.h"
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"

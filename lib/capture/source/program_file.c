@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A bare name is looked for where the system would: a command along $PATH, then a library by its
- * soname among those that ld.so knows.
+ * A bare name is searched for as a command along $PATH, then as the soname of a library in the
+ * cache of ld.so.
  *
- * Its cache is read in the one format that glibc has written since 2.32 (elf/cache.c there
- * describes it): a header, entries, and strings, which entries point to by their offset in the
- * file. No offset is trusted. A cache that cannot be read knows no library.
+ * The cache is read in the format that glibc has written since 2.32 (described in its elf/cache.c):
+ * a header, entries, and strings, which entries name by their offset in the file. Offsets are
+ * checked. A cache that cannot be read has no libraries.
  */
 #include "program_file.h"
 
@@ -47,7 +47,7 @@ ABI_SIZE(struct cache_entry, 24);
 #error "the cache's flag of this architecture's libraries is not known"
 #endif
 
-/* The string at an offset, or "" when it does not end within the cache. */
+/* The string at an offset; "": it does not end within the cache. */
 static const char *string_at(const void *cache, size_t bytes, u32 offset)
 {
 	const char *string = (const char *)cache + offset;
@@ -55,7 +55,7 @@ static const char *string_at(const void *cache, size_t bytes, u32 offset)
 	return offset < bytes && memchr(string, '\0', bytes - offset) ? string : "";
 }
 
-/* "libc.so.6" is meant by itself and by "libc". */
+/* True for the soname itself and for its short form: "libc.so.6", "libc". */
 static bool is_named(const char *soname, const char *name)
 {
 	size_t length = strlen(name);

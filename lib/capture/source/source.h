@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Event sources: from what the user writes (-e, -F) to what is attached.
+ * Event sources: from the words that the user writes (-e, -F) to the sources that are attached.
  *
  *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often
  *   sched:sched_switch, 'kmem:*'   tracepoints, globs
@@ -10,10 +10,9 @@
  *   u:PATH:FUNC+OFFSET             ... an instruction in it
  *   u:PATH:0xOFFSET                ... or anywhere in the file
  *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
- *   offcpu-time   offcpu-waker     a task goes on that was blocked, or is woken; value: for how
- * long
+ *   offcpu-time   offcpu-waker     a blocked task runs again, or is woken; value: the blocked time
  *
- * Several may stand in one word, separated by commas.
+ * One word may have several sources, separated by commas.
  */
 #ifndef LIB_CAPTURE_SOURCE_H
 #define LIB_CAPTURE_SOURCE_H
@@ -27,17 +26,17 @@
 
 struct source {
 	enum source_type type;
-	char *name; /* as events print it: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
+	char *name;	/* as printed: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
 	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
 	bool at_entry;	/* SOURCE_USER: at the first instruction of a function */
 	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
 	u64 perf_config;
-	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0: use the frequency */
-	u64 frequency; /* samples per second; 0: use the period */
-	char *target;  /* TRACEPOINT: its raw name; USER: the file; KERNEL: the function */
+	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0 = use the frequency */
+	u64 frequency; /* samples per second; 0 = use the period */
+	char *target;  /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
 	u64 offset;    /* USER: file offset of the probe */
-	u32 syscall;   /* SOURCE_SYSCALL: its number */
-	char *unit;    /* of the events' values; NULL: they have none */
+	u32 syscall;   /* SOURCE_SYSCALL: number of the call */
+	char *unit;    /* of the events' values; NULL = no values */
 	struct tracepoint_field
 		field; /* TRACEPOINT: the value in its record; SYSCALL: in pt_regs */
 };
@@ -47,21 +46,21 @@ struct source_list {
 	u32 count, room;
 };
 
-/* Appends what `text` names. Nothing is appended on failure. -EINVAL, -ENOENT (glob or name matches
- * nothing: the error names the nearest valid choice), -E2BIG (more than KIND_SOURCES), -ERANGE. */
+/* Appends the sources that `text` names, all or none. -EINVAL; -ENOENT: a glob or name does not
+ * match, and the error names the nearest valid choice; -E2BIG: more than KIND_SOURCES; -ERANGE. */
 int source_list_add(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error);
 
-#define SAMPLE_FREQUENCY_DEFAULT 999 /* Hz: no multiple of what ticks */
+#define SAMPLE_FREQUENCY_DEFAULT 999 /* Hz; not a multiple of a timer tick's frequency */
 
-/* CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
+/* Appends CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);
 
 void source_list_clear(struct source_list *list);
 
-/* What can be recorded here, by group ("perf event", "tracepoint", "system call"...): for `stackmap
- * list`. `pattern` is a name, a glob, or NULL: all but functions, which are listed for a pattern
- * with their prefix. -ENOENT: nothing matches. */
+/* Calls each() for the sources of this machine, by group ("perf event", "tracepoint", "system
+ * call"...). `pattern`: a name, a glob, or NULL for all sources except functions, which need a
+ * pattern with their prefix. -ENOENT: no source matches. */
 int source_catalogue(const char *pattern,
 		     int (*each)(void *arg, const char *group, const char *name), void *arg,
 		     struct stackmap_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Kernel functions: those that the function tracer can reach, where the kernel tells; else all text
- * symbols. Whether one of them can be attached to (fentry, kprobe) is found when it is.
+ * Kernel functions: the functions that the function tracer lists, or else all text symbols. Whether
+ * a probe (fentry, kprobe) can be attached to a function is found out on attaching.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,14 +43,8 @@ static char *traceable_name(char *line)
 	return line[0] ? line : NULL;
 }
 
-/* Padding and landing pads carry a function's name but are never called; cold parts are not entered
- * at their start. */
-static bool is_function(const char *name)
-{
-	return strncmp(name, "__pfx_", 6) && strncmp(name, "__cfi_", 6) && !strstr(name, ".cold");
-}
-
-/* A line of kallsyms is "address type name" or "address type name [module]". */
+/* A line of kallsyms is "address type name" or "address type name [module]". Padding and landing
+ * pads have a function's name and are never called; cold parts are not entered at their start. */
 static char *symbol_name(char *line)
 {
 	char *rest = line, *type, *name;
@@ -58,7 +52,8 @@ static char *symbol_name(char *line)
 	strsep(&rest, " ");
 	type = strsep(&rest, " ");
 	name = strsep(&rest, " \t\n");
-	if (!name || !name[0] || !strchr("tTwW", type[0]) || !is_function(name))
+	if (!name || !name[0] || !strchr("tTwW", type[0]) || !strncmp(name, "__pfx_", 6) ||
+	    !strncmp(name, "__cfi_", 6) || strstr(name, ".cold"))
 		return NULL;
 	return name;
 }

@@ -9,13 +9,13 @@
 
 #define ALTERNATIVES 3
 
-/* One of these features is enough. */
+/* Alternatives: one of these features is enough. */
 struct need {
 	enum feature any_of[ALTERNATIVES];
 	u32 count;
 };
 
-/* Every recording follows the tasks that are made and end. */
+/* Each recording follows new and ending tasks. */
 static const struct need common = {{FEATURE_TRACEPOINT}, 1};
 
 static const struct need needs[] = {
@@ -29,7 +29,7 @@ static const struct need needs[] = {
 	[SOURCE_WAKER] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 };
 
-/* Writes the reasons of all alternatives and the fix of the first. Returns false if one works. */
+/* Writes the reasons of all alternatives and the fix of the first. False: an alternative works. */
 static bool is_missing(const struct need *need, char *text, size_t bytes)
 {
 	struct feature_result result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One struct per kind of event source: how to find what a word stands for. Matching, "did you
- * mean", the list and the catalogue are written once in source.c on top of it.
+ * Each kind of event source has one struct with its search. Matching, "did you mean", the list and
+ * the catalogue are written once in source_list.c.
  */
 #ifndef LIB_CAPTURE_SOURCE_OPS_H
 #define LIB_CAPTURE_SOURCE_OPS_H
@@ -11,29 +11,29 @@
 
 struct source_query {
 	const char *text;    /* the word as written */
-	const char *subject; /* what an error begins with: "-e WORD" */
-	const char *prefix;  /* what stands before the matched part: "u:/bin/sh:" */
+	const char *subject; /* begin of an error: "-e WORD" */
+	const char *prefix;  /* text before the matched part: "u:/bin/sh:" */
 	struct name_match match;
 	bool on_return;	   /* functions: ur:, kr: */
-	u64 period;	   /* NAME/PERIOD; 0: not given */
-	u64 frequency;	   /* -F; 0: not given */
-	const char *field; /* NAME/value=FIELD:UNIT/; NULL: no value */
-	const char *unit;  /* NULL: by the field's name */
+	u64 period;	   /* NAME/PERIOD; 0 = not given */
+	u64 frequency;	   /* -F; 0 = not given */
+	const char *field; /* NAME/value=FIELD:UNIT/; NULL = no value */
+	const char *unit;  /* NULL = by the field's name */
 	const char *file;  /* user functions */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */
 	bool has_no_symbol;
-	const char
-		*hint; /* set by find(): why a name that one might expect is not found; else NULL */
+	const char *hint; /* set by find(): a reason why names may be missing, or NULL */
 };
 
-/* Gets a source that matched; it and its strings live until the return. Non-zero ends the search.
+/* Receives a source that matches; its strings live until the return. A non-zero return ends the
+ * search.
  */
 typedef int (*source_visit)(void *arg, const struct source *source);
 
 struct source_ops {
 	const char *group;
-	/* Visits all sources that match. 0, what `visit` returned, or -errno: could not even look.
-	 */
+	/* Visits all sources that match. 0, the non-zero return of `visit`, or -errno: the search
+	 * failed. */
 	int (*find)(struct source_query *query, source_visit visit, void *arg,
 		    struct stackmap_error *error);
 };
@@ -45,8 +45,8 @@ extern const struct source_ops source_off_cpu_ops;
 extern const struct source_ops source_user_ops;
 extern const struct source_ops source_kernel_ops;
 
-/* The value that the query asks for, by tracefs' directory `events` (-errno: there is none); if it
- * asks for none, nothing. The strings are the query's. -ENOENT: there is no such field. */
+/* Sets the value of a source if the query asks for one, by tracefs' directory `events` (or -errno).
+ * The source borrows strings of the query. -ENOENT: no such field. */
 int source_set_value(struct source *source, const struct source_query *query, int events,
 		     struct stackmap_error *error);
 

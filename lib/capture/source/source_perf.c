@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPU samples and perf events, under the names that perf gives them. Whether a hardware event
- * exists is found by opening it for this very thread in user mode, which needs no privilege: a
- * virtual machine often has none.
+ * CPU samples, perf events and off-CPU time, under the names of perf. A hardware event is opened
+ * for this thread in user mode, which needs no privilege, to see whether it exists: many virtual
+ * machines have no hardware events.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -12,6 +12,32 @@
 #include "error.h"
 #include "source_ops.h"
 #include "symbol/file/whole_file.h"
+
+/* --- Time that tasks are blocked, and the tasks that wake them. --- */
+
+static const struct source off_cpu_events[] = {
+	{.type = SOURCE_OFF_CPU, .name = "offcpu-time", .unit = "ns"},
+	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
+};
+
+#define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))
+
+static int off_cpu_find(struct source_query *query, source_visit visit, void *arg,
+			struct stackmap_error *error)
+{
+	int err = 0;
+
+	(void)error;
+	for (size_t i = 0; i < OFF_CPU_COUNT && !err; i++)
+		if (name_match_try(&query->match, off_cpu_events[i].name))
+			err = visit(arg, &off_cpu_events[i]);
+	return err;
+}
+
+const struct source_ops source_off_cpu_ops = {
+	.group = "off-CPU",
+	.find = off_cpu_find,
+};
 
 #define FREQUENCY_DEFAULT 999
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
@@ -57,19 +83,16 @@ static const struct perf_event_name events[] = {
 
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
 
-static bool is_clock(const struct perf_event_name *event)
-{
-	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-						     event->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-/* Hits an arbitrary instruction, rather than the place in the kernel that counts the event. */
+/* True for events that hit any instruction; other events hit the place in the kernel that counts
+ * them.
+ */
 static bool is_sampled(const struct perf_event_name *event)
 {
-	return event->type == PERF_TYPE_HARDWARE || is_clock(event);
+	return event->type == PERF_TYPE_HARDWARE || event->config == PERF_COUNT_SW_CPU_CLOCK ||
+	       event->config == PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* A refusal for want of privilege says nothing of the event: only these do. */
+/* True for errors that say that the event does not exist; others are refusals. */
 static bool is_missing(int err)
 {
 	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP || err == EINVAL;
@@ -96,63 +119,43 @@ static bool exists_here(const struct perf_event_name *event)
 	return true;
 }
 
-static void set_rate(struct source *source, const struct source_query *query)
-{
-	if (query->period)
-		source->period = query->period;
-	else if (source->type == SOURCE_SAMPLE)
-		source->frequency = query->frequency ? query->frequency : FREQUENCY_DEFAULT;
-	else
-		source->period = 1;
-}
-
-static struct source source_of(const struct perf_event_name *event)
-{
-	return (struct source){
-		.type = is_sampled(event) ? SOURCE_SAMPLE : SOURCE_PERF,
-		.name = (char *)event->name,
-		.perf_type = event->type,
-		.perf_config = event->config,
-	};
-}
-
-static int no_pmu(const struct source_query *query, struct stackmap_error *error)
-{
-	return error_set(error, ENOENT,
-			 "%s: no hardware counter (PMU) for it here; did you mean cpu-clock?",
-			 query->subject);
-}
-
-/* The kernel's limit, or its built-in one where /proc is not mounted. */
-static u64 frequency_limit(void)
-{
-	unsigned long long limit = 100000;
-
-	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
-	return limit;
-}
-
-/* 0 if the rate can be asked for here, else -ERANGE. */
+/* 0, or -ERANGE: the kernel does not allow this rate. */
 static int check_frequency(u64 frequency, struct stackmap_error *error)
 {
-	u64 limit = frequency_limit();
+	unsigned long long limit = 100000; /* the kernel's default, if /proc is not mounted */
 
+	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
 	if (frequency >= 1 && frequency <= limit)
 		return 0;
 	return error_set(error, ERANGE, "-F %llu: the range is 1 to %llu samples per second here%s",
-			 (unsigned long long)frequency, (unsigned long long)limit,
+			 (unsigned long long)frequency, limit,
 			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
 static int visit_event(const struct perf_event_name *event, struct source_query *query,
 		       source_visit visit, void *arg, struct stackmap_error *error)
 {
-	struct source source = source_of(event);
+	struct source source = {
+		.type = is_sampled(event) ? SOURCE_SAMPLE : SOURCE_PERF,
+		.name = (char *)event->name,
+		.perf_type = event->type,
+		.perf_config = event->config,
+	};
 	int err = 0;
 
 	if (!exists_here(event))
-		return query->match.is_glob ? 0 : no_pmu(query, error);
-	set_rate(&source, query);
+		return query->match.is_glob
+			       ? 0
+			       : error_set(error, ENOENT,
+					   "%s: no hardware counter (PMU) for it here; did you "
+					   "mean cpu-clock?",
+					   query->subject);
+	if (query->period)
+		source.period = query->period;
+	else if (source.type == SOURCE_SAMPLE)
+		source.frequency = query->frequency ?: FREQUENCY_DEFAULT;
+	else
+		source.period = 1;
 	if (source.frequency)
 		err = check_frequency(source.frequency, error);
 	return err ? err : visit(arg, &source);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * System calls, as syscalls:sys_enter_NAME and syscalls:sys_exit_NAME. The kernel has one
- * tracepoint for all entries and one for all exits; so these names need no tracefs, only the call's
- * number.
+ * tracepoint for all entries and one for all exits, so a source needs the number of the call and no
+ * tracefs.
  *
- * The calls' names come from the compiler's headers at build time (syscall_names.sh). The kernel
- * names an event after the function that implements the call, which for a few old ones is not the
- * call's name.
+ * The names of calls come from the compiler's headers at build time (syscall_names.sh). The kernel
+ * names an event after the function that implements the call, which has another name for a few old
+ * calls.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -21,12 +21,13 @@
 
 #define NAME_BYTES 96
 
-/* In the record that tracefs describes, a word each; the call's number comes before. */
+/* Offset of the arguments, a word each, in the record that tracefs describes; the number of the
+ * call comes before. */
 #define ARGUMENTS_OFFSET 16
 
 struct syscall_entry {
-	const char *name;  /* as the kernel names its event: newstat */
-	const char *alias; /* as the manual names it, where that differs: stat; else NULL */
+	const char *name;  /* of the kernel's event: newstat */
+	const char *alias; /* of the manual page, if different: stat; or NULL */
 	u32 number;
 };
 
@@ -56,14 +57,6 @@ static void rename_entry(struct syscall_entry *entry)
 	}
 }
 
-static const struct syscall_entry *syscall_table(size_t *count)
-{
-	for (size_t i = 0; i < TABLE_COUNT; i++)
-		rename_entry(&table[i]);
-	*count = TABLE_COUNT;
-	return table;
-}
-
 struct search {
 	struct source_query *query;
 	source_visit visit;
@@ -77,7 +70,7 @@ static void event_name(char *name, bool on_return, const char *call)
 	snprintf(name, NAME_BYTES, "syscalls:sys_%s_%s", on_return ? "exit" : "enter", call);
 }
 
-/* Where user_regs_struct has it, which the kernel's pt_regs begins with. */
+/* The offset of an argument in user_regs_struct, with which the kernel's pt_regs begins. */
 static u32 register_offset(const struct source *source)
 {
 	u32 argument = (source->field.offset - ARGUMENTS_OFFSET) / sizeof(u64);
@@ -92,17 +85,6 @@ static u32 register_offset(const struct source *source)
 	return arguments[argument];
 }
 
-static int visit_syscall(const struct search *search, struct source *source)
-{
-	int err = source_set_value(source, search->query, search->events, search->error);
-
-	if (err)
-		return err;
-	if (source->unit)
-		source->field.offset = register_offset(source);
-	return search->visit(search->arg, source);
-}
-
 static int try_syscall(const struct search *search, const struct syscall_entry *entry,
 		       bool on_return)
 {
@@ -114,27 +96,33 @@ static int try_syscall(const struct search *search, const struct syscall_entry *
 		.on_return = on_return,
 		.syscall = entry->number,
 	};
+	int err;
 
 	event_name(name, on_return, entry->name);
 	if (entry->alias)
 		event_name(alias, on_return, entry->alias);
 	if (!name_match_try(match, name) && !(alias[0] && name_match_try(match, alias)))
 		return 0;
-	return visit_syscall(search, &source);
+	err = source_set_value(&source, search->query, search->events, search->error);
+	if (err)
+		return err;
+	if (source.unit)
+		source.field.offset = register_offset(&source);
+	return search->visit(search->arg, &source);
 }
 
 static int syscall_find(struct source_query *query, source_visit visit, void *arg,
 			struct stackmap_error *error)
 {
 	struct search search = {query, visit, arg, -ENOENT, error};
-	size_t count;
-	const struct syscall_entry *table = syscall_table(&count);
 	int err = 0;
 
+	for (size_t i = 0; i < TABLE_COUNT; i++)
+		rename_entry(&table[i]);
 	if (query->field)
 		search.events = tracefs_open_events();
-	for (size_t i = 0; i < 2 * count && !err; i++)
-		err = try_syscall(&search, &table[i % count], i >= count);
+	for (size_t i = 0; i < 2 * TABLE_COUNT && !err; i++)
+		err = try_syscall(&search, &table[i % TABLE_COUNT], i >= TABLE_COUNT);
 	if (search.events >= 0)
 		close(search.events);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tracepoints, written CATEGORY:NAME. A raw tracepoint is attached by NAME alone, which is unique
- * in the kernel; so without tracefs the category is taken on trust, and only globs need it.
+ * in the kernel. So without tracefs any category is accepted, and only globs need tracefs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +18,9 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	int events; /* tracefs, or why there is none */
+	int events; /* tracefs, or -errno */
 	struct stackmap_error *error;
-	bool is_reported; /* the error says what failed */
+	bool is_reported; /* `error` is set */
 };
 
 static int visit_tracepoint(struct search *search, const char *name)
@@ -43,7 +43,7 @@ static int try_event(void *arg, const char *name)
 	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
 }
 
-/* Raw names are unique, so the category that the user wrote is as good as the right one. */
+/* Raw names are unique, so the category that the user wrote is taken. */
 static int try_raw_name(void *arg, const char *raw)
 {
 	struct search *search = arg;
@@ -54,27 +54,15 @@ static int try_raw_name(void *arg, const char *raw)
 	return try_event(arg, name);
 }
 
-static bool is_whole_name(const char *pattern)
-{
-	return strchr(pattern, ':') && strncmp(pattern, "syscalls:", strlen("syscalls:"));
-}
-
 static int find_without_tracefs(struct search *search)
 {
 	const struct name_match *match = &search->query->match;
 
 	search->query->hint = " (tracefs cannot be read: only whole names are known)";
-	if (match->is_glob || !is_whole_name(match->pattern))
+	if (match->is_glob || !strchr(match->pattern, ':') ||
+	    !strncmp(match->pattern, "syscalls:", strlen("syscalls:")))
 		return 0;
 	return tracepoint_each_btf(try_raw_name, search);
-}
-
-static int find_in_tracefs(struct search *search)
-{
-	int err = tracepoint_each_event(search->events, try_event, search);
-
-	close(search->events);
-	return err;
 }
 
 static int tracepoint_find(struct source_query *query, source_visit visit, void *arg,
@@ -83,7 +71,12 @@ static int tracepoint_find(struct source_query *query, source_visit visit, void 
 	struct search search = {query, visit, arg, tracefs_open_events(), error};
 	int err;
 
-	err = search.events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search);
+	if (search.events < 0) {
+		err = find_without_tracefs(&search);
+	} else {
+		err = tracepoint_each_event(search.events, try_event, &search);
+		close(search.events);
+	}
 	if (err < 0 && !search.is_reported)
 		return error_set(error, -err, "%s: names of tracepoints: %s", query->subject,
 				 strerror(-err));

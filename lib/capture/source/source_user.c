@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User functions: a file, and the offset in it of a symbol. Symbols that name the same place are
- * one source; one name for several places (versions, static functions of several units) is a source
- * for each.
+ * User functions: a file, and the file offset of a symbol. Symbols with the same offset are one
+ * source; a name with several offsets (versions, static functions of several units) is a source for
+ * each.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,23 +26,12 @@ struct search {
 	void *arg;
 	const char *path;
 	u64 file_bytes;
-	void *offsets; /* tsearch(3) set of those that have been visited */
+	void *offsets; /* tsearch(3) set of visited offsets */
 };
 
 static int compare_offsets(const void *a, const void *b)
 {
 	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
-}
-
-/* The set's keys are the offsets themselves, cast: they point nowhere. */
-static bool is_visited(const struct search *search, u64 offset)
-{
-	return tfind((void *)offset, &search->offsets, compare_offsets) != NULL;
-}
-
-static int remember_visited(struct search *search, u64 offset)
-{
-	return tsearch((void *)offset, &search->offsets, compare_offsets) ? 0 : -ENOMEM;
 }
 
 static void keep_key(void *key)
@@ -62,12 +51,13 @@ static int visit_place(struct search *search, const char *place, u64 offset)
 	};
 	int err;
 
-	if (is_visited(search, offset))
+	/* The keys of the set are the offsets themselves, cast to pointers. */
+	if (tfind((void *)offset, &search->offsets, compare_offsets))
 		return 0;
 	if (asprintf(&source.name, "%s:%s:%s", query->on_return ? "ur" : "u", search->path, place) <
 	    0)
 		return -ENOMEM;
-	err = remember_visited(search, offset);
+	err = tsearch((void *)offset, &search->offsets, compare_offsets) ? 0 : -ENOMEM;
 	if (!err)
 		err = search->visit(search->arg, &source);
 	free(source.name);
@@ -115,7 +105,7 @@ static int find_in_file(struct search *search, int fd)
 	return visit_place(search, place, query->offset);
 }
 
-/* Only regular files are read: opening a FIFO or a device could block or have effects. */
+/* Opens a regular file; opening a FIFO or a device could block or have effects. */
 static int open_regular(const char *path, u64 *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

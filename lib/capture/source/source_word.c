@@ -2,13 +2,14 @@
 /*
  * The grammar of a word:
  *
- *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET  (also ur:)     OFFSET: decimal, or 0x and
- * hexadecimal k:FUNC                                          (also kr:) NAME  NAME/PERIOD
- * CATEGORY:NAME  CATEGORY:NAME/value=FIELD/  CATEGORY:NAME/value=FIELD:UNIT/
+ *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET   (also ur:)   OFFSET: decimal or 0xHEX
+ *   k:FUNC                                           (also kr:)
+ *   NAME  NAME/PERIOD
+ *   CATEGORY:NAME  CATEGORY:NAME/value=FIELD/  CATEGORY:NAME/value=FIELD:UNIT/
  *
- * The prefixes of bpftrace are taken, too: uprobe: is u:, tracepoint: is nothing.
+ * The prefixes of bpftrace are accepted, too: uprobe: is u:, tracepoint: is dropped.
  *
- * PATH ends at the last colon: it may hold some itself, symbol names never do.
+ * PATH ends at the last colon, since symbol names have no colon and paths may have some.
  */
 #include "source_word.h"
 
@@ -46,7 +47,7 @@ static int parse_offset(struct source_query *query, const char *text, struct sta
 	return 0;
 }
 
-/* Paths may have slashes, functions have none. */
+/* Rejects values and periods of functions. Paths may have slashes, functions have none. */
 static int check_plain_function(const struct source_query *query, const char *spec,
 				struct stackmap_error *error)
 {
@@ -188,7 +189,7 @@ static const struct word_form {
 	{"", NULL, false, parse_name},
 };
 
-/* More of its words, for what is said in another form here. */
+/* Other prefixes of bpftrace, with the form that is used here. */
 static const struct {
 	const char *prefix, *instead;
 } elsewhere[] = {
@@ -198,33 +199,21 @@ static const struct {
 	{"usdt:", "USDT probes cannot be recorded"},
 };
 
-static int check_form(const char *text, const char *subject, struct stackmap_error *error)
-{
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
-		if (!strncmp(text, elsewhere[i].prefix, strlen(elsewhere[i].prefix)))
-			return error_set(error, EINVAL, "%s: %s", subject, elsewhere[i].instead);
-	return 0;
-}
-
-static const struct word_form *form_of(const char *text)
-{
-	const struct word_form *form = forms;
-
-	while (strncmp(text, form->prefix, strlen(form->prefix)))
-		form++;
-	return form;
-}
-
 int source_word_parse(const char *text, const char *subject, struct source_word *word,
 		      struct stackmap_error *error)
 {
-	const struct word_form *form = form_of(text);
-	struct source_word parsed = {.ops = form->ops, .parts = strdup(text)};
-	int err;
+	const struct word_form *form = forms;
+	struct source_word parsed = {.parts = strdup(text)};
+	int err = 0;
 
 	if (!parsed.parts)
 		return error_set(error, ENOMEM, "%s: out of memory", subject);
-	err = check_form(text, subject, error);
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere) && !err; i++)
+		if (!strncmp(text, elsewhere[i].prefix, strlen(elsewhere[i].prefix)))
+			err = error_set(error, EINVAL, "%s: %s", subject, elsewhere[i].instead);
+	while (strncmp(text, form->prefix, strlen(form->prefix)))
+		form++;
+	parsed.ops = form->ops;
 	parsed.query.text = text;
 	parsed.query.subject = subject;
 	parsed.query.prefix = "";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * System call numbers: those of the headers we are built with, and what kernels have added since.
- * From 424 on new calls have the same number on every architecture; only the two of uprobes are
- * x86's own.
+ * Numbers of system calls that the headers of the build may not have. From 424 on new calls have
+ * the same number on all architectures; the two of uprobes are x86's own.
  */
 #ifndef LIB_CAPTURE_SYSCALL_NUMBERS_H
 #define LIB_CAPTURE_SYSCALL_NUMBERS_H

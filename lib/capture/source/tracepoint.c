@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tracefs knows all events by category, those of modules too. Where it cannot be read, BTF still
- * has one typedef btf_trace_NAME for each tracepoint of the kernel image: enough to attach to a
- * name that was given in full, as raw tracepoints have no category.
+ * tracefs has all events by category, with those of modules. If it cannot be read, BTF has a
+ * typedef btf_trace_NAME for each tracepoint of the kernel image: enough to attach to a whole name,
+ * as raw tracepoints have no category.
  */
 #include "tracepoint.h"
 
@@ -23,28 +23,6 @@ static int is_visible_directory(const struct dirent *entry)
 	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
 }
 
-/*
- * "ftrace" holds the formats of the tracer's own records, which are no tracepoints; single system
- * calls are no tracepoints either, but numbers that raw_syscalls passes.
- */
-static bool holds_tracepoints(const char *category)
-{
-	return strcmp(category, "ftrace") && strcmp(category, "syscalls");
-}
-
-static int visit_category(const char *category, struct dirent **entries, int count,
-			  tracepoint_visit visit, void *arg)
-{
-	char name[2 * NAME_MAX + 2];
-	int err = 0;
-
-	for (int i = 0; i < count && !err; i++) {
-		snprintf(name, sizeof(name), "%s:%s", category, entries[i]->d_name);
-		err = visit(arg, name);
-	}
-	return err;
-}
-
 static void free_entries(struct dirent **entries, int count)
 {
 	while (count > 0)
@@ -59,15 +37,19 @@ static int scan(int events, const char *path, struct dirent ***entries)
 	return count < 0 ? -errno : count;
 }
 
-/* A category that a module took away meanwhile is no error. */
+/* A category whose module was unloaded meanwhile is skipped. */
 static int walk_category(int events, const char *category, tracepoint_visit visit, void *arg)
 {
+	char name[2 * NAME_MAX + 2];
 	struct dirent **entries;
-	int count = scan(events, category, &entries), err;
+	int count = scan(events, category, &entries), err = 0;
 
 	if (count < 0)
 		return count == -ENOMEM ? count : 0;
-	err = visit_category(category, entries, count, visit, arg);
+	for (int i = 0; i < count && !err; i++) {
+		snprintf(name, sizeof(name), "%s:%s", category, entries[i]->d_name);
+		err = visit(arg, name);
+	}
 	free_entries(entries, count);
 	return err;
 }
@@ -79,8 +61,11 @@ int tracepoint_each_event(int events, tracepoint_visit visit, void *arg)
 
 	if (count < 0)
 		return count;
+	/* "ftrace" has the formats of the tracer's own records, and "syscalls" single system calls,
+	 * which are numbers of raw_syscalls; neither has tracepoints. */
 	for (int i = 0; i < count && !err; i++)
-		if (holds_tracepoints(categories[i]->d_name))
+		if (strcmp(categories[i]->d_name, "ftrace") &&
+		    strcmp(categories[i]->d_name, "syscalls"))
 			err = walk_category(events, categories[i]->d_name, visit, arg);
 	free_entries(categories, count);
 	return err;

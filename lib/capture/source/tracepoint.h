@@ -3,14 +3,14 @@
 #ifndef LIB_CAPTURE_TRACEPOINT_H
 #define LIB_CAPTURE_TRACEPOINT_H
 
-/* Gets one name; non-zero ends the walk, which returns it. */
+/* Receives one name; a non-zero return ends the walk and is its result. */
 typedef int (*tracepoint_visit)(void *arg, const char *name);
 
-/* Every "CATEGORY:NAME" below an `events` directory of tracefs, categories in the order of their
- * names. */
+/* Visits all "CATEGORY:NAME" below an `events` directory of tracefs, sorted by category. */
 int tracepoint_each_event(int events, tracepoint_visit visit, void *arg);
 
-/* Every NAME, without its category, by the kernel's type information. -errno: there is none. */
+/* Visits all NAMEs, without their categories, by the kernel's BTF. -errno: the kernel has no BTF.
+ */
 int tracepoint_each_btf(tracepoint_visit visit, void *arg);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A line of a file `format` for each field:
+ * A file `format` has a line for each field:
  *
  *	field:size_t bytes_alloc;	offset:32;	size:8;	signed:0;
  *
- * Numbers are what has one of four sizes and is no array, pointer, structure, or place of a string
- * (__data_loc). What every record has (common_pid...) tells nothing that an event does not.
+ * Numbers are fields with one of four sizes that are not arrays, pointers, structures, or places of
+ * strings (__data_loc). Common fields (common_pid...) are left out, as each event has them anyway.
  *
- * An argument of a system call has a word of the record, whatever its type: as much of it counts as
- * the type has. The rest is what the caller left in the register.
+ * An argument of a system call takes a word of the record, whatever its type. Only the bytes of the
+ * type count; the caller may have left anything in the rest of the register.
  */
 #include "capture/source/tracepoint_field.h"
 
@@ -28,7 +28,7 @@ struct description {
 	struct tracepoint_field field;
 };
 
-/* The numbers of one record: the one that is wanted, and the names of all. */
+/* The numbers of one record: the wanted number, and the names of all. */
 struct numbers {
 	const char *wanted;
 	bool are_arguments;
@@ -81,7 +81,7 @@ static bool is_unsigned(const char *declaration)
 	return false;
 }
 
-/* Of an argument: as much of its word as its type has. */
+/* Reduces an argument to the bytes of its type. */
 static void narrow(struct description *description)
 {
 	if (is_word(description->declaration))
@@ -90,38 +90,22 @@ static void narrow(struct description *description)
 	description->field.is_signed = !is_unsigned(description->declaration);
 }
 
-/* cap_user_header_t and cap_user_data_t. */
-static bool is_pointer(const char *declaration)
-{
-	return strpbrk(declaration, "*[") || strstr(declaration, "cap_user_");
-}
-
+/* The types cap_user_header_t and cap_user_data_t are pointers. */
 static bool is_number(const struct description *description)
 {
 	const char *declaration = description->declaration;
 	u32 bytes = description->field.bytes;
 
-	if (is_pointer(declaration) || begins_with(declaration, "__data_loc") ||
-	    begins_with(declaration, "__rel_loc") || begins_with(declaration, "struct "))
+	if (strpbrk(declaration, "*[") || strstr(declaration, "cap_user_") ||
+	    begins_with(declaration, "__data_loc") || begins_with(declaration, "__rel_loc") ||
+	    begins_with(declaration, "struct "))
 		return false;
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-static bool is_common(const char *name)
-{
-	return begins_with(name, "common_") || !strcmp(name, "__syscall_nr");
-}
-
-static void add_name(struct numbers *numbers, const char *name)
-{
-	size_t used = strlen(numbers->names);
-
-	snprintf(numbers->names + used, sizeof(numbers->names) - used, "%s%s", used ? ", " : "",
-		 name);
-}
-
 static void take_line(struct numbers *numbers, const char *line)
 {
+	size_t used = strlen(numbers->names);
 	struct description description;
 	const char *name;
 
@@ -130,9 +114,10 @@ static void take_line(struct numbers *numbers, const char *line)
 	if (!parse_line(line, &description) || !is_number(&description))
 		return;
 	name = strrchr(description.declaration, ' ');
-	if (!name || is_common(++name))
+	if (!name || begins_with(++name, "common_") || !strcmp(name, "__syscall_nr"))
 		return;
-	add_name(numbers, name);
+	snprintf(numbers->names + used, sizeof(numbers->names) - used, "%s%s", used ? ", " : "",
+		 name);
 	if (strcmp(name, numbers->wanted))
 		return;
 	if (numbers->are_arguments)

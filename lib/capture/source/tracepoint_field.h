@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fields of the record that the kernel makes of a tracepoint, as tracefs describes them. */
+/* The fields of a tracepoint's record, as tracefs describes them. */
 #ifndef LIB_CAPTURE_TRACEPOINT_FIELD_H
 #define LIB_CAPTURE_TRACEPOINT_FIELD_H
 
@@ -9,14 +9,14 @@
 #include "stackmap/error.h"
 
 struct tracepoint_field {
-	u32 tracepoint; /* its id: config of a perf event */
+	u32 tracepoint; /* id of the tracepoint: config of a perf event */
 	u32 offset;	/* in the record */
-	u32 bytes;	/* 1, 2, 4 or 8; of an argument of a system call, 4 or 8 */
+	u32 bytes;	/* 1, 2, 4 or 8; for an argument of a system call 4 or 8 */
 	bool is_signed;
 };
 
-/* The field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs. -ENOENT: it
- * has no such number; the error, which begins with `subject`, names those that it has. */
+/* Finds a field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs. -ENOENT:
+ * no such number; the error, which begins with `subject`, names the numbers of the record. */
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The list of event sources and the words that make it. A word with one of the function prefixes
- * (u:, ur:, k:, kr:) is looked up among the functions of a file or of the kernel; any other word is
- * tried against the names of all perf events, tracepoints and system calls, so a glob may span
+ * The list of event sources, made from words. A word with one of the function prefixes (u:, ur:,
+ * k:, kr:) is looked up among the functions of a file or of the kernel; any other word is compared
+ * with the names of all perf events, tracepoints and system calls, so a glob may match several of
  * them.
  */
 #include "source.h"
@@ -17,6 +17,51 @@
 #include "ring.h"
 #include "source_ops.h"
 #include "source_word.h"
+
+/* --- The value of a source, as /value=FIELD/ asks for it. --- */
+
+static const char *unit_of(const char *name, const char *field)
+{
+	if (strstr(field, "bytes"))
+		return "bytes";
+	if (!strncmp(name, "sched:sched_stat_", strlen("sched:sched_stat_")) &&
+	    strcmp(field, "pid"))
+		return "ns";
+	return field;
+}
+
+static int find_field(struct source *source, const struct source_query *query, int events,
+		      struct stackmap_error *error)
+{
+	/* Each system call has a result, and tracefs does not know all system calls. */
+	if (source->type == SOURCE_SYSCALL && source->on_return && !strcmp(query->field, "ret"))
+		return 0;
+	/* The kernel may be preempted between the two programs of raw_syscalls
+	 * (bpf/event/field_value.h). */
+	if (!strncmp(source->name, "raw_syscalls:", strlen("raw_syscalls:")))
+		return error_set(error, EOPNOTSUPP,
+				 "%s: %s cannot have a value: what it loses is not known; those of "
+				 "syscalls:sys_enter_* and sys_exit_* can",
+				 query->subject, source->name);
+	if (events < 0)
+		return error_set(error, -events,
+				 "%s: the fields of records are described by tracefs: %s%s",
+				 query->subject, strerror(-events),
+				 events == -EACCES ? "; it needs root or CAP_DAC_READ_SEARCH" : "");
+	return tracepoint_field_find(events, source->name, query->field, query->subject,
+				     &source->field, error);
+}
+
+int source_set_value(struct source *source, const struct source_query *query, int events,
+		     struct stackmap_error *error)
+{
+	int err = query->field ? find_field(source, query, events, error) : 0;
+
+	if (!err && query->field)
+		source->unit =
+			(char *)(query->unit ? query->unit : unit_of(source->name, query->field));
+	return err;
+}
 
 static void source_clear(struct source *source)
 {
@@ -61,7 +106,7 @@ static bool same_source(const struct source *a, const struct source *b)
 	       a->period == b->period && a->frequency == b->frequency && !strcmp(a->name, b->name);
 }
 
-/* NULL: the list has not got it. */
+/* The same source in the list, or NULL. */
 static const struct source *list_find(const struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
@@ -70,8 +115,8 @@ static const struct source *list_find(const struct source_list *list, const stru
 	return NULL;
 }
 
-/* Appends a copy, or nothing when the list has it already: an event is not to be counted twice. By
- * another value, it would be two sources of one name. */
+/* Appends a copy, unless the list has the source already: an event must not be counted twice.
+ * -EEXIST: the list has the source with another value, and names must be unique. */
 static int list_append(struct source_list *list, const struct source *source)
 {
 	const struct source *same = list_find(list, source);
@@ -109,22 +154,6 @@ static const struct source_ops *const named_ops[] = {
 
 #define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))
 
-/* A whole name stands in one place only. */
-static bool is_done(const struct source_query *query)
-{
-	return query->match.found && !query->match.is_glob;
-}
-
-static int find_named(struct source_query *query, source_visit visit, void *arg,
-		      struct stackmap_error *error)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < NAMED_COUNT && !err && !is_done(query); i++)
-		err = named_ops[i]->find(query, visit, arg, error);
-	return err;
-}
-
 static const char *word_noun(const struct source_word *word)
 {
 	if (word->ops)
@@ -151,13 +180,16 @@ static int not_found(const struct source_word *word, struct stackmap_error *erro
 static int find_word(struct source_word *word, source_visit visit, void *arg,
 		     struct stackmap_error *error)
 {
-	int err;
+	const struct name_match *match = &word->query.match;
+	int err = 0;
 
 	if (word->ops)
 		err = word->ops->find(&word->query, visit, arg, error);
-	else
-		err = find_named(&word->query, visit, arg, error);
-	if (!err && !word->query.match.found)
+	/* A whole name belongs to one group only. */
+	for (size_t i = 0;
+	     !word->ops && i < NAMED_COUNT && !err && (match->is_glob || !match->found); i++)
+		err = named_ops[i]->find(&word->query, visit, arg, error);
+	if (!err && !match->found)
 		err = not_found(word, error);
 	return err;
 }
