@@ -158,11 +158,7 @@ static int finish(struct record *record)
 	int result, status;
 
 	signals_release();
-	if (session_kind(record->session) == SESSION_SNAPSHOT)
-		result = session_snapshot(record->session, record->options.output, &error);
-	else
-		result = session_stop(record->session, &error)
-				 ?: session_end(record->session, &error);
+	result = session_stop(record->session, &error) ?: session_end(record->session, &error);
 	status = result ? message_failure(result, &error) : EXIT_DONE;
 	if (session_has_failed(record->session))
 		status = EXIT_FAILED;

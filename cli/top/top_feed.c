@@ -9,8 +9,6 @@
 #include "recording/user_way.h"
 #include "terminal/message.h"
 
-#define WINDOW_EVENTS_MAX 100000
-
 int top_feed_open(struct top_feed *feed, const struct session_options *options,
 		  const struct from_values *from)
 {
@@ -23,7 +21,7 @@ int top_feed_open(struct top_feed *feed, const struct session_options *options,
 	};
 	feed->options.use = SESSION_TAKE_OR_VIEW;
 	feed->options.windows = true;
-	feed->options.window_events = WINDOW_EVENTS_MAX;
+	feed->options.window_events = SESSION_WINDOW_EVENTS_MAX;
 	feed->options.name = "top";
 	status = store_feed_open(&feed->store, from, options);
 	if (status || feed->store.values)

@@ -5,6 +5,10 @@
  *   to a file:  open -> start -> poll, again and again -> stop -> ledger -> close
  *   live:       open -> start -> next, again and again -> stop -> next, until -ENODATA -> close
  *
+ * To a file, a capture can be a flight recorder, which keeps the last events and writes them on
+ * request, or write one file after another. Either way, the events can be those of an instance that
+ * `stackmap start` has started.
+ *
  * Events wait in one ring for each CPU until poll or next takes them out; the program is not woken.
  * An event that finds its ring full is lost and counted in the ledger. Both calls also attach to
  * CPUs that come online, so the program should call one of them ten times a second, or with a
@@ -58,6 +62,13 @@ struct stackmap_capture_opts {
 	uint32_t max_depth;	   /* frames of a user stack, at most 16384. 16384 */
 	int no_kernel_stacks;
 	int no_user_stacks;
+	uint64_t flight_bytes; /* keep the last events of so many bytes, for snapshot and stop,
+				  which write them; needs `path`. All events are written */
+	const char *rotate;    /* PATH.0001, PATH.0002..., each for "60s", "10min", "2h" or "100M";
+				  needs `path`. One file */
+	uint64_t keep;	       /* remove the oldest files of a rotation beyond so many. All stay */
+	const char *instance;  /* take the events of this instance; members that say what is
+				  recorded are refused. The capture records by itself */
 };
 
 /*
@@ -66,6 +77,7 @@ struct stackmap_capture_opts {
  *
  * -EPERM, -ENOSYS, -EOPNOTSUPP: `error` says what is missing. -ENOENT, -EINVAL, -ERANGE: an event,
  * a list of CPUs or a number is wrong. -ESRCH: a process does not exist. -EINVAL: `opts` is NULL.
+ * -ENOENT: the instance does not exist; -EBUSY: another process takes its events.
  * -E2BIG: `size` is that of a later version, and a member that this version does not know is not 0.
  * After the call `opts`, and the memory it points to, may be freed.
  */
@@ -83,20 +95,31 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout_ms,
 			  struct stackmap_error *error);
 
+/* Flight: writes the events that the rings hold now to the file `path`; recording goes on. -EINVAL:
+ * no flight recorder is running. */
+int stackmap_capture_snapshot(struct stackmap_capture *capture, const char *path,
+			      struct stackmap_error *error);
+
+/* Not 0: no more events will come, because the instance, or all processes of `pids`, have ended.
+ * stackmap_capture_stop() is still to be called. */
+int stackmap_capture_is_over(const struct stackmap_capture *capture);
+
 /*
  * Live: gives the events of about `timeout_ms`; a caught signal, or some hundred thousand events,
  * end the window earlier. A window may have no events. *out belongs to the caller, who may close it
  * at any time, even after the capture. Each window has its own numbers of stacks, sources and
- * frames. -ENODATA: the capture was stopped, and all events were given. -EINVAL: the capture is not
- * started, or writes to a file.
+ * frames. Of an instance that is a flight recorder, each window has all events that the instance
+ * holds then. -ENODATA: the capture was stopped, and all events were given. -EINVAL: the capture is
+ * not started, or writes to a file.
  */
 int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout_ms,
 			  struct stackmap_recording **out, struct stackmap_error *error);
 
 /*
  * Stops recording. To a file: takes the remaining events, symbolizes all code and finishes the
- * file, which may take seconds. Live: next gives the remaining events. -EINVAL: not started, or
- * already stopped.
+ * file, which may take seconds. Live: next gives the remaining events. An instance continues; of an
+ * instance that is a flight recorder, the file is written by this call. -EIO: a file of a rotation
+ * could not be written. -EINVAL: not started, or already stopped.
  */
 int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_error *error);
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "error.h"
+#include "session/session.h"
 
 #define SIZE_MAX_KNOWN 4096 /* no version has as much: it was not set */
-#define WINDOW_EVENTS_MAX 100000
 
 static bool is_zero(const char *bytes, size_t count)
 {
@@ -66,8 +66,10 @@ int capture_request_make(const struct stackmap_capture_opts *opts, struct captur
 	if (opts->events && !*opts->events)
 		return error_set(error, EINVAL, "stackmap_capture_opts: no events");
 	request->path = opts->path ? strdup(opts->path) : NULL;
+	request->instance = opts->instance ? strdup(opts->instance) : NULL;
 	request->pids = has_pids ? list_pids(opts->pids) : NULL;
-	if ((opts->path && !request->path) || (has_pids && !request->pids))
+	if ((opts->path && !request->path) || (opts->instance && !request->instance) ||
+	    (has_pids && !request->pids))
 		return error_set(error, ENOMEM, "stackmap_capture_opts: %s", strerror(ENOMEM));
 	request->comm = opts->comm;
 	*options = (struct session_options){
@@ -76,17 +78,22 @@ int capture_request_make(const struct stackmap_capture_opts *opts, struct captur
 		.no_kernel = opts->no_kernel_stacks,
 		.no_user = opts->no_user_stacks,
 		.max_depth = opts->max_depth,
-		.all = !has_pids,
+		.all = !has_pids && !opts->instance,
 		.pids = {.items = (const char **)&request->pids, .count = has_pids},
 		.comms = {.items = &request->comm, .count = opts->comm != NULL},
 		.cgroup = opts->cgroup,
 		.cpus = opts->cpus,
 		.ring = opts->ring_bytes,
+		.flight = opts->flight_bytes,
 		.bits = opts->bits,
+		.instance = request->instance,
+		.use = opts->path ? SESSION_TAKE_OR_COPY : SESSION_TAKE_OR_VIEW,
 		.output = request->path,
+		.rotate = opts->rotate,
+		.keep = opts->keep,
 		.lenient = true,
 		.windows = !opts->path,
-		.window_events = WINDOW_EVENTS_MAX,
+		.window_events = SESSION_WINDOW_EVENTS_MAX,
 		.name = "live",
 	};
 	while (opts->events && opts->events[options->events.count])
@@ -97,6 +104,7 @@ int capture_request_make(const struct stackmap_capture_opts *opts, struct captur
 void capture_request_clear(struct capture_request *request)
 {
 	free(request->path);
+	free(request->instance);
 	free(request->pids);
 	*request = (struct capture_request){};
 }

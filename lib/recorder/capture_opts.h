@@ -9,7 +9,7 @@
 /* All zero: nothing is asked for. */
 struct capture_request {
 	struct session_options options; /* points into the rest, and at what the program gave */
-	char *path, *pids;
+	char *path, *instance, *pids;
 	const char *comm;
 };
 

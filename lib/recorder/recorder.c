@@ -24,6 +24,7 @@ struct stackmap_capture {
 	struct capture_request request;
 	struct session *session;
 	struct public_ledger ledger;
+	struct stackmap_error failure; /* of a rotation's file, the first */
 };
 
 static int no_capture(struct stackmap_error *error)
@@ -31,14 +32,23 @@ static int no_capture(struct stackmap_error *error)
 	return error_set(error, EINVAL, "no capture, or no place for the result, is given (NULL)");
 }
 
+static void note_failure(void *arg, const struct stackmap_error *error)
+{
+	struct stackmap_capture *capture = arg;
+
+	if (session_has_failed(capture->session) && !capture->failure.message[0])
+		capture->failure = *error;
+}
+
 /* libbpf's messages are kept for the error, and libbpf prints again as the program has set it. */
 static int open_quietly(struct stackmap_capture *capture, const struct stackmap_capture_opts *opts,
 			struct stackmap_error *error)
 {
+	const struct session_listener listener = {.arg = capture, .warned = note_failure};
 	libbpf_print_fn_t printed = libbpf_set_print(NULL);
 	int result = capture_request_make(opts, &capture->request, error)
-			     ?: session_create(&capture->request.options, NULL, &capture->session,
-					       error)
+			     ?: session_create(&capture->request.options, &listener,
+					       &capture->session, error)
 			     ?: session_open(capture->session, 0, NULL, error);
 
 	libbpf_set_print(printed);
@@ -108,6 +118,18 @@ int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout
 	return visit_until(capture, clock_ms() + timeout_ms, error);
 }
 
+int stackmap_capture_snapshot(struct stackmap_capture *capture, const char *path,
+			      struct stackmap_error *error)
+{
+	return capture && path ? session_snapshot(capture->session, path, error)
+			       : no_capture(error);
+}
+
+int stackmap_capture_is_over(const struct stackmap_capture *capture)
+{
+	return capture && session_is_over(capture->session);
+}
+
 int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout_ms,
 			  struct stackmap_recording **out, struct stackmap_error *error)
 {
@@ -139,7 +161,9 @@ int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_erro
 	result = session_stop(capture->session, error);
 	if (!result && capture->request.path)
 		result = session_end(capture->session, error);
-	return result;
+	return result || !session_has_failed(capture->session)
+		       ? result
+		       : error_set(error, EIO, "%s", capture->failure.message);
 }
 
 const struct stackmap_ledger *stackmap_capture_ledger(struct stackmap_capture *capture)

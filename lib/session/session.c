@@ -206,7 +206,7 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 
 	if (session->state != SESSION_RUNNING ||
 	    !(is_own_flight(session) || session->kind == SESSION_SNAPSHOT))
-		return error_set(error, EINVAL, "%s: it is no flight recorder that runs", path);
+		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
 	result = capture_freeze(session->capture);
 	if (result)
 		return error_set(error, -result, "%s: %s", path, strerror(-result));
@@ -512,9 +512,12 @@ static int view(struct session *session, struct trace_reader **reader, struct st
 			 ?: window_snapshot(session->capture, &info.info, name_of(session), reader,
 					    error);
 	folder_close(&control);
-	if (!result)
-		session->ledger = *trace_reader_ledger(*reader);
-	return result;
+	if (result)
+		return result;
+	session->ledger = *trace_reader_ledger(*reader);
+	if (session->state == SESSION_STOPPED)
+		session->state = SESSION_ENDED;
+	return 0;
 }
 
 int session_take(struct session *session, struct trace_reader **reader, int *copy,
@@ -559,9 +562,11 @@ int session_stop(struct session *session, struct stackmap_error *error)
 {
 	int result = 0;
 
+	if (session->kind == SESSION_SNAPSHOT && session->options.output)
+		result = session_snapshot(session, session->options.output, error);
 	session->state = SESSION_STOPPED;
 	if (session->kind != SESSION_OWN)
-		return 0;
+		return result;
 	if (session->options.windows && !window_is_open(&session->window))
 		result = open_window(session, error);
 	capture_detach(session->capture);

@@ -20,6 +20,9 @@
 #include "session/session_options.h"
 #include "trace/read/reader.h"
 
+#define SESSION_WINDOW_EVENTS_MAX                                                                  \
+	100000 /* of a window, so that its events are quickly worked off */
+
 enum session_state {
 	SESSION_CHOSEN,
 	SESSION_OPEN,
@@ -47,8 +50,9 @@ struct session_listener {
 
 struct session;
 
-/* Checks the options, which must outlive the session. Errors of session_target_choose(). *out is
- * untouched on failure. */
+/* Checks the options. What they point to must last until session_open() has returned; the names of
+ * the instance, the output, the host and windows as long as the session. Errors of
+ * session_target_choose(). *out is untouched on failure. */
 int session_create(const struct session_options *options, const struct session_listener *listener,
 		   struct session **out, struct stackmap_error *error);
 
@@ -76,7 +80,8 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 int session_take(struct session *session, struct trace_reader **reader, int *copy,
 		 struct stackmap_error *error);
 
-/* Events end, and what is in the rings is drained. An instance goes on. May take a second. */
+/* Events end, and what is in the rings is drained. An instance goes on; a snapshot of an instance
+ * is of this moment, and is written here. May take a second. */
 int session_stop(struct session *session, struct stackmap_error *error);
 
 /* Finishes the file: the rest of the events, names, the ledger. May take seconds. */

@@ -34,6 +34,8 @@ enum given {
 	GIVEN_STDOUT = 1 << 11, /* as the file */
 	GIVEN_ROTATE = 1 << 12,
 	GIVEN_KEEP = 1 << 13,
+	GIVEN_FILE = 1 << 14,
+	GIVEN_WINDOWS = 1 << 15,
 };
 
 /* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
@@ -60,6 +62,9 @@ static const struct {
 	 "--flight and --ring: the size of the flight buffer is that of the rings"},
 	{GIVEN_AT_SYSCALL | GIVEN_NO_TABLES, 0, NULL,
 	 "--user-at-syscall: it needs --user-unwind auto"},
+	{GIVEN_WINDOWS | GIVEN_FLIGHT, GIVEN_FILE, NULL,
+	 "--flight: the events go to a file; name one"},
+	{GIVEN_ROTATE, GIVEN_FILE, NULL, "--rotate: the events go to files; name one"},
 	{GIVEN_KEEP, GIVEN_ROTATE, NULL, "--keep: it goes with --rotate"},
 	{GIVEN_ROTATE | GIVEN_STDOUT, 0, NULL,
 	 "--rotate: standard output is one file; name one with -o"},
@@ -95,6 +100,8 @@ static u32 given_by(const struct session_options *options)
 	given |= o->output && !strcmp(o->output, "-") ? GIVEN_STDOUT : 0;
 	given |= o->rotate ? GIVEN_ROTATE : 0;
 	given |= o->keep ? GIVEN_KEEP : 0;
+	given |= o->output ? GIVEN_FILE : 0;
+	given |= o->windows ? GIVEN_WINDOWS : 0;
 	return given;
 }
 

@@ -200,6 +200,10 @@ struct stackmap_capture_opts {
 	uint32_t max_depth;
 	int no_kernel_stacks;
 	int no_user_stacks;
+	uint64_t flight_bytes;
+	const char *rotate;
+	uint64_t keep;
+	const char *instance;
 };
 
 INTERFACE("STACKMAP_0.1", int, stackmap_capture_open, const struct stackmap_capture_opts *opts,
@@ -208,6 +212,9 @@ INTERFACE("STACKMAP_0.1", int, stackmap_capture_start, struct stackmap_capture *
 	  struct stackmap_error *error)
 INTERFACE("STACKMAP_0.1", int, stackmap_capture_poll, struct stackmap_capture *capture,
 	  unsigned int timeout_ms, struct stackmap_error *error)
+INTERFACE("STACKMAP_0.2", int, stackmap_capture_snapshot, struct stackmap_capture *capture,
+	  const char *path, struct stackmap_error *error)
+INTERFACE("STACKMAP_0.2", int, stackmap_capture_is_over, const struct stackmap_capture *capture)
 INTERFACE("STACKMAP_0.1", int, stackmap_capture_next, struct stackmap_capture *capture,
 	  unsigned int timeout_ms, struct stackmap_recording **out, struct stackmap_error *error)
 INTERFACE("STACKMAP_0.1", int, stackmap_capture_stop, struct stackmap_capture *capture,

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, names_of
 from harness.skip import Skip
 
@@ -119,6 +120,14 @@ def stacks(lines):
     return found
 
 
+def check_writes(lines):
+    """All writes of a workload, each once, in the order of time."""
+    calls = [tuple(stack[stack.index("emit"):][:3]) for stack in stacks(lines)]
+    assert collections.Counter(calls) == WRITES, lines
+    times = [int(line.split()[0]) for line in lines if " thread " in line]
+    assert times == sorted(times) and lines[-1] == "%d recorded" % CALLS, lines
+
+
 def test_a_program_follows_another_one_live():
     """The events of all windows: each once, in the order of time."""
     needs("bpf", "raw tracepoints")
@@ -128,11 +137,21 @@ def test_a_program_follows_another_one_live():
         await_ready(follower)
         workload.write()
         follower.send_signal(signal.SIGINT)
-        lines = end(follower)
-        calls = [tuple(stack[stack.index("emit"):][:3]) for stack in stacks(lines)]
-        assert collections.Counter(calls) == WRITES, lines
-        times = [int(line.split()[0]) for line in lines if " thread " in line]
-        assert times == sorted(times) and lines[-1] == "%d recorded" % CALLS, lines
+        check_writes(end(follower))
+
+
+def test_a_program_takes_the_events_of_an_instance():
+    """The events end with the instance, and so does the program."""
+    needs("bpf", "raw tracepoints")
+    fresh_bpffs()
+    for library in LIBRARIES:
+        workload = Workload()
+        stackmap("start", "live", "-q", "-p", workload.pid, "-e", "syscalls:sys_enter_write")
+        follower = start(library, "follow", "live")
+        await_ready(follower)
+        workload.write()
+        stackmap("stop", "live")
+        check_writes(end(follower))
 
 
 def test_bpf_programs_of_ones_own():
@@ -154,4 +173,5 @@ def test_what_is_not_there_is_said():
 
 
 if __name__ == "__main__":
+    enter_own_mounts()
     main(globals())

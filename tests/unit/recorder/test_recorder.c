@@ -49,19 +49,26 @@ static void call_in_child(int calls)
 	assert_int_equal(status, 0);
 }
 
-/* `file` NULL: live. */
-static void open_capture(const char *file)
+static void open_with(struct stackmap_capture_opts opts)
 {
-	const struct stackmap_capture_opts opts = {
-		.size = sizeof(opts), .path = file, .events = events, .bits = 10};
 	struct stackmap_error error;
-	int result = stackmap_capture_open(&opts, &capture, &error);
+	int result;
 
+	opts.size = sizeof(opts);
+	opts.events = events;
+	opts.bits = 10;
+	result = stackmap_capture_open(&opts, &capture, &error);
 	if (!result)
 		return;
 	printf("%s\n", error.message);
 	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
 	skip();
+}
+
+/* `file` NULL: live. */
+static void open_capture(const char *file)
+{
+	open_with((struct stackmap_capture_opts){.path = file});
 }
 
 static void start(const char *file)
@@ -242,6 +249,97 @@ TEST(a_file_that_was_not_stopped_has_its_events, NULL, close_capture)
 	assert_int_equal(stackmap_recording_source_count(recording), 1);
 	assert_int_equal(stackmap_recording_stack_count(recording) > 0, 1);
 	stackmap_recording_close(&recording);
+}
+
+/* Closes the recording. */
+static uint64_t count_in(const char *file)
+{
+	struct stackmap_recording *recording;
+	uint64_t events;
+
+	assert_int_equal(stackmap_recording_open(file, &recording, NULL), 0);
+	events = count_events(recording);
+	assert_null(stackmap_recording_damage(recording));
+	stackmap_recording_close(&recording);
+	unlink(file);
+	return events;
+}
+
+TEST(a_flight_recorder_writes_what_it_holds, NULL, close_capture)
+{
+	char moment[sizeof(path) + 2];
+
+	snprintf(moment, sizeof(moment), "%s.1", path);
+	open_with((struct stackmap_capture_opts){.path = path, .flight_bytes = 1 << 20});
+	assert_int_equal(stackmap_capture_snapshot(capture, moment, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
+	call_in_child(CALLS);
+	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), 0);
+	assert_int_equal(stackmap_capture_snapshot(capture, moment, NULL), 0);
+	assert_int_equal(count_in(moment), CALLS);
+	call_in_child(CALLS);
+	assert_int_equal(stackmap_capture_stop(capture, NULL), 0);
+	assert_int_equal(count_in(path), 2 * CALLS);
+	assert_int_equal(stackmap_capture_snapshot(capture, moment, NULL), -EINVAL);
+}
+
+TEST(files_of_a_rotation_have_each_event_once, NULL, close_capture)
+{
+	char file[sizeof(path) + 8];
+	uint64_t calls = 0, seen = 0;
+
+	open_with((struct stackmap_capture_opts){.path = path, .rotate = "4K"});
+	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
+	snprintf(file, sizeof(file), "%s.0002", path);
+	for (; access(file, F_OK); calls += CALLS) {
+		call_in_child(CALLS);
+		assert_int_equal(stackmap_capture_poll(capture, 0, NULL), 0);
+	}
+	assert_int_equal(stackmap_capture_stop(capture, NULL), 0);
+	for (int number = 1;
+	     snprintf(file, sizeof(file), "%s.%04d", path, number) && !access(file, F_OK); number++)
+		seen += count_in(file);
+	assert_int_equal(seen + count_lost(stackmap_capture_ledger(capture)), calls);
+}
+
+TEST(flight_and_rotation_need_a_path)
+{
+	const struct stackmap_capture_opts flight = {.size = sizeof(flight),
+						     .flight_bytes = 1 << 20};
+	const struct stackmap_capture_opts rotation = {.size = sizeof(rotation), .rotate = "1s"};
+
+	assert_int_equal(stackmap_capture_open(&flight, &capture, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_open(&rotation, &capture, NULL), -EINVAL);
+}
+
+TEST(what_an_instance_records_cannot_be_chosen)
+{
+	const struct stackmap_capture_opts opts = {
+		.size = sizeof(opts), .instance = "none", .frequency = 99};
+	struct stackmap_error error;
+
+	assert_int_equal(stackmap_capture_open(&opts, &capture, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "it records already"));
+}
+
+TEST(a_capture_is_over_when_its_processes_have_ended, NULL, close_capture)
+{
+	int go[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(go), 0);
+	child = fork();
+	if (!child) {
+		close(go[1]);
+		_exit(read(go[0], &byte, 1));
+	}
+	open_with((struct stackmap_capture_opts){.pids = (const int32_t[]){child, 0}});
+	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
+	assert_int_equal(stackmap_capture_is_over(capture), 0);
+	close(go[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_not_equal(stackmap_capture_is_over(capture), 0);
 }
 
 static void ignore(int signal)

@@ -134,6 +134,8 @@ TEST(without_a_capture_nothing_is_recorded)
 	assert_int_equal(stackmap_capture_poll(NULL, 0, NULL), -EINVAL);
 	assert_int_equal(stackmap_capture_next(NULL, 0, &recording, NULL), -EINVAL);
 	assert_int_equal(stackmap_capture_stop(NULL, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_snapshot(NULL, "f", NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_is_over(NULL), 0);
 	assert_null(stackmap_capture_ledger(NULL));
 }
 

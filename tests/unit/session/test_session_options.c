@@ -73,8 +73,11 @@ TEST(options_that_exclude_each_other_are_refused)
 		{{.all = true, .user_at_syscall = true, .no_user = true}, "--user-at-syscall"},
 		{{.all = true, .keep = 3}, "--keep"},
 		{{.all = true, .rotate = "1s", .output = "-"}, "standard output"},
-		{{.all = true, .rotate = "1s", .flight = 4096},
+		{{.all = true, .output = "f", .rotate = "1s", .flight = 4096},
 		 "a flight recorder writes one file"},
+		{{.all = true, .rotate = "1s"}, "--rotate: the events go to files"},
+		{{.all = true, .windows = true, .flight = 4096},
+		 "--flight: the events go to a file"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
