@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The linker is our own, whose path the kernel found in our own file: it takes --list and a path,
- * musl's as well as glibc's. */
+/*
+ * The linker is our own, whose path the kernel found in our own file: it takes --list and a path,
+ * musl's as well as glibc's. What our linker does not link, a static program or one with another
+ * linker, has its file and its linker mapped by execve() itself: ptrace stops the process there,
+ * before its first instruction.
+ */
 #include "capture/command_code.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +24,7 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define END_MS 50
+#define STOP_SIGNAL SIGUSR1
 #define FILES_MAX 256 /* each is a question with an open file */
 
 /* The first object is the program. */
@@ -100,15 +106,41 @@ static bool names_auditors(int file)
 	return false;
 }
 
+/* True if execve() maps all that can be known of the file: it is a 64-bit program of this machine
+ * that has no linker, or another one than ours. */
+static bool is_mapped_by_kernel(int file, const char *linker)
+{
+	char interpreter[PATH_MAX] = "";
+	ElfW(Ehdr) header;
+	ElfW(Phdr) part;
+
+	if (!read_at(file, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
+		return false;
+	for (u32 i = 0; i < header.e_phnum; i++)
+		if (read_at(file, &part, sizeof(part), header.e_phoff + i * sizeof(part)) &&
+		    part.p_type == PT_INTERP && part.p_filesz < sizeof(interpreter) &&
+		    !read_at(file, interpreter, part.p_filesz, part.p_offset))
+			return false;
+	return strcmp(interpreter, linker) != 0;
+}
+
+enum command_way { ASK_LINKER, STOP_AT_EXEC, ASK_NOBODY };
+
 /* A file that cannot be read is left to the linker, which cannot read it either. */
-static bool runs_auditors(const char *path)
+static enum command_way choose_way(const char *path, const char *linker)
 {
 	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	bool runs = file >= 0 && names_auditors(file);
+	enum command_way way = ASK_LINKER;
 
-	if (file >= 0)
-		close(file);
-	return runs;
+	if (file < 0)
+		return way;
+	if (is_mapped_by_kernel(file, linker))
+		way = STOP_AT_EXEC;
+	else if (names_auditors(file))
+		way = ASK_NOBODY;
+	close(file);
+	return way;
 }
 
 /* Whoever forked us may have gone before the kernel was told to end us then. */
@@ -119,13 +151,21 @@ static bool is_left_alone(pid_t parent)
 
 static void run_linker(const char *linker, const char *path, pid_t parent)
 {
+	enum command_way way;
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (be_silent() && !is_left_alone(parent) && !runs_auditors(path) &&
-	    !ptrace(PTRACE_TRACEME, 0, 0, 0))
-		execle(linker, linker, "--list", path, NULL, search_environment());
+	if (!be_silent() || is_left_alone(parent))
+		_exit(127);
+	way = choose_way(path, linker);
+	if (way != ASK_NOBODY && !ptrace(PTRACE_TRACEME, 0, 0, 0)) {
+		/* The signal tells the recorder to keep the process where execve() stops. */
+		if (way == STOP_AT_EXEC && !raise(STOP_SIGNAL))
+			execle(path, path, NULL, (char *[]){NULL});
+		else if (way == ASK_LINKER)
+			execle(linker, linker, "--list", path, NULL, search_environment());
+	}
 	_exit(127);
 }
 
@@ -166,18 +206,25 @@ static void give_up(struct command_code *code)
 	kill(code->linker, SIGKILL);
 }
 
-/* It has stopped: after execve, for a signal, or before it exits, with all its memory. There it
- * stays: by its mappings a symbolizer finds files whose paths lead elsewhere for us. */
+/* It has stopped: after execve, for a signal, or before it exits, with all its memory. There, or at
+ * an execve that has mapped all that is to be known, it stays: by its mappings a symbolizer finds
+ * files whose paths lead elsewhere for us. */
 static void go_on(struct command_code *code, int status)
 {
 	bool is_exiting = status >> 16 == PTRACE_EVENT_EXIT;
+	bool is_at_exec = code->stops_at_exec && WSTOPSIG(status) == SIGTRAP;
 
-	if (is_exiting && !code->is_given_up) {
+	if ((is_exiting || is_at_exec) && !code->is_given_up) {
 		ask(code);
 		return;
 	}
-	if (!code->is_followed)
-		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0, PTRACE_O_TRACEEXIT);
+	if (!code->is_followed) {
+		code->stops_at_exec = WSTOPSIG(status) == STOP_SIGNAL;
+		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0,
+					    PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL);
+		if (!code->is_followed)
+			give_up(code);
+	}
 	if (!is_exiting && is_fatal(WSTOPSIG(status)))
 		give_up(code);
 	ptrace(PTRACE_CONT, code->linker, 0, 0);

@@ -4,6 +4,8 @@
  * libraries that it is linked to. The dynamic linker is asked for them as ldd(1) asks it: in a
  * process of its own it maps all of them, runs none, and is stopped where it would exit. What it
  * has mapped is running code (capture/instance/running_code.h). It ends when the tables are made.
+ * A program that this linker does not link, static or with a linker of its own, is executed itself
+ * and stopped before its first instruction: by then the kernel has mapped its file and its linker.
  *
  * That process has the rights of the command, and runs none of its code: a command that names
  * auditors (DT_AUDIT, DT_DEPAUDIT) is not asked for, and of the environment only LD_LIBRARY_PATH
@@ -26,7 +28,7 @@ struct command_code {
 	const struct loaded *loaded; /* prepared, before the first visit */
 	struct symbolizers *symbolizers;
 	pid_t linker; /* its process; 0: none, or it has ended */
-	bool is_followed, is_asked, is_given_up;
+	bool is_followed, stops_at_exec, is_asked, is_given_up;
 };
 
 /* `path`: the command's file, NULL: there is none to ask for. */

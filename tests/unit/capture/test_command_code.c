@@ -22,6 +22,7 @@
 #define FIFO "/tmp/test_command_code.fifo"
 #define CUT "/tmp/test_command_code.cut"
 #define RAN "/tmp/test_command_code.ran"
+#define BUILT "/tmp/test_command_code.built"
 #define AUDITOR "/tmp/test_command_code.so"
 #define AUDITED "/tmp/test_command_code.audited"
 
@@ -70,6 +71,47 @@ TEST(a_text_has_none, begin_unwinding, end)
 	command_code_end(&code);
 	assert_true(has_table("/ld-linux"));
 	assert_false(number_of("/passwd"));
+}
+
+/* Compiles a program that would leave a file, were it run. */
+static bool compile(const char *options)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "rm -f " RAN " && echo '#include <stdio.h>\nint main(void) { fclose(fopen(\"" RAN
+		 "\", \"w\")); return 0; }' | %s -w -x c -o " BUILT " - 2>/dev/null",
+		 options);
+	return !system(command);
+}
+
+/* The kernel maps such a program and its linker, and none of their code runs. */
+TEST(a_program_that_the_linker_does_not_link_has_tables, begin_unwinding, end)
+{
+	static const char *const options[] = {"gcc -static", "gcc -static-pie -fPIE", "musl-gcc"};
+	u32 built = 0;
+
+	for (u32 i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		struct command_code code;
+		pid_t process;
+
+		if (!compile(options[i]))
+			continue;
+		built++;
+		code = begun(BUILT);
+		process = code.linker;
+		visit_until_done(&code);
+		assert_true(code.is_asked && code.stops_at_exec);
+		assert_true(has_table(BUILT));
+		command_code_end(&code);
+		assert_true(kill(process, 0) < 0 && errno == ESRCH);
+		assert_int_equal(access(RAN, F_OK), -1);
+		unlink(BUILT);
+	}
+	if (!built) {
+		print_message("no static program can be made here\n");
+		skip();
+	}
 }
 
 TEST(without_a_path_nobody_is_asked, begin_unwinding, end)
