@@ -19,8 +19,14 @@
 #include "file_image.h"
 #include "privilege/memory_limit.h"
 
-#define GAP_BYTES_MIN 512	  /* files with less code without tables are not analysed */
+#define GAP_BYTES_MIN 32	  /* files with less code without tables are not analysed */
+#define PADDING_BYTES_MAX 15	  /* between functions */
+#define START_CODE_LOOK 128	  /* a gap that has crtbegin.o's code begins with it */
+#define START_CODE_FIRST 18	  /* bytes of deregister_tm_clones() */
+#define START_CODE_BYTES 256	  /* crtbegin.o's code is shorter */
 #define GAP_SHARE 4096		  /* code without a table is at least 1/4096 of all code */
+#define GAP_SMALL 512		  /* so little is worth the analysis of a small file only: */
+#define GAP_SMALL_SHARE 512	  /* at least 1/512 of all code */
 #define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
 #define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
 #define COST_OF_GAP 5		  /* additional bytes, for a byte of code without a table */
@@ -115,6 +121,41 @@ static bool gap_next(const struct file_spans *covered, u32 *span, u32 *at, u32 l
 	return true;
 }
 
+/* True if crtbegin.o's functions begin within START_CODE_LOOK bytes: the first of them,
+ * deregister_tm_clones(), compares two addresses and leaves if they are equal. They have no table
+ * in any program, and are read at the event. */
+static bool has_start_code(const struct code_image *image, u32 at)
+{
+	u8 code[START_CODE_LOOK + START_CODE_FIRST];
+
+	if (!image->read(image->context, at, code, sizeof(code)))
+		return false;
+	for (u32 i = 0; i < START_CODE_LOOK; i++) {
+		const u8 *here = code + i;
+
+		/* lea X(%rip),%rdi; lea Y(%rip),%rax; cmp %rdi,%rax; je */
+		if (!memcmp(here, "\x48\x8d\x3d", 3) && !memcmp(here + 7, "\x48\x8d\x05", 3) &&
+		    !memcmp(here + 14, "\x48\x39\xf8\x74", 4))
+			return true;
+		/* mov $X,%eax; cmp $Y,%rax; je */
+		if (here[0] == 0xb8 && !memcmp(here + 5, "\x48\x3d", 2) && here[11] == 0x74)
+			return true;
+	}
+	return false;
+}
+
+/* Bytes of [at, end) for which an analysis is worth while. */
+static u64 gap_worth(const struct code_image *image, u32 at, u32 end)
+{
+	u64 bytes = end - at;
+
+	if (bytes <= PADDING_BYTES_MAX)
+		return 0;
+	if (!has_start_code(image, at))
+		return bytes;
+	return bytes > START_CODE_BYTES ? bytes - START_CODE_BYTES : 0;
+}
+
 static u64 gap_bytes(const struct code_image *image, const struct file_spans *covered)
 {
 	u64 bytes = 0;
@@ -123,7 +164,7 @@ static u64 gap_bytes(const struct code_image *image, const struct file_spans *co
 		u32 at = image->sections[i].start, end;
 
 		for (; gap_next(covered, &span, &at, image->sections[i].end, &end); at = end)
-			bytes += end - at > 15 ? end - at : 0; /* others are padding */
+			bytes += gap_worth(image, at, end);
 	}
 	return bytes;
 }
@@ -132,7 +173,9 @@ static bool is_analysis_affordable(const struct code_image *code, const struct f
 {
 	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
 
-	return gap >= GAP_BYTES_MIN && gap >= bytes / GAP_SHARE && gap <= GAP_BYTES_MAX &&
+	u64 share = gap < GAP_SMALL ? GAP_SMALL_SHARE : GAP_SHARE;
+
+	return gap >= GAP_BYTES_MIN && gap >= bytes / share && gap <= GAP_BYTES_MAX &&
 	       COST_OF_CODE * bytes + COST_OF_GAP * gap <= memory_share() / MEMORY_PARTS;
 }
 
