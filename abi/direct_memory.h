@@ -42,6 +42,7 @@ struct direct_walk {
 	u64 searched_pc;  /* pc that the last search in `returns` found; 0: none */
 	u32 step_index;	  /* index in the step cache */
 	u32 is_generated; /* 1: the current pc's code has no file with tables */
+	u32 is_unlisted;  /* 1: a rule made from code, and the file had no table then */
 	u32 is_by_code;	  /* 1: no table covers the pc, so the code is read */
 	u32 reserved;
 	struct cached_step step; /* a step that is not in the cache */

@@ -17,6 +17,7 @@ struct rule_search {
 	/* Output: */
 	struct unwind_rule rule;
 	u32 is_lasting;	 /* 1: the rule holds in every process and as long as the file exists */
+	u32 is_listed;	 /* 1: the file's table says that it does not cover the code */
 	u32 table_steps; /* rules found in tables of whole files; the owner sets it to 0 */
 
 	/* State of the search: */

@@ -228,11 +228,14 @@ static __always_inline bool rule_recall(struct unwinder *unwinder, struct rule_c
 {
 	struct unwind *walk = &unwinder->walk;
 	struct rule_search *search = &unwinder->rule;
+	bool is_found;
 
 	search->space = unwinder->search.vma.space;
 	search->place = unwinder->frame | (walk->is_interrupted ? RULE_KEY_INTERRUPTED : 0);
 	search->pc = walk->registers.value[REGISTER_RIP];
-	return rule_search_find(search, cache);
+	is_found = rule_search_find(search, cache);
+	walk->is_listed = search->is_listed;
+	return is_found;
 }
 
 /* Looks for the first segment of the current pc's file, which leads to the tables. */

@@ -315,6 +315,7 @@ CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_s
 	search->word = 8;
 	search->is_interrupted = walk->interrupted != 0;
 	search->is_generated = walk->is_generated;
+	search->is_unlisted = walk->is_unlisted;
 	return_search_begin(search, &walk->registers);
 	core_loop(RETURN_WORDS_MAX, direct_look, &walk);
 	stop = return_search_end(search, &walk->step.rule);
@@ -453,8 +454,10 @@ CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 	struct code_range range;
 
 	walk->is_generated = is_generated;
+	walk->is_unlisted = 0;
 	walk->is_by_code = is_generated || rule_search_find(&walk->search, direct->rules);
 	if (!is_generated) {
+		walk->is_unlisted = !core_reload(walk->search.is_listed);
 		if (core_reload(walk->is_by_code) &&
 		    core_reload(walk->search.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;

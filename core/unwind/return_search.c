@@ -59,7 +59,10 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 		search->pointer == NO_POINTER ? RETURN_WORDS_POINTERLESS : search->pointer + 1;
 	search->skew = !search->is_interrupted && search->pointer != NO_POINTER;
 	search->first = search->skew ? search->pointer : 0;
-	search->enough = search->skew ? RETURN_INDIRECT : RETURN_OF_CALL;
+	search->may_hide = search->skew & search->is_unlisted;
+	search->enough = RETURN_OF_CALL - (RETURN_OF_CALL - RETURN_INDIRECT) * search->skew +
+			 (RETURN_NEVER - RETURN_INDIRECT) * search->may_hide;
+	search->is_unread = 0;
 	if (search->is_at_entry ||
 	    (search->flags & RULE_UNCALLED && search->knows_rbp && !search->rbp))
 		search->words = 0;
@@ -75,6 +78,7 @@ CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
 	search->address = i == search->pointer ? search->rbp + search->word
 					       : search->rsp + (u64)i * search->word;
 	search->value = 0;
+	search->is_unread = 1;
 	return 1;
 }
 
@@ -85,6 +89,7 @@ CORE_GLOBAL int return_search_wants(struct return_search *search)
 
 	if (core_is_null(search))
 		return 0;
+	search->is_unread = 0;
 	value = search->value;
 	i = search->at;
 	if (value - search->rsp < STACK_NEAR && !(value & (search->word - 1)))
@@ -130,6 +135,8 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 			search->called = 1 + i;
 			search->called_pointer = search->saved_pointer;
 			search->target = target;
+			search->is_inner =
+				is_below(search->pc - search->value, search->pc - target);
 		}
 	} else if (kind != RETURN_NO_CALL && !search->calls) {
 		search->calls = 1 + i;
@@ -178,6 +185,17 @@ CORE_PART bool keeps_pointer(const struct return_search *search)
 	       (!search->is_interrupted || (search->is_generated && search->called != 1));
 }
 
+/*
+ * True if rbp may be the caller's frame pointer: the calls in front of the return addresses are of
+ * other functions than the pc's. Virtual machines jump between functions, so these signs say
+ * nothing about listed code.
+ */
+CORE_PART bool may_hide_caller(const struct return_search *search)
+{
+	return search->may_hide && (search->pointer_kind == RETURN_DIRECT ||
+				    (search->called && search->called - 1 != search->pointer));
+}
+
 CORE_PART u32 end_by_pointer(struct return_search *search, struct unwind_rule *rule)
 {
 	search->is_guess = search->pointer_kind != RETURN_OF_CALL &&
@@ -201,12 +219,14 @@ CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_ru
 		return STOP_NONE;
 	}
 	if (may_be_root(search) && !search->called && !search->calls)
-		return STOP_ROOT;
-	if (keeps_pointer(search))
+		return search->is_unread ? STOP_STACK_UNREADABLE : STOP_ROOT;
+	if (keeps_pointer(search)) {
+		search->is_guess = may_hide_caller(search);
 		return STOP_NONE;
+	}
 	if (!search->called || search->called - 1 >= search->pointer)
 		return end_by_pointer(search, rule);
-	search->is_guess = search->called > 1;
+	search->is_guess = search->called > 1 || search->is_inner;
 	rule_by_word(search, search->called - 1, rule);
 	return STOP_NONE;
 }

@@ -94,6 +94,7 @@ CORE_GLOBAL int rule_search_find(struct rule_search *search, struct rule_cache *
 	if (is_found && core_reload(search->rule.cfa_kind) != CFA_BY_CODE)
 		return true;
 	search->is_lasting = 0;
+	search->is_listed = is_found;
 	return rule_cache_get_exact(rules, &by_code, &search->rule) ||
 	       rule_cache_get_exact(rules, &own, &search->rule) || is_found;
 }

@@ -82,6 +82,7 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 	unwind->is_lasting = code_is_lasting(unwind);
 	unwind->granule = 1;
 	unwind->is_by_code = 0;
+	unwind->is_listed = 0;
 	unwind->code_seen = 0;
 	if (core_reload(unwind->is_lasting) && unwind_recall(unwind)) {
 		unwind->is_by_code = unwind->rule.cfa_kind == CFA_BY_CODE;
@@ -147,6 +148,8 @@ CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 	search->word = unwind->is_compat ? 4 : 8;
 	search->is_interrupted = unwind->is_interrupted;
 	search->is_generated = !unwind->is_compat && !unwind->mapping.image;
+	search->is_unlisted = !(search->is_generated | core_reload(unwind->is_by_code) |
+				core_reload(unwind->is_listed));
 	return_search_begin(search, &unwind->registers);
 	core_loop(RETURN_WORDS_MAX, return_look, &unwind);
 	return return_search_end(search, &unwind->rule);

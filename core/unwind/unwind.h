@@ -99,6 +99,7 @@ struct unwind {
 	u32 is_interrupted; /* 1: the current frame's pc is exact, not behind a call */
 	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
 	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */
+	u32 is_listed;	    /* 1: the same, and the cache has a rule all the same (rule_search.h) */
 	u32 is_search;	    /* 1: the rule stands for the place of a table (RULE_KEY_TABLE) */
 	u32 is_guessed; /* 1: a step to the current frame, or to one further in, is not proven */
 	u64 lookup_pc;	/* the pc, or the byte before it: within the call */

@@ -17,6 +17,8 @@
 #include "unwind/rule_search.h"
 #include "unwind/unwind.h"
 
+#define PAGE_BYTES 4096U
+
 struct user_unwinder {
 	struct user_unwinder_options options;
 	struct raw_memory memory;
@@ -95,7 +97,7 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 }
 
 /* Other code than the current pc's can be read as that of its own file. */
-bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+static bool peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	struct user_unwinder *unwinder = unwind->memory;
 	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, address);
@@ -109,6 +111,19 @@ bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	is_read = raw_memory_read(&unwinder->memory, address, buffer, bytes);
 	unwinder->memory = current;
 	return is_read;
+}
+
+/* What lies in front of the first bytes of code need not be readable, and counts as 0. */
+bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	u32 missing = -address & (PAGE_BYTES - 1);
+
+	if (peek(unwind, address, buffer, bytes))
+		return true;
+	if (!missing || missing >= bytes)
+		return false;
+	memset(buffer, 0, missing);
+	return peek(unwind, address + missing, (u8 *)buffer + missing, bytes - missing);
 }
 
 bool unwind_refill(struct unwind *unwind)
@@ -204,6 +219,7 @@ bool unwind_recall(struct unwind *unwind)
 	if (!rule_search_find(&unwinder->search, rules))
 		return false;
 	unwind->rule = unwinder->search.rule;
+	unwind->is_listed = unwinder->search.is_listed;
 	return true;
 }
 

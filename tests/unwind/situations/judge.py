@@ -79,13 +79,17 @@ def is_own(frame):
 
 @functools.lru_cache(maxsize=None)
 def entry_offset(path):
-    """Where in a file of 64 bits its program, or the loader, begins."""
+    """Where in a file its program, or the loader, begins."""
     with open(path, "rb") as file:
         data = file.read()
-    entry, first = struct.unpack_from("=QQ", data, 24)
-    size, count = struct.unpack_from("=HH", data, 54)
+    is_wide = data[4] == 2
+    entry, first = struct.unpack_from("=QQ" if is_wide else "=II", data, 24)
+    size, count = struct.unpack_from("=HH", data, 54 if is_wide else 42)
     for at in range(first, first + count * size, size):
-        kind, _, offset, address, _, length = struct.unpack_from("=IIQQQQ", data, at)
+        if is_wide:
+            kind, _, offset, address, _, length = struct.unpack_from("=IIQQQQ", data, at)
+        else:
+            kind, offset, address, _, length = struct.unpack_from("=IIIII", data, at)
         if kind == 1 and address <= entry < address + length:
             return entry - address + offset
     return -NEAR

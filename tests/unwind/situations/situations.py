@@ -92,7 +92,19 @@ SITUATIONS = [
     Situation("UndefinedBehaviorSanitizer", c("chain", "-fsanitize=undefined")),
     Situation("ThreadSanitizer", c("chain", "-fsanitize=thread")),
     Situation("32 bits, frame pointers", c("chain", "-m32 -fno-omit-frame-pointer"), share=0, why=COMPAT),
-    Situation("32 bits, no frame pointers", c("chain", "-m32"), share=0, why=COMPAT),
+    Situation("32 bits, no frame pointers", c("chain", "-m32"), events=("samples", "entry ./program:leaf"), share=0, why=COMPAT),
+    Situation("32 bits, static", c("chain", "-m32 -static"), share=0, why=COMPAT),
+    Situation("32 bits, static, frame pointers", c("chain", "-m32 -static -fno-omit-frame-pointer"), events=("samples", "entry ./program:leaf"), share=0, why=COMPAT),
+    *(Situation("32 bits, frame: %s%s" % (what, ", frame pointers" if pointers else ""), c("frames", "-m32 " + pointers), truth,
+                "./program {ms} " + what, share=0, why=COMPAT)
+      for what, truth in FRAMES if what != "switched" for pointers in ("", "-fno-omit-frame-pointer")),
+    *(Situation("32 bits, recursion%s" % (", frame pointers" if pointers else ""), c("deep", "-m32 " + pointers),
+                ["main often again+ leaf", "main seldom again+ leaf"], "./program {ms} 100", ("samples", "entry ./program:leaf"), share=0, why=COMPAT)
+      for pointers in ("", "-fno-omit-frame-pointer")),
+    *(Situation("32 bits, signal: " + what, c("signals", "-m32 -fno-omit-frame-pointer"), truth, "./program {ms} " + what, share=0, why=COMPAT)
+      for what, truth in (("raised", "main interrupted * handler leaf"), ("stack", "main interrupted * handler leaf"))),
+    Situation("32 bits, thread", c("tasks", "-m32 -pthread -fno-omit-frame-pointer"), "thread outer leaf", "./program {ms} thread", share=0,
+              why=COMPAT, starts=("libc.so.6",)),
 
     # Tables in unusual places and forms, and code without tables.
     Situation("no index (--no-eh-frame-hdr)", c("chain", "-Wl,--no-eh-frame-hdr")),
@@ -116,7 +128,9 @@ SITUATIONS = [
                 share=0.9, why=LATE, is_late=True)
       for kernel in ("leaf", "pushing", "aligned", "zero", "framed", "frameless") for pointers in ("", "-fno-omit-frame-pointer")),
     Situation("assembler, pushing, less than 512 bytes", "gcc -O2 -g $P/kernels.c $P/assembler.S -o program",
-              "main outer of_pushing kernel_pushing", "./program {ms} pushing", share=0, why="so little code is not analysed"),
+              "main outer of_pushing kernel_pushing", "./program {ms} pushing", share=0.9, why=LATE, is_late=True),
+    Situation("assembler, frameless, less than 512 bytes", "gcc -O2 -g -fno-omit-frame-pointer $P/kernels.c $P/assembler.S -o program",
+              "main outer of_frameless kernel_frameless leaf", "./program {ms} frameless", share=0.9, why=LATE, is_late=True),
     Situation("assembler, rsp is a number", "gcc -O2 -g $P/kernels.c $P/assembler.S -o program", "main outer of_lost kernel_lost",
               "./program {ms} lost", share=0, why="the caller is in no register that a profiler gets"),
     *(Situation("musl, " + kind, "musl-gcc -O2 -g %s $P/library_calls.c -o program -lm" % flags,

@@ -16,12 +16,14 @@
 #define OTHER_CALLER 0x403005ULL   /* behind a call of a function behind the pc */
 #define POINTER_CALLER 0x404002ULL /* behind `call *%rax` */
 #define NEARER_CALLER 0x406005ULL  /* behind a call of what lies between FUNCTION and the pc */
+#define INNER_CALLER (PC - 4)	   /* behind a call of a helper that lies before FUNCTION */
 #define DATA 0x405000ULL
 
 static u64 words[128];
 static struct return_search search;
 static struct unwind_rule rule;
-static bool is_interrupted, is_generated;
+static bool is_interrupted, is_generated, is_unlisted;
+static u32 readable; /* words of the stack */
 
 /* The eight bytes in front of an address. */
 static u64 code_before(u64 address)
@@ -31,6 +33,8 @@ static u64 code_before(u64 address)
 		return (u64)(u32)(FUNCTION - DIRECT_CALLER) << 32 | 0xe8ULL << 24;
 	case NEARER_CALLER:
 		return (u64)(u32)(FUNCTION + 16 - NEARER_CALLER) << 32 | 0xe8ULL << 24;
+	case INNER_CALLER:
+		return (u64)(u32)(FUNCTION - 0x100 - INNER_CALLER) << 32 | 0xe8ULL << 24;
 	case OTHER_CALLER:
 		return 0x100ULL << 32 | 0xe8ULL << 24;
 	case POINTER_CALLER:
@@ -52,10 +56,13 @@ static u32 find(u32 pointer, u32 flags, bool at_entry)
 		.word = 8,
 		.is_interrupted = is_interrupted,
 		.is_generated = is_generated,
+		.is_unlisted = is_unlisted,
 	};
 	rule = (struct unwind_rule){.cfa_register = REGISTER_RBP, .cfa_offset = 16};
 	return_search_begin(&search, &registers);
 	for (u32 i = 0; return_search_next(&search, i); i++) {
+		if (search.address - STACK >= 8 * readable)
+			break;
 		search.value = words[(search.address - STACK) / 8];
 		if (!return_search_wants(&search))
 			continue;
@@ -72,6 +79,8 @@ static void stack_clear(void)
 	memset(words, 0, sizeof(words));
 	is_interrupted = true;
 	is_generated = false;
+	is_unlisted = false;
+	readable = sizeof(words) / sizeof(*words);
 }
 
 static void assert_by_word(u32 word, bool is_guess)
@@ -153,6 +162,16 @@ TEST(a_copy_of_the_return_address_does_not_hide_the_frame_pointer)
 	assert_by_word(2, true);
 }
 
+/* What the call of a helper has left at rsp since the function has moved it. */
+TEST(the_functions_own_return_address_proves_nothing)
+{
+	stack_clear();
+	words[0] = INNER_CALLER;
+	words[5] = POINTER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(0, true);
+}
+
 /* A function that calls itself is at its first instructions, and rbp is its caller's. */
 TEST(the_word_on_top_counts_before_the_frame_pointer)
 {
@@ -187,6 +206,19 @@ TEST(a_zero_is_no_root_where_a_caller_is_on_the_stack)
 	assert_int_equal(find(0, RULE_ENTRY | RULE_UNCALLED, false), STOP_ROOT);
 }
 
+/* A page of the stack may not be in memory, or not be there yet. */
+TEST(a_zero_is_no_root_where_the_stack_cannot_be_read)
+{
+	stack_clear();
+	words[5] = DIRECT_CALLER;
+	readable = 0;
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_STACK_UNREADABLE);
+	readable = 3;
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_STACK_UNREADABLE);
+	readable = 16;
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_NONE);
+}
+
 /* What calls of long ago and saved addresses have left below it makes it no guess. */
 TEST(the_frame_pointer_of_a_frame_that_called_is_proven)
 {
@@ -196,7 +228,10 @@ TEST(the_frame_pointer_of_a_frame_that_called_is_proven)
 		words[0] = DIRECT_CALLER;
 		words[2] = OTHER_CALLER;
 		words[pointer] = STACK + 8 * 120;
-		words[pointer + 1] = OTHER_CALLER;
+		words[pointer + 1] = POINTER_CALLER;
+		assert_int_equal(find(pointer, 0, false), STOP_NONE);
+		assert_by_pointer(false);
+		words[pointer + 1] = DIRECT_CALLER;
 		assert_int_equal(find(pointer, 0, false), STOP_NONE);
 		assert_by_pointer(false);
 	}
@@ -214,6 +249,37 @@ TEST(the_frame_pointer_of_a_frame_that_called_is_proven)
 	words[3] = DIRECT_CALLER;
 	assert_int_equal(find(4, 0, false), STOP_NONE);
 	assert_by_word(3, true);
+}
+
+/* A function without a frame that calls another one leaves its caller's frame pointer in rbp. The
+ * return address that leads out of that frame is behind a call of the caller. Code that the file's
+ * table knows of and has no rule for is a virtual machine's, which jumps between its functions. */
+TEST(a_frame_pointer_of_another_function_is_a_guess)
+{
+	for (u32 pointer = 4; pointer <= 100; pointer += 96) {
+		stack_clear();
+		is_interrupted = false;
+		words[pointer] = STACK + 8 * 120;
+		for (u32 listed = 0; listed < 2; listed++) {
+			is_unlisted = !listed;
+			words[2] = DATA;
+			words[pointer + 1] = OTHER_CALLER;
+			assert_int_equal(find(pointer, 0, false), STOP_NONE);
+			assert_by_pointer(is_unlisted);
+			words[pointer + 1] = POINTER_CALLER;
+			assert_int_equal(find(pointer, 0, false), STOP_NONE);
+			assert_by_pointer(false);
+			words[2] = DIRECT_CALLER;
+			assert_int_equal(find(pointer, 0, false), STOP_NONE);
+			assert_by_pointer(is_unlisted);
+			words[pointer + 1] = DIRECT_CALLER;
+			assert_int_equal(find(pointer, 0, false), STOP_NONE);
+			assert_by_pointer(false);
+			words[2] = NEARER_CALLER;
+			assert_int_equal(find(pointer, 0, false), STOP_NONE);
+			assert_by_pointer(is_unlisted);
+		}
+	}
 }
 
 TEST(generated_code_keeps_a_frame_pointer_but_for_a_call_on_top)

@@ -166,7 +166,8 @@ TEST(steps_are_remembered)
 	budget = unwind.budget;
 	chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
-	assert_int_equal(unwind.stop, STOP_ROOT);
+	/* In a file without a table the calls of other functions prove no frame pointer. */
+	assert_int_equal(unwind.stop, STOP_GUESSED);
 	assert_true(unwind.budget > budget);
 	memory_rules = NULL;
 	memory_image = 0;
