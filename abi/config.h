@@ -8,6 +8,7 @@
 #define STACKMAP_ABI_CONFIG_H
 
 #include "scalar.h"
+#include "thread_time.h"
 
 #define CONFIG_SYSCALLS_MAX 512
 #define CONFIG_CPUS_MAX 1024
@@ -58,9 +59,10 @@ struct capture_config {
 	u32 value;     /* 1: slots have room for a value, behind the leaf */
 	u32 off_cpu_kind;
 	u32 waker_kind;
-	u32 user_unwind;     /* enum user_unwind */
-	u32 deferral;	     /* enum deferral_way */
-	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
+	u32 time_kinds[TIME_STATES]; /* event kinds by enum time_state; or TIME_KIND_NONE */
+	u32 user_unwind;	     /* enum user_unwind */
+	u32 deferral;		     /* enum deferral_way */
+	u32 max_user_depth;	     /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
 	u32 user_at_syscall; /* 1: the user stack is taken at the entry of each system call */
 	u32 by_task;	     /* 1: only tasks in `followed` */
 	u32 by_comm;	     /* 1: only tasks whose name `comms` match */
@@ -71,6 +73,8 @@ struct capture_config {
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
+
+#define TIME_KIND_NONE 0xffffffffU
 
 /*
  * The cookie of a user function's link: the event kind, and a bit that is set if the probe is at

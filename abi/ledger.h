@@ -44,7 +44,8 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 	X(ANSWER_OVERWRITTEN, "answer_overwritten",                                                \
 	  "the flight recorder replaced its deferred stack")                                       \
 	X(UNANSWERED, "unanswered", "the recording ended before its deferred stack came")          \
-	X(INTERRUPT, "interrupt", "an interrupt has none: the task is just the one that it met")
+	X(INTERRUPT, "interrupt", "an interrupt has none: the task is just the one that it met")   \
+	X(BEFORE, "before", "the task waits since before the recording, and could not be asked")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(REASON, id)
 enum stack_reason { STACK_REASONS(X) REASON_COUNT };
@@ -64,7 +65,13 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	  "waits that went on when recording ended: their time so far")                            \
 	X(MISSED_WAITS, "missed_waits",                                                            \
 	  "waits that went on when recording ended have no event: the kernel refuses task "        \
-	  "iterators")
+	  "iterators")                                                                             \
+	X(WAITS_BEFORE, "waits_before",                                                            \
+	  "waits that began before the recording: their time since its start")                     \
+	X(UNSEEN_SWITCHES, "unseen_switches",                                                      \
+	  "switches that the kernel kept from programs: times by its own count")                   \
+	X(UNTIMED_THREADS, "untimed_threads",                                                      \
+	  "threads without an account of their time: the kernel had no memory")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

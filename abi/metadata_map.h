@@ -17,7 +17,7 @@
  * The version of all pinned maps of an instance, this value included. The number grows with every
  * change after which a reader would misread an older or newer instance.
  */
-#define METADATA_VERSION 7
+#define METADATA_VERSION 8
 
 /* The type of a source; numbers are never reused. */
 enum source_type {
@@ -32,6 +32,7 @@ enum source_type {
 	SOURCE_KERNEL = 5,     /* fentry or kprobe */
 	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: ns */
 	SOURCE_WAKER = 7,      /* a task ends another task's wait; value: ns */
+	SOURCE_TIME = 8,       /* a thread waits, by enum time_state; value: ns. Of no instance */
 };
 
 struct metadata_header {

@@ -27,6 +27,7 @@
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 3
 #define TRACE_FILE_VERSION_SUMMARY 4 /* a recording whose events stand for several */
+#define TRACE_FILE_VERSION_TIMES 5   /* a recording with accounts of threads' time */
 #define TRACE_FILE_VERSION_CGROUPS 2 /* first version with cgroups; before, tasks name none */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
@@ -55,7 +56,8 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(LEDGER, "ledger", "the account of all events")                                           \
 	X(END, "end", "the last block: the recording was finished")                                \
 	X(RESOLUTIONS, "resolutions", "what deferred stacks turned out to be")                     \
-	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")
+	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")                 \
+	X(TIMES, "times", "accounts of threads' time")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
 enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };

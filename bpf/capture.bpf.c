@@ -19,6 +19,8 @@
 #include "event/filter.h"
 #include "event/off_cpu.h"
 #include "event/probe.h"
+#include "event/since_before.h"
+#include "event/thread_time.h"
 #include "mapping/running_code.h"
 #include "state/instance.h"
 #include "task/tasks.h"
@@ -219,6 +221,83 @@ int on_stop(struct bpf_iter__task *ctx)
 
 	if (task)
 		off_cpu_stop(task);
+	return 0;
+}
+
+/* Each task that waits when the programs above are attached. */
+SEC("iter/task")
+int on_start(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		off_cpu_seed(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int on_time_switch(u64 *ctx)
+{
+	struct task_struct *before = (void *)ctx[1], *after = (void *)ctx[2];
+	u64 now = bpf_ktime_get_ns();
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!time_goes_on(now))
+		return 0;
+	time_start_running(after, cpu, now);
+	return callback_go(ctx, &callbacks_switch,
+			   time_stop_running(before, ctx[0], ctx[3], cpu, now));
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_time_wakeup(u64 *ctx)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (time_goes_on(now))
+		time_make_runnable((void *)ctx[0], now);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int on_time_new(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	u64 now = bpf_ktime_get_ns();
+
+	if (time_goes_on(now) && task_wanted(task))
+		time_open(task, now, TIME_RUNNABLE, REASON_NO_FRAMES);
+	return 0;
+}
+
+/* TP_PROTO(task, old_pid, bprm) */
+SEC("tp_btf/sched_process_exec")
+int on_time_exec(u64 *ctx)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (time_goes_on(now))
+		time_exec((void *)ctx[0], now);
+	return 0;
+}
+
+SEC("iter/task")
+int on_time_start(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		time_seed(task);
+	return 0;
+}
+
+SEC("iter/task")
+int on_time_stop(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		time_record_unfinished(task);
 	return 0;
 }
 

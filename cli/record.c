@@ -264,6 +264,8 @@ static int record_run(const void *arg, int count, char **operands)
 /* clang-format off */
 static const struct option_row rows[] = {
 	TARGET_EVENT_ROWS(struct record_values, session., "999"),
+	ROW(time, .name = "time", .type = OPTION_FLAG, .group = "Events",
+	    .help = "where each thread's time goes, and each of its waits (-e 'time:*')"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	TARGET_TASK_ROWS(struct record_values, session.),

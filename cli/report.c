@@ -36,7 +36,7 @@ struct report_values {
 	const char *sort, *fields, *callers, *callees, *by, *min_percent;
 	struct leaf_filter leaves;
 	u64 top;
-	bool tree, children, missing;
+	bool tree, children, missing, time;
 	bool json, csv, no_pager;
 };
 
@@ -44,7 +44,8 @@ struct report_values {
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
-	bool is_table, is_tree, is_missing;
+	bool is_table, is_tree, is_missing, is_time;
+	enum time_key time_key;
 	struct report_table_request table;
 	struct report_tree_request tree;
 	const char *by; /* "count", "value", or NULL: as the source has it */
@@ -161,6 +162,9 @@ static void print_ledger(const struct report *report)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(report->reader);
 
+	if (report->times->all.threads)
+		report_print_time_ledger(report->times, "# time:     ");
+
 	if (ledger)
 		ledger_print(ledger, "# ledger:   ", stdout);
 	else
@@ -197,11 +201,15 @@ static int print_json(const struct report *report, const struct report_request *
 		return report_tree_json(report, &request->tree);
 	if (request->is_missing)
 		return report_missing_json(report);
+	if (request->is_time)
+		return report_time_json(report, report->times, request->time_key);
 	return report_stacks_json(report);
 }
 
 static int print_csv(const struct report *report, const struct report_request *request)
 {
+	if (request->is_time)
+		return report_time_csv(report, report->times, request->time_key);
 	return request->is_table ? report_table_csv(report, &request->table)
 				 : report_stacks_csv(report);
 }
@@ -219,6 +227,8 @@ static int print_plain(struct report *report, const struct report_request *reque
 		return report_tree_plain(report, &request->tree);
 	if (request->is_missing)
 		return report_missing_plain(report);
+	if (request->is_time)
+		return report_time_plain(report, report->times, request->time_key);
 	return report_stacks_plain(report);
 }
 
@@ -247,7 +257,7 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (err)
 		return err;
 	err = report_weigh_events(report, request->by);
-	if (!err && !request->is_missing)
+	if (!err && !request->is_missing && !request->is_time)
 		report_note_missing(report);
 	err = err ?: print_report(report, request);
 	if (err)
@@ -255,6 +265,20 @@ static int report_profile(struct report *report, struct report_request *request,
 	function_set_free(&request->tree.functions);
 	profile_weights_clear(&report->weights);
 	return err;
+}
+
+static int make_times(struct report *report, const struct report_request *request,
+		      struct stackmap_error *error)
+{
+	int err = time_table_create(report->reader, &request->choice.filter, request->time_key,
+				    &report->times);
+
+	if (err)
+		return error_set(error, -err, "report: %s", strerror(-err));
+	if (!request->is_time || trace_reader_info(report->reader)->has_times)
+		return 0;
+	return error_set(error, ENODATA,
+			 "--time: this recording has no account of time; record --time makes one");
 }
 
 static int report_recording(struct report_request *request, struct trace_reader *reader,
@@ -272,8 +296,10 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	if (err)
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
+	err = err ?: make_times(&report, request, error);
 	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
+	time_table_free(&report.times);
 	return err;
 }
 
@@ -314,14 +340,18 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 
 static int check_combination(const struct report_values *values)
 {
-	static const char *const views[] = {"--sort or --fields", "--tree", "--callers",
-					    "--callees", "--missing"};
+	static const char *const views[] = {"--sort or --fields", "--tree",    "--callers",
+					    "--callees",	  "--missing", "--time"};
 	static const char *const formats[] = {"--json", "--csv"};
-	const bool viewed[] = {values->sort || values->fields, values->tree, values->callers,
-			       values->callees, values->missing};
+	const bool viewed[] = {(values->sort && !values->time) || values->fields,
+			       values->tree,
+			       values->callers,
+			       values->callees,
+			       values->missing,
+			       values->time};
 	const bool formatted[] = {values->json, values->csv};
 
-	if (check_one_of("view", views, viewed, 5) || check_one_of("format", formats, formatted, 2))
+	if (check_one_of("view", views, viewed, 6) || check_one_of("format", formats, formatted, 2))
 		return -EINVAL;
 	if (!values->csv ||
 	    !(values->tree || values->callers || values->callees || values->missing))
@@ -384,11 +414,14 @@ static int make_request(const struct report_values *values, char **operands,
 		return -EINVAL;
 	set_tree(values, request);
 	set_output(values, request);
-	request->is_table = values->sort || values->fields;
+	request->is_time = values->time;
+	request->is_table = !values->time && (values->sort || values->fields);
 	request->is_missing = values->missing;
 	request->table.by_children = values->children;
 	if (request->is_table &&
 	    report_fields_parse(values->sort, values->fields, &request->table.fields))
+		return -EINVAL;
+	if (values->time && report_time_key(values->sort, &request->time_key))
 		return -EINVAL;
 	if (report_parse_percent(values->min_percent, &request->least))
 		return -EINVAL;
@@ -428,6 +461,8 @@ static const struct option_row rows[] = {
 	 ROW(callees, .group = "View"), .help = "what this function (a glob) calls, as a tree"},
 	{.name = "missing", .type = OPTION_FLAG, ROW(missing, .group = "View"),
 	 .help = "which code has no names, why, and what would bring them"},
+	{.name = "time", .type = OPTION_FLAG, ROW(time, .group = "View"),
+	 .help = "where the time of each thread went; with --sort pid, comm or cgroup: of theirs"},
 	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
 	 .words = "count, value",
 	 .help = "what events weigh: count or value (default value where it has a unit)"},

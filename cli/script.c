@@ -269,6 +269,8 @@ static void print_other_end(const struct script *script, const struct trace_even
 	u64 time;
 	u32 tid;
 
+	if (wakeups_is_since_before(script->wakeups, event))
+		printf(" since before");
 	if (!wakeups_other(script->wakeups, event, &tid, &time))
 		return;
 	task = trace_reader_task(script->reader, tid, time);

@@ -13,6 +13,7 @@
 
 #include "deferral.h"
 #include "emit.h"
+#include "since_before.h"
 
 #define TASK_INTERRUPTIBLE 1U
 #define TASK_UNINTERRUPTIBLE 2U
@@ -200,6 +201,34 @@ static __always_inline void off_cpu_stop(struct task_struct *task)
 {
 	if (is_blocking(task, task->__state) && off_cpu_end(task, bpf_get_smp_processor_id()))
 		unfinished_waits++;
+}
+
+u64 recording_begin; /* ns: when the recording has begun */
+
+/*
+ * Of each task when recording begins: it waits since then. No two waits begin at the same time, as
+ * a wait is told from others by its begin (lib/report/event/wakeups.h); all these are before any
+ * that the recording sees. The task may have gone on meanwhile: then it does not wait, or has
+ * entered itself.
+ */
+static __always_inline void off_cpu_seed(struct task_struct *task)
+{
+	struct blocked from = {.since = recording_begin - waits_before}, *found;
+	u64 switches = switches_of(task);
+	u32 tid = typed_tid_of(task);
+
+	if (!is_blocking(task, task->__state) || task->on_cpu || !task_wanted(task))
+		return;
+	if (config.by_cpu && !cpu_matches(task->thread_info.cpu))
+		return;
+	from.user = stack_request_for(task);
+	if (bpf_map_update_elem(&blocked, &tid, &from, BPF_NOEXIST))
+		return;
+	found = bpf_map_lookup_elem(&blocked, &tid);
+	if (is_blocking(task, task->__state) && switches_of(task) == switches)
+		waits_before++;
+	else if (found && found->since == from.since)
+		bpf_map_delete_elem(&blocked, &tid);
 }
 
 /* Records the task or interrupt that ends a wait. The value is the length of the wait. */

@@ -181,6 +181,7 @@ struct vm_area_struct {
 
 struct thread_info {
 	u32 status;
+	u32 cpu;
 };
 
 /* A return address that a return probe has replaced, and the stack word that held it. */
@@ -201,7 +202,12 @@ struct kernfs_node {
 	u64 id;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent; /* of `self`: that of the cgroup around it */
+};
+
 struct cgroup {
+	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 	void *root; /* root of its hierarchy */
 };
@@ -246,9 +252,18 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
+/* What the scheduler knows of a task: the time that the kernel counts as the task's own, in ns. */
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	int on_cpu;
+	struct sched_entity se;
+	unsigned long nvcsw;  /* how often the task has left a CPU because it waits, */
+	unsigned long nivcsw; /* and because it was preempted */
 	struct uprobe_task *utask;
 	struct mm_struct *mm;
 	u32 flags;

@@ -48,12 +48,12 @@ extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct b
 					      void *aux) __ksym __weak;
 
 /*
- * Schedules `callback` in the current task. 0; -EBUSY: `work` is scheduled already; or another
+ * Schedules `callback` in a task. 0; -EBUSY: `work` is scheduled already; or another
  * -errno. A macro, because the verifier needs map and callback as constants.
  */
-#define task_work_schedule(work, map, callback)                                                    \
+#define task_work_schedule_in(task, work, map, callback)                                           \
 	({                                                                                         \
-		struct task_struct *task_work_task = (void *)bpf_get_current_task_btf();           \
+		struct task_struct *task_work_task = (task);                                       \
 		int task_work_result = -EOPNOTSUPP;                                                \
                                                                                                    \
 		if (bpf_task_work_schedule_resume)                                                 \
@@ -64,5 +64,8 @@ extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct b
 				task_work_task, work, map, callback, NULL);                        \
 		task_work_result;                                                                  \
 	})
+
+#define task_work_schedule(work, map, callback)                                                    \
+	task_work_schedule_in((void *)bpf_get_current_task_btf(), work, map, callback)
 
 #endif

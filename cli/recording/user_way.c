@@ -32,13 +32,15 @@ const char *user_way_meaning(enum user_way way)
 void user_way_tell(struct capture *capture)
 {
 	const struct capture_refusals *refusals = capture_refusals(capture);
+	const struct plan *plan = &capture_loaded(capture)->plan;
 
 	if (refusals->user_stacks.message[0])
 		message("user stacks are taken %s; a better way was tried: %s",
 			user_way_meaning(user_way_of(capture_loaded(capture))),
 			refusals->user_stacks.message);
-	if (refusals->task_iterators.message[0] && capture_loaded(capture)->plan.off_cpu)
-		message("tasks that are blocked when recording ends have no off-CPU event: %s",
+	if (refusals->task_iterators.message[0] && (plan->off_cpu || plan->times))
+		message("waits that begin before the recording, or do not end in it, have no "
+			"event: %s",
 			refusals->task_iterators.message);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "format/json_text.h"
+#include "report/event/time_table.h"
 #include "report/profile/calltree.h"
 #include "report/profile/profile_weights.h"
 #include "report_fields.h"
@@ -14,6 +15,7 @@ struct report {
 	struct trace_reader *reader;
 	bool is_store; /* the events come from a store: start_ns is null */
 	struct profile *profile;
+	struct time_table *times;   /* accounts of threads' time; no rows without --time */
 	struct debug_lookup *debug; /* NULL: without debug information */
 	const struct trace_source *sources;
 	u32 source_count;
@@ -68,6 +70,18 @@ struct report_tree_request {
 
 int report_tree_plain(const struct report *report, const struct report_tree_request *request);
 int report_tree_json(const struct report *report, const struct report_tree_request *request);
+
+/* 0, or a message and -EINVAL: the rows of the account of time (NULL: by thread). */
+int report_time_key(const char *text, enum time_key *key);
+
+int report_time_plain(const struct report *report, const struct time_table *table,
+		      enum time_key key);
+int report_time_csv(const struct report *report, const struct time_table *table, enum time_key key);
+int report_time_json(const struct report *report, const struct time_table *table,
+		     enum time_key key);
+
+/* The whole account on one line. */
+void report_print_time_ledger(const struct time_table *table, const char *prefix);
 
 int report_missing_plain(const struct report *report);
 int report_missing_json(const struct report *report);

@@ -9,6 +9,7 @@
 #include "capture/capture_parts.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
+#include "capture/drain/thread_times.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"
 #include "capture/file/recording_file.h"
@@ -294,6 +295,8 @@ void capture_detach(struct capture *capture)
 {
 	attachment_stop(&capture->loaded.attachment);
 	generation_wait(&capture->loaded);
+	if (capture->recording.times)
+		thread_times_record_unseen(&capture->loaded);
 	capture->loaded.running = false;
 }
 

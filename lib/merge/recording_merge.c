@@ -37,6 +37,7 @@ struct merge {
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpus; /* by CPU */
 	bool has_ledger;
+	bool is_summary;
 	const char *name; /* name of the merged recording, for error messages */
 };
 
@@ -217,6 +218,28 @@ static int add_tasks(const struct part *part)
 	return err;
 }
 
+/* The clocks of machines differ, the lengths of times do not. */
+static int add_times(const struct part *part)
+{
+	const struct thread_account *accounts;
+	u32 count = trace_reader_times(part->reader, &accounts);
+	int err = 0;
+
+	if (part->merge->is_summary)
+		return 0;
+	for (u32 i = 0; i < count && !err; i++) {
+		struct thread_account moved = accounts[i];
+
+		moved.begin += part->shift;
+		moved.end += part->shift;
+		if (moved.tid)
+			moved.tid = moved_tid(part, moved.tid);
+		moved.tgid = moved_tid(part, moved.tgid);
+		err = trace_writer_time(part->merge->writer, &moved);
+	}
+	return err;
+}
+
 static u32 stack_index(const struct part *part, u32 stack)
 {
 	return stack == TRACE_NO_STACK ? TRACE_NO_STACK : part->stacks[stack];
@@ -276,7 +299,8 @@ static int add_definitions(struct part *part, u32 machine)
 		       ?: add_stacks(part)
 		       ?: add_symbols(part)
 		       ?: add_cgroups(part, machine)
-		       ?: add_tasks(part);
+		       ?: add_tasks(part)
+		       ?: add_times(part);
 }
 
 static int add_recording(struct merge *merge, u32 number, struct stackmap_error *error)
@@ -324,6 +348,7 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 		whole->frequency = i && whole->frequency != info->frequency ? 0 : info->frequency;
 		whole->address_shown &= info->address_shown;
 		whole->is_summary |= info->is_summary;
+		whole->has_times |= info->has_times;
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;
@@ -402,6 +427,7 @@ static int write_merged(struct merge *merge, struct target *target,
 	int err;
 
 	describe(merge, &texts, &info);
+	merge->is_summary = info.is_summary;
 	info.command = about->command;
 	info.version = about->version;
 	err = target->begin(target, merge->name, &info, &merge->writer, error);

@@ -134,6 +134,7 @@ static void init_info(const struct session *session, struct recording_info *info
 				.frequency = session->frequency,
 				.cpus = sysconf(_SC_NPROCESSORS_CONF),
 				.bits = capture_loaded(session->capture)->plan.config.bits,
+				.has_times = capture_loaded(session->capture)->plan.times,
 				.address_shown =
 					kernel_image_shown(capture_kernel_files(session->capture)),
 				.hostname = session->options.host ?: info->hostname,
@@ -143,6 +144,7 @@ static void init_info(const struct session *session, struct recording_info *info
 				.version = STACKMAP_VERSION,
 			},
 	};
+	capture_loaded(session->capture)->attachment.begun = info->info.start_monotonic;
 	uname(&info->kernel);
 	gethostname(info->hostname, sizeof(info->hostname) - 1);
 }

@@ -36,6 +36,7 @@ enum given {
 	GIVEN_KEEP = 1 << 13,
 	GIVEN_FILE = 1 << 14,
 	GIVEN_WINDOWS = 1 << 15,
+	GIVEN_TIME = 1 << 16, /* --time */
 };
 
 /* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
@@ -47,6 +48,7 @@ static const struct {
 } exclusions[] = {
 	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command", NULL},
 	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e and -F", NULL},
+	{GIVEN_INSTANCE | GIVEN_TIME, 0, "what it records", NULL},
 	{GIVEN_INSTANCE | GIVEN_PIDS, 0, "a choice of tasks", NULL},
 	{GIVEN_INSTANCE | GIVEN_ALL, 0, "a choice of tasks", NULL},
 	{GIVEN_INSTANCE | GIVEN_FILTER, 0, "a choice of tasks", NULL},
@@ -68,6 +70,8 @@ static const struct {
 	{GIVEN_KEEP, GIVEN_ROTATE, NULL, "--keep: it goes with --rotate"},
 	{GIVEN_ROTATE | GIVEN_STDOUT, 0, NULL,
 	 "--rotate: standard output is one file; name one with -o"},
+	{GIVEN_ROTATE | GIVEN_TIME, 0, NULL,
+	 "--time: the account of time is of one file, without --rotate"},
 	{GIVEN_ROTATE | GIVEN_FLIGHT, 0, NULL,
 	 "--rotate: a flight recorder writes one file; SIGUSR2 has it write another"},
 };
@@ -102,6 +106,7 @@ static u32 given_by(const struct session_options *options)
 	given |= o->keep ? GIVEN_KEEP : 0;
 	given |= o->output ? GIVEN_FILE : 0;
 	given |= o->windows ? GIVEN_WINDOWS : 0;
+	given |= o->time ? GIVEN_TIME : 0;
 	return given;
 }
 
@@ -209,13 +214,15 @@ static int choose_sources(const struct session_options *options, struct source_l
 	bool off_cpu = options->off_cpu || options->wakers;
 	int result = 0;
 
-	if (!options->events.count && (!off_cpu || options->frequency))
+	if (!options->events.count && ((!off_cpu && !options->time) || options->frequency))
 		result = source_list_add_sample(
 			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
 	if (!result && off_cpu)
 		result = source_list_add(sources, "offcpu-time", 0, error);
 	if (!result && options->wakers)
 		result = source_list_add(sources, "offcpu-waker", 0, error);
+	if (!result && options->time)
+		result = source_list_add(sources, "time:*", 0, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,
 					 error);

@@ -16,6 +16,7 @@
 #include "rule.h"
 #include "scalar.h"
 #include "stack.h"
+#include "thread_time.h"
 
 #define TRACE_BUILD_ID_MAX 20
 #define TRACE_NO_STACK UINT32_MAX /* an event's stack index: no stack, see the reason */
@@ -146,6 +147,7 @@ struct trace_info {
 	u32 bits;
 	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
 	u32 is_summary;	   /* not 0: an event may stand for many */
+	u32 has_times;	   /* not 0: threads may have accounts of their time */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

@@ -12,6 +12,7 @@
 #include "capture/drain/deferred.h"
 #include "capture/drain/records.h"
 #include "capture/drain/symbols.h"
+#include "capture/drain/thread_times.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 
@@ -160,6 +161,8 @@ int recording_drain(struct recording *recording, int *next_ms)
 	records_begin_round(recording);
 	generation_peek(recording);
 	result = drain_tasks(recording);
+	if (recording->times)
+		result = first_error(result, thread_times_take(recording));
 	if (recording->deferred)
 		result = first_error(result, deferred_consume(recording, &fullest));
 	result = first_error(result, drain_deferred_stacks(recording, &fullest));

@@ -114,6 +114,9 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;
 	notes[NOTE_UNFINISHED_WAITS] = memory->unfinished_waits;
 	notes[NOTE_MISSED_WAITS] = loaded->attachment.missed_waits;
+	notes[NOTE_WAITS_BEFORE] = memory->waits_before;
+	notes[NOTE_UNSEEN_SWITCHES] = memory->time_rest.unseen;
+	notes[NOTE_UNTIMED_THREADS] = memory->time_rest.untimed;
 	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }

@@ -16,6 +16,7 @@
 #include "deferral.h"
 #include "order.h"
 #include "ring.h"
+#include "thread_time.h"
 
 static int compare_cookies(const void *left, const void *right)
 {
@@ -76,6 +77,16 @@ static int take_blocked(int map_fd, const void *key, struct open_cookies *list)
 	return add(list, 0, BLOCKED_FIELD(blocked.user));
 }
 
+static int take_time(int map_fd, const void *key, struct open_cookies *list)
+{
+	struct thread_time time;
+
+	if (bpf_map_lookup_elem(map_fd, key, &time) ||
+	    BLOCKED_STATE(time.from.user) != STATE_COOKIE)
+		return 0;
+	return add(list, 0, BLOCKED_FIELD(time.from.user));
+}
+
 int open_cookies_read(const struct loaded *loaded, struct open_cookies *list)
 {
 	return read_map(loaded_programs(loaded)->maps.deferrals, list, take_deferral);
@@ -86,7 +97,8 @@ int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *
 	const struct capture_bpf *programs = loaded_programs(loaded);
 
 	return read_map(programs->maps.execve_calls, list, take_execve)
-		       ?: read_map(programs->maps.blocked, list, take_blocked);
+		       ?: read_map(programs->maps.blocked, list, take_blocked)
+		       ?: read_map(programs->maps.thread_times, list, take_time);
 }
 
 bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie)

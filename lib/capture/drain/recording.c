@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/drain/deferred.h"
+#include "capture/drain/thread_times.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
 
@@ -37,6 +38,8 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	recording->symbolizers = symbolizers;
 	recording->cpus = calloc(config->cpus, sizeof(*recording->cpus));
 	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
+	if (!result && loaded->plan.times)
+		result = thread_times_create(recording);
 	if (result || !config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
 		return result;
 	return deferred_create(recording);
@@ -54,6 +57,7 @@ static void forget_names(struct recording *recording)
 void recording_free(struct recording *recording)
 {
 	deferred_free(&recording->deferred);
+	thread_times_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
 	forget_names(recording);

@@ -44,6 +44,7 @@ struct written_table {
 };
 
 struct deferred;
+struct ring_buffer;
 struct symbolizers;
 
 struct recording {
@@ -53,6 +54,8 @@ struct recording {
 	enum read_mode mode;	     /* of the file */
 	struct task_log *tasks;
 	struct deferred *deferred; /* NULL: user stacks are not */
+	struct ring_buffer *times; /* thread_times.h; NULL: threads have no accounts */
+	int times_result;
 	struct cpu_reader *cpus;
 	u64 time_limit;	     /* ns: no stamp read in this round is later */
 	u64 generation_seen; /* of the stack map */

@@ -26,7 +26,7 @@
 	X(TASK_WORK, "BPF task work", "deferred user unwinding")                                   \
 	X(MAP_ITERATOR, "map iterators", "files of an instance, which cat reads")                  \
 	X(SYMBOL_ITERATOR, "symbol iterators", "the same files where map iterators are refused")   \
-	X(TASK_ITERATOR, "task iterators", "stacks of tasks that stay blocked until the end")      \
+	X(TASK_ITERATOR, "task iterators", "waits from before the start, or beyond the end")       \
 	X(KALLSYMS, "kernel addresses", "names of kernel functions")                               \
 	X(FTRACE_STACK_IDS, "ftrace stack ids",                                                    \
 	  "stacks by id in ftrace itself (import --ftrace); not needed to record")

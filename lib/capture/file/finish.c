@@ -11,6 +11,7 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/thread_times.h"
 #include "capture/file/file_symbols.h"
 #include "error.h"
 #include "symbol/kernel/kernel_image.h"
@@ -85,6 +86,8 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
 	if (recording->deferred)
 		deferred_end(recording);
+	if (recording->times)
+		thread_times_finish(recording);
 	trace_writer_flush(recording->writer);
 	result = file_symbols_finish(recording, error);
 	file_ledger_sum(recording, trace_writer_recorded(recording->writer),

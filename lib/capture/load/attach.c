@@ -13,6 +13,7 @@
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
 #include "capture/source/source_needs.h"
+#include "clock.h"
 #include "engine.h"
 #include "error.h"
 #include "privilege/capability.h"
@@ -108,6 +109,8 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 		return PROGRAM_OFF_CPU;
 	case SOURCE_WAKER:
 		return PROGRAM_WAKER;
+	case SOURCE_TIME:
+		return PROGRAM_TIME;
 	}
 	return 0;
 }
@@ -377,17 +380,94 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 	}
 }
 
-/* What is opened here need not be when recording ends, and privileges have been given up. */
+/* Runs an iterator to its end. */
+static void visit_tasks(int fd)
+{
+	char nothing[16];
+
+	while (fd > 0 && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+}
+
+/* The descriptor of an iterator over all tasks, 0 if it is not loaded, or -errno. */
+static int open_tasks(struct attachment *attachment, const struct bpf_program *program)
+{
+	int fd = program_set_fd(&attachment->sets[0], program);
+
+	return fd < 0 ? 0 : link_tasks(&attachment->links, fd);
+}
+
+/* Opens the iterator of the end, which need not be opened then, when privileges have been given up.
+ */
+static int open_tasks_at_stop(struct attachment *attachment, const struct bpf_program *program,
+			      int *stop_fd)
+{
+	int result = open_tasks(attachment, program);
+
+	*stop_fd = result > 0 ? result : 0;
+	return result < 0 ? result : 0;
+}
+
+/* Enters the tasks that wait already. */
+static int visit_tasks_at_start(struct attachment *attachment, const struct bpf_program *program)
+{
+	int fd = open_tasks(attachment, program);
+
+	visit_tasks(fd);
+	return fd < 0 ? fd : 0;
+}
+
 static int attach_off_cpu(struct attachment *attachment, u32 kind)
 {
-	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
-	int fd = program_set_fd(set, set->object->progs.on_stop), result = 0;
+	struct capture_bpf *object = attachment->sets[0].object;
+	int result =
+		open_tasks_at_stop(attachment, object->progs.on_stop, &attachment->stop_fds[0]);
 
-	if (fd >= 0)
-		result = link_tasks(&attachment->links, fd);
-	if (result > 0)
-		attachment->tasks_fd = result;
-	return result < 0 ? result : link_typed(&attachment->links, program_fd(attachment, kind));
+	object->bss->recording_begin = attachment->begun ?: clock_ns(CLOCK_MONOTONIC);
+	return result
+		       ?: link_typed(&attachment->links, program_fd(attachment, kind))
+		       ?: visit_tasks_at_start(attachment, object->progs.on_start);
+}
+
+/* The accounts of all threads begin when all programs are attached, at the first of the sources. A
+ * thread that has no account when all tasks were visited has come later. Where they cannot be
+ * visited a thread's first change is taken for that, unless it may have been left out so far. */
+static int attach_time(struct attachment *attachment, u32 kind)
+{
+	struct capture_bpf *object = attachment->sets[0].object;
+	const struct program_set *set = &attachment->sets[0];
+	const struct capture_config *config = &attachment->plan->config;
+	int result;
+
+	for (u32 earlier = 0; earlier < kind; earlier++)
+		if (attachment->sources->sources[earlier].type == SOURCE_TIME)
+			return 0;
+	result = open_tasks_at_stop(attachment, object->progs.on_time_stop,
+				    &attachment->stop_fds[1])
+			 ?: link_typed(&attachment->links, program_fd(attachment, kind))
+			 ?: link_typed(&attachment->links,
+				       program_set_fd(set, object->progs.on_time_wakeup))
+			 ?: link_typed(&attachment->links,
+				       program_set_fd(set, object->progs.on_time_new))
+			 ?: link_typed(&attachment->links,
+				       program_set_fd(set, object->progs.on_time_exec));
+	if (result)
+		return result;
+	__atomic_store_n(&object->bss->time_begin, clock_ns(CLOCK_MONOTONIC), __ATOMIC_SEQ_CST);
+	result = visit_tasks_at_start(attachment, object->progs.on_time_start);
+	__atomic_store_n(&object->bss->time_seeded,
+			 attachment->plan->task_iterators || config->by_comm || config->cgroup,
+			 __ATOMIC_SEQ_CST);
+	return result;
+}
+
+/* From here on no account changes. */
+static void stop_times(struct attachment *attachment)
+{
+	u64 *end = &attachment->sets[0].object->bss->time_end;
+
+	if (attachment->plan->times && !*end)
+		__atomic_store_n(end, clock_ns(CLOCK_MONOTONIC), __ATOMIC_SEQ_CST);
 }
 
 static int attach(struct attachment *attachment, u32 kind)
@@ -412,6 +492,8 @@ static int attach(struct attachment *attachment, u32 kind)
 		return attach_off_cpu(attachment, kind);
 	case SOURCE_WAKER:
 		return link_typed(&attachment->links, program_fd(attachment, kind));
+	case SOURCE_TIME:
+		return attach_time(attachment, kind);
 	}
 	return -EINVAL;
 }
@@ -464,14 +546,13 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 	return 0;
 }
 
-/* Once: it is at its end then. */
+/* Once: an iterator is at its end then. */
 static void record_unfinished_waits(struct attachment *attachment)
 {
-	char nothing[16];
-
-	while (attachment->tasks_fd && read(attachment->tasks_fd, nothing, sizeof(nothing)) > 0)
-		;
-	attachment->tasks_fd = 0;
+	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {
+		visit_tasks(attachment->stop_fds[i]);
+		attachment->stop_fds[i] = 0;
+	}
 }
 
 /* A program of an instance is never asked for waits that last, so an instance misses none. */
@@ -495,6 +576,7 @@ static u64 count_elements(int map)
 
 void attachment_stop(struct attachment *attachment)
 {
+	stop_times(attachment);
 	record_unfinished_waits(attachment);
 	attach_perf_stop(attachment);
 	link_list_clear(&attachment->links);

@@ -48,7 +48,8 @@ struct attachment {
 	struct kernel_ways kernel;
 	struct link_list task_links;
 	struct link_list links;
-	int tasks_fd;	  /* among these: to read it records the waits that last; 0: none */
+	int stop_fds[2];  /* among these: to read them records the waits that last; 0: none */
+	u64 begun;	  /* ns, CLOCK_MONOTONIC: when the recording has begun */
 	u64 missed_waits; /* they lasted when the sources were stopped, without an event */
 	u64 frequency;	  /* that took the place of the sources'; 0: theirs */
 	struct perf_event *events;

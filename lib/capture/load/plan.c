@@ -125,6 +125,14 @@ static void plan_off_cpu(enum source_type type, u32 kind, struct plan *plan)
 	plan->off_cpu = true;
 }
 
+static void plan_time(const struct source *source, u32 kind, struct plan *plan)
+{
+	if (source->type != SOURCE_TIME)
+		return;
+	plan->config.time_kinds[source->wait] = kind;
+	plan->times = true;
+}
+
 static void plan_syscall(const struct source *source, u32 kind, struct plan *plan)
 {
 	struct syscall_side *side =
@@ -141,6 +149,8 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 
 static void plan_sources(const struct capture_options *options, struct plan *plan)
 {
+	for (u32 state = 0; state < TIME_STATES; state++)
+		plan->config.time_kinds[state] = TIME_KIND_NONE;
 	for (u32 kind = 0; kind < options->sources->count; kind++) {
 		const struct source *source = &options->sources->sources[kind];
 
@@ -149,6 +159,7 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
 		plan_off_cpu(source->type, kind, plan);
+		plan_time(source, kind, plan);
 		if (source->type == SOURCE_SYSCALL)
 			plan_syscall(source, kind, plan);
 		if (source->unit)
@@ -168,6 +179,23 @@ static int check_wakers(const struct source_list *sources, struct stackmap_error
 		return 0;
 	return error_set(error, EINVAL,
 			 "-e offcpu-waker: it needs -e offcpu-time, which knows who is blocked");
+}
+
+/* An account has a begin and an end, and is of a thread wherever the thread runs. */
+static int check_time(const struct capture_options *options, const struct plan *plan,
+		      struct stackmap_error *error)
+{
+	if (!plan->times)
+		return 0;
+	if (options->has_files || options->flight_bytes)
+		return error_set(error, EINVAL,
+				 "--time, -e time:...: only a recording into a file has them: the "
+				 "account needs a begin and an end");
+	if (options->cpu_mask)
+		return error_set(error, EINVAL,
+				 "--time, -e time:...: threads move between CPUs; choose tasks, "
+				 "not CPUs (-C)");
+	return 0;
 }
 
 static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
@@ -220,6 +248,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 		return error_set(error, ERANGE, "%u CPUs: no more than %d are supported",
 				 config->cpus, CONFIG_CPUS_MAX);
 	plan->task_iterators = !options->no_task_iterators;
+	plan->visits_at_start = plan->task_iterators && !options->command;
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;
 	config->kernel_stacks = !options->no_kernel_stacks;
@@ -229,6 +258,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
 	result = plan_filters(options, config, error) ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
+	result = result ?: check_time(options, plan, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);

@@ -14,7 +14,9 @@ struct plan {
 	struct syscall_kinds syscalls;
 	bool frame_pointers_only; /* nobody is there to finish what cannot be walked */
 	bool off_cpu;		  /* tasks that are blocked are remembered */
+	bool times;		  /* each thread has an account of its time */
 	bool task_iterators;	  /* tasks that are blocked at the end have events */
+	bool visits_at_start;	  /* and those that wait at the start: a command has none */
 	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
 };
 

@@ -48,7 +48,8 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	X(OFF_CPU, on_switch, switch)                                                              \
 	X(WAKER, on_wake, wake)                                                                    \
 	X(FIELD_VALUE, on_field_value, tracepoint)                                                 \
-	ALONE(FIELD_CALL, on_field_call)
+	ALONE(FIELD_CALL, on_field_call)                                                           \
+	X(TIME, on_time_switch, switch)
 
 struct bpf_program *program_set_program(const struct program_set *set, enum program program)
 {

@@ -28,7 +28,8 @@ enum program {
 	PROGRAM_WAKER = 1 << 12,
 	PROGRAM_FIELD_VALUE = 1 << 13, /* a tracepoint's record */
 	PROGRAM_FIELD_CALL = 1 << 14,  /* and what counts when it was skipped */
-	PROGRAM_LAST = PROGRAM_FIELD_CALL,
+	PROGRAM_TIME = 1 << 15,	       /* and the programs that go with it */
+	PROGRAM_LAST = PROGRAM_TIME,
 };
 
 struct capture_bpf;

@@ -39,6 +39,24 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 				  plan_defers(plan) && by_task_work);
 }
 
+static void select_off_cpu(struct program_set *set, const struct plan *plan)
+{
+	bool is_recording = !plan->config.has_files;
+
+	bpf_program__set_autoload(set->object->progs.on_start,
+				  is_recording && plan->visits_at_start);
+	bpf_program__set_autoload(set->object->progs.on_stop, is_recording && plan->task_iterators);
+}
+
+static void select_time(struct program_set *set, const struct plan *plan)
+{
+	bpf_program__set_autoload(set->object->progs.on_time_wakeup, true);
+	bpf_program__set_autoload(set->object->progs.on_time_new, true);
+	bpf_program__set_autoload(set->object->progs.on_time_exec, true);
+	bpf_program__set_autoload(set->object->progs.on_time_start, plan->visits_at_start);
+	bpf_program__set_autoload(set->object->progs.on_time_stop, plan->task_iterators);
+}
+
 static void select_programs(struct program_set *set, const struct plan *plan)
 {
 	struct bpf_program *program;
@@ -58,8 +76,9 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_OFF_CPU)
-		bpf_program__set_autoload(set->object->progs.on_stop,
-					  !plan->config.has_files && plan->task_iterators);
+		select_off_cpu(set, plan);
+	if (set->programs & PROGRAM_TIME)
+		select_time(set, plan);
 	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
 					      ATTACH_TYPE_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(set->object->progs.defer_uprobe_multi,
@@ -159,6 +178,12 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
 	if (!plan->off_cpu)
 		result = result ?: bpf_map__set_max_entries(object->maps.blocked, 1);
+	if (!plan->times) {
+		result = result ?: bpf_map__set_max_entries(object->maps.thread_times, 1);
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.ended_times,
+							     sysconf(_SC_PAGESIZE));
+	}
 	if (!config->by_task)
 		result = result ?: bpf_map__set_max_entries(object->maps.followed, 1);
 	if (config->has_files)

@@ -11,6 +11,7 @@
  *   u:PATH:0xOFFSET                ... or anywhere in the file
  *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
  *   offcpu-time   offcpu-waker     a blocked task runs again, or is woken; value: the blocked time
+ *   time:runnable time:stopped...  a thread runs that waited, by its state; value: for how long
  *
  * One word may have several sources, separated by commas.
  */
@@ -36,6 +37,7 @@ struct source {
 	char *target;  /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
 	u64 offset;    /* USER: file offset of the probe */
 	u32 syscall;   /* SOURCE_SYSCALL: number of the call */
+	u32 wait;      /* SOURCE_TIME: enum time_state */
 	char *unit;    /* of the events' values; NULL = no values */
 	struct tracepoint_field
 		field; /* TRACEPOINT: the value in its record; SYSCALL: in pt_regs */

@@ -27,6 +27,7 @@ static const struct need needs[] = {
 	[SOURCE_KERNEL] = {{FEATURE_FENTRY, FEATURE_KPROBE, FEATURE_KPROBE_MULTI}, 3},
 	[SOURCE_OFF_CPU] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 	[SOURCE_WAKER] = {{FEATURE_TYPED_TRACEPOINT}, 1},
+	[SOURCE_TIME] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 };
 
 /* Writes the reasons of all alternatives and the fix of the first. False: an alternative works. */

@@ -12,13 +12,18 @@
 #include "error.h"
 #include "source_ops.h"
 #include "symbol/file/whole_file.h"
+#include "thread_time.h"
 
 /* --- Time that tasks are blocked, and the tasks that wake them. --- */
 
+#define TIME_SOURCE(id, name_, meaning)                                                            \
+	{.type = SOURCE_TIME, .name = "time:" name_, .unit = "ns", .wait = TIME_##id},
+
+/* The waits of the account of time are by the kernel's states; running is no wait. */
 static const struct source off_cpu_events[] = {
 	{.type = SOURCE_OFF_CPU, .name = "offcpu-time", .unit = "ns"},
 	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
-};
+	TIME_STATE_LIST(TIME_SOURCE)};
 
 #define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))
 
@@ -29,7 +34,9 @@ static int off_cpu_find(struct source_query *query, source_visit visit, void *ar
 
 	(void)error;
 	for (size_t i = 0; i < OFF_CPU_COUNT && !err; i++)
-		if (name_match_try(&query->match, off_cpu_events[i].name))
+		if (off_cpu_events[i].type == SOURCE_TIME && off_cpu_events[i].wait == TIME_RUNNING)
+			continue;
+		else if (name_match_try(&query->match, off_cpu_events[i].name))
 			err = visit(arg, &off_cpu_events[i]);
 	return err;
 }

@@ -99,14 +99,16 @@ static bool is_in_cgroup(const struct string_list *cgroups, const struct trace_r
 	return false;
 }
 
-static bool task_passes(const struct event_filter *filter, const struct trace_reader *reader,
-			const struct trace_event *event)
+bool event_filter_passes_thread(const struct event_filter *filter,
+				const struct trace_reader *reader, u32 tid, u64 time)
 {
 	const struct trace_task *task;
 
+	if (!allows(&filter->tids, tid))
+		return false;
 	if (!filter->comms.count && !filter->cgroups.count && !filter->pids.count)
 		return true;
-	task = trace_reader_task(reader, event->tid, event->time);
+	task = trace_reader_task(reader, tid, time);
 	if (filter->cgroups.count && !is_in_cgroup(&filter->cgroups, reader, task))
 		return false;
 	if (!task)
@@ -121,11 +123,11 @@ static bool passes(const struct event_filter *filter, const struct trace_reader 
 	const struct trace_source *sources;
 
 	if (event->time < filter->from || (filter->to && event->time > filter->to) ||
-	    !allows(&filter->cpus, event->cpu) || !allows(&filter->tids, event->tid))
+	    !allows(&filter->cpus, event->cpu))
 		return false;
 	trace_reader_sources(reader, &sources);
 	return matches_any(&filter->events, sources[event->kind].name, event_matches) &&
-	       task_passes(filter, reader, event);
+	       event_filter_passes_thread(filter, reader, event->tid, event->time);
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,

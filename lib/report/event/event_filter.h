@@ -28,6 +28,10 @@ struct event_filter {
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 
+/* Whether the filter lets a thread pass, as it is at a time: of the lists only those of tasks. */
+bool event_filter_passes_thread(const struct event_filter *filter,
+				const struct trace_reader *reader, u32 tid, u64 time);
+
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,
 			 const struct trace_event *event);
 

@@ -20,6 +20,9 @@ struct wait_end {
 
 struct wakeups {
 	u32 waiter, waker; /* kinds of events; NO_KIND: not in the recording */
+	const struct trace_source *sources;
+	u64 recording_begin; /* ns: waits of the waiter's kind that began by then, */
+	u64 times_begin;     /* and those of the account of time */
 	struct wait_end *ends;
 	size_t count, room;
 };
@@ -38,6 +41,19 @@ static u32 kind_named(const struct trace_reader *reader, const char *name)
 bool wakeups_is_waker(const struct wakeups *wakeups, const struct trace_event *event)
 {
 	return event->kind == wakeups->waker;
+}
+
+/* All accounts of threads that were there begin at the same time, and before any other. */
+static u64 begin_of_times(const struct trace_reader *reader)
+{
+	const struct thread_account *accounts;
+	u32 count = trace_reader_times(reader, &accounts);
+	u64 begin = count ? UINT64_MAX : 0;
+
+	for (u32 i = 0; i < count; i++)
+		if (accounts[i].begin < begin)
+			begin = accounts[i].begin;
+	return begin;
 }
 
 static int collect(void *arg, const struct trace_event *event)
@@ -73,6 +89,9 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 		return -ENOMEM;
 	wakeups->waiter = kind_named(reader, "offcpu-time");
 	wakeups->waker = kind_named(reader, "offcpu-waker");
+	trace_reader_sources(reader, &wakeups->sources);
+	wakeups->recording_begin = trace_reader_info(reader)->start_monotonic;
+	wakeups->times_begin = begin_of_times(reader);
 	if (wakeups->waker != NO_KIND && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect, wakeups, NULL);
 	if (wakeups->count)
@@ -89,6 +108,18 @@ void wakeups_free(struct wakeups **wakeups)
 		free((*wakeups)->ends);
 	free(*wakeups);
 	*wakeups = NULL;
+}
+
+bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event)
+{
+	u64 begin = event->time - event->value;
+
+	if (event->repeats)
+		return false;
+	if (event->kind == wakeups->waiter)
+		return begin <= wakeups->recording_begin;
+	return !strncmp(wakeups->sources[event->kind].name, "time:", strlen("time:")) &&
+	       begin <= wakeups->times_begin;
 }
 
 bool wakeups_other(const struct wakeups *wakeups, const struct trace_event *event, u32 *tid,

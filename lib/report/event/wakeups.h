@@ -22,4 +22,7 @@ bool wakeups_is_waker(const struct wakeups *wakeups, const struct trace_event *e
 bool wakeups_other(const struct wakeups *wakeups, const struct trace_event *event, u32 *tid,
 		   u64 *time);
 
+/* Whether a wait began before the recording: its value is the time since then. */
+bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event);
+
 #endif

@@ -264,6 +264,31 @@ int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 	return outcome(view, has_memory);
 }
 
+void record_put_time(struct block_builder *builder, const struct thread_account *account)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, account->begin);
+	byte_buffer_varint(column, account->end - account->begin);
+	put_counters(column, account->spent, TIME_STATES);
+	byte_buffer_signed(column, (s64)account->stolen);
+	byte_buffer_varint(column, account->tid);
+	byte_buffer_signed(column, (s64)account->tgid - account->tid);
+}
+
+int record_get_time(struct block_view *view, struct thread_account *account)
+{
+	account->begin = byte_cursor_varint(numbers(view));
+	account->end = account->begin + byte_cursor_varint(numbers(view));
+	get_counters(numbers(view), account->spent, TIME_STATES);
+	account->stolen = (u64)byte_cursor_signed(numbers(view));
+	account->tid = byte_cursor_u32(numbers(view));
+	account->tgid = account->tid + (u32)byte_cursor_signed(numbers(view));
+	if (account->end < account->begin)
+		return -EBADMSG;
+	return outcome(view, true);
+}
+
 void record_put_ledger(struct block_builder *builder, const struct trace_ledger *ledger)
 {
 	struct byte_buffer *column = put_record(builder);

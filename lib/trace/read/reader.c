@@ -331,6 +331,16 @@ static int read_task(struct trace_reader *reader, struct block_view *view)
 	return task->cgroup <= reader->records[TRACE_BLOCK_CGROUPS].count ? 0 : -EBADMSG;
 }
 
+static int read_time(struct trace_reader *reader, struct block_view *view)
+{
+	struct thread_account *account;
+
+	if (!reader->info.has_times)
+		return -EBADMSG;
+	account = add_record(reader, TRACE_BLOCK_TIMES, sizeof(*account));
+	return account ? record_get_time(view, account) : -ENOMEM;
+}
+
 static int read_symbols(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_symbol before = {0};
@@ -415,6 +425,7 @@ static const struct {
 	[TRACE_BLOCK_LEDGER] = {.block = read_ledger},
 	[TRACE_BLOCK_END] = {.block = read_end},
 	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
+	[TRACE_BLOCK_TIMES] = {.record = read_time},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -629,6 +640,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		return err;
 	}
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
+	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
 	walk_blocks(reader);
 	end_walk(reader);
 	if (resolve_stacks(reader) || build_lookup(reader)) {
@@ -758,6 +770,12 @@ u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_tas
 {
 	*tasks = reader->records[TRACE_BLOCK_TASKS].items;
 	return reader->records[TRACE_BLOCK_TASKS].count;
+}
+
+u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts)
+{
+	*accounts = reader->records[TRACE_BLOCK_TIMES].items;
+	return reader->records[TRACE_BLOCK_TIMES].count;
 }
 
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)

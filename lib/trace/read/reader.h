@@ -52,6 +52,8 @@ u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_
 /* The first cgroup has number 1. */
 u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks);
+/* A thread id 0 stands for ended threads whose accounts found no room: the sum of theirs. */
+u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* NULL: the recording was not finished and has no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);

@@ -293,11 +293,11 @@ struct trace_writer {
 	struct output output;
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
-	bool is_summary;
+	bool is_summary, has_times;
 	u32 sequence;
 	int error;
 
-	struct block_builder sources, modules, mappings, cgroups, tasks;
+	struct block_builder sources, modules, mappings, cgroups, tasks, times;
 	struct stack_encoder stacks;
 	struct resolution_encoder resolutions;
 	struct symbol_list symbols;
@@ -368,6 +368,7 @@ static int write_definitions(struct trace_writer *writer)
 	write_records(writer, &writer->mappings);
 	write_stacks(writer);
 	write_resolutions(writer);
+	write_records(writer, &writer->times);
 	write_records(writer, &writer->cgroups);
 	return write_records(writer, &writer->tasks);
 }
@@ -395,7 +396,9 @@ static int write_header(struct trace_writer *writer)
 	struct trace_file_header header = {
 		.magic = TRACE_FILE_MAGIC,
 		.byte_order = TRACE_FILE_LITTLE_ENDIAN,
-		.version = writer->is_summary ? TRACE_FILE_VERSION_SUMMARY : TRACE_FILE_VERSION,
+		.version = writer->is_summary  ? TRACE_FILE_VERSION_SUMMARY
+			   : writer->has_times ? TRACE_FILE_VERSION_TIMES
+					       : TRACE_FILE_VERSION,
 	};
 
 	header.checksum =
@@ -427,6 +430,7 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->mappings);
 	block_builder_free(&old->cgroups);
 	block_builder_free(&old->tasks);
+	block_builder_free(&old->times);
 	stack_encoder_free(&old->stacks);
 	resolution_encoder_free(&old->resolutions);
 	free(old->symbols.entries);
@@ -454,9 +458,11 @@ static struct trace_writer *writer_alloc(const struct trace_info *info)
 	record_builder_init(&writer->mappings, TRACE_BLOCK_MAPPINGS);
 	record_builder_init(&writer->cgroups, TRACE_BLOCK_CGROUPS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
+	record_builder_init(&writer->times, TRACE_BLOCK_TIMES);
 	resolution_encoder_init(&writer->resolutions);
 	event_buffers_init(&writer->events, info->cpus);
 	writer->is_summary = info->is_summary;
+	writer->has_times = info->has_times && !info->is_summary;
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
 	    event_encoder_create(writer->is_summary, &writer->encoder))
 		writer_free(&writer);
@@ -562,6 +568,16 @@ int trace_writer_task(struct trace_writer *writer, const struct trace_task *task
 		return writer->error;
 	write_records(writer, &writer->cgroups);
 	return write_records(writer, &writer->tasks);
+}
+
+int trace_writer_time(struct trace_writer *writer, const struct thread_account *account)
+{
+	if (writer->error)
+		return writer->error;
+	if (!writer->has_times || account->end < account->begin)
+		return -EINVAL;
+	record_put_time(&writer->times, account);
+	return limit_records(writer, &writer->times);
 }
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Prints what the reader finds in a recording, one line a stack, symbol, cgroup, task and event, to
- * be compared with read_by_page.py. */
+/* Prints what the reader finds in a recording, one line a stack, symbol, cgroup, task, account and
+ * event, to be compared with read_by_page.py. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -39,6 +39,21 @@ static void print_cgroups_and_tasks(const struct trace_reader *reader)
 	for (u32 i = 0; i < task_count; i++)
 		printf("task %" PRIu64 " %u %u %u %s\n", (uint64_t)tasks[i].time, tasks[i].tid,
 		       tasks[i].tgid, tasks[i].cgroup, tasks[i].comm);
+}
+
+static void print_accounts(const struct trace_reader *reader)
+{
+	const struct thread_account *accounts;
+	u32 count = trace_reader_times(reader, &accounts);
+
+	for (u32 i = 0; i < count; i++) {
+		printf("time %" PRIu64 " %" PRIu64, (uint64_t)accounts[i].begin,
+		       (uint64_t)accounts[i].end);
+		for (u32 state = 0; state < TIME_STATES; state++)
+			printf(" %" PRIu64, (uint64_t)accounts[i].spent[state]);
+		printf(" %" PRId64 " %u %u\n", (int64_t)accounts[i].stolen, accounts[i].tid,
+		       accounts[i].tgid);
+	}
 }
 
 static void print_index(const char *what, u32 index, u8 reason)
@@ -90,6 +105,7 @@ static void print_definitions(const struct trace_reader *reader)
 	for (u32 i = 0; i < mapping_count; i++)
 		print_mapping(&mappings[i]);
 	print_cgroups_and_tasks(reader);
+	print_accounts(reader);
 	for (u32 i = 0; i < stack_count; i++)
 		print_stack(&stacks[i]);
 	for (u32 i = 0; i < symbol_count; i++)

@@ -8,7 +8,7 @@ MASK = 2**64 - 1
 
 
 REASONS = ("not_asked no_frames unreadable no_room gone refused changed no_state answer_lost answer_overwritten "
-           "unanswered interrupt").split()
+           "unanswered interrupt before").split()
 
 
 class Column:
@@ -113,7 +113,7 @@ class Recording:
         self.lines, self.symbols, self.events = [], [], []
         self.addresses_shown, self.sources = None, []
         self.cgroup_lines, self.task_lines, self.modules = [], [], []
-        self.stack_lines, self.ledger = [], []
+        self.stack_lines, self.ledger, self.time_lines = [], [], []
         self.index, self.resolution = [], {}  # by index in the file: of the stack given out, and what a placeholder is
         self.frames, self.order = [0], KeyOrder()
         self.order.keys = 1
@@ -153,6 +153,17 @@ class Recording:
             time, tid = numbers.varint(), numbers.varint()
             tgid = (tid + numbers.signed()) % 2**32
             self.task_lines.append(f"task {time} {tid} {tgid} {numbers.varint()} {text.string()}")
+
+    def times(self, records, columns, header):
+        numbers = columns[0]
+        assert self.version == 5
+        for _ in range(records):
+            begin, length = numbers.varint(), numbers.varint()
+            spent = [numbers.varint() for _ in range(numbers.varint())]
+            stolen, tid = numbers.signed(), numbers.varint()
+            tgid = (tid + numbers.signed()) % 2**32
+            assert sum(spent) == length
+            self.time_lines.append(f"time {begin} {begin + length} {' '.join(map(str, spent))} {stolen} {tid} {tgid}")
 
     def stacks(self, records, columns, header):
         ids, shapes, order, regions, offsets = columns
@@ -260,11 +271,11 @@ class Recording:
 
     def read(self, data):
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
                    4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,
-                   8: self.ledger_of_block, 10: self.resolutions, 11: self.cgroups}
+                   8: self.ledger_of_block, 10: self.resolutions, 11: self.cgroups, 12: self.times}
         at = 16
         sequence = 0
         while at < len(data):
@@ -290,5 +301,5 @@ class Recording:
 
     def text(self):
         self.events.sort(key=lambda event: event[:2])
-        return (self.lines + self.cgroup_lines + self.task_lines + self.stack_lines + self.symbols + self.ledger +
+        return (self.lines + self.cgroup_lines + self.task_lines + self.time_lines + self.stack_lines + self.symbols + self.ledger +
                 [self.event_line(e) for e in self.events])

@@ -116,6 +116,26 @@ static void make_cgroups(struct recording *recording)
 	}
 }
 
+/* Not random: with accounts or without, the rest is the same. */
+static void make_accounts(struct recording *recording)
+{
+	for (u32 i = 0; i < recording->shape.times; i++) {
+		struct thread_account *account = &recording->accounts[i];
+
+		*account = (struct thread_account){
+			.begin = 1000000 + i,
+			.end = 1000000 + i,
+			.stolen = (u64)(i % 2 ? -(s64)i : (s64)i),
+			.tid = i * 77,
+			.tgid = 77,
+		};
+		for (u32 state = 0; state < TIME_STATES; state++) {
+			account->spent[state] = i * state * 12345678901ULL;
+			account->end += account->spent[state];
+		}
+	}
+}
+
 static void make_tasks(struct recording *recording, struct random *random)
 {
 	for (u32 i = 0; i < recording->shape.tasks; i++) {
@@ -272,6 +292,7 @@ static void make_info(struct recording *recording)
 		.bits = 14,
 		.address_shown = 1,
 		.is_summary = recording->shape.is_summary,
+		.has_times = recording->shape.times != 0,
 		.hostname = "host",
 		.kernel = "6.18.0",
 		.machine = "x86_64",
@@ -295,6 +316,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	recording->cgroup_count = CGROUPS;
 	recording->stacks = allocate(shape->stacks, sizeof(*recording->stacks));
 	recording->tasks = allocate(shape->tasks, sizeof(*recording->tasks));
+	recording->accounts = allocate(shape->times, sizeof(*recording->accounts));
 	recording->symbols = allocate(shape->symbols, sizeof(*recording->symbols));
 	recording->events = allocate(shape->events, sizeof(*recording->events));
 	recording->cpu_ledgers = allocate(shape->cpus, sizeof(*recording->cpu_ledgers));
@@ -307,6 +329,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 		make_stack(recording, &random, i);
 	make_cgroups(recording);
 	make_tasks(recording, &random);
+	make_accounts(recording);
 	make_symbols(recording, &random);
 	make_events(recording, &random);
 	make_placeholders(recording, &random);
@@ -338,6 +361,7 @@ void recording_free(struct recording **recording)
 	free(old->cgroups);
 	free(old->stacks);
 	free(old->tasks);
+	free(old->accounts);
 	free(old->symbols);
 	free(old->events);
 	free(old->cpu_ledgers);
@@ -401,6 +425,8 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 		err = trace_writer_mapping(writer, &recording->mappings[i]);
 	if (!err)
 		err = write_tasks(recording, writer);
+	for (u32 i = 0; i < recording->shape.times && !err; i++)
+		err = trace_writer_time(writer, &recording->accounts[i]);
 	return err ? err : write_stacks(recording, writer);
 }
 

@@ -28,6 +28,7 @@ struct recording_shape {
 	u32 flush_every; /* events; 0 = never */
 	u32 placeholders;
 	bool is_summary; /* events stand for many: the others are as without it */
+	u32 times;	 /* accounts of threads' time */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX
@@ -58,6 +59,7 @@ struct recording {
 	struct recording_placeholder *placeholders;
 	u32 *placeholder_of; /* by event, whose user stack and leaf are as the resolution says */
 	u32 *file_index;     /* by stack, set while it is written */
+	struct thread_account *accounts;
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpu_ledgers;
 };

@@ -51,6 +51,7 @@ TEST(missing_stacks)
 		[REASON_ANSWER_LOST] = true,
 		[REASON_ANSWER_OVERWRITTEN] = true,
 		[REASON_UNANSWERED] = true,
+		[REASON_BEFORE] = true,
 	};
 
 	for (u32 reason = 0; reason < REASON_COUNT; reason++) {

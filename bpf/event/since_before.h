@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tasks that wait since before the recording. An iterator visits all tasks once, when the programs
+ * of events are attached. The filters are asked about a task that is not the current one, and its
+ * user stack is requested on its behalf: the request is made as the task itself would make it, with
+ * the registers with which the task has entered the kernel, and the kernel calls back in the task
+ * when the task returns to user mode. A task that stays asleep is unwound from outside at the end
+ * (bpf/deferral/unwind_blocked.h), like any other.
+ *
+ * The task may wake up meanwhile. A request is only made if the task has none, and the callback
+ * compares the registers: another entry into the kernel makes the stack REASON_CHANGED.
+ */
+#ifndef BPF_SINCE_BEFORE_H
+#define BPF_SINCE_BEFORE_H
+
+#include "deferral/deliver.h"
+#include "filter.h"
+#include "stack/stack_field.h"
+
+static __always_inline bool comm_of_matches(const struct task_struct *task)
+{
+	u8 comm[COMM_BYTES] = {};
+
+	bpf_probe_read_kernel_str(comm, sizeof(comm), task->comm);
+	return comm_globs_match(&config.comms, comm);
+}
+
+struct cgroup_walk {
+	const struct cgroup *cgroup;
+	u32 found;
+};
+
+static long cgroup_matches_or_parent(u32 level, struct cgroup_walk *walk)
+{
+	u32 offset = bpf_core_field_offset(struct cgroup, self);
+	const void *parent;
+
+	if (!walk->cgroup)
+		return 1;
+	walk->found = BPF_CORE_READ(walk->cgroup, kn, id) == config.cgroup;
+	parent = BPF_CORE_READ(walk->cgroup, self.parent);
+	walk->cgroup = parent ? parent - offset : NULL;
+	return walk->found;
+}
+
+static __always_inline bool cgroup_of_matches(const struct task_struct *task)
+{
+	struct cgroup_walk walk = {};
+
+	if (!bpf_core_field_exists(task->cgroups))
+		return false;
+	walk.cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	bpf_loop(CGROUP_LEVELS_MAX, cgroup_matches_or_parent, &walk, 0);
+	return walk.found;
+}
+
+/* As event_wanted(), of any task. */
+static __always_inline bool task_wanted(const struct task_struct *task)
+{
+	u32 tid = typed_tid_of(task), tgid = typed_tgid_of(task);
+
+	if (tgid && (tgid == own_tgid || own_process(tgid)))
+		return false;
+	if (!is_followed(tid))
+		return false;
+	if (config.by_comm && !comm_of_matches(task))
+		return false;
+	return !config.cgroup || cgroup_of_matches(task);
+}
+
+/* A task's request for itself, if it is of the entry into the kernel in which the task still is. */
+static __always_inline u64 stack_requested(const struct deferral *deferral,
+					   const struct kernel_entry *entry)
+{
+	u64 word = atomic_load_relaxed(&deferral->word);
+
+	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING && same_kernel_entry(&deferral->entry, entry))
+		return STACK_FIELD_WORD(DEFERRAL_COOKIE(word), STATE_COOKIE);
+	return STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
+}
+
+static __always_inline u64 stack_request_new(struct task_struct *task, u32 tid,
+					     struct deferral *asked)
+{
+	u32 cookie = cookie_new();
+	struct deferral_work *work;
+	int error;
+
+	asked->word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
+	if (!cookie || bpf_map_update_elem(&deferrals, &tid, asked, BPF_NOEXIST))
+		return STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
+	work = work_of(tid, 0);
+	error = work ? task_work_schedule_in(task, &work->work, &works, on_task_resume) : -ENOMEM;
+	if (error && error != -EBUSY)
+		bpf_map_delete_elem(&deferrals, &tid);
+	return error && error != -EBUSY ? STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE)
+					: STACK_FIELD_WORD(cookie, STATE_COOKIE);
+}
+
+/* The user stack of a task that waits, as a STACK_FIELD_WORD(). */
+static __always_inline u64 stack_request_for(struct task_struct *task)
+{
+	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
+	struct deferral asked = {.kernel_tid = task->pid}, *own;
+	u32 tid = typed_tid_of(task);
+
+	if (!config.user_stacks)
+		return STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE);
+	if (!task->mm)
+		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
+	if (config.user_unwind != USER_UNWIND_AUTO || config.deferral != DEFERRAL_TASK_WORK ||
+	    task->flags & PF_EXITING)
+		return STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
+	asked.entry =
+		(struct kernel_entry){.ip = regs->ip, .sp = regs->sp, .orig_ax = regs->orig_ax};
+	own = bpf_map_lookup_elem(&deferrals, &tid);
+	return own ? stack_requested(own, &asked.entry) : stack_request_new(task, tid, &asked);
+}
+
+/* The number of times that a task has left a CPU: if it is what it was, the task has not run. */
+static __always_inline u64 switches_of(const struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+/* Waits of this recording that began before it. */
+u64 waits_before;
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * --time: the account of each thread's time, and an event for each wait.
+ *
+ *             sched_switch           sched_wakeup            sched_switch
+ *   RUNNING -----------------> blocked ----------> RUNNABLE ---------------> RUNNING
+ *      |                                              ^
+ *      `---------------- preempted -------------------'  <--- sched_wakeup_new
+ *
+ * All these tracepoints are called under the lock of the thread's run queue, so they change the
+ * account of a thread one after the other. (sched_waking comes before that lock is taken: it may
+ * pass the switch of a thread that is about to sleep.) Each moves the account on to `now`, so the
+ * states add up to the thread's life whatever they are called.
+ *
+ * Accounts have the address of the task_struct as their key. Ids do not tell a thread from the next
+ * one: a thread's id is free before the thread leaves its CPU for the last time, and at an execve
+ * the thread takes the id of its process. The account of the former id ends there then, and another
+ * one begins.
+ *
+ * The accounts begin together, at time_begin, when all programs are attached. The first change of a
+ * thread says in which state the thread has been since then; threads without a change, and the
+ * kinds of sleep, are told by the iterator on_time_start(). At time_end nothing changes any more:
+ * an iterator records the waits that go on, and user space takes the accounts.
+ *
+ * Both waits of a thread that was blocked and then runnable have the same stacks, and are recorded
+ * when it runs: as it does not run in between, its kernel stack is what it was.
+ */
+#ifndef BPF_THREAD_TIME_H
+#define BPF_THREAD_TIME_H
+
+#include "off_cpu.h"
+#include "since_before.h"
+#include "thread_time.h"
+
+#define TASK_STOPPED_ALL (4U | 8U | 0x40U | 0x8000U) /* stopped, traced, parked, frozen */
+#define TASK_DEAD 0x80U
+#define TASK_NOLOAD 0x400U
+
+HASH_MAP(thread_times, TASKS_MAX, u64, struct thread_time); /* by struct task_struct * */
+
+/* Accounts of threads that have ended: struct thread_account. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ended_times SEC(".maps");
+
+u64 time_begin;	 /* ns; 0: not yet */
+u64 time_end;	 /* ns; 0: not yet */
+u64 time_seeded; /* each thread that is there has an account, or is not wanted */
+struct time_rest time_rest;
+
+static __always_inline bool time_goes_on(u64 now)
+{
+	u64 begin = atomic_load_relaxed(&time_begin), end = atomic_load_relaxed(&time_end);
+
+	return begin && now >= begin && (!end || now < end);
+}
+
+/* The state of a task by its __state, unless that is 0. A kernel thread that idles is no load. */
+static __always_inline u32 blocked_state_of(u32 state)
+{
+	if (state & TASK_STOPPED_ALL)
+		return TIME_STOPPED;
+	return state & (TASK_INTERRUPTIBLE | TASK_NOLOAD) ? TIME_INTERRUPTIBLE
+							  : TIME_UNINTERRUPTIBLE;
+}
+
+/* The state of a task that leaves its CPU. Up to 6.14, prev_state is also not 0 if a signal keeps
+ * the task from sleeping. */
+static __always_inline u32 state_after_run(const struct task_struct *task, bool preempted,
+					   u32 state)
+{
+	return preempted || !state || !task->__state ? TIME_RUNNABLE : blocked_state_of(state);
+}
+
+static __always_inline void time_spend(struct thread_time *time, u64 now)
+{
+	u32 state = time->state;
+
+	if (now <= time->from.since || state >= TIME_STATES)
+		return;
+	time->account.spent[state] += now - time->from.since;
+	time->from.since = now;
+}
+
+/* Its user stack is not known (enum stack_reason). A function of its own for its stack. */
+static __noinline struct thread_time *time_open(struct task_struct *task, u64 begin, u32 state,
+						u32 reason)
+{
+	u64 key = (u64)task;
+	struct thread_time time = {
+		.account = {.begin = begin, .tid = typed_tid_of(task), .tgid = typed_tgid_of(task)},
+		.from = {.since = begin, .user = STACK_FIELD_WORD(reason, STATE_NONE)},
+		.state = state,
+		.switches = switches_of(task),
+		.waits = task->nvcsw,
+		.ran = state == TIME_RUNNING ? 0 : task->se.sum_exec_runtime,
+	};
+
+	if (bpf_map_update_elem(&thread_times, &key, &time, BPF_NOEXIST))
+		atomic_add_relaxed(&time_rest.untimed, 1);
+	return bpf_map_lookup_elem(&thread_times, &key);
+}
+
+static __always_inline void time_add_to_rest(const struct thread_account *account, u64 end)
+{
+	u32 i;
+
+	atomic_add_relaxed(&time_rest.threads, 1);
+	atomic_add_relaxed(&time_rest.life, end - account->begin);
+#pragma clang loop unroll(full)
+	for (i = 0; i < TIME_STATES; i++)
+		atomic_add_relaxed(&time_rest.spent[i], account->spent[i]);
+}
+
+/* The account ends where time_spend() has brought it. A function of its own for its stack. */
+static __noinline void time_close(const struct thread_time *time)
+{
+	struct thread_account *account =
+		bpf_ringbuf_reserve(&ended_times, sizeof(struct thread_account), 0);
+
+	if (!account) {
+		time_add_to_rest(&time->account, time->from.since);
+		return;
+	}
+	*account = time->account;
+	account->end = time->from.since;
+	bpf_ringbuf_submit(account, BPF_RB_NO_WAKEUP);
+}
+
+/* The thread that runs has taken another id. One that is dying has given its id to the thread that
+ * called execve. */
+static __always_inline void time_split(const struct task_struct *task, struct thread_time *time,
+				       u64 now)
+{
+	u32 tid = typed_tid_of(task), i;
+
+	if (!tid || tid == time->account.tid || task->flags & PF_EXITING)
+		return;
+	time_spend(time, time->exec && time->exec < now ? time->exec : now);
+	time_close(time);
+	time->account.begin = time->from.since;
+	time->account.stolen = 0;
+	time->account.tid = tid;
+	time->account.tgid = typed_tgid_of(task);
+#pragma clang loop unroll(full)
+	for (i = 0; i < TIME_STATES; i++)
+		time->account.spent[i] = 0;
+}
+
+/* What the kernel has not counted as the thread's own while it ran. */
+static __always_inline void time_note_stolen(const struct task_struct *task,
+					     struct thread_time *time, u64 now)
+{
+	if (time->ran)
+		time->account.stolen +=
+			now - time->from.since - (task->se.sum_exec_runtime - time->ran);
+}
+
+static __always_inline u64 time_user_stack(const struct task_struct *task, u32 cpu, u64 *generation,
+					   bool *wanted)
+{
+	u64 user = STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
+	struct scratch *scratch;
+
+	if (!config.user_stacks)
+		return STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE);
+	if (!task->mm || (in_pid_namespace() && !current_tid()))
+		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
+	scratch = scratch_claim(cpu);
+	if (!scratch)
+		return user;
+	user = off_cpu_user(scratch, cpu, generation);
+	*wanted = callback_wanted(scratch);
+	scratch_release(scratch);
+	return user;
+}
+
+static __always_inline u32 time_kind_of(u32 state)
+{
+	if (state == TIME_RUNNABLE)
+		return config.time_kinds[TIME_RUNNABLE];
+	if (state == TIME_INTERRUPTIBLE)
+		return config.time_kinds[TIME_INTERRUPTIBLE];
+	return config
+		.time_kinds[state == TIME_UNINTERRUPTIBLE ? TIME_UNINTERRUPTIBLE : TIME_STOPPED];
+}
+
+/* The place of a wait in the ring; 0: there is none, or waits of this state are not recorded. */
+static __always_inline u64 time_wait_begin(u32 state, struct ring_header *ring,
+					   struct scratch *scratch)
+{
+	return time_kind_of(state) == TIME_KIND_NONE ? 0 : event_begin(ring, scratch);
+}
+
+static __always_inline void time_wait_write(u64 position, u32 tid, u32 state, u64 begin, u64 end,
+					    struct ring_header *ring, struct stack_field kernel,
+					    struct stack_field user)
+{
+	struct event_slot *slot = position ? (void *)ring_slot(ring, position) : NULL;
+
+	if (!slot)
+		return;
+	if (end < begin)
+		end = begin;
+	slot->tid = tid;
+	slot->stamp = STAMP_OF(end, time_kind_of(state), EVENT_FLAGS(kernel.state, user.state));
+	slot->kernel = kernel.value;
+	slot->user = user.value;
+	if (config.leaf)
+		slot->extra[0] = 0;
+	slot->extra[config.leaf] = end - begin;
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+/* The task has not run since its account changed. */
+static __always_inline bool time_still_waits(const struct task_struct *task,
+					     const struct thread_time *time)
+{
+	return !task->on_cpu && switches_of(task) == time->switches;
+}
+
+/* The slots first, then the stack, which may need slots behind them. */
+static __always_inline void time_record_in(struct task_struct *task, const struct thread_time *time,
+					   struct ring_header *ring, struct scratch *scratch,
+					   u32 cpu, u64 now, bool has_stack)
+{
+	struct stack_field kernel = no_stack(REASON_CHANGED), user;
+	u64 blocked_at = 0, at;
+
+	if (time->blocked_since)
+		blocked_at = time_wait_begin(time->blocked_state, ring, scratch);
+	at = time_wait_begin(time->state, ring, scratch);
+	if (!blocked_at && !at)
+		return;
+	if (has_stack)
+		kernel = off_cpu_kernel(task, scratch, cpu);
+	user = off_cpu_field(&time->from);
+	time_wait_write(blocked_at, time->account.tid, time->blocked_state, time->blocked_since,
+			time->from.since, ring, kernel, user);
+	time_wait_write(at, time->account.tid, time->state, time->from.since, now, ring, kernel,
+			user);
+}
+
+/* The waits of a thread that end at `now`. */
+static __noinline void time_record(struct task_struct *task, const struct thread_time *time,
+				   u32 cpu, u64 now, bool has_stack)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct scratch *scratch = ring ? scratch_claim(cpu) : NULL;
+
+	if ((time->blocked_since ?: time->from.since) == time_begin)
+		atomic_add_relaxed(&waits_before, 1);
+	if (!scratch) {
+		scratch_refuse(cpu);
+		if (time->blocked_since)
+			scratch_refuse(cpu);
+		return;
+	}
+	time_record_in(task, time, ring, scratch, cpu, now, has_stack);
+	scratch_release(scratch);
+}
+
+/*
+ * A kernel may keep programs away from switches, as from those of a virtual machine's agent: they
+ * are neither called nor counted as skipped. The thread's own counters say what has happened: how
+ * long it has run since the account changed, and whether it left its CPU to wait or was preempted.
+ */
+static __always_inline u64 time_ran_unseen(const struct task_struct *task,
+					   const struct thread_time *time, u64 now)
+{
+	u64 ran = task->se.sum_exec_runtime - time->ran, past = now - time->from.since;
+
+	return !time->ran ? 0 : ran < past ? ran : past;
+}
+
+/* The thread leaves its CPU, and has not been seen to begin to run: it has at the end. */
+static __always_inline void time_repair_waiting(struct task_struct *task, struct thread_time *time,
+						u32 cpu, u64 now)
+{
+	u64 began = now - time_ran_unseen(task, time, now);
+
+	time_record(task, time, cpu, began, false);
+	time_spend(time, began);
+	time->state = TIME_RUNNING;
+	time->blocked_since = 0;
+	time->ran = 0;
+	atomic_add_relaxed(&time_rest.unseen, 1);
+}
+
+/* The thread does not run, and has not been seen to leave its CPU: it has run at the beginning. */
+static __always_inline void time_repair_running(const struct task_struct *task,
+						struct thread_time *time, u64 now)
+{
+	time_spend(time, time->from.since + time_ran_unseen(task, time, now));
+	time->state = task->nvcsw != time->waits ? TIME_INTERRUPTIBLE : TIME_RUNNABLE;
+	time->from.user = STACK_FIELD_WORD(REASON_CHANGED, STATE_NONE);
+	time->switches = switches_of(task);
+	atomic_add_relaxed(&time_rest.unseen, 1);
+}
+
+/* Of a thread that runs and has no account: it was there at the beginning, or has been wanted only
+ * since then. */
+static __always_inline struct thread_time *time_open_running(struct task_struct *task, u64 now)
+{
+	if (!task_wanted(task))
+		return NULL;
+	return time_open(task, atomic_load_relaxed(&time_seeded) ? now : time_begin, TIME_RUNNING,
+			 REASON_BEFORE);
+}
+
+/* Names and cgroups change. */
+static __always_inline bool time_still_wanted(const struct task_struct *task)
+{
+	return (!config.by_comm && !config.cgroup) || task_wanted(task);
+}
+
+/* The current task leaves its CPU. Whether it wants a callback (callback_go()). */
+static __always_inline bool time_stop_running(struct task_struct *task, bool preempted, u32 state,
+					      u32 cpu, u64 now)
+{
+	u64 key = (u64)task;
+	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
+	bool wanted = false;
+
+	if (!task->pid)
+		return false;
+	if (!time)
+		time = time_open_running(task, now);
+	if (!time)
+		return false;
+	if (time->state != TIME_RUNNING)
+		time_repair_waiting(task, time, cpu, now);
+	time_note_stolen(task, time, now);
+	time_split(task, time, now);
+	time_spend(time, now);
+	time->exec = 0;
+	if ((!preempted && state & TASK_DEAD) || !time_still_wanted(task)) {
+		time_close(time);
+		bpf_map_delete_elem(&thread_times, &key);
+		return false;
+	}
+	time->state = state_after_run(task, preempted, state);
+	time->switches = switches_of(task);
+	time->waits = task->nvcsw;
+	time->ran = task->se.sum_exec_runtime;
+	time->from.user = time_user_stack(task, cpu, &time->from.generation, &wanted);
+	return wanted;
+}
+
+/* Of a thread that was there at the beginning and whose first change this is. */
+static __always_inline struct thread_time *time_open_waiting(struct task_struct *task, u32 state)
+{
+	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_wanted(task))
+		return NULL;
+	return time_open(task, time_begin, state, REASON_BEFORE);
+}
+
+static __always_inline bool is_blocked_state(u32 state)
+{
+	return state > TIME_RUNNABLE;
+}
+
+/* A thread is put into a run queue. */
+static __always_inline void time_make_runnable(struct task_struct *task, u64 now)
+{
+	u64 key = (u64)task;
+	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
+
+	if (!time)
+		time = time_open_waiting(task, TIME_INTERRUPTIBLE);
+	if (!time || !is_blocked_state(time->state))
+		return;
+	time->blocked_since = time->from.since;
+	time->blocked_state = time->state;
+	time_spend(time, now);
+	time->state = TIME_RUNNABLE;
+}
+
+/* The task is about to run. */
+static __always_inline void time_start_running(struct task_struct *task, u32 cpu, u64 now)
+{
+	u64 key = (u64)task;
+	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
+
+	if (!time)
+		time = time_open_waiting(task, TIME_RUNNABLE);
+	if (!time)
+		return;
+	if (time->state == TIME_RUNNING)
+		time_repair_running(task, time, now);
+	time_record(task, time, cpu, now, true);
+	time_spend(time, now);
+	time->state = TIME_RUNNING;
+	time->blocked_since = 0;
+	time->waits = task->nvcsw;
+	time->ran = task->se.sum_exec_runtime;
+}
+
+/* The current task is another program. It may lose its CPU at any time here, so the account is not
+ * changed; time_stop_running() does. */
+static __always_inline void time_exec(struct task_struct *task, u64 now)
+{
+	u64 key = (u64)task;
+	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
+
+	if (time)
+		atomic_store_relaxed(&time->exec, now);
+	else if (task_wanted(task))
+		time_open(task, now, TIME_RUNNING, REASON_BEFORE);
+}
+
+/* Of each task when recording begins: its state until now. */
+static __always_inline void time_seed(struct task_struct *task)
+{
+	u64 key = (u64)task;
+	struct thread_time time = {
+		.account = {.begin = time_begin,
+			    .tid = typed_tid_of(task),
+			    .tgid = typed_tgid_of(task)},
+		.from = {.since = time_begin, .user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE)},
+		.state = TIME_RUNNING,
+		.switches = switches_of(task),
+		.waits = task->nvcsw,
+	};
+	u32 state = task->__state;
+
+	if (!task_wanted(task) || state & TASK_DEAD || bpf_map_lookup_elem(&thread_times, &key))
+		return;
+	if (!task->on_cpu) {
+		time.state = state ? blocked_state_of(state) : TIME_RUNNABLE;
+		time.ran = task->se.sum_exec_runtime;
+		time.from.user = stack_request_for(task);
+	}
+	if (bpf_map_update_elem(&thread_times, &key, &time, BPF_NOEXIST))
+		return;
+	if (task->__state & TASK_DEAD)
+		bpf_map_delete_elem(&thread_times, &key);
+}
+
+/* Of each task when recording ends, at time_end: what it waits for. */
+static __always_inline void time_record_unfinished(struct task_struct *task)
+{
+	u64 key = (u64)task, now = time_end;
+	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
+
+	if (time && time->state == TIME_RUNNING && !task->on_cpu &&
+	    switches_of(task) != time->switches)
+		time_repair_running(task, time, now);
+	if (!time || time->state == TIME_RUNNING)
+		return;
+	time_record(task, time, bpf_get_smp_processor_id(), now, time_still_waits(task, time));
+	time->is_recorded = 1;
+	unfinished_waits++;
+}
+
+#endif

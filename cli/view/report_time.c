@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where the time of each thread went (report --time): in a state of the kernel's, and as its share
+ * of the thread's life. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "csv.h"
+#include "format/json_text.h"
+#include "format/printable.h"
+#include "format/value_text.h"
+#include "report.h"
+#include "terminal/message.h"
+
+static const char *const state_names[] = {
+#define X(id, name, meaning) name,
+	TIME_STATE_LIST(X)
+#undef X
+};
+
+static const struct {
+	const char *word, *title;
+} keys[] = {
+	[TIME_BY_THREAD] = {"tid", "   tid  comm"},
+	[TIME_BY_PROCESS] = {"pid", "   pid  comm"},
+	[TIME_BY_COMM] = {"comm", "comm"},
+	[TIME_BY_CGROUP] = {"cgroup", "cgroup"},
+};
+
+int report_time_key(const char *text, enum time_key *key)
+{
+	*key = TIME_BY_THREAD;
+	for (size_t i = 0; text && i < sizeof(keys) / sizeof(*keys); i++) {
+		if (strcmp(text, keys[i].word))
+			continue;
+		*key = (enum time_key)i;
+		return 0;
+	}
+	if (!text)
+		return 0;
+	message("--time --sort %s: its rows are by tid, pid, comm or cgroup", text);
+	return -EINVAL;
+}
+
+static const char *ns_text(u64 ns)
+{
+	static char text[VALUE_TEXT_ROOM];
+
+	value_text(ns, "ns", text);
+	return text;
+}
+
+static double share_of(u64 part, u64 life)
+{
+	return life ? 100.0 * (double)part / (double)life : 0;
+}
+
+void report_print_time_ledger(const struct time_table *table, const char *prefix)
+{
+	const struct time_row *all = &table->all;
+
+	printf("%s%" PRIu64 " threads, %s of life", prefix, all->threads, ns_text(all->life));
+	printf(" = %s running", ns_text(all->spent[TIME_RUNNING]));
+	printf(" + %s runnable", ns_text(all->spent[TIME_RUNNABLE]));
+	printf(" + %s blocked, difference %" PRId64 " ns\n", ns_text(time_row_blocked(all)),
+	       table->difference);
+}
+
+static void print_share(u64 part, u64 life)
+{
+	printf("  %8s %5.1f%%", ns_text(part), share_of(part, life));
+}
+
+/* Columns of states that are rare are there if they have any time. */
+static void print_numbers(const struct time_table *table, const struct time_row *row)
+{
+	printf("%9s", ns_text(row->life));
+	print_share(row->spent[TIME_RUNNING], row->life);
+	print_share(row->spent[TIME_RUNNABLE], row->life);
+	print_share(time_row_blocked(row), row->life);
+	if (table->all.spent[TIME_UNINTERRUPTIBLE])
+		printf("  %15s", ns_text(row->spent[TIME_UNINTERRUPTIBLE]));
+	if (table->all.spent[TIME_STOPPED])
+		printf("  %8s", ns_text(row->spent[TIME_STOPPED]));
+	if (table->all.stolen)
+		printf("  %8s", ns_text(row->stolen));
+	printf("  ");
+}
+
+static void print_name(const struct time_row *row, enum time_key key)
+{
+	if (key == TIME_BY_THREAD)
+		printf("%6u  ", row->tid);
+	if (key == TIME_BY_PROCESS)
+		printf("%6u  ", row->tgid);
+	printable_put(key == TIME_BY_CGROUP ? row->cgroup : row->comm, stdout);
+	putchar('\n');
+}
+
+static void print_heading(const struct time_table *table, enum time_key key)
+{
+	printf("#    life          running         runnable          blocked");
+	if (table->all.spent[TIME_UNINTERRUPTIBLE])
+		printf("  uninterruptible");
+	if (table->all.spent[TIME_STOPPED])
+		printf("   stopped");
+	if (table->all.stolen)
+		printf("    stolen");
+	printf("  %s\n", keys[key].title);
+}
+
+static bool is_shown(const struct report *report, const struct time_table *table,
+		     const struct time_row *row)
+{
+	return share_of(row->life, table->all.life) >= report->least;
+}
+
+int report_time_plain(const struct report *report, const struct time_table *table,
+		      enum time_key key)
+{
+	u64 shown = 0;
+
+	putchar('\n');
+	print_heading(table, key);
+	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
+		if (!is_shown(report, table, &table->rows[i]))
+			continue;
+		print_numbers(table, &table->rows[i]);
+		print_name(&table->rows[i], key);
+		shown++;
+	}
+	print_numbers(table, &table->all);
+	printf("%sall %" PRIu64 " threads\n",
+	       key == TIME_BY_THREAD || key == TIME_BY_PROCESS ? "        " : "",
+	       table->all.threads);
+	if (shown == report->limit && shown < table->count)
+		printf("# %" PRIu64 " of %u rows shown, --top 0 shows all\n", shown, table->count);
+	return 0;
+}
+
+int report_time_csv(const struct report *report, const struct time_table *table, enum time_key key)
+{
+	u64 shown = 0;
+
+	printf("%s,threads,life", key == TIME_BY_THREAD	   ? "tid,pid,comm"
+				  : key == TIME_BY_PROCESS ? "pid,comm"
+							   : keys[key].word);
+	for (u32 state = 0; state < TIME_STATES; state++)
+		printf(",%s", state_names[state]);
+	printf(",stolen\n");
+	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
+		const struct time_row *row = &table->rows[i];
+
+		if (!is_shown(report, table, row))
+			continue;
+		shown++;
+		if (key == TIME_BY_THREAD)
+			printf("%u,%u", row->tid, row->tgid);
+		if (key == TIME_BY_PROCESS)
+			printf("%u", row->tgid);
+		csv_put(key == TIME_BY_THREAD || key == TIME_BY_PROCESS ? "," : "",
+			key == TIME_BY_CGROUP ? row->cgroup : row->comm, stdout);
+		printf(",%" PRIu64 ",%" PRIu64, row->threads, row->life);
+		for (u32 state = 0; state < TIME_STATES; state++)
+			printf(",%" PRIu64, row->spent[state]);
+		printf(",%" PRIu64 "\n", row->stolen);
+	}
+	return 0;
+}
+
+static json_t *sums_object(const struct time_row *row)
+{
+	json_t *object = json_pack("{s:I, s:I, s:I}", "threads", (json_int_t)row->threads, "life",
+				   (json_int_t)row->life, "stolen", (json_int_t)row->stolen);
+	int failed = !object;
+
+	for (u32 state = 0; state < TIME_STATES && !failed; state++)
+		failed = json_object_set_new(object, state_names[state],
+					     json_integer((json_int_t)row->spent[state]));
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *row_object(const struct time_row *row, enum time_key key)
+{
+	json_t *object = sums_object(row);
+	int failed = !object;
+
+	if (!failed && key == TIME_BY_THREAD)
+		failed = json_object_set_new(object, "tid", json_integer(row->tid));
+	if (!failed && (key == TIME_BY_THREAD || key == TIME_BY_PROCESS))
+		failed = json_object_set_new(object, "pid", json_integer(row->tgid));
+	if (!failed && key == TIME_BY_CGROUP)
+		failed = json_object_set_new(object, "cgroup", json_text(row->cgroup));
+	else if (!failed)
+		failed = json_object_set_new(object, "comm", json_text(row->comm));
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+int report_time_json(const struct report *report, const struct time_table *table, enum time_key key)
+{
+	json_t *rows = json_array(), *all = sums_object(&table->all);
+	int failed =
+		!all || json_object_set_new(all, "difference", json_integer(table->difference));
+
+	for (u32 i = 0; i < table->count && !failed && json_array_size(rows) < report->limit; i++)
+		if (is_shown(report, table, &table->rows[i]))
+			failed = json_array_append_new(rows, row_object(&table->rows[i], key));
+	if (failed) {
+		json_decref(rows);
+		json_decref(all);
+		return -ENOMEM;
+	}
+	return report_put_json(report, json_pack("{s:o, s:o}", "time", all, "rows", rows));
+}

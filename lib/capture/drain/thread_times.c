@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An account that is open ends at time_end, or where a program has brought it by then: one that had
+ * read the clock when the end was set may be some ns behind it.
+ */
+#include "capture/drain/thread_times.h"
+
+#include <errno.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/skeleton.h"
+#include "error.h"
+#include "ring_writer.h"
+
+static int write_account(struct recording *recording, const struct thread_account *account)
+{
+	int result =
+		account->tid ? task_log_need(recording->tasks, recording->writer, account->tid) : 0;
+
+	return result ?: trace_writer_time(recording->writer, account);
+}
+
+static int take_ended(void *arg, void *data, size_t bytes)
+{
+	struct recording *recording = arg;
+	const struct thread_account *account = data;
+	int result = bytes < sizeof(*account) ? 0 : write_account(recording, account);
+
+	recording->times_result = first_error(recording->times_result, result);
+	return 0;
+}
+
+int thread_times_create(struct recording *recording)
+{
+	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.ended_times);
+
+	recording->times = ring_buffer__new(fd, take_ended, recording, NULL);
+	return recording->times ? 0 : -errno;
+}
+
+void thread_times_free(struct recording *recording)
+{
+	ring_buffer__free(recording->times);
+	recording->times = NULL;
+}
+
+int thread_times_take(struct recording *recording)
+{
+	int taken;
+
+	recording->times_result = 0;
+	taken = ring_buffer__consume(recording->times);
+	return first_error(recording->times_result, taken < 0 ? taken : 0);
+}
+
+/* As bpf/event/thread_time.h does, without a kernel stack. */
+static void record_as_program(struct loaded *loaded, const struct thread_time *time, u32 state,
+			      u64 begin, u64 end)
+{
+	const struct capture_config *config = &loaded->plan.config;
+	struct scratch_counters *counters =
+		&((struct scratch *)loaded_scratch(loaded, 0))->counters;
+	struct ring_view ring = loaded_ring(loaded, 0);
+	u32 kind = config->time_kinds[state], user_state = BLOCKED_STATE(time->from.user);
+	struct event_slot *slot;
+	u64 position;
+
+	if (kind == TIME_KIND_NONE)
+		return;
+	counters->produced++;
+	position = ring_take(ring.header, config->ring_slots, 1);
+	if (!position) {
+		counters->lost[LOST_RING_FULL]++;
+		return;
+	}
+	slot = (struct event_slot *)ring_slot(&ring, position);
+	slot->tid = time->account.tid;
+	slot->stamp = STAMP_OF(end, kind, EVENT_FLAGS(STATE_NONE, user_state));
+	slot->kernel = REASON_UNREADABLE;
+	slot->user = BLOCKED_FIELD(time->from.user);
+	if (config->leaf)
+		slot->extra[0] = 0;
+	slot->extra[config->leaf] = end - begin;
+	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
+}
+
+/* The programs are detached, so each thread is met once. */
+#define for_each_time(map_fd, key, before)                                                         \
+	for (; !bpf_map_get_next_key(map_fd, before, &(key)); before = &(key))
+
+void thread_times_record_unseen(struct loaded *loaded)
+{
+	struct capture_bpf *programs = loaded_programs(loaded);
+	int map_fd = bpf_map__fd(programs->maps.thread_times);
+	u64 end = programs->bss->time_end, key, *before = NULL;
+
+	if (!end)
+		return;
+	for_each_time(map_fd, key, before)
+	{
+		struct thread_time time;
+		u64 since;
+
+		if (bpf_map_lookup_elem(map_fd, &key, &time) || time.is_recorded ||
+		    time.state == TIME_RUNNING || time.state >= TIME_STATES)
+			continue;
+		since = time.from.since;
+		if (time.blocked_since && time.blocked_state < TIME_STATES)
+			record_as_program(loaded, &time, time.blocked_state, time.blocked_since,
+					  since);
+		record_as_program(loaded, &time, time.state, since, since < end ? end : since);
+		programs->bss->unfinished_waits++;
+	}
+}
+
+static int take_open(struct recording *recording, int map_fd, u64 end)
+{
+	u64 key, *before = NULL;
+	int result = 0;
+
+	for_each_time(map_fd, key, before)
+	{
+		struct thread_time time;
+
+		if (bpf_map_lookup_elem(map_fd, &key, &time) || time.state >= TIME_STATES)
+			continue;
+		if (time.from.since < end) {
+			time.account.spent[time.state] += end - time.from.since;
+			time.from.since = end;
+		}
+		time.account.end = time.from.since;
+		result = first_error(result, write_account(recording, &time.account));
+	}
+	return result;
+}
+
+static int take_rest(struct recording *recording, const struct time_rest *rest, u64 begin)
+{
+	struct thread_account account = {.begin = begin, .end = begin + rest->life};
+
+	for (u32 state = 0; state < TIME_STATES; state++)
+		account.spent[state] = rest->spent[state];
+	return rest->threads ? write_account(recording, &account) : 0;
+}
+
+int thread_times_finish(struct recording *recording)
+{
+	struct capture_bpf *programs = loaded_programs(recording->loaded);
+	int result = thread_times_take(recording);
+
+	if (!programs->bss->time_end)
+		return result;
+	result = first_error(result, take_open(recording, bpf_map__fd(programs->maps.thread_times),
+					       programs->bss->time_end));
+	return first_error(result, take_rest(recording, (void *)&programs->bss->time_rest,
+					     programs->bss->time_begin));
+}
