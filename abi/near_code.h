@@ -31,6 +31,8 @@ struct near_code {
 	u32 instructions;
 	u32 has_end;
 	u32 after_branch; /* 1: the instruction before was a conditional jump */
+	u32 length;	  /* of the instruction, without its prefix; 0: it is not understood */
+	s32 words;	  /* on the stack, where only an interrupted frame can be; -1: other code */
 };
 
 #endif

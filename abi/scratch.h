@@ -73,7 +73,9 @@ struct vma_search {
 	u32 tgid;	 /* process that owns the address space */
 	u32 wants_entry; /* 1: `entry` must belong to each result, so `recent` is not used */
 	u32 recent_next;
-	u32 wants_data;			      /* 1: mappings of data count, not only code */
+	u32 wants_data;	  /* 1: mappings of data count, not only code */
+	u32 recent_found; /* index in `recent` */
+	u32 reserved;
 	struct known_vma recent[RECENT_VMAS]; /* last results, overwritten in turn */
 	u64 walks;			      /* searches in the kernel's tree */
 	struct vma_entry entry;

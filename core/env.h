@@ -73,14 +73,6 @@
  */
 #define core_reload(member) env_volatile(&(member))
 
-/*
- * 1 if a < b, else 0; a and b are below 2^63. There is no branch, so the verifier follows one path.
- */
-ABI_INLINE u64 is_below(u64 a, u64 b)
-{
-	return (a - b) >> 63;
-}
-
 #ifdef __bpf__
 
 #include <linux/types.h>
@@ -241,5 +233,15 @@ static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *ar
 }
 
 #endif
+
+/* 1 if a < b, else 0; a and b are below 2^63. Without a branch the verifier follows one path. A
+ * compiler that knows more of a and b would make one. */
+ABI_INLINE u64 is_below(u64 a, u64 b)
+{
+	u64 difference = a - b;
+
+	core_one_register(difference);
+	return difference >> 63;
+}
 
 #endif

@@ -38,14 +38,29 @@ CORE_PART u32 inline_stack_units(const struct stack *stack)
 	return 1 + (stack->flags & STACK_NARROW ? stack->depth : 2 * stack->depth);
 }
 
-/* Unit i of the payload: struct inline_stack is struct stack without its word count. */
-CORE_PART u32 inline_stack_unit(const struct stack *stack, u32 i)
-{
-	u32 half = i - 1;
+/* The payload of a run is a struct inline_stack: struct stack without its word count. The count
+ * lies where the payload's first unit belongs, which is inline_stack_head(). */
+#define INLINE_STACK_BYTES_MAX (sizeof(struct stack) - sizeof(u32))
 
-	if (!i)
-		return stack->depth | (u32)stack->flags << 16;
-	return stack->word[(half / 2) & (STACK_WORDS_MAX - 1)] >> (half & 1 ? 32 : 0);
+CORE_PART const u8 *inline_stack_payload(const struct stack *stack)
+{
+	return (const u8 *)&stack->words;
+}
+
+CORE_PART u32 inline_stack_head(const struct stack *stack)
+{
+	return stack->depth | (u32)stack->flags << 16;
+}
+
+/* The bytes of the payload that a slot holds from `offset` on, of `room`. */
+CORE_PART u32 inline_stack_part(u32 offset, u32 room)
+{
+	u32 left = INLINE_STACK_BYTES_MAX - offset;
+
+	core_one_register(left);
+	if (left > INLINE_STACK_BYTES_MAX)
+		return 0;
+	return left < room ? left : room;
 }
 
 /*

@@ -23,6 +23,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "env.h"
 #include "kernel_types.h"
 #include "scratch.h"
 
@@ -34,6 +35,7 @@
 #define MAPLE_ARANGE_64 3
 #define MAPLE_LEVELS_MAX 8
 #define MAPLE_PIVOTS_MAX 15
+#define MAPLE_PAGE_SHIFT 12
 
 #define VM_WRITE 2UL
 #define VM_EXEC 4UL
@@ -43,6 +45,10 @@
 /*
  * The index of the slot that covers the address, in search->node. Narrows search->entry to the
  * slot's range.
+ *
+ * A pivot is the last byte of a page, so page numbers are compared, which differ by less than 2^63.
+ * A pivot of 0 ends the node: less one byte, it is beyond all pages. A subtraction compares, since
+ * a branch at each pivot would be two paths for the verifier.
  */
 __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 address)
 {
@@ -52,22 +58,30 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 				 : bpf_core_field_offset(struct maple_range_64, pivot) / 8;
 	u32 first_slot = arange ? bpf_core_field_offset(struct maple_arange_64, slot) / 8
 				: bpf_core_field_offset(struct maple_range_64, slot) / 8;
-	u32 i;
+	u64 page = address >> MAPLE_PAGE_SHIFT, is_passed;
+	const u64 *pivot;
+	u32 i, index, before;
 
 	if (!search)
 		return 0;
-	for (i = 0; i < MAPLE_PIVOTS_MAX; i++) {
-		u64 pivot = search->node[(first_pivot + i) & 31];
-
-		if (i >= pivots || (i && !pivot))
-			break;
-		if (address <= pivot) {
-			search->entry.end = pivot + 1;
-			break;
-		}
-		search->entry.start = pivot + 1;
+	pivot = &search->node[first_pivot & 15];
+	is_passed = index = is_below(pivot[0] >> MAPLE_PAGE_SHIFT, page);
+#pragma unroll
+	for (i = 1; i < MAPLE_PIVOTS_MAX; i++) {
+		is_passed &= is_below((pivot[i] - 1) >> MAPLE_PAGE_SHIFT, page);
+		index += is_passed;
 	}
-	return first_slot + i;
+	if (index > pivots)
+		index = pivots;
+	core_one_register(index);
+	index &= 15;
+	before = index - 1;
+	core_one_register(before); /* 6.1 does not know that it is no less than 0 */
+	if (index)
+		search->entry.start = pivot[before & 15] + 1;
+	if (index < pivots && (pivot[index] || !index))
+		search->entry.end = pivot[index] + 1;
+	return first_slot + index;
 }
 
 /*
@@ -108,7 +122,7 @@ static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 
 		if (!maple_node_read(search, entry))
 			return MAPLE_CHANGED;
-		index = maple_slot_index(search, type == MAPLE_ARANGE_64, address) & 31;
+		index = maple_slot_index(search, is_below(type ^ MAPLE_ARANGE_64, 1), address) & 31;
 		search->slot = MAPLE_NODE(entry) + 8 * index;
 		entry = search->node[index];
 		if (type == MAPLE_LEAF_64)

@@ -71,7 +71,7 @@ static __always_inline int page_find(struct scratch *scratch, u64 address)
 	struct known_vma *page = cached_page(scratch, address);
 	int error;
 
-	if (covers(page, address) && same_space(&page->space, &scratch->search.vma.space)) {
+	if (is_known(page, &scratch->search.vma.space, address)) {
 		scratch->search.vma = *page;
 		return 0;
 	}
@@ -81,13 +81,19 @@ static __always_inline int page_find(struct scratch *scratch, u64 address)
 	return error;
 }
 
+/* The same as a global function, which is verified once. */
+__noinline int page_enter(struct scratch *scratch, u64 address)
+{
+	return scratch ? page_find(scratch, address) : -EINVAL;
+}
+
 /* A raw user address as a frame; 0: no code is mapped there. */
 static __always_inline u64 user_frame(struct scratch *scratch, u64 address)
 {
 	struct known_vma *vma = &scratch->search.vma;
 
 	if (!covers(vma, address)) {
-		int error = page_find(scratch, address);
+		int error = page_enter(scratch, address);
 
 		if (error == -ENOENT)
 			return 0;

@@ -364,14 +364,18 @@ static __always_inline bool covers(const struct known_vma *vma, u64 address)
 	return address - vma->start < vma->end - vma->start;
 }
 
-/* One comparison: the verifier follows both results of each. */
-static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)
+/* True if `vma`, found in an address space, is known to hold for an address in this one. There is
+ * one comparison: the verifier follows both results of each. */
+static __always_inline bool is_known(const struct known_vma *vma, const struct address_space *space,
+				     u64 address)
 {
-	u64 difference = a->mm ^ b->mm;
+	u64 distance = address - vma->start, last = vma->end - vma->start - 1;
+	u64 difference = (distance | (last - distance)) >> 63;
 
-	difference |= a->process ^ b->process;
-	difference |= a->execs ^ b->execs;
-	difference |= a->sequence ^ b->sequence;
+	difference |= vma->space.mm ^ space->mm;
+	difference |= vma->space.process ^ space->process;
+	difference |= vma->space.execs ^ space->execs;
+	difference |= vma->space.sequence ^ space->sequence;
 	return !difference;
 }
 
@@ -388,12 +392,19 @@ __noinline int mapping_recall(struct vma_search *search, u64 address)
 	for (i = 0; i < RECENT_VMAS; i++) {
 		const struct known_vma *vma = &search->recent[i];
 
-		if (covers(vma, address) && same_space(&vma->space, &search->vma.space)) {
-			search->vma = *vma;
-			return 0;
+		if (is_known(vma, &search->vma.space, address)) {
+			search->recent_found = i;
+			goto found;
 		}
 	}
 	return -ENOENT;
+found:
+	i = core_reload(search->recent_found);
+	core_one_register(i);
+	if (i >= RECENT_VMAS)
+		return -ENOENT;
+	search->vma = search->recent[i];
+	return 0;
 }
 
 static __always_inline void mapping_keep(struct vma_search *search)

@@ -121,8 +121,11 @@ static __always_inline void reading_clear(struct reading *reading)
 	__builtin_memset(reading->deferred, 0, sizeof(reading->deferred));
 }
 
-/* NULL: other readers were faster. */
-static __always_inline struct reading *reading_claim(u64 session)
+/*
+ * Makes a reading that of a session. False: other readers were faster. A global function: the
+ * search is verified once, and not for each try.
+ */
+__noinline int reading_claim(u64 session)
 {
 	struct reading_search search = {.session = session, .oldest = ~0ULL};
 	struct reading *reading;
@@ -131,14 +134,14 @@ static __always_inline struct reading *reading_claim(u64 session)
 	bpf_loop(READINGS_MAX, reading_compare, &search, 0);
 	reading = reading_at(search.found);
 	if (!reading)
-		return NULL;
+		return false;
 	former = atomic_load_relaxed(&reading->session);
 	if (search.oldest ? reading->used != search.oldest : former)
-		return NULL;
+		return false;
 	if (atomic_cas_acq_rel(&reading->session, former, session) != former)
-		return NULL;
+		return false;
 	reading_clear(reading);
-	return reading;
+	return true;
 }
 
 /* NULL: the position was dropped. */
@@ -148,9 +151,12 @@ static __always_inline struct reading *reading_of(const struct bpf_iter_meta *me
 	struct reading *reading = reading_find(session);
 	u32 try;
 
-	if (!meta->seq_num)
-		for (try = 0; try < CLAIM_TRIES && !reading; try++)
-			reading = reading_claim(session);
+	if (!meta->seq_num && !reading) {
+		for (try = 0; try < CLAIM_TRIES; try++)
+			if (reading_claim(session))
+				break;
+		reading = reading_find(session);
+	}
 	if (reading)
 		reading->used = bpf_ktime_get_ns();
 	return reading;

@@ -11,33 +11,36 @@
 
 SHARED_ARRAY_MAP(kernel_text, 1, struct kernel_text);
 
-#define KERNEL_TEXT_STEPS 14 /* one more than log2(KERNEL_TEXT_MAX) */
+#define KERNEL_TEXT_STEPS 13 /* log2(KERNEL_TEXT_MAX) */
 
-/* Returns an enum text_kind. */
+/*
+ * Returns an enum text_kind. The range is one of `left` from `at` on. The half is chosen by a
+ * product, as in entry_find() (core/unwind/table_search.c); kernel addresses differ by less than
+ * 2^63.
+ */
 __noinline int text_kind_search(u64 address)
 {
-	u32 zero = 0, low = 0, high, step;
+	u32 zero = 0, at = 0, left, step;
 	struct kernel_text *text = bpf_map_lookup_elem(&kernel_text, &zero);
+	struct text_range *range;
 
 	if (!text)
 		return TEXT_OTHER;
-	high = text->count;
-	for (step = 0; step < KERNEL_TEXT_STEPS && low < high; step++) {
-		u32 middle = (low + high) / 2;
-		struct text_range *range;
+	left = text->count;
+	for (step = 0; step < KERNEL_TEXT_STEPS; step++) {
+		u32 half = left / 2, middle = at + half;
 
 		core_one_register(middle);
 		if (middle >= KERNEL_TEXT_MAX)
 			return TEXT_OTHER;
-		range = &text->range[middle];
-		if (address >= range->start + range->bytes)
-			low = middle + 1;
-		else if (address < range->start)
-			high = middle;
-		else
-			return range->kind;
+		at += half * (u32)(1 - is_below(address, text->range[middle].start));
+		left -= half;
 	}
-	return TEXT_OTHER;
+	core_one_register(at);
+	if (at >= KERNEL_TEXT_MAX)
+		return TEXT_OTHER;
+	range = &text->range[at];
+	return address - range->start < range->bytes ? range->kind : TEXT_OTHER;
 }
 
 static __always_inline u32 text_kind(struct scratch *scratch, u64 address)

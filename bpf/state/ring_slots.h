@@ -105,13 +105,18 @@ static long run_give_up(u32 i, struct run *run)
 static long run_write_slot(u32 i, struct run *run)
 {
 	u32 *slot = ring_slot(run->ring, run->position + i);
-	u32 per_slot = config.slot_size / 4 - 1;
-	u32 unit;
+	u32 room = config.slot_size - sizeof(*slot), offset = i * room;
+	u32 bytes = inline_stack_part(offset, room);
 
-	if (!slot)
+	core_one_register(bytes);
+	if (!slot || bytes > EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) - sizeof(*slot))
 		return 1;
-	for (unit = 0; unit < EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 4 - 1 && unit < per_slot; unit++)
-		slot[1 + unit] = inline_stack_unit(run->stack, i * per_slot + unit);
+	core_one_register(offset);
+	if (offset > INLINE_STACK_BYTES_MAX)
+		return 1;
+	bpf_probe_read_kernel(slot + 1, bytes, inline_stack_payload(run->stack) + offset);
+	if (!i)
+		slot[1] = inline_stack_head(run->stack);
 	atomic_store_release(slot, COMMIT_OF(run->position + i) | COMMIT_CONTINUED);
 	return 0;
 }

@@ -169,13 +169,14 @@ CORE_PART bool is_tail_only(const struct code *code)
 CORE_PART int edge_words(const struct code *code)
 {
 	u64 at = code->at;
-	bool is_mov = BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP;
 	u8 byte_before = code->before >> 40;
 
 	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_tail_only(code) ||
 	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
 		return 0;
-	return is_mov && byte_before == PUSH_RBP ? PUSHED_RBP : -1;
+	if (byte_before != PUSH_RBP)
+		return -1;
+	return BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP ? PUSHED_RBP : -1;
 }
 
 /*
@@ -224,14 +225,22 @@ CORE_PART int interrupted_words(const struct code *code)
 	return words < 0 ? edge_words(code) : words;
 }
 
-/* Makes the rule in code where only an interrupted frame can be. False: the pc is in other code. */
-CORE_PART bool interrupted_rule(const struct code *code, u32 word, struct unwind_rule *rule)
+/*
+ * Makes the rule in code where only an interrupted frame can be. False: the pc is in other code.
+ * The number of words goes through memory: the verifier would follow the rest once for each number.
+ */
+CORE_PART bool interrupted_rule(struct near_code *near, const struct code *code, u32 word,
+				struct unwind_rule *rule)
 {
-	int words = interrupted_words(code);
+	int words;
 
-	if (word != WORD && BYTES_4(code->at) == VSYSCALL_RETURN)
+	if (word != WORD && BYTES_4(code->at) == VSYSCALL_RETURN) {
 		rule_stack_pointer(rule, 3, word, 4);
-	else if (words == PUSHED_RBP)
+		return true;
+	}
+	near->words = interrupted_words(code);
+	words = core_reload(near->words);
+	if (words == PUSHED_RBP)
 		rule_stack_pointer(rule, 1, word, 2);
 	else if (words >= 0)
 		rule_stack_pointer(rule, words, word, 0);
@@ -290,7 +299,7 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 			rule->flags = RULE_OUTERMOST;
 		return 0;
 	}
-	if (is_interrupted && interrupted_rule(&code, word, rule))
+	if (is_interrupted && interrupted_rule(near, &code, word, rule))
 		return 1;
 	if (word != WORD)
 		rule_frame_pointer(rule, word, RULE_ENTRY);

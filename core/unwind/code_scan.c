@@ -146,10 +146,9 @@ CORE_PART u32 length_stack(struct near_code *scan, u64 code, u8 prefix)
 	return 3;
 }
 
-/* The length of any understood instruction; 0: another one. */
-CORE_PART u32 instruction_length(struct near_code *scan, u64 code)
+/* The length of any understood instruction, without its prefix; 0: another one. */
+CORE_PART u32 instruction_length(struct near_code *scan, u64 code, u8 prefix)
 {
-	u8 first = BYTE(code, 0), prefix = first == REX_W || first == REX_B ? first : 0;
 	u32 length;
 
 	if ((u32)code == ENDBR64)
@@ -165,14 +164,15 @@ CORE_PART u32 instruction_length(struct near_code *scan, u64 code)
 		length = 2;
 	if (!length)
 		length = length_plain(BYTE(code, 0), BYTE(code, 1));
-	return length && prefix ? 1 + length : length;
+	return length;
 }
 
 /* Follows the instruction at the position. 1: the scan ends. */
 CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 {
-	u32 at, length;
-	u64 code;
+	u64 code, is_understood;
+	u8 first, prefix;
+	u32 at;
 
 	if (core_is_null(scan))
 		return 1;
@@ -184,11 +184,15 @@ CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 	scan->has_end = is_end(scan, code);
 	if (scan->has_end)
 		return 1;
-	length = instruction_length(scan, code);
-	scan->at += length;
-	scan->after_branch = BYTE(code, 0) == OPCODE_JE;
+	first = BYTE(code, 0);
+	prefix = first == REX_W || first == REX_B ? first : 0;
+	/* In memory: the verifier would follow what comes behind once for each length. */
+	scan->length = instruction_length(scan, code, prefix);
+	is_understood = is_below(0, core_reload(scan->length));
+	scan->at += scan->length + (is_understood & is_below(0, prefix));
+	scan->after_branch = is_below(first ^ OPCODE_JE, 1);
 	scan->instructions++;
-	return length == 0;
+	return 1 - is_understood;
 }
 
 /* The slot of a register; 0: no pop restores it. */

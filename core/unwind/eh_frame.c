@@ -281,7 +281,8 @@ static long index_step(u32 i, void *arg)
 	return 0;
 }
 
-/* Searches the opened index: opens the FDE of its last function that begins at or before the pc. */
+/* Searches the opened index: the FDE of its last function that begins at or before the pc becomes
+ * the only record to open. */
 CORE_PART u32 index_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
@@ -293,7 +294,10 @@ CORE_PART u32 index_search(struct unwind *unwind)
 	if (!unwind_fetch(unwind, entry_place(search, search->low, true), &search->entry,
 			  sizeof(search->entry)))
 		return unwind_fetch_stop(unwind);
-	return fde_open(unwind, entry_address(search, true));
+	search->record_end = entry_address(search, true);
+	search->records_end = ~0ULL;
+	search->records = 1;
+	return STOP_NONE;
 }
 
 /*
@@ -336,7 +340,7 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 										  : STOP_NO_RULE;
 }
 
-/* Looks at one record of a section without index. */
+/* Opens one record: the FDE of the index, or the next one of a section without index. */
 static long record_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -345,7 +349,7 @@ static long record_step(u32 i, void *arg)
 
 	(void)i;
 	search->stop = STOP_NO_RULE;
-	if (record >= unwind->image.eh_frame.end)
+	if (record >= search->records_end)
 		return 1;
 	search->stop = unwind_spend(unwind) ? fde_open(unwind, record) : STOP_BUDGET;
 	/*
@@ -355,15 +359,24 @@ static long record_step(u32 i, void *arg)
 	return search->stop != STOP_NO_RULE || search->record_end <= record;
 }
 
-/* Searches all FDEs of the section. */
+/* Opens the FDE of the pc, one of search->records records from search->record_end on. */
 CORE_PART u32 records_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
 	search->stop = STOP_NO_RULE;
-	search->record_end = unwind->image.eh_frame.start;
-	core_loop(EH_ENTRIES_MAX, record_step, &unwind);
+	core_loop(search->records, record_step, &unwind);
 	return search->stop;
+}
+
+/* Prepares a search of all records of the section. */
+CORE_PART void records_begin(struct unwind *unwind)
+{
+	struct eh_search *search = &unwind->eh;
+
+	search->record_end = unwind->image.eh_frame.start;
+	search->records_end = unwind->image.eh_frame.end;
+	search->records = search->record_end ? EH_ENTRIES_MAX : 0;
 }
 
 /* True if a record is a CIE in the form that all compilers and assemblers use for 64-bit code. */
@@ -523,24 +536,28 @@ CORE_PART void eh_frame_find(struct unwind *unwind)
 	unwind->is_search = false;
 }
 
-/* Opens the FDE of the pc. */
+/* Opens the FDE of the pc. Records are opened in one place: the verifier follows it once. */
 CORE_PART u32 fde_find(struct unwind *unwind)
 {
-	u32 stop;
+	struct eh_search *search = &unwind->eh;
+	u32 stop = STOP_NO_RULE;
 
 	if (unwind->image.eh_frame_hdr.start) {
 		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
-		if (stop != STOP_NO_RULE)
-			return stop ? stop : index_search(unwind);
+		if (!stop)
+			stop = index_search(unwind);
 	} else {
-		unwind->eh.is_empty = 0;
+		search->is_empty = 0;
 		eh_frame_find(unwind);
 	}
-	if (unwind->image.eh_frame.start) {
-		stop = records_search(unwind);
-		return stop == STOP_BAD_TABLE && unwind->eh.is_empty ? STOP_NO_RULE : stop;
-	}
-	return unwind->image.searched ? STOP_NO_RULE : unwind_fetch_stop(unwind);
+	if (stop == STOP_NO_RULE)
+		records_begin(unwind);
+	else if (stop)
+		return stop;
+	if (!core_reload(search->records))
+		return unwind->image.searched ? STOP_NO_RULE : unwind_fetch_stop(unwind);
+	stop = records_search(unwind);
+	return stop == STOP_BAD_TABLE && search->is_empty ? STOP_NO_RULE : stop;
 }
 
 CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)

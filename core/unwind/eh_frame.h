@@ -16,10 +16,12 @@
 struct unwind;
 
 struct eh_search {
-	u64 low, high;	/* the entry of the index is in [low, high) */
-	u64 index;	/* address of the index's first entry */
-	u64 header;	/* address of .eh_frame_hdr */
-	u64 record_end; /* end of the record that was opened last */
+	u64 low, high;	 /* the entry of the index is in [low, high) */
+	u64 index;	 /* address of the index's first entry */
+	u64 header;	 /* address of .eh_frame_hdr */
+	u64 record_end;	 /* end of the record that was opened last: the next one begins there */
+	u64 records_end; /* no record begins there or behind */
+	u32 records;	 /* records to open at most */
 	u32 stop;
 	u32 is_wide;	   /* 1: numbers of the index have 8 bytes, else 4 */
 	u16 blocks;	   /* blocks before the current one that are left to scan */

@@ -5,26 +5,32 @@
  */
 #include "table_search.h"
 
-#define STEP_FIRST 512 /* half of FILE_TABLE_WORDS, rounded up to a power of two */
+#define SEARCH_STEPS 10 /* halvings that leave one of FILE_TABLE_WORDS entries */
 
 /*
  * Sets search->at to the last entry that is not above the target, or to 0 if the first one is above
- * it.
+ * it. The entry is one of `left` from `at` on. The half is chosen by a product: neither the CPU nor
+ * the verifier has a branch to follow.
  */
 CORE_GLOBAL_PART int entry_find(struct file_table_search *search,
 				const struct file_table_chunk *chunk, u32 mask)
 {
+	u32 at = 0, left, target;
+
 	if (core_is_null(search) || core_is_null(chunk))
 		return 0;
-	search->at = 0;
-	for (u32 step = STEP_FIRST; step; step /= 2) {
-		u32 next = core_reload(search->at) + step;
+	left = chunk->count;
+	target = search->target;
+	for (u32 i = 0; i < SEARCH_STEPS; i++) {
+		u32 half = left / 2, middle = at + half;
 
-		core_one_register(next);
-		if (next < FILE_TABLE_WORDS && next < chunk->count &&
-		    (chunk->word[next] & mask) <= search->target)
-			search->at = next;
+		core_one_register(middle);
+		if (middle >= FILE_TABLE_WORDS)
+			break;
+		at += half * (u32)(1 - is_below(target, chunk->word[middle] & mask));
+		left -= half;
 	}
+	search->at = at;
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #define SLOTS 96
 #define SLOT_SIZE 32
 #define UNITS_PER_SLOT (SLOT_SIZE / 4 - 1)
+#define PART_BYTES (4 * UNITS_PER_SLOT)
 #define DEPTH_MAX 20
 #define FLIGHT_TRIES 4
 
@@ -142,7 +143,7 @@ static u64 reserve_run(struct writer *self, u32 count)
 static u64 write_run(struct writer *self, u64 sequence)
 {
 	struct stack stack;
-	u32 count, i, unit;
+	u32 count, i;
 	u64 first;
 
 	make_stack(self->number, sequence, &stack);
@@ -151,8 +152,10 @@ static u64 write_run(struct writer *self, u64 sequence)
 	for (i = 0; first && i < count; i++) {
 		u32 *slot = slot_at(first + i);
 
-		for (unit = 0; unit < UNITS_PER_SLOT; unit++)
-			slot[1 + unit] = inline_stack_unit(&stack, i * UNITS_PER_SLOT + unit);
+		memcpy(slot + 1, inline_stack_payload(&stack) + i * PART_BYTES,
+		       inline_stack_part(i * PART_BYTES, PART_BYTES));
+		if (!i)
+			slot[1] = inline_stack_head(&stack);
 		atomic_store_release(slot, COMMIT_OF(first + i) | COMMIT_CONTINUED);
 	}
 	return first;

@@ -11,6 +11,7 @@
 #define SLOTS 64
 #define SLOT_SIZE 24
 #define UNITS_PER_SLOT (SLOT_SIZE / 4 - 1)
+#define PART_BYTES (4 * UNITS_PER_SLOT)
 #define STRIDE RING_BYTES(SLOTS, SLOT_SIZE)
 
 static _Alignas(8) u8 memory[2 * STRIDE];
@@ -44,8 +45,10 @@ static void put_run(u64 first, u32 depth)
 	for (u32 i = 0; i < count; i++) {
 		u32 *slot = slot_at(first + i);
 
-		for (u32 unit = 0; unit < UNITS_PER_SLOT; unit++)
-			slot[1 + unit] = inline_stack_unit(&stack, i * UNITS_PER_SLOT + unit);
+		memcpy(slot + 1, inline_stack_payload(&stack) + i * PART_BYTES,
+		       inline_stack_part(i * PART_BYTES, PART_BYTES));
+		if (!i)
+			slot[1] = inline_stack_head(&stack);
 		slot[0] = COMMIT_OF(first + i) | COMMIT_CONTINUED;
 	}
 }
