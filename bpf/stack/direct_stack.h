@@ -26,6 +26,23 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
 }
 
 /*
+ * Makes scratch->search.vma the mapping of a pc of the walk. Returns the pc, or the one that a
+ * probe's return address stands for, or 0: no code is mapped there.
+ */
+__noinline u64 direct_enter(struct scratch *scratch, u64 pc)
+{
+	if (!scratch)
+		return 0;
+	if (!page_find(scratch, pc))
+		return pc;
+	pc = probed_return(scratch->direct.registers.value[REGISTER_RSP] - 8);
+	if (!pc || page_find(scratch, pc))
+		return 0;
+	scratch->direct.registers.value[REGISTER_RIP] = pc;
+	return pc;
+}
+
+/*
  * The frame of a pc. A pc without a mapping number has no frame: its address alone would be
  * ambiguous between processes.
  */
@@ -34,11 +51,10 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
 
-	if (!covers(vma, pc) && page_find(scratch, pc)) {
-		pc = probed_return(scratch->direct.registers.value[REGISTER_RSP] - 8);
-		if (!pc || page_find(scratch, pc))
+	if (!covers(vma, pc)) {
+		pc = direct_enter(scratch, pc);
+		if (!pc)
 			return 0;
-		scratch->direct.registers.value[REGISTER_RIP] = pc;
 	}
 	*is_generated = vma->kind == MAPPING_ANON;
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);

@@ -66,13 +66,22 @@ CORE_PART bool direct_open(struct direct_walk *walk, u64 end, u32 words)
 	return direct_covers(walk, end, words) || direct_fill(walk, end, words);
 }
 
+/* The index in the window of an address that the window covers. */
+CORE_PART u64 direct_index(const struct direct_walk *walk, u64 address)
+{
+	return (address - walk->window_start) / 8;
+}
+
+CORE_PART u64 direct_word(const struct direct_walk *walk, u64 index)
+{
+	core_one_register(index);
+	return walk->window[index & (WALK_WINDOW_WORDS - 1)];
+}
+
 /* The word `words` below an address that the window covers. */
 CORE_PART u64 direct_below(const struct direct_walk *walk, u64 end, u32 words)
 {
-	u64 index = (end - walk->window_start) / 8 - words;
-
-	core_one_register(index);
-	return walk->window[index & (WALK_WINDOW_WORDS - 1)];
+	return direct_word(walk, direct_index(walk, end) - words);
 }
 
 /* --- one step --- */
@@ -129,11 +138,12 @@ CORE_PART u32 pc_check(u64 pc)
 CORE_PART void step_restore_slot(struct direct_walk *walk, u64 end, u32 slot, u32 reg)
 {
 	if (slot)
-		walk->registers.value[reg] = direct_below(walk, end, slot);
+		walk->registers.value[reg] = direct_word(walk, end - slot);
 }
 
 /*
- * Restores the registers. A lost slot gives its register any value; the register is then not known.
+ * Restores the registers that are saved below `end`, an index in the window. A lost slot gives its
+ * register any value; the register is then not known.
  */
 CORE_PART void step_restore(struct direct_walk *walk, const struct cached_step *step, u64 end)
 {
@@ -161,13 +171,15 @@ CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
 CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
 	u32 stop = caller_check(walk, &step->rule, cfa);
+	u64 end;
 
 	if (stop)
 		return stop;
 	if (!direct_open(walk, cfa, step->words))
 		return STOP_STACK_UNREADABLE;
-	step_restore(walk, step, cfa);
-	return caller_enter(walk, cfa, direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]));
+	end = direct_index(walk, cfa);
+	step_restore(walk, step, end);
+	return caller_enter(walk, cfa, direct_word(walk, end - step->rule.slot[SLOT_RETURN]));
 }
 
 /* The same test as rax_is_proven() in unwind_step.c. */
@@ -247,7 +259,7 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 	pc = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	if (!direct_open(walk, end, step->words))
 		return STOP_STACK_UNREADABLE;
-	step_restore(walk, step, end);
+	step_restore(walk, step, direct_index(walk, end));
 	return caller_enter(walk, cfa, pc);
 }
 
@@ -529,17 +541,22 @@ static long direct_step(u32 i, void *arg)
 	bool is_generated = false;
 	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &is_generated);
 	u64 place = frame | walk->interrupted;
-	u32 index = step_index(place), stop = frame ? STOP_NONE : STOP_NOT_CODE;
+	u32 index = step_index(place), stop = STOP_NONE;
 	const struct cached_step *step;
 
+	if (!frame) {
+		/* The pc is a stack word that the search chose, and is not in code. */
+		walk->is_final = walk->registers.value[REGISTER_RIP] == walk->searched_pc;
+		walk->stop = STOP_NOT_CODE;
+		return 1;
+	}
 	walk->step_index = index;
-	/* The pc is a stack word that the search chose, and is not in code. */
-	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
-	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
+	if (walk->slot || direct->steps->entry[index].place != place)
 		stop = step_find(direct, place, is_generated);
-	if (stop != STOP_NOT_CODE && i >= walk->max_depth)
+	if (i >= walk->max_depth)
 		stop = STOP_DEPTH;
 	step = step_entry(direct);
+	core_one_register(step); /* once, and not at each use */
 	if (!stop && step) {
 		frame_add(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);
 		stop = step->is_plain ? step_plain(walk, step) : (u32)step_other(walk, step);
