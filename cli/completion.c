@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which word the cursor is at is found as the parser would (cli/option/option.c), from the tables
- * that it parses by: a command and its options are completed as soon as they are there. But a line
- * that is not finished may not be taken amiss: what is wrong in it is passed over.
+ * The word at the cursor is found in the way of the parser (cli/option/option.c), from the same
+ * tables, so a new command and its options are completed at once. An unfinished line may have
+ * errors, which are ignored.
  */
 #include "completion.h"
 
@@ -12,7 +12,7 @@
 
 struct line {
 	const struct command *command;
-	const struct option_row *waiting; /* it has its argument in the next word */
+	const struct option_row *waiting; /* option whose argument is the next word */
 	u32 operands;
 	bool options_ended;
 };
@@ -47,7 +47,7 @@ static void offer_first_word(const char *start)
 	}
 }
 
-/* By its whole name; shortened names are for people who do not complete. */
+/* Finds an option by its whole name; shortened names are for people who do not complete. */
 static const struct option_row *long_row(const struct command *command, const char *name)
 {
 	size_t length = strcspn(name, "=");
@@ -78,7 +78,9 @@ static const struct option_row *waiting_after_long(const struct command *command
 	return takes_argument(row) && !strchr(name, '=') ? row : NULL;
 }
 
-/* "-ab VALUE": the first that takes an argument has the rest of the word, if there is any. */
+/*
+ * "-ab VALUE": the first letter that takes an argument gets the rest of the word, if there is any.
+ */
 static const struct option_row *waiting_after_short(const struct command *command,
 						    const char *letters)
 {
@@ -129,8 +131,10 @@ static void complete_long(const struct command *command, const char *name)
 		completion_values(row, row->argument, value + 1);
 }
 
-/* What the usage line calls the operand: "[--] [COMMAND [ARGUMENT]...]" has a COMMAND, then each is
- * an ARGUMENT. */
+/*
+ * The name of an operand in the usage line: "[--] [COMMAND [ARGUMENT]...]" has a COMMAND, then each
+ * is an ARGUMENT.
+ */
 static void name_operand(const char *operands, u32 number, char *name, size_t bytes)
 {
 	const char *not_names = " []-.";

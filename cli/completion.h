@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the word at the cursor of a command line can become: `stackmap --complete WORD...`, which
- * the function for bash calls (cli/completion/stackmap). The words are those behind `stackmap`, the
- * last is the one to be completed, up to the cursor.
+ * Candidates for the word at the cursor of a command line: `stackmap --complete WORD...`, which the
+ * bash function calls (cli/completion/stackmap). The words are those behind `stackmap`; the last
+ * one is completed and ends at the cursor.
  *
- * One candidate a line, without the `--name=` that it may stand behind. What the shell knows better
- * is left to it, by a last line:
+ * Each line has one candidate, without the `--name=` in front of it. A last line leaves other
+ * candidates to the shell:
  *
  *   :files, :directories, :commands
  */
@@ -14,11 +14,13 @@
 
 #include "option/option.h"
 
-/* Exit status; what does not work gives no candidates. */
+/* Returns the exit status; an error gives no candidates. */
 int completion_print(int count, char *const *words);
 
-/* The words of an argument or operand that begin with `start`, by what the usage line calls it.
- * `option` is NULL for an operand. */
+/*
+ * Prints the values of an argument or operand that begin with `start`, by its name in the usage
+ * line. `option` is NULL for an operand.
+ */
 void completion_values(const struct option_row *option, const char *argument, const char *start);
 
 #endif

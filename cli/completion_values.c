@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Values that are known: by the words of the option's own row, else by what `--help` calls the
- * argument, so that a new option that takes a FILE or an EVENT is completed by itself.
+ * Known values: the words of the option's own row, else values by the argument's name in `--help`.
+ * A new option that takes a FILE or an EVENT is therefore completed without further code.
  *
- * Of a list with commas the last element is completed; the candidate is then the whole list. What
- * would do harm on a terminal is not offered: replaced it would be another word.
+ * In a list with commas the last element is completed; the candidate is the whole list. Unprintable
+ * names are not offered: with a replaced character they would be other words.
  */
 #include <grp.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #include "view/diff_unit.h"
 
 struct value {
-	const char *start; /* of the element */
-	int list_bytes;	   /* in front of it: what is typed of a list */
+	const char *start; /* start of the element */
+	int list_bytes;	   /* length of the list in front of it */
 	const char *list;
 };
 
@@ -53,7 +53,7 @@ static int offer_source(void *value, const char *group, const char *name)
 	return 0;
 }
 
-/* All there are would be too many: the catalogue is asked for what begins so. */
+/* Offers only events that begin with the typed text: all of them would be too many. */
 static void offer_events(const struct value *value)
 {
 	struct value offered = *value;
@@ -64,7 +64,7 @@ static void offer_events(const struct value *value)
 	source_catalogue(pattern, offer_source, &offered, &error);
 }
 
-/* Of `diff --per`. */
+/* For `diff --per`. */
 static void offer_units(const struct value *value)
 {
 	offer(value, UNIT_SECOND);
@@ -129,7 +129,7 @@ static void offer_nothing(const struct value *value)
 	(void)value;
 }
 
-/* An operand that is one of a few words: "init|check|retain". */
+/* Offers the words of an operand that is one of a few: "init|check|retain". */
 static void offer_choice(const char *words, const struct value *value)
 {
 	while (*words) {
@@ -142,12 +142,13 @@ static void offer_choice(const char *words, const struct value *value)
 	}
 }
 
-/* The first that fits counts. */
+/* The first matching row counts. */
 static const struct {
-	const char *option; /* NULL: any, and operands */
+	const char *option; /* NULL: any option, and operands */
 	const char *argument;
 	void (*offer)(const struct value *value);
-	int (*offer_task)(void *value, u32 tgid, u32 tid); /* else, of each thread */
+	/* if `offer` is NULL: called for each thread */
+	int (*offer_task)(void *value, u32 tgid, u32 tid);
 } values[] = {
 	{"comm", "NAME", NULL, offer_comm}, {NULL, "NAME", offer_instances},
 	{"per", "EVENT", offer_units},	    {NULL, "EVENT", offer_events},
@@ -169,7 +170,7 @@ static void offer_words(const struct option_row *option, const struct value *val
 	}
 }
 
-/* Operands of any other name are files, too: BEFORE, AFTER. */
+/* Operands with any other name are files, too: BEFORE, AFTER. */
 static void offer_known(const struct option_row *option, const char *argument,
 			const struct value *value)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap diff`: what changed from one recording to another, as amounts and as shares of the
- * events of the same source. Functions, or whatever --sort names, or whole stacks. A share also
- * changes because of all the others, an amount because of the length of the runs: each is there to
- * read the other, and --per makes amounts of runs of different length comparable.
+ * `stackmap diff`: the changes from one recording to another, as amounts and as shares of the
+ * events of the same source. Rows are functions, or the keys of --sort, or whole stacks. A share
+ * also changes with all the other shares, an amount with the length of the runs: the two complement
+ * each other, and --per makes amounts of runs of different length comparable.
  *
- * Things of two recordings are the same if they are called the same: offsets and addresses differ
- * from build to build, labels are numbers of one profile.
+ * Rows of two recordings are the same if they have the same name: offsets and addresses differ from
+ * build to build, and labels are numbers of one profile.
  */
 #include "view/diff.h"
 
@@ -23,10 +23,10 @@
 
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX
-#define LEAST_DEFAULT 0.005 /* percent: what rounds to 0.00% */
-#define SEPARATOR '\n'	    /* of what makes up the text of an item */
+#define LEAST_DEFAULT 0.005 /* percent: smaller changes round to 0.00% */
+#define SEPARATOR '\n'	    /* between the parts of an item's text */
 
-/* As in tables of `stackmap report`: of all events if the source is a key. */
+/* As in tables of `stackmap report`: the share is of all events if the source is a key. */
 static double percent_of(const struct diff *diff, const struct report *report, u32 kind, u64 count,
 			 u64 value)
 {
@@ -38,7 +38,7 @@ static double percent_of(const struct diff *diff, const struct report *report, u
 			      report->weights.by[kind] == WEIGHT_VALUE ? value : count);
 }
 
-/* Of all events of the source before, per unit; of those after, if there were none. */
+/* The amount of all events of the source before, per unit; without such events, of those after. */
 static double whole_amount(const struct diff *diff, enum comparison_side side, u32 kind)
 {
 	const struct report *before = &diff->side[BEFORE], *here = &diff->side[side];
@@ -137,7 +137,7 @@ static int list_rows(struct diff *diff, enum comparison_side side)
 	return err;
 }
 
-/* Of both sides together. */
+/* Notes the sources of both sides. */
 static void note_sources(struct diff *diff, const struct report *report)
 {
 	for (u32 i = 0; i < report->source_count; i++) {
@@ -260,7 +260,7 @@ static int choose_of_store(const struct diff_values *values, int count, char **o
 	return 0;
 }
 
-/* The second one may be an instance, as it is now. */
+/* Chooses the recordings. The second one may be an instance in its current state. */
 static int choose(const struct diff_values *values, int count, char **operands, struct diff *diff)
 {
 	struct recording_values before = values->recording;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap doctor`: what works here for this user, what does not, why, and what to do about it. */
+/* `stackmap doctor`: which features work here for this user, which do not, why, and the remedy. */
 #include <stdio.h>
 
 #include "capture/feature/feature.h"
@@ -19,7 +19,7 @@ struct findings {
 	struct feature_result features[FEATURE_COUNT];
 	bool records;
 	enum user_way way;
-	struct stackmap_error refusal; /* why not, or not in a better way */
+	struct stackmap_error refusal; /* why no way works, or why no better one does */
 };
 
 static void print_text(const char *what, const char *text)
@@ -39,7 +39,7 @@ static void print_feature(enum feature feature, const struct feature_result *res
 	print_text("     fix: ", result->fix);
 }
 
-/* How user stacks are finished that cannot be at the event itself. */
+/* The ways to finish user stacks that the walk at the event could not finish. */
 static const char *const ways[] = {
 	[USER_WAY_DEFERRED] = "deferred here: the kernel unwinds them in the task, before it "
 			      "returns to user mode",

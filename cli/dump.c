@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap dump`: the stacks of a stack_map_bin file, or of an instance, as text or JSON. Frames
- * are addresses there; files kept of the machine they come from, or this machine, give them names.
+ * are addresses there; files saved from the machine of the dump, or this machine, give them names.
  * All stacks are read first, because --top needs them all; the stacks before the damage in a
  * damaged file are shown.
  */
@@ -44,7 +44,7 @@ struct dump {
 	size_t count, room;
 	struct kernel_names *kernel;
 	struct mappings *mappings;
-	bool hides_addresses;	  /* of the kernel, from this reader of the instance */
+	bool hides_addresses;	  /* true: this user may not see the instance's kernel addresses */
 	struct capture *instance; /* NULL: the stacks are of a file */
 };
 
@@ -284,7 +284,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 	return err;
 }
 
-/* `path`: of a file; NULL: the stacks are those of an instance. */
+/* Reads the stacks of the file `path`; NULL: of an instance. */
 static int dump_stacks(struct dump *dump, const struct dump_values *values, const char *path)
 {
 	struct stackmap_error error;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap export`: a recording in a format that other tools read, as a file or sent to who
- * receives it. The formats are in lib/export, the receivers in lib/push. */
+/*
+ * `stackmap export`: a recording in a format of other tools, as a file or sent to a receiver. The
+ * formats are in lib/export, the receivers in lib/push.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,7 +22,7 @@ struct export_values {
 	struct recording_values recording;
 	struct names_values names;
 	struct push_values push;
-	const char *format; /* NULL: folded, or what is sent */
+	const char *format; /* NULL: folded, or the receiver's format */
 	const char *output; /* NULL: standard output */
 	const char *by;
 };
@@ -129,7 +131,7 @@ static int check_output(const struct export_values *values, const struct export_
 	return -EINVAL;
 }
 
-/* User, password and certificates are of the store, if there is one, else of the receiver. */
+/* User, password and certificates are for the store if there is one, else for the receiver. */
 static void assign_access(struct export_values *values)
 {
 	struct from_values *from = &values->recording.from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap flamegraph`: a recording, or the difference of two, as a page for the browser. */
+/* `stackmap flamegraph`: a recording, or the difference of two, as an HTML page. */
 #include <stddef.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static int draw(const struct inputs *inputs, const struct frame_naming *naming, 
 	return err;
 }
 
-/* All that were opened; each says where it is damaged. */
+/* Closes all opened recordings; each reports its damage. */
 static int close_all(struct inputs *inputs)
 {
 	int status = EXIT_DONE;
@@ -126,7 +126,7 @@ static int draw_named(const struct flamegraph_values *values, struct inputs *inp
 	return status;
 }
 
-/* Of a store the operand is the second value of an option. */
+/* Chooses a recording. With a store, the operand is the second value of an option. */
 static int choose(const struct recording_values *values, int count, char **operands, u32 number,
 		  struct recording_choice *choice)
 {

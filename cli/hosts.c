@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap hosts`: which hosts of a store, in which service and version, have some events: those
- * of a stack, of a function, or all that are chosen. Shares are of the events that are shown, of
- * all hosts together, and of one kind.
+ * `stackmap hosts`: the hosts of a store, by service and version, that have certain events: those
+ * of a stack, of a function, or all chosen events. Shares are of the shown events of one kind on
+ * all hosts together.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct hosts_request {
 	u8 stack[HASH_BYTES];
 };
 
-/* Of all hosts. */
+/* The sum over all hosts. */
 static u64 sum_of(const struct store_host_counts *counts, const char *event)
 {
 	u64 sum = 0;
@@ -50,7 +50,7 @@ struct event_sum {
 	u64 sum;
 };
 
-/* Kinds of events are few: the last one is remembered. */
+/* The share of a row. There are few kinds of events, so the last sum is remembered. */
 static double percent_of(const struct store_host_counts *counts,
 			 const struct store_host_count *count, struct event_sum *last)
 {
@@ -63,7 +63,7 @@ enum column { SHARE, COUNT, HOST, SERVICE, VERSION, EVENT, COLUMNS };
 
 static const struct column_text {
 	const char *title;
-	size_t offset; /* in struct store_host_count */
+	size_t offset; /* offset in struct store_host_count */
 } texts[COLUMNS] = {
 	[HOST] = {"HOST", offsetof(struct store_host_count, host)},
 	[SERVICE] = {"SERVICE", offsetof(struct store_host_count, service)},
@@ -163,7 +163,7 @@ static int show(const struct hosts_values *values, const struct store_host_count
 	return EXIT_DONE;
 }
 
-/* Each time one more server is away. */
+/* Repeats the query whenever one more server is away. */
 static int ask(struct shards *shards, const struct hosts_request *request,
 	       struct store_host_counts *counts, struct stackmap_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap import`: what another tracer has recorded, as a recording. */
+/* `stackmap import`: the trace of another tracer as a recording. */
 #include "ftrace/import.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap list`: the words that -e takes on this machine. One per line with its group, so that it
- * can be searched; functions are far too many for that and are listed only when a pattern asks for
- * them.
+ * `stackmap list`: the words that -e takes on this machine, one a line with its group, so that the
+ * list can be searched. Functions are too many and are listed only for a pattern.
  */
 #include <errno.h>
 #include <stdio.h>

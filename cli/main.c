@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frame of all subcommands: finds the one that was named, parses its options, runs it, and
- * answers for standard output: a line that could not be written (full disk) is a failure even if
- * the command saw none. A reader that went away (`| head`) is not: SIGPIPE ends the process, and
- * where it is ignored EPIPE is not reported.
+ * The frame of all subcommands: finds the named command, parses its options, runs it, and checks
+ * standard output: a line that could not be written (full disk) is a failure even if the command
+ * saw none. A reader that went away (`| head`) is no failure: SIGPIPE ends the process, and where
+ * SIGPIPE is ignored EPIPE is not reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -146,8 +146,10 @@ static int dispatch(int argc, char **argv)
 	return run(find(name), argc - 1, argv + 1);
 }
 
-/* A descriptor 0-2 that the caller closed would become the first file we open, and be written into
- * as if it were ours. */
+/*
+ * Opens descriptors 0 to 2 if the caller closed them: else the first file that is opened would get
+ * such a number and receive messages.
+ */
 static void fill_standard_descriptors(void)
 {
 	int fd;
@@ -161,7 +163,10 @@ static void fill_standard_descriptors(void)
 
 static struct write_stream standard_output;
 
-/* A terminal keeps the stream that knows it for one: that is written line by line. */
+/*
+ * Watches standard output for write errors. A terminal keeps the standard stream, which writes line
+ * by line.
+ */
 static void watch_standard_output(void)
 {
 	if (!isatty(STDOUT_FILENO) && !write_stream_open(&standard_output, STDOUT_FILENO))
@@ -177,7 +182,7 @@ static int close_standard_output(void)
 	return fclose(stdout) || failed ? -EIO : 0;
 }
 
-/* A pipe or socket says so by POLLERR. */
+/* True if the reader of a pipe or socket is gone: POLLERR. */
 static bool reader_is_gone(void)
 {
 	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -200,8 +205,7 @@ int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
 	watch_standard_output();
-	/* Where it is ignored, and that is inherited, children end without anybody being told how.
-	 */
+	/* If SIGCHLD is inherited as ignored, the exit status of children is lost. */
 	signal(SIGCHLD, SIG_DFL);
 	return finish_output(dispatch(argc, argv));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap merge`: many recordings into one. Of a damaged one, what is whole goes in; the command
- * says so and fails, as all that read recordings do. */
+/*
+ * `stackmap merge`: many recordings into one. The whole blocks of a damaged recording are merged;
+ * the command reports the damage and fails, like all commands that read recordings.
+ */
 #include "view/recordings.h"
 
 #include <stddef.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap pause` and `stackmap resume`: an instance stops recording for a while, and keeps all it
- * has. */
+/*
+ * `stackmap pause` and `stackmap resume`: an instance stops recording for a while, and keeps its
+ * data.
+ */
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap report`: what was recorded, what became of every event, and where the time or the
- * events went: as hottest stacks, call trees or a table; or what has no name. Percentages are of
- * the events of the same source, or of the sum of their values where these have a unit.
+ * `stackmap report`: the events of a recording, the account of every event, and the distribution of
+ * time or events: as hottest stacks, call trees or a table; or the code without names. Percentages
+ * are of the events of the same source, or of the sum of their values if the values have a unit.
  */
 #include "view/report.h"
 
@@ -40,7 +40,7 @@ struct report_values {
 	bool json, csv, no_pager;
 };
 
-/* What the options come to. */
+/* The result of the options. */
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
@@ -48,7 +48,7 @@ struct report_request {
 	enum time_key time_key;
 	struct report_table_request table;
 	struct report_tree_request tree;
-	const char *by; /* "count", "value", or NULL: as the source has it */
+	const char *by; /* "count", "value", or NULL: by the source */
 	double least;
 	u64 limit;
 	bool json, csv, paged;
@@ -100,7 +100,10 @@ static void print_source_count(const struct report *report, u32 kind)
 	putchar('\n');
 }
 
-/* A glob makes hundreds of sources; those without events share a line. */
+/*
+ * Prints the counts of sources. A glob makes hundreds of sources; those without events share a
+ * line.
+ */
 static void print_counts(const struct report *report)
 {
 	u32 silent = 0;
@@ -124,7 +127,7 @@ static void print_hints(const struct report *report)
 		printf("# %-9s %s has no names: %s\n", "note:", hints[i].name, hints[i].remedy);
 }
 
-/* In UTC, as on the page of flamegraph. */
+/* Prints the start in UTC, as on the page of flamegraph. */
 static void print_start(const struct trace_info *info)
 {
 	time_t seconds = (time_t)(info->start_realtime / 1000000000);
@@ -395,7 +398,7 @@ static void set_output(const struct report_values *values, struct report_request
 	request->paged = !values->no_pager;
 }
 
-/* A store has fewer keys, and is asked for cgroups only where they are shown. */
+/* Chooses the keys. A store has fewer keys, and delivers cgroups only if they are shown. */
 static int choose_keys(struct report_request *request)
 {
 	u32 keys = request->is_table ? request->table.fields.keys : 0;

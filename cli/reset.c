@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap reset`: the stack map of an instance begins anew, while it records. */
+/* `stackmap reset`: empties the stack map of an instance while it records. */
 #include "capture/instance/reset.h"
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap script`: every event in the order of time. The text is that of perf script, so that
- * what reads that reads this: a head line, one line a frame from the innermost out, an empty line.
- * Kernel frames come before user frames, and the leaf of a sample before its callers.
+ * `stackmap script`: every event in the order of time, as text in the form of perf script, so that
+ * its readers work: a head line, one line a frame from the innermost out, an empty line. Kernel
+ * frames come before user frames, and the leaf of a sample before its callers.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -68,12 +68,12 @@ struct script {
 	struct stack_texts *texts;
 };
 
-/* One side of an event's stack. */
+/* One side of an event's stack: kernel or user. */
 struct side {
 	const char *name;
-	const struct trace_stack *stack; /* NULL: none */
+	const struct trace_stack *stack; /* NULL: no stack */
 	const struct stack_end *end;
-	u64 leaf; /* 0: none on this side */
+	u64 leaf; /* 0: no leaf on this side */
 };
 
 static struct side make_side(const struct script *script, const char *name, u32 stack, u32 reason)
@@ -102,7 +102,7 @@ static struct side user_side(const struct script *script, const struct trace_eve
 	return side;
 }
 
-/* "sh 1234", "sh-1234"; perf's field cgroup comes next. */
+/* Prints "sh 1234" or "sh-1234"; perf's field cgroup comes next. */
 static void print_task(const struct script *script, const struct trace_event *event, char separator)
 {
 	const struct trace_task *task = trace_reader_task(script->reader, event->tid, event->time);
@@ -122,7 +122,7 @@ static void print_place(const struct trace_event *event)
 	       (unsigned long long)(event->time / 1000 % 1000000));
 }
 
-/* As perf script does for its field srcline. */
+/* Prints the source line, like perf script's field srcline. */
 static void print_line(const struct script *script, const struct frame_function *function, FILE *to)
 {
 	if (!script->lines || !function->file)
@@ -177,7 +177,7 @@ static void drop_texts(struct stack_texts *texts)
 	texts->bytes = 0;
 }
 
-/* -ENOMEM. Makes nothing of a stack with too many bytes. */
+/* Makes the lines of a stack. Lines with too many bytes are not kept. -ENOMEM. */
 static int make_text(const struct script *script, const struct trace_stack *stack, bool behind_leaf,
 		     struct stack_text *text)
 {
@@ -238,7 +238,7 @@ static int create_texts(struct script *script, u32 stacks)
 	return texts->items && texts->maker ? 0 : -ENOMEM;
 }
 
-/* Stands for the frames that are not known. */
+/* Prints a marker in place of the unknown frames. */
 static void print_marker(const struct side *side)
 {
 	printf("\t%16x %s ([%s stack])\n", 0, side->end->marker, side->name);
@@ -255,14 +255,16 @@ static int print_side(const struct script *script, struct side side)
 	return err;
 }
 
-/* Of an event that stands for many. */
+/* Prints the number of events that an event of a summary stands for. */
 static void print_number(const struct trace_event *event)
 {
 	if (event->repeats)
 		printf(" x%llu", (unsigned long long)event_stands_for(event));
 }
 
-/* Behind the name of the event, where perf has the fields of its record. */
+/*
+ * Prints the other end of a wait behind the event's name, where perf has the fields of its record.
+ */
 static void print_other_end(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_task *task;
@@ -323,7 +325,7 @@ static int print_leaf(const struct script *script, u64 leaf)
 	return 0;
 }
 
-/* What a line of an event begins with. */
+/* Prints the begin of an event's line. */
 static void print_event(const struct script *script, const struct trace_event *event)
 {
 	print_task(script, event, '-');
@@ -370,7 +372,7 @@ static int visit_event(void *arg, const struct trace_event *event)
 	return script->print(script, event);
 }
 
-/* An output that failed ends it early; main() says so. */
+/* Prints all events. A failed output ends the loop; main() reports it. */
 static int print_events(struct script *script, const struct script_values *values,
 			struct stackmap_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap start`: what `record` records, by an instance that lives in the kernel: this process
- * makes it, attaches it, gives it its folder, and ends.
+ * `stackmap start`: a recording by an instance that lives in the kernel. This process creates the
+ * instance, attaches it, makes its folder, and ends.
  */
 #include <grp.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static int choose_group(const char *name, gid_t *group)
 	return EXIT_DONE;
 }
 
-/* Without any other choice it is the whole machine. */
+/* Chooses the options. Without a choice of tasks the whole machine is recorded. */
 static int choose(struct start *start)
 {
 	struct session_options *options = &start->options;

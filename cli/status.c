@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap status`: which instances there are, a line for each, or all there is to say of one.
- * Nothing is locked: an instance that ends while it is looked at was there, or was not.
+ * `stackmap status`: the instances, one line each, or the details of one. The command takes no
+ * lock: an instance that ends meanwhile is shown or left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -118,7 +118,7 @@ static int print_block(const struct instance *instance, void *unused)
 	return 0;
 }
 
-/* Full is what has refused a stack: for a deep one that may be before it is for others. */
+/* "full" means that the map has refused a stack: a deep stack may be refused before others. */
 static const char *fill_text(const struct table_stat *stacks, char *text, size_t bytes)
 {
 	if (table_stat_refused(stacks))
@@ -206,7 +206,7 @@ static int show_opened(struct folder *folder, show show, void *to, struct stackm
 	return result;
 }
 
-/* 0, or -errno and `error`. */
+/* Shows one instance. 0, or -errno and `error`. */
 static int show_instance(const char *name, show show, void *to, struct stackmap_error *error)
 {
 	struct folder *folder;
@@ -239,7 +239,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted. EXIT_DONE, or a message. */
+/* Finds the names, sorted. EXIT_DONE, or a message. */
 static int find_names(struct names *list)
 {
 	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
@@ -259,7 +259,7 @@ static void clear_names(struct names *list)
 	free(list->names);
 }
 
-/* What ended meanwhile is left out. */
+/* Shows each instance. An instance that has ended meanwhile is left out. */
 static int show_each(const struct names *list, show show, void *to)
 {
 	struct stackmap_error error;

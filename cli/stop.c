@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap stop`: ends instances and leaves nothing of them. Who reads one finishes its file. */
+/*
+ * `stackmap stop`: ends instances and removes all of their files and maps. A reader of an instance
+ * still finishes its file.
+ */
 
 #include "capture/instance/stop.h"
 #include "capture/bpffs/folder.h"

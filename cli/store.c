@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap store ACTION URL`: a store of many machines is made, checked and kept small. Each
- * action is a row of a table, and does its work on one server after the other. */
+/*
+ * `stackmap store ACTION URL`: creates, checks and trims a store of many machines. Each action is a
+ * row of a table, and works on one server after the other.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,19 +31,19 @@ struct store_values {
 	u64 days;
 };
 
-/* What an action works on. */
+/* The state of an action. */
 struct store_call {
 	const struct store_values *values;
 	const struct store_url *url;
-	struct clickhouse *server; /* the one that is at hand */
+	struct clickhouse *server; /* the server that the action works on */
 	struct ledger_check ledger;
 	struct symbolizer symbolizer;
 };
 
 struct store_action {
 	const char *name;
-	int (*on_server)(struct store_call *call); /* an exit status */
-	int (*at_end)(struct store_call *call);	   /* NULL: nothing is left to do */
+	int (*on_server)(struct store_call *call); /* returns an exit status */
+	int (*at_end)(struct store_call *call);	   /* NULL: no work at the end */
 };
 
 static int show_server(const struct clickhouse *server, const char *what)
@@ -151,7 +153,7 @@ static void show_dropped(void *arg, const struct dropped_day *day)
 	       day->day % 100, (unsigned long long)day->rows, (unsigned long long)day->bytes);
 }
 
-/* The day, so many days ago, as the number of its partition. */
+/* The day `days` days ago, as the number of its partition. */
 static u32 day_before(u64 days)
 {
 	time_t when = time(NULL) - (time_t)(days * DAY_SECONDS);
@@ -229,7 +231,7 @@ static int act_on(const struct store_action *action, struct store_call *call, co
 	return status;
 }
 
-/* One server that fails does not keep the action from the others. */
+/* Runs an action. The failure of one server does not stop the action on the others. */
 static int act(const struct store_action *action, struct store_call *call, const char *password)
 {
 	int status = EXIT_DONE;

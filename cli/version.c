@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a bug report must tell: of which sources and tools this program was made, and which ways a
- * recording takes on this kernel. The ways come from those who choose them for the recorder.
+ * The facts that a bug report needs: the sources and tools of this program, and the ways in which a
+ * recording works on this kernel. The ways come from the code that chooses them for the recorder.
  */
 #include "version.h"
 
@@ -92,7 +92,7 @@ static const char *way_text(enum user_way way)
 		       : "frame pointers";
 }
 
-/* Last of all: what is tried gives up privileges. */
+/* Called last, because the attempts give up privileges. */
 static void print_user_stacks(void)
 {
 	struct stackmap_error why = {};

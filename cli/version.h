@@ -3,7 +3,7 @@
 #ifndef CLI_VERSION_H
 #define CLI_VERSION_H
 
-/* The words behind --version. Exit status. */
+/* Handles the words behind --version. Returns the exit status. */
 int version_print(int count, char *const *words);
 
 #endif

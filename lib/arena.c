@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Chunks that are filled one after the other and freed together; a piece larger than a chunk gets
- * its own. */
+/*
+ * Chunks are filled one after the other and freed together; a piece larger than a chunk gets its
+ * own chunk.
+ */
 #include "arena.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory in pieces that are freed together. It has a limit, so that a small hostile file cannot
- * unfold into more memory than any honest recording needs. What others allocate because of the same
- * file is counted against the limit, too.
+ * Memory in pieces that are freed together. The limit keeps a small hostile file from unfolding
+ * into more memory than any honest recording needs. Other memory that the same file causes is
+ * counted against the limit, too.
  */
 #ifndef LIB_ARENA_H
 #define LIB_ARENA_H
@@ -15,29 +15,31 @@
 struct arena_chunk;
 
 struct arena {
-	struct arena_chunk *chunk; /* the one in use; older ones hang behind it */
+	struct arena_chunk *chunk; /* the chunk in use; older ones are linked behind it */
 	u64 limit;
 	u64 taken; /* <= limit */
 };
 
-/* Counts memory of somebody else against the limit, until it is given back. False: that is too
- * much. */
+/*
+ * Counts memory from another allocator against the limit, until arena_give(). False: the limit
+ * would be exceeded.
+ */
 bool arena_take(struct arena *arena, u64 bytes);
 void arena_give(struct arena *arena, u64 bytes);
 
-/* Memory aligned for any of the library's types. NULL beyond the limit or without memory. */
+/* Allocates memory aligned for any type of the library. NULL: beyond the limit, or no memory. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 char *arena_string(struct arena *arena, const char *string);
 void arena_free(struct arena *arena);
 
-/* An array that grows, its memory counted against the limit of an arena. */
+/* A growing array whose memory counts against the limit of an arena. */
 struct arena_array {
 	void *items;
 	u32 count;
 	u32 room;
 };
 
-/* A zeroed item at the end, or NULL. */
+/* Appends a zeroed item; NULL: no memory. */
 void *arena_array_add(struct arena *arena, struct arena_array *array, size_t item_bytes);
 void arena_array_free(struct arena_array *array);
 

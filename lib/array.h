@@ -7,14 +7,17 @@
 
 #include "scalar.h"
 
-/* Room for one more behind the first `count` of `items`, a pointer from malloc() or NULL; `room`, a
- * variable, is what there is, fewer than 2^32. 0, or -ENOMEM: nothing has changed. */
+/*
+ * Makes room for one more item behind the first `count` of `items`, a pointer from malloc() or
+ * NULL. `room` is a variable with the allocated number of items, below 2^32. 0, or -ENOMEM without
+ * any change.
+ */
 #define array_make_room(items, count, room) array_make_rooms(items, (count) + 1UL, room)
 
-/* Room for `least` in all. */
+/* Makes room for `least` items in all. */
 #define array_make_rooms(items, least, room) array_make(array_widen, items, least, room)
 
-/* The same; what is new is zero. */
+/* The same; new items are zero. */
 #define array_make_zeroed(items, least, room) array_make(array_widen_zeroed, items, least, room)
 
 #define array_make(widen, items, least, room)                                                      \
@@ -29,7 +32,7 @@
 		err_;                                                                              \
 	})
 
-/* `items` is where the pointer is. */
+/* `items` is the address of the pointer. */
 int array_widen(void *items, u32 *room, u64 least, size_t item_bytes);
 int array_widen_zeroed(void *items, u32 *room, u64 least, size_t item_bytes);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Binary search in what is sorted. */
+/* Binary search in a sorted sequence. */
 #ifndef LIB_BISECT_H
 #define LIB_BISECT_H
 
 #include <stddef.h>
 
-/* How many of `count` come first: those `i` for which `is_before`, an expression, is true. */
+/* The number of items `i` at the beginning for which the expression `is_before` is true. */
 #define bisect(count, i, is_before)                                                                \
 	({                                                                                         \
 		size_t low_ = 0, high_ = (count);                                                  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fnmatch(3) itself says which bytes an element of a glob matches. */
+/* fnmatch(3) decides which bytes an element of a glob matches. */
 #include "comm_glob.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ bool comm_glob_matches(const char *glob, const char *comm)
 	return is_glob(glob) ? !fnmatch(glob, comm, 0) : !strncmp(glob, comm, COMM_LENGTH_MAX);
 }
 
-/* Behind a set, which begins at `set`; without an end the bracket stands for itself. */
+/* The end of the set that begins at `set`; a bracket without an end matches itself. */
 static const char *set_end(const char *set)
 {
 	const char *at = set + 1;
@@ -49,7 +49,7 @@ static const char *element_end(const char *at)
 	return *at == '\\' && at[1] ? at + 2 : at + 1;
 }
 
-/* Stars are none. */
+/* Stars are not elements. */
 static u32 count_elements(const char *glob)
 {
 	u32 count = 0;
@@ -74,7 +74,7 @@ static void enter(struct comm_globs *globs, u32 state, const char *element, size
 	}
 }
 
-/* `count` elements, from `state` on, where a glob begins. */
+/* Adds a glob of `count` elements, with states from `state` on. */
 static void add_glob(struct comm_globs *globs, const char *glob, u32 count, u32 state)
 {
 	const u32 end = state + count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names of --comm, in every command: globs of fnmatch(3), against a name of at most 15 bytes. A
- * longer name without wildcards stands for its first 15 bytes, which is what the kernel keeps.
+ * The names of --comm, in every command: globs of fnmatch(3) against a name of at most 15 bytes. A
+ * longer name without wildcards matches its first 15 bytes, which the kernel keeps.
  */
 #ifndef LIB_COMM_GLOB_H
 #define LIB_COMM_GLOB_H
@@ -14,7 +14,9 @@
 
 bool comm_glob_matches(const char *glob, const char *comm);
 
-/* The globs for core/comm_globs.h. -ERANGE: one that no name can match, or too many. */
+/*
+ * Compiles globs for core/comm_globs.h. -ERANGE: a glob that no name can match, or too many globs.
+ */
 int comm_globs_compile(const struct string_list *globs, struct comm_globs *out,
 		       struct stackmap_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel has the words, each with its NUL. */
+/* The kernel's file has the words, each with its NUL. */
 #include "command_line.h"
 
 #include <stdio.h>

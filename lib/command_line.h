@@ -2,8 +2,10 @@
 #ifndef LIB_COMMAND_LINE_H
 #define LIB_COMMAND_LINE_H
 
-/* Of this process, as it was typed, words joined by blanks; the caller frees it. NULL: it cannot be
- * told. */
+/*
+ * The command line of this process, words joined by blanks; the caller frees it. NULL: it cannot be
+ * read.
+ */
 char *command_line_read(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Error lines for the caller to print. */
+/* Formats error lines, which callers print. */
 #include "error.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Filling a struct stackmap_error: both return -code, so a failure is one statement. */
+/* Fills a struct stackmap_error. Both functions return -code, so a failure is one statement. */
 #ifndef LIB_ERROR_H
 #define LIB_ERROR_H
 
@@ -9,11 +9,11 @@
 __attribute__((format(printf, 3, 4))) int error_set(struct stackmap_error *error, int code,
 						    const char *format, ...);
 
-/* The same, for a place in a file. */
+/* The same, with an offset in a file. */
 __attribute__((format(printf, 4, 5))) int error_set_at(struct stackmap_error *error, int code,
 						       uint64_t offset, const char *format, ...);
 
-/* Runs on in spite of errors and keeps the first: result = first_error(result, next()). */
+/* Keeps the first error of a sequence that runs on: result = first_error(result, next()). */
 static inline int first_error(int before, int result)
 {
 	return before ? before : result;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The multipliers are those of splitmix64 and xxHash: the upper bits of a product depend on all
- * bits of the word. */
+/*
+ * The multipliers are those of splitmix64 and xxHash: the upper bits of a product depend on all
+ * bits of the word.
+ */
 #include "hash_index.h"
 
 #include <errno.h>
@@ -77,7 +79,7 @@ void hash_index_clear(struct hash_index *table)
 	table->count = 0;
 }
 
-/* By words: names of C++ are long. */
+/* By words, because C++ names are long. */
 u32 hash_text(const char *text)
 {
 	size_t bytes = strlen(text), rest = bytes % sizeof(u64);

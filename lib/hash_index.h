@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds things of an array by what they are: a table from hash to index, open addressing with
- * linear probing, at most half full. The array and the comparison are the owner's, so that a lookup
- * costs one or two cache lines however large the array is.
+ * Finds items of an array by a key: a table from hash to index, open addressing with linear
+ * probing, at most half full. The caller has the array and the comparison; a lookup costs one or
+ * two cache lines however large the array is.
  */
 #ifndef LIB_HASH_INDEX_H
 #define LIB_HASH_INDEX_H
@@ -21,34 +21,36 @@ struct hash_slot {
 	u32 place; /* index + 1; 0 = free */
 };
 
-/* All zero: empty. */
+/* All zero: an empty table. */
 struct hash_index {
 	struct hash_slot *slots;
 	u32 bits;
 	u32 count;
 };
 
-/* Whether thing `index` is the one of `key`. */
+/* True if item `index` has this key. */
 typedef bool (*hash_index_is)(const void *things, u32 index, const void *key);
 
-/* HASH_INDEX_NONE if it is not there. */
+/* The index, or HASH_INDEX_NONE: not found. */
 u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, const void *things,
 		    const void *key);
-/* It must not be there yet. -ENOMEM. */
+/* Adds an item that the table does not have. -ENOMEM. */
 int hash_index_add(struct hash_index *table, u32 hash, u32 index);
-/* Nothing is in it any more; it keeps its memory. */
+/* Empties the table and keeps its memory. */
 void hash_index_clear(struct hash_index *table);
 void hash_index_free(struct hash_index *table);
 
-/* Who has many things to find may say so in advance: first of all of them, then look at what the
- * slots say, so that their cache misses overlap. */
+/*
+ * Prefetches the slot of a later lookup. Call it for all items of a batch, then look at the slots,
+ * so that their cache misses overlap.
+ */
 static inline void hash_index_expect(const struct hash_index *table, u32 hash)
 {
 	if (table->slots)
 		__builtin_prefetch(&table->slots[hash & ((1U << table->bits) - 1)]);
 }
 
-/* The thing that a search for `hash` will look at first, or HASH_INDEX_NONE. */
+/* The item that a search for `hash` looks at first, or HASH_INDEX_NONE. */
 static inline u32 hash_index_first(const struct hash_index *table, u32 hash)
 {
 	u32 place = table->slots ? table->slots[hash & ((1U << table->bits) - 1)].place : 0;
@@ -56,8 +58,7 @@ static inline u32 hash_index_first(const struct hash_index *table, u32 hash)
 	return place ? place - 1 : HASH_INDEX_NONE;
 }
 
-/* A hash of words, one after the other, beginning with 0; hash_end() makes the table's hash of it.
- */
+/* Hashes words one after the other, beginning with 0; hash_end() gives the table's hash. */
 static inline u64 hash_word(u64 hash, u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;

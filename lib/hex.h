@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bytes that are written as two hexadecimal digits each. */
+/* Bytes as two hexadecimal digits each. */
 #ifndef HEX_H
 #define HEX_H
 
@@ -7,7 +7,7 @@
 
 #include "scalar.h"
 
-/* 0 to 15, or -1: the letter is no hexadecimal digit. */
+/* The value of a digit, 0 to 15; -1: not a hexadecimal digit. */
 static inline int hex_value(char letter)
 {
 	if (letter >= '0' && letter <= '9')
@@ -16,8 +16,10 @@ static inline int hex_value(char letter)
 	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/* Reads up to `count` bytes from `text`, which ends with a NUL or at `count` pairs of digits.
- * Returns how many bytes there are before the first pair that is none. */
+/*
+ * Reads up to `count` bytes from `text`, which ends with a NUL or at `count` pairs of digits.
+ * Returns the number of bytes before the first invalid pair.
+ */
 static inline u32 hex_bytes(const char *text, u8 *bytes, u32 count)
 {
 	u32 read = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Entries lie in an arena; an array of their addresses is what the hash table indexes. */
+/* Entries are in an arena; the hash table indexes an array of their addresses. */
 #include "intern.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void *intern_entry(struct intern *table, const struct intern_key *key)
 	return found == HASH_INDEX_NONE ? add_entry(table, key, hash) : table->entries[found];
 }
 
-/* The slot, the address of its entry, the entry from end to end. */
+/* The steps prefetch the slot, the address of the entry, and the whole entry. */
 void intern_expect(const struct intern *table, const struct intern_key *key, u32 step)
 {
 	u32 hash = hash_key(key), place;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Things that exist once for each key of a few words: frames, nodes of a tree, threads. An entry
+ * Entries that exist once for each key of a few words: frames, nodes of a tree, threads. An entry
  * never moves, so its address is its identity, and can be part of another key.
  */
 #ifndef LIB_INTERN_H
@@ -16,14 +16,14 @@
 
 /* The first member of every entry. */
 struct intern_key {
-	u64 word[INTERN_WORDS]; /* unused ones are 0 */
+	u64 word[INTERN_WORDS]; /* unused words are 0 */
 };
 
 struct intern {
 	struct hash_index index;
 	struct arena arena;
 	size_t entry_bytes;
-	void **entries; /* in the order of their making */
+	void **entries; /* in the order of creation */
 	u32 count, room;
 };
 
@@ -33,21 +33,25 @@ struct intern {
 		.arena.limit = UINT64_MAX, .entry_bytes = sizeof(type)                             \
 	}
 
-/* Leaves it as it was made, without entries. */
+/* Frees all entries; the table can be used again. */
 void intern_clear(struct intern *table);
 
-/* The entry of this key, made if there is none: zero behind the key. NULL without memory. */
+/*
+ * The entry with this key, which is added if it is new: zero behind the key. NULL without memory.
+ */
 void *intern_entry(struct intern *table, const struct intern_key *key);
 
-/* Who has many keys to look up may say so in advance, with steps 0, 1 and 2, each of all of them
- * before the next: their cache misses overlap then. */
+/*
+ * Prefetches for later lookups, in steps 0, 1 and 2: call each step for all keys of a batch before
+ * the next step, so that their cache misses overlap.
+ */
 #define INTERN_STEPS 3
 void intern_expect(const struct intern *table, const struct intern_key *key, u32 step);
 
-/* The entries stay, but no key leads to them any more. */
+/* Drops the hash table: the entries stay, but can no longer be found by key. */
 void intern_forget_keys(struct intern *table);
 
-/* Of a text, its only copy. */
+/* Texts, one copy of each. */
 struct text_set {
 	struct hash_index index;
 	struct arena arena;
@@ -63,11 +67,11 @@ struct text_set {
 
 void text_set_clear(struct text_set *set);
 
-/* Its place in `texts`, or HASH_INDEX_NONE: it is not there. */
+/* The index of a text in `texts`; HASH_INDEX_NONE: not found. */
 u32 text_set_find(const struct text_set *set, const char *text);
-/* The same, put there if it is not; HASH_INDEX_NONE without memory. */
+/* The same; a new text is added. HASH_INDEX_NONE without memory. */
 u32 text_set_number(struct text_set *set, const char *text);
-/* NULL without memory. */
+/* The set's copy of a text. NULL without memory. */
 const char *text_set_intern(struct text_set *set, const char *text);
 
 static inline u64 intern_address(const void *entry)

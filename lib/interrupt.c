@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A signal handler runs in the thread that it interrupts, so two plain words are enough. */
+/* A signal handler runs in the thread that it interrupts, so two plain words suffice. */
 #include "interrupt.h"
 
 #include <signal.h>
@@ -36,7 +36,7 @@ bool interrupt_end_asked(void)
 	return end_asked || now_asked || is_signal_pending();
 }
 
-/* The signal itself ends the pause. */
+/* A signal ends the pause. */
 void interrupt_nap(unsigned int ms)
 {
 	const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whether this process is to end. A command that catches signals says so here; whatever waits, or
- * goes on for long, asks here between two steps. There is one answer for the process, as a signal
- * is for the process. Where nobody says anything, nothing is ever interrupted.
+ * Requests to end this process. A command that catches signals reports them here; code that waits,
+ * or runs for long, checks here between two steps. The state is one per process, like a signal.
+ * Without a report the process is never interrupted.
  */
 #ifndef LIB_INTERRUPT_H
 #define LIB_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* The end was asked for: what was begun is still finished. */
+/* Requests the end: work that has begun is still finished. */
 void interrupt_end(void);
 
-/* Nobody waits any longer: what goes on is given up. Async-signal-safe. */
+/* Requests that all work be given up at once. Async-signal-safe. */
 void interrupt_now(void);
 
-/* After interrupt_now(): to be given up, with -EINTR. */
+/* True after interrupt_now(): give up with -EINTR. */
 bool interrupted(void);
 
-/* After either, or while SIGINT, SIGTERM or SIGHUP is blocked and pending. */
+/* True after either request, or while SIGINT, SIGTERM or SIGHUP is blocked and pending. */
 bool interrupt_end_asked(void);
 
-/* Waits, but not on when interrupted. */
+/* Sleeps; returns at once if interrupted. */
 void interrupt_nap(unsigned int ms);
 
 #endif

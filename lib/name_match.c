@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Matching by fnmatch(3); nearness by the "optimal string alignment" form of the
- * Damerau-Levenshtein distance, with three rolling rows and a limit: most names are turned down by
+ * Matching uses fnmatch(3). Nearness is the "optimal string alignment" form of the
+ * Damerau-Levenshtein distance, with three rolling rows and a limit: most names are rejected by
  * their length alone.
  */
 #include "name_match.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A name is near when no more than a third of it, and never more than this, has to change. */
+/* A name is near if at most a third of it, and at most this number of characters, has to change. */
 #define DISTANCE_MAX 6
 
 static u32 min2(u32 a, u32 b)
@@ -27,7 +27,10 @@ void name_match_init(struct name_match *match, const char *pattern)
 	};
 }
 
-/* Whoever left out the part before the colon is to hear of it, too. */
+/*
+ * The part of a name to compare: a pattern without a colon is compared with the part behind the
+ * colon.
+ */
 static const char *comparable_part(const char *pattern, const char *name)
 {
 	const char *colon = strchr(name, ':');

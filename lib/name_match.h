@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One name or glob, tried against every name there is: counts what matches, and of what does not it
- * remembers the nearest, so that a typing error can be answered with "did you mean".
+ * Matches one name or glob against a sequence of names: counts the matches, and remembers the
+ * nearest other name for a "did you mean".
  */
 #ifndef LIB_NAME_MATCH_H
 #define LIB_NAME_MATCH_H
@@ -17,7 +17,7 @@ struct name_match {
 	const char *pattern;
 	bool is_glob;
 	u32 found;
-	u32 distance; /* of `nearest`; names at this distance or farther are of no interest */
+	u32 distance; /* distance of `nearest`; names at this distance or farther are ignored */
 	char nearest[NAME_NEAREST_BYTES]; /* "" while no name is near enough */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Numbers and ranges of them, as the kernel and perf write lists of CPUs: "0-3,8". */
+/* Numbers and ranges of numbers, in the form of the kernel's and perf's CPU lists: "0-3,8". */
 #ifndef LIB_NUMBER_LIST_H
 #define LIB_NUMBER_LIST_H
 
@@ -16,20 +16,22 @@ struct number_range {
 	u64 first, last; /* both included */
 };
 
-/* All zero: empty. */
+/* All zero: an empty list. */
 struct number_list {
 	struct number_range *ranges;
 	size_t count, room;
 };
 
-/* Appends the numbers in `text`, none greater than `max`. -EINVAL: not a list; -ERANGE; -ENOMEM.
- * The list is then as before, or longer. */
+/*
+ * Appends the numbers in `text`, none greater than `max`. -EINVAL: not a list; -ERANGE; -ENOMEM.
+ * After an error the list may have become longer.
+ */
 int number_list_add(struct number_list *list, const char *text, u64 max);
 void number_list_clear(struct number_list *list);
 
 bool number_list_has(const struct number_list *list, u64 number);
 
-/* Sets the bits of all its numbers, which the mask must have. */
+/* Sets the bits of all numbers; the mask must be large enough. */
 void number_list_set_bits(const struct number_list *list, u64 *mask);
 
 #endif

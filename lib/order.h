@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For qsort(3) and its like. */
+/* Comparison for qsort(3) and similar functions. */
 #ifndef LIB_ORDER_H
 #define LIB_ORDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Read without a stream, whose buffer would keep the secret. */
+/* Reads without a stream, whose buffer would keep the secret. */
 #include "secret_file.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int check_mode(int fd, const char *path, struct stackmap_error *error)
 	return 0;
 }
 
-/* To the end of the file, or until there is no room. */
+/* Reads to the end of the file, or until the room is full. */
 static int read_all(int fd, char *room, size_t bytes, size_t *length)
 {
 	ssize_t got;

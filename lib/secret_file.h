@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Passwords and tokens come from files, never from arguments, which everybody sees. */
+/* Passwords and tokens come from files, never from arguments, which all users can see. */
 #ifndef LIB_SECRET_FILE_H
 #define LIB_SECRET_FILE_H
 
 #include "stackmap/error.h"
 
-/* The only line of a file, without its end. -EINVAL: it is empty, longer than 4 KiB, or there are
- * more; -EACCES: everybody may read the file. *out is for secret_free(). */
+/*
+ * Reads the only line of a file, without its end. -EINVAL: the file is empty, has more than one
+ * line, or is longer than 4 KiB; -EACCES: all users may read the file. The caller frees *out by
+ * secret_free().
+ */
 int secret_file_read(const char *path, char **out, struct stackmap_error *error);
-/* Overwrites it. */
+/* Overwrites the secret and frees it. */
 void secret_free(char **secret);
 
 #endif

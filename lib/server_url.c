@@ -34,7 +34,7 @@ const struct server_scheme *server_url_take_scheme(const char **at)
 	return NULL;
 }
 
-/* Length of the host at `text`, "[...]" around an IPv6 address; 0: there is none. */
+/* Length of the host at `text`, "[...]" around an IPv6 address; 0: no host. */
 static size_t host_length(const char *text)
 {
 	size_t inside;
@@ -45,7 +45,7 @@ static size_t host_length(const char *text)
 	return inside && text[1 + inside] == ']' ? inside + 2 : 0;
 }
 
-/* The port at *at, which is behind it then. 0: not a port. */
+/* Takes the port at *at and moves *at behind it. 0: not a port. */
 static u32 take_port(const char **at, u32 otherwise)
 {
 	u32 port = 0;

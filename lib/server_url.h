@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the URLs of stores and of receivers have in common: http[s]://HOST[:PORT]. A URL is seen by
- * everybody who lists processes, so one with a user or a password is refused, and reasons do not
- * repeat it.
+ * The common part of URLs of stores and of receivers: http[s]://HOST[:PORT]. All users who list
+ * processes see a URL, so a URL with a user or a password is refused, and error texts do not repeat
+ * it.
  */
 #ifndef LIB_SERVER_URL_H
 #define LIB_SERVER_URL_H
@@ -16,23 +16,22 @@ struct server_scheme {
 	bool tls;
 };
 
-/* NULL, or why no program should be given this URL. */
+/* NULL, or the reason why this URL is refused. */
 const char *server_url_refused(const char *url);
 
-/* *at is behind it then. NULL: neither http nor https is there. */
+/* Takes the scheme and moves *at behind it. NULL: neither http nor https. */
 const struct server_scheme *server_url_take_scheme(const char **at);
 
 /*
- * The host and its port, `port` unless one is given; *at is behind them then. *base becomes
- * "https://HOST:PORT", for the caller to free, or NULL without memory. Returns NULL, or what is
- * wrong.
+ * Takes the host and its port (`port` if none is given) and moves *at behind them. *base becomes
+ * "https://HOST:PORT", which the caller frees, or NULL without memory. Returns NULL, or the fault.
  */
 const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,
 				 char **base);
 
 /*
- * True if nobody on the way can read what is sent to this base: TLS, or a name or an address of the
- * loopback, whose packets never leave the machine and are open to root only.
+ * True if data to this base cannot be read on its way: TLS, or a name or an address of the
+ * loopback, whose packets never leave the machine and are visible to root only.
  */
 bool server_url_is_private(const char *base);
 

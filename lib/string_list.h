@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Texts that belong to somebody else, such as the arguments of a repeated option. */
+/* Texts that are borrowed, such as the arguments of a repeated option. */
 #ifndef LIB_STRING_LIST_H
 #define LIB_STRING_LIST_H
 

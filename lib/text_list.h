@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Texts of many recordings as one, for people: "a, b, c". */
+/* Texts of many recordings as one list for people: "a, b, c". */
 #ifndef LIB_TEXT_LIST_H
 #define LIB_TEXT_LIST_H
 
 #include <stddef.h>
 
-/* Each once; an empty one, and what does not fit into the list's `bytes`, is left out. */
+/* Adds a text, unless it is empty, in the list already, or does not fit into the list's `bytes`. */
 void text_list_add(char *list, size_t bytes, const char *text);
 
 #endif

@@ -193,7 +193,7 @@ _Static_assert(REASON_COUNT <= REASON_MASK + 1, "a reason is a bit of SILENT_REA
  *
  * The verifier of 6.18 miscalculates the range of a number behind the signed comparisons that
  * compilers make of a switch: of a number known to be at least 12 it deduces at most 5, and warns
- * on the console. So the range is therefore bounded from above, and no value is excluded before the
+ * on the console. The range is therefore bounded from above, and no value is excluded before the
  * switch.
  */
 static __always_inline void side_put_reason(struct seq_file *seq, u32 reason, bool is_user)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * An instance without sources, rings and files: the engine's maps, a stack map, and the programs
- * that serve tasks which exit. All else is the tool's.
+ * that serve exiting tasks. The tool provides the rest.
  */
 #include "stackmap/client.h"
 
@@ -32,7 +32,7 @@ struct stackmap_client {
 	struct bpf_object *object;
 	struct engine *engine;
 	struct table_geometry geometry;
-	int table_fd; /* -1: none */
+	int table_fd; /* -1: no table */
 	void *table;
 	const struct mapping_record *mappings;
 	struct bpf_link *hook[HOOKS];
@@ -50,7 +50,7 @@ static int map_pages(int fd, u64 bytes, int access, void **out)
 	return 0;
 }
 
-/* The stack map, empty. */
+/* Creates an empty stack map. */
 static int make_table(struct stackmap_client *client)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
@@ -77,7 +77,9 @@ static int resize(const struct bpf_object *object, const char *name, u32 entries
 	return map ? bpf_map__set_max_entries(map, entries) : -EINVAL;
 }
 
-/* libbpf names the section's map after the object, so it is known by its end. */
+/*
+ * The map of the section. libbpf prefixes its name with the object's, so only the end is compared.
+ */
 static struct bpf_map *section_map(const struct bpf_object *object)
 {
 	const size_t suffix = sizeof(SECTION) - 1;
@@ -94,7 +96,7 @@ static struct bpf_map *section_map(const struct bpf_object *object)
 	return NULL;
 }
 
-/* The object's types say where in its section a constant lies. */
+/* Finds a constant by the object's types, which give its offset in the section. */
 static const struct btf_var_secinfo *find_variable(const struct btf *btf, const char *name)
 {
 	s32 section = btf__find_by_name_kind(btf, SECTION, BTF_KIND_DATASEC);
@@ -110,7 +112,7 @@ static const struct btf_var_secinfo *find_variable(const struct btf *btf, const 
 	return NULL;
 }
 
-/* libbpf takes a section's values as a whole. */
+/* Sets one constant; libbpf only takes the values of the whole section. */
 static int set_bytes(struct bpf_map *map, const struct btf_var_secinfo *variable, const void *value)
 {
 	size_t bytes = 0;
@@ -130,8 +132,10 @@ static int set_bytes(struct bpf_map *map, const struct btf_var_secinfo *variable
 	return result;
 }
 
-/* Gives a constant of an object that is not loaded yet its value. -EINVAL: the object has none of
- * this name and size; -ENOMEM. */
+/*
+ * Sets a constant of an object that is not loaded yet. -EINVAL: the object has no constant of this
+ * name and size; -ENOMEM.
+ */
 static int object_constant_set(const struct bpf_object *object, const char *name, const void *value,
 			       size_t bytes)
 {
@@ -221,7 +225,10 @@ static int set_table(const struct stackmap_client *client)
 	return bpf_map_update_elem(fd, &zero, &client->table_fd, BPF_ANY) ? -errno : 0;
 }
 
-/* Without task work nobody waits for anything; older kernels have not all of these tracepoints. */
+/*
+ * Attaches the hooks. Without task work no task waits for a stack; older kernels lack some of these
+ * tracepoints.
+ */
 static int attach_hooks(struct stackmap_client *client)
 {
 	for (u32 i = 0; i < HOOKS && task_work_works(); i++) {

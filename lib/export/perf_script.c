@@ -3,8 +3,8 @@
  * Every event as `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso` prints it.
  * Readers of that text use regular expressions: the task name ends where a number follows, the
  * event name begins after the last space of its line, the object is the last text in parentheses
- * without a space. So spaces in these names become `_`, as those readers would make them. The
- * readers fold stacks with `;`, so `;` becomes `:` in every name.
+ * without a space. Spaces in these names therefore become `_`, as those readers would make them.
+ * The readers fold stacks with `;`, so `;` becomes `:` in every name.
  *
  * The period is the value of the event if its source has one, else 1. Readers weigh by the period,
  * so an event of a summary has the sum of the values, or else the number of the events that it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The length of a recording is known at its end only. So buckets begin with a width of one
+ * The length of a recording is known at its end only. Buckets therefore begin with a width of one
  * microsecond, and each two become one whenever there are too many: log2(duration) times in all,
  * which is cheaper each time than counting the events. Events come in the order of time, so keys
  * are needed for the newest bucket only, and the hash table stays as small as one bucket.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * JSON through jansson. Its *_new functions take over the values they are given, even on failure,
- * and accept NULL as a failure: so a whole object is put together first and checked once.
+ * JSON through jansson. Its *_new functions take over the values that they are given, even on
+ * failure, and accept NULL as a failure: a whole object is built first and checked once.
  */
 #include "json_text.h"
 
@@ -35,7 +35,7 @@ json_t *json_text(const char *text)
 	return string;
 }
 
-/* jansson escapes everything beyond ASCII and below it, but not DEL. */
+/* Escapes DEL; jansson escapes all other bytes outside of printable ASCII. */
 static int put_escaped(const char *text, size_t bytes, void *to)
 {
 	for (size_t i = 0; i < bytes; i++)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Parts of JSON output that several commands share. A function that returns json_t returns NULL
- * without memory. What is written is ASCII, so that it is the same text for every reader and does
- * nothing to a terminal: other characters and DEL are escaped. */
+/*
+ * Parts of JSON output that several commands share. Functions that return json_t return NULL
+ * without memory. The output is ASCII, so that every reader gets the same text and no terminal
+ * interprets it: other characters and DEL are escaped.
+ */
 #ifndef LIB_FORMAT_JSON_TEXT_H
 #define LIB_FORMAT_JSON_TEXT_H
 
@@ -11,28 +13,32 @@
 #include "report/profile/profile.h"
 #include "trace/event.h"
 
-/* A string from a foreign file: bytes that are not UTF-8 become `?`. */
+/* A string from an untrusted file: bytes that are not UTF-8 become `?`. */
 json_t *json_text(const char *text);
 
-/* The same, written at once, for output that is too large to be put together first. -ENOMEM. */
+/* Writes such a string at once, for output that is too large to be built first. -ENOMEM. */
 int json_put_text(const char *text, FILE *to);
 
 /* {"produced", "recorded", "lost": {cause: n}}. */
 json_t *json_account(const struct trace_ledger *ledger);
 
-/* The same, of a recording, and {"user_stacks": {"complete", "stops": {reason: n},
- * "reasons": {reason: n}}}; null for NULL: the recording has no ledger. */
+/*
+ * The account of a recording, with {"user_stacks": {"complete", "stops": {reason: n}, "reasons":
+ * {reason: n}}}; null for NULL: the recording has no ledger.
+ */
 json_t *json_ledger(const struct trace_ledger *ledger);
 
-/* [names], innermost first; a marker is none of them. */
+/* [names], innermost first, without markers. */
 json_t *json_path(const struct profile *profile, const struct profile_path *path);
 
-/* [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], hottest first, `limit`
- * of them; with "cgroup" if the profile is split by it. A stack that misses its outer end also has
- * "kernel_cut" or "user_cut": why. */
+/*
+ * [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], the first `limit`
+ * rows, hottest first; with "cgroup" if the profile is split by it. A stack whose outer end is
+ * missing also has "kernel_cut" or "user_cut" with the reason.
+ */
 json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit);
 
-/* Takes over `value`; NULL gives -ENOMEM. Errors of `to` are left to the caller. */
+/* Writes `value` and frees it; NULL gives -ENOMEM. The caller checks `to` for errors. */
 int json_put(json_t *value, FILE *to);
 
 #endif

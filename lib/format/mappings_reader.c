@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Line by line; those of user code are kept in an array that is sorted once. */
+/* Parses line by line. Lines of user code are kept in an array that is sorted once. */
 #include "mappings_reader.h"
 
 #include <errno.h>
@@ -24,8 +24,10 @@ static int compare_numbers(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* The build id ends at a blank or at the end. `-`, and an id that is longer than any, count as
- * none. */
+/*
+ * Parses the build id, which ends at a blank or at the end of the line. `-`, and an id that is too
+ * long, give no build id.
+ */
 static void parse_build_id(const char *hex, struct mapping_text *line)
 {
 	u32 bytes = hex_bytes(hex, line->build_id, MAPPING_BUILD_ID_MAX);
@@ -60,7 +62,7 @@ static bool is_escape(const char *text)
 	return text[0] == '\\' && strspn(text + 1, "01234567") >= 3;
 }
 
-/* \ooo stands for a byte. */
+/* Decodes \ooo to a byte, in place. */
 static void unescape(char *path)
 {
 	char *end = path;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The text file `mappings`: what the numbers in user frames stand for, and where the kernel was
- * loaded, so that binary dumps of stacks can be named on another machine.
+ * The text file `mappings`: the files that the numbers in user frames stand for, and the load
+ * address of the kernel. With it, binary dumps of stacks can be symbolized on another machine.
  *
  *   kernel NAME 0xSTART-0xEND BUILD_ID     the image ("vmlinux") and each module
  *   NUMBER BUILD_ID PATH                   user code; the path goes on to the end of the line
  *
- * A build id is in hex, `-` where there is none. Backslashes in a path, and each byte of what is
- * not printable (printable.h; files of an instance: of all that is not ASCII), are written as \ooo.
+ * A build id is in hex; `-` means no build id. Backslashes in a path, and each byte of unprintable
+ * characters (printable.h; in files of an instance: of all non-ASCII characters), are written as
+ * \ooo.
  */
 #ifndef LIB_FORMAT_MAPPINGS_READER_H
 #define LIB_FORMAT_MAPPINGS_READER_H
@@ -20,28 +21,27 @@
 
 struct mappings;
 
-/* What a line says. */
+/* The contents of a line. */
 struct mapping_text {
-	u32 number;	    /* of user code */
-	char *path;	    /* of kernel code: its name */
-	u64 start, end;	    /* of kernel code */
-	u32 build_id_bytes; /* 0: none */
+	u32 number;	    /* mapping number of user code */
+	char *path;	    /* path of user code, name of kernel code */
+	u64 start, end;	    /* address range of kernel code */
+	u32 build_id_bytes; /* 0: no build id */
 	u8 build_id[MAPPING_BUILD_ID_MAX];
 };
 
-/* -EBADMSG with the offset of the first line that is not one of these; -ENOMEM; or why reading
- * failed. */
+/* -EBADMSG with the offset of the first invalid line; -ENOMEM; or the error of the read. */
 int mappings_read(FILE *from, struct mappings **out, struct stackmap_error *error);
 void mappings_free(struct mappings **mappings);
 
-/* Or NULL. */
+/* Looks up a mapping number. NULL: no line has it. */
 const struct mapping_text *mappings_find(const struct mappings *mappings, u32 number);
 const char *mappings_path(const struct mappings *mappings, u32 number);
 
 /* The kernel's image and its modules, in the order of the file. */
 u32 mappings_kernel(const struct mappings *mappings, const struct mapping_text **lines);
 
-/* Where _stext of the kernel image was; 0: not known. */
+/* The address of _stext in the kernel image; 0: unknown. */
 u64 mappings_kernel_start(const struct mappings *mappings);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Paths are what somebody called their files: each byte of what is not printable is escaped. */
+/* Paths are untrusted: each byte of an unprintable character is escaped. */
 #include "mappings_text.h"
 
 #include "format/printable.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lines of the text that mappings_reader.h describes, without their ends. */
+/* Writes lines of the text that mappings_reader.h describes, without line ends. */
 #ifndef LIB_FORMAT_MAPPINGS_TEXT_H
 #define LIB_FORMAT_MAPPINGS_TEXT_H
 

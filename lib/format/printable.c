@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The table has what Unicode calls Cc, Zl, Zp and Default_Ignorable_Code_Point
- * (DerivedCoreProperties), in which the bidirectional controls are, and the interlinear
- * annotations. Everything else is let through, characters that are not assigned yet included: a
- * terminal shows a box for them. It is in the order of the codes: what is ASCII is decided by its
- * first rows.
+ * The table holds Unicode's categories Cc, Zl and Zp, the property Default_Ignorable_Code_Point
+ * (DerivedCoreProperties), which includes the bidirectional controls, and the interlinear
+ * annotations. All other characters pass, also unassigned ones: a terminal shows a box for them.
+ * The table is sorted by code, so its first rows decide ASCII.
  */
 #include "printable.h"
 
@@ -21,9 +20,9 @@ static const struct range {
 	{0x115f, 0x1160},   /* Hangul fillers */
 	{0x17b4, 0x17b5},   /* Khmer inherent vowels */
 	{0x180b, 0x180f},   /* Mongolian selectors and separator */
-	{0x200b, 0x200f},   /* of no width; marks of direction */
-	{0x2028, 0x202e},   /* separators of lines; embeddings and overrides of direction */
-	{0x2060, 0x206f},   /* word joiner; isolates of direction */
+	{0x200b, 0x200f},   /* zero width; direction marks */
+	{0x2028, 0x202e},   /* line separators; direction embeddings and overrides */
+	{0x2060, 0x206f},   /* word joiner; direction isolates */
 	{0x3164, 0x3164},   /* Hangul filler */
 	{0xfe00, 0xfe0f},   /* variation selectors */
 	{0xfeff, 0xfeff},   /* byte order mark */
@@ -49,7 +48,7 @@ static u32 length_of(u8 lead)
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
 }
 
-/* The code of the character; false: these bytes are none, or a longer form than it needs. */
+/* Decodes a character. False: the bytes are no character, or a longer form than necessary. */
 static bool decode(const u8 *text, u32 bytes, u32 *code)
 {
 	static const u32 first[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -104,7 +103,7 @@ u32 printable_put_next(const char *text, FILE *to)
 	return bytes;
 }
 
-/* How many of the first bytes are ASCII that is printed. */
+/* The number of printable ASCII bytes at the beginning of a text. */
 static size_t ascii_bytes(const char *text)
 {
 	size_t count = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Text of others (names of tasks, files and functions, arguments, versions) where it may reach a
- * terminal or ends up in lines of text. A terminal obeys control characters; bidirectional controls
- * show a name in an order that it does not have; characters without a picture make two names look
- * alike. Each of these is shown as `?`, and so is each byte that is not UTF-8.
+ * Untrusted text (names of tasks, files and functions, arguments, versions) that may reach a
+ * terminal or lines of text. A terminal interprets control characters; bidirectional controls show
+ * a name in a wrong order; invisible characters make two names look alike. Each of these is shown
+ * as `?`, and so is each byte that is not UTF-8.
  */
 #ifndef LIB_FORMAT_PRINTABLE_H
 #define LIB_FORMAT_PRINTABLE_H
@@ -15,27 +15,31 @@
 
 enum printable {
 	PRINTABLE,
-	UNPRINTABLE,  /* a character that is not shown */
+	UNPRINTABLE,  /* a character that is replaced */
 	NO_CHARACTER, /* a byte that is not UTF-8 */
 };
 
-/* What stands at `text`, which is not at its end, and the bytes of that: 1 to 4. */
+/*
+ * Classifies the character at `text`, which must not be at its end; *bytes is its length, 1 to 4.
+ */
 enum printable printable_next(const char *text, u32 *bytes);
 
 bool printable_is(const char *text);
 
-/* Writes what stands at `text`, or `?` in its place; returns how many bytes of `text` that was. */
+/* Writes the character at `text`, or `?` in its place; returns its length in `text`. */
 u32 printable_put_next(const char *text, FILE *to);
 void printable_put(const char *text, FILE *to);
 
-/* How many characters printable_put() writes. */
+/* The number of characters that printable_put() writes. */
 size_t printable_count(const char *text);
 
-/* Writes at most `most` characters: a longer text loses its middle, in whose place stands "...".
- * `most` is 8 at least, or 0: no bound. */
+/*
+ * Writes at most `most` characters: "..." replaces the middle of a longer text. `most` is at least
+ * 8, or 0: no limit.
+ */
 void printable_put_cut(const char *text, size_t most, FILE *to);
 
-/* In place; the text does not get longer. */
+/* Replaces in place; the text does not get longer. */
 void printable_make(char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The magic tells version and byte order at once: each of the two magics reads differently in the
- * other order. The frames go through one buffer of the greatest depth.
+ * The magic gives version and byte order at once: each of the two magics reads differently in the
+ * other order. One buffer of the greatest depth holds the frames.
  */
 #include "stack_map_bin_reader.h"
 
@@ -23,8 +23,10 @@ struct bin_reader {
 	struct stackmap_error *error;
 };
 
-/* Fails with what is missing, or with why the stream could not be read. `optional`: the end is fine
- * here, and 1 is returned. */
+/*
+ * Reads all bytes, or fails with an error that names `what` is missing, or why the stream failed.
+ * `optional`: the end of the file is valid here and gives 1.
+ */
 static int read_bytes(struct bin_reader *reader, void *to, size_t bytes, const char *what,
 		      bool optional)
 {
@@ -98,7 +100,7 @@ static int read_frames(struct bin_reader *reader, u32 depth)
 	return err;
 }
 
-/* 0, 1 at the end, or -errno. */
+/* Reads one stack. 0; 1 at the end; or -errno. */
 static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *stack)
 {
 	struct stack_map_bin_record record;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The largest unit of which there is one at least; so are the numbers of the flame graph page. */
+/*
+ * The largest unit of which there is at least one. The flame graph page formats its numbers in the
+ * same way.
+ */
 #include "format/value_text.h"
 
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder on its own thread: it begins here, with the registers of this function, whose frame
- * is then left out. As an embedder it has a copy of the core of its own (CORE_EMBEDDED), so that
- * all of it can be seen to be async-signal-safe, and lib/user_unwind can be another.
+ * The unwinder on its own thread. The walk begins with the registers of this function, whose frame
+ * is then removed. This embedder has its own copy of the core (CORE_EMBEDDED), so that all of the
+ * copy can be checked to be async-signal-safe, and lib/user_unwind can be another embedder.
  *
- * Rules are not kept: nobody tells when a library is replaced by another at the same address.
+ * Rules are not cached: the process does not learn when a library is replaced by another one at the
+ * same address.
  */
 #include "stackmap/here.h"
 
@@ -42,7 +43,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \
 	 1U << REGISTER_R13 | 1U << REGISTER_R14 | 1U << REGISTER_R15 | 1U << REGISTER_RIP)
 
-/* The registers that calls preserve, at one instruction of the function that this is part of. */
+/* The callee-saved registers, at one instruction of the function that this macro is used in. */
 #define registers_here(registers)                                                                  \
 	({                                                                                         \
 		u64 *here_value = (registers)->value;                                              \
@@ -66,7 +67,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 		(registers)->known = KEPT_REGISTERS;                                               \
 	})
 
-/* Frames from the second on: the first is stackmap_here(). */
+/* Copies the frames from the second on: the first is stackmap_here(). */
 static int frames_copy(const struct unwind *unwind, u64 *frames, int max)
 {
 	int count = 0;
@@ -76,7 +77,7 @@ static int frames_copy(const struct unwind *unwind, u64 *frames, int max)
 	return count;
 }
 
-/* Its own frame counts until it returns: no tail call. */
+/* The function's own frame must exist until it returns: no tail call. */
 __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 {
 	struct own_memory memory = {};

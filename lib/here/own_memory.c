@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads go through the kernel (process_vm_readv on oneself), which says EFAULT where a load would
- * kill. Some blocks are kept: neighbouring words are asked for one by one, and frames of one file
- * go through the same tables. The system calls are made directly: what libc or a sanitizer puts
- * around them need not be safe in a signal handler.
+ * Reads go through the kernel (process_vm_readv on this process), which returns EFAULT where a load
+ * would kill. Some blocks are cached: neighbouring words are read one by one, and frames of one
+ * file use the same tables. The system calls are made directly: wrappers of libc or a sanitizer
+ * need not be safe in a signal handler.
  *
  * The objects of the dynamic linker come from _dl_find_object(), which glibc made for unwinders: it
- * takes no lock. Other code (of a JIT) is looked for in /proc/self/maps.
+ * takes no lock. Other code (of a JIT) is looked up in /proc/self/maps.
  */
 #include "here/own_memory.h"
 
@@ -71,7 +71,7 @@ bool own_memory_read(struct own_memory *memory, u64 address, void *buffer, u32 b
 	return true;
 }
 
-/* Where an object's segments are, in terms of its program headers. */
+/* The segments of an object, by its program headers. */
 struct object {
 	u64 header;
 	u64 bias;
@@ -91,8 +91,10 @@ static bool object_open(struct own_memory *memory, u64 address, struct object *o
 	       object->elf.e_phentsize == sizeof(Elf64_Phdr);
 }
 
-/* Whether a segment is the code at an address. Objects are mapped from their first loaded segment
- * on. */
+/*
+ * True if a segment is the code at an address. An object is mapped from its first loaded segment
+ * on.
+ */
 static bool segment_covers(struct object *object, const Elf64_Phdr *segment, u64 address,
 			   struct own_code *code)
 {
@@ -127,7 +129,7 @@ static bool object_code(struct own_memory *memory, u64 address, struct own_code 
 	return false;
 }
 
-/* A line of /proc/self/maps as it comes in, byte by byte: "START-END rwxp ...". */
+/* The parser of a line of /proc/self/maps, byte by byte: "START-END rwxp ...". */
 struct maps_line {
 	u64 number[2];
 	u32 field; /* 0, 1: the numbers; 2: access; 3: the rest */

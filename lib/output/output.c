@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Opening, publishing and cutting back. A name is given by linkat(2), which replaces nothing: where
- * there is a file the new one first gets a temporary name, and rename(2) puts it in its place.
+ * Opening, publishing and cutting back. linkat(2) gives a file its name and never replaces a file.
+ * If a file has the name already, the new one first gets a temporary name, and rename(2) puts it in
+ * place.
  */
 #include "output/output.h"
 
@@ -21,14 +22,14 @@
 #define NAME_TRIES 100
 #define READER_NAP_MS 20
 #define POLL_MS 100
-#define LAST_WAIT_MS 1000 /* once the end was asked for */
+#define LAST_WAIT_MS 1000 /* after the end was requested */
 
-/* What poll(2) says may be written to a pipe without waiting. */
+/* If poll(2) reports room in a pipe, this many bytes can be written without waiting. */
 #define PIPE_BYTES 4096
 
 static struct {
 	int folder;
-	char name[NAME_MAX + 1]; /* "": none stands */
+	char name[NAME_MAX + 1]; /* "": there is no temporary file */
 } standing;
 
 void output_remove_temporary(void)
@@ -43,7 +44,7 @@ static int fail(const struct output *output, int result, struct stackmap_error *
 			 strerror(-result));
 }
 
-/* --- what is written as it is --- */
+/* --- outputs that are written in place --- */
 
 static bool is_waited_for(int fd)
 {
@@ -61,8 +62,10 @@ static int open_standard(int standard, struct output *output)
 	return 0;
 }
 
-/* Standard output or error by another name (/dev/stdout): the file may be of whoever started us.
- * -1: it is another one. */
+/*
+ * The descriptor of standard output or error if `named` is the same file (/dev/stdout), whoever
+ * owns it; -1: another file.
+ */
 static int standard_of(const struct stat *named)
 {
 	struct stat status;
@@ -74,7 +77,10 @@ static int standard_of(const struct stat *named)
 	return -1;
 }
 
-/* What was looked at may have been replaced since. */
+/*
+ * Checks that the opened file is the one that was looked at: the name may lead to another file
+ * since.
+ */
 static int check_opened(int fd, const struct stat *wanted)
 {
 	struct stat status;
@@ -86,7 +92,10 @@ static int check_opened(int fd, const struct stat *wanted)
 	return fcntl(fd, F_SETFL, 0) ? -errno : 0;
 }
 
-/* A FIFO without a reader refuses for as long. Only links of the kernel are left here. */
+/*
+ * Opens a special file. A FIFO without a reader refuses, so the open is repeated until there is a
+ * reader. The only links left here are made by the kernel.
+ */
 static int open_when_read(const struct output_place *place, const struct stat *wanted)
 {
 	const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
@@ -140,7 +149,10 @@ static int open_as_it_is(struct output *output, struct stackmap_error *error)
 
 /* --- regular files --- */
 
-/* As it was, if there was one of ours: a file of somebody else does not open ours to him. */
+/*
+ * The mode of the former file, if it is our own; 0 otherwise: another user's file does not make
+ * ours readable for that user.
+ */
 static mode_t former_mode(const struct output *output)
 {
 	const struct stat *former = &output->place.status;
@@ -151,7 +163,7 @@ static mode_t former_mode(const struct output *output)
 	return former->st_mode & 0777;
 }
 
-/* The random part only avoids what others left. */
+/* Chooses a temporary name. The random part only avoids names of leftover files. */
 static void choose_temporary(struct output *output)
 {
 	unsigned int number = 0;
@@ -173,7 +185,7 @@ static void forget_temporary(struct output *output)
 	output->temporary[0] = standing.name[0] = '\0';
 }
 
-/* Under a name that nobody has: tries `make` until it finds one. */
+/* Calls `make` with new temporary names until a name is free. */
 static int with_temporary(struct output *output, int (*make)(struct output *output))
 {
 	int result = -EEXIST;
@@ -206,7 +218,10 @@ static void path_of_fd(const struct output *output, char path[32])
 	snprintf(path, 32, "/proc/self/fd/%d", output->fd);
 }
 
-/* Only by /proc, or with a capability that goes, can it be given a name. */
+/*
+ * Opens a file without a name. It can get a name only through /proc, or with a capability that is
+ * dropped later.
+ */
 static bool open_unnamed(struct output *output)
 {
 	char path[32];
@@ -353,7 +368,7 @@ int output_publish(struct output *output, struct stackmap_error *error)
 	return 0;
 }
 
-/* Until there is room for some bytes. */
+/* Waits until the pipe has room for some bytes. */
 static int wait_for_reader(int fd)
 {
 	struct pollfd room = {.fd = fd, .events = POLLOUT};
@@ -389,7 +404,10 @@ static int write_all(const struct output *output, const u8 *data, size_t bytes)
 	return result;
 }
 
-/* A cut that fails leaves part of a block behind, which its checksum gives away. */
+/*
+ * Cuts the file back to whole blocks. If the cut fails, a partial block stays, which its checksum
+ * reveals.
+ */
 static void cut_back(const struct output *output)
 {
 	int err = output->is_file ? ftruncate(output->fd, (off_t)output->written) : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a command writes, whatever it is. A regular file is made anew, without a name (O_TMPFILE)
- * or, where the file system cannot do that, under a temporary one; only output_publish() gives it
- * its name. So a failure up to there changes nothing, nobody else's file is ever written, and a
- * process that is killed leaves nothing.
+ * The output of a command. A regular file is made anew, without a name (O_TMPFILE) or, if the file
+ * system cannot do that, under a temporary name; output_publish() gives it its name. Therefore a
+ * failure before that changes no existing file, no other user's file is written, and a killed
+ * process leaves no file.
  *
- * "-" is standard output. A FIFO or a device is written as it is, if it is ours or root's: one of
- * another user may be there to receive what is not for him.
+ * "-" is standard output. A FIFO or a device is written in place if it is ours or root's: another
+ * user's could be a trap to receive the data.
  */
 #ifndef LIB_OUTPUT_OUTPUT_H
 #define LIB_OUTPUT_OUTPUT_H
@@ -20,36 +20,41 @@
 #include "stackmap/error.h"
 
 enum output_kind {
-	OUTPUT_RECORDING, /* readable for its owner; an older one becomes NAME.old */
-	OUTPUT_EXPORT,	  /* as the umask has it, or as our own file that it replaces */
+	OUTPUT_RECORDING, /* readable for its owner only; an older file becomes NAME.old */
+	OUTPUT_EXPORT,	  /* mode by the umask, or of our own file that it replaces */
 };
 
 struct output {
 	int fd;
-	u64 written; /* whole blocks */
-	bool waits;  /* a pipe, a terminal...: for whoever reads it */
+	u64 written; /* bytes of whole blocks */
+	bool waits;  /* a pipe, a terminal...: writes wait for its reader */
 	enum output_kind kind;
-	char *path;		      /* as it was named */
-	bool is_file;		      /* to be published */
-	struct output_place place;    /* where it gets its name */
-	char temporary[NAME_MAX + 1]; /* "": has none */
+	char *path;		      /* path as the user wrote it */
+	bool is_file;		      /* true: output_publish() gives it its name */
+	struct output_place place;    /* folder and name that it gets */
+	char temporary[NAME_MAX + 1]; /* "": no temporary name */
 	bool published;
 };
 
-/* A FIFO that nobody reads is waited for; -EINTR (lib/interrupt.h). */
+/* Opens an output. Waits for the reader of a FIFO; -EINTR: interrupted (lib/interrupt.h). */
 int output_open(const char *path, enum output_kind kind, struct output *output,
 		struct stackmap_error *error);
-void output_take(int fd, struct output *output); /* there is nothing to publish */
+void output_take(int fd, struct output *output); /* an open descriptor, which is not published */
 int output_publish(struct output *output, struct stackmap_error *error);
 
-/* All of it, or the file is cut back to what was there before (where it can be) and -errno. Whoever
- * reads it is waited for; once the end was asked for, only while he goes on reading: -EINTR. */
+/*
+ * Writes all bytes; on failure cuts a regular file back to its former length and returns -errno.
+ * Waits for the reader of a pipe; once the end was requested, only while the reader goes on
+ * reading: -EINTR.
+ */
 int output_write(struct output *output, const void *data, size_t bytes);
 
-/* Removes what was not published. */
+/* Closes the output and removes an unpublished file. */
 int output_close(struct output *output);
 
-/* Async-signal-safe: removes the temporary name that the last opened output has, if any. */
+/*
+ * Async-signal-safe: removes the temporary name of the output that was opened last, if it has one.
+ */
 void output_remove_temporary(void);
 
 #endif

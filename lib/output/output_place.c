@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Links are followed one by one, each looked at first: the kernel refuses those of others only in
- * folders that are sticky, and only if fs.protected_symlinks says so. The folder is opened once, so
- * what is done later is done there, whatever becomes of the path to it.
+ * Links are followed one by one, and each is checked first: the kernel refuses links of other users
+ * only in sticky folders, and only if fs.protected_symlinks is set. The folder is opened once, so
+ * later operations are in the same folder, even if the path to it changes.
  */
 #include "output/output_place.h"
 
@@ -18,7 +18,7 @@
 #include "error.h"
 #include "privilege/capability.h"
 
-#define LINKS_MAX 40 /* as the kernel follows */
+#define LINKS_MAX 40 /* the kernel's limit */
 
 bool output_place_trusts(uid_t owner)
 {
@@ -30,7 +30,7 @@ static int fail(const char *path, int code, struct stackmap_error *error)
 	return error_set(error, code, "%s: cannot be written: %s", path, strerror(code));
 }
 
-/* From the folder before, to the folder of `path`. */
+/* Goes from the current folder to the folder of `path`. */
 static int enter(struct output_place *place, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -59,7 +59,7 @@ static int look(struct output_place *place)
 	return 0;
 }
 
-/* What the kernel makes of an open file: its text leads nowhere. */
+/* True for a link in /proc, which the kernel makes for an open file: its text is no usable path. */
 static bool is_made_by_kernel(const struct output_place *place)
 {
 	struct statfs system;
@@ -121,7 +121,10 @@ bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1])
 	return snprintf(old, NAME_MAX + 1, "%s.old", place->name) <= NAME_MAX;
 }
 
-/* Of a file that exists: in a sticky folder its owner moves it, or the folder's. */
+/*
+ * True if this user may move an existing file: in a sticky folder only the owner of the file or of
+ * the folder may.
+ */
 static bool may_move(const struct output_place *place, const struct stat *file)
 {
 	struct stat folder;

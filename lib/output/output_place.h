@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where an output goes that was named: a name in a folder. In a folder that anybody may write to,
- * somebody else may have put something of his own in the way; it is never followed, and never
+ * The folder and name that an output gets. In a folder that all users may write to, another user
+ * may have put a file or link in the way: such a link is never followed, and such a file is never
  * written.
  */
 #ifndef LIB_OUTPUT_OUTPUT_PLACE_H
@@ -14,27 +14,30 @@
 #include "stackmap/error.h"
 
 struct output_place {
-	int folder; /* O_PATH */
+	int folder; /* descriptor with O_PATH */
 	char name[NAME_MAX + 1];
 	bool exists;
-	struct stat
-		status; /* of what exists; a link only where the kernel makes it (/proc/PID/fd) */
+	struct stat status; /* the existing file; a link only if the kernel made it */
 };
 
-/* Root and we ourselves are trusted. */
+/* True for files of root and of this user. */
 bool output_place_trusts(uid_t owner);
 
-/* Follows links of those. -EPERM: one of somebody else; -ELOOP, -ENAMETOOLONG, and what the kernel
- * says. */
+/*
+ * Finds the place of `path`; follows links of trusted owners. -EPERM: a link of another user;
+ * -ELOOP, -ENAMETOOLONG, or the error of the kernel.
+ */
 int output_place_find(const char *path, struct output_place *place, struct stackmap_error *error);
 void output_place_close(struct output_place *place);
 
-/* Whether a file may be put there, in place of one that exists. `kept`: that one is to become
- * NAME.old. What else may come is told by doing it. */
+/*
+ * Checks that a file may be put at the place, instead of an existing file. `kept`: the existing
+ * file becomes NAME.old. Other errors show when the file is written.
+ */
 int output_place_check(const struct output_place *place, bool kept, const char *path,
 		       struct stackmap_error *error);
 
-/* NAME.old: false if that is too long a name. */
+/* Writes NAME.old; false if the name is too long. */
 bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1]);
 
 #endif

@@ -4,7 +4,7 @@
  * recording is one request.
  *
  * None of the protocols lets a receiver recognise a request that is sent twice: a request without
- * an answer may have been stored, and would be stored a second time. So a request is sent at most
+ * an answer may have been stored, and would be stored a second time. A request is sent at most
  * once; a user who needs exact numbers compares the ledger that is sent with each profile to the
  * stored events.
  */

@@ -40,7 +40,10 @@ static void note_failure(void *arg, const struct stackmap_error *error)
 		capture->failure = *error;
 }
 
-/* libbpf's messages are kept for the error, and libbpf prints again as the program has set it. */
+/*
+ * Opens the session while libbpf's messages go to the error; then restores the program's print
+ * function.
+ */
 static int open_quietly(struct stackmap_capture *capture, const struct stackmap_capture_opts *opts,
 			struct stackmap_error *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The structs of stackmap/recording.h are made from those of the reader when a recording is opened,
- * as the latter change from version to version. Their memory counts against the limit of the
- * reader, so a small file cannot take much memory.
+ * The structs of stackmap/recording.h are copied from those of the reader when a recording is
+ * opened, as the reader's structs change from version to version. The copies count against the
+ * memory limit of the reader, so a small file cannot take much memory.
  */
 #include "recording/public_recording.h"
 

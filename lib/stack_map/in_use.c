@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The waiting side. Users stay for less than a microsecond, so a waiter yields instead of sleeping.
+/*
+ * The waiting side. Users stay for less than a microsecond, so a waiter yields instead of sleeping.
  */
 #include "in_use.h"
 

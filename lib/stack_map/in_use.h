@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tells when nobody uses any more what was there before a swap, without a lock for those who use
- * it.
+ * Waits until no user has the pointer from before a swap, without a lock for the users.
  *
- * The scheme of sleepable RCU (P. McKenney, "Sleepable RCU", LWN 2006), with one counter instead of
- * two per stripe since a user leaves through the stripe by which it entered. Users count themselves
- * in and out, in one of two phases; a waiter turns users to the other phase and waits until the
- * first one has no users left. Phases are for progress only: new users never keep a waiter waiting.
- * Safety is in the order of three accesses, all sequentially consistent:
+ * The scheme is that of sleepable RCU (P. McKenney, "Sleepable RCU", LWN 2006), with one counter
+ * instead of two per stripe, since a user leaves through the stripe by which it entered. Users
+ * count themselves in and out, in one of two phases; a waiter turns users to the other phase and
+ * waits until the first one has no users left. Phases are for progress only: new users never delay
+ * a waiter. Safety is in the order of three accesses, all sequentially consistent:
  *
  *   user:    counter + 1, then load the pointer
  *   waiter:  store the pointer, then read the counter
  *
- * so a user that the waiter did not see will see the new pointer. A user may read the phase and be
- * late to count itself in; hence a waiter first lets the idle phase run empty.
+ * A user that the waiter did not see therefore sees the new pointer. A user may read the phase and
+ * count itself in later; hence a waiter first lets the idle phase run empty.
  */
 #ifndef LIB_STACK_MAP_IN_USE_H
 #define LIB_STACK_MAP_IN_USE_H
 
 #include "scalar.h"
 
-/* Its own pair of cache lines: adjacent lines are fetched together. */
+/* A pair of cache lines of its own: adjacent lines are fetched together. */
 struct in_use_stripe {
 	u64 users[2];
 	u64 reserved[14];
@@ -32,7 +31,7 @@ struct in_use {
 	struct in_use_stripe *stripes;
 };
 
-/* Async-signal-safe. Returns what in_use_leave() wants. */
+/* Async-signal-safe. Returns the argument of in_use_leave(). */
 static inline u64 *in_use_enter(struct in_use *in_use, u32 cpu)
 {
 	u32 phase = __atomic_load_n(&in_use->phase, __ATOMIC_RELAXED);
@@ -47,7 +46,7 @@ static inline void in_use_leave(u64 *users)
 	__atomic_fetch_sub(users, 1, __ATOMIC_RELEASE);
 }
 
-/* Returns when everyone who had entered before the call has left. One waiter at a time. */
+/* Returns when all users that entered before the call have left. One waiter at a time. */
 void in_use_wait(struct in_use *in_use);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stack map of a process: two tables, one in use and one empty. A reset swaps them, waits until
- * nobody uses the old one (in_use.h), and gives its pages back, so that it reads as zeroes again. A
- * reset thus cannot fail for want of memory.
+ * The stack map of a process: two tables, one in use and one empty. A reset swaps the tables, waits
+ * until no thread uses the old one (in_use.h), and gives its pages back, so that the old table
+ * reads as zeroes again. A reset thus cannot fail for lack of memory.
  */
 #include "stackmap/stack_map.h"
 
@@ -25,9 +25,9 @@ _Static_assert((int)STACKMAP_DROP_COUNT == TABLE_DROP_COUNT, "a cause of drops i
 _Static_assert(STACKMAP_DEPTH_MAX == STACK_USER_DEPTH_MAX, "depth limits differ");
 
 struct stackmap_map {
-	void *table; /* in use: one of `tables` */
+	void *table; /* the table in use, one of `tables` */
 	void *tables[2];
-	u64 generation; /* of `table` */
+	u64 generation; /* generation of `table` */
 	u64 seed;
 	u32 resetting; /* not 0: one reset is running */
 	struct table_geometry geometry;
@@ -184,11 +184,11 @@ int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_sta
 	return code;
 }
 
-/* The pages read as zeroes again. */
+/* Makes the pages read as zeroes again. */
 static void pages_clear(void *pages, u64 bytes)
 {
 	if (madvise(pages, bytes, MADV_DONTNEED))
-		memset(pages, 0, bytes); /* locked memory */
+		memset(pages, 0, bytes); /* for locked memory */
 }
 
 static void stat_get(void *table, const struct table_geometry *geometry,

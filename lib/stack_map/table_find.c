@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From a published element to frames. */
+/* Copies a published element to a stack with frames. */
 #include "stack_map/table_find.h"
 
 #include "stack_pack.h"

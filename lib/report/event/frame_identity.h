@@ -3,14 +3,15 @@
  * The identity of a frame, which is the same on every machine, at every boot and in every
  * recording: an object, and an offset in the object. The kind is the first that applies:
  *
- *    build id   code of a file, by the file's offset; of the kernel and its modules, by the
- * distance from their load address, so that KASLR drops out name       generated code and BPF
- * programs: the object is the function of that name host       all other code, by host and path: it
- * cannot be recognised on another machine omitted    frames of a deep stack that are left out: the
- * offset is their number unknown    one identity for all unknown frames
+ *   build id   code of a file, by the file's offset; code of the kernel and its modules, by the
+ *              distance from the load address, which removes KASLR
+ *   name       generated code and BPF programs: the object is the function of that name
+ *   host       all other code, by host and path: another machine cannot recognise it
+ *   omitted    frames of a deep stack that are left out: the offset is their number
+ *   unknown    one identity for all unknown frames
  *
- * A leaf is replaced by the start of its function, where a symbol has it: samples of one loop have
- * one identity.
+ * A leaf is replaced by the start of its function if a symbol has it: samples of one loop have one
+ * identity.
  *
  * The id of an object is the first 128 bits of a SHA-256 over its kind and the build id, the name,
  * or host and path. Numbers are hashed as 64 bits, little-endian, texts with their NUL, build ids

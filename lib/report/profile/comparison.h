@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Joins two lists of items with shares, before and after. Items with equal text are one row; a side
- * without the item has a share of 0. So
+ * without the item has a share of 0. Therefore
  *
  *    sum of before = sum of the first list's shares, sum of after = that of the second
  */

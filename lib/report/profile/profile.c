@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Rows are found by (source, comm, kernel path, user path) in a hash table; event_paths.c makes
- * paths from stacks. So an event takes a few lookups, whatever the depth of its stacks.
+ * paths from stacks. An event takes a few lookups, whatever the depth of its stacks.
  */
 #include "profile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Off-CPU events are recorded for their time: the number of waits says little. So events weigh
+/* Off-CPU events are recorded for their time: the number of waits says little. Events weigh
  * their value by default where the value has a unit. */
 #include "profile_weights.h"
 
