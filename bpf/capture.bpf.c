@@ -266,7 +266,7 @@ int on_time_new(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 
 	if (time_goes_on(now) && task_wanted(task))
-		time_open(task, now, TIME_RUNNABLE, REASON_NO_FRAMES);
+		time_open(task, now, TIME_RUNNABLE, STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE));
 	return 0;
 }
 

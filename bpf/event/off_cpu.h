@@ -217,7 +217,7 @@ static __always_inline void off_cpu_seed(struct task_struct *task)
 	u64 switches = switches_of(task);
 	u32 tid = typed_tid_of(task);
 
-	if (!is_blocking(task, task->__state) || task->on_cpu || !task_wanted(task))
+	if (!is_blocking(task, task->__state) || is_on_cpu(task) || !task_wanted(task))
 		return;
 	if (config.by_cpu && !cpu_matches(task->thread_info.cpu))
 		return;

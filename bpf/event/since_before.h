@@ -33,12 +33,13 @@ struct cgroup_walk {
 static long cgroup_matches_or_parent(u32 level, struct cgroup_walk *walk)
 {
 	u32 offset = bpf_core_field_offset(struct cgroup, self);
+	const struct cgroup *cgroup = walk->cgroup;
 	const void *parent;
 
-	if (!walk->cgroup)
+	if (!cgroup)
 		return 1;
-	walk->found = BPF_CORE_READ(walk->cgroup, kn, id) == config.cgroup;
-	parent = BPF_CORE_READ(walk->cgroup, self.parent);
+	walk->found = BPF_CORE_READ(cgroup, kn, id) == config.cgroup;
+	parent = BPF_CORE_READ(cgroup, self.parent);
 	walk->cgroup = parent ? parent - offset : NULL;
 	return walk->found;
 }
@@ -100,8 +101,8 @@ static __always_inline u64 stack_request_new(struct task_struct *task, u32 tid,
 /* The user stack of a task that waits, as a STACK_FIELD_WORD(). */
 static __always_inline u64 stack_request_for(struct task_struct *task)
 {
-	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
 	struct deferral asked = {.kernel_tid = task->pid}, *own;
+	struct pt_regs___kernel *regs;
 	u32 tid = typed_tid_of(task);
 
 	if (!config.user_stacks)
@@ -111,10 +112,19 @@ static __always_inline u64 stack_request_for(struct task_struct *task)
 	if (config.user_unwind != USER_UNWIND_AUTO || config.deferral != DEFERRAL_TASK_WORK ||
 	    task->flags & PF_EXITING)
 		return STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
+	regs = (void *)bpf_task_pt_regs(task);
 	asked.entry =
 		(struct kernel_entry){.ip = regs->ip, .sp = regs->sp, .orig_ax = regs->orig_ax};
 	own = bpf_map_lookup_elem(&deferrals, &tid);
 	return own ? stack_requested(own, &asked.entry) : stack_request_new(task, tid, &asked);
+}
+
+static __always_inline bool is_on_cpu(const struct task_struct *task)
+{
+	const struct task_struct___byte *byte = (const void *)task;
+
+	return bpf_core_field_size(task->on_cpu) == sizeof(byte->on_cpu) ? byte->on_cpu
+									 : task->on_cpu;
 }
 
 /* The number of times that a task has left a CPU: if it is what it was, the task has not run. */

@@ -83,21 +83,22 @@ static __always_inline void time_spend(struct thread_time *time, u64 now)
 	time->from.since = now;
 }
 
-/* Its user stack is not known (enum stack_reason). A function of its own for its stack. */
+/* `user` is its user stack, as a STACK_FIELD_WORD(). A function of its own for its stack. */
 static __noinline struct thread_time *time_open(struct task_struct *task, u64 begin, u32 state,
-						u32 reason)
+						u64 user)
 {
 	u64 key = (u64)task;
 	struct thread_time time = {
 		.account = {.begin = begin, .tid = typed_tid_of(task), .tgid = typed_tgid_of(task)},
-		.from = {.since = begin, .user = STACK_FIELD_WORD(reason, STATE_NONE)},
+		.from = {.since = begin, .user = user},
 		.state = state,
 		.switches = switches_of(task),
 		.waits = task->nvcsw,
 		.ran = state == TIME_RUNNING ? 0 : task->se.sum_exec_runtime,
 	};
+	long error = bpf_map_update_elem(&thread_times, &key, &time, BPF_NOEXIST);
 
-	if (bpf_map_update_elem(&thread_times, &key, &time, BPF_NOEXIST))
+	if (error && error != -EEXIST)
 		atomic_add_relaxed(&time_rest.untimed, 1);
 	return bpf_map_lookup_elem(&thread_times, &key);
 }
@@ -217,7 +218,7 @@ static __always_inline void time_wait_write(u64 position, u32 tid, u32 state, u6
 static __always_inline bool time_still_waits(const struct task_struct *task,
 					     const struct thread_time *time)
 {
-	return !task->on_cpu && switches_of(task) == time->switches;
+	return !is_on_cpu(task) && switches_of(task) == time->switches;
 }
 
 /* The slots first, then the stack, which may need slots behind them. */
@@ -306,7 +307,7 @@ static __always_inline struct thread_time *time_open_running(struct task_struct 
 	if (!task_wanted(task))
 		return NULL;
 	return time_open(task, atomic_load_relaxed(&time_seeded) ? now : time_begin, TIME_RUNNING,
-			 REASON_BEFORE);
+			 STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 /* Names and cgroups change. */
@@ -353,7 +354,7 @@ static __always_inline struct thread_time *time_open_waiting(struct task_struct 
 {
 	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_wanted(task))
 		return NULL;
-	return time_open(task, time_begin, state, REASON_BEFORE);
+	return time_open(task, time_begin, state, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 static __always_inline bool is_blocked_state(u32 state)
@@ -407,33 +408,22 @@ static __always_inline void time_exec(struct task_struct *task, u64 now)
 	if (time)
 		atomic_store_relaxed(&time->exec, now);
 	else if (task_wanted(task))
-		time_open(task, now, TIME_RUNNING, REASON_BEFORE);
+		time_open(task, now, TIME_RUNNING, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 /* Of each task when recording begins: its state until now. */
 static __always_inline void time_seed(struct task_struct *task)
 {
-	u64 key = (u64)task;
-	struct thread_time time = {
-		.account = {.begin = time_begin,
-			    .tid = typed_tid_of(task),
-			    .tgid = typed_tgid_of(task)},
-		.from = {.since = time_begin, .user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE)},
-		.state = TIME_RUNNING,
-		.switches = switches_of(task),
-		.waits = task->nvcsw,
-	};
-	u32 state = task->__state;
+	u64 key = (u64)task, user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
+	u32 now = task->__state, state = TIME_RUNNING;
 
-	if (!task_wanted(task) || state & TASK_DEAD || bpf_map_lookup_elem(&thread_times, &key))
+	if (!task_wanted(task) || now & TASK_DEAD || bpf_map_lookup_elem(&thread_times, &key))
 		return;
-	if (!task->on_cpu) {
-		time.state = state ? blocked_state_of(state) : TIME_RUNNABLE;
-		time.ran = task->se.sum_exec_runtime;
-		time.from.user = stack_request_for(task);
+	if (!is_on_cpu(task)) {
+		state = now ? blocked_state_of(now) : TIME_RUNNABLE;
+		user = stack_request_for(task);
 	}
-	if (bpf_map_update_elem(&thread_times, &key, &time, BPF_NOEXIST))
-		return;
+	time_open(task, time_begin, state, user);
 	if (task->__state & TASK_DEAD)
 		bpf_map_delete_elem(&thread_times, &key);
 }
@@ -444,7 +434,7 @@ static __always_inline void time_record_unfinished(struct task_struct *task)
 	u64 key = (u64)task, now = time_end;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
-	if (time && time->state == TIME_RUNNING && !task->on_cpu &&
+	if (time && time->state == TIME_RUNNING && !is_on_cpu(task) &&
 	    switches_of(task) != time->switches)
 		time_repair_running(task, time, now);
 	if (!time || time->state == TIME_RUNNING)

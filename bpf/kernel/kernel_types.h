@@ -281,6 +281,11 @@ struct task_struct {
 	struct thread_struct thread;
 };
 
+/* The size of on_cpu since 7.1 or so. */
+struct task_struct___byte {
+	unsigned char on_cpu;
+};
+
 struct bpf_iter_meta;
 
 struct bpf_iter__task {

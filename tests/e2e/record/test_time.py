@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 
-from harness.cases import main, needs, program, stackmap
+from harness.cases import cgroup2, main, needs, program, stackmap
 from harness.recording import Recording, function, record, user_frames
 from harness.waiting import wait_until
 
@@ -214,6 +214,27 @@ def test_filters():
     recording = record("--time", "--comm", name, "--", "sh", "-c", "ls > /dev/null; ./%s > /dev/null; ls > /dev/null" % name)
     rows, _ = check(recording)
     assert [row["comm"] for row in rows] == [name] and rows[0]["running"], rows
+
+
+def test_a_cgroup():
+    """Of the whole machine only what is in or below it, tasks that sleep there already among them."""
+    needs("typed tracepoints", "task iterators")
+    folder = os.path.join(cgroup2(), "stackmap-time-%d" % os.getpid())
+    inner = os.path.join(folder, "inner")
+    os.makedirs(inner)
+    try:
+        with subprocess.Popen(["sh", "-c", "echo $$ > %s/cgroup.procs; exec sleep 1000" % inner]) as process:
+            wait_until(lambda: open("/proc/%d/comm" % process.pid, encoding="ascii").read() == "sleep\n"
+                       and states_of(process.pid) == ["S"])
+            recording = record("--time", "--cgroup", folder, "--", "sh", "-c", "echo $$ > %s/cgroup.procs; ls > /dev/null" % inner)
+            process.kill()
+        rows, _ = check(recording)
+    finally:
+        wait_until(lambda: not open(os.path.join(inner, "cgroup.procs"), encoding="ascii").read())
+        os.rmdir(inner)
+        os.rmdir(folder)
+    names = {row["comm"]: row for row in rows}
+    assert names["sleep"]["interruptible"] == names["sleep"]["life"] and {"ls"} <= names.keys() <= {"ls", "sleep", "sh"}, rows
 
 
 def test_table():
