@@ -135,8 +135,7 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 			search->called = 1 + i;
 			search->called_pointer = search->saved_pointer;
 			search->target = target;
-			search->is_inner =
-				is_below(search->pc - search->value, search->pc - target);
+			search->is_inner = search->pc - search->value < search->pc - target;
 		}
 	} else if (kind != RETURN_NO_CALL && !search->calls) {
 		search->calls = 1 + i;
