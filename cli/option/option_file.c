@@ -15,7 +15,7 @@ struct option_file {
 	const struct command *command;
 	char **arguments; /* values point into them */
 	u32 count, room;
-	void *values; /* as the file has them */
+	void *values; /* values of the file, by the command's table */
 };
 
 void option_file_close(struct option_file **file)

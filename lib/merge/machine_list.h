@@ -27,7 +27,7 @@ struct machine_list {
 	struct machine *machines;
 	u32 count;
 	u32 *machine_of; /* by recording */
-	u64 booted;	 /* the earliest of all */
+	u64 booted;	 /* earliest boot time of all machines, ns */
 	u32 cpus;	 /* of all machines */
 };
 

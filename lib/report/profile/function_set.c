@@ -13,7 +13,7 @@
 #include "error.h"
 #include "name_match.h"
 
-#define UNKNOWN "[unknown]" /* object name of labels without one, as in tables */
+#define UNKNOWN "[unknown]" /* shown for labels without an object, as in tables */
 
 /* Tests if a label is in the set: 1, 0 or -errno. */
 typedef int (*label_test)(struct name_match *match, const struct profile *profile, u32 label);
