@@ -122,7 +122,7 @@ struct field_runs {
 	u64 ahead;	 /* runs of the first program that the second has not matched; signed */
 	u64 is_followed; /* 1: the second program has run on this CPU */
 	u64 skipped;
-	u64 unsure; /* runs after the first program's last one: skipped, or detached */
+	u64 unsure; /* unmatched runs of the second since: skipped, or detached */
 };
 
 /* The recorded system calls, by number: either their entries or their exits. */

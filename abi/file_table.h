@@ -68,7 +68,7 @@ struct file_table_search {
 	struct unwind_rule rule;
 
 	/* State of the search: */
-	u32 base; /* `base` of the root at the beginning */
+	u32 base; /* `base` of the root when the search began */
 	u32 target;
 	u32 at;	   /* index of the entry */
 	u32 start; /* the entry's file offset */

@@ -93,7 +93,7 @@ enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 *
  */
 #define KIND_SOURCES 1000
 enum event_kind {
-	KIND_DEFERRED_STACK = 1022, /* user = the stack of cookie `kernel` of task `tid` */
+	KIND_DEFERRED_STACK = 1022, /* `user` is the deferred stack of cookie `kernel` */
 };
 
 /*

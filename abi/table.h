@@ -71,7 +71,8 @@ struct table_cpu {
 	u64 drops[TABLE_DROP_COUNT];
 	u64 spare;	/* capacity << 32 | pool word + 1 of an unused element; 0: no spare */
 	u64 lost_races; /* another CPU published the same stack first */
-	u64 wasted; /* pool words that no stack can use: unused ends of spares and of a full pool */
+	/* pool words given up: the excess of a spare, a replaced spare, the end of a full pool */
+	u64 wasted;
 };
 ABI_SIZE(struct table_cpu, 64);
 

@@ -20,9 +20,7 @@
 #define WINDOW 16	    /* positions searched for the earliest event */
 #define WINDOWS_MAX (1U << 20)
 #define NO_TIME (~0ULL)
-#define SHOW_NS_MAX                                                                                \
-	(3600ULL * 1000000000) /* the most time from the begin of a read to an event               \
-				*/
+#define SHOW_NS_MAX (3600ULL * 1000000000) /* an event is at most this much later than the read */
 
 /*
  * Made and filled by user space: names of sources by kind. A value is as long as the longest name.

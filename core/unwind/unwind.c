@@ -64,7 +64,7 @@ CORE_PART bool code_is_lasting(const struct unwind *unwind)
 }
 
 /*
- * True if the rule follows from its key. It may also have been made from a part of the code, or
+ * True if the rule follows from its key. False: the rule was made from a part of the code, or
  * without the tables of its file.
  */
 CORE_PART bool is_memorable(const struct unwind *unwind)

@@ -17,7 +17,7 @@
 #include "rule.h"
 
 #define BYTES_WINDOW 256 /* a power of two */
-#define BYTES_STEP 32	 /* an opcode and two operands; a header's fixed part */
+#define BYTES_STEP 32	 /* the most that one step decodes: an opcode and two operands */
 
 struct unwind;
 

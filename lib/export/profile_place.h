@@ -19,7 +19,7 @@ struct profile_range {
 		     */
 	u64 start, end;
 	const char *path;			   /* belongs to the reader or the name */
-	char build_id[2 * TRACE_BUILD_ID_MAX + 1]; /* in hexadecimal; "": not known */
+	char build_id[2 * TRACE_BUILD_ID_MAX + 1]; /* hexadecimal digits; "": unknown */
 };
 
 struct profile_place {
