@@ -206,8 +206,8 @@ static __always_inline void off_cpu_stop(struct task_struct *task)
 u64 recording_begin; /* ns: when the recording has begun */
 
 /*
- * Of each task when recording begins: it waits since then. No two waits begin at the same time, as
- * a wait is told from others by its begin (lib/report/event/wakeups.h); all these are before any
+ * Enters a task that waits when recording begins, since then. No two waits begin at the same time,
+ * as a wait is told from others by its begin (lib/report/event/wakeups.h); all these are before any
  * that the recording sees. The task may have gone on meanwhile: then it does not wait, or has
  * entered itself.
  */

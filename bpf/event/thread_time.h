@@ -149,7 +149,7 @@ static __always_inline void time_split(const struct task_struct *task, struct th
 		time->account.spent[i] = 0;
 }
 
-/* What the kernel has not counted as the thread's own while it ran. */
+/* Notes the time that the kernel has not counted as the thread's own while the thread ran. */
 static __always_inline void time_note_stolen(const struct task_struct *task,
 					     struct thread_time *time, u64 now)
 {
@@ -300,8 +300,8 @@ static __always_inline void time_repair_running(const struct task_struct *task,
 	atomic_add_relaxed(&time_rest.unseen, 1);
 }
 
-/* Of a thread that runs and has no account: it was there at the beginning, or has been wanted only
- * since then. */
+/* Opens the account of a thread that runs. The thread was there at the beginning, or has passed the
+ * filters only since then. */
 static __always_inline struct thread_time *time_open_running(struct task_struct *task, u64 now)
 {
 	if (!task_wanted(task))
@@ -349,7 +349,7 @@ static __always_inline bool time_stop_running(struct task_struct *task, bool pre
 	return wanted;
 }
 
-/* Of a thread that was there at the beginning and whose first change this is. */
+/* Opens the account of a thread that was there at the beginning and changes for the first time. */
 static __always_inline struct thread_time *time_open_waiting(struct task_struct *task, u32 state)
 {
 	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_wanted(task))
@@ -411,7 +411,7 @@ static __always_inline void time_exec(struct task_struct *task, u64 now)
 		time_open(task, now, TIME_RUNNING, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
-/* Of each task when recording begins: its state until now. */
+/* Opens the account of a task when recording begins, with its state until now. */
 static __always_inline void time_seed(struct task_struct *task)
 {
 	u64 key = (u64)task, user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
@@ -428,7 +428,7 @@ static __always_inline void time_seed(struct task_struct *task)
 		bpf_map_delete_elem(&thread_times, &key);
 }
 
-/* Of each task when recording ends, at time_end: what it waits for. */
+/* Records the wait of a task when recording ends, at time_end. */
 static __always_inline void time_record_unfinished(struct task_struct *task)
 {
 	u64 key = (u64)task, now = time_end;
