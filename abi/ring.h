@@ -57,6 +57,9 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define TID_INTERRUPT 0xffffffffU
 #define TID_INTERRUPT_NAME "interrupt"
 
+/* The number in texts whose readers expect one behind each name: an interrupt has 0. */
+#define TID_SHOWN(tid) ((tid) == TID_INTERRUPT ? 0 : (tid))
+
 /* A slot of an event. Sizes: 24 bytes, 32 with one extra word, 40 with two. */
 #define EVENT_EXTRA_MAX 2
 #define EVENT_SLOT_SIZE(extras) (24U + 8U * (extras))

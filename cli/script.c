@@ -109,7 +109,7 @@ static void print_task(const struct script *script, const struct trace_event *ev
 	char room[TRACE_CGROUP_ROOM];
 
 	printable_put(task ? task->comm : "<...>", stdout);
-	printf("%c%u", separator, event->tid);
+	printf("%c%u", separator, TID_SHOWN(event->tid));
 	if (!script->show_cgroup)
 		return;
 	putchar(' ');
@@ -278,7 +278,7 @@ static void print_other_end(const struct script *script, const struct trace_even
 	task = trace_reader_task(script->reader, tid, time);
 	printf(wakeups_is_waker(script->wakeups, event) ? " woke " : " woken by ");
 	printable_put(task ? task->comm : "<...>", stdout);
-	printf(" %u", tid);
+	printf(" %u", TID_SHOWN(tid));
 }
 
 static int print_with_stacks(const struct script *script, const struct trace_event *event)

@@ -175,7 +175,7 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 	for (i = 0; i < sizeof(name.comm); i++)
 		if (name.comm[i] && !is_plain(name.comm[i]))
 			name.comm[i] = '?';
-	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, tid);
+	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, TID_SHOWN(tid));
 }
 
 /* Reasons that are not printed: there is no such stack. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Columns are as wide as their numbers; names come last and are never cut in text. */
+/* Columns are as wide as their numbers; names come last, and are cut on terminals only. */
 #include "top_view.h"
 
 #include "format/printable.h"
 #include "format/value_text.h"
+#include "terminal/terminal.h"
 #include "view/ledger_text.h"
+
+#define OBJECT_MAX 32 /* columns of a file's name on a terminal */
 
 static const char *source_name(const struct top_view *view)
 {
@@ -110,16 +113,21 @@ void top_line_start(const struct top_line *line, char *text, size_t bytes)
 	}
 }
 
+/* On a terminal a line takes its width. */
 static void print_line(const struct top_line *line, FILE *to)
 {
 	char start[64];
+	u32 object, used;
 
 	top_line_start(line, start, sizeof(start));
 	printable_put(start, to);
-	printable_put(line->text, to);
-	if (line->object[0]) {
+	object = printable_count(line->object);
+	object = object > OBJECT_MAX && terminal_width() ? OBJECT_MAX : object;
+	used = printable_count(start) + (object ? object + 2 : 0);
+	printable_put_cut(line->text, terminal_left(used), to);
+	if (object) {
 		fputs("  ", to);
-		printable_put(line->object, to);
+		printable_put_cut(line->object, terminal_width() ? OBJECT_MAX : 0, to);
 	}
 	fputc('\n', to);
 }

@@ -44,8 +44,8 @@ static void put_head(const struct printer *printer, const struct trace_event *ev
 
 	put_name(comm, "_", printer->to);
 	/* Readers expect at least two characters: a name of one is padded with a space. */
-	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u", task ? task->tgid : event->tid,
-		event->tid);
+	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u",
+		TID_SHOWN(task ? task->tgid : event->tid), TID_SHOWN(event->tid));
 	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
 		(unsigned long long)(event->time / 1000000000),
 		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);

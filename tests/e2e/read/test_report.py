@@ -126,6 +126,9 @@ def test_an_interrupt_has_no_number():
     with open("page.html", encoding="utf-8") as page:
         text = page.read()
     assert '"pid":null,"tid":null,"comm":"interrupt"' in text and "4294967295" not in text
+    for texts in (["script"], ["script", "--ids"], ["export", "-f", "perf-script"]):
+        shown = stackmap(*texts, "f.data").stdout
+        assert "interrupt" in shown and "4294967295" not in shown, (texts, shown)
 
 
 def test_pager():

@@ -339,7 +339,8 @@ def test_threads_and_ids():
         found = Sums()
         for line in parse_ids(read("script", "--ids", path)):
             found.add((line.name, line.tid), line.times, 0)
-        expected = number_alone(file.by("tid")).renamed(lambda source, tid: (source.rpartition(":")[2], tid))
+        expected = number_alone(file.by("tid")).renamed(
+            lambda source, tid: (source.rpartition(":")[2], 0 if tid == INTERRUPT else tid))
         check_equal(path, found, expected)
 
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, on_terminal, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.top_text import LEDGER, WEIGHT, Text
 
@@ -65,6 +65,23 @@ def test_text_of_a_drain_instance():
     start(*DRAIN)
     check_text("--instance", "live")
     stackmap("stop", "live")
+
+
+def test_text_fits_its_terminal():
+    """A name of 18 kB takes one line of a terminal; elsewhere it is whole."""
+    name = "f" * 18000
+    with open("long.c", "w", encoding="ascii") as file:
+        file.write("#include <unistd.h>\nvoid %s(void) { getppid(); }\nint main(void) { %s(); return 0; }\n" % (name, name))
+    run("gcc", "-O0", "long.c", "-o", "long")
+    start(*DRAIN, "--comm", "long", source="syscalls:sys_enter_getppid")
+    text = [STACKMAP, "top", "--batch", "--iterations", "1", "--delay", "1", "--instance", "live"]
+    run("./long")
+    status, shown = on_terminal(text, COLUMNS="90")
+    lines = shown.splitlines()
+    assert status == 0 and max(map(len, lines[2:])) == 90, shown
+    assert [line for line in lines if line.endswith("/long") and "ffff...ffff" in line], shown
+    run("./long")
+    assert re.search("^ .* %s  /.*/long$" % name, stackmap(*text[1:]).stdout, re.MULTILINE)
 
 
 def test_text_of_a_flight_instance():

@@ -16,7 +16,7 @@ from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, program, sta
 from harness.recording import Recording, function, kernel_frames, record, user_account, user_frames
 from harness.waiting import wait_until
 
-INTERRUPT = 0xFFFFFFFF  # no task
+INTERRUPT = ("interrupt", 0)  # name and number of no task
 
 
 # test_namespaces runs this, too.
@@ -51,7 +51,7 @@ def test_an_interrupt_that_wakes():
     timers = [event for event in recording.events() if event.name == WAKER and is_blocked_in(event, "hrtimer_wakeup")]
     assert len(timers) >= COUNT / 2, recording.events()
     for event in timers:
-        assert (event.comm, event.tid) == ("interrupt", INTERRUPT), event
+        assert (event.comm, event.tid) == INTERRUPT, event
         assert not user_frames(event), event
         assert function(event.frames[-1]).startswith(("sysvec_", "fred_sysvec_", "common_interrupt")), event
     assert user_account(recording)[1].get("interrupt", 0) >= len(timers), recording.ledger()
@@ -87,7 +87,7 @@ def test_a_task_that_wakes_through_a_soft_interrupt():
     sent = [event for event in woken if is_blocked_in(event, "sendto")]
     assert len(woken) >= COUNT / 2, [len(woken), recording.ledger()]
     assert len(sent) >= len(woken) - 2, [(event.comm, kernel_frames(event)) for event in woken if event not in sent]
-    untold = [event for event in sent if event.tid == INTERRUPT or not user_frames(event)]
+    untold = [event for event in sent if (event.comm, event.tid) == INTERRUPT or not user_frames(event)]
     assert not untold, [(event.comm, event.frames) for event in untold]
     assert any("soft" in function(frame) for event in woken for frame in event.frames), woken[0].frames
 
