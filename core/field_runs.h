@@ -13,12 +13,6 @@
  * If the second program is already running on the CPU, the kernel does not run it again; the
  * partner of that run stays in `ahead` for good, and the kernel counts the miss: see
  * lib/capture/load/attach_field_value.h.
- *
- * From Linux 7.0 on, a task can be preempted between the two programs and run the second one on
- * another CPU. So a run of the second that finds no run to take on its own CPU takes one that is
- * ahead on any other (field_runs_take_surplus()), which may be of a pair that is not complete: then
- * the second of that pair finds none, and looks for another in turn. The sum over all CPUs stays
- * runs of the second less runs of the first.
  */
 #ifndef CORE_FIELD_RUNS_H
 #define CORE_FIELD_RUNS_H
@@ -48,20 +42,10 @@ CORE_PART bool field_runs_take(struct field_runs *runs)
 	return false;
 }
 
-/* The same of another CPU than that of the second program. What is ahead there before its own
- * second program has run is from before that was attached. */
-CORE_PART bool field_runs_take_surplus(struct field_runs *runs)
+CORE_PART void field_runs_second(struct field_runs *runs)
 {
-	u64 seen = atomic_load_relaxed(&runs->ahead);
-
-	return runs->is_followed && (s64)seen > 0 &&
-	       atomic_cas_acq_rel(&runs->ahead, seen, seen - 1) == seen;
-}
-
-/* The second program has run, and no CPU has a run of the first to take. */
-CORE_PART void field_runs_skipped(struct field_runs *runs)
-{
-	atomic_add_relaxed(&runs->unsure, 1);
+	if (!field_runs_take(runs))
+		atomic_add_relaxed(&runs->unsure, 1);
 }
 
 #endif

@@ -6,10 +6,8 @@
  * others do not.
  *
  * Therefore a second program follows at the same tracepoint, a raw one, which the kernel does not
- * skip. It counts the events that the first program has missed (core/field_runs.h). Up to 6.19 the
- * kernel calls both with preemption off, except for raw_syscalls, which are refused. From 7.0 on
- * only the program that is attached by perf runs with preemption off: the task may be preempted
- * right behind that program, and be on another CPU when the second one runs.
+ * skip. It counts the events that the first program has missed (core/field_runs.h). The kernel
+ * calls both with preemption off, except for raw_syscalls, which are refused.
  *
  * Each program applies the filters itself. At an exec the results may differ: the recorder's own
  * hook, which makes the command wanted, runs between the two programs if another user of perf has
@@ -55,30 +53,12 @@ static __always_inline void field_value_ran(u32 kind)
 		field_runs_first(runs);
 }
 
-struct field_search {
-	u32 kind;
-	u32 found;
-};
-
-static long field_runs_elsewhere(u32 cpu, struct field_search *search)
-{
-	u32 kind = search->kind;
-	struct field_runs *runs = bpf_map_lookup_percpu_elem(&field_runs, &kind, cpu);
-
-	search->found = runs && field_runs_take_surplus(runs);
-	return search->found;
-}
-
 static __always_inline void field_value_called(u32 kind)
 {
 	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
-	struct field_search search = {.kind = kind};
 
-	if (!runs || field_runs_take(runs))
-		return;
-	bpf_loop(config.cpus, field_runs_elsewhere, &search, 0);
-	if (!search.found)
-		field_runs_skipped(runs);
+	if (runs)
+		field_runs_second(runs);
 }
 
 /* Records an event with a value. True if the event needs a callback (callback_go()). */
