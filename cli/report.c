@@ -344,7 +344,7 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 static int check_combination(const struct report_values *values)
 {
 	static const char *const views[] = {"--sort or --fields", "--tree",    "--callers",
-					    "--callees",	  "--missing", "--time"};
+					    "--callees",	  "--missing", "--thread-time"};
 	static const char *const formats[] = {"--json", "--csv"};
 	const bool viewed[] = {(values->sort && !values->time) || values->fields,
 			       values->tree,
@@ -464,7 +464,7 @@ static const struct option_row rows[] = {
 	 ROW(callees, .group = "View"), .help = "what this function (a glob) calls, as a tree"},
 	{.name = "missing", .type = OPTION_FLAG, ROW(missing, .group = "View"),
 	 .help = "which code has no names, why, and what would bring them"},
-	{.name = "time", .type = OPTION_FLAG, ROW(time, .group = "View"),
+	{.name = "thread-time", .type = OPTION_FLAG, ROW(time, .group = "View"),
 	 .help = "where the time of each thread went; with --sort pid, comm or cgroup: of theirs"},
 	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
 	 .words = "count, value",

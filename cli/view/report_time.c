@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the time of each thread went (report --time): in a state of the kernel's, and as its share
- * of the thread's life. */
+/* Where the time of each thread went (report --thread-time): in a state of the kernel's, and as its
+ * share of the thread's life. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ int report_time_key(const char *text, enum time_key *key)
 	}
 	if (!text)
 		return 0;
-	message("--time --sort %s: its rows are by tid, pid, comm or cgroup", text);
+	message("--thread-time --sort %s: its rows are by tid, pid, comm or cgroup", text);
 	return -EINVAL;
 }
 

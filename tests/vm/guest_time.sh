@@ -22,10 +22,10 @@ record() {
 # adds_up NAME: each thread's states add up to its life, and its waits to its events
 adds_up() {
 	local state account events
-	stackmap report --time --csv "$1.data" >"$1.csv" || fault "$1: report ended with $?"
+	stackmap report --thread-time --csv "$1.data" >"$1.csv" || fault "$1: report ended with $?"
 	awk -F, 'NR > 1 && $5 != $6 + $7 + $8 + $9 + $10 { exit 1 }' "$1.csv" || fault "$1: a thread's states are not its life: $(cat "$1.csv")"
 	[ "$(wc -l <"$1.csv")" -gt 1 ] || fault "$1: no thread has an account"
-	stackmap report --time "$1.data" >"$1.txt" || fault "$1: report ended with $?"
+	stackmap report --thread-time "$1.data" >"$1.txt" || fault "$1: report ended with $?"
 	grep -q 'difference 0 ns' "$1.txt" || fault "$1: a difference: $(cat "$1.txt")"
 	grep -q ' recorded + 0 lost' "$1.txt" || fault "$1: events are lost: $(cat "$1.txt")"
 	for state in 7:runnable 8:interruptible 9:uninterruptible 10:stopped; do

@@ -41,7 +41,7 @@ with open("after", "w") as file:
 
 def account(recording, *options):
     """The rows of the account of time, each of which must add up, and their sum."""
-    report = recording_json(recording, "--time", *options)
+    report = recording_json(recording, "--thread-time", *options)
     for row in report["rows"]:
         assert sum(row[state] for state in STATES) == row["life"], row
     whole = report["time"]
@@ -241,10 +241,10 @@ def test_table():
     needs("typed tracepoints")
     recording = record("--time", "--", "sh", "-c", "sleep 0.01; ls > /dev/null")
     rows, whole = account(recording)
-    text = recording.read("report", "--time")
+    text = recording.read("report", "--thread-time")
     assert "# time:     %d threads, " % whole["threads"] in text and "difference 0 ns" in text, text
     assert text.splitlines()[-1].endswith("all %d threads" % whole["threads"]), text
-    table = list(csv.DictReader(io.StringIO(recording.read("report", "--time", "--csv"))))
+    table = list(csv.DictReader(io.StringIO(recording.read("report", "--thread-time", "--csv"))))
     assert [{name: int(row[name]) for name in ["tid", "pid", "life", *STATES]} for row in table] == \
         [{name: row[name] for name in ["tid", "pid", "life", *STATES]} for row in rows], table
     assert "difference 0 ns" in recording.read("report"), recording.read("report")
@@ -261,9 +261,9 @@ def test_what_is_refused():
         assert done.returncode and why in done.stderr and done.stderr.count("\n") == 1, (options, done.stderr)
     needs("bpf", "raw tracepoints")
     other = record("-e", "sched:sched_process_exit", "--", "true")
-    done = stackmap("report", "--time", other.path, status=None)
+    done = stackmap("report", "--thread-time", other.path, status=None)
     assert done.returncode == 1 and "record --time" in done.stderr, done.stderr
-    done = stackmap("report", "--time", "--sort", "symbol", other.path, status=None)
+    done = stackmap("report", "--thread-time", "--sort", "symbol", other.path, status=None)
     assert done.returncode == 2 and "tid, pid, comm or cgroup" in done.stderr, done.stderr
 
 
