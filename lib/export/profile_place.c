@@ -59,7 +59,7 @@ void profile_place_of(const struct trace_reader *reader, const struct frame_name
 	}
 	mapping = trace_reader_mapping(reader, FRAME_MAPPING(name->frame));
 	if (mapping && mapping->kind != MAPPING_ANON)
-		place->address = name->frame - name->return_address;
+		place->address = (name->frame & ~FRAME_GUESSED) - name->return_address;
 	profile_range_of(reader, mapping, &place->range);
 }
 

@@ -8,6 +8,7 @@
 
 #include "../report/small_recording.h"
 #include "export/frame_tree.h"
+#include "export/profile_place.h"
 #include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-event-stack-XXXXXX";
@@ -88,6 +89,19 @@ TEST(return_addresses)
 	stack = stack_of(6);
 	assert_false(stack.frames[0].name->return_address);
 	assert_true(stack.frames[1].name->return_address);
+}
+
+TEST(a_guessed_frame_has_the_address_of_its_place_in_the_range_of_its_file)
+{
+	struct event_stack stack = stack_of(0);
+	struct frame_name name = *stack.frames[4].name;
+	struct profile_place plain, guessed;
+
+	profile_place_of(reader, &name, &plain);
+	name.frame |= FRAME_GUESSED;
+	profile_place_of(reader, &name, &guessed);
+	assert_int_equal(guessed.address, plain.address);
+	assert_in_range(guessed.address, guessed.range.start, guessed.range.end - 1);
 }
 
 TEST(equal_frames_have_equal_numbers)
