@@ -46,7 +46,7 @@ struct mapping_record {
 	u64 start; /* first address in that process */
 	u64 end;
 	u64 offset;	 /* file offset of `start` */
-	u32 owner;	 /* user who controls the file's server: owner of the file or mount */
+	u32 owner;	 /* id of the user whose server answers reads: owner of the file or mount */
 	u32 file_system; /* magic number; 0: `owner` has mounted it in a user namespace */
 	u8 build_id[MAPPING_BUILD_ID_MAX];
 	u32 build_id_bytes; /* 0: not looked for, or not yet readable */

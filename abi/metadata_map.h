@@ -32,7 +32,7 @@ enum source_type {
 	SOURCE_KERNEL = 5,     /* fentry or kprobe */
 	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: ns */
 	SOURCE_WAKER = 7,      /* a task ends another task's wait; value: ns */
-	SOURCE_TIME = 8,       /* a thread waits, by enum time_state; value: ns. Of no instance */
+	SOURCE_TIME = 8,       /* a thread has waited; value: ns. Not in an instance */
 };
 
 struct metadata_header {

@@ -7,8 +7,10 @@
 
 #include "scalar.h"
 
-#define RETURN_WORDS_MAX 64	    /* stack words from rsp on, up to the frame pointer's */
-#define RETURN_WORDS_POINTERLESS 16 /* the same limit if rbp is no frame pointer */
+/* Stack words that are searched, from rsp on: at most up to the frame pointer's word, and fewer
+ * where rbp is not a frame pointer. */
+#define RETURN_WORDS_MAX 64
+#define RETURN_WORDS_POINTERLESS 16
 
 /* The kind of code in front of the address that a stack word holds. */
 enum return_kind {

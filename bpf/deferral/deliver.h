@@ -111,7 +111,8 @@ static __always_inline void deferred_stack_deliver(const struct unwinder *unwind
 	scratch_release(scratch);
 }
 
-/* Claims the unwinder with the stack. UNWINDERS_MAX: there is no stack, for *reason. */
+/* Claims the unwinder that holds the stack of the running cookie, and returns its index. Returns
+ * UNWINDERS_MAX if no stack was made; *reason says why. */
 static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
 					      struct engine_task *task, u32 tid, u32 *reason)
 {
@@ -135,7 +136,7 @@ static __always_inline void cookie_claim(struct deferral *deferral)
 				   DEFERRAL_WORD(DEFERRAL_COOKIE(word), DEFERRAL_RUNNING));
 }
 
-/* One walk: for the cookie, or for rules if there is no cookie. */
+/* Unwinds the task once: to answer its cookie, or, without a cookie, only to learn rules. */
 static __always_inline void resume(struct deferral *deferral, struct engine_task *task, u32 tid)
 {
 	u32 reason, index = deferred_stack_get(deferral, task, tid, &reason);

@@ -6,7 +6,8 @@
  * is requested at the beginning, in the task.
  *
  * A task is blocked if it waits in an interruptible or uninterruptible sleep. Preempted tasks and
- * stopped tasks do not count; kernel threads wait for work and are left out. perf counts the same.
+ * stopped tasks are not blocked. Kernel threads are left out, since they mostly wait for work. The
+ * off-CPU samples of perf follow the same rules.
  */
 #ifndef BPF_OFF_CPU_H
 #define BPF_OFF_CPU_H

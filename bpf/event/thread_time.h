@@ -56,7 +56,8 @@ static __always_inline bool time_goes_on(u64 now)
 	return begin && now >= begin && (!end || now < end);
 }
 
-/* The state of a task by its __state, unless that is 0. A kernel thread that idles is no load. */
+/* Maps task->__state, which is not 0, to enum time_state. TASK_NOLOAD marks an idle kernel thread,
+ * whose sleep counts as interruptible. */
 static __always_inline u32 blocked_state_of(u32 state)
 {
 	if (state & TASK_STOPPED_ALL)
@@ -187,7 +188,8 @@ static __always_inline u32 time_kind_of(u32 state)
 		.time_kinds[state == TIME_UNINTERRUPTIBLE ? TIME_UNINTERRUPTIBLE : TIME_STOPPED];
 }
 
-/* The place of a wait in the ring; 0: there is none, or waits of this state are not recorded. */
+/* Reserves a ring slot for a wait and returns its position. 0: the ring is full, or the recording
+ * leaves out waits of this state. */
 static __always_inline u64 time_wait_begin(u32 state, struct ring_header *ring,
 					   struct scratch *scratch)
 {

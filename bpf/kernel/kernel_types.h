@@ -252,7 +252,7 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
-/* What the scheduler knows of a task: the time that the kernel counts as the task's own, in ns. */
+/* The scheduler's record of a task. sum_exec_runtime: CPU time of the task, in ns. */
 struct sched_entity {
 	u64 sum_exec_runtime;
 };

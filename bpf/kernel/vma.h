@@ -30,7 +30,7 @@
 #define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
 #define MAPLE_NODE(entry) ((entry) & ~255ULL)
 #define MAPLE_ROOT_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
-#define MAPLE_CHANGED 1 /* a result that is no address */
+#define MAPLE_CHANGED 1 /* result of a search: the tree has changed meanwhile */
 #define MAPLE_LEAF_64 1
 #define MAPLE_ARANGE_64 3
 #define MAPLE_LEVELS_MAX 8
@@ -76,7 +76,7 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 	core_one_register(index);
 	index &= 15;
 	before = index - 1;
-	core_one_register(before); /* 6.1 does not know that it is no less than 0 */
+	core_one_register(before); /* the verifier of 6.1 takes `before` for negative */
 	if (index)
 		search->entry.start = pivot[before & 15] + 1;
 	if (index < pivots && (pivot[index] || !index))
@@ -96,7 +96,8 @@ static __always_inline bool is_node_of_tree(u64 node)
 	       MAPLE_NODE(parent) != node;
 }
 
-/* Copies a node to search->node. False: the node is no longer part of the tree. */
+/* Copies a node of the maple tree to search->node. Returns false if the kernel has removed the node
+ * from the tree meanwhile. */
 static __always_inline bool maple_node_read(struct vma_search *search, u64 entry)
 {
 	u64 node = MAPLE_NODE(entry);

@@ -3,11 +3,11 @@
  * The build id of a file, read from its mapping: files are deleted, and a running instance may be
  * read much later.
  *
- * A process can write to its own copy of the pages. The pages therefore count only if they were not
- * written to (see file_memory.h); then other mappings of the file show the same. If a page is
- * missing now, the read is tried again at later searches for the mapping, BUILD_ID_LOOKS_MAX times:
- * a file with a breakpoint has written pages wherever it is mapped, and user space reads the build
- * id of such a file.
+ * A process can write to its own copy of the pages. The pages therefore count only if the process
+ * has not written to them (file_memory.h), so that they equal the file's. If a page is missing now,
+ * the read is tried again at later searches for the mapping, BUILD_ID_LOOKS_MAX times: a file with
+ * a breakpoint has written pages wherever it is mapped, and user space reads the build id of such a
+ * file.
  *
  * Reading needs more BPF stack than is left where mappings are met, in the middle of a walk, so it
  * is done after the walk.

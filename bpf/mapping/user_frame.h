@@ -16,8 +16,9 @@
  * Sets search->vma.space to a task's address space, with no mapping yet. False: the task has no
  * address space.
  *
- * Cached mappings are valid while mm_lock_seq stays the same. The number is odd while the mappings
- * are being changed: `sequence` then matches no cached entry, and no entry is made.
+ * A cached mapping is valid while mm_lock_seq of its address space keeps its value. mm_lock_seq is
+ * odd while the kernel changes mappings; an odd `sequence` matches no cached mapping, and a search
+ * under it caches no mapping.
  */
 static __always_inline bool address_space_of(struct vma_search *search, struct task_struct *task)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "return_search.h"
 
-#define FUNCTION_BYTES_MAX                                                                         \
-	(16 << 10)	       /* largest distance of a pc from the start of its function          \
-				*/
-#define ADDRESS_MIN (64 << 10) /* no code is mapped below (vm.mmap_min_addr) */
+#define FUNCTION_BYTES_MAX (16 << 10) /* the most bytes from a function's start to its pc */
+#define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
 #define ADDRESS_MAX (1ULL << 47)
 #define STACK_NEAR (1 << 20) /* a word that points this far above rsp may be a frame pointer */
 #define NO_CODE_NEAR 4096    /* bytes around rsp that hold no code */
