@@ -124,6 +124,11 @@ untidy_trees_fail() {
 	new_tree
 	echo '/* TO''DO */' | file open.c
 	expect 1 'work left open' check-tree
+	tree_with 1 'a link to a file that does not exist' check-tree docs/page.md <<<'see [the map](../core/gone.h)'
+	new_tree
+	echo 'see [a page](other.md#part), [a site](https://example.org/x) and [below](#part)' | file docs/page.md
+	echo 'text' | file docs/other.md
+	expect 0 'links to a file, a site and a section' check-tree
 	tree=$(mktemp -d "$top/XXXXXX")
 	expect 77 'no git checkout' check-tree
 }
