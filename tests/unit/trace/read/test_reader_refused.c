@@ -9,14 +9,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "memory_folder.h"
+#include "data_folder.h"
 #include "recording.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
 #include "unit_test.h"
-
-static char directory[MEMORY_FOLDER_BYTES];
-static char path[64], damaged_path[64];
 
 static const struct recording_shape small = {
 	.seed = 7,
@@ -29,28 +26,6 @@ static const struct recording_shape small = {
 	.events = 120,
 	.flush_every = 50,
 };
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (memory_folder_create(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/data", directory);
-	snprintf(damaged_path, sizeof(damaged_path), "%s/damaged", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	char old[80];
-
-	(void)state;
-	snprintf(old, sizeof(old), "%s.old", path);
-	unlink(old);
-	unlink(path);
-	unlink(damaged_path);
-	return rmdir(directory);
-}
 
 TEST(file_cut_off_within_its_header)
 {

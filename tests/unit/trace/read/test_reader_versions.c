@@ -9,30 +9,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "memory_folder.h"
+#include "data_folder.h"
 #include "trace/block/record_block.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/read/reader.h"
 #include "unit_test.h"
-
-static char directory[MEMORY_FOLDER_BYTES];
-static char path[64];
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (memory_folder_create(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/data", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(directory);
-}
 
 static FILE *begin_file(u16 version)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "memory_folder.h"
+#include "data_folder.h"
 #include "recording.h"
 #include "trace/block/event_block.h"
 #include "trace/block/resolution_block.h"
@@ -18,41 +18,12 @@
 #include "trace/read/reader.h"
 #include "unit_test.h"
 
-static char directory[MEMORY_FOLDER_BYTES];
-static char path[64];
-
 #define USER(offset) FRAME_USER(1, offset)
 
 static const struct trace_info info = {.cpus = 1};
 static const struct trace_source source = {.name = "cpu-clock"};
 static const u64 frames[] = {USER(0x10), USER(0x20), USER(0x30)};
 static const struct trace_resolution refused = {.stack = TRACE_NO_STACK, .reason = REASON_REFUSED};
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (memory_folder_create(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/data", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	return rmdir(directory);
-}
-
-static int remove_files(void **state)
-{
-	char old[80];
-
-	(void)state;
-	snprintf(old, sizeof(old), "%s.old", path);
-	unlink(old);
-	unlink(path);
-	return 0;
-}
 
 static struct trace_writer *create(void)
 {

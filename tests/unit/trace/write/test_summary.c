@@ -13,40 +13,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "memory_folder.h"
+#include "data_folder.h"
 #include "recording.h"
 #include "trace/block/event_block.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
 #include "unit_test.h"
 
-static char directory[MEMORY_FOLDER_BYTES];
-static char path[64];
-
 #define EVENTS 500
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (memory_folder_create(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/data", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(directory);
-}
-
-static int remove_file(void **state)
-{
-	(void)state;
-	unlink(path);
-	return 0;
-}
 
 /* Of a file: its version, how many columns its blocks of events have, and a checksum of all that
  * does not depend on the compressor. */
@@ -174,7 +148,7 @@ static void write_ordinary(struct trace_writer *writer)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-TEST(an_ordinary_recording_has_the_bytes_of_version_3, NULL, remove_file)
+TEST(an_ordinary_recording_has_the_bytes_of_version_3, NULL, remove_files)
 {
 	struct look look;
 
@@ -186,7 +160,7 @@ TEST(an_ordinary_recording_has_the_bytes_of_version_3, NULL, remove_file)
 }
 
 /* Also the file of a summary in which no event stands for more than itself. */
-TEST(a_summary_is_a_file_of_version_4, NULL, remove_file)
+TEST(a_summary_is_a_file_of_version_4, NULL, remove_files)
 {
 	struct look look;
 
@@ -199,7 +173,7 @@ TEST(a_summary_is_a_file_of_version_4, NULL, remove_file)
 static const struct trace_event event = {
 	.time = 1, .value = 7, .kernel = TRACE_NO_STACK, .user = TRACE_NO_STACK, .repeats = 2};
 
-TEST(only_a_summary_takes_events_that_stand_for_many, NULL, remove_file)
+TEST(only_a_summary_takes_events_that_stand_for_many, NULL, remove_files)
 {
 	struct trace_writer *writer = begin(false);
 

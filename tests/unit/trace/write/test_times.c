@@ -5,30 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "memory_folder.h"
+#include "data_folder.h"
 #include "recording.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
 #include "unit_test.h"
-
-static char directory[MEMORY_FOLDER_BYTES];
-static char path[64];
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (memory_folder_create(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/data", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(directory);
-}
 
 static u32 write_with(u32 times, struct recording **recording)
 {

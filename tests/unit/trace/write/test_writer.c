@@ -16,14 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory_folder.h"
+#include "data_folder.h"
 #include "recording.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
 #include "unit_test.h"
-
-static char directory[MEMORY_FOLDER_BYTES];
-static char path[64], old_path[72];
 
 static const struct recording_shape small = {
 	.seed = 11,
@@ -38,28 +35,9 @@ static const struct recording_shape small = {
 	.placeholders = 10,
 };
 
-static int make_directory(void **state)
+static int make_directory_for_full_disk(void **state)
 {
-	(void)state;
-	if (memory_folder_create(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/data", directory);
-	snprintf(old_path, sizeof(old_path), "%s.old", path);
-	return signal(SIGXFSZ, SIG_IGN) == SIG_ERR ? -1 : 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	return rmdir(directory);
-}
-
-static int remove_files(void **state)
-{
-	(void)state;
-	unlink(path);
-	unlink(old_path);
-	return 0;
+	return signal(SIGXFSZ, SIG_IGN) == SIG_ERR ? -1 : make_directory(state);
 }
 
 static u32 files_in_directory(void)
@@ -416,4 +394,4 @@ TEST(frames_are_given_once_each_way, NULL, remove_files)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-TEST_GROUP(make_directory, remove_directory)
+TEST_GROUP(make_directory_for_full_disk, remove_directory)
