@@ -35,8 +35,8 @@ struct report_values {
 	struct names_values names;
 	const char *sort, *fields, *callers, *callees, *by, *min_percent;
 	struct leaf_filter leaves;
-	u64 top;
-	bool tree, children, missing, time;
+	u64 top, chain;
+	bool tree, children, missing, time, wakers;
 	bool json, csv, no_pager;
 };
 
@@ -44,7 +44,8 @@ struct report_values {
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
-	bool is_table, is_tree, is_missing, is_time;
+	bool is_table, is_tree, is_missing, is_time, is_wakers;
+	u32 chain;
 	enum time_key time_key;
 	struct report_table_request table;
 	struct report_tree_request tree;
@@ -206,6 +207,8 @@ static int print_json(const struct report *report, const struct report_request *
 		return report_missing_json(report);
 	if (request->is_time)
 		return report_time_json(report, report->times, request->time_key);
+	if (request->is_wakers)
+		return report_wakers_json(report);
 	return report_stacks_json(report);
 }
 
@@ -213,6 +216,8 @@ static int print_csv(const struct report *report, const struct report_request *r
 {
 	if (request->is_time)
 		return report_time_csv(report, report->times, request->time_key);
+	if (request->is_wakers)
+		return report_wakers_csv(report);
 	return request->is_table ? report_table_csv(report, &request->table)
 				 : report_stacks_csv(report);
 }
@@ -232,6 +237,8 @@ static int print_plain(struct report *report, const struct report_request *reque
 		return report_missing_plain(report);
 	if (request->is_time)
 		return report_time_plain(report, report->times, request->time_key);
+	if (request->is_wakers)
+		return report_wakers_plain(report);
 	return report_stacks_plain(report);
 }
 
@@ -260,7 +267,7 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (err)
 		return err;
 	err = report_weigh_events(report, request->by);
-	if (!err && !request->is_missing && !request->is_time)
+	if (!err && !request->is_missing && !request->is_time && !request->is_wakers)
 		report_note_missing(report);
 	err = err ?: print_report(report, request);
 	if (err)
@@ -284,6 +291,21 @@ static int make_times(struct report *report, const struct report_request *reques
 			 "--time: this recording has no account of time; record --time makes one");
 }
 
+static int make_wakers(struct report *report, const struct report_request *request,
+		       struct stackmap_error *error)
+{
+	int err = 0;
+
+	if (request->is_wakers)
+		err = wait_pairs_create(report->reader, &request->choice.filter,
+					report->profile->names, report->profile->paths,
+					request->chain, request->limit, &report->wakers);
+	if (err == -ENODATA)
+		return error_set(error, ENODATA,
+				 "--wakers: this recording has no wakers; record --wakers has");
+	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
+}
+
 static int report_recording(struct report_request *request, struct trace_reader *reader,
 			    const struct frame_naming *naming, struct stackmap_error *error)
 {
@@ -299,10 +321,11 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	if (err)
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
-	err = err ?: make_times(&report, request, error);
+	err = err ?: make_times(&report, request, error) ?: make_wakers(&report, request, error);
 	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);
+	wait_pairs_free(&report.wakers);
 	return err;
 }
 
@@ -343,19 +366,25 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 
 static int check_combination(const struct report_values *values)
 {
-	static const char *const views[] = {"--sort or --fields", "--tree",    "--callers",
-					    "--callees",	  "--missing", "--thread-time"};
+	static const char *const views[] = {
+		"--sort or --fields", "--tree",	       "--callers", "--callees",
+		"--missing",	      "--thread-time", "--wakers"};
 	static const char *const formats[] = {"--json", "--csv"};
 	const bool viewed[] = {(values->sort && !values->time) || values->fields,
 			       values->tree,
 			       values->callers,
 			       values->callees,
 			       values->missing,
-			       values->time};
+			       values->time,
+			       values->wakers};
 	const bool formatted[] = {values->json, values->csv};
 
-	if (check_one_of("view", views, viewed, 6) || check_one_of("format", formats, formatted, 2))
+	if (check_one_of("view", views, viewed, 7) || check_one_of("format", formats, formatted, 2))
 		return -EINVAL;
+	if (values->chain && !values->wakers) {
+		message("--chain: it goes with --wakers");
+		return -EINVAL;
+	}
 	if (!values->csv ||
 	    !(values->tree || values->callers || values->callees || values->missing))
 		return 0;
@@ -418,6 +447,8 @@ static int make_request(const struct report_values *values, char **operands,
 	set_tree(values, request);
 	set_output(values, request);
 	request->is_time = values->time;
+	request->is_wakers = values->wakers;
+	request->chain = (u32)values->chain;
 	request->is_table = !values->time && (values->sort || values->fields);
 	request->is_missing = values->missing;
 	request->table.by_children = values->children;
@@ -466,6 +497,11 @@ static const struct option_row rows[] = {
 	 .help = "which code has no names, why, and what would bring them"},
 	{.name = "thread-time", .type = OPTION_FLAG, ROW(time, .group = "View"),
 	 .help = "where the time of each thread went; with --sort pid, comm or cgroup: of theirs"},
+	{.name = "wakers", .type = OPTION_FLAG, ROW(wakers, .group = "View"),
+	 .help = "who ended the waits: both stacks of each pair, by time"},
+	{.name = "chain", .type = OPTION_U64, .argument = "N", ROW(chain, .group = "View"),
+	 .max = WAIT_CHAIN_MAX,
+	 .help = "--wakers: for what the waker itself had waited, up to N steps"},
 	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
 	 .words = "count, value",
 	 .help = "what events weigh: count or value (default value where it has a unit)"},

@@ -267,18 +267,21 @@ static void print_number(const struct trace_event *event)
  */
 static void print_other_end(const struct script *script, const struct trace_event *event)
 {
+	const struct trace_event *other = wakeups_other(script->wakeups, event);
 	const struct trace_task *task;
-	u64 time;
-	u32 tid;
 
 	if (wakeups_is_since_before(script->wakeups, event))
 		printf(" since before");
-	if (!wakeups_other(script->wakeups, event, &tid, &time))
+	if (!other)
 		return;
-	task = trace_reader_task(script->reader, tid, time);
-	printf(wakeups_is_waker(script->wakeups, event) ? " woke " : " woken by ");
+	task = trace_reader_task(script->reader, other->tid, other->time);
+	fputs(wakeups_is_waker(script->wakeups, event)	  ? " woke "
+	      : wakeups_is_holder(script->wakeups, event) ? " holds a lock of "
+	      : wakeups_is_holder(script->wakeups, other) ? " lock held by "
+							  : " woken by ",
+	      stdout);
 	printable_put(task ? task->comm : "<...>", stdout);
-	printf(" %u", TID_SHOWN(tid));
+	printf(" %u", TID_SHOWN(other->tid));
 }
 
 static int print_with_stacks(const struct script *script, const struct trace_event *event)

@@ -7,6 +7,7 @@
 
 #include "format/json_text.h"
 #include "report/event/time_table.h"
+#include "report/event/wait_pairs.h"
 #include "report/profile/calltree.h"
 #include "report/profile/profile_weights.h"
 #include "report_fields.h"
@@ -16,6 +17,7 @@ struct report {
 	bool is_store; /* the events come from a store: start_ns is null */
 	struct profile *profile;
 	struct time_table *times;   /* accounts of threads' time; no rows without --time */
+	struct wait_pairs *wakers;  /* NULL: not asked for */
 	struct debug_lookup *debug; /* NULL: without debug information */
 	const struct trace_source *sources;
 	u32 source_count;
@@ -79,6 +81,10 @@ int report_time_plain(const struct report *report, const struct time_table *tabl
 int report_time_csv(const struct report *report, const struct time_table *table, enum time_key key);
 int report_time_json(const struct report *report, const struct time_table *table,
 		     enum time_key key);
+
+int report_wakers_plain(const struct report *report);
+int report_wakers_csv(const struct report *report);
+int report_wakers_json(const struct report *report);
 
 /* The whole account on one line. */
 void report_print_time_ledger(const struct time_table *table, const char *prefix);

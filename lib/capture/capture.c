@@ -12,6 +12,7 @@
 #include "capture/drain/thread_times.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"
+#include "capture/file/lock_holders.h"
 #include "capture/file/recording_file.h"
 #include "capture/file/unwind_blocked.h"
 #include "capture/instance/open.h"
@@ -293,8 +294,13 @@ int capture_attach(struct capture *capture, struct stackmap_error *error)
 
 void capture_detach(struct capture *capture)
 {
+	struct lock_holders holders = {};
+
+	if (capture->loaded.plan.holders)
+		lock_holders_find(&capture->loaded, &holders);
 	attachment_stop(&capture->loaded.attachment);
 	generation_wait(&capture->loaded);
+	lock_holders_record(&capture->loaded, &holders);
 	if (capture->recording.times)
 		thread_times_record_unseen(&capture->loaded);
 	capture->loaded.running = false;

@@ -172,16 +172,15 @@ static int put_phase_and_time(struct chrome *chrome, const struct trace_event *e
 /* Writes the thread at the other end of a wait as an argument, if it is known. */
 static void put_other_end(struct chrome *chrome, const struct trace_event *event)
 {
+	const struct trace_event *other = wakeups_other(chrome->wakeups, event);
 	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
-	u64 time;
-	u32 tid;
 
-	if (!wakeups_other(chrome->wakeups, event, &tid, &time))
+	if (!other)
 		return;
-	if (tid == TID_INTERRUPT)
+	if (is_interrupt(other))
 		fprintf(chrome->to, ",\"waker\":\"%s\"", TID_INTERRUPT_NAME);
 	else
-		fprintf(chrome->to, ",\"%s\":%u", is_waker ? "woken" : "waker", tid);
+		fprintf(chrome->to, ",\"%s\":%u", is_waker ? "woken" : "waker", other->tid);
 }
 
 static int put_arguments(struct chrome *chrome, const struct trace_event *event,

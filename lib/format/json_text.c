@@ -149,11 +149,17 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 	return checked(array, failures);
 }
 
-static int set_cut(json_t *object, const char *key, const struct profile_path *path)
+int json_set_path(json_t *object, const char *key, const struct profile *profile,
+		  const struct profile_path *path)
 {
+	char cut[32];
+
+	if (json_object_set_new(object, key, json_path(profile, path)))
+		return -1;
 	if (!stack_end_is_cut(path->end))
 		return 0;
-	return json_object_set_new(object, key, json_string(path->end->name));
+	snprintf(cut, sizeof(cut), "%s_cut", key);
+	return json_object_set_new(object, cut, json_string(path->end->name));
 }
 
 static int set_cgroup(json_t *object, const struct profile *profile, const struct profile_row *row)
@@ -174,10 +180,8 @@ static json_t *row_object(const struct trace_source *sources, const struct profi
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
 	failures |= set_cgroup(object, profile, row);
-	failures |= json_object_set_new(object, "kernel", json_path(profile, row->kernel));
-	failures |= json_object_set_new(object, "user", json_path(profile, row->user));
-	failures |= set_cut(object, "kernel_cut", row->kernel);
-	failures |= set_cut(object, "user_cut", row->user);
+	failures |= json_set_path(object, "kernel", profile, row->kernel);
+	failures |= json_set_path(object, "user", profile, row->user);
 	return checked(object, failures);
 }
 

@@ -31,6 +31,11 @@ json_t *json_ledger(const struct trace_ledger *ledger);
 /* [names], innermost first, without markers. */
 json_t *json_path(const struct profile *profile, const struct profile_path *path);
 
+/* Sets the list of names as `key`, and the reason of a cut as `key`_cut, if the outer end is
+ * missing. Not 0 without memory. */
+int json_set_path(json_t *object, const char *key, const struct profile *profile,
+		  const struct profile_path *path);
+
 /*
  * [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], the first `limit`
  * rows, hottest first; with "cgroup" if the profile is split by it. A stack whose outer end is

@@ -212,6 +212,8 @@ static int choose_sources(const struct session_options *options, struct source_l
 			  struct stackmap_error *error)
 {
 	bool off_cpu = options->off_cpu || options->wakers;
+	bool has_end =
+		!options->has_files && !options->windows && !options->rotate && !options->flight;
 	int result = 0;
 
 	if (!options->events.count && ((!off_cpu && !options->time) || options->frequency))
@@ -221,6 +223,8 @@ static int choose_sources(const struct session_options *options, struct source_l
 		result = source_list_add(sources, "offcpu-time", 0, error);
 	if (!result && options->wakers)
 		result = source_list_add(sources, "offcpu-waker", 0, error);
+	if (!result && options->wakers && has_end)
+		result = source_list_add(sources, "offcpu-holder", 0, error);
 	if (!result && options->time)
 		result = source_list_add(sources, "time:*", 0, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)

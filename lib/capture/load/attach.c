@@ -111,6 +111,8 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 		return PROGRAM_WAKER;
 	case SOURCE_TIME:
 		return PROGRAM_TIME;
+	case SOURCE_HOLDER: /* lib/capture/file/lock_holders.h */
+		return 0;
 	}
 	return 0;
 }
@@ -494,6 +496,8 @@ static int attach(struct attachment *attachment, u32 kind)
 		return link_typed(&attachment->links, program_fd(attachment, kind));
 	case SOURCE_TIME:
 		return attach_time(attachment, kind);
+	case SOURCE_HOLDER:
+		return 0;
 	}
 	return -EINVAL;
 }

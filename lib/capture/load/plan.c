@@ -125,6 +125,14 @@ static void plan_off_cpu(enum source_type type, u32 kind, struct plan *plan)
 	plan->off_cpu = true;
 }
 
+static void plan_holders(enum source_type type, u32 kind, struct plan *plan)
+{
+	if (type != SOURCE_HOLDER)
+		return;
+	plan->holders = true;
+	plan->holder_kind = kind;
+}
+
 static void plan_time(const struct source *source, u32 kind, struct plan *plan)
 {
 	if (source->type != SOURCE_TIME)
@@ -159,6 +167,7 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
 		plan_off_cpu(source->type, kind, plan);
+		plan_holders(source->type, kind, plan);
 		plan_time(source, kind, plan);
 		if (source->type == SOURCE_SYSCALL)
 			plan_syscall(source, kind, plan);
@@ -169,16 +178,19 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 
 static int check_wakers(const struct source_list *sources, struct stackmap_error *error)
 {
-	bool wakers = false, blocked = false;
+	const char *needs = NULL;
+	bool blocked = false;
 
 	for (u32 kind = 0; kind < sources->count; kind++) {
-		wakers |= sources->sources[kind].type == SOURCE_WAKER;
+		if (sources->sources[kind].type == SOURCE_WAKER ||
+		    sources->sources[kind].type == SOURCE_HOLDER)
+			needs = sources->sources[kind].name;
 		blocked |= sources->sources[kind].type == SOURCE_OFF_CPU;
 	}
-	if (!wakers || blocked)
+	if (!needs || blocked)
 		return 0;
 	return error_set(error, EINVAL,
-			 "-e offcpu-waker: it needs -e offcpu-time, which knows who is blocked");
+			 "-e %s: it needs -e offcpu-time, which knows who is blocked", needs);
 }
 
 /* An account has a begin and an end, and is of a thread wherever the thread runs. */

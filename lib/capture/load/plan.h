@@ -17,6 +17,8 @@ struct plan {
 	bool times;		  /* each thread has an account of its time */
 	bool task_iterators;	  /* tasks that are blocked at the end have events */
 	bool visits_at_start;	  /* and those that wait at the start: a command has none */
+	bool holders;		  /* locks that are waited for at the end have an event, */
+	u32 holder_kind;	  /* of this kind */
 	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
 };
 

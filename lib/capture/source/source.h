@@ -11,7 +11,8 @@
  *   u:PATH:0xOFFSET                ... or anywhere in the file
  *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
  *   offcpu-time   offcpu-waker     a blocked task runs again, or is woken; value: the blocked time
- *   time:runnable time:stopped...  a thread runs that waited, by its state; value: for how long
+ *   offcpu-holder                  when recording ends: a thread holds the lock that another waits
+ * for time:runnable time:stopped...  a thread runs that waited, by its state; value: for how long
  *
  * One word may have several sources, separated by commas.
  */

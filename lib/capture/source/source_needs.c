@@ -28,6 +28,7 @@ static const struct need needs[] = {
 	[SOURCE_OFF_CPU] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 	[SOURCE_WAKER] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 	[SOURCE_TIME] = {{FEATURE_TYPED_TRACEPOINT}, 1},
+	[SOURCE_HOLDER] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 };
 
 /* Writes the reasons of all alternatives and the fix of the first. False: an alternative works. */

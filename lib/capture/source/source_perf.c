@@ -23,6 +23,7 @@
 static const struct source off_cpu_events[] = {
 	{.type = SOURCE_OFF_CPU, .name = "offcpu-time", .unit = "ns"},
 	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
+	{.type = SOURCE_HOLDER, .name = "offcpu-holder", .unit = "ns"},
 	TIME_STATE_LIST(TIME_SOURCE)};
 
 #define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))

@@ -110,7 +110,7 @@ class Page {
     return {source: Number(source.value), measure: measure.value, cpu: Number(cpu.value),
       threads: chosenThreads(this.profile, thread.value), from: this.timeline.from, to: this.timeline.to,
       span: this.unit === 'ns' ? this.profile.bucketSeconds * 1e9 : 0,
-      areBeside: this.profile.sources[source.value]?.name === 'offcpu-waker'};
+      areBeside: /^offcpu-(waker|holder)$/.test(this.profile.sources[source.value]?.name)};
   }
 
   get unit() {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The events of waiters and wakers in one array, sorted by the begin of the wait. */
+/* The events of waiters and wakers in one array, sorted by the begin of the wait. A wait comes
+ * before its waker. */
 #include "report/event/wakeups.h"
 
 #include <errno.h>
@@ -8,23 +9,17 @@
 
 #include "array.h"
 #include "bisect.h"
+#include "order.h"
 
 #define NO_KIND UINT32_MAX
 
-struct wait_end {
-	u64 since;
-	u64 time;
-	u32 tid;
-	u32 kind;
-};
-
 struct wakeups {
-	u32 waiter, waker; /* kinds of events; NO_KIND: not in the recording */
+	u32 waiter, waker, holder; /* kinds of events; NO_KIND: not in the recording */
 	const struct trace_source *sources;
 	u64 recording_begin; /* ns: waits of the waiter's kind that began by then, */
 	u64 times_begin;     /* and those of the account of time */
-	struct wait_end *ends;
-	size_t count, room;
+	struct trace_event *events;
+	u32 count, room;
 };
 
 static u32 kind_named(const struct trace_reader *reader, const char *name)
@@ -38,9 +33,25 @@ static u32 kind_named(const struct trace_reader *reader, const char *name)
 	return NO_KIND;
 }
 
+bool wakeups_is_wait(const struct wakeups *wakeups, const struct trace_event *event)
+{
+	return event->kind == wakeups->waiter;
+}
+
 bool wakeups_is_waker(const struct wakeups *wakeups, const struct trace_event *event)
 {
 	return event->kind == wakeups->waker;
+}
+
+bool wakeups_is_holder(const struct wakeups *wakeups, const struct trace_event *event)
+{
+	return event->kind == wakeups->holder;
+}
+
+static bool is_end(const struct wakeups *wakeups, const struct trace_event *event)
+{
+	return wakeups_is_wait(wakeups, event) || wakeups_is_waker(wakeups, event) ||
+	       wakeups_is_holder(wakeups, event);
 }
 
 /* All accounts of threads that were there begin at the same time, and before any other. */
@@ -60,22 +71,19 @@ static int collect(void *arg, const struct trace_event *event)
 {
 	struct wakeups *wakeups = arg;
 
-	if (event->kind != wakeups->waiter && !wakeups_is_waker(wakeups, event))
+	if (!is_end(wakeups, event))
 		return 0;
-	if (array_make_room(wakeups->ends, wakeups->count, wakeups->room))
+	if (array_make_room(wakeups->events, wakeups->count, wakeups->room))
 		return -ENOMEM;
-	wakeups->ends[wakeups->count++] = (struct wait_end){.since = event->time - event->value,
-							    .time = event->time,
-							    .tid = event->tid,
-							    .kind = event->kind};
+	wakeups->events[wakeups->count++] = *event;
 	return 0;
 }
 
 static int by_begin(const void *left, const void *right)
 {
-	const struct wait_end *a = left, *b = right;
+	const struct trace_event *a = left, *b = right;
 
-	return a->since < b->since ? -1 : a->since > b->since;
+	return order(wait_begin(a), wait_begin(b)) ?: order(b->time, a->time);
 }
 
 /* Joins the readable events of a damaged file. Events of a summary are not joined: an event that
@@ -89,13 +97,14 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 		return -ENOMEM;
 	wakeups->waiter = kind_named(reader, "offcpu-time");
 	wakeups->waker = kind_named(reader, "offcpu-waker");
+	wakeups->holder = kind_named(reader, "offcpu-holder");
 	trace_reader_sources(reader, &wakeups->sources);
 	wakeups->recording_begin = trace_reader_info(reader)->start_monotonic;
 	wakeups->times_begin = begin_of_times(reader);
 	if (wakeups->waker != NO_KIND && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect, wakeups, NULL);
 	if (wakeups->count)
-		qsort(wakeups->ends, wakeups->count, sizeof(*wakeups->ends), by_begin);
+		qsort(wakeups->events, wakeups->count, sizeof(*wakeups->events), by_begin);
 	*out = wakeups;
 	if (result == -ENOMEM)
 		wakeups_free(out);
@@ -105,14 +114,14 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 void wakeups_free(struct wakeups **wakeups)
 {
 	if (*wakeups)
-		free((*wakeups)->ends);
+		free((*wakeups)->events);
 	free(*wakeups);
 	*wakeups = NULL;
 }
 
 bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event)
 {
-	u64 begin = event->time - event->value;
+	u64 begin = wait_begin(event);
 
 	if (event->repeats)
 		return false;
@@ -122,23 +131,43 @@ bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_e
 	       begin <= wakeups->times_begin;
 }
 
-bool wakeups_other(const struct wakeups *wakeups, const struct trace_event *event, u32 *tid,
-		   u64 *time)
+bool wakeups_has_wakers(const struct wakeups *wakeups)
 {
-	u64 since = event->time - event->value;
-	const struct wait_end *end = wakeups->ends + wakeups->count, *other = NULL;
-	const struct wait_end *first;
-	u32 all = 0;
+	return wakeups->waker != NO_KIND;
+}
 
-	if (event->kind != wakeups->waiter && !wakeups_is_waker(wakeups, event))
-		return false;
-	first = wakeups->ends + bisect(wakeups->count, i, wakeups->ends[i].since < since);
-	for (const struct wait_end *each = first; each < end && each->since == since; each++, all++)
-		if (each->kind != event->kind)
-			other = each;
-	if (all != 2 || !other)
-		return false;
-	*tid = other->tid;
-	*time = other->time;
-	return true;
+/* A waiter that is woken while its lock's holder is looked for has a holder as well, which does not
+ * count. */
+const struct trace_event *wakeups_other(const struct wakeups *wakeups,
+					const struct trace_event *event)
+{
+	u64 begin = wait_begin(event);
+	const struct trace_event *wait = NULL, *waker = NULL, *holder = NULL, *end;
+	u32 waits = 0, wakers = 0, holders = 0;
+
+	if (!is_end(wakeups, event))
+		return NULL;
+	for (size_t i = bisect(wakeups->count, i, wait_begin(&wakeups->events[i]) < begin);
+	     i < wakeups->count && wait_begin(&wakeups->events[i]) == begin; i++) {
+		const struct trace_event *each = &wakeups->events[i];
+
+		if (wakeups_is_wait(wakeups, each) && ++waits)
+			wait = each;
+		else if (wakeups_is_waker(wakeups, each) && ++wakers)
+			waker = each;
+		else if (++holders)
+			holder = each;
+	}
+	end = wakers ? waker : holder;
+	if (waits != 1 || (wakers ?: holders) != 1)
+		return NULL;
+	if (wakeups_is_wait(wakeups, event))
+		return end;
+	return event->kind == end->kind ? wait : NULL;
+}
+
+u32 wakeups_events(const struct wakeups *wakeups, const struct trace_event **events)
+{
+	*events = wakeups->events;
+	return wakeups->count;
 }

@@ -69,23 +69,19 @@ static int clear(void **state)
 /* The thread at the other end of an event's wait; 0: it is not known. */
 static u32 other(u32 index)
 {
-	u64 time;
-	u32 tid = 0;
+	const struct trace_event *end = wakeups_other(wakeups, &events[index]);
 
-	return wakeups_other(wakeups, &events[index], &tid, &time) ? tid : 0;
+	return end ? end->tid : 0;
 }
 
 TEST(both_ends, NULL, clear)
 {
 	static const u32 others[COUNT] = {10, 0, 20, 0, 0, 0, 0};
-	u64 time;
-	u32 tid;
 
 	write_recording(true, false);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(other(i), others[i]);
-	assert_true(wakeups_other(wakeups, &events[0], &tid, &time));
-	assert_int_equal(time, 1700);
+	assert_int_equal(wakeups_other(wakeups, &events[0])->time, 1700);
 	assert_true(wakeups_is_waker(wakeups, &events[0]));
 	assert_false(wakeups_is_waker(wakeups, &events[2]));
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The address of the futex and the operation are in /proc/TID/syscall, the lock in /proc/TID/mem.
+ */
+#include "capture/file/lock_holders.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "capture/load/skeleton.h"
+#include "clock.h"
+#include "ring_writer.h"
+
+#define GLIBC_CONTENDED 2U
+#define GLIBC_OWNER 2 /* index of __owner in words of 4 bytes */
+#define WORDS 3
+
+u32 lock_holder_of(const u32 words[WORDS], u32 operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return words[0] & FUTEX_TID_MASK;
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+		if (words[0] == GLIBC_CONTENDED)
+			return words[GLIBC_OWNER];
+		return words[0] & FUTEX_WAITERS ? words[0] & FUTEX_TID_MASK : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool read_words(u32 tid, u64 address, u32 words[WORDS])
+{
+	char path[64];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = pread(fd, words, WORDS * sizeof(*words), (off_t)address);
+		close(fd);
+	}
+	return got == WORDS * sizeof(*words);
+}
+
+static bool is_thread_beside(u32 tid, u32 other)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", tid, other);
+	return other && other != tid && access(path, F_OK) == 0;
+}
+
+/* 0: the thread waits for no lock, or the holder is not known. */
+static u32 find_holder(u32 tid)
+{
+	unsigned long long address, operation;
+	u32 words[WORDS], holder = 0;
+	char path[64];
+	FILE *file;
+	int number;
+
+	snprintf(path, sizeof(path), "/proc/%u/syscall", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d %llx %llx", &number, &address, &operation) == 3 &&
+	    number == SYS_futex && read_words(tid, address, words))
+		holder = lock_holder_of(words, (u32)operation);
+	fclose(file);
+	return is_thread_beside(tid, holder) ? holder : 0;
+}
+
+void lock_holders_find(struct loaded *loaded, struct lock_holders *list)
+{
+	const struct bpf_map *map = loaded_programs(loaded)->maps.blocked;
+	u32 steps = bpf_map__max_entries(map), tid, *before = NULL;
+	int map_fd = bpf_map__fd(map);
+
+	for (; steps && !bpf_map_get_next_key(map_fd, before, &tid); steps--) {
+		struct blocked blocked;
+		u32 holder = find_holder(tid);
+
+		before = &tid;
+		if (!holder || bpf_map_lookup_elem(map_fd, &tid, &blocked))
+			continue;
+		if (array_make_room(list->items, list->count, list->room))
+			return;
+		list->items[list->count++] =
+			(struct lock_holder){.since = blocked.since, .tid = holder};
+	}
+}
+
+static void record(struct loaded *loaded, const struct lock_holder *holder, u64 now)
+{
+	const struct capture_config *config = &loaded->plan.config;
+	struct scratch_counters *counters =
+		&((struct scratch *)loaded_scratch(loaded, 0))->counters;
+	struct ring_view ring = loaded_ring(loaded, 0);
+	struct event_slot *slot;
+	u64 position;
+
+	counters->produced++;
+	position = ring_take(ring.header, config->ring_slots, 1);
+	if (!position) {
+		counters->lost[LOST_RING_FULL]++;
+		return;
+	}
+	slot = (struct event_slot *)ring_slot(&ring, position);
+	slot->tid = holder->tid;
+	slot->stamp = STAMP_OF(now, loaded->plan.holder_kind, EVENT_FLAGS(STATE_NONE, STATE_NONE));
+	slot->kernel = slot->user = REASON_NO_FRAMES;
+	if (config->leaf)
+		slot->extra[0] = 0;
+	slot->extra[config->leaf] = now - holder->since;
+	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
+}
+
+void lock_holders_record(struct loaded *loaded, struct lock_holders *list)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC);
+
+	for (u32 i = 0; i < list->count; i++)
+		record(loaded, &list->items[i], now);
+	free(list->items);
+	*list = (struct lock_holders){};
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Pairs and steps of chains are nodes of one tree, found by the node above and by both ends; ends
+ * are found by their paths and names. A chain is made of the waits of a thread, which are sorted by
+ * thread and time: a step takes a binary search.
+ */
+#include "report/event/wait_pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "bisect.h"
+#include "intern.h"
+#include "order.h"
+#include "ring.h"
+
+#define CHAIN_WAITS_MAX 100000U /* waits that one chain follows */
+
+struct end {
+	struct intern_key key; /* addresses of both paths; name, and whether it holds a lock */
+	struct wait_end is;
+};
+
+struct node {
+	struct intern_key key; /* addresses of the node above, and of both ends */
+	struct wait_pair pair;
+	const struct node *above;
+};
+
+struct pairs {
+	struct wait_pairs shown; /* first: what wait_pairs_create() returns */
+	struct trace_reader *reader;
+	struct frame_names *names;
+	struct event_paths *paths;
+	struct wakeups *wakeups;
+	const struct trace_event **waits; /* of all threads, by thread and time */
+	u32 wait_count;
+	struct intern ends, nodes;
+	const struct node **sorted;
+	const struct wait_pair **rows;
+};
+
+/* Kernel functions that call what an interrupt has to do, and the kind of interrupt. */
+static const struct {
+	const char *caller, *kind;
+} dispatchers[] = {
+	{"__hrtimer_run_queues", "timer"},
+	{"call_timer_fn", "timer"},
+	{"__run_timers", "timer"},
+	{"handle_softirqs", "softirq"},
+	{"__do_softirq", "softirq"},
+	{"__handle_irq_event_percpu", "interrupt"},
+	{"__flush_smp_call_function_queue", "other CPU's call"},
+	{"irq_work_single", "irq work"},
+};
+
+/* Sets what an interrupt has called: the frame below the innermost dispatcher, or else the entry of
+ * the interrupt. */
+static void set_interrupt(const struct frame_names *names, struct wait_end *end)
+{
+	const struct profile_path *path = end->kernel;
+
+	end->interrupt = "interrupt";
+	if (path->depth)
+		end->function = frame_names_label(names, path->labels[path->depth - 1]);
+	for (u32 i = 1; i < path->depth; i++) {
+		const char *name = frame_names_label(names, path->labels[i]);
+
+		for (size_t j = 0; j < sizeof(dispatchers) / sizeof(*dispatchers); j++) {
+			if (strcmp(name, dispatchers[j].caller))
+				continue;
+			end->interrupt = dispatchers[j].kind;
+			end->function = frame_names_label(names, path->labels[i - 1]);
+			return;
+		}
+	}
+}
+
+/* The end of a wait that an event tells of; NULL: the end that is not known. */
+static const struct end *find_end(struct pairs *pairs, const struct trace_event *event)
+{
+	const struct trace_task *task;
+	struct wait_end is = {};
+	struct intern_key key = {};
+	struct end *end;
+
+	if (!event)
+		return intern_entry(&pairs->ends, &key);
+	task = trace_reader_task(pairs->reader, event->tid, event->time);
+	memcpy(is.comm, task ? task->comm : "", task ? sizeof(is.comm) : 1);
+	is.holds_lock = wakeups_is_holder(pairs->wakeups, event);
+	is.kernel =
+		event_paths_find(pairs->paths, event->kernel, event->kernel_reason, PATH_NO_LEAF);
+	is.user = event_paths_find(pairs->paths, event->user, event->user_reason, PATH_NO_LEAF);
+	key.word[0] = intern_address(is.kernel);
+	key.word[1] = intern_address(is.user);
+	key.word[2] = (u64)frame_names_intern(pairs->names, is.comm) << 1 | is.holds_lock;
+	end = is.kernel && is.user ? intern_entry(&pairs->ends, &key) : NULL;
+	if (!end || end->is.kernel)
+		return end;
+	if (event->tid == TID_INTERRUPT)
+		set_interrupt(pairs->names, &is);
+	end->is = is;
+	return end;
+}
+
+static struct node *find_node(struct pairs *pairs, const struct node *above,
+			      const struct trace_event *wait, const struct trace_event *other)
+{
+	const struct end *sleeper = find_end(pairs, wait), *waker = find_end(pairs, other);
+	const struct intern_key key = {
+		{intern_address(above), intern_address(sleeper), intern_address(waker)}};
+	struct node *node = sleeper && waker ? intern_entry(&pairs->nodes, &key) : NULL;
+
+	if (!node || node->pair.count)
+		return node;
+	node->above = above;
+	node->pair.depth = above ? above->pair.depth + 1 : 0;
+	node->pair.sleeper = sleeper->is;
+	node->pair.waker = waker->is;
+	return node;
+}
+
+static void add_wait(struct node *node, const struct trace_event *wait,
+		     const struct trace_event *other, u64 ns)
+{
+	struct wait_pair *pair = &node->pair;
+
+	pair->count++;
+	pair->total += ns;
+	if (other && wait->time > other->time)
+		pair->until_run += wait->time - other->time < ns ? wait->time - other->time : ns;
+	if (pair->longest && pair->most >= ns)
+		return;
+	pair->most = ns;
+	pair->longest = wait;
+}
+
+/* --- the waits of all threads, and their pairs --- */
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct trace_event *a = *(const struct trace_event *const *)left;
+	const struct trace_event *b = *(const struct trace_event *const *)right;
+
+	return order(a->tid, b->tid) ?: order(a->time, b->time);
+}
+
+static int add_waits(struct pairs *pairs, const struct event_filter *filter)
+{
+	const struct trace_event *events;
+	u32 count = wakeups_events(pairs->wakeups, &events);
+
+	pairs->waits = calloc(count + 1UL, sizeof(*pairs->waits));
+	if (!pairs->waits)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++) {
+		const struct trace_event *wait = &events[i], *other;
+		struct node *node;
+
+		if (!wakeups_is_wait(pairs->wakeups, wait))
+			continue;
+		pairs->waits[pairs->wait_count++] = wait;
+		if (!event_filter_passes(filter, pairs->reader, wait))
+			continue;
+		other = wakeups_other(pairs->wakeups, wait);
+		node = find_node(pairs, NULL, wait, other);
+		if (!node)
+			return -ENOMEM;
+		add_wait(node, wait, other, wait->value);
+		pairs->shown.waits++;
+		pairs->shown.total += wait->value;
+		pairs->shown.unknown += !other;
+		pairs->shown.unknown_total += other ? 0 : wait->value;
+	}
+	qsort(pairs->waits, pairs->wait_count, sizeof(*pairs->waits), by_thread);
+	return 0;
+}
+
+/* --- chains --- */
+
+/* The threads whose waits are above in a chain: `last` is the innermost one. */
+struct chain {
+	struct pairs *pairs;
+	u32 steps, left; /* steps below a pair; waits that may still be followed */
+	u32 threads[WAIT_CHAIN_MAX + 1];
+};
+
+static bool is_above(const struct chain *chain, u32 depth, u32 tid)
+{
+	for (u32 i = 0; i <= depth; i++)
+		if (chain->threads[i] == tid)
+			return true;
+	return false;
+}
+
+static int follow(struct chain *chain, struct node *above, const struct trace_event *other,
+		  u64 from, u64 to);
+
+static int follow_wait(struct chain *chain, struct node *above, const struct trace_event *wait,
+		       u64 from, u64 to)
+{
+	const struct trace_event *other = wakeups_other(chain->pairs->wakeups, wait);
+	u64 begin = wait_begin(wait) > from ? wait_begin(wait) : from;
+	u64 end = wait->time < to ? wait->time : to;
+	struct node *node = find_node(chain->pairs, above, wait, other);
+
+	if (!node)
+		return -ENOMEM;
+	add_wait(node, wait, other, end - begin);
+	chain->threads[node->pair.depth] = wait->tid;
+	return other ? follow(chain, node, other, begin, end < other->time ? end : other->time) : 0;
+}
+
+/* Adds the waits of the thread at the other end, as far as they are between two times. */
+static int follow(struct chain *chain, struct node *above, const struct trace_event *other,
+		  u64 from, u64 to)
+{
+	const struct pairs *pairs = chain->pairs;
+	u32 tid = other->tid;
+	int err = 0;
+
+	if (wakeups_is_holder(pairs->wakeups, other) && is_above(chain, above->pair.depth, tid)) {
+		above->pair.is_cycle = true;
+		return 0;
+	}
+	if (tid == TID_INTERRUPT || above->pair.depth == chain->steps)
+		return 0;
+	for (size_t at = bisect(pairs->wait_count, i,
+				pairs->waits[i]->tid < tid || (pairs->waits[i]->tid == tid &&
+							       pairs->waits[i]->time <= from));
+	     at < pairs->wait_count && pairs->waits[at]->tid == tid && !err; at++) {
+		if (wait_begin(pairs->waits[at]) >= to)
+			break;
+		if (!chain->left) {
+			above->pair.is_partial = true;
+			break;
+		}
+		chain->left--;
+		err = follow_wait(chain, above, pairs->waits[at], from, to);
+	}
+	return err;
+}
+
+static int add_chain(struct pairs *pairs, struct node *node, u32 steps)
+{
+	struct chain chain = {.pairs = pairs, .steps = steps, .left = CHAIN_WAITS_MAX};
+	const struct trace_event *wait = node->pair.longest;
+	const struct trace_event *other = wakeups_other(pairs->wakeups, wait);
+
+	chain.threads[0] = wait->tid;
+	return other ? follow(&chain, node, other, wait_begin(wait),
+			      wait->time < other->time ? wait->time : other->time)
+		     : 0;
+}
+
+/* --- rows --- */
+
+static int by_place(const void *left, const void *right)
+{
+	const struct node *a = *(const struct node *const *)left;
+	const struct node *b = *(const struct node *const *)right;
+
+	return order((uintptr_t)a->above, (uintptr_t)b->above)
+		       ?: order(b->pair.total, a->pair.total)
+		       ?: order(b->pair.count, a->pair.count)
+		       ?: order(a->pair.longest->time, b->pair.longest->time)
+		       ?: order(a->pair.longest->tid, b->pair.longest->tid);
+}
+
+/* Sorts all nodes: the pairs come first. */
+static int sort_nodes(struct pairs *pairs)
+{
+	u32 count = pairs->nodes.count;
+
+	free(pairs->sorted);
+	pairs->sorted = calloc(count + 1UL, sizeof(*pairs->sorted));
+	if (!pairs->sorted)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		pairs->sorted[i] = pairs->nodes.entries[i];
+	qsort(pairs->sorted, count, sizeof(*pairs->sorted), by_place);
+	return 0;
+}
+
+/* Appends the nodes below a node, or the pairs, each before the nodes below it. */
+static void add_rows(struct pairs *pairs, const struct node *above)
+{
+	size_t at = bisect(pairs->nodes.count, i,
+			   (uintptr_t)pairs->sorted[i]->above < (uintptr_t)above);
+
+	for (; at < pairs->nodes.count && pairs->sorted[at]->above == above; at++) {
+		pairs->rows[pairs->shown.count++] = &pairs->sorted[at]->pair;
+		add_rows(pairs, pairs->sorted[at]);
+	}
+}
+
+static int make_rows(struct pairs *pairs, u32 chain, u64 chained)
+{
+	u32 roots = pairs->nodes.count;
+	int err = sort_nodes(pairs);
+
+	for (u32 i = 0; chain && i < roots && i < chained && !err; i++)
+		err = add_chain(pairs, (struct node *)pairs->sorted[i], chain);
+	err = err ?: sort_nodes(pairs);
+	pairs->rows = calloc(pairs->nodes.count + 1UL, sizeof(*pairs->rows));
+	if (err || !pairs->rows)
+		return -ENOMEM;
+	add_rows(pairs, NULL);
+	pairs->shown.rows = pairs->rows;
+	return 0;
+}
+
+int wait_pairs_create(struct trace_reader *reader, const struct event_filter *filter,
+		      struct frame_names *names, struct event_paths *paths, u32 chain, u64 chained,
+		      struct wait_pairs **out)
+{
+	struct pairs *pairs = calloc(1, sizeof(*pairs));
+	struct wait_pairs *shown = (struct wait_pairs *)pairs;
+	int err;
+
+	if (!pairs)
+		return -ENOMEM;
+	*pairs = (struct pairs){.reader = reader,
+				.names = names,
+				.paths = paths,
+				.ends = INTERN(struct end),
+				.nodes = INTERN(struct node)};
+	err = wakeups_create(reader, &pairs->wakeups);
+	if (!err && !wakeups_has_wakers(pairs->wakeups))
+		err = -ENODATA;
+	err = err ?: add_waits(pairs, filter) ?: make_rows(pairs, chain, chained);
+	if (err)
+		wait_pairs_free(&shown);
+	else
+		*out = shown;
+	return err;
+}
+
+void wait_pairs_free(struct wait_pairs **shown)
+{
+	struct pairs *pairs = (struct pairs *)*shown;
+
+	if (!pairs)
+		return;
+	intern_clear(&pairs->ends);
+	intern_clear(&pairs->nodes);
+	wakeups_free(&pairs->wakeups);
+	free(pairs->waits);
+	free(pairs->sorted);
+	free(pairs->rows);
+	free(pairs);
+	*shown = NULL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Waits by both ends: equal stacks of the thread that waited, and equal stacks of the thread or
+ * interrupt that ended the wait, are one pair. The sums of all pairs are the sums of all waits that
+ * pass the filter. A wait whose waker is not recorded has a pair without a waker: the wait goes on
+ * when the recording ends, or the waker's event was lost.
+ *
+ * The chain of a wait is what the waker itself had waited for meanwhile. A thread that sleeps wakes
+ * nobody, so the waits of the waker lie side by side inside the wait, and each of them has a waker
+ * and a chain of its own:
+ *
+ *   sleeper  |------------------------ waits ------------------------|
+ *   waker        |--- waits ---|  runs  |------- waits -------|  runs ^ wakes the sleeper
+ *   its waker      |--- waits ---| ^ wakes it                 ^ an interrupt wakes it
+ *
+ * Times of a chain are cut to the wait above, so they add up to that wait's time at most; the rest
+ * is the time in which the waker was running or runnable.
+ */
+#ifndef LIB_REPORT_WAIT_PAIRS_H
+#define LIB_REPORT_WAIT_PAIRS_H
+
+#include "report/event/event_filter.h"
+#include "report/event/event_paths.h"
+#include "wakeups.h"
+
+#define WAIT_CHAIN_MAX 32U
+
+/* One end of a wait. */
+struct wait_end {
+	char comm[16];
+	const char *interrupt;		   /* "timer", "softirq"...; NULL: a thread */
+	const char *function;		   /* the kernel function that the interrupt called */
+	const struct profile_path *kernel; /* NULL: the end is not known */
+	const struct profile_path *user;
+	bool holds_lock; /* the thread has not woken the sleeper, and holds its lock */
+};
+
+/* A pair, or a step of a chain. */
+struct wait_pair {
+	struct wait_end sleeper, waker;
+	u64 count;
+	u64 total;			   /* ns, of which */
+	u64 until_run;			   /* the sleeper was woken already, but had no CPU */
+	u64 most;			   /* ns; the longest wait, */
+	const struct trace_event *longest; /* and its event */
+	u32 depth;	 /* 0: a pair; else a step of the chain of the pair above */
+	bool is_partial; /* the chain below has more waits than are followed */
+	bool is_cycle;	 /* the lock's holder waits for the thread of a pair above: a deadlock */
+};
+
+struct wait_pairs {
+	const struct wait_pair *const *rows; /* most time first, each before its chain */
+	u32 count;
+	u64 waits, total;	    /* of all pairs */
+	u64 unknown, unknown_total; /* of those, without a known waker */
+};
+
+/*
+ * `chain`: the number of steps below a pair, of its longest wait; only the first `chained` pairs
+ * have chains. `paths` must outlive the pairs. -ENODATA: the recording has no wakers; -ENOMEM.
+ */
+int wait_pairs_create(struct trace_reader *reader, const struct event_filter *filter,
+		      struct frame_names *names, struct event_paths *paths, u32 chain, u64 chained,
+		      struct wait_pairs **out);
+void wait_pairs_free(struct wait_pairs **pairs);
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Both sides of a wake-up, against programs of which it is known who ends their waits."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+
+from harness.cases import main, needs, program, stackmap
+from harness.recording import record
+from harness.waiting import wait_until
+
+MS = 100
+
+
+def pairs_of(recording, *options):
+    report = json.loads(recording.read("report", "--wakers", "--json", "--no-inline", *options))
+    pairs, waits = report["pairs"], report["waits"]
+    assert waits["total"] == sum(pair["total"] for pair in pairs) and waits["count"] == sum(pair["count"] for pair in pairs), waits
+    assert [pair["total"] for pair in pairs] == sorted((pair["total"] for pair in pairs), reverse=True), pairs
+    return pairs
+
+
+def record_waits(*arguments):
+    needs("typed tracepoints")
+    recording = record("--wakers", "--", program("waits"), *arguments)
+    assert not any(recording.check()["lost"].values()), recording.ledger()
+    events = recording.report()["stacks"]
+    pairs = pairs_of(recording)
+    assert sum(pair["total"] for pair in pairs) == sum(row["value"] for row in events if row["event"] == "offcpu-time"), pairs
+    return recording
+
+
+def pair_in(pairs, function):
+    """The pair whose sleeper waits longest in that function."""
+    found = [pair for pair in pairs if function in pair["sleeper"]["user"]]
+    assert found, (function, pairs)
+    return found[0]
+
+
+def check_times(pair, least_ms=0.98 * MS):
+    assert pair["count"] == 1 and pair["most"] == pair["total"] == pair["longest"]["ns"] >= least_ms * 1e6, pair
+    assert 0 <= pair["until_run"] < pair["total"], pair
+
+
+def test_a_lock_that_another_thread_holds():
+    recording = record_waits("lock", MS)
+    pair = pair_in(pairs_of(recording), "want_lock")
+    check_times(pair, 0.5 * MS)
+    waker = pair["waker"]
+    assert pair["sleeper"]["comm"] == "waiter" and waker["comm"] == "owner" and not pair["holds_lock"], pair
+    assert "hold_lock" in waker["user"] and "futex_wake" in waker["kernel"] and "interrupt" not in waker, waker
+    assert pair["chain"] == [], pair
+    step, = pair_in(pairs_of(recording, "--chain", 1), "want_lock")["chain"]
+    assert "sleep_ms" in step["sleeper"]["user"] and step["chain"] == [] and step["total"] <= pair["total"], step
+    assert pairs_of(recording, "--comm", "waiter")[0]["sleeper"] == pair["sleeper"], pair
+
+
+def test_a_timer():
+    pair = pair_in(pairs_of(record_waits("timer", MS)), "sleep_ms")
+    check_times(pair)
+    assert (pair["waker"]["interrupt"], pair["waker"]["function"]) == ("timer", "hrtimer_wakeup"), pair
+    assert pair["waker"]["user"] == [], pair
+
+
+def test_a_chain_of_four_threads():
+    """Each waits for the next one; its wait is inside of that of the thread before, and so are the times."""
+    recording = record_waits("chain", MS)
+    step, names = pair_in(pairs_of(recording, "--chain", 8), "first_waits"), []
+    while True:
+        names.append(step["sleeper"]["comm"])
+        assert sum(below["total"] for below in step["chain"]) <= step["most"], step
+        if not step["chain"]:
+            break
+        assert step["waker"]["comm"] == step["chain"][0]["sleeper"]["comm"], step
+        step = step["chain"][0]
+    assert names == ["first", "second", "third", "fourth"] and step["waker"]["interrupt"] == "timer", (names, step)
+    two = pair_in(pairs_of(recording, "--chain", 2), "first_waits")
+    assert two["chain"][0]["chain"][0]["chain"] == [], two
+    text = recording.read("report", "--wakers", "--chain", 8)
+    lines = [line for line in text.splitlines() if "fourth <- timer hrtimer_wakeup" in line]
+    assert any(line.startswith("        ") for line in lines) and any("%" in line for line in lines), text
+
+
+def test_a_deadlock_from_before():
+    """Nobody is woken: who holds the lock is found, and that it waits itself."""
+    needs("typed tracepoints", "task iterators", "BPF task work")
+    with subprocess.Popen([program("waits"), "deadlock"]) as process:
+        def all_asleep():
+            folder = "/proc/%d/task" % process.pid
+            states = [open("%s/%s/stat" % (folder, tid), encoding="ascii").read().rsplit(")", 1)[1].split()[0] for tid in os.listdir(folder)]
+            return states == ["S"] * 3
+        wait_until(all_asleep)
+        recording = record("--wakers", "-p", process.pid, "--", "true")
+        process.kill()
+    recording.check()
+    pairs = pairs_of(recording, "--chain", 4)
+    for function, sleeper, holder in ("one_then_two", "one", "two"), ("two_then_one", "two", "one"):
+        pair = pair_in(pairs, function)
+        assert (pair["sleeper"]["comm"], pair["waker"]["comm"], pair["holds_lock"]) == (sleeper, holder, True), pair
+        step, = pair["chain"]
+        assert step["deadlock"] and step["chain"] == [] and step["waker"]["comm"] == sleeper and not pair["deadlock"], pair
+    assert "DEADLOCK" in recording.read("report", "--wakers", "--chain", 4)
+    assert {event.other for event in recording.events() if event.comm == "one"} >= {"since before lock held by two %d" % next(
+        event.tid for event in recording.events() if event.comm == "two")}, recording.events()
+
+
+def test_a_table():
+    recording = record_waits("lock", MS)
+    rows = list(csv.DictReader(io.StringIO(recording.read("report", "--wakers", "--csv", "--no-inline"))))
+    pairs = pairs_of(recording)
+    assert [(int(row["total"]), row["comm"], row["other_comm"]) for row in rows] == \
+        [(pair["total"], pair["sleeper"]["comm"], pair["waker"]["comm"]) for pair in pairs], rows
+    assert rows[0]["user"].split(";") == pairs[0]["sleeper"]["user"] and abs(sum(float(row["share"]) for row in rows) - 100) < 0.1, rows
+    text = recording.read("report", "--wakers", "--top", 1)
+    assert "1 of %d pairs shown" % len(pairs) in text and text.count("sleeps in") == 1, text
+
+
+def test_what_is_refused():
+    needs("bpf", "raw tracepoints")
+    other = record("-e", "sched:sched_process_exit", "--", "true")
+    for options, status, why in ((["--wakers"], 1, "record --wakers"), (["--chain", "2"], 2, "it goes with --wakers"),
+                                 (["--wakers", "--chain", "99"], 2, "--chain"), (["--wakers", "--tree"], 2, "choose one view")):
+        done = stackmap("report", *options, other.path, status=status)
+        assert why in done.stderr and not done.stdout, (options, done.stderr)
+
+
+if __name__ == "__main__":
+    main(globals())

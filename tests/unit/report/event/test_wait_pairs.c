@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Waits by both ends, and what wakers had waited for. */
+#include "report/event/wait_pairs.h"
+
+#include <string.h>
+
+#include "ring.h"
+#include "trace/write/memory_recording.h"
+#include "unit_test.h"
+
+enum kind { WAIT, WAKER, HOLDER };
+enum { FUTEX, TIMER, STACKS };
+
+static struct trace_reader *reader;
+static struct frame_names *names;
+static struct event_paths *paths;
+static struct wait_pairs *pairs;
+
+#define FUNCTION(index) (0xffffffff81000000ULL + 0x100 * (index))
+
+/* Kernel functions, innermost first. */
+static const char *const functions[STACKS][3] = {
+	[FUTEX] = {"futex_wait", "do_futex", "entry"},
+	[TIMER] = {"hrtimer_wakeup", "__hrtimer_run_queues", "sysvec_timer"},
+};
+
+static int write_stacks(struct trace_writer *writer)
+{
+	u32 index;
+	int err = 0;
+
+	for (u32 i = 0; i < STACKS && !err; i++) {
+		u64 frames[3];
+		const struct trace_stack stack = {
+			.id = i + 1, .generation = 1, .depth = 3, .frames = frames};
+
+		for (u32 j = 0; j < 3 && !err; j++) {
+			const struct trace_symbol symbol = {.start = FUNCTION(3 * i + j),
+							    .size = 0x100,
+							    .name = functions[i][j]};
+
+			frames[j] = symbol.start + 8;
+			err = trace_writer_symbol(writer, &symbol);
+		}
+		err = err ?: trace_writer_stack(writer, &stack, &index);
+	}
+	return err;
+}
+
+struct line {
+	u32 kind, tid;
+	u64 begin, end;
+	u32 stack;
+};
+
+static void record(const struct line *lines, u32 count)
+{
+	static const char *const sources[] = {"offcpu-time", "offcpu-waker", "offcpu-holder"};
+	static const struct frame_naming plain;
+	const struct trace_info info = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	struct memory_recording recording;
+
+	assert_int_equal(memory_recording_begin(&recording, "waits", &info, NULL), 0);
+	for (u32 i = 0; i < 3; i++) {
+		const struct trace_source source = {
+			.name = sources[i], .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
+
+		assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	}
+	assert_int_equal(write_stacks(recording.writer), 0);
+	for (u32 tid = 1; tid <= 4; tid++) {
+		struct trace_task task = {.tid = tid, .tgid = 1};
+
+		task.comm[0] = (char)('a' + tid - 1);
+		assert_int_equal(trace_writer_task(recording.writer, &task), 0);
+	}
+	for (u32 i = 0; i < count; i++) {
+		const struct trace_event event = {.kind = (u16)lines[i].kind,
+						  .tid = lines[i].tid,
+						  .time = lines[i].end,
+						  .value = lines[i].end - lines[i].begin,
+						  .kernel = lines[i].stack,
+						  .user = TRACE_NO_STACK,
+						  .user_reason = REASON_NO_FRAMES};
+
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &reader, NULL), 0);
+	assert_int_equal(frame_names_create(reader, &plain, &names), 0);
+	assert_int_equal(event_paths_create(reader, names, &paths), 0);
+}
+
+#define RECORD(lines) record(lines, sizeof(lines) / sizeof(*(lines)))
+
+static void pair_up(u32 chain)
+{
+	static const struct event_filter all;
+
+	wait_pairs_free(&pairs);
+	assert_int_equal(wait_pairs_create(reader, &all, names, paths, chain, 10, &pairs), 0);
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	wait_pairs_free(&pairs);
+	event_paths_free(&paths);
+	frame_names_free(&names);
+	trace_reader_close(&reader);
+	return 0;
+}
+
+static void check_row(u32 row, u32 depth, const char *sleeper, const char *waker, u64 count,
+		      u64 total)
+{
+	const struct wait_pair *pair = pairs->rows[row];
+
+	assert_true(row < pairs->count);
+	assert_int_equal(pair->depth, depth);
+	assert_string_equal(pair->sleeper.comm, sleeper);
+	assert_string_equal(pair->waker.comm, waker);
+	assert_int_equal(pair->count, count);
+	assert_int_equal(pair->total, total);
+}
+
+TEST(equal_ends_are_one_pair_by_time, NULL, clear)
+{
+	static const struct line lines[] = {
+		{WAKER, 2, 100, 200, FUTEX}, {WAIT, 1, 100, 210, FUTEX},
+		{WAIT, 3, 205, 220, FUTEX},  {WAKER, 2, 300, 330, FUTEX},
+		{WAIT, 1, 300, 340, FUTEX},  {WAKER, TID_INTERRUPT, 400, 1400, TIMER},
+		{WAIT, 2, 400, 1401, FUTEX},
+	};
+
+	RECORD(lines);
+	pair_up(0);
+	assert_int_equal(pairs->count, 3);
+	check_row(0, 0, "b", "", 1, 1001);
+	assert_string_equal(pairs->rows[0]->waker.interrupt, "timer");
+	assert_string_equal(pairs->rows[0]->waker.function, "hrtimer_wakeup");
+	check_row(1, 0, "a", "b", 2, 150);
+	assert_int_equal(pairs->rows[1]->most, 110);
+	assert_int_equal(pairs->rows[1]->longest->time, 210);
+	assert_int_equal(pairs->rows[1]->until_run, 20);
+	assert_null(pairs->rows[1]->waker.interrupt);
+	check_row(2, 0, "c", "", 1, 15);
+	assert_null(pairs->rows[2]->waker.kernel);
+	assert_int_equal(pairs->waits, 4);
+	assert_int_equal(pairs->total, 1166);
+	assert_int_equal(pairs->unknown, 1);
+	assert_int_equal(pairs->unknown_total, 15);
+}
+
+/* a waits for b, which has waited for c twice, once since before, and was woken by a timer before.
+ */
+TEST(a_chain_is_cut_to_the_wait_above, NULL, clear)
+{
+	static const struct line lines[] = {
+		{WAKER, TID_INTERRUPT, 10, 90, TIMER},
+		{WAIT, 2, 10, 95, FUTEX},
+		{WAKER, 3, 96, 150, FUTEX},
+		{WAIT, 2, 96, 160, FUTEX},
+		{WAKER, 3, 170, 300, FUTEX},
+		{WAIT, 2, 170, 310, FUTEX},
+		{WAKER, 2, 100, 400, FUTEX},
+		{WAIT, 1, 100, 410, FUTEX},
+		{WAKER, 4, 180, 290, FUTEX},
+		{WAIT, 3, 180, 295, FUTEX},
+	};
+
+	RECORD(lines);
+	pair_up(1);
+	check_row(0, 0, "a", "b", 1, 310);
+	check_row(1, 1, "b", "c", 2, 60 + 140);
+	assert_int_equal(pairs->rows[1]->most, 140);
+	check_row(2, 0, "b", "c", 2, 64 + 140);
+	check_row(3, 1, "c", "d", 1, 115);
+	pair_up(2);
+	check_row(1, 1, "b", "c", 2, 60 + 140);
+	check_row(2, 2, "c", "d", 1, 115);
+	check_row(3, 0, "b", "c", 2, 64 + 140);
+}
+
+TEST(threads_that_wait_for_one_another_are_a_cycle, NULL, clear)
+{
+	static const struct line lines[] = {
+		{WAIT, 1, 100, 500, FUTEX},   {WAIT, 2, 110, 501, FUTEX},
+		{WAIT, 3, 120, 502, FUTEX},   {HOLDER, 2, 100, 510, FUTEX},
+		{HOLDER, 1, 110, 510, FUTEX}, {HOLDER, 1, 120, 510, FUTEX},
+	};
+
+	RECORD(lines);
+	pair_up(8);
+	assert_int_equal(pairs->count, 7);
+	check_row(0, 0, "a", "b", 1, 400);
+	assert_true(pairs->rows[0]->waker.holds_lock);
+	assert_false(pairs->rows[0]->is_cycle);
+	check_row(1, 1, "b", "a", 1, 390);
+	assert_true(pairs->rows[1]->is_cycle);
+	check_row(4, 0, "c", "a", 1, 382);
+	check_row(5, 1, "a", "b", 1, 380);
+	check_row(6, 2, "b", "a", 1, 380);
+	assert_true(pairs->rows[6]->is_cycle);
+}
+
+/* The thread was woken while the holder was looked for. */
+TEST(a_waker_is_taken_before_a_holder, NULL, clear)
+{
+	static const struct line lines[] = {
+		{HOLDER, 3, 100, 450, FUTEX},
+		{WAKER, 2, 100, 490, FUTEX},
+		{WAIT, 1, 100, 500, FUTEX},
+	};
+
+	RECORD(lines);
+	pair_up(0);
+	assert_int_equal(pairs->count, 1);
+	check_row(0, 0, "a", "b", 1, 400);
+	assert_false(pairs->rows[0]->waker.holds_lock);
+}
