@@ -7,9 +7,13 @@
  * that stands for many (of a summary) is an instant with their number: its value is a sum and not
  * the length of one slice.
  *
- * A wait is a slice of the thread that waited, and an instant of the thread that ended the wait;
- * the arguments of each name the other thread. An interrupt is not a thread: its instants are
- * global.
+ * A wait is a slice of the thread that waited. The wake-up is a slice of 1 ns of the thread that
+ * ended the wait, and an arrow leads from there into the wait; the arguments of each name the other
+ * thread. An interrupt is not a thread: its instants are global.
+ *
+ * The account of time (record --time) has an event for each wait, so a thread runs in between: the
+ * gaps are slices, too, and each thread has its states side by side. Only these are slices then.
+ * Gaps are left out if events were lost or if the options choose events: a gap is no running then.
  *
  * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore is
  * written last; Perfetto ignores stackFrames and shows the stack from the arguments.
@@ -21,21 +25,32 @@
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 #include "error.h"
 #include "event_stack.h"
 #include "export_format.h"
 #include "format/json_text.h"
 #include "frame_tree.h"
 #include "intern.h"
+#include "order.h"
 #include "report/event/wakeups.h"
 #include "ring.h"
 #include "trace/block/source_name.h"
+
+#define STATE_PREFIX "time:" /* of sources that are states of threads */
+#define WAKE_SLICE_NS 1
 
 /* The last written name of a thread or process, and the end of the last slice of the thread. */
 struct named_task {
 	struct intern_key key; /* id, whether it is a process */
 	char comm[16];
 	u64 slices_end; /* ns */
+};
+
+/* Time of a thread that has an event. */
+struct interval {
+	u32 tid;
+	u64 begin, end; /* ns */
 };
 
 /* Labels as JSON strings, by label id. Each label is encoded once, however often it is written. */
@@ -53,6 +68,9 @@ struct chrome {
 	struct json_labels labels;
 	struct intern tasks;
 	struct wakeups *wakeups;
+	bool has_states;	/* slices are states of threads */
+	struct interval *waits; /* of the account of time */
+	u32 wait_count, wait_room;
 	const char *before; /* the next event */
 	FILE *to;
 };
@@ -136,15 +154,24 @@ static bool is_interrupt(const struct trace_event *event)
 	return event->tid == TID_INTERRUPT;
 }
 
-/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker event
- * is the time that the other thread waited, so a waker is an instant. */
+static bool is_state(const struct chrome *chrome, const struct trace_event *event)
+{
+	return strncmp(chrome->sources[event->kind].name, STATE_PREFIX, strlen(STATE_PREFIX)) == 0;
+}
+
+/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker or holder
+ * event is the time that the other thread waited. */
 static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
 	bool is_time = source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0;
 
 	if (!is_time || event->repeats || is_interrupt(event) ||
-	    wakeups_is_waker(chrome->wakeups, event))
+	    wakeups_is_holder(chrome->wakeups, event))
+		return 0;
+	if (wakeups_is_waker(chrome->wakeups, event))
+		return WAKE_SLICE_NS;
+	if (chrome->has_states && !is_state(chrome, event))
 		return 0;
 	return event->value < event->time ? event->value : event->time;
 }
@@ -154,14 +181,16 @@ static int put_phase_and_time(struct chrome *chrome, const struct trace_event *e
 	const struct intern_key key = {{event->tid, false}};
 	struct named_task *thread = intern_entry(&chrome->tasks, &key);
 	u64 length = slice_length(chrome, event);
+	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
+	u64 begin = is_waker ? event->time : event->time - length;
 
 	if (!thread)
 		return -ENOMEM;
-	if (length && event->time - length >= thread->slices_end) {
+	if (length && begin >= thread->slices_end) {
 		fputs(",\"ph\":\"X\"", chrome->to);
-		put_time("ts", event->time - length, chrome->to);
+		put_time("ts", begin, chrome->to);
 		put_time("dur", length, chrome->to);
-		thread->slices_end = event->time;
+		thread->slices_end = begin + length;
 	} else {
 		fprintf(chrome->to, ",\"ph\":\"i\",\"s\":\"%c\"", is_interrupt(event) ? 'g' : 't');
 		put_time("ts", event->time, chrome->to);
@@ -180,7 +209,12 @@ static void put_other_end(struct chrome *chrome, const struct trace_event *event
 	if (is_interrupt(other))
 		fprintf(chrome->to, ",\"waker\":\"%s\"", TID_INTERRUPT_NAME);
 	else
-		fprintf(chrome->to, ",\"%s\":%u", is_waker ? "woken" : "waker", other->tid);
+		fprintf(chrome->to, ",\"%s\":%u",
+			is_waker				    ? "woken"
+			: wakeups_is_holder(chrome->wakeups, event) ? "waiter"
+			: wakeups_is_holder(chrome->wakeups, other) ? "holder"
+								    : "waker",
+			other->tid);
 }
 
 static int put_arguments(struct chrome *chrome, const struct trace_event *event,
@@ -206,16 +240,45 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	return err;
 }
 
-/* An event is named after its innermost function, or after its source if it has no stack. */
-static int put_name(struct chrome *chrome, const struct trace_source *source,
+/* Half of the arrow from a wake-up to the wait, which both have a slice at the time of the wake-up.
+ * The begin of the wait is the number of the arrow. */
+static void put_arrow(struct chrome *chrome, const char *half, u64 number, u32 tid, u64 time)
+{
+	const struct trace_task *task = trace_reader_task(chrome->reader, tid, time);
+
+	begin_event(chrome);
+	fprintf(chrome->to,
+		"{\"name\":\"wake-up\",\"cat\":\"wake-up\",\"ph\":%s,\"id\":\"%llx\",\"pid\":%u,"
+		"\"tid\":%u",
+		half, (unsigned long long)number, task ? task->tgid : tid, tid);
+	put_time("ts", time, chrome->to);
+	fputc('}', chrome->to);
+}
+
+static void put_arrow_of_wait(struct chrome *chrome, const struct trace_event *wait)
+{
+	const struct trace_event *waker = wakeups_other(chrome->wakeups, wait);
+
+	if (!wakeups_is_wait(chrome->wakeups, wait) || !waker || is_interrupt(waker) ||
+	    !wakeups_is_waker(chrome->wakeups, waker) || waker->time > wait->time ||
+	    !event_filter_passes(chrome->filter, chrome->reader, waker))
+		return;
+	put_arrow(chrome, "\"s\"", wait_begin(wait), waker->tid, waker->time);
+	put_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(wait), wait->tid, waker->time);
+}
+
+/* An event is named after its innermost function, or after its source if it has no stack. A state
+ * has its name. */
+static int put_name(struct chrome *chrome, const struct trace_event *event,
 		    const struct event_stack *stack)
 {
+	const struct trace_source *source = &chrome->sources[event->kind];
 	u32 node;
 	int err = frame_tree_add(chrome->tree, stack, &node);
 
 	fputs("{\"name\":", chrome->to);
 	if (!err)
-		err = stack->depth
+		err = stack->depth && !is_state(chrome, event)
 			      ? put_label(chrome, &stack->frames[0])
 			      : json_put_text(trace_source_short_name(source->name), chrome->to);
 	fputs(",\"cat\":", chrome->to);
@@ -228,7 +291,6 @@ static int put_name(struct chrome *chrome, const struct trace_source *source,
 static int put_event(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, event->tid, event->time);
-	const struct trace_source *source = &chrome->sources[event->kind];
 	struct event_stack stack;
 	int err = event_stacks_find(chrome->stacks, event, &stack);
 
@@ -237,11 +299,96 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 	if (err)
 		return err;
 	begin_event(chrome);
-	err = put_name(chrome, source, &stack);
+	err = put_name(chrome, event, &stack);
 	if (!is_interrupt(event))
 		fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid,
 			event->tid);
-	return err ?: put_phase_and_time(chrome, event) ?: put_arguments(chrome, event, &stack);
+	err = err ?: put_phase_and_time(chrome, event) ?: put_arguments(chrome, event, &stack);
+	if (!err)
+		put_arrow_of_wait(chrome, event);
+	return err;
+}
+
+/* --- states of threads --- */
+
+static int keep_wait(struct chrome *chrome, const struct trace_event *event)
+{
+	if (!is_state(chrome, event) || event->repeats)
+		return 0;
+	if (array_make_room(chrome->waits, chrome->wait_count, chrome->wait_room))
+		return -ENOMEM;
+	chrome->waits[chrome->wait_count++] = (struct interval){
+		.tid = event->tid, .begin = wait_begin(event), .end = event->time};
+	return 0;
+}
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct interval *a = left, *b = right;
+
+	return order(a->tid, b->tid) ?: order(a->begin, b->begin);
+}
+
+static int put_running(struct chrome *chrome, const struct thread_account *account, u64 begin,
+		       u64 end)
+{
+	const struct trace_task *task = trace_reader_task(chrome->reader, account->tid, end);
+	int err = task ? put_thread_names(chrome, task, end) : 0;
+
+	begin_event(chrome);
+	fprintf(chrome->to,
+		"{\"name\":\"running\",\"cat\":\"" STATE_PREFIX "running\","
+		"\"pid\":%u,\"tid\":%u,\"ph\":\"X\"",
+		account->tgid, account->tid);
+	put_time("ts", begin, chrome->to);
+	put_time("dur", end - begin, chrome->to);
+	fputs(",\"args\":{}}", chrome->to);
+	return err;
+}
+
+/* Puts the gaps between the waits of a thread. */
+static int put_runs(struct chrome *chrome, const struct thread_account *account)
+{
+	const struct interval key = {.tid = account->tid, .begin = account->begin};
+	u64 at = account->begin;
+	int err = 0;
+
+	for (size_t i = bisect(chrome->wait_count, j, by_thread(&chrome->waits[j], &key) < 0);
+	     i < chrome->wait_count && chrome->waits[i].tid == account->tid &&
+	     chrome->waits[i].end <= account->end && !err;
+	     i++) {
+		if (chrome->waits[i].begin > at)
+			err = put_running(chrome, account, at, chrome->waits[i].begin);
+		at = chrome->waits[i].end > at ? chrome->waits[i].end : at;
+	}
+	return err || at >= account->end ? err : put_running(chrome, account, at, account->end);
+}
+
+/* Whether the gaps between the waits of a thread are all its running. */
+static bool gaps_are_runs(const struct chrome *chrome)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(chrome->reader);
+	const struct event_filter *filter = chrome->filter;
+
+	return chrome->has_states && ledger && ledger->produced == ledger->recorded &&
+	       !filter->from && !filter->to && !filter->cpus.count && !filter->events.count;
+}
+
+static int put_all_runs(struct chrome *chrome)
+{
+	const struct thread_account *accounts;
+	u32 count = trace_reader_times(chrome->reader, &accounts);
+	int err = 0;
+
+	if (!gaps_are_runs(chrome))
+		return 0;
+	if (chrome->wait_count)
+		qsort(chrome->waits, chrome->wait_count, sizeof(*chrome->waits), by_thread);
+	for (u32 i = 0; i < count && !err; i++)
+		if (accounts[i].tid && event_filter_passes_thread(chrome->filter, chrome->reader,
+								  accounts[i].tid, accounts[i].end))
+			err = put_runs(chrome, &accounts[i]);
+	return err;
 }
 
 static int each_event(void *arg, const struct trace_event *event)
@@ -250,7 +397,7 @@ static int each_event(void *arg, const struct trace_event *event)
 
 	if (!event_filter_passes(chrome->filter, chrome->reader, event))
 		return 0;
-	return ferror(chrome->to) ? 1 : put_event(chrome, event);
+	return ferror(chrome->to) ? 1 : keep_wait(chrome, event) ?: put_event(chrome, event);
 }
 
 static int put_node(void *arg, const struct frame_node *node)
@@ -283,6 +430,7 @@ static int put_file(struct chrome *chrome, struct stackmap_error *error)
 	err = err ?: json_put_text(info->kernel, to);
 	fputs("},\n\"traceEvents\":[\n", to);
 	err = err ?: trace_reader_events(chrome->reader, each_event, chrome, error);
+	err = err ?: put_all_runs(chrome);
 	fputs("],\n\"stackFrames\":{\n", to);
 	err = err ?: frame_tree_each(chrome->tree, put_node, chrome);
 	fputs("}}\n", to);
@@ -305,6 +453,7 @@ static void chrome_close(struct chrome *chrome)
 	for (u32 i = 0; i < chrome->labels.room; i++)
 		free(chrome->labels.texts[i]);
 	free(chrome->labels.texts);
+	free(chrome->waits);
 	frame_tree_free(&chrome->tree);
 	event_stacks_free(&chrome->stacks);
 }
@@ -312,8 +461,11 @@ static void chrome_close(struct chrome *chrome)
 static int chrome_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 			struct stackmap_error *error)
 {
-	struct chrome chrome = {
-		.reader = reader, .filter = &options->filter, .before = "", .to = to};
+	struct chrome chrome = {.reader = reader,
+				.filter = &options->filter,
+				.has_states = trace_reader_info(reader)->has_times,
+				.before = "",
+				.to = to};
 	int err = chrome_open(&chrome, &options->naming);
 
 	trace_reader_sources(reader, &chrome.sources);

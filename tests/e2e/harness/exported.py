@@ -135,10 +135,35 @@ def chrome_stack(frames, number):
     return tuple(stack)
 
 
+def check_chrome_tracks(events):
+    """Slices of a thread nest, and both ends of an arrow are in a slice."""
+    slices, arrows = collections.defaultdict(list), collections.defaultdict(dict)
+    for event in events:
+        if event["ph"] == "X":
+            begin = round(event["ts"] * 1000)
+            slices[event["pid"], event["tid"]].append((begin, begin + round(event["dur"] * 1000)))
+        if event["ph"] in "sf":
+            assert event["ph"] not in arrows[event["id"]], event
+            arrows[event["id"]][event["ph"]] = (event["pid"], event["tid"]), round(event["ts"] * 1000)
+    for thread, found in slices.items():
+        above = []
+        for begin, end in sorted(found, key=lambda part: (part[0], -part[1])):
+            while above and above[-1] <= begin:
+                above.pop()
+            assert begin < end and (not above or end <= above[-1]), (thread, begin, end, above)
+            above.append(end)
+    for ends in arrows.values():
+        assert ends.keys() == set("sf"), ends
+        for thread, time in ends.values():
+            assert any(begin <= time <= end for begin, end in slices[thread]), (ends, slices[thread])
+    return slices, arrows
+
+
 def read_chrome(text):
     """Both ways to the stack, that of chrome://tracing and that of Perfetto, are one."""
-    file, tasks, sums, ends = json.loads(text), {}, Sums(), collections.defaultdict(float)
+    file, tasks, sums = json.loads(text), {}, Sums()
     check_stack_frames(file["stackFrames"])
+    check_chrome_tracks(file["traceEvents"])
     for event in file["traceEvents"]:
         thread = event.get("pid"), event.get("tid")
         assert thread == (None, None) or all(0 <= number < 2 ** 31 for number in thread), event
@@ -146,15 +171,16 @@ def read_chrome(text):
             if event["name"] == "thread_name":
                 tasks[thread] = plain(event["args"]["name"])
             continue
+        if event["ph"] in "sf" or event["cat"] == "time:running":  # no events of the recording
+            continue
         where = [("i", "g")] if thread == (None, None) else [("i", "t"), ("X", None)]
         assert (event["ph"], event.get("s")) in where and event["ts"] >= 0, event
         stack = chrome_stack(file["stackFrames"], event.get("sf"))
         assert stack == tuple(map(plain, event["args"]["stack"][::-1])), event
         value = event["args"].get("value", 0)
         if event["ph"] == "X":
-            assert round(event["dur"] * 1000) == value or event["ts"] == 0, event  # nothing begins before that
-            assert event["ts"] >= ends[thread] - 0.001, event  # slices of a thread nest: these lie side by side
-            ends[thread] = event["ts"] + event["dur"]
+            length = 1 if event["cat"] == "offcpu-waker" else value
+            assert round(event["dur"] * 1000) == length or event["ts"] == 0, event  # nothing begins before that
         task = event["args"].get("task") or tasks.get(thread, "[unknown]")
         sums.add((event["cat"], task, stack), event["args"].get("count", 1), value)
     return sums

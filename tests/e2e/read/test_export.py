@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Every export has the events of the report: as many by every stack, with the same values, whatever the names are."""
 
+import collections
 import functools
 import gzip
 import json
@@ -13,7 +14,7 @@ import subprocess
 
 from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
 from harness.exportable import export, in_folder, inlined, real, report_of, small
-from harness.exported import (Pprof, Sums, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script,
+from harness.exported import (Pprof, Sums, as_folded, as_perf_script, check_chrome_tracks, read_chrome, read_folded, read_perf_script,
                               read_speedscope, stacks_of_report, without_inlined)
 from harness.recording import record
 
@@ -120,6 +121,37 @@ def test_perf_script():
 def test_chrome():
     for path in each_recording():
         check_equal(read_chrome(export("chrome", path)), report_of(path))
+
+
+def test_chrome_shows_who_woke_whom():
+    """An arrow for each wait that a thread ended."""
+    needs("typed tracepoints")
+    recording = record("--wakers", "--", program("waits"), "chain", 20)
+    text = export("chrome", recording.path)
+    check_equal(read_chrome(text), report_of(recording.path))
+    _, arrows = check_chrome_tracks(json.loads(text)["traceEvents"])
+    pairs = json.loads(recording.read("report", "--wakers", "--json"))["pairs"]
+    assert len(arrows) == sum(pair["count"] for pair in pairs if pair["waker"] and "interrupt" not in pair["waker"]) >= 4, pairs
+    assert export("chrome", recording.path, "--comm", "fourth").count('"ph":"f"') == 0
+
+
+def test_chrome_shows_the_states_of_threads():
+    """They lie side by side, and add up to the life of each thread."""
+    needs("typed tracepoints")
+    recording = record("--time", "--wakers", "--", program("waits"), "lock", 20)
+    text = export("chrome", recording.path)
+    check_equal(read_chrome(text), report_of(recording.path))
+    states = collections.defaultdict(collections.Counter)
+    for event in json.loads(text)["traceEvents"]:
+        if event["ph"] == "X" and event["cat"].startswith("time:"):
+            assert event["cat"] == "time:" + event["name"], event
+            states[event["tid"]][event["name"]] += round(event["dur"] * 1000)
+    rows = json.loads(recording.read("report", "--thread-time", "--json"))["rows"]
+    for row in rows:
+        names = "running", "runnable", "interruptible", "uninterruptible", "stopped"
+        assert {name: states[row["tid"]][name] for name in names} == {name: row[name] for name in names}, (row, states)
+    assert len(rows) == len(states) == 3, rows
+    assert '"time:running"' not in export("chrome", recording.path, "--time", "0,")
 
 
 def test_pprof():
