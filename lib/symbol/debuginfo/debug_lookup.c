@@ -576,7 +576,8 @@ static int find_names(const struct debug_search *search, const u64 *places, u32 
 	for (u32 i = 0; i < DEBUG_FILES; i++)
 		if (search->files[i] >= 0)
 			request.files |= 1U << i;
-	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
+	if (!request.files ||
+	    (!search->link.has_dwarf && !search->link.has_symbols && !search->link.has_go))
 		return -ENOENT;
 	result = request_places(search, &request, places, &answer, out);
 	shortcoming = shortcoming_of(search, &answer, result);

@@ -32,6 +32,7 @@
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
 #include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/go_table.h"
 
 /* --- .gnu_debugdata: a symbol table that some distributions leave in stripped files, as an ELF
  * file compressed by xz. Memory and size of the result are limited. --- */
@@ -231,6 +232,7 @@ struct debug_info {
 	Dwarf *dwarf, *shared;
 	struct elf_segments segments;
 	struct symbol_table *symbols;
+	struct go_table go; /* of `code`, for code that the DWARF does not cover */
 	struct dwarf_line_sections lines;
 	struct code_ranges text;
 	Dwarf_Die *units;
@@ -435,6 +437,7 @@ static int read_files(struct debug_info *info, const struct debug_files *files, 
 		info->slide = result ? 0 : stext - linked;
 	} else {
 		result = read_symbols(info);
+		go_table_read(info->code, &info->go);
 	}
 	return result ?: open_dwarf(info, files);
 }
@@ -531,7 +534,8 @@ static int each_of_group(void *arg, u32 index, const struct code_place *function
 	return group->each(group->arg, group->targets[index].index, functions, count);
 }
 
-/* Finds the functions of targets of one unit; `addresses` has room for `count` addresses. */
+/* Finds the functions of targets of one unit, or of Go code outside of all units; `addresses` has
+ * room for `count` addresses. */
 static int find_in_unit(struct debug_info *info, const struct target *targets, u32 count,
 			u64 *addresses, struct group *group)
 {
@@ -543,8 +547,12 @@ static int find_in_unit(struct debug_info *info, const struct target *targets, u
 	if (targets->unit != NO_UNIT)
 		return dwarf_unit_find(&info->units[targets->unit], &info->text, &info->lines,
 				       addresses, count, each_of_group, group, &info->is_damaged);
-	for (u32 i = 0; i < count && !result; i++)
-		result = each_of_group(group, i, NULL, 0);
+	for (u32 i = 0; i < count && !result; i++) {
+		struct code_place places[CODE_PLACES_MAX];
+		u32 functions = go_table_places(&info->go, addresses[i], places);
+
+		result = each_of_group(group, i, places, functions);
+	}
 	return result;
 }
 
@@ -560,7 +568,7 @@ int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_
 		struct target *target = &targets[i];
 
 		target->index = i;
-		if (!info->dwarf || !address_of(info, places[i], &target->address) ||
+		if (!address_of(info, places[i], &target->address) || !info->dwarf ||
 		    !code_ranges_find(&info->ranges, target->address, &target->unit))
 			target->unit = NO_UNIT;
 	}

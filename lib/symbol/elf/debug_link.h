@@ -16,6 +16,7 @@
 struct debug_link {
 	bool has_dwarf;
 	bool has_symbols; /* .symtab, or .gnu_debugdata */
+	bool has_go;	  /* a Go program: .gopclntab names its functions */
 	bool has_code;	  /* .text with its bytes: the program headers tell where code lies */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];

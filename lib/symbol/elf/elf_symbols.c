@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * .symtab, .dynsym and the names of PLT stubs go into one table, which keeps the better of two
- * names. A symbol counts if it is defined in a section of code, inside this section and inside an
- * executable segment. This leaves out end markers such as etext, data, and the ids of thread-local
- * storage.
+ * names. A Go program without .symtab (-ldflags=-s) has the names of .gopclntab instead. A symbol
+ * counts if it is defined in a section of code, inside this section and inside an executable
+ * segment. This leaves out end markers such as etext, data, and the ids of thread-local storage.
  *
  * A function of unknown size (hand-written assembler) reaches to the next symbol or the end of its
  * section. Assembler that gives functions their type has local symbols without a type as labels
@@ -12,6 +12,7 @@
 #include "elf_symbols.h"
 #include "array.h"
 #include "elf_layout.h"
+#include "go_table.h"
 #include "symbol/table/symbol_table.h"
 
 #include <errno.h>
@@ -295,22 +296,56 @@ static int add_section(struct reader *reader, Elf_Scn *section, const GElf_Shdr 
 	return err;
 }
 
-static int add_tables(struct reader *reader)
+/* Sets *has_symtab if the file has a .symtab. */
+static int add_tables(struct reader *reader, bool *has_symtab)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int err = 0;
 
-	while (!err && (section = elf_nextscn(reader->elf, section)))
-		if (gelf_getshdr(section, &header) &&
-		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			err = add_section(reader, section, &header);
+	while (!err && (section = elf_nextscn(reader->elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		*has_symtab |= header.sh_type == SHT_SYMTAB;
+		err = add_section(reader, section, &header);
+	}
+	return err;
+}
+
+static int add_go_functions(const struct reader *reader)
+{
+	struct go_table functions;
+	int err = 0;
+
+	if (go_table_read(reader->elf, &functions))
+		return 0;
+	for (u64 i = 0; !err && i < functions.functions; i++) {
+		struct go_function function;
+		const struct elf_segment *segment;
+		u64 start;
+
+		if (!go_function_read(&functions, i, &function) || !*function.name ||
+		    function.end == function.start)
+			continue;
+		segment = elf_segment_of(&reader->segments, function.start);
+		if (!segment)
+			continue;
+		start = segment->offset + (function.start - segment->address);
+		err = symbol_table_add(reader->table,
+				       &(struct symbol){.start = start,
+							.size = function.end - function.start,
+							.limit = segment->offset + segment->bytes,
+							.name = function.name,
+							.name_bytes = strlen(function.name)});
+	}
 	return err;
 }
 
 int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
 {
 	struct reader reader = {.elf = elf, .segments = *segments, .table = table};
+	bool has_symtab = false;
 	GElf_Ehdr header;
 	int err;
 
@@ -318,8 +353,8 @@ int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct sy
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return -ENOEXEC;
 	reader.arm = header.e_machine == EM_ARM;
-	err = add_tables(&reader);
-	return err ?: add_plt(elf, segments, table);
+	err = add_tables(&reader, &has_symtab) ?: add_plt(elf, segments, table);
+	return err || has_symtab ? err : add_go_functions(&reader);
 }
 
 bool elf_symbol_address(Elf *elf, const char *name, u64 *address)

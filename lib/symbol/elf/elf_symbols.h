@@ -12,8 +12,8 @@
 #include "elf_layout.h"
 #include "symbol/table/symbol_table.h"
 
-/* Adds .symtab, .dynsym and the stubs of the PLT, and seals the table, also on failure. -ENOEXEC:
- * not an ELF program or library; -ENOMEM, -E2BIG. */
+/* Adds .symtab or else .gopclntab, .dynsym and the stubs of the PLT, and seals the table, also on
+ * failure. -ENOEXEC: not an ELF program or library; -ENOMEM, -E2BIG. */
 int elf_symbols_add(Elf *elf, struct symbol_table *table);
 
 /* Adds the symbols of a debug file that was split off; `segments` are those of the file that was

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rows of Go code, from .gopclntab: for each function the section says how far the stack
- * pointer is below the return address, at each pc (pcsp; runtime/symtab.go, runtime/runtime2.go,
- * debug/gosym of Go 1.18 to 1.25). Stripping keeps the section, as Go's runtime needs it.
+ * The rows of Go code: for each function .gopclntab says how far the stack pointer is below the
+ * return address, at each pc (symbol/elf/go_table.h).
  *
  * Go keeps no registers for its callers but rbp. A compiled function with a frame saves rbp at
  * CFA - 16, right behind the instruction that makes the frame, and restores it right before the one
@@ -24,34 +23,17 @@
 #include "code_rows.h"
 
 #include <errno.h>
+#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "file_image.h"
-#include "file_section.h"
 #include "go_switch.h"
+#include "symbol/elf/go_table.h"
 
-#define MAGIC_1_18 0xfffffff0U
-#define MAGIC_1_20 0xfffffff1U
 #define WORD 8
 #define DEPTH_MAX (1 << 28)
-
-/* The header: magic, two zeroes, quantum, bytes of a word; then words. */
-enum header_word { FUNCTIONS, FILES, TEXT_START, NAMES, UNITS, FILE_NAMES, PC_TABLES, RECORDS };
-#define HEADER_BYTES (8 + 8 * WORD)
-
-/* A function's record. */
-#define RECORD_NAME 4
-#define RECORD_PCSP 16
-#define RECORD_FLAG_1_18 37
-#define RECORD_FLAG_1_20 41
-
-enum function_flag {
-	IS_OUTERMOST = 1 << 0, /* TOPFRAME */
-	WRITES_RSP = 1 << 1,   /* SPWRITE */
-	IS_ASSEMBLER = 1 << 2, /* ASM */
-};
 
 /* The most bytes of a prologue until rbp is stored and until rbp is set, and of an epilogue from
  * where it restores rbp. */
@@ -62,97 +44,23 @@ enum function_flag {
 
 #define RUNS_MAX 64 /* of a function that writes rsp */
 
-struct go_table {
-	const u8 *bytes;
-	u64 count;
-	u64 word[RECORDS + 1];
-	u32 flag_at;
+struct go_reader {
+	struct go_table table;
 	struct file_image *image;
 	struct code_rows *rows;
 	struct file_spans *covered;
 	struct unwind_rule saved; /* of systemstack(), which has led to the goroutine's rsp */
 };
 
-static bool take(const struct go_table *table, u64 offset, void *value, u32 bytes)
-{
-	if (offset > table->count || table->count - offset < bytes)
-		return false;
-	memcpy(value, table->bytes + offset, bytes);
-	return true;
-}
-
-static bool header_read(struct go_table *table)
-{
-	u8 head[8];
-	u32 magic;
-
-	if (!take(table, 0, head, sizeof(head)) ||
-	    !take(table, sizeof(head), table->word, sizeof(table->word)))
-		return false;
-	memcpy(&magic, head, sizeof(magic));
-	table->flag_at = magic == MAGIC_1_18 ? RECORD_FLAG_1_18 : RECORD_FLAG_1_20;
-	return (magic == MAGIC_1_18 || magic == MAGIC_1_20) && head[6] == 1 && head[7] == WORD &&
-	       table->word[FUNCTIONS] < table->count / WORD && table->word[TEXT_START] &&
-	       table->word[TEXT_START] <= INT32_MAX && table->word[RECORDS] < table->count &&
-	       table->word[PC_TABLES] < table->count;
-}
-
-/* Reads the start of function i and its record. Entry word[FUNCTIONS] is the end of the code. */
-static bool entry_read(const struct go_table *table, u64 i, u64 *address, u32 *record)
-{
-	u32 entry[2] = {};
-	u32 bytes = i < table->word[FUNCTIONS] ? sizeof(entry) : sizeof(entry[0]);
-
-	if (!take(table, table->word[RECORDS] + WORD * i, entry, bytes))
-		return false;
-	*address = table->word[TEXT_START] + entry[0];
-	*record = entry[1];
-	return *address <= INT32_MAX;
-}
-
-static bool leb128_take(const struct go_table *table, u64 *at, u32 *value)
-{
-	u8 byte = 0x80;
-
-	*value = 0;
-	for (u32 shift = 0; shift < 35 && byte & 0x80; shift += 7) {
-		if (!take(table, (*at)++, &byte, 1))
-			return false;
-		*value |= shift < 32 ? (u32)(byte & 0x7f) << shift : 0;
-	}
-	return !(byte & 0x80);
-}
-
-/* In [start, end) the stack pointer is `depth` bytes below the return address. */
-struct run {
-	u64 start, end;
-	s32 depth;
-};
-
-/* The next run of a function; false: there is none, or the table is not understood. */
-static bool run_next(const struct go_table *table, u64 *at, struct run *run)
-{
-	bool is_first = run->depth == -1;
-	u32 change, bytes;
-
-	if (!leb128_take(table, at, &change) || (!change && !is_first) ||
-	    !leb128_take(table, at, &bytes))
-		return false;
-	run->depth += change & 1 ? ~(change >> 1) : change >> 1;
-	run->start = run->end;
-	run->end += bytes;
-	return run->depth >= 0 && run->depth < DEPTH_MAX && run->end <= INT32_MAX;
-}
-
 /* Adds what is code of [start, end) of the file. NULL: it has no rule. */
-static int add(const struct go_table *table, u64 start, u64 end, const struct unwind_rule *rule)
+static int add(const struct go_reader *reader, u64 start, u64 end, const struct unwind_rule *rule)
 {
 	u64 code_end = FILE_IMAGE_BASE + end, offset;
 
 	if (start >= end ||
-	    !file_image_code(table->image, FILE_IMAGE_BASE + start, &code_end, &offset))
+	    !file_image_code(reader->image, FILE_IMAGE_BASE + start, &code_end, &offset))
 		return 0;
-	return code_rows_add(table->rows, offset, offset + (code_end - FILE_IMAGE_BASE - start),
+	return code_rows_add(reader->rows, offset, offset + (code_end - FILE_IMAGE_BASE - start),
 			     rule);
 }
 
@@ -166,10 +74,10 @@ static struct unwind_rule rule_by_depth(s32 depth, u8 rbp_slot)
 	};
 }
 
-/* A function of the table, and what all rows of it have in common. */
+/* A function of the table, and what all its rows have in common. */
 struct function {
 	u64 start, end;
-	const char *name; /* up to NAME_BYTES are read */
+	const char *name;
 	u8 flags;
 	u8 bare_slot;	/* of rbp, before it is stored */
 	u8 framed_slot; /* of rbp, once it is stored */
@@ -178,46 +86,46 @@ struct function {
 	u8 code[GO_CODE_MAX];
 	u32 code_bytes; /* that are in `code` */
 	u32 run_count;
-	struct run runs[RUNS_MAX];
-	u64 stored_at; /* where rbp is stored at the latest, 0: not known yet */
+	struct go_run runs[RUNS_MAX]; /* depths */
+	u64 stored_at;		      /* where rbp is stored at the latest, 0: not known yet */
 };
 
 /* The frame was made by push %rbp (Go 1.21 on): nothing is left to be stored. */
-static bool is_pushed(const struct go_table *table, u64 start)
+static bool is_pushed(const struct go_reader *reader, u64 start)
 {
 	u8 before = 0;
 
-	return file_image_read(table->image, FILE_IMAGE_BASE + start - 1, &before, 1) &&
+	return file_image_read(reader->image, FILE_IMAGE_BASE + start - 1, &before, 1) &&
 	       before == 0x55;
 }
 
 /* Rows of [start, end) of a run with a frame. */
-static int add_framed(const struct go_table *table, struct function *function,
-		      const struct run *run, u64 start, u64 end)
+static int add_framed(const struct go_reader *reader, struct function *function,
+		      const struct go_run *run, u64 start, u64 end)
 {
-	struct unwind_rule rule = rule_by_depth(run->depth, function->bare_slot);
+	struct unwind_rule rule = rule_by_depth(run->value, function->bare_slot);
 	u64 stored;
 	int result;
 
 	rule.flags = function->rule_flags;
 	if (!function->stored_at)
 		function->stored_at =
-			run->start + (is_pushed(table, run->start) ? 0 : STORE_BYTES_MAX);
+			run->start + (is_pushed(reader, run->start) ? 0 : STORE_BYTES_MAX);
 	stored = function->stored_at < start ? start
 		 : function->stored_at < end ? function->stored_at
 					     : end;
-	result = add(table, start, stored, &rule);
+	result = add(reader, start, stored, &rule);
 	rule.slot[SLOT_RBP] = function->framed_slot;
-	return result ?: add(table, stored, end, &rule);
+	return result ?: add(reader, stored, end, &rule);
 }
 
 /* Rows of [start, end) of a function, by its depths. */
-static int add_runs(const struct go_table *table, struct function *function, u64 start, u64 end)
+static int add_runs(const struct go_reader *reader, struct function *function, u64 start, u64 end)
 {
 	int result = 0;
 
 	for (u32 i = 0; i < function->run_count && !result; i++) {
-		const struct run *run = &function->runs[i];
+		const struct go_run *run = &function->runs[i];
 		u64 from = run->start < start ? start : run->start;
 		u64 to = run->end < end ? run->end : end;
 		struct unwind_rule rule = rule_by_depth(0, function->bare_slot);
@@ -225,8 +133,8 @@ static int add_runs(const struct go_table *table, struct function *function, u64
 		rule.flags = function->rule_flags;
 		if (from >= to)
 			continue;
-		result = run->depth ? add_framed(table, function, run, from, to)
-				    : add(table, from, to, &rule);
+		result = run->value ? add_framed(reader, function, run, from, to)
+				    : add(reader, from, to, &rule);
 	}
 	return result;
 }
@@ -250,22 +158,22 @@ static const struct unwind_rule by_pointer = {
 };
 
 /* Rows of a function that goes to another stack, and has set rbp to its frame before. */
-static int add_by_pointer(const struct go_table *table, const struct function *function)
+static int add_by_pointer(const struct go_reader *reader, const struct function *function)
 {
 	u64 set = 0;
 	int result = 0;
 
 	for (u32 i = 0; i < function->run_count && !result; i++) {
-		const struct run *run = &function->runs[i];
+		const struct go_run *run = &function->runs[i];
 
-		if (!run->depth)
+		if (!run->value)
 			continue;
 		if (!set)
-			set = run->start + (is_pushed(table, run->start)
+			set = run->start + (is_pushed(reader, run->start)
 						    ? SET_BYTES_MAX - STORE_BYTES_MAX
 						    : SET_BYTES_MAX);
 		if (run->end - run->start > UNDO_BYTES_MAX)
-			result = add(table, set < run->start ? run->start : set,
+			result = add(reader, set < run->start ? run->start : set,
 				     run->end - UNDO_BYTES_MAX, &by_pointer);
 	}
 	return result;
@@ -304,42 +212,42 @@ static s32 depth_at(const struct function *function, u64 address)
 {
 	for (u32 i = 0; i < function->run_count; i++)
 		if (address < function->runs[i].end)
-			return function->runs[i].depth;
+			return function->runs[i].value;
 	return 0;
 }
 
 /* Rows of code that is on another stack. */
-static int add_away(struct go_table *table, const struct function *function,
+static int add_away(struct go_reader *reader, const struct function *function,
 		    const struct go_part *part, u64 start, u64 end)
 {
 	struct unwind_rule rule = part->rule;
 	s32 depth = depth_at(function, function->start + part->back);
 
 	if (is_named(function, "runtime.mcall"))
-		return add(table, start, end, &outermost);
-	if (is_named(function, "runtime.morestack") && table->saved.cfa_kind == CFA_GO_SAVED) {
-		rule = table->saved;
+		return add(reader, start, end, &outermost);
+	if (is_named(function, "runtime.morestack") && reader->saved.cfa_kind == CFA_GO_SAVED) {
+		rule = reader->saved;
 		rule.slot[GO_SLOT_RBP] = go_saved_rbp(function->code, function->code_bytes);
-		return add(table, start, end, rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
+		return add(reader, start, end, rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
 	}
 	if (part->place == GO_AWAY && function->has_pointer)
-		return add(table, start, end, &by_pointer);
+		return add(reader, start, end, &by_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
-		return add(table, start, end, &elsewhere);
+		return add(reader, start, end, &elsewhere);
 	if (is_named(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
-		table->saved = rule;
+		reader->saved = rule;
 	if (rule.cfa_kind == CFA_GO_SAVED && function->has_pointer)
-		return add(table, start, end, &by_pointer);
+		return add(reader, start, end, &by_pointer);
 	if (rule.cfa_kind == CFA_REGISTER)
 		rule.cfa_offset = depth + WORD;
 	else
 		rule.operand = depth / WORD + 1;
 	rule.slot[SLOT_RBP] = depth ? function->framed_slot : function->bare_slot;
-	return add(table, start, end, &rule);
+	return add(reader, start, end, &rule);
 }
 
 /* Rows of a function that writes rsp. */
-static int add_switching(struct go_table *table, struct function *function)
+static int add_switching(struct go_reader *reader, struct function *function)
 {
 	struct go_depth depths[RUNS_MAX];
 	struct go_parts parts;
@@ -348,7 +256,7 @@ static int add_switching(struct go_table *table, struct function *function)
 
 	for (u32 i = 0; i < function->run_count; i++)
 		depths[i] = (struct go_depth){function->runs[i].end - function->start,
-					      function->runs[i].depth};
+					      function->runs[i].value};
 	parts.count = 0;
 	if (function->code_bytes == function->end - function->start)
 		go_switch_read(function->code, function->code_bytes, depths, function->run_count,
@@ -357,17 +265,17 @@ static int add_switching(struct go_table *table, struct function *function)
 		comes_back |= parts.part[i].place == GO_COMES_BACK &&
 			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
 	if (!comes_back && function->has_pointer && !is_named(function, "runtime.mcall"))
-		return add_by_pointer(table, function);
+		return add_by_pointer(reader, function);
 	if (!parts.count)
-		return add(table, function->start, function->end, &elsewhere);
+		return add(reader, function->start, function->end, &elsewhere);
 	for (u32 i = 0; i < parts.count && !result; i++) {
 		u64 start = function->start + parts.part[i].start;
 		u64 end = i + 1 < parts.count ? function->start + parts.part[i + 1].start
 					      : function->end;
 
 		result = parts.part[i].place == GO_ON_STACK
-				 ? add_runs(table, function, start, end)
-				 : add_away(table, function, &parts.part[i], start, end);
+				 ? add_runs(reader, function, start, end)
+				 : add_away(reader, function, &parts.part[i], start, end);
 	}
 	return result;
 }
@@ -381,70 +289,59 @@ static void name_rules(struct function *function)
 		function->rule_flags = RULE_SIGNAL;
 	/* Go's traces end at a signal handler; the kernel has noted what it interrupted. */
 	if (is_named(function, "runtime.sigtramp") || is_named(function, "runtime.cgoSigtramp"))
-		function->flags &= ~IS_OUTERMOST;
+		function->flags &= ~GO_IS_OUTERMOST;
 	/* core/unwind/go_stack.h */
 	if (is_named(function, "runtime.schedule"))
 		function->bare_slot = function->framed_slot = SLOT_LOST;
 }
 
-/* Reads what a record says. False: the table is not understood. */
-static bool function_read(const struct go_table *table, u32 record, struct function *function)
+/* Reads the code of a function, and what flags and name say about its rows. */
+static void function_read(const struct go_reader *reader, struct function *function)
 {
-	u64 fields = table->word[RECORDS] + record, name, bytes = function->end - function->start;
-	u32 name_at;
+	u64 bytes = function->end - function->start;
 
-	if (!take(table, fields + RECORD_NAME, &name_at, sizeof(name_at)) ||
-	    !take(table, fields + table->flag_at, &function->flags, sizeof(function->flags)))
-		return false;
-	name = table->word[NAMES] + name_at;
-	function->name = name < table->count && memchr(table->bytes + name, 0, table->count - name)
-				 ? (const char *)table->bytes + name
-				 : "";
 	function->code_bytes = bytes < sizeof(function->code) ? bytes : sizeof(function->code);
-	if (!file_image_read(table->image, FILE_IMAGE_BASE + function->start, function->code,
+	if (!file_image_read(reader->image, FILE_IMAGE_BASE + function->start, function->code,
 			     function->code_bytes))
 		function->code_bytes = 0;
 	function->has_pointer = sets_pointer(function);
 	function->framed_slot = 2;
-	if (function->flags & IS_ASSEMBLER && !function->has_pointer)
+	if (function->flags & GO_IS_ASSEMBLER && !function->has_pointer)
 		function->bare_slot = function->framed_slot =
 			function->code_bytes == bytes &&
 					go_code_keeps_rbp(function->code, function->code_bytes)
 				? 0
 				: SLOT_LOST;
 	name_rules(function);
-	return true;
 }
 
-static int add_function(struct go_table *table, u64 start, u64 end, u32 record)
+static int add_function(struct go_reader *reader, const struct go_function *entry)
 {
-	struct function function = {.start = start, .end = end};
-	struct run run = {.end = start, .depth = -1};
+	struct function function = {.start = entry->start, .end = entry->end, .name = entry->name};
+	struct go_run run;
 	bool is_switching;
 	int result = 0;
 	u64 at;
-	u32 pcsp;
 
-	if (!take(table, table->word[RECORDS] + record + RECORD_PCSP, &pcsp, sizeof(pcsp)) ||
-	    !function_read(table, record, &function))
+	if (!go_function_flags(&reader->table, entry, &function.flags))
 		return 0;
-	if (function.flags & IS_OUTERMOST)
-		return add(table, start, end, &outermost);
+	function_read(reader, &function);
+	if (function.flags & GO_IS_OUTERMOST)
+		return add(reader, entry->start, entry->end, &outermost);
 	if (is_trampoline(&function))
 		return 0;
-	is_switching = function.flags & WRITES_RSP;
-	at = table->word[PC_TABLES] + pcsp;
-	while (!result && pcsp && run.end < end && function.run_count < RUNS_MAX &&
-	       run_next(table, &at, &run)) {
-		if (run.end > end)
-			run.end = end;
+	is_switching = function.flags & GO_WRITES_RSP;
+	at = go_runs_begin(&reader->table, entry, GO_DEPTH, &run);
+	while (!result && at && function.run_count < RUNS_MAX &&
+	       go_run_next(&reader->table, entry, &at, &run) && run.value >= 0 &&
+	       run.value < DEPTH_MAX) {
 		if (!is_switching)
 			function.run_count = 0;
 		function.runs[function.run_count++] = run;
 		if (!is_switching)
-			result = add_runs(table, &function, start, end);
+			result = add_runs(reader, &function, entry->start, entry->end);
 	}
-	return is_switching ? add_switching(table, &function) : result;
+	return is_switching ? add_switching(reader, &function) : result;
 }
 
 static int add_covered(struct file_spans *covered, u64 start, u64 end)
@@ -457,22 +354,18 @@ static int add_covered(struct file_spans *covered, u64 start, u64 end)
 	return 0;
 }
 
-/* -EBADMSG if the addresses of functions do not ascend. */
-static int add_functions(struct go_table *table)
+/* -EBADMSG: the addresses of functions do not ascend. */
+static int add_functions(struct go_reader *reader)
 {
-	u64 start, next;
-	u32 record, next_record;
-	int result = 0;
+	int result = reader->table.functions ? 0 : -EBADMSG;
 
-	if (!entry_read(table, 0, &start, &record))
-		return -EBADMSG;
-	for (u64 i = 0; i < table->word[FUNCTIONS] && !result; i++) {
-		if (!entry_read(table, i + 1, &next, &next_record) || next < start)
+	for (u64 i = 0; i < reader->table.functions && !result; i++) {
+		struct go_function function;
+
+		if (!go_function_read(&reader->table, i, &function))
 			return -EBADMSG;
-		result = add_function(table, start, next, record);
-		result = result ?: add_covered(table->covered, start, next);
-		start = next;
-		record = next_record;
+		result = add_function(reader, &function)
+				 ?: add_covered(reader->covered, function.start, function.end);
 	}
 	return result;
 }
@@ -480,18 +373,16 @@ static int add_functions(struct go_table *table)
 int code_rows_read_go(int file, const struct file_spans *covered, struct code_rows *rows,
 		      struct file_spans *found)
 {
-	struct file_section section = {};
-	struct go_table table = {.rows = rows, .covered = found};
-	int result = file_section_read(file, ".gopclntab", &section);
+	struct go_reader reader = {.rows = rows, .covered = found};
+	Elf *elf = NULL;
+	int result;
 
 	(void)covered;
-	if (result)
-		return result;
-	table.bytes = section.bytes;
-	table.count = section.count;
-	result = header_read(&table) ? file_image_create(file, &table.image) : -ENOENT;
-	result = result ?: add_functions(&table);
-	file_image_free(&table.image);
-	free(section.bytes);
+	if (elf_version(EV_CURRENT) != EV_NONE)
+		elf = elf_begin(file, ELF_C_READ, NULL);
+	result = elf ? go_table_read(elf, &reader.table) : -ENOENT;
+	result = result ?: file_image_create(file, &reader.image) ?: add_functions(&reader);
+	file_image_free(&reader.image);
+	elf_end(elf);
 	return result;
 }

@@ -18,12 +18,12 @@ BUILT = tempfile.TemporaryDirectory(prefix="stackmap-go-")
 
 
 @functools.lru_cache(maxsize=None)
-def go_program():
+def go_program(*flags):
     needs_command("go", "version")
     needs_command("objdump", "--version")
     needs_command("gcc", "--version")
-    path = os.path.join(BUILT.name, "go_stacks")
-    run("go", "build", "-o", path, ".", cwd=os.path.realpath(SOURCES),
+    path = os.path.join(BUILT.name, "go_stacks" + "".join(flags).translate(str.maketrans(" =", "__")))
+    run("go", "build", *flags, "-o", path, ".", cwd=os.path.realpath(SOURCES),
         env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOCACHE": os.path.join(BUILT.name, "cache"), "HOME": BUILT.name})
     return path
 
@@ -127,6 +127,24 @@ def test_callbacks():
     assert not callers(stacks, "runtime.cgocallback")[None]
     path = ["main.callC", "c_outer", "main.goCallback"] * 2 + ["main.callC", "c_outer", "c_inner"]
     assert any([name for name in names if plain(name) in path] == path for names in stacks)
+
+
+def test_a_stripped_program_has_names():
+    """Of its Go functions, inlined ones among them: also if a linker of C code has put the table among other data."""
+    needs("bpf", "perf events")
+    for flags in (["-ldflags=-s -w"], ["-ldflags=-s -w", "-buildmode=pie"]):
+        recording = record("-F", 999, "--", go_program(*flags), "collect")
+        complete, rest = user_account(recording)
+        rest.pop("changed", None)  # in a signal's return
+        assert complete > 300 and sum(rest.values()) <= complete / 300, (flags, complete, rest)
+        folded = stackmap("export", "--format", "folded", recording.path).stdout
+        stacks = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines()]
+        names = collections.Counter(plain(name) for stack in stacks for name in stack)
+        assert names["main.build"] and names["main.deep"] and names["runtime.systemstack"], (flags, names)
+        in_go = [stack for stack in stacks if "main.collect" in stack]
+        nameless = [stack for stack in in_go if any(name.startswith("go_stacks") for name in stack[stack.index("main.collect"):])]
+        assert in_go and not nameless, (flags, nameless[:3])
+        assert any(name.endswith("_[i]") for name in names), (flags, names)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The section begins with a header. It has, for all functions, pairs of 32 bits: the begin of the
+ * code and the offset of a record. The record has the offsets of name, file names and value tables.
+ * A value table is a sequence of pairs of numbers (LEB128): how much the value changes, and for how
+ * many bytes of code the new value holds.
+ *
+ * Trees of inlined calls are outside of the section, and so is, since Go 1.26, the address that
+ * functions count from. The variable runtime.firstmoduledata points to both. Its first words are
+ * the addresses of the section and of the names. The linker writes the words into the file, or
+ * leaves zeroes with a relocation.
+ */
+#include "go_table.h"
+#include "elf_layout.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+
+#define WORD 8
+#define MAGIC_1_18 0xfffffff0U
+#define MAGIC_1_20 0xfffffff1U
+
+/* The header: magic, two zeroes, quantum, bytes of a word; then these words. */
+enum header_word { FUNCTIONS, FILES, TEXT_START, NAMES, UNITS, FILE_NAMES, PC_TABLES, RECORDS };
+
+/* Offsets in a record. Go 1.20 put the line of the function before the flags. */
+#define RECORD_NAME 4
+#define RECORD_DEPTHS 16
+#define RECORD_FILES 20
+#define RECORD_LINES 24
+#define RECORD_TABLES 28 /* number of further value tables */
+#define RECORD_UNIT 32
+#define RECORD_FLAGS_1_18 37
+#define RECORD_FLAGS_1_20 41
+#define RECORD_TAIL_1_18                                                                           \
+	40		    /* offsets of the further value tables, then of function data, whose   \
+			     */
+#define RECORD_TAIL_1_20 44 /* number is in the byte before */
+#define TABLE_INLINED 2	    /* index of the value table: the innermost inlined call */
+#define DATA_TREE 3	    /* index of the function data: the tree of inlined calls */
+
+/* Words of runtime.firstmoduledata. */
+#define MODULE_TEXT 22
+#define MODULE_TREES_1_18 38
+#define MODULE_TREES_1_20 40
+#define MODULE_TREES_1_27 43 /* in .gopclntab, as those of Go 1.26 are */
+
+static bool take(const struct go_table *table, u64 offset, void *value, u32 bytes)
+{
+	if (offset > table->count || table->count - offset < bytes)
+		return false;
+	memcpy(value, table->bytes + offset, bytes);
+	return true;
+}
+
+/* The text at an offset; "" if the section does not hold it. */
+static const char *text_at(const struct go_table *table, u64 offset)
+{
+	if (offset >= table->count || !memchr(table->bytes + offset, 0, table->count - offset))
+		return "";
+	return (const char *)table->bytes + offset;
+}
+
+/* --- Where the linker has put the parts. --- */
+
+static const Elf_Data *section_data(Elf *elf, const char *name, u64 *address)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_section_find(elf, name, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+	*address = data ? header.sh_addr : 0;
+	return data && data->d_buf ? data : NULL;
+}
+
+/* The relocation that adds the file's load address to `addend` (`by_addend`), or to the word at
+ * `place`; false: there is none. */
+static bool relocation_find(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data = NULL;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
+		    header.sh_flags & SHF_ALLOC)
+			data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getrela(data, i, found); i++)
+			if (GELF_R_TYPE(found->r_info) == R_X86_64_RELATIVE &&
+			    (by_addend ? (u64)found->r_addend : found->r_offset) == wanted)
+				return true;
+	}
+	return false;
+}
+
+/* runtime.firstmoduledata: its address, and its bytes as far as the section has them. */
+struct module {
+	u64 address;
+	const u8 *bytes;
+	u64 count;
+};
+
+static u64 module_word(Elf *elf, const struct module *module, u32 index)
+{
+	u64 value = 0;
+	GElf_Rela relocation;
+
+	if ((index + 1) * WORD <= module->count)
+		memcpy(&value, module->bytes + index * WORD, WORD);
+	if (!value && module->address &&
+	    relocation_find(elf, false, module->address + index * WORD, &relocation))
+		value = relocation.r_addend;
+	return value;
+}
+
+/* All zero: the file does not have it. */
+static struct module module_find(Elf *elf, u64 section, u64 names)
+{
+	static const char *const places[] = {".go.module", ".noptrdata", ".data"};
+	const u64 first[] = {section, names};
+	struct module module = {};
+	GElf_Rela relocation;
+	u64 address;
+
+	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const Elf_Data *data = section_data(elf, places[i], &address);
+
+		for (u64 at = 0; data && at + sizeof(first) <= data->d_size; at += WORD)
+			if (!memcmp((u8 *)data->d_buf + at, first, sizeof(first)))
+				return (struct module){address + at, (u8 *)data->d_buf + at,
+						       data->d_size - at};
+	}
+	if (relocation_find(elf, true, section, &relocation)) {
+		module.address = relocation.r_offset;
+		if (module_word(elf, &module, 1) != names)
+			module.address = 0;
+	}
+	return module;
+}
+
+/* Sets table->trees, if the file tells where they are. */
+static void trees_find(Elf *elf, const struct module *module, u64 table_address,
+		       struct go_table *table)
+{
+	u64 address = module_word(elf, module, MODULE_TREES_1_27);
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	if (table->is_old)
+		address = module_word(elf, module, MODULE_TREES_1_18);
+	else if (address < table_address || address - table_address >= table->count)
+		address = module_word(elf, module, MODULE_TREES_1_20);
+	while (address && (section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    address < header.sh_addr || address - header.sh_addr >= header.sh_size)
+			continue;
+		data = elf_getdata(section, NULL);
+		if (!data || !data->d_buf || address - header.sh_addr >= data->d_size)
+			return;
+		table->trees = (u8 *)data->d_buf + (address - header.sh_addr);
+		table->trees_bytes = data->d_size - (address - header.sh_addr);
+		return;
+	}
+}
+
+static bool header_read(struct go_table *table, u64 *text)
+{
+	u64 word[RECORDS + 1];
+	static const u8 tail[] = {0, 0, 1, WORD}; /* behind the magic number */
+	u8 head[8];
+	u32 magic;
+
+	if (!take(table, 0, head, sizeof(head)) || memcmp(head + 4, tail, sizeof(tail)) ||
+	    !take(table, sizeof(head), word, sizeof(word)))
+		return false;
+	memcpy(&magic, head, sizeof(magic));
+	table->is_old = magic == MAGIC_1_18;
+	table->functions = word[FUNCTIONS];
+	table->names = word[NAMES];
+	table->units = word[UNITS];
+	table->file_names = word[FILE_NAMES];
+	table->pc_tables = word[PC_TABLES];
+	table->records = word[RECORDS];
+	*text = word[TEXT_START];
+	return (magic == MAGIC_1_18 || magic == MAGIC_1_20) &&
+	       table->functions < table->count / WORD && table->names < table->count &&
+	       table->units < table->count && table->file_names < table->count &&
+	       table->pc_tables < table->count && table->records < table->count;
+}
+
+/* Finds the table and reads its header. A linker of C code puts the section of a
+ * position-independent program into .data.rel.ro; the table is then the first place there that has
+ * a header. */
+static bool table_find(Elf *elf, struct go_table *table, u64 *address, u64 *text)
+{
+	const Elf_Data *data = section_data(elf, ".gopclntab", address);
+	GElf_Shdr header;
+	u64 at = 0;
+
+	data = data ?: section_data(elf, ".data.rel.ro.gopclntab", address);
+	if (!data) {
+		data = elf_section_find(elf, ".noptrdata", &header)
+			       ? section_data(elf, ".data.rel.ro", address)
+			       : NULL;
+		while (data && at < data->d_size) {
+			table->bytes = (u8 *)data->d_buf + at;
+			table->count = data->d_size - at;
+			if (header_read(table, text))
+				break;
+			at += WORD;
+		}
+	}
+	if (!data || at >= data->d_size)
+		return false;
+	table->bytes = (u8 *)data->d_buf + at;
+	table->count = data->d_size - at;
+	*address += at;
+	return header_read(table, text);
+}
+
+int go_table_read(Elf *elf, struct go_table *table)
+{
+	struct go_table made = {};
+	struct module module;
+	GElf_Ehdr header;
+	u64 address;
+
+	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || !table_find(elf, &made, &address, &made.text))
+		return -ENOENT;
+	module = module_find(elf, address, address + made.names);
+	if (!made.text)
+		made.text = module_word(elf, &module, MODULE_TEXT);
+	if (!made.text || made.text > INT32_MAX)
+		return -ENOENT;
+	trees_find(elf, &module, address, &made);
+	*table = made;
+	return 0;
+}
+
+/* --- Functions and their values. --- */
+
+/* Entry table->functions is the end of the code and has no record. */
+static bool entry_read(const struct go_table *table, u64 index, u64 *address, u32 *record)
+{
+	u32 entry[2] = {};
+	u32 bytes = index < table->functions ? sizeof(entry) : sizeof(entry[0]);
+
+	if (!take(table, table->records + WORD * index, entry, bytes))
+		return false;
+	*address = table->text + entry[0];
+	*record = entry[1];
+	return *address <= INT32_MAX;
+}
+
+bool go_function_read(const struct go_table *table, u64 index, struct go_function *function)
+{
+	u32 record, next, name;
+
+	if (index >= table->functions || !entry_read(table, index, &function->start, &record) ||
+	    !entry_read(table, index + 1, &function->end, &next) || function->end < function->start)
+		return false;
+	function->record = table->records + record;
+	function->name = take(table, function->record + RECORD_NAME, &name, sizeof(name))
+				 ? text_at(table, table->names + name)
+				 : "";
+	return true;
+}
+
+bool go_function_flags(const struct go_table *table, const struct go_function *function, u8 *flags)
+{
+	return take(table,
+		    function->record + (table->is_old ? RECORD_FLAGS_1_18 : RECORD_FLAGS_1_20),
+		    flags, sizeof(*flags));
+}
+
+/* The last function that begins at the address or before; false: the address is outside. */
+static bool function_find(const struct go_table *table, u64 address, struct go_function *function)
+{
+	u64 low = 0, high = table->functions, start;
+	u32 record;
+
+	while (low < high) {
+		u64 middle = low + (high - low) / 2;
+
+		if (!entry_read(table, middle, &start, &record))
+			return false;
+		if (start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && go_function_read(table, low - 1, function) && address < function->end;
+}
+
+static u64 record_tail(const struct go_table *table, const struct go_function *function)
+{
+	return function->record + (table->is_old ? RECORD_TAIL_1_18 : RECORD_TAIL_1_20);
+}
+
+u64 go_runs_begin(const struct go_table *table, const struct go_function *function,
+		  enum go_quantity quantity, struct go_run *run)
+{
+	static const u32 places[] = {RECORD_DEPTHS, RECORD_FILES, RECORD_LINES};
+	u32 offset = 0, tables;
+
+	*run = (struct go_run){.end = function->start, .value = -1};
+	if (quantity != GO_INLINED)
+		take(table, function->record + places[quantity], &offset, sizeof(offset));
+	else if (take(table, function->record + RECORD_TABLES, &tables, sizeof(tables)) &&
+		 tables > TABLE_INLINED)
+		take(table, record_tail(table, function) + sizeof(u32) * TABLE_INLINED, &offset,
+		     sizeof(offset));
+	return offset ? table->pc_tables + offset : 0;
+}
+
+static bool leb128_take(const struct go_table *table, u64 *at, u32 *value)
+{
+	u8 byte = 0x80;
+
+	*value = 0;
+	for (u32 shift = 0; shift < 35 && byte & 0x80; shift += 7) {
+		if (!take(table, (*at)++, &byte, 1))
+			return false;
+		*value |= shift < 32 ? (u32)(byte & 0x7f) << shift : 0;
+	}
+	return !(byte & 0x80);
+}
+
+bool go_run_next(const struct go_table *table, const struct go_function *function, u64 *at,
+		 struct go_run *run)
+{
+	bool is_first = run->end == function->start;
+	u32 change, bytes;
+
+	if (run->end >= function->end || !leb128_take(table, at, &change) ||
+	    (!change && !is_first) || !leb128_take(table, at, &bytes))
+		return false;
+	run->value += (s32)(change & 1 ? ~(change >> 1) : change >> 1);
+	run->start = run->end;
+	run->end = bytes < function->end - run->start ? run->start + bytes : function->end;
+	return run->end > run->start;
+}
+
+/* The value of a quantity at an address of the function; -1: the table has none. */
+static s32 value_at(const struct go_table *table, const struct go_function *function,
+		    enum go_quantity quantity, u64 address)
+{
+	struct go_run run;
+	u64 at = go_runs_begin(table, function, quantity, &run);
+
+	while (at && go_run_next(table, function, &at, &run))
+		if (address < run.end)
+			return run.value;
+	return -1;
+}
+
+/* --- Lines and inlined calls. --- */
+
+static const char *file_at(const struct go_table *table, const struct go_function *function,
+			   u64 address)
+{
+	s32 file = value_at(table, function, GO_FILE, address);
+	u32 unit, offset;
+	const char *name;
+
+	if (file < 0 || !take(table, function->record + RECORD_UNIT, &unit, sizeof(unit)) ||
+	    !take(table, table->units + sizeof(u32) * ((u64)unit + file), &offset, sizeof(offset)))
+		return NULL;
+	name = text_at(table, table->file_names + offset);
+	return *name ? name : NULL;
+}
+
+/* Reads a call of the function's tree: the name of the inlined function, and the address of the
+ * call. False: there is no such call; *name and *parent stay. */
+static bool call_read(const struct go_table *table, const struct go_function *function, s32 index,
+		      const char **name, u64 *parent)
+{
+	u32 entry_bytes = table->is_old ? 20 : 16, name_at = table->is_old ? 12 : 4;
+	u64 at, tail = record_tail(table, function);
+	u32 tables, tree, field[2];
+	const char *text;
+	u8 data;
+
+	if (index < 0 || !table->trees || !take(table, tail - 1, &data, sizeof(data)) ||
+	    data <= DATA_TREE ||
+	    !take(table, function->record + RECORD_TABLES, &tables, sizeof(tables)) ||
+	    !take(table, tail + sizeof(u32) * ((u64)tables + DATA_TREE), &tree, sizeof(tree)))
+		return false;
+	at = (u64)tree + (u64)entry_bytes * (u32)index + name_at;
+	if (tree == UINT32_MAX || at + sizeof(field) > table->trees_bytes)
+		return false;
+	memcpy(field, table->trees + at, sizeof(field));
+	text = text_at(table, table->names + field[0]);
+	if (!*text || field[1] >= function->end - function->start)
+		return false;
+	*name = text;
+	*parent = function->start + field[1];
+	return true;
+}
+
+static struct code_place place_at(const struct go_table *table, const struct go_function *function,
+				  u64 address)
+{
+	s32 line = value_at(table, function, GO_LINE, address);
+
+	return (struct code_place){
+		.function = function->name,
+		.file = file_at(table, function, address),
+		.line = line > 0 ? line : 0,
+	};
+}
+
+u32 go_table_places(const struct go_table *table, u64 address, struct code_place *places)
+{
+	struct go_function function;
+	u32 count = 0;
+
+	if (!function_find(table, address, &function) || !*function.name)
+		return 0;
+	while (count < CODE_PLACES_MAX) {
+		s32 index = value_at(table, &function, GO_INLINED, address);
+		struct code_place *place = &places[count++];
+
+		*place = place_at(table, &function, address);
+		if (count == CODE_PLACES_MAX ||
+		    !call_read(table, &function, index, &place->function, &address))
+			break;
+		place->inlined = true;
+	}
+	return count;
+}

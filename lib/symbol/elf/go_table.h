@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The functions of Go code, from the section .gopclntab of Go 1.18 to 1.27: bounds, names, inlined
+ * calls and lines of source, and values by pc. Stripping keeps the section, since Go's runtime
+ * needs it (runtime/symtab.go, runtime/symtabinl.go, debug/gosym in Go's sources).
+ *
+ * The section may hold any bytes: no read leaves it, and what makes no sense is left out.
+ */
+#ifndef LIB_SYMBOL_GO_TABLE_H
+#define LIB_SYMBOL_GO_TABLE_H
+
+#include <libelf.h>
+#include <stdbool.h>
+
+#include "code_place.h"
+
+/* The parts of the section, by offset from its begin. All zero: no table. */
+struct go_table {
+	const u8 *bytes; /* of the section; they live as long as the Elf */
+	u64 count;
+	u64 functions; /* number of functions */
+	u64 text;      /* address that functions count from */
+	u64 names, units, file_names, pc_tables, records;
+	const u8 *trees; /* trees of inlined calls; NULL: the file does not tell where they are */
+	u64 trees_bytes;
+	bool is_old; /* Go 1.18 or 1.19 */
+};
+
+enum go_function_flag {
+	GO_IS_OUTERMOST = 1 << 0, /* TOPFRAME */
+	GO_WRITES_RSP = 1 << 1,	  /* SPWRITE */
+	GO_IS_ASSEMBLER = 1 << 2, /* ASM */
+};
+
+struct go_function {
+	u64 start, end;	  /* addresses of the file */
+	u64 record;	  /* offset in the section */
+	const char *name; /* "" if the table has none */
+};
+
+/* In [start, end) of a function a quantity has this value. */
+struct go_run {
+	u64 start, end;
+	s32 value;
+};
+
+/* Which quantity: the depth of the stack below the return address, the number of the source file,
+ * the line, the innermost inlined call. */
+enum go_quantity { GO_DEPTH, GO_FILE, GO_LINE, GO_INLINED };
+
+/* Reads the table of a file for x86-64. -ENOENT: the file has no such section, or its version is
+ * not known. */
+int go_table_read(Elf *elf, struct go_table *table);
+
+/* Reads function `index`, below table->functions. False: the table is damaged. */
+bool go_function_read(const struct go_table *table, u64 index, struct go_function *function);
+
+/* The flags of a function; false: the table is damaged. */
+bool go_function_flags(const struct go_table *table, const struct go_function *function, u8 *flags);
+
+/* Begins with the runs of a quantity: returns the offset for go_run_next(), or 0 if the function
+ * has no values. */
+u64 go_runs_begin(const struct go_table *table, const struct go_function *function,
+		  enum go_quantity quantity, struct go_run *run);
+
+/* Moves to the next run of the function. False: the last run was the last one, or the table is
+ * damaged. */
+bool go_run_next(const struct go_table *table, const struct go_function *function, u64 *at,
+		 struct go_run *run);
+
+/* Writes the functions of an address to places[CODE_PLACES_MAX], innermost first; the last one is
+ * the function that was called. Texts live as long as the Elf. Returns their number; 0: no Go
+ * function is at the address. */
+u32 go_table_places(const struct go_table *table, u64 address, struct code_place *places);
+
+#endif
