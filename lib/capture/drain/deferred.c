@@ -15,6 +15,7 @@
 
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/symbols.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "error.h"
@@ -109,6 +110,7 @@ static int resolve(struct recording *recording, struct deferred_stack *stack,
 	if (form == DEFERRED_BEHIND_LEAF)
 		resolution.leaf = stack->leaf;
 	file_ledger_user_stack(recording, ref, stack->form[form].events);
+	symbols_note_vain(recording, ref, stack->leaf, stack->form[form].events);
 	stack->form[form].placeholder = TRACE_NO_STACK;
 	return trace_writer_resolve(recording->writer, placeholder, &resolution);
 }

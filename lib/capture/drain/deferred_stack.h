@@ -36,9 +36,13 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
+#include "mapping.h"
 #include "trace/event.h"
 
 enum deferred_form { DEFERRED_BEHIND_LEAF, DEFERRED_FULL, DEFERRED_FORMS };
+
+/* Stands for the code of the innermost frame, which the stack does not have. */
+#define VAIN_LEAF MAPPINGS_MAX
 
 /* A stack as an event refers to it. */
 struct stack_ref {
@@ -46,6 +50,7 @@ struct stack_ref {
 	u8 reason; /* enum stack_reason, then */
 	u8 stop;   /* enum stop_reason, else; STOP_COUNT: a placeholder, counted when it is resolved
 		    */
+	u32 vain;  /* the mapping whose code ended the stack or made it a guess, VAIN_LEAF, or 0 */
 };
 
 /* What a cookie stands for: a stack in the map, or its frames, or the reason why there is none. */

@@ -30,6 +30,23 @@ static u8 stop_of(const struct loaded *loaded, u32 flags)
 	return loaded->plan.config.user_unwind == USER_UNWIND_AUTO ? STOP_ROOT : STOP_NONE;
 }
 
+/* The mapping of the code that was left without a rule: that of the frame before the first guess,
+ * or of the last frame of a stack that ends early. */
+static u32 vain_mapping(const struct trace_stack *stack, u8 stop)
+{
+	u64 frame = 0;
+
+	if (stop != STOP_GUESSED && !STOP_IS_DEFERRAL(stop))
+		return 0;
+	for (u32 i = 0; i < stack->depth && !FRAME_IS_GUESSED(stack->frames[i]); i++)
+		frame = stack->frames[i];
+	if (!frame)
+		return VAIN_LEAF;
+	return FRAME_IS_KERNEL(frame) || FRAME_MAPPING(frame) >= MAPPINGS_MAX
+		       ? 0
+		       : FRAME_MAPPING(frame);
+}
+
 static int write_stack(struct recording *recording, const struct trace_stack *stack,
 		       struct stack_ref *ref)
 {
@@ -40,6 +57,7 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 			return result;
 	}
 	ref->stop = stop_of(recording->loaded, stack->flags);
+	ref->vain = vain_mapping(stack, ref->stop);
 	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
 
@@ -110,10 +128,12 @@ static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 		result = result ?: write_stack(recording, &stack, ref);
 		if (result)
 			return result;
-		*written = (struct written_stack){.index = ref->index + 1, .stop = ref->stop};
+		*written = (struct written_stack){
+			.index = ref->index + 1, .stop = ref->stop, .vain = ref->vain};
 	}
 	ref->index = written->index - 1;
 	ref->stop = written->stop;
+	ref->vain = written->vain;
 	return 0;
 }
 

@@ -11,6 +11,14 @@ void pace_meet_code(struct pace *pace)
 	pace->watch_until = clock_ms() + WATCH_MS;
 }
 
+void pace_await_table(struct pace *pace)
+{
+	u64 until = clock_ms() + PACE_MS_WATCH;
+
+	if (pace->watch_until < until)
+		pace->watch_until = until;
+}
+
 static int next_ms(int last, u32 fill)
 {
 	if (fill > 25)

@@ -24,6 +24,9 @@ struct pace {
 /* Code was met that the capture had not met before. */
 void pace_meet_code(struct pace *pace);
 
+/* An answer is awaited that stacks of further events need. */
+void pace_await_table(struct pace *pace);
+
 /* In how many ms the next visit is due. `fill`: the fullest ring before this visit, in percent. */
 int pace_next(struct pace *pace, u32 fill);
 

@@ -34,8 +34,9 @@ struct cpu_reader {
 
 /* Of the stack map: for each slot of either table whether the current file has its stack. */
 struct written_stack {
-	u32 index; /* + 1; 0: it is not in it yet */
-	u32 stop;  /* enum stop_reason */
+	u32 index;     /* + 1; 0: it is not in it yet */
+	u32 stop : 8;  /* enum stop_reason */
+	u32 vain : 24; /* as in struct stack_ref */
 };
 
 struct written_table {

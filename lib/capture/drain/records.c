@@ -7,6 +7,7 @@
 #include "capture/drain/deferred.h"
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/symbols.h"
 #include "clock.h"
 #include "error.h"
 
@@ -45,6 +46,7 @@ static void count_event(struct recording *recording, const struct trace_event *e
 	if (event->kernel == TRACE_NO_STACK)
 		recording->written.kernel_reasons[event->kernel_reason]++;
 	file_ledger_user_stack(recording, user, 1);
+	symbols_note_vain(recording, user, event->leaf, 1);
 	recording->cpus[event->cpu].events++;
 }
 

@@ -82,6 +82,7 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 {
 	if (number >= MAPPINGS_MAX)
 		return 0;
+	symbolizers_need(recording->symbolizers, number, 0);
 	symbolizers_tabulate(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number),
 			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
@@ -93,6 +94,18 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 	return write_mapping(recording, number);
 }
 
+void symbols_note_vain(struct recording *recording, const struct stack_ref *user, u64 leaf,
+		       u64 events)
+{
+	bool has_stack = user->index != TRACE_NO_STACK;
+	u32 number = has_stack ? user->vain : 0;
+
+	if (has_stack ? user->vain == VAIN_LEAF : user->reason == REASON_NO_FRAMES)
+		number = leaf && !FRAME_IS_KERNEL(leaf) ? FRAME_MAPPING(leaf) : 0;
+	if (number)
+		symbolizers_need(recording->symbolizers, number, events);
+}
+
 /* Of code that is met again from then on. */
 static void tabulate_again(struct recording *recording)
 {
@@ -100,8 +113,9 @@ static void tabulate_again(struct recording *recording)
 
 	if (now < recording->tabulate_again)
 		return;
+	if (recording->tabulate_again)
+		symbolizers_tabulate_again(recording->symbolizers);
 	recording->tabulate_again = now + TABULATE_AGAIN_MS;
-	symbolizers_tabulate_again(recording->symbolizers);
 }
 
 /* Of several records for a mapping the last counts. */
@@ -140,6 +154,9 @@ int symbols_take(struct recording *recording)
 	const struct symbolizers_sink sink = sink_of(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 
+	if (symbolizers_are_tabulating(recording->symbolizers) ||
+	    symbolizers_are_analysing(recording->symbolizers))
+		pace_await_table(&recording->pace);
 	compare_moved_code(recording);
 	tabulate_again(recording);
 	leave_out_processes(recording);

@@ -4,10 +4,16 @@
 #ifndef LIB_CAPTURE_SYMBOLS_H
 #define LIB_CAPTURE_SYMBOLS_H
 
+#include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 
 /* What a mapping is, once in each file: path, build id. */
 int symbols_write_mapping(struct recording *recording, u32 number);
+
+/* Notes events whose user stack code without a rule has ended or made a guess, so that its file is
+ * converted before others. `leaf`: the innermost frame where the stack does not have it, or 0. */
+void symbols_note_vain(struct recording *recording, const struct stack_ref *user, u64 leaf,
+		       u64 events);
 
 /* Writes the symbols of a mapping that are known from files before; *count: the addresses that are
  * to be asked for, which stand first then. */

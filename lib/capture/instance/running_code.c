@@ -17,20 +17,22 @@
 
 struct running_file {
 	u32 number, mappings;
+	u32 place; /* the last one in the order of the iterator: by process, then by address */
 };
 
-static void count_mappings(struct running_file *files, const u32 *numbers, size_t count)
+static void count_mappings(struct running_file *files, const u32 *numbers, size_t count, u32 *place)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (numbers[i] >= MAPPINGS_MAX)
 			continue;
 		files[numbers[i]].number = numbers[i];
 		files[numbers[i]].mappings++;
+		files[numbers[i]].place = ++*place;
 	}
 }
 
 /* The kernel hands out whole numbers: a read that has room for many ends with one. */
-static void read_numbers(int iterator, struct running_file *files)
+static void read_numbers(int iterator, struct running_file *files, u32 *place)
 {
 	u32 numbers[NUMBERS_AT_ONCE];
 	ssize_t bytes;
@@ -38,12 +40,12 @@ static void read_numbers(int iterator, struct running_file *files)
 	do {
 		bytes = read(iterator, numbers, sizeof(numbers));
 		if (bytes > 0)
-			count_mappings(files, numbers, bytes / sizeof(*numbers));
+			count_mappings(files, numbers, bytes / sizeof(*numbers), place);
 	} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
 }
 
 /* pid 0: of all processes */
-static void meet_files_of(int program, u32 pid, struct running_file *files)
+static void meet_files_of(int program, u32 pid, struct running_file *files, u32 *place)
 {
 	union bpf_iter_link_info info = {.task.pid = pid};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
@@ -52,7 +54,7 @@ static void meet_files_of(int program, u32 pid, struct running_file *files)
 	int iterator = link < 0 ? -1 : bpf_iter_create(link);
 
 	if (iterator >= 0) {
-		read_numbers(iterator, files);
+		read_numbers(iterator, files, place);
 		close(iterator);
 	}
 	if (link >= 0)
@@ -61,17 +63,24 @@ static void meet_files_of(int program, u32 pid, struct running_file *files)
 
 static void meet_files(int program, const struct number_list *pids, struct running_file *files)
 {
+	u32 place = 0;
+
 	if (!pids->count)
-		meet_files_of(program, 0, files);
+		meet_files_of(program, 0, files, &place);
 	for (size_t i = 0; i < pids->count; i++)
-		meet_files_of(program, pids->ranges[i].first, files);
+		meet_files_of(program, pids->ranges[i].first, files, &place);
 }
 
+/* Among files with equally many mappings the one at the highest address comes first. The kernel
+ * maps downwards, and linkers map the libraries that the program itself names before those that
+ * libraries name. */
 static int by_mappings(const void *a, const void *b)
 {
 	const struct running_file *left = a, *right = b;
 
-	return left->mappings < right->mappings ? 1 : -(left->mappings > right->mappings);
+	if (left->mappings != right->mappings)
+		return left->mappings < right->mappings ? 1 : -1;
+	return left->place < right->place ? 1 : -(left->place > right->place);
 }
 
 static void ask(const struct loaded *loaded, struct symbolizers *symbolizers,

@@ -37,5 +37,5 @@ u64 file_owner(const struct mapping_record *record)
 bool file_owner_trusted(u64 owner)
 {
 	return owner == FILE_OWNER_KERNEL || owner == FILE_OWNER_TABLES ||
-	       owner == FILE_OWNER_ROOT || owner == geteuid();
+	       owner == FILE_OWNER_ANALYSES || owner == FILE_OWNER_ROOT || owner == geteuid();
 }

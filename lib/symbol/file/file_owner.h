@@ -15,8 +15,9 @@
 #define FILE_OWNER_ROOT 0ULL
 #define FILE_OWNER_MOUNT (1ULL << 63) /* | device; values without this bit are user ids */
 #define FILE_OWNER_NONE (~0ULL)
-#define FILE_OWNER_KERNEL (~1ULL) /* of the kernel's symbols, which no user's file delays */
-#define FILE_OWNER_TABLES (~2ULL) /* of unwind tables of root's files, apart from their names */
+#define FILE_OWNER_KERNEL (~1ULL)   /* of the kernel's symbols, which no user's file delays */
+#define FILE_OWNER_TABLES (~2ULL)   /* of unwind tables of root's files, apart from their names */
+#define FILE_OWNER_ANALYSES (~3ULL) /* of analyses of root's files, apart from their tables */
 
 /* The owner of a mapping's file by its record; for generated code the user of its process. */
 u64 file_owner(const struct mapping_record *record);

@@ -6,6 +6,7 @@
 #include "symbol_lookup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,13 +184,14 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 }
 
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open, bool is_analysed, struct code_rows *rows)
+		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows)
 {
 	char path[PATH_BYTES_MAX];
 	int file, result = -ESTALE;
 
 	mapped_file_path(record, path, sizeof(path));
-	file = kept_code_open(lookup->code, record, path, open);
+	file = code < 0 ? kept_code_open(lookup->code, record, path, open)
+			: fcntl(code, F_DUPFD_CLOEXEC, 0);
 	if (file < 0)
 		return -ENOENT;
 	if (mapped_file_is(file, record))

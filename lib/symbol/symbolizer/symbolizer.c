@@ -62,9 +62,10 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 	return result;
 }
 
-/* Publishes the table of a file, unless another instance has done so. */
+/* Publishes the table of a file, unless another instance has done so. `code`: the open file, or -1.
+ */
 static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			int map)
+			int map, int code)
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
@@ -75,7 +76,7 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	if (request->what == SYMBOLIZER_ANALYSIS ? table_is_whole(map, request->number)
 						 : table_is_published(map, request->number))
 		return 0;
-	result = symbol_lookup_rows(lookup, &request->record, opener_of(request),
+	result = symbol_lookup_rows(lookup, &request->record, opener_of(request), code,
 				    request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
@@ -103,25 +104,27 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 		 const int *files)
 {
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
-	int memory = -1, result;
+	int file = -1, result;
 
 	if (request->what == SYMBOLIZER_IDENTIFY)
 		answer.result = symbol_lookup_identify(lookup, &request->record, opener_of(request),
 						       &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
-		answer.result = answer_table(lookup, request, files[0]);
+		answer.result = answer_table(lookup, request, files[0], files[1]);
 	else if (request->what == SYMBOLIZER_MOVED)
 		answer.result = answer_moved(lookup, request, files[0]);
 	else
-		answer.result = answer_symbols(lookup, request, files, &memory, &answer.bytes);
+		answer.result = answer_symbols(lookup, request, files, &file, &answer.bytes);
 	if (request->what == SYMBOLIZER_TABLE && !answer.result)
 		answer.is_partial = !table_is_whole(files[0], request->number);
+	if (answer.is_partial && request->wants_code)
+		file = symbol_lookup_open(lookup, &request->record, opener_of(request));
 	answer.failures = symbol_lookup_failures(lookup);
 	answer.sandbox = symbol_lookup_pid(lookup);
-	result = message_send_files(socket, &answer, sizeof(answer), &memory, memory >= 0,
+	result = message_send_files(socket, &answer, sizeof(answer), &file, file >= 0,
 				    MESSAGE_NO_DEADLINE);
-	if (memory >= 0)
-		close(memory);
+	if (file >= 0)
+		close(file);
 	return result;
 }
 

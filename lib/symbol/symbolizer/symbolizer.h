@@ -19,15 +19,18 @@ enum symbolizer_what {
 	SYMBOLIZER_IDENTIFY, /* keep the file of a mapping, read its build id */
 	SYMBOLIZER_SYMBOLS,  /* files: addresses as u64; for the kernel also kallsyms, modules */
 	SYMBOLIZER_TABLE,    /* put the file's unwind table into a map; files: the engine's map */
-	SYMBOLIZER_ANALYSIS, /* the same, with the rows of code that no table covers */
-	SYMBOLIZER_MOVED,    /* compare moved code; files: the engine's map of moved code */
+	/* The same, with the rows of code that no table covers; files: the map, and the open file
+	 * of the mapping unless it is to be opened by the record. */
+	SYMBOLIZER_ANALYSIS,
+	SYMBOLIZER_MOVED, /* compare moved code; files: the engine's map of moved code */
 };
 
 struct symbolizer_request {
 	u32 what;
-	u32 number; /* of the mapping; 0 = the kernel */
-	u32 count;  /* of addresses; SYMBOLIZER_MOVED: the process id */
-	u32 cached; /* use the kernel's cache only: mapped_file_open_cached() */
+	u32 number;	/* of the mapping; 0 = the kernel */
+	u32 count;	/* of addresses; SYMBOLIZER_MOVED: the process id */
+	u32 cached;	/* use the kernel's cache only: mapped_file_open_cached() */
+	u32 wants_code; /* SYMBOLIZER_TABLE: send the open file along if the table is partial */
 	struct mapping_record record;
 };
 

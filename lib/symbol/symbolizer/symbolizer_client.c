@@ -14,7 +14,8 @@
 #include "symbol/file/file_owner.h"
 
 #define SENT_MAX 64
-#define AT_ONCE 1 /* a deadline in the past */
+#define TABLES_SENT_MAX 4 /* where names do not wait for tables; the next ones lie ready there */
+#define AT_ONCE 1	  /* a deadline in the past */
 
 /* Longer than the limits of the sandbox, since a sandbox that is ended costs less than a process.
  */
@@ -32,7 +33,9 @@ void symbolizer_job_clear(struct symbolizer_job *job)
 {
 	if (job->file >= 0)
 		close(job->file);
-	job->file = -1;
+	if (job->code >= 0)
+		close(job->code);
+	job->file = job->code = -1;
 }
 
 /* A job waits for all jobs of a lower rank. */
@@ -44,25 +47,45 @@ static u32 rank(u32 what)
 int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job)
 {
 	struct symbolizer_job taken = *job;
-	u32 place = client->count;
 
 	if (array_make_room(client->jobs, client->count, client->room)) {
 		symbolizer_job_clear(&taken);
 		return -ENOMEM;
 	}
-	while (place > client->sent && rank(client->jobs[place - 1].what) > rank(job->what))
-		place--;
-	memmove(client->jobs + place + 1, client->jobs + place,
-		(client->count - place) * sizeof(*client->jobs));
-	client->jobs[place] = taken;
-	client->count++;
+	client->jobs[client->count++] = taken;
 	return 0;
+}
+
+static bool is_before(const struct symbolizer_job *left, const struct symbolizer_job *right,
+		      const struct symbolizer_callbacks *callbacks)
+{
+	u32 a = rank(left->what), b = rank(right->what);
+
+	if (a != b || !a)
+		return a < b;
+	return callbacks->urgency(callbacks->arg, left->number) >
+	       callbacks->urgency(callbacks->arg, right->number);
+}
+
+/* Moves the job to send next to the front of those that are not sent. Equal jobs keep their order.
+ */
+static void choose_next(struct symbolizer_client *client,
+			const struct symbolizer_callbacks *callbacks)
+{
+	struct symbolizer_job *first = client->jobs + client->sent, *best = first, chosen;
+
+	for (struct symbolizer_job *job = first; job < client->jobs + client->count; job++)
+		if (is_before(job, best, callbacks))
+			best = job;
+	chosen = *best;
+	memmove(first + 1, first, (best - first) * sizeof(*first));
+	*first = chosen;
 }
 
 /* Removes the first job and hands over its answer. */
 static int finish_first(struct symbolizer_client *client,
 			const struct symbolizer_callbacks *callbacks,
-			const struct symbolizer_answer *answer, int symbols)
+			const struct symbolizer_answer *answer, int file)
 {
 	struct symbolizer_job job = client->jobs[0];
 
@@ -70,7 +93,7 @@ static int finish_first(struct symbolizer_client *client,
 	client->sent -= client->sent > 0;
 	memmove(client->jobs, client->jobs + 1, client->count * sizeof(*client->jobs));
 	client->since = clock_ms();
-	return callbacks->answered(callbacks->arg, client, &job, answer, symbols);
+	return callbacks->answered(callbacks->arg, client, &job, answer, file);
 }
 
 /* Ends the process, which the first sent job has blocked or killed; this job fails. */
@@ -93,11 +116,14 @@ static int send_job(struct symbolizer_client *client, const struct symbolizer_ca
 		.number = job->number,
 		.count = job->count,
 		.cached = job->cached,
+		.wants_code = job->wants_code,
 	};
 	int files[MESSAGE_FILES_MAX], count = 0;
 
 	if (job->file >= 0)
 		files[count++] = job->file;
+	if (job->code >= 0)
+		files[count++] = job->code;
 	if (job->record) {
 		request.record = *job->record;
 		if (id) {
@@ -135,16 +161,24 @@ int symbolizer_client_await(struct symbolizer_client *client)
 	return result ?: ready.result;
 }
 
+/* How many jobs of a kind may be with the process. */
+static u32 sent_max(const struct symbolizer_client *client, u32 what)
+{
+	if (!rank(what))
+		return SENT_MAX;
+	return client->owner == FILE_OWNER_TABLES ? TABLES_SENT_MAX : 1;
+}
+
 /* True if another job may be sent. Only jobs of one kind are with the process at a time, so that a
  * request for symbols has the build id from identification. */
-static bool may_send(const struct symbolizer_client *client)
+static bool may_send(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
 {
 	u32 sent = client->sent;
 
-	if (sent == client->count || sent == SENT_MAX)
+	if (sent == client->count || (sent && sent >= sent_max(client, client->jobs[0].what)))
 		return false;
-	return !sent ||
-	       (client->jobs[sent].what == client->jobs[0].what && !rank(client->jobs[0].what));
+	choose_next(client, callbacks);
+	return !sent || client->jobs[sent].what == client->jobs[0].what;
 }
 
 static int send_jobs(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
@@ -156,7 +190,7 @@ static int send_jobs(struct symbolizer_client *client, const struct symbolizer_c
 			failed = first_error(failed, finish_first(client, callbacks, NULL, -1));
 		return failed;
 	}
-	while (may_send(client)) {
+	while (may_send(client, callbacks)) {
 		int result = send_job(client, callbacks);
 
 		if (result == -ETIMEDOUT)
@@ -171,7 +205,7 @@ static int send_jobs(struct symbolizer_client *client, const struct symbolizer_c
 
 static int take_answer(struct symbolizer_client *client,
 		       const struct symbolizer_callbacks *callbacks,
-		       const struct symbolizer_answer *answer, int symbols)
+		       const struct symbolizer_answer *answer, int file)
 {
 	const struct symbolizer_job *first = client->jobs;
 
@@ -180,7 +214,7 @@ static int take_answer(struct symbolizer_client *client,
 		return answer->result ? give_up(client, callbacks) : 0;
 	if (!client->sent || first->what != answer->what || first->number != answer->number)
 		return give_up(client, callbacks);
-	return finish_first(client, callbacks, answer, symbols);
+	return finish_first(client, callbacks, answer, file);
 }
 
 static int receive_answers(struct symbolizer_client *client,

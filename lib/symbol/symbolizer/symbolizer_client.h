@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The parent's side of a symbolizer (symbol/symbolizer/symbolizer.h): a queue of jobs, of which the
- * first ones have been sent. Calls do not wait, except symbolizer_client_await(). If a job is not
- * answered in time, the process is ended, and a new process gets the jobs behind; the number of
- * processes of an owner is limited.
+ * The parent's side of a symbolizer (symbol/symbolizer/symbolizer.h): a list of jobs, of which the
+ * first ones have been sent. The next job to send is chosen when the process can take one, so a job
+ * that has become urgent meanwhile goes before others. Calls do not wait, except
+ * symbolizer_client_await(). If a job is not answered in time, the process is ended, and a new
+ * process gets the jobs behind; the number of processes of an owner is limited.
  */
 #ifndef LIB_SYMBOL_SYMBOLIZER_CLIENT_H
 #define LIB_SYMBOL_SYMBOLIZER_CLIENT_H
@@ -18,8 +19,10 @@ struct symbolizer_job {
 	u32 number;
 	u32 count;	 /* of addresses; SYMBOLIZER_MOVED: the process id */
 	int file;	 /* addresses, or the engine's map; or -1 */
+	int code;	 /* SYMBOLIZER_ANALYSIS: the file, open; or -1: opened by its record */
 	bool cached;	 /* as in symbolizer_request */
 	bool is_dropped; /* the answer is not wanted any more */
+	bool wants_code; /* SYMBOLIZER_TABLE: the answer brings the file, open, if it is partial */
 	u64 next;	 /* owner to try if this owner does not find the file, or FILE_OWNER_NONE */
 	const struct mapping_record *record; /* NULL = the kernel */
 };
@@ -38,10 +41,14 @@ struct symbolizer_callbacks {
 	void *arg;
 	/* The known build id of a mapping, or NULL. */
 	const struct build_id *(*id)(void *arg, u32 number);
+	/* How much events miss the table of a mapping: of two tables, or of two analyses, the more
+	 * urgent one is sent first. */
+	u32 (*urgency)(void *arg, u32 number);
 	int kallsyms, modules;
-	/* Takes over the job. `answer` NULL: the process failed. `symbols`: a file, or -1. */
+	/* Takes over the job. `answer` NULL: the process failed. `file`: symbols, or the code of a
+	 * partial table; or -1. The caller closes it. */
 	int (*answered)(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
-			const struct symbolizer_answer *answer, int symbols);
+			const struct symbolizer_answer *answer, int file);
 };
 
 /* Starts the process; otherwise the first job starts it. Best called early, while this process has
@@ -52,8 +59,9 @@ int symbolizer_client_start(struct symbolizer_client *client);
  * function but symbolizer_client_start(). */
 int symbolizer_client_await(struct symbolizer_client *client);
 
-/* Queues a job and takes it over, also on failure. Tables wait for all other jobs, analyses wait
- * for tables, and only one table or analysis is with the process at a time. 0 or -ENOMEM. */
+/* Takes over a job, also on failure. Tables wait for all other jobs, analyses wait for tables, and
+ * only one table or analysis is with the process at a time; the process for tables of root's files
+ * gets some at a time. 0 or -ENOMEM. */
 int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job);
 
 /* Sends jobs and takes answers, without waiting. The first error of callbacks->answered(). */

@@ -6,7 +6,8 @@
  * the kernel's cache. A file that is not found there is left to the symbolizer of the other user.
  *
  * The kernel's symbols have a symbolizer of their own, so they never wait for files. So do the
- * unwind tables of root's files: the table of a large library takes seconds on a busy machine.
+ * unwind tables of root's files: the table of a large library takes seconds on a busy machine. The
+ * analyses of root's files have one, too, so no table waits for them.
  *
  * The number of processes is limited; the last owners share one.
  */
@@ -27,10 +28,11 @@
 #include "symbol_file.h"
 #include "symbolizer_client.h"
 
-#define CLIENTS_MAX 14
+#define CLIENTS_MAX 15
 #define CLIENT_ROOT 0
 #define CLIENT_KERNEL 1
 #define CLIENT_TABLES 2
+#define CLIENT_ANALYSES 3
 #define END_MS 50
 #define CACHE_BYTES (8U << 20)
 _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each client has a sandbox");
@@ -51,6 +53,7 @@ struct symbolizers {
 	u8 client_with_file[MAPPINGS_MAX];   /* 1 + index of the client that has found the file */
 	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
+	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
 	bool has_no_room;		     /* the map of tables is full */
 	bool was_awaited;
 	int readiness; /* of root's symbolizer: 0 or -errno */
@@ -85,7 +88,8 @@ int symbolizers_create(struct symbolizers **out)
 	kernel_files_open(&symbolizers->kernel);
 	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
 			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL))
-			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_TABLES));
+			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_TABLES))
+			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ANALYSES));
 	if (!result && kernel_image_shown(&symbolizers->kernel))
 		result = passing_code_create(symbolizers->kernel.modules, &symbolizers->passing);
 	if (result)
@@ -191,9 +195,10 @@ static void note_failures(struct symbolizers *symbolizers, const struct symboliz
 /* --- Jobs. --- */
 
 static int submit_to_client(struct symbolizers *symbolizers, struct symbolizer_client *client,
-			    const struct symbolizer_job *job)
+			    struct symbolizer_job *job)
 {
-	if (job->what == SYMBOLIZER_TABLE && client->owner == FILE_OWNER_ROOT)
+	job->wants_code = job->what == SYMBOLIZER_TABLE && client->owner == FILE_OWNER_ROOT;
+	if (job->wants_code)
 		client = &symbolizers->clients[CLIENT_TABLES];
 	return symbolizer_client_submit(client, job);
 }
@@ -231,6 +236,7 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 		.number = number,
 		.record = record,
 		.file = -1,
+		.code = -1,
 	};
 	struct build_id *id;
 
@@ -256,6 +262,7 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 		.what = SYMBOLIZER_TABLE,
 		.number = number,
 		.record = record,
+		.code = -1,
 	};
 
 	if (number >= MAPPINGS_MAX || symbolizers->tabulated[number] || symbolizers->has_no_room ||
@@ -264,6 +271,18 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 	job.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
 	if (job.file >= 0 && !submit(symbolizers, &job))
 		symbolizers->tabulated[number] = true;
+}
+
+void symbolizers_need(struct symbolizers *symbolizers, u32 number, u64 stacks)
+{
+	u32 *urgency;
+
+	if (number >= MAPPINGS_MAX)
+		return;
+	urgency = &symbolizers->urgency[number];
+	if (!*urgency)
+		*urgency = 1;
+	*urgency = stacks < UINT32_MAX - *urgency ? *urgency + stacks : UINT32_MAX;
 }
 
 void symbolizers_tabulate_again(struct symbolizers *symbolizers)
@@ -278,6 +297,7 @@ void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_MOVED,
 		.number = number,
+		.code = -1,
 		.count = tgid,
 		.record = record,
 		.next = FILE_OWNER_NONE,
@@ -341,6 +361,7 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 {
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_SYMBOLS,
+		.code = -1,
 		.number = query->number,
 		.record = query->record,
 		.count = query->count,
@@ -432,8 +453,24 @@ static int take_identity(struct symbolizers *symbolizers, const struct symbolize
 	return sink->identified(sink->arg, number);
 }
 
+/* The table without analysed rows is in use now, and the rows of code without tables follow. For a
+ * file of root another process reads them, which gets the open file: by now the path may lead
+ * elsewhere. */
+static int submit_analysis(struct symbolizers *symbolizers, struct symbolizer_client *client,
+			   struct symbolizer_job *job, int code)
+{
+	job->what = SYMBOLIZER_ANALYSIS;
+	job->next = FILE_OWNER_NONE;
+	if (job->wants_code) {
+		client = &symbolizers->clients[CLIENT_ANALYSES];
+		if (code >= 0)
+			job->code = fcntl(code, F_DUPFD_CLOEXEC, 0);
+	}
+	return symbolizer_client_submit(client, job);
+}
+
 static int answered(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
-		    const struct symbolizer_answer *answer, int symbols)
+		    const struct symbolizer_answer *answer, int file)
 {
 	struct symbolizers *symbolizers = arg;
 	int result = 0;
@@ -445,12 +482,8 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 		job->cached = false;
 		return submit_to_client(symbolizers, client_of(symbolizers, owner), job);
 	}
-	/* The partial table is in use now; rows of code without tables follow. */
-	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial) {
-		job->what = SYMBOLIZER_ANALYSIS;
-		job->next = FILE_OWNER_NONE;
-		return symbolizer_client_submit(client, job);
-	}
+	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
+		return submit_analysis(symbolizers, client, job, file);
 	if (job->what == SYMBOLIZER_TABLE || job->what == SYMBOLIZER_ANALYSIS)
 		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
 	else if (job->what != SYMBOLIZER_MOVED && !job->is_dropped)
@@ -458,7 +491,7 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 	if (answer && job->what == SYMBOLIZER_IDENTIFY)
 		result = take_identity(symbolizers, client, job, answer);
 	else if (answer && job->what == SYMBOLIZER_SYMBOLS)
-		result = take_symbol_file(symbolizers, job, answer, symbols);
+		result = take_symbol_file(symbolizers, job, answer, file);
 	symbolizer_job_clear(job);
 	return result;
 }
@@ -471,11 +504,19 @@ static const struct build_id *known_id(void *arg, u32 number)
 	return id->bytes ? id : NULL;
 }
 
+static u32 urgency_of(void *arg, u32 number)
+{
+	const struct symbolizers *symbolizers = arg;
+
+	return number < MAPPINGS_MAX ? symbolizers->urgency[number] : 0;
+}
+
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink)
 {
 	const struct symbolizer_callbacks callbacks = {
 		.arg = symbolizers,
 		.id = known_id,
+		.urgency = urgency_of,
 		.kallsyms = symbolizers->kernel.kallsyms,
 		.modules = symbolizers->kernel.modules,
 		.answered = answered,

@@ -47,6 +47,11 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, int map);
 
+/* Notes that events have met the mapping, and how many user stacks its code has ended, or made a
+ * guess, for want of a rule. Tables and analyses of files that events have met go before those of
+ * other files, the file with most such stacks first. */
+void symbolizers_need(struct symbolizers *symbolizers, u32 number, u64 stacks);
+
 /* Lets each table be requested once more: unused tables may have been evicted, and a full map may
  * have room. */
 void symbolizers_tabulate_again(struct symbolizers *symbolizers);

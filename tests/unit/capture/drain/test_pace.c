@@ -3,6 +3,8 @@
 
 #include "capture/drain/pace.h"
 
+#include <stdint.h>
+
 #include "unit_test.h"
 
 #define VISITS 20
@@ -37,6 +39,17 @@ TEST(in_between_it_stays)
 	struct pace pace = {.ms = 40};
 
 	assert_int_equal(after_visits(&pace, 15), 40);
+}
+
+TEST(a_table_is_watched_for)
+{
+	struct pace pace = {.ms = PACE_MS_MAX};
+
+	pace_await_table(&pace);
+	assert_int_equal(pace_next(&pace, 0), PACE_MS_WATCH);
+	pace.watch_until = UINT64_MAX;
+	pace_await_table(&pace);
+	assert_int_equal(pace.watch_until, UINT64_MAX);
 }
 
 TEST(new_code_is_watched_for)

@@ -78,6 +78,26 @@ TEST(who_is_gone_has_no_code, begin_with_other, end_with_other)
 	assert_false(other_is_numbered());
 }
 
+/* The kernel maps the linker, which maps libraries, at high addresses, and the program below. */
+TEST(what_lies_highest_has_tables_first, begin_with_other, end_with_other)
+{
+	struct number_range range = {.first = other, .last = other};
+	const struct number_list pids = {.ranges = &range, .count = 1};
+	struct symbolizers *symbolizers = capture_symbolizers(capture);
+
+	for (u32 most = 1; !has_table("/libc.so.6") && most < 10; most++) {
+		assert_false(has_table("/sleep"));
+		running_code_ask(&capture->loaded, symbolizers, &pids, most);
+		while (symbolizers_are_tabulating(symbolizers)) {
+			symbolizers_wait(symbolizers, 10);
+			assert_int_equal(running_code_visit(symbolizers), 0);
+		}
+	}
+	assert_true(has_table("/ld-linux"));
+	assert_true(has_table("/libc.so.6"));
+	assert_false(has_table("/sleep"));
+}
+
 /* Half of the numbers are left to events. */
 TEST(numbers_are_left, begin_with_other, end_with_other)
 {

@@ -235,7 +235,7 @@ static int rows_told(const struct lie_of_rows *told, bool *distrusted)
 			   .name_bytes = sizeof(told->rule) + sizeof(told->row),
 			   .is_bare = true};
 	assert_int_equal(symbol_lookup_create(4, &lookup), 0);
-	result = symbol_lookup_rows(lookup, &record, mapped_file_open, true, &rows);
+	result = symbol_lookup_rows(lookup, &record, mapped_file_open, -1, true, &rows);
 	*distrusted = !symbol_lookup_pid(lookup);
 	code_rows_clear(&rows);
 	symbol_lookup_free(&lookup);

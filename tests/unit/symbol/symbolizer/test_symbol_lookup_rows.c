@@ -28,7 +28,7 @@ static int teardown(void **state)
 
 static int ask(const struct mapping_record *record)
 {
-	return symbol_lookup_rows(lookup, record, mapped_file_open, true, &rows);
+	return symbol_lookup_rows(lookup, record, mapped_file_open, -1, true, &rows);
 }
 
 TEST(the_code_of_a_file_has_rules, setup, teardown)
@@ -74,7 +74,7 @@ static int open_and_change(const struct mapping_record *record, const char *path
 TEST(a_file_that_changes_meanwhile_has_none, setup, teardown)
 {
 	assert_true(sample_record_mapped(&changed, test_a_file_that_changes_meanwhile_has_none));
-	assert_int_equal(symbol_lookup_rows(lookup, &changed, open_and_change, true, &rows),
+	assert_int_equal(symbol_lookup_rows(lookup, &changed, open_and_change, -1, true, &rows),
 			 -ESTALE);
 }
 

@@ -21,6 +21,9 @@
 #define UNFOUND 79
 #define NO_ROOM 80
 #define PARTIAL 81
+#define PARTIAL_TOO 82
+#define PARTIAL_LAST 83
+#define ANALYSES_HELD 125
 #define HELD 126 /* the service waits with the table of this number; 1: with all tables */
 #define MADE 127 /* how many */
 #define SOMEBODY 12345
@@ -49,14 +52,16 @@ static void make_table(int file, const struct symbolizer_request *request,
 		       struct symbolizer_answer *answer)
 {
 	u32 number = request->number;
-	u8 made = byte_of(file, MADE) + 1;
+	u8 made;
 
-	while (byte_of(file, HELD) == 1 || byte_of(file, HELD) == number)
+	while (byte_of(file, HELD) == 1 || byte_of(file, HELD) == number ||
+	       (byte_of(file, ANALYSES_HELD) && request->what == SYMBOLIZER_ANALYSIS))
 		usleep(1000);
+	made = byte_of(file, MADE) + 1;
 	assert_int_equal(pwrite(file, &made, 1, number), 1);
 	assert_int_equal(pwrite(file, &made, 1, MADE), 1);
 	answer->result = number == NO_ROOM ? -E2BIG : 0;
-	answer->is_partial = number == PARTIAL; /* of an analysis nobody asks */
+	answer->is_partial = number >= PARTIAL && number <= PARTIAL_LAST;
 }
 
 static void answer(int socket, const struct symbolizer_request *request, int file)
@@ -359,6 +364,14 @@ TEST(tables_wait_for_names, setup, teardown)
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
+static void visit_until_analysing(void)
+{
+	while (!symbolizers_are_analysing(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+}
+
 /* Also for a table that is asked for behind the analysis. */
 TEST(an_analysis_waits_for_all_tables, setup, teardown)
 {
@@ -369,10 +382,7 @@ TEST(an_analysis_waits_for_all_tables, setup, teardown)
 		meet(numbers[i], SOMEBODY);
 	tabulate(PARTIAL);
 	tabulate(2);
-	while (!symbolizers_are_analysing(symbolizers)) {
-		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
-	}
+	visit_until_analysing();
 	assert_true(symbolizers_are_tabulating(symbolizers));
 	tabulate(3);
 	__atomic_store_n(&tables[HELD], 0, __ATOMIC_RELEASE);
@@ -386,6 +396,76 @@ TEST(an_analysis_waits_for_all_tables, setup, teardown)
 	assert_int_equal(tables[PARTIAL], 4);
 	assert_int_equal(tables[MADE], 4);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
+}
+
+static void release(u8 *held)
+{
+	__atomic_store_n(held, 0, __ATOMIC_RELEASE);
+}
+
+TEST(tables_of_root_do_not_wait_for_an_analysis, setup, teardown)
+{
+	meet(PARTIAL, FILE_OWNER_ROOT);
+	meet(2, FILE_OWNER_ROOT);
+	tables[ANALYSES_HELD] = true;
+	tabulate(PARTIAL);
+	visit_until_analysing();
+	tabulate(2);
+	await_tables(2);
+	assert_int_equal(tables[2], 2);
+	assert_true(symbolizers_are_analysing(symbolizers));
+	release(&tables[ANALYSES_HELD]);
+	await_tables(3);
+	assert_int_equal(tables[PARTIAL], 3);
+}
+
+/* The files are linked to a program, of which events meet two, and one of these ends stacks. */
+TEST(tables_that_events_miss_come_first, setup, teardown)
+{
+	tables[HELD] = true;
+	for (u32 number = 1; number <= 6; number++) {
+		meet(number, SOMEBODY);
+		tabulate(number);
+	}
+	while (identified < 6) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	symbolizers_need(symbolizers, 5, 0);
+	symbolizers_need(symbolizers, 6, 0);
+	symbolizers_need(symbolizers, 6, 3);
+	release(&tables[HELD]);
+	await_tables(6);
+	assert_int_equal(tables[1], 1); /* the process has its job already */
+	assert_int_equal(tables[6], 2);
+	assert_int_equal(tables[5], 3);
+	for (u32 number = 2; number <= 4; number++)
+		assert_int_equal(tables[number], number + 2);
+}
+
+/* Also if the file of the urgent one was met last. */
+TEST(analyses_that_events_miss_come_first, setup, teardown)
+{
+	meet(PARTIAL, FILE_OWNER_ROOT);
+	meet(PARTIAL_TOO, FILE_OWNER_ROOT);
+	meet(PARTIAL_LAST, FILE_OWNER_ROOT);
+	tables[ANALYSES_HELD] = true;
+	tabulate(PARTIAL);
+	visit_until_analysing();
+	tabulate(PARTIAL_TOO);
+	tabulate(PARTIAL_LAST);
+	await_tables(3);
+	while (symbolizers_are_tabulating(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	symbolizers_need(symbolizers, PARTIAL_TOO, 1);
+	symbolizers_need(symbolizers, PARTIAL_LAST, 2);
+	release(&tables[ANALYSES_HELD]);
+	await_tables(6);
+	assert_int_equal(tables[PARTIAL], 4);
+	assert_int_equal(tables[PARTIAL_LAST], 5);
+	assert_int_equal(tables[PARTIAL_TOO], 6);
 }
 
 TEST(where_there_is_no_room_none_is_made, setup, teardown)
