@@ -12,21 +12,6 @@
 
 /* --- Addresses. --- */
 
-bool code_is_within(const struct code_analysis *analysis, u32 address)
-{
-	return address >= analysis->image->start && address < analysis->image->end;
-}
-
-u32 *code_map_at(const struct code_analysis *analysis, u32 address)
-{
-	return &analysis->map[address - analysis->image->start];
-}
-
-u8 *code_mark_at(const struct code_analysis *analysis, u32 address)
-{
-	return &analysis->marks[address - analysis->image->start];
-}
-
 /* The last span that begins at or before the address. */
 const struct file_span *code_span_before(const struct file_span *spans, u32 count, u32 address)
 {

@@ -109,9 +109,21 @@ struct code_analysis {
 	int result;
 };
 
-bool code_is_within(const struct code_analysis *analysis, u32 address);
-u32 *code_map_at(const struct code_analysis *analysis, u32 address);
-u8 *code_mark_at(const struct code_analysis *analysis, u32 address);
+static inline bool code_is_within(const struct code_analysis *analysis, u32 address)
+{
+	return address >= analysis->image->start && address < analysis->image->end;
+}
+
+static inline u32 *code_map_at(const struct code_analysis *analysis, u32 address)
+{
+	return &analysis->map[address - analysis->image->start];
+}
+
+static inline u8 *code_mark_at(const struct code_analysis *analysis, u32 address)
+{
+	return &analysis->marks[address - analysis->image->start];
+}
+
 const struct file_span *code_span_before(const struct file_span *spans, u32 count, u32 address);
 bool code_is_in(const struct file_span *spans, u32 count, u32 address);
 struct file_span code_section_at(const struct code_analysis *analysis, u32 address);

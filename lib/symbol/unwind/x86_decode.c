@@ -107,6 +107,25 @@ static u32 operand_bytes(const struct x86_instruction *instruction)
 	return instruction->is_narrow && !instruction->is_wide ? 2 : 4;
 }
 
+/* True if the opcode of this letter has a ModRM byte. */
+static bool has_modrm(char letter)
+{
+	switch (letter) {
+	case 'm':
+	case 'w':
+	case 'r':
+	case 'b':
+	case 'M':
+	case 'W':
+	case 'R':
+	case 'Z':
+	case 'G':
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The number of immediate bytes by the letter of the opcode. */
 static u32 immediate_bytes(const struct x86_instruction *instruction, const struct cursor *cursor,
 			   char letter)
@@ -202,7 +221,7 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 
 	if (letter == '!' || letter == 'p')
 		return false;
-	if (strchr("mwrbMWRZG", letter))
+	if (has_modrm(letter))
 		take_modrm(cursor, instruction);
 	else
 		instruction->rm = (opcode & 7) | cursor->high_base;
@@ -260,7 +279,7 @@ static bool decode_escaped(struct cursor *cursor, struct x86_instruction *instru
 
 	if (letter == '!' || letter == 'p')
 		return false;
-	if (strchr("mwrbMWR", letter))
+	if (has_modrm(letter))
 		take_modrm(cursor, instruction);
 	else
 		instruction->rm = (instruction->opcode & 7) | cursor->high_base;
