@@ -52,6 +52,7 @@ struct located_stack {
 	u32 kernel, user; /* indexes, or TRACE_NO_STACK */
 	u32 kernel_flags, user_flags;
 	u8 kernel_reason, user_reason;
+	u8 user_stop; /* of a user stack with frames */
 };
 
 #define REGIONS_MAX (1U << 22)
@@ -335,14 +336,15 @@ static u8 reason_of(const char *end)
 	return REASON_UNREADABLE;
 }
 
-static u32 flags_of(const char *end)
+/* The stop reason of a side with frames, by the name of its end. */
+static enum stop_reason stop_of(const char *end)
 {
 	if (!strcmp(end, "truncated"))
-		return STACK_TRUNCATED;
-	for (u32 i = STOP_NONE + 1; i < STOP_COUNT; i++)
-		if (i != STOP_ROOT && !strcmp(stack_end_of_stop(i)->name, end))
-			return i << STACK_STOP_SHIFT;
-	return 0;
+		return STOP_DEPTH;
+	for (u32 i = 0; i < STOP_COUNT; i++)
+		if (!strcmp(stack_end_of_stop(i)->name, end))
+			return i;
+	return STOP_ROOT;
 }
 
 struct side {
@@ -379,7 +381,7 @@ static int place_side(struct located_code *located, const struct side *side, u64
 	if (side->has_leaf)
 		*leaf = located->frames[0];
 	*index = TRACE_NO_STACK;
-	*flags = side->flags | flags_of(side->end);
+	*flags = side->flags | (stack_flags_of_stop(stop_of(side->end)) & ~STACK_USER);
 	return is_there ? write_stack(located, side->has_leaf, *flags, index) : 0;
 }
 
@@ -394,6 +396,7 @@ static int place_known(struct located_code *located, const struct store_stack *f
 
 	to->kernel_reason = reason_of(from->kernel_end);
 	to->user_reason = reason_of(from->user_end);
+	to->user_stop = stop_of(from->user_end);
 	return place_side(located, &kernel, &to->leaf, &to->kernel, &to->kernel_flags)
 		       ?: place_side(located, &user, &to->leaf, &to->user, &to->user_flags);
 }
@@ -408,7 +411,8 @@ static int place_sign(struct located_code *located, const char *name, struct loc
 	located->region_count++;
 	*to = (struct located_stack){.kernel = TRACE_NO_STACK,
 				     .kernel_reason = REASON_NO_FRAMES,
-				     .user_flags = STACK_USER};
+				     .user_flags = STACK_USER,
+				     .user_stop = STOP_ROOT};
 	located->depth = 0;
 	return trace_writer_mapping(located->writer, &mapping)
 		       ?: write_symbol(located, place, INLINED_BYTES, name)
@@ -627,12 +631,8 @@ static void account_sides(struct trace_ledger *ledger, const struct located_stac
 		ledger->kernel_reasons[stack->kernel_reason] += count;
 	if (stack->user == TRACE_NO_STACK)
 		ledger->user_reasons[stack->user_reason] += count;
-	else if (stack->user_flags & STACK_TRUNCATED)
-		ledger->user_stops[STOP_DEPTH] += count;
-	else if (STACK_STOP(stack->user_flags))
-		ledger->user_stops[STACK_STOP(stack->user_flags)] += count;
 	else
-		ledger->user_stops[STOP_ROOT] += count;
+		ledger->user_stops[stack->user_stop] += count;
 }
 
 /* One recorded event stands for up to 2^32 events; the first has the sum of all values. */

@@ -39,18 +39,22 @@ struct window_stacks {
 	struct frame_identity *hashed; /* frames of the side that is being hashed */
 	u32 hashed_room;
 	struct stack_hash no_frames;
+	bool by_pointers; /* user stacks were taken by frame pointers alone: their ends are not
+			     known */
 };
 
 int window_stacks_create(struct trace_reader *reader, const struct stack_rows *rows,
 			 struct window_stacks **out)
 {
 	struct window_stacks *stacks = calloc(1, sizeof(*stacks));
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 	u32 count;
 
 	if (!stacks)
 		return -ENOMEM;
 	stacks->rows = *rows;
 	stacks->reader = reader;
+	stacks->by_pointers = ledger && ledger->user_stops[STOP_NONE];
 	stacks->frames = INTERN(struct located_frame);
 	stacks->no_frames = stack_hash_frames(NULL, 0);
 	count = trace_reader_stacks(reader, &stacks->stacks);
@@ -162,12 +166,16 @@ static int make_part(struct window_stacks *stacks, u32 index, u32 reason, struct
 {
 	struct side *side = index == TRACE_NO_STACK ? NULL : &stacks->sides[index];
 	const struct trace_stack *stack = side ? &stacks->stacks[index] : NULL;
+	const struct stack_end *end = stack_end_of(stack, reason);
 
 	if (side && !side->is_made && make_side(stacks, stack, side))
 		return -ENOMEM;
+	if (stacks->by_pointers && stack && stack->flags & STACK_USER &&
+	    end == stack_end_of_stop(STOP_ROOT))
+		end = stack_end_of_stop(STOP_NONE);
 	part->stack = stack;
 	part->number = side ? side->number : STACK_MEMO_NONE;
-	part->hashed.end = stack_end_of(stack, reason)->name;
+	part->hashed.end = end->name;
 	part->hashed.frames = side ? side->frames : stacks->no_frames;
 	return 0;
 }

@@ -380,8 +380,9 @@ TEST(frames_have_bounds_and_names)
 	batch_clear(&batch);
 }
 
-/* A user stack whose outer frame was interrupted at the first instruction of a function. */
-static void write_interrupted(const char *to)
+/* A user stack whose outer frame was interrupted at the first instruction of a function. `stop`:
+ * how the ledger says that the stack ends. */
+static void write_interrupted(const char *to, enum stop_reason stop)
 {
 	static const u64 frames[] = {FRAME_USER(1, 0x100), FRAME_USER(1, 0x41)};
 	static const struct trace_mapping mapping = {
@@ -399,10 +400,11 @@ static void write_interrupted(const char *to)
 					.command = "",
 					.version = ""};
 	const struct trace_source source = {"event", 0, ""};
-	const struct trace_ledger ledger = {.produced = 1, .recorded = 1};
+	struct trace_ledger ledger = {.produced = 1, .recorded = 1};
 	struct trace_event event = {.time = 1, .tid = 7, .kernel = TRACE_NO_STACK};
 	struct trace_writer *writer;
 
+	ledger.user_stops[stop] = 1;
 	assert_int_equal(trace_writer_create(to, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
@@ -414,20 +416,43 @@ static void write_interrupted(const char *to)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-TEST(interrupted_code_has_its_own_name)
+/* The rows of write_interrupted(). */
+static struct batch batch_of_interrupted(enum stop_reason stop)
 {
 	static const char other[] = "interrupted.data";
 	struct trace_reader *small = reader;
 	struct batch batch;
-	struct byte_cursor from;
-	u32 found = 0;
 
-	write_interrupted(other);
+	write_interrupted(other, stop);
 	assert_int_equal(trace_reader_open(other, &reader, NULL), 0);
 	batch = batch_of(1);
 	trace_reader_close(&reader);
 	unlink(other);
 	reader = small;
+	return batch;
+}
+
+TEST(a_stack_by_frame_pointers_alone_does_not_count_as_complete)
+{
+	static const enum stop_reason stops[] = {STOP_ROOT, STOP_NONE};
+	static const char *const ends[] = {"root", "none"};
+
+	for (u32 i = 0; i < 2; i++) {
+		struct batch batch = batch_of_interrupted(stops[i]);
+		struct stored_stack stacks[ROWS_MAX];
+
+		assert_int_equal(read_stacks(&batch, stacks), 1);
+		assert_string_equal(stacks[0].user_end, ends[i]);
+		batch_clear(&batch);
+	}
+}
+
+TEST(interrupted_code_has_its_own_name)
+{
+	struct batch batch = batch_of_interrupted(STOP_ROOT);
+	struct byte_cursor from;
+	u32 found = 0;
+
 	from = cursor_of(&batch.rows[STORE_FRAMES]);
 	for (u32 i = 0; i < batch.row_count[STORE_FRAMES]; i++) {
 		char name[TEXT_MAX] = "";
