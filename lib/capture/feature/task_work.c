@@ -119,7 +119,7 @@ int attempt_task_work(const char **step)
 	*step = "find bpf_task_work_schedule_resume in the kernel's BTF";
 	if (task_work_form() == TASK_WORK_NONE)
 		return -ENOENT;
-	*step = "load_probe a BPF program that uses task work";
+	*step = "load a BPF program that uses task work";
 	result = load_quietly(&probe);
 	if (result)
 		return result;
