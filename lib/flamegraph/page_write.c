@@ -32,6 +32,7 @@
 #include "format/json_text.h"
 #include "graph.h"
 #include "page.h"
+#include "report/event/stack_end.h"
 #include "ring.h"
 
 #define JSON_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
@@ -88,6 +89,27 @@ static json_t *ledger_sum(const struct trace_ledger *ledger, u64 sum)
 	return ledger ? json_integer((json_int_t)sum) : json_null();
 }
 
+/* How many user stacks there are of each quality: whole, with a guessed caller, of unknown end, and
+ * cut or missing. */
+static json_t *user_stacks_object(const struct trace_ledger *ledger)
+{
+	u64 whole = 0, cut = 0;
+
+	if (!ledger)
+		return json_null();
+	for (int i = 0; i < STOP_COUNT; i++)
+		if (stack_end_is_cut(stack_end_of_stop(i)))
+			cut += i == STOP_GUESSED ? 0 : ledger->user_stops[i];
+		else
+			whole += i == STOP_NONE ? 0 : ledger->user_stops[i];
+	for (int i = 0; i < REASON_COUNT; i++)
+		if (stack_end_is_cut(stack_end_of_reason(i)))
+			cut += ledger->user_reasons[i];
+	return json_pack("{s:I, s:I, s:I, s:I}", "whole", (json_int_t)whole, "guessed",
+			 (json_int_t)ledger->user_stops[STOP_GUESSED], "unknown",
+			 (json_int_t)ledger->user_stops[STOP_NONE], "cut", (json_int_t)cut);
+}
+
 static json_t *recording_object(const struct graph_recording *recording)
 {
 	const struct trace_info *info = trace_reader_info(recording->reader);
@@ -95,7 +117,7 @@ static json_t *recording_object(const struct graph_recording *recording)
 	u64 first = recording->cells.origin;
 	u64 start = info->start_realtime + first - info->start_monotonic;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o}",
 			 "name", json_text(recording->name), "command", json_text(info->command),
 			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
 			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
@@ -103,7 +125,8 @@ static json_t *recording_object(const struct graph_recording *recording)
 			 "events", (json_int_t)recording->events, "first", seconds(first), "last",
 			 seconds(recording->last), "produced",
 			 ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
-			 ledger_sum(ledger, ledger ? ledger->recorded : 0));
+			 ledger_sum(ledger, ledger ? ledger->recorded : 0), "userStacks",
+			 user_stacks_object(ledger));
 }
 
 static int put_recordings(const struct flamegraph *graph, FILE *to)

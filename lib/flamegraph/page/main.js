@@ -10,6 +10,19 @@ function shortened(name) {
   return name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX / 2)}\u2026${name.slice(1 - NAME_MAX / 2)}`;
 }
 
+// What the ledger says of user stacks; null: there is no ledger.
+function qualityTexts(stacks) {
+  if (!stacks)
+    return [];
+  const {whole, guessed, unknown, cut} = stacks;
+  const known = whole + guessed + cut;
+  const count = number => exactText(number, number === 1 ? 'user stack' : 'user stacks');
+  const texts = [[unknown, `${count(unknown)} by frame pointers alone: callers may be missing`],
+    [known, `${percentText(whole, known)} of ${count(known)} whole`], [guessed, `${count(guessed)} with a guessed caller`],
+    [cut, `${count(cut)} cut or missing`]];
+  return texts.filter(([number]) => number).map(([, text]) => text);
+}
+
 class Page {
   constructor(profile) {
     this.profile = profile;
@@ -31,11 +44,11 @@ class Page {
     this.elements.about.textContent = this.elements.about.title = about;
   }
 
-  about({host, kernel, command, start, events, produced, recorded}) {
+  about({host, kernel, command, start, events, produced, recorded, userStacks}) {
     const lost = produced === null ? 'not finished: no ledger' : `${exactText(produced - recorded, '')} lost`;
     const when = new Date(start * 1000).toISOString().replace('T', ' ').slice(0, 19);
-    return [visible(command), `${visible(host)}, Linux ${visible(kernel)}`, `${when} UTC`, exactText(events, ''), lost]
-      .join(' \u00b7 ');
+    return [visible(command), `${visible(host)}, Linux ${visible(kernel)}`, `${when} UTC`, exactText(events, ''), lost,
+      ...qualityTexts(userStacks)].join(' \u00b7 ');
   }
 
   fillChoices() {

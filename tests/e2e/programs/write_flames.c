@@ -147,7 +147,11 @@ static int write_event(struct trace_writer *writer, u32 number, u32 events, u32 
 
 static int write_all(struct trace_writer *writer, const char *folder, u32 functions, u32 events)
 {
-	const struct trace_ledger ledger = {.produced = events, .recorded = events};
+	const struct trace_ledger ledger = {
+		.produced = events,
+		.recorded = events,
+		.user_stops = {[STOP_ROOT] = events - 1, [STOP_NO_RULE] = 1},
+	};
 	u32 stacks = functions / INNER;
 	int err = write_names(writer, folder, functions);
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import draw_page
 from harness import browser, cases
 from harness.cases import program, run, stackmap
+from harness.file_sums import NO_LOSS
 
 SMALL = (300, 4000)  # functions, events
 LARGE = (100000, 200000)
@@ -102,6 +103,10 @@ def test_counts_are_those_of_report():
     with browser.page() as page:
         page.open(draw(recording))
         assert colours(page) > 10
+        stacks = json.loads(stackmap("report", "--json", recording).stdout)["ledger"]["user_stacks"]
+        cut = sum(stacks["stops"].values()) + sum(number for reason, number in stacks["reasons"].items() if reason not in NO_LOSS)
+        known = stacks["complete"] + cut
+        assert "%.2f%% of %s user stacks whole" % (100 * stacks["complete"] / known, format(known, ",")) in page.text("#about")
         for event, measure, weight in (("cpu-clock", "count", 1), ("off-cpu", "count", 1), ("off-cpu", "value", 2)):
             choose_source(page, event)
             page.choose("#measure", measure)

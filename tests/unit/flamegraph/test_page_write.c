@@ -95,6 +95,22 @@ TEST(every_event_is_in_a_cell)
 	free(page);
 }
 
+TEST(user_stacks_are_told_by_their_quality)
+{
+	const struct event_filter all = {};
+	char *page = page_of(&all, 1);
+	json_t *data = data_of(page);
+	const json_t *stacks = json_object_get(
+		json_array_get(json_object_get(data, "recordings"), 0), "userStacks");
+
+	assert_int_equal(json_integer_value(json_object_get(stacks, "whole")), 8);
+	assert_int_equal(json_integer_value(json_object_get(stacks, "cut")), 4);
+	assert_int_equal(json_integer_value(json_object_get(stacks, "guessed")), 0);
+	assert_int_equal(json_integer_value(json_object_get(stacks, "unknown")), 0);
+	json_decref(data);
+	free(page);
+}
+
 TEST(two_recordings_share_the_tree)
 {
 	struct number_range thread = {201, 201};
