@@ -36,7 +36,7 @@ struct report_values {
 	const char *sort, *fields, *callers, *callees, *by, *min_percent;
 	struct leaf_filter leaves;
 	u64 top, chain;
-	bool tree, children, missing, time, wakers;
+	bool tree, children, missing, time, wakers, locks;
 	bool json, csv, no_pager;
 };
 
@@ -44,7 +44,7 @@ struct report_values {
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
-	bool is_table, is_tree, is_missing, is_time, is_wakers;
+	bool is_table, is_tree, is_missing, is_time, is_wakers, is_locks;
 	u32 chain;
 	enum time_key time_key;
 	struct report_table_request table;
@@ -209,6 +209,8 @@ static int print_json(const struct report *report, const struct report_request *
 		return report_time_json(report, report->times, request->time_key);
 	if (request->is_wakers)
 		return report_wakers_json(report);
+	if (request->is_locks)
+		return report_locks_json(report);
 	return report_stacks_json(report);
 }
 
@@ -218,6 +220,8 @@ static int print_csv(const struct report *report, const struct report_request *r
 		return report_time_csv(report, report->times, request->time_key);
 	if (request->is_wakers)
 		return report_wakers_csv(report);
+	if (request->is_locks)
+		return report_locks_csv(report);
 	return request->is_table ? report_table_csv(report, &request->table)
 				 : report_stacks_csv(report);
 }
@@ -239,6 +243,8 @@ static int print_plain(struct report *report, const struct report_request *reque
 		return report_time_plain(report, report->times, request->time_key);
 	if (request->is_wakers)
 		return report_wakers_plain(report);
+	if (request->is_locks)
+		return report_locks_plain(report);
 	return report_stacks_plain(report);
 }
 
@@ -267,7 +273,8 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (err)
 		return err;
 	err = report_weigh_events(report, request->by);
-	if (!err && !request->is_missing && !request->is_time && !request->is_wakers)
+	if (!err && !request->is_missing && !request->is_time && !request->is_wakers &&
+	    !request->is_locks)
 		report_note_missing(report);
 	err = err ?: print_report(report, request);
 	if (err)
@@ -306,6 +313,21 @@ static int make_wakers(struct report *report, const struct report_request *reque
 	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
 }
 
+static int make_locks(struct report *report, const struct report_request *request,
+		      struct stackmap_error *error)
+{
+	int err = 0;
+
+	if (request->is_locks)
+		err = lock_table_create(report->reader, &request->choice.filter,
+					report->profile->names, report->profile->paths,
+					&report->locks);
+	if (err == -ENODATA)
+		return error_set(error, ENODATA,
+				 "--locks: this recording has no locks; record --locks has");
+	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
+}
+
 static int report_recording(struct report_request *request, struct trace_reader *reader,
 			    const struct frame_naming *naming, struct stackmap_error *error)
 {
@@ -321,11 +343,13 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	if (err)
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
-	err = err ?: make_times(&report, request, error) ?: make_wakers(&report, request, error);
+	err = err ?: make_times(&report, request, error) ?: make_wakers(&report, request, error)
+			  ?: make_locks(&report, request, error);
 	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);
 	wait_pairs_free(&report.wakers);
+	lock_table_free(&report.locks);
 	return err;
 }
 
@@ -366,9 +390,9 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 
 static int check_combination(const struct report_values *values)
 {
-	static const char *const views[] = {
-		"--sort or --fields", "--tree",	       "--callers", "--callees",
-		"--missing",	      "--thread-time", "--wakers"};
+	static const char *const views[] = {"--sort or --fields", "--tree",    "--callers",
+					    "--callees",	  "--missing", "--thread-time",
+					    "--wakers",		  "--locks"};
 	static const char *const formats[] = {"--json", "--csv"};
 	const bool viewed[] = {(values->sort && !values->time) || values->fields,
 			       values->tree,
@@ -376,10 +400,11 @@ static int check_combination(const struct report_values *values)
 			       values->callees,
 			       values->missing,
 			       values->time,
-			       values->wakers};
+			       values->wakers,
+			       values->locks};
 	const bool formatted[] = {values->json, values->csv};
 
-	if (check_one_of("view", views, viewed, 7) || check_one_of("format", formats, formatted, 2))
+	if (check_one_of("view", views, viewed, 8) || check_one_of("format", formats, formatted, 2))
 		return -EINVAL;
 	if (values->chain && !values->wakers) {
 		message("--chain: it goes with --wakers");
@@ -448,6 +473,7 @@ static int make_request(const struct report_values *values, char **operands,
 	set_output(values, request);
 	request->is_time = values->time;
 	request->is_wakers = values->wakers;
+	request->is_locks = values->locks;
 	request->chain = (u32)values->chain;
 	request->is_table = !values->time && (values->sort || values->fields);
 	request->is_missing = values->missing;
@@ -502,6 +528,8 @@ static const struct option_row rows[] = {
 	{.name = "chain", .type = OPTION_U64, .argument = "N", ROW(chain, .group = "View"),
 	 .max = WAIT_CHAIN_MAX,
 	 .help = "--wakers: for what the waker itself had waited, up to N steps"},
+	{.name = "locks", .type = OPTION_FLAG, ROW(locks, .group = "View"),
+	 .help = "the locks that threads waited for, and both ends of the waits"},
 	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
 	 .words = "count, value",
 	 .help = "what events weigh: count or value (default value where it has a unit)"},

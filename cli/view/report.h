@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "format/json_text.h"
+#include "report/event/lock_table.h"
 #include "report/event/time_table.h"
 #include "report/event/wait_pairs.h"
 #include "report/profile/calltree.h"
@@ -18,6 +19,7 @@ struct report {
 	struct profile *profile;
 	struct time_table *times;   /* accounts of threads' time; no rows without --time */
 	struct wait_pairs *wakers;  /* NULL: not asked for */
+	struct lock_table *locks;   /* NULL: not asked for */
 	struct debug_lookup *debug; /* NULL: without debug information */
 	const struct trace_source *sources;
 	u32 source_count;
@@ -82,9 +84,17 @@ int report_time_csv(const struct report *report, const struct time_table *table,
 int report_time_json(const struct report *report, const struct time_table *table,
 		     enum time_key key);
 
+/* Prints a pair with both stacks; `whole` is the time of which the pair has a share. */
+void report_put_pair(const struct report *report, const struct wait_pair *pair, u64 whole);
+json_t *report_pair_json(const struct report *report, const struct wait_pair *pair);
+
 int report_wakers_plain(const struct report *report);
 int report_wakers_csv(const struct report *report);
 int report_wakers_json(const struct report *report);
+
+int report_locks_plain(const struct report *report);
+int report_locks_csv(const struct report *report);
+int report_locks_json(const struct report *report);
 
 /* The whole account on one line. */
 void report_print_time_ledger(const struct time_table *table, const char *prefix);

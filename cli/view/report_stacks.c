@@ -46,7 +46,7 @@ static void print_row(const struct report *report, const struct profile_row *row
 	const char *comm = row->comm[0] ? row->comm : "[unknown]", *value = "";
 	u32 used;
 
-	if (source->extras & TRACE_EXTRA_VALUE)
+	if (source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, TRACE_UNIT_ADDRESS))
 		value = report_value(report, row->kind, row->value);
 	printf("\n%s", report->color ? "\033[1m" : "");
 	used = (u32)printf("%6.2f%%  %llu  ", row_percent(report, row),

@@ -22,9 +22,9 @@ static const char *ns_text(u64 ns)
 	return text;
 }
 
-static double share_of(const struct wait_pairs *pairs, const struct wait_pair *pair)
+static double share_of(u64 part, u64 whole)
 {
-	return pairs->total ? 100.0 * (double)pair->total / (double)pairs->total : 0;
+	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 /* "worker", "timer hrtimer_wakeup", or "[not recorded]". */
@@ -65,10 +65,10 @@ static void print_stack(const struct report *report, const struct wait_end *end,
 	report_put_stack(report, &row);
 }
 
-static void print_pair(const struct report *report, const struct wait_pair *pair)
+void report_put_pair(const struct report *report, const struct wait_pair *pair, u64 whole)
 {
-	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
-	       share_of(report->wakers, pair), (unsigned long long)pair->count);
+	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", share_of(pair->total, whole),
+	       (unsigned long long)pair->count);
 	print_ends(pair);
 	print_times(pair);
 	printf("%s\n", report->color ? "\033[0m" : "");
@@ -110,7 +110,7 @@ static void print_row(const struct report *report, const struct wait_pair *const
 	if (pair->depth) {
 		print_step(report, pair);
 	} else {
-		print_pair(report, pair);
+		report_put_pair(report, pair, report->wakers->total);
 		if (has_chain)
 			printf("  meanwhile, in the longest wait, %s:\n", ns_text(pair->most));
 	}
@@ -129,7 +129,8 @@ static u64 each_row(const struct report *report,
 
 	for (u32 i = 0; i < pairs->count && !*err; i++) {
 		if (!pairs->rows[i]->depth &&
-		    (shown++ == report->limit || share_of(pairs, pairs->rows[i]) < report->least))
+		    (shown++ == report->limit ||
+		     share_of(pairs->rows[i]->total, pairs->total) < report->least))
 			return shown - 1;
 		*err = each(report, &pairs->rows[i], i + 1 == pairs->count, arg);
 	}
@@ -185,7 +186,7 @@ static int csv_row(const struct report *report, const struct wait_pair *const *r
 	(void)is_last;
 	if (pair->depth)
 		return 0;
-	printf("%.4f,%llu,%llu,%llu", share_of(report->wakers, pair),
+	printf("%.4f,%llu,%llu,%llu", share_of(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
 	err = csv_end(report, &pair->sleeper) ?: csv_end(report, &pair->waker);
@@ -224,25 +225,38 @@ static json_t *end_object(const struct report *report, const struct wait_end *en
 	return NULL;
 }
 
-static json_t *pair_object(const struct report *report, const struct wait_pair *pair)
+json_t *report_pair_json(const struct report *report, const struct wait_pair *pair)
+{
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b}", "count", (json_int_t)pair->count,
+			 "total", (json_int_t)pair->total, "most", (json_int_t)pair->most,
+			 "sleeper", end_object(report, &pair->sleeper), "waker",
+			 end_object(report, &pair->waker), "holds_lock", pair->waker.holds_lock);
+}
+
+static json_t *row_object(const struct report *report, const struct wait_pair *pair)
 {
 	const struct trace_event *longest = pair->longest;
+	json_t *object = report_pair_json(report, pair);
+	json_t *more =
+		json_pack("{s:I, s:{s:I, s:I, s:I}, s:b, s:b, s:[]}", "until_run",
+			  (json_int_t)pair->until_run, "longest", "tid", (json_int_t)longest->tid,
+			  "end", (json_int_t)longest->time, "ns", (json_int_t)longest->value,
+			  "deadlock", pair->is_cycle, "partial", pair->is_partial, "chain");
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I}, s:o, s:o, s:b, s:b, s:b, s:[]}",
-			 "count", (json_int_t)pair->count, "total", (json_int_t)pair->total, "most",
-			 (json_int_t)pair->most, "until_run", (json_int_t)pair->until_run,
-			 "longest", "tid", (json_int_t)longest->tid, "end",
-			 (json_int_t)longest->time, "ns", (json_int_t)longest->value, "sleeper",
-			 end_object(report, &pair->sleeper), "waker",
-			 end_object(report, &pair->waker), "holds_lock", pair->waker.holds_lock,
-			 "deadlock", pair->is_cycle, "partial", pair->is_partial, "chain");
+	if (object && more && !json_object_update(object, more)) {
+		json_decref(more);
+		return object;
+	}
+	json_decref(object);
+	json_decref(more);
+	return NULL;
 }
 
 /* `arg`: the lists of rows by depth. A row belongs to the last row of the depth above. */
 static int json_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
 		    void *arg)
 {
-	json_t **lists = arg, *object = pair_object(report, *row);
+	json_t **lists = arg, *object = row_object(report, *row);
 
 	(void)is_last;
 	if (json_array_append_new(lists[(*row)->depth], object))

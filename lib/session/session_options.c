@@ -211,7 +211,10 @@ u64 session_target_cpu_ns(const struct session_target *target)
 static int choose_sources(const struct session_options *options, struct source_list *sources,
 			  struct stackmap_error *error)
 {
-	bool off_cpu = options->off_cpu || options->wakers;
+	static const char locks[] = "lock:contention_begin/value=lock_addr/,"
+				    "lock:contention_end/value=lock_addr/,"
+				    "syscalls:sys_enter_futex/value=uaddr/";
+	bool wakers = options->wakers || options->locks, off_cpu = options->off_cpu || wakers;
 	bool has_end =
 		!options->has_files && !options->windows && !options->rotate && !options->flight;
 	int result = 0;
@@ -221,10 +224,12 @@ static int choose_sources(const struct session_options *options, struct source_l
 			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
 	if (!result && off_cpu)
 		result = source_list_add(sources, "offcpu-time", 0, error);
-	if (!result && options->wakers)
+	if (!result && wakers)
 		result = source_list_add(sources, "offcpu-waker", 0, error);
-	if (!result && options->wakers && has_end)
+	if (!result && wakers && has_end)
 		result = source_list_add(sources, "offcpu-holder", 0, error);
+	if (!result && options->locks)
+		result = source_list_add(sources, locks, 0, error);
 	if (!result && options->time)
 		result = source_list_add(sources, "time:*", 0, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)

@@ -21,6 +21,8 @@
 #define TRACE_BUILD_ID_MAX 20
 #define TRACE_NO_STACK UINT32_MAX /* an event's stack index: no stack, see the reason */
 
+#define TRACE_UNIT_ADDRESS "address" /* of values that are not added up */
+
 /* The extra words of a source's events. */
 enum trace_extra { TRACE_EXTRA_LEAF = 1 << 0, TRACE_EXTRA_VALUE = 1 << 1 };
 

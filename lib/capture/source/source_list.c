@@ -17,6 +17,7 @@
 #include "ring.h"
 #include "source_ops.h"
 #include "source_word.h"
+#include "trace/event.h"
 
 /* --- The value of a source, as /value=FIELD/ asks for it. --- */
 
@@ -59,7 +60,9 @@ int source_set_value(struct source *source, const struct source_query *query, in
 
 	if (!err && query->field)
 		source->unit =
-			(char *)(query->unit ? query->unit : unit_of(source->name, query->field));
+			(char *)(query->unit		    ? query->unit
+				 : source->field.is_address ? TRACE_UNIT_ADDRESS
+							    : unit_of(source->name, query->field));
 	return err;
 }
 

@@ -4,8 +4,9 @@
  *
  *	field:size_t bytes_alloc;	offset:32;	size:8;	signed:0;
  *
- * Numbers are fields with one of four sizes that are not arrays, pointers, structures, or places of
- * strings (__data_loc). Common fields (common_pid...) are left out, as each event has them anyway.
+ * Numbers are fields with one of four sizes that are not arrays, structures, or places of strings
+ * (__data_loc). A pointer is an address; values are below 2^63, so an address is recorded without
+ *its highest byte. Common fields (common_pid...) are left out, as each event has them anyway.
  *
  * An argument of a system call takes a word of the record, whatever its type. Only the bytes of the
  * type count; the caller may have left anything in the rest of the register.
@@ -22,6 +23,7 @@
 #include "error.h"
 
 #define DECLARATION_BYTES 128
+#define ADDRESS_BYTES 7
 
 struct description {
 	char declaration[DECLARATION_BYTES]; /* "size_t bytes_alloc" */
@@ -81,10 +83,15 @@ static bool is_unsigned(const char *declaration)
 	return false;
 }
 
+static bool is_pointer(const char *declaration)
+{
+	return strchr(declaration, '*');
+}
+
 /* Reduces an argument to the bytes of its type. */
 static void narrow(struct description *description)
 {
-	if (is_word(description->declaration))
+	if (is_word(description->declaration) || is_pointer(description->declaration))
 		return;
 	description->field.bytes = sizeof(u32);
 	description->field.is_signed = !is_unsigned(description->declaration);
@@ -96,9 +103,9 @@ static bool is_number(const struct description *description)
 	const char *declaration = description->declaration;
 	u32 bytes = description->field.bytes;
 
-	if (strpbrk(declaration, "*[") || strstr(declaration, "cap_user_") ||
+	if (strchr(declaration, '[') || strstr(declaration, "cap_user_") ||
 	    begins_with(declaration, "__data_loc") || begins_with(declaration, "__rel_loc") ||
-	    begins_with(declaration, "struct "))
+	    (begins_with(declaration, "struct ") && !is_pointer(declaration)))
 		return false;
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
@@ -114,14 +121,19 @@ static void take_line(struct numbers *numbers, const char *line)
 	if (!parse_line(line, &description) || !is_number(&description))
 		return;
 	name = strrchr(description.declaration, ' ');
+	if (name && name[1] == '*')
+		name++;
 	if (!name || begins_with(++name, "common_") || !strcmp(name, "__syscall_nr"))
 		return;
 	snprintf(numbers->names + used, sizeof(numbers->names) - used, "%s%s", used ? ", " : "",
 		 name);
 	if (strcmp(name, numbers->wanted))
 		return;
+	description.field.is_address = is_pointer(description.declaration);
 	if (numbers->are_arguments)
 		narrow(&description);
+	else if (description.field.is_address)
+		description.field.bytes = ADDRESS_BYTES;
 	description.field.tracepoint = numbers->field.tracepoint;
 	numbers->field = description.field;
 	numbers->found = true;

@@ -11,8 +11,10 @@
 struct tracepoint_field {
 	u32 tracepoint; /* id of the tracepoint: config of a perf event */
 	u32 offset;	/* in the record */
-	u32 bytes;	/* 1, 2, 4 or 8; for an argument of a system call 4 or 8 */
+	u32 bytes; /* 1, 2, 4 or 8; for an argument of a system call 4 or 8. An address: 7, which
+		      leaves out the byte that is ff in each address of the kernel */
 	bool is_signed;
+	bool is_address;
 };
 
 /* Finds a field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs. -ENOENT:

@@ -18,11 +18,6 @@
 
 #define CHAIN_WAITS_MAX 100000U /* waits that one chain follows */
 
-struct end {
-	struct intern_key key; /* addresses of both paths; name, and whether it holds a lock */
-	struct wait_end is;
-};
-
 struct node {
 	struct intern_key key; /* addresses of the node above, and of both ends */
 	struct wait_pair pair;
@@ -32,84 +27,20 @@ struct node {
 struct pairs {
 	struct wait_pairs shown; /* first: what wait_pairs_create() returns */
 	struct trace_reader *reader;
-	struct frame_names *names;
-	struct event_paths *paths;
 	struct wakeups *wakeups;
 	const struct trace_event **waits; /* of all threads, by thread and time */
 	u32 wait_count;
-	struct intern ends, nodes;
+	struct wait_ends *ends;
+	struct intern nodes;
 	const struct node **sorted;
 	const struct wait_pair **rows;
 };
 
-/* Kernel functions that call what an interrupt has to do, and the kind of interrupt. */
-static const struct {
-	const char *caller, *kind;
-} dispatchers[] = {
-	{"__hrtimer_run_queues", "timer"},
-	{"call_timer_fn", "timer"},
-	{"__run_timers", "timer"},
-	{"handle_softirqs", "softirq"},
-	{"__do_softirq", "softirq"},
-	{"__handle_irq_event_percpu", "interrupt"},
-	{"__flush_smp_call_function_queue", "other CPU's call"},
-	{"irq_work_single", "irq work"},
-};
-
-/* Sets what an interrupt has called: the frame below the innermost dispatcher, or else the entry of
- * the interrupt. */
-static void set_interrupt(const struct frame_names *names, struct wait_end *end)
-{
-	const struct profile_path *path = end->kernel;
-
-	end->interrupt = "interrupt";
-	if (path->depth)
-		end->function = frame_names_label(names, path->labels[path->depth - 1]);
-	for (u32 i = 1; i < path->depth; i++) {
-		const char *name = frame_names_label(names, path->labels[i]);
-
-		for (size_t j = 0; j < sizeof(dispatchers) / sizeof(*dispatchers); j++) {
-			if (strcmp(name, dispatchers[j].caller))
-				continue;
-			end->interrupt = dispatchers[j].kind;
-			end->function = frame_names_label(names, path->labels[i - 1]);
-			return;
-		}
-	}
-}
-
-/* The end of a wait that an event tells of; NULL: the end that is not known. */
-static const struct end *find_end(struct pairs *pairs, const struct trace_event *event)
-{
-	const struct trace_task *task;
-	struct wait_end is = {};
-	struct intern_key key = {};
-	struct end *end;
-
-	if (!event)
-		return intern_entry(&pairs->ends, &key);
-	task = trace_reader_task(pairs->reader, event->tid, event->time);
-	memcpy(is.comm, task ? task->comm : "", task ? sizeof(is.comm) : 1);
-	is.holds_lock = wakeups_is_holder(pairs->wakeups, event);
-	is.kernel =
-		event_paths_find(pairs->paths, event->kernel, event->kernel_reason, PATH_NO_LEAF);
-	is.user = event_paths_find(pairs->paths, event->user, event->user_reason, PATH_NO_LEAF);
-	key.word[0] = intern_address(is.kernel);
-	key.word[1] = intern_address(is.user);
-	key.word[2] = (u64)frame_names_intern(pairs->names, is.comm) << 1 | is.holds_lock;
-	end = is.kernel && is.user ? intern_entry(&pairs->ends, &key) : NULL;
-	if (!end || end->is.kernel)
-		return end;
-	if (event->tid == TID_INTERRUPT)
-		set_interrupt(pairs->names, &is);
-	end->is = is;
-	return end;
-}
-
 static struct node *find_node(struct pairs *pairs, const struct node *above,
 			      const struct trace_event *wait, const struct trace_event *other)
 {
-	const struct end *sleeper = find_end(pairs, wait), *waker = find_end(pairs, other);
+	const struct wait_end *sleeper = wait_ends_find(pairs->ends, wait);
+	const struct wait_end *waker = wait_ends_find(pairs->ends, other);
 	const struct intern_key key = {
 		{intern_address(above), intern_address(sleeper), intern_address(waker)}};
 	struct node *node = sleeper && waker ? intern_entry(&pairs->nodes, &key) : NULL;
@@ -118,24 +49,9 @@ static struct node *find_node(struct pairs *pairs, const struct node *above,
 		return node;
 	node->above = above;
 	node->pair.depth = above ? above->pair.depth + 1 : 0;
-	node->pair.sleeper = sleeper->is;
-	node->pair.waker = waker->is;
+	node->pair.sleeper = *sleeper;
+	node->pair.waker = *waker;
 	return node;
-}
-
-static void add_wait(struct node *node, const struct trace_event *wait,
-		     const struct trace_event *other, u64 ns)
-{
-	struct wait_pair *pair = &node->pair;
-
-	pair->count++;
-	pair->total += ns;
-	if (other && wait->time > other->time)
-		pair->until_run += wait->time - other->time < ns ? wait->time - other->time : ns;
-	if (pair->longest && pair->most >= ns)
-		return;
-	pair->most = ns;
-	pair->longest = wait;
 }
 
 /* --- the waits of all threads, and their pairs --- */
@@ -169,7 +85,7 @@ static int add_waits(struct pairs *pairs, const struct event_filter *filter)
 		node = find_node(pairs, NULL, wait, other);
 		if (!node)
 			return -ENOMEM;
-		add_wait(node, wait, other, wait->value);
+		wait_pair_add(&node->pair, wait, other, wait->value);
 		pairs->shown.waits++;
 		pairs->shown.total += wait->value;
 		pairs->shown.unknown += !other;
@@ -209,7 +125,7 @@ static int follow_wait(struct chain *chain, struct node *above, const struct tra
 
 	if (!node)
 		return -ENOMEM;
-	add_wait(node, wait, other, end - begin);
+	wait_pair_add(&node->pair, wait, other, end - begin);
 	chain->threads[node->pair.depth] = wait->tid;
 	return other ? follow(chain, node, other, begin, end < other->time ? end : other->time) : 0;
 }
@@ -323,14 +239,11 @@ int wait_pairs_create(struct trace_reader *reader, const struct event_filter *fi
 
 	if (!pairs)
 		return -ENOMEM;
-	*pairs = (struct pairs){.reader = reader,
-				.names = names,
-				.paths = paths,
-				.ends = INTERN(struct end),
-				.nodes = INTERN(struct node)};
+	*pairs = (struct pairs){.reader = reader, .nodes = INTERN(struct node)};
 	err = wakeups_create(reader, &pairs->wakeups);
 	if (!err && !wakeups_has_wakers(pairs->wakeups))
 		err = -ENODATA;
+	err = err ?: wait_ends_create(reader, names, paths, pairs->wakeups, &pairs->ends);
 	err = err ?: add_waits(pairs, filter) ?: make_rows(pairs, chain, chained);
 	if (err)
 		wait_pairs_free(&shown);
@@ -345,7 +258,7 @@ void wait_pairs_free(struct wait_pairs **shown)
 
 	if (!pairs)
 		return;
-	intern_clear(&pairs->ends);
+	wait_ends_free(&pairs->ends);
 	intern_clear(&pairs->nodes);
 	wakeups_free(&pairs->wakeups);
 	free(pairs->waits);

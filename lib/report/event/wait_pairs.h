@@ -20,33 +20,9 @@
 #define LIB_REPORT_WAIT_PAIRS_H
 
 #include "report/event/event_filter.h"
-#include "report/event/event_paths.h"
-#include "wakeups.h"
+#include "wait_ends.h"
 
 #define WAIT_CHAIN_MAX 32U
-
-/* One end of a wait. */
-struct wait_end {
-	char comm[16];
-	const char *interrupt;		   /* "timer", "softirq"...; NULL: a thread */
-	const char *function;		   /* the kernel function that the interrupt called */
-	const struct profile_path *kernel; /* NULL: the end is not known */
-	const struct profile_path *user;
-	bool holds_lock; /* the thread has not woken the sleeper, and holds its lock */
-};
-
-/* A pair, or a step of a chain. */
-struct wait_pair {
-	struct wait_end sleeper, waker;
-	u64 count;
-	u64 total;			   /* ns, of which */
-	u64 until_run;			   /* the sleeper was woken already, but had no CPU */
-	u64 most;			   /* ns; the longest wait, */
-	const struct trace_event *longest; /* and its event */
-	u32 depth;	 /* 0: a pair; else a step of the chain of the pair above */
-	bool is_partial; /* the chain below has more waits than are followed */
-	bool is_cycle;	 /* the lock's holder waits for the thread of a pair above: a deadlock */
-};
 
 struct wait_pairs {
 	const struct wait_pair *const *rows; /* most time first, each before its chain */

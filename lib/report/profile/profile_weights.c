@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Off-CPU events are recorded for their time: the number of waits says little. Events weigh
- * their value by default where the value has a unit. */
+ * their value by default where the value has a unit; addresses have no sum. */
 #include "profile_weights.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 static bool has_values(const struct trace_source *source)
 {
-	return source->extras & TRACE_EXTRA_VALUE;
+	return source->extras & TRACE_EXTRA_VALUE &&
+	       strcmp(source->value_unit, TRACE_UNIT_ADDRESS) != 0;
 }
 
 static enum profile_weight weight_of(const struct trace_source *source, const char *by)

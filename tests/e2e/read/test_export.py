@@ -151,7 +151,7 @@ def test_chrome_shows_the_states_of_threads():
         names = "running", "runnable", "interruptible", "uninterruptible", "stopped"
         assert {name: states[row["tid"]][name] for name in names} == {name: row[name] for name in names}, (row, states)
     assert len(rows) == len(states) == 3, rows
-    assert '"time:running"' not in export("chrome", recording.path, "--time", "0,")
+    assert '"time:running"' not in export("chrome", recording.path, "--event", "time:runnable")
 
 
 def test_pprof():

@@ -7,8 +7,9 @@ import io
 import json
 import os
 import subprocess
+import sys
 
-from harness.cases import main, needs, program, stackmap
+from harness.cases import Skip, main, needs, program, stackmap
 from harness.recording import record
 from harness.waiting import wait_until
 
@@ -118,11 +119,63 @@ def test_a_table():
     assert "1 of %d pairs shown" % len(pairs) in text and text.count("sleeps in") == 1, text
 
 
+def locks_of(recording, *options):
+    report = json.loads(recording.read("report", "--locks", "--json", "--no-inline", *options))
+    for lock in report["locks"]:
+        assert (lock["count"], lock["total"]) == tuple(sum(pair[key] for pair in lock["pairs"]) for key in ("count", "total")), lock
+    for key in "count", "total":
+        assert report["waits"][key] == sum(lock[key] for lock in report["locks"]), report["waits"]
+    return report["locks"]
+
+
+def test_a_mutex_of_a_process():
+    """Its waiters' stacks, its address, and who has unlocked it."""
+    needs("typed tracepoints")
+    recording = record("--locks", "--", program("waits"), "lock", MS)
+    recording.check()
+    lock, = [lock for lock in locks_of(recording) if lock["pid"] and any("want_lock" in pair["sleeper"]["user"] for pair in lock["pairs"])]
+    pair, = lock["pairs"]
+    assert lock["type"] == "mutex" and lock["comm"] == "waits" and lock["pid"] and lock["count"] == 1, lock
+    assert pair["sleeper"]["comm"] == "waiter" and pair["waker"]["comm"] == "owner" and "hold_lock" in pair["waker"]["user"], pair
+    calls = [event for event in recording.events() if event.name == "syscalls:sys_enter_futex" and event.comm == "waiter"]
+    assert int(lock["address"], 16) in {event.value for event in calls}, (lock, calls)
+    rows = list(csv.DictReader(io.StringIO(recording.read("report", "--locks", "--csv", "--no-inline"))))
+    assert [(row["type"], int(row["total"])) for row in rows] == [(lock["type"], lock["total"]) for lock in locks_of(recording)], rows
+    assert "mutex %s of waits %d" % (lock["address"], lock["pid"]) in recording.read("report", "--locks", "--no-inline"), lock
+
+
+CREATE = """
+import os, sys
+for i in range(3000):
+    name = "d/%d.%d" % (os.getpid(), i)
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+    os.unlink(name)
+"""
+
+
+def test_a_lock_of_the_kernel():
+    """Processes that make files in one folder wait for the folder's lock."""
+    needs("typed tracepoints")
+    if stackmap("list", "lock:contention_begin", status=None).returncode:
+        raise Skip("no lock:contention_begin here")
+    os.mkdir("d")
+    with open("create.py", "w", encoding="ascii") as file:
+        file.write(CREATE)
+    recording = record("--locks", "--", "sh", "-c", "for i in 1 2 3 4; do %s create.py & done; wait" % sys.executable)
+    recording.check()
+    locks = [lock for lock in locks_of(recording) if lock["pid"] is None]
+    folder = [lock for lock in locks if lock["type"] == "rwsem (write)"]
+    assert folder and all(lock["address"].startswith("0xff") for lock in locks), [lock["type"] for lock in locks]
+    assert all("rwsem_down_write_slowpath" in pair["sleeper"]["kernel"] for lock in folder for pair in lock["pairs"]), folder[0]
+    begun = sum(event.name == "lock:contention_begin" for event in recording.events())
+    assert sum(lock["count"] for lock in locks) <= begun, begun
+
+
 def test_what_is_refused():
     needs("bpf", "raw tracepoints")
     other = record("-e", "sched:sched_process_exit", "--", "true")
     for options, status, why in ((["--wakers"], 1, "record --wakers"), (["--chain", "2"], 2, "it goes with --wakers"),
-                                 (["--wakers", "--chain", "99"], 2, "--chain"), (["--wakers", "--tree"], 2, "choose one view")):
+                                 (["--wakers", "--chain", "99"], 2, "--chain"), (["--wakers", "--tree"], 2, "choose one view"), (["--locks"], 1, "record --locks")):
         done = stackmap("report", *options, other.path, status=status)
         assert why in done.stderr and not done.stdout, (options, done.stderr)
 

@@ -20,6 +20,7 @@ static const char numbers[] = "name: issue\nID: 2104\nformat:\n" COMMON
 			      "\tfield:short left;\toffset:24;\tsize:2;\tsigned:1;\n"
 			      "\tfield:bool is_last;\toffset:26;\tsize:1;\tsigned:0;\n"
 			      "\tfield:void * place;\toffset:32;\tsize:8;\tsigned:0;\n"
+			      "\tfield:struct id *who;\toffset:72;\tsize:8;\tsigned:0;\n"
 			      "\tfield:char rwbs[8];\toffset:40;\tsize:8;\tsigned:0;\n"
 			      "\tfield:__data_loc char[] cmd;\toffset:48;\tsize:4;\tsigned:0;\n"
 			      "\tfield:__rel_loc u8 key;\toffset:52;\tsize:4;\tsigned:0;\n"
@@ -38,6 +39,7 @@ static const char arguments[] = "name: sys_enter_all\nID: 8\nformat:\n" COMMON
 				"\tfield:loff_t pos;\toffset:56;\tsize:8;\tsigned:0;\n"
 				"\tfield:gid_t group;\toffset:64;\tsize:8;\tsigned:0;\n"
 				"\tfield:const __u32 size;\toffset:72;\tsize:8;\tsigned:0;\n"
+				"\tfield:u32 * uaddr;\toffset:88;\tsize:8;\tsigned:0;\n"
 				"\tfield:cap_user_header_t h;\toffset:80;\tsize:8;\tsigned:0;\n";
 
 static char path[64];
@@ -128,10 +130,25 @@ TEST(an_argument_is_as_wide_as_its_type)
 	assert_int_equal(find("syscalls:sys_enter_all", "h", &field), -ENOENT);
 }
 
+/* A value is below 2^63, so the highest byte of an address of the kernel is left out. */
+TEST(a_pointer_is_an_address)
+{
+	struct tracepoint_field field = {0};
+
+	assert_int_equal(find("block:issue", "place", &field), 0);
+	assert_true(field.is_address && !field.is_signed && field.bytes == 7 && field.offset == 32);
+	assert_int_equal(find("block:issue", "who", &field), 0);
+	assert_true(field.is_address && field.offset == 72);
+	assert_int_equal(find("syscalls:sys_enter_all", "uaddr", &field), 0);
+	assert_true(field.is_address && field.bytes == 8 && field.offset == 88);
+	assert_int_equal(find("block:issue", "sector", &field), 0);
+	assert_false(field.is_address);
+}
+
 TEST(all_else_is_none)
 {
-	static const char *const others[] = {"place", "rwbs[8]", "rwbs", "cmd",	 "key",
-					     "id",    "uuid",	 "sect", "none", "common_pid"};
+	static const char *const others[] = {"rwbs[8]", "rwbs", "cmd",	"key",	     "id",
+					     "uuid",	"sect", "none", "common_pid"};
 	struct tracepoint_field field = {.tracepoint = 99};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -139,7 +156,7 @@ TEST(all_else_is_none)
 
 		snprintf(expected, sizeof(expected),
 			 "-e it: block:issue has no number %s; its fields are dev, sector, left, "
-			 "is_last",
+			 "is_last, place, who",
 			 others[i]);
 		assert_int_equal(find("block:issue", others[i], &field), -ENOENT);
 		assert_string_equal(error.message, expected);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One pass over all events in the order of time. Of each thread it knows the locks of the kernel
+ * that the thread waits for (a thread that waits for a mutex may wait for the mutex's spinlock, so
+ * there may be a few), the last futex, and the last sleep.
+ */
+#include "report/event/lock_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "order.h"
+
+#define OPEN_MAX 4U			     /* locks that one thread waits for at once */
+#define KERNEL_ADDRESS 0xff00000000000000ULL /* what a value leaves out of an address */
+#define NO_KIND UINT32_MAX
+
+/* Events stay for wait_pair.longest. */
+struct kept_event {
+	struct intern_key key; /* a running number */
+	struct trace_event event;
+};
+
+struct thread {
+	struct intern_key key; /* id */
+	const struct trace_event *open[OPEN_MAX];
+	u32 open_count;
+	u64 futex;			 /* address; 0: none yet */
+	const struct trace_event *sleep; /* the last one */
+};
+
+struct lock {
+	struct intern_key key; /* address, process, type */
+	struct lock_row row;
+};
+
+struct pair {
+	struct intern_key key; /* addresses of the lock and of both ends */
+	struct wait_pair is;
+};
+
+struct table {
+	struct lock_table shown; /* first: what lock_table_create() returns */
+	struct trace_reader *reader;
+	const struct event_filter *filter;
+	struct frame_names *names;
+	struct wakeups *wakeups;
+	struct wait_ends *ends;
+	u32 begin, end, futex; /* kinds of events; NO_KIND: not in the recording */
+	struct intern events, threads, locks, pairs;
+	const struct wait_pair **sorted;
+};
+
+/* Functions that wait for a lock, and the type of the lock; the first that a stack has, from the
+ * innermost frame on, counts. */
+static const struct {
+	const char *part, *type;
+} types[] = {
+	{"queued_read_lock", "rwlock (read)"},
+	{"queued_write_lock", "rwlock (write)"},
+	{"spin_lock_slowpath", "spinlock"},
+	{"rwsem_down_read", "rwsem (read)"},
+	{"rwsem_down_write", "rwsem (write)"},
+	{"percpu_rwsem", "percpu-rwsem"},
+	{"percpu_down", "percpu-rwsem"},
+	{"rt_mutex", "rtmutex"},
+	{"rtlock", "rtmutex"},
+	{"pthread_rwlock", "rwlock"},
+	{"pthread_cond", "condition"},
+	{"sem_wait", "semaphore"},
+	{"sem_clockwait", "semaphore"},
+	{"new_sem_", "semaphore"},
+	{"pthread_barrier", "barrier"},
+	{"pthread_clockjoin", "end of a thread"},
+	{"pthread_timedjoin", "end of a thread"},
+	{"mutex", "mutex"},
+	{"lll_lock", "mutex"},
+};
+
+static const char *type_of(const struct frame_names *names, const struct profile_path *path)
+{
+	for (u32 i = 0; i < path->depth; i++) {
+		const char *name = frame_names_label(names, path->labels[i]);
+
+		for (size_t j = 0; j < sizeof(types) / sizeof(*types); j++)
+			if (strstr(name, types[j].part))
+				return types[j].type;
+	}
+	return NULL;
+}
+
+static bool is_futex_wait(const struct frame_names *names, const struct profile_path *path)
+{
+	for (u32 i = 0; i < path->depth; i++)
+		if (strstr(frame_names_label(names, path->labels[i]), "futex"))
+			return true;
+	return false;
+}
+
+static struct thread *find_thread(struct table *table, u32 tid)
+{
+	const struct intern_key key = {{tid}};
+
+	return intern_entry(&table->threads, &key);
+}
+
+static const struct trace_event *keep(struct table *table, const struct trace_event *event)
+{
+	const struct intern_key key = {{table->events.count + 1}};
+	struct kept_event *kept = intern_entry(&table->events, &key);
+
+	if (!kept)
+		return NULL;
+	kept->event = *event;
+	return &kept->event;
+}
+
+static struct lock *find_lock(struct table *table, u64 address, const struct trace_task *task,
+			      const char *type)
+{
+	const struct intern_key key = {{address, task ? task->tgid : 0, intern_address(type)}};
+	struct lock *lock = intern_entry(&table->locks, &key);
+
+	const struct trace_task *first =
+		task ? trace_reader_task(table->reader, task->tgid, task->time) ?: task : NULL;
+
+	if (lock && !lock->row.count)
+		lock->row = (struct lock_row){.address = address,
+					      .tgid = task ? task->tgid : 0,
+					      .comm = first ? first->comm : "",
+					      .type = type};
+	return lock;
+}
+
+/* Adds a wait of the lock that ends in the other end's event; `wait` has the stacks. */
+static int add_wait(struct table *table, struct lock *lock, const struct trace_event *wait,
+		    const struct trace_event *other, u64 ns)
+{
+	const struct wait_end *sleeper = wait_ends_find(table->ends, wait);
+	const struct wait_end *waker = wait_ends_find(table->ends, other);
+	const struct intern_key key = {
+		{intern_address(lock), intern_address(sleeper), intern_address(waker)}};
+	struct pair *pair = lock && sleeper && waker ? intern_entry(&table->pairs, &key) : NULL;
+
+	if (!pair)
+		return -ENOMEM;
+	if (!pair->is.count)
+		pair->is = (struct wait_pair){.sleeper = *sleeper, .waker = *waker};
+	lock->row.pair_count += !pair->is.count;
+	wait_pair_add(&pair->is, wait, wait->kind == table->begin ? NULL : other, ns);
+	lock->row.count++;
+	lock->row.total += ns;
+	lock->row.most = ns > lock->row.most ? ns : lock->row.most;
+	table->shown.waits++;
+	table->shown.total += ns;
+	return 0;
+}
+
+static int begin_contention(struct table *table, struct thread *thread,
+			    const struct trace_event *event)
+{
+	for (u32 i = 0; i < thread->open_count; i++)
+		if (thread->open[i]->value == event->value)
+			return 0;	    /* spins first, and then sleeps */
+	if (thread->open_count == OPEN_MAX) /* the end of the first was lost */
+		memmove(thread->open, thread->open + 1,
+			--thread->open_count * sizeof(*thread->open));
+	thread->open[thread->open_count] = keep(table, event);
+	return thread->open[thread->open_count++] ? 0 : -ENOMEM;
+}
+
+static int end_contention(struct table *table, struct thread *thread,
+			  const struct trace_event *event)
+{
+	const struct trace_event *begin = NULL, *other = NULL;
+	const struct wait_end *sleeper;
+	const char *type;
+	u32 i;
+
+	for (i = 0; i < thread->open_count && !begin; i++)
+		if (thread->open[i]->value == event->value)
+			begin = thread->open[i];
+	if (!begin)
+		return 0;
+	thread->open_count = i - 1; /* the ends of those inside were lost */
+	if (thread->sleep && wait_begin(thread->sleep) >= begin->time)
+		other = wakeups_other(table->wakeups, thread->sleep);
+	sleeper = wait_ends_find(table->ends, begin);
+	if (!sleeper)
+		return -ENOMEM;
+	type = type_of(table->names, sleeper->kernel) ?: "lock";
+	return add_wait(table, find_lock(table, begin->value | KERNEL_ADDRESS, NULL, type), begin,
+			other, event->time - begin->time);
+}
+
+static int end_sleep(struct table *table, struct thread *thread, const struct trace_event *event)
+{
+	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
+	const struct wait_end *sleeper;
+
+	thread->sleep = keep(table, event);
+	sleeper = thread->sleep ? wait_ends_find(table->ends, event) : NULL;
+	if (!sleeper)
+		return -ENOMEM;
+	if (!task || !is_futex_wait(table->names, sleeper->kernel))
+		return 0;
+	return add_wait(table,
+			find_lock(table, thread->futex, task,
+				  type_of(table->names, sleeper->user) ?: "futex"),
+			thread->sleep, wakeups_other(table->wakeups, event), event->value);
+}
+
+static int each_event(void *arg, const struct trace_event *event)
+{
+	struct table *table = arg;
+	bool is_sleep = wakeups_is_wait(table->wakeups, event);
+	struct thread *thread;
+
+	if ((event->kind != table->begin && event->kind != table->end &&
+	     event->kind != table->futex && !is_sleep) ||
+	    !event_filter_passes(table->filter, table->reader, event))
+		return 0;
+	thread = find_thread(table, event->tid);
+	if (!thread)
+		return -ENOMEM;
+	if (is_sleep)
+		return end_sleep(table, thread, event);
+	if (event->kind == table->begin)
+		return begin_contention(table, thread, event);
+	if (event->kind == table->end)
+		return end_contention(table, thread, event);
+	thread->futex = event->value;
+	return 0;
+}
+
+/* --- rows --- */
+
+static int by_total(u64 left, u64 right, u64 left_count, u64 right_count)
+{
+	return order(right, left) ?: order(right_count, left_count);
+}
+
+static int by_lock_and_total(const void *left, const void *right)
+{
+	const struct pair *a = *(const struct pair *const *)left;
+	const struct pair *b = *(const struct pair *const *)right;
+	const struct lock *first = (const struct lock *)(uintptr_t)a->key.word[0];
+	const struct lock *second = (const struct lock *)(uintptr_t)b->key.word[0];
+
+	return by_total(first->row.total, second->row.total, first->row.count, second->row.count)
+		       ?: order(first->row.address, second->row.address)
+		       ?: order(a->key.word[0], b->key.word[0])
+		       ?: by_total(a->is.total, b->is.total, a->is.count, b->is.count);
+}
+
+/* Pairs sorted by lock: each lock's pairs lie side by side, in the order of the rows. */
+static int make_rows(struct table *table)
+{
+	u32 count = table->pairs.count;
+
+	table->sorted = calloc(count + 1UL, sizeof(*table->sorted));
+	table->shown.rows = calloc(table->locks.count + 1UL, sizeof(*table->shown.rows));
+	if (!table->sorted || !table->shown.rows)
+		return -ENOMEM;
+	if (count)
+		qsort(table->pairs.entries, count, sizeof(*table->pairs.entries),
+		      by_lock_and_total);
+	for (u32 i = 0; i < count; i++) {
+		struct pair *pair = table->pairs.entries[i];
+		struct lock *lock = (struct lock *)(uintptr_t)pair->key.word[0];
+
+		table->sorted[i] = &pair->is;
+		if (lock->row.pairs)
+			continue;
+		lock->row.pairs = &table->sorted[i];
+		table->shown.rows[table->shown.count++] = &lock->row;
+	}
+	return 0;
+}
+
+static u32 kind_named(const struct trace_reader *reader, const char *name)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+
+	for (u32 i = 0; i < count; i++)
+		if (!strcmp(sources[i].name, name))
+			return i;
+	return NO_KIND;
+}
+
+static int fill(struct table *table)
+{
+	int err;
+
+	table->begin = kind_named(table->reader, "lock:contention_begin");
+	table->end = kind_named(table->reader, "lock:contention_end");
+	table->futex = kind_named(table->reader, "syscalls:sys_enter_futex");
+	if (table->begin == NO_KIND && table->futex == NO_KIND)
+		return -ENODATA;
+	err = trace_reader_events(table->reader, each_event, table, NULL);
+	return err == -ENOMEM ? err : make_rows(table);
+}
+
+int lock_table_create(struct trace_reader *reader, const struct event_filter *filter,
+		      struct frame_names *names, struct event_paths *paths, struct lock_table **out)
+{
+	struct table *table = calloc(1, sizeof(*table));
+	struct lock_table *shown = (struct lock_table *)table;
+	int err;
+
+	if (!table)
+		return -ENOMEM;
+	*table = (struct table){.reader = reader,
+				.filter = filter,
+				.names = names,
+				.events = INTERN(struct kept_event),
+				.threads = INTERN(struct thread),
+				.locks = INTERN(struct lock),
+				.pairs = INTERN(struct pair)};
+	err = wakeups_create(reader, &table->wakeups)
+		      ?: wait_ends_create(reader, names, paths, table->wakeups, &table->ends)
+		      ?: fill(table);
+	if (err)
+		lock_table_free(&shown);
+	else
+		*out = shown;
+	return err;
+}
+
+void lock_table_free(struct lock_table **shown)
+{
+	struct table *table = (struct table *)*shown;
+
+	if (!table)
+		return;
+	intern_clear(&table->events);
+	intern_clear(&table->threads);
+	intern_clear(&table->locks);
+	intern_clear(&table->pairs);
+	wait_ends_free(&table->ends);
+	wakeups_free(&table->wakeups);
+	free(table->sorted);
+	free(table->shown.rows);
+	free(table);
+	*shown = NULL;
+}

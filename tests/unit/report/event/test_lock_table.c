@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Waits for locks of the kernel and of processes. */
+#include "report/event/lock_table.h"
+
+#include <string.h>
+
+#include "ring.h"
+#include "trace/write/memory_recording.h"
+#include "unit_test.h"
+
+enum kind { WAIT, WAKER, BEGIN, END, CALL };
+enum { FUTEX, SPIN, SLEEP, STACKS };
+
+static struct trace_reader *reader;
+static struct frame_names *names;
+static struct event_paths *paths;
+static struct lock_table *table;
+
+#define FUNCTION(index) (0xffffffff81000000ULL + 0x100 * (index))
+
+/* Kernel functions, innermost first. */
+static const char *const functions[STACKS][3] = {
+	[FUTEX] = {"futex_wait", "do_futex", "entry"},
+	[SPIN] = {"native_queued_spin_lock_slowpath", "_raw_spin_lock", "entry"},
+	[SLEEP] = {"__mutex_lock", "pipe_write", "entry"},
+};
+
+static int write_stacks(struct trace_writer *writer)
+{
+	u32 index;
+	int err = 0;
+
+	for (u32 i = 0; i < STACKS && !err; i++) {
+		u64 frames[3];
+		const struct trace_stack stack = {
+			.id = i + 1, .generation = 1, .depth = 3, .frames = frames};
+
+		for (u32 j = 0; j < 3 && !err; j++) {
+			const struct trace_symbol symbol = {.start = FUNCTION(3 * i + j),
+							    .size = 0x100,
+							    .name = functions[i][j]};
+
+			frames[j] = symbol.start + 8;
+			err = trace_writer_symbol(writer, &symbol);
+		}
+		err = err ?: trace_writer_stack(writer, &stack, &index);
+	}
+	return err;
+}
+
+/* `number`: the begin of a wait, or an address. */
+struct line {
+	u32 kind, tid;
+	u64 number, time;
+	u32 stack;
+};
+
+static void record(const struct line *lines, u32 count)
+{
+	static const char *const sources[] = {"offcpu-time", "offcpu-waker",
+					      "lock:contention_begin", "lock:contention_end",
+					      "syscalls:sys_enter_futex"};
+	static const struct frame_naming plain;
+	static const struct event_filter all;
+	const struct trace_info info = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	struct memory_recording recording;
+
+	assert_int_equal(memory_recording_begin(&recording, "locks", &info, NULL), 0);
+	for (u32 i = 0; i < 5; i++) {
+		const struct trace_source source = {.name = sources[i],
+						    .extras = TRACE_EXTRA_VALUE,
+						    .value_unit = i < BEGIN ? "ns" : "address"};
+
+		assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	}
+	assert_int_equal(write_stacks(recording.writer), 0);
+	for (u32 tid = 1; tid <= 3; tid++) {
+		struct trace_task task = {.tid = tid, .tgid = tid == 3 ? 3 : 1};
+
+		task.comm[0] = (char)('a' + tid - 1);
+		assert_int_equal(trace_writer_task(recording.writer, &task), 0);
+	}
+	for (u32 i = 0; i < count; i++) {
+		const struct line *line = &lines[i];
+		const struct trace_event event = {
+			.kind = (u16)line->kind,
+			.tid = line->tid,
+			.time = line->time,
+			.value = line->kind < BEGIN ? line->time - line->number : line->number,
+			.kernel = line->stack,
+			.user = TRACE_NO_STACK,
+			.user_reason = REASON_NO_FRAMES};
+
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &reader, NULL), 0);
+	assert_int_equal(frame_names_create(reader, &plain, &names), 0);
+	assert_int_equal(event_paths_create(reader, names, &paths), 0);
+	assert_int_equal(lock_table_create(reader, &all, names, paths, &table), 0);
+}
+
+#define RECORD(lines) record(lines, sizeof(lines) / sizeof(*(lines)))
+
+static int clear(void **state)
+{
+	(void)state;
+	lock_table_free(&table);
+	event_paths_free(&paths);
+	frame_names_free(&names);
+	trace_reader_close(&reader);
+	return 0;
+}
+
+static void check_row(u32 row, const char *type, u64 address, u32 tgid, u64 count, u64 total)
+{
+	const struct lock_row *lock = table->rows[row];
+
+	assert_true(row < table->count);
+	assert_string_equal(lock->type, type);
+	assert_int_equal(lock->address, address);
+	assert_int_equal(lock->tgid, tgid);
+	assert_int_equal(lock->count, count);
+	assert_int_equal(lock->total, total);
+}
+
+/* A mutex is spun for, and then slept for; meanwhile a spinlock inside of it is spun for. */
+TEST(locks_of_the_kernel, NULL, clear)
+{
+	static const struct line lines[] = {
+		{BEGIN, 1, 0xff8881000100, 100, SLEEP},
+		{BEGIN, 1, 0xff8881000200, 110, SPIN},
+		{END, 1, 0xff8881000200, 115, SPIN},
+		{BEGIN, 1, 0xff8881000100, 120, SLEEP},
+		{BEGIN, 2, 0xff8881000200, 125, SPIN},
+		{WAKER, 2, 130, 190, SLEEP},
+		{WAIT, 1, 130, 195, SLEEP},
+		{END, 1, 0xff8881000100, 200, SLEEP},
+		{END, 2, 0xff8881000200, 205, SPIN},
+		{END, 3, 0xff8881000200, 300, SPIN},
+	};
+
+	RECORD(lines);
+	assert_int_equal(table->count, 2);
+	check_row(0, "mutex", 0xff00ff8881000100, 0, 1, 100);
+	assert_string_equal(table->rows[0]->pairs[0]->sleeper.comm, "a");
+	assert_string_equal(table->rows[0]->pairs[0]->waker.comm, "b");
+	check_row(1, "spinlock", 0xff00ff8881000200, 0, 2, 85);
+	assert_int_equal(table->rows[1]->pair_count, 2);
+	assert_int_equal(table->rows[1]->most, 80);
+	assert_null(table->rows[1]->pairs[0]->waker.kernel);
+	assert_int_equal(table->waits, 3);
+	assert_int_equal(table->total, 185);
+}
+
+/* One address in two processes is two locks; the sleep of another call is no wait for a lock. */
+TEST(locks_of_processes, NULL, clear)
+{
+	static const struct line lines[] = {
+		{CALL, 1, 0x7000, 99, FUTEX},  {CALL, 3, 0x7000, 104, FUTEX},
+		{WAKER, 2, 100, 150, FUTEX},   {WAIT, 1, 100, 160, FUTEX},
+		{WAIT, 3, 105, 170, FUTEX},    {WAIT, 1, 200, 290, SLEEP},
+		{CALL, 1, 0x7000, 299, FUTEX}, {WAIT, 1, 300, 310, FUTEX},
+		{WAIT, 2, 50, 311, FUTEX},
+	};
+
+	RECORD(lines);
+	assert_int_equal(table->count, 3);
+	check_row(0, "futex", 0, 1, 1, 261);
+	check_row(1, "futex", 0x7000, 1, 2, 70);
+	assert_string_equal(table->rows[1]->comm, "a");
+	assert_int_equal(table->rows[1]->pair_count, 2);
+	assert_string_equal(table->rows[1]->pairs[0]->waker.comm, "b");
+	assert_null(table->rows[1]->pairs[1]->waker.kernel);
+	check_row(2, "futex", 0x7000, 3, 1, 65);
+}
