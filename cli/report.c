@@ -35,6 +35,7 @@ struct report_values {
 	struct names_values names;
 	const char *sort, *fields, *callers, *callees, *by, *min_percent;
 	struct leaf_filter leaves;
+	struct string_list idle;
 	u64 top, chain;
 	bool tree, children, missing, time, wakers, locks;
 	bool json, csv, no_pager;
@@ -44,6 +45,7 @@ struct report_values {
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
+	struct string_list idle;
 	bool is_table, is_tree, is_missing, is_time, is_wakers, is_locks;
 	u32 chain;
 	enum time_key time_key;
@@ -284,18 +286,27 @@ static int report_profile(struct report *report, struct report_request *request,
 	return err;
 }
 
+/* Idle waits are told apart in the table alone: every report has the account. */
 static int make_times(struct report *report, const struct report_request *request,
 		      struct stackmap_error *error)
 {
-	int err = time_table_create(report->reader, &request->choice.filter, request->time_key,
-				    &report->times);
+	struct wait_ends *ends = NULL;
+	int err = 0;
 
+	if (request->is_time)
+		err = wait_ends_create(report->reader, report->profile->names,
+				       report->profile->paths, NULL, &request->idle, &ends);
+	err = err
+		      ?: time_table_create(report->reader, &request->choice.filter,
+					   request->time_key, ends, &report->times);
+	wait_ends_free(&ends);
 	if (err)
 		return error_set(error, -err, "report: %s", strerror(-err));
 	if (!request->is_time || trace_reader_info(report->reader)->has_times)
 		return 0;
-	return error_set(error, ENODATA,
-			 "--time: this recording has no account of time; record --time makes one");
+	return error_set(
+		error, ENODATA,
+		"--thread-time: this recording has no account of time; record --time makes one");
 }
 
 static int make_wakers(struct report *report, const struct report_request *request,
@@ -304,7 +315,7 @@ static int make_wakers(struct report *report, const struct report_request *reque
 	int err = 0;
 
 	if (request->is_wakers)
-		err = wait_pairs_create(report->reader, &request->choice.filter,
+		err = wait_pairs_create(report->reader, &request->choice.filter, &request->idle,
 					report->profile->names, report->profile->paths,
 					request->chain, request->limit, &report->wakers);
 	if (err == -ENODATA)
@@ -406,6 +417,10 @@ static int check_combination(const struct report_values *values)
 
 	if (check_one_of("view", views, viewed, 8) || check_one_of("format", formats, formatted, 2))
 		return -EINVAL;
+	if (values->idle.count && !values->wakers && !values->time) {
+		message("--idle: it goes with --wakers and --thread-time");
+		return -EINVAL;
+	}
 	if (values->chain && !values->wakers) {
 		message("--chain: it goes with --wakers");
 		return -EINVAL;
@@ -466,7 +481,8 @@ static int choose_keys(struct report_request *request)
 static int make_request(const struct report_values *values, char **operands,
 			struct report_request *request)
 {
-	*request = (struct report_request){.by = values->by, .leaves = values->leaves};
+	*request = (struct report_request){
+		.by = values->by, .leaves = values->leaves, .idle = values->idle};
 	if (check_combination(values))
 		return -EINVAL;
 	set_tree(values, request);
@@ -528,6 +544,8 @@ static const struct option_row rows[] = {
 	{.name = "chain", .type = OPTION_U64, .argument = "N", ROW(chain, .group = "View"),
 	 .max = WAIT_CHAIN_MAX,
 	 .help = "--wakers: for what the waker itself had waited, up to N steps"},
+	{.name = "idle", .type = OPTION_STRINGS, .argument = "FUNCTION", ROW(idle, .group = "View"),
+	 .help = "a thread that waits in this function (a glob) is idle, not blocked; may be repeated"},
 	{.name = "locks", .type = OPTION_FLAG, ROW(locks, .group = "View"),
 	 .help = "the locks that threads waited for, and both ends of the waits"},
 	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),

@@ -78,7 +78,9 @@ static void print_numbers(const struct time_table *table, const struct time_row 
 	printf("%9s", ns_text(row->life));
 	print_share(row->spent[TIME_RUNNING], row->life);
 	print_share(row->spent[TIME_RUNNABLE], row->life);
-	print_share(time_row_blocked(row), row->life);
+	print_share(time_row_blocked(row) - row->idle, row->life);
+	if (table->all.idle)
+		print_share(row->idle, row->life);
 	if (table->all.spent[TIME_UNINTERRUPTIBLE])
 		printf("  %15s", ns_text(row->spent[TIME_UNINTERRUPTIBLE]));
 	if (table->all.spent[TIME_STOPPED])
@@ -101,6 +103,8 @@ static void print_name(const struct time_row *row, enum time_key key)
 static void print_heading(const struct time_table *table, enum time_key key)
 {
 	printf("#    life          running         runnable          blocked");
+	if (table->all.idle)
+		printf("             idle");
 	if (table->all.spent[TIME_UNINTERRUPTIBLE])
 		printf("  uninterruptible");
 	if (table->all.spent[TIME_STOPPED])
@@ -148,7 +152,7 @@ int report_time_csv(const struct report *report, const struct time_table *table,
 							   : keys[key].word);
 	for (u32 state = 0; state < TIME_STATES; state++)
 		printf(",%s", state_names[state]);
-	printf(",stolen\n");
+	printf(",stolen,idle\n");
 	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
 		const struct time_row *row = &table->rows[i];
 
@@ -164,15 +168,16 @@ int report_time_csv(const struct report *report, const struct time_table *table,
 		printf(",%" PRIu64 ",%" PRIu64, row->threads, row->life);
 		for (u32 state = 0; state < TIME_STATES; state++)
 			printf(",%" PRIu64, row->spent[state]);
-		printf(",%" PRIu64 "\n", row->stolen);
+		printf(",%" PRIu64 ",%" PRIu64 "\n", row->stolen, row->idle);
 	}
 	return 0;
 }
 
 static json_t *sums_object(const struct time_row *row)
 {
-	json_t *object = json_pack("{s:I, s:I, s:I}", "threads", (json_int_t)row->threads, "life",
-				   (json_int_t)row->life, "stolen", (json_int_t)row->stolen);
+	json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "threads", (json_int_t)row->threads,
+				   "life", (json_int_t)row->life, "stolen", (json_int_t)row->stolen,
+				   "idle", (json_int_t)row->idle);
 	int failed = !object;
 
 	for (u32 state = 0; state < TIME_STATES && !failed; state++)

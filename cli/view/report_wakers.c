@@ -39,6 +39,7 @@ static void put_end(const struct wait_end *end, FILE *to)
 
 static void print_ends(const struct wait_pair *pair)
 {
+	fputs(pair->sleeper.is_idle ? "idle " : "", stdout);
 	put_end(&pair->sleeper, stdout);
 	fputs(pair->waker.holds_lock ? " <- held by " : " <- ", stdout);
 	put_end(&pair->waker, stdout);
@@ -125,13 +126,17 @@ static u64 each_row(const struct report *report,
 		    void *arg, int *err)
 {
 	const struct wait_pairs *pairs = report->wakers;
+	bool is_shown = false;
 	u64 shown = 0;
 
 	for (u32 i = 0; i < pairs->count && !*err; i++) {
-		if (!pairs->rows[i]->depth &&
-		    (shown++ == report->limit ||
-		     share_of(pairs->rows[i]->total, pairs->total) < report->least))
-			return shown - 1;
+		if (!pairs->rows[i]->depth) {
+			is_shown = share_of(pairs->rows[i]->total, pairs->total) >= report->least;
+			if (is_shown && shown++ == report->limit)
+				return shown - 1;
+		}
+		if (!is_shown)
+			continue;
 		*err = each(report, &pairs->rows[i], i + 1 == pairs->count, arg);
 	}
 	return shown;
@@ -159,6 +164,9 @@ int report_wakers_plain(const struct report *report)
 		printf("; of %llu the waker is not recorded, together %s",
 		       (unsigned long long)pairs->unknown, ns_text(pairs->unknown_total));
 	putchar('\n');
+	if (pairs->idle)
+		printf("# %-9s %llu of these, together %s, are last\n",
+		       "idle:", (unsigned long long)pairs->idle, ns_text(pairs->idle_total));
 	shown = each_row(report, plain_row, NULL, &err);
 	if (shown == report->limit && shown < all)
 		printf("\n# %llu of %llu pairs shown, --top 0 shows all\n",
@@ -217,6 +225,7 @@ static json_t *end_object(const struct report *report, const struct wait_end *en
 		failed |= json_object_set_new(object, "interrupt", json_text(end->interrupt));
 	if (end->function)
 		failed |= json_object_set_new(object, "function", json_text(end->function));
+	failed |= json_object_set_new(object, "idle", json_boolean(end->is_idle));
 	failed |= json_set_path(object, "kernel", report->profile, end->kernel);
 	failed |= json_set_path(object, "user", report->profile, end->user);
 	if (!failed)
@@ -272,9 +281,11 @@ int report_wakers_json(const struct report *report)
 	int err = 0;
 
 	each_row(report, json_row, lists, &err);
-	all = json_pack("{s:I, s:I, s:I, s:I}", "count", (json_int_t)pairs->waits, "total",
-			(json_int_t)pairs->total, "unknown", (json_int_t)pairs->unknown,
-			"unknown_total", (json_int_t)pairs->unknown_total);
+	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t)pairs->waits,
+			"total", (json_int_t)pairs->total, "idle", (json_int_t)pairs->idle,
+			"idle_total", (json_int_t)pairs->idle_total, "unknown",
+			(json_int_t)pairs->unknown, "unknown_total",
+			(json_int_t)pairs->unknown_total);
 	if (!err && all)
 		return report_put_json(report,
 				       json_pack("{s:o, s:o}", "waits", all, "pairs", lists[0]));

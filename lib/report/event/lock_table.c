@@ -309,6 +309,7 @@ int lock_table_create(struct trace_reader *reader, const struct event_filter *fi
 {
 	struct table *table = calloc(1, sizeof(*table));
 	struct lock_table *shown = (struct lock_table *)table;
+	static const struct string_list none;
 	int err;
 
 	if (!table)
@@ -321,7 +322,7 @@ int lock_table_create(struct trace_reader *reader, const struct event_filter *fi
 				.locks = INTERN(struct lock),
 				.pairs = INTERN(struct pair)};
 	err = wakeups_create(reader, &table->wakeups)
-		      ?: wait_ends_create(reader, names, paths, table->wakeups, &table->ends)
+		      ?: wait_ends_create(reader, names, paths, table->wakeups, &none, &table->ends)
 		      ?: fill(table);
 	if (err)
 		lock_table_free(&shown);

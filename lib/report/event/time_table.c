@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
 #include "order.h"
 #include "trace/read/cgroup_name.h"
 
@@ -43,6 +44,7 @@ static int row_of(const struct thread_account *account, const struct trace_reade
 		.tid = account->tid,
 		.tgid = account->tgid,
 		.threads = 1,
+		.begin = account->begin,
 		.life = account->end - account->begin,
 		.stolen = stolen > 0 ? (u64)stolen : 0,
 	};
@@ -101,6 +103,7 @@ static void add(struct time_row *sum, const struct time_row *row)
 {
 	sum->threads += row->threads;
 	sum->life += row->life;
+	sum->idle += row->idle;
 	sum->stolen += row->stolen;
 	for (u32 state = 0; state < TIME_STATES; state++)
 		sum->spent[state] += row->spent[state];
@@ -136,8 +139,55 @@ static void sum_up(struct time_table *table)
 	table->difference = (s64)(table->all.life - spent);
 }
 
-int time_table_create(const struct trace_reader *reader, const struct event_filter *filter,
-		      enum time_key key, struct time_table **out)
+/* --- idle waits, by their events --- */
+
+struct idle_count {
+	struct wait_ends *ends;
+	struct time_row *rows; /* of accounts, sorted by thread and begin */
+	u32 count, kind;
+};
+
+static int add_idle(void *arg, const struct trace_event *event)
+{
+	struct idle_count *idle = arg;
+	const struct wait_end *end;
+	size_t at;
+
+	if (event->kind != idle->kind)
+		return 0;
+	end = wait_ends_find(idle->ends, event);
+	if (!end)
+		return -ENOMEM;
+	at = bisect(idle->count, i,
+		    idle->rows[i].tid < event->tid || (idle->rows[i].tid == event->tid &&
+						       idle->rows[i].begin <= wait_begin(event)));
+	if (end->is_idle && at && idle->rows[at - 1].tid == event->tid)
+		idle->rows[at - 1].idle += event->value;
+	return 0;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+	const struct time_row *a = left, *b = right;
+
+	return order(a->tid, b->tid) ?: order(a->begin, b->begin);
+}
+
+static int count_idle(struct time_table *table, struct trace_reader *reader, struct wait_ends *ends)
+{
+	struct idle_count idle = {.ends = ends, .rows = table->rows, .count = table->count};
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+
+	while (idle.kind < count && strcmp(sources[idle.kind].name, "time:interruptible"))
+		idle.kind++;
+	if (table->count)
+		qsort(table->rows, table->count, sizeof(*table->rows), by_begin);
+	return trace_reader_events(reader, add_idle, &idle, NULL) == -ENOMEM ? -ENOMEM : 0;
+}
+
+int time_table_create(struct trace_reader *reader, const struct event_filter *filter,
+		      enum time_key key, struct wait_ends *ends, struct time_table **out)
 {
 	const struct thread_account *accounts;
 	u32 count = trace_reader_times(reader, &accounts);
@@ -152,6 +202,8 @@ int time_table_create(const struct trace_reader *reader, const struct event_filt
 	for (u32 i = 0; i < count && !err; i++)
 		if (event_filter_passes_thread(filter, reader, accounts[i].tid, accounts[i].end))
 			err = row_of(&accounts[i], reader, key, &table->rows[table->count++]);
+	if (!err && ends && count)
+		err = count_idle(table, reader, ends);
 	if (err) {
 		time_table_free(&table);
 		return err;

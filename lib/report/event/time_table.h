@@ -11,6 +11,7 @@
 
 #include "event_filter.h"
 #include "thread_time.h"
+#include "wait_ends.h"
 
 enum time_key { TIME_BY_THREAD, TIME_BY_PROCESS, TIME_BY_COMM, TIME_BY_CGROUP };
 
@@ -19,8 +20,11 @@ struct time_row {
 	const char *comm;   /* at the end; of a process its first thread's, if that is known */
 	const char *cgroup; /* at the end */
 	u64 threads;	    /* accounts */
+	u64 begin;	    /* of one of its accounts */
 	u64 life;	    /* ns */
 	u64 spent[TIME_STATES];
+	u64 idle;   /* ns of `interruptible` in which the thread waited for work; by the events of
+		       the waits, so an event that was lost is no idle time */
 	u64 stolen; /* ns of `running` that the kernel's own count leaves out; never negative */
 };
 
@@ -31,10 +35,10 @@ struct time_table {
 	s64 difference; /* sum of life less sum of spent; ns */
 };
 
-/* Of the accounts that pass the filter's tasks: its times, CPUs and events say nothing of them.
- * -ENOMEM. */
-int time_table_create(const struct trace_reader *reader, const struct event_filter *filter,
-		      enum time_key key, struct time_table **out);
+/* `ends`, if not NULL, tell idle waits. Of the accounts that pass the filter's tasks: its times,
+ * CPUs and events say nothing of them. -ENOMEM. */
+int time_table_create(struct trace_reader *reader, const struct event_filter *filter,
+		      enum time_key key, struct wait_ends *ends, struct time_table **out);
 void time_table_free(struct time_table **table);
 
 u64 time_row_blocked(const struct time_row *row);

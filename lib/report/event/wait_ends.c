@@ -2,6 +2,7 @@
 #include "report/event/wait_ends.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ struct wait_ends {
 	struct frame_names *names;
 	struct event_paths *paths;
 	const struct wakeups *wakeups;
+	const char *const *idle; /* globs */
+	size_t idle_count;
 	struct intern ends;
 	struct wait_end unknown;
 };
@@ -58,6 +61,33 @@ static void set_interrupt(const struct frame_names *names, struct wait_end *end)
 	}
 }
 
+static const char *const idle_functions[] = {WAIT_IDLE_FUNCTIONS};
+
+static bool is_idle_name(const struct wait_ends *ends, const char *label)
+{
+	size_t bytes = strlen(label), mark = strlen(FRAME_INLINED_MARK);
+	char name[256];
+
+	if (bytes > mark && !strcmp(label + bytes - mark, FRAME_INLINED_MARK))
+		bytes -= mark;
+	if (bytes >= sizeof(name))
+		return false;
+	memcpy(name, label, bytes);
+	name[bytes] = '\0';
+	for (size_t i = 0; i < ends->idle_count; i++)
+		if (!fnmatch(ends->idle[i], name, 0))
+			return true;
+	return false;
+}
+
+static bool is_idle_in(const struct wait_ends *ends, const struct profile_path *path)
+{
+	for (u32 i = 0; i < path->depth; i++)
+		if (is_idle_name(ends, frame_names_label(ends->names, path->labels[i])))
+			return true;
+	return false;
+}
+
 const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace_event *event)
 {
 	const struct trace_task *task;
@@ -69,7 +99,7 @@ const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace
 		return &ends->unknown;
 	task = trace_reader_task(ends->reader, event->tid, event->time);
 	memcpy(is.comm, task ? task->comm : "", task ? sizeof(is.comm) : 1);
-	is.holds_lock = wakeups_is_holder(ends->wakeups, event);
+	is.holds_lock = ends->wakeups && wakeups_is_holder(ends->wakeups, event);
 	is.kernel =
 		event_paths_find(ends->paths, event->kernel, event->kernel_reason, PATH_NO_LEAF);
 	is.user = event_paths_find(ends->paths, event->user, event->user_reason, PATH_NO_LEAF);
@@ -83,6 +113,7 @@ const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace
 		return &end->is;
 	if (event->tid == TID_INTERRUPT)
 		set_interrupt(ends->names, &is);
+	is.is_idle = is_idle_in(ends, is.kernel) || is_idle_in(ends, is.user);
 	end->is = is;
 	return &end->is;
 }
@@ -102,17 +133,20 @@ void wait_pair_add(struct wait_pair *pair, const struct trace_event *wait,
 
 int wait_ends_create(struct trace_reader *reader, struct frame_names *names,
 		     struct event_paths *paths, const struct wakeups *wakeups,
-		     struct wait_ends **out)
+		     const struct string_list *idle, struct wait_ends **out)
 {
 	struct wait_ends *ends = calloc(1, sizeof(*ends));
 
 	if (!ends)
 		return -ENOMEM;
-	*ends = (struct wait_ends){.reader = reader,
-				   .names = names,
-				   .paths = paths,
-				   .wakeups = wakeups,
-				   .ends = INTERN(struct end)};
+	*ends = (struct wait_ends){
+		.reader = reader,
+		.names = names,
+		.paths = paths,
+		.wakeups = wakeups,
+		.idle = idle->count ? (const char *const *)idle->items : idle_functions,
+		.idle_count = idle->count ?: sizeof(idle_functions) / sizeof(*idle_functions),
+		.ends = INTERN(struct end)};
 	*out = ends;
 	return 0;
 }

@@ -3,11 +3,14 @@
  * Both ends of a wait, with their stacks: the thread that slept, and the thread or interrupt that
  * woke the thread. Equal ends are one object. An interrupt is named after its kind and the kernel
  * function that it had to call, which its stack tells.
+ *
+ * A sleeper is idle, not blocked, if one of a list of functions is on its stack.
  */
 #ifndef LIB_REPORT_WAIT_ENDS_H
 #define LIB_REPORT_WAIT_ENDS_H
 
 #include "report/event/event_paths.h"
+#include "string_list.h"
 #include "wakeups.h"
 
 /* One end of a wait. */
@@ -17,6 +20,7 @@ struct wait_end {
 	const char *function;		   /* the kernel function that the interrupt called */
 	const struct profile_path *kernel; /* NULL: the end is not known */
 	const struct profile_path *user;
+	bool is_idle;	 /* the sleeper waits for work */
 	bool holds_lock; /* the thread has not woken the sleeper, and holds its lock */
 };
 
@@ -35,10 +39,21 @@ struct wait_pair {
 
 struct wait_ends;
 
-/* All arguments must outlive the ends. -ENOMEM. */
+/* The functions of idle sleepers unless others are chosen: a thread there waits for whatever comes
+ * next, from clients, users, timers or other threads that have work. */
+#define WAIT_IDLE_FUNCTIONS                                                                        \
+	"ep_poll", "do_epoll_wait*", "do_poll*", "do_sys_poll", "do_select", "inet_csk_accept",    \
+		"unix_accept", "n_tty_read", "do_sigtimedwait*", "*sys_pause", "*sys_*sigsuspend", \
+		"io_cqring_wait", "worker_thread", "kthread_worker_fn", "smpboot_thread_fn",       \
+		"rescuer_thread", "kthreadd", "rcu_gp_kthread", "rcu_tasks_kthread", "kswapd",     \
+		"kcompactd", "kauditd_thread", "khugepaged", "ksmd", "oom_reaper", "kjournald2",   \
+		"kdevtmpfs", "watchdog"
+
+/* `wakeups` NULL: no event is of a holder; `idle`: globs, none: WAIT_IDLE_FUNCTIONS. All arguments
+ * must outlive the ends. -ENOMEM. */
 int wait_ends_create(struct trace_reader *reader, struct frame_names *names,
 		     struct event_paths *paths, const struct wakeups *wakeups,
-		     struct wait_ends **out);
+		     const struct string_list *idle, struct wait_ends **out);
 void wait_ends_free(struct wait_ends **ends);
 
 /* The end that an event tells of; NULL: the end that is not known. NULL without memory. */

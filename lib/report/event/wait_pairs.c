@@ -88,6 +88,8 @@ static int add_waits(struct pairs *pairs, const struct event_filter *filter)
 		wait_pair_add(&node->pair, wait, other, wait->value);
 		pairs->shown.waits++;
 		pairs->shown.total += wait->value;
+		pairs->shown.idle += node->pair.sleeper.is_idle;
+		pairs->shown.idle_total += node->pair.sleeper.is_idle ? wait->value : 0;
 		pairs->shown.unknown += !other;
 		pairs->shown.unknown_total += other ? 0 : wait->value;
 	}
@@ -180,6 +182,7 @@ static int by_place(const void *left, const void *right)
 	const struct node *b = *(const struct node *const *)right;
 
 	return order((uintptr_t)a->above, (uintptr_t)b->above)
+		       ?: order(a->pair.sleeper.is_idle, b->pair.sleeper.is_idle)
 		       ?: order(b->pair.total, a->pair.total)
 		       ?: order(b->pair.count, a->pair.count)
 		       ?: order(a->pair.longest->time, b->pair.longest->time)
@@ -230,8 +233,8 @@ static int make_rows(struct pairs *pairs, u32 chain, u64 chained)
 }
 
 int wait_pairs_create(struct trace_reader *reader, const struct event_filter *filter,
-		      struct frame_names *names, struct event_paths *paths, u32 chain, u64 chained,
-		      struct wait_pairs **out)
+		      const struct string_list *idle, struct frame_names *names,
+		      struct event_paths *paths, u32 chain, u64 chained, struct wait_pairs **out)
 {
 	struct pairs *pairs = calloc(1, sizeof(*pairs));
 	struct wait_pairs *shown = (struct wait_pairs *)pairs;
@@ -243,7 +246,7 @@ int wait_pairs_create(struct trace_reader *reader, const struct event_filter *fi
 	err = wakeups_create(reader, &pairs->wakeups);
 	if (!err && !wakeups_has_wakers(pairs->wakeups))
 		err = -ENODATA;
-	err = err ?: wait_ends_create(reader, names, paths, pairs->wakeups, &pairs->ends);
+	err = err ?: wait_ends_create(reader, names, paths, pairs->wakeups, idle, &pairs->ends);
 	err = err ?: add_waits(pairs, filter) ?: make_rows(pairs, chain, chained);
 	if (err)
 		wait_pairs_free(&shown);

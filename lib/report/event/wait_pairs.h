@@ -25,19 +25,22 @@
 #define WAIT_CHAIN_MAX 32U
 
 struct wait_pairs {
-	const struct wait_pair *const *rows; /* most time first, each before its chain */
+	const struct wait_pair *const *rows; /* most time first, idle sleepers last; each before its
+						chain */
 	u32 count;
 	u64 waits, total;	    /* of all pairs */
+	u64 idle, idle_total;	    /* of those, idle sleepers */
 	u64 unknown, unknown_total; /* of those, without a known waker */
 };
 
 /*
- * `chain`: the number of steps below a pair, of its longest wait; only the first `chained` pairs
- * have chains. `paths` must outlive the pairs. -ENODATA: the recording has no wakers; -ENOMEM.
+ * `idle`: as of wait_ends_create(). `chain`: the number of steps below a pair, of its longest wait;
+ * only the first `chained` pairs have chains. `paths` must outlive the pairs. -ENODATA: the
+ * recording has no wakers; -ENOMEM.
  */
 int wait_pairs_create(struct trace_reader *reader, const struct event_filter *filter,
-		      struct frame_names *names, struct event_paths *paths, u32 chain, u64 chained,
-		      struct wait_pairs **out);
+		      const struct string_list *idle, struct frame_names *names,
+		      struct event_paths *paths, u32 chain, u64 chained, struct wait_pairs **out);
 void wait_pairs_free(struct wait_pairs **pairs);
 
 #endif

@@ -171,11 +171,36 @@ def test_a_lock_of_the_kernel():
     assert sum(lock["count"] for lock in locks) <= begun, begun
 
 
+POLLS = "import select; select.poll().poll(%d)" % MS
+
+
+def test_idle_is_told_apart():
+    """Who waits in poll() for nothing in particular is idle; who sleeps is only if the user says so. Nothing is left out."""
+    needs("typed tracepoints")
+    recording = record("--time", "--wakers", "--", "sh", "-c", "%s -c '%s' & %s timer %d; wait" % (
+        sys.executable, POLLS, program("waits"), 2 * MS))
+    for idle, busy, options in (("do_sys_poll", "hrtimer_nanosleep", []), ("hrtimer_nanosleep", "do_sys_poll", ["--idle", "x,hrtimer_nano*"])):
+        report = json.loads(recording.read("report", "--thread-time", "--json", *options))
+        for row in [*report["rows"], report["time"]]:
+            assert 0 <= row["idle"] <= row["interruptible"], row
+        assert sum(row["idle"] for row in report["rows"]) == report["time"]["idle"] >= 0.9 * MS * 1e6, report["rows"]
+        pairs = json.loads(recording.read("report", "--wakers", "--json", "--no-inline", *options))
+        sleepers = [pair["sleeper"] for pair in pairs["pairs"]]
+        assert [sleeper["idle"] for sleeper in sleepers] == sorted(sleeper["idle"] for sleeper in sleepers), sleepers
+        assert {sleeper["idle"] for sleeper in sleepers if idle in sleeper["kernel"]} == {True}, sleepers
+        assert {sleeper["idle"] for sleeper in sleepers if busy in sleeper["kernel"]} == {False}, sleepers
+        assert pairs["waits"]["idle_total"] == sum(pair["total"] for pair in pairs["pairs"] if pair["sleeper"]["idle"]), pairs["waits"]
+        text = recording.read("report", "--thread-time", *options)
+        assert "  idle  " in text.replace("\n", " "), text
+    assert " idle" not in recording.read("report", "--thread-time", "--idle", "nothing")
+
+
 def test_what_is_refused():
     needs("bpf", "raw tracepoints")
     other = record("-e", "sched:sched_process_exit", "--", "true")
     for options, status, why in ((["--wakers"], 1, "record --wakers"), (["--chain", "2"], 2, "it goes with --wakers"),
-                                 (["--wakers", "--chain", "99"], 2, "--chain"), (["--wakers", "--tree"], 2, "choose one view"), (["--locks"], 1, "record --locks")):
+                                 (["--wakers", "--chain", "99"], 2, "--chain"), (["--wakers", "--tree"], 2, "choose one view"), (["--locks"], 1, "record --locks"),
+                                 (["--idle", "x", "--tree"], 2, "--wakers and --thread-time")):
         done = stackmap("report", *options, other.path, status=status)
         assert why in done.stderr and not done.stdout, (options, done.stderr)
 

@@ -142,9 +142,9 @@ def refused(word, *, says):
 def test_what_has_no_such_field_is_refused():
     needs_values()
     refused("raw_syscalls:sys_exit/value=ret/", says="what it loses is not known")
-    refused(KMALLOC + "/value=bytes/", says="kmem:kmalloc has no number bytes; its fields are call_site, bytes_req, ")
+    refused(KMALLOC + "/value=bytes/", says="kmem:kmalloc has no number bytes; its fields are call_site, ptr, bytes_req, ")
     refused("kmem:k*/value=bytes_alloc/", says="kmem:kfree has no number bytes_alloc")
-    refused(WRITE + "/value=buf/", says="its fields are fd, count")
+    refused(WRITE + "/value=ret/", says="its fields are fd, buf, count")
     refused(EXEC + "/value=filename/", says="its fields are pid, old_pid")
     refused(KMALLOC + "/value=bytes_alloc", says="expected CATEGORY:NAME/value=FIELD/")
     refused("page-faults/value=address/", says="only tracepoints and system calls")

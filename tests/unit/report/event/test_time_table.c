@@ -70,7 +70,7 @@ static struct time_table *table_by(enum time_key key, const struct event_filter 
 	static const struct event_filter all;
 	struct time_table *table;
 
-	assert_int_equal(time_table_create(reader, filter ?: &all, key, &table), 0);
+	assert_int_equal(time_table_create(reader, filter ?: &all, key, NULL, &table), 0);
 	assert_int_equal(table->difference, 0);
 	return table;
 }

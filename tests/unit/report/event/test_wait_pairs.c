@@ -93,12 +93,16 @@ static void record(const struct line *lines, u32 count)
 
 #define RECORD(lines) record(lines, sizeof(lines) / sizeof(*(lines)))
 
+static const char *idle_functions[] = {"no_function", "futex_*"};
+static struct string_list idle;
+
 static void pair_up(u32 chain)
 {
 	static const struct event_filter all;
 
 	wait_pairs_free(&pairs);
-	assert_int_equal(wait_pairs_create(reader, &all, names, paths, chain, 10, &pairs), 0);
+	assert_int_equal(wait_pairs_create(reader, &all, &idle, names, paths, chain, 10, &pairs),
+			 0);
 }
 
 static int clear(void **state)
@@ -202,6 +206,29 @@ TEST(threads_that_wait_for_one_another_are_a_cycle, NULL, clear)
 	check_row(5, 1, "a", "b", 1, 380);
 	check_row(6, 2, "b", "a", 1, 380);
 	assert_true(pairs->rows[6]->is_cycle);
+}
+
+TEST(idle_sleepers_are_last, NULL, clear)
+{
+	static const struct line lines[] = {
+		{WAIT, 1, 100, 900, FUTEX},
+		{WAIT, 2, 200, 300, TIMER},
+	};
+
+	RECORD(lines);
+	pair_up(0);
+	check_row(0, 0, "a", "", 1, 800);
+	assert_false(pairs->rows[0]->sleeper.is_idle);
+	assert_int_equal(pairs->idle, 0);
+	idle = (struct string_list){.items = idle_functions, .count = 2};
+	pair_up(0);
+	idle = (struct string_list){};
+	check_row(0, 0, "b", "", 1, 100);
+	check_row(1, 0, "a", "", 1, 800);
+	assert_true(pairs->rows[1]->sleeper.is_idle);
+	assert_int_equal(pairs->idle, 1);
+	assert_int_equal(pairs->idle_total, 800);
+	assert_int_equal(pairs->total, 900);
 }
 
 /* The thread was woken while the holder was looked for. */
