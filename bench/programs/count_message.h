@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the marker program in the guest says to the plugin of the emulator (bench/count): a page
+ * that the marker fills, then one store to this page right behind the instruction `movabs
+ * $COUNT_MAGIC, %rax`. The plugin reads the page from the guest's memory, so a message costs the
+ * guest some instructions whatever its size.
+ */
+#ifndef BENCH_COUNT_MESSAGE_H
+#define BENCH_COUNT_MESSAGE_H
+
+#include <stdint.h>
+
+#define COUNT_MAGIC 0x746e756f63706d73
+#define COUNT_MESSAGE_BYTES 4096
+
+enum count_kind {
+	COUNT_NOTE = 1, /* "NAME VALUE", the value in hexadecimal */
+	COUNT_BEGIN, /* label: counting begins at 0; a label with "+" in front also counts blocks */
+	COUNT_END,
+	COUNT_PAUSE, /* nothing is counted from here to the end */
+	COUNT_FILE,  /* name of the file that the next chunks belong to */
+	COUNT_CHUNK,
+};
+
+struct count_message {
+	uint32_t ready; /* the marker's store; its value is not used */
+	uint32_t kind;
+	uint32_t bytes;
+	uint32_t reserved;
+	char data[COUNT_MESSAGE_BYTES - 16];
+};
+
+#endif
