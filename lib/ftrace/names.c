@@ -99,8 +99,6 @@ static int name_user(const struct names *names, u64 *run, u32 count)
 		.number = FRAME_MAPPING(run[0]),
 		.record = &record,
 		.open = open_by_path,
-		.kallsyms = -1,
-		.modules = -1,
 		.addresses = run,
 		.count = count,
 		.each = write_symbol,

@@ -8,7 +8,7 @@
 
 #include "scalar.h"
 
-#define MESSAGE_FILES_MAX 3
+#define MESSAGE_FILES_MAX 5
 #define MESSAGE_NO_DEADLINE 0
 
 /* `deadline`: CLOCK_MONOTONIC ns, or none. 0, -EPIPE: the other side is gone, -ETIMEDOUT; with a

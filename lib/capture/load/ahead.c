@@ -34,7 +34,7 @@ static int read_text(struct ahead *ahead)
 	int result;
 
 	ahead->text = calloc(1, sizeof(*ahead->text));
-	result = ahead->text ? text_ranges_read(ahead->text) : -ENOMEM;
+	result = ahead->text ? text_ranges_read(ahead->text, &ahead->copy) : -ENOMEM;
 	return result == -ENOMEM ? result : 0;
 }
 
@@ -51,6 +51,7 @@ static void *run(void *arg)
 
 void ahead_begin(struct ahead *ahead)
 {
+	ahead->copy = (struct kernel_copy){-1, -1};
 	if (ahead->reads_text || ahead->opens_event)
 		ahead->has_thread = !pthread_create(&ahead->thread, NULL, run, ahead);
 }
@@ -73,10 +74,20 @@ int ahead_take_text(struct ahead *ahead, struct kernel_text *text)
 	return ahead->result;
 }
 
+struct kernel_copy ahead_take_copy(struct ahead *ahead)
+{
+	struct kernel_copy copy = ahead->copy;
+
+	ahead->copy = (struct kernel_copy){-1, -1};
+	return copy;
+}
+
 void ahead_end(struct ahead *ahead)
 {
 	if (ahead->has_thread)
 		pthread_join(ahead->thread, NULL);
+	if (ahead->text)
+		kernel_copy_close(&ahead->copy);
 	free(ahead->text);
 	*ahead = (struct ahead){};
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "kernel_text.h"
+#include "symbol/kernel/kernel_image.h"
 
 struct ahead {
 	bool reads_text; /* the caller says what is to be done */
@@ -19,6 +20,7 @@ struct ahead {
 	bool is_done;
 	pthread_t thread;
 	struct kernel_text *text;
+	struct kernel_copy copy;
 	int result;
 };
 
@@ -26,6 +28,9 @@ void ahead_begin(struct ahead *ahead);
 
 /* Waits until what the caller said is done. -errno: the functions could not be read. */
 int ahead_take_text(struct ahead *ahead, struct kernel_text *text);
+
+/* Takes the copy of the kernel's list that was read for it, for the caller to close. */
+struct kernel_copy ahead_take_copy(struct ahead *ahead);
 
 /* Whatever has happened since it began. */
 void ahead_end(struct ahead *ahead);

@@ -298,7 +298,6 @@ int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 	result = set_kernel_text(loaded);
 	if (result)
 		return rings_failed(result, error);
-	ahead_end(&loaded->ahead);
 	generation_publish(loaded, GENERATION_FIRST);
 	init_rings(loaded);
 	loaded->unwind_blocked_program =

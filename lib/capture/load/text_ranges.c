@@ -8,12 +8,7 @@
 
 #include "bisect.h"
 #include "stack.h"
-#include "symbol/file/whole_file.h"
 #include "symbol/kernel/kallsyms.h"
-
-/* Those of BPF programs come last, each found from the beginning of their list: with a thousand of
- * them they take longer than all others. */
-#define BPF_SYMBOL "\t[bpf]"
 
 static const struct {
 	const char *prefix;
@@ -46,9 +41,10 @@ struct parse {
 enum text_kind text_kind_of_name(const char *name, size_t name_bytes)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		size_t bytes = strlen(functions[i].prefix);
+		const char *prefix = functions[i].prefix;
 
-		if (name_bytes >= bytes && !memcmp(name, functions[i].prefix, bytes))
+		if (name_bytes && *name == *prefix && name_bytes >= strlen(prefix) &&
+		    !memcmp(name, prefix, strlen(prefix)))
 			return functions[i].kind;
 	}
 	return TEXT_OTHER;
@@ -94,11 +90,11 @@ void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text
 	qsort(text->range, text->count, sizeof(*text->range), by_start);
 }
 
-int text_ranges_read(struct kernel_text *text)
+int text_ranges_read(struct kernel_text *text, struct kernel_copy *copy)
 {
 	char *kallsyms;
 	size_t bytes;
-	int result = whole_file_read_until("/proc/kallsyms", BPF_SYMBOL, &kallsyms, &bytes);
+	int result = kernel_copy_read(copy, &kallsyms, &bytes);
 
 	if (result)
 		return result;

@@ -6,11 +6,13 @@
 #include <stddef.h>
 
 #include "kernel_text.h"
+#include "symbol/kernel/kernel_image.h"
 
 /* Leaves *text empty where addresses are hidden: stacks then begin with the tracer's frames, the
  * interrupted task passes for the task that wakes another, and kernel code that is interrupted at
- * the first instruction of a function has the name of the function before. 0 or -errno. */
-int text_ranges_read(struct kernel_text *text);
+ * the first instruction of a function has the name of the function before. *copy, for the caller to
+ * close: what was read. 0 or -errno. */
+int text_ranges_read(struct kernel_text *text, struct kernel_copy *copy);
 
 /* The same from the bytes of a kallsyms file. */
 void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text);

@@ -25,21 +25,30 @@
 
 enum rank { RANK_COMPAT, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
+/* The value of a hexadecimal digit; 16: no digit. */
+static u32 digit_value(char digit)
+{
+	u32 value = (u32)digit - '0';
+
+	if (value < 10)
+		return value;
+	value = ((u32)digit | 0x20) - 'a';
+	return value < 6 ? value + 10 : 16;
+}
+
 static const char *take_address(const char *text, const char *end, u64 *address)
 {
 	const char *digit = text;
+	u64 number = 0;
 
-	*address = 0;
 	for (; digit < end && digit - text < 16; digit++) {
-		int c = *digit | 0x20;
+		u32 value = digit_value(*digit);
 
-		if (c >= '0' && c <= '9')
-			*address = *address << 4 | (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			*address = *address << 4 | (c - 'a' + 10);
-		else
+		if (value == 16)
 			break;
+		number = number << 4 | value;
 	}
+	*address = number;
 	return digit > text ? digit : NULL;
 }
 
@@ -50,6 +59,7 @@ static bool parse_line(const char *text, const char *end, struct kallsyms_line *
 
 	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return false;
+	line->text = text;
 	line->type = at[1];
 	line->name = at + 3;
 	tab = memchr(line->name, '\t', end - line->name);
@@ -59,21 +69,22 @@ static bool parse_line(const char *text, const char *end, struct kallsyms_line *
 		line->module = tab + 2;
 		line->module_bytes = end - 1 - line->module;
 	}
-	return line->name_bytes && !memchr(line->name, 0, line->name_bytes);
+	return line->name_bytes;
 }
 
 int kallsyms_each(const char *text, size_t bytes,
 		  int (*each)(void *arg, const struct kallsyms_line *line), void *arg)
 {
-	const char *end = text + bytes;
+	const char *end = text + bytes, *nul = memchr(text, 0, bytes) ?: end;
+	struct kallsyms_line line;
 	int stop = 0;
 
 	while (text < end && !stop) {
 		const char *newline = memchr(text, '\n', end - text);
 		const char *line_end = newline ? newline : end;
-		struct kallsyms_line line;
 
-		if (parse_line(text, line_end, &line))
+		if (parse_line(text, line_end, &line) &&
+		    (line_end <= nul || !memchr(line.name, 0, line.name_bytes)))
 			stop = each(arg, &line);
 		text = line_end + 1;
 	}
@@ -123,6 +134,7 @@ u64 kallsyms_address(const char *text, size_t bytes, const char *name)
 	return wanted.address;
 }
 
+/* All of them begin with an underscore. */
 static bool is_section_border(const struct kallsyms_line *line)
 {
 	static const char *const borders[] = {"_text",	    "__pi__text", "_stext",
@@ -138,8 +150,13 @@ static bool is_section_border(const struct kallsyms_line *line)
 
 static bool is_code(const struct kallsyms_line *line)
 {
-	return memchr("tTwW", line->type, 4) && !starts_with(line, "__pfx_") &&
-	       !starts_with(line, "$") && !starts_with(line, ".L") && !is_section_border(line);
+	char type = line->type | 0x20, first = line->name[0];
+
+	if (type != 't' && type != 'w')
+		return false;
+	if (first == '_')
+		return !starts_with(line, "__pfx_") && !is_section_border(line);
+	return first != '$' && !starts_with(line, ".L");
 }
 
 static enum rank rank_of(const struct kallsyms_line *line)
@@ -154,8 +171,8 @@ static enum rank rank_of(const struct kallsyms_line *line)
 struct builder {
 	struct symbol_table *table;
 	const struct module_list *modules;
-	struct kallsyms_line
-		last; /* lines of a module are neighbours: the module is looked up once */
+	const char *last; /* lines of a module are neighbours: the module is looked up once */
+	size_t last_bytes;
 	const struct module *module;
 };
 
@@ -163,11 +180,12 @@ static const struct module *module_of(struct builder *builder, const struct kall
 {
 	if (!line->module_bytes)
 		return NULL;
-	if (line->module_bytes != builder->last.module_bytes ||
-	    memcmp(line->module, builder->last.module, line->module_bytes))
+	if (line->module_bytes != builder->last_bytes ||
+	    memcmp(line->module, builder->last, line->module_bytes))
 		builder->module =
 			module_list_find(builder->modules, line->module, line->module_bytes);
-	builder->last = *line;
+	builder->last = line->module;
+	builder->last_bytes = line->module_bytes;
 	return builder->module;
 }
 
@@ -209,40 +227,50 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	return err;
 }
 
-/* Init code counts as part of the image, since the first CPU idles below start_kernel(). */
-static int add_image(struct module_list *list, const char *text, size_t bytes)
+/* --- Static code (image and modules), and passing code (BPF programs and the like). --- */
+
+struct static_reader {
+	struct builder builder;
+	const char *text;
+	struct kallsyms_static *code;
+	u64 start, end, init_end; /* of the image: _stext, _etext, _einittext */
+};
+
+static void note_border(struct static_reader *reader, const struct kallsyms_line *line)
 {
-	u64 end = kallsyms_address(text, bytes, "_etext");
-	u64 init_end = kallsyms_address(text, bytes, "_einittext");
+	if (!reader->start && is_named(line, "_stext"))
+		reader->start = line->address;
+	else if (!reader->end && is_named(line, "_etext"))
+		reader->end = line->address;
+	else if (!reader->init_end && is_named(line, "_einittext"))
+		reader->init_end = line->address;
+}
+
+/* Ends at the first line of a module that /proc/modules has not: static code comes first. */
+static int add_static(void *arg, const struct kallsyms_line *line)
+{
+	struct static_reader *reader = arg;
+
+	if (line->module_bytes && !module_of(&reader->builder, line))
+		return 1;
+	reader->code->last = line->text - reader->text;
+	reader->code->address = line->address;
+	if (!line->module_bytes && line->name[0] == '_')
+		note_border(reader, line);
+	return add_line(&reader->builder, line);
+}
+
+/* Init code counts as part of the image, since the first CPU idles below start_kernel(). */
+static int add_image(struct static_reader *reader)
+{
+	struct module_list *list = &reader->code->ranges;
 
 	if (array_make_room(list->modules, list->count, list->room))
 		return -ENOMEM;
-	list->modules[list->count++] =
-		(struct module){.name = "vmlinux",
-				.start = kallsyms_address(text, bytes, "_stext"),
-				.end = init_end > end ? init_end : end};
-	return 0;
-}
-
-/* --- Static code (image and modules), and passing code (BPF programs and the like). --- */
-
-struct last_line {
-	const char *text;
-	struct kallsyms_static *found;
-};
-
-static int note_static(void *arg, const struct kallsyms_line *line)
-{
-	struct last_line *last = arg;
-	const char *start = line->name;
-
-	if (line->module_bytes &&
-	    !module_list_find(&last->found->ranges, line->module, line->module_bytes))
-		return 1;
-	while (start > last->text && start[-1] != '\n')
-		start--;
-	last->found->last = start - last->text;
-	last->found->address = line->address;
+	list->modules[list->count++] = (struct module){
+		.name = "vmlinux",
+		.start = reader->start,
+		.end = reader->init_end > reader->end ? reader->init_end : reader->end};
 	return 0;
 }
 
@@ -256,23 +284,21 @@ int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
 		       struct kallsyms_static *out)
 {
 	struct kallsyms_static code = {};
-	struct last_line last = {.found = &code};
-	const char *newline;
+	struct static_reader reader = {.builder = {.table = table, .modules = &code.ranges},
+				       .code = &code};
 	char *text;
 	size_t bytes;
 	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &text, &bytes);
 
 	if (err)
 		return err;
-	last.text = text;
+	reader.text = text;
 	err = module_list_read_open(modules, &code.ranges);
 	if (!err)
-		kallsyms_each(text, bytes, note_static, &last);
-	newline = memchr(text + code.last, '\n', bytes - code.last);
-	if (newline)
-		bytes = newline + 1 - text;
-	err = err ?: kallsyms_parse(text, bytes, &code.ranges, table);
-	err = err ?: add_image(&code.ranges, text, bytes);
+		err = kallsyms_each(text, bytes, add_static, &reader);
+	if (err >= 0)
+		err = add_image(&reader);
+	symbol_table_seal(table);
 	free(text);
 	if (err)
 		kallsyms_static_clear(&code);

@@ -10,6 +10,7 @@
 struct kallsyms_line {
 	u64 address;
 	char type;
+	const char *text; /* where the line begins */
 	const char *name; /* not terminated */
 	size_t name_bytes;
 	const char *module;  /* "bpf" for BPF programs */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -39,6 +40,50 @@ void kernel_files_close(struct kernel_files *files)
 	close_one(&files->kallsyms);
 	close_one(&files->modules);
 	close_one(&files->iomem);
+}
+
+/* The symbols of BPF programs come last, each found from the beginning of their list: with a
+ * thousand of them they take longer than all others. */
+#define PROGRAM_MARK "\t[bpf]"
+
+/* A file in memory; -1: no memory. */
+static int memory_file(const char *name, const char *text, size_t bytes)
+{
+	int file = memfd_create(name, MFD_CLOEXEC);
+	ssize_t written = 0;
+
+	while (file >= 0 && bytes && written >= 0) {
+		written = write(file, text, bytes);
+		text += written;
+		bytes -= written;
+	}
+	if (file >= 0 && written < 0)
+		close_one(&file);
+	return file;
+}
+
+int kernel_copy_read(struct kernel_copy *copy, char **text, size_t *bytes)
+{
+	char *modules = NULL;
+	size_t module_bytes = 0;
+	bool has_modules = !whole_file_read("/proc/modules", &modules, &module_bytes);
+	int err = whole_file_read_until("/proc/kallsyms", PROGRAM_MARK, text, bytes);
+
+	*copy = (struct kernel_copy){-1, -1};
+	if (!err && has_modules) {
+		copy->modules = memory_file("modules", modules, module_bytes);
+		copy->kallsyms = memory_file("kallsyms", *text, *bytes);
+		if (copy->modules < 0 || copy->kallsyms < 0)
+			kernel_copy_close(copy);
+	}
+	free(modules);
+	return err;
+}
+
+void kernel_copy_close(struct kernel_copy *copy)
+{
+	close_one(&copy->kallsyms);
+	close_one(&copy->modules);
 }
 
 #define FIRST_BYTES (64 << 10)

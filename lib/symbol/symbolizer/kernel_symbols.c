@@ -75,10 +75,17 @@ static int read_passing(int kallsyms, struct symbol_table **passing)
 	return result;
 }
 
-int kernel_symbols_load(const u64 *addresses, u32 count, const int files[2],
+static bool is_known(const int files[4])
+{
+	if (!kernel.table && (files[2] < 0 || files[3] < 0 || read_static(files + 2)))
+		return false;
+	return has_same_modules(files[1]);
+}
+
+int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 			struct symbol_table **kept, struct symbol_table **passing)
 {
-	bool known = kernel.table && has_same_modules(files[1]);
+	bool known = is_known(files);
 	int result = known ? 0 : read_static(files);
 	u32 i = 0;
 

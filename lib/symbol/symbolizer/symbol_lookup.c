@@ -329,14 +329,14 @@ int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *
 {
 	struct symbol_request request = {.addresses = query->count};
 	const struct mapping_record *record = query->record;
-	const int kernel_files[] = {query->kallsyms, query->modules};
+	u32 files = 0;
 
 	if (!record) {
-		if (query->kallsyms < 0)
-			return 0;
+		while (files < KERNEL_SYMBOL_FILES && query->kernel_files[files] >= 0)
+			files++;
 		request.what = SYMBOL_ASK_KERNEL;
-		return request_symbols(lookup, query, &request, kernel_files,
-				       query->modules < 0 ? 1 : 2);
+		return files ? request_symbols(lookup, query, &request, query->kernel_files, files)
+			     : 0;
 	}
 	if (has_build_id(record)) {
 		request.build_id_bytes = record->build_id_bytes;

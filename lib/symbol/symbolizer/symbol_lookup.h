@@ -52,13 +52,17 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
 		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows);
 
+/* kallsyms and modules, and copies of both (kernel_image.h). */
+#define KERNEL_SYMBOL_FILES 4
+
 /* A query for symbols of one mapping. */
 struct symbol_query {
 	u32 number;			     /* of the mapping */
 	const struct mapping_record *record; /* with its build id; NULL = the kernel */
 	kept_code_opener open;
-	int kallsyms, modules; /* of the kernel; negative = cannot be opened */
-	const u64 *addresses;  /* ascending; file offsets for user code */
+	const int *kernel_files; /* KERNEL_SYMBOL_FILES; -1 = cannot be opened, or not there. Only
+				    of the kernel */
+	const u64 *addresses;	 /* ascending; file offsets for user code */
 	u32 count;
 	int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone);
 	void *arg;

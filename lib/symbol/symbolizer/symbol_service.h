@@ -22,7 +22,7 @@ enum symbol_what {
 	SYMBOL_ASK_VDSO,      /* symbols of the vdso, the same way */
 	SYMBOL_ASK_ROWS,      /* rows of a file's unwind tables and of its analysed code */
 	SYMBOL_ASK_TABLES,    /* rows of a file's unwind tables alone */
-	SYMBOL_ASK_KERNEL,    /* symbols by address; files: kallsyms, modules */
+	SYMBOL_ASK_KERNEL,    /* symbols by address; files: kallsyms, modules, copies of both */
 	SYMBOL_ASK_GENERATED, /* symbols by distance from `base`; files: perf map, jitdump */
 };
 

@@ -32,8 +32,7 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 		.number = request->number,
 		.record = request->number ? &request->record : NULL,
 		.open = opener_of(request),
-		.kallsyms = files[1],
-		.modules = files[2],
+		.kernel_files = files + 1,
 		.count = request->count,
 		.each = symbol_file_put,
 	};

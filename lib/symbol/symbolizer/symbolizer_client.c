@@ -135,6 +135,10 @@ static int send_job(struct symbolizer_client *client, const struct symbolizer_ca
 			files[count++] = callbacks->kallsyms;
 		if (callbacks->kallsyms >= 0 && callbacks->modules >= 0)
 			files[count++] = callbacks->modules;
+		if (job->file >= 0 && count == 3 && callbacks->kernel_copy->kallsyms >= 0) {
+			files[count++] = callbacks->kernel_copy->kallsyms;
+			files[count++] = callbacks->kernel_copy->modules;
+		}
 	}
 	return message_send_files(client->worker.socket, &request, sizeof(request), files, count,
 				  AT_ONCE);

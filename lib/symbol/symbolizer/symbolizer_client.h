@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "privilege/file_worker.h"
+#include "symbol/kernel/kernel_image.h"
 #include "symbolizer.h"
 
 struct symbolizer_job {
@@ -45,6 +46,7 @@ struct symbolizer_callbacks {
 	 * urgent one is sent first. */
 	u32 (*urgency)(void *arg, u32 number);
 	int kallsyms, modules;
+	const struct kernel_copy *kernel_copy;
 	/* Takes over the job. `answer` NULL: the process failed. `file`: symbols, or the code of a
 	 * partial table; or -1. The caller closes it. */
 	int (*answered)(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,

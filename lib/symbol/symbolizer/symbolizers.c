@@ -39,7 +39,8 @@ _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each client has a s
 
 struct symbolizers {
 	struct kernel_files kernel;
-	struct passing_code *passing; /* NULL = the kernel hides addresses */
+	struct kernel_copy kernel_copy; /* until the kernel's symbolizer has read it */
+	struct passing_code *passing;	/* NULL = the kernel hides addresses */
 	struct symbolizer_client clients[CLIENTS_MAX];
 	struct symbolizers_trouble troubles[CLIENTS_MAX];
 	bool reported[CLIENTS_MAX];
@@ -85,6 +86,7 @@ int symbolizers_create(struct symbolizers **out)
 	if (!symbolizers)
 		return -ENOMEM;
 	symbolizers->cache.most = CACHE_BYTES;
+	symbolizers->kernel_copy = (struct kernel_copy){-1, -1};
 	kernel_files_open(&symbolizers->kernel);
 	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
 			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL))
@@ -118,6 +120,7 @@ void symbolizers_free(struct symbolizers **symbolizers)
 		symbolizer_client_end(&gone->clients[i], END_MS);
 	passing_code_free(&gone->passing);
 	kernel_files_close(&gone->kernel);
+	kernel_copy_close(&gone->kernel_copy);
 	symbol_cache_free(&gone->cache);
 	free(gone);
 	*symbolizers = NULL;
@@ -378,6 +381,12 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 	return submit(symbolizers, &job);
 }
 
+void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel_copy copy)
+{
+	kernel_copy_close(&symbolizers->kernel_copy);
+	symbolizers->kernel_copy = copy;
+}
+
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
 {
 	const struct symbolizers_query nothing = {};
@@ -492,6 +501,8 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 		result = take_identity(symbolizers, client, job, answer);
 	else if (answer && job->what == SYMBOLIZER_SYMBOLS)
 		result = take_symbol_file(symbolizers, job, answer, file);
+	if (answer && job->what == SYMBOLIZER_SYMBOLS && !job->record)
+		kernel_copy_close(&symbolizers->kernel_copy);
 	symbolizer_job_clear(job);
 	return result;
 }
@@ -519,6 +530,7 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 		.urgency = urgency_of,
 		.kallsyms = symbolizers->kernel.kallsyms,
 		.modules = symbolizers->kernel.modules,
+		.kernel_copy = &symbolizers->kernel_copy,
 		.answered = answered,
 	};
 	int result = 0;

@@ -71,6 +71,10 @@ struct symbolizers_query {
 /* Requests the symbols that cover the addresses. 0 or -ENOMEM. */
 int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query);
 
+/* Takes a copy of the kernel's list, which the kernel's symbolizer reads instead of the list itself
+ * as long as the modules are the same. */
+void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel_copy copy);
+
 /* Requests that the kernel's list of symbols is read ahead. 0 or -ENOMEM. */
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers);
 

@@ -20,6 +20,8 @@
 #define NO_OUTER UINT32_MAX
 #define ENTRIES_MAX (1U << 26)
 #define NAMES_MAX (1U << 31)
+#define DIGIT_BITS 11
+#define DIGITS (1U << DIGIT_BITS)
 #define OUTER_STEPS_MAX 64 /* real nesting is one or two deep; more is a hostile file */
 
 struct entry {
@@ -106,15 +108,13 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 	return 0;
 }
 
-/* Orders by start, then the best symbol first: see symbol_table.h. */
+/* Orders symbols of one start, the best one first: see symbol_table.h. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct entry *a = left, *b = right;
 	const char *names = arg;
-	int by = order(a->start, b->start);
+	int by = order(!a->name, !b->name);
 
-	if (!by)
-		by = order(!a->name, !b->name);
 	if (!by)
 		by = order(b->rank, a->rank);
 	if (!by)
@@ -122,6 +122,96 @@ static int compare(const void *left, const void *right, void *arg)
 	if (!by && a->name)
 		by = order(strspn(names + a->name, "_"), strspn(names + b->name, "_"));
 	return by ? by : order(a->name, b->name);
+}
+
+struct place {
+	u64 start;
+	u32 entry;
+};
+
+/* Sorts by one digit of the start; equal ones stay in order. */
+static void sort_by_digit(const struct place *from, struct place *to, u32 count, u32 shift)
+{
+	u32 next[DIGITS] = {}, sum = 0;
+
+	for (u32 i = 0; i < count; i++)
+		next[from[i].start >> shift & (DIGITS - 1)]++;
+	for (u32 digit = 0; digit < DIGITS; digit++) {
+		u32 places = next[digit];
+
+		next[digit] = sum;
+		sum += places;
+	}
+	for (u32 i = 0; i < count; i++)
+		to[next[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Moves the entries to the order of their starts, digit by digit (a radix sort): starts of a table
+ * differ in 20 to 30 bits, so two or three passes do. False: no memory. */
+static bool sort_by_start(struct symbol_table *table)
+{
+	u32 count = table->count;
+	struct place *places = reallocarray(NULL, count, 2 * sizeof(*places)), *from = places;
+	struct entry *sorted = reallocarray(NULL, count, sizeof(*sorted));
+	struct place *to = places ? places + count : NULL;
+	u64 differ = 0;
+
+	for (u32 i = 0; places && i < count; i++) {
+		from[i] = (struct place){table->entries[i].start, i};
+		differ |= from[i].start ^ from[0].start;
+	}
+	for (u32 shift = 0; places && sorted && shift < 64; shift += DIGIT_BITS) {
+		struct place *sorted_places = to;
+
+		if (!(differ >> shift & (DIGITS - 1)))
+			continue;
+		sort_by_digit(from, to, count, shift);
+		to = from;
+		from = sorted_places;
+	}
+	for (u32 i = 0; places && sorted && i < count; i++)
+		sorted[i] = table->entries[from[i].entry];
+	free(places);
+	if (!places || !sorted) {
+		free(sorted);
+		return false;
+	}
+	free(table->entries);
+	table->entries = sorted;
+	table->capacity = count;
+	return true;
+}
+
+static int compare_starts(const void *left, const void *right, void *arg)
+{
+	const struct entry *a = left, *b = right;
+
+	return order(a->start, b->start) ?: compare(left, right, arg);
+}
+
+static bool ascends(const struct symbol_table *table)
+{
+	for (u32 i = 1; i < table->count; i++)
+		if (table->entries[i].start < table->entries[i - 1].start)
+			return false;
+	return true;
+}
+
+static void sort(struct symbol_table *table)
+{
+	struct entry *entries = table->entries;
+
+	if (!ascends(table) && !sort_by_start(table)) {
+		qsort_r(entries, table->count, sizeof(*entries), compare_starts, table->names);
+		return;
+	}
+	entries = table->entries;
+	for (u32 i = 0, end; i < table->count; i = end) {
+		for (end = i + 1; end < table->count && entries[end].start == entries[i].start;)
+			end++;
+		if (end - i > 1)
+			qsort_r(entries + i, end - i, sizeof(*entries), compare, table->names);
+	}
 }
 
 static bool is_label_of(const struct symbol_table *table, const struct entry *entry,
@@ -211,7 +301,7 @@ void symbol_table_seal(struct symbol_table *table)
 {
 	if (!table->count)
 		return;
-	qsort_r(table->entries, table->count, sizeof(*table->entries), compare, table->names);
+	sort(table);
 	drop_hidden(table);
 	end_unsized(table);
 	link_outer(table);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbol/symbolizer/kernel_symbols.h"
@@ -49,7 +50,7 @@ static void expect_in(const struct symbol_table *table, u64 address, const char 
 /* `name` NULL: it has none. */
 static void expect(const char *kallsyms, const char *modules, u64 address, const char *name)
 {
-	const int files[2] = {memory_of(kallsyms), memory_of(modules)};
+	const int files[4] = {memory_of(kallsyms), memory_of(modules), -1, -1};
 	struct symbol_table *kept, *passing;
 
 	assert_int_equal(kernel_symbols_load(&address, 1, files, &kept, &passing), 0);
@@ -60,6 +61,48 @@ static void expect(const char *kallsyms, const char *modules, u64 address, const
 	symbol_table_free(&passing);
 	close(files[0]);
 	close(files[1]);
+}
+
+/* The name of IN_FIRST in a process that has read no list yet, by a list, its modules, and copies
+ * of another list. */
+static const char *first_name(const char *copied_modules)
+{
+	const int files[4] = {memory_of(OTHER_IMAGE EXT4), memory_of(MODULES),
+			      memory_of(IMAGE EXT4), memory_of(copied_modules)};
+	static char name[16];
+	int ends[2];
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		struct symbol_table *kept, *passing;
+		struct symbol found = {.name = ""};
+		const u64 address = IN_FIRST;
+
+		if (!kernel_symbols_load(&address, 1, files, &kept, &passing))
+			symbol_table_find(kept, address, &found);
+		_exit(write(ends[1], found.name, strlen(found.name) + 1) < 0);
+	}
+	assert_true(child > 0);
+	assert_true(read(ends[0], name, sizeof(name)) > 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	for (u32 i = 0; i < 4; i++)
+		close(files[i]);
+	close(ends[0]);
+	close(ends[1]);
+	return name;
+}
+
+/* These come first: later on this process has a list. */
+TEST(a_copy_is_read_instead_of_the_list)
+{
+	assert_string_equal(first_name(MODULES), "first");
+}
+
+TEST(a_copy_of_other_modules_is_left_alone)
+{
+	assert_string_equal(first_name(MODULES "xfs 4096 1 - Live 0xffffffffa0002000\n"), "other");
 }
 
 static int begin(void **state)
@@ -73,7 +116,7 @@ static int begin(void **state)
 /* The kernel takes long to list many. */
 TEST(programs_are_read_only_if_asked_for, begin)
 {
-	const int files[2] = {memory_of(IMAGE EXT4 OLD_PROGRAM), memory_of("")};
+	const int files[4] = {memory_of(IMAGE EXT4 OLD_PROGRAM), memory_of(""), -1, -1};
 	const u64 addresses[] = {IN_FIRST, IN_PROGRAM};
 	struct symbol_table *kept, *passing;
 

@@ -93,8 +93,7 @@ static u32 accepted(const struct lie *claimed, bool *distrusted)
 
 	lie = *claimed;
 	kernel_files_open(&kernel);
-	query.kallsyms = kernel.kallsyms;
-	query.modules = kernel.modules;
+	query.kernel_files = (int[]){kernel.kallsyms, kernel.modules, -1, -1};
 	assert_int_equal(symbol_lookup_create(4, &lookup), 0);
 	assert_int_equal(symbol_lookup_find(lookup, &query), 0);
 	*distrusted = !symbol_lookup_pid(lookup);
