@@ -179,7 +179,7 @@ def test_idle_is_told_apart():
     needs("typed tracepoints")
     recording = record("--time", "--wakers", "--", "sh", "-c", "%s -c '%s' & %s timer %d; wait" % (
         sys.executable, POLLS, program("waits"), 2 * MS))
-    for idle, busy, options in (("do_sys_poll", "hrtimer_nanosleep", []), ("hrtimer_nanosleep", "do_sys_poll", ["--idle", "x,hrtimer_nano*"])):
+    for idle, busy, options in (("do_sys_poll", "hrtimer_nanosleep", []), ("hrtimer_nanosleep", "do_sys_poll", ["--idle", "x", "--idle", "hrtimer_nano*"])):
         report = json.loads(recording.read("report", "--thread-time", "--json", *options))
         for row in [*report["rows"], report["time"]]:
             assert 0 <= row["idle"] <= row["interruptible"], row
@@ -191,7 +191,7 @@ def test_idle_is_told_apart():
         assert {sleeper["idle"] for sleeper in sleepers if busy in sleeper["kernel"]} == {False}, sleepers
         assert pairs["waits"]["idle_total"] == sum(pair["total"] for pair in pairs["pairs"] if pair["sleeper"]["idle"]), pairs["waits"]
         text = recording.read("report", "--thread-time", *options)
-        assert "  idle  " in text.replace("\n", " "), text
+        assert "blocked             idle" in text, text
     assert " idle" not in recording.read("report", "--thread-time", "--idle", "nothing")
 
 
