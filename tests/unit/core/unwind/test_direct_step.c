@@ -132,6 +132,32 @@ TEST(rax_counts_where_the_unwinder_counts_it)
 	assert_int_equal(walk_again(), STOP_UNKNOWN_REGISTER);
 }
 
+/* The caller's frame ends at word 500, below the stack that begins at word 1000. */
+TEST(a_caller_on_another_stack_is_proven_by_its_call)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	struct unwind_rule rule = {.cfa_register = REGISTER_RSP,
+				   .cfa_offset = -8 * 500,
+				   .base = RULE_BASE_CFA,
+				   .flags = RULE_SWITCHED,
+				   .slot = {[SLOT_RETURN] = 1}};
+
+	one_caller();
+	builder.registers.value[REGISTER_RIP] = WORD(40);
+	builder.is_interrupted = false;
+	rule_keep(&outermost);
+	builder.registers.value[REGISTER_RIP] = WORD(20);
+	rule_keep(&rule);
+	memory[501] = WORD(40);
+	memory[39] = 0xe8U << 24;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 3);
+	assert_int_equal(stack.word[2], MEMORY_FRAME(WORD(40)));
+	assert_int_equal(walk.registers.value[REGISTER_RSP], WORD(502));
+	memory[39] = 0; /* nothing has called there */
+	assert_int_equal(walk_again(), STOP_NO_PROGRESS);
+}
+
 /* Go's scheduler stack is below the goroutine's; what leads back is in neither. */
 TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 {

@@ -24,6 +24,7 @@ static struct return_search search;
 static struct unwind_rule rule;
 static bool is_interrupted, is_generated, is_unlisted;
 static u32 readable; /* words of the stack */
+static u64 number;   /* in rbp, where rbp is no frame pointer */
 
 /* The eight bytes in front of an address. */
 static u64 code_before(u64 address)
@@ -50,7 +51,9 @@ static u32 find(u32 pointer, u32 flags, bool at_entry)
 
 	registers.value[REGISTER_RIP] = PC;
 	registers.value[REGISTER_RSP] = STACK;
-	registers.value[REGISTER_RBP] = pointer ? STACK + 8 * pointer : flags & RULE_ENTRY ? 0 : 77;
+	registers.value[REGISTER_RBP] = pointer		     ? STACK + 8 * pointer
+					: flags & RULE_ENTRY ? 0
+							     : number;
 	search = (struct return_search){
 		.flags = flags | RULE_FRAME_POINTER,
 		.word = 8,
@@ -81,6 +84,7 @@ static void stack_clear(void)
 	is_generated = false;
 	is_unlisted = false;
 	readable = sizeof(words) / sizeof(*words);
+	number = 77;
 }
 
 static void assert_by_word(u32 word, bool is_guess)
@@ -207,6 +211,14 @@ TEST(a_zero_is_no_root_where_a_caller_is_on_the_stack)
 }
 
 /* A page of the stack may not be in memory, or not be there yet. */
+TEST(a_zero_is_no_root_where_no_stack_begins)
+{
+	stack_clear();
+	number = 0;
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_ROOT);
+	assert_int_equal(find(0, 0, false), STOP_NO_RULE);
+}
+
 TEST(a_zero_is_no_root_where_the_stack_cannot_be_read)
 {
 	stack_clear();

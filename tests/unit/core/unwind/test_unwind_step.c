@@ -329,6 +329,42 @@ TEST(frames_only_go_outwards)
 	assert_int_equal(step(&rule), STOP_UNALIGNED);
 }
 
+/* The caller's frame ends at word 30, below the stack that begins at word 100. */
+static struct unwind_rule take_switched(void)
+{
+	struct unwind_rule rule = plain_rule();
+
+	take();
+	rule.cfa_register = REGISTER_RBP;
+	rule.flags = RULE_SWITCHED;
+	rule.cfa_offset = 8 * 10;
+	unwind.registers.value[REGISTER_RSP] = WORD(100);
+	unwind.switches = (struct stack_switches){.entered = WORD(100)};
+	stack[29] = WORD(6);
+	stack[5] = 0xe8U << 24;
+	return rule;
+}
+
+TEST(a_caller_on_another_stack_is_proven_by_its_call)
+{
+	struct unwind_rule rule = take_switched();
+
+	assert_int_equal(step(&rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(30));
+	assert_int_equal(value[REGISTER_RIP], WORD(6));
+	assert_int_equal(unwind.switches.count, 1);
+
+	take_switched();
+	stack[5] = 0; /* nothing has called there */
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
+	take_switched();
+	rule.flags |= RULE_FRAME_POINTER; /* rbp may be any number */
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
+	take_switched();
+	rule.flags = 0; /* the stack may be the same */
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
+}
+
 TEST(each_way_to_stop_has_its_name)
 {
 	struct unwind_rule rule = plain_rule();
