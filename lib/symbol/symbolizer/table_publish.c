@@ -239,17 +239,11 @@ static int put_chunks(int map, u32 number, const struct file_table *table, u32 b
 	return result;
 }
 
-int table_publish(int map, u32 number, const struct file_table *table)
+static int add_table(int map, u32 number, const struct file_table *table)
 {
-	struct file_table_chunk root;
 	u32 base;
-	int result;
+	int result = put_root(map, number, table, &base);
 
-	/* A table with the rows of analysed code replaces one without. */
-	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
-	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial)
-		table_remove(map, number);
-	result = put_root(map, number, table, &base);
 	if (result)
 		return result;
 	result = put_chunks(map, number, table, base);
@@ -259,4 +253,27 @@ int table_publish(int map, u32 number, const struct file_table *table)
 		table_remove(map, number);
 	table_chunks_delete(map, number, base, table->count);
 	return result ?: -ESTALE;
+}
+
+/* The code has no rule between the two roots, so the chunks of the old table are deleted last. */
+static int replace_table(int map, u32 number, const struct file_table *table)
+{
+	struct file_table_chunk old;
+	bool had_old = !table_map_take(map, ROOT_KEY(number), &old);
+	int result = add_table(map, number, table);
+
+	if (had_old)
+		table_chunks_delete(map, number, old.base, old.chunks);
+	return result;
+}
+
+int table_publish(int map, u32 number, const struct file_table *table)
+{
+	struct file_table_chunk root;
+
+	/* A table with the rows of analysed code replaces one without. */
+	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
+	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial)
+		return replace_table(map, number, table);
+	return add_table(map, number, table);
 }
