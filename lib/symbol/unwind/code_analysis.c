@@ -291,6 +291,9 @@ static void sweep_instruction(struct code_analysis *analysis, u32 at,
 	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
 	     instruction->opcode == 0xc7))
 		note_named(analysis, instruction->immediate);
+	if (!is_in_table && instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0xc2 &&
+	    instruction->immediate)
+		analysis->pops_arguments = true;
 	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
 		return;
 	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target))

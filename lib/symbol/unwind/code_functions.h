@@ -105,6 +105,7 @@ struct code_analysis {
 	u32 user_count, user_room;
 	u32 *named; /* addresses that instructions name, as begins of tables; sorted */
 	u32 named_count, named_room;
+	bool pops_arguments; /* some function returns with `ret n`: its arguments go with it */
 	u64 steps, steps_max;
 	int result;
 };

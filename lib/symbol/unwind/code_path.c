@@ -386,10 +386,16 @@ static void note_alignment(struct path *path)
 		path_function(path)->has_aligned = true;
 }
 
-/* The path goes on behind a call that returns. */
+/* The path goes on behind a call that returns. Where functions take their arguments off the stack
+ * when they return (V8's built-in functions, and the compiled code that these call), the depth
+ * behind a call is not known; a frame pointer still says where the CFA is. */
 static void return_to(struct path *path, u32 next, u32 lost)
 {
+	bool is_framed = frame_value_is_stack(path->state.reg[X86_RBP]);
+
 	frame_state_return(&path->state, lost);
+	if (path->analysis->pops_arguments && is_framed)
+		path->state.reg[X86_RSP] = (struct frame_value){};
 	path->number = NONE;
 	path->edge.at = next;
 	path->behind_call = next;

@@ -353,6 +353,47 @@ TEST(code_may_go_on_as_a_function_with_a_changed_register)
 	close(file);
 }
 
+/* popping() takes two arguments off the stack. framed() keeps a frame pointer, which the call in
+ * its middle gives back; lost() calls what changes rbp. */
+#define POPPING                                                                                    \
+	".globl popping\n.type popping, @function\npopping: ret $16\n"                             \
+	".p2align 4\n.type framed, @function\nframed: push %rbp\nmov %rsp, %rbp\nsub $32, %rsp\n"  \
+	"push %rax\npush %rax\ncall *%rcx\nnop\nmov %rbp, %rsp\npop %rbp\nret\n"                   \
+	".p2align 4\n.type lost, @function\nlost: push %rbp\nmov %rsp, %rbp\nsub $32, %rsp\n"      \
+	"push %rax\npush %rax\ncall changing\nnop\nlea 48(%rsp), %rsp\npop %rbp\nret\n"            \
+	".p2align 4\nchanging: mov 8(%rsp), %rbp\nret $16\n.globl framed, lost\n"
+
+/* Places: before the call in framed(), behind it, and behind the call in lost(). */
+TEST(the_depth_behind_a_call_is_unknown_where_functions_pop_their_arguments)
+{
+	static const struct sample sample = {"popping", "gcc -shared -nostdlib -o $OUT $IN",
+					     POPPING, ".s"};
+	struct code_analysis *analysis;
+	struct unwind_rule rule;
+	char path[SAMPLE_PATH_BYTES];
+	struct code_file *code;
+	int file;
+	u32 start;
+
+	sample_build(&sample, path);
+	file = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	assert_int_equal(code_file_create(file, NULL, 0, &code), 0);
+	assert_int_equal(code_analysis_create(code_file_image(code), &analysis), 0);
+	start = code_file_image(code)->sections[0].start;
+	assert_true(frame_state_rule(code_analysis_state(analysis, start + 16 + 10), &rule));
+	assert_int_equal(rule.cfa_register, REGISTER_RSP);
+	assert_int_equal(rule.cfa_offset, 64);
+	assert_true(frame_state_rule(code_analysis_state(analysis, start + 16 + 12), &rule));
+	assert_int_equal(rule.cfa_register, REGISTER_RBP);
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_true(!code_analysis_state(analysis, start + 48 + 15) ||
+		    !frame_state_rule(code_analysis_state(analysis, start + 48 + 15), &rule));
+	code_analysis_free(&analysis);
+	code_file_free(&code);
+	close(file);
+}
+
 /* A function with a table, which is mostly as large as `fill` says, and one of 602 bytes without.
  */
 #define FILLED                                                                                     \
