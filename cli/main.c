@@ -16,6 +16,7 @@
 #include "command.h"
 #include "completion.h"
 #include "name_match.h"
+#include "option/foreign_option.h"
 #include "terminal/message.h"
 #include "terminal/write_stream.h"
 #include "version.h"
@@ -68,12 +69,15 @@ static int show_commands(void)
 
 static int unknown_command(const char *name)
 {
+	const char *instead = foreign_command(name);
 	struct name_match match;
 
 	name_match_init(&match, name);
 	for (const struct command *const *command = commands; *command; command++)
 		name_match_try(&match, (*command)->name);
-	if (match.nearest[0])
+	if (instead)
+		message("%s: unknown command; %s", name, instead);
+	else if (match.nearest[0])
 		message("%s: unknown command; did you mean %s?", name, match.nearest);
 	else
 		message("%s: unknown command, see 'stackmap help'", name);

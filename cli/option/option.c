@@ -30,13 +30,25 @@ struct parser {
 	const struct command *command;
 	const struct option_row *row[OPTION_ROWS_MAX + 1]; /* the command's, then help */
 	int rows;
+	const char *operands[OPERANDS_FOREIGN_MAX];
+	int operand_count;
 	struct option longs[OPTION_ROWS_MAX + 2];
 	char shorts[2 * OPTION_ROWS_MAX + 8];
 };
 
 static bool takes_argument(const struct option_row *row)
 {
-	return row->type != OPTION_FLAG;
+	return row->type != OPTION_FLAG && row->type != OPTION_USUAL &&
+	       (row->type != OPTION_SAME || row->argument);
+}
+
+/* getopt's value of a row: for OPTION_SAME that of the row that it names. */
+static int long_value(const struct parser *parser, int i)
+{
+	for (int j = 0; parser->row[i]->type == OPTION_SAME && j < i; j++)
+		if (!strcmp(parser->row[j]->name, parser->row[i]->words))
+			return LONG_BASE + j;
+	return LONG_BASE + i;
 }
 
 static void parser_add(struct parser *parser, const struct option_row *row)
@@ -48,7 +60,7 @@ static void parser_add(struct parser *parser, const struct option_row *row)
 	parser->longs[i] = (struct option){
 		.name = row->name,
 		.has_arg = takes_argument(row) ? required_argument : no_argument,
-		.val = LONG_BASE + i,
+		.val = long_value(parser, i),
 	};
 	if (!row->letter)
 		return;
@@ -65,6 +77,9 @@ static void parser_init(struct parser *parser, const struct command *command)
 	for (const struct option_row *row = command->rows; row && row->name; row++)
 		if (parser->rows < OPTION_ROWS_MAX)
 			parser_add(parser, row);
+	for (size_t i = 0; foreign_row(command->name, i); i++)
+		if (parser->rows < OPTION_ROWS_MAX)
+			parser_add(parser, foreign_row(command->name, i));
 	parser_add(parser, &help_row);
 }
 
@@ -121,7 +136,13 @@ static int set_number(const struct option_row *row, const char *option, const ch
 		      u64 *target)
 {
 	u64 number;
-	int err = number_parse(text, row->type == OPTION_SIZE, &number);
+	int err;
+
+	if (row->type == OPTION_U64 && row->words && !strcmp(row->words, text)) {
+		*target = row->max;
+		return 0;
+	}
+	err = number_parse(text, row->type == OPTION_SIZE, &number);
 
 	if (err == -EINVAL && row->type == OPTION_U64) {
 		message("%s %s: not a number", option, text);
@@ -207,6 +228,10 @@ static int set_value(const struct option_row *row, const char *option, char *val
 		return add_string(target, optarg);
 	case OPTION_NUMBERS:
 		return add_numbers(row, option, optarg, target);
+	case OPTION_SAME:
+	case OPTION_OPERAND:
+	case OPTION_USUAL:
+		break;
 	}
 	return -EINVAL;
 }
@@ -241,15 +266,16 @@ static bool negates(const char *name, const char *of)
 	return !strncmp(name, "no-", 3) && !strcmp(name + 3, of);
 }
 
-/* The nearest option would have the opposite meaning. */
-static bool report_default(const struct parser *parser, const char *name)
+/* Takes --no-NAME where the command has a flag --NAME, and the other way round: the flag is off. */
+static bool take_negated(const struct parser *parser, const char *name, char *values)
 {
 	for (int i = 0; i < parser->rows; i++) {
 		const struct option_row *row = parser->row[i];
 
-		if (takes_argument(row) || (!negates(name, row->name) && !negates(row->name, name)))
+		if (row->type != OPTION_FLAG || row == &help_row ||
+		    (!negates(name, row->name) && !negates(row->name, name)))
 			continue;
-		message("--%s: unknown option; it is so without --%s", name, row->name);
+		*(bool *)(values + row->target) = false;
 		return true;
 	}
 	return false;
@@ -274,7 +300,7 @@ static void unknown_long(const struct parser *parser, const char *word)
 	char option[64];
 
 	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
-	if (!report_foreign(parser, option) && !report_default(parser, option + 2))
+	if (!report_foreign(parser, option))
 		unknown_name(parser, option + 2);
 }
 
@@ -312,11 +338,14 @@ static void argument_missing(const struct parser *parser)
 		row->argument);
 }
 
-static enum option_result take(const struct parser *parser, int value, char **argv, void *values)
+static enum option_result take(struct parser *parser, int value, char **argv, void *values)
 {
 	const struct option_row *row = row_of(parser, value);
 	char option[64];
 
+	if (value == '?' && !optopt && !strncmp(argv[optind - 1], "--", 2) &&
+	    take_negated(parser, argv[optind - 1] + 2, values))
+		return OPTION_PARSED;
 	if (value == '?') {
 		unknown_option(parser, argv);
 		return OPTION_WRONG;
@@ -327,6 +356,12 @@ static enum option_result take(const struct parser *parser, int value, char **ar
 	}
 	if (row == &help_row)
 		return OPTION_HELP;
+	if (row->type == OPTION_USUAL)
+		return OPTION_PARSED;
+	if (row->type == OPTION_OPERAND && parser->operand_count < OPERANDS_FOREIGN_MAX) {
+		parser->operands[parser->operand_count++] = optarg;
+		return OPTION_PARSED;
+	}
 	if (set_value(row, spelling(row, value, option, sizeof(option)), values))
 		return OPTION_WRONG;
 	return OPTION_PARSED;
@@ -360,6 +395,9 @@ enum option_result option_parse(const struct command *command, int argc, char **
 		if (result != OPTION_PARSED)
 			return result;
 	}
+	/* Each took a word of argv, or two, so there is room before the other operands. */
+	while (parser.operand_count)
+		argv[--optind] = (char *)parser.operands[--parser.operand_count];
 	*first = optind;
 	return check_operands(command, argc - optind, argv + optind);
 }

@@ -29,6 +29,11 @@ enum option_type {
 	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
 	OPTION_STRINGS, /* struct string_list: the option may be repeated */
 	OPTION_NUMBERS, /* struct number_list within [0, max]: a list; the option may be repeated */
+
+	/* Of options of other tools only (foreign_option.h); without a target. */
+	OPTION_SAME,	/* the same as the option that `words` names */
+	OPTION_OPERAND, /* the argument is an operand of the command */
+	OPTION_USUAL,	/* without argument: what it asks for is so anyway */
 };
 
 struct option_row {
@@ -40,10 +45,13 @@ struct option_row {
 	const char *group;    /* heading in `--help`; rows of a group are adjacent */
 	const char *help;
 	u64 min, max;
-	const char *words; /* accepted words, with commas or blanks between them; NULL: any */
+	const char *words; /* accepted words, with commas or blanks between them; NULL: any. Of
+			    * OPTION_U64: a word that stands for `max`. */
 };
 
 #define OPTION_ROWS_MAX 64
+
+#define OPERANDS_FOREIGN_MAX 8 /* operands that are given as OPTION_OPERAND */
 
 struct command {
 	const char *name;

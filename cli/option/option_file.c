@@ -152,6 +152,10 @@ static size_t bytes_of(const struct option_row *row)
 		return sizeof(struct string_list);
 	case OPTION_NUMBERS:
 		return sizeof(struct number_list);
+	case OPTION_SAME:
+	case OPTION_OPERAND:
+	case OPTION_USUAL:
+		break;
 	}
 	return 0;
 }

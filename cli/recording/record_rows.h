@@ -17,8 +17,8 @@
 #define TARGET_EVENT_ROWS(values, path, hz)                                                      \
 	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
 	    .type = OPTION_U64, .argument = "HZ",                                                \
-	    .group = "Events", .min = 1, .max = UINT32_MAX,                                      \
-	    .help = "CPU samples a second (default " hz " when there is no -e)"),                \
+	    .group = "Events", .min = 1, .max = SAMPLE_FREQUENCY_MAX, .words = "max",            \
+	    .help = "CPU samples a second (default " hz " when there is no -e), or max"),        \
 	TARGET_ROW(values, path events, .name = "event", .letter = 'e',                          \
 	    .type = OPTION_STRINGS, .argument = "EVENT",                                         \
 	    .group = "Events",                                                                   \

@@ -2,7 +2,8 @@
 /*
  * Event sources: from the words that the user writes (-e, -F) to the sources that are attached.
  *
- *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often
+ *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often;
+ *   cycles:u  cycles/1000:kp       ... :u in user mode only, :k in the kernel only, :p precisely
  *   sched:sched_switch, 'kmem:*'   tracepoints, globs
  *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
  *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
@@ -35,11 +36,13 @@ struct source {
 	u64 perf_config;
 	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0 = use the frequency */
 	u64 frequency; /* samples per second; 0 = use the period */
-	char *target;  /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
-	u64 offset;    /* USER: file offset of the probe */
-	u32 syscall;   /* SOURCE_SYSCALL: number of the call */
-	u32 wait;      /* SOURCE_TIME: enum time_state */
-	char *unit;    /* of the events' values; NULL = no values */
+	bool no_user, no_kernel; /* SOURCE_SAMPLE, SOURCE_PERF: not in user mode, in the kernel */
+	u8 precise;		 /* the same: perf_event_attr.precise_ip */
+	char *target;		 /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
+	u64 offset;		 /* USER: file offset of the probe */
+	u32 syscall;		 /* SOURCE_SYSCALL: number of the call */
+	u32 wait;		 /* SOURCE_TIME: enum time_state */
+	char *unit;		 /* of the events' values; NULL = no values */
 	struct tracepoint_field
 		field; /* TRACEPOINT: the value in its record; SYSCALL: in pt_regs */
 };
@@ -55,6 +58,8 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error);
 
 #define SAMPLE_FREQUENCY_DEFAULT 999 /* Hz; not a multiple of a timer tick's frequency */
+
+#define SAMPLE_FREQUENCY_MAX UINT32_MAX /* stands for the highest rate that the kernel allows */
 
 /* Appends CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);

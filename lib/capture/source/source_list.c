@@ -226,7 +226,7 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 		return error_set(error, ENOMEM, "-e: out of memory");
 	err = source_word_parse(text, subject, &word, error);
 	if (!err) {
-		word.query.frequency = frequency;
+		word.query.frequency = word.query.frequency ?: frequency;
 		err = add_found(list, &word, error);
 		source_word_clear(&word);
 	}

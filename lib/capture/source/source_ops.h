@@ -16,6 +16,7 @@ struct source_query {
 	struct name_match match;
 	bool on_return;	   /* functions: ur:, kr: */
 	u64 period;	   /* NAME/PERIOD; 0 = not given */
+	const char *modes; /* of perf events, as "kp" of cycles:kp; NULL = none */
 	u64 frequency;	   /* -F; 0 = not given */
 	const char *field; /* NAME/value=FIELD:UNIT/; NULL = no value */
 	const char *unit;  /* NULL = by the field's name */

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,7 +37,8 @@ static int off_cpu_find(struct source_query *query, source_visit visit, void *ar
 
 	(void)error;
 	for (size_t i = 0; i < OFF_CPU_COUNT && !err; i++)
-		if (off_cpu_events[i].type == SOURCE_TIME && off_cpu_events[i].wait == TIME_RUNNING)
+		if (query->modes || (off_cpu_events[i].type == SOURCE_TIME &&
+				     off_cpu_events[i].wait == TIME_RUNNING))
 			continue;
 		else if (name_match_try(&query->match, off_cpu_events[i].name))
 			err = visit(arg, &off_cpu_events[i]);
@@ -127,17 +130,21 @@ static bool exists_here(const struct perf_event_name *event)
 	return true;
 }
 
-/* 0, or -ERANGE: the kernel does not allow this rate. */
-static int check_frequency(u64 frequency, struct stackmap_error *error)
+/* Puts the highest rate for SAMPLE_FREQUENCY_MAX. 0, or -ERANGE: the kernel does not allow the
+ * rate.
+ */
+static int check_frequency(u64 *frequency, struct stackmap_error *error)
 {
 	unsigned long long limit = 100000; /* the kernel's default, if /proc is not mounted */
 
 	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
-	if (frequency >= 1 && frequency <= limit)
+	if (*frequency == SAMPLE_FREQUENCY_MAX)
+		*frequency = limit;
+	if (*frequency >= 1 && *frequency <= limit)
 		return 0;
 	return error_set(error, ERANGE, "-F %llu: the range is 1 to %llu samples per second here%s",
-			 (unsigned long long)frequency, limit,
-			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
+			 (unsigned long long)*frequency, limit,
+			 *frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
 static int visit_event(const struct perf_event_name *event, struct source_query *query,
@@ -149,6 +156,7 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 		.perf_type = event->type,
 		.perf_config = event->config,
 	};
+	char name[64];
 	int err = 0;
 
 	if (!exists_here(event))
@@ -156,8 +164,17 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 			       ? 0
 			       : error_set(error, ENOENT,
 					   "%s: no hardware counter (PMU) for it here; did you "
-					   "mean cpu-clock?",
-					   query->subject);
+					   "mean cpu-clock%s%s?",
+					   query->subject, query->modes ? ":" : "",
+					   query->modes ?: "");
+	if (query->modes) {
+		snprintf(name, sizeof(name), "%s:%s", event->name, query->modes);
+		source.name = name;
+		source.no_kernel = strchr(query->modes, 'u') && !strchr(query->modes, 'k');
+		source.no_user = strchr(query->modes, 'k') && !strchr(query->modes, 'u');
+		for (const char *mode = query->modes; *mode; mode++)
+			source.precise += *mode == 'p';
+	}
 	if (query->period)
 		source.period = query->period;
 	else if (source.type == SOURCE_SAMPLE)
@@ -165,7 +182,7 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 	else
 		source.period = 1;
 	if (source.frequency)
-		err = check_frequency(source.frequency, error);
+		err = check_frequency(&source.frequency, error);
 	return err ? err : visit(arg, &source);
 }
 
@@ -187,7 +204,7 @@ static int perf_find(struct source_query *query, source_visit visit, void *arg,
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error)
 {
 	static const struct perf_event_name cycles = HARDWARE("cycles", NULL, CPU_CYCLES);
-	int err = check_frequency(frequency, error);
+	int err = check_frequency(&frequency, error);
 
 	if (err)
 		return err;

@@ -4,10 +4,11 @@
  *
  *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET   (also ur:)   OFFSET: decimal or 0xHEX
  *   k:FUNC                                           (also kr:)
- *   NAME  NAME/PERIOD
+ *   NAME  NAME/PERIOD  NAME:MODES  NAME:MODES/PERIOD   MODES: u, k, ppp of perf
  *   CATEGORY:NAME  CATEGORY:NAME/value=FIELD/  CATEGORY:NAME/value=FIELD:UNIT/
  *
- * The prefixes of bpftrace are accepted, too: uprobe: is u:, tracepoint: is dropped.
+ * Words of bpftrace are accepted, too: uprobe: is u:, tracepoint: is dropped, profile:hz:N is
+ * cpu-clock at N Hz, software:NAME:N and hardware:NAME:N are NAME/N.
  *
  * PATH ends at the last colon, since symbol names have no colon and paths may have some.
  */
@@ -150,6 +151,31 @@ static int parse_value(struct source_query *query, char *text, struct stackmap_e
 			 query->subject);
 }
 
+/* r01c2, and cpu/event=0xc2/ with the slash cut. */
+static bool is_raw_event(const char *spec, const char *slash)
+{
+	size_t digits = spec[0] == 'r' ? strspn(spec + 1, "0123456789abcdef") : 0;
+
+	if (slash && !begins_value(slash + 1) && strchr(slash + 1, '='))
+		return !strchr(spec, ':');
+	return digits && (!spec[1 + digits] || spec[1 + digits] == ':');
+}
+
+#define MODES_MAX 5 /* "ukppp" */
+
+/* Cuts the modes of perf from the end of a name, as ":u" of cycles:u. Tracepoints of such names do
+ * not exist. */
+static const char *cut_modes(char *spec)
+{
+	char *colon = strchr(spec, ':');
+	size_t length = colon ? strspn(colon + 1, "ukp") : 0;
+
+	if (!length || length > MODES_MAX || colon[1 + length])
+		return NULL;
+	*colon = '\0';
+	return colon + 1;
+}
+
 static int parse_name(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
@@ -158,14 +184,44 @@ static int parse_name(struct source_word *word, char *spec, struct stackmap_erro
 
 	if (!spec[0])
 		return error_set(error, EINVAL, "%s: an event name is missing", query->subject);
-	if (slash) {
+	if (slash)
 		*slash = '\0';
+	if (is_raw_event(spec, slash))
+		return error_set(
+			error, EINVAL,
+			"%s: events of a PMU by number cannot be recorded; 'stackmap list' "
+			"has those with names, as cycles and cache-misses",
+			query->subject);
+	query->modes = cut_modes(spec);
+	if (slash) {
 		err = strchr(spec, ':') ? parse_value(query, slash + 1, error)
 					: parse_period(query, slash + 1, error);
 	}
 	if (!err)
 		name_match_init(&query->match, spec);
 	return err;
+}
+
+/* profile:hz:N of bpftrace. */
+static int parse_profile(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	struct source_query *query = &word->query;
+
+	if (strncmp(spec, "hz:", 3) || parse_number(spec + 3, &query->frequency) ||
+	    !query->frequency)
+		return error_set(error, EINVAL, "%s: expected profile:hz:HZ", query->subject);
+	name_match_init(&query->match, "cpu-clock");
+	return 0;
+}
+
+/* software:NAME:PERIOD and hardware:NAME:PERIOD of bpftrace. */
+static int parse_counter(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	char *colon = strchr(spec, ':');
+
+	if (colon)
+		*colon = '/';
+	return parse_name(word, spec, error);
 }
 
 static const struct word_form {
@@ -186,6 +242,9 @@ static const struct word_form {
 	{"fentry:", &source_kernel_ops, false, parse_kernel_function},
 	{"fexit:", &source_kernel_ops, true, parse_kernel_function},
 	{"tracepoint:", NULL, false, parse_name},
+	{"profile:", NULL, false, parse_profile},
+	{"software:", NULL, false, parse_counter},
+	{"hardware:", NULL, false, parse_counter},
 	{"", NULL, false, parse_name},
 };
 
@@ -193,10 +252,8 @@ static const struct word_form {
 static const struct {
 	const char *prefix, *instead;
 } elsewhere[] = {
-	{"profile:", "CPU samples are -F HZ"},
-	{"software:", "expected NAME or NAME/PERIOD, as page-faults/100"},
-	{"hardware:", "expected NAME or NAME/PERIOD, as cycles/1000000"},
 	{"usdt:", "USDT probes cannot be recorded"},
+	{"interval:", "nothing happens in a task at an interval; -F HZ samples the CPUs"},
 };
 
 int source_word_parse(const char *text, const char *subject, struct source_word *word,

@@ -7,7 +7,7 @@ import os
 import shutil
 
 from harness.cases import features, main, needs, program, stackmap
-from harness.recording import function, record, user_frames
+from harness.recording import function, kernel_frames, record, user_frames
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 WORKLOAD = program("known_counts")
@@ -90,6 +90,18 @@ def test_page_faults():
     touched = [event for event in recording.events()
                if any(function(frame) == "touch_pages" for frame in user_frames(event))]
     assert len(touched) == counted >= 3000, (len(touched), counted)
+
+
+def test_samples_of_one_mode():
+    """cpu-clock:u in user mode only, cpu-clock:k in the kernel only; both of a program that is in both."""
+    needs("bpf", "perf events")
+    recording = record("-F", 2000, "-e", "cpu-clock:u", "-e", "cpu-clock:k", "--", "sh", "-c",
+                       "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exec dd if=/dev/zero of=/dev/null bs=1k count=100000")
+    recording.check()
+    events = recording.events()
+    kernel = {name: [bool(kernel_frames(event)) for event in events if event.name == name] for name in ("cpu-clock:u", "cpu-clock:k")}
+    assert len(kernel["cpu-clock:u"]) > 20 and not any(kernel["cpu-clock:u"]), kernel["cpu-clock:u"].count(True)
+    assert len(kernel["cpu-clock:k"]) > 20 and all(kernel["cpu-clock:k"]), kernel["cpu-clock:k"].count(False)
 
 
 def test_tracepoint_with_its_stack():

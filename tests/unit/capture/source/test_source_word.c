@@ -118,6 +118,9 @@ TEST(words_of_bpftrace_are_taken)
 		{"fentry:vfs_read", &source_kernel_ops, false, "vfs_read"},
 		{"fexit:vfs_read", &source_kernel_ops, true, "vfs_read"},
 		{"tracepoint:sched:sched_switch", NULL, false, "sched:sched_switch"},
+		{"profile:hz:99", NULL, false, "cpu-clock"},
+		{"software:page-faults:100", NULL, false, "page-faults"},
+		{"hardware:cycles:1000000", NULL, false, "cycles"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -126,6 +129,45 @@ TEST(words_of_bpftrace_are_taken)
 		assert_ptr_equal(word.ops, cases[i].ops);
 		assert_int_equal(word.query.on_return, cases[i].on_return);
 		assert_string_equal(word.query.match.pattern, cases[i].pattern);
+		source_word_clear(&word);
+	}
+}
+
+TEST(rates_and_periods_of_bpftrace)
+{
+	struct source_word profile = parse("profile:hz:99");
+	struct source_word faults = parse("software:page-faults:100");
+
+	assert_int_equal(profile.query.frequency, 99);
+	assert_int_equal(faults.query.period, 100);
+	source_word_clear(&profile);
+	source_word_clear(&faults);
+}
+
+TEST(modes_of_perf_events)
+{
+	static const struct {
+		const char *text, *pattern, *modes;
+		u64 period;
+	} cases[] = {
+		{"cycles:u", "cycles", "u", 0},
+		{"cpu-clock:k", "cpu-clock", "k", 0},
+		{"cycles:ukppp/1000", "cycles", "ukppp", 1000},
+		{"sched:sched_switch", "sched:sched_switch", NULL, 0},
+		{"cycles:", "cycles:", NULL, 0},
+		{"cycles:x", "cycles:x", NULL, 0},
+		{"a:kernel", "a:kernel", NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct source_word word = parse(cases[i].text);
+
+		assert_string_equal(word.query.match.pattern, cases[i].pattern);
+		assert_int_equal(word.query.period, cases[i].period);
+		if (cases[i].modes)
+			assert_string_equal(word.query.modes, cases[i].modes);
+		else
+			assert_null(word.query.modes);
 		source_word_clear(&word);
 	}
 }
@@ -153,7 +195,14 @@ TEST(a_malformed_word_is_refused)
 		{"u:libc:malloc/value=size:bytes/", -EINVAL},
 		{"u:libc:malloc/100", -EINVAL},
 		{"kprobe:", -EINVAL},
-		{"profile:hz:99", -EINVAL},
+		{"profile:hz:0", -EINVAL},
+		{"profile:ms:10", -EINVAL},
+		{"profile:99", -EINVAL},
+		{"interval:s:1", -EINVAL},
+		{"usdt:/bin/x:a:b", -EINVAL},
+		{"r01c2", -EINVAL},
+		{"r01c2:u", -EINVAL},
+		{"cpu/event=0xc2,umask=1/", -EINVAL},
 		{"a:b/", -EINVAL},
 		{"a:b/100", -EINVAL},
 		{"a:b/value=/", -EINVAL},
