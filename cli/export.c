@@ -170,7 +170,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct export_values, format),
 	 .group = "Output",
 	 .help = "folded (default), json, pprof, otlp, speedscope, perf-script, chrome, "
-		 "stack_map_bin or mappings",
+		 "perfetto, stack_map_bin or mappings",
 	 .words = EXPORT_FORMATS},
 	{.name = "output",
 	 .letter = 'o',

@@ -5,10 +5,9 @@
 #include <string.h>
 
 const struct export_format *const export_formats[] = {
-	&folded_format, &json_format,	       &pprof_format,
-	&otlp_format,	&speedscope_format,    &perf_script_format,
-	&chrome_format, &stack_map_bin_format, &mappings_format,
-	NULL,
+	&folded_format,	       &json_format,	    &pprof_format,  &otlp_format,
+	&speedscope_format,    &perf_script_format, &chrome_format, &perfetto_format,
+	&stack_map_bin_format, &mappings_format,    NULL,
 };
 
 const struct export_format *export_format_find(const char *name)

@@ -47,11 +47,13 @@ extern const struct export_format otlp_format;
 extern const struct export_format speedscope_format;
 extern const struct export_format perf_script_format;
 extern const struct export_format chrome_format;
+extern const struct export_format perfetto_format;
 extern const struct export_format stack_map_bin_format;
 extern const struct export_format mappings_format;
 
 #define EXPORT_FORMATS                                                                             \
-	"folded, json, pprof, otlp, speedscope, perf-script, chrome, stack_map_bin, mappings"
+	"folded, json, pprof, otlp, speedscope, perf-script, chrome, perfetto, stack_map_bin, "    \
+	"mappings"
 
 /* In the order of EXPORT_FORMATS; the last is NULL. */
 extern const struct export_format *const export_formats[];

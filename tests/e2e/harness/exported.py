@@ -186,6 +186,113 @@ def read_chrome(text):
     return sums
 
 
+TASK_STATES = {2: "runnable", 3: "running", 4: "interruptible", 5: "uninterruptible", 6: "stopped"}
+FIXED64 = 1
+
+
+def wire(data):
+    """Field number -> its values, of all wire types that Perfetto has: varints, 8 bytes, and bytes."""
+    fields, at = collections.defaultdict(list), 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == FIXED64:
+            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
+        else:
+            assert tag & 7 in (0, 2), "wire type %d" % (tag & 7)
+            value, at = varint(data, at)
+            if tag & 7 == 2:
+                assert at + value <= len(data), "a message ends outside"
+                value, at = data[at:at + value], at + value
+        fields[tag >> 3].append(value)
+    return fields
+
+
+class Perfetto:
+    """The trace as the published definitions say: number by number, without the definitions that the product has."""
+
+    def __init__(self, path):
+        self.strings, self.paths, self.mappings, self.frames, self.stacks = {}, {}, {}, {}, {}
+        self.threads, self.processes, self.sums, self.states = {}, {}, Sums(), []
+        self.flows, self.ends, self.open, self.lost = set(), set(), collections.defaultdict(list), 0
+        self.slices = collections.defaultdict(list)
+        with open(path, "rb") as file:
+            packets = [wire(packet) for packet in wire(file.read())[1]]
+        assert single(packets[0][13]) == 1 and all(single(packet[13]) == 2 for packet in packets[1:])
+        assert all(packet[10] == [1] for packet in packets)
+        clocks = [wire(clock) for clock in wire(packets[0][6][0])[1]]
+        assert 3 in [single(clock[1]) for clock in clocks] and wire(packets[0][6][0])[2] == [3], clocks
+        for packet in packets[1:]:
+            self.take(packet)
+        assert not any(self.open.values()), self.open
+
+    def take(self, packet):
+        for data in packet[12]:
+            self.intern(wire(data))
+        for data in packet[60]:
+            self.track(wire(data))
+        timed = [packet[number] for number in (11, 66, 117) if packet[number]]
+        assert not timed or (packet[8] and packet[58] == [3]), packet
+        for data in packet[11]:
+            self.event(wire(data), single(packet[8]))
+        for data in packet[66]:
+            self.sample(wire(data))
+        for data in packet[117]:
+            state = wire(data)
+            self.states.append((single(state[3]), single(packet[8]), TASK_STATES[single(state[4])], single(state[1])))
+
+    def intern(self, data):
+        def add(table, entries, make):
+            for entry in map(wire, entries):
+                iid = single(entry[1])
+                assert iid and iid not in table, "an id twice, or 0"
+                table[iid] = make(entry)
+        add(self.strings, data[5], lambda entry: single(entry[2]).decode() if entry[2] else "")
+        add(self.paths, data[17], lambda entry: single(entry[2]).decode())
+        add(self.mappings, data[19], lambda entry: [self.paths[number] for number in entry[7]])
+        add(self.frames, data[6], self.frame)
+        add(self.stacks, data[7], lambda entry: tuple(self.frames[number] for number in numbers(entry[2])))
+
+    def frame(self, entry):
+        assert not entry[3] or (self.mappings[single(entry[3])] and entry[4]), entry
+        return plain(self.strings[single(entry[2])])
+
+    def track(self, track):
+        uuid = single(track[1])
+        for data in track[4]:
+            thread = wire(data)
+            self.threads[uuid] = single(thread[2]), plain(single(thread[5]).decode())
+        for data in track[3]:
+            self.processes[uuid] = single(wire(data)[1])
+        if not track[4] and not track[3]:
+            self.threads[uuid] = None, single(track[2]).decode()
+
+    def add(self, name, comm, event, values):
+        self.sums.add((name, comm, self.stacks[single(event[56])] if event[56] else ()), values.get("count", 1), values.get("value", 0))
+
+    def event(self, event, time):
+        uuid, kind = single(event[11]), single(event[9])
+        self.flows |= set(event[47])
+        self.ends |= set(event[48])
+        if kind == 2:
+            name, begin = self.open[uuid].pop()
+            self.slices[self.threads[uuid][0]].append((begin, time, name))
+            return
+        values = {single(note[10]).decode(): single(note[3]) for note in map(wire, event[4])}
+        name = single(event[22]).decode()
+        self.add(name, self.threads[uuid][1], event, values)
+        assert kind in (1, 3) and event[23], event
+        if kind == 1:
+            self.open[uuid].append((name, time))
+
+    def sample(self, sample):
+        if sample[17]:
+            self.lost += single(sample[17])
+            return
+        names = {thread: name for thread, name in self.threads.values()}
+        assert single(sample[5]) in (1, 2)
+        self.sums.add(("sample", names[single(sample[3])], self.stacks[single(sample[4])] if sample[4] else ()), 1, 0)
+
+
 def varint(data, at):
     value = shift = 0
     while True:

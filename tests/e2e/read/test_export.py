@@ -14,7 +14,7 @@ import subprocess
 
 from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
 from harness.exportable import export, in_folder, inlined, real, report_of, small
-from harness.exported import (Pprof, Sums, as_folded, as_perf_script, check_chrome_tracks, read_chrome, read_folded, read_perf_script,
+from harness.exported import (Perfetto, Pprof, Sums, as_folded, as_perf_script, check_chrome_tracks, read_chrome, read_folded, read_perf_script,
                               read_speedscope, stacks_of_report, without_inlined)
 from harness.recording import record
 
@@ -152,6 +152,39 @@ def test_chrome_shows_the_states_of_threads():
         assert {name: states[row["tid"]][name] for name in names} == {name: row[name] for name in names}, (row, states)
     assert len(rows) == len(states) == 3, rows
     assert '"time:running"' not in export("chrome", recording.path, "--event", "time:runnable")
+
+
+def perfetto_of(path, *options):
+    stackmap("export", "-f", "perfetto", "-o", "trace.perfetto", *options, path)
+    return Perfetto("trace.perfetto")
+
+
+def test_perfetto():
+    """Samples of CPUs have no source there."""
+    for path in each_recording():
+        samples = {row["event"] for row in json.loads(stackmap("report", "--json", path).stdout)["stacks"]} & {"cpu-clock", "cycles"}
+        check_equal(perfetto_of(path).sums, report_of(path).renamed(
+            lambda event, task, stack, samples=samples: ("sample" if event in samples else event, "<...>" if task == "[unknown]" else task, stack)))
+
+
+def test_perfetto_shows_states_and_wake_ups():
+    needs("typed tracepoints")
+    recording = record("--time", "--wakers", "--", program("waits"), "chain", 20)
+    trace = perfetto_of(recording.path)
+    check_equal(trace.sums, report_of(recording.path))
+    rows = {row["tid"]: row for row in json.loads(recording.read("report", "--thread-time", "--json"))["rows"]}
+    sums = collections.defaultdict(collections.Counter)
+    for thread, slices in trace.slices.items():
+        for begin, end, name in slices:
+            sums[thread][name] += end - begin
+    for tid, row in rows.items():
+        for state in "runnable", "interruptible", "uninterruptible", "stopped":
+            assert sums[tid]["time:" + state] == row[state], (tid, state, sums[tid], row)
+        changes = sorted(change[1:3] for change in trace.states if change[0] == tid)
+        assert {state for _, state in changes} <= {"runnable", "running", "interruptible", "uninterruptible"}, changes
+        assert not any(first == second == "running" for (_, first), (_, second) in zip(changes, changes[1:])), changes
+    trace = perfetto_of(record("--wakers", "--", program("waits"), "chain", 20).path)
+    assert trace.ends and trace.ends <= trace.flows and not trace.lost, (trace.flows, trace.ends)
 
 
 def test_pprof():

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "export/otlp.pb-c.h"
+#include "export/perfetto.pb-c.h"
 #include "export/profile.pb-c.h"
 #include "odd_recording.h"
 #include "unit_test.h"
@@ -63,6 +64,45 @@ TEST(json)
 
 	assert_int_equal(json_array_size(json_object_get(whole, "stacks")), ODD_EVENTS);
 	json_decref(whole);
+}
+
+/* Each text is UTF-8, which a json_string() takes alone. */
+static void check_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	assert_non_null(string);
+	json_decref(string);
+}
+
+TEST(perfetto)
+{
+	struct text text = odd_export("perfetto");
+	Perfetto__Trace *trace =
+		perfetto__trace__unpack(NULL, text.length, (const uint8_t *)text.bytes);
+	u32 events = 0, stacks = 0, threads = 0;
+
+	assert_non_null(trace);
+	for (size_t i = 0; i < trace->n_packet; i++) {
+		const Perfetto__TracePacket *packet = trace->packet[i];
+
+		if (packet->track_descriptor && packet->track_descriptor->thread) {
+			check_utf8(packet->track_descriptor->thread->thread_name);
+			threads++;
+		}
+		if (packet->interned_data)
+			stacks += packet->interned_data->n_callstacks;
+		if (!packet->track_event)
+			continue;
+		check_utf8(packet->track_event->name);
+		check_utf8(packet->track_event->categories[0]);
+		events++;
+	}
+	assert_int_equal(events, ODD_EVENTS);
+	assert_int_equal(threads, ODD_EVENTS);
+	assert_int_equal(stacks, 1); /* all events have the same */
+	perfetto__trace__free_unpacked(trace, NULL);
+	free(text.bytes);
 }
 
 TEST(speedscope)
