@@ -28,6 +28,9 @@
 #include "bisect.h"
 #include "code_functions.h"
 
+#define POPPING_ENDS_MIN 4
+#define ARGUMENT_BYTES_MAX 4096
+
 /* --- Code that no path reaches. --- */
 
 /* True if a symbol gives the end of the function. */
@@ -291,9 +294,6 @@ static void sweep_instruction(struct code_analysis *analysis, u32 at,
 	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
 	     instruction->opcode == 0xc7))
 		note_named(analysis, instruction->immediate);
-	if (!is_in_table && instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0xc2 &&
-	    instruction->immediate)
-		analysis->pops_arguments = true;
 	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
 		return;
 	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target))
@@ -306,13 +306,26 @@ static void sweep_instruction(struct code_analysis *analysis, u32 at,
 		function_at(analysis, target, FUNCTION_STRONG);
 }
 
+/* True for leave or pop %rbp, and then ret n, with a number of words. Data seldom looks so. */
+static bool is_popping_end(const struct x86_instruction *last,
+			   const struct x86_instruction *instruction)
+{
+	return instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0xc2 &&
+	       instruction->immediate > 0 && instruction->immediate < ARGUMENT_BYTES_MAX &&
+	       instruction->immediate % 8 == 0 && last->map == X86_MAP_ONE_BYTE &&
+	       (last->opcode == 0xc9 || (last->opcode == 0x5d && last->rm == X86_RBP));
+}
+
 static void sweep_range(struct code_analysis *analysis, u32 at, u32 end, bool is_in_table)
 {
-	struct x86_instruction instruction;
+	struct x86_instruction instruction, last = {};
 
 	while (at < end) {
 		if (code_decode_at(analysis, at, end, &instruction)) {
 			sweep_instruction(analysis, at, &instruction, is_in_table);
+			analysis->popping_ends +=
+				!is_in_table && is_popping_end(&last, &instruction);
+			last = instruction;
 			at += instruction.length;
 		} else {
 			at++;
@@ -341,6 +354,7 @@ static void sweep(struct code_analysis *analysis)
 		    image->covered[i].end <= image->end)
 			sweep_range(analysis, image->covered[i].start, image->covered[i].end, true);
 	visit_gaps(analysis, sweep_gap);
+	analysis->pops_arguments = analysis->popping_ends >= POPPING_ENDS_MIN;
 	if (analysis->named_count)
 		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named), by_number);
 	for (u32 i = 0; i < image->pointer_count; i++)
@@ -443,6 +457,18 @@ const struct frame_state *code_analysis_state(const struct code_analysis *analys
 	return map >= MAP_STATE ? &analysis->states[map - MAP_STATE] : NULL;
 }
 
+/* Where callees pop arguments, they may also put arguments below their return address and go on as
+ * another function. So the depth does not hold during a call either, and a frame pointer counts
+ * before the depth. */
+static bool rule_of(const struct code_analysis *analysis, u32 number, struct unwind_rule *rule)
+{
+	struct frame_state state = analysis->states[number];
+
+	if (analysis->pops_arguments && frame_value_is_stack(state.reg[X86_RBP]))
+		state.reg[X86_RSP] = (struct frame_value){};
+	return frame_state_rule(&state, rule);
+}
+
 bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 end,
 			struct unwind_rule *rule, u32 *rule_end)
 {
@@ -452,7 +478,7 @@ bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 
 		end = analysis->image->end;
 	for (; at < end; at++) {
 		map = code_is_within(analysis, at) ? *code_map_at(analysis, at) : MAP_NOTHING;
-		if (map >= MAP_STATE && frame_state_rule(&analysis->states[map - MAP_STATE], rule))
+		if (map >= MAP_STATE && rule_of(analysis, map - MAP_STATE, rule))
 			break;
 	}
 	if (at >= end)

@@ -105,7 +105,8 @@ struct code_analysis {
 	u32 user_count, user_room;
 	u32 *named; /* addresses that instructions name, as begins of tables; sorted */
 	u32 named_count, named_room;
-	bool pops_arguments; /* some function returns with `ret n`: its arguments go with it */
+	u32 popping_ends;    /* leave or pop %rbp, then ret n, in code without a table */
+	bool pops_arguments; /* functions return with `ret n`, and their arguments go with them */
 	u64 steps, steps_max;
 	int result;
 };
