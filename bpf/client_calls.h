@@ -12,6 +12,7 @@
 
 /* static keeps stackmap's constants out of the tool's skeleton. */
 #define INSTANCE_CONSTANT static
+#define INSTANCE_HAS_NO_RECORDER
 
 #include "deferral/deliver.h"
 #include "deferral/leave.h"

@@ -431,7 +431,7 @@ static int work(struct agent *agent, struct stackmap_error *error)
 
 static bool has_ended(struct agent *agent, int ms)
 {
-	if (signal_asks_to_end(signals_wait(agent->signals, ms)))
+	if (signal_asks_to_end(signals_wait(agent->signals, session_wake_fd(agent->session), ms)))
 		return true;
 	return agent->choice.values.once && agent->windows >= agent->choice.values.once;
 }

@@ -102,7 +102,7 @@ static void record_events(struct record *record)
 	int ms = PACE_MS_MIN;
 
 	while (ms >= 0) {
-		int signal = signals_wait(record->signals, ms);
+		int signal = signals_wait(record->signals, session_wake_fd(record->session), ms);
 
 		if (signal == SIGUSR2)
 			write_numbered_flight(record);
@@ -137,7 +137,7 @@ static int end_workload(struct record *record, int status)
 	if (record->asked || interrupted())
 		ask_workload(record, record->asked && interrupted());
 	while (!workload_ended(workload))
-		if (signal_asks_to_end(signals_wait(record->signals, WAIT_MS)))
+		if (signal_asks_to_end(signals_wait(record->signals, -1, WAIT_MS)))
 			ask_workload(record, record->asked);
 	return status ?: workload_exit_status(workload);
 }

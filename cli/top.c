@@ -322,12 +322,13 @@ static void wait_for_work(struct top *top, int ms)
 	struct pollfd ready[] = {
 		{.fd = top->signals, .events = POLLIN},
 		{.fd = top->screen ? STDIN_FILENO : -1, .events = POLLIN},
+		{.fd = top_feed_wake_fd(&top->feed), .events = POLLIN},
 	};
 
-	if (poll(ready, 2, ms) <= 0)
+	if (poll(ready, 3, ms) <= 0)
 		return;
 	if (ready[0].revents)
-		top->ended |= signal_asks_to_end(signals_wait(top->signals, 0));
+		top->ended |= signal_asks_to_end(signals_wait(top->signals, -1, 0));
 	top->ended |= (ready[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 

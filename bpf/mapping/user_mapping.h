@@ -16,6 +16,7 @@
 #include "kernel/user_probe.h"
 #include "kernel/vma.h"
 #include "moved_mapping.h"
+#include "new_code.h"
 #include "state/engine_maps.h"
 
 #define LOOKS_MAX 64
@@ -439,6 +440,8 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 		if (!search->vma.number)
 			search->vma.number = mapping_add(search, true);
 		error = search->vma.number ? 0 : -ENOSPC;
+		if (!error)
+			new_code_tell(search->vma.number);
 		mapping_note(search, address);
 	}
 	if (error) {

@@ -135,12 +135,12 @@ void signals_release(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int signals_wait(int signals, int ms)
+int signals_wait(int signals, int wake, int ms)
 {
-	struct pollfd ready = {.fd = signals, .events = POLLIN};
+	struct pollfd ready[] = {{.fd = signals, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
 	struct signalfd_siginfo info;
 
-	if (poll(&ready, 1, ms) <= 0)
+	if (poll(ready, 2, ms) <= 0 || !ready[0].revents)
 		return 0;
 	return read(signals, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
 }

@@ -25,8 +25,9 @@ bool signals_hold(void);
 /* Enters "finishes". */
 void signals_release(void);
 
-/* The signal that came, or 0 after `ms`; -1: waits for one. */
-int signals_wait(int signals, int ms);
+/* The signal that came, or 0 after `ms` or when the descriptor `wake` is readable. -1: waits for a
+ * signal without end; nothing else wakes. */
+int signals_wait(int signals, int wake, int ms);
 
 /* Interrupt, termination, or the terminal is gone. */
 bool signal_asks_to_end(int signal);

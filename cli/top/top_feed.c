@@ -46,6 +46,11 @@ int top_feed_visit(struct top_feed *feed, struct stackmap_error *error)
 	return feed->session ? session_visit(feed->session, error) : PACE_MS_MAX;
 }
 
+int top_feed_wake_fd(const struct top_feed *feed)
+{
+	return feed->session ? session_wake_fd(feed->session) : -1;
+}
+
 int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct event_filter *filter,
 		  struct stackmap_error *error)
 {

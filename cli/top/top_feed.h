@@ -34,6 +34,9 @@ void top_feed_close(struct top_feed *feed);
 /* As session_visit(). */
 int top_feed_visit(struct top_feed *feed, struct stackmap_error *error);
 
+/* A descriptor that is readable when the next visit is due at once; -1: none. */
+int top_feed_wake_fd(const struct top_feed *feed);
+
 /* The events since the last window; the filter leaves out those that were shown before. */
 int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct event_filter *filter,
 		  struct stackmap_error *error);

@@ -61,8 +61,10 @@ static int fill_window(struct following *following, struct stackmap_error *error
 	int ms = 0;
 
 	while (ms >= 0 && !following->ended && clock_ms() < end) {
-		following->ended = signal_asks_to_end(signals_wait(following->signals, ms)) ||
-				   session_is_over(following->session);
+		following->ended =
+			signal_asks_to_end(signals_wait(following->signals,
+							session_wake_fd(following->session), ms)) ||
+			session_is_over(following->session);
 		if (following->ended)
 			interrupt_end(); /* the last window waits a short time for names */
 		ms = session_visit(following->session, error);

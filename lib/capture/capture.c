@@ -9,6 +9,7 @@
 #include "capture/capture_parts.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
+#include "capture/drain/new_code.h"
 #include "capture/drain/thread_times.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"
@@ -350,6 +351,11 @@ int capture_drain(struct capture *capture, int *next_ms)
 {
 	command_code_bury(&capture->command_code);
 	return recording_drain(&capture->recording, next_ms);
+}
+
+int capture_wake_fd(const struct capture *capture)
+{
+	return capture->recording.new_code ? new_code_fd(&capture->recording) : -1;
 }
 
 int capture_ask_ahead(struct capture *capture, enum symbolizers_which which)

@@ -93,6 +93,9 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
  * next visit is due (capture/drain/pace.h). Errors are the writer's. */
 int capture_drain(struct capture *capture, int *next_ms);
 
+/* Is readable while a drain is due at once, for new code; -1: never. */
+int capture_wake_fd(const struct capture *capture);
+
 /* Drain, events going on, best before the window ends: asks for the names of what went to the
  * writer. 1: some of those that `which` says are not known yet, so capture_drain() and this call
  * follow again; 0: capture_finish(), which drains nothing, has to wait for few. -errno. Names that

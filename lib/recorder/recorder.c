@@ -7,9 +7,9 @@
 #include "stackmap/capture.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/libbpf.h>
 
@@ -99,14 +99,11 @@ static int visit_until(struct stackmap_capture *capture, u64 end, struct stackma
 	for (;;) {
 		int ms = session_visit(capture->session, error);
 		u64 now = clock_ms(), left = now < end ? end - now : 0;
-		struct timespec pause;
+		struct pollfd wake = {.fd = session_wake_fd(capture->session), .events = POLLIN};
 
 		if (ms <= 0 || !left)
 			return ms < 0 ? ms : 0;
-		left = (u64)ms < left ? (u64)ms : left;
-		pause = (struct timespec){.tv_sec = left / 1000,
-					  .tv_nsec = left % 1000 * NS_PER_MS};
-		if (nanosleep(&pause, NULL))
+		if (poll(&wake, 1, (u64)ms < left ? ms : (int)left) < 0)
 			return 0;
 	}
 }

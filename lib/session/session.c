@@ -60,6 +60,7 @@ struct session {
 	struct window window;
 	struct trace_ledger ledger; /* of the files or windows that have ended */
 	bool has_failed;
+	bool has_drained;		      /* in the last visit */
 	u64 next_flush, next_reset, next_try; /* clock_ms() */
 	u64 naming_until;     /* clock_ms(): a file that is due waits for names of others' files
 				 until then; 0: the file is not due */
@@ -437,6 +438,7 @@ static int drain_to_file(struct session *session, int *ms)
 {
 	int result = capture_drain(session->capture, ms);
 
+	session->has_drained = true;
 	if (clock_ms() < session->next_flush)
 		return result;
 	session->next_flush = clock_ms() + FLUSH_MS;
@@ -476,6 +478,7 @@ static int visit(struct session *session)
 	if (session->writer)
 		return drain_to_file(session, &ms) ?: capture_learn_names(session->capture) ?: ms;
 	result = capture_drain(session->capture, &ms);
+	session->has_drained = true;
 	if (result)
 		return result;
 	return most && capture_events(session->capture) >= most ? 0 : ms;
@@ -486,6 +489,7 @@ int session_visit(struct session *session, struct stackmap_error *error)
 	bool drains = session->kind == SESSION_OWN || session->kind == SESSION_READER;
 	int result = 0;
 
+	session->has_drained = false;
 	if (!drains)
 		return PACE_MS_MAX;
 	if (session->options.windows && !window_is_open(&session->window))
@@ -495,6 +499,11 @@ int session_visit(struct session *session, struct stackmap_error *error)
 	result = visit(session);
 	return result < 0 ? error_set(error, -result, "%s: %s", name_of(session), strerror(-result))
 			  : result;
+}
+
+int session_wake_fd(const struct session *session)
+{
+	return session->has_drained ? capture_wake_fd(session->capture) : -1;
 }
 
 /* --- windows --- */

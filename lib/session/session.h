@@ -71,6 +71,10 @@ int session_publish(struct session *session, struct stackmap_error *error);
  * file cannot be written, or no window can be opened. */
 int session_visit(struct session *session, struct stackmap_error *error);
 
+/* A descriptor that is readable when the next visit is due at once: the programs have met new code,
+ * whose file may be gone soon. -1: none, if the last visit has not drained. */
+int session_wake_fd(const struct session *session);
+
 /* Flight, or a snapshot of an instance: writes what the rings hold now to a file. */
 int session_snapshot(struct session *session, const char *path, struct stackmap_error *error);
 

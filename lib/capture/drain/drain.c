@@ -10,6 +10,7 @@
 #include "capture/drain/drain.h"
 
 #include "capture/drain/deferred.h"
+#include "capture/drain/new_code.h"
 #include "capture/drain/records.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
@@ -63,7 +64,7 @@ static u32 fill_percent(const struct ring_view *ring)
 	return (ring->header->head - ring->header->tail) * 100 / ring->count;
 }
 
-int drain_deferred_stacks(struct recording *recording, u32 *fill)
+int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings)
 {
 	int result = 0;
 
@@ -71,7 +72,9 @@ int drain_deferred_stacks(struct recording *recording, u32 *fill)
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 		u32 filled = fill_percent(&ring);
 
-		*fill = filled > *fill ? filled : *fill;
+		rings->fill = filled > rings->fill ? filled : rings->fill;
+		rings->had_event |= ring.header->head != ring.header->tail;
+		rings->slots = ring.count;
 		recording->cpus[cpu].end = end_within(&ring, recording->cpus[cpu].limit);
 		if (recording->deferred && !result)
 			result = records_each(recording, &ring, ring.header->tail,
@@ -155,7 +158,7 @@ static int generation_retire(struct recording *recording)
 
 int recording_drain(struct recording *recording, int *next_ms)
 {
-	u32 fullest = 0;
+	struct pace_rings rings = {};
 	int result;
 
 	records_begin_round(recording);
@@ -164,14 +167,16 @@ int recording_drain(struct recording *recording, int *next_ms)
 	if (recording->times)
 		result = first_error(result, thread_times_take(recording));
 	if (recording->deferred)
-		result = first_error(result, deferred_consume(recording, &fullest));
-	result = first_error(result, drain_deferred_stacks(recording, &fullest));
+		result = first_error(result, deferred_consume(recording, &rings.fill));
+	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred)
 		result = first_error(result, pass_epoch(recording));
+	if (recording->new_code)
+		new_code_take(recording);
 	result = first_error(result, symbols_take(recording));
 	result = first_error(result, generation_retire(recording));
 	if (next_ms)
-		*next_ms = pace_next(&recording->pace, fullest);
+		*next_ms = pace_next(&recording->pace, &rings);
 	return result;
 }

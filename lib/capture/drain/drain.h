@@ -11,9 +11,9 @@
  * visit is due (capture/drain/pace.h). */
 int recording_drain(struct recording *recording, int *next_ms);
 
-/* The first half: deferred stacks to the events that wait for them; cpus[].end is how far. *fill:
- * no less than it was. */
-int drain_deferred_stacks(struct recording *recording, u32 *fill);
+/* The first half: deferred stacks to the events that wait for them; cpus[].end is how far. Adds to
+ * *rings what they held. */
+int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings);
 
 /* The reader's part in a reset (capture/instance/reset.h), before reading: how far the rings may
  * name stacks of the generation before the current one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nothing wakes the reader: a wakeup costs more than an event. */
+/* Events wake no reader: a wakeup costs more than an event. */
 #include "capture/drain/pace.h"
 
 #include "clock.h"
@@ -8,7 +8,10 @@
 
 void pace_meet_code(struct pace *pace)
 {
-	pace->watch_until = clock_ms() + WATCH_MS;
+	if (pace->watches)
+		pace->watch_until = clock_ms() + WATCH_MS;
+	else
+		pace->ms = 0;
 }
 
 void pace_await_table(struct pace *pace)
@@ -19,18 +22,29 @@ void pace_await_table(struct pace *pace)
 		pace->watch_until = until;
 }
 
-static int next_ms(int last, u32 fill)
+static int longest_ms(const struct pace_rings *rings)
 {
-	if (fill > 25)
-		return last / 2 > PACE_MS_MIN ? last / 2 : PACE_MS_MIN;
-	if (fill < 10)
-		return last * 2 < PACE_MS_MAX ? last * 2 : PACE_MS_MAX;
-	return last;
+	u32 ms = rings->slots / PACE_EVENTS_PER_MS;
+
+	if (rings->had_event || ms < PACE_MS_MAX)
+		return PACE_MS_MAX;
+	return ms < PACE_MS_IDLE ? ms : PACE_MS_IDLE;
 }
 
-int pace_next(struct pace *pace, u32 fill)
+static int next_ms(int last, const struct pace_rings *rings)
 {
-	pace->ms = next_ms(pace->ms ?: PACE_MS_MIN, fill);
+	int longest = longest_ms(rings);
+
+	if (rings->fill > 25)
+		return last / 2 > PACE_MS_MIN ? last / 2 : PACE_MS_MIN;
+	if (rings->fill < 10)
+		last *= 2;
+	return last < longest ? last : longest;
+}
+
+int pace_next(struct pace *pace, const struct pace_rings *rings)
+{
+	pace->ms = next_ms(pace->ms ?: PACE_MS_MIN, rings);
 	if (pace->ms > PACE_MS_WATCH && clock_ms() < pace->watch_until)
 		pace->ms = PACE_MS_WATCH;
 	return pace->ms;

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/drain/deferred.h"
+#include "capture/drain/new_code.h"
 #include "capture/drain/thread_times.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
@@ -40,8 +41,11 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
 	if (!result && loaded->plan.times)
 		result = thread_times_create(recording);
+	if (!result && config->user_stacks)
+		result = new_code_create(recording);
 	if (result || !config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
 		return result;
+	recording->pace.watches = config->deferral == DEFERRAL_ASSISTED;
 	return deferred_create(recording);
 }
 
@@ -58,6 +62,7 @@ void recording_free(struct recording *recording)
 {
 	deferred_free(&recording->deferred);
 	thread_times_free(recording);
+	new_code_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
 	forget_names(recording);

@@ -54,8 +54,9 @@ struct recording {
 	struct trace_writer *writer; /* of the file */
 	enum read_mode mode;	     /* of the file */
 	struct task_log *tasks;
-	struct deferred *deferred; /* NULL: user stacks are not */
-	struct ring_buffer *times; /* thread_times.h; NULL: threads have no accounts */
+	struct deferred *deferred;    /* NULL: user stacks are not */
+	struct ring_buffer *times;    /* thread_times.h; NULL: threads have no accounts */
+	struct ring_buffer *new_code; /* new_code.h; NULL: no user stacks */
 	int times_result;
 	struct cpu_reader *cpus;
 	u64 time_limit;	     /* ns: no stamp read in this round is later */

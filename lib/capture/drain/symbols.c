@@ -78,19 +78,38 @@ static int write_mapping(struct recording *recording, u32 number)
 	return trace_writer_mapping(recording->writer, &mapping);
 }
 
-int symbols_write_mapping(struct recording *recording, u32 number)
+static void meet(struct recording *recording, u32 number)
 {
-	if (number >= MAPPINGS_MAX)
-		return 0;
 	symbolizers_need(recording->symbolizers, number, 0);
 	symbolizers_tabulate(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number),
 			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
-	if (recording->mapping_written[number])
-		return 0;
 	if (!recording->mapping_met[number])
 		pace_meet_code(&recording->pace);
-	recording->mapping_met[number] = recording->mapping_written[number] = true;
+	recording->mapping_met[number] = true;
+}
+
+void symbols_meet_mapping(struct recording *recording, u32 number)
+{
+	char path[PATH_BYTES_MAX];
+	struct trace_mapping mapping;
+
+	if (!number || number >= MAPPINGS_MAX)
+		return;
+	symbolizers_identify(recording->symbolizers, number,
+			     loaded_mapping(recording->loaded, number), &mapping, path,
+			     sizeof(path));
+	meet(recording, number);
+}
+
+int symbols_write_mapping(struct recording *recording, u32 number)
+{
+	if (number >= MAPPINGS_MAX)
+		return 0;
+	meet(recording, number);
+	if (recording->mapping_written[number])
+		return 0;
+	recording->mapping_written[number] = true;
 	return write_mapping(recording, number);
 }
 

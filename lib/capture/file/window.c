@@ -136,13 +136,14 @@ static int peek_sleepers(struct recording *recording)
  * events of this file. */
 static int unwind_waiting(struct recording *recording)
 {
-	u32 fill, next = 0;
+	struct pace_rings rings = {};
+	u32 next = 0;
 	int result = deferred_read_open(recording);
 
 	result = first_error(
 		result, unwind_blocked_peek(recording, &recording->deferred->open, &next, PEEK_MS));
-	result = first_error(result, deferred_consume(recording, &fill));
-	result = first_error(result, drain_deferred_stacks(recording, &fill));
+	result = first_error(result, deferred_consume(recording, &rings.fill));
+	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	return deferred_give_up(recording) ?: result;
 }
 

@@ -3,34 +3,57 @@
 
 #include "capture/drain/pace.h"
 
-#include <stdint.h>
-
 #include "unit_test.h"
 
 #define VISITS 20
+#define LARGE (1U << 20)
+#define SMALL (1U << 14)
 
 static int after_visits(struct pace *pace, u32 fill)
 {
+	const struct pace_rings rings = {.fill = fill, .had_event = true, .slots = LARGE};
 	int ms = 0;
 
 	for (int i = 0; i < VISITS; i++)
-		ms = pace_next(pace, fill);
+		ms = pace_next(pace, &rings);
 	return ms;
 }
 
-TEST(empty_rings_are_visited_seldom)
+static int after_visits_of_empty(struct pace *pace, u32 slots)
+{
+	const struct pace_rings rings = {.slots = slots};
+	int ms = 0;
+
+	for (int i = 0; i < VISITS; i++)
+		ms = pace_next(pace, &rings);
+	return ms;
+}
+
+TEST(rings_with_few_events_are_visited_seldom)
+{
+	const struct pace_rings rings = {.had_event = true, .slots = LARGE};
+	struct pace pace = {};
+
+	assert_int_equal(pace_next(&pace, &rings), 2 * PACE_MS_MIN);
+	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
+}
+
+TEST(empty_rings_are_visited_as_seldom_as_their_size_allows)
 {
 	struct pace pace = {};
 
-	assert_int_equal(pace_next(&pace, 0), 2 * PACE_MS_MIN);
+	assert_int_equal(after_visits_of_empty(&pace, LARGE), PACE_MS_IDLE);
+	assert_int_equal(after_visits_of_empty(&pace, SMALL), PACE_MS_MAX);
+	assert_int_equal(after_visits_of_empty(&pace, 200 * PACE_EVENTS_PER_MS), 200);
 	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
 }
 
 TEST(full_rings_are_visited_often)
 {
+	const struct pace_rings rings = {.fill = 26, .had_event = true, .slots = LARGE};
 	struct pace pace = {.ms = PACE_MS_MAX};
 
-	assert_int_equal(pace_next(&pace, 26), PACE_MS_MAX / 2);
+	assert_int_equal(pace_next(&pace, &rings), PACE_MS_MAX / 2);
 	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
 }
 
@@ -43,21 +66,34 @@ TEST(in_between_it_stays)
 
 TEST(a_table_is_watched_for)
 {
+	const struct pace_rings rings = {.slots = LARGE};
 	struct pace pace = {.ms = PACE_MS_MAX};
 
 	pace_await_table(&pace);
-	assert_int_equal(pace_next(&pace, 0), PACE_MS_WATCH);
+	assert_int_equal(pace_next(&pace, &rings), PACE_MS_WATCH);
 	pace.watch_until = UINT64_MAX;
 	pace_await_table(&pace);
 	assert_int_equal(pace.watch_until, UINT64_MAX);
 }
 
-TEST(new_code_is_watched_for)
+/* What new code needs takes some visits, not a second of them. */
+TEST(new_code_is_followed_by_visits_that_become_rare)
 {
-	struct pace pace = {.ms = PACE_MS_MAX};
+	const struct pace_rings rings = {.had_event = true, .slots = LARGE};
+	struct pace pace = {.ms = PACE_MS_IDLE};
+	int visits = 0;
 
 	pace_meet_code(&pace);
-	assert_int_equal(pace_next(&pace, 0), PACE_MS_WATCH);
+	while (pace_next(&pace, &rings) < PACE_MS_MAX)
+		visits++;
+	assert_int_equal(visits, 6);
+}
+
+TEST(new_code_is_watched_for_where_programs_do_not_tell_it)
+{
+	struct pace pace = {.ms = PACE_MS_MAX, .watches = true};
+
+	pace_meet_code(&pace);
 	assert_int_equal(after_visits(&pace, 0), PACE_MS_WATCH);
 	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
 	pace.watch_until = 0;
