@@ -12,7 +12,7 @@ import re
 
 from harness.cases import Skip, main, needs, program, run, stackmap
 from harness.exportable import in_folder, real, small
-from harness.exported import (Pprof, Sums, as_folded, as_perf_script, plain, read_chrome, read_folded, read_perf_script,
+from harness.exported import (Perfetto, Pprof, Sums, as_folded, as_perf_script, plain, read_chrome, read_folded, read_perf_script,
                               read_speedscope, stacks_of_report, without_inlined)
 from harness.file_sums import FileSums
 from harness.otlp import Otlp
@@ -45,6 +45,17 @@ def report_json(path):
 
 def exported_json(path):
     return stacks_of_report(json.loads(read("export", "-f", "json", path)))
+
+
+def of_any_event(event, task, stack):
+    return "", task, stack
+
+
+def perfetto(path):
+    """A sample of a CPU does not say its source."""
+    stackmap("export", "-f", "perfetto", *AS_RECORDED, "-o", in_folder("trace.perfetto"), path)
+    return Perfetto(in_folder("trace.perfetto")).sums.renamed(
+        lambda event, task, stack: ("", "[unknown]" if task == "<...>" else task, stack))
 
 
 def innermost_first(text):
@@ -231,6 +242,7 @@ BY_STACK = {
     "speedscope": (speedscope, by_stack),
     "perf-script": (perf_script, periods),
     "chrome": (chrome, by_stack),
+    "perfetto": (perfetto, lambda file: by_stack(file).renamed(of_any_event)),
     "pprof": (pprof, lambda file: by_stack(file).renamed(without_inlined)),
     "otlp": (otlp, lambda file: by_stack(file).renamed(without_inlined)),
 }
