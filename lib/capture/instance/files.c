@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The object is loaded over the maps of the instance, each program is linked to the objects that
- * make the kernel call it (bpf/show/reading.h), and each link is pinned under the name of its file.
- * Then everything here is let go. The programs are given room, and names that they cannot find out.
+ * The object is loaded with the maps of the instance, each program is linked to an iterator
+ * (bpf/show/reading.h), and each link is pinned under the name of its file. Then the object is
+ * freed. Names that the programs cannot find out are put into maps.
  *
- * Some builds of the kernel refuse iterators over maps and allow iterators over the symbols of the
- * kernel. The files are the same then; a read costs some 30 ms more, since the kernel goes through
- * all symbols.
+ * Some kernels refuse iterators over maps and allow iterators over symbols of the kernel. The files
+ * are the same then, and a read takes some 30 ms more, since the kernel visits all symbols.
  */
 #include "capture/instance/files.h"
 
@@ -38,25 +37,25 @@
 /* The objects of the kernel that a file iterates. */
 struct iterated {
 	enum feature feature;
-	const char *target; /* of bpf_iter_attach; NULL: as the object says, a map */
+	const char *target; /* attach target; NULL = that of the object: a map */
 	u32 parts_max;
 };
 
-/* The kernel gives up after a million objects that print nothing. Every kernel has more symbols
- * than the second bound. */
+/* A read ends after a million objects without output. Each kernel has more symbols than the second
+ * bound. */
 static const struct iterated iterated[] = {
 	{FEATURE_MAP_ITERATOR, NULL, 900000},
 	{FEATURE_SYMBOL_ITERATOR, "ksym", 32768},
 };
 #define ITERATED (sizeof(iterated) / sizeof(iterated[0]))
 
-/* One part of a file shows at least so much: 64 user frames, whose lines are below 300 bytes, or
- * 128 of the kernel; 26 kilobytes are printed at least. */
+/* Content of one part of a file: at least 64 user frames, with lines below 300 bytes, or 128 kernel
+ * frames; at least 26 kilobytes are printed. */
 #define POOL_WORDS_A_PART 64
 #define SLOTS_A_PART 2048
 #define EVENTS_A_PART 64
-#define OBJECTS_MORE 2 /* one ends the read, one is the last, which the kernel shows twice */
-#define PARTS_MIN 1024 /* the longest mappings take half of that */
+#define OBJECTS_MORE 2 /* one ends the read, and the kernel shows the last one twice */
+#define PARTS_MIN 1024 /* twice as many as the longest mappings take */
 
 static u32 part_count(const struct plan *plan, const struct iterated *over)
 {
@@ -81,7 +80,7 @@ static u32 longest_name(const struct source_list *sources)
 	return longest;
 }
 
-/* Before the object is loaded. */
+/* Sets the sizes of maps, before the object is loaded. */
 static int set_sizes(struct files_bpf *files, const struct loaded *loaded,
 		     const struct kernel_mappings *kernel, const struct iterated *over)
 {
@@ -102,7 +101,7 @@ static int set_sizes(struct files_bpf *files, const struct loaded *loaded,
 						  longest_name(sources) + 1);
 }
 
-/* Texts are shorter than the map's values. */
+/* Puts a text, which is shorter than the map's values, with unprintable bytes replaced. */
 static int put_text(const struct bpf_map *map, u32 at, const char *text)
 {
 	u32 bytes = bpf_map__value_size(map);
@@ -118,27 +117,7 @@ static int put_text(const struct bpf_map *map, u32 at, const char *text)
 	return result;
 }
 
-static int name_sources(const struct files_bpf *files, const struct source_list *sources)
-{
-	int result = 0;
-
-	for (u32 kind = 0; kind < sources->count && !result; kind++)
-		result = put_text(files->maps.source_names, kind,
-				  trace_source_short_name(sources->sources[kind].name));
-	return result;
-}
-
-static int name_kernel(const struct files_bpf *files, const struct kernel_mappings *kernel)
-{
-	const char *line = kernel->text;
-	int result = 0;
-
-	for (u32 i = 0; i < kernel->count && !result; i++, line += strlen(line) + 1)
-		result = put_text(files->maps.kernel_mappings, i, line);
-	return result;
-}
-
-/* What the hooks heard of since they are attached is newer. */
+/* A name that the hooks have put since they are attached is newer and stays. */
 static int name_task(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;
@@ -152,7 +131,8 @@ static int name_task(void *arg, u32 tgid, u32 tid)
 	return 0;
 }
 
-static void name_no_task(const struct files_bpf *files, u32 tid, const char *comm)
+/* Names an id that is not a task's. */
+static void put_name(const struct files_bpf *files, u32 tid, const char *comm)
 {
 	struct task_name name = {};
 
@@ -160,22 +140,26 @@ static void name_no_task(const struct files_bpf *files, u32 tid, const char *com
 	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &name, BPF_ANY);
 }
 
-static void name_tasks(const struct files_bpf *files, const struct pid_namespace_id *pids)
+/* Fills the maps of names, after the object is loaded. */
+static int put_names(const struct files_bpf *files, const struct loaded *loaded,
+		     const struct kernel_mappings *kernel)
 {
-	name_no_task(files, 0, pid_namespace_zero(pids));
-	name_no_task(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
+	const struct source_list *sources = loaded->sources;
+	const char *line = kernel->text;
+	int result = 0;
+
+	put_name(files, 0, pid_namespace_zero(&loaded->plan.config.pids));
+	put_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
 	proc_tasks_each(name_task, files->maps.task_names);
+	for (u32 kind = 0; kind < sources->count && !result; kind++)
+		result = put_text(files->maps.source_names, kind,
+				  trace_source_short_name(sources->sources[kind].name));
+	for (u32 i = 0; i < kernel->count && !result; i++, line += strlen(line) + 1)
+		result = put_text(files->maps.kernel_mappings, i, line);
+	return result;
 }
 
-/* After. */
-static int fill(const struct files_bpf *files, const struct loaded *loaded,
-		const struct kernel_mappings *kernel)
-{
-	name_tasks(files, &loaded->plan.config.pids);
-	return name_sources(files, loaded->sources) ?: name_kernel(files, kernel);
-}
-
-/* What has the same name in the instance is that. */
+/* Maps with the name of an instance's map are that map. */
 static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)
 {
 	struct bpf_map *map = NULL;
@@ -188,16 +172,6 @@ static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)
 			result = bpf_map__reuse_fd(map, fd);
 	}
 	return result;
-}
-
-static void set_constants(struct files_bpf *files, const struct loaded *loaded,
-			  const struct files_options *options)
-{
-	const struct plan *plan = &loaded->plan;
-
-	memcpy(&files->rodata->config, &plan->config, sizeof(plan->config));
-	memcpy(&files->rodata->geometry, &plan->geometry, sizeof(plan->geometry));
-	files->rodata->hides_addresses = options->hides_addresses;
 }
 
 static int set_targets(struct files_bpf *files, const struct iterated *over)
@@ -213,13 +187,16 @@ static int set_targets(struct files_bpf *files, const struct iterated *over)
 static int load(struct files_bpf *files, struct loaded *loaded, const struct files_options *options,
 		const struct kernel_mappings *kernel, const struct iterated *over)
 {
+	const struct plan *plan = &loaded->plan;
 	int result;
 
-	set_constants(files, loaded, options);
+	memcpy(&files->rodata->config, &plan->config, sizeof(plan->config));
+	memcpy(&files->rodata->geometry, &plan->geometry, sizeof(plan->geometry));
+	files->rodata->hides_addresses = options->hides_addresses;
 	result = set_sizes(files, loaded, kernel, over) ?: set_targets(files, over);
 	result = result ?: lend_maps(files, loaded_programs(loaded)->obj);
 	result = result ?: files_bpf__load(files);
-	return result ?: fill(files, loaded, kernel);
+	return result ?: put_names(files, loaded, kernel);
 }
 
 static int set_access(const char *path, gid_t group)
@@ -257,49 +234,37 @@ static int pin_file(const struct bpf_program *program, int map, const struct fil
 	return result;
 }
 
-static void unpin_files(const struct files_bpf *files, const struct files_options *options)
-{
-	struct bpf_program *program = NULL;
-	char path[PATH_MAX];
-
-	while ((program = bpf_object__next_program(files->obj, program))) {
-		file_path(program, options, path, sizeof(path));
-		unlink(path);
-	}
-}
-
 static int pin_files(const struct files_bpf *files, const struct files_options *options,
 		     const struct iterated *over)
 {
 	int map = over->target ? -1 : bpf_map__fd(files->maps.elements), result = 0;
 	struct bpf_program *program = NULL;
+	char path[PATH_MAX];
 
 	while ((program = bpf_object__next_program(files->obj, program)) && !result)
 		result = pin_file(program, map, options);
-	if (result)
-		unpin_files(files, options);
+	program = NULL;
+	while (result && (program = bpf_object__next_program(files->obj, program))) {
+		file_path(program, options, path, sizeof(path));
+		unlink(path);
+	}
 	return result;
-}
-
-static int open_object(struct files_bpf **files, struct kernel_types *types)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, open_options);
-	size_t bytes;
-	const void *object = files_bpf__elf_bytes(&bytes);
-
-	kernel_types_make(object, bytes, types);
-	open_options.btf_custom_path = kernel_types_path(types);
-	*files = files_bpf__open_opts(&open_options);
-	return *files ? 0 : -errno;
 }
 
 static int create_over(struct loaded *loaded, const struct files_options *options,
 		       const struct kernel_mappings *kernel, const struct iterated *over)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, open_options);
 	struct kernel_types types;
-	struct files_bpf *files = NULL;
-	int result = open_object(&files, &types);
+	struct files_bpf *files;
+	size_t bytes;
+	const void *object = files_bpf__elf_bytes(&bytes);
+	int result;
 
+	kernel_types_make(object, bytes, &types);
+	open_options.btf_custom_path = kernel_types_path(&types);
+	files = files_bpf__open_opts(&open_options);
+	result = files ? 0 : -errno;
 	result = result ?: load(files, loaded, options, kernel, over);
 	kernel_types_clear(&types);
 	result = result ?: pin_files(files, options, over);
@@ -316,7 +281,6 @@ int files_create(struct loaded *loaded, const struct files_options *options,
 
 	if (result)
 		return result;
-	result = -EPERM;
 	result = -EOPNOTSUPP;
 	for (size_t i = 0; i < ITERATED && result && result != -ENOMEM; i++) {
 		struct feature_result feature;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of an instance that has no process (bpf/files.bpf.c): iterators over its maps, pinned,
- * so that reading one runs a program that prints. They hold the maps they print, and nothing holds
- * them but the folder.
+ * The files of an instance without a process (bpf/files.bpf.c): pinned iterators over its maps. To
+ * read a file runs a program that prints. The programs hold the maps that they print, and only the
+ * folder holds the programs.
  */
 #ifndef LIB_CAPTURE_FILES_H
 #define LIB_CAPTURE_FILES_H
@@ -19,13 +19,13 @@ struct kernel_files;
 
 struct files_options {
 	const char *folder; /* of a BPF file system */
-	gid_t group;	    /* may read them too, or FILES_NO_GROUP */
+	gid_t group;	    /* may read the files, too; or FILES_NO_GROUP */
 	const struct kernel_files *kernel_files;
 	bool hides_addresses;
 };
 
-/* Makes all files, or none. -ENOMEM; any other error says that this kernel refuses such files, and
- * `error` says what it refused. */
+/* Makes all files or none. 0; -ENOMEM; another error: this kernel refuses such files, and `error`
+ * names the refused feature. */
 int files_create(struct loaded *loaded, const struct files_options *options,
 		 struct stackmap_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where addresses are hidden, names and build ids still say which kernel it was. */
+/* If addresses are hidden, names and build ids still identify the kernel. */
 #include "capture/instance/kernel_mappings.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel and its modules as the lines that the file `mappings` begins with. */
+/* The first lines of the file `mappings`: the kernel and its modules. */
 #ifndef LIB_CAPTURE_KERNEL_MAPPINGS_H
 #define LIB_CAPTURE_KERNEL_MAPPINGS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The value is built and taken apart in memory of ours. A map is believed nothing: whoever may put
- * a pin into the folder may put any there. */
+/* The map is not trusted, since a user who can put a pin into the folder can put any map there. Its
+ * value is copied to private memory and checked. */
 #include "capture/instance/metadata.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ int metadata_write(const struct source_list *sources, bool address_shown, const 
 	return result;
 }
 
-/* The value of the map, to be freed. */
+/* Gets the value of the map, for the caller to free. */
 static int get_value(int fd, struct metadata_header **out, size_t *bytes)
 {
 	struct bpf_map_info info = {};
@@ -122,22 +122,14 @@ static int get_value(int fd, struct metadata_header **out, size_t *bytes)
 	return 0;
 }
 
-/* All counts are true of the value, and its text ends within it. */
-static bool is_whole(const struct metadata_header *header, size_t bytes)
-{
-	return header->sources <= KIND_SOURCES && header->text_bytes &&
-	       fixed_bytes(header->sources) + header->text_bytes == bytes &&
-	       !((const char *)header)[bytes - 1];
-}
-
-/* The string after `text`, which is one; NULL: the text ends there. */
+/* The string behind the string `text`; NULL: `text` is the last one. */
 static const char *next_string(const char *text, const char *end)
 {
 	text += strlen(text) + 1;
 	return text < end ? text : NULL;
 }
 
-/* Its text begins behind `text`, at whose last string it ends then. */
+/* Reads a source, whose name and unit are the strings behind *text; *text becomes the unit. */
 static int get_source(struct source *source, const struct metadata_source *record,
 		      const char **text, const char *end)
 {
@@ -157,13 +149,21 @@ static int get_source(struct source *source, const struct metadata_source *recor
 	return source->name && (source->unit || !unit[0]) ? 0 : -ENOMEM;
 }
 
-static int get_sources(struct metadata *metadata, const struct metadata_header *header)
+static int parse(struct metadata *metadata, const struct metadata_header *header, size_t bytes)
 {
 	const struct metadata_source *records = (const void *)(header + 1);
-	const char *text = (const char *)&records[header->sources];
-	const char *end = text + header->text_bytes;
+	const char *text, *end;
 	int result = 0;
 
+	if (header->sources > KIND_SOURCES || !header->text_bytes ||
+	    fixed_bytes(header->sources) + header->text_bytes != bytes ||
+	    ((const char *)header)[bytes - 1])
+		return -EINVAL;
+	metadata->start_realtime = header->start_realtime;
+	metadata->start_monotonic = header->start_monotonic;
+	metadata->address_shown = header->address_shown;
+	text = (const char *)&records[header->sources];
+	end = text + header->text_bytes;
 	metadata->command = strdup(text);
 	metadata->sources.sources = calloc(header->sources + 1, sizeof(*metadata->sources.sources));
 	if (!metadata->command || !metadata->sources.sources)
@@ -172,16 +172,6 @@ static int get_sources(struct metadata *metadata, const struct metadata_header *
 		result = get_source(&metadata->sources.sources[metadata->sources.count++],
 				    &records[kind], &text, end);
 	return result;
-}
-
-static int take_apart(struct metadata *metadata, const struct metadata_header *header, size_t bytes)
-{
-	if (!is_whole(header, bytes))
-		return -EINVAL;
-	metadata->start_realtime = header->start_realtime;
-	metadata->start_monotonic = header->start_monotonic;
-	metadata->address_shown = header->address_shown;
-	return get_sources(metadata, header);
 }
 
 static int failed(int result, const struct metadata_header *header, struct stackmap_error *error)
@@ -204,7 +194,7 @@ int metadata_read(int map_fd, struct metadata **out, struct stackmap_error *erro
 
 	if (!result && header->version != METADATA_VERSION)
 		result = -EPROTO;
-	result = result ?: take_apart(metadata, header, bytes);
+	result = result ?: parse(metadata, header, bytes);
 	if (result) {
 		failed(result, header, error);
 		metadata_free(&metadata);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A capture made from the pins of an instance: the object is opened with the pinned maps in the
- * place of its own, and none of its programs is loaded. So constants and variables of the programs
- * are where they are for who started it.
+ * The object is opened with the pinned maps in place of its own, and its programs are not loaded.
+ * So constants and variables of the programs are accessed as in the process that started the
+ * instance.
  */
 #include "capture/instance/open.h"
 
@@ -67,7 +67,7 @@ static int open_set(struct loaded *loaded, struct folder *folder)
 	return set->object ? use_pinned_maps(set, folder) : -errno;
 }
 
-/* The plan that the programs were loaded with. */
+/* Reads the plan that the programs were loaded with from their constants. */
 static void read_plan(struct loaded *loaded)
 {
 	const struct capture_bpf__rodata *constants = loaded_programs(loaded)->rodata;
@@ -114,7 +114,7 @@ static int open_program(void *arg, const char *pin)
 	return 0;
 }
 
-/* Kept open: they are asked what they missed when their instance has ended, too. */
+/* Opens the programs of events, whose misses are read even after the instance has ended. */
 static int open_programs(struct loaded *loaded, struct folder *folder)
 {
 	struct open_ctx ctx = {.loaded = loaded, .folder = folder};
@@ -126,8 +126,8 @@ static int open_programs(struct loaded *loaded, struct folder *folder)
 	return folder_pins(folder, PIN_EVENTS, open_program, &ctx);
 }
 
-static int read_about(struct loaded *loaded, struct folder *folder, struct metadata **out,
-		      struct stackmap_error *error)
+static int read_metadata(struct loaded *loaded, struct folder *folder, struct metadata **out,
+			 struct stackmap_error *error)
 {
 	int fd = get_pin(folder, PIN_METADATA), result;
 
@@ -143,7 +143,7 @@ static int read_about(struct loaded *loaded, struct folder *folder, struct metad
 int instance_open(struct loaded *loaded, struct folder *folder, struct metadata **metadata,
 		  struct stackmap_error *error)
 {
-	int result = read_about(loaded, folder, metadata, error);
+	int result = read_metadata(loaded, folder, metadata, error);
 
 	if (result)
 		return result;

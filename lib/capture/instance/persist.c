@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pinning, and tables of what runs. */
 #include "capture/instance/persist.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 
 #define TABLES_MS 1000
 
-/* The BPF file system wants no dots. */
+/* The BPF file system does not allow dots in names. */
 void pin_of_map(const char *map, char *pin)
 {
 	snprintf(pin, PIN_BYTES, "map_%s", map);
@@ -46,88 +45,57 @@ static int pin_fd(struct folder *folder, int fd, const char *pin)
 	return bpf_obj_pin(fd, folder_pin_path(folder, pin)) ? -errno : 0;
 }
 
-static int pin_tables(const struct loaded *loaded, struct folder *folder)
-{
-	char pin[PIN_BYTES];
-	int result = 0;
-
-	for (u32 i = 0; i < TABLE_ROLES && !result; i++) {
-		int fd = loaded->tables[i].fd;
-
-		pin_of_table(i, pin);
-		result = fd < 0 ? 0 : pin_fd(folder, fd, pin);
-	}
-	return result;
-}
-
 static int pin_maps(const struct loaded *loaded, int metadata, struct folder *folder)
 {
+	char pin[PIN_BYTES];
 	struct bpf_map *map;
-	int result = pin_tables(loaded, folder) ?: pin_fd(folder, metadata, PIN_METADATA);
+	int result = pin_fd(folder, metadata, PIN_METADATA);
 
+	for (u32 i = 0; i < TABLE_ROLES && !result; i++) {
+		pin_of_table(i, pin);
+		if (loaded->tables[i].fd >= 0)
+			result = pin_fd(folder, loaded->tables[i].fd, pin);
+	}
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{
-		char pin[PIN_BYTES];
-
 		pin_of_map(bpf_map__name(map), pin);
 		result = result ?: pin_fd(folder, bpf_map__fd(map), pin);
 	}
 	return result;
 }
 
-static int pin_set(const struct program_set *set, u32 number, struct folder *folder)
+static int pin_programs(const struct loaded *loaded, struct folder *folder)
 {
+	char pin[PIN_BYTES];
 	int result = 0;
 
-	for (u32 i = 0; i < set->loaded_count; i++) {
-		char pin[PIN_BYTES];
+	for (u32 number = 0; number < loaded->attachment.set_count; number++) {
+		const struct program_set *set = &loaded->attachment.sets[number];
 
-		pin_of_program(number, bpf_program__name(set->loaded[i].program), pin);
-		result = result ?: pin_fd(folder, set->loaded[i].fd, pin);
+		for (u32 i = 0; i < set->loaded_count && !result; i++) {
+			pin_of_program(number, bpf_program__name(set->loaded[i].program), pin);
+			result = pin_fd(folder, set->loaded[i].fd, pin);
+		}
 	}
 	return result;
 }
 
-static int pin_programs(const struct loaded *loaded, struct folder *folder)
-{
-	int result = 0;
-
-	for (u32 i = 0; i < loaded->attachment.set_count && !result; i++)
-		result = pin_set(&loaded->attachment.sets[i], i, folder);
-	return result;
-}
-
-/* The list has perf events, too, which their links hold. */
-static bool is_link(int fd)
-{
-	struct bpf_link_info info = {};
-	u32 bytes = sizeof(info);
-
-	return !bpf_obj_get_info_by_fd(fd, &info, &bytes);
-}
-
+/* Pins the links of a list. The list has perf events, too, which their links hold. */
 static int pin_links(const struct link_list *links, u32 *number, struct folder *folder)
 {
 	char pin[PIN_BYTES];
 	int result = 0;
 
 	for (u32 i = 0; i < links->count && !result; i++) {
-		if (!is_link(links->fds[i]))
+		struct bpf_link_info info = {};
+		u32 bytes = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(links->fds[i], &info, &bytes))
 			continue;
 		snprintf(pin, sizeof(pin), "link_%u", (*number)++);
 		result = pin_fd(folder, links->fds[i], pin);
 	}
 	return result;
-}
-
-static int pin_all(const struct loaded *loaded, int metadata, struct folder *folder)
-{
-	u32 number = 0;
-
-	return pin_maps(loaded, metadata, folder)
-		       ?: pin_programs(loaded, folder)
-		       ?: pin_links(&loaded->attachment.task_links, &number, folder)
-		       ?: pin_links(&loaded->attachment.links, &number, folder);
 }
 
 int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
@@ -142,11 +110,15 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 		.hides_addresses = !address_shown,
 	};
 	int metadata = metadata_write(loaded->sources, address_shown, options->command_line, error);
+	u32 links = 0;
 	int result;
 
 	if (metadata < 0)
 		return metadata;
-	result = pin_all(loaded, metadata, folder);
+	result = pin_maps(loaded, metadata, folder)
+			 ?: pin_programs(loaded, folder)
+			 ?: pin_links(&loaded->attachment.task_links, &links, folder)
+			 ?: pin_links(&loaded->attachment.links, &links, folder);
 	close(metadata);
 	if (result)
 		return error_set(error, -result, "%s: it cannot be kept in %s: %s",

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * N is the generation that programs write; its table is the current one, the other is the spare.
+ * N is the generation that programs write; its table is the current one, the other table is the
+ * spare.
  *
- *   1. N - 1 is done with: the reader says so, or the rings are emptied.
- *   2. The spare is no table's role any more; the kernel waits for who still looks at it (RCU).
+ *   1. Generation N - 1 is not needed any more: the reader says so, or the rings are emptied.
+ *   2. The spare loses its role; the kernel waits for programs that still use it (RCU).
  *   3. The spare becomes generation N + 1, empty.
- *   4. The current table becomes the previous one, the spare the current one. When the kernel has
- *      waited (RCU), each event that names a stack of N is committed.
- *   5. N + 1 is published. Nobody reads: the rings are emptied, and N is done with.
+ *   4. The current table becomes the previous one, the spare the current one. After the kernel has
+ *      waited (RCU), all events that name a stack of N are committed.
+ *   5. N + 1 is published. Without a reader the rings are emptied, so N is not needed any more.
  *
- * Killed after any step, it leaves what the next one goes on from: step 4 without 5 is seen by the
- * current table being newer than what was published. A sleepable program, for which the kernel does
- * not wait, holds the RCU lock from where it looks the table up to where it commits its slot.
+ * A reset that is killed after any step leaves a state from which the next reset goes on. Step 4
+ * without 5 shows in a current table that is newer than the published generation. The kernel does
+ * not wait for sleepable programs; they hold the RCU lock from the lookup of the table to the
+ * commit of their slot.
  */
 #include "capture/instance/reset.h"
 
@@ -29,10 +31,10 @@
 
 #define WAIT_MS 5
 #define WAIT_WRITER_MS 1000
-#define WAIT_READER_MS 50 /* then it is looked whether it lives */
+#define WAIT_READER_MS 50 /* before checking whether the reader lives */
 #define WAITS_MAX 100
 
-static void nap(void)
+static void sleep_wait_ms(void)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
 
@@ -66,26 +68,10 @@ static void set_done(struct loaded *loaded, u64 generation)
 	__atomic_store_n(done_word(loaded), generation, __ATOMIC_RELEASE);
 }
 
-static struct generation_table *spare_of(struct loaded *loaded,
-					 const struct generation_table *current)
-{
-	struct generation_table *tables = loaded->tables;
-
-	return &tables[current == &tables[0]];
-}
-
-/* A reset that was killed may not have come to it. */
-static void publish_current(struct loaded *loaded, const struct generation_table *current)
-{
-	if (generation_published(loaded) == generation_of(current))
-		return;
-	generation_wait(loaded);
-	generation_publish(loaded, generation_of(current));
-}
-
+/* Steps 2 to 5. */
 static int swap(struct loaded *loaded, struct generation_table *current)
 {
-	struct generation_table *spare = spare_of(loaded, current);
+	struct generation_table *spare = &loaded->tables[current == &loaded->tables[0]];
 	u64 next = generation_of(current) + 1;
 	int result = generation_clear_previous(loaded);
 
@@ -97,7 +83,6 @@ static int swap(struct loaded *loaded, struct generation_table *current)
 	return result;
 }
 
-/* Of all rings, one right after the other. */
 static void read_heads(struct loaded *loaded, u64 *heads)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
@@ -107,7 +92,8 @@ static void read_heads(struct loaded *loaded, u64 *heads)
 	}
 }
 
-/* An event that stays began after all `deferred_limits` were read, so its stack stays too. */
+/* An event that stays began after all `deferred_limits` were read, so its deferred stack stays,
+ * too. */
 static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *deferred_limits)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
@@ -117,7 +103,7 @@ static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *
 	}
 }
 
-/* Whether all of it went; else a program still writes before the limit. */
+/* False: a program still writes before the limit. */
 static bool discard_drain(struct loaded *loaded, const u64 *limits)
 {
 	bool all = true;
@@ -131,7 +117,7 @@ static bool discard_drain(struct loaded *loaded, const u64 *limits)
 	return all;
 }
 
-/* Nothing in the rings is of generation `done`, or an older one, any more. */
+/* Discards the events of generation `done` and older ones from the rings. */
 static int empty_rings(struct loaded *loaded, u64 done)
 {
 	u64 deferred_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
@@ -144,7 +130,7 @@ static int empty_rings(struct loaded *loaded, u64 done)
 		for (u32 ms = 0; !discard_drain(loaded, limits); ms += WAIT_MS) {
 			if (ms >= WAIT_WRITER_MS)
 				return -EBUSY;
-			nap();
+			sleep_wait_ms();
 		}
 	set_done(loaded, done);
 	return 0;
@@ -160,7 +146,11 @@ static int begin(struct loaded *loaded, struct generation_table **current,
 	*current = generation_current(loaded);
 	if (!*current)
 		return failed(-ENOENT, error);
-	publish_current(loaded, *current);
+	/* A reset that was killed may not have published its table. */
+	if (generation_published(loaded) != generation_of(*current)) {
+		generation_wait(loaded);
+		generation_publish(loaded, generation_of(*current));
+	}
 	return 0;
 }
 
@@ -180,16 +170,6 @@ int reset_unread(struct loaded *loaded, struct stackmap_error *error)
 	return result ? failed(result, error) : 0;
 }
 
-static bool wait_until_done(const struct loaded *loaded, u64 generation, u32 wait_ms)
-{
-	for (u32 ms = 0; !is_done(loaded, generation); ms += WAIT_MS) {
-		if (ms >= wait_ms)
-			return false;
-		nap();
-	}
-	return true;
-}
-
 int reset_followed(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
 {
 	struct generation_table *current;
@@ -197,10 +177,13 @@ int reset_followed(struct loaded *loaded, u32 wait_ms, struct stackmap_error *er
 
 	if (result)
 		return result;
-	if (!wait_until_done(loaded, generation_of(current) - 1, wait_ms))
-		return error_set(error, EBUSY,
-				 "the reader is behind: it has not finished what was recorded "
-				 "before the last reset");
+	for (u32 ms = 0; !is_done(loaded, generation_of(current) - 1); ms += WAIT_MS) {
+		if (ms >= wait_ms)
+			return error_set(error, EBUSY,
+					 "the reader is behind: it has not finished what was "
+					 "recorded before the last reset");
+		sleep_wait_ms();
+	}
 	result = swap(loaded, current);
 	return result ? failed(result, error) : 0;
 }
@@ -221,7 +204,7 @@ int reset_prepare_instance(struct loaded *loaded, struct folder *folder,
 	return bpf_obj_pin(second->fd, folder_pin_path(folder, pin)) ? failed(-errno, error) : 0;
 }
 
-/* A reader that ends while it is waited for leaves its lock to us. */
+/* If the reader ends during the wait, this process gets its lock. */
 int reset_instance(struct loaded *loaded, struct folder *folder, struct stackmap_error *error)
 {
 	int waits, result = reset_prepare_instance(loaded, folder, error);

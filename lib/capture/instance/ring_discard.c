@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A commit word is compared with positions as writers do it (core/ring_writer.h): by the signed
- * difference of their low bits. A slot that a writer passed over holds an older event than its
- * neighbours; it goes with them. */
+/* A commit word is compared with positions as writers do (core/ring_writer.h), by the signed
+ * difference of their low bits. A slot that a writer passed over has an older event than its
+ * neighbours, and is discarded with them. */
 #include "capture/instance/ring_discard.h"
 
 #include "ring_writer.h"
@@ -11,7 +11,7 @@ static bool is_deferred_stack(const struct event_slot *slot)
 	return STAMP_KIND(atomic_load_relaxed(&slot->stamp)) == KIND_DEFERRED_STACK;
 }
 
-/* Whether the word is that of a record before `limit`. */
+/* True if the commit word is that of a record before `limit`. */
 static bool is_before(u32 commit, u64 limit)
 {
 	if (commit & (COMMIT_BUSY | COMMIT_CONTINUED))
@@ -21,7 +21,8 @@ static bool is_before(u32 commit, u64 limit)
 	return (s32)(commit - COMMIT_OF(limit)) < 0;
 }
 
-/* The commit word vouches for the stamp: it has changed if that has. */
+/* Returns 1 if an event was discarded. The commit word changes with the stamp, so an unchanged
+ * commit word means that the stamp was read correctly. */
 static u32 discard_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
 {
 	u32 commit = atomic_load_acquire(&slot->commit);

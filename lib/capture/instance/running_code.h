@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables of what runs already (docs/internals/file_tables.md): the files that processes have
- * mapped as code are numbered by a program (bpf/mapping/running_code.h), and converted by the
- * symbolizers, those of most mappings first. Without tables stacks are deferred, so nobody is told
- * of errors.
+ * Unwind tables of running code (docs/internals/file_tables.md): a BPF program numbers the files
+ * that processes have mapped as code (bpf/mapping/running_code.h), and symbolizers convert their
+ * tables, files with the most mappings first. Without tables stacks are deferred, so errors are not
+ * reported.
  */
 #ifndef LIB_CAPTURE_RUNNING_CODE_H
 #define LIB_CAPTURE_RUNNING_CODE_H
@@ -13,15 +13,17 @@
 
 struct symbolizers;
 
-/* Asks for the tables of what these processes have mapped; none: of all. Of `most` files. */
+/* Requests the tables of at most `most` files of these processes; an empty list stands for all
+ * processes. */
 void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,
 		      const struct number_list *pids, u32 most);
 
-/* The same, for an instance that nobody may ever read: waits for the tables, at most `ms`. */
+/* Requests the tables of all files, and waits for them, at most `ms`: an instance may have no
+ * reader later. */
 void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,
 			   const struct number_list *pids, u32 ms);
 
-/* Takes what has been answered, and asks on: never waits. -errno: there will be no more. */
+/* Takes answers and sends requests; never waits. -errno: no more answers will come. */
 int running_code_visit(struct symbolizers *symbolizers);
 
 #endif

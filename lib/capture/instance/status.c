@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters are read as they are, while programs go on counting. The kernel tells in /proc what a
- * map takes, and who holds a lock: to ask for the lock instead would be in the way of others. */
+/* Counters are read while programs go on counting. /proc gives the memory of maps and the holders
+ * of locks; taking the lock instead would disturb other processes. */
 #include "capture/instance/status.h"
 
 #include <stdio.h>
@@ -39,49 +39,17 @@ static u64 map_bytes(int fd)
 	return bytes;
 }
 
-static u64 memory_of_maps(const struct loaded *loaded)
-{
-	const struct bpf_map *map;
-	u64 bytes = 0;
-
-	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
-	{
-		if (!engine_shares(bpf_map__name(map)))
-			bytes += map_bytes(bpf_map__fd(map));
-	}
-	return bytes;
-}
-
-static u64 memory_of_tables(const struct loaded *loaded)
-{
-	u64 bytes = 0;
-
-	for (u32 i = 0; i < TABLE_ROLES; i++)
-		if (loaded->tables[i].fd >= 0)
-			bytes += map_bytes(loaded->tables[i].fd);
-	return bytes;
-}
-
-/* A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 00:1d:5678 0 EOF". */
-static pid_t holder_in(const char *line, const struct stat *file)
+/* The holder by /proc/locks, whose lines are "1: FLOCK  ADVISORY  WRITE 1234 00:1d:5678 0 EOF"; 0:
+ * the lock is free. */
+static pid_t lock_holder(const char *path)
 {
 	unsigned int major_number, minor_number;
 	unsigned long long inode;
-	int pid;
-
-	if (sscanf(line, "%*d: FLOCK %*s WRITE %d %x:%x:%llu", &pid, &major_number, &minor_number,
-		   &inode) != 4)
-		return 0;
-	return inode == file->st_ino && makedev(major_number, minor_number) == file->st_dev ? pid
-											    : 0;
-}
-
-static pid_t lock_holder(const char *path)
-{
 	struct stat file;
 	char line[256];
 	pid_t pid = 0;
 	FILE *locks;
+	int holder;
 
 	if (stat(path, &file))
 		return 0;
@@ -89,7 +57,10 @@ static pid_t lock_holder(const char *path)
 	if (!locks)
 		return 0;
 	while (!pid && fgets(line, sizeof(line), locks))
-		pid = holder_in(line, &file);
+		if (sscanf(line, "%*d: FLOCK %*s WRITE %d %x:%x:%llu", &holder, &major_number,
+			   &minor_number, &inode) == 4 &&
+		    inode == file.st_ino && makedev(major_number, minor_number) == file.st_dev)
+			pid = holder;
 	fclose(locks);
 	return pid;
 }
@@ -135,15 +106,24 @@ int instance_stacks(struct loaded *loaded,
 void instance_status_read(struct loaded *loaded, struct folder *folder,
 			  struct instance_status *status)
 {
+	const struct bpf_map *map;
+
 	*status = (struct instance_status){
 		.paused = loaded_is_paused(loaded),
 		.flight = loaded->plan.config.flight,
 		.reader = lock_holder(folder_pin_path(folder, "")),
 		.user_way = user_way_of(loaded),
 		.rings = map_bytes(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
-		.tables = memory_of_tables(loaded),
 	};
-	status->memory = memory_of_maps(loaded) + status->tables;
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		if (loaded->tables[i].fd >= 0)
+			status->tables += map_bytes(loaded->tables[i].fd);
+	status->memory = status->tables;
+	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
+	{
+		if (!engine_shares(bpf_map__name(map)))
+			status->memory += map_bytes(bpf_map__fd(map));
+	}
 	instance_table_stat(loaded, &status->stacks);
 	ledger_totals(loaded, &status->ledger);
 }

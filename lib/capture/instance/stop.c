@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Detaching goes on in the kernel after the last pin of a link is gone, so its programs are waited
- * for: they are known by their ids. */
+/* The kernel detaches a link some time after its last pin is gone. So the links are waited for, by
+ * their ids. */
 #include "capture/instance/stop.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct link_ids {
 	u32 count, room;
 };
 
-/* What cannot be told is not waited for. */
+/* Notes the id of a link; a link without a known id is not waited for. */
 static int add_link(void *arg, const char *pin)
 {
 	struct link_ids *links = arg;

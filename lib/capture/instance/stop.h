@@ -5,9 +5,8 @@
 
 #include "capture/bpffs/folder.h"
 
-/* Removes a folder that we have locked, and returns when the kernel has detached and freed the
- * programs of the instance, or after a second: then those who still have something of it open will
- * free it. */
+/* Removes a locked folder, and returns when the kernel has detached and freed the programs of the
+ * instance, or after a second: then another process still has parts of the instance open. */
 int instance_stop(struct folder *folder, struct stackmap_error *error);
 
 #endif
