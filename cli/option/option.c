@@ -139,7 +139,7 @@ static int set_number(const struct option_row *row, const char *option, const ch
 	int err;
 
 	if (row->type == OPTION_U64 && row->words && !strcmp(row->words, text)) {
-		*target = row->max;
+		*target = row->max + 1;
 		return 0;
 	}
 	err = number_parse(text, row->type == OPTION_SIZE, &number);

@@ -46,7 +46,7 @@ struct option_row {
 	const char *help;
 	u64 min, max;
 	const char *words; /* accepted words, with commas or blanks between them; NULL: any. Of
-			    * OPTION_U64: a word that stands for `max`. */
+			    * OPTION_U64: a word that stands for `max` + 1. */
 };
 
 #define OPTION_ROWS_MAX 64

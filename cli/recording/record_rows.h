@@ -17,7 +17,7 @@
 #define TARGET_EVENT_ROWS(values, path, hz)                                                      \
 	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
 	    .type = OPTION_U64, .argument = "HZ",                                                \
-	    .group = "Events", .min = 1, .max = SAMPLE_FREQUENCY_MAX, .words = "max",            \
+	    .group = "Events", .min = 1, .max = SAMPLE_FREQUENCY_MAX - 1, .words = "max",        \
 	    .help = "CPU samples a second (default " hz " when there is no -e), or max"),        \
 	TARGET_ROW(values, path events, .name = "event", .letter = 'e',                          \
 	    .type = OPTION_STRINGS, .argument = "EVENT",                                         \

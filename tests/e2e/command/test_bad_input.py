@@ -52,9 +52,11 @@ def test_functions_have_neither_values_nor_periods():
 
 def test_words_of_other_tracers():
     """What has another form here is answered with that form; what means the same is taken."""
-    for event, instead in (("profile:hz:99", "-F HZ"), ("software:page-faults:1", "page-faults/100"),
-                           ("hardware:cycles:1", "NAME/PERIOD"), ("usdt:/bin/sh:x", "USDT")):
+    for event, instead in (("profile:ms:10", "profile:hz:HZ"), ("interval:s:1", "-F HZ"), ("r01c2", "stackmap list"),
+                           ("cpu/event=0xc2/", "stackmap list"), ("usdt:/bin/sh:x", "USDT")):
         record_refused(USAGE, "-e", event, words=[event, instead])
+    for event in ("software:page-fault:1", "cpu-clok:u"):
+        record_refused(FAILED, "-e", event, words=[event, "did you mean"])
     needs("bpf", "tracefs", "uprobes")
     for event, near in (("tracepoint:sched:sched_swich", "sched:sched_switch"), ("uprobe:%s:countd" % WORKLOAD, "counted"),
                         ("uretprobe:%s:countd" % WORKLOAD, "counted")):
