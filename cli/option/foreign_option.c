@@ -50,7 +50,7 @@ static const struct {
 	{"report script export flamegraph",
 	 {.name = "input", .letter = 'i', .type = OPTION_OPERAND, .argument = "FILE"}},
 	{"report", {.name = "stdio", .type = OPTION_USUAL}},
-	{"record", {.name = "stacks", .letter = 'g', .type = OPTION_USUAL}},
+	{"record", {.name = "g", .letter = 'g', .type = OPTION_USUAL}},
 	{"record top",
 	 {.name = "freq", .type = OPTION_SAME, .words = "frequency", .argument = "HZ"}},
 	{"record top", {.name = "all-cpus", .type = OPTION_SAME, .words = "all"}},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options and commands of perf, trace-cmd and the bcc tools that people type here out of habit.
- * What means the same here is taken; for all else there is a word. */
+/* Options and commands of perf, trace-cmd and the bcc tools that people type here out of habit. The
+ * parser takes options that mean the same here. Each other option or command is answered with a
+ * line that says how to do it here. */
 #ifndef CLI_FOREIGN_OPTION_H
 #define CLI_FOREIGN_OPTION_H
 

@@ -139,7 +139,7 @@ static int set_number(const struct option_row *row, const char *option, const ch
 	int err;
 
 	if (row->type == OPTION_U64 && row->words && !strcmp(row->words, text)) {
-		*target = row->max + 1;
+		*target = row->number_of_word();
 		return 0;
 	}
 	err = number_parse(text, row->type == OPTION_SIZE, &number);
@@ -338,6 +338,20 @@ static void argument_missing(const struct parser *parser)
 		row->argument);
 }
 
+static enum option_result operand_unexpected(const struct command *command, const char *operand)
+{
+	message("%s: unexpected argument, see 'stackmap help %s'", operand, command->name);
+	return OPTION_WRONG;
+}
+
+static enum option_result add_operand(struct parser *parser, const char *operand)
+{
+	if (parser->operand_count == OPERANDS_FOREIGN_MAX)
+		return operand_unexpected(parser->command, operand);
+	parser->operands[parser->operand_count++] = operand;
+	return OPTION_PARSED;
+}
+
 static enum option_result take(struct parser *parser, int value, char **argv, void *values)
 {
 	const struct option_row *row = row_of(parser, value);
@@ -358,10 +372,8 @@ static enum option_result take(struct parser *parser, int value, char **argv, vo
 		return OPTION_HELP;
 	if (row->type == OPTION_USUAL)
 		return OPTION_PARSED;
-	if (row->type == OPTION_OPERAND && parser->operand_count < OPERANDS_FOREIGN_MAX) {
-		parser->operands[parser->operand_count++] = optarg;
-		return OPTION_PARSED;
-	}
+	if (row->type == OPTION_OPERAND)
+		return add_operand(parser, optarg);
 	if (set_value(row, spelling(row, value, option, sizeof(option)), values))
 		return OPTION_WRONG;
 	return OPTION_PARSED;
@@ -375,9 +387,7 @@ static enum option_result check_operands(const struct command *command, int coun
 	}
 	if ((u32)count <= command->operands_max)
 		return OPTION_PARSED;
-	message("%s: unexpected argument, see 'stackmap help %s'", operands[command->operands_max],
-		command->name);
-	return OPTION_WRONG;
+	return operand_unexpected(command, operands[command->operands_max]);
 }
 
 enum option_result option_parse(const struct command *command, int argc, char **argv, void *values,

@@ -30,7 +30,7 @@ enum option_type {
 	OPTION_STRINGS, /* struct string_list: the option may be repeated */
 	OPTION_NUMBERS, /* struct number_list within [0, max]: a list; the option may be repeated */
 
-	/* Of options of other tools only (foreign_option.h); without a target. */
+	/* Options of other tools have these types (foreign_option.h). Their rows have no target. */
 	OPTION_SAME,	/* the same as the option that `words` names */
 	OPTION_OPERAND, /* the argument is an operand of the command */
 	OPTION_USUAL,	/* without argument: what it asks for is so anyway */
@@ -45,13 +45,14 @@ struct option_row {
 	const char *group;    /* heading in `--help`; rows of a group are adjacent */
 	const char *help;
 	u64 min, max;
-	const char *words; /* accepted words, with commas or blanks between them; NULL: any. Of
-			    * OPTION_U64: a word that stands for `max` + 1. */
+	const char *words; /* accepted words, with commas or blanks between them; NULL: any.
+			    * OPTION_U64: a word that may stand for a number */
+	u64 (*number_of_word)(void); /* OPTION_U64 with `words`: the number */
 };
 
 #define OPTION_ROWS_MAX 64
 
-#define OPERANDS_FOREIGN_MAX 8 /* operands that are given as OPTION_OPERAND */
+#define OPERANDS_FOREIGN_MAX 8 /* arguments of OPTION_OPERAND on one command line */
 
 struct command {
 	const char *name;

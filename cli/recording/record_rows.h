@@ -3,6 +3,7 @@
 #ifndef CLI_RECORD_ROWS_H
 #define CLI_RECORD_ROWS_H
 
+#include "capture/source/source.h"
 #include "option/option.h"
 #include "session/session_options.h"
 
@@ -17,7 +18,8 @@
 #define TARGET_EVENT_ROWS(values, path, hz)                                                      \
 	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
 	    .type = OPTION_U64, .argument = "HZ",                                                \
-	    .group = "Events", .min = 1, .max = SAMPLE_FREQUENCY_MAX - 1, .words = "max",        \
+	    .group = "Events", .min = 1, .max = UINT32_MAX, .words = "max",                  \
+	    .number_of_word = source_rate_max,                                                   \
 	    .help = "CPU samples a second (default " hz " when there is no -e), or max"),        \
 	TARGET_ROW(values, path events, .name = "event", .letter = 'e',                          \
 	    .type = OPTION_STRINGS, .argument = "EVENT",                                         \

@@ -59,7 +59,9 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 
 #define SAMPLE_FREQUENCY_DEFAULT 999 /* Hz; not a multiple of a timer tick's frequency */
 
-#define SAMPLE_FREQUENCY_MAX (1ULL << 32) /* stands for the highest rate that the kernel allows */
+/* The highest rate of samples that the kernel allows now, in Hz
+ * (kernel.perf_event_max_sample_rate). */
+u64 source_rate_max(void);
 
 /* Appends CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);

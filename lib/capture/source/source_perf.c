@@ -15,11 +15,12 @@
 #include "source_ops.h"
 #include "symbol/file/whole_file.h"
 #include "thread_time.h"
+#include "trace/block/source_name.h"
 
 /* --- Time that tasks are blocked, and the tasks that wake them. --- */
 
 #define TIME_SOURCE(id, name_, meaning)                                                            \
-	{.type = SOURCE_TIME, .name = "time:" name_, .unit = "ns", .wait = TIME_##id},
+	{.type = SOURCE_TIME, .name = TRACE_STATE_PREFIX name_, .unit = "ns", .wait = TIME_##id},
 
 /* The waits of the account of time are by the kernel's states; running is no wait. */
 static const struct source off_cpu_events[] = {
@@ -130,21 +131,24 @@ static bool exists_here(const struct perf_event_name *event)
 	return true;
 }
 
-/* Puts the highest rate for SAMPLE_FREQUENCY_MAX. 0, or -ERANGE: the kernel does not allow the
- * rate.
- */
-static int check_frequency(u64 *frequency, struct stackmap_error *error)
+u64 source_rate_max(void)
 {
-	unsigned long long limit = 100000; /* the kernel's default, if /proc is not mounted */
+	unsigned long long rate = 100000; /* the kernel's default, if /proc is not mounted */
 
-	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
-	if (*frequency == SAMPLE_FREQUENCY_MAX)
-		*frequency = limit;
-	if (*frequency >= 1 && *frequency <= limit)
+	whole_file_scan(RATE_LIMIT_FILE, "%llu", &rate);
+	return rate;
+}
+
+/* 0, or -ERANGE: the kernel does not allow this rate. */
+static int check_frequency(u64 frequency, struct stackmap_error *error)
+{
+	u64 limit = source_rate_max();
+
+	if (frequency >= 1 && frequency <= limit)
 		return 0;
 	return error_set(error, ERANGE, "-F %llu: the range is 1 to %llu samples per second here%s",
-			 (unsigned long long)*frequency, limit,
-			 *frequency ? " (kernel.perf_event_max_sample_rate)" : "");
+			 (unsigned long long)frequency, (unsigned long long)limit,
+			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
 static int visit_event(const struct perf_event_name *event, struct source_query *query,
@@ -182,7 +186,7 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 	else
 		source.period = 1;
 	if (source.frequency)
-		err = check_frequency(&source.frequency, error);
+		err = check_frequency(source.frequency, error);
 	return err ? err : visit(arg, &source);
 }
 
@@ -204,7 +208,7 @@ static int perf_find(struct source_query *query, source_visit visit, void *arg,
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error)
 {
 	static const struct perf_event_name cycles = HARDWARE("cycles", NULL, CPU_CYCLES);
-	int err = check_frequency(&frequency, error);
+	int err = check_frequency(frequency, error);
 
 	if (err)
 		return err;
