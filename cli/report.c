@@ -57,6 +57,19 @@ struct report_request {
 	bool json, csv, paged;
 };
 
+const char *report_time_text(u64 ns)
+{
+	static char text[VALUE_TEXT_ROOM];
+
+	value_text(ns, "ns", text);
+	return text;
+}
+
+double report_share(u64 part, u64 whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
 double report_percent(const struct report *report, u32 kind, u64 weight)
 {
 	u64 total = report->weights.totals[kind];
@@ -415,7 +428,8 @@ static int check_combination(const struct report_values *values)
 			       values->locks};
 	const bool formatted[] = {values->json, values->csv};
 
-	if (check_one_of("view", views, viewed, 8) || check_one_of("format", formats, formatted, 2))
+	if (check_one_of("view", views, viewed, sizeof(viewed)) ||
+	    check_one_of("format", formats, formatted, sizeof(formatted)))
 		return -EINVAL;
 	if (values->idle.count && !values->wakers && !values->time) {
 		message("--idle: it goes with --wakers and --thread-time");

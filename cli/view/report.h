@@ -29,6 +29,10 @@ struct report {
 	bool color;
 };
 
+/* A time in a unit that suits it; the text holds until the next call. */
+const char *report_time_text(u64 ns);
+/* Percent; 0 of nothing. */
+double report_share(u64 part, u64 whole);
 /* Share of a row in the weight of its source. */
 double report_percent(const struct report *report, u32 kind, u64 weight);
 /* " ns" for values of a source that have a unit. */

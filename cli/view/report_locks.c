@@ -6,32 +6,17 @@
 #include "csv.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "format/value_text.h"
 #include "report.h"
 
 #define PAIRS_SHOWN 3U /* of each lock, unless all locks are shown */
-
-static const char *ns_text(u64 ns)
-{
-	static char text[VALUE_TEXT_ROOM];
-
-	value_text(ns, "ns", text);
-	return text;
-}
-
-static double share_of(const struct report *report, const struct lock_row *row)
-{
-	u64 total = report->locks->total;
-
-	return total ? 100.0 * (double)row->total / (double)total : 0;
-}
 
 static u32 shown_rows(const struct report *report)
 {
 	u32 count = 0;
 
 	while (count < report->locks->count && count < report->limit &&
-	       share_of(report, report->locks->rows[count]) >= report->least)
+	       report_share(report->locks->rows[count]->total, report->locks->total) >=
+		       report->least)
 		count++;
 	return count;
 }
@@ -42,8 +27,9 @@ static void print_lock(const struct report *report, const struct lock_row *row)
 
 	if (report->limit < UINT64_MAX && shown > PAIRS_SHOWN)
 		shown = PAIRS_SHOWN;
-	printf("\n%s%6.2f%%  %llu  %s ", report->color ? "\033[1m" : "", share_of(report, row),
-	       (unsigned long long)row->count, row->type);
+	printf("\n%s%6.2f%%  %llu  %s ", report->color ? "\033[1m" : "",
+	       report_share(row->total, report->locks->total), (unsigned long long)row->count,
+	       row->type);
 	if (row->address)
 		printf("%#llx", (unsigned long long)row->address);
 	else
@@ -52,9 +38,9 @@ static void print_lock(const struct report *report, const struct lock_row *row)
 	printable_put(row->tgid ? row->comm : "the kernel", stdout);
 	if (row->tgid)
 		printf(" %u", row->tgid);
-	printf("  %s", ns_text(row->total));
+	printf("  %s", report_time_text(row->total));
 	if (row->count > 1)
-		printf(", at most %s", ns_text(row->most));
+		printf(", at most %s", report_time_text(row->most));
 	printf("%s\n", report->color ? "\033[0m" : "");
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
 		report_put_pair(report, row->pairs[i], row->total);
@@ -68,7 +54,8 @@ int report_locks_plain(const struct report *report)
 	u32 shown = shown_rows(report);
 
 	printf("# %-9s %llu waits for %u locks, together %s\n",
-	       "locks:", (unsigned long long)table->waits, table->count, ns_text(table->total));
+	       "locks:", (unsigned long long)table->waits, table->count,
+	       report_time_text(table->total));
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
 		print_lock(report, table->rows[i]);
 	if (shown == report->limit && shown < table->count)
@@ -84,7 +71,8 @@ int report_locks_csv(const struct report *report)
 	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
 		const struct lock_row *row = report->locks->rows[i];
 
-		printf("%.4f,%llu,%llu,%llu,%s,%#llx,", share_of(report, row),
+		printf("%.4f,%llu,%llu,%llu,%s,%#llx,",
+		       report_share(row->total, report->locks->total),
 		       (unsigned long long)row->count, (unsigned long long)row->total,
 		       (unsigned long long)row->most, row->type, (unsigned long long)row->address);
 		if (row->tgid)

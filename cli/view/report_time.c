@@ -9,7 +9,6 @@
 #include "csv.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "format/value_text.h"
 #include "report.h"
 #include "terminal/message.h"
 
@@ -43,50 +42,38 @@ int report_time_key(const char *text, enum time_key *key)
 	return -EINVAL;
 }
 
-static const char *ns_text(u64 ns)
-{
-	static char text[VALUE_TEXT_ROOM];
-
-	value_text(ns, "ns", text);
-	return text;
-}
-
-static double share_of(u64 part, u64 life)
-{
-	return life ? 100.0 * (double)part / (double)life : 0;
-}
-
 void report_print_time_ledger(const struct time_table *table, const char *prefix)
 {
 	const struct time_row *all = &table->all;
 
-	printf("%s%" PRIu64 " threads, %s of life", prefix, all->threads, ns_text(all->life));
-	printf(" = %s running", ns_text(all->spent[TIME_RUNNING]));
-	printf(" + %s runnable", ns_text(all->spent[TIME_RUNNABLE]));
-	printf(" + %s blocked, difference %" PRId64 " ns\n", ns_text(time_row_blocked(all)),
-	       table->difference);
+	printf("%s%" PRIu64 " threads, %s of life", prefix, all->threads,
+	       report_time_text(all->life));
+	printf(" = %s running", report_time_text(all->spent[TIME_RUNNING]));
+	printf(" + %s runnable", report_time_text(all->spent[TIME_RUNNABLE]));
+	printf(" + %s blocked, difference %" PRId64 " ns\n",
+	       report_time_text(time_row_blocked(all)), table->difference);
 }
 
 static void print_share(u64 part, u64 life)
 {
-	printf("  %8s %5.1f%%", ns_text(part), share_of(part, life));
+	printf("  %8s %5.1f%%", report_time_text(part), report_share(part, life));
 }
 
 /* Columns of states that are rare are there if they have any time. */
 static void print_numbers(const struct time_table *table, const struct time_row *row)
 {
-	printf("%9s", ns_text(row->life));
+	printf("%9s", report_time_text(row->life));
 	print_share(row->spent[TIME_RUNNING], row->life);
 	print_share(row->spent[TIME_RUNNABLE], row->life);
 	print_share(time_row_blocked(row) - row->idle, row->life);
 	if (table->all.idle)
 		print_share(row->idle, row->life);
 	if (table->all.spent[TIME_UNINTERRUPTIBLE])
-		printf("  %15s", ns_text(row->spent[TIME_UNINTERRUPTIBLE]));
+		printf("  %15s", report_time_text(row->spent[TIME_UNINTERRUPTIBLE]));
 	if (table->all.spent[TIME_STOPPED])
-		printf("  %8s", ns_text(row->spent[TIME_STOPPED]));
+		printf("  %8s", report_time_text(row->spent[TIME_STOPPED]));
 	if (table->all.stolen)
-		printf("  %8s", ns_text(row->stolen));
+		printf("  %8s", report_time_text(row->stolen));
 	printf("  ");
 }
 
@@ -117,7 +104,7 @@ static void print_heading(const struct time_table *table, enum time_key key)
 static bool is_shown(const struct report *report, const struct time_table *table,
 		     const struct time_row *row)
 {
-	return share_of(row->life, table->all.life) >= report->least;
+	return report_share(row->life, table->all.life) >= report->least;
 }
 
 int report_time_plain(const struct report *report, const struct time_table *table,

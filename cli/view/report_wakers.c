@@ -8,24 +8,10 @@
 #include "csv.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "format/value_text.h"
 #include "report.h"
 #include "terminal/terminal.h"
 
 #define STEP_FRAMES 4U /* of a step that is printed */
-
-static const char *ns_text(u64 ns)
-{
-	static char text[VALUE_TEXT_ROOM];
-
-	value_text(ns, "ns", text);
-	return text;
-}
-
-static double share_of(u64 part, u64 whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 /* "worker", "timer hrtimer_wakeup", or "[not recorded]". */
 static void put_end(const struct wait_end *end, FILE *to)
@@ -47,11 +33,11 @@ static void print_ends(const struct wait_pair *pair)
 
 static void print_times(const struct wait_pair *pair)
 {
-	printf("  %s", ns_text(pair->total));
+	printf("  %s", report_time_text(pair->total));
 	if (pair->count > 1)
-		printf(", at most %s", ns_text(pair->most));
+		printf(", at most %s", report_time_text(pair->most));
 	if (pair->until_run * 100 >= pair->total && pair->until_run)
-		printf(", of it %s woken but without a CPU", ns_text(pair->until_run));
+		printf(", of it %s woken but without a CPU", report_time_text(pair->until_run));
 }
 
 static void print_stack(const struct report *report, const struct wait_end *end, const char *does)
@@ -68,8 +54,8 @@ static void print_stack(const struct report *report, const struct wait_end *end,
 
 void report_put_pair(const struct report *report, const struct wait_pair *pair, u64 whole)
 {
-	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", share_of(pair->total, whole),
-	       (unsigned long long)pair->count);
+	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
+	       report_share(pair->total, whole), (unsigned long long)pair->count);
 	print_ends(pair);
 	print_times(pair);
 	printf("%s\n", report->color ? "\033[0m" : "");
@@ -113,7 +99,8 @@ static void print_row(const struct report *report, const struct wait_pair *const
 	} else {
 		report_put_pair(report, pair, report->wakers->total);
 		if (has_chain)
-			printf("  meanwhile, in the longest wait, %s:\n", ns_text(pair->most));
+			printf("  meanwhile, in the longest wait, %s:\n",
+			       report_time_text(pair->most));
 	}
 	if (pair->is_partial)
 		printf("  %*s   and more waits than are followed\n", (int)(2 * pair->depth), "");
@@ -131,7 +118,8 @@ static u64 each_row(const struct report *report,
 
 	for (u32 i = 0; i < pairs->count && !*err; i++) {
 		if (!pairs->rows[i]->depth) {
-			is_shown = share_of(pairs->rows[i]->total, pairs->total) >= report->least;
+			is_shown =
+				report_share(pairs->rows[i]->total, pairs->total) >= report->least;
 			if (is_shown && shown++ == report->limit)
 				return shown - 1;
 		}
@@ -159,14 +147,15 @@ int report_wakers_plain(const struct report *report)
 	for (u32 i = 0; i < pairs->count; i++)
 		all += !pairs->rows[i]->depth;
 	printf("# %-9s %llu, together %s", "waits:", (unsigned long long)pairs->waits,
-	       ns_text(pairs->total));
+	       report_time_text(pairs->total));
 	if (pairs->unknown)
 		printf("; of %llu the waker is not recorded, together %s",
-		       (unsigned long long)pairs->unknown, ns_text(pairs->unknown_total));
+		       (unsigned long long)pairs->unknown, report_time_text(pairs->unknown_total));
 	putchar('\n');
 	if (pairs->idle)
 		printf("# %-9s %llu of these, together %s, are last\n",
-		       "idle:", (unsigned long long)pairs->idle, ns_text(pairs->idle_total));
+		       "idle:", (unsigned long long)pairs->idle,
+		       report_time_text(pairs->idle_total));
 	shown = each_row(report, plain_row, NULL, &err);
 	if (shown == report->limit && shown < all)
 		printf("\n# %llu of %llu pairs shown, --top 0 shows all\n",
@@ -194,7 +183,7 @@ static int csv_row(const struct report *report, const struct wait_pair *const *r
 	(void)is_last;
 	if (pair->depth)
 		return 0;
-	printf("%.4f,%llu,%llu,%llu", share_of(pair->total, report->wakers->total),
+	printf("%.4f,%llu,%llu,%llu", report_share(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
 	err = csv_end(report, &pair->sleeper) ?: csv_end(report, &pair->waker);

@@ -13,7 +13,8 @@
  *
  * The account of time (record --time) has an event for each wait, so a thread runs in between: the
  * gaps are slices, too, and each thread has its states side by side. Only these are slices then.
- * Gaps are left out if events were lost or if the options choose events: a gap is no running then.
+ * If events were lost, or if the options choose events, the thread may have waited in a gap, so
+ * gaps are no slices then.
  *
  * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore is
  * written last; Perfetto ignores stackFrames and shows the stack from the arguments.
@@ -37,7 +38,6 @@
 #include "ring.h"
 #include "trace/block/source_name.h"
 
-#define STATE_PREFIX "time:" /* of sources that are states of threads */
 #define WAKE_SLICE_NS 1
 
 /* The last written name of a thread or process, and the end of the last slice of the thread. */
@@ -156,7 +156,7 @@ static bool is_interrupt(const struct trace_event *event)
 
 static bool is_state(const struct chrome *chrome, const struct trace_event *event)
 {
-	return strncmp(chrome->sources[event->kind].name, STATE_PREFIX, strlen(STATE_PREFIX)) == 0;
+	return trace_source_state(chrome->sources[event->kind].name);
 }
 
 /* The length of the event's slice in ns; 0: the event is an instant. The value of a waker or holder
@@ -337,7 +337,7 @@ static int put_running(struct chrome *chrome, const struct thread_account *accou
 
 	begin_event(chrome);
 	fprintf(chrome->to,
-		"{\"name\":\"running\",\"cat\":\"" STATE_PREFIX "running\","
+		"{\"name\":\"running\",\"cat\":\"" TRACE_STATE_PREFIX "running\","
 		"\"pid\":%u,\"tid\":%u,\"ph\":\"X\"",
 		account->tgid, account->tid);
 	put_time("ts", begin, chrome->to);

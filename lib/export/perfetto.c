@@ -30,7 +30,6 @@
 #include "ring.h"
 #include "trace/block/source_name.h"
 
-#define STATE_PREFIX "time:" /* of sources that are states of threads */
 #define SEQUENCE 1
 #define STATE_CLEARED 1U
 #define STATE_NEEDED 2U
@@ -299,8 +298,7 @@ static int put_tracks(struct perfetto *perfetto, const struct trace_event *event
 
 static bool is_state(const struct perfetto *perfetto, const struct trace_event *event)
 {
-	return strncmp(perfetto->sources[event->kind].name, STATE_PREFIX, strlen(STATE_PREFIX)) ==
-	       0;
+	return trace_source_state(perfetto->sources[event->kind].name);
 }
 
 static void put_state(struct perfetto *perfetto, const struct trace_event *event, const char *comm,
@@ -322,7 +320,7 @@ static void put_state(struct perfetto *perfetto, const struct trace_event *event
 static int put_states(struct perfetto *perfetto, const struct trace_event *event,
 		      const struct trace_task *task)
 {
-	const char *name = perfetto->sources[event->kind].name + strlen(STATE_PREFIX);
+	const char *name = trace_source_state(perfetto->sources[event->kind].name);
 	char *comm = plain_text(task ? task->comm : "<...>");
 
 	if (!comm)

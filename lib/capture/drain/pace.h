@@ -2,8 +2,8 @@
 /*
  * When a drain visits the rings again: sooner the fuller the rings were, and soon after new code
  * was met. The programs wake the reader when they meet new code (new_code.h), and its file is
- * opened then. What follows, the build id and the unwind table, takes some visits, one after the
- * other: they come after 1, 2, 4... ms.
+ * opened then. The build id and the unwind table are asked for next, one after the other, and each
+ * answer needs a visit: these visits come after 1, 2, 4... ms.
  *
  * Where user space finishes stacks (DEFERRAL_ASSISTED), code may be met that the programs have not
  * met. Programs that live for some milliseconds come in swarms (builds, tests): after one, the next
@@ -38,7 +38,7 @@ void pace_meet_code(struct pace *pace);
 /* An answer is awaited that stacks of further events need. */
 void pace_await_table(struct pace *pace);
 
-/* What the rings held before a visit. */
+/* The contents of the rings before a visit. */
 struct pace_rings {
 	u32 fill;	/* the fullest, in percent */
 	bool had_event; /* any of them */

@@ -7,11 +7,11 @@
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 
-/* What a mapping is, once in each file: path, build id. */
 /* Requests the build id and the unwind table of code that no event may have named yet: its file is
  * opened while it can be. */
 void symbols_meet_mapping(struct recording *recording, u32 number);
 
+/* Writes path and build id of a mapping, once in each file. */
 int symbols_write_mapping(struct recording *recording, u32 number);
 
 /* Notes events whose user stack code without a rule has ended or made a guess, so that its file is

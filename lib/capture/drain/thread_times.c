@@ -12,7 +12,6 @@
 
 #include "capture/load/skeleton.h"
 #include "error.h"
-#include "ring_writer.h"
 
 static int write_account(struct recording *recording, const struct thread_account *account)
 {
@@ -59,31 +58,16 @@ int thread_times_take(struct recording *recording)
 static void record_as_program(struct loaded *loaded, const struct thread_time *time, u32 state,
 			      u64 begin, u64 end)
 {
-	const struct capture_config *config = &loaded->plan.config;
-	struct scratch_counters *counters =
-		&((struct scratch *)loaded_scratch(loaded, 0))->counters;
-	struct ring_view ring = loaded_ring(loaded, 0);
-	u32 kind = config->time_kinds[state], user_state = BLOCKED_STATE(time->from.user);
-	struct event_slot *slot;
-	u64 position;
+	u32 kind = loaded->plan.config.time_kinds[state];
+	u32 user_state = BLOCKED_STATE(time->from.user);
+	const struct event_slot event = {
+		.tid = time->account.tid,
+		.stamp = STAMP_OF(end, kind, EVENT_FLAGS(STATE_NONE, user_state)),
+		.kernel = REASON_UNREADABLE,
+		.user = BLOCKED_FIELD(time->from.user)};
 
-	if (kind == TIME_KIND_NONE)
-		return;
-	counters->produced++;
-	position = ring_take(ring.header, config->ring_slots, 1);
-	if (!position) {
-		counters->lost[LOST_RING_FULL]++;
-		return;
-	}
-	slot = (struct event_slot *)ring_slot(&ring, position);
-	slot->tid = time->account.tid;
-	slot->stamp = STAMP_OF(end, kind, EVENT_FLAGS(STATE_NONE, user_state));
-	slot->kernel = REASON_UNREADABLE;
-	slot->user = BLOCKED_FIELD(time->from.user);
-	if (config->leaf)
-		slot->extra[0] = 0;
-	slot->extra[config->leaf] = end - begin;
-	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
+	if (kind != TIME_KIND_NONE)
+		loaded_put_event(loaded, &event, end - begin);
 }
 
 /* The programs are detached, so each thread is met once. */

@@ -15,7 +15,6 @@
 #include "array.h"
 #include "capture/load/skeleton.h"
 #include "clock.h"
-#include "ring_writer.h"
 
 #define GLIBC_CONTENDED 2U
 #define GLIBC_OWNER 2 /* index of __owner in words of 4 bytes */
@@ -100,37 +99,21 @@ void lock_holders_find(struct loaded *loaded, struct lock_holders *list)
 	}
 }
 
-static void record(struct loaded *loaded, const struct lock_holder *holder, u64 now)
-{
-	const struct capture_config *config = &loaded->plan.config;
-	struct scratch_counters *counters =
-		&((struct scratch *)loaded_scratch(loaded, 0))->counters;
-	struct ring_view ring = loaded_ring(loaded, 0);
-	struct event_slot *slot;
-	u64 position;
-
-	counters->produced++;
-	position = ring_take(ring.header, config->ring_slots, 1);
-	if (!position) {
-		counters->lost[LOST_RING_FULL]++;
-		return;
-	}
-	slot = (struct event_slot *)ring_slot(&ring, position);
-	slot->tid = holder->tid;
-	slot->stamp = STAMP_OF(now, loaded->plan.holder_kind, EVENT_FLAGS(STATE_NONE, STATE_NONE));
-	slot->kernel = slot->user = REASON_NO_FRAMES;
-	if (config->leaf)
-		slot->extra[0] = 0;
-	slot->extra[config->leaf] = now - holder->since;
-	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
-}
-
 void lock_holders_record(struct loaded *loaded, struct lock_holders *list)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC);
 
-	for (u32 i = 0; i < list->count; i++)
-		record(loaded, &list->items[i], now);
+	for (u32 i = 0; i < list->count; i++) {
+		const struct lock_holder *holder = &list->items[i];
+		const struct event_slot event = {
+			.tid = holder->tid,
+			.stamp = STAMP_OF(now, loaded->plan.holder_kind,
+					  EVENT_FLAGS(STATE_NONE, STATE_NONE)),
+			.kernel = REASON_NO_FRAMES,
+			.user = REASON_NO_FRAMES};
+
+		loaded_put_event(loaded, &event, now - holder->since);
+	}
 	free(list->items);
 	*list = (struct lock_holders){};
 }

@@ -4,12 +4,12 @@
  * wakes such a waiter in the recording, so these events (offcpu-holder) tell what the wait is for:
  * two threads that wait for each other are a deadlock.
  *
- * The kernel does not know the holder of a futex. The C libraries note the thread id in the lock:
+ * The kernel does not know the holder of a futex. The C libraries note the thread id in the lock.
  *
- *   PI mutexes (FUTEX_LOCK_PI)           the futex word itself: futex(2)
- *   glibc's other mutexes                __owner of struct __pthread_mutex_s, 8 bytes behind the
- * word, while the word is 2: taken, with waiters musl's mutexes, but normal ones      the futex
- * word, beside the waiters' bit
+ *   - PI mutexes (FUTEX_LOCK_PI): the futex word is the id (futex(2)).
+ *   - Other mutexes of glibc: while the word is 2 (taken, with waiters), __owner of struct
+ *     __pthread_mutex_s has the id, 8 bytes behind the word.
+ *   - Mutexes of musl, but normal ones: the futex word is the id with the bit for waiters.
  *
  * Other locks, and semaphores and condition variables, have no such note. An id counts only if it
  * is another thread of the same process.

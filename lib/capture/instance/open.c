@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The object is opened with the pinned maps in place of its own, and its programs are not loaded.
- * So constants and variables of the programs are accessed as in the process that started the
- * instance.
+ * This process then reads and writes constants and variables of the programs in the same way as the
+ * process that started the instance.
  */
 #include "capture/instance/open.h"
 

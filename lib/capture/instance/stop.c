@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel detaches a link some time after its last pin is gone. So the links are waited for, by
- * their ids. */
+/* The kernel detaches a link some time after its last pin is gone. instance_stop() waits until no
+ * link has the id of one that was pinned. */
 #include "capture/instance/stop.h"
 
 #include <stdlib.h>

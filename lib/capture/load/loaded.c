@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Loading, sharing, pausing. */
 #include "capture/load/loaded.h"
-#include "capture/load/attach_perf.h"
 
 #include <errno.h>
 #include <linux/bpf.h>
@@ -22,6 +21,7 @@
 #include "interrupt.h"
 #include "privilege/capability.h"
 #include "privilege/limit.h"
+#include "ring_writer.h"
 #include "rule_cache.h"
 #include "task_name.h"
 
@@ -67,6 +67,31 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
 {
 	return (const void *)((u8 *)loaded->scratch_slots.memory +
 			      cpu * loaded->scratch_slots.stride);
+}
+
+void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value)
+{
+	const struct capture_config *config = &loaded->plan.config;
+	struct scratch_counters *counters =
+		&((struct scratch *)loaded_scratch(loaded, 0))->counters;
+	struct ring_view ring = loaded_ring(loaded, 0);
+	u64 position = ring_take(ring.header, config->ring_slots, 1);
+	struct event_slot *slot;
+
+	counters->produced++;
+	if (!position) {
+		counters->lost[LOST_RING_FULL]++;
+		return;
+	}
+	slot = (struct event_slot *)ring_slot(&ring, position);
+	slot->tid = event->tid;
+	slot->stamp = event->stamp;
+	slot->kernel = event->kernel;
+	slot->user = event->user;
+	if (config->leaf)
+		slot->extra[0] = 0;
+	slot->extra[config->leaf] = value;
+	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
 }
 
 static void add_walks(const struct scratch *scratch, struct walk_counts *counts)

@@ -78,6 +78,10 @@ struct capture_bpf *loaded_programs(const struct loaded *loaded);
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
+
+/* Writes an event with a value into the ring of CPU 0, and counts it, as a program does. `event`
+ * has thread, stamp and stacks. The programs do not run any more. */
+void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value);
 /* User stacks by unwind tables, by what became of them at the event. */
 struct walk_counts {
 	u64 walked;		  /* whole at once */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One pass over all events in the order of time. Of each thread it knows the locks of the kernel
- * that the thread waits for (a thread that waits for a mutex may wait for the mutex's spinlock, so
- * there may be a few), the last futex, and the last sleep.
+ * The table is made in one pass over all events in the order of time. The pass keeps for each
+ * thread the last futex, the last sleep, and the locks of the kernel that the thread waits for: a
+ * few at once, since a thread that waits for a mutex may wait for the mutex's spinlock as well.
  */
 #include "report/event/lock_table.h"
 
@@ -15,7 +15,6 @@
 
 #define OPEN_MAX 4U			     /* locks that one thread waits for at once */
 #define KERNEL_ADDRESS 0xff00000000000000ULL /* what a value leaves out of an address */
-#define NO_KIND UINT32_MAX
 
 /* Events stay for wait_pair.longest. */
 struct kept_event {
@@ -48,7 +47,7 @@ struct table {
 	struct frame_names *names;
 	struct wakeups *wakeups;
 	struct wait_ends *ends;
-	u32 begin, end, futex; /* kinds of events; NO_KIND: not in the recording */
+	u32 begin, end, futex; /* kinds of events; TRACE_NO_SOURCE: not in the recording */
 	struct intern events, threads, locks, pairs;
 	const struct wait_pair **sorted;
 };
@@ -122,15 +121,16 @@ static struct lock *find_lock(struct table *table, u64 address, const struct tra
 {
 	const struct intern_key key = {{address, task ? task->tgid : 0, intern_address(type)}};
 	struct lock *lock = intern_entry(&table->locks, &key);
+	const struct trace_task *first;
 
-	const struct trace_task *first =
-		task ? trace_reader_task(table->reader, task->tgid, task->time) ?: task : NULL;
-
-	if (lock && !lock->row.count)
-		lock->row = (struct lock_row){.address = address,
-					      .tgid = task ? task->tgid : 0,
-					      .comm = first ? first->comm : "",
-					      .type = type};
+	if (!lock || lock->row.count)
+		return lock;
+	lock->row = (struct lock_row){.address = address, .comm = "", .type = type};
+	if (task) {
+		first = trace_reader_task(table->reader, task->tgid, task->time) ?: task;
+		lock->row.tgid = task->tgid;
+		lock->row.comm = first->comm;
+	}
 	return lock;
 }
 
@@ -280,25 +280,14 @@ static int make_rows(struct table *table)
 	return 0;
 }
 
-static u32 kind_named(const struct trace_reader *reader, const char *name)
-{
-	const struct trace_source *sources;
-	u32 count = trace_reader_sources(reader, &sources);
-
-	for (u32 i = 0; i < count; i++)
-		if (!strcmp(sources[i].name, name))
-			return i;
-	return NO_KIND;
-}
-
 static int fill(struct table *table)
 {
 	int err;
 
-	table->begin = kind_named(table->reader, "lock:contention_begin");
-	table->end = kind_named(table->reader, "lock:contention_end");
-	table->futex = kind_named(table->reader, "syscalls:sys_enter_futex");
-	if (table->begin == NO_KIND && table->futex == NO_KIND)
+	table->begin = trace_reader_source_named(table->reader, "lock:contention_begin");
+	table->end = trace_reader_source_named(table->reader, "lock:contention_end");
+	table->futex = trace_reader_source_named(table->reader, "syscalls:sys_enter_futex");
+	if (table->begin == TRACE_NO_SOURCE && table->futex == TRACE_NO_SOURCE)
 		return -ENODATA;
 	err = trace_reader_events(table->reader, each_event, table, NULL);
 	return err == -ENOMEM ? err : make_rows(table);

@@ -35,8 +35,8 @@ struct time_table {
 	s64 difference; /* sum of life less sum of spent; ns */
 };
 
-/* `ends`, if not NULL, tell idle waits. Of the accounts that pass the filter's tasks: its times,
- * CPUs and events say nothing of them. -ENOMEM. */
+/* Adds up the accounts of tasks that pass the filter; times, CPUs and events of the filter do not
+ * choose accounts. `ends` tells idle waits from others; NULL: no wait is idle. -ENOMEM. */
 int time_table_create(struct trace_reader *reader, const struct event_filter *filter,
 		      enum time_key key, struct wait_ends *ends, struct time_table **out);
 void time_table_free(struct time_table **table);

@@ -10,28 +10,16 @@
 #include "array.h"
 #include "bisect.h"
 #include "order.h"
-
-#define NO_KIND UINT32_MAX
+#include "trace/block/source_name.h"
 
 struct wakeups {
-	u32 waiter, waker, holder; /* kinds of events; NO_KIND: not in the recording */
+	u32 waiter, waker, holder; /* kinds of events; TRACE_NO_SOURCE: not in the recording */
 	const struct trace_source *sources;
 	u64 recording_begin; /* ns: waits of the waiter's kind that began by then, */
 	u64 times_begin;     /* and those of the account of time */
 	struct trace_event *events;
 	u32 count, room;
 };
-
-static u32 kind_named(const struct trace_reader *reader, const char *name)
-{
-	const struct trace_source *sources;
-	u32 count = trace_reader_sources(reader, &sources);
-
-	for (u32 i = 0; i < count; i++)
-		if (!strcmp(sources[i].name, name))
-			return i;
-	return NO_KIND;
-}
 
 bool wakeups_is_wait(const struct wakeups *wakeups, const struct trace_event *event)
 {
@@ -95,13 +83,13 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 
 	if (!wakeups)
 		return -ENOMEM;
-	wakeups->waiter = kind_named(reader, "offcpu-time");
-	wakeups->waker = kind_named(reader, "offcpu-waker");
-	wakeups->holder = kind_named(reader, "offcpu-holder");
+	wakeups->waiter = trace_reader_source_named(reader, "offcpu-time");
+	wakeups->waker = trace_reader_source_named(reader, "offcpu-waker");
+	wakeups->holder = trace_reader_source_named(reader, "offcpu-holder");
 	trace_reader_sources(reader, &wakeups->sources);
 	wakeups->recording_begin = trace_reader_info(reader)->start_monotonic;
 	wakeups->times_begin = begin_of_times(reader);
-	if (wakeups->waker != NO_KIND && !trace_reader_info(reader)->is_summary)
+	if (wakeups->waker != TRACE_NO_SOURCE && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect, wakeups, NULL);
 	if (wakeups->count)
 		qsort(wakeups->events, wakeups->count, sizeof(*wakeups->events), by_begin);
@@ -127,13 +115,13 @@ bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_e
 		return false;
 	if (event->kind == wakeups->waiter)
 		return begin <= wakeups->recording_begin;
-	return !strncmp(wakeups->sources[event->kind].name, "time:", strlen("time:")) &&
+	return trace_source_state(wakeups->sources[event->kind].name) &&
 	       begin <= wakeups->times_begin;
 }
 
 bool wakeups_has_wakers(const struct wakeups *wakeups)
 {
-	return wakeups->waker != NO_KIND;
+	return wakeups->waker != TRACE_NO_SOURCE;
 }
 
 /* A waiter that is woken while its lock's holder is looked for has a holder as well, which does not

@@ -16,3 +16,10 @@ const char *trace_source_short_name(const char *name)
 		return name;
 	return colon + 1;
 }
+
+const char *trace_source_state(const char *name)
+{
+	size_t prefix = strlen(TRACE_STATE_PREFIX);
+
+	return strncmp(name, TRACE_STATE_PREFIX, prefix) ? NULL : name + prefix;
+}

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The short name of a source, for lines with one event each. */
+/* What the name of a source tells. */
 #ifndef LIB_TRACE_SOURCE_NAME_H
 #define LIB_TRACE_SOURCE_NAME_H
 
 /* A tracepoint has its name without the system, as in ftrace: "sched_switch", not
  * "sched:sched_switch". The result points into `name`. */
 const char *trace_source_short_name(const char *name);
+
+/* Events of the account of time are waits of a thread in one state, by their source: "runnable" of
+ * "time:runnable". The state points into `name`; NULL: the events are others. */
+#define TRACE_STATE_PREFIX "time:"
+const char *trace_source_state(const char *name);
 
 #endif

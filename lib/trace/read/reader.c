@@ -720,6 +720,17 @@ u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_s
 	return reader->records[TRACE_BLOCK_SOURCES].count;
 }
 
+u32 trace_reader_source_named(const struct trace_reader *reader, const char *name)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+
+	for (u32 i = 0; i < count; i++)
+		if (!strcmp(sources[i].name, name))
+			return i;
+	return TRACE_NO_SOURCE;
+}
+
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks)
 {
 	*stacks = reader->records[TRACE_BLOCK_STACKS].items;

@@ -42,6 +42,9 @@ bool trace_readers_fit(struct trace_reader *const *readers, u32 count);
 
 const struct trace_info *trace_reader_info(const struct trace_reader *reader);
 u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_source **sources);
+/* The kind of the events of the source with this name, or TRACE_NO_SOURCE. */
+#define TRACE_NO_SOURCE UINT32_MAX
+u32 trace_reader_source_named(const struct trace_reader *reader, const char *name);
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks);
 u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_module **modules);
 /* The module of the kernel's image, or NULL. */
