@@ -64,7 +64,7 @@ def need_stackmap():
 
 
 def need_own_engine():
-    """A BPF file system that nobody else sees: no engine there has met any code."""
+    """Mounts a BPF file system that this program alone sees. An engine there is new and has met no code."""
     if os.environ.get("BENCH_OWN_ENGINE"):
         return
     if os.geteuid():

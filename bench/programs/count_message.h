@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the marker program in the guest says to the plugin of the emulator (bench/count): a page
- * that the marker fills, then one store to this page right behind the instruction `movabs
+ * Messages of the marker program in the guest to the plugin of the emulator (bench/count). The
+ * marker fills a page, and then stores to this page once, right behind the instruction `movabs
  * $COUNT_MAGIC, %rax`. The plugin reads the page from the guest's memory, so a message costs the
  * guest some instructions whatever its size.
  */

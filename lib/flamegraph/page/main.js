@@ -10,7 +10,7 @@ function shortened(name) {
   return name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX / 2)}\u2026${name.slice(1 - NAME_MAX / 2)}`;
 }
 
-// What the ledger says of user stacks; null: there is no ledger.
+// The qualities of user stacks as texts. `stacks` is null if the recording has no ledger.
 function qualityTexts(stacks) {
   if (!stacks)
     return [];

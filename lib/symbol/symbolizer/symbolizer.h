@@ -18,7 +18,7 @@ enum symbolizer_what {
 	SYMBOLIZER_READY,
 	SYMBOLIZER_IDENTIFY, /* keep the file of a mapping, read its build id */
 	SYMBOLIZER_SYMBOLS,  /* files: addresses as u64; for the kernel also kallsyms, modules, and
-				the  two of a kernel_copy */
+				both files of a kernel_copy */
 	SYMBOLIZER_TABLE,    /* put the file's unwind table into a map; files: the engine's map */
 	/* The same, with the rows of code that no table covers; files: the map, and the open file
 	 * of the mapping unless it is to be opened by the record. */

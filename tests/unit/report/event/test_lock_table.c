@@ -2,51 +2,19 @@
 /* Waits for locks of the kernel and of processes. */
 #include "report/event/lock_table.h"
 
-#include <string.h>
-
-#include "ring.h"
-#include "trace/write/memory_recording.h"
 #include "unit_test.h"
+#include "wait_recording.h"
 
 enum kind { WAIT, WAKER, BEGIN, END, CALL };
 enum { FUTEX, SPIN, SLEEP, STACKS };
 
-static struct trace_reader *reader;
-static struct frame_names *names;
-static struct event_paths *paths;
 static struct lock_table *table;
 
-#define FUNCTION(index) (0xffffffff81000000ULL + 0x100 * (index))
-
-/* Kernel functions, innermost first. */
-static const char *const functions[STACKS][3] = {
+static stack_functions functions[STACKS] = {
 	[FUTEX] = {"futex_wait", "do_futex", "entry"},
 	[SPIN] = {"native_queued_spin_lock_slowpath", "_raw_spin_lock", "entry"},
 	[SLEEP] = {"__mutex_lock", "pipe_write", "entry"},
 };
-
-static int write_stacks(struct trace_writer *writer)
-{
-	u32 index;
-	int err = 0;
-
-	for (u32 i = 0; i < STACKS && !err; i++) {
-		u64 frames[3];
-		const struct trace_stack stack = {
-			.id = i + 1, .generation = 1, .depth = 3, .frames = frames};
-
-		for (u32 j = 0; j < 3 && !err; j++) {
-			const struct trace_symbol symbol = {.start = FUNCTION(3 * i + j),
-							    .size = 0x100,
-							    .name = functions[i][j]};
-
-			frames[j] = symbol.start + 8;
-			err = trace_writer_symbol(writer, &symbol);
-		}
-		err = err ?: trace_writer_stack(writer, &stack, &index);
-	}
-	return err;
-}
 
 /* `number`: the begin of a wait, or an address. */
 struct line {
@@ -60,43 +28,18 @@ static void record(const struct line *lines, u32 count)
 	static const char *const sources[] = {"offcpu-time", "offcpu-waker",
 					      "lock:contention_begin", "lock:contention_end",
 					      "syscalls:sys_enter_futex"};
-	static const struct frame_naming plain;
 	static const struct event_filter all;
-	const struct trace_info info = {
-		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
-	struct memory_recording recording;
 
-	assert_int_equal(memory_recording_begin(&recording, "locks", &info, NULL), 0);
-	for (u32 i = 0; i < 5; i++) {
-		const struct trace_source source = {.name = sources[i],
-						    .extras = TRACE_EXTRA_VALUE,
-						    .value_unit = i < BEGIN ? "ns" : "address"};
-
-		assert_int_equal(trace_writer_source(recording.writer, &source), 0);
-	}
-	assert_int_equal(write_stacks(recording.writer), 0);
-	for (u32 tid = 1; tid <= 3; tid++) {
-		struct trace_task task = {.tid = tid, .tgid = tid == 3 ? 3 : 1};
-
-		task.comm[0] = (char)('a' + tid - 1);
-		assert_int_equal(trace_writer_task(recording.writer, &task), 0);
-	}
-	for (u32 i = 0; i < count; i++) {
-		const struct line *line = &lines[i];
-		const struct trace_event event = {
-			.kind = (u16)line->kind,
-			.tid = line->tid,
-			.time = line->time,
-			.value = line->kind < BEGIN ? line->time - line->number : line->number,
-			.kernel = line->stack,
-			.user = TRACE_NO_STACK,
-			.user_reason = REASON_NO_FRAMES};
-
-		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
-	}
-	assert_int_equal(memory_recording_end(&recording, &reader, NULL), 0);
-	assert_int_equal(frame_names_create(reader, &plain, &names), 0);
-	assert_int_equal(event_paths_create(reader, names, &paths), 0);
+	wait_recording_begin("locks", functions, STACKS);
+	for (u32 i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+		wait_recording_source(sources[i], i < BEGIN ? "ns" : "address");
+	for (u32 tid = 1; tid <= 3; tid++)
+		wait_recording_thread(tid, tid == 3 ? 3 : 1);
+	for (const struct line *line = lines; line < lines + count; line++)
+		wait_recording_event(line->kind, line->tid, line->time,
+				     line->kind < BEGIN ? line->time - line->number : line->number,
+				     line->stack);
+	wait_recording_end();
 	assert_int_equal(lock_table_create(reader, &all, names, paths, &table), 0);
 }
 
@@ -106,17 +49,16 @@ static int clear(void **state)
 {
 	(void)state;
 	lock_table_free(&table);
-	event_paths_free(&paths);
-	frame_names_free(&names);
-	trace_reader_close(&reader);
+	wait_recording_clear();
 	return 0;
 }
 
 static void check_row(u32 row, const char *type, u64 address, u32 tgid, u64 count, u64 total)
 {
-	const struct lock_row *lock = table->rows[row];
+	const struct lock_row *lock;
 
 	assert_true(row < table->count);
+	lock = table->rows[row];
 	assert_string_equal(lock->type, type);
 	assert_int_equal(lock->address, address);
 	assert_int_equal(lock->tgid, tgid);

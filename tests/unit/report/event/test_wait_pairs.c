@@ -2,50 +2,18 @@
 /* Waits by both ends, and what wakers had waited for. */
 #include "report/event/wait_pairs.h"
 
-#include <string.h>
-
-#include "ring.h"
-#include "trace/write/memory_recording.h"
 #include "unit_test.h"
+#include "wait_recording.h"
 
 enum kind { WAIT, WAKER, HOLDER };
 enum { FUTEX, TIMER, STACKS };
 
-static struct trace_reader *reader;
-static struct frame_names *names;
-static struct event_paths *paths;
 static struct wait_pairs *pairs;
 
-#define FUNCTION(index) (0xffffffff81000000ULL + 0x100 * (index))
-
-/* Kernel functions, innermost first. */
-static const char *const functions[STACKS][3] = {
+static stack_functions functions[STACKS] = {
 	[FUTEX] = {"futex_wait", "do_futex", "entry"},
 	[TIMER] = {"hrtimer_wakeup", "__hrtimer_run_queues", "sysvec_timer"},
 };
-
-static int write_stacks(struct trace_writer *writer)
-{
-	u32 index;
-	int err = 0;
-
-	for (u32 i = 0; i < STACKS && !err; i++) {
-		u64 frames[3];
-		const struct trace_stack stack = {
-			.id = i + 1, .generation = 1, .depth = 3, .frames = frames};
-
-		for (u32 j = 0; j < 3 && !err; j++) {
-			const struct trace_symbol symbol = {.start = FUNCTION(3 * i + j),
-							    .size = 0x100,
-							    .name = functions[i][j]};
-
-			frames[j] = symbol.start + 8;
-			err = trace_writer_symbol(writer, &symbol);
-		}
-		err = err ?: trace_writer_stack(writer, &stack, &index);
-	}
-	return err;
-}
 
 struct line {
 	u32 kind, tid;
@@ -56,39 +24,16 @@ struct line {
 static void record(const struct line *lines, u32 count)
 {
 	static const char *const sources[] = {"offcpu-time", "offcpu-waker", "offcpu-holder"};
-	static const struct frame_naming plain;
-	const struct trace_info info = {
-		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
-	struct memory_recording recording;
 
-	assert_int_equal(memory_recording_begin(&recording, "waits", &info, NULL), 0);
-	for (u32 i = 0; i < 3; i++) {
-		const struct trace_source source = {
-			.name = sources[i], .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
-
-		assert_int_equal(trace_writer_source(recording.writer, &source), 0);
-	}
-	assert_int_equal(write_stacks(recording.writer), 0);
-	for (u32 tid = 1; tid <= 4; tid++) {
-		struct trace_task task = {.tid = tid, .tgid = 1};
-
-		task.comm[0] = (char)('a' + tid - 1);
-		assert_int_equal(trace_writer_task(recording.writer, &task), 0);
-	}
-	for (u32 i = 0; i < count; i++) {
-		const struct trace_event event = {.kind = (u16)lines[i].kind,
-						  .tid = lines[i].tid,
-						  .time = lines[i].end,
-						  .value = lines[i].end - lines[i].begin,
-						  .kernel = lines[i].stack,
-						  .user = TRACE_NO_STACK,
-						  .user_reason = REASON_NO_FRAMES};
-
-		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
-	}
-	assert_int_equal(memory_recording_end(&recording, &reader, NULL), 0);
-	assert_int_equal(frame_names_create(reader, &plain, &names), 0);
-	assert_int_equal(event_paths_create(reader, names, &paths), 0);
+	wait_recording_begin("waits", functions, STACKS);
+	for (u32 i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+		wait_recording_source(sources[i], "ns");
+	for (u32 tid = 1; tid <= 4; tid++)
+		wait_recording_thread(tid, 1);
+	for (const struct line *line = lines; line < lines + count; line++)
+		wait_recording_event(line->kind, line->tid, line->end, line->end - line->begin,
+				     line->stack);
+	wait_recording_end();
 }
 
 #define RECORD(lines) record(lines, sizeof(lines) / sizeof(*(lines)))
@@ -109,18 +54,17 @@ static int clear(void **state)
 {
 	(void)state;
 	wait_pairs_free(&pairs);
-	event_paths_free(&paths);
-	frame_names_free(&names);
-	trace_reader_close(&reader);
+	wait_recording_clear();
 	return 0;
 }
 
 static void check_row(u32 row, u32 depth, const char *sleeper, const char *waker, u64 count,
 		      u64 total)
 {
-	const struct wait_pair *pair = pairs->rows[row];
+	const struct wait_pair *pair;
 
 	assert_true(row < pairs->count);
+	pair = pairs->rows[row];
 	assert_int_equal(pair->depth, depth);
 	assert_string_equal(pair->sleeper.comm, sleeper);
 	assert_string_equal(pair->waker.comm, waker);
