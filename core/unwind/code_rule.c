@@ -3,7 +3,8 @@
  * Only an interrupted frame can be at any instruction; a frame that made a call is behind the call,
  * with its frame set up. Therefore prologues, 32-bit epilogues and stubs are recognised in
  * interrupted frames only. Other code is read forwards (code_scan); if that fails, and in 32-bit
- * code, it is assumed to keep a frame pointer, which is 0 where stacks begin. Stubs of the PLT
+ * code, it is assumed to keep a frame pointer, which is 0 where stacks begin. 32-bit libraries keep
+ * other values in ebp, so 0 alone proves no beginning. Stubs of the PLT
  * (AMD64 supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
  *
  *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
@@ -42,6 +43,7 @@
 #define PUSH_IMMEDIATE 0x68
 #define JMP 0xe9
 #define CALL 0xe8
+#define HLT 0xf4
 #define MOV_RSP_RDI 0xe78948
 #define MOV_RSP_RDI_CALL 0xe8e78948
 #define MOV_RAX_R12 0xc48949
@@ -56,6 +58,8 @@
 #define MOV_ESP_DEREF_RET 0xc324048b	     /* for eax; the register is in bits 11 to 13 */
 #define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: exit() */
 #define MOV_EDI_MOV_60_MASK 0xffffff00000000ffULL
+#define ADD_ESP_MOV_EDI 0xc78910c483ULL /* add $16, %esp; mov %eax, %edi */
+#define ADD_ESP_MOV_EDI_MASK 0xffffffffffULL
 #define VSYSCALL_RETURN 0xc3595a5d /* pop %ebp; pop %edx; pop %ecx; ret */
 
 /* The eight bytes at the pc, and the six bytes before it. */
@@ -128,6 +132,25 @@ CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_
 	if (!is_behind_call(last))
 		return RULE_ENTRY | RULE_UNCALLED;
 	return is_linker_start(last, at, false) ? RULE_ENTRY : 0;
+}
+
+/*
+ * RULE_ENTRY if stacks begin in the 32-bit code around the pc, else 0. glibc's _start clears ebp
+ * too far before its call, but ends with hlt behind the call. The dynamic linker's start clears no
+ * register.
+ */
+CORE_PART u32 compat_entry_flag(const struct near_code *near, const struct code *code,
+				u32 is_interrupted)
+{
+	u64 at = code->at, last = near->word[WORDS_BEFORE - 1];
+
+	if (entry_flag(near->word[0], near->word[1], last, at, is_interrupted) == RULE_ENTRY)
+		return RULE_ENTRY;
+	return !is_interrupted && is_behind_call(last) &&
+			       (BYTES_1(at) == HLT ||
+				(at & ADD_ESP_MOV_EDI_MASK) == ADD_ESP_MOV_EDI)
+		       ? RULE_ENTRY
+		       : 0;
 }
 
 /* The number of words that a PLT entry or PLT0 has pushed; -1: the code is no stub. */
@@ -302,7 +325,7 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 	if (is_interrupted && interrupted_rule(near, &code, word, rule))
 		return 1;
 	if (word != WORD)
-		rule_frame_pointer(rule, word, RULE_ENTRY);
+		rule_frame_pointer(rule, word, compat_entry_flag(near, &code, is_interrupted));
 	else
 		rule_choose(near, &code, rule, is_interrupted);
 	return 1;

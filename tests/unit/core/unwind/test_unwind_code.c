@@ -112,7 +112,7 @@ TEST(edges_of_functions)
 	rule_at(function_32, sizeof(function_32), 1, true, true);
 	assert_stack_pointer(8, 2);
 	rule_at(function_32, sizeof(function_32), 3, true, true);
-	assert_frame_pointer(4, RULE_ENTRY);
+	assert_frame_pointer(4, 0);
 	rule_at(thunk, sizeof(thunk), 0, true, true);
 	assert_stack_pointer(4, 0);
 }
@@ -188,6 +188,33 @@ TEST(code_where_stacks_begin)
 	assert_frame_pointer(8, RULE_ENTRY | RULE_UNCALLED);
 	rule_at(goexit, sizeof(goexit), 6, true, false);
 	assert_frame_pointer(8, 0);
+}
+
+/* 32-bit libraries keep other values in ebp than frame pointers, so 0 alone ends no stack. */
+TEST(code_where_32_bit_stacks_begin)
+{
+	/* push; call; hlt: _start, which has cleared ebp 39 bytes earlier */
+	static const u8 start[] = {0xff, 0xb3, 0xf8, 0xff, 0xff, 0xff, 0xe8, 1, 2, 3, 4, 0xf4};
+	/* xor %ebp, %ebp; and $-16, %esp; sub $12, %esp; push %esi; call *%edx: clone3() */
+	static const u8 clone[] = {0x31, 0xed, 0x83, 0xe4, 0xf0, 0x83,
+				   0xec, 0x0c, 0x56, 0xff, 0xd2};
+	/* push %eax; call; add $16, %esp; mov %eax, %edi: the dynamic linker */
+	static const u8 linker[] = {0x50, 0xe8, 1, 2, 3, 4, 0x83, 0xc4, 0x10, 0x89, 0xc7};
+	/* call; add $16, %esp; sub $12, %esp: a function that calls main() */
+	static const u8 other[] = {0xe8, 1, 2, 3, 4, 0x83, 0xc4, 0x10, 0x83, 0xec, 0x0c};
+
+	rule_at(start, sizeof(start), sizeof(start) - 1, false, true);
+	assert_frame_pointer(4, RULE_ENTRY);
+	rule_at(start, sizeof(start), sizeof(start) - 1, true, true);
+	assert_frame_pointer(4, 0);
+	rule_at(start + 6, sizeof(start) - 6, 2, false, true);
+	assert_frame_pointer(4, 0);
+	rule_at(clone, sizeof(clone), sizeof(clone), false, true);
+	assert_frame_pointer(4, RULE_ENTRY);
+	rule_at(linker, sizeof(linker), 6, false, true);
+	assert_frame_pointer(4, RULE_ENTRY);
+	rule_at(other, sizeof(other), 5, false, true);
+	assert_frame_pointer(4, 0);
 }
 
 /* _init as crti.o and crtn.o make it: every instruction of it. */
