@@ -109,17 +109,19 @@ def record_overseen(mode, threads):
 
 
 NS_A_SWITCH = 20000  # what other tracers at the same switch may take between the scheduler's clock and the account's
+NS_A_WAKE_UP = 200000  # what a loaded machine may take from a wake-up that preempts to the switch: the kernel's clock skips it
 
 
 def check_schedstat(mode, threads):
-    """All threads are still there, so the kernel has its sums of each: of 0.5 % at most it may think otherwise, and of what
-    lies between its clock and the tracepoint. It leaves out of its running time what the hypervisor has stolen."""
+    """All threads are still there, so the kernel has its sums of each. Running and runnable time together differ from these by
+    0.5 % at most, by what lies between the kernel's clock and the tracepoint, and by what the hypervisor has stolen. The kernel
+    draws the line between the two at the wake-up that preempts, the account at the switch (docs/internals/capture.md)."""
     rows, kernel = record_overseen(mode, threads)
     ran, waited, runs = (sum(sums) for sums in zip(*kernel.values()))
     running, runnable, stolen = (sum(row[name] for row in rows.values()) for name in ("running", "runnable", "stolen"))
     slack = NS_A_SWITCH * runs + stolen
-    assert abs(running - ran) <= ran * 0.005 + slack, (running, stolen, ran, runs)
-    assert abs(runnable - waited) <= waited * 0.005 + slack, (runnable, stolen, waited, runs)
+    assert abs(running + runnable - ran - waited) <= (ran + waited) * 0.005 + slack, (running, runnable, ran, waited, stolen, runs)
+    assert abs(running - ran) <= ran * 0.005 + slack + NS_A_WAKE_UP * runs, (running, ran, stolen, runs)
     return rows
 
 
