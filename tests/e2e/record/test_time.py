@@ -128,7 +128,7 @@ def check_schedstat(mode, threads):
 def test_spinners_on_one_cpu():
     rows = check_schedstat("spin", 3)
     spinners = sorted(rows.values(), key=lambda row: -row["running"])[:3]
-    assert all(row["running"] >= 300e6 for row in spinners), spinners
+    assert all(row["running"] >= 0.99 * 300e6 for row in spinners), spinners
     assert sum(row["runnable"] for row in spinners) >= 2 * 300e6, spinners
 
 
