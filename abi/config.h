@@ -57,6 +57,7 @@ struct capture_config {
 	u32 leaf;      /* 1: slots have room for the pc of CPU samples */
 	u32 sample;    /* 1: the perf event of this object is a CPU sample */
 	u32 value;     /* 1: slots have room for a value, behind the leaf */
+	u32 questions; /* 1: a source has a question (abi/question.h) */
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 time_kinds[TIME_STATES]; /* event kinds by enum time_state; or TIME_KIND_NONE */
@@ -84,16 +85,6 @@ struct capture_config {
 #define COOKIE_KIND(cookie) ((u32)(cookie)&0xffff)
 #define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
 
-/*
- * The cookie of a tracepoint with a value: the event kind, and the place of the value in the
- * record.
- */
-#define FIELD_COOKIE_OF(kind, offset, bytes, is_signed)                                            \
-	((u64)(kind) | (u64)(offset) << 16 | (u64)(bytes) << 32 | (u64)(is_signed) << 40)
-#define FIELD_COOKIE_OFFSET(cookie) ((cookie) >> 16 & 0xffff)
-#define FIELD_COOKIE_BYTES(cookie) ((cookie) >> 32 & 0xff) /* 1, 2, 4 or 8 */
-#define FIELD_COOKIE_SIGNED(cookie) ((cookie) >> 40 & 1)
-
 /* Bits of the programs' word `paused`, which user space sets and clears. */
 enum pause {
 	PAUSE_USER = 1,
@@ -117,7 +108,7 @@ struct perf_runs {
 	u64 count; /* the event's own count at the last run; not for inherited events */
 };
 
-/* Counters of one tracepoint with a value, by CPU (core/field_runs.h). */
+/* Counters of one tracepoint whose record is read, by CPU (core/field_runs.h). */
 struct field_runs {
 	u64 ahead;	 /* runs of the first program that the second has not matched; signed */
 	u64 is_followed; /* 1: the second program has run on this CPU */
@@ -128,15 +119,7 @@ struct field_runs {
 /* The recorded system calls, by number: either their entries or their exits. */
 struct syscall_side {
 	u16 kind[CONFIG_SYSCALLS_MAX]; /* event kind + 1; 0: not recorded */
-	u8 value[CONFIG_SYSCALLS_MAX]; /* SYSCALL_VALUE_OF(); 0: no value */
 };
-
-/* The word of pt_regs that holds the value. int and unsigned int are the word's lower half. */
-#define SYSCALL_VALUE_OF(word, is_half, is_signed)                                                 \
-	(((word) + 1) | (u32)(is_half) << 6 | (u32)(is_signed) << 7)
-#define SYSCALL_VALUE_WORD(value) (((value)&0x3f) - 1)
-#define SYSCALL_VALUE_HALF(value) ((value) >> 6 & 1)
-#define SYSCALL_VALUE_SIGNED(value) ((value) >> 7 & 1)
 
 struct syscall_kinds {
 	struct syscall_side enter;

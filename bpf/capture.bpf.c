@@ -101,7 +101,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (!in_kernel)
 		hit.user_pc = program_pc();
 
-	return callback_go(ctx, &callbacks_perf_event, event_emit(ctx, &hit));
+	return callback_go(ctx, &callbacks_perf_event, event_emit(ctx, &hit, NULL));
 }
 
 SEC("stackmap.raw_tp")
@@ -109,7 +109,7 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_RAW_TRACEPOINT};
 
-	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit));
+	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, NULL));
 }
 
 /* Both programs are at one tracepoint (bpf/event/field_value.h); this one is attached first. */
@@ -143,19 +143,6 @@ static __always_inline bool is_compat_syscall(void)
 #endif
 }
 
-/* The value of the event: an argument or the result. */
-static __always_inline u64 syscall_value(u64 regs, u32 which)
-{
-	u64 value = 0;
-
-	if (which)
-		bpf_probe_read_kernel(&value, sizeof(value),
-				      (u64 *)regs + SYSCALL_VALUE_WORD(which));
-	if (SYSCALL_VALUE_HALF(which))
-		value = SYSCALL_VALUE_SIGNED(which) ? (u64)(s32)value : (u32)value;
-	return value_of(value);
-}
-
 static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
 				      const volatile struct syscall_side *side, u64 number)
 {
@@ -168,9 +155,7 @@ static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
 	if (!kind || is_compat_syscall())
 		return 0;
 	hit.kind = kind - 1;
-	if (config.value)
-		hit.value = syscall_value(ctx->args[0], side->value[number]);
-	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit));
+	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, (void *)ctx->args[0]));
 }
 
 SEC("stackmap.raw_tp")
@@ -326,7 +311,7 @@ int on_kernel_probe(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx)};
 
-	return callback_go(ctx, &callbacks_kprobe, event_emit(ctx, &hit));
+	return callback_go(ctx, &callbacks_kprobe, event_emit(ctx, &hit, ctx));
 }
 
 SEC("stackmap.kprobe.multi")
@@ -334,7 +319,7 @@ int on_kernel_functions(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx)};
 
-	return callback_go(ctx, &callbacks_kprobe_multi, event_emit(ctx, &hit));
+	return callback_go(ctx, &callbacks_kprobe_multi, event_emit(ctx, &hit, ctx));
 }
 
 SEC("fentry")
@@ -342,7 +327,7 @@ int on_kernel_entry(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit) ? callback_replace(current_tid(), false) : 0;
+	return event_emit(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
 }
 
 SEC("fexit")
@@ -350,5 +335,5 @@ int on_kernel_return(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit) ? callback_replace(current_tid(), false) : 0;
+	return event_emit(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
 }

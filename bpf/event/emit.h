@@ -8,6 +8,7 @@
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H
 
+#include "answer.h"
 #include "deferral/callback.h"
 #include "filter.h"
 #include "stack/interrupt_cut.h"
@@ -135,12 +136,24 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	return wanted;
 }
 
-/* Filters an event and records it. True if the event needs a callback (callback_go()). */
-static __always_inline bool event_emit(void *ctx, const struct hit *hit)
+/* Sets the value that the source asks for. False: the event does not meet the conditions. */
+static __always_inline bool question_met(struct hit *hit, const void *base)
+{
+	s64 answer = config.questions ? question_answer(hit->kind, base) : 0;
+
+	hit->value = answer;
+	return answer != ANSWER_NONE;
+}
+
+/*
+ * Filters an event, answers the question of the source from the numbers at `base`, and records the
+ * event. True if the event needs a callback (callback_go()).
+ */
+static __always_inline bool event_emit(void *ctx, struct hit *hit, const void *base)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_wanted(cpu) && event_record(ctx, hit, cpu);
+	return event_wanted(cpu) && question_met(hit, base) && event_record(ctx, hit, cpu);
 }
 
 #endif

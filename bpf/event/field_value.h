@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tracepoints whose events have a value: a field of the record that the kernel makes for perf. Only
- * a program that is attached by perf sees that record, and the kernel skips such a program while
- * another program, or an event of perf, is active on that CPU. Some versions count the skips,
- * others do not.
+ * Tracepoints whose question (abi/question.h) asks for fields of the record that the kernel makes
+ * for perf. Only a program that is attached by perf sees that record, and the kernel skips such a
+ * program while another program, or an event of perf, is active on that CPU. Some versions count
+ * the skips, others do not.
  *
  * Therefore a second program follows at the same tracepoint, a raw one, which the kernel does not
  * skip. It counts the events that the first program has missed (core/field_runs.h). The kernel
@@ -12,6 +12,9 @@
  * Each program applies the filters itself. At an exec the results may differ: the recorder's own
  * hook, which makes the command wanted, runs between the two programs if another user of perf has
  * had the tracepoint before. The event then counts as skipped.
+ *
+ * The conditions of the question need the record, so the second program does not know them: an
+ * event that was skipped counts as lost whether it would have met them or not.
  */
 #ifndef BPF_FIELD_VALUE_H
 #define BPF_FIELD_VALUE_H
@@ -25,25 +28,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct field_runs);
 } field_runs SEC(".maps");
-
-/* Counts of bytes or ns are not negative: a negative value is an error code in their place. */
-static __always_inline u64 value_of(u64 field)
-{
-	return (s64)field < 0 ? 0 : field;
-}
-
-static __always_inline u64 record_value(const void *record, u64 cookie)
-{
-	u64 bytes = FIELD_COOKIE_BYTES(cookie), shift = 64 - 8 * bytes, value = 0;
-
-	core_one_register(bytes);
-	if (!bytes || bytes > sizeof(value) ||
-	    bpf_probe_read_kernel(&value, bytes, record + FIELD_COOKIE_OFFSET(cookie)))
-		return 0;
-	if (FIELD_COOKIE_SIGNED(cookie))
-		value = (u64)((s64)(value << shift) >> shift);
-	return value_of(value);
-}
 
 static __always_inline void field_value_ran(u32 kind)
 {
@@ -61,17 +45,16 @@ static __always_inline void field_value_called(u32 kind)
 		field_runs_second(runs);
 }
 
-/* Records an event with a value. True if the event needs a callback (callback_go()). */
+/* Answers the question of an event and records it. True: it needs a callback (callback_go()). */
 static __always_inline bool field_value_emit(void *record, u64 cookie)
 {
-	struct hit hit = {.kind = COOKIE_KIND(cookie), .is_record = true};
+	struct hit hit = {.kind = cookie, .is_record = true};
 	u32 cpu = bpf_get_smp_processor_id();
 
 	if (!event_wanted(cpu))
 		return false;
 	field_value_ran(hit.kind);
-	hit.value = record_value(record, cookie);
-	return event_record(record, &hit, cpu);
+	return question_met(&hit, record) && event_record(record, &hit, cpu);
 }
 
 #endif

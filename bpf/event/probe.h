@@ -18,7 +18,7 @@ static __always_inline bool on_user(struct pt_regs *ctx, u64 cookie)
 		.at_entry = COOKIE_AT_ENTRY(cookie),
 	};
 
-	return event_emit(ctx, &hit);
+	return event_emit(ctx, &hit, ctx);
 }
 
 #endif

@@ -105,6 +105,18 @@ functions() {
 	stackmap report functions.data | grep -q 'sys_enter_write, together 30 bytes' || fault "functions: not 30 bytes"
 }
 
+# Arguments and results of functions, by name where the kernel's types have it, and conditions on them.
+questions() {
+	local libc=/lib/x86_64-linux-gnu/libc.so.6
+	recording questions 90 ksys_read -e 'k:vfs_read/value=count,if=count==77/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
+		-e "u:$libc:read/value=arg3,if=arg3==77&&comm~dd*/,syscalls:sys_exit_read/if=ret==77/,sched:sched_process_exec/if=comm~dd/" -- \
+		/bin/busybox env dd if=/dev/zero of=/dev/null bs=77 count=30
+	has questions syscalls:sys_exit_read 30 do_syscall_64
+	stackmap report questions.data | grep -q '30 k:vfs_read, together 2310 count' || fault "questions: not 30 calls of 77"
+	stackmap report questions.data | grep -q '30 kr:vfs_read, together 2310 ret' || fault "questions: not 30 results of 77"
+	stackmap report questions.data | grep '^# events'
+}
+
 # kernel_stacks NAME EVENT: the kernel stack of each event, its addresses in one line
 kernel_stacks() {
 	stackmap script --no-inline -e "$2" "$1.data" | awk '
@@ -136,5 +148,6 @@ records() {
 doctor
 samples_and_calls
 functions
+questions
 records
 [ "$faults" -eq 0 ]

@@ -13,6 +13,7 @@
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
 #include "capture/source/source_needs.h"
+#include "capture/source/source_question.h"
 #include "clock.h"
 #include "engine.h"
 #include "error.h"
@@ -96,7 +97,8 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_PERF:
 		return PROGRAM_SAMPLE;
 	case SOURCE_TRACEPOINT:
-		return source->unit ? PROGRAM_FIELD_VALUE : PROGRAM_TRACEPOINT;
+		return question_reads_event(&source->question) ? PROGRAM_FIELD_VALUE
+							       : PROGRAM_TRACEPOINT;
 	case SOURCE_SYSCALL:
 		return source->on_return ? PROGRAM_SYSCALL_EXIT : PROGRAM_SYSCALL_ENTER;
 	case SOURCE_USER:
@@ -167,7 +169,7 @@ static void place_tracepoint(struct attachment *attachment, const struct source 
 	const struct source *sources = attachment->sources->sources;
 
 	for (u32 earlier = 0; earlier < kind; earlier++)
-		if (sources[earlier].type == SOURCE_TRACEPOINT && !sources[earlier].unit &&
+		if (attachment->placements[earlier].program == PROGRAM_TRACEPOINT &&
 		    same_category(&sources[earlier], source)) {
 			place(attachment, kind, attachment->placements[earlier].set, false);
 			return;
@@ -192,7 +194,7 @@ static int plan_sets(struct attachment *attachment)
 	for (u32 kind = 0; kind < count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
-		if (source->type == SOURCE_TRACEPOINT && source->unit)
+		if (source->type == SOURCE_TRACEPOINT && question_reads_event(&source->question))
 			place_field_value(attachment, kind);
 		else if (needs_own_set(attachment, source))
 			place_own(attachment, source, kind);
@@ -247,6 +249,8 @@ int attachment_prepare(struct attachment *attachment, int table_fd, struct engin
 		return error_set(error, -result, "programs: %s", strerror(-result));
 	result = program_sets_prepare(attachment->sets, attachment->set_count, attachment->plan,
 				      table_fd, engine, &attachment->images, error);
+	if (!result && attachment->plan->config.questions)
+		result = attachment_store_questions(attachment, error);
 	return note_refused(attachment, result);
 }
 
@@ -269,7 +273,7 @@ static int program_fd(const struct attachment *attachment, u32 kind)
 
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	if (source->unit)
+	if (question_reads_event(&source->question))
 		return attach_field_value(attachment, source, kind);
 	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
 				   attachment->tracepoint_cookies, kind);

@@ -64,6 +64,12 @@ int attachment_prepare(struct attachment *attachment, int table_fd, struct engin
 int attachment_load(struct attachment *attachment, int table_fd, const struct meanwhile *meanwhile,
 		    struct stackmap_error *error);
 
+/*
+ * Writes the questions and the patterns of names into the maps of the first set, once the maps
+ * exist and each source has its program (questions.c).
+ */
+int attachment_store_questions(const struct attachment *attachment, struct stackmap_error *error);
+
 /* Attaches the hooks that follow tasks; the rings are ready by then. */
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error);
 

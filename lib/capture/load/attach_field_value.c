@@ -17,17 +17,15 @@ static int program_fd(const struct attachment *attachment, u32 set, enum program
 /* The perf event itself counts nothing: the record is made for the program. */
 int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	const struct tracepoint_field *field = &source->field;
 	struct placement at = attachment->placements[kind];
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
-		.config = field->tracepoint,
+		.config = source->tracepoint,
 		.disabled = 1,
 	};
-	u64 cookie = FIELD_COOKIE_OF(kind, field->offset, field->bytes, field->is_signed);
 	int event = program_fd(attachment, at.set, PROGRAM_FIELD_VALUE);
 	int call = program_fd(attachment, at.call_set, PROGRAM_FIELD_CALL);
-	int result = link_perf_event(&attachment->links, &attr, -1, 0, event, cookie);
+	int result = link_perf_event(&attachment->links, &attr, -1, 0, event, kind);
 
 	return result ?: link_raw_tracepoint(&attachment->links, source->target, call, false, 0);
 }
@@ -58,7 +56,7 @@ static struct totals add_up(const struct attachment *attachment)
 	for (u32 kind = 0; runs && kind < attachment->sources->count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
-		if (source->type == SOURCE_TRACEPOINT && source->unit)
+		if (source->type == SOURCE_TRACEPOINT)
 			add_source(fd, kind, in_order, runs, &totals);
 	}
 	free(runs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tracepoints whose events have a value (bpf/event/field_value.h). */
+/* Tracepoints whose question reads the record (bpf/event/field_value.h). */
 #ifndef LIB_CAPTURE_ATTACH_FIELD_VALUE_H
 #define LIB_CAPTURE_ATTACH_FIELD_VALUE_H
 

@@ -149,10 +149,16 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 	if (source->syscall >= CONFIG_SYSCALLS_MAX)
 		return;
 	side->kind[source->syscall] = kind + 1;
-	if (source->unit)
-		side->value[source->syscall] = SYSCALL_VALUE_OF(source->field.offset / sizeof(u64),
-								source->field.bytes == sizeof(u32),
-								source->field.is_signed);
+}
+
+static void plan_question(const struct source *source, u32 kind, struct plan *plan)
+{
+	if (!source->question.value.bytes && !source->question.count)
+		return;
+	plan->config.questions = 1;
+	plan->questions = kind + 1;
+	for (u32 i = 0; i < source->question.count; i++)
+		plan->comm_patterns += source->question.conditions[i].subject == CONDITION_COMM;
 }
 
 static void plan_sources(const struct capture_options *options, struct plan *plan)
@@ -173,6 +179,7 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 			plan_syscall(source, kind, plan);
 		if (source->unit)
 			plan->config.value = 1;
+		plan_question(source, kind, plan);
 	}
 }
 

@@ -19,6 +19,8 @@ struct plan {
 	bool visits_at_start;	  /* and those that wait at the start: a command has none */
 	bool holders;		  /* locks that are waited for at the end have an event, */
 	u32 holder_kind;	  /* of this kind */
+	u32 questions;		  /* kinds up to the last one that has a question */
+	u32 comm_patterns;	  /* conditions on the name of the task, of all sources */
 	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
 };
 

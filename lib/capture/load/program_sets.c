@@ -184,6 +184,13 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 				 ?: bpf_map__set_max_entries(object->maps.ended_times,
 							     sysconf(_SC_PAGESIZE));
 	}
+	if (plan->questions)
+		result =
+			result ?: bpf_map__set_max_entries(object->maps.questions, plan->questions);
+	if (plan->comm_patterns)
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.comm_patterns,
+							     plan->comm_patterns);
 	if (!config->by_task)
 		result = result ?: bpf_map__set_max_entries(object->maps.followed, 1);
 	if (config->has_files)

@@ -7,6 +7,7 @@
  *   sched:sched_switch, 'kmem:*'   tracepoints, globs
  *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
  *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
+ *   NAME/if=CONDITIONS/            only the events that meet the conditions (source_question.h)
  *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
  *   u:PATH:FUNC+OFFSET             ... an instruction in it
  *   u:PATH:0xOFFSET                ... or anywhere in the file
@@ -22,8 +23,8 @@
 
 #include <stdbool.h>
 
-#include "capture/source/tracepoint_field.h"
 #include "metadata_map.h"
+#include "question.h"
 #include "scalar.h"
 #include "stackmap/error.h"
 
@@ -43,8 +44,10 @@ struct source {
 	u32 syscall;		 /* SOURCE_SYSCALL: number of the call */
 	u32 wait;		 /* SOURCE_TIME: enum time_state */
 	char *unit;		 /* of the events' values; NULL = no values */
-	struct tracepoint_field
-		field; /* TRACEPOINT: the value in its record; SYSCALL: in pt_regs */
+	u32 tracepoint;		 /* TRACEPOINT: its id for perf, if the question reads the record */
+	u32 argument_words;	 /* KERNEL: words of all arguments, if the question needs BTF */
+	struct question question; /* numbers of functions and system calls: in pt_regs */
+	char *patterns[QUESTION_CONDITIONS_MAX]; /* of the conditions on the name of the task */
 };
 
 struct source_list {

@@ -7,18 +7,134 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/feature/kernel_btf.h"
 #include "error.h"
 #include "source_ops.h"
+#include "text_list.h"
 
 #define TRACEABLE_FILE "/sys/kernel/tracing/available_filter_functions"
 #define SYMBOL_FILE "/proc/kallsyms"
 #define LINE_BYTES 1024
 
+/* Values are below 2^63, so the highest byte of an address, ff, is left out. */
+#define KERNEL_ADDRESS_BYTES 7
+
 struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
+	struct btf *btf; /* NULL: the question needs none, or the kernel has none */
+	struct stackmap_error *error;
 };
+
+/* --- Arguments and results, by BTF or else by the calling convention. --- */
+
+struct prototype {
+	const struct search *search;
+	const struct btf_type *type; /* NULL: not known */
+	struct source *source;
+};
+
+static const struct btf_type *find_prototype(const struct btf *btf, const char *function)
+{
+	int id = btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -ENOENT;
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, id);
+
+	return type ? btf__type_by_id(btf, type->type) : NULL;
+}
+
+/* A value in registers takes a word, or two if it is larger than one. */
+static u32 words_of(const struct btf *btf, u32 type)
+{
+	s64 bytes = btf__resolve_size(btf, type);
+
+	return bytes > (s64)sizeof(u64) ? 2 : 1;
+}
+
+/* Reduces a word to the bytes of its type. False: a structure, or nothing. */
+static bool narrow(const struct btf *btf, u32 id, struct source_number *out)
+{
+	int resolved = btf__resolve_type(btf, id);
+	const struct btf_type *type = resolved <= 0 ? NULL : btf__type_by_id(btf, resolved);
+
+	if (!type || !(btf_is_int(type) || btf_is_any_enum(type) || btf_is_ptr(type)))
+		return false;
+	out->is_address = btf_is_ptr(type);
+	out->number.bytes = out->is_address ? KERNEL_ADDRESS_BYTES : type->size;
+	out->number.is_signed = btf_is_int(type)	? btf_int_encoding(type) & BTF_INT_SIGNED
+				: btf_is_any_enum(type) ? btf_kflag(type)
+							: false;
+	return out->number.bytes && out->number.bytes <= sizeof(u64);
+}
+
+/* The index of an argument in the prototype, by its name or as arg1, arg2...; -1: none. */
+static int find_argument(const struct prototype *prototype, const char *name)
+{
+	const struct btf *btf = prototype->search->btf;
+	const struct btf_param *params = btf_params(prototype->type);
+	u32 count = btf_vlen(prototype->type), number;
+
+	if (sscanf(name, "arg%u", &number) == 1 && number >= 1 && number <= count)
+		return number - 1;
+	for (u32 i = 0; i < count; i++)
+		if (!strcmp(btf__name_by_offset(btf, params[i].name_off), name))
+			return i;
+	return -1;
+}
+
+static int no_number(const struct prototype *prototype, const char *name,
+		     struct stackmap_error *error)
+{
+	const struct source_query *query = prototype->search->query;
+	const struct btf_param *params = prototype->type ? btf_params(prototype->type) : NULL;
+	const char *function = prototype->source->target;
+	u32 count = prototype->type ? btf_vlen(prototype->type) : 0;
+	char names[256] = "";
+
+	if (query->on_return)
+		return error_set(error, ENOENT,
+				 "%s: %s has no number %s; the return of a function has "
+				 "ret, if there is a result",
+				 query->subject, function, name);
+	for (u32 i = 0; i < count; i++)
+		text_list_add(names, sizeof(names),
+			      btf__name_by_offset(prototype->search->btf, params[i].name_off));
+	return error_set(error, ENOENT,
+			 "%s: %s has no number %s in a register; its arguments are %s",
+			 query->subject, function, name, names[0] ? names : "arg1 to arg6");
+}
+
+static int find_number(void *arg, const char *name, struct source_number *out,
+		       struct stackmap_error *error)
+{
+	const struct prototype *prototype = arg;
+	const struct btf *btf = prototype->search->btf;
+	bool on_return = prototype->search->query->on_return;
+	const struct btf_param *params;
+	u32 word = 0, words = 0;
+	int found;
+
+	if (!prototype->type)
+		return question_find_register(name, on_return, &out->number)
+			       ? no_number(prototype, name, error)
+			       : 0;
+	params = btf_params(prototype->type);
+	found = on_return ? -1 : find_argument(prototype, name);
+	for (u32 i = 0; i < btf_vlen(prototype->type); i++) {
+		if ((int)i == found)
+			word = words;
+		words += words_of(btf, params[i].type);
+	}
+	prototype->source->argument_words = words;
+	if (on_return ? strcmp(name, "ret") != 0 : found < 0 || word >= QUESTION_ARGUMENTS)
+		return no_number(prototype, name, error);
+	out->number.offset = on_return ? question_result_offset() : question_argument_offset(word);
+	return narrow(btf, on_return ? prototype->type->type : params[found].type, out)
+		       ? 0
+		       : no_number(prototype, name, error);
+}
+
+/* --- The functions. --- */
 
 static int try_function(const struct search *search, const char *function)
 {
@@ -29,11 +145,15 @@ static int try_function(const struct search *search, const char *function)
 		.target = (char *)function,
 		.on_return = search->query->on_return,
 	};
+	struct prototype prototype;
 
 	if (!name_match_try(&search->query->match, function))
 		return 0;
 	snprintf(name, sizeof(name), "%s%s", search->query->prefix, function);
-	return search->visit(search->arg, &source);
+	prototype = (struct prototype){search, find_prototype(search->btf, function), &source};
+	return question_resolve(&search->query->asks, search->query->subject, find_number,
+				&prototype, &source, search->error)
+		       ?: search->visit(search->arg, &source);
 }
 
 /* A line of the function tracer is "name" or "name [module]". */
@@ -76,16 +196,22 @@ static int walk(const struct search *search, FILE *file, char *(*line_name)(char
 static int kernel_find(struct source_query *query, source_visit visit, void *arg,
 		       struct stackmap_error *error)
 {
-	struct search search = {query, visit, arg};
+	struct search search = {query, visit, arg, NULL, error};
 	FILE *traceable = fopen(TRACEABLE_FILE, "re"), *symbols;
+	int err;
 
+	if (query->asks.name || query->asks.count)
+		search.btf = kernel_btf_load();
+	symbols = traceable ? NULL : fopen(SYMBOL_FILE, "re");
 	if (traceable)
-		return walk(&search, traceable, traceable_name);
-	symbols = fopen(SYMBOL_FILE, "re");
-	if (!symbols)
-		return error_set(error, errno, "%s: " SYMBOL_FILE ": %s", query->subject,
-				 strerror(errno));
-	return walk(&search, symbols, symbol_name);
+		err = walk(&search, traceable, traceable_name);
+	else if (symbols)
+		err = walk(&search, symbols, symbol_name);
+	else
+		err = error_set(error, errno, "%s: " SYMBOL_FILE ": %s", query->subject,
+				strerror(errno));
+	btf__free(search.btf);
+	return err;
 }
 
 const struct source_ops source_kernel_ops = {

@@ -17,60 +17,14 @@
 #include "ring.h"
 #include "source_ops.h"
 #include "source_word.h"
-#include "trace/event.h"
-
-/* --- The value of a source, as /value=FIELD/ asks for it. --- */
-
-static const char *unit_of(const char *name, const char *field)
-{
-	if (strstr(field, "bytes"))
-		return "bytes";
-	if (!strncmp(name, "sched:sched_stat_", strlen("sched:sched_stat_")) &&
-	    strcmp(field, "pid"))
-		return "ns";
-	return field;
-}
-
-static int find_field(struct source *source, const struct source_query *query, int events,
-		      struct stackmap_error *error)
-{
-	/* Each system call has a result, and tracefs does not know all system calls. */
-	if (source->type == SOURCE_SYSCALL && source->on_return && !strcmp(query->field, "ret"))
-		return 0;
-	/* The kernel may be preempted between the two programs of raw_syscalls
-	 * (bpf/event/field_value.h). */
-	if (!strncmp(source->name, "raw_syscalls:", strlen("raw_syscalls:")))
-		return error_set(error, EOPNOTSUPP,
-				 "%s: %s cannot have a value: what it loses is not known; those of "
-				 "syscalls:sys_enter_* and sys_exit_* can",
-				 query->subject, source->name);
-	if (events < 0)
-		return error_set(error, -events,
-				 "%s: the fields of records are described by tracefs: %s%s",
-				 query->subject, strerror(-events),
-				 events == -EACCES ? "; it needs root or CAP_DAC_READ_SEARCH" : "");
-	return tracepoint_field_find(events, source->name, query->field, query->subject,
-				     &source->field, error);
-}
-
-int source_set_value(struct source *source, const struct source_query *query, int events,
-		     struct stackmap_error *error)
-{
-	int err = query->field ? find_field(source, query, events, error) : 0;
-
-	if (!err && query->field)
-		source->unit =
-			(char *)(query->unit		    ? query->unit
-				 : source->field.is_address ? TRACE_UNIT_ADDRESS
-							    : unit_of(source->name, query->field));
-	return err;
-}
 
 static void source_clear(struct source *source)
 {
 	free(source->name);
 	free(source->target);
 	free(source->unit);
+	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
+		free(source->patterns[i]);
 }
 
 void source_list_clear(struct source_list *list)
@@ -84,11 +38,17 @@ void source_list_clear(struct source_list *list)
 static int source_copy(struct source *to, const struct source *from)
 {
 	struct source copy = *from;
+	bool has_memory;
 
 	copy.name = strdup(from->name);
 	copy.target = from->target ? strdup(from->target) : NULL;
 	copy.unit = from->unit ? strdup(from->unit) : NULL;
-	if (!copy.name || (from->target && !copy.target) || (from->unit && !copy.unit)) {
+	has_memory = copy.name && !from->target == !copy.target && !from->unit == !copy.unit;
+	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++) {
+		copy.patterns[i] = from->patterns[i] ? strdup(from->patterns[i]) : NULL;
+		has_memory &= !from->patterns[i] == !copy.patterns[i];
+	}
+	if (!has_memory) {
 		source_clear(&copy);
 		return -ENOMEM;
 	}
@@ -96,11 +56,18 @@ static int source_copy(struct source *to, const struct source *from)
 	return 0;
 }
 
-static bool same_value(const struct source *a, const struct source *b)
+static bool same_text(const char *a, const char *b)
 {
-	if (!a->unit || !b->unit)
-		return a->unit == b->unit;
-	return a->field.offset == b->field.offset && !strcmp(a->unit, b->unit);
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_question(const struct source *a, const struct source *b)
+{
+	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
+		if (!same_text(a->patterns[i], b->patterns[i]))
+			return false;
+	return same_text(a->unit, b->unit) &&
+	       !memcmp(&a->question, &b->question, sizeof(a->question));
 }
 
 static bool same_source(const struct source *a, const struct source *b)
@@ -119,14 +86,14 @@ static const struct source *list_find(const struct source_list *list, const stru
 }
 
 /* Appends a copy, unless the list has the source already: an event must not be counted twice.
- * -EEXIST: the list has the source with another value, and names must be unique. */
+ * -EEXIST: the list has the source with another question, and names must be unique. */
 static int list_append(struct source_list *list, const struct source *source)
 {
 	const struct source *same = list_find(list, source);
 	int err;
 
 	if (same)
-		return same_value(same, source) ? 0 : -EEXIST;
+		return same_question(same, source) ? 0 : -EEXIST;
 	if (list->count == KIND_SOURCES)
 		return -E2BIG;
 	if (array_make_room(list->sources, list->count, list->room))
@@ -208,7 +175,7 @@ static int add_found(struct source_list *list, struct source_word *word,
 	else if (err == -EEXIST)
 		error_set(error, EEXIST,
 			  "%s: an event of this name is recorded already, with another value or "
-			  "none",
+			  "condition, or none",
 			  word->query.subject);
 	else if (err == -ENOMEM)
 		error_set(error, ENOMEM, "%s: out of memory", word->query.subject);
@@ -234,6 +201,21 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 	return err;
 }
 
+/* Cuts the next word at a comma. A comma inside of a question belongs to the word. */
+static char *next_word(char **rest)
+{
+	char *word = *rest, *comma = word;
+
+	if (!word)
+		return NULL;
+	while ((comma = strchr(comma, ',')) && question_goes_on(comma + 1))
+		comma++;
+	*rest = comma ? comma + 1 : NULL;
+	if (comma)
+		*comma = '\0';
+	return word;
+}
+
 int source_list_add(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error)
 {
@@ -241,7 +223,7 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 	u32 count = list->count;
 	int err = copy ? 0 : error_set(error, ENOMEM, "-e: out of memory");
 
-	while (!err && (word = strsep(&rest, ",")))
+	while (!err && (word = next_word(&rest)))
 		err = add_word(list, word, frequency, error);
 	if (err)
 		list_truncate(list, count);

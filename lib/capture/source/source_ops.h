@@ -6,6 +6,7 @@
 #ifndef LIB_CAPTURE_SOURCE_OPS_H
 #define LIB_CAPTURE_SOURCE_OPS_H
 
+#include "capture/source/source_question.h"
 #include "name_match.h"
 #include "source.h"
 
@@ -14,13 +15,12 @@ struct source_query {
 	const char *subject; /* begin of an error: "-e WORD" */
 	const char *prefix;  /* text before the matched part: "u:/bin/sh:" */
 	struct name_match match;
-	bool on_return;	   /* functions: ur:, kr: */
-	u64 period;	   /* NAME/PERIOD; 0 = not given */
-	const char *modes; /* of perf events, as "kp" of cycles:kp; NULL = none */
-	u64 frequency;	   /* -F; 0 = not given */
-	const char *field; /* NAME/value=FIELD:UNIT/; NULL = no value */
-	const char *unit;  /* NULL = by the field's name */
-	const char *file;  /* user functions */
+	bool on_return;		    /* functions: ur:, kr: */
+	u64 period;		    /* NAME/PERIOD; 0 = not given */
+	const char *modes;	    /* of perf events, as "kp" of cycles:kp; NULL = none */
+	u64 frequency;		    /* -F; 0 = not given */
+	struct question_words asks; /* NAME/value=...,if=.../ */
+	const char *file;	    /* user functions */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */
 	bool has_no_symbol;
 	const char *hint; /* set by find(): a reason why names may be missing, or NULL */
@@ -45,10 +45,5 @@ extern const struct source_ops source_syscall_ops;
 extern const struct source_ops source_off_cpu_ops;
 extern const struct source_ops source_user_ops;
 extern const struct source_ops source_kernel_ops;
-
-/* Sets the value of a source if the query asks for one, by tracefs' directory `events` (or -errno).
- * The source borrows strings of the query. -ENOENT: no such field. */
-int source_set_value(struct source *source, const struct source_query *query, int events,
-		     struct stackmap_error *error);
 
 #endif

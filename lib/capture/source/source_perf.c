@@ -31,17 +31,35 @@ static const struct source off_cpu_events[] = {
 
 #define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))
 
+static int find_no_number(void *arg, const char *name, struct source_number *out,
+			  struct stackmap_error *error)
+{
+	const struct source_query *query = arg;
+
+	(void)out;
+	return error_set(
+		error, EINVAL,
+		"%s: it has no number %s; only tracepoints, system calls (CATEGORY:NAME) and "
+		"functions have numbers, every event has comm, pid, tid and uid",
+		query->subject, name);
+}
+
 static int off_cpu_find(struct source_query *query, source_visit visit, void *arg,
 			struct stackmap_error *error)
 {
 	int err = 0;
 
-	(void)error;
 	for (size_t i = 0; i < OFF_CPU_COUNT && !err; i++)
 		if (query->modes || (off_cpu_events[i].type == SOURCE_TIME &&
 				     off_cpu_events[i].wait == TIME_RUNNING))
 			continue;
-		else if (name_match_try(&query->match, off_cpu_events[i].name))
+		else if (!name_match_try(&query->match, off_cpu_events[i].name))
+			continue;
+		else if (query->asks.name || query->asks.count)
+			err = error_set(error, EINVAL,
+					"%s: waits have their time as value, and no conditions",
+					query->subject);
+		else
 			err = visit(arg, &off_cpu_events[i]);
 	return err;
 }
@@ -187,6 +205,9 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 		source.period = 1;
 	if (source.frequency)
 		err = check_frequency(source.frequency, error);
+	err = err
+		      ?: question_resolve(&query->asks, query->subject, find_no_number, query,
+					  &source, error);
 	return err ? err : visit(arg, &source);
 }
 

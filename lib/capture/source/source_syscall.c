@@ -18,6 +18,7 @@
 #include "capture/feature/tracefs.h"
 #include "source_ops.h"
 #include "syscall_numbers.h"
+#include "tracepoint_field.h"
 
 #define NAME_BYTES 96
 
@@ -70,19 +71,39 @@ static void event_name(char *name, bool on_return, const char *call)
 	snprintf(name, NAME_BYTES, "syscalls:sys_%s_%s", on_return ? "exit" : "enter", call);
 }
 
-/* The offset of an argument in user_regs_struct, with which the kernel's pt_regs begins. */
-static u32 register_offset(const struct source *source)
+/* The fourth argument of a system call is in r10, since the instruction overwrites rcx. */
+static u32 register_offset(u32 argument)
 {
-	u32 argument = (source->field.offset - ARGUMENTS_OFFSET) / sizeof(u64);
-	static const u32 arguments[] = {
-		offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi),
-		offsetof(struct user_regs_struct, rdx), offsetof(struct user_regs_struct, r10),
-		offsetof(struct user_regs_struct, r8),	offsetof(struct user_regs_struct, r9),
-	};
+	return argument == 3 ? offsetof(struct user_regs_struct, r10)
+			     : question_argument_offset(argument);
+}
 
-	if (source->on_return || argument >= sizeof(arguments) / sizeof(arguments[0]))
-		return offsetof(struct user_regs_struct, rax);
-	return arguments[argument];
+struct call {
+	const struct search *search;
+	const struct source *source;
+};
+
+static int find_number(void *arg, const char *name, struct source_number *out,
+		       struct stackmap_error *error)
+{
+	const struct call *call = arg;
+	struct tracepoint_field found;
+	u32 argument;
+	int err;
+
+	/* Each system call has a result, and tracefs does not know all system calls. */
+	if (call->source->on_return && !strcmp(name, "ret"))
+		return question_find_register(name, true, &out->number);
+	err = tracepoint_field_find(call->search->events, call->source->name, name,
+				    call->search->query->subject, &found, error);
+	if (err)
+		return err;
+	*out = tracepoint_field_number(&found);
+	argument = (found.offset - ARGUMENTS_OFFSET) / sizeof(u64);
+	out->number.offset = call->source->on_return || argument >= QUESTION_ARGUMENTS
+				     ? question_result_offset()
+				     : register_offset(argument);
+	return 0;
 }
 
 static int try_syscall(const struct search *search, const struct syscall_entry *entry,
@@ -96,6 +117,7 @@ static int try_syscall(const struct search *search, const struct syscall_entry *
 		.on_return = on_return,
 		.syscall = entry->number,
 	};
+	struct call call = {search, &source};
 	int err;
 
 	event_name(name, on_return, entry->name);
@@ -103,12 +125,9 @@ static int try_syscall(const struct search *search, const struct syscall_entry *
 		event_name(alias, on_return, entry->alias);
 	if (!name_match_try(match, name) && !(alias[0] && name_match_try(match, alias)))
 		return 0;
-	err = source_set_value(&source, search->query, search->events, search->error);
-	if (err)
-		return err;
-	if (source.unit)
-		source.field.offset = register_offset(&source);
-	return search->visit(search->arg, &source);
+	err = question_resolve(&search->query->asks, search->query->subject, find_number, &call,
+			       &source, search->error);
+	return err ?: search->visit(search->arg, &source);
 }
 
 static int syscall_find(struct source_query *query, source_visit visit, void *arg,
@@ -119,7 +138,7 @@ static int syscall_find(struct source_query *query, source_visit visit, void *ar
 
 	for (size_t i = 0; i < TABLE_COUNT; i++)
 		rename_entry(&table[i]);
-	if (query->field)
+	if (query->asks.name || query->asks.count)
 		search.events = tracefs_open_events();
 	for (size_t i = 0; i < 2 * TABLE_COUNT && !err; i++)
 		err = try_syscall(&search, &table[i % TABLE_COUNT], i >= TABLE_COUNT);

@@ -3,6 +3,7 @@
  * Tracepoints, written CATEGORY:NAME. A raw tracepoint is attached by NAME alone, which is unique
  * in the kernel. So without tracefs any category is accepted, and only globs need tracefs.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "error.h"
 #include "source_ops.h"
 #include "tracepoint.h"
+#include "tracepoint_field.h"
 
 #define NAME_BYTES 256
 
@@ -23,6 +25,35 @@ struct search {
 	bool is_reported; /* `error` is set */
 };
 
+struct record {
+	const struct search *search;
+	struct source *source;
+};
+
+static int find_number(void *arg, const char *field, struct source_number *out,
+		       struct stackmap_error *error)
+{
+	const struct record *record = arg;
+	const struct search *search = record->search;
+	const char *name = record->source->name, *subject = search->query->subject;
+	struct tracepoint_field found;
+	int err;
+
+	/* The kernel may be preempted between the two programs of raw_syscalls
+	 * (bpf/event/field_value.h). */
+	if (!strncmp(name, "raw_syscalls:", strlen("raw_syscalls:")))
+		return error_set(error, EOPNOTSUPP,
+				 "%s: %s cannot have a value: what it loses is not known; those of "
+				 "syscalls:sys_enter_* and sys_exit_* can",
+				 subject, name);
+	err = tracepoint_field_find(search->events, name, field, subject, &found, error);
+	if (err)
+		return err;
+	record->source->tracepoint = found.tracepoint;
+	*out = tracepoint_field_number(&found);
+	return 0;
+}
+
 static int visit_tracepoint(struct search *search, const char *name)
 {
 	struct source source = {
@@ -30,7 +61,9 @@ static int visit_tracepoint(struct search *search, const char *name)
 		.name = (char *)name,
 		.target = (char *)strchr(name, ':') + 1,
 	};
-	int err = source_set_value(&source, search->query, search->events, search->error);
+	struct record record = {search, &source};
+	int err = question_resolve(&search->query->asks, search->query->subject, find_number,
+				   &record, &source, search->error);
 
 	search->is_reported = err;
 	return err ? err : search->visit(search->arg, &source);

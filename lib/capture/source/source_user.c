@@ -4,6 +4,7 @@
  * source; a name with several offsets (versions, static functions of several units) is a source for
  * each.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,7 +27,10 @@ struct search {
 	void *arg;
 	const char *path;
 	u64 file_bytes;
-	void *offsets; /* tsearch(3) set of visited offsets */
+	bool is_64_bit;
+	struct stackmap_error *error;
+	bool is_reported; /* `error` is set */
+	void *offsets;	  /* tsearch(3) set of visited offsets */
 };
 
 static int compare_offsets(const void *a, const void *b)
@@ -37,6 +41,30 @@ static int compare_offsets(const void *a, const void *b)
 static void keep_key(void *key)
 {
 	(void)key;
+}
+
+static int find_number(void *arg, const char *name, struct source_number *out,
+		       struct stackmap_error *error)
+{
+	const struct search *search = arg;
+	const struct source_query *query = search->query;
+
+	if (!search->is_64_bit)
+		return error_set(error, EOPNOTSUPP,
+				 "%s: arguments and results are known of 64-bit programs only",
+				 query->subject);
+	if (!query->has_no_symbol && query->offset)
+		return error_set(error, EINVAL,
+				 "%s: arguments are known at the first instruction of a function",
+				 query->subject);
+	if (question_find_register(name, query->on_return, &out->number))
+		return error_set(error, ENOENT,
+				 query->on_return
+					 ? "%s: no number %s; the return of a function has ret"
+					 : "%s: no number %s; the entry of a function has arg1 "
+					   "to arg6",
+				 query->subject, name);
+	return 0;
 }
 
 static int visit_place(struct search *search, const char *place, u64 offset)
@@ -58,8 +86,12 @@ static int visit_place(struct search *search, const char *place, u64 offset)
 	    0)
 		return -ENOMEM;
 	err = tsearch((void *)offset, &search->offsets, compare_offsets) ? 0 : -ENOMEM;
-	if (!err)
-		err = search->visit(search->arg, &source);
+	if (!err) {
+		err = question_resolve(&query->asks, query->subject, find_number, search, &source,
+				       search->error);
+		search->is_reported = err;
+	}
+	err = err ?: search->visit(search->arg, &source);
 	free(source.name);
 	return err;
 }
@@ -129,6 +161,8 @@ static int explain(const struct search *search, int err, struct stackmap_error *
 {
 	const char *text = search->query->subject;
 
+	if (search->is_reported)
+		return err;
 	switch (err) {
 	case -ENOEXEC:
 		return error_set(error, ENOEXEC, "%s: %s is not an ELF file", text, search->path);
@@ -151,9 +185,12 @@ static int explain(const struct search *search, int err, struct stackmap_error *
 static int find_in_path(struct search *search)
 {
 	int fd = open_regular(search->path, &search->file_bytes), err;
+	unsigned char ident[EI_NIDENT] = {};
 
 	if (fd < 0)
 		return fd;
+	search->is_64_bit = pread(fd, ident, sizeof(ident), 0) == sizeof(ident) &&
+			    ident[EI_CLASS] == ELFCLASS64;
 	err = find_in_file(search, fd);
 	close(fd);
 	tdestroy(search->offsets, keep_key);
@@ -163,7 +200,13 @@ static int find_in_path(struct search *search)
 static int user_find(struct source_query *query, source_visit visit, void *arg,
 		     struct stackmap_error *error)
 {
-	struct search search = {.query = query, .visit = visit, .arg = arg, .path = query->file};
+	struct search search = {
+		.query = query,
+		.visit = visit,
+		.arg = arg,
+		.path = query->file,
+		.error = error,
+	};
 	char path[PATH_MAX];
 	int err;
 

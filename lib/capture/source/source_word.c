@@ -5,7 +5,10 @@
  *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET   (also ur:)   OFFSET: decimal or 0xHEX
  *   k:FUNC                                           (also kr:)
  *   NAME  NAME/PERIOD  NAME:MODES  NAME:MODES/PERIOD   MODES: u, k, ppp of perf
- *   CATEGORY:NAME  CATEGORY:NAME/value=FIELD/  CATEGORY:NAME/value=FIELD:UNIT/
+ *   CATEGORY:NAME
+ *
+ * Behind each of them /value=NUMBER,if=CONDITIONS/ may ask something of the events
+ * (source_question.h).
  *
  * Words of bpftrace are accepted, too: uprobe: is u:, tracepoint: is dropped, profile:hz:N is
  * cpu-clock at N Hz, software:NAME:N and hardware:NAME:N are NAME/N.
@@ -20,13 +23,6 @@
 #include <string.h>
 
 #include "error.h"
-
-#define VALUE_TERM "value="
-
-static bool begins_value(const char *text)
-{
-	return !strncmp(text, VALUE_TERM, strlen(VALUE_TERM));
-}
 
 static int parse_number(const char *text, u64 *number)
 {
@@ -48,19 +44,16 @@ static int parse_offset(struct source_query *query, const char *text, struct sta
 	return 0;
 }
 
-/* Rejects values and periods of functions. Paths may have slashes, functions have none. */
-static int check_plain_function(const struct source_query *query, const char *spec,
+/* Functions have no period, and a question ends in a slash, so a slash is left over here. */
+static int check_plain_function(const struct source_query *query, const char *function,
 				struct stackmap_error *error)
 {
-	bool has_value = strstr(spec, "/" VALUE_TERM) && spec[strlen(spec) - 1] == '/';
-	const char *function = strrchr(spec, ':');
+	const char *slash = strchr(function, '/');
 
-	if (has_value)
-		return error_set(error, EINVAL,
-				 "%s: functions have no values; tracepoints and system calls "
-				 "(CATEGORY:NAME) have the fields of their records",
+	if (slash && question_goes_on(slash + 1))
+		return error_set(error, EINVAL, "%s: a slash is missing at the end",
 				 query->subject);
-	if (strchr(function ?: spec, '/'))
+	if (slash)
 		return error_set(error, EINVAL,
 				 "%s: functions have no period: each call is an event",
 				 query->subject);
@@ -74,7 +67,7 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 
 	if (!function || function == spec || !function[1])
 		return error_set(error, EINVAL, "%s: expected u:PATH:FUNC", query->subject);
-	if (check_plain_function(query, spec, error))
+	if (check_plain_function(query, function, error))
 		return -EINVAL;
 	word->prefix = strndup(query->text, function + 1 - word->parts);
 	if (!word->prefix)
@@ -108,47 +101,10 @@ static int parse_period(struct source_query *query, const char *text, struct sta
 {
 	int err = parse_number(text, &query->period);
 
-	if (begins_value(text))
-		return error_set(
-			error, EINVAL,
-			"%s: only tracepoints and system calls (CATEGORY:NAME) have fields",
-			query->subject);
 	if (!err && query->period && !(query->period >> 63))
 		return 0;
 	return error_set(error, err == -EINVAL ? EINVAL : ERANGE,
 			 "%s: the period is a number from 1 to 2^63 - 1", query->subject);
-}
-
-static bool is_identifier(const char *text)
-{
-	const char *end = text;
-
-	while (isalnum((unsigned char)*end) || *end == '_')
-		end++;
-	return end > text && !*end;
-}
-
-/* "value=FIELD/" or "value=FIELD:UNIT/" */
-static bool split_value(struct source_query *query, char *text)
-{
-	char *end = strrchr(text, '/');
-
-	if (!begins_value(text) || !end || end[1])
-		return false;
-	*end = '\0';
-	text += strlen(VALUE_TERM);
-	query->field = strsep(&text, ":");
-	query->unit = text;
-	return is_identifier(query->field) && (!query->unit || is_identifier(query->unit));
-}
-
-static int parse_value(struct source_query *query, char *text, struct stackmap_error *error)
-{
-	if (split_value(query, text))
-		return 0;
-	return error_set(error, EINVAL,
-			 "%s: expected CATEGORY:NAME/value=FIELD/, or value=FIELD:UNIT",
-			 query->subject);
 }
 
 /* r01c2, and cpu/event=0xc2/ with the slash cut. */
@@ -156,7 +112,7 @@ static bool is_raw_event(const char *spec, const char *slash)
 {
 	size_t digits = spec[0] == 'r' ? strspn(spec + 1, "0123456789abcdef") : 0;
 
-	if (slash && !begins_value(slash + 1) && strchr(slash + 1, '='))
+	if (slash && strchr(slash + 1, '='))
 		return !strchr(spec, ':');
 	return digits && (!spec[1 + digits] || spec[1 + digits] == ':');
 }
@@ -193,10 +149,13 @@ static int parse_name(struct source_word *word, char *spec, struct stackmap_erro
 			"has those with names, as cycles and cache-misses",
 			query->subject);
 	query->modes = cut_modes(spec);
-	if (slash) {
-		err = strchr(spec, ':') ? parse_value(query, slash + 1, error)
-					: parse_period(query, slash + 1, error);
-	}
+	if (slash && (strchr(spec, ':') || question_goes_on(slash + 1)))
+		return error_set(
+			error, EINVAL,
+			"%s: expected CATEGORY:NAME/value=FIELD/ or CATEGORY:NAME/if=CONDITIONS/",
+			query->subject);
+	if (slash)
+		err = parse_period(query, slash + 1, error);
 	if (!err)
 		name_match_init(&query->match, spec);
 	return err;
@@ -261,6 +220,7 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 {
 	const struct word_form *form = forms;
 	struct source_word parsed = {.parts = strdup(text)};
+	char *question;
 	int err = 0;
 
 	if (!parsed.parts)
@@ -275,6 +235,9 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 	parsed.query.subject = subject;
 	parsed.query.prefix = "";
 	parsed.query.on_return = form->on_return;
+	question = question_cut(parsed.parts);
+	if (question)
+		err = err ?: question_parse(question, subject, &parsed.query.asks, error);
 	err = err ?: form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
 	if (err)
 		source_word_clear(&parsed);

@@ -173,8 +173,14 @@ int tracepoint_field_find(int events, const char *name, const char *field, const
 			  struct tracepoint_field *out, struct stackmap_error *error)
 {
 	struct numbers numbers = {.wanted = field, .are_arguments = is_argument(name)};
-	int result = read_format(events, name, &numbers);
+	int result;
 
+	if (events < 0)
+		return error_set(error, -events,
+				 "%s: the fields of records are described by tracefs: %s%s",
+				 subject, strerror(-events),
+				 events == -EACCES ? "; it needs root or CAP_DAC_READ_SEARCH" : "");
+	result = read_format(events, name, &numbers);
 	if (result)
 		return error_set(error, -result, "%s: the fields of %s: %s", subject, name,
 				 strerror(-result));
@@ -187,4 +193,14 @@ int tracepoint_field_find(int events, const char *name, const char *field, const
 				 name);
 	return error_set(error, ENOENT, "%s: %s has no number %s; its fields are %s", subject, name,
 			 field, numbers.names);
+}
+
+struct source_number tracepoint_field_number(const struct tracepoint_field *field)
+{
+	return (struct source_number){
+		.number = {.offset = field->offset,
+			   .bytes = field->bytes,
+			   .is_signed = field->is_signed},
+		.is_address = field->is_address,
+	};
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "capture/source/source_question.h"
 #include "scalar.h"
 #include "stackmap/error.h"
 
@@ -17,9 +18,13 @@ struct tracepoint_field {
 	bool is_address;
 };
 
-/* Finds a field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs. -ENOENT:
- * no such number; the error, which begins with `subject`, names the numbers of the record. */
+/* Finds a field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs, or
+ * -errno in its place. -ENOENT: no such number; the error, which begins with `subject`, names the
+ * numbers of the record. */
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error);
+
+/* The place of the field in the record. */
+struct source_number tracepoint_field_number(const struct tracepoint_field *field);
 
 #endif

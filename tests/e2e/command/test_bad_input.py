@@ -43,9 +43,11 @@ def test_malformed_events():
         record_refused(USAGE, "-e", event)
 
 
-def test_functions_have_neither_values_nor_periods():
-    for event in "u:libc.so.6:malloc/value=size/", "u:libc.so.6:malloc/value=size:bytes/", "k:vfs_read/value=count/":
-        record_refused(USAGE, "-e", event, words=[event, "functions have no values"])
+def test_functions_have_arguments_and_no_periods():
+    for event in "u:libc.so.6:malloc/value=size/", "u:libc.so.6:malloc/value=size:bytes/", "u:libc.so.6:malloc/if=size>1/":
+        record_refused(FAILED, "-e", event, words=[event, "no number size; the entry of a function has arg1 to arg6"])
+    for event in "u:libc.so.6:malloc/value=arg1:/", "k:vfs_read/value=1/":
+        record_refused(USAGE, "-e", event, words=[event, "expected /value=NUMBER/"])
     for event in "u:libc.so.6:malloc/100", "k:vfs_read/1":
         record_refused(USAGE, "-e", event, words=[event, "functions have no period"])
 

@@ -76,12 +76,50 @@ static noinline void fault(long n)
 	printf("%ld\n", faults_so_far() - before);
 }
 
+/* Returns one - 500. */
+static noinline long take(long one, int two, long three, long four, long five, long six)
+{
+	__asm__ volatile("" ::"r"(two), "r"(three), "r"(four), "r"(five), "r"(six));
+	return one - 500;
+}
+
+static noinline void call_low(long i)
+{
+	take(i, (int)-i, 3 * i, 4 * i, 5 * i, 6 * i);
+}
+
+static noinline void call_high(long i)
+{
+	take(i, (int)-i, 3 * i, 4 * i, 5 * i, 6 * i);
+}
+
+/* Returns the digit, negated. The upper half of the register is not that of a negative long. */
+static noinline int ten(long digit)
+{
+	long result = 0x7700000000000000 | (unsigned int)-digit;
+
+	__asm__ volatile("" : "+a"(result));
+	return (int)result;
+}
+
+/* Calls of take() with i, -i, 3i, 4i, 5i and 6i for each i below n, of ten() with i modulo 10. */
+static noinline void pass_arguments(long n)
+{
+	for (long i = 0; i < n; i++) {
+		if (i < 250)
+			call_low(i);
+		else
+			call_high(i);
+		ten(i % 10);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(long n);
 } works[] = {
 	{"calls", call},	{"allocations", allocate}, {"getppid", ask_parent},
-	{"getpgid", ask_group}, {"faults", fault},
+	{"getpgid", ask_group}, {"faults", fault},	   {"arguments", pass_arguments},
 };
 
 static int work(const char *word)

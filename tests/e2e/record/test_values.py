@@ -146,9 +146,9 @@ def test_what_has_no_such_field_is_refused():
     refused("kmem:k*/value=bytes_alloc/", says="kmem:kfree has no number bytes_alloc")
     refused(WRITE + "/value=ret/", says="its fields are fd, buf, count")
     refused(EXEC + "/value=filename/", says="its fields are pid, old_pid")
-    refused(KMALLOC + "/value=bytes_alloc", says="expected CATEGORY:NAME/value=FIELD/")
-    refused("page-faults/value=address/", says="only tracepoints and system calls")
-    refused("%s,%s/value=bytes_alloc/" % (KMALLOC, KMALLOC), says="already, with another value or none")
+    refused(KMALLOC + "/value=bytes_alloc", says="expected CATEGORY:NAME/value=FIELD/ or CATEGORY:NAME/if=CONDITIONS/")
+    refused("page-faults/value=address/", says="it has no number address; only tracepoints, system calls")
+    refused("%s,%s/value=bytes_alloc/" % (KMALLOC, KMALLOC), says="already, with another value or condition, or none")
 
 
 def read_instance(*sources):

@@ -51,7 +51,7 @@ static void assert_value(const char *word, const char *unit, u32 offset)
 	assert_int_equal(source_list_add(&added, word, 0, &error), 0);
 	assert_int_equal(added.count, 1);
 	assert_string_equal(added.sources[0].unit, unit);
-	assert_int_equal(added.sources[0].field.offset, offset);
+	assert_int_equal(added.sources[0].question.value.offset, offset);
 	source_list_clear(&added);
 }
 

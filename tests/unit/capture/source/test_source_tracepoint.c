@@ -97,8 +97,8 @@ TEST(a_value_is_a_field_of_the_record, NULL, clear)
 	for (u32 i = 0; i < list.count; i++) {
 		assert_int_equal(list.sources[i].type, SOURCE_TRACEPOINT);
 		assert_string_equal(list.sources[i].unit, "bytes");
-		assert_true(list.sources[i].field.tracepoint && list.sources[i].field.offset);
-		assert_int_equal(list.sources[i].field.bytes, sizeof(size_t));
+		assert_true(list.sources[i].tracepoint && list.sources[i].question.value.offset);
+		assert_int_equal(list.sources[i].question.value.bytes, sizeof(size_t));
 	}
 }
 

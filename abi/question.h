@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The question of an event source: the number that its events have as their value, and the
+ * conditions under which an event is recorded. User space compiles the question from the words
+ * /value=.../ and /if=.../ (lib/capture/source/question.h); the programs read it by the event kind.
+ *
+ * A number of an event lies at an offset from the base of the event: of pt_regs for functions and
+ * system calls, of the record for tracepoints, of the array of arguments for fentry and fexit.
+ */
+#ifndef STACKMAP_ABI_QUESTION_H
+#define STACKMAP_ABI_QUESTION_H
+
+#include "scalar.h"
+
+#define QUESTION_CONDITIONS_MAX 8
+
+struct event_number {
+	u16 offset;
+	u8 bytes; /* 1 .. 8; 0: there is no number */
+	u8 is_signed;
+};
+
+enum condition_subject {
+	CONDITION_NUMBER = 0, /* a number of the event */
+	CONDITION_COMM,	      /* the name of the current task */
+	CONDITION_PID,
+	CONDITION_TID,
+	CONDITION_UID,
+};
+
+/* The outcome of a comparison, as a bit: a condition accepts a set of outcomes. */
+enum outcome {
+	COMPARED_LESS = 1,
+	COMPARED_EQUAL = 2,
+	COMPARED_GREATER = 4,
+};
+
+struct condition {
+	u64 operand; /* that the subject is compared with; COMM: an index of `comm_patterns` */
+	struct event_number number;
+	u8 subject; /* enum condition_subject */
+	u8 accepts; /* set of enum outcome; COMM: EQUAL = the pattern matches, else LESS */
+	u8 begins_alternative; /* 1: "||" stands before the condition, else "&&" */
+	u8 unused;
+};
+
+struct question {
+	struct event_number value;
+	u32 count; /* of conditions */
+	struct condition conditions[QUESTION_CONDITIONS_MAX];
+};
+
+#endif

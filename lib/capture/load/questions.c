@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The questions of all sources (abi/question.h), for their programs. */
+#include "capture/load/attach.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/skeleton.h"
+#include "capture/source/source_question.h"
+#include "comm_glob.h"
+#include "error.h"
+
+/* fentry and fexit have an array of words in the place of registers: the arguments, the result. */
+static void move_to_array(struct event_number *number, u32 argument_words)
+{
+	u32 word = 0;
+
+	if (!number->bytes)
+		return;
+	if (number->offset == question_result_offset())
+		word = argument_words;
+	else
+		while (number->offset != question_argument_offset(word))
+			word++;
+	number->offset = word * sizeof(u64);
+}
+
+static bool has_array(const struct placement *placement)
+{
+	return placement->program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
+}
+
+static int store_pattern(int map, const char *pattern, u32 index)
+{
+	const struct string_list list = {.items = &pattern, .count = 1};
+	struct stackmap_error error;
+	struct comm_globs globs;
+
+	return comm_globs_compile(&list, &globs, &error)
+		       ?: bpf_map_update_elem(map, &index, &globs, BPF_ANY);
+}
+
+static int store_question(const struct attachment *attachment, u32 kind, u32 *patterns)
+{
+	const __typeof__(attachment->sets[0].object->maps) *maps =
+		&attachment->sets[0].object->maps;
+	const struct source *source = &attachment->sources->sources[kind];
+	bool by_array = has_array(&attachment->placements[kind]);
+	struct question question = source->question;
+	int result = 0;
+
+	if (by_array)
+		move_to_array(&question.value, source->argument_words);
+	for (u32 i = 0; i < question.count && !result; i++) {
+		struct condition *condition = &question.conditions[i];
+
+		if (condition->subject == CONDITION_NUMBER && by_array)
+			move_to_array(&condition->number, source->argument_words);
+		if (condition->subject != CONDITION_COMM)
+			continue;
+		condition->operand = (*patterns)++;
+		result = store_pattern(bpf_map__fd(maps->comm_patterns), source->patterns[i],
+				       condition->operand);
+	}
+	return result
+		       ?: bpf_map_update_elem(bpf_map__fd(maps->questions), &kind, &question,
+					      BPF_ANY);
+}
+
+int attachment_store_questions(const struct attachment *attachment, struct stackmap_error *error)
+{
+	u32 patterns = 0;
+	int result = 0;
+
+	for (u32 kind = 0; kind < attachment->plan->questions && !result; kind++)
+		result = store_question(attachment, kind, &patterns);
+	return result ? error_set(error, -result, "conditions and values of events: %s",
+				  strerror(-result))
+		      : 0;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "capture/source/source_question.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/user.h>
+
+#include "capture/source/source.h"
+#include "comm_glob.h"
+#include "error.h"
+#include "trace/event.h"
+
+#define VALUE_KEY "value="
+#define CONDITION_KEY "if="
+
+/* --- The grammar. --- */
+
+static bool begins_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+bool question_goes_on(const char *text)
+{
+	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY);
+}
+
+char *question_cut(char *word)
+{
+	char *end = word + strlen(word), *found = NULL;
+
+	if (end == word || end[-1] != '/')
+		return NULL;
+	for (char *slash = strchr(word, '/'); slash && slash + 1 < end;
+	     slash = strchr(slash + 1, '/'))
+		if (question_goes_on(slash + 1))
+			found = slash;
+	if (!found)
+		return NULL;
+	end[-1] = '\0';
+	*found = '\0';
+	return found + 1;
+}
+
+static size_t name_length(const char *text)
+{
+	size_t length = 0;
+
+	if (isdigit((unsigned char)text[0]))
+		return 0;
+	while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.')
+		length++;
+	return length;
+}
+
+static bool is_identifier(const char *text)
+{
+	size_t length =
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	return length && !text[length];
+}
+
+static bool parse_type(const char *text, struct number_type *type)
+{
+	static const char *const bits[] = {"8", "16", "32", "64"};
+
+	if (text[0] != 'u' && text[0] != 's')
+		return false;
+	for (u32 i = 0; i < sizeof(bits) / sizeof(*bits); i++)
+		if (!strcmp(text + 1, bits[i])) {
+			*type = (struct number_type){1U << i, text[0] == 's'};
+			return true;
+		}
+	return false;
+}
+
+/* "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT" */
+static bool parse_value(char *text, struct question_words *out)
+{
+	char *name = strsep(&text, ":"), *part;
+
+	if (!name[0] || name_length(name) != strlen(name))
+		return false;
+	out->name = name;
+	if (!text)
+		return true;
+	part = strsep(&text, ":");
+	if (!parse_type(part, &out->type))
+		out->unit = part;
+	else if (text)
+		out->unit = strsep(&text, ":");
+	return !text && (!out->unit || is_identifier(out->unit));
+}
+
+static const struct {
+	const char *text; /* the longer one of two that begin alike comes first */
+	u8 accepts;
+	bool is_pattern;
+} operators[] = {
+	{"<=", COMPARED_LESS | COMPARED_EQUAL, false},
+	{">=", COMPARED_GREATER | COMPARED_EQUAL, false},
+	{"==", COMPARED_EQUAL, false},
+	{"!=", COMPARED_LESS | COMPARED_GREATER, false},
+	{"!~", COMPARED_LESS, true},
+	{"<", COMPARED_LESS, false},
+	{">", COMPARED_GREATER, false},
+	{"~", COMPARED_EQUAL, true},
+};
+
+#define OPERATORS (sizeof(operators) / sizeof(*operators))
+
+static u32 find_operator(const char *text)
+{
+	u32 i = 0;
+
+	while (i < OPERATORS && !begins_with(text, operators[i].text))
+		i++;
+	return i;
+}
+
+static const struct {
+	const char *suffix;
+	u64 factor;
+} factors[] = {
+	{"", 1},	   {"ns", 1},	      {"us", 1000},	 {"ms", 1000000},
+	{"s", 1000000000}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30},
+};
+
+static int parse_integer(const char *text, struct condition_words *out)
+{
+	char *suffix;
+
+	out->is_negative = text[0] == '-';
+	text += out->is_negative;
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	out->magnitude = strtoull(text, &suffix, 0);
+	if (errno)
+		return -ERANGE;
+	for (u32 i = 0; i < sizeof(factors) / sizeof(*factors); i++)
+		if (!strcmp(suffix, factors[i].suffix))
+			return __builtin_mul_overflow(out->magnitude, factors[i].factor,
+						      &out->magnitude) ||
+					       (out->is_negative && out->magnitude > 1ULL << 63)
+				       ? -ERANGE
+				       : 0;
+	return -EINVAL;
+}
+
+static int condition_invalid(const char *subject, const char *text, struct stackmap_error *error)
+{
+	return error_set(
+		error, EINVAL,
+		"%s: bad condition %s; expected NAME OP NUMBER with OP < <= > >= == or !=, "
+		"or comm~GLOB or comm!~GLOB",
+		subject, text[0] ? text : "(empty)");
+}
+
+static char *trim(char *text)
+{
+	size_t length;
+
+	while (*text == ' ')
+		text++;
+	length = strlen(text);
+	while (length && text[length - 1] == ' ')
+		text[--length] = '\0';
+	return text;
+}
+
+static int parse_condition(char *text, const char *subject, struct condition_words *out,
+			   struct stackmap_error *error)
+{
+	char whole[96], *operator, * name, *type;
+	u32 found;
+	int err = 0;
+
+	text = trim(text);
+	strncpy(whole, text, sizeof(whole) - 1);
+	whole[sizeof(whole) - 1] = '\0';
+	operator= text + strcspn(text, "<>=!~");
+	found = find_operator(operator);
+	if (found == OPERATORS)
+		return condition_invalid(subject, whole, error);
+	text = trim(operator+ strlen(operators[found].text));
+	*operator= '\0';
+	type = name = operator== out->name ? operator: trim((char *)out->name);
+	name = strsep(&type, ":");
+	out->name = name;
+	out->accepts = operators[found].accepts;
+	if (!name[0] || name_length(name) != strlen(name) ||
+	    (type && !parse_type(type, &out->type)))
+		return condition_invalid(subject, whole, error);
+	if (operators[found].is_pattern != !strcmp(name, "comm") ||
+	    (operators[found].is_pattern && type))
+		return condition_invalid(subject, whole, error);
+	if (operators[found].is_pattern)
+		out->pattern = text;
+	else
+		err = parse_integer(text, out);
+	if (err == -ERANGE)
+		return error_set(error, ERANGE, "%s: the number in %s does not fit into 64 bits",
+				 subject, whole);
+	return err || (out->pattern && !out->pattern[0]) ? condition_invalid(subject, whole, error)
+							 : 0;
+}
+
+/* Cuts the text at the first "&&" or "||"; the rest, or NULL. */
+static char *cut_condition(char *text, bool *is_alternative)
+{
+	for (; *text; text++)
+		if (begins_with(text, "&&") || begins_with(text, "||")) {
+			*is_alternative = *text == '|';
+			*text = '\0';
+			return text + 2;
+		}
+	return NULL;
+}
+
+static int parse_conditions(char *text, const char *subject, struct question_words *out,
+			    struct stackmap_error *error)
+{
+	bool is_alternative = false;
+	int err = 0;
+
+	while (text && !err) {
+		struct condition_words *condition = &out->conditions[out->count];
+		bool begins_alternative = is_alternative;
+		char *rest = cut_condition(text, &is_alternative);
+
+		if (out->count++ == QUESTION_CONDITIONS_MAX)
+			return error_set(error, E2BIG, "%s: more than %d conditions", subject,
+					 QUESTION_CONDITIONS_MAX);
+		*condition = (struct condition_words){
+			.name = text,
+			.begins_alternative = begins_alternative,
+		};
+		err = parse_condition(text, subject, condition, error);
+		text = rest;
+	}
+	return err;
+}
+
+int question_parse(char *text, const char *subject, struct question_words *out,
+		   struct stackmap_error *error)
+{
+	char *item;
+	int err = 0;
+
+	*out = (struct question_words){};
+	while (!err && (item = strsep(&text, ","))) {
+		if (begins_with(item, VALUE_KEY) && !out->name)
+			err = parse_value(item + strlen(VALUE_KEY), out)
+				      ? 0
+				      : error_set(error, EINVAL,
+						  "%s: expected /value=NUMBER/, "
+						  "/value=NUMBER:UNIT/ or "
+						  "/value=NUMBER:TYPE:UNIT/",
+						  subject);
+		else if (begins_with(item, CONDITION_KEY) && !out->count)
+			err = parse_conditions(item + strlen(CONDITION_KEY), subject, out, error);
+		else
+			err = error_set(
+				error, EINVAL,
+				"%s: expected one value=NUMBER and one if=CONDITIONS between the "
+				"slashes, separated by a comma",
+				subject);
+	}
+	return err;
+}
+
+/* --- The numbers of a source. --- */
+
+static const char *unit_of(const char *source, const char *name)
+{
+	if (strstr(name, "bytes"))
+		return "bytes";
+	if (begins_with(source, "sched:sched_stat_") && strcmp(name, "pid"))
+		return "ns";
+	return name;
+}
+
+static int apply_type(const struct number_type *type, const char *name, const char *subject,
+		      struct event_number *number, struct stackmap_error *error)
+{
+	if (!type->bytes)
+		return 0;
+	if (type->bytes > number->bytes)
+		return error_set(error, EINVAL, "%s: %s has %u bytes only", subject, name,
+				 number->bytes);
+	number->bytes = type->bytes;
+	number->is_signed = type->is_signed;
+	return 0;
+}
+
+static const char *without_prefix(const char *name)
+{
+	return begins_with(name, "args.") ? name + strlen("args.") : name;
+}
+
+static int resolve_value(const struct question_words *asks, const char *subject, number_find find,
+			 void *arg, struct source *source, struct stackmap_error *error)
+{
+	const char *name = without_prefix(asks->name);
+	struct source_number found = {};
+	int err = find(arg, name, &found, error)
+			  ?: apply_type(&asks->type, name, subject, &found.number, error);
+
+	if (err)
+		return err;
+	source->question.value = found.number;
+	source->unit = (char *)(asks->unit	   ? asks->unit
+				: found.is_address ? TRACE_UNIT_ADDRESS
+						   : unit_of(source->name, name));
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	enum condition_subject subject;
+} task_subjects[] = {
+	{"comm", CONDITION_COMM},
+	{"pid", CONDITION_PID},
+	{"tid", CONDITION_TID},
+	{"uid", CONDITION_UID},
+};
+
+static enum condition_subject subject_of(const char *name)
+{
+	for (u32 i = 0; i < sizeof(task_subjects) / sizeof(*task_subjects); i++)
+		if (!strcmp(name, task_subjects[i].name))
+			return task_subjects[i].subject;
+	return CONDITION_NUMBER;
+}
+
+static int resolve_pattern(const char *pattern, const char *subject, struct stackmap_error *error)
+{
+	const char *items[] = {pattern};
+	const struct string_list list = {.items = items, .count = 1};
+	struct stackmap_error reason;
+	struct comm_globs globs;
+
+	if (comm_globs_compile(&list, &globs, &reason))
+		return error_set(error, ERANGE,
+				 "%s: comm~%s: the name of a task has 15 bytes at most", subject,
+				 pattern);
+	return 0;
+}
+
+/* Rejects an integer that no number of this type reaches: such a condition is always the same. */
+static int check_range(const struct condition_words *words, const struct event_number *number,
+		       const char *subject, struct stackmap_error *error)
+{
+	u32 bits = 8 * number->bytes;
+	u64 most = ~0ULL >> (64 - bits + number->is_signed);
+
+	if (words->is_negative)
+		most = number->is_signed ? most + 1 : 0;
+	if (words->magnitude <= most)
+		return 0;
+	return error_set(error, ERANGE, "%s: %s is a number of %u bits %s a sign, and never %s%llu",
+			 subject, words->name, bits, number->is_signed ? "with" : "without",
+			 words->is_negative ? "-" : "", (unsigned long long)words->magnitude);
+}
+
+/* A value leaves out the highest byte of an address in a record; a comparison takes all bytes. */
+static void widen_address(struct event_number *number)
+{
+	if (number->bytes == 7)
+		number->bytes = 8;
+}
+
+static int resolve_condition(const struct condition_words *words, const char *subject,
+			     number_find find, void *arg, struct condition *out,
+			     struct stackmap_error *error)
+{
+	struct source_number found = {.number = {.bytes = sizeof(u32)}};
+	int err = 0;
+
+	*out = (struct condition){
+		.subject = subject_of(words->name),
+		.accepts = words->accepts,
+		.begins_alternative = words->begins_alternative,
+	};
+	if (out->subject == CONDITION_COMM)
+		return resolve_pattern(words->pattern, subject, error);
+	if (out->subject == CONDITION_NUMBER)
+		err = find(arg, without_prefix(words->name), &found, error);
+	widen_address(&found.number);
+	err = err ?: apply_type(&words->type, words->name, subject, &found.number, error);
+	err = err ?: check_range(words, &found.number, subject, error);
+	out->number = found.number;
+	out->operand = words->is_negative ? -words->magnitude : words->magnitude;
+	return err;
+}
+
+int question_resolve(const struct question_words *asks, const char *subject, number_find find,
+		     void *arg, struct source *source, struct stackmap_error *error)
+{
+	int err = asks->name ? resolve_value(asks, subject, find, arg, source, error) : 0;
+
+	source->question.count = asks->count;
+	for (u32 i = 0; i < asks->count && !err; i++) {
+		source->patterns[i] = (char *)asks->conditions[i].pattern;
+		err = resolve_condition(&asks->conditions[i], subject, find, arg,
+					&source->question.conditions[i], error);
+	}
+	return err;
+}
+
+bool question_reads_event(const struct question *question)
+{
+	bool reads = question->value.bytes;
+
+	for (u32 i = 0; i < question->count; i++)
+		reads |= question->conditions[i].subject == CONDITION_NUMBER;
+	return reads;
+}
+
+/* The kernel's pt_regs begins as user_regs_struct does. */
+u32 question_argument_offset(u32 argument)
+{
+	static const u32 offsets[QUESTION_ARGUMENTS] = {
+		offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi),
+		offsetof(struct user_regs_struct, rdx), offsetof(struct user_regs_struct, rcx),
+		offsetof(struct user_regs_struct, r8),	offsetof(struct user_regs_struct, r9),
+	};
+
+	return offsets[argument];
+}
+
+u32 question_result_offset(void)
+{
+	return offsetof(struct user_regs_struct, rax);
+}
+
+int question_find_register(const char *name, bool on_return, struct event_number *out)
+{
+	u32 argument = name[0] ? name[strlen(name) - 1] - '1' : 0;
+	bool is_argument = begins_with(name, "arg") && strlen(name) == strlen("arg1") &&
+			   argument < QUESTION_ARGUMENTS;
+
+	if (on_return ? strcmp(name, "ret") : !is_argument)
+		return -ENOENT;
+	*out = (struct event_number){
+		.offset = on_return ? question_result_offset() : question_argument_offset(argument),
+		.bytes = sizeof(u64),
+		.is_signed = true,
+	};
+	return 0;
+}

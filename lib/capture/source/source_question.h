@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a word of -e asks of its events, between slashes behind the name:
+ *
+ *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
+ *   /if=CONDITIONS/                       the event is recorded if it meets the conditions
+ *   /value=NUMBER,if=CONDITIONS/          both
+ *
+ *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
+ *   CONDITIONS:  CONDITION  CONDITIONS && CONDITION  CONDITIONS || CONDITION   && binds stronger
+ *   CONDITION:   NUMBER OP INTEGER        OP: < <= > >= == !=
+ *                comm ~ GLOB  comm !~ GLOB
+ *   INTEGER:     decimal or 0xHEX, with - in front, with ns, us, ms, s, K, M or G behind
+ *
+ * pid, tid, uid and comm are those of the task in which the event happens. All other names are
+ * numbers of the event; args.NAME is such a number whatever its name.
+ */
+#ifndef LIB_CAPTURE_SOURCE_QUESTION_H
+#define LIB_CAPTURE_SOURCE_QUESTION_H
+
+#include <stdbool.h>
+
+#include "question.h"
+#include "stackmap/error.h"
+
+struct source;
+
+struct number_type {
+	u8 bytes; /* 0: that of the source's number */
+	bool is_signed;
+};
+
+struct condition_words {
+	const char *name;
+	struct number_type type;
+	u8 accepts;		 /* set of enum outcome */
+	bool begins_alternative; /* behind "||" */
+	const char *pattern;	 /* of ~ and !~; else NULL */
+	u64 magnitude;
+	bool is_negative;
+};
+
+/* The strings are parts of the parsed text. */
+struct question_words {
+	const char *name; /* of the value; NULL: no value */
+	struct number_type type;
+	const char *unit; /* NULL: by the name */
+	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
+	u32 count;
+};
+
+/*
+ * Cuts the question from a word; NULL: the word has none. A word with a question ends in a slash,
+ * so folders of a path may have names like "value=1".
+ */
+char *question_cut(char *word);
+
+/* True if the text behind a comma is a part of the question before the comma. */
+bool question_goes_on(const char *text);
+
+/*
+ * Parses a question that was cut. Errors begin with `subject`. -EINVAL; -E2BIG: more than
+ * QUESTION_CONDITIONS_MAX conditions; -ERANGE: an integer does not fit into 64 bits.
+ */
+int question_parse(char *text, const char *subject, struct question_words *out,
+		   struct stackmap_error *error);
+
+/* A number of a source's events: where it is, and what it is. */
+struct source_number {
+	struct event_number number;
+	bool is_address;
+};
+
+/* Finds a number by name. On failure -errno, and `error` is set. */
+typedef int (*number_find)(void *arg, const char *name, struct source_number *out,
+			   struct stackmap_error *error);
+
+/*
+ * Sets unit, question and patterns of a source by what its word asks. The source borrows strings of
+ * `asks`. -EINVAL, -ENOENT, -ERANGE, or an error of find().
+ */
+int question_resolve(const struct question_words *asks, const char *subject, number_find find,
+		     void *arg, struct source *source, struct stackmap_error *error);
+
+/* True if the question reads numbers of the event itself, not only of the current task. */
+bool question_reads_event(const struct question *question);
+
+/*
+ * Finds arg1 to arg6 or ret in pt_regs by the C calling convention; ret at a return, arguments at
+ * an entry. -ENOENT: no such name, or not there.
+ */
+int question_find_register(const char *name, bool on_return, struct event_number *out);
+
+/* The offset in pt_regs of the word of an argument, 0 to 5, or of the result. */
+#define QUESTION_ARGUMENTS 6
+u32 question_argument_offset(u32 argument);
+u32 question_result_offset(void);
+
+#endif

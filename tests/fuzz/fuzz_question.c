@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* libFuzzer target of the words of -e with questions: whatever is parsed lies inside of the text,
+ * and is resolved. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/source/source.h"
+#include "capture/source/source_question.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static int find(void *arg, const char *name, struct source_number *out,
+		struct stackmap_error *error)
+{
+	(void)arg;
+	(void)error;
+	out->number = (struct event_number){
+		.bytes = 1 + strlen(name) % 8, .is_signed = strlen(name) & 1, .offset = 8};
+	return name[0] == 'x' ? -ENOENT : 0;
+}
+
+static void check(const char *text, const char *start, const char *end)
+{
+	if (text && (text < start || text > end))
+		abort();
+}
+
+static void check_parsed(const struct question_words *words, const char *text, const char *end)
+{
+	struct source source = {.name = (char *)"it"};
+	struct stackmap_error error;
+
+	if (words->count > QUESTION_CONDITIONS_MAX)
+		abort();
+	check(words->name, text, end);
+	check(words->unit, text, end);
+	for (u32 i = 0; i < words->count; i++) {
+		check(words->conditions[i].name, text, end);
+		check(words->conditions[i].pattern, text, end);
+	}
+	if (question_resolve(words, "-e it", find, NULL, &source, &error))
+		return;
+	for (u32 i = 0; i < source.question.count; i++)
+		if (source.question.conditions[i].subject > CONDITION_UID ||
+		    !source.question.conditions[i].accepts ||
+		    (source.question.conditions[i].subject == CONDITION_COMM) !=
+			    !!source.patterns[i])
+			abort();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	char *word = malloc(bytes + 1), *question;
+	struct question_words words;
+	struct stackmap_error error;
+
+	if (!word)
+		return 0;
+	memcpy(word, data, bytes);
+	word[bytes] = '\0';
+	question = question_cut(word);
+	if (question && !question_parse(question, "-e it", &words, &error))
+		check_parsed(&words, question, word + bytes);
+	free(word);
+	return 0;
+}

@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# seed_question.sh DIR: writes words of -e with questions.
+set -eu
+cd "$1"
+
+printf 'kmem:kmalloc/value=bytes_alloc:u32:bytes,if=bytes_alloc>=4K&&comm~nginx*/' >value
+printf 'ur:/bin/sh:main/if=ret:s32<0||pid==1&&uid!=0x0||args.pid>-5ms/' >alternatives
+printf 'cycles:u/1000/if=comm!~[ab]?c/' >pattern

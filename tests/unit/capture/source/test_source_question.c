@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Questions: what is parsed, and what it means for a source whose numbers are known. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/source/source.h"
+#include "capture/source/source_question.h"
+#include "condition.h"
+
+#include "unit_test.h"
+
+static char text[512];
+static struct question_words words;
+static struct source source;
+static struct stackmap_error error;
+
+static int parse(const char *question)
+{
+	strncpy(text, question, sizeof(text) - 1);
+	return question_parse(text, "-e it", &words, &error);
+}
+
+/* The events have a signed byte at 1, an unsigned word of 32 bits at 4, and a long at 8. */
+static int find(void *arg, const char *name, struct source_number *out, struct stackmap_error *why)
+{
+	static const struct {
+		const char *name;
+		struct source_number number;
+	} numbers[] = {
+		{"tiny", {{.offset = 1, .bytes = 1, .is_signed = 1}, false}},
+		{"size_bytes", {{.offset = 4, .bytes = 4}, false}},
+		{"pid", {{.offset = 8, .bytes = 8, .is_signed = 1}, false}},
+		{"place", {{.offset = 16, .bytes = 7}, true}},
+	};
+
+	(void)arg;
+	for (u32 i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!strcmp(numbers[i].name, name)) {
+			*out = numbers[i].number;
+			return 0;
+		}
+	(void)why;
+	return -ENOENT;
+}
+
+static int resolve(const char *question)
+{
+	source = (struct source){.name = (char *)"it"};
+	return parse(question) ?: question_resolve(&words, "-e it", find, NULL, &source, &error);
+}
+
+TEST(a_value_has_a_type_and_a_unit)
+{
+	assert_int_equal(parse("value=arg1"), 0);
+	assert_string_equal(words.name, "arg1");
+	assert_null(words.unit);
+	assert_int_equal(words.type.bytes, 0);
+
+	assert_int_equal(parse("value=ret:s32:errors"), 0);
+	assert_string_equal(words.unit, "errors");
+	assert_int_equal(words.type.bytes, 4);
+	assert_true(words.type.is_signed);
+
+	assert_int_equal(parse("value=ret:u8"), 0);
+	assert_null(words.unit);
+	assert_int_equal(words.type.bytes, 1);
+	assert_false(words.type.is_signed);
+}
+
+TEST(conditions_are_alternatives_of_conjunctions)
+{
+	assert_int_equal(parse("if=a>1&&b<=-2||comm!~x*y && c!=0x10"), 0);
+	assert_int_equal(words.count, 4);
+	assert_string_equal(words.conditions[0].name, "a");
+	assert_int_equal(words.conditions[0].accepts, COMPARED_GREATER);
+	assert_int_equal(words.conditions[1].accepts, COMPARED_LESS | COMPARED_EQUAL);
+	assert_true(words.conditions[1].is_negative);
+	assert_int_equal(words.conditions[1].magnitude, 2);
+	assert_false(words.conditions[1].begins_alternative);
+	assert_true(words.conditions[2].begins_alternative);
+	assert_string_equal(words.conditions[2].pattern, "x*y");
+	assert_string_equal(words.conditions[3].name, "c");
+	assert_int_equal(words.conditions[3].magnitude, 16);
+}
+
+TEST(numbers_have_suffixes)
+{
+	static const struct {
+		const char *text;
+		u64 number;
+	} cases[] = {
+		{"if=a>10ms", 10000000},  {"if=a>2us", 2000}, {"if=a>3s", 3000000000},
+		{"if=a>7ns", 7},	  {"if=a>=4K", 4096}, {"if=a>=1M", 1 << 20},
+		{"if=a>=2G", 2ULL << 30}, {"if=a==0x1f", 31},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(parse(cases[i].text), 0);
+		assert_int_equal(words.conditions[0].magnitude, cases[i].number);
+	}
+}
+
+TEST(malformed_questions_are_refused)
+{
+	static const struct {
+		const char *text;
+		int err;
+	} cases[] = {
+		{"", -EINVAL},
+		{"value=", -EINVAL},
+		{"value=1", -EINVAL},
+		{"value=a b", -EINVAL},
+		{"value=a:", -EINVAL},
+		{"value=:bytes", -EINVAL},
+		{"value=a:u32:", -EINVAL},
+		{"value=a:b:c", -EINVAL},
+		{"value=a:u32:b:c", -EINVAL},
+		{"value=a,value=b", -EINVAL},
+		{"if=a>1,if=b>1", -EINVAL},
+		{"if=", -EINVAL},
+		{"if=a", -EINVAL},
+		{"if=a=1", -EINVAL},
+		{"if=>1", -EINVAL},
+		{"if=a>", -EINVAL},
+		{"if=a>b", -EINVAL},
+		{"if=a>1x", -EINVAL},
+		{"if=a>1&&", -EINVAL},
+		{"if=||a>1", -EINVAL},
+		{"if=a:b>1", -EINVAL},
+		{"if=a~x", -EINVAL},
+		{"if=comm==x", -EINVAL},
+		{"if=comm~", -EINVAL},
+		{"if=comm:u8~x", -EINVAL},
+		{"if=a>99999999999999999999", -ERANGE},
+		{"if=a>99999999999G", -ERANGE},
+		{"if=a>-9223372036854775809", -ERANGE},
+		{"if=a>1&&a>1&&a>1&&a>1&&a>1&&a>1&&a>1&&a>1&&a>1", -E2BIG},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(parse(cases[i].text), cases[i].err);
+		assert_memory_equal(error.message, "-e it: ", strlen("-e it: "));
+	}
+	assert_int_equal(parse("if=a>1&&a>1&&a>1&&a>1&&a>1&&a>1&&a>1&&a>1"), 0);
+}
+
+TEST(a_value_is_a_number_of_the_event)
+{
+	assert_int_equal(resolve("value=size_bytes"), 0);
+	assert_string_equal(source.unit, "bytes");
+	assert_int_equal(source.question.value.offset, 4);
+	assert_int_equal(resolve("value=tiny"), 0);
+	assert_string_equal(source.unit, "tiny");
+	assert_int_equal(resolve("value=place"), 0);
+	assert_string_equal(source.unit, "address");
+	assert_int_equal(resolve("value=size_bytes:u16:cm"), 0);
+	assert_int_equal(source.question.value.bytes, 2);
+	assert_int_equal(resolve("value=tiny:s32"), -EINVAL);
+	assert_int_equal(resolve("value=nothing"), -ENOENT);
+}
+
+TEST(pid_is_the_task_unless_it_is_an_argument)
+{
+	assert_int_equal(resolve("value=pid,if=pid==7&&args.pid!=7&&tid>1&&uid==0"), 0);
+	assert_int_equal(source.question.value.offset, 8);
+	assert_int_equal(source.question.conditions[0].subject, CONDITION_PID);
+	assert_int_equal(source.question.conditions[1].subject, CONDITION_NUMBER);
+	assert_int_equal(source.question.conditions[1].number.offset, 8);
+	assert_int_equal(source.question.conditions[2].subject, CONDITION_TID);
+	assert_int_equal(source.question.conditions[3].subject, CONDITION_UID);
+	assert_true(question_reads_event(&source.question));
+	assert_int_equal(resolve("if=pid==7&&comm~x"), 0);
+	assert_string_equal(source.patterns[1], "x");
+	assert_false(question_reads_event(&source.question));
+}
+
+TEST(an_address_is_compared_whole)
+{
+	assert_int_equal(resolve("value=place,if=place>=0xffff800000000000"), 0);
+	assert_int_equal(source.question.value.bytes, 7);
+	assert_int_equal(source.question.conditions[0].number.bytes, 8);
+}
+
+TEST(a_condition_that_is_always_the_same_is_refused)
+{
+	assert_int_equal(resolve("if=tiny>=-128&&tiny<=127"), 0);
+	assert_int_equal(resolve("if=tiny>127&&size_bytes<=4294967295"), 0);
+	assert_int_equal(resolve("if=tiny>128"), -ERANGE);
+	assert_int_equal(resolve("if=tiny<-129"), -ERANGE);
+	assert_int_equal(resolve("if=size_bytes>-1"), -ERANGE);
+	assert_int_equal(resolve("if=size_bytes>4294967296"), -ERANGE);
+	assert_int_equal(resolve("if=args.pid<-9223372036854775808"), 0);
+	assert_int_equal(resolve("if=args.pid>9223372036854775808"), -ERANGE);
+	assert_int_equal(resolve("if=comm~?a-name-of-sixteen"), -ERANGE);
+}
+
+TEST(registers_have_the_names_of_arguments)
+{
+	struct event_number number;
+
+	assert_int_equal(question_find_register("arg1", false, &number), 0);
+	assert_int_equal(number.offset, question_argument_offset(0));
+	assert_int_equal(question_find_register("arg6", false, &number), 0);
+	assert_int_equal(number.offset, question_argument_offset(5));
+	assert_int_equal(question_find_register("ret", true, &number), 0);
+	assert_int_equal(number.offset, question_result_offset());
+	assert_int_equal(question_find_register("arg0", false, &number), -ENOENT);
+	assert_int_equal(question_find_register("arg7", false, &number), -ENOENT);
+	assert_int_equal(question_find_register("arg", false, &number), -ENOENT);
+	assert_int_equal(question_find_register("", false, &number), -ENOENT);
+	assert_int_equal(question_find_register("arg1", true, &number), -ENOENT);
+	assert_int_equal(question_find_register("ret", false, &number), -ENOENT);
+}
+
+TEST(numbers_keep_their_sign)
+{
+	assert_int_equal(event_number_widen(0xff, 1, true), -1);
+	assert_int_equal(event_number_widen(0xff, 1, false), 255);
+	assert_int_equal(event_number_widen(0x7fffffff, 4, true), 0x7fffffff);
+	assert_int_equal(event_number_widen(-5, 8, true), -5);
+	assert_int_equal(compare_numbers(-1, 1, true), COMPARED_LESS);
+	assert_int_equal(compare_numbers(-1, 1, false), COMPARED_GREATER);
+	assert_int_equal(compare_numbers(-1, -1, true), COMPARED_EQUAL);
+	assert_int_equal(compare_numbers(1ULL << 63, ~(1ULL << 63), true), COMPARED_LESS);
+	assert_int_equal(compare_numbers(1ULL << 63, ~(1ULL << 63), false), COMPARED_GREATER);
+}
+
+static const char *cut(const char *word)
+{
+	strncpy(text, word, sizeof(text) - 1);
+	return question_cut(text);
+}
+
+TEST(a_question_is_the_end_of_a_word)
+{
+	assert_string_equal(cut("a:b/value=c/"), "value=c");
+	assert_string_equal(text, "a:b");
+	assert_string_equal(cut("u:/if=1/x:f/if=comm~a/b/"), "if=comm~a/b");
+	assert_string_equal(text, "u:/if=1/x:f");
+	assert_null(cut("u:/if=1/x:f"));
+	assert_null(cut("a:b/value=c"));
+	assert_null(cut("cycles/100"));
+	assert_null(cut("/"));
+	assert_null(cut(""));
+	assert_true(question_goes_on("if=a>1"));
+	assert_false(question_goes_on("sched:sched_switch"));
+}
