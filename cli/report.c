@@ -33,7 +33,7 @@
 struct report_values {
 	struct recording_values recording;
 	struct names_values names;
-	const char *sort, *fields, *callers, *callees, *by, *min_percent;
+	const char *sort, *fields, *callers, *callees, *by, *min_percent, *hist;
 	struct leaf_filter leaves;
 	struct string_list idle;
 	u64 top, chain;
@@ -51,6 +51,7 @@ struct report_request {
 	enum time_key time_key;
 	struct report_table_request table;
 	struct report_tree_request tree;
+	struct report_hist_request hist;
 	const char *by; /* "count", "value", or NULL: by the source */
 	double least;
 	u64 limit;
@@ -214,6 +215,8 @@ int report_put_json(const struct report *report, json_t *view)
 
 static int print_json(const struct report *report, const struct report_request *request)
 {
+	if (request->hist.is_asked)
+		return report_hist_json(report, &request->hist);
 	if (request->is_table)
 		return report_table_json(report, &request->table);
 	if (request->is_tree)
@@ -231,6 +234,8 @@ static int print_json(const struct report *report, const struct report_request *
 
 static int print_csv(const struct report *report, const struct report_request *request)
 {
+	if (request->hist.is_asked)
+		return report_hist_csv(report, &request->hist);
 	if (request->is_time)
 		return report_time_csv(report, report->times, request->time_key);
 	if (request->is_wakers)
@@ -248,6 +253,8 @@ static int print_plain(struct report *report, const struct report_request *reque
 		pager_start();
 	print_header(report, &request->choice);
 	print_ledger(report);
+	if (request->hist.is_asked)
+		return report_hist_plain(report, &request->hist);
 	if (request->is_table)
 		return report_table_plain(report, &request->table);
 	if (request->is_tree)
@@ -352,6 +359,23 @@ static int make_locks(struct report *report, const struct report_request *reques
 	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
 }
 
+static int check_values(struct trace_reader *reader, const struct report_request *request,
+			struct stackmap_error *error)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+
+	if (!request->hist.is_asked)
+		return 0;
+	for (u32 i = 0; i < count; i++)
+		if (sources[i].extras & TRACE_EXTRA_VALUE &&
+		    strcmp(sources[i].value_unit, TRACE_UNIT_ADDRESS))
+			return 0;
+	return error_set(error, ENODATA,
+			 "--hist: no event of this recording has a value; those of "
+			 "record -e EVENT/value=.../ and --off-cpu have");
+}
+
 static int report_recording(struct report_request *request, struct trace_reader *reader,
 			    const struct frame_naming *naming, struct stackmap_error *error)
 {
@@ -360,9 +384,11 @@ static int report_recording(struct report_request *request, struct trace_reader 
 				.debug = naming->debug,
 				.limit = request->limit,
 				.least = request->least};
-	u32 split = request->is_table ? table_keys_split(request->table.fields.keys) : 0;
-	int err = profile_create_split(reader, &request->choice.filter, naming, split,
-				       &report.profile, error);
+	u32 split = (request->is_table ? table_keys_split(request->table.fields.keys) : 0) |
+		    (request->hist.is_asked ? EVENTS_WITH_VALUES : 0);
+	int err = check_values(reader, request, error)
+			  ?: profile_create_split(reader, &request->choice.filter, naming, split,
+						  &report.profile, error);
 
 	if (err)
 		return err;
@@ -416,16 +442,17 @@ static int check_combination(const struct report_values *values)
 {
 	static const char *const views[] = {"--sort or --fields", "--tree",    "--callers",
 					    "--callees",	  "--missing", "--thread-time",
-					    "--wakers",		  "--locks"};
+					    "--wakers",		  "--locks",   "--hist"};
 	static const char *const formats[] = {"--json", "--csv"};
-	const bool viewed[] = {(values->sort && !values->time) || values->fields,
+	const bool viewed[] = {(values->sort && !values->time && !values->hist) || values->fields,
 			       values->tree,
 			       values->callers,
 			       values->callees,
 			       values->missing,
 			       values->time,
 			       values->wakers,
-			       values->locks};
+			       values->locks,
+			       values->hist};
 	const bool formatted[] = {values->json, values->csv};
 
 	if (check_one_of("view", views, viewed, sizeof(viewed)) ||
@@ -507,6 +534,12 @@ static int make_request(const struct report_values *values, char **operands,
 	request->chain = (u32)values->chain;
 	request->is_table = !values->time && (values->sort || values->fields);
 	request->is_missing = values->missing;
+	request->hist = (struct report_hist_request){
+		.is_asked = values->hist,
+		.scale = values->hist && !strcmp(values->hist, "lin") ? HISTOGRAM_LINEAR
+								      : HISTOGRAM_LOG2,
+		.table = values->sort ? &request->table : NULL,
+	};
 	request->table.by_children = values->children;
 	if (request->is_table &&
 	    report_fields_parse(values->sort, values->fields, &request->table.fields))
@@ -517,6 +550,10 @@ static int make_request(const struct report_values *values, char **operands,
 		return -EINVAL;
 	if (recording_choose(&values->recording, operands, &request->choice))
 		return -EINVAL;
+	if (values->hist && request->choice.from) {
+		message("--hist: a store has sums and no single values");
+		return -EINVAL;
+	}
 	request->choice.store.question.no_inlined = values->names.no_inline;
 	return choose_keys(request);
 }
@@ -562,6 +599,9 @@ static const struct option_row rows[] = {
 	 .help = "a thread that waits in this function (a glob) is idle, not blocked; may be repeated"},
 	{.name = "locks", .type = OPTION_FLAG, ROW(locks, .group = "View"),
 	 .help = "the locks that threads waited for, and both ends of the waits"},
+	{.name = "hist", .type = OPTION_WORD, .argument = "SCALE", ROW(hist, .group = "View"),
+	 .words = "log2, lin",
+	 .help = "the values as histograms (log2 or lin), by stack or by the keys of --sort"},
 	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
 	 .words = "count, value",
 	 .help = "what events weigh: count or value (default value where it has a unit)"},

@@ -103,6 +103,17 @@ int report_locks_json(const struct report *report);
 /* The whole account on one line. */
 void report_print_time_ledger(const struct time_table *table, const char *prefix);
 
+/* Histograms by the keys of the request, or by stack without keys; sorts the values. */
+struct report_hist_request {
+	bool is_asked;
+	enum histogram_scale scale;
+	const struct report_table_request *table; /* NULL: by stack */
+};
+
+int report_hist_plain(const struct report *report, const struct report_hist_request *request);
+int report_hist_csv(const struct report *report, const struct report_hist_request *request);
+int report_hist_json(const struct report *report, const struct report_hist_request *request);
+
 int report_missing_plain(const struct report *report);
 int report_missing_json(const struct report *report);
 /* Reports on standard error, if the share is large. */

@@ -107,13 +107,15 @@ functions() {
 
 # Arguments and results of functions, by name where the kernel's types have it, and conditions on them.
 questions() {
-	local libc=/lib/x86_64-linux-gnu/libc.so.6
-	recording questions 90 ksys_read -e 'k:vfs_read/value=count,if=count==77/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
-		-e "u:$libc:read/value=arg3,if=arg3==77&&comm~dd*/,syscalls:sys_exit_read/if=ret==77/,sched:sched_process_exec/if=comm~dd/" -- \
-		/bin/busybox env dd if=/dev/zero of=/dev/null bs=77 count=30
+	recording questions 91 ksys_read -e 'k:vfs_read/value=count,if=count==77/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
+		-e 'u:known_counts_static:ask_group/value=arg1,if=arg1==700&&comm~known*/,u:known_counts_static:ask_parent/if=arg1!=5/' \
+		-e 'syscalls:sys_exit_read/if=ret==77/,sched:sched_process_exec/if=comm~dd/' -- sh -c '
+		dd if=/dev/zero of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5'
 	has questions syscalls:sys_exit_read 30 do_syscall_64
 	stackmap report questions.data | grep -q '30 k:vfs_read, together 2310 count' || fault "questions: not 30 calls of 77"
 	stackmap report questions.data | grep -q '30 kr:vfs_read, together 2310 ret' || fault "questions: not 30 results of 77"
+	stackmap report questions.data | grep -q '1 u:.*:ask_group, together 700 arg1' || fault "questions: not one call with 700"
+	! stackmap script -e 'u:*:ask_parent' questions.data | grep -q . || fault "questions: a call with 5"
 	stackmap report questions.data | grep '^# events'
 }
 

@@ -137,6 +137,15 @@ static int set_key(struct counter *counter, struct pending *pending)
 	return 0;
 }
 
+static int add_value(struct counter *counter, struct event_count *item,
+		     const struct trace_event *event)
+{
+	if (event_stands_for(event) != 1)
+		return -ENODATA;
+	return trace_reader_take(counter->reader, sizeof(struct value_count))
+		       ?: distribution_add(&item->values, event->value, 1);
+}
+
 /* Each step of a batch prefetches the memory of the next step. */
 static int count_batch(struct counter *counter)
 {
@@ -164,6 +173,8 @@ static int count_batch(struct counter *counter)
 		}
 		item->count += event_stands_for(event);
 		item->value += event->value;
+		if (counter->split & EVENTS_WITH_VALUES)
+			err = add_value(counter, item, event);
 		if (!counts->events)
 			counts->first = event->time;
 		counts->events += event_stands_for(event);
@@ -205,11 +216,16 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 	}
 	if (err)
 		event_counts_free(counts);
+	if (err == -ENODATA)
+		return error_set(error, ENODATA,
+				 "--hist: this is a summary, which has sums and no single values");
 	return err == -ENOMEM ? error_set(error, ENOMEM, "report: not enough memory") : err;
 }
 
 void event_counts_free(struct event_counts *counts)
 {
+	for (u32 i = 0; i < counts->count; i++)
+		distribution_clear(&counts->items[i].values);
 	free(counts->items);
 	free(counts->comms);
 	*counts = (struct event_counts){};

@@ -11,6 +11,7 @@
 
 #include "event_filter.h"
 #include "event_paths.h"
+#include "report/event/distribution.h"
 
 /* Further members of the key, on demand. */
 enum event_split {
@@ -18,6 +19,7 @@ enum event_split {
 	EVENTS_BY_TID = 1 << 1,
 	EVENTS_BY_CPU = 1 << 2,
 	EVENTS_BY_CGROUP = 1 << 3,
+	EVENTS_WITH_VALUES = 1 << 4, /* no member of the key: each count has its distribution */
 };
 
 /* Has no padding, as keys are compared as bytes. */
@@ -37,7 +39,8 @@ struct event_key {
 struct event_count {
 	struct event_key key;
 	u64 count;
-	u64 value; /* sum */
+	u64 value;		    /* sum */
+	struct distribution values; /* empty without EVENTS_WITH_VALUES */
 };
 
 struct event_counts {
@@ -48,7 +51,8 @@ struct event_counts {
 	u64 events;
 };
 
-/* `split`: enum event_split, as bits. All zero on failure. */
+/* `split`: enum event_split, as bits. All zero on failure. -ENODATA: EVENTS_WITH_VALUES, and the
+ * recording has sums of events. */
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		      struct event_paths *paths, const struct event_filter *filter, u32 split,
 		      struct stackmap_error *error);

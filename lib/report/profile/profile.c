@@ -112,7 +112,7 @@ static int add_count(struct builder *builder, const struct event_count *item)
 		return -ENOMEM;
 	row->count += item->count;
 	row->value += item->value;
-	return 0;
+	return distribution_merge(&row->values, &item->values);
 }
 
 static int hotter(const void *a, const void *b)
@@ -231,6 +231,8 @@ void profile_free(struct profile **profile)
 
 	if (!old)
 		return;
+	for (u32 i = 0; i < old->row_count && old->split & EVENTS_WITH_VALUES; i++)
+		distribution_clear(&old->storage[i].values);
 	free(old->rows);
 	free(old->storage);
 	event_paths_free(&old->paths);

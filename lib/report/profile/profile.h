@@ -21,6 +21,7 @@ struct profile_row {
 	const struct profile_path *user;
 	u64 count;
 	u64 value;
+	struct distribution values; /* empty without EVENTS_WITH_VALUES */
 };
 
 /* The weight of a row: the number of its events, or the sum of their values. */

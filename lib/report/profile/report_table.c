@@ -106,6 +106,22 @@ static void add_sum(struct table_sum *sum, const struct profile_row *row)
 	sum->value += row->value;
 }
 
+static int add_self(const struct builder *builder, u32 index, const struct profile_row *row)
+{
+	struct table_row *to = &builder->table->rows[index];
+
+	add_sum(&to->self, row);
+	return builder->options->by_children ? 0 : distribution_merge(&to->values, &row->values);
+}
+
+static int add_children(const struct builder *builder, u32 index, const struct profile_row *row)
+{
+	struct table_row *to = &builder->table->rows[index];
+
+	add_sum(&to->children, row);
+	return builder->options->by_children ? distribution_merge(&to->values, &row->values) : 0;
+}
+
 static const char *file_of(const struct builder *builder, u32 label)
 {
 	const char *object = frame_names_label_object(builder->profile->names, label) ?: UNKNOWN;
@@ -177,10 +193,10 @@ static int add_frames(struct builder *builder, const struct profile_row *row, u3
 		index = find_row(builder, key);
 		if (index == HASH_INDEX_NONE)
 			return -ENOMEM;
-		if (i == 0)
-			add_sum(&builder->table->rows[index].self, row);
-		if (builder->last_stack[index] != number)
-			add_sum(&builder->table->rows[index].children, row);
+		if (i == 0 && add_self(builder, index, row))
+			return -ENOMEM;
+		if (builder->last_stack[index] != number && add_children(builder, index, row))
+			return -ENOMEM;
 		builder->last_stack[index] = number;
 	}
 	return 0;
@@ -204,10 +220,9 @@ static int add_rows(struct builder *builder)
 			continue;
 		}
 		index = find_row(builder, &key);
-		if (index == HASH_INDEX_NONE)
+		if (index == HASH_INDEX_NONE || add_self(builder, index, row) ||
+		    add_children(builder, index, row))
 			return -ENOMEM;
-		add_sum(&builder->table->rows[index].self, row);
-		add_sum(&builder->table->rows[index].children, row);
 	}
 	return 0;
 }
@@ -261,6 +276,8 @@ void report_table_free(struct report_table **table)
 {
 	if (!*table)
 		return;
+	for (u32 i = 0; i < (*table)->row_count; i++)
+		distribution_clear(&(*table)->rows[i].values);
 	free((*table)->rows);
 	free(*table);
 	*table = NULL;

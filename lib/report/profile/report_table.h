@@ -41,6 +41,7 @@ struct table_row {
 	u32 cell[TABLE_KEY_COUNT]; /* 0: not a key of the table; report_table_text() gives its text
 				    */
 	struct table_sum self, children;
+	struct distribution values; /* of `self`, or of `children` if they order the table */
 };
 
 struct table_options {

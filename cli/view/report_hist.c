@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The values of events as histograms, with sums and percentiles: one for each stack, or for each
+ * row of a table. Sources without values have none.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "format/json_text.h"
+#include "format/printable.h"
+#include "format/value_text.h"
+#include "report.h"
+#include "terminal/terminal.h"
+
+#define BAR_COLUMNS 40
+
+static const struct {
+	u32 permille;
+	const char *name; /* of a column, and "p" with the number in JSON */
+} percentiles[] = {{500, "p50"}, {900, "p90"}, {990, "p99"}, {999, "p99.9"}};
+
+#define PERCENTILES (sizeof(percentiles) / sizeof(*percentiles))
+
+/* What one histogram is of. */
+struct group {
+	u32 kind;
+	u64 weight;
+	struct distribution *values;
+	const struct profile_row *stack;   /* NULL: a row of the table */
+	const struct table_row *table_row; /* NULL: a stack */
+};
+
+struct view {
+	const struct report *report;
+	const struct report_hist_request *request;
+	struct report_table *table; /* NULL: by stack */
+	struct group *groups;	    /* those that are shown, by source, the heaviest first */
+	u32 count;
+	u32 all; /* groups, hidden ones included */
+};
+
+static bool has_values(const struct report *report, u32 kind)
+{
+	const struct trace_source *source = &report->sources[kind];
+
+	return source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, TRACE_UNIT_ADDRESS);
+}
+
+static double percent_of(const struct view *view, const struct group *group)
+{
+	return report_percent(view->report, group->kind, group->weight);
+}
+
+static void add_group(struct view *view, struct group group)
+{
+	if (!has_values(view->report, group.kind))
+		return;
+	view->all++;
+	if (view->count >= view->report->limit || percent_of(view, &group) < view->report->least)
+		return;
+	distribution_sort(group.values);
+	view->groups[view->count++] = group;
+}
+
+static int create_table(struct view *view)
+{
+	const struct table_options options = {
+		.keys = view->request->table->fields.keys,
+		.by = view->report->weights.by,
+		.by_children = view->request->table->by_children,
+	};
+
+	return report_table_create(view->report->profile, &options, &view->table);
+}
+
+static int view_open(struct view *view, const struct report *report,
+		     const struct report_hist_request *request)
+{
+	const struct profile *profile = report->profile;
+	const enum profile_weight *by = report->weights.by;
+	bool by_children = request->table && request->table->by_children;
+	int err;
+
+	*view = (struct view){.report = report, .request = request};
+	err = request->table ? create_table(view) : 0;
+	if (err)
+		return err;
+	view->groups = calloc((view->table ? view->table->row_count : profile->row_count) + 1UL,
+			      sizeof(*view->groups));
+	if (!view->groups) {
+		report_table_free(&view->table);
+		return -ENOMEM;
+	}
+	for (u32 i = 0; !view->table && i < profile->row_count; i++) {
+		struct profile_row *row = profile->rows[i];
+
+		add_group(view, (struct group){.kind = row->kind,
+					       .weight = profile_row_weight(row, by[row->kind]),
+					       .values = &row->values,
+					       .stack = row});
+	}
+	for (u32 i = 0; view->table && i < view->table->row_count; i++) {
+		struct table_row *row = &view->table->rows[i];
+
+		if (row->values.count)
+			add_group(view,
+				  (struct group){.kind = row->kind,
+						 .weight = table_sum_weight(
+							 by_children ? &row->children : &row->self,
+							 by[row->kind]),
+						 .values = &row->values,
+						 .table_row = row});
+	}
+	return 0;
+}
+
+static void view_close(struct view *view)
+{
+	report_table_free(&view->table);
+	free(view->groups);
+}
+
+static u64 least_of(const struct distribution *values)
+{
+	return values->items[0].value;
+}
+
+static u64 most_of(const struct distribution *values)
+{
+	return values->items[values->item_count - 1].value;
+}
+
+/* --- Text. --- */
+
+static void print_title(const struct view *view, const struct group *group)
+{
+	const struct report *report = view->report;
+	const char *source = report->sources[group->kind].name;
+	char room[16];
+
+	printf("\n%s%6.2f%%  ", report->color ? "\033[1m" : "", percent_of(view, group));
+	for (u32 i = 0; view->table && i < view->request->table->fields.count; i++) {
+		const struct table_field *field = &view->request->table->fields.field[i];
+
+		if (!field->is_key || field->key == TABLE_EVENT)
+			continue;
+		printable_put(report_table_text(view->table, report->sources, group->table_row,
+						field->key, room),
+			      stdout);
+		fputs("  ", stdout);
+	}
+	if (group->stack) {
+		printable_put(group->stack->comm[0] ? group->stack->comm : "[unknown]", stdout);
+		fputs("  ", stdout);
+	}
+	printable_put(source, stdout);
+	printf("%s\n", report->color ? "\033[0m" : "");
+	if (group->stack)
+		report_put_stack(report, group->stack);
+}
+
+static void print_value(const struct view *view, const struct group *group, const char *name,
+			u64 value)
+{
+	printf("  %s %s", name, report_value(view->report, group->kind, value));
+}
+
+static void print_numbers(const struct view *view, const struct group *group)
+{
+	const struct distribution *values = group->values;
+
+	printf("  %llu event%s", (unsigned long long)values->count, values->count == 1 ? "" : "s");
+	print_value(view, group, "sum", values->sum);
+	print_value(view, group, "average", values->sum / values->count);
+	print_value(view, group, "min", least_of(values));
+	for (u32 i = 0; i < PERCENTILES; i++)
+		print_value(view, group, percentiles[i].name,
+			    distribution_percentile(values, percentiles[i].permille));
+	print_value(view, group, "max", most_of(values));
+	putchar('\n');
+}
+
+static void bucket_text(const struct view *view, const struct group *group,
+			const struct histogram_bucket *bucket, char room[2 * VALUE_TEXT_ROOM])
+{
+	int used = snprintf(room, VALUE_TEXT_ROOM, "%s",
+			    report_value(view->report, group->kind, bucket->from));
+
+	if (bucket->to != bucket->from)
+		snprintf(room + used, VALUE_TEXT_ROOM, " .. %s",
+			 report_value(view->report, group->kind, bucket->to));
+}
+
+static void print_bars(const struct view *view, const struct group *group)
+{
+	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
+	u32 count = distribution_histogram(group->values, view->request->scale, buckets);
+	char room[2 * VALUE_TEXT_ROOM];
+	size_t width = 0;
+	u64 most = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		bucket_text(view, group, &buckets[i], room);
+		width = strlen(room) > width ? strlen(room) : width;
+		most = buckets[i].count > most ? buckets[i].count : most;
+	}
+	for (u32 i = 0; i < count; i++) {
+		u32 bar = (u32)((double)buckets[i].count / (double)most * BAR_COLUMNS + 0.5);
+
+		if (!bar && buckets[i].count)
+			bar = 1;
+		bucket_text(view, group, &buckets[i], room);
+		printf("  %*s  %10llu%s", (int)width, room, (unsigned long long)buckets[i].count,
+		       bar ? "  " : "");
+		while (bar--)
+			putchar('#');
+		putchar('\n');
+	}
+}
+
+int report_hist_plain(const struct report *report, const struct report_hist_request *request)
+{
+	struct view view;
+	int err = view_open(&view, report, request);
+
+	if (err)
+		return err;
+	for (u32 i = 0; i < view.count && !ferror(stdout); i++) {
+		print_title(&view, &view.groups[i]);
+		print_numbers(&view, &view.groups[i]);
+		print_bars(&view, &view.groups[i]);
+	}
+	if (view.count < view.all && view.count == report->limit)
+		printf("\n# %u of %u histograms shown, --top 0 shows all\n", view.count, view.all);
+	view_close(&view);
+	return 0;
+}
+
+/* --- CSV: the buckets are one field, "FROM..TO:COUNT" with blanks between them. --- */
+
+static void csv_numbers(const struct view *view, const struct group *group)
+{
+	const struct distribution *values = group->values;
+	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
+	u32 count = distribution_histogram(values, view->request->scale, buckets);
+
+	printf("%.4f,%llu,%llu,%.3f,%llu,%llu", percent_of(view, group),
+	       (unsigned long long)values->count, (unsigned long long)values->sum,
+	       (double)values->sum / (double)values->count, (unsigned long long)least_of(values),
+	       (unsigned long long)most_of(values));
+	for (u32 i = 0; i < PERCENTILES; i++)
+		printf(",%llu", (unsigned long long)distribution_percentile(
+					values, percentiles[i].permille));
+	putchar(',');
+	for (u32 i = 0; i < count; i++)
+		printf("%s%llu..%llu:%llu", i ? " " : "", (unsigned long long)buckets[i].from,
+		       (unsigned long long)buckets[i].to, (unsigned long long)buckets[i].count);
+}
+
+static int csv_group(const struct view *view, const struct group *group)
+{
+	const struct report *report = view->report;
+	char room[16];
+	int err = 0;
+
+	csv_numbers(view, group);
+	csv_put(",", report->sources[group->kind].name, stdout);
+	for (u32 key = 0; group->table_row && key < TABLE_KEY_COUNT; key++) {
+		if (key == TABLE_EVENT || !(view->request->table->fields.keys & 1U << key))
+			continue;
+		if (table_row_has(group->table_row, key))
+			csv_put(",",
+				report_table_text(view->table, report->sources, group->table_row,
+						  key, room),
+				stdout);
+		else
+			putchar(',');
+	}
+	if (group->stack) {
+		csv_put(",", group->stack->comm, stdout);
+		err = report_csv_path(report, group->stack->kernel)
+			      ?: report_csv_path(report, group->stack->user);
+	}
+	putchar('\n');
+	return err;
+}
+
+int report_hist_csv(const struct report *report, const struct report_hist_request *request)
+{
+	struct view view;
+	int err = view_open(&view, report, request);
+
+	if (err)
+		return err;
+	printf("share,count,sum,average,min,max");
+	for (u32 i = 0; i < PERCENTILES; i++)
+		printf(",%s", percentiles[i].name);
+	printf(",histogram,event");
+	for (u32 key = 0; request->table && key < TABLE_KEY_COUNT; key++)
+		if (key != TABLE_EVENT && request->table->fields.keys & 1U << key)
+			printf(",%s", table_key_name(key));
+	printf("%s\n", request->table ? "" : ",comm,kernel,user");
+	for (u32 i = 0; i < view.count && !ferror(stdout) && !err; i++)
+		err = csv_group(&view, &view.groups[i]);
+	view_close(&view);
+	return err;
+}
+
+/* --- JSON. --- */
+
+static json_t *buckets_array(const struct view *view, const struct group *group)
+{
+	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
+	u32 count = distribution_histogram(group->values, view->request->scale, buckets);
+	json_t *array = json_array();
+	int failed = 0;
+
+	/* Below 2^63, as values are; the last bucket of log2 may end above. */
+	for (u32 i = 0; i < count; i++)
+		failed |= json_array_append_new(array, json_pack("{s:I, s:I, s:I}", "from",
+								 (json_int_t)buckets[i].from, "to",
+								 (json_int_t)buckets[i].to, "count",
+								 (json_int_t)buckets[i].count));
+	if (!failed)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static int set_keys(const struct view *view, const struct group *group, json_t *object)
+{
+	const struct report *report = view->report;
+	int failed = 0;
+	char room[16];
+
+	if (group->stack)
+		return json_object_set_new(object, "comm", json_text(group->stack->comm)) |
+		       json_set_path(object, "kernel", report->profile, group->stack->kernel) |
+		       json_set_path(object, "user", report->profile, group->stack->user);
+	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
+		bool is_number = key == TABLE_PID || key == TABLE_TID || key == TABLE_CPU;
+		json_t *cell;
+
+		if (key == TABLE_EVENT || !(view->request->table->fields.keys & 1U << key))
+			continue;
+		if (!table_row_has(group->table_row, key))
+			cell = json_null();
+		else if (is_number)
+			cell = json_integer(group->table_row->cell[key]);
+		else
+			cell = json_text(report_table_text(view->table, report->sources,
+							   group->table_row, key, room));
+		failed |= json_object_set_new(object, table_key_name(key), cell);
+	}
+	return failed;
+}
+
+static json_t *group_object(const struct view *view, const struct group *group)
+{
+	const struct report *report = view->report;
+	const struct distribution *values = group->values;
+	json_t *object = json_pack("{s:o, s:o, s:f, s:I, s:I, s:f, s:I, s:I, s:o}", "event",
+				   json_text(report->sources[group->kind].name), "unit",
+				   json_text(report->sources[group->kind].value_unit), "percent",
+				   percent_of(view, group), "count", (json_int_t)values->count,
+				   "sum", (json_int_t)values->sum, "average",
+				   (double)values->sum / (double)values->count, "min",
+				   (json_int_t)least_of(values), "max", (json_int_t)most_of(values),
+				   "buckets", buckets_array(view, group));
+	int failed = !object;
+
+	for (u32 i = 0; i < PERCENTILES && !failed; i++)
+		failed = json_object_set_new(object, percentiles[i].name,
+					     json_integer((json_int_t)distribution_percentile(
+						     values, percentiles[i].permille)));
+	if (!failed && !set_keys(view, group, object))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+int report_hist_json(const struct report *report, const struct report_hist_request *request)
+{
+	json_t *array = json_array();
+	struct view view;
+	int failed = 0, err = view_open(&view, report, request);
+
+	if (err) {
+		json_decref(array);
+		return err;
+	}
+	for (u32 i = 0; i < view.count; i++)
+		failed |= json_array_append_new(array, group_object(&view, &view.groups[i]));
+	view_close(&view);
+	if (failed) {
+		json_decref(array);
+		return -ENOMEM;
+	}
+	return report_put_json(report, json_pack("{s:s, s:o}", "scale",
+						 request->scale == HISTOGRAM_LOG2 ? "log2" : "lin",
+						 "histograms", array));
+}

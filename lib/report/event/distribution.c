@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "distribution.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "order.h"
+
+static int by_value(const void *a, const void *b)
+{
+	const struct value_count *left = a, *right = b;
+
+	return order(left->value, right->value);
+}
+
+void distribution_sort(struct distribution *distribution)
+{
+	struct value_count *items = distribution->items;
+	u32 joined = 0;
+
+	if (!distribution->item_count)
+		return;
+	qsort(items, distribution->item_count, sizeof(*items), by_value);
+	for (u32 i = 1; i < distribution->item_count; i++) {
+		if (items[i].value == items[joined].value)
+			items[joined].count += items[i].count;
+		else
+			items[++joined] = items[i];
+	}
+	distribution->item_count = joined + 1;
+}
+
+/* Joins equal values when the array is full. The array then has twice the room of the values that
+ * are left, so each value is sorted a bounded number of times. */
+static int make_room(struct distribution *distribution)
+{
+	if (distribution->item_count < distribution->room)
+		return 0;
+	distribution_sort(distribution);
+	return array_make_rooms(distribution->items, 2UL * distribution->item_count + 1,
+				distribution->room);
+}
+
+int distribution_add(struct distribution *distribution, u64 value, u64 count)
+{
+	u64 sum;
+
+	if (!count)
+		return 0;
+	if (make_room(distribution))
+		return -ENOMEM;
+	distribution->items[distribution->item_count++] =
+		(struct value_count){.value = value, .count = count};
+	distribution->count += count;
+	if (__builtin_mul_overflow(value, count, &sum) ||
+	    __builtin_add_overflow(distribution->sum, sum, &distribution->sum))
+		distribution->sum = UINT64_MAX;
+	return 0;
+}
+
+int distribution_merge(struct distribution *distribution, const struct distribution *other)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < other->item_count && !err; i++)
+		err = distribution_add(distribution, other->items[i].value, other->items[i].count);
+	return err;
+}
+
+void distribution_clear(struct distribution *distribution)
+{
+	free(distribution->items);
+	*distribution = (struct distribution){};
+}
+
+u64 distribution_percentile(const struct distribution *distribution, u32 permille)
+{
+	u64 whole = distribution->count / 1000, part = distribution->count % 1000;
+	u64 rank = whole * permille + (part * permille + 999) / 1000, passed = 0;
+	u32 i = 0;
+
+	while (i + 1 < distribution->item_count) {
+		passed += distribution->items[i].count;
+		if (passed >= rank)
+			break;
+		i++;
+	}
+	return distribution->items[i].value;
+}
+
+/* The least of 1, 2, 5, 10, 20, 50... with which the buckets suffice for the range. */
+static u64 linear_width(u64 least, u64 most)
+{
+	static const u64 steps[] = {1, 2, 5};
+	u64 width = 1;
+
+	for (u64 power = 1;; power *= 10)
+		for (u32 i = 0; i < 3; i++) {
+			if (__builtin_mul_overflow(power, steps[i], &width))
+				return 1ULL << 63;
+			if (most / width - least / width < HISTOGRAM_LINEAR_BUCKETS)
+				return width;
+		}
+}
+
+static u32 log2_index(u64 value)
+{
+	return value ? 64 - (u32)__builtin_clzll(value) : 0;
+}
+
+static struct histogram_bucket log2_bucket(u32 index)
+{
+	if (!index)
+		return (struct histogram_bucket){};
+	return (struct histogram_bucket){.from = 1ULL << (index - 1),
+					 .to = (1ULL << (index - 1)) * 2 - 1};
+}
+
+u32 distribution_histogram(const struct distribution *distribution, enum histogram_scale scale,
+			   struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX])
+{
+	const struct value_count *items = distribution->items;
+	bool is_log2 = scale == HISTOGRAM_LOG2;
+	u64 width = 0, first, most;
+	u32 count;
+
+	if (!distribution->item_count)
+		return 0;
+	most = items[distribution->item_count - 1].value;
+	if (!is_log2)
+		width = linear_width(items[0].value, most);
+	first = is_log2 ? log2_index(items[0].value) : items[0].value / width;
+	count = (u32)((is_log2 ? log2_index(most) : most / width) - first) + 1;
+	for (u32 i = 0; i < count; i++)
+		buckets[i] = is_log2 ? log2_bucket((u32)first + i)
+				     : (struct histogram_bucket){
+					       .from = (first + i) * width,
+					       .to = (first + i) * width + (width - 1),
+				       };
+	for (u32 i = 0; i < distribution->item_count; i++) {
+		u64 index = is_log2 ? log2_index(items[i].value) : items[i].value / width;
+
+		buckets[index - first].count += items[i].count;
+	}
+	return count;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The values of events, each distinct value with the number of its events. So sums, percentiles and
+ * histograms of any scale are exact. Adding is cheap: equal values are joined when the array is
+ * full, and by distribution_sort().
+ *
+ * After distribution_sort():
+ *    sum of items[].count = count, sum of items[].value * items[].count = sum
+ *    items[0].value is the minimum, items[item_count - 1].value the maximum
+ */
+#ifndef LIB_REPORT_DISTRIBUTION_H
+#define LIB_REPORT_DISTRIBUTION_H
+
+#include "scalar.h"
+
+struct value_count {
+	u64 value;
+	u64 count;
+};
+
+/* All zero: empty. */
+struct distribution {
+	struct value_count *items;
+	u32 item_count, room;
+	u64 count; /* events */
+	u64 sum;   /* of their values; UINT64_MAX: this or more */
+};
+
+/* Adds `count` events with this value. -ENOMEM. */
+int distribution_add(struct distribution *distribution, u64 value, u64 count);
+/* Adds all events of `other`. -ENOMEM. */
+int distribution_merge(struct distribution *distribution, const struct distribution *other);
+void distribution_clear(struct distribution *distribution);
+
+/* Sorts the values and joins equal ones. */
+void distribution_sort(struct distribution *distribution);
+
+/* The least value that `permille` / 1000 of the events do not exceed (nearest rank); sorted, not
+ * empty. */
+u64 distribution_percentile(const struct distribution *distribution, u32 permille);
+
+enum histogram_scale {
+	HISTOGRAM_LOG2,	  /* 0, 1, 2..3, 4..7, ... */
+	HISTOGRAM_LINEAR, /* equal widths of 1, 2 or 5 times a power of 10 */
+};
+
+struct histogram_bucket {
+	u64 from, to; /* inclusive */
+	u64 count;
+};
+
+#define HISTOGRAM_BUCKETS_MAX 65
+#define HISTOGRAM_LINEAR_BUCKETS 20
+
+/* Fills the buckets from that of the least value to that of the greatest, empty ones between them
+ * included, and returns their number; sorted. */
+u32 distribution_histogram(const struct distribution *distribution, enum histogram_scale scale,
+			   struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX]);
+
+#endif
