@@ -46,6 +46,11 @@ def test_exposure_is_low():
         assert "Overall exposure level" in done.stdout and done.returncode == 0, (name, done.stdout[-2000:], done.stderr)
 
 
+def test_a_kill_for_memory_ends_one_process():
+    """The kernel chooses a sandbox, and its recorder starts another one. By systemd's default the whole unit would be stopped."""
+    assert re.findall(r"^OOMPolicy=(.*)$", AGENT.read_text(), re.M) == ["continue"]
+
+
 def test_the_harness_refuses():
     needs_systemd()
     tries = {"import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)": "Operation not permitted",

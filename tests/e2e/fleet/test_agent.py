@@ -7,6 +7,7 @@ import contextlib
 import glob
 import os
 import pathlib
+import re
 import shutil
 import signal
 
@@ -46,6 +47,17 @@ def test_what_was_recorded_is_in_the_store():
         assert_balances(server)
         host, labels = server.ask("SELECT host, labels FROM stackmap.hosts")[0]
         assert host == "one" and "'rack=7'" in labels, (host, labels)
+
+
+def test_memory_of_all_processes_is_told():
+    """To the store as a label, and by the last line."""
+    with store() as (server, url):
+        agent = Agent(url, "-e", GETPPID)
+        call()
+        agent.stop()
+        told = re.search(r"'memory_mib=(\d+)'", server.ask("SELECT labels FROM stackmap.hosts")[0][0])
+        most = re.search(r"at most (\d+) MiB of memory in all processes", agent.said[-1])
+        assert told and most and 0 < int(told[1]) <= int(most[1]), (told, agent.said)
 
 
 def test_each_stack_is_whole():
@@ -115,6 +127,16 @@ def test_a_server_that_comes_later():
         agent.stop()
         assert calls_of(server) == CALLS
         assert_balances(server)
+
+
+def test_the_last_line_counts_what_is_left():
+    """Also what the agent puts into the spool at its end."""
+    needs("bpf", "tracefs")
+    agent = Agent("http://127.0.0.1:1", "-e", GETPPID, batch=100)
+    call()
+    agent.stop()
+    left = glob.glob("spool/*.batch")
+    assert left and "; %d in the spool, 0 set aside;" % len(left) in agent.said[-1], (left, agent.said)
 
 
 def test_the_service_of_a_cgroup():

@@ -6,6 +6,7 @@ loss has a name."""
 import atexit
 import contextlib
 import functools
+import json
 import os
 import re
 import subprocess
@@ -495,6 +496,15 @@ def test_counts_without_sense():
                     "toFixedString('s', 16), 4294967295, 0 FROM system.numbers LIMIT 300000")
     said = stackmap("report", "--from", shop.url, "--user", USER, "--password-file", password_file(), status=1).stderr
     assert "more than 2^50 events" in said, said
+
+
+def test_a_large_count_is_few_events():
+    """A report writes one recorded event for 2^32 events of a stack, and adds them up again."""
+    shop = Store("large")
+    shop.server.ask("INSERT INTO large.events SELECT toDateTime(toUInt32(now()) - 600) AS time, toString(number), 'shop', '', '', 'c', 'e', "
+                    "toFixedString('s', 16), 4294967295, 0 FROM system.numbers LIMIT 8192")
+    shown = json.loads(stackmap("report", "--json", "--from", shop.url, "--user", USER, "--password-file", password_file()).stdout)
+    assert sum(stack["count"] for stack in shown["stacks"]) == 8192 * 4294967295, shown
 
 
 def test_retention():

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/command_code.h"
@@ -146,6 +147,17 @@ TEST(a_linker_that_crashes_is_ended, begin_unwinding, end)
 	unlink(CUT);
 }
 
+/* Compiles an auditor that leaves a file. */
+static void compile_auditor(void)
+{
+	if (system("rm -f " RAN " && echo '#include <stdio.h>\nunsigned la_version(unsigned v) "
+		   "{ fclose(fopen(\"" RAN
+		   "\", \"w\")); return v; }' | gcc -w -x c -shared -fPIC -o " AUDITOR " -")) {
+		print_message("an auditor cannot be made here\n");
+		skip();
+	}
+}
+
 /* Code of the command would run twice. */
 TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
 {
@@ -155,18 +167,12 @@ TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
 	for (u32 i = 0; i < 2; i++) {
 		struct command_code code;
 
+		compile_auditor();
 		snprintf(command, sizeof(command),
-			 "cd /tmp && rm -f " RAN
-			 " && echo '#include <stdio.h>\nunsigned la_version(unsigned v) "
-			 "{ fclose(fopen(\"" RAN
-			 "\", \"w\")); return v; }' | gcc -w -x c -shared -fPIC -o " AUDITOR
-			 " - && echo 'int main(void) { return 0; }' | gcc -x c -Wl,%s=" AUDITOR
+			 "echo 'int main(void) { return 0; }' | gcc -x c -Wl,%s=" AUDITOR
 			 " -o " AUDITED " -",
 			 options[i]);
-		if (system(command)) {
-			print_message("a program with an auditor cannot be made here\n");
-			skip();
-		}
+		assert_int_equal(system(command), 0);
 		code = begun(AUDITED);
 		visit_until_done(&code);
 		assert_false(code.is_asked);
@@ -194,6 +200,24 @@ TEST(the_environment_has_nothing_done, begin_unwinding, end)
 	assert_true(code.is_asked);
 	command_code_end(&code);
 	assert_int_not_equal(system("ls " RAN ".* >/dev/null 2>&1"), 0);
+}
+
+TEST(no_auditor_of_the_environment_runs, begin_unwinding, end)
+{
+	struct command_code code;
+
+	compile_auditor();
+	setenv("LD_AUDIT", AUDITOR, 1);
+	code = begun("/bin/sleep");
+	visit_until_done(&code);
+	assert_true(code.is_asked);
+	command_code_end(&code);
+	assert_int_equal(access(RAN, F_OK), -1);
+	assert_int_equal(system("/bin/sleep 0"), 0);
+	unsetenv("LD_AUDIT");
+	assert_int_equal(access(RAN, F_OK), 0);
+	unlink(RAN);
+	unlink(AUDITOR);
 }
 
 /* Whether it sleeps, and is the linker already. */
@@ -228,6 +252,53 @@ TEST(a_linker_that_waits_is_ended, begin_unwinding, end)
 	command_code_end(&code);
 	assert_int_equal(code.linker, 0);
 	assert_true(kill(linker, 0) < 0 && errno == ESRCH);
+	unlink(FIFO);
+}
+
+/* A process that has ended may wait for its parent, as a zombie. */
+static bool has_ended(pid_t pid)
+{
+	char path[64], state = 'Z';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'Z';
+	if (file)
+		fclose(file);
+	return state == 'Z' || state == 'X';
+}
+
+/* The recorder of this test is a child, which begins and is killed. */
+TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
+{
+	u64 end = clock_ms() + PATIENCE_MS;
+	pid_t recorder, linker;
+	int ready[2];
+
+	unlink(FIFO);
+	assert_int_equal(mkfifo(FIFO, 0600), 0);
+	assert_int_equal(pipe(ready), 0);
+	recorder = fork();
+	if (!recorder) {
+		struct command_code code = begun(FIFO);
+
+		while (!is_waiting(code.linker))
+			command_code_visit(&code);
+		if (write(ready[1], &code.linker, sizeof(code.linker)) > 0)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &linker, sizeof(linker)), sizeof(linker));
+	assert_false(has_ended(linker));
+	kill(recorder, SIGKILL);
+	assert_int_equal(waitpid(recorder, NULL, 0), recorder);
+	while (!has_ended(linker) && clock_ms() < end)
+		poll(NULL, 0, 1);
+	assert_true(has_ended(linker));
+	close(ready[0]);
+	close(ready[1]);
 	unlink(FIFO);
 }
 

@@ -141,3 +141,34 @@ int odd_waker(struct trace_reader **out)
 
 	return err ?: memory_recording_end(&recording, out, NULL);
 }
+
+static int write_overlapping_waits(struct trace_writer *writer)
+{
+	static const struct trace_source waits = {
+		.name = "offcpu-time", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
+	static const u64 times[][2] = {{1000, 2000}, {1500, 2500}, {2000, 3000}}; /* begin, end */
+	struct trace_event event = {.tid = 1,
+				    .kernel = TRACE_NO_STACK,
+				    .kernel_reason = REASON_NOT_ASKED,
+				    .user = TRACE_NO_STACK,
+				    .user_reason = REASON_NOT_ASKED};
+	int err = trace_writer_source(writer, &waits);
+
+	for (u32 i = 0; i < sizeof(times) / sizeof(*times) && !err; i++) {
+		event.time = times[i][1];
+		event.value = times[i][1] - times[i][0];
+		err = trace_writer_event(writer, &event);
+	}
+	return err;
+}
+
+int odd_overlap(struct trace_reader **out)
+{
+	static const struct trace_info info = {
+		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};
+	struct memory_recording recording;
+	int err = memory_recording_begin(&recording, "overlap", &info, NULL)
+			  ?: write_overlapping_waits(recording.writer);
+
+	return err ?: memory_recording_end(&recording, out, NULL);
+}

@@ -18,4 +18,8 @@ int odd_many(u32 count, struct trace_reader **out);
 #define ODD_PROGRAM "/usr/bin/program"
 int odd_waker(struct trace_reader **out);
 
+/* Three waits of one thread: the second one begins before the first one ends, the third one as the
+ * first one ends. */
+int odd_overlap(struct trace_reader **out);
+
 #endif

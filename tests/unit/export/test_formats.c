@@ -125,6 +125,34 @@ TEST(chrome)
 	json_decref(whole);
 }
 
+/* Slices of a thread nest or follow each other; a wait that would overlap is an instant. */
+TEST(chrome_s_slices_do_not_overlap)
+{
+	static const char *const phases[] = {"X", "i", "X"};
+	struct trace_reader *reader;
+	struct text text;
+	json_t *whole, *event;
+	size_t i, count = 0;
+
+	assert_int_equal(odd_overlap(&reader), 0);
+	text = export_of(reader, "chrome");
+	whole = json_loadb(text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(whole);
+	json_array_foreach(json_object_get(whole, "traceEvents"), i, event)
+	{
+		const char *phase = json_string_value(json_object_get(event, "ph"));
+
+		if (!strcmp(phase, "M"))
+			continue;
+		assert_true(count < 3);
+		assert_string_equal(phase, phases[count++]);
+	}
+	assert_int_equal(count, 3);
+	json_decref(whole);
+	free(text.bytes);
+	trace_reader_close(&reader);
+}
+
 static u32 count_lines(const struct text *text)
 {
 	u32 lines = 0;

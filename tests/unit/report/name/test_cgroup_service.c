@@ -59,6 +59,7 @@ TEST(containers_are_their_id)
 TEST(a_users_own_unit_is_the_users)
 {
 	EXPECT({"/user.slice/user-1000.slice/session-3.scope", "user-1000"}, {USER, "user-1000"},
+	       {"/user.slice/user-1000.slice/nginx.service", "user-1000/nginx"},
 	       {USER "/app.slice/nginx.service", "user-1000/nginx"},
 	       {"/nested" USER "/app.slice/nginx.service", "user-1000/nginx"},
 	       {"/user@1000.service/nginx.service", "user-1000/nginx"},
