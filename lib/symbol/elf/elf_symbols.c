@@ -357,6 +357,20 @@ int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct sy
 	return err || has_symtab ? err : add_go_functions(&reader);
 }
 
+u64 elf_symbols_bytes(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	u64 bytes = 0;
+	GElf_Shdr header, names;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+		    gelf_getshdr(elf_getscn(elf, header.sh_link), &names))
+			bytes += header.sh_size + names.sh_size;
+	return bytes;
+}
+
 bool elf_symbol_address(Elf *elf, const char *name, u64 *address)
 {
 	Elf_Scn *section = NULL;

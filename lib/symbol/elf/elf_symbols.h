@@ -20,6 +20,9 @@ int elf_symbols_add(Elf *elf, struct symbol_table *table);
  * mapped. The table is not sealed: symbols of other files may follow. */
 int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table);
 
+/* Bytes of the sections of symbols and of their names, as the section headers say. */
+u64 elf_symbols_bytes(Elf *elf);
+
 /* The value of the first symbol of this name in .symtab; false: no such symbol. */
 bool elf_symbol_address(Elf *elf, const char *name, u64 *address);
 

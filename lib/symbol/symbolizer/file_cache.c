@@ -76,6 +76,12 @@ bool file_cache_take(const struct file_key *key, struct file_tables *tables)
 	return true;
 }
 
+void file_cache_make_room(size_t bytes)
+{
+	while (cache.count && cache.bytes + bytes > FILE_CACHE_BYTES)
+		drop_least_recent();
+}
+
 void file_cache_put(const struct file_key *key, const struct file_tables *tables)
 {
 	struct cache_file file = {.tables = *tables};
@@ -87,7 +93,8 @@ void file_cache_put(const struct file_key *key, const struct file_tables *tables
 		file_tables_clear(&file.tables);
 		return;
 	}
-	while (cache.count == FILE_CACHE_FILES || cache.bytes + file.bytes > FILE_CACHE_BYTES)
+	file_cache_make_room(file.bytes);
+	if (cache.count == FILE_CACHE_FILES)
 		drop_least_recent();
 	memcpy(&cache.files[cache.count++], &file, sizeof(file));
 	cache.bytes += file.bytes;

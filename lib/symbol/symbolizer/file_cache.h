@@ -40,6 +40,9 @@ bool file_cache_take(const struct file_key *key, struct file_tables *tables);
 /* Takes over the tables of a file. */
 void file_cache_put(const struct file_key *key, const struct file_tables *tables);
 
+/* Drops tables until so many bytes fit beside the others, or no table is left. */
+void file_cache_make_room(size_t bytes);
+
 void file_tables_clear(struct file_tables *tables);
 
 /* Drops the tables of all files. */

@@ -53,21 +53,27 @@ static bool has_all_names(const struct code *code)
 	return i == code->request->addresses;
 }
 
-/* Loads the symbols of an ELF file, if its build id is that of the request. */
-static int load_elf(Elf *elf, struct code *code)
+/* Loads the symbols of an ELF file, or if these are there the functions of its unwind table, if the
+ * build id of the file is that of the request. Sections that libelf has read are freed with `elf`,
+ * so the sections of one part are gone before the next part is sorted or read. */
+static int load_part(Elf *elf, struct code *code)
 {
 	struct file_tables *tables = &code->tables;
+	bool adds_symbols = !code->has_symbols;
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u32 bytes = elf && elf_kind(elf) == ELF_K_ELF ? build_id_from_elf(elf, build_id) : 0;
+	u32 bytes = 0;
 	int result = 0;
 
+	errno = 0;
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		bytes = build_id_from_elf(elf, build_id);
 	if (elf && elf_kind(elf) == ELF_K_ELF && bytes == code->request->build_id_bytes &&
 	    !memcmp(build_id, code->request->build_id, bytes)) {
-		if (!code->has_symbols) {
-			result = elf_symbols_add(elf, tables->symbols);
+		if (adds_symbols) {
+			file_cache_make_room(elf_symbols_bytes(elf));
 			elf_segments_read(elf, &tables->segments);
-		}
-		if (!result && !tables->has_functions && !has_all_names(code)) {
+			result = elf_symbols_collect(elf, &tables->segments, tables->symbols);
+		} else {
 			result = fde_ranges_add(elf, &tables->segments, tables->functions);
 			tables->has_functions = true;
 		}
@@ -80,7 +86,29 @@ static int load_elf(Elf *elf, struct code *code)
 		result = -ENOMEM;
 	}
 	elf_end(elf);
+	if (adds_symbols)
+		symbol_table_seal(tables->symbols);
 	return result == -ENOEXEC ? 0 : result;
+}
+
+static int load_elf(Elf *(*open)(int file), int file, struct code *code)
+{
+	int result = code->has_symbols ? 0 : load_part(open(file), code);
+
+	if (!result && code->has_symbols && !code->tables.has_functions && !has_all_names(code))
+		result = load_part(open(file), code);
+	return result;
+}
+
+static Elf *open_file(int file)
+{
+	return elf_begin(file, ELF_C_READ, NULL);
+}
+
+static Elf *open_vdso(int file)
+{
+	(void)file;
+	return vdso_open();
 }
 
 static int load_file(int file, struct code *code)
@@ -95,12 +123,10 @@ static int load_file(int file, struct code *code)
 		file_tables_clear(&code->tables);
 		code->tables = kept;
 		code->has_symbols = true;
-		if (kept.has_functions || has_all_names(code))
-			return 0;
 	}
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	return load_elf(elf_begin(file, ELF_C_READ, NULL), code);
+	return load_elf(open_file, file, code);
 }
 
 /* A file that cannot be read to its end is left out as a whole. */
@@ -134,12 +160,11 @@ static int load_generated(const struct symbol_request *request, const int *files
 
 static int load(const int *files, struct code *code, u32 *unread)
 {
-	errno = 0;
 	switch (code->request->what) {
 	case SYMBOL_ASK_FILE:
 		return load_file(files[0], code);
 	case SYMBOL_ASK_VDSO:
-		return load_elf(vdso_open(), code);
+		return load_elf(open_vdso, -1, code);
 	case SYMBOL_ASK_KERNEL:
 		return kernel_symbols_load(code->addresses, code->request->addresses, files,
 					   &code->kernel, &code->passing);

@@ -38,6 +38,13 @@ void symbolizer_job_clear(struct symbolizer_job *job)
 	job->file = job->code = -1;
 }
 
+/* True for jobs that read a whole file: these take memory. */
+static bool reads_file(u32 what)
+{
+	return what == SYMBOLIZER_SYMBOLS || what == SYMBOLIZER_TABLE ||
+	       what == SYMBOLIZER_ANALYSIS;
+}
+
 /* A job waits for all jobs of a lower rank. */
 static u32 rank(u32 what)
 {
@@ -61,6 +68,8 @@ static bool is_before(const struct symbolizer_job *left, const struct symbolizer
 {
 	u32 a = rank(left->what), b = rank(right->what);
 
+	if (!callbacks->may_read && reads_file(left->what) != reads_file(right->what))
+		return reads_file(right->what);
 	if (a != b || !a)
 		return a < b;
 	return callbacks->urgency(callbacks->arg, left->number) >
@@ -166,11 +175,12 @@ int symbolizer_client_await(struct symbolizer_client *client)
 }
 
 /* How many jobs of a kind may be with the process. */
-static u32 sent_max(const struct symbolizer_client *client, u32 what)
+static u32 sent_max(const struct symbolizer_client *client,
+		    const struct symbolizer_callbacks *callbacks, u32 what)
 {
 	if (!rank(what))
 		return SENT_MAX;
-	return client->owner == FILE_OWNER_TABLES ? TABLES_SENT_MAX : 1;
+	return client->owner == FILE_OWNER_TABLES && !callbacks->takes_turns ? TABLES_SENT_MAX : 1;
 }
 
 /* True if another job may be sent. Only jobs of one kind are with the process at a time, so that a
@@ -179,9 +189,12 @@ static bool may_send(struct symbolizer_client *client, const struct symbolizer_c
 {
 	u32 sent = client->sent;
 
-	if (sent == client->count || (sent && sent >= sent_max(client, client->jobs[0].what)))
+	if (sent == client->count ||
+	    (sent && sent >= sent_max(client, callbacks, client->jobs[0].what)))
 		return false;
 	choose_next(client, callbacks);
+	if (!callbacks->may_read && reads_file(client->jobs[sent].what))
+		return false;
 	return !sent || client->jobs[sent].what == client->jobs[0].what;
 }
 
@@ -241,6 +254,11 @@ static int receive_answers(struct symbolizer_client *client,
 			close(files[0]);
 	}
 	return result;
+}
+
+bool symbolizer_client_reads(const struct symbolizer_client *client)
+{
+	return client->sent && reads_file(client->jobs[0].what);
 }
 
 int symbolizer_client_time_left(const struct symbolizer_client *client)

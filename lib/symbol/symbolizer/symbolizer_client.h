@@ -42,6 +42,9 @@ struct symbolizer_callbacks {
 	void *arg;
 	/* The known build id of a mapping, or NULL. */
 	const struct build_id *(*id)(void *arg, u32 number);
+	bool takes_turns; /* only one table is with a process at a time */
+	/* False: the process has to wait with jobs that read whole files. */
+	bool may_read;
 	/* How much events miss the table of a mapping: of two tables, or of two analyses, the more
 	 * urgent one is sent first. */
 	u32 (*urgency)(void *arg, u32 number);
@@ -65,6 +68,9 @@ int symbolizer_client_await(struct symbolizer_client *client);
  * only one table or analysis is with the process at a time; the process for tables of root's files
  * gets some at a time. 0 or -ENOMEM. */
 int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job);
+
+/* True if the process reads a whole file, which takes memory: symbols, a table or an analysis. */
+bool symbolizer_client_reads(const struct symbolizer_client *client);
 
 /* Sends jobs and takes answers, without waiting. The first error of callbacks->answered(). */
 int symbolizer_client_visit(struct symbolizer_client *client,

@@ -9,6 +9,10 @@
  * unwind tables of root's files: the table of a large library takes seconds on a busy machine. The
  * analyses of root's files have one, too, so no table waits for them.
  *
+ * Where all memory is little, as in an agent at its defaults, these three processes of root's files
+ * take turns: one of them reads a file at a time. Names go first, then tables, then analyses.
+ * Processes of other owners take no part, since an owner could keep the turn.
+ *
  * The number of processes is limited; the last owners share one.
  */
 #include "symbolizers.h"
@@ -20,6 +24,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "privilege/memory_limit.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/kernel/kernel_image.h"
@@ -33,6 +38,7 @@
 #define CLIENT_KERNEL 1
 #define CLIENT_TABLES 2
 #define CLIENT_ANALYSES 3
+#define TURNS_BELOW (1ULL << 30) /* bytes of memory in all */
 #define END_MS 50
 #define CACHE_BYTES (8U << 20)
 _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each client has a sandbox");
@@ -56,6 +62,7 @@ struct symbolizers {
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
 	bool has_no_room;		     /* the map of tables is full */
+	bool takes_turns;		     /* one process reads a file of root at a time */
 	bool was_awaited;
 	int readiness; /* of root's symbolizer: 0 or -errno */
 	struct build_id ids[MAPPINGS_MAX];
@@ -86,6 +93,7 @@ int symbolizers_create(struct symbolizers **out)
 	if (!symbolizers)
 		return -ENOMEM;
 	symbolizers->cache.most = CACHE_BYTES;
+	symbolizers->takes_turns = memory_limit() < TURNS_BELOW;
 	symbolizers->kernel_copy = (struct kernel_copy){-1, -1};
 	kernel_files_open(&symbolizers->kernel);
 	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
@@ -522,12 +530,40 @@ static u32 urgency_of(void *arg, u32 number)
 	return number < MAPPINGS_MAX ? symbolizers->urgency[number] : 0;
 }
 
+static bool has_file_to_read(const struct symbolizer_client *client)
+{
+	for (u32 i = 0; i < client->count; i++)
+		if (client->jobs[i].what != SYMBOLIZER_IDENTIFY &&
+		    client->jobs[i].what != SYMBOLIZER_MOVED)
+			return true;
+	return false;
+}
+
+/* True if it is the turn of this client: no other process reads a file of root, and no client
+ * before this one has to. */
+static bool may_read(const struct symbolizers *symbolizers, u32 client)
+{
+	static const u32 clients[] = {CLIENT_ROOT, CLIENT_TABLES, CLIENT_ANALYSES};
+
+	if (!symbolizers->takes_turns || client == CLIENT_KERNEL || client > CLIENT_ANALYSES)
+		return true;
+	for (u32 i = 0; i < sizeof(clients) / sizeof(*clients); i++) {
+		const struct symbolizer_client *other = &symbolizers->clients[clients[i]];
+
+		if ((clients[i] < client && has_file_to_read(other)) ||
+		    (clients[i] > client && symbolizer_client_reads(other)))
+			return false;
+	}
+	return true;
+}
+
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink)
 {
-	const struct symbolizer_callbacks callbacks = {
+	struct symbolizer_callbacks callbacks = {
 		.arg = symbolizers,
 		.id = known_id,
 		.urgency = urgency_of,
+		.takes_turns = symbolizers->takes_turns,
 		.kallsyms = symbolizers->kernel.kallsyms,
 		.modules = symbolizers->kernel.modules,
 		.kernel_copy = &symbolizers->kernel_copy,
@@ -538,9 +574,11 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	if (symbolizers->passing)
 		passing_code_read(symbolizers->passing);
 	symbolizers->sink = sink;
-	for (u32 i = 0; i < symbolizers->count; i++)
+	for (u32 i = 0; i < symbolizers->count; i++) {
+		callbacks.may_read = may_read(symbolizers, i);
 		result = first_error(result,
 				     symbolizer_client_visit(&symbolizers->clients[i], &callbacks));
+	}
 	return result;
 }
 
@@ -592,6 +630,8 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 		const struct symbolizer_client *client = &symbolizers->clients[i];
 		int left = symbolizer_client_time_left(client);
 
+		if (!client->sent && !may_read(symbolizers, i))
+			left = -1;
 		ready[i] = (struct pollfd){.fd = client->worker.pid ? client->worker.socket : -1,
 					   .events = POLLIN};
 		if (left >= 0 && left < ms)

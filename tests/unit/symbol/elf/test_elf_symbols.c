@@ -460,6 +460,30 @@ TEST(what_is_no_program_is_refused)
 	expect_refused(source);
 }
 
+/* As readelf lists them; a program of ours has .dynsym with its names, and may have .symtab. */
+TEST(sections_of_symbols_have_a_size)
+{
+	unsigned long bytes, sum = 0;
+	char path[64];
+	FILE *pipe;
+	int fd;
+	Elf *elf;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", getpid());
+	pipe = run("readelf -SW %s | sed 's/^ *\\[ *[0-9]*\\] *//' | "
+		   "awk '$1 ~ /^[.](symtab|strtab|dynsym|dynstr)$/ { print $5 }'",
+		   path);
+	while (fscanf(pipe, "%lx", &bytes) == 1)
+		sum += bytes;
+	pclose(pipe);
+	fd = open(path, O_RDONLY);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	assert_true(sum > 0);
+	assert_int_equal(elf_symbols_bytes(elf), sum);
+	elf_end(elf);
+	close(fd);
+}
+
 int main(void)
 {
 	int failed;

@@ -110,6 +110,24 @@ TEST(bytes_are_bounded)
 	assert_false(take(&small));
 }
 
+TEST(room_is_made_by_the_longest_unused)
+{
+	struct file_key first = key_of(1), second = key_of(2);
+
+	second.written = first.written;
+	put(&first, FILE_CACHE_BYTES / 4);
+	put(&second, FILE_CACHE_BYTES / 4);
+	file_cache_make_room(FILE_CACHE_BYTES / 4);
+	assert_true(take(&first));
+	put(&first, FILE_CACHE_BYTES / 4);
+	file_cache_make_room(FILE_CACHE_BYTES / 2 + FILE_CACHE_BYTES / 8);
+	assert_false(take(&second));
+	assert_true(take(&first));
+	put(&first, FILE_CACHE_BYTES / 4);
+	file_cache_make_room(2 * FILE_CACHE_BYTES);
+	assert_false(take(&first));
+}
+
 TEST(all_are_forgotten)
 {
 	struct file_key first = key_of(1), second = key_of(2);

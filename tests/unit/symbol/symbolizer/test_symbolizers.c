@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "privilege/memory_limit.h"
 #include "privilege/message.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/symbolizer/symbol_file.h"
@@ -507,6 +508,71 @@ TEST(a_table_that_is_not_made_is_no_failure, setup, teardown)
 	assert_int_equal(named[4], 2);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 	assert_false(symbolizers_tell(symbolizers, &trouble));
+}
+
+static int setup_with_little_memory(void **state)
+{
+	memory_limit_lower(256 << 20);
+	return setup(state);
+}
+
+static void visit_until_identified(u32 count)
+{
+	while (identified < count) {
+		symbolizers_wait(symbolizers, 1000);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+}
+
+/* Of two tables one is being made, and names wait for that one; files are identified meanwhile.
+ * Then the names come, the second table, and the analysis, for which names wait as well. */
+TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memory, teardown)
+{
+	tables[ANALYSES_HELD] = true;
+	tables[HELD] = 1;
+	meet(PARTIAL, FILE_OWNER_ROOT);
+	meet(2, FILE_OWNER_ROOT);
+	tabulate(PARTIAL);
+	tabulate(2);
+	visit_until_identified(2);
+	ask(PARTIAL);
+	meet(3, FILE_OWNER_ROOT);
+	visit_until_identified(3);
+	assert_int_equal(named[PARTIAL], 0);
+	__atomic_store_n(&tables[HELD], 2, __ATOMIC_RELEASE);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[PARTIAL], 1);
+	assert_int_equal(tables[PARTIAL], 1);
+	release(&tables[HELD]);
+	await_tables(2);
+	while (symbolizers_are_tabulating(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	ask(3);
+	tabulate(3);
+	meet(4, FILE_OWNER_ROOT);
+	visit_until_identified(4);
+	assert_int_equal(named[3], 0);
+	assert_int_equal(tables[MADE], 2);
+	release(&tables[ANALYSES_HELD]);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[3], 1);
+	await_tables(4);
+	assert_int_equal(tables[PARTIAL], 3);
+	assert_int_equal(tables[3], 4);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
+}
+
+/* Nobody can keep the turn of root. */
+TEST(root_does_not_wait_for_others_where_memory_is_little, setup_with_little_memory, teardown)
+{
+	meet(HANGS, SOMEBODY);
+	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	meet(1, FILE_OWNER_ROOT);
+	ask(1);
+	await(SYMBOLIZERS_TRUSTED);
+	assert_int_equal(named[1], 1);
 }
 
 TEST(owners)
