@@ -25,7 +25,7 @@
 struct kernel_entry {
 	u64 ip;
 	u64 sp;
-	u64 orig_ax;
+	s64 syscall;
 };
 
 struct engine_state {

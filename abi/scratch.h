@@ -103,6 +103,7 @@ struct user_walk {
 	u64 pc; /* pc of the next frame; 0: no more frames */
 	u64 sp; /* lowest valid frame pointer; at a return address, if pc is one */
 	u64 fp;
+	u64 link;     /* the return address if a register holds it; 0: the stack does */
 	u32 compat;   /* 1: the task runs 32-bit code */
 	u32 at_entry; /* 1: the function has not built its frame yet */
 };

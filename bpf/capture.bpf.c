@@ -54,8 +54,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct syscall_kinds syscalls = {};
 
-#define PT_REGS_SYSCALL(regs) ((regs)->orig_rax)
-
 static __always_inline u64 event_cookie(void *ctx)
 {
 	return config.cookie ? bpf_get_attach_cookie(ctx) : config.kind;
@@ -89,7 +87,7 @@ static __always_inline void count_run(struct bpf_perf_event_data *ctx, u32 kind)
 SEC("stackmap.perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	u64 pc = ctx->regs.rip;
+	u64 pc = EVENT_PC(ctx);
 	bool in_kernel = FRAME_IS_KERNEL(pc);
 	struct hit hit = {
 		.kind = event_cookie(ctx),
@@ -132,15 +130,11 @@ int on_field_call(void *ctx)
  * 32-bit tasks have other system call numbers; the kernel's own syscall events leave such tasks
  * out, too.
  */
-static __always_inline bool is_compat_syscall(void)
+static __always_inline bool is_compat_call(void)
 {
-#ifdef __TARGET_ARCH_x86
 	struct task_struct *task = (void *)bpf_get_current_task();
 
-	return BPF_CORE_READ(task, thread_info.status) & 2; /* TS_COMPAT */
-#else
-	return false;
-#endif
+	return is_compat_syscall(&task->thread_info);
 }
 
 static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
@@ -152,7 +146,7 @@ static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
 	if (number >= CONFIG_SYSCALLS_MAX)
 		return 0;
 	kind = side->kind[number];
-	if (!kind || is_compat_syscall())
+	if (!kind || is_compat_call())
 		return 0;
 	hit.kind = kind - 1;
 	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, (void *)ctx->args[0]));
@@ -167,12 +161,7 @@ int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 SEC("stackmap.raw_tp")
 int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct pt_regs *regs = (void *)ctx->args[0];
-	u64 number;
-
-	if (bpf_probe_read_kernel(&number, sizeof(number), &PT_REGS_SYSCALL(regs)))
-		return 0;
-	return on_syscall(ctx, &syscalls.exit, number);
+	return on_syscall(ctx, &syscalls.exit, syscall_of((void *)ctx->args[0]));
 }
 
 SEC("stackmap.uprobe")

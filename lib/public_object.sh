@@ -25,4 +25,4 @@ cat "${headers[@]}" | "$@" -E -P -I "$include" -x c - |
 	grep -oE '\bstackmap_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$scratch/names"
 sed 's/^/-Wl,--require-defined=/' "$scratch/names" >"$scratch/required"
 "$@" -r -nostdlib -o "$object" "@$scratch/required" "$archive"
-objcopy --keep-global-symbols="$scratch/names" "$object"
+"$("$@" -print-prog-name=objcopy)" --keep-global-symbols="$scratch/names" "$object"

@@ -14,13 +14,13 @@ static __always_inline struct kernel_entry current_entry(void)
 	const struct pt_regs___kernel *regs = current_regs();
 	struct place place = current_place();
 
-	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .orig_ax = regs->orig_ax};
+	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .syscall = regs_syscall(regs)};
 }
 
 static __always_inline bool same_kernel_entry(const struct kernel_entry *a,
 					      const struct kernel_entry *b)
 {
-	return a->ip == b->ip && a->sp == b->sp && a->orig_ax == b->orig_ax;
+	return a->ip == b->ip && a->sp == b->sp && a->syscall == b->syscall;
 }
 
 static __always_inline struct engine_task *engine_task_of(u32 tid)

@@ -17,7 +17,6 @@
 
 #define RAW_PAGE 4096
 #define RED_ZONE 128
-#define USER32_CODE_SEGMENT 0x23
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -58,26 +57,11 @@ struct raw_walk {
 	struct raw_buffer *buffer;
 };
 
-static __always_inline void raw_registers(struct raw_stack *raw, const struct pt_regs *regs)
+static __always_inline void raw_registers(struct raw_stack *raw,
+					  const struct pt_regs___kernel *regs)
 {
-	raw->value[REGISTER_RAX] = regs->rax;
-	raw->value[REGISTER_RDX] = regs->rdx;
-	raw->value[REGISTER_RCX] = regs->rcx;
-	raw->value[REGISTER_RBX] = regs->rbx;
-	raw->value[REGISTER_RSI] = regs->rsi;
-	raw->value[REGISTER_RDI] = regs->rdi;
-	raw->value[REGISTER_RBP] = regs->rbp;
-	raw->value[REGISTER_RSP] = regs->rsp;
-	raw->value[REGISTER_R8] = regs->r8;
-	raw->value[REGISTER_R9] = regs->r9;
-	raw->value[REGISTER_R10] = regs->r10;
-	raw->value[REGISTER_R11] = regs->r11;
-	raw->value[REGISTER_R12] = regs->r12;
-	raw->value[REGISTER_R13] = regs->r13;
-	raw->value[REGISTER_R14] = regs->r14;
-	raw->value[REGISTER_R15] = regs->r15;
-	raw->value[REGISTER_RIP] = regs->rip;
-	if (regs->cs == USER32_CODE_SEGMENT)
+	regs_copy(regs, raw->value);
+	if (regs_are_compat(regs))
 		raw->flags |= RAW_COMPAT;
 }
 
@@ -217,7 +201,8 @@ static __always_inline void raw_list_mappings(struct raw_walk *walk)
 }
 
 static __always_inline void raw_fill(struct scratch *scratch, struct raw_buffer *buffer,
-				     const struct raw_request *request, const struct pt_regs *regs)
+				     const struct raw_request *request,
+				     const struct pt_regs___kernel *regs)
 {
 	struct raw_walk walk = {.scratch = scratch, .buffer = buffer};
 	struct raw_stack *raw = &buffer->raw;
@@ -262,7 +247,7 @@ static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
  */
 static __always_inline bool raw_stack_send(struct scratch *scratch,
 					   const struct raw_request *request,
-					   const struct pt_regs *regs)
+					   const struct pt_regs___kernel *regs)
 {
 	struct raw_buffer *buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
 	bool sent;

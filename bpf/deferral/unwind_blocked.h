@@ -26,8 +26,8 @@ static __always_inline bool is_leaving(struct task_struct *task, const struct ke
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
 
-	return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) || regs->ip != entry->ip ||
-	       regs->sp != entry->sp || regs->orig_ax != entry->orig_ax;
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) || regs_pc(regs) != entry->ip ||
+	       regs_sp(regs) != entry->sp || regs_syscall(regs) != entry->syscall;
 }
 
 /* Word by word: the kernel allows only stores at constant offsets into a program's context. */

@@ -21,8 +21,8 @@
  * Frames of the program and of its callers; the glue of a raw tracepoint may add more
  * (tracer_frames.h).
  */
-#define SKIP_RAW_TRACEPOINT 2
-#define SKIP_TRAMPOLINE 2
+#define SKIP_RAW_TRACEPOINT SKIP_PROGRAM
+#define SKIP_TRAMPOLINE SKIP_PROGRAM
 
 /*
  * The most frames that bpf_get_stack() returns after it skipped some. A stack of that depth may be

@@ -113,8 +113,8 @@ static __always_inline u64 stack_request_for(struct task_struct *task)
 	    task->flags & PF_EXITING)
 		return STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
 	regs = (void *)bpf_task_pt_regs(task);
-	asked.entry =
-		(struct kernel_entry){.ip = regs->ip, .sp = regs->sp, .orig_ax = regs->orig_ax};
+	asked.entry = (struct kernel_entry){
+		.ip = regs_pc(regs), .sp = regs_sp(regs), .syscall = regs_syscall(regs)};
 	own = bpf_map_lookup_elem(&deferrals, &tid);
 	return own ? stack_requested(own, &asked.entry) : stack_request_new(task, tid, &asked);
 }

@@ -49,7 +49,7 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
  */
 static __always_inline bool is_in_sigreturn(void)
 {
-	return current_regs()->orig_ax == __NR_rt_sigreturn;
+	return regs_syscall(current_regs()) == __NR_rt_sigreturn;
 }
 
 /* True if the event hit between a breakpoint and its probe's handler. */

@@ -6,6 +6,7 @@
 #ifndef BPF_KERNEL_TYPES_H
 #define BPF_KERNEL_TYPES_H
 
+#include "arch/arch.h"
 #include "scalar.h"
 
 #define PF_EXITING 4U
@@ -179,11 +180,6 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-struct thread_info {
-	u32 status;
-	u32 cpu;
-};
-
 /* A return address that a return probe has replaced, and the stack word that held it. */
 struct return_instance {
 	unsigned long stack;
@@ -244,14 +240,6 @@ struct pid {
 	struct upid numbers[1];
 };
 
-/*
- * The CPU's part of a task. fsbase is the value of the last system call that set it, or of the last
- * time that the task was switched out.
- */
-struct thread_struct {
-	unsigned long fsbase;
-};
-
 /* The scheduler's record of a task. sum_exec_runtime: CPU time of the task, in ns. */
 struct sched_entity {
 	u64 sum_exec_runtime;
@@ -291,29 +279,6 @@ struct bpf_iter_meta;
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task; /* NULL: after the last task */
-};
-
-/* struct pt_regs with the kernel's names; programs see the names of user space. */
-struct pt_regs___kernel {
-	unsigned long r15;
-	unsigned long r14;
-	unsigned long r13;
-	unsigned long r12;
-	unsigned long bp;
-	unsigned long bx;
-	unsigned long r11;
-	unsigned long r10;
-	unsigned long r9;
-	unsigned long r8;
-	unsigned long ax;
-	unsigned long cx;
-	unsigned long dx;
-	unsigned long si;
-	unsigned long di;
-	unsigned long orig_ax;
-	unsigned long ip;
-	unsigned long cs;
-	unsigned long sp;
 };
 
 #pragma clang attribute pop

@@ -17,10 +17,6 @@
 
 #include "kernel_types.h"
 
-#define INSTRUCTION_BYTES_MAX 16
-#define BREAKPOINT 0xcc
-#define BREAKPOINT_BYTES 1
-#define EXCEPTION (-1) /* orig_ax of an exception or interrupt: no system call */
 #define PROBE_AREA_BYTES 4096
 #define RETURN_SAVES_BYTES 24
 #define PROBED_RETURNS_MAX 64 /* per task: the kernel's MAX_URETPROBE_DEPTH */
@@ -89,8 +85,8 @@ __noinline int program_place(struct place *place)
 
 	if (!place)
 		return 0;
-	place->pc = regs->ip;
-	place->sp = regs->sp;
+	place->pc = regs_pc(regs);
+	place->sp = regs_sp(regs);
 	if (!probes)
 		return 0;
 	copy = BPF_CORE_READ(probes, xol_vaddr);
@@ -122,18 +118,15 @@ __noinline u64 program_pc(void)
 
 /*
  * True if the registers with which the current task entered the kernel may be those of a
- * breakpoint's trap. Their pc is then behind an instruction that has not run; or the instruction is
- * one byte long and the kernel has just run it, so that the pc is right only after the kernel is
- * done with the probe. False if the event itself knows the place.
+ * breakpoint's trap, and their pc is not yet the right one. False if the event itself knows the
+ * place.
  */
 __noinline int is_at_trap(u64 place_known)
 {
 	const struct pt_regs___kernel *regs = current_regs();
-	u8 code[2];
 
-	return !place_known && (s64)regs->orig_ax == EXCEPTION &&
-	       !bpf_probe_read_user(code, sizeof(code), (void *)regs->ip - 1) &&
-	       code[0] == BREAKPOINT && code[1] != BREAKPOINT;
+	return !place_known && regs_syscall(regs) == NO_SYSCALL &&
+	       is_behind_breakpoint(regs_pc(regs));
 }
 
 struct probed_return {
@@ -150,7 +143,7 @@ static long probed_return_step(u32 i, struct probed_return *search)
 	if (!taken)
 		return 1;
 	search->next = BPF_CORE_READ(taken, next);
-	if (BPF_CORE_READ(taken, stack) == search->word)
+	if (is_taken_return(BPF_CORE_READ(taken, stack), search->word))
 		search->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
 	return search->pc != 0;
 }

@@ -23,8 +23,9 @@ static __always_inline void walk_from_task(struct user_walk *walk)
 
 	walk->pc = place.pc;
 	walk->sp = place.sp;
-	walk->fp = regs->bp;
-	walk->compat = regs->cs == USER32_CS;
+	walk->fp = regs_frame_pointer(regs);
+	walk->link = regs_link(regs);
+	walk->compat = regs_are_compat(regs);
 	walk->at_entry = 0;
 }
 
@@ -50,7 +51,9 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 	walk->pc = 0;
 	if (walk->at_entry) {
 		walk->at_entry = 0;
-		if (read_words(walk, walk->sp, words))
+		if (walk->link)
+			walk->pc = code_address(walk->link);
+		else if (read_words(walk, walk->sp, words))
 			walk->pc = words[0];
 		return;
 	}
@@ -59,7 +62,7 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 		return;
 	walk->sp = walk->fp + (walk->compat ? 4 : 8);
 	walk->fp = words[0];
-	walk->pc = words[1];
+	walk->pc = code_address(words[1]);
 }
 
 /* The frame of the current pc; 0: the pc is not code. */

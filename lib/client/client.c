@@ -17,6 +17,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "arch/host.h"
 #include "capture/bpffs/engine_folder.h"
 #include "capture/feature/task_work.h"
 #include "config.h"
@@ -152,7 +153,7 @@ static int set_constants(const struct stackmap_client *client, u32 cpus)
 	const struct capture_config config = {
 		.cpus = cpus,
 		.user_stacks = true,
-		.user_unwind = USER_UNWIND_AUTO,
+		.user_unwind = UNWINDER_KNOWS_ARCH ? USER_UNWIND_AUTO : USER_UNWIND_FP,
 		.max_user_depth = STACK_USER_DEPTH_MAX,
 		.deferral = task_work_works() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
 	};

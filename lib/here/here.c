@@ -11,6 +11,7 @@
 
 #include <errno.h>
 
+#include "arch/host.h"
 #include "here/own_memory.h"
 
 #define CORE_EMBEDDED
@@ -39,34 +40,6 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 
 #include "unwind/unwind_alone.c"
 
-#define KEPT_REGISTERS                                                                             \
-	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \
-	 1U << REGISTER_R13 | 1U << REGISTER_R14 | 1U << REGISTER_R15 | 1U << REGISTER_RIP)
-
-/* The callee-saved registers, at one instruction of the function that this macro is used in. */
-#define registers_here(registers)                                                                  \
-	({                                                                                         \
-		u64 *here_value = (registers)->value;                                              \
-                                                                                                   \
-		__asm__ volatile("movq %%rbx, %c[rbx](%[value])\n\t"                               \
-				 "movq %%rbp, %c[rbp](%[value])\n\t"                               \
-				 "movq %%rsp, %c[rsp](%[value])\n\t"                               \
-				 "movq %%r12, %c[r12](%[value])\n\t"                               \
-				 "movq %%r13, %c[r13](%[value])\n\t"                               \
-				 "movq %%r14, %c[r14](%[value])\n\t"                               \
-				 "movq %%r15, %c[r15](%[value])\n\t"                               \
-				 "leaq 0(%%rip), %%rax\n\t"                                        \
-				 "movq %%rax, %c[rip](%[value])"                                   \
-				 :                                                                 \
-				 : [value] "r"(here_value), [rbx] "i"(8 * REGISTER_RBX),           \
-				   [rbp] "i"(8 * REGISTER_RBP), [rsp] "i"(8 * REGISTER_RSP),       \
-				   [r12] "i"(8 * REGISTER_R12), [r13] "i"(8 * REGISTER_R13),       \
-				   [r14] "i"(8 * REGISTER_R14), [r15] "i"(8 * REGISTER_R15),       \
-				   [rip] "i"(8 * REGISTER_RIP)                                     \
-				 : "rax", "memory");                                               \
-		(registers)->known = KEPT_REGISTERS;                                               \
-	})
-
 /* Copies the frames from the second on: the first is stackmap_here(). */
 static int frames_copy(const struct unwind *unwind, u64 *frames, int max)
 {
@@ -86,6 +59,8 @@ __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 
 	if (max < 1 || !frames)
 		return -EINVAL;
+	if (!UNWINDER_KNOWS_ARCH)
+		return -EOPNOTSUPP;
 	registers_here(&unwind.registers);
 	unwind_stack(&unwind, max < STACKMAP_HERE_DEPTH_MAX ? max + 1 : STACK_USER_DEPTH_MAX);
 	count = frames_copy(&unwind, frames, max);

@@ -2,14 +2,16 @@
 #
 # Debian's archive by package lists of our own; to be sourced. The system's lists are those of one release. These are of every
 # suite that has kernels, from the mirror that the system uses, under Debian's keys. They are kept in a cache outside of the
-# tree and looked up once a day.
+# tree, those of each architecture apart, and looked up once a day. Who sources this may set `architecture`, as Debian names it.
+
+architecture=${architecture:-amd64}
 
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 suites='bookworm bookworm-backports trixie trixie-backports sid experimental'
-own=${XDG_CACHE_HOME:-~/.cache}/stackmap/kernels/apt # lists, and what apt makes of them
+own=${XDG_CACHE_HOME:-~/.cache}/stackmap/kernels/apt-$architecture # lists, and what apt makes of them
 
 # Nothing of the system's but the keys; its unprivileged user could not write into the cache.
-apt_options=(-o "APT::Sandbox::User=$(id -un)" -o Acquire::http::Timeout=30 -o Acquire::Retries=1
+apt_options=(-o "APT::Sandbox::User=$(id -un)" -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" -o Acquire::http::Timeout=30 -o Acquire::Retries=1
 	-o "Dir::Etc::SourceList=$own/sources.list" -o Dir::Etc::SourceParts=/dev/null
 	-o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
 	-o "Dir::State::Lists=$own/lists" -o "Dir::State::status=$own/status" -o "Dir::Cache=$own"
@@ -31,9 +33,9 @@ write_sources() {
 	security=$(mirror debian-security)
 	[ -n "$debian" ] || return 1
 	for suite in $suites; do
-		echo "deb [arch=amd64 signed-by=$keys] $debian $suite main"
+		echo "deb [arch=$architecture signed-by=$keys] $debian $suite main"
 	done
-	echo "deb [arch=amd64 signed-by=$keys] ${security:-$debian-security} bookworm-security main"
+	echo "deb [arch=$architecture signed-by=$keys] ${security:-$debian-security} bookworm-security main"
 } >"$own/sources.list"
 
 # What cannot be fetched keeps its last state, or stays away: apt says which, and the other suites are there.

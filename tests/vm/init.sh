@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The first and only process tree of the guest: mounts what every Linux has, runs each test script in a folder of its
-# own, with the output on the second serial port and in cmocka's words, which scripts/test-results counts, and powers off.
+# own, with the output on another serial port than the kernel's and in cmocka's words, which scripts/test-results counts, and powers off.
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/tmp
 mount -t devtmpfs devtmpfs /dev
@@ -14,7 +14,7 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 export WATCH_LOADS=/tmp/loads
 [ ! -e /bin/watch_loads.so ] || export LD_PRELOAD=/bin/watch_loads.so
 
-exec >/dev/ttyS1 2>&1 </dev/null
+exec >"/dev/$(cat /output)" 2>&1 </dev/null
 echo "kernel $(uname -r)"
 echo "version $(uname -v)"
 

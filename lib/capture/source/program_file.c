@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/host.h"
 #include "scalar.h"
 
 #define CACHE_PATH "/etc/ld.so.cache"
@@ -38,14 +39,6 @@ struct cache_entry {
 	u64 hwcap;
 };
 ABI_SIZE(struct cache_entry, 24);
-
-#if defined(__x86_64__)
-#define NATIVE_FLAGS 0x0303
-#elif defined(__aarch64__)
-#define NATIVE_FLAGS 0x0a03
-#else
-#error "the cache's flag of this architecture's libraries is not known"
-#endif
 
 /* The string at an offset; "": it does not end within the cache. */
 static const char *string_at(const void *cache, size_t bytes, u32 offset)
@@ -74,7 +67,7 @@ int library_cache_search(const void *cache, size_t bytes, const char *name, char
 	    header->count > (bytes - sizeof(*header)) / sizeof(*entries))
 		return -ENOENT;
 	for (u32 i = 0; i < header->count; i++) {
-		if (entries[i].flags != NATIVE_FLAGS ||
+		if (entries[i].flags != LIBRARY_CACHE_FLAGS ||
 		    !is_named(string_at(cache, bytes, entries[i].name), name))
 			continue;
 		snprintf(path, PATH_MAX, "%s", string_at(cache, bytes, entries[i].path));

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/user.h>
 
+#include "arch/host.h"
 #include "capture/source/source.h"
 #include "comm_glob.h"
 #include "error.h"
@@ -422,21 +422,16 @@ bool question_reads_event(const struct question *question)
 	return reads;
 }
 
-/* The kernel's pt_regs begins as user_regs_struct does. */
 u32 question_argument_offset(u32 argument)
 {
-	static const u32 offsets[QUESTION_ARGUMENTS] = {
-		offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi),
-		offsetof(struct user_regs_struct, rdx), offsetof(struct user_regs_struct, rcx),
-		offsetof(struct user_regs_struct, r8),	offsetof(struct user_regs_struct, r9),
-	};
+	static const u32 offsets[QUESTION_ARGUMENTS] = FUNCTION_ARGUMENTS;
 
 	return offsets[argument];
 }
 
 u32 question_result_offset(void)
 {
-	return offsetof(struct user_regs_struct, rax);
+	return RESULT_OFFSET;
 }
 
 int question_find_register(const char *name, bool on_return, struct event_number *out)

@@ -9,12 +9,11 @@
  * calls.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/user.h>
 #include <unistd.h>
 
+#include "arch/host.h"
 #include "capture/feature/tracefs.h"
 #include "source_ops.h"
 #include "syscall_numbers.h"
@@ -71,13 +70,6 @@ static void event_name(char *name, bool on_return, const char *call)
 	snprintf(name, NAME_BYTES, "syscalls:sys_%s_%s", on_return ? "exit" : "enter", call);
 }
 
-/* The fourth argument of a system call is in r10, since the instruction overwrites rcx. */
-static u32 register_offset(u32 argument)
-{
-	return argument == 3 ? offsetof(struct user_regs_struct, r10)
-			     : question_argument_offset(argument);
-}
-
 struct call {
 	const struct search *search;
 	const struct source *source;
@@ -86,6 +78,7 @@ struct call {
 static int find_number(void *arg, const char *name, struct source_number *out,
 		       struct stackmap_error *error)
 {
+	static const u32 arguments[QUESTION_ARGUMENTS] = SYSCALL_ARGUMENTS;
 	const struct call *call = arg;
 	struct tracepoint_field found;
 	u32 argument;
@@ -102,7 +95,7 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 	argument = (found.offset - ARGUMENTS_OFFSET) / sizeof(u64);
 	out->number.offset = call->source->on_return || argument >= QUESTION_ARGUMENTS
 				     ? question_result_offset()
-				     : register_offset(argument);
+				     : arguments[argument];
 	return 0;
 }
 

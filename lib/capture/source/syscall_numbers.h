@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Numbers of system calls that the headers of the build may not have. From 424 on new calls have
- * the same number on all architectures; the two of uprobes are x86's own.
+ * the same number on all architectures; arch/host.h has those of one architecture alone.
  */
 #ifndef LIB_CAPTURE_SYSCALL_NUMBERS_H
 #define LIB_CAPTURE_SYSCALL_NUMBERS_H
 
 #include <asm/unistd.h>
+
+#include "arch/host.h"
 
 #ifndef __NR_cachestat
 #define __NR_cachestat 451
@@ -64,15 +66,6 @@
 #endif
 #ifndef __NR_file_setattr
 #define __NR_file_setattr 469
-#endif
-
-#ifdef __x86_64__
-#ifndef __NR_uretprobe
-#define __NR_uretprobe 335
-#endif
-#ifndef __NR_uprobe
-#define __NR_uprobe 336
-#endif
 #endif
 
 #endif

@@ -201,7 +201,7 @@ static void wait_for_answer(u64 ip, u32 state)
 		.word = DEFERRAL_WORD(COOKIE, state),
 		.entry = {.ip = ip,
 			  .sp = stopped.raw.value[REGISTER_RSP],
-			  .orig_ax = stopped.orig_ax},
+			  .syscall = stopped.orig_ax},
 		.kernel_tid = stopped.raw.tid,
 	};
 	int fd = bpf_map__fd(kernel->maps.deferrals);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What differs between architectures in BPF programs. Each header of this folder defines the same
+ * names:
+ *
+ * struct pt_regs___kernel, struct thread_info, struct thread_struct: the fields that are read
+ * SKIP_PROGRAM: the frames of a program and of its caller in its own kernel stack
+ * EVENT_PC(): the pc of a perf event's context
+ * regs_pc(), regs_sp(), regs_frame_pointer(): user registers at an entry into the kernel
+ * regs_syscall(): the number of the system call; NO_SYSCALL in an exception or interrupt
+ * syscall_of(): the same of registers that only a probing read reaches
+ * regs_are_compat(): true if the registers are those of 32-bit code
+ * regs_copy(): all registers, by their places in struct unwind_registers
+ * thread_pointer_of(): the address of a task's thread-local storage
+ * is_compat_syscall(): true if a task's system call is one of 32-bit code
+ * is_behind_breakpoint(): true if a pc of the current task lies behind a breakpoint
+ * regs_link(): the return address at the first instruction of a function; 0: the stack has it
+ * code_address(): an address of code without the bits that may sign a return address
+ * is_taken_return(): true if a return probe took the return address of the stack word
+ *
+ * All may be called from any context. Addresses are those of the current task's address space.
+ */
+#ifndef BPF_ARCH_H
+#define BPF_ARCH_H
+
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "rule.h"
+#include "scalar.h"
+
+#define NO_SYSCALL (-1)
+
+#ifdef __TARGET_ARCH_arm64
+#include "arch/arm64.h"
+#else
+#include "arch/x86_64.h"
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What differs between architectures outside of the kernel (bpf/arch/arch.h has the other half).
+ * Each header of this folder defines the same names:
+ *
+ * UNWINDER_KNOWS_ARCH: 1 if core/unwind has the registers and rules of this architecture; with 0
+ *     user stacks are taken by frame pointers
+ * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache
+ * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
+ *     six arguments in the kernel's pt_regs
+ * RESULT_OFFSET: the offset of the result of either there
+ * registers_here(): sets the registers that a call keeps, at one instruction of the function that
+ *     the macro is used in
+ */
+#ifndef ARCH_HOST_H
+#define ARCH_HOST_H
+
+#if defined(__x86_64__)
+#include "arch/host_x86_64.h"
+#elif defined(__aarch64__)
+#include "arch/host_arm64.h"
+#else
+#error "stackmap runs on x86-64 and arm64: a header of this folder would have to describe others"
+#endif
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ARCH_HOST_X86_64_H
+#define ARCH_HOST_X86_64_H
+
+#include <asm/unistd.h>
+#include <stddef.h>
+#include <sys/user.h>
+
+#define UNWINDER_KNOWS_ARCH 1
+#define LIBRARY_CACHE_FLAGS 0x0303
+
+/* Newer than the headers of Debian 12. */
+#ifndef __NR_uretprobe
+#define __NR_uretprobe 335
+#endif
+#ifndef __NR_uprobe
+#define __NR_uprobe 336
+#endif
+
+#define REGISTER_OFFSET(name) offsetof(struct user_regs_struct, name)
+
+/* The kernel's pt_regs begins with user_regs_struct. The instruction of a system call overwrites
+ * rcx. */
+#define FUNCTION_ARGUMENTS                                                                         \
+	{                                                                                          \
+		REGISTER_OFFSET(rdi), REGISTER_OFFSET(rsi), REGISTER_OFFSET(rdx),                  \
+			REGISTER_OFFSET(rcx), REGISTER_OFFSET(r8), REGISTER_OFFSET(r9),            \
+	}
+#define SYSCALL_ARGUMENTS                                                                          \
+	{                                                                                          \
+		REGISTER_OFFSET(rdi), REGISTER_OFFSET(rsi), REGISTER_OFFSET(rdx),                  \
+			REGISTER_OFFSET(r10), REGISTER_OFFSET(r8), REGISTER_OFFSET(r9),            \
+	}
+#define RESULT_OFFSET REGISTER_OFFSET(rax)
+
+#define KEPT_REGISTERS                                                                             \
+	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \
+	 1U << REGISTER_R13 | 1U << REGISTER_R14 | 1U << REGISTER_R15 | 1U << REGISTER_RIP)
+
+#define registers_here(registers)                                                                  \
+	({                                                                                         \
+		u64 *here_value = (registers)->value;                                              \
+                                                                                                   \
+		__asm__ volatile("movq %%rbx, %c[rbx](%[value])\n\t"                               \
+				 "movq %%rbp, %c[rbp](%[value])\n\t"                               \
+				 "movq %%rsp, %c[rsp](%[value])\n\t"                               \
+				 "movq %%r12, %c[r12](%[value])\n\t"                               \
+				 "movq %%r13, %c[r13](%[value])\n\t"                               \
+				 "movq %%r14, %c[r14](%[value])\n\t"                               \
+				 "movq %%r15, %c[r15](%[value])\n\t"                               \
+				 "leaq 0(%%rip), %%rax\n\t"                                        \
+				 "movq %%rax, %c[rip](%[value])"                                   \
+				 :                                                                 \
+				 : [value] "r"(here_value), [rbx] "i"(8 * REGISTER_RBX),           \
+				   [rbp] "i"(8 * REGISTER_RBP), [rsp] "i"(8 * REGISTER_RSP),       \
+				   [r12] "i"(8 * REGISTER_R12), [r13] "i"(8 * REGISTER_R13),       \
+				   [r14] "i"(8 * REGISTER_R14), [r15] "i"(8 * REGISTER_R15),       \
+				   [rip] "i"(8 * REGISTER_RIP)                                     \
+				 : "rax", "memory");                                               \
+		(registers)->known = KEPT_REGISTERS;                                               \
+	})
+
+#endif

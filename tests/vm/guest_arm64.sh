@@ -1,0 +1,68 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What must hold on arm64: each kind of source records, no event is lost, counts are those of the workload, and both stacks reach
+# their ends by frame pointers. doctor and record say that these are the way.
+set -u
+
+faults=0
+
+fault() {
+	echo "FAULT: $*"
+	faults=$((faults + 1))
+}
+
+# recording NAME RECORD_ARGUMENT...: its ledger balances, and nothing is lost
+recording() {
+	local name=$1
+	shift
+	echo "record $*"
+	stackmap record -o "$name.data" "$@" >"$name.log" 2>&1 || fault "$name: record ended with $?: $(tail -n 3 "$name.log")"
+	grep -q 'recorded + 0 lost' "$name.log" || fault "$name: $(cat "$name.log")"
+}
+
+# events NAME EVENT: how many there are
+events() {
+	stackmap script --ids -e "$2" "$1.data" | wc -l
+}
+
+# counts NAME EVENT EVENTS FUNCTIONS: exactly as many events, all of the stack that ends with these functions, outermost first
+counts() {
+	local found
+	found=$(events "$1" "$2")
+	[ "$found" -eq "$3" ] || fault "$1: $found events $2, not $3"
+	found=$(stackmap export --format folded -e "$2" "$1.data" | awk -v end="$4" '
+		{ stack = $0; sub(/ [0-9]+$/, "", stack); if (substr(stack, length(stack) - length(end) + 1) == end) sum += $NF }
+		END { print sum + 0 }')
+	[ "$found" -eq "$3" ] || fault "$1: $found events $2 end with $4: $(stackmap export --format folded -e "$2" "$1.data" | head -n 3)"
+}
+
+stackmap doctor | tee doctor.out
+for feature in bpf 'kernel BTF' 'perf events' 'raw tracepoints' tracefs uprobes kprobes 'kernel addresses'; do
+	grep -q "^yes *$feature  " doctor.out || fault "doctor: $feature does not work"
+done
+grep -q '^User stacks are taken by frame pointers alone here' doctor.out || fault 'doctor: no word of frame pointers'
+
+recording samples -F 999 -- known_counts_static getppid=300000
+[ "$(events samples "$(stackmap report samples.data | sed -n 's/^# events: *[0-9]* //p')")" -ge 50 ] || fault 'samples: fewer than 50'
+stackmap report samples.data | grep -q '\[u\] main$' || fault 'samples: no stack has main()'
+stackmap report samples.data | grep -q '\[k\] el0t_64_sync$' || fault 'samples: no kernel stack reaches the entry'
+grep -q 'user stacks are taken by frame pointers alone' samples.log || fault 'record: no word of frame pointers'
+
+kernel='el0t_64_sync_\[k\];el0t_64_sync_handler'
+recording calls -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getpgid -e u:/bin/known_counts_static:counted \
+	-e ur:/bin/known_counts_static:counted -- known_counts_static getppid=1000 getpgid=500 calls=700
+stackmap export --format folded calls.data | cut -c1-200
+counts calls u:/bin/known_counts_static:counted 700 'main;work;call;counted'
+counts calls ur:/bin/known_counts_static:counted 700 'main;work;call'
+[ "$(events calls syscalls:sys_enter_getppid)" -eq 1000 ] || fault "calls: $(events calls syscalls:sys_enter_getppid) getppid, not 1000"
+[ "$(events calls syscalls:sys_exit_getpgid)" -eq 500 ] || fault "calls: $(events calls syscalls:sys_exit_getpgid) getpgid, not 500"
+! stackmap script calls.data | grep -q 'bpf_trace_run\|bpf_prog' || fault 'calls: frames of the tracer itself'
+
+recording waits --off-cpu -e sched:sched_switch -- sh -c 'for i in 1 2 3 4 5; do sleep 0.01 | cat; done'
+[ "$(events waits offcpu-time)" -ge 10 ] || fault "waits: $(events waits offcpu-time) waits"
+stackmap report -e offcpu-time waits.data | grep -q '\[k\] hrtimer_nanosleep$' || fault 'waits: no stack of a sleep'
+
+recording functions -e k:ksys_write -- known_counts_static faults=10
+[ "$(events functions k:ksys_write)" -ge 1 ] || fault 'functions: no ksys_write'
+
+[ "$faults" -eq 0 ]
