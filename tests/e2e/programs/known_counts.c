@@ -13,6 +13,12 @@
 
 #define noinline __attribute__((noinline))
 
+#ifdef __aarch64__
+#define RESULT_REGISTER "x0"
+#else
+#define RESULT_REGISTER "rax"
+#endif
+
 static noinline void counted(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -96,9 +102,9 @@ static noinline void call_high(long i)
 /* Returns the digit, negated. The upper half of the register is not that of a negative long. */
 static noinline int ten(long digit)
 {
-	long result = 0x7700000000000000 | (unsigned int)-digit;
+	register long result __asm__(RESULT_REGISTER) = 0x7700000000000000 | (unsigned int)-digit;
 
-	__asm__ volatile("" : "+a"(result));
+	__asm__ volatile("" : "+r"(result));
 	return (int)result;
 }
 
