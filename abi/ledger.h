@@ -71,7 +71,11 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNSEEN_SWITCHES, "unseen_switches",                                                      \
 	  "switches that the kernel kept from programs: times by its own count")                   \
 	X(UNTIMED_THREADS, "untimed_threads",                                                      \
-	  "threads without an account of their time: the kernel had no memory")
+	  "threads without an account of their time: the kernel had no memory")                    \
+	X(UNFINISHED_SPANS, "unfinished_spans", "spans that went on when recording ended")         \
+	X(UNBEGUN_SPANS, "unbegun_spans", "ends of spans that had not begun in the recording")     \
+	X(UNKEPT_SPANS, "unkept_spans",                                                            \
+	  "spans that were not timed: too many went on at once, or in each other")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

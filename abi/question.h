@@ -26,6 +26,7 @@ enum condition_subject {
 	CONDITION_PID,
 	CONDITION_TID,
 	CONDITION_UID,
+	CONDITION_TIME, /* of a span, ns */
 };
 
 /* The outcome of a comparison, as a bit: a condition accepts a set of outcomes. */
@@ -44,9 +45,36 @@ struct condition {
 	u8 unused;
 };
 
+/*
+ * A span lasts from an event of its first source to the next event of its second source with the
+ * same key. The second event is recorded, with the time as its value.
+ */
+enum span_role { SPAN_NONE = 0, SPAN_BEGIN, SPAN_END };
+
+/* Spans of one thread nest: so many of one key are timed at once. The spans of all other keys do
+ * not nest: the newest begin counts. */
+#define SPAN_DEPTH_MAX 8
+
+struct span_key {
+	u64 by;
+	u64 span;
+};
+
+struct span_begins {
+	u64 depth;		   /* spans that have begun, those that are too deep included */
+	u64 begin[SPAN_DEPTH_MAX]; /* ns, CLOCK_MONOTONIC */
+};
+
+#define SPANS_MAX (1U << 16) /* keys that have begun and not ended */
+
 struct question {
 	struct event_number value;
-	u32 count; /* of conditions */
+	u32 count;	/* of conditions */
+	u32 span;	/* number of the span, from 1; 0: none */
+	u8 span_role;	/* enum span_role */
+	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
+	u16 unused;
+	struct event_number key;
 	struct condition conditions[QUESTION_CONDITIONS_MAX];
 };
 

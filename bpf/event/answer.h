@@ -6,6 +6,10 @@
  *
  * The conditions are alternatives of conjunctions, as "a && b || c". The walk over the conditions
  * knows whether the current conjunction is true so far, and ends when a whole one was true.
+ *
+ * A span takes a lookup and an update of its key where it begins, a lookup and a deletion where it
+ * ends. Both ends of a thread's span run in the thread; an interrupt that begins a span between
+ * lookup and update ends it before it returns.
  */
 #ifndef BPF_ANSWER_H
 #define BPF_ANSWER_H
@@ -60,34 +64,39 @@ static __always_inline u32 comm_compare(u64 pattern)
 	return globs && comm_globs_match(globs, comm) ? COMPARED_EQUAL : COMPARED_LESS;
 }
 
-static __always_inline u32 condition_compare(const struct condition *condition, const void *base)
-{
-	u64 number;
-
-	switch (condition->subject) {
-	case CONDITION_COMM:
-		return comm_compare(condition->operand);
-	case CONDITION_PID:
-		number = current_ids() >> 32;
-		break;
-	case CONDITION_TID:
-		number = (u32)current_ids();
-		break;
-	case CONDITION_UID:
-		number = (u32)bpf_get_current_uid_gid();
-		break;
-	default:
-		number = event_number_read(base, &condition->number);
-		break;
-	}
-	return compare_numbers(number, condition->operand, condition->number.is_signed);
-}
-
 struct asked {
 	const void *base;
 	u64 kind;
 	u64 is_met; /* 1: all conditions of the current alternative are met so far */
+	u64 time;   /* of the span that ends, ns */
 };
+
+static __always_inline u64 subject_number(u32 subject, const struct event_number *number,
+					  const void *base)
+{
+	switch (subject) {
+	case CONDITION_PID:
+		return current_ids() >> 32;
+	case CONDITION_TID:
+		return (u32)current_ids();
+	case CONDITION_UID:
+		return (u32)bpf_get_current_uid_gid();
+	default:
+		return event_number_read(base, number);
+	}
+}
+
+static __always_inline u32 condition_compare(const struct condition *condition,
+					     const struct asked *asked)
+{
+	u64 number = asked->time;
+
+	if (condition->subject == CONDITION_COMM)
+		return comm_compare(condition->operand);
+	if (condition->subject != CONDITION_TIME)
+		number = subject_number(condition->subject, &condition->number, asked->base);
+	return compare_numbers(number, condition->operand, condition->number.is_signed);
+}
 
 static long condition_try(u32 i, struct asked *asked)
 {
@@ -109,9 +118,78 @@ static long condition_try(u32 i, struct asked *asked)
 		asked->is_met = 1;
 	}
 	if (asked->is_met)
-		asked->is_met =
-			(condition_compare(condition, asked->base) & condition->accepts) != 0;
+		asked->is_met = (condition_compare(condition, asked) & condition->accepts) != 0;
 	return 0;
+}
+
+/* The spans that have begun. User space counts those that are left at the end. */
+HASH_MAP(spans, 1, struct span_key, struct span_begins);
+
+u64 spans_unbegun; /* ends of which no begin is known */
+u64 spans_unkept;  /* begins for which there was no room */
+
+static __always_inline void span_key_set(struct span_key *key, const struct question *question,
+					 const void *base)
+{
+	key->span = question->span;
+	key->by = subject_number(question->key_subject, &question->key, base);
+}
+
+static __noinline long span_begin(const struct question *question, const void *base)
+{
+	struct span_begins fresh = {};
+	struct span_begins *begins;
+	struct span_key key;
+	u64 depth;
+
+	if (!question)
+		return 0;
+	span_key_set(&key, question, base);
+	begins = bpf_map_lookup_elem(&spans, &key);
+	if (!begins) {
+		fresh.depth = 1;
+		fresh.begin[0] = bpf_ktime_get_ns();
+		if (bpf_map_update_elem(&spans, &key, &fresh, BPF_ANY))
+			atomic_add_relaxed(&spans_unkept, 1);
+		return 0;
+	}
+	if (question->key_subject != CONDITION_TID) {
+		begins->begin[0] = bpf_ktime_get_ns();
+		return 0;
+	}
+	depth = begins->depth;
+	begins->depth = depth + 1;
+	core_one_register(depth);
+	if (depth < SPAN_DEPTH_MAX)
+		begins->begin[depth & (SPAN_DEPTH_MAX - 1)] = bpf_ktime_get_ns();
+	else
+		atomic_add_relaxed(&spans_unkept, 1);
+	return 0;
+}
+
+/* The time of the span that ends, or ANSWER_NONE. */
+static __noinline s64 span_end(const struct question *question, const void *base)
+{
+	u64 now = bpf_ktime_get_ns(), depth, begin = 0;
+	struct span_begins *begins;
+	struct span_key key;
+
+	if (!question)
+		return ANSWER_NONE;
+	span_key_set(&key, question, base);
+	begins = bpf_map_lookup_elem(&spans, &key);
+	depth = begins ? begins->depth : 0;
+	if (!begins || !depth) {
+		atomic_add_relaxed(&spans_unbegun, 1);
+		return ANSWER_NONE;
+	}
+	begins->depth = --depth;
+	core_one_register(depth);
+	if (depth < SPAN_DEPTH_MAX)
+		begin = begins->begin[depth & (SPAN_DEPTH_MAX - 1)];
+	if (!depth)
+		bpf_map_delete_elem(&spans, &key);
+	return begin ? (s64)(now - begin) : ANSWER_NONE;
 }
 
 /*
@@ -125,10 +203,22 @@ static __noinline s64 question_answer(u32 kind, const void *base)
 
 	if (!question)
 		return 0;
+	if (question->span_role == SPAN_BEGIN) {
+		span_begin(question, base);
+		return ANSWER_NONE;
+	}
+	if (question->span_role == SPAN_END) {
+		asked.time = span_end(question, base);
+		if ((s64)asked.time < 0)
+			return ANSWER_NONE;
+	}
 	if (question->count)
 		bpf_loop(QUESTION_CONDITIONS_MAX, condition_try, &asked, 0);
-	return asked.is_met ? (s64)value_of(event_number_read(base, &question->value))
-			    : ANSWER_NONE;
+	if (!asked.is_met)
+		return ANSWER_NONE;
+	if (question->span_role == SPAN_END)
+		return asked.time;
+	return value_of(event_number_read(base, &question->value));
 }
 
 #endif

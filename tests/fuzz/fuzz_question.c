@@ -39,6 +39,8 @@ static void check_parsed(const struct question_words *words, const char *text, c
 		check(words->conditions[i].name, text, end);
 		check(words->conditions[i].pattern, text, end);
 	}
+	check(words->by, text, end);
+	check(words->by_end, text, end);
 	if (question_resolve(words, "-e it", find, NULL, &source, &error))
 		return;
 	for (u32 i = 0; i < source.question.count; i++)

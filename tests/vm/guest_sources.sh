@@ -105,17 +105,21 @@ functions() {
 	stackmap report functions.data | grep -q 'sys_enter_write, together 30 bytes' || fault "functions: not 30 bytes"
 }
 
-# Arguments and results of functions, by name where the kernel's types have it, and conditions on them.
+# Arguments and results of functions, by name where the kernel's types have it, conditions on them, and spans.
 questions() {
-	recording questions 91 ksys_read -e 'k:vfs_read/value=count,if=count==77/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
+	recording questions 1000 ksys_read -e 'k:vfs_read/value=count,if=count==77/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
 		-e 'u:known_counts_static:ask_group/value=arg1,if=arg1==700&&comm~known*/,u:known_counts_static:ask_parent/if=arg1!=5/' \
-		-e 'syscalls:sys_exit_read/if=ret==77/,sched:sched_process_exec/if=comm~dd/' -- sh -c '
+		-e 'syscalls:sys_exit_read/if=ret==77/,sched:sched_process_exec/if=comm~dd/' \
+		-e 'span:u:known_counts_static:ask_group..ur:known_counts_static:ask_group/if=time>1us/' \
+		-e 'span:k:__x64_sys_getpgid..kr:__x64_sys_getpgid/if=time>0/' -- sh -c '
 		dd if=/dev/zero of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5'
 	has questions syscalls:sys_exit_read 30 do_syscall_64
 	stackmap report questions.data | grep -q '30 k:vfs_read, together 2310 count' || fault "questions: not 30 calls of 77"
 	stackmap report questions.data | grep -q '30 kr:vfs_read, together 2310 ret' || fault "questions: not 30 results of 77"
 	stackmap report questions.data | grep -q '1 u:.*:ask_group, together 700 arg1' || fault "questions: not one call with 700"
 	! stackmap script -e 'u:*:ask_parent' questions.data | grep -q . || fault "questions: a call with 5"
+	has questions 'span:u:*' 2 main
+	has questions 'span:k:*' 1000 do_syscall_64
 	stackmap report questions.data | grep '^# events'
 }
 

@@ -117,6 +117,9 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_WAITS_BEFORE] = memory->waits_before;
 	notes[NOTE_UNSEEN_SWITCHES] = memory->time_rest.unseen;
 	notes[NOTE_UNTIMED_THREADS] = memory->time_rest.untimed;
+	notes[NOTE_UNFINISHED_SPANS] = loaded->attachment.unfinished_spans;
+	notes[NOTE_UNBEGUN_SPANS] = memory->spans_unbegun;
+	notes[NOTE_UNKEPT_SPANS] = memory->spans_unkept;
 	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }

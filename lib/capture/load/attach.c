@@ -582,12 +582,29 @@ static u64 count_elements(int map)
 	return count;
 }
 
+static u64 count_unfinished_spans(int map)
+{
+	struct span_begins begins;
+	struct span_key key, next;
+	u64 keys = 0, spans = 0;
+
+	while (keys < SPANS_MAX && !bpf_map_get_next_key(map, keys++ ? &key : NULL, &next)) {
+		key = next;
+		if (!bpf_map_lookup_elem(map, &key, &begins))
+			spans += begins.depth;
+	}
+	return spans;
+}
+
 void attachment_stop(struct attachment *attachment)
 {
 	stop_times(attachment);
 	record_unfinished_waits(attachment);
 	attach_perf_stop(attachment);
 	link_list_clear(&attachment->links);
+	if (attachment->plan->spans && !attachment->unfinished_spans)
+		attachment->unfinished_spans =
+			count_unfinished_spans(bpf_map__fd(attachment->sets[0].object->maps.spans));
 	if (misses_waits(attachment))
 		attachment->missed_waits =
 			count_elements(bpf_map__fd(attachment->sets[0].object->maps.blocked));

@@ -48,8 +48,9 @@ struct attachment {
 	struct kernel_ways kernel;
 	struct link_list task_links;
 	struct link_list links;
-	int stop_fds[2];  /* among these: to read them records the waits that last; 0: none */
-	u64 begun;	  /* ns, CLOCK_MONOTONIC: when the recording has begun */
+	int stop_fds[2]; /* among these: to read them records the waits that last; 0: none */
+	u64 begun;	 /* ns, CLOCK_MONOTONIC: when the recording has begun */
+	u64 unfinished_spans;
 	u64 missed_waits; /* they lasted when the sources were stopped, without an event */
 	u64 frequency;	  /* that took the place of the sources'; 0: theirs */
 	struct perf_event *events;

@@ -153,8 +153,9 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 
 static void plan_question(const struct source *source, u32 kind, struct plan *plan)
 {
-	if (!source->question.value.bytes && !source->question.count)
+	if (!source->question.value.bytes && !source->question.count && !source->question.span)
 		return;
+	plan->spans |= source->question.span != 0;
 	plan->config.questions = 1;
 	plan->questions = kind + 1;
 	for (u32 i = 0; i < source->question.count; i++)

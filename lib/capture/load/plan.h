@@ -20,8 +20,9 @@ struct plan {
 	bool holders;		  /* locks that are waited for at the end have an event, */
 	u32 holder_kind;	  /* of this kind */
 	u32 questions;		  /* kinds up to the last one that has a question */
-	u32 comm_patterns;	  /* conditions on the name of the task, of all sources */
-	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
+	bool spans;
+	u32 comm_patterns;   /* conditions on the name of the task, of all sources */
+	bool user_functions; /* whose stacks user space finishes where they cannot be walked */
 };
 
 /* -ERANGE with the range that is allowed. */

@@ -187,6 +187,8 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	if (plan->questions)
 		result =
 			result ?: bpf_map__set_max_entries(object->maps.questions, plan->questions);
+	if (plan->spans)
+		result = result ?: bpf_map__set_max_entries(object->maps.spans, SPANS_MAX);
 	if (plan->comm_patterns)
 		result = result
 				 ?: bpf_map__set_max_entries(object->maps.comm_patterns,

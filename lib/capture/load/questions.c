@@ -52,8 +52,10 @@ static int store_question(const struct attachment *attachment, u32 kind, u32 *pa
 	struct question question = source->question;
 	int result = 0;
 
-	if (by_array)
+	if (by_array) {
 		move_to_array(&question.value, source->argument_words);
+		move_to_array(&question.key, source->argument_words);
+	}
 	for (u32 i = 0; i < question.count && !result; i++) {
 		struct condition *condition = &question.conditions[i];
 

@@ -16,6 +16,7 @@
 #include "error.h"
 #include "ring.h"
 #include "source_ops.h"
+#include "source_span.h"
 #include "source_word.h"
 
 static void source_clear(struct source *source)
@@ -85,8 +86,27 @@ static const struct source *list_find(const struct source_list *list, const stru
 	return NULL;
 }
 
+/* True if one program call serves both sources: only one of them could have the event. */
+static bool is_same_place(const struct source *a, const struct source *b)
+{
+	if (a->type != b->type || a->on_return != b->on_return)
+		return false;
+	return a->type == SOURCE_SYSCALL  ? a->syscall == b->syscall
+	       : a->type == SOURCE_KERNEL ? !strcmp(a->target, b->target)
+					  : false;
+}
+
+static bool list_has_place(const struct source_list *list, const struct source *source)
+{
+	for (u32 i = 0; i < list->count; i++)
+		if (is_same_place(&list->sources[i], source))
+			return true;
+	return false;
+}
+
 /* Appends a copy, unless the list has the source already: an event must not be counted twice.
- * -EEXIST: the list has the source with another question, and names must be unique. */
+ * -EEXIST: the list has the source with another question, and names must be unique. -EBUSY: the
+ * list has the place under another name. */
 static int list_append(struct source_list *list, const struct source *source)
 {
 	const struct source *same = list_find(list, source);
@@ -94,6 +114,8 @@ static int list_append(struct source_list *list, const struct source *source)
 
 	if (same)
 		return same_question(same, source) ? 0 : -EEXIST;
+	if (list_has_place(list, source))
+		return -EBUSY;
 	if (list->count == KIND_SOURCES)
 		return -E2BIG;
 	if (array_make_room(list->sources, list->count, list->room))
@@ -164,21 +186,109 @@ static int find_word(struct source_word *word, source_visit visit, void *arg,
 	return err;
 }
 
-static int add_found(struct source_list *list, struct source_word *word,
-		     struct stackmap_error *error)
+/* Sets the error of list_append(); find_word() sets its own. */
+static int explain_append(int err, const char *subject, struct stackmap_error *error)
 {
-	int err = find_word(word, append_found, list, error);
-
 	if (err == -E2BIG)
-		error_set(error, E2BIG, "%s: more than %d event sources", word->query.subject,
-			  KIND_SOURCES);
+		error_set(error, E2BIG, "%s: more than %d event sources", subject, KIND_SOURCES);
 	else if (err == -EEXIST)
 		error_set(error, EEXIST,
 			  "%s: an event of this name is recorded already, with another value or "
 			  "condition, or none",
-			  word->query.subject);
+			  subject);
+	else if (err == -EBUSY)
+		error_set(
+			error, EBUSY,
+			"%s: the same system call or function of the kernel is an event or the end "
+			"of a span already",
+			subject);
 	else if (err == -ENOMEM)
-		error_set(error, ENOMEM, "%s: out of memory", word->query.subject);
+		error_set(error, ENOMEM, "%s: out of memory", subject);
+	return err;
+}
+
+static int add_found(struct source_list *list, struct source_word *word,
+		     struct stackmap_error *error)
+{
+	return explain_append(find_word(word, append_found, list, error), word->query.subject,
+			      error);
+}
+
+/* --- Spans. --- */
+
+struct span_search {
+	struct source_list *list;
+	const char *begin; /* name of the first event */
+	u32 span;
+	enum span_role role;
+	const char *subject;
+	struct stackmap_error *error;
+	bool is_reported; /* `error` is set */
+};
+
+static bool may_be_end_of_span(const struct source *source)
+{
+	return source->type == SOURCE_TRACEPOINT || source->type == SOURCE_SYSCALL ||
+	       source->type == SOURCE_USER || source->type == SOURCE_KERNEL;
+}
+
+static int append_end_of_span(void *arg, const struct source *source)
+{
+	struct span_search *search = arg;
+	struct source end = *source;
+	int err;
+
+	if (!may_be_end_of_span(source)) {
+		search->is_reported = true;
+		return error_set(
+			search->error, EINVAL,
+			"%s: a span is between tracepoints, system calls and functions; %s is "
+			"none of them",
+			search->subject, source->name);
+	}
+	if (search->role == SPAN_BEGIN)
+		err = asprintf(&end.name, "span:%s..", source->name);
+	else
+		err = asprintf(&end.name, "span:%s..%s", search->begin, source->name);
+	if (err < 0)
+		return -ENOMEM;
+	end.question.span = search->span;
+	if (search->role == SPAN_END)
+		end.unit = (char *)"ns";
+	err = list_append(search->list, &end);
+	free(end.name);
+	return err;
+}
+
+static int add_ends(struct source_list *list, struct source_span *span, u32 number,
+		    struct stackmap_error *error)
+{
+	struct span_search search = {
+		.list = list,
+		.begin = span->begin.query.text,
+		.span = number,
+		.role = SPAN_BEGIN,
+		.subject = span->begin.query.subject,
+		.error = error,
+	};
+	int err = find_word(&span->begin, append_end_of_span, &search, error);
+
+	search.role = SPAN_END;
+	err = err ?: find_word(&span->end, append_end_of_span, &search, error);
+	return search.is_reported ? err : explain_append(err, search.subject, error);
+}
+
+static int add_span(struct source_list *list, const char *text, const char *subject,
+		    struct stackmap_error *error)
+{
+	u32 number = list->count + 1; /* no other span of the list has this number */
+	struct source_span span;
+	int err = source_span_parse(text, subject, &span, error);
+
+	if (err)
+		return err;
+	err = add_ends(list, &span, number, error);
+	source_span_clear(&span);
 	return err;
 }
 
@@ -191,6 +301,11 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 
 	if (asprintf(&subject, "-e %s", text) < 0)
 		return error_set(error, ENOMEM, "-e: out of memory");
+	if (source_span_is(text)) {
+		err = add_span(list, text, subject, error);
+		free(subject);
+		return err;
+	}
 	err = source_word_parse(text, subject, &word, error);
 	if (!err) {
 		word.query.frequency = word.query.frequency ?: frequency;

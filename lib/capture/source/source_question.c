@@ -15,6 +15,7 @@
 
 #define VALUE_KEY "value="
 #define CONDITION_KEY "if="
+#define SPAN_KEY "by="
 
 /* --- The grammar. --- */
 
@@ -25,7 +26,8 @@ static bool begins_with(const char *text, const char *start)
 
 bool question_goes_on(const char *text)
 {
-	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY);
+	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY) ||
+	       begins_with(text, SPAN_KEY);
 }
 
 char *question_cut(char *word)
@@ -246,6 +248,17 @@ static int parse_conditions(char *text, const char *subject, struct question_wor
 	return err;
 }
 
+/* "NAME" or "NAME:NAME" */
+static bool parse_key(char *text, struct question_words *out)
+{
+	char *name = strsep(&text, ":");
+
+	out->by = name;
+	out->by_end = text ?: name;
+	return name[0] && name_length(name) == strlen(name) && out->by_end[0] &&
+	       name_length(out->by_end) == strlen(out->by_end);
+}
+
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error)
 {
@@ -261,6 +274,13 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 						  "%s: expected /value=NUMBER/, "
 						  "/value=NUMBER:UNIT/ or "
 						  "/value=NUMBER:TYPE:UNIT/",
+						  subject);
+		else if (begins_with(item, SPAN_KEY) && !out->by)
+			err = parse_key(item + strlen(SPAN_KEY), out)
+				      ? 0
+				      : error_set(error, EINVAL,
+						  "%s: expected by=tid, by=pid, by=NAME, or "
+						  "by=NAME:NAME",
 						  subject);
 		else if (begins_with(item, CONDITION_KEY) && !out->count)
 			err = parse_conditions(item + strlen(CONDITION_KEY), subject, out, error);
@@ -375,9 +395,9 @@ static void widen_address(struct event_number *number)
 		number->bytes = 8;
 }
 
-static int resolve_condition(const struct condition_words *words, const char *subject,
-			     number_find find, void *arg, struct condition *out,
-			     struct stackmap_error *error)
+static int resolve_condition(const struct condition_words *words, bool has_time,
+			     const char *subject, number_find find, void *arg,
+			     struct condition *out, struct stackmap_error *error)
 {
 	struct source_number found = {.number = {.bytes = sizeof(u32)}};
 	int err = 0;
@@ -389,6 +409,10 @@ static int resolve_condition(const struct condition_words *words, const char *su
 	};
 	if (out->subject == CONDITION_COMM)
 		return resolve_pattern(words->pattern, subject, error);
+	if (has_time && !strcmp(words->name, "time")) {
+		out->subject = CONDITION_TIME;
+		found.number.bytes = sizeof(u64);
+	}
 	if (out->subject == CONDITION_NUMBER)
 		err = find(arg, without_prefix(words->name), &found, error);
 	widen_address(&found.number);
@@ -399,23 +423,45 @@ static int resolve_condition(const struct condition_words *words, const char *su
 	return err;
 }
 
+static int resolve_span(const struct question_words *asks, number_find find, void *arg,
+			struct source *source, struct stackmap_error *error)
+{
+	const char *name = asks->role == SPAN_END ? asks->by_end : asks->by;
+	struct question *question = &source->question;
+	struct source_number found = {};
+	int err = 0;
+
+	question->span_role = asks->role;
+	if (asks->role == SPAN_NONE)
+		return 0;
+	question->key_subject = name ? subject_of(name) : CONDITION_TID;
+	if (question->key_subject != CONDITION_PID && question->key_subject != CONDITION_TID) {
+		question->key_subject = CONDITION_NUMBER;
+		err = find(arg, without_prefix(name), &found, error);
+	}
+	widen_address(&found.number);
+	question->key = found.number;
+	return err;
+}
+
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error)
 {
 	int err = asks->name ? resolve_value(asks, subject, find, arg, source, error) : 0;
 
+	err = err ?: resolve_span(asks, find, arg, source, error);
 	source->question.count = asks->count;
 	for (u32 i = 0; i < asks->count && !err; i++) {
 		source->patterns[i] = (char *)asks->conditions[i].pattern;
-		err = resolve_condition(&asks->conditions[i], subject, find, arg,
-					&source->question.conditions[i], error);
+		err = resolve_condition(&asks->conditions[i], asks->role == SPAN_END, subject, find,
+					arg, &source->question.conditions[i], error);
 	}
 	return err;
 }
 
 bool question_reads_event(const struct question *question)
 {
-	bool reads = question->value.bytes;
+	bool reads = question->value.bytes || question->key.bytes;
 
 	for (u32 i = 0; i < question->count; i++)
 		reads |= question->conditions[i].subject == CONDITION_NUMBER;

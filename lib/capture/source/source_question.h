@@ -5,15 +5,17 @@
  *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
  *   /if=CONDITIONS/                       the event is recorded if it meets the conditions
  *   /value=NUMBER,if=CONDITIONS/          both
+ *   /by=KEY,if=CONDITIONS/                of a span: source_span.h
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
  *   CONDITIONS:  CONDITION  CONDITIONS && CONDITION  CONDITIONS || CONDITION   && binds stronger
  *   CONDITION:   NUMBER OP INTEGER        OP: < <= > >= == !=
  *                comm ~ GLOB  comm !~ GLOB
+ *   KEY:         tid  pid  NAME  NAME:NAME   of the first event and of the second event
  *   INTEGER:     decimal or 0xHEX, with - in front, with ns, us, ms, s, K, M or G behind
  *
  * pid, tid, uid and comm are those of the task in which the event happens. All other names are
- * numbers of the event; args.NAME is such a number whatever its name.
+ * numbers of the event; args.NAME is such a number whatever its name. The time of a span is `time`.
  */
 #ifndef LIB_CAPTURE_SOURCE_QUESTION_H
 #define LIB_CAPTURE_SOURCE_QUESTION_H
@@ -47,6 +49,8 @@ struct question_words {
 	const char *unit; /* NULL: by the name */
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
+	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
+	enum span_role role;	 /* not parsed; of a source that is one end of a span */
 };
 
 /*

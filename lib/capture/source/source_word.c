@@ -238,6 +238,9 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 	question = question_cut(parsed.parts);
 	if (question)
 		err = err ?: question_parse(question, subject, &parsed.query.asks, error);
+	if (!err && parsed.query.asks.by)
+		err = error_set(error, EINVAL, "%s: only a span has by=: span:BEGIN..END/by=KEY/",
+				subject);
 	err = err ?: form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
 	if (err)
 		source_word_clear(&parsed);

@@ -2,13 +2,18 @@
 /*
  * A workload whose events are known in advance: each argument is WHAT=N, done N times in turn, and
  * `faults` prints the page faults that the kernel counted meanwhile.
+ *
+ * `nested=N` calls a function that calls itself N - 1 times and sleeps 2 ms before and after each
+ * call. `handed=N` puts the keys 1 to N, and a thread takes 1 to N - 1, each 2 ms after the last.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define noinline __attribute__((noinline))
@@ -120,12 +125,58 @@ static noinline void pass_arguments(long n)
 	}
 }
 
+static void sleep_2_ms(void)
+{
+	nanosleep(&(const struct timespec){.tv_nsec = 2000000}, NULL);
+}
+
+static noinline void nest(long n)
+{
+	sleep_2_ms();
+	if (n > 1)
+		nest(n - 1);
+	sleep_2_ms();
+}
+
+static noinline void put_key(long key)
+{
+	__asm__ volatile("" ::"r"(key) : "memory");
+}
+
+static noinline void take_key(long key)
+{
+	__asm__ volatile("" ::"r"(key) : "memory");
+}
+
+static void *take_keys(void *arg)
+{
+	for (long key = 1; key < (long)arg; key++) {
+		sleep_2_ms();
+		take_key(key);
+	}
+	return NULL;
+}
+
+/* At last a key is taken that nobody has put. */
+static noinline void hand_over(long n)
+{
+	pthread_t thread;
+
+	for (long key = 1; key <= n; key++)
+		put_key(key);
+	if (pthread_create(&thread, NULL, take_keys, (void *)n))
+		exit(1);
+	pthread_join(thread, NULL);
+	take_key(n + 1);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(long n);
 } works[] = {
-	{"calls", call},	{"allocations", allocate}, {"getppid", ask_parent},
-	{"getpgid", ask_group}, {"faults", fault},	   {"arguments", pass_arguments},
+	{"nested", nest},	   {"handed", hand_over},	  {"calls", call},
+	{"allocations", allocate}, {"getppid", ask_parent},	  {"getpgid", ask_group},
+	{"faults", fault},	   {"arguments", pass_arguments},
 };
 
 static int work(const char *word)

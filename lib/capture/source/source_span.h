@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Spans: the time from one event to another.
+ *
+ *   span:BEGIN..END  span:BEGIN..END/by=KEY,if=CONDITIONS/
+ *
+ * BEGIN and END are words of tracepoints, system calls and functions. Both are sources: those of
+ * END have the events, whose value is the time since BEGIN in ns, those of BEGIN have none.
+ */
+#ifndef LIB_CAPTURE_SOURCE_SPAN_H
+#define LIB_CAPTURE_SOURCE_SPAN_H
+
+#include "source_word.h"
+
+struct source_span {
+	struct source_word begin, end;
+	char *text; /* memory of the strings */
+};
+
+bool source_span_is(const char *text);
+
+/* `text` and `subject` (for errors) must outlive the span. -EINVAL, -ERANGE: not a valid span. */
+int source_span_parse(const char *text, const char *subject, struct source_span *span,
+		      struct stackmap_error *error);
+void source_span_clear(struct source_span *span);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The words of a span, and the sources that a list has for it. */
+#include <errno.h>
+#include <string.h>
+
+#include "capture/source/source.h"
+#include "capture/source/source_span.h"
+#include "unit_test.h"
+
+static struct source_span span;
+static struct source_list list;
+static struct stackmap_error error;
+
+static int clear(void **state)
+{
+	(void)state;
+	source_list_clear(&list);
+	return 0;
+}
+
+static void assert_words(const char *text, const char *begin, const char *end)
+{
+	assert_int_equal(source_span_parse(text, "-e it", &span, &error), 0);
+	assert_string_equal(span.begin.query.text, begin);
+	assert_string_equal(span.end.query.text, end);
+	source_span_clear(&span);
+}
+
+TEST(two_dots_stand_between_the_words)
+{
+	assert_words("span:a:b..c:d", "a:b", "c:d");
+	assert_words("span:u:../x:f..ur:../x:f", "u:../x:f", "ur:../x:f");
+	assert_words("span:u:/a/../x:f..u:/a/../x:g/by=arg1/", "u:/a/../x:f", "u:/a/../x:g");
+	assert_words("span:k:f*..kr:f*/if=time>1ms/", "k:f*", "kr:f*");
+}
+
+TEST(both_ends_have_the_key_and_the_end_has_the_conditions)
+{
+	const char *text = "span:a:b..c:d/by=x:y,if=time>1ms&&z<2/";
+
+	assert_int_equal(source_span_parse(text, "-e it", &span, &error), 0);
+	assert_int_equal(span.begin.query.asks.role, SPAN_BEGIN);
+	assert_string_equal(span.begin.query.asks.by, "x");
+	assert_int_equal(span.begin.query.asks.count, 0);
+	assert_int_equal(span.end.query.asks.role, SPAN_END);
+	assert_string_equal(span.end.query.asks.by_end, "y");
+	assert_int_equal(span.end.query.asks.count, 2);
+	source_span_clear(&span);
+}
+
+TEST(malformed_spans_are_refused)
+{
+	static const char *const words[] = {
+		"span:",
+		"span:a:b",
+		"span:..a:b",
+		"span:a:b..",
+		"span:a:b...c:d",
+		"span:a:b..c:d/value=x/",
+		"span:a:b..c:d/by=/",
+		"span:a:b..c:d/by=1/",
+		"span:a:b..c:d/by=x:/",
+		"span:cs/10..a:b",
+		"span:a:b..cs/10",
+		"span:a:b/x..c:d",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		assert_int_equal(source_span_parse(words[i], "-e it", &span, &error), -EINVAL);
+		assert_memory_equal(error.message, "-e it: ", strlen("-e it: "));
+	}
+}
+
+TEST(a_list_has_both_ends, NULL, clear)
+{
+	const char *word = "span:syscalls:sys_enter_read..syscalls:sys_exit_read/if=time>1ms/";
+
+	assert_int_equal(source_list_add(&list, word, 0, &error), 0);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.sources[0].name, "span:syscalls:sys_enter_read..");
+	assert_null(list.sources[0].unit);
+	assert_int_equal(list.sources[0].question.span_role, SPAN_BEGIN);
+	assert_string_equal(list.sources[1].name,
+			    "span:syscalls:sys_enter_read..syscalls:sys_exit_read");
+	assert_string_equal(list.sources[1].unit, "ns");
+	assert_int_equal(list.sources[1].question.span, list.sources[0].question.span);
+	assert_int_equal(list.sources[1].question.conditions[0].subject, CONDITION_TIME);
+	assert_false(question_reads_event(&list.sources[1].question));
+}
+
+TEST(a_system_call_has_one_purpose, NULL, clear)
+{
+	const char *word = "span:syscalls:sys_enter_read..syscalls:sys_exit_read";
+
+	assert_int_equal(source_list_add(&list, word, 0, &error), 0);
+	assert_int_equal(source_list_add(&list, "syscalls:sys_exit_read", 0, &error), -EBUSY);
+	assert_int_equal(source_list_add(&list, "syscalls:sys_exit_write", 0, &error), 0);
+	assert_int_equal(list.count, 3);
+}
+
+TEST(samples_are_no_ends, NULL, clear)
+{
+	assert_int_equal(
+		source_list_add(&list, "span:cpu-clock..syscalls:sys_exit_read", 99, &error),
+		-EINVAL);
+	assert_non_null(strstr(error.message, "cpu-clock is none of them"));
+	assert_int_equal(list.count, 0);
+}
