@@ -17,7 +17,7 @@ has() { # has PATTERN FILE: lines with it, as "some" or "none"
 }
 
 maps() { # in the kernel's memory
-	grep -c 'generation_make\|map_renew\|trace_stackmap_' /proc/vmallocinfo
+	grep -c 'generation_alloc\|map_renew\|trace_stackmap_' /proc/vmallocinfo
 }
 
 case $1 in

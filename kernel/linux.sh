@@ -2,7 +2,7 @@
 # Linux with the series: its source, its image, and a guest that runs it. Sourced by check, compare, measure and steps.
 #
 # The source is Debian's package of it, fetched with apt, which checks it, by package lists of our own. Source and objects
-# stay in a cache outside of the tree. The algorithm is not kept twice: core/ and abi/ are copied in.
+# stay in a cache outside of the tree.
 set -eu
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -19,9 +19,9 @@ skip() {
 
 need() {
 	local tool
-	for tool in make gcc bc flex bison cpio patch qemu-system-x86_64 busybox dpkg-deb; do
+	for tool in make gcc bc flex bison cpio git qemu-system-x86_64 busybox dpkg-deb; do
 		command -v $tool >/dev/null || skip "$tool is missing: apt install make gcc gcc-multilib libc6-dev bc flex bison cpio" \
-			'patch libelf-dev libssl-dev qemu-system-x86 busybox-static xz-utils'
+			'git libelf-dev libssl-dev qemu-system-x86 busybox-static xz-utils'
 	done
 	[ "$(uname -m)" = x86_64 ] || skip 'it is for x86-64'
 	echo 'int main(void) { return 0; }' | gcc -m32 -static -x c - -o /dev/null 2>/dev/null ||
@@ -51,40 +51,37 @@ put() {
 	done
 }
 
-# What the series added the time before and does not add any more.
-drop_gone() {
-	(cd "$here/linux" && find . -type f | sort) >"$cache/added.new"
-	[ ! -f "$cache/added" ] || comm -23 "$cache/added" "$cache/added.new" | (cd "$cache/source" && xargs -r rm -f)
-	mv "$cache/added.new" "$cache/added"
+# repository_of DIR: both series as commits on the files that they touch (kernel/series). The commits have no sender but us.
+repository_of() {
+	GIT_AUTHOR_NAME=stackmap GIT_AUTHOR_EMAIL=stackmap@localhost GIT_COMMITTER_NAME=stackmap GIT_COMMITTER_EMAIL=stackmap@localhost \
+		"$here/series" repository "$cache/pristine" "$1"
 }
 
-# Files of the kernel that the series or measure changes, now or in a version before, as they were.
-restore() {
-	touch "$cache/changed"
-	{ cat "$cache/changed"; sed -n 's,^+++ b/,,p' "$here"/patches/*.patch; } | sort -u >"$cache/changed.new"
-	mv "$cache/changed.new" "$cache/changed"
+# Files of the source before that the series touched before and do not touch now are as they were, or gone.
+drop_former() {
+	local file
 	while read -r file; do
-		install -D -m 644 "$cache/pristine/$file" "$1/$file"
-	done <"$cache/changed"
+		if [ -e "$cache/pristine/$file" ]; then
+			put "$cache/source/${file%/*}" "$cache/pristine/$file"
+		else
+			rm -f "$cache/source/$file"
+		fi
+	done
 }
 
-# The source with the series, in $cache/source.
+# The source with both series, in $cache/source.
 make_source() {
-	local file patched
+	local patched
 	[ -d "$cache/source" ] || cp -r "$cache/pristine" "$cache/source"
 	patched=$(mktemp -d)
-	restore "$patched"
-	cat "$here"/patches/*.patch | patch -d "$patched" -p1 -s
-	(cd "$patched" && find . -type f) | while read -r file; do
-		put "$(dirname "$cache/source/$file")" "$patched/$file"
-	done
-	rm -r "$patched"
-	(cd "$here/linux" && find . -type f) | while read -r file; do
-		put "$(dirname "$cache/source/$file")" "$here/linux/$file"
-	done
-	drop_gone
-	put "$cache/source/kernel/trace/stackmap" "$root"/core/stack_{element,hash,map,pack,table}.[ch] "$root"/core/{env,word_chunk}.h \
-		"$root"/abi/{scalar,stack,table,stack_map_bin,mapping}.h
+	repository_of "$patched/git"
+	git -C "$patched/git" ls-files | sort >"$patched/touched"
+	while read -r file; do
+		put "$cache/source/$(dirname "$file")" "$patched/git/$file"
+	done <"$patched/touched"
+	[ ! -f "$cache/touched" ] || comm -23 "$cache/touched" "$patched/touched" | drop_former
+	mv "$patched/touched" "$cache/touched"
+	rm -rf "$patched"
 }
 
 # What is added to tinyconfig for a kind. Without the series there is no stack map.
@@ -114,7 +111,8 @@ build() {
 
 # The programs of the tests, one of 32 bits, too.
 build_programs() {
-	local flags=(-O2 -fno-omit-frame-pointer -static)
+	local flags=(-O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp
+		-fno-ipa-sra -static)
 	gcc "${flags[@]}" -o "$1/user_stack" "$1/user_stack.c"
 	gcc -m32 "${flags[@]}" -o "$1/user_stack_32" "$1/user_stack.c"
 }

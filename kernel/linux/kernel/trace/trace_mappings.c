@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What user frames lie in: a number for each file, with its path and build id as they were when
- * it was first met. So a frame is the same in all processes, wherever they have the file, and
- * can be named when they are gone.
+ * Numbers of the mappings that user frames lie in.
+ *
+ * A user frame is stored as the number of a file and an offset in the file, so
+ * that it is the same in all processes, wherever they map the file. The path
+ * and the build ID are kept from the first time that the file is seen, so that
+ * the frame can be symbolized after the process has exited.
  */
 
 #include <linux/buildid.h>
@@ -13,7 +16,8 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "trace_stackmap_internal.h"
+#include "stackmap/stack.h"
+#include "trace_mappings.h"
 
 void trace_mappings_init(struct trace_mappings *mappings)
 {
@@ -27,65 +31,71 @@ void trace_mappings_free(struct trace_mappings *mappings)
 	struct trace_mapping *mapping;
 	unsigned long number;
 
-	xa_for_each(&mappings->by_number, number, mapping)
-		kfree(mapping);
+	if (!mappings)
+		return;
+	xa_for_each(&mappings->by_number, number, mapping) kfree(mapping);
 	xa_destroy(&mappings->by_number);
 	mutex_destroy(&mappings->lock);
 }
 
-static u32 key_hash(const struct mapping_key *key)
+static u32 key_hash(const struct trace_mapping_key *key)
 {
 	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0);
 }
 
 static bool is_vdso(struct vm_area_struct *vma)
 {
-	const char *name = vma->vm_ops && vma->vm_ops->name ? vma->vm_ops->name(vma) : NULL;
+	const char *name = vma->vm_ops && vma->vm_ops->name
+				   ? vma->vm_ops->name(vma)
+				   : NULL;
 
 	return name && !strcmp(name, "[vdso]");
 }
 
 /*
- * By its place: the address space of a 32-bit task ends at 4 GB, and a vdso of 64 bits is above.
- * That of an x32 task counts as one of 32 bits.
+ * The address space of a 32-bit task ends at 4 GB, and a 64-bit vdso is above.
+ * The vdso of an x32 task counts as one of 32 bits.
  */
-static bool is_vdso_of_32_bits(struct vm_area_struct *vma)
+static bool is_32bit_vdso(struct vm_area_struct *vma)
 {
 	return (u64)vma->vm_end <= BIT_ULL(32);
 }
 
-static struct mapping_key key_of_file(struct vm_area_struct *vma)
+static struct trace_mapping_key key_of_file(struct vm_area_struct *vma)
 {
 	struct inode *inode = file_inode(vma->vm_file);
 
-	return (struct mapping_key){
-		.kind = MAPPING_FILE,
+	return (struct trace_mapping_key){
+		.kind = TRACE_MAPPING_FILE,
 		.device = inode->i_sb->s_dev,
 		.inode = inode->i_ino,
 		.generation = inode->i_generation,
-		.since = FILE_WRITTEN(inode_get_mtime_sec(inode), inode_get_mtime_nsec(inode)),
+		.mtime = (u64)inode_get_mtime_sec(inode) << 30 |
+			 inode_get_mtime_nsec(inode),
 	};
 }
 
-static struct mapping_key key_of(struct vm_area_struct *vma, const struct trace_process *process,
-				 unsigned long address)
+static struct trace_mapping_key key_of(struct vm_area_struct *vma,
+				       const struct trace_process *process,
+				       unsigned long address)
 {
 	if (vma->vm_file)
 		return key_of_file(vma);
 	if (is_vdso(vma))
-		return (struct mapping_key){
-			.kind = MAPPING_VDSO,
-			.inode = is_vdso_of_32_bits(vma),
+		return (struct trace_mapping_key){
+			.kind = TRACE_MAPPING_VDSO,
+			.inode = is_32bit_vdso(vma),
 		};
-	return (struct mapping_key){
-		.kind = MAPPING_ANON,
-		.inode = (u64)process->tgid << 24 | address >> FRAME_OFFSET_BITS,
-		.since = process->since,
+	return (struct trace_mapping_key){
+		.kind = TRACE_MAPPING_ANON,
+		.inode = (u64)process->tgid << 24 |
+			 address >> STACKID_FRAME_OFFSET_BITS,
+		.mtime = process->start,
 	};
 }
 
 static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
-					  const struct mapping_key *key)
+					  const struct trace_mapping_key *key)
 {
 	struct trace_mapping *mapping;
 
@@ -96,8 +106,8 @@ static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
 }
 
 /*
- * Below the root of the mounts that it is in: the caller may have another one than the task. A name
- * that is gone is marked, as another file may have it now; so is what is under no mount.
+ * The path from the root of the mount namespace, because the reader may have
+ * another root than the task. file_path() marks an unlinked file as deleted.
  */
 static const char *path_of(struct vm_area_struct *vma, char *buffer)
 {
@@ -105,7 +115,7 @@ static const char *path_of(struct vm_area_struct *vma, char *buffer)
 	const char *path;
 
 	if (is_vdso(vma))
-		return is_vdso_of_32_bits(vma) ? "[vdso32]" : "[vdso]";
+		return is_32bit_vdso(vma) ? "[vdso32]" : "[vdso]";
 	if (!file)
 		return "[anon]";
 	path = d_absolute_path(&file->f_path, buffer, PATH_MAX);
@@ -114,17 +124,20 @@ static const char *path_of(struct vm_area_struct *vma, char *buffer)
 	return IS_ERR(path) ? "..." : path;
 }
 
-/* From what is in memory of the file: who serves it may keep a reader waiting for ever. */
-static void build_id_read(struct trace_mapping *mapping, struct vm_area_struct *vma)
+/*
+ * Only what is in the page cache is read: a task that waits for a FUSE server
+ * here might wait forever.
+ */
+static void build_id_read(struct trace_mapping *mapping,
+			  struct vm_area_struct *vma)
 {
-	if (!vma->vm_file ||
-	    build_id_parse_nofault(vma, mapping->build_id, &mapping->build_id_bytes))
-		mapping->build_id_bytes = 0;
+	if (!vma->vm_file || build_id_parse_nofault(vma, mapping->build_id,
+						    &mapping->build_id_size))
+		mapping->build_id_size = 0;
 }
 
-/* A record without a number. */
 static struct trace_mapping *mapping_make(struct vm_area_struct *vma,
-					  const struct mapping_key *key)
+					  const struct trace_mapping_key *key)
 {
 	char *buffer __free(kfree) = kmalloc(PATH_MAX, GFP_KERNEL);
 	struct trace_mapping *mapping;
@@ -144,12 +157,13 @@ static struct trace_mapping *mapping_make(struct vm_area_struct *vma,
 	return mapping;
 }
 
-/* Its number; 0: there is no room. */
-static u32 mapping_add(struct trace_mappings *mappings, struct trace_mapping *mapping)
+/* Return: the number, or 0 if there is no room */
+static u32 mapping_add(struct trace_mappings *mappings,
+		       struct trace_mapping *mapping)
 {
 	u32 number = mappings->count + 1;
 
-	if (number >= MAPPINGS_MAX ||
+	if (number >= TRACE_MAPPINGS_MAX ||
 	    xa_err(xa_store(&mappings->by_number, number, mapping, GFP_KERNEL)))
 		return 0;
 	mapping->number = number;
@@ -158,7 +172,8 @@ static u32 mapping_add(struct trace_mappings *mappings, struct trace_mapping *ma
 	return number;
 }
 
-static u32 mapping_publish(struct trace_mappings *mappings, struct trace_mapping *mapping)
+static u32 mapping_publish(struct trace_mappings *mappings,
+			   struct trace_mapping *mapping)
 {
 	struct trace_mapping *other;
 	u32 number;
@@ -171,16 +186,18 @@ static u32 mapping_publish(struct trace_mappings *mappings, struct trace_mapping
 	return number;
 }
 
-static u32 mapping_number(struct trace_mappings *mappings, struct vm_area_struct *vma,
-			  const struct mapping_key *key)
+static u32 mapping_number(struct trace_mappings *mappings,
+			  struct vm_area_struct *vma,
+			  const struct trace_mapping_key *key)
 {
 	struct trace_mapping *mapping;
 
-	scoped_guard(mutex, &mappings->lock) {
+	scoped_guard(mutex, &mappings->lock)
+	{
 		mapping = mapping_find(mappings, key);
 		if (mapping)
 			return mapping->number;
-		if (mappings->count + 1 >= MAPPINGS_MAX)
+		if (mappings->count + 1 >= TRACE_MAPPINGS_MAX)
 			return 0;
 	}
 	mapping = mapping_make(vma, key);
@@ -190,65 +207,56 @@ static u32 mapping_number(struct trace_mappings *mappings, struct vm_area_struct
 static u64 offset_in(struct vm_area_struct *vma, unsigned long address)
 {
 	if (vma->vm_file)
-		return address - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
+		return address - vma->vm_start +
+		       ((u64)vma->vm_pgoff << PAGE_SHIFT);
 	return is_vdso(vma) ? address - vma->vm_start : address;
 }
 
-u64 trace_mappings_frame(struct trace_mappings *mappings, const struct trace_process *process,
+/**
+ * trace_mappings_frame - The frame of a user address, by mapping and offset
+ * @mappings: the numbers
+ * @process: the process of the address
+ * @mm: its mm; the caller holds the mmap lock
+ * @address: the address
+ *
+ * May sleep.
+ *
+ * Return: the frame; TRACE_MAPPING_UNKNOWN and the lower address bits if there
+ * is no mapping or no room for its number
+ */
+u64 trace_mappings_frame(struct trace_mappings *mappings,
+			 const struct trace_process *process,
 			 struct mm_struct *mm, unsigned long address)
 {
 	struct vm_area_struct *vma = vma_lookup(mm, address);
-	struct mapping_key key;
+	struct trace_mapping_key key;
 	u32 number;
 
 	if (!vma)
-		return FRAME_USER(MAPPING_UNKNOWN, address);
+		return STACKID_FRAME_USER(TRACE_MAPPING_UNKNOWN, address);
 	key = key_of(vma, process, address);
 	number = mapping_number(mappings, vma, &key);
 	if (number)
-		return FRAME_USER(number, offset_in(vma, address));
+		return STACKID_FRAME_USER(number, offset_in(vma, address));
 	scoped_guard(mutex, &mappings->lock)
 		WRITE_ONCE(mappings->refused, mappings->refused + 1);
-	return FRAME_USER(MAPPING_UNKNOWN, address);
+	return STACKID_FRAME_USER(TRACE_MAPPING_UNKNOWN, address);
 }
 
-/* What somebody called a file: control characters would end lines, or be obeyed by a terminal. */
+/* Control characters in a path would end a line or control a terminal. */
 static bool is_plain(char c)
 {
 	return c >= ' ' && c < 0x7f;
 }
 
-void trace_mappings_show_frame(struct seq_file *seq, struct trace_mappings *mappings, u64 frame)
+void trace_mappings_show_frame(struct seq_file *m,
+			       struct trace_mappings *mappings, u64 frame)
 {
-	struct trace_mapping *mapping = xa_load(&mappings->by_number, FRAME_MAPPING(frame));
+	struct trace_mapping *mapping =
+		xa_load(&mappings->by_number, STACKID_FRAME_MAPPING(frame));
 	const char *name = mapping ? kbasename(mapping->path) : "[unknown]";
 
 	for (; *name; name++)
-		seq_putc(seq, is_plain(*name) ? *name : '?');
-	seq_printf(seq, "+0x%llx", FRAME_OFFSET(frame));
-}
-
-static void path_show(struct seq_file *seq, const char *path)
-{
-	for (; *path; path++) {
-		if (is_plain(*path) && *path != '\\')
-			seq_putc(seq, *path);
-		else
-			seq_printf(seq, "\\%03o", (u8)*path);
-	}
-}
-
-void trace_mappings_show(struct seq_file *seq, struct trace_mappings *mappings, u32 number)
-{
-	struct trace_mapping *mapping = xa_load(&mappings->by_number, number);
-
-	if (!mapping)
-		return;
-	seq_printf(seq, "%u ", number);
-	if (mapping->build_id_bytes)
-		seq_printf(seq, "%*phN ", (int)mapping->build_id_bytes, mapping->build_id);
-	else
-		seq_puts(seq, "- ");
-	path_show(seq, mapping->path);
-	seq_putc(seq, '\n');
+		seq_putc(m, is_plain(*name) ? *name : '?');
+	seq_printf(m, "+0x%llx", STACKID_FRAME_OFFSET(frame));
 }

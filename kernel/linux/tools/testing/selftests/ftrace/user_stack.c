@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A program whose user stack is known: each system call is made by innermost(), which middle()
- * calls, which outer() calls.
+ * A program whose user stack is known: innermost() makes each system call,
+ * middle() calls innermost(), outer() calls middle(). The flags of the compiler
+ * keep these calls and their frames.
  *
- * usage: user_stack functions        where these functions are in the file, as "NAME 0xOFFSET"
- *        user_stack number CALL      the number of one of the system calls below
- *        user_stack calls COUNT      getppid() so often
- *        user_stack sleeps           nanosleep(), for long
- *        user_stack exits            exit_group()
- *        user_stack executes FILE    execve()
- *        user_stack executes-frameless FILE    execve() with a frame pointer of zero, as a new program has
- *        user_stack sleeps-below     pause(), with a stack pointer below all stacks
- *        user_stack calls-vdso       getppid() by the vdso of 32-bit tasks
- *        user_stack works            a request that a worker of io_uring serves
- *        user_stack is-signalled     a signal handler returns, by rt_sigreturn()
- *        user_stack loses-frame      the same with another frame pointer than the interrupted code's
+ * usage: user_stack functions     the functions in the file, as "NAME 0xOFFSET"
+ *        user_stack number CALL   the number of one of the system calls below
+ *        user_stack calls COUNT   getppid() COUNT times
+ *        user_stack sleeps        nanosleep(), for long
+ *        user_stack exits         exit_group()
+ *        user_stack executes FILE execve()
+ *        user_stack executes-frameless FILE
+ *                                 execve() with a frame pointer of zero, as a
+ *                                 new program has
+ *        user_stack sleeps-below  pause(), with a stack pointer below all stacks
+ *        user_stack calls-vdso    getppid() by the vdso of 32-bit tasks
+ *        user_stack works         a request that a worker of io_uring serves
+ *        user_stack is-signalled  a signal handler returns, by rt_sigreturn()
+ *        user_stack loses-frame   the same with another frame pointer than the
+ *                                 interrupted code
  */
 #include <linux/io_uring.h>
 #include <signal.h>
@@ -27,55 +31,38 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OUT_OF_LINE __attribute__((noinline, noclone))
-#define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
-
-extern const char __ehdr_start[];
-
-/* By the instruction: the C library's syscall() has no frame. */
-static inline long system_call(long number, long a, long b, long c)
+/* By the instruction: syscall() of the C library has no frame. */
+static long innermost(long number, long a, long b, long c)
 {
 	long answer;
 
+	/* A leaf function has a frame if it asks for the address of it. */
 #if defined(__x86_64__)
-	__asm__ volatile("syscall"
-			 : "=a"(answer)
-			 : "0"(number), "D"(a), "S"(b), "d"(c)
-			 : "rcx", "r11", "memory");
+	asm volatile("syscall"
+		     : "=a"(answer)
+		     : "0"(number), "D"(a), "S"(b), "d"(c),
+		       "m"(*(long *)__builtin_frame_address(0))
+		     : "rcx", "r11", "memory");
 #elif defined(__i386__)
-	__asm__ volatile("int $0x80"
-			 : "=a"(answer)
-			 : "0"(number), "b"(a), "c"(b), "d"(c)
-			 : "memory");
+	asm volatile("int $0x80"
+		     : "=a"(answer)
+		     : "0"(number), "b"(a), "c"(b), "d"(c),
+		       "m"(*(long *)__builtin_frame_address(0))
+		     : "memory");
 #else
 	answer = syscall(number, a, b, c);
 #endif
 	return answer;
 }
 
-static OUT_OF_LINE long innermost(long number, long a, long b, long c)
+static long middle(long number, long a, long b, long c)
 {
-	void *volatile frame = __builtin_frame_address(0); /* a leaf would have none */
-	long answer = frame ? system_call(number, a, b, c) : -1;
-
-	NO_TAIL_CALL();
-	return answer;
+	return innermost(number, a, b, c);
 }
 
-static OUT_OF_LINE long middle(long number, long a, long b, long c)
+static long outer(long number, long a, long b, long c)
 {
-	long answer = innermost(number, a, b, c);
-
-	NO_TAIL_CALL();
-	return answer;
-}
-
-static OUT_OF_LINE long outer(long number, long a, long b, long c)
-{
-	long answer = middle(number, a, b, c);
-
-	NO_TAIL_CALL();
-	return answer;
+	return middle(number, a, b, c);
 }
 
 static void handle(int number)
@@ -84,19 +71,20 @@ static void handle(int number)
 }
 
 #if defined(__x86_64__)
-__asm__(".text\n"
-	"return_without_frame:\n"
-	"	xor %ebp, %ebp\n"
-	"	mov $15, %eax\n" /* rt_sigreturn */
-	"	syscall\n");
-extern const char return_without_frame[];
+/* The way back of a signal handler, with a frame pointer of zero */
+static __attribute__((naked)) void return_without_frame(void)
+{
+	asm volatile("xor %ebp, %ebp\n"
+		     "mov $15, %eax\n" /* rt_sigreturn */
+		     "syscall\n");
+}
 
 static void execute_frameless(const char *path)
 {
 	char *const arguments[] = {(char *)path, NULL};
 	char *const nothing[] = {NULL};
 
-	__asm__ volatile("xor %%ebp, %%ebp\n"
+	asm volatile("xor %%ebp, %%ebp\n"
 			 "syscall\n"
 			 "hlt\n"
 			 :
@@ -116,7 +104,7 @@ static int sleep_below(void)
 			stack = strtoul(line, NULL, 16);
 	if (!stack)
 		return 2;
-	__asm__ volatile("mov %0, %%rbp\n"
+	asm volatile("mov %0, %%rbp\n"
 			 "mov $4096, %%esp\n"
 			 "syscall\n"
 			 "hlt\n"
@@ -130,9 +118,9 @@ static int sleep_below(void)
 static int handle_without_frame(void)
 {
 	const struct {
-		void (*handler)(int);
+		void (*handler)(int number);
 		unsigned long flags;
-		const void *restorer;
+		void (*restorer)(void);
 		unsigned long mask;
 	} action = {handle, 0x04000000 /* SA_RESTORER */, return_without_frame, 0};
 
@@ -163,7 +151,7 @@ static int call_vdso(void)
 {
 	long answer;
 
-	__asm__ volatile("call *%1"
+	asm volatile("call *%1"
 			 : "=a"(answer)
 			 : "r"(getauxval(AT_SYSINFO)), "0"(SYS_getppid)
 			 : "memory");
@@ -191,12 +179,17 @@ static int have_worker_work(void)
 	requests->flags = IOSQE_ASYNC;
 	*(unsigned int *)(queue + params.sq_off.array) = 0;
 	*(unsigned int *)(queue + params.sq_off.tail) = 1;
-	return syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1 ? 0 : 2;
+	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+		return 2;
+	return 0;
 }
 
 static void show(const char *name, const void *function)
 {
-	printf("%s 0x%lx\n", name, (unsigned long)((const char *)function - __ehdr_start));
+	/* The program headers are in the first page of the file. */
+	unsigned long begin = getauxval(AT_PHDR) & ~0xfffUL;
+
+	printf("%s 0x%lx\n", name, (unsigned long)function - begin);
 }
 
 static void show_functions(void)
@@ -229,36 +222,38 @@ static int show_number(const char *name)
 int main(int argc, char **argv)
 {
 	struct timespec long_time = {.tv_sec = 1000};
-	char *arguments[] = {argc > 2 ? argv[2] : NULL, NULL};
-	char *nothing[] = {NULL};
+	char *const arguments[] = {argc > 2 ? argv[2] : NULL, NULL};
+	char *const nothing[] = {NULL};
 
-	if (argc == 2 && !strcmp(argv[1], "functions"))
+	if (argc == 2 && !strcmp(argv[1], "functions")) {
 		show_functions();
-	else if (argc == 3 && !strcmp(argv[1], "number"))
+	} else if (argc == 3 && !strcmp(argv[1], "number")) {
 		return show_number(argv[2]);
-	else if (argc == 3 && !strcmp(argv[1], "calls"))
+	} else if (argc == 3 && !strcmp(argv[1], "calls")) {
 		for (int i = 0; i < atoi(argv[2]); i++)
 			outer(SYS_getppid, 0, 0, 0);
-	else if (argc == 2 && !strcmp(argv[1], "sleeps"))
+	} else if (argc == 2 && !strcmp(argv[1], "sleeps")) {
 		outer(SYS_nanosleep, (long)&long_time, 0, 0);
-	else if (argc == 2 && !strcmp(argv[1], "exits"))
+	} else if (argc == 2 && !strcmp(argv[1], "exits")) {
 		outer(SYS_exit_group, 0, 0, 0);
-	else if (argc == 3 && !strcmp(argv[1], "executes"))
+	} else if (argc == 3 && !strcmp(argv[1], "executes")) {
 		outer(SYS_execve, (long)argv[2], (long)arguments, (long)nothing);
-	else if (argc == 3 && !strcmp(argv[1], "executes-frameless"))
+	} else if (argc == 3 && !strcmp(argv[1], "executes-frameless")) {
 		execute_frameless(argv[2]);
-	else if (argc == 2 && !strcmp(argv[1], "sleeps-below"))
+	} else if (argc == 2 && !strcmp(argv[1], "sleeps-below")) {
 		return sleep_below();
-	else if (argc == 2 && !strcmp(argv[1], "calls-vdso"))
+	} else if (argc == 2 && !strcmp(argv[1], "calls-vdso")) {
 		return call_vdso();
-	else if (argc == 2 && !strcmp(argv[1], "works"))
+	} else if (argc == 2 && !strcmp(argv[1], "works")) {
 		return have_worker_work();
-	else if (argc == 2 && !strcmp(argv[1], "is-signalled")) {
+	} else if (argc == 2 && !strcmp(argv[1], "is-signalled")) {
 		signal(SIGUSR1, handle);
 		raise(SIGUSR1);
-	} else if (argc == 2 && !strcmp(argv[1], "loses-frame") && !handle_without_frame())
+	} else if (argc == 2 && !strcmp(argv[1], "loses-frame") &&
+		   !handle_without_frame()) {
 		raise(SIGUSR1);
-	else
+	} else {
 		return 2;
+	}
 	return 0;
 }
