@@ -575,6 +575,21 @@ TEST(root_does_not_wait_for_others_where_memory_is_little, setup_with_little_mem
 	assert_int_equal(named[1], 1);
 }
 
+TEST(others_do_not_wait_for_root_where_memory_is_little, setup_with_little_memory, teardown)
+{
+	tables[HELD] = 1;
+	meet(1, FILE_OWNER_ROOT);
+	tabulate(1);
+	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	meet(2, SOMEBODY);
+	ask(2);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[2], 1);
+	assert_int_equal(tables[MADE], 0);
+	release(&tables[HELD]);
+	await_tables(1);
+}
+
 TEST(owners)
 {
 	struct mapping_record record = {.key = {.kind = MAPPING_FILE, .device = 41}};
