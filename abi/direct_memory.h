@@ -9,6 +9,7 @@
 #include "return_memory.h"
 #include "rule_search_memory.h"
 #include "scalar.h"
+#include "script.h"
 #include "stack_switches.h"
 #include "step_cache.h"
 
@@ -29,6 +30,8 @@ struct direct_walk {
 	u64 leaf;	/* frame of the leaf; 0: none */
 	u32 is_final;	/* 1: another unwinder would find no more frames */
 	u32 is_guessed; /* 1: a step was not proven; all frames behind it have FRAME_GUESSED */
+	u64 generation; /* STEP_GENERATION() of steps that count; input */
+	struct script_marks scripts; /* frames of loops, innermost first */
 
 	/* State of the walk: */
 	struct stack_switches switches;
@@ -39,12 +42,12 @@ struct direct_walk {
 	u64 window[WALK_WINDOW_WORDS];
 	struct near_code code; /* for code without tables */
 	struct return_search returns;
-	u64 searched_pc;  /* pc that the last search in `returns` found; 0: none */
-	u32 step_index;	  /* index in the step cache */
-	u32 is_generated; /* 1: the current pc's code has no file with tables */
-	u32 is_unlisted;  /* 1: a rule made from code, and the file had no table then */
-	u32 is_by_code;	  /* 1: no table covers the pc, so the code is read */
-	u32 reserved;
+	u64 searched_pc;	 /* pc that the last search in `returns` found; 0: none */
+	u32 step_index;		 /* index in the step cache */
+	u32 is_generated;	 /* 1: the current pc's code has no file with tables */
+	u32 is_unlisted;	 /* 1: a rule made from code, and the file had no table then */
+	u32 is_by_code;		 /* 1: no table covers the pc, so the code is read */
+	u32 frame_index;	 /* of the current frame, if its step is not plain */
 	struct cached_step step; /* a step that is not in the cache */
 };
 

@@ -13,7 +13,7 @@
 
 #include "scalar.h"
 
-#define ENGINE_VERSION 9 /* version of everything shared; part of the engine folder's name */
+#define ENGINE_VERSION 10 /* version of everything shared; part of the engine folder's name */
 
 #define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
 #define TASKS_MAX (1U << 17)
@@ -31,7 +31,10 @@ struct kernel_entry {
 struct engine_state {
 	u32 mapping_last; /* the last number given out */
 	u32 cookie_last;
-	u32 unwinder_next; /* index at which the search for a free unwinder begins */
+	u32 unwinder_next;   /* index at which the search for a free unwinder begins */
+	u32 script_last;     /* the last id of a script's function */
+	u64 script_seed;     /* secret; 0: not made yet */
+	u32 step_generation; /* step_cache.h; user space adds 1 */
 	u32 reserved;
 };
 

@@ -34,6 +34,10 @@ struct reading {
 	u64 walked; /* user stacks, as in struct scratch_counters */
 	u64 table_steps;
 	u64 mapping_walks;
+	u64 script_joined;
+	u64 script_unjoined;
+	u64 script_unknown;
+	u64 script_missed;
 	u64 deferred[STOP_COUNT];
 	struct ring_place place[]; /* by CPU */
 };

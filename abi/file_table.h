@@ -22,9 +22,10 @@
 
 #include "rule.h"
 #include "scalar.h"
+#include "script.h"
 
 /* A chunk, with the kernel's header of a hash map element, is just below a page. */
-#define FILE_TABLE_WORDS 996
+#define FILE_TABLE_WORDS 986
 #define FILE_TABLE_CHUNKS_MAX 16384 /* chunks of the whole engine: 64 MB */
 
 #define FILE_TABLE_RULE_WORDS (sizeof(struct unwind_rule) / sizeof(u32))
@@ -42,7 +43,8 @@ struct file_table_chunk {
 	u32 base;   /* key of the first other chunk; never 0 in the map */
 	u32 chunks; /* chunks of the table */
 	u32 used; /* FILE_TABLE_TIME() of the last search that found a rule; written by programs */
-	u32 is_partial; /* 1: code that no table covers is not analysed yet */
+	u32 is_partial;		     /* 1: code that no table covers is not analysed yet */
+	struct script_layout script; /* runtime SCRIPT_NONE: no rule has CFA_SCRIPT_LOOP */
 	u32 word[FILE_TABLE_WORDS];
 };
 ABI_SIZE(struct file_table_chunk, 4008);

@@ -75,7 +75,15 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNFINISHED_SPANS, "unfinished_spans", "spans that went on when recording ended")         \
 	X(UNBEGUN_SPANS, "unbegun_spans", "ends of spans that had not begun in the recording")     \
 	X(UNKEPT_SPANS, "unkept_spans",                                                            \
-	  "spans that were not timed: too many went on at once, or in each other")
+	  "spans that were not timed: too many went on at once, or in each other")                 \
+	X(UNJOINED_SCRIPTS, "unjoined_scripts",                                                    \
+	  "loops of interpreters without the script's frames: these could not be read, or the "    \
+	  "stack was taken later")                                                                 \
+	X(UNNAMED_SCRIPTS, "unnamed_scripts",                                                      \
+	  "loops of interpreters without the script's frames: a name was unreadable or had no "    \
+	  "room")                                                                                  \
+	X(DEEP_SCRIPTS, "deep_scripts",                                                            \
+	  "loops of interpreters without the script's frames: too many in one stack")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

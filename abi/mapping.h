@@ -15,8 +15,9 @@
 
 #include "scalar.h"
 
-#define MAPPINGS_MAX 8192 /* numbers of the engine: 1 .. MAPPINGS_MAX - 1 */
-#define MAPPING_NONE 0	  /* never given out */
+/* Numbers of the engine: 1 .. MAPPINGS_MAX - 2; the last one is MAPPING_SCRIPT (script.h). */
+#define MAPPINGS_MAX 8192
+#define MAPPING_NONE 0 /* never given out */
 #define MAPPING_UNKNOWN                                                                            \
 	((1U << 23) - 1) /* the mapping could not be read: offset = low address bits */
 

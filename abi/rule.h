@@ -11,6 +11,8 @@
  *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
  *   CFA_BY_CODE       no table covers the code: its bytes say how (core/unwind/code_rule.h)
+ *   CFA_SCRIPT_LOOP   register + offset; the frame is that of an interpreter's loop, and its CFA
+ *                     leads to the script's frames (abi/script.h)
  *   CFA_GO_SAVED, CFA_GO_DEPTH: the caller is on another stack, whose place Go's runtime has noted
  *                     (core/unwind/go_stack.h)
  *
@@ -93,6 +95,7 @@ enum cfa_kind {
 	CFA_PLT,
 	CFA_SIGNAL,
 	CFA_BY_CODE,
+	CFA_SCRIPT_LOOP,
 	CFA_GO_SAVED,
 	CFA_GO_DEPTH,
 	CFA_KIND_COUNT

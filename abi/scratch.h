@@ -15,6 +15,7 @@
 #include "moved_code.h"
 #include "rule.h"
 #include "scalar.h"
+#include "script.h"
 #include "stack.h"
 
 #define SCRATCH_SLOTS 8
@@ -31,6 +32,11 @@ struct scratch_counters {
 	u64 walked;		  /* stacks that the walk finished */
 	u64 table_steps;	  /* frames by a rule of a whole-file table */
 	u64 deferred[STOP_COUNT]; /* unfinished stacks by the stop reason of the walk */
+	/* Frames of interpreters' loops in user stacks (script.h): */
+	u64 script_joined;   /* the script's frames took their place */
+	u64 script_unjoined; /* native: a check failed, memory was unreadable, or deferred */
+	u64 script_unknown;  /* native: a function has no id */
+	u64 script_missed;   /* native: beyond SCRIPT_MARKS_MAX of a stack */
 };
 
 /* A mapping that contains a user address. */
@@ -132,6 +138,9 @@ struct scratch {
 	struct direct_walk direct;
 	struct stack kernel;
 	struct stack user;
+	struct script_walk script;
+	struct script_search script_search;
+	struct stack script_stack; /* `user` with the frames of scripts */
 };
 
 #endif

@@ -23,8 +23,14 @@
 /* A flag in `place`: the pc is exact, not behind a call. */
 #define STEP_INTERRUPTED (1ULL << 63)
 
+/*
+ * Steps of an older generation do not count: a table that marks code (abi/script.h) begins a new
+ * one. Stored in bits of `place` that no mapping number reaches.
+ */
+#define STEP_GENERATION(number) (((u64)(number)&0x1ff) << 53)
+
 struct cached_step {
-	u64 place; /* frame (abi/stack.h) | STEP_INTERRUPTED; 0: empty */
+	u64 place; /* (frame (abi/stack.h) | STEP_INTERRUPTED) ^ STEP_GENERATION; 0: empty */
 	struct unwind_rule rule;
 	/* Derived from the rule; masks are by DWARF number: */
 	u16 kept;     /* registers that keep their value */

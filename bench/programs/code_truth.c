@@ -46,7 +46,7 @@ static int cfa_agrees(const struct unwind_rule *rule, const struct frame_state *
 {
 	struct frame_value value = state->reg[hardware_register[rule->cfa_register]];
 
-	if (rule->cfa_kind == CFA_REGISTER) {
+	if (rule->cfa_kind == CFA_REGISTER || rule->cfa_kind == CFA_SCRIPT_LOOP) {
 		if (value.kind == VALUE_CFA)
 			return value.offset + rule->cfa_offset == 0;
 		return -1;

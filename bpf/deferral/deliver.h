@@ -90,6 +90,8 @@ static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, 
 {
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
 
+	scratch->counters.script_unjoined += unwinder->walk.scripts.count;
+	scratch->counters.script_missed += unwinder->walk.scripts.missed;
 	unwinder_copy(unwinder, &scratch->user, skip);
 	deferred_stack_put(scratch, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
 }

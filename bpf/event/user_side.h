@@ -19,6 +19,7 @@
 #include "kernel/user_registers.h"
 #include "mapping/build_id.h"
 #include "stack/direct_stack.h"
+#include "stack/script_stack.h"
 #include "stack/stack_store.h"
 #include "stack/unwinder.h"
 #include "stack/user_stack.h"
@@ -143,6 +144,8 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	walk_count(scratch);
 	if (walk->is_final) {
+		if (walk->scripts.count)
+			script_join(scratch);
 		side.field = stack_store(scratch, &scratch->user, cpu);
 		side.leaf = walk->leaf;
 		return side;

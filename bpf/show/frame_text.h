@@ -80,7 +80,9 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, "[%llu frames omitted]", FRAME_OFFSET(frame));
 		return;
 	}
-	if (record && record->key.kind == MAPPING_FILE)
+	if (number == MAPPING_SCRIPT)
+		BPF_SEQ_PRINTF(seq, SCRIPT_PATH);
+	else if (record && record->key.kind == MAPPING_FILE)
 		name_put(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)
 		BPF_SEQ_PRINTF(seq, "[vdso]");

@@ -118,6 +118,8 @@ static __always_inline void reading_clear(struct reading *reading)
 	reading->entries = reading->refs = reading->produced = 0;
 	__builtin_memset(reading->lost, 0, sizeof(reading->lost));
 	reading->walked = reading->table_steps = reading->mapping_walks = 0;
+	reading->script_joined = reading->script_unjoined = 0;
+	reading->script_unknown = reading->script_missed = 0;
 	__builtin_memset(reading->deferred, 0, sizeof(reading->deferred));
 }
 

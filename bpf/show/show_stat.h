@@ -61,6 +61,10 @@ static __always_inline void walks_sum(struct reading *reading, const struct scra
 	reading->walked += counters->walked;
 	reading->table_steps += counters->table_steps;
 	reading->mapping_walks += scratch->search.walks;
+	reading->script_joined += counters->script_joined;
+	reading->script_unjoined += counters->script_unjoined;
+	reading->script_unknown += counters->script_unknown;
+	reading->script_missed += counters->script_missed;
 }
 
 static long cpu_sum(u32 cpu, struct reading **context)
@@ -148,6 +152,10 @@ static __always_inline void walks_put(struct seq_file *seq, const struct reading
 	BPF_SEQ_PRINTF(seq, "user_walked: %llu\n", reading->walked);
 	BPF_SEQ_PRINTF(seq, "user_table_frames: %llu\n", reading->table_steps);
 	BPF_SEQ_PRINTF(seq, "user_mapping_walks: %llu\n", reading->mapping_walks);
+	BPF_SEQ_PRINTF(seq, "script_loops: %llu\n", reading->script_joined);
+	BPF_SEQ_PRINTF(seq, "unjoined_scripts: %llu\n", reading->script_unjoined);
+	BPF_SEQ_PRINTF(seq, "unnamed_scripts: %llu\n", reading->script_unknown);
+	BPF_SEQ_PRINTF(seq, "deep_scripts: %llu\n", reading->script_missed);
 #define X(id, name, meaning)                                                                       \
 	if (STOP_IS_DEFERRAL(STOP_##id))                                                           \
 		BPF_SEQ_PRINTF(seq, "user_deferred_" name ": %llu\n", reading->deferred[STOP_##id]);

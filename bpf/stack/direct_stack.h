@@ -114,10 +114,13 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 		.memory = scratch,
 	};
 
+	struct engine_state *engine = engine_current();
+
 	scratch->direct.stop = STOP_NO_RULE;
 	scratch->direct.is_final = 0;
-	if (!direct.steps || !direct.rules)
+	if (!direct.steps || !direct.rules || !engine)
 		return;
+	scratch->direct.generation = STEP_GENERATION(atomic_load_relaxed(&engine->step_generation));
 	scratch->direct.search.space = scratch->search.vma.space;
 	scratch->direct.max_depth = max_depth;
 	scratch->direct.leaf_apart = leaf_apart;

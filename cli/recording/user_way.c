@@ -51,6 +51,7 @@ void user_way_tell_counts(struct capture *capture)
 	message("user_walked: %llu", (unsigned long long)counts.walked);
 	message("user_table_frames: %llu", (unsigned long long)counts.table_frames);
 	message("user_mapping_walks: %llu", (unsigned long long)counts.mapping_walks);
+	message("script_loops: %llu", (unsigned long long)counts.script_loops);
 	for (u32 stop = 0; stop < STOP_COUNT; stop++)
 		if (STOP_IS_DEFERRAL(stop) && counts.deferred[stop])
 			message("user_deferred_%s: %llu", stop_names[stop],

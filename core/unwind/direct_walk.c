@@ -11,6 +11,7 @@
 #include "deep_stack.h"
 #include "go_stack.h"
 #include "return_search.h"
+#include "script_marks.h"
 #include "signal_context.h"
 #include "stack_switch.h"
 
@@ -234,7 +235,8 @@ CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 	*cfa = direct_register(walk, reg) + rule->cfa_offset;
 	if (rule->cfa_kind == CFA_PLT)
 		*cfa += (walk->registers.value[REGISTER_RIP] & 15) >= rule->operand ? 8 : 0;
-	if (rule->cfa_kind == CFA_PLT || rule->cfa_kind == CFA_REGISTER)
+	if (rule->cfa_kind == CFA_PLT || rule->cfa_kind == CFA_REGISTER ||
+	    rule->cfa_kind == CFA_SCRIPT_LOOP)
 		return STOP_NONE;
 	if (rule->cfa_kind != CFA_DEREF)
 		return STOP_UNSUPPORTED;
@@ -373,6 +375,21 @@ CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step 
 	return caller_enter(walk, found->cfa, found->pc);
 }
 
+/* Notes the frame of a loop. A guessed frame may have another CFA. */
+CORE_GLOBAL_PART int step_mark(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
+{
+	struct script_mark mark;
+
+	if (core_is_null(walk) || core_is_null(step) || walk->is_guessed)
+		return 0;
+	mark.cfa = cfa;
+	mark.pc = walk->registers.value[REGISTER_RIP];
+	mark.place = (step->place ^ walk->generation) & ~STEP_INTERRUPTED;
+	mark.index = walk->frame_index;
+	script_marks_add(&walk->scripts, &mark);
+	return 0;
+}
+
 CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_step *step)
 {
 	u32 flags, stop;
@@ -392,6 +409,8 @@ CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_
 		stop = STOP_UNSUPPORTED;
 	} else {
 		stop = step_cfa(walk, &step->rule, &cfa);
+		if (!stop && step->rule.cfa_kind == CFA_SCRIPT_LOOP)
+			step_mark(walk, step, cfa);
 		if (!stop)
 			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(walk, step, cfa)
 								: step_by_base(walk, step, cfa);
@@ -508,7 +527,7 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 	stop = rule_find(direct, is_generated);
 	if (stop)
 		return stop;
-	walk->step.place = place;
+	walk->step.place = place ^ walk->generation;
 	walk->step.rule = walk->search.rule;
 	step_prepare(&walk->step);
 	step_put(direct);
@@ -551,13 +570,15 @@ static long direct_step(u32 i, void *arg)
 		return 1;
 	}
 	walk->step_index = index;
-	if (walk->slot || direct->steps->entry[index].place != place)
+	if (walk->slot || direct->steps->entry[index].place != (place ^ walk->generation))
 		stop = step_find(direct, place, is_generated);
 	if (i >= walk->max_depth)
 		stop = STOP_DEPTH;
 	step = step_entry(direct);
 	core_one_register(step); /* once, and not at each use */
 	if (!stop && step) {
+		if (!step->is_plain)
+			walk->frame_index = i;
 		frame_add(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);
 		stop = step->is_plain ? step_plain(walk, step) : (u32)step_other(walk, step);
 	}
@@ -603,6 +624,7 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	walk->is_guessed = 0;
 	walk->is_generated = 0;
 	walk->searched_pc = 0;
+	script_marks_clear(&walk->scripts);
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;
 	walk->stop =

@@ -7,6 +7,7 @@
  */
 #include "unwind.h"
 #include "deep_stack.h"
+#include "script_marks.h"
 
 /*
  * Makes the rule from the tables of the current image. Returns the stop reason if there is no rule.
@@ -257,6 +258,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->is_guessed = 0;
 	unwind->switches.entered = unwind->registers.value[REGISTER_RSP];
 	unwind->switches.count = 0;
+	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
 	core_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);

@@ -26,6 +26,7 @@
 #include "env.h"
 #include "return_search.h"
 #include "rule_cache.h"
+#include "script.h"
 #include "sframe.h"
 #include "signal_context.h"
 #include "stack.h"
@@ -126,6 +127,7 @@ struct unwind {
 	struct unwind_registers caller;
 	struct slot_restore restore;
 	struct stack_switches switches;
+	struct script_marks scripts; /* frames of loops, innermost first */
 	struct go_caller go;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;

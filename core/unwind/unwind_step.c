@@ -4,6 +4,7 @@
  * one read gets all of them. 32-bit tasks have words of four bytes and frame pointers only.
  */
 #include "go_stack.h"
+#include "script_marks.h"
 #include "stack_switch.h"
 #include "unwind.h"
 
@@ -259,6 +260,31 @@ CORE_PART u32 frame_check(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 		       : STOP_NONE;
 }
 
+/*
+ * Notes the frame of a loop. A guessed frame may have another CFA. A stack that is deeper than
+ * STACK_USER_DEPTH_MAX keeps its native frames.
+ */
+CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
+{
+	struct script_mark mark;
+	u32 index;
+
+	if (core_is_null(unwind) || unwind->is_guessed)
+		return 0;
+	index = unwind->depth - 1;
+	core_one_register(index);
+	if (index >= STACK_USER_DEPTH_MAX)
+		return 0;
+	mark.cfa = cfa;
+	mark.pc = unwind->registers.value[REGISTER_RIP];
+	mark.place = unwind->frame[index];
+	if (index && unwind->is_interrupted)
+		mark.place -= FRAME_BEHIND_INTERRUPTED;
+	mark.index = index;
+	script_marks_add(&unwind->scripts, &mark);
+	return 0;
+}
+
 CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *rule)
 {
 	u64 cfa = 0, rsp;
@@ -273,6 +299,8 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *ru
 	stop = frame_check(unwind, cfa, rsp);
 	if (stop)
 		return stop;
+	if (rule->cfa_kind == CFA_SCRIPT_LOOP)
+		frame_mark(unwind, cfa);
 	stop = slots_restore(unwind, rule, cfa);
 	register_set(&unwind->caller, REGISTER_RSP, rsp);
 	return stop;

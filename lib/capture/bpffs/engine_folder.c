@@ -26,8 +26,9 @@
 #define PATH_BYTES (sizeof(ROOT) + 1 + NAME_MAX)
 
 static const char *const shared[] = {
-	"engine_state", "engine_tasks", "file_tables", "mapping_numbers",
-	"mappings",	"moved_code",	"rules",       "unwinders",
+	"engine_state",	  "engine_tasks",   "file_tables", "mapping_numbers",
+	"mappings",	  "moved_code",	    "rules",	   "script_ids",
+	"script_numbers", "script_records", "unwinders",
 };
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 

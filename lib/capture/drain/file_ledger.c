@@ -107,8 +107,14 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 
-		for (u32 i = 0; i < SCRATCH_SLOTS; i++)
-			notes[NOTE_UNKNOWN_FRAMES] += scratch_slots[i].counters.unknown_frames;
+		for (u32 i = 0; i < SCRATCH_SLOTS; i++) {
+			const struct scratch_counters *counters = &scratch_slots[i].counters;
+
+			notes[NOTE_UNKNOWN_FRAMES] += counters->unknown_frames;
+			notes[NOTE_UNJOINED_SCRIPTS] += counters->script_unjoined;
+			notes[NOTE_UNNAMED_SCRIPTS] += counters->script_unknown;
+			notes[NOTE_DEEP_SCRIPTS] += counters->script_missed;
+		}
 	}
 	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
 	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;

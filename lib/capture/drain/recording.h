@@ -72,6 +72,7 @@ struct recording {
 	bool kernel_asked;	  /* its list of symbols is read ahead */
 	u64 names_until;    /* clock_ms(): the wait for any name ends then; 0: no such limit */
 	u64 moved_next;	    /* clock_ms(): moved code is looked for again */
+	u32 marked_tables;  /* symbolizers_marked_tables() that programs know of */
 	u32 moved_files;    /* mappings that count as parts of files (symbolizer/moved_check.h) */
 	u64 tabulate_again; /* ms: when tables are asked for once more */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */

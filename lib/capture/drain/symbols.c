@@ -4,6 +4,7 @@
 #include "capture/drain/symbols.h"
 
 #include "capture/drain/deferred.h"
+#include "capture/drain/script_names.h"
 #include "capture/load/skeleton.h"
 #include "clock.h"
 #include "own_processes.h"
@@ -94,7 +95,7 @@ void symbols_meet_mapping(struct recording *recording, u32 number)
 	char path[PATH_BYTES_MAX];
 	struct trace_mapping mapping;
 
-	if (!number || number >= MAPPINGS_MAX)
+	if (!number || number >= MAPPING_SCRIPT)
 		return;
 	symbolizers_identify(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number), &mapping, path,
@@ -106,6 +107,8 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 {
 	if (number >= MAPPINGS_MAX)
 		return 0;
+	if (number == MAPPING_SCRIPT)
+		return script_names_write_mapping(recording);
 	meet(recording, number);
 	if (recording->mapping_written[number])
 		return 0;
@@ -121,7 +124,7 @@ void symbols_note_vain(struct recording *recording, const struct stack_ref *user
 
 	if (has_stack ? user->vain == VAIN_LEAF : user->reason == REASON_NO_FRAMES)
 		number = leaf && !FRAME_IS_KERNEL(leaf) ? FRAME_MAPPING(leaf) : 0;
-	if (number)
+	if (number && number != MAPPING_SCRIPT)
 		symbolizers_need(recording->symbolizers, number, events);
 }
 
@@ -135,6 +138,15 @@ static void tabulate_again(struct recording *recording)
 	if (recording->tabulate_again)
 		symbolizers_tabulate_again(recording->symbolizers);
 	recording->tabulate_again = now + TABULATE_AGAIN_MS;
+}
+
+static void forget_unmarked(struct recording *recording)
+{
+	u32 tables = symbolizers_marked_tables(recording->symbolizers);
+
+	if (tables != recording->marked_tables)
+		loaded_forget_rules(recording->loaded);
+	recording->marked_tables = tables;
 }
 
 /* Of several records for a mapping the last counts. */
@@ -176,6 +188,7 @@ int symbols_take(struct recording *recording)
 	if (symbolizers_are_tabulating(recording->symbolizers) ||
 	    symbolizers_are_analysing(recording->symbolizers))
 		pace_await_table(&recording->pace);
+	forget_unmarked(recording);
 	compare_moved_code(recording);
 	tabulate_again(recording);
 	leave_out_processes(recording);

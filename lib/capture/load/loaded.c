@@ -101,6 +101,7 @@ static void add_walks(const struct scratch *scratch, struct walk_counts *counts)
 	counts->walked += counters->walked;
 	counts->table_frames += counters->table_steps;
 	counts->mapping_walks += scratch->search.walks;
+	counts->script_loops += counters->script_joined;
 	for (u32 stop = 0; stop < STOP_COUNT; stop++)
 		counts->deferred[stop] += counters->deferred[stop];
 }
@@ -121,6 +122,14 @@ struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number)
 					 number * loaded->mappings.stride);
 }
 
+void loaded_forget_rules(struct loaded *loaded)
+{
+	struct engine_state *engine = loaded->engine_state.memory;
+
+	memset(loaded->rules.memory, 0, sizeof(struct rule_cache));
+	__atomic_fetch_add(&engine->step_generation, 1, __ATOMIC_RELEASE);
+}
+
 int loaded_share(struct loaded *loaded)
 {
 	const struct capture_config *config = &loaded->plan.config;
@@ -139,6 +148,7 @@ int loaded_share(struct loaded *loaded)
 		 SCRATCH_SLOTS * sizeof(struct scratch), config->cpus},
 		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
+		{&loaded->engine_state, maps->engine_state, sizeof(struct engine_state), 1},
 		{&loaded->cgroup_paths, maps->cgroup_paths, sizeof(struct cgroup_path),
 		 CGROUP_PATHS},
 		{&loaded->kernel_text, maps->kernel_text, sizeof(struct kernel_text), 1},
@@ -348,6 +358,7 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->scratch_slots);
 	unmap_array(&loaded->mappings);
 	unmap_array(&loaded->rules);
+	unmap_array(&loaded->engine_state);
 	unmap_array(&loaded->cgroup_paths);
 	unmap_array(&loaded->kernel_text);
 	engine_close(&loaded->engine);

@@ -46,6 +46,7 @@ struct loaded {
 	struct shared_array scratch_slots;
 	struct shared_array mappings;
 	struct shared_array rules;
+	struct shared_array engine_state;
 	struct shared_array cgroup_paths;
 	struct shared_array kernel_text;
 };
@@ -87,11 +88,16 @@ struct walk_counts {
 	u64 walked;		  /* whole at once */
 	u64 table_frames;	  /* by a rule of a whole-file table */
 	u64 mapping_walks;	  /* addresses whose mapping was looked up in the kernel */
+	u64 script_loops;	  /* loops of interpreters that the script's frames replaced */
 	u64 deferred[STOP_COUNT]; /* left for later, by what ended the walk: STOP_IS_DEFERRAL */
 };
 
 struct walk_counts loaded_walks(const struct loaded *loaded);
 struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
+
+/* Forgets rules and steps that the programs have learned. A file's table may have come with marked
+ * code (abi/script.h) since, and these rules have no marks and stand before the table. */
+void loaded_forget_rules(struct loaded *loaded);
 
 bool loaded_is_flight(const struct loaded *loaded);
 

@@ -3,8 +3,8 @@
  * Generated code is in anonymous memory, whose mapping has its process; the name of the process
  * gives the runtime. An interpreter is recognised by the function of its loop or by its library:
  * these have names, so a stack without a single function of the script looks complete. An event
- * counts as unnamed if its stack passes through an interpreter and has no frame that the
- * interpreter named.
+ * counts as unnamed if its stack passes through an interpreter and has no frame of the script, be
+ * it one that the interpreter named or one that was read at the event (abi/script.h).
  *
  * tests/e2e/symbol/test_runtimes.py runs each remedy.
  */
@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "script.h"
 
 #define ANONYMOUS "[anon]"
 #define UNREADABLE "this version of stackmap reads no functions of scripts from its interpreter"
@@ -90,6 +92,8 @@ static u32 classify(const char *name, const char *object)
 		if (is_generated &&
 		    (begins(name, interpreter->names[0]) || begins(name, interpreter->names[1])))
 			classes |= LABEL_NAMED(i);
+		if (interpreter->runtime == PYTHON && object && !strcmp(object, SCRIPT_PATH))
+			classes |= LABEL_NAMED(i);
 		if (!is_generated &&
 		    (begins(name, interpreter->loop) || begins(file, interpreter->file)))
 			classes |= LABEL_LOOP(i);
@@ -154,7 +158,7 @@ static void find_generators(const struct trace_reader *reader, bool found[RUNTIM
 	u32 count = trace_reader_mappings(reader, &mappings);
 
 	for (u32 i = 0; i < count; i++)
-		if (mappings[i].kind == MAPPING_ANON)
+		if (mappings[i].kind == MAPPING_ANON && !strcmp(mappings[i].path, ANONYMOUS))
 			found[runtime_of(reader, mappings[i].tgid)] = true;
 }
 

@@ -165,6 +165,7 @@ static int request_rows(struct symbol_lookup *lookup, int file, bool is_analysed
 	if (result)
 		sandbox_distrust(lookup->sandbox);
 	rows->is_partial = !is_analysed && answer.is_partial;
+	rows->script = answer.script;
 	return result;
 }
 

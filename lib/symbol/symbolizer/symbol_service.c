@@ -312,6 +312,7 @@ static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, c
 		answer->rows = rows.count;
 		answer->rules = rows.rule_count;
 		answer->is_partial = rows.is_partial;
+		answer->script = rows.script;
 		*text = rows_copy(&rows, &answer->bytes);
 		result = *text ? 0 : -ENOMEM;
 	}

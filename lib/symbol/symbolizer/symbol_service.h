@@ -14,6 +14,7 @@
 
 #include "privilege/memory_limit.h"
 #include "scalar.h"
+#include "script.h"
 #include "trace/event.h"
 
 enum symbol_what {
@@ -43,7 +44,8 @@ struct symbol_answer {
 	u64 bytes;
 	u32 unread; /* perf maps and jitdumps that could not be read */
 	u32 rows, rules;
-	u32 is_partial; /* code_rows.h */
+	u32 is_partial;		     /* code_rows.h */
+	struct script_layout script; /* code_rows.h */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };

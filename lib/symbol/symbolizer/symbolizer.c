@@ -62,9 +62,9 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 }
 
 /* Publishes the table of a file, unless another instance has done so. `code`: the open file, or -1.
- */
+ * Sets *has_marks if it publishes a table with marked code. */
 static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			int map, int code)
+			int map, int code, u32 *has_marks)
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
@@ -79,6 +79,7 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 				    request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
+	*has_marks = !result && rows.script.link;
 	code_rows_clear(&rows);
 	file_table_clear(&table);
 	return result;
@@ -109,7 +110,8 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 		answer.result = symbol_lookup_identify(lookup, &request->record, opener_of(request),
 						       &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
-		answer.result = answer_table(lookup, request, files[0], files[1]);
+		answer.result =
+			answer_table(lookup, request, files[0], files[1], &answer.has_marks);
 	else if (request->what == SYMBOLIZER_MOVED)
 		answer.result = answer_moved(lookup, request, files[0]);
 	else

@@ -109,9 +109,21 @@ static bool rule_is_sound(const struct unwind_rule *rule)
 	       (rule->base < REGISTER_RIP || rule->base == RULE_BASE_CFA);
 }
 
+static bool layout_is_sound(const struct script_layout *layout)
+{
+	const u32 frame_bytes = 8 * SCRIPT_FRAME_WORDS, code_bytes = 8 * SCRIPT_CODE_WORDS;
+
+	return layout->frame_code < frame_bytes && layout->frame_previous < frame_bytes &&
+	       layout->entry_mark < frame_bytes && layout->code_type < code_bytes &&
+	       layout->code_name < code_bytes && layout->code_file < code_bytes &&
+	       layout->code_lines < code_bytes && layout->first_line < code_bytes &&
+	       layout->code_number < code_bytes;
+}
+
 bool code_rows_are_sound(const struct code_rows *rows)
 {
-	if (rows->count > CODE_ROWS_MAX || rows->rule_count > FILE_TABLE_RULES_MAX)
+	if (rows->count > CODE_ROWS_MAX || rows->rule_count > FILE_TABLE_RULES_MAX ||
+	    !layout_is_sound(&rows->script))
 		return false;
 	for (u32 i = 0; i < rows->rule_count; i++)
 		if (!rule_is_sound(&rows->rules[i]))

@@ -12,6 +12,7 @@
 #include "hash_index.h"
 #include "rule.h"
 #include "scalar.h"
+#include "script.h"
 
 #define CODE_ROWS_MAX (8U << 20)
 
@@ -28,6 +29,8 @@ struct code_rows {
 	u32 rule_count, rule_room;
 	struct hash_index index; /* of rules */
 	bool is_partial;	 /* an analysis would add rows of code that no table covers */
+	/* of the file's interpreter; without `link` its build or version is not known */
+	struct script_layout script;
 };
 
 /* Appends [start, end) with a rule, or with NULL for no rule. Rules beyond FILE_TABLE_RULES_MAX are
@@ -74,7 +77,7 @@ int code_rows_read(int file, struct code_rows *rows);
  * analysis is not worth its time. */
 int code_rows_read_unanalysed(int file, struct code_rows *rows);
 
-/* True if offsets ascend, and all rules exist and can be executed. */
+/* True if offsets ascend, all rules exist and can be executed, and the layout keeps its bounds. */
 bool code_rows_are_sound(const struct code_rows *rows);
 
 void code_rows_clear(struct code_rows *rows);

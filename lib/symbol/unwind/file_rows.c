@@ -18,6 +18,7 @@
 #include "code_rows.h"
 #include "file_image.h"
 #include "privilege/memory_limit.h"
+#include "script_rows.h"
 
 #define GAP_BYTES_MIN 32	  /* files with less code without tables are not analysed */
 #define PADDING_BYTES_MAX 15	  /* between functions */
@@ -263,12 +264,13 @@ static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 	struct code_rows tables = {}, others = {};
 	struct file_spans covered = {};
 	bool is_partial = false;
-	int result = code_rows_read_tables(file, &tables, &covered);
+	int script = -ENOENT, result = code_rows_read_tables(file, &tables, &covered);
 
 	if (!result || result == -ENOEXEC) {
 		int error;
 
 		sort_spans(&covered);
+		script = script_rows_mark(file, &covered, &tables);
 		error = add_part(file, code_rows_read_go, &covered, &others);
 		error = error ?: add_part(file, code_rows_read_debug, &covered, &others);
 		if (is_analysed)
@@ -280,8 +282,11 @@ static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 		if (is_partial)
 			result = 0;
 	}
+	if (!result && script != -ENOENT && script != -EOPNOTSUPP)
+		result = script;
 	if (others.count && (!result || result == -ENOEXEC)) {
 		result = code_rows_merge(rows, &others, &tables);
+		rows->script = tables.script;
 	} else if (!result) {
 		*rows = tables;
 		tables = (struct code_rows){};

@@ -99,8 +99,10 @@ int file_table_pack(const struct code_rows *rows, struct file_table *table)
 	result = add_nodes(table, leaves)
 			 ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
 
-	if (!result)
+	if (!result) {
 		table->chunks[FILE_TABLE_ROOT].is_partial = rows->is_partial;
+		table->chunks[FILE_TABLE_ROOT].script = rows->script;
+	}
 	return result;
 }
 

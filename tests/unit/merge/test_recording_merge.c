@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "merge/machine_list.h"
+#include "script.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/write/writer.h"
 #include "trace_file.h"
@@ -410,13 +411,6 @@ TEST(a_summary_makes_the_whole_one)
 	trace_reader_close(&reader);
 }
 
-static bool is_same_event(const struct trace_event *a, const struct trace_event *b)
-{
-	return a->time == b->time && a->leaf == b->leaf && a->value == b->value &&
-	       a->tid == b->tid && a->kind == b->kind && a->cpu == b->cpu &&
-	       a->kernel == b->kernel && a->user == b->user;
-}
-
 static struct trace_reader *merge_in_memory(struct trace_reader *const *readers, u32 count)
 {
 	static const struct recording_merge_info info = {"merge", "1"};
@@ -428,6 +422,89 @@ static struct trace_reader *merge_in_memory(struct trace_reader *const *readers,
 	assert_null(trace_reader_damage(reader));
 	assert_string_equal(trace_reader_name(reader), "both");
 	return reader;
+}
+
+/* Functions of scripts are numbered anew by each engine: one recording's `load` has the id of the
+ * other one's `serve`. */
+static void write_script(const char *file, const char *host, const char *const *functions)
+{
+	const struct trace_info info = {.start_realtime = SECOND,
+					.start_monotonic = SECOND,
+					.cpus = 1,
+					.hostname = host,
+					.kernel = "6.1.0",
+					.machine = "x86_64",
+					.command = "",
+					.version = ""};
+	const struct trace_source source = {.name = "cpu-clock", .value_unit = ""};
+	const struct trace_mapping mapping = {
+		.number = MAPPING_SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_PATH};
+	struct trace_event event = {.time = 2 * SECOND, .tid = 100, .kernel = TRACE_NO_STACK};
+	u64 frames[] = {FRAME_SCRIPT(1), FRAME_SCRIPT(2)};
+	const struct trace_stack stack = {
+		.id = 1, .generation = 1, .flags = STACK_USER, .depth = 2, .frames = frames};
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_create(file, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
+	for (u32 i = 0; i < 2; i++) {
+		const struct trace_symbol symbol = {.mapping = MAPPING_SCRIPT,
+						    .start = SCRIPT_START(i + 1),
+						    .size = SCRIPT_START(1),
+						    .name = functions[i]};
+
+		assert_int_equal(trace_writer_symbol(writer, &symbol), 0);
+	}
+	assert_int_equal(trace_writer_stack(writer, &stack, &event.user), 0);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+static void check_scripts(struct trace_reader *reader, const char *const *first_functions,
+			  const char *const *second_functions)
+{
+	struct events events = events_of(reader);
+	const char *const *functions[] = {first_functions, second_functions};
+	const struct trace_stack *stacks;
+
+	assert_int_equal(events.count, 2);
+	assert_int_equal(trace_reader_stacks(reader, &stacks), 2);
+	for (u32 i = 0; i < 2; i++) {
+		u32 other = events.event[i].tid != 100;
+		const struct trace_stack *stack = &stacks[events.event[i].user];
+
+		for (u32 frame = 0; frame < 2; frame++)
+			assert_string_equal(name_of(reader, stack->frames[frame]),
+					    functions[other][frame]);
+	}
+	trace_reader_close(&reader);
+}
+
+TEST(functions_of_scripts_keep_their_names)
+{
+	static const struct recording_merge_info info = {"merge", "1"};
+	static const char *const one[] = {"load (a.py:3)", "main (a.py:1)"};
+	static const char *const two[] = {"serve (b.py:7)", "load (a.py:3)"};
+	struct trace_reader *parts[2];
+	struct stackmap_error error;
+
+	write_script(path[0], "one", one);
+	write_script(path[1], "two", two);
+	for (u32 i = 0; i < 2; i++)
+		parts[i] = open_recording(path[i]);
+	check_scripts(merge_in_memory(parts, 2), one, two);
+	assert_int_equal(recording_merge(parts, 2, merged, &info, &error), 0);
+	for (u32 i = 0; i < 2; i++)
+		trace_reader_close(&parts[i]);
+	check_scripts(open_recording(merged), one, two);
+}
+
+static bool is_same_event(const struct trace_event *a, const struct trace_event *b)
+{
+	return a->time == b->time && a->leaf == b->leaf && a->value == b->value &&
+	       a->tid == b->tid && a->kind == b->kind && a->cpu == b->cpu &&
+	       a->kernel == b->kernel && a->user == b->user;
 }
 
 TEST(in_memory_it_is_the_same)

@@ -404,10 +404,19 @@ TEST(deferrals_are_counted_by_cause, begin_alone, end_all)
 	scratch[1].counters.deferred[STOP_NO_RULE] += 3;
 	scratch[2].counters.deferred[STOP_NO_RULE] += 4;
 	scratch[2].counters.deferred[STOP_STACK_UNREADABLE] += 5;
+	scratch[1].counters.script_joined += 20;
+	scratch[2].counters.script_joined += 1;
+	scratch[2].counters.script_unjoined += 6;
+	scratch[1].counters.script_unknown += 4;
+	scratch[1].counters.script_missed += 2;
 	for (u32 i = 0; i < 30; i++) { /* the memory of readings that ended is used again */
 		assert_int_equal(stat_value("user_walked"), 42);
 		assert_int_equal(stat_value("user_table_frames"), 9);
 		assert_int_equal(stat_value("user_mapping_walks"), 8);
+		assert_int_equal(stat_value("script_loops"), 21);
+		assert_int_equal(stat_value("unjoined_scripts"), 6);
+		assert_int_equal(stat_value("unnamed_scripts"), 4);
+		assert_int_equal(stat_value("deep_scripts"), 2);
 		assert_int_equal(stat_value("user_deferred_no_rule"), 7);
 		assert_int_equal(stat_value("user_deferred_stack_unreadable"), 5);
 		assert_int_equal(stat_value("user_deferred_not_code"), 0);

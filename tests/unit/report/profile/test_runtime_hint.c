@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "script.h"
 #include "trace/write/memory_recording.h"
 #include "unit_test.h"
 
@@ -23,6 +24,7 @@ struct content {
 	const char *generated, *program; /* functions, or NULL */
 	bool calls;			 /* generated code was called by the program's */
 	const char *file;		 /* the program's, or NULL */
+	bool is_script;			 /* the generated code is functions of a script */
 };
 
 static int write_names(struct trace_writer *writer, const struct content *content)
@@ -37,7 +39,8 @@ static int write_names(struct trace_writer *writer, const struct content *conten
 						.kind = MAPPING_ANON,
 						.tgid = TGID,
 						.base = 0x7f0000000000,
-						.path = "[anon]"};
+						.path = content->is_script ? SCRIPT_PATH
+									   : "[anon]"};
 	const struct trace_symbol own = {
 		.mapping = PROGRAM, .start = INTERPRETER, .size = 64, .name = content->program};
 	const struct trace_symbol made = {
@@ -151,6 +154,10 @@ TEST(interpreters_are_told_by_their_loop)
 	check(&(struct content){"app.py", 0, 5, NULL, loop}, "Python code", "-X perf");
 	check(&(struct content){"app.py", 5, 0, "py::main:/app.py", loop, true}, NULL, NULL);
 	check(&(struct content){"app.py", 0, 5, NULL, "main"}, NULL, NULL);
+	check(&(struct content){"app.py", 5, 0, "main (app.py:1)", loop, true, NULL, true}, NULL,
+	      NULL);
+	check(&(struct content){"app.py", 1, 5, "main (app.py:1)", loop, false, NULL, true},
+	      "Python code", "-X perf");
 	check(&(struct content){"worker", 0, 5, NULL, "rb_vm_exec"}, "Ruby code", "reads no");
 	check(&(struct content){"worker", 0, 5, NULL, "Perl_runops_standard"}, "Perl code",
 	      "reads no");

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The frames of scripts in the user stack of the current task (core/script_walk.h). A function that
+ * is met for the first time gets its id at once: its names are read without faults, by the event's
+ * program.
+ *
+ * The program includes script_walk.c behind this header.
+ */
+#ifndef BPF_SCRIPT_STACK_H
+#define BPF_SCRIPT_STACK_H
+
+#include "script_walk.h"
+#include "state/engine_maps.h"
+#include "state/scratch_slots.h"
+
+#define TEXT_LENGTH 16 /* offset of the number of characters in a string object of CPython */
+#define TEXT_STATE 32  /* offset of its kind: bits 2 to 4 width, 5 compact, 6 ASCII */
+#define RECORD_WORDS (sizeof(struct script_record) / 8)
+
+_Static_assert(sizeof(struct script_record) % 8 == 0, "records are compared by words");
+
+CORE_INLINE bool script_read(u64 address, void *buffer, u32 bytes)
+{
+	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
+/* The layout lives as long as the table of the file. */
+CORE_INLINE const struct script_layout *script_layout_of(struct script *script, u32 number)
+{
+	u64 key = FILE_TABLE_KEY(number, FILE_TABLE_ROOT);
+	struct file_table_chunk *root = bpf_map_lookup_elem(&file_tables, &key);
+
+	return root && root->script.link ? &root->script : NULL;
+}
+
+/* Reads the string object at `address`. False: unreadable, too long, or no kind that is known. */
+__noinline int script_text_read(struct script_text *text, const struct script_layout *layout,
+				u64 address)
+{
+	u64 length = 0, bytes, from;
+	u32 state = 0, width;
+
+	if (!text || !layout)
+		return false;
+	bpf_probe_read_kernel(text, sizeof(*text), NULL); /* a read that fails leaves zeros */
+	if (bpf_probe_read_user(&length, sizeof(length), (void *)(address + TEXT_LENGTH)) ||
+	    bpf_probe_read_user(&state, sizeof(state), (void *)(address + TEXT_STATE)))
+		return false;
+	width = state >> 2 & 7;
+	if (!(state >> 5 & 1) || (width != 1 && width != 2 && width != 4) ||
+	    length > SCRIPT_TEXT_BYTES)
+		return false;
+	bytes = length * width;
+	from = address + (state >> 6 & 1 ? layout->text_ascii : layout->text_wide);
+	text->bytes = bytes;
+	text->width = width;
+	core_one_register(bytes);
+	if (!bytes || bytes > SCRIPT_TEXT_BYTES)
+		return false;
+	return !bpf_probe_read_user(text->text, bytes, (void *)from);
+}
+
+static long record_hash_add(u32 i, struct scratch **context)
+{
+	struct script_search *search = &(*context)->script_search;
+
+	core_one_register(i);
+	if (i < RECORD_WORDS) {
+		search->hash = (search->hash ^ ((u64 *)&search->record)[i]) * 0x9e3779b97f4a7c15ULL;
+		search->hash ^= search->hash >> 29;
+	}
+	return 0;
+}
+
+static long record_compare(u32 i, struct scratch **context)
+{
+	struct script_search *search = &(*context)->script_search;
+
+	core_one_register(i);
+	if (i < RECORD_WORDS)
+		search->differs |= ((u64 *)&search->record)[i] ^ ((u64 *)&search->other)[i];
+	return 0;
+}
+
+/*
+ * The id of the record in scratch->script_search under one hash. 0: it has none there; -EEXIST:
+ * another record has the hash.
+ */
+static __always_inline int script_find(struct scratch *scratch, u64 key)
+{
+	u32 *id = bpf_map_lookup_elem(&script_numbers, &key);
+	const void *other;
+
+	if (!scratch || !id)
+		return 0;
+	other = bpf_map_lookup_elem(&script_records, id);
+	if (!other || bpf_probe_read_kernel(&scratch->script_search.other,
+					    sizeof(struct script_record), other))
+		return -EEXIST;
+	scratch->script_search.differs = 0;
+	bpf_loop(RECORD_WORDS, record_compare, &scratch, 0);
+	return scratch->script_search.differs ? -EEXIST : (int)*id;
+}
+
+/*
+ * Gives the record in scratch->script_search an id under a hash. 0: no id is left, no memory, or
+ * another program has just taken the hash; the id is then free again unless another one has been
+ * given out since. On 6.1 the value of a map must be in a map or on the stack, so the scratch slot
+ * is looked up once more.
+ */
+__noinline int script_publish(struct scratch *scratch, u64 key)
+{
+	struct engine_state *engine = engine_current();
+	u32 id, slot, cpu = bpf_get_smp_processor_id();
+	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
+
+	if (!scratch || !own || !engine ||
+	    atomic_load_relaxed(&engine->script_last) >= SCRIPTS_MAX - 1)
+		return 0;
+	slot = scratch->index;
+	core_one_register(slot);
+	if (slot >= SCRATCH_SLOTS)
+		return 0;
+	id = atomic_fetch_add_acq_rel(&engine->script_last, 1) + 1;
+	if (!bpf_map_update_elem(&script_records, &id, &own->scratch[slot].script_search.record,
+				 BPF_NOEXIST)) {
+		if (!bpf_map_update_elem(&script_numbers, &key, &id, BPF_NOEXIST))
+			return id;
+		bpf_map_delete_elem(&script_records, &id);
+	}
+	atomic_cas_acq_rel(&engine->script_last, id, id - 1);
+	return 0;
+}
+
+/* Reads scratch->script_search.record from the code object of the walk. */
+static __always_inline int script_record_read(struct scratch *scratch)
+{
+	struct script_walk *walk;
+	struct script_record *record;
+	u32 name, file, line;
+
+	if (!scratch)
+		return false;
+	walk = &scratch->script;
+	record = &scratch->script_search.record;
+	name = walk->layout.code_name / 8;
+	file = walk->layout.code_file / 8;
+	line = walk->layout.first_line;
+	record->runtime = walk->layout.runtime;
+	record->version = walk->layout.version;
+	record->first_line = walk->code_word[line / 8 & 31] >> 8 * (line & 4);
+	return script_text_read(&record->name, &walk->layout, walk->code_word[name & 31]) &&
+	       script_text_read(&record->file, &walk->layout, walk->code_word[file & 31]);
+}
+
+/*
+ * One try to find or give the id of the record in scratch->script_search. 0: none; if another
+ * program has given the record its id meanwhile, the next try finds that id.
+ */
+static long script_try(u32 i, struct scratch **context)
+{
+	struct script_search *search = &(*context)->script_search;
+
+	search->id = script_find(*context, search->hash);
+	if (search->id < 0)
+		search->hash++;
+	else if (!search->id)
+		search->id = script_publish(*context, search->hash);
+	return search->id > 0;
+}
+
+/*
+ * The id of the code object of the walk, which the cache does not have; 0: none. On 6.1 the BPF
+ * stack has no more room for functions below this one.
+ */
+__noinline int script_name(struct scratch *scratch)
+{
+	if (!scratch || !script_record_read(scratch))
+		return 0;
+	scratch->script_search.hash = scratch->script.seed;
+	scratch->script_search.id = 0;
+	bpf_loop(RECORD_WORDS, record_hash_add, &scratch, 0);
+	bpf_loop(SCRIPT_TRIES_MAX, script_try, &scratch, 0);
+	return scratch->script_search.id < 0 ? 0 : scratch->script_search.id;
+}
+
+CORE_INLINE u64 script_intern(struct script *script)
+{
+	struct scratch *scratch = script->memory;
+	u64 key = scratch->script.key;
+	u32 zero = 0;
+	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
+	int id = script_name(scratch);
+
+	if (id <= 0 || !cache)
+		return 0;
+	script_cache_put(cache, key, id);
+	return id;
+}
+
+/* The secret of the engine's hashes of functions. The first program that needs it makes it. */
+static __always_inline u64 script_seed(void)
+{
+	struct engine_state *engine = engine_current();
+	u64 made;
+
+	if (!engine)
+		return 0;
+	if (!atomic_load_relaxed(&engine->script_seed)) {
+		made = (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32() | 1;
+		atomic_cas_acq_rel(&engine->script_seed, 0, made);
+	}
+	return atomic_load_relaxed(&engine->script_seed);
+}
+
+/*
+ * Replaces the frames of loops in scratch->user. The leaf that is apart is scratch->direct.leaf.
+ * A global function: verified by itself.
+ */
+__noinline int script_join(struct scratch *scratch)
+{
+	u32 zero = 0;
+	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
+
+	if (!scratch || !script.cache)
+		return 0;
+	script.walk = &scratch->script;
+	script.marks = &scratch->direct.scripts;
+	script.native = &scratch->user;
+	script.stack = &scratch->script_stack;
+	script.memory = scratch;
+	scratch->script.space = scratch->search.vma.space;
+	scratch->script.seed = script_seed();
+	scratch->script.max_depth = scratch->direct.max_depth;
+	scratch->script.leaf_apart = scratch->direct.leaf != 0;
+	scratch->user.word[STACK_WORDS_MAX - 1] = scratch->direct.leaf;
+	scratch->counters.script_missed += scratch->direct.scripts.missed;
+	if (!script_walk(&script)) {
+		scratch->counters.script_unjoined += scratch->direct.scripts.count;
+		return 0;
+	}
+	scratch->counters.script_joined += scratch->script.joined;
+	scratch->counters.script_unjoined += scratch->script.unjoined;
+	scratch->counters.script_unknown += scratch->script.unknown;
+	bpf_probe_read_kernel(&scratch->user, sizeof(scratch->user), &scratch->script_stack);
+	scratch->direct.leaf =
+		scratch->script.leaf_apart ? scratch->user.word[STACK_WORDS_MAX - 1] : 0;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Replaces the native frames of interpreters' loops by the frames of the script (abi/script.h). The
+ * memory of the task is read frame by frame and may hold anything: each loop either has all its
+ * frames, and each of them is a code object by its type, or stays native.
+ *
+ * The embedder supplies three functions: natively by linking them, in BPF by defining them before
+ * it includes script_walk.c.
+ */
+#ifndef CORE_SCRIPT_WALK_H
+#define CORE_SCRIPT_WALK_H
+
+#include <stdbool.h>
+
+#include "env.h"
+#include "script.h"
+#include "stack.h"
+
+struct script {
+	struct script_walk *walk;
+	const struct script_marks *marks;
+	const struct script_cache *cache;
+	const struct stack *native;
+	struct stack *stack; /* receives the frames, depth and flags */
+	void *memory;	     /* private to the embedder */
+};
+
+/* Defined by the embedder: reads memory of the task, all bytes or none. */
+CORE_INLINE bool script_read(u64 address, void *buffer, u32 bytes);
+
+/* Defined by the embedder: the layout for a mapping number; NULL: none is known. */
+CORE_INLINE const struct script_layout *script_layout_of(struct script *script, u32 number);
+
+/* Defined by the embedder: the id of walk->code, which the cache does not have; 0: none. */
+CORE_INLINE u64 script_intern(struct script *script);
+
+/* Looks up the id of the code object in walk->code_word; 0: not in the cache. Any context. */
+CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache);
+
+/* Stores the id of the code object whose hash is `key`. Any context. */
+CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id);
+
+/*
+ * Walks over script->native. True: script->stack is the stack with the script's frames. False: the
+ * native stack stays as it is, because it has no marks, or too many frames.
+ */
+CORE_INLINE bool script_walk(struct script *script);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "capture/drain/script_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "capture/drain/recording.h"
+#include "capture/load/skeleton.h"
+#include "script.h"
+
+/* The most bytes of a name: UTF-8 takes up to two bytes for a byte of Latin-1. */
+#define NAME_BYTES (2 * SCRIPT_TEXT_BYTES + 1)
+
+static u32 character(const struct script_text *text, u32 at)
+{
+	u32 value = 0;
+
+	memcpy(&value, text->text + at, text->width);
+	return value;
+}
+
+/* Converts a text to UTF-8. False: it is no text. */
+static bool text_convert(const struct script_text *text, char out[NAME_BYTES])
+{
+	u32 used = 0;
+
+	if (text->bytes > SCRIPT_TEXT_BYTES ||
+	    (text->width != 1 && text->width != 2 && text->width != 4))
+		return false;
+	for (u32 at = 0; at + text->width <= text->bytes; at += text->width) {
+		u32 value = character(text, at);
+
+		if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff)
+			value = '?';
+		if (value < 0x80) {
+			out[used++] = value;
+		} else if (value < 0x800) {
+			out[used++] = 0xc0 | value >> 6;
+			out[used++] = 0x80 | (value & 0x3f);
+		} else if (value < 0x10000) {
+			out[used++] = 0xe0 | value >> 12;
+			out[used++] = 0x80 | (value >> 6 & 0x3f);
+			out[used++] = 0x80 | (value & 0x3f);
+		} else {
+			out[used++] = 0xf0 | value >> 18;
+			out[used++] = 0x80 | (value >> 12 & 0x3f);
+			out[used++] = 0x80 | (value >> 6 & 0x3f);
+			out[used++] = 0x80 | (value & 0x3f);
+		}
+	}
+	out[used] = 0;
+	return used;
+}
+
+static int write_name(struct recording *recording, u32 id, const struct script_record *record)
+{
+	char name[NAME_BYTES], file[NAME_BYTES], both[2 * NAME_BYTES + 16];
+	struct trace_symbol symbol = {.mapping = MAPPING_SCRIPT,
+				      .start = SCRIPT_START(id),
+				      .size = SCRIPT_START(1),
+				      .name = both};
+	const char *slash;
+
+	if (!text_convert(&record->name, name) || !text_convert(&record->file, file))
+		return 0;
+	slash = strrchr(file, '/');
+	snprintf(both, sizeof(both), "%s (%s:%u)", name, slash && slash[1] ? slash + 1 : file,
+		 record->first_line);
+	return trace_writer_symbol(recording->writer, &symbol);
+}
+
+int script_names_write_mapping(struct recording *recording)
+{
+	const struct trace_mapping mapping = {
+		.number = MAPPING_SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_PATH};
+
+	if (recording->mapping_written[MAPPING_SCRIPT])
+		return 0;
+	recording->mapping_written[MAPPING_SCRIPT] = true;
+	return trace_writer_mapping(recording->writer, &mapping);
+}
+
+int script_names_write(struct recording *recording, const u64 *offsets, u32 count)
+{
+	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.script_records);
+	int result = 0;
+
+	for (u32 i = 0; i < count && !result; i++) {
+		struct script_record record;
+		u32 id = SCRIPT_ID(offsets[i]);
+
+		if (!bpf_map_lookup_elem(map, &id, &record))
+			result = write_name(recording, id, &record);
+	}
+	return result;
+}

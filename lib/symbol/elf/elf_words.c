@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A file has at most a few hundred thousand relocations, and few words are asked for: each is
+ * looked for from the beginning. */
+#include "elf_words.h"
+
+#include <gelf.h>
+#include <string.h>
+
+#define WORD 8
+
+bool elf_words_export(Elf *elf, const char *name, u64 *address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Sym symbol;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data = NULL;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+			data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *text = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+			*address = symbol.st_value;
+			if (text && symbol.st_shndx != SHN_UNDEF && !strcmp(text, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The bytes from an address to the end of its section: their number is *bytes. */
+static const u8 *bytes_from(Elf *elf, u64 address, u64 *bytes)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+		    header.sh_type == SHT_NOBITS || header.sh_flags & SHF_TLS ||
+		    address - header.sh_addr >= header.sh_size)
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (!data || !data->d_buf || address - header.sh_addr >= data->d_size)
+			return NULL;
+		*bytes = data->d_size - (address - header.sh_addr);
+		return (const u8 *)data->d_buf + (address - header.sh_addr);
+	}
+	return NULL;
+}
+
+const u8 *elf_words_bytes(Elf *elf, u64 address, u64 bytes)
+{
+	u64 there = 0;
+	const u8 *found = bytes_from(elf, address, &there);
+
+	return found && bytes <= there ? found : NULL;
+}
+
+u64 elf_words_left(Elf *elf, u64 address)
+{
+	u64 there = 0;
+
+	return bytes_from(elf, address, &there) ? there : 0;
+}
+
+const char *elf_words_text(Elf *elf, u64 address)
+{
+	u64 there = 0;
+	const u8 *found = bytes_from(elf, address, &there);
+
+	return found && memchr(found, 0, there) ? (const char *)found : NULL;
+}
+
+u64 elf_words_pointer(Elf *elf, u64 address)
+{
+	const u8 *bytes = elf_words_bytes(elf, address, WORD);
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Rela relocation;
+	u64 value = 0;
+
+	if (!bytes)
+		return 0;
+	memcpy(&value, bytes, WORD);
+	if (value)
+		return value;
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data = NULL;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
+		    header.sh_flags & SHF_ALLOC)
+			data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getrela(data, i, &relocation); i++)
+			if (relocation.r_offset == address &&
+			    GELF_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+				return relocation.r_addend;
+	}
+	return 0;
+}

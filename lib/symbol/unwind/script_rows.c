@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CPython 3.11 and 3.12 (Include/internal/pycore_frame.h, Python/ceval.c there). Each run of
+ * _PyEval_EvalFrameDefault() has a struct _PyCFrame among its own data on the native stack, which
+ * holds the address of the innermost frame. The compiler chooses the place, so the code tells it:
+ *
+ *   lea d(%rsp), %reg         the address of the structure
+ *   mov %reg, 56(tstate)      is linked into the thread's state,
+ *   mov..., d + n(%rsp)       and the address of the frame is stored, before or behind
+ *
+ * From the later of the two stores on, the words are valid. They are valid no more where the
+ * function has given the stack back: there the CFA is less than `link` above rsp. Before the stores
+ * a branch leads to code that calls a function which ends the process, as there is no thread state:
+ * the code up to that call is never marked. All bounds are exact, so a marked row needs no other
+ * check of the pc.
+ *
+ * A part of the loop that the compiler has moved away (.cold) has an entry of its own in the
+ * tables. A jump leads there, and where it begins the frame is already as large as in the loop.
+ *
+ * Where the fields of a code object lie is written in the file: PyCode_Type has a list of members,
+ * with names and offsets.
+ */
+#include "script_rows.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/elf/elf_words.h"
+#include "symbol/unwind/file_image.h"
+#include "symbol/unwind/x86_decode.h"
+
+#define WORD 8
+#define PROLOGUE_BYTES_MAX 256
+#define LOOP_BYTES_MAX (1U << 20)
+#define PARTS_MAX 8		    /* parts of the loop that were moved away */
+#define UNFILLED_INSTRUCTIONS_MAX 8 /* of the code without a thread state, up to the call */
+
+#define THREAD_CFRAME 56 /* offset of `cframe` in a thread's state */
+
+/* Offsets in a PyTypeObject and a PyMemberDef: part of the stable interface since 3.0. */
+#define TYPE_NAME 24
+#define TYPE_MEMBERS 240
+#define MEMBER_OFFSET 16
+#define MEMBER_BYTES 40
+#define MEMBERS_MAX 64
+
+/* What no file says, by version. */
+struct version {
+	u32 version;  /* upper 16 bits of Py_Version */
+	u8 innermost; /* offset of the innermost frame's address in struct _PyCFrame */
+	u8 frame_code, frame_previous, entry_mark, entry_value, entry_is_frame;
+	u8 code_number;
+	u8 text_ascii, text_wide;
+};
+
+static const struct version versions[] = {
+	{0x030b, 8, 32, 48, 68, 1, 1, 0, 48, 72},
+	{0x030c, 0, 0, 8, 70, 3, 0, 88, 40, 56},
+};
+
+struct loop {
+	Elf *elf;
+	const struct file_image *image;
+	const struct code_rows *rows;
+	const struct version *version;
+	u64 start, end; /* addresses of the file */
+	const u8 *code;
+	u64 body; /* address from which the words are valid */
+	s64 link;
+	u64 fatal;     /* target of the prologue's branch; 0: it has none */
+	u64 fatal_end; /* address behind the call there */
+	u64 moved[PARTS_MAX][2];
+	u32 moved_count;
+};
+
+static bool file_offset(const struct loop *loop, u64 address, u64 *offset)
+{
+	u64 end = FILE_IMAGE_BASE + address + 1;
+
+	return file_image_code(loop->image, FILE_IMAGE_BASE + address, &end, offset);
+}
+
+/* The rule at an address of the file; NULL: there is no rule. */
+static const struct unwind_rule *rule_at(const struct loop *loop, u64 address)
+{
+	u32 low = 0, high = loop->rows->count;
+	u64 offset;
+
+	if (!file_offset(loop, address, &offset))
+		return NULL;
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (loop->rows->rows[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !loop->rows->rows[low - 1].rule)
+		return NULL;
+	return &loop->rows->rules[loop->rows->rows[low - 1].rule - 1];
+}
+
+static const struct file_span *span_of(const struct file_spans *covered, u64 address)
+{
+	for (u32 i = 0; i < covered->count; i++)
+		if (address >= covered->spans[i].start && address < covered->spans[i].end)
+			return &covered->spans[i];
+	return NULL;
+}
+
+/* Sets *below to the distance of an operand on the stack below the CFA; false: the operand is
+ * elsewhere. */
+static bool below_cfa(const struct loop *loop, u64 address, const struct x86_instruction *code,
+		      s64 *below)
+{
+	const struct unwind_rule *rule = rule_at(loop, address);
+
+	if (!rule || rule->cfa_kind != CFA_REGISTER || !code->is_memory || code->has_segment ||
+	    code->index != X86_NO_REGISTER || code->base >= X86_REGISTERS ||
+	    x86_dwarf_register(code->base) != rule->cfa_register)
+		return false;
+	*below = (s64)rule->cfa_offset - code->displacement;
+	return *below > 0;
+}
+
+/* Bytes that an instruction stores to memory; 0: it stores none, or a kind that is not known. */
+static u32 stored_bytes(const struct x86_instruction *code)
+{
+	if (!code->is_memory)
+		return 0;
+	if (code->map == X86_MAP_ONE_BYTE && (code->opcode == 0x89 || code->opcode == 0xc7))
+		return code->is_wide ? 8 : 0;
+	if (code->map != X86_MAP_0F || code->repeat)
+		return 0;
+	if (code->opcode == 0x11 || code->opcode == 0x29 || code->opcode == 0x7f)
+		return 16;
+	return code->opcode == 0xd6 || code->opcode == 0x13 ? 8 : 0;
+}
+
+/* Finds where struct _PyCFrame lies, and from where on it is filled. */
+static bool prologue_read(struct loop *loop)
+{
+	s64 place[X86_REGISTERS] = {}; /* distance below the CFA of the address in a register */
+	s64 stores[PROLOGUE_BYTES_MAX][2], frame = 0, below;
+	u32 bytes = loop->end - loop->start, store_count = 0;
+	bool is_filled = false;
+
+	if (bytes > PROLOGUE_BYTES_MAX)
+		bytes = PROLOGUE_BYTES_MAX;
+	for (u32 at = 0; at < bytes && !is_filled;) {
+		struct x86_instruction code;
+		u64 address = loop->start + at;
+		enum x86_flow flow;
+
+		if (!x86_decode(loop->code + at, bytes - at, &code))
+			return false;
+		at += code.length;
+		flow = x86_flow_of(&code);
+		if (flow != X86_NEXT && (flow != X86_BRANCH || loop->fatal))
+			return false;
+		if (flow == X86_BRANCH)
+			loop->fatal = loop->start + at + code.immediate;
+		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 && code.is_wide &&
+		    code.is_memory && code.displacement == THREAD_CFRAME && code.base != X86_RSP &&
+		    place[code.reg] && !frame) {
+			loop->link = place[code.reg];
+			frame = loop->link - loop->version->innermost;
+		}
+		if (stored_bytes(&code) && below_cfa(loop, address, &code, &below)) {
+			stores[store_count][0] = below;
+			stores[store_count++][1] = below - stored_bytes(&code);
+		}
+		for (u32 reg = 0; reg < X86_REGISTERS; reg++)
+			if (code.writes >> reg & 1)
+				place[reg] = 0;
+		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x8d && code.is_wide &&
+		    below_cfa(loop, address, &code, &below))
+			place[code.reg] = below;
+		for (u32 i = 0; i < store_count && frame; i++)
+			is_filled |= stores[i][0] >= frame && stores[i][1] <= frame - WORD;
+		loop->body = loop->start + at;
+	}
+	loop->link = frame;
+	return is_filled && loop->link % WORD == 0;
+}
+
+/* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
+static bool fatal_read(struct loop *loop)
+{
+	u64 address = loop->fatal;
+
+	for (u32 i = 0; loop->fatal && i < UNFILLED_INSTRUCTIONS_MAX; i++) {
+		const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
+		u64 left = elf_words_left(loop->elf, address);
+		struct x86_instruction code;
+		enum x86_flow flow;
+
+		if (!bytes ||
+		    !x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, &code))
+			return false;
+		address += code.length;
+		flow = x86_flow_of(&code);
+		loop->fatal_end = address;
+		if (flow != X86_NEXT)
+			return flow == X86_CALL || flow == X86_CALL_INDIRECT || flow == X86_TRAP;
+	}
+	return !loop->fatal;
+}
+
+/* Notes the parts of the loop that jumps lead to. */
+static bool moved_parts_find(struct loop *loop, const struct file_spans *covered)
+{
+	const struct unwind_rule *body = rule_at(loop, loop->body), *there;
+	u32 bytes = loop->end - loop->start;
+
+	if (!body)
+		return false;
+	for (u32 at = 0; at < bytes;) {
+		struct x86_instruction code;
+		const struct file_span *span;
+		enum x86_flow flow;
+		bool is_known = false;
+		u64 target;
+
+		if (!x86_decode(loop->code + at, bytes - at, &code))
+			return false;
+		at += code.length;
+		flow = x86_flow_of(&code);
+		target = loop->start + at + code.immediate;
+		if ((flow != X86_JUMP && flow != X86_BRANCH) ||
+		    (target >= loop->start && target < loop->end))
+			continue;
+		span = span_of(covered, target);
+		there = span ? rule_at(loop, span->start) : NULL;
+		if (!there || there->cfa_register != body->cfa_register ||
+		    there->cfa_offset != body->cfa_offset || there->cfa_kind != body->cfa_kind)
+			continue;
+		for (u32 i = 0; i < loop->moved_count; i++)
+			is_known |= loop->moved[i][0] == span->start;
+		if (is_known)
+			continue;
+		if (loop->moved_count == PARTS_MAX)
+			return false;
+		loop->moved[loop->moved_count][0] = span->start;
+		loop->moved[loop->moved_count++][1] = span->end;
+	}
+	return true;
+}
+
+/* The offset of a member of code objects; 0: the type has no such member. */
+static u32 member_offset(Elf *elf, u64 members, const char *name)
+{
+	for (u32 i = 0; i < MEMBERS_MAX; i++, members += MEMBER_BYTES) {
+		u64 text = elf_words_pointer(elf, members), offset = 0;
+		const char *found = text ? elf_words_text(elf, text) : NULL;
+		const u8 *bytes = elf_words_bytes(elf, members + MEMBER_OFFSET, WORD);
+
+		if (!found || !bytes)
+			return 0;
+		memcpy(&offset, bytes, WORD);
+		if (!strcmp(found, name))
+			return offset < SCRIPT_CODE_WORDS * WORD ? offset : 0;
+	}
+	return 0;
+}
+
+static bool code_type_read(Elf *elf, u64 type, struct script_layout *layout)
+{
+	u64 name = elf_words_pointer(elf, type + TYPE_NAME);
+	u64 members = elf_words_pointer(elf, type + TYPE_MEMBERS);
+	const char *text = name ? elf_words_text(elf, name) : NULL;
+
+	if (!text || strcmp(text, "code") || !members)
+		return false;
+	layout->code_type = WORD; /* of each object of CPython */
+	layout->code_name = member_offset(elf, members, "co_qualname");
+	layout->code_file = member_offset(elf, members, "co_filename");
+	layout->code_lines = member_offset(elf, members, "co_linetable");
+	layout->first_line = member_offset(elf, members, "co_firstlineno");
+	return layout->code_name && layout->code_file && layout->code_lines && layout->first_line &&
+	       (layout->code_name | layout->code_file | layout->code_lines) % WORD == 0 &&
+	       layout->first_line % 4 == 0;
+}
+
+/* Reads the version. False: the file is no CPython that exports its version (3.11 on). */
+static bool version_read(Elf *elf, struct loop *loop, struct script_layout *layout)
+{
+	u64 address;
+	const u8 *value;
+
+	if (!elf_words_export(elf, "Py_Version", &address))
+		return false;
+	value = elf_words_bytes(elf, address, WORD);
+	if (!value)
+		return false;
+	memcpy(&layout->version, value, sizeof(layout->version));
+	layout->runtime = SCRIPT_CPYTHON;
+	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (versions[i].version == layout->version >> 16)
+			loop->version = &versions[i];
+	return true;
+}
+
+static void version_apply(const struct version *version, struct script_layout *layout)
+{
+	layout->frame_code = version->frame_code;
+	layout->frame_previous = version->frame_previous;
+	layout->entry_mark = version->entry_mark;
+	layout->entry_value = version->entry_value;
+	layout->entry_is_frame = version->entry_is_frame;
+	layout->code_number = version->code_number;
+	layout->text_ascii = version->text_ascii;
+	layout->text_wide = version->text_wide;
+}
+
+/* Finds the loop and fills the layout. */
+static int loop_find(struct loop *loop, const struct file_spans *covered,
+		     struct script_layout *layout)
+{
+	const struct file_span *span;
+	u64 address, type, offset;
+
+	if (!elf_words_export(loop->elf, "_PyEval_EvalFrameDefault", &address) ||
+	    !version_read(loop->elf, loop, layout))
+		return -ENOENT;
+	span = span_of(covered, address);
+	if (!loop->version || !span || span->start != address ||
+	    span->end - span->start > LOOP_BYTES_MAX ||
+	    !elf_words_export(loop->elf, "PyCode_Type", &type) ||
+	    !code_type_read(loop->elf, type, layout))
+		return -EOPNOTSUPP;
+	loop->start = span->start;
+	loop->end = span->end;
+	loop->code = elf_words_bytes(loop->elf, loop->start, loop->end - loop->start);
+	if (!loop->code || !prologue_read(loop) || !fatal_read(loop) ||
+	    !moved_parts_find(loop, covered) || !file_offset(loop, loop->body, &offset))
+		return -EOPNOTSUPP;
+	layout->loop = offset;
+	layout->link = loop->link;
+	layout->type = (s64)(type - loop->body);
+	version_apply(loop->version, layout);
+	return 0;
+}
+
+/* --- the rows --- */
+
+/* A range of file offsets. */
+struct range {
+	u64 start, end;
+	bool is_fatal; /* never marked, whatever other ranges have the code */
+};
+
+static bool range_of(const struct loop *loop, u64 start, u64 end, struct range *range)
+{
+	u64 last = FILE_IMAGE_BASE + end;
+
+	if (!file_image_code(loop->image, FILE_IMAGE_BASE + start, &last, &range->start))
+		return false;
+	range->end = range->start + (last - FILE_IMAGE_BASE - start);
+	range->is_fatal = false;
+	return true;
+}
+
+/* The rule with the mark, if the words are valid where the rule holds. */
+static struct unwind_rule marked_rule(const struct unwind_rule *rule, u32 link)
+{
+	struct unwind_rule marked = *rule;
+	bool is_given_back = rule->cfa_register == REGISTER_RSP && rule->cfa_offset < (s64)link;
+
+	if (rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA && !rule->flags &&
+	    !is_given_back)
+		marked.cfa_kind = CFA_SCRIPT_LOOP;
+	return marked;
+}
+
+/* Adds [start, end) with a rule, whose parts in `ranges` get the mark. */
+static int add_row(struct code_rows *rows, u64 start, u64 end, const struct unwind_rule *rule,
+		   const struct range *ranges, u32 range_count, u32 link)
+{
+	struct unwind_rule marked = marked_rule(rule, link);
+	int result = 0;
+
+	while (start < end && !result) {
+		u64 next = end;
+		bool is_inside = false, is_fatal = false;
+
+		for (u32 i = 0; i < range_count; i++) {
+			bool has_start = start >= ranges[i].start && start < ranges[i].end;
+
+			is_inside |= has_start;
+			is_fatal |= has_start && ranges[i].is_fatal;
+			if (ranges[i].start > start && ranges[i].start < next)
+				next = ranges[i].start;
+			if (ranges[i].end > start && ranges[i].end < next)
+				next = ranges[i].end;
+		}
+		result = code_rows_add(rows, start, next, is_inside && !is_fatal ? &marked : rule);
+		start = next;
+	}
+	return result;
+}
+
+static int rows_mark(const struct loop *loop, u32 link, struct code_rows *rows)
+{
+	struct range ranges[PARTS_MAX + 2];
+	struct code_rows marked = {.is_partial = rows->is_partial};
+	u32 count = 0;
+	int result = 0;
+
+	if (!range_of(loop, loop->body, loop->end, &ranges[count++]))
+		return -EOPNOTSUPP;
+	for (u32 i = 0; i < loop->moved_count; i++)
+		if (!range_of(loop, loop->moved[i][0], loop->moved[i][1], &ranges[count++]))
+			return -EOPNOTSUPP;
+	if (loop->fatal) {
+		if (!range_of(loop, loop->fatal, loop->fatal_end, &ranges[count]))
+			return -EOPNOTSUPP;
+		ranges[count++].is_fatal = true;
+	}
+	for (u32 i = 0; i + 1 < rows->count && !result; i++)
+		if (rows->rows[i].rule)
+			result = add_row(&marked, rows->rows[i].offset, rows->rows[i + 1].offset,
+					 &rows->rules[rows->rows[i].rule - 1], ranges, count, link);
+	if (result) {
+		code_rows_clear(&marked);
+		return result;
+	}
+	code_rows_clear(rows);
+	*rows = marked;
+	return 0;
+}
+
+int script_rows_mark(int file, const struct file_spans *covered, struct code_rows *rows)
+{
+	struct file_image *image = NULL;
+	struct script_layout layout = {};
+	struct loop loop = {.rows = rows};
+	int result;
+
+	elf_version(EV_CURRENT);
+	loop.elf = elf_begin(file, ELF_C_READ, NULL);
+	if (!loop.elf)
+		return -ENOENT;
+	result = file_image_create(file, &image);
+	if (result == -ENOEXEC)
+		result = -ENOENT;
+	loop.image = image;
+	result = result ?: loop_find(&loop, covered, &layout);
+	result = result ?: rows_mark(&loop, layout.link, rows);
+	if (result)
+		layout = (struct script_layout){.runtime = layout.runtime,
+						.version = layout.version};
+	if (!result || result == -EOPNOTSUPP)
+		rows->script = layout;
+	file_image_free(&image);
+	elf_end(loop.elf);
+	return result;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The functions of Python scripts in user stacks (CPython 3.11 and 3.12), with nothing prepared in the program. The callers of each
+function of programs/stack/script_calls.py are known by its source, so a single other one fails the test."""
+
+import collections
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+from harness.cases import main, needs, stackmap
+from harness.engine_folder import fresh_bpffs
+from harness.instance import read, stat_of
+from harness.recording import Recording, function, record, user_frames
+from harness.skip import Skip
+
+CALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack", "script_calls.py")
+SCRIPT = "script_calls.py"
+NAME = re.compile(r"^(.*) \((.*):(\d+)\)$")  # qualified name, file, first line
+
+# function -> its callers; "" begins a thread, "exec" is the module that exec() runs
+CALLERS = {
+    "burn": ["inner"],
+    "inner": ["work"],
+    "work": ["run", "generate", "recurse", "recurse_through_c", "catch", "Item.__init__", "Item.__del__", "Item.__lt__", "compare", "exec"],
+    "generate": ["run"],
+    "recurse": ["run", "recurse"],
+    "recurse_through_c": ["run", "recurse_through_c.<locals>.<lambda>"],
+    "recurse_through_c.<locals>.<lambda>": ["recurse_through_c"],
+    "catch": ["run"],
+    "Item.__init__": ["run"],
+    "Item.__del__": ["run"],
+    "Item.__lt__": ["run"],
+    "compare": ["run"],
+    "exec": ["run"],
+    "run": ["<module>", "Thread.run"],
+    "Item": ["<module>"],
+    "<module>": [""],
+    "Thread.run": ["Thread._bootstrap_inner"],
+    "Thread._bootstrap_inner": ["Thread._bootstrap"],
+    "Thread._bootstrap": [""],
+}
+
+
+def python(minor):
+    """An interpreter of this version; its loop must be found by what the file says, whoever built it."""
+    paths = ["/usr/bin/python3.%d" % minor, *sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.%d.*/bin/python3" % minor)))]
+    for path in filter(None, map(shutil.which, paths)):
+        if subprocess.run([path, "-c", "import ctypes"], capture_output=True, check=False).returncode == 0:
+            return path
+    raise Skip("no CPython 3.%d with ctypes here (Debian package python3.%d)" % (minor, minor))
+
+
+def script_functions(event):
+    """The functions of scripts, innermost first; those of other files than ours and of threading.py are None."""
+    functions = []
+    for frame in user_frames(event):
+        if frame.object != "[python]":
+            continue
+        name, file, _ = NAME.match(function(frame)).groups()
+        known = file == SCRIPT or file == "threading.py" and name.startswith("Thread.")
+        is_exec = (name, file) == ("<module>", "<string>") and functions[-1:] == ["work"]
+        functions.append(name if known else "exec" if is_exec else None)
+    return functions
+
+
+def check_calls(minor):
+    needs("bpf", "perf events")
+    recording = record("-F", 999, "--", python(minor), CALLS, 3)
+    recording.check()
+    wrong, at_work, whole = collections.Counter(), 0, 0
+    for event in recording.events():
+        functions = script_functions(event)
+        for callee, caller in zip(functions, functions[1:] + [""]):
+            if callee in CALLERS and caller not in CALLERS[callee]:
+                wrong[callee, caller] += 1
+        if "run" in functions:
+            at_work += 1
+            whole += functions[-1] in ("<module>", "Thread._bootstrap") and \
+                not any("_PyEval_EvalFrameDefault" in frame.name for frame in user_frames(event))
+    assert not wrong, wrong.most_common(5)
+    assert at_work > 300 and whole >= 0.99 * at_work, (at_work, whole)
+    assert not re.search(r"^# note: +Python", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
+
+
+def test_python_3_11():
+    check_calls(11)
+
+
+def test_python_3_12():
+    check_calls(12)
+
+
+def any_python():
+    for minor in 12, 11:
+        try:
+            return python(minor)
+        except Skip as skip:
+            missing = skip
+    raise missing
+
+
+SPIN = """import time
+def NAME_inner(end):
+    while time.time() < end:
+        pass
+def NAME_outer():
+    NAME_inner(time.time() + 0.7)
+NAME_outer()
+"""
+
+
+def write_spin(name):
+    with open(name + ".py", "w", encoding="ascii") as file:
+        file.write(SPIN.replace("NAME", name))
+    return name + ".py"
+
+
+def test_merged_recordings_keep_their_functions():
+    """Each recording numbers functions anew, so the numbers of two recordings mean different functions."""
+    needs("bpf", "perf events")
+    found = collections.Counter()
+    parts = [record("-F", 999, "--", any_python(), write_spin(name), output=name + ".data").path for name in ("first", "second")]
+    stackmap("merge", "-o", "both.data", *parts)
+    for event in Recording("both.data").events():
+        names = [NAME.match(function(frame)) for frame in user_frames(event) if frame.object == "[python]"]
+        own = [name for name in names if name[2] in ("first.py", "second.py")]
+        if own:
+            file = own[0][2][:-3]
+            assert [name[1] for name in own] in ([file + "_inner", file + "_outer", "<module>"], [file + "_outer", "<module>"],
+                                                 ["<module>"]), names
+            found[file] += 1
+    assert min(found["first"], found["second"]) > 30, found
+
+
+def test_a_program_that_runs_already():
+    """Rules that were learned before the table came do not hide the functions; an instance has their numbers, a recording names."""
+    needs("bpf", "perf events", "BPF task work")
+    fresh_bpffs()
+    with subprocess.Popen([any_python(), "-c", "while True:\n    pass\n"]) as process:
+        try:
+            names = [function(frame) for event in record("-F", 999, "-p", process.pid, "--", "sleep", 2).events() for frame in user_frames(event)
+                     if frame.object == "[python]"]
+            assert names.count("<module> (<string>:1)") > 50, collections.Counter(names)
+            stackmap("start", "scripts", "-F", 999, "-p", process.pid)
+            while "[python]" not in read("scripts", "stack_map") and process.poll() is None:
+                pass
+            assert re.search(r"^  \[\d+\] \[python\]\+0x[0-9a-f]+$", read("scripts", "stack_map"), re.M)
+            assert int(stat_of("scripts")["script_loops"]) > 0
+        finally:
+            process.kill()
+            stackmap("stop", "scripts", status=None)
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Native stacks with frames of loops, over a memory that holds the script's frames: the frames take
+ * the place of their loop, and a loop with any frame that is not proven stays native.
+ */
+#include "script_walk.h"
+
+#include "script_marks.h"
+
+#include <string.h>
+
+#include "unit_test.h"
+
+/* cmocka needs these three before it. */
+
+#define BASE 0x10000ULL
+#define WORDS 65536
+#define AT(word) (BASE + 8 * (u64)(word))
+#define LOOP_MAPPING 7
+#define LOOP_OFFSET 0x500
+#define LOOP_PC 0x7000000ULL
+#define TYPE_DISTANCE 0x3000
+#define TYPE (LOOP_PC + TYPE_DISTANCE)
+#define NATIVE(number) FRAME_USER(LOOP_MAPPING, 0x9000 + (number))
+
+static u64 memory[WORDS];
+static u32 memory_next; /* first free word */
+static struct script_cache cache;
+static struct script_marks marks;
+static struct script_walk walk;
+static struct stack native, stack;
+static bool is_layout_known;
+static u64 interned; /* the id that script_intern() gives; 0: none */
+static struct script_layout layout;
+
+static struct script script = {
+	.walk = &walk, .marks = &marks, .cache = &cache, .native = &native, .stack = &stack};
+
+bool script_read(u64 address, void *buffer, u32 bytes)
+{
+	if (address < BASE || address - BASE + bytes > sizeof(memory))
+		return false;
+	memcpy(buffer, (u8 *)memory + (address - BASE), bytes);
+	return true;
+}
+
+const struct script_layout *script_layout_of(struct script *of, u32 number)
+{
+	(void)of;
+	return is_layout_known && number == LOOP_MAPPING ? &layout : NULL;
+}
+
+u64 script_intern(struct script *of)
+{
+	(void)of;
+	return interned;
+}
+
+static u64 room(u32 words)
+{
+	u64 address = AT(memory_next);
+
+	memory_next += words;
+	return address;
+}
+
+static u64 *word_at(u64 address)
+{
+	return &memory[(address - BASE) / 8];
+}
+
+/* A code object that the cache knows by `id`; 0: it does not. */
+static u64 code_make(u32 id)
+{
+	u64 code = room(SCRIPT_CODE_WORDS);
+
+	*word_at(code + layout.code_type) = TYPE;
+	*word_at(code + layout.code_name) = code + 1;
+	*word_at(code + (layout.first_line & ~7U)) = 100 + id;
+	if (!id)
+		return code;
+	walk.code = code;
+	memcpy(walk.code_word, word_at(code), 8 * SCRIPT_CODE_WORDS);
+	walk.layout = layout;
+	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	script_cache_put(&cache, walk.key, id);
+	assert_int_equal(script_cache_get(&walk, &cache), id);
+	return code;
+}
+
+static u64 frame_make(u64 code, u64 previous, bool is_entry)
+{
+	u64 frame = room(SCRIPT_FRAME_WORDS);
+
+	*word_at(frame + layout.frame_code) = code;
+	*word_at(frame + layout.frame_previous) = previous;
+	if (is_entry)
+		((u8 *)word_at(frame))[layout.entry_mark] = layout.entry_value;
+	return frame;
+}
+
+/* Gives native frame `index` a loop whose innermost frame is `frame`. */
+static void loop_make(u32 index, u64 frame)
+{
+	u64 cfa = room(64) + 8 * 64;
+	struct script_mark mark = {.cfa = cfa,
+				   .pc = LOOP_PC + 0x20,
+				   .place = FRAME_USER(LOOP_MAPPING, LOOP_OFFSET + 0x20),
+				   .index = index};
+
+	*word_at(cfa - layout.link) = frame;
+	script_marks_add(&marks, &mark);
+}
+
+static void native_make(u32 depth)
+{
+	native.depth = depth - walk.leaf_apart;
+	native.flags = STACK_USER;
+	for (u32 i = 0; i < depth; i++)
+		native.word[(i - walk.leaf_apart) & (STACK_WORDS_MAX - 1)] = NATIVE(i);
+}
+
+/* The layout of CPython 3.11 or of 3.12. */
+static void begin(bool entry_is_frame)
+{
+	memset(memory, 0, sizeof(memory));
+	memset(&cache, 0, sizeof(cache));
+	memset(&marks, 0, sizeof(marks));
+	memory_next = 1;
+	is_layout_known = true;
+	interned = 0;
+	walk = (struct script_walk){.seed = 0x1234567, .max_depth = STACK_WALK_DEPTH_MAX};
+	layout = (struct script_layout){.runtime = SCRIPT_CPYTHON,
+					.loop = LOOP_OFFSET,
+					.link = 168,
+					.type = TYPE_DISTANCE,
+					.frame_code = entry_is_frame ? 32 : 0,
+					.frame_previous = entry_is_frame ? 48 : 8,
+					.entry_mark = entry_is_frame ? 68 : 70,
+					.entry_value = entry_is_frame ? 1 : 3,
+					.entry_is_frame = entry_is_frame,
+					.code_type = 8,
+					.code_name = 128,
+					.code_file = 112,
+					.code_lines = 136,
+					.first_line = 72};
+}
+
+static void check_frames(const u64 *expected, u32 count)
+{
+	assert_int_equal(stack.depth, count);
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(stack.word[i], expected[i]);
+}
+
+TEST(frames_take_the_place_of_their_loop)
+{
+	const u64 expected[] = {NATIVE(0), FRAME_SCRIPT(3), FRAME_SCRIPT(2), FRAME_SCRIPT(1),
+				NATIVE(2)};
+
+	for (u32 entry_is_frame = 0; entry_is_frame < 2; entry_is_frame++) {
+		u64 shim = 0, outer, middle;
+
+		begin(entry_is_frame);
+		if (!entry_is_frame)
+			shim = frame_make(0, 0x123456, true);
+		outer = frame_make(code_make(1), shim, entry_is_frame);
+		middle = frame_make(code_make(2), outer, false);
+		loop_make(1, frame_make(code_make(3), middle, false));
+		native_make(3);
+		assert_true(script_walk(&script));
+		check_frames(expected, 5);
+		assert_int_equal(walk.joined, 1);
+		assert_int_equal(stack.flags, STACK_USER);
+	}
+}
+
+TEST(each_loop_has_its_own_frames)
+{
+	const u64 expected[] = {FRAME_SCRIPT(2), NATIVE(1), FRAME_SCRIPT(1), NATIVE(3)};
+
+	begin(true);
+	loop_make(0, frame_make(code_make(2), 0x99, true));
+	loop_make(2, frame_make(code_make(1), 0, true));
+	native_make(4);
+	assert_true(script_walk(&script));
+	check_frames(expected, 4);
+}
+
+TEST(a_leaf_apart_is_the_innermost_frame_of_the_script)
+{
+	const u64 expected[] = {FRAME_SCRIPT(1), NATIVE(1)};
+	u64 outer;
+
+	begin(true);
+	walk.leaf_apart = 1;
+	outer = frame_make(code_make(1), 0, true);
+	loop_make(0, frame_make(code_make(2), outer, false));
+	native_make(2);
+	assert_true(script_walk(&script));
+	check_frames(expected, 2);
+	assert_int_equal(stack.word[STACK_WORDS_MAX - 1], FRAME_SCRIPT(2));
+}
+
+TEST(a_loop_with_a_frame_that_is_not_proven_stays_native)
+{
+	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(1)};
+	u64 code, good;
+
+	for (u32 fault = 0; fault < 5; fault++) {
+		u64 bad;
+
+		begin(true);
+		good = frame_make(code_make(1), 0, true);
+		code = code_make(2);
+		bad = frame_make(code, 0, true);
+		if (fault == 0)
+			*word_at(code + layout.code_type) = TYPE + 8;
+		else if (fault == 1)
+			*word_at(bad + layout.frame_code) = 0x10; /* not mapped */
+		else if (fault == 2)
+			*word_at(bad + layout.entry_mark - 4) = 0; /* the chain ends too early */
+		else if (fault == 3)
+			*word_at(bad + layout.frame_code) = code + 4;
+		else
+			bad = BASE - 64;
+		loop_make(1, frame_make(code_make(3), bad, false));
+		loop_make(2, good);
+		native_make(3);
+		assert_true(script_walk(&script));
+		check_frames(expected, 3);
+		assert_int_equal(walk.unjoined, 1);
+		assert_int_equal(walk.joined, 1);
+	}
+}
+
+TEST(a_function_without_an_id_is_told_apart_from_a_failed_check)
+{
+	begin(true);
+	loop_make(0, frame_make(code_make(0), 0, true));
+	native_make(1);
+	assert_true(script_walk(&script));
+	assert_int_equal(walk.unknown, 1);
+	assert_int_equal(walk.unjoined, 0);
+	assert_int_equal(stack.word[0], NATIVE(0));
+	interned = 77;
+	assert_true(script_walk(&script));
+	assert_int_equal(walk.unknown, 0);
+	assert_int_equal(stack.word[0], FRAME_SCRIPT(77));
+}
+
+TEST(a_code_object_that_was_replaced_is_not_found_in_the_cache)
+{
+	static const u32 words[] = {128, 112, 136, 72};
+
+	for (u32 i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		u64 code;
+
+		begin(true);
+		code = code_make(1);
+		loop_make(0, frame_make(code, 0, true));
+		native_make(1);
+		++*word_at(code + words[i]);
+		assert_true(script_walk(&script));
+		assert_int_equal(walk.unknown, 1);
+	}
+	walk.space.execs++;
+	*word_at(AT(0)) = 0;
+	assert_true(script_walk(&script));
+	assert_int_equal(walk.joined, 0);
+}
+
+TEST(a_torn_entry_is_empty)
+{
+	begin(true);
+	loop_make(0, frame_make(code_make(1), 0, true));
+	native_make(1);
+	for (u32 i = 0; i < 1U << SCRIPT_CACHE_BITS; i++)
+		if (cache.entry[i].seal)
+			cache.entry[i].id = 2;
+	assert_true(script_walk(&script));
+	assert_int_equal(walk.unknown, 1);
+}
+
+TEST(a_loop_between_its_frames_stays_native)
+{
+	begin(false);
+	loop_make(0, frame_make(0, 0, true)); /* the shim alone */
+	native_make(1);
+	assert_true(script_walk(&script));
+	assert_int_equal(stack.word[0], NATIVE(0));
+	assert_int_equal(walk.unjoined + walk.unknown, 0);
+}
+
+TEST(frames_in_a_circle_leave_the_stack_native)
+{
+	u64 frame;
+
+	begin(true);
+	frame = frame_make(code_make(1), 0, false);
+	*word_at(frame + layout.frame_previous) = frame;
+	loop_make(0, frame);
+	native_make(1);
+	assert_false(script_walk(&script));
+}
+
+TEST(deep_recursion_keeps_both_ends)
+{
+	u64 frame = 0, code;
+
+	begin(true);
+	code = code_make(1);
+	for (u32 i = 0; i < 1000; i++)
+		frame = frame_make(i == 0 ? code_make(2) : code, frame, i == 0);
+	loop_make(1, frame);
+	native_make(3);
+	assert_true(script_walk(&script));
+	assert_int_equal(stack.depth, STACK_USER_DEPTH_MAX);
+	assert_int_equal(stack.word[0], NATIVE(0));
+	assert_int_equal(stack.word[1], FRAME_SCRIPT(1));
+	assert_int_equal(stack.word[STACK_USER_DEPTH_MAX - 2], FRAME_SCRIPT(2));
+	assert_int_equal(stack.word[STACK_USER_DEPTH_MAX - 1], NATIVE(2));
+}
+
+TEST(the_limit_of_frames_cuts_the_stack)
+{
+	begin(true);
+	loop_make(0, frame_make(code_make(1), frame_make(code_make(2), 0, true), false));
+	native_make(5);
+	walk.max_depth = 3;
+	assert_true(script_walk(&script));
+	assert_int_equal(stack.depth, 3);
+	assert_int_equal(stack.flags, STACK_USER | STACK_TRUNCATED);
+}
+
+TEST(without_marks_or_a_layout_the_stack_is_native)
+{
+	begin(true);
+	native_make(2);
+	assert_false(script_walk(&script));
+	loop_make(0, frame_make(code_make(1), 0, true));
+	is_layout_known = false;
+	assert_true(script_walk(&script));
+	assert_int_equal(stack.word[0], NATIVE(0));
+	assert_int_equal(walk.unjoined, 1);
+}
+
+TEST(loops_beyond_the_room_for_marks_stay_native)
+{
+	u64 frame;
+
+	begin(true);
+	frame = frame_make(code_make(1), 0, true);
+	for (u32 i = 0; i < SCRIPT_MARKS_MAX + 3; i++)
+		loop_make(i, frame);
+	native_make(SCRIPT_MARKS_MAX + 3);
+	assert_int_equal(marks.missed, 3);
+	assert_true(script_walk(&script));
+	assert_int_equal(stack.word[SCRIPT_MARKS_MAX - 1], FRAME_SCRIPT(1));
+	assert_int_equal(stack.word[SCRIPT_MARKS_MAX], NATIVE(SCRIPT_MARKS_MAX));
+}
+
+TEST(a_mark_of_the_same_frame_replaces_the_former_one)
+{
+	begin(true);
+	loop_make(3, 0);
+	loop_make(3, 0);
+	assert_int_equal(marks.count, 1);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Libraries that are built like CPython, with a loop whose words lie where the test says, and
+ * others that only look like one.
+ */
+#include "symbol/unwind/script_rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sample_program.h"
+#include "unit_test.h"
+
+/* cmocka needs these three before it. */
+
+/*
+ * The parts of CPython that count. LOOP is the code behind the prologue's pushes; the frame is 56 +
+ * 104 bytes, so the structure at 32(%rsp) lies 128 bytes below the CFA.
+ */
+#define PYTHON(version, name, loop)                                                                \
+	"const unsigned long Py_Version = " version ";\n"                                          \
+	"struct member { const char *name; int type; long offset; int flags; const char *doc; "    \
+	"};\n"                                                                                     \
+	"static struct member members[] = {{\"co_argcount\", 1, 48}, {\"co_firstlineno\", 1, 72}," \
+	" {\"co_filename\", 6, 112}, {\"co_qualname\", 6, 128}, {\"co_linetable\", 6, 136}, "      \
+	"{0}};\n"                                                                                  \
+	"struct type { long object[3]; const char *name; long other[26]; struct member *members;"  \
+	" long more[20]; };\n"                                                                     \
+	"struct type PyCode_Type = {{1}, \"" name "\", {0}, members};\n"                           \
+	"__asm__(\".globl _PyEval_EvalFrameDefault\\n"                                             \
+	".type _PyEval_EvalFrameDefault, @function\\n"                                             \
+	"_PyEval_EvalFrameDefault:\\n.cfi_startproc\\n"                                            \
+	"push %r15\\n.cfi_def_cfa_offset 16\\npush %r14\\n.cfi_def_cfa_offset 24\\n"               \
+	"push %r13\\n.cfi_def_cfa_offset 32\\npush %r12\\n.cfi_def_cfa_offset 40\\n"               \
+	"push %rbp\\n.cfi_def_cfa_offset 48\\npush %rbx\\n.cfi_def_cfa_offset 56\\n"               \
+	"sub $104, %rsp\\n.cfi_def_cfa_offset 160\\n" loop                                         \
+	"loop_body:\\ncall loop_callee@PLT\\njmp loop_body\\nloop_return:\\n"                      \
+	"add $104, %rsp\\n.cfi_def_cfa_offset 56\\npop %rbx\\n.cfi_def_cfa_offset 48\\n"           \
+	"pop %rbp\\n.cfi_def_cfa_offset 40\\npop %r12\\n.cfi_def_cfa_offset 32\\n"                 \
+	"pop %r13\\n.cfi_def_cfa_offset 24\\npop %r14\\n.cfi_def_cfa_offset 16\\n"                 \
+	"pop %r15\\n.cfi_def_cfa_offset 8\\nret\\n.cfi_endproc\\n"                                 \
+	".size _PyEval_EvalFrameDefault, .-_PyEval_EvalFrameDefault\\n"                            \
+	"loop_moved:\\n.cfi_startproc\\n.cfi_def_cfa_offset 160\\ncall loop_callee@PLT\\n"         \
+	"ud2\\n.cfi_endproc\\n"                                                                    \
+	"other_moved:\\n.cfi_startproc\\n.cfi_def_cfa_offset 96\\ncall loop_callee@PLT\\n"         \
+	"ud2\\n.cfi_endproc\\n\");\n"                                                              \
+	"void loop_callee(void) {}\n"
+
+#define LINK "lea 32(%rsp), %rcx\\nmov %rcx, 56(%rdi)\\n"
+#define FILL_LATER "mov %rdx, 40(%rsp)\\n"
+#define JUMPS "test %eax, %eax\\nje loop_moved\\njmp other_moved\\n"
+#define PYTHON_311 "0x030b02f0"
+
+struct library {
+	int file;
+	struct code_rows rows;
+	struct file_spans covered;
+};
+
+static int by_start(const void *left, const void *right)
+{
+	const struct file_span *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static int library_read(struct library *library, const char *path)
+{
+	*library = (struct library){.file = open(path, O_RDONLY | O_CLOEXEC)};
+	assert_true(library->file >= 0);
+	assert_int_equal(code_rows_read_tables(library->file, &library->rows, &library->covered),
+			 0);
+	qsort(library->covered.spans, library->covered.count, sizeof(struct file_span), by_start);
+	return script_rows_mark(library->file, &library->covered, &library->rows);
+}
+
+static int library_build(struct library *library, const char *source)
+{
+	const struct sample sample = {"loop", "cc -shared -fPIC -s -O1 -w -o $OUT $IN", source,
+				      ".c"};
+	char path[SAMPLE_PATH_BYTES];
+
+	sample_build(&sample, path);
+	return library_read(library, path);
+}
+
+static void library_close(struct library *library)
+{
+	code_rows_clear(&library->rows);
+	free(library->covered.spans);
+	close(library->file);
+}
+
+/* Bytes of code with the mark, and in *rows how many rows they are. */
+static u32 marked_bytes(const struct library *library, u32 *rows)
+{
+	u32 bytes = 0;
+
+	*rows = 0;
+	for (u32 i = 0; i + 1 < library->rows.count; i++) {
+		const struct code_row *row = &library->rows.rows[i];
+
+		if (!row->rule || library->rows.rules[row->rule - 1].cfa_kind != CFA_SCRIPT_LOOP)
+			continue;
+		bytes += row[1].offset - row->offset;
+		++*rows;
+	}
+	return bytes;
+}
+
+static int folder_create(void **state)
+{
+	(void)state;
+	return !sample_folder_create();
+}
+
+TEST_GROUP(folder_create, sample_folder_teardown)
+
+TEST(the_layout_of_a_library_without_symbols_is_found)
+{
+	struct library library;
+	u32 rows;
+
+	assert_int_equal(library_build(&library, PYTHON(PYTHON_311, "code", LINK FILL_LATER JUMPS)),
+			 0);
+	assert_true(code_rows_are_sound(&library.rows));
+	assert_int_equal(library.rows.script.runtime, SCRIPT_CPYTHON);
+	assert_int_equal(library.rows.script.version, 0x030b02f0);
+	assert_int_equal(library.rows.script.link, 120); /* behind `use_tracing` */
+	assert_int_equal(library.rows.script.code_name, 128);
+	assert_int_equal(library.rows.script.code_file, 112);
+	assert_int_equal(library.rows.script.first_line, 72);
+	/* JUMPS 2 + 6 + 5 (to 2 + 2 + 2 if near), call 5, jmp 2; the first part 5 + 2 */
+	assert_in_range(marked_bytes(&library, &rows), 20, 27);
+	assert_int_equal(rows, 2);
+	library_close(&library);
+}
+
+/* Without a thread state the frame is not stored: the code up to the call that ends the process has
+ * no mark, the code behind it has. */
+TEST(code_without_a_frame_has_no_marks)
+{
+	struct library library;
+	u32 rows, bytes;
+
+	assert_int_equal(library_build(&library, PYTHON(PYTHON_311, "code", LINK FILL_LATER JUMPS)),
+			 0);
+	bytes = marked_bytes(&library, &rows);
+	library_close(&library);
+	assert_int_equal(
+		library_build(&library,
+			      PYTHON(PYTHON_311, "code",
+				     "test %rdi, %rdi\\nje loop_moved\\n" LINK FILL_LATER JUMPS)),
+		0);
+	assert_int_equal(marked_bytes(&library, &rows), bytes - 5);
+	library_close(&library);
+}
+
+TEST(the_frame_may_be_stored_before_the_structure_is_linked)
+{
+	struct library library;
+
+	assert_int_equal(
+		library_build(&library, PYTHON(PYTHON_311, "code", "mov %rdx, 40(%rsp)\\n" LINK)),
+		0);
+	assert_int_equal(library.rows.script.link, 120);
+	library_close(&library);
+}
+
+TEST(python_3_12_has_the_frame_first)
+{
+	struct library library;
+
+	assert_int_equal(library_build(&library, PYTHON("0x030c01f0", "code",
+							LINK "movaps %xmm0, 32(%rsp)\\n")),
+			 0);
+	assert_int_equal(library.rows.script.link, 128);
+	assert_int_equal(library.rows.script.entry_is_frame, 0);
+	assert_int_equal(library.rows.script.code_number, 88);
+	library_close(&library);
+}
+
+TEST(what_is_not_understood_has_no_marks)
+{
+	static const char *const sources[] = {
+		PYTHON("0x031000f0", "code", LINK FILL_LATER),		  /* a later version */
+		PYTHON(PYTHON_311, "cell", LINK FILL_LATER),		  /* another type */
+		PYTHON(PYTHON_311, "code", LINK),			  /* no frame is stored */
+		PYTHON(PYTHON_311, "code", LINK "mov %rdx, 48(%rsp)\\n"), /* another word */
+		PYTHON(PYTHON_311, "code", LINK "mov %edx, 40(%rsp)\\n"), /* half of it */
+		PYTHON(PYTHON_311, "code", FILL_LATER),			  /* nothing is linked */
+		PYTHON(PYTHON_311, "code", LINK JUMPS FILL_LATER), /* a jump over the store */
+	};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, sources[i]), -EOPNOTSUPP);
+		assert_int_equal(marked_bytes(&library, &rows), 0);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_CPYTHON);
+		assert_int_equal(library.rows.script.link, 0);
+		library_close(&library);
+	}
+}
+
+TEST(other_files_have_no_interpreter)
+{
+	struct library library;
+
+	assert_int_equal(library_build(&library, "int f(int x) { return x + 1; }\n"), -ENOENT);
+	assert_int_equal(library.rows.script.runtime, SCRIPT_NONE);
+	library_close(&library);
+}
+
+TEST(the_interpreter_of_this_system_is_known)
+{
+	static const char *const paths[] = {"/usr/bin/python3.11", "/usr/bin/python3.12"};
+	struct library library;
+	u32 rows, found = 0;
+
+	for (u32 i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (access(paths[i], R_OK))
+			continue;
+		assert_int_equal(library_read(&library, paths[i]), 0);
+		assert_in_range(marked_bytes(&library, &rows), 20000, 200000);
+		library_close(&library);
+		found++;
+	}
+	if (!found) {
+		print_message("skipped: no CPython 3.11 or 3.12 in /usr/bin\n");
+		skip();
+	}
+}
