@@ -12,7 +12,7 @@
  *
  * If the second program is already running on the CPU, the kernel does not run it again; the
  * partner of that run stays in `ahead` for good, and the kernel counts the miss: see
- * lib/capture/load/attach_field_value.h.
+ * lib/capture/load/attach.h.
  */
 #ifndef CORE_FIELD_RUNS_H
 #define CORE_FIELD_RUNS_H

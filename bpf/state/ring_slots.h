@@ -12,7 +12,7 @@
 u32 paused;	  /* enum pause, as bits */
 u32 freezer_tgid; /* process that has set PAUSE_SNAPSHOT; 0: none */
 
-/* Synchronises resets with readers (lib/capture/load/generation.h). */
+/* Synchronises resets with readers (lib/capture/load/loaded.h). */
 u64 generation;
 u64 generation_done;
 

@@ -60,8 +60,8 @@ static int load(struct capture *capture, const struct capture_options *options,
 	command_code_end(code);
 	if (result)
 		return result;
-	symbolizers_take_kernel_copy(capture->symbolizers, ahead_take_copy(&capture->loaded.ahead));
-	ahead_end(&capture->loaded.ahead);
+	symbolizers_take_kernel_copy(capture->symbolizers,
+				     loaded_take_kernel_copy(&capture->loaded));
 	result = symbolizers_await(capture->symbolizers);
 	return result ? symbols_failed(result, error) : 0;
 }

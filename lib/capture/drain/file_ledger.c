@@ -6,8 +6,7 @@
 
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
-#include "capture/load/attach_field_value.h"
-#include "capture/load/attach_perf.h"
+#include "capture/load/attach.h"
 #include "capture/load/skeleton.h"
 
 _Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for all losses");

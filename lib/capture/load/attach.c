@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Choosing program sets by source type, and attaching each type its way. */
 #include "capture/load/attach.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "capture/feature/kernel_btf.h"
 #include "capture/feature/tracefs.h"
-#include "capture/load/attach_field_value.h"
-#include "capture/load/attach_perf.h"
+#include "capture/load/plan.h"
 #include "capture/load/skeleton.h"
 #include "capture/source/source_needs.h"
 #include "capture/source/source_question.h"
@@ -20,8 +21,233 @@
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 
-/* The kernel does not run a program inside itself: a timer's event that interrupts an allocation's
- * would be lost if both had the same program. */
+/*
+ * Perf events, and the runs of their programs that the kernel skips. The kernel skips the program
+ * of a perf event, without counting, while another BPF program or an update of a map is active on
+ * that CPU. If each event is one sample, the event's own count gives the number; for samples at a
+ * rate the number is unknown. Events are enabled after their program is attached, so that counts
+ * and runs are of the same time.
+ */
+
+#define NS_PER_SECOND 1000000000ULL
+
+static int open_event(struct attachment *attachment, struct perf_event_attr *attr, u32 kind,
+		      pid_t pid, int cpu, int program_fd)
+{
+	int result;
+
+	if (array_make_room(attachment->events, attachment->event_count, attachment->event_room))
+		return -ENOMEM;
+	attachment->events[attachment->event_count] =
+		(struct perf_event){.link = attachment->links.count, .kind = kind, .cpu = cpu};
+	result = link_perf_event(&attachment->links, attr, pid, cpu, program_fd, 0);
+	if (!result)
+		attachment->event_count++;
+	return result;
+}
+
+static struct perf_event *find_event(struct attachment *attachment, u32 kind, u32 cpu)
+{
+	for (u32 i = 0; i < attachment->event_count; i++)
+		if (attachment->events[i].kind == kind && attachment->events[i].cpu == (int)cpu)
+			return &attachment->events[i];
+	return NULL;
+}
+
+/* Replaces an event that ended when its CPU went offline; its count is kept. */
+static int open_again(struct attachment *attachment, struct perf_event *event,
+		      struct perf_event_attr *attr, int program_fd)
+{
+	u64 count = 0;
+	int result;
+
+	link_perf_count(&attachment->links, event->link, &count);
+	result = link_perf_event_again(&attachment->links, event->link, attr, event->cpu,
+				       program_fd);
+	if (!result)
+		event->count_before += count;
+	return result ?: link_perf_enable(&attachment->links, event->link);
+}
+
+static struct perf_event_attr attr_of(const struct attachment *attachment,
+				      const struct source *source)
+{
+	u64 frequency = source->frequency ? attachment->frequency ?: source->frequency : 0;
+
+	return (struct perf_event_attr){
+		.type = source->perf_type,
+		.config = source->perf_config,
+		.freq = frequency != 0,
+		.sample_period = frequency ?: source->period,
+		.exclude_user = source->no_user,
+		.exclude_kernel = source->no_kernel,
+		.precise_ip = source->precise,
+		.disabled = 1,
+		.enable_on_exec = attachment->command != 0,
+		.inherit = attachment->command != 0,
+	};
+}
+
+/* Opens the event of a source on one CPU, if that CPU is recorded. -ENODEV: the CPU is offline. */
+static int attach_perf_cpu(struct attachment *attachment, const struct source *source, u32 kind,
+			   int program_fd, u32 cpu)
+{
+	const struct capture_config *config = &attachment->plan->config;
+	struct perf_event_attr attr = attr_of(attachment, source);
+	struct perf_event *event = find_event(attachment, kind, cpu);
+
+	if (config->by_cpu && !(config->cpu_mask[cpu / 64] >> (cpu % 64) & 1))
+		return 0;
+	if (event)
+		return open_again(attachment, event, &attr, program_fd);
+	return open_event(attachment, &attr, kind, -1, cpu, program_fd)
+		       ?: link_perf_enable(&attachment->links, attachment->links.count - 2);
+}
+
+int attach_perf(struct attachment *attachment, const struct source *source, u32 kind,
+		int program_fd)
+{
+	struct perf_event_attr attr = attr_of(attachment, source);
+	u32 before = attachment->event_count;
+	int result = -ENODEV;
+
+	if (attachment->command)
+		return open_event(attachment, &attr, kind, attachment->command, -1, program_fd);
+	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
+		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
+		if (result && result != -ENODEV) /* an offline CPU */
+			return result;
+	}
+	return attachment->event_count > before ? 0 : -ENODEV;
+}
+
+int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
+{
+	int result = 0;
+
+	attachment->frequency = frequency;
+	for (u32 i = 0; i < attachment->event_count; i++) {
+		const struct perf_event *event = &attachment->events[i];
+		const struct source *source = &attachment->sources->sources[event->kind];
+		bool is_clock = source->perf_type == PERF_TYPE_SOFTWARE &&
+				(source->perf_config == PERF_COUNT_SW_CPU_CLOCK ||
+				 source->perf_config == PERF_COUNT_SW_TASK_CLOCK);
+
+		/* Clocks take a period in ns instead of a frequency. */
+		if (source->frequency)
+			result = link_perf_period(&attachment->links, event->link,
+						  is_clock ? NS_PER_SECOND / frequency : frequency)
+					 ?: result;
+	}
+	return result;
+}
+
+/* Stops the events and keeps their counts. Call before their links are closed. */
+static void attach_perf_stop(struct attachment *attachment)
+{
+	if (!attachment->links.count) /* stopped before */
+		return;
+	for (u32 i = 0; i < attachment->event_count; i++) {
+		struct perf_event *event = &attachment->events[i];
+
+		if (link_perf_count(&attachment->links, event->link, &event->count))
+			event->count = 0;
+		event->count += event->count_before;
+	}
+}
+
+/* The sum over all CPUs. */
+static struct perf_runs runs_of(const struct attachment *attachment, u32 kind)
+{
+	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
+	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs), cpu;
+
+	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
+		for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+			sum.runs += runs[cpu].runs;
+			sum.count += runs[cpu].count;
+		}
+	free(runs);
+	return sum;
+}
+
+static u64 skipped_of(const struct attachment *attachment, u32 kind)
+{
+	struct perf_runs sum = runs_of(attachment, kind);
+	u64 count = attachment->event_count ? 0 : sum.count;
+
+	for (u32 i = 0; i < attachment->event_count; i++)
+		if (attachment->events[i].kind == kind)
+			count += attachment->events[i].count;
+	return count > sum.runs ? count - sum.runs : 0;
+}
+
+u64 attach_perf_skipped(const struct attachment *attachment)
+{
+	u64 skipped = 0;
+
+	for (u32 kind = 0; kind < attachment->sources->count; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+
+		if (source->type == SOURCE_PERF && !source->frequency && source->period == 1)
+			skipped += skipped_of(attachment, kind);
+	}
+	return skipped;
+}
+
+/*
+ * Tracepoints whose question reads the record (bpf/event/field_value.h). Programs of a tracepoint
+ * run in the order of their attaching, and are detached in the reverse order.
+ */
+
+static int set_event_fd(const struct attachment *attachment, u32 set, enum program program)
+{
+	return program_set_event_fd(&attachment->sets[set], program);
+}
+
+/* Attaches both programs of a source; the perf event only makes the kernel write the record. */
+int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	struct placement at = attachment->placements[kind];
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = source->tracepoint,
+		.disabled = 1,
+	};
+	int event = set_event_fd(attachment, at.set, PROGRAM_FIELD_VALUE);
+	int call = set_event_fd(attachment, at.call_set, PROGRAM_FIELD_CALL);
+	int result = link_perf_event(&attachment->links, &attr, -1, 0, event, kind);
+
+	return result ?: link_raw_tracepoint(&attachment->links, source->target, call, false, 0);
+}
+
+u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
+{
+	struct field_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
+	int fd = bpf_map__fd(attachment->sets[0].object->maps.field_runs);
+	bool in_order = attachment->placements;
+	u64 skipped = 0, ahead = 0, call_misses = 0;
+
+	for (u32 kind = 0; runs && kind < attachment->sources->count; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+
+		if (source->type != SOURCE_TRACEPOINT || bpf_map_lookup_elem(fd, &kind, runs))
+			continue;
+		for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+			skipped += runs[cpu].skipped + (in_order ? runs[cpu].unsure : 0);
+			ahead += (s64)runs[cpu].ahead > 0 ? runs[cpu].ahead : 0;
+		}
+	}
+	free(runs);
+	for (u32 i = 0; i < attachment->set_count; i++)
+		if (attachment->sets[i].programs & PROGRAM_FIELD_CALL)
+			call_misses += program_recursion_misses(
+				set_event_fd(attachment, i, PROGRAM_FIELD_CALL));
+	return skipped + misses - (call_misses < ahead ? call_misses : ahead);
+}
+
+/* The kernel does not run a program inside itself: if the tracepoint of a timer interrupted that of
+ * an allocation and both had the same program, the timer's event would be lost. */
 #define TRACEPOINT_SETS_MAX 8
 
 #define PERF_PROBE_RETURN 1 /* attr.config of the kprobe and uprobe PMUs */
@@ -35,11 +261,14 @@ static u32 count_type(const struct attachment *attachment, enum source_type type
 	return count;
 }
 
-static int choose_kernel_way(struct attachment *attachment, struct stackmap_error *error)
+static int probe_features(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct kernel_ways *ways = &attachment->kernel;
 	u32 count = count_type(attachment, SOURCE_KERNEL);
 
+	attachment->tracepoint_cookies =
+		count_type(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
+	attachment->user_multi = count_type(attachment, SOURCE_USER) && way_user_multi();
 	if (!count)
 		return 0;
 	*ways = way_kernel(count);
@@ -49,29 +278,11 @@ static int choose_kernel_way(struct attachment *attachment, struct stackmap_erro
 	return source_needs_explain(attachment->sources, EOPNOTSUPP, error);
 }
 
-static int probe_features(struct attachment *attachment, struct stackmap_error *error)
-{
-	attachment->tracepoint_cookies =
-		count_type(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
-	attachment->user_multi = count_type(attachment, SOURCE_USER) && way_user_multi();
-	return choose_kernel_way(attachment, error);
-}
-
 static bool needs_probe(const struct attachment *attachment, const struct source *source)
 {
 	const struct kernel_ways *ways = &attachment->kernel;
 
 	return ways->probe && ways->few && kernel_btf_function(source->target) < 0;
-}
-
-static bool by_entry(const struct attachment *attachment, const struct source *source)
-{
-	return attachment->kernel.entry && !needs_probe(attachment, source);
-}
-
-static bool by_multi(const struct attachment *attachment, const struct source *source)
-{
-	return attachment->kernel.multi && !needs_probe(attachment, source);
 }
 
 static bool needs_own_set(const struct attachment *attachment, const struct source *source)
@@ -83,13 +294,13 @@ static bool needs_own_set(const struct attachment *attachment, const struct sour
 	case SOURCE_TRACEPOINT:
 		return !attachment->tracepoint_cookies;
 	case SOURCE_KERNEL:
-		return by_entry(attachment, source);
+		return attachment->kernel.entry && !needs_probe(attachment, source);
 	default:
 		return false;
 	}
 }
 
-/* The program that serves a source, in a set of its own or in the common one. */
+/* The program of a source, in a set of its own or in the common set. */
 static u32 program_of(const struct attachment *attachment, const struct source *source, bool own)
 {
 	switch (source->type) {
@@ -106,7 +317,9 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_KERNEL:
 		if (own)
 			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
-		return by_multi(attachment, source) ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
+		return attachment->kernel.multi && !needs_probe(attachment, source)
+			       ? PROGRAM_KERNEL_MULTI
+			       : PROGRAM_KERNEL_PROBE;
 	case SOURCE_OFF_CPU:
 		return PROGRAM_OFF_CPU;
 	case SOURCE_WAKER:
@@ -135,7 +348,8 @@ static struct program_set *place(struct attachment *attachment, u32 kind, u32 se
 	return &attachment->sets[set];
 }
 
-/* A recording of a single source needs no second set: the first has the kind as a constant then. */
+/* Places a source in a set of its own. A recording of one source needs no second set: the first set
+ * has the kind as a constant. */
 static void place_own(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
@@ -148,8 +362,8 @@ static void place_own(struct attachment *attachment, const struct source *source
 	set->function = source->target;
 }
 
-/* The one that counts is not shared: the kernel would skip it where one of its tracepoints
- * interrupts another. */
+/* Places a tracepoint with a value. The program that counts has a set of its own, since the kernel
+ * would skip a shared one when one tracepoint interrupts another. */
 static void place_field_value(struct attachment *attachment, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
@@ -161,8 +375,8 @@ static void place_field_value(struct attachment *attachment, u32 kind)
 	attachment->sets[set].kind = kind;
 }
 
-/* A tracepoint joins others of its category; new categories have sets of their own while there are
- * few. */
+/* Places a tracepoint in the set of its category. The first categories have sets of their own,
+ * others are in the common set. */
 static void place_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
 			     u32 *categories)
 {
@@ -271,15 +485,7 @@ static int program_fd(const struct attachment *attachment, u32 kind)
 	return program_set_event_fd(&attachment->sets[at.set], at.program);
 }
 
-static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
-{
-	if (question_reads_event(&source->question))
-		return attach_field_value(attachment, source, kind);
-	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
-				   attachment->tracepoint_cookies, kind);
-}
-
-/* One link serves all system calls of a direction. */
+/* Attaches the entries or the exits of all system calls by one link, at the first such source. */
 static int attach_syscall(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const char *name = source->on_return ? "sys_exit" : "sys_enter";
@@ -320,57 +526,38 @@ static bool same_link(const struct attachment *attachment, u32 kind, u32 other)
 	       (a->type == SOURCE_KERNEL || !strcmp(a->target, b->target));
 }
 
-/* The sources that one link serves: all functions of the kernel, or of one file, in one direction.
- */
-struct functions {
-	const char **names;
-	u64 *offsets;
-	u64 *cookies;
-	u32 count;
-};
-
-static void add_function(struct functions *functions, const struct source *source, u32 kind)
-{
-	functions->names[functions->count] = source->target;
-	functions->offsets[functions->count] = source->offset;
-	functions->cookies[functions->count++] = COOKIE_OF(kind, source->at_entry);
-}
-
-static int link_functions(struct attachment *attachment, const struct source *source, u32 kind,
-			  const struct functions *functions)
-{
-	int fd = program_fd(attachment, kind);
-
-	if (source->type == SOURCE_KERNEL)
-		return link_kernel_functions(&attachment->links, functions->names,
-					     functions->cookies, functions->count,
-					     source->on_return, fd);
-	return link_user_functions(&attachment->links, source->target, functions->offsets,
-				   functions->cookies, functions->count, source->on_return, fd);
-}
-
-/* Made at the first of the sources that share it. */
+/* Attaches all functions of the kernel, or of one file, in one direction by one link, at the first
+ * such source. */
 static int attach_functions(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const struct source_list *list = attachment->sources;
-	struct functions functions = {};
-	int result = -ENOMEM;
+	int fd = program_fd(attachment, kind), result = -ENOMEM;
+	u64 *offsets, *cookies;
+	const char **names;
+	u32 count = 0;
 
 	for (u32 other = 0; other < kind; other++)
 		if (same_link(attachment, kind, other))
 			return 0;
-	functions.names = calloc(list->count, sizeof(*functions.names));
-	functions.offsets = calloc(list->count, sizeof(*functions.offsets));
-	functions.cookies = calloc(list->count, sizeof(*functions.cookies));
-	if (functions.names && functions.offsets && functions.cookies) {
-		for (u32 other = kind; other < list->count; other++)
-			if (same_link(attachment, kind, other))
-				add_function(&functions, &list->sources[other], other);
-		result = link_functions(attachment, source, kind, &functions);
+	names = calloc(list->count, sizeof(*names));
+	offsets = calloc(list->count, sizeof(*offsets));
+	cookies = calloc(list->count, sizeof(*cookies));
+	for (u32 other = kind; names && offsets && cookies && other < list->count; other++) {
+		if (!same_link(attachment, kind, other))
+			continue;
+		names[count] = list->sources[other].target;
+		offsets[count] = list->sources[other].offset;
+		cookies[count++] = COOKIE_OF(other, list->sources[other].at_entry);
 	}
-	free(functions.names);
-	free(functions.offsets);
-	free(functions.cookies);
+	if (count && source->type == SOURCE_KERNEL)
+		result = link_kernel_functions(&attachment->links, names, cookies, count,
+					       source->on_return, fd);
+	else if (count)
+		result = link_user_functions(&attachment->links, source->target, offsets, cookies,
+					     count, source->on_return, fd);
+	free(names);
+	free(offsets);
+	free(cookies);
 	return result;
 }
 
@@ -389,9 +576,9 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 /* Runs an iterator to its end. */
 static void visit_tasks(int fd)
 {
-	char nothing[16];
+	char unused[16];
 
-	while (fd > 0 && read(fd, nothing, sizeof(nothing)) > 0)
+	while (fd > 0 && read(fd, unused, sizeof(unused)) > 0)
 		;
 }
 
@@ -403,8 +590,7 @@ static int open_tasks(struct attachment *attachment, const struct bpf_program *p
 	return fd < 0 ? 0 : link_tasks(&attachment->links, fd);
 }
 
-/* Opens the iterator of the end, which need not be opened then, when privileges have been given up.
- */
+/* Opens the iterator of the end now, as the end of a recording may have no privileges to do so. */
 static int open_tasks_at_stop(struct attachment *attachment, const struct bpf_program *program,
 			      int *stop_fd)
 {
@@ -414,7 +600,7 @@ static int open_tasks_at_stop(struct attachment *attachment, const struct bpf_pr
 	return result < 0 ? result : 0;
 }
 
-/* Enters the tasks that wait already. */
+/* Records the tasks that are blocked already. */
 static int visit_tasks_at_start(struct attachment *attachment, const struct bpf_program *program)
 {
 	int fd = open_tasks(attachment, program);
@@ -435,9 +621,10 @@ static int attach_off_cpu(struct attachment *attachment, u32 kind)
 		       ?: visit_tasks_at_start(attachment, object->progs.on_start);
 }
 
-/* The accounts of all threads begin when all programs are attached, at the first of the sources. A
- * thread that has no account when all tasks were visited has come later. Where they cannot be
- * visited a thread's first change is taken for that, unless it may have been left out so far. */
+/* Attaches the programs of all time sources, at the first such source. The accounts of all threads
+ * begin after that. A thread without an account after the visit of all tasks is new. If tasks
+ * cannot be visited, a thread counts as new at its first change, unless filters may have left it
+ * out. */
 static int attach_time(struct attachment *attachment, u32 kind)
 {
 	struct capture_bpf *object = attachment->sets[0].object;
@@ -467,7 +654,7 @@ static int attach_time(struct attachment *attachment, u32 kind)
 	return result;
 }
 
-/* From here on no account changes. */
+/* Ends the accounts: they do not change any more. */
 static void stop_times(struct attachment *attachment)
 {
 	u64 *end = &attachment->sets[0].object->bss->time_end;
@@ -485,7 +672,11 @@ static int attach(struct attachment *attachment, u32 kind)
 	case SOURCE_PERF:
 		return attach_perf(attachment, source, kind, program_fd(attachment, kind));
 	case SOURCE_TRACEPOINT:
-		return attach_tracepoint(attachment, source, kind);
+		if (question_reads_event(&source->question))
+			return attach_field_value(attachment, source, kind);
+		return link_raw_tracepoint(&attachment->links, source->target,
+					   program_fd(attachment, kind),
+					   attachment->tracepoint_cookies, kind);
 	case SOURCE_SYSCALL:
 		return attach_syscall(attachment, source, kind);
 	case SOURCE_USER:
@@ -515,11 +706,6 @@ static int attach_failed(const struct attachment *attachment, const struct sourc
 	return *advice ? -code : source_needs_explain(attachment->sources, code, error);
 }
 
-static bool is_perf_event(const struct source *source)
-{
-	return source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF;
-}
-
 bool attachment_is_by_cpu(const struct attachment *attachment)
 {
 	return attachment->event_count && !attachment->command;
@@ -532,7 +718,7 @@ int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 	for (u32 kind = 0; kind < attachment->sources->count && !result; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
-		if (is_perf_event(source))
+		if (source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF)
 			result = attach_perf_cpu(attachment, source, kind,
 						 program_fd(attachment, kind), cpu);
 	}
@@ -554,7 +740,7 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 	return 0;
 }
 
-/* Once: an iterator is at its end then. */
+/* Makes an event for each task that is still blocked, by reading the iterators to their ends. */
 static void record_unfinished_waits(struct attachment *attachment)
 {
 	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {
@@ -563,7 +749,8 @@ static void record_unfinished_waits(struct attachment *attachment)
 	}
 }
 
-/* A program of an instance is never asked for waits that last, so an instance misses none. */
+/* True if blocked tasks have no event at the end. An instance does not report blocked tasks at all.
+ */
 static bool misses_waits(const struct attachment *attachment)
 {
 	return attachment->plan->off_cpu && !attachment->plan->config.has_files &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The list in sysfs is read time and again: the kernel's messages to udev would say the same
- * sooner, but may be lost, and do not reach every sandbox. A descriptor is kept for that: to open
- * the list each time costs eight times as much. */
+/* The list in sysfs is polled. The kernel's messages to udev would come sooner, but may be lost,
+ * and do not reach each sandbox. The list stays open, since opening it each time costs eight times
+ * as much. */
 #include "capture/load/cpu_hotplug.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int parse(const char *text, u64 *mask)
 	return result;
 }
 
-/* From its beginning, whatever was read before. */
+/* Reads the list from its beginning. */
 static int read_list(int list, char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 {
 	u64 mask[CPU_MASK_WORDS] = {0};
@@ -90,35 +90,30 @@ void cpu_hotplug_end(struct cpu_hotplug *hotplug)
 	hotplug->list = 0;
 }
 
-/* False: it is listed before perf has it, or has gone again, and is tried at the next look. */
-static bool cpu_came(struct attachment *attachment, u32 cpu)
+void cpu_hotplug_poll(struct cpu_hotplug *hotplug, u32 cpus, int (*add)(void *arg, u32 cpu),
+		      void *arg)
 {
-	int result = attachment_add_cpu(attachment, cpu);
-	if (result == -ENODEV)
-		return false;
-	if (result)
-		attachment->hotplug.unsampled++;
-	else
-		attachment->hotplug.came++;
-	return true;
-}
-
-void cpu_hotplug_poll(struct attachment *attachment)
-{
-	struct cpu_hotplug *hotplug = &attachment->hotplug;
 	u64 now = clock_ns(CLOCK_MONOTONIC), online[CPU_MASK_WORDS];
 	char text[ONLINE_TEXT_BYTES];
 
-	if (now < hotplug->next_poll || !attachment_is_by_cpu(attachment))
+	if (now < hotplug->next_poll)
 		return;
 	hotplug->next_poll = now + POLL_NS;
 	if (!hotplug->list || read_list(hotplug->list, text, online))
 		return;
-	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		u64 *word = &online[cpu / 64], bit = 1ULL << (cpu % 64);
+		int result;
 
-		if (*word & ~hotplug->online[cpu / 64] & bit && !cpu_came(attachment, cpu))
+		if (!(*word & ~hotplug->online[cpu / 64] & bit))
+			continue;
+		result = add(arg, cpu);
+		if (result == -ENODEV) /* perf does not have the CPU yet, or any more */
 			*word &= ~bit;
+		else if (result)
+			hotplug->unsampled++;
+		else
+			hotplug->came++;
 	}
 	memcpy(hotplug->online, online, sizeof(online));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which tasks an instance follows: those put in here, and from then on, by the fork hook, what they
- * fork. A thread or child that starts while /proc is read is found by the hook if its parent was in
- * already, or else by the next pass over the directory: passes go on until one finds nothing new.
+ * The tasks that an instance follows: tasks that are put into the map here, and all tasks that they
+ * fork later, which the fork hook adds. A thread or child that starts while /proc is read is added
+ * by the hook if its parent is in the map already, or else by the next pass over the directory.
+ * Passes go on until one finds no new task.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,8 +29,8 @@ static bool follow_task(struct loaded *loaded, u32 tid, enum follow from)
 
 static u32 follow_process(struct loaded *loaded, u32 pid);
 
-/* The kernel lists the children of a thread in one line (CONFIG_PROC_CHILDREN; without it they are
- * not found). */
+/* The kernel lists the children of a thread in one line (CONFIG_PROC_CHILDREN; without it children
+ * are not found). */
 static u32 follow_children(struct loaded *loaded, u32 pid, u32 tid)
 {
 	char path[64];
@@ -62,7 +63,7 @@ static u32 follow_threads(struct loaded *loaded, u32 pid, DIR *directory)
 	return added;
 }
 
-/* Returns how many tasks were new. */
+/* Returns the number of new tasks. */
 static u32 follow_process(struct loaded *loaded, u32 pid)
 {
 	char path[64];

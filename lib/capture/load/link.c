@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Links and the bpf() calls behind them. */
 #include "capture/load/link.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@ static int sys_bpf(int command, void *attr, u32 bytes)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Takes over the descriptor, or passes on the error in its place. */
+/* Adds a descriptor to the list; a negative `fd` is returned as it is. */
 static int add(struct link_list *links, int fd)
 {
 	if (fd < 0)
@@ -34,7 +33,7 @@ static int add(struct link_list *links, int fd)
 	return 0;
 }
 
-/* Last attached, first detached: a link before the perf event that it hangs on. */
+/* Detaches in the reverse order, so that a link goes before its perf event. */
 void link_list_clear(struct link_list *links)
 {
 	while (links->count)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What holds a program to its source: file descriptors of BPF links and perf events. Closing one
- * detaches it. The functions add to the list and return 0 or -errno; on failure the list holds what
- * was there before and what was attached on the way: the caller clears it.
+ * The file descriptors that keep programs attached: BPF links and perf events. Closing one detaches
+ * its program. The functions add to the list and return 0 or -errno; on failure the list may have
+ * new descriptors, too, and the caller clears it.
  *
- * Some kernel interfaces used here are younger than libbpf 1.1: their bpf() calls are made
- * directly.
+ * Kernel interfaces that libbpf 1.1 does not have are called by bpf(2) directly.
  */
 #ifndef LIB_CAPTURE_LINK_H
 #define LIB_CAPTURE_LINK_H
@@ -23,40 +22,42 @@ struct link_list {
 
 void link_list_clear(struct link_list *links);
 
-/* A perf event on one CPU (cpu >= 0) or one task, with its program. `cookie` 0: none. */
+/* Adds a perf event on one CPU (cpu >= 0) or of one task, and the link of its program. `cookie` 0:
+ * no cookie. */
 int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t pid, int cpu,
 		    int program_fd, u64 cookie);
 
-/* Another perf event, on one CPU, in place of the pair that link_perf_event() added at `index`. */
+/* Replaces the pair that link_perf_event() added at `index` by a new event on one CPU. */
 int link_perf_event_again(struct link_list *links, u32 index, struct perf_event_attr *attr, int cpu,
 			  int program_fd);
 
 /* Enables the perf event of the pair at `index`. */
 int link_perf_enable(const struct link_list *links, u32 index);
 
-/* Its period from now on, or its frequency, whichever it was opened with. */
+/* Sets the period of the event, or the frequency if it was opened with one. */
 int link_perf_period(const struct link_list *links, u32 index, u64 period);
 
-/* Stops the event of the pair that link_perf_event() added at `index`, and reads its count (of all
- * tasks it was inherited by). */
+/* Stops the event of the pair at `index` and reads its count, with that of tasks that inherited it.
+ */
 int link_perf_count(const struct link_list *links, u32 index, u64 *count);
 
-/* with_cookie: since 6.10. */
+/* `with_cookie` needs Linux 6.10. */
 int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,
 			u64 cookie);
 
-/* Many functions of one file; since 6.6. */
+/* Attaches to many functions of one file; since Linux 6.6. */
 int link_user_functions(struct link_list *links, const char *path, const u64 *offsets,
 			const u64 *cookies, u32 count, bool on_return, int program_fd);
 
-/* Many functions of the kernel; since 5.18. */
+/* Attaches to many functions of the kernel; since Linux 5.18. */
 int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,
 			  u32 count, bool on_return, int program_fd);
 
-/* A program for each task of the machine: a descriptor, or -errno. It runs when that is read. */
+/* An iterator over all tasks: a descriptor, whose reading runs the program for each task; or
+ * -errno. */
 int link_tasks(struct link_list *links, int program_fd);
 
-/* fentry, fexit, or a tracepoint by its types: the target is part of the program. */
+/* Attaches fentry, fexit, or a typed tracepoint: the target is part of the program. */
 int link_typed(struct link_list *links, int program_fd);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Loading, sharing, pausing. */
 #include "capture/load/loaded.h"
 
 #include <errno.h>
@@ -14,16 +13,347 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 
-#include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
+#include "capture/load/text_ranges.h"
 #include "error.h"
 #include "interrupt.h"
+#include "kernel_text.h"
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 #include "ring_writer.h"
 #include "rule_cache.h"
+#include "scalar.h"
+#include "stack_map.h"
+#include "stack_pack.h"
+#include "table.h"
 #include "task_name.h"
+
+/*
+ * Preloading: slow work that needs no programs runs in a thread of its own while programs are
+ * loaded: the kernel's functions are read, and the kernel is prepared for perf events of tasks.
+ * Without a thread the work is done at the end.
+ */
+
+/* The first event of a task makes the kernel wait until all CPUs switch tasks in another way, which
+ * lasts for a second after the last event. A failure shows when the real events are opened. */
+static void open_task_event(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	int event = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (event >= 0)
+		close(event);
+}
+
+/* If kallsyms cannot be read, the table stays empty, as it does with hidden addresses. */
+static int read_kernel_text(struct ahead *ahead)
+{
+	int result;
+
+	ahead->text = calloc(1, sizeof(*ahead->text));
+	result = ahead->text ? text_ranges_read(ahead->text, &ahead->copy) : -ENOMEM;
+	return result == -ENOMEM ? result : 0;
+}
+
+static void *do_ahead(void *arg)
+{
+	struct ahead *ahead = arg;
+
+	if (ahead->opens_event)
+		open_task_event();
+	if (ahead->reads_text)
+		ahead->result = read_kernel_text(ahead);
+	return NULL;
+}
+
+static void ahead_begin(struct ahead *ahead)
+{
+	ahead->copy = (struct kernel_copy){-1, -1};
+	if (ahead->reads_text || ahead->opens_event)
+		ahead->has_thread = !pthread_create(&ahead->thread, NULL, do_ahead, ahead);
+}
+
+static void finish_ahead(struct ahead *ahead)
+{
+	if (ahead->has_thread)
+		pthread_join(ahead->thread, NULL);
+	else if (!ahead->is_done)
+		do_ahead(ahead);
+	ahead->has_thread = false;
+	ahead->is_done = true;
+}
+
+/* Waits for the work that the caller asked for, and copies the functions. -errno: not readable. */
+static int ahead_take_text(struct ahead *ahead, struct kernel_text *text)
+{
+	finish_ahead(ahead);
+	if (!ahead->result)
+		memcpy(text, ahead->text, sizeof(*text));
+	return ahead->result;
+}
+
+static void ahead_end(struct ahead *ahead)
+{
+	if (ahead->has_thread)
+		pthread_join(ahead->thread, NULL);
+	if (ahead->text)
+		kernel_copy_close(&ahead->copy);
+	free(ahead->text);
+	*ahead = (struct ahead){};
+}
+
+struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded)
+{
+	struct kernel_copy copy = loaded->ahead.copy;
+
+	loaded->ahead.copy = (struct kernel_copy){-1, -1};
+	ahead_end(&loaded->ahead);
+	return copy;
+}
+
+/*
+ * The generations of a stack map: two tables that take turns. Programs write one table; the other
+ * has the generation before, or is empty, or not made yet.
+ *
+ * Reset (capture/instance/reset.h) and reader may be two processes. Two words of the programs'
+ * memory are between them:
+ *
+ *   generation       the generation that programs write; set at the end of a swap
+ *   generation_done  the reader needs no stack of this or older generations any more
+ *
+ * A table is emptied only when its generation is not needed any more. So the rings name stacks of
+ * at most two successive generations, whose tags differ.
+ *
+ * A table is found by the generation in its header, and the outer map says which table programs
+ * write; no other state exists, so a reset that is killed leaves a consistent state.
+ */
+
+static int outer_fd(const struct loaded *loaded)
+{
+	return bpf_map__fd(loaded_programs(loaded)->maps.tables);
+}
+
+u64 generation_of(const struct generation_table *table)
+{
+	const struct table_header *header = table->memory;
+
+	return header ? __atomic_load_n(&header->generation, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* Marks all TABLE_ROLES tables as not made. */
+static void generations_init(struct generation_table *tables)
+{
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		tables[i] = (struct generation_table){.fd = -1};
+}
+
+static u64 mapped_bytes(const struct loaded *loaded)
+{
+	u64 page = sysconf(_SC_PAGESIZE);
+
+	return (loaded->plan.geometry.bytes + page - 1) & ~(page - 1);
+}
+
+static void free_table(const struct loaded *loaded, struct generation_table *table)
+{
+	if (table->memory)
+		munmap(table->memory, mapped_bytes(loaded));
+	if (table->fd >= 0)
+		close(table->fd);
+	*table = (struct generation_table){.fd = -1};
+}
+
+static void generations_free(struct loaded *loaded)
+{
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		free_table(loaded, &loaded->tables[i]);
+}
+
+static int map_id(int fd, u32 *id)
+{
+	struct bpf_map_info info = {};
+	u32 bytes = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
+static int map_memory(const struct loaded *loaded, struct generation_table *table)
+{
+	void *memory =
+		mmap(NULL, mapped_bytes(loaded), PROT_READ | PROT_WRITE, MAP_SHARED, table->fd, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	table->memory = memory;
+	return 0;
+}
+
+static struct generation_table *unmade(struct loaded *loaded)
+{
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		if (loaded->tables[i].fd < 0)
+			return &loaded->tables[i];
+	return NULL;
+}
+
+int generations_add(struct loaded *loaded, int fd)
+{
+	struct generation_table *table = unmade(loaded);
+	int result;
+
+	if (!table) {
+		close(fd);
+		return -EEXIST;
+	}
+	table->fd = fd;
+	result = map_id(table->fd, &table->id) ?: map_memory(loaded, table);
+	if (result)
+		free_table(loaded, table);
+	return result;
+}
+
+int generations_make(struct loaded *loaded)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	int fd;
+
+	if (!unmade(loaded))
+		return -EEXIST;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32),
+			    loaded->plan.geometry.bytes, 1, &options);
+	return fd < 0 ? -errno : generations_add(loaded, fd);
+}
+
+int generation_fill(const struct loaded *loaded, struct generation_table *table, u64 generation)
+{
+	u64 seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return -errno;
+	memset(table->memory, 0, loaded->plan.geometry.bytes);
+	stack_table_init(table->memory, &loaded->plan.geometry, generation, seed);
+	return 0;
+}
+
+/* Makes the first table with its generation, before the programs are loaded. */
+static int generations_create(struct loaded *loaded)
+{
+	return generations_make(loaded)
+		       ?: generation_fill(loaded, &loaded->tables[0], GENERATION_FIRST);
+}
+
+int generation_set(const struct loaded *loaded, enum table_role role,
+		   const struct generation_table *table)
+{
+	u32 key = role;
+
+	return bpf_map_update_elem(outer_fd(loaded), &key, &table->fd, BPF_ANY) ? -errno : 0;
+}
+
+int generation_clear_previous(const struct loaded *loaded)
+{
+	u32 key = TABLE_PREVIOUS;
+
+	if (!bpf_map_delete_elem(outer_fd(loaded), &key) || errno == ENOENT)
+		return 0;
+	return -errno;
+}
+
+u64 generation_published(const struct loaded *loaded)
+{
+	return __atomic_load_n(&loaded_programs(loaded)->bss->generation, __ATOMIC_ACQUIRE);
+}
+
+void generation_publish(struct loaded *loaded, u64 generation)
+{
+	__atomic_store_n(&loaded_programs(loaded)->bss->generation, generation, __ATOMIC_RELEASE);
+}
+
+void generation_wait(struct loaded *loaded)
+{
+	const struct generation_table *current = generation_current(loaded);
+
+	if (current)
+		generation_set(loaded, TABLE_CURRENT, current);
+}
+
+struct generation_table *generation_current(struct loaded *loaded)
+{
+	u32 key = TABLE_CURRENT, id;
+
+	if (bpf_map_lookup_elem(outer_fd(loaded), &key, &id))
+		return NULL;
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		if (loaded->tables[i].id == id)
+			return &loaded->tables[i];
+	return NULL;
+}
+
+static struct generation_table *table_of_generation(struct loaded *loaded, u64 generation)
+{
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		if (generation_of(&loaded->tables[i]) == generation)
+			return &loaded->tables[i];
+	return NULL;
+}
+
+struct generation_table *generation_seen(struct loaded *loaded)
+{
+	return table_of_generation(loaded, generation_published(loaded));
+}
+
+struct generation_table *generation_of_id(const struct loaded *loaded, u32 id)
+{
+	const struct generation_table *tables = loaded->tables;
+	u32 tag = id & ~loaded->plan.geometry.slot_mask;
+
+	for (u32 i = 0; i < TABLE_ROLES; i++) {
+		const struct table_header *header = tables[i].memory;
+
+		if (header && header->id_tag == tag)
+			return (struct generation_table *)&tables[i];
+	}
+	return NULL;
+}
+
+/* Packs a stack for the map; false: the map does not take it. */
+static bool fill_stack(const struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
+		       struct stack *stack)
+{
+	if (loaded->plan.config.no_dedup || depth > STACK_USER_DEPTH_MAX)
+		return false;
+	*stack = (struct stack){.depth = depth, .flags = flags};
+	memcpy(stack->word, frames, depth * sizeof(*frames));
+	return stack_pack(stack);
+}
+
+u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
+			bool inserts)
+{
+	const struct generation_table *table = generation_seen(loaded);
+	const struct plan *plan = &loaded->plan;
+	struct stack stack;
+	s64 id;
+
+	if (!table || !fill_stack(loaded, frames, depth, flags, &stack))
+		return 0;
+	id = inserts ? stack_map_get_id(table->memory, &plan->geometry, plan->config.cpus, &stack)
+		     : stack_map_lookup(table->memory, &plan->geometry, &stack);
+	return id > 0 ? id : 0;
+}
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 {
@@ -94,25 +424,21 @@ void loaded_put_event(const struct loaded *loaded, const struct event_slot *even
 	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
 }
 
-static void add_walks(const struct scratch *scratch, struct walk_counts *counts)
-{
-	const struct scratch_counters *counters = &scratch->counters;
-
-	counts->walked += counters->walked;
-	counts->table_frames += counters->table_steps;
-	counts->mapping_walks += scratch->search.walks;
-	counts->script_loops += counters->script_joined;
-	for (u32 stop = 0; stop < STOP_COUNT; stop++)
-		counts->deferred[stop] += counters->deferred[stop];
-}
-
 struct walk_counts loaded_walks(const struct loaded *loaded)
 {
 	struct walk_counts counts = {};
 
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
-		for (u32 i = 0; i < SCRATCH_SLOTS; i++)
-			add_walks(&loaded_scratch(loaded, cpu)[i], &counts);
+		for (u32 i = 0; i < SCRATCH_SLOTS; i++) {
+			const struct scratch *scratch = &loaded_scratch(loaded, cpu)[i];
+
+			counts.walked += scratch->counters.walked;
+			counts.table_frames += scratch->counters.table_steps;
+			counts.mapping_walks += scratch->search.walks;
+			counts.script_loops += scratch->counters.script_joined;
+			for (u32 stop = 0; stop < STOP_COUNT; stop++)
+				counts.deferred[stop] += scratch->counters.deferred[stop];
+		}
 	return counts;
 }
 
@@ -170,38 +496,7 @@ static bool has_source(const struct source_list *sources, enum source_type type)
 	return false;
 }
 
-static bool has_tracepoints(const struct source_list *sources)
-{
-	return has_source(sources, SOURCE_TRACEPOINT) || has_source(sources, SOURCE_SYSCALL) ||
-	       has_source(sources, SOURCE_WAKER);
-}
-
-static bool has_perf_events(const struct source_list *sources)
-{
-	return has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
-}
-
-/* Fills the map kernel_text: the programs recognise frames of the tracer and of interrupts by the
- * map, the drain recognises kernel code that was interrupted. */
-static int set_kernel_text(struct loaded *loaded)
-{
-	if (!loaded->ahead.reads_text)
-		return 0;
-	return ahead_take_text(&loaded->ahead, loaded->kernel_text.memory);
-}
-
-static void init_rings(struct loaded *loaded)
-{
-	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct ring_view ring = loaded_ring(loaded, cpu);
-		struct ring_view task_ring = loaded_task_ring(loaded, cpu);
-
-		ring_view_init(&ring);
-		ring_view_init(&task_ring);
-	}
-}
-
-/* A cgroup's id is its directory's inode number. */
+/* The id of a cgroup is the inode number of its directory. */
 static int filter_cgroup(struct capture_config *config, const char *path,
 			 struct stackmap_error *error)
 {
@@ -221,7 +516,7 @@ static int filter_cgroup(struct capture_config *config, const char *path,
 	return 0;
 }
 
-/* Checked first: most refusals are of this kind. */
+/* Called first, as most refusals are of this kind. */
 static int check_bpf(struct stackmap_error *error)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(u32), sizeof(u64), 1, NULL);
@@ -285,28 +580,14 @@ static int rings_failed(int result, struct stackmap_error *error)
 	return error_set(error, -result, "rings: %s%s", strerror(-result), limit_advice(-result));
 }
 
-static int set_program_fd(const struct loaded *loaded, const struct bpf_program *program)
-{
-	return program_set_fd(&loaded->attachment.sets[0], program);
-}
-
-static int prepare_programs(struct loaded *loaded, struct stackmap_error *error)
-{
-	int result = attachment_prepare(&loaded->attachment, loaded->tables[0].fd, loaded->engine,
-					error);
-
-	if (result)
-		return result;
-	result = loaded_share(loaded);
-	if (result)
-		return rings_failed(result, error);
-	loaded->running_code_program =
-		set_program_fd(loaded, loaded_programs(loaded)->progs.number_running_code);
-	return 0;
-}
-
 int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 {
+	const struct source_list *sources = loaded->sources;
+	bool has_tracepoints = has_source(sources, SOURCE_TRACEPOINT) ||
+			       has_source(sources, SOURCE_SYSCALL) ||
+			       has_source(sources, SOURCE_WAKER);
+	bool has_perf_events =
+		has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
 	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
 			     ?: generations_create(loaded)
 			     ?: interrupted() ? -EINTR : 0;
@@ -316,11 +597,20 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 				 (unsigned long long)loaded->plan.geometry.bytes, strerror(-result),
 				 limit_advice(-result));
 	loaded->ahead = (struct ahead){
-		.reads_text = loaded->plan.config.kernel_stacks || has_tracepoints(loaded->sources),
-		.opens_event = loaded->attachment.command && has_perf_events(loaded->sources),
+		.reads_text = loaded->plan.config.kernel_stacks || has_tracepoints,
+		.opens_event = loaded->attachment.command && has_perf_events,
 	};
 	ahead_begin(&loaded->ahead);
-	return prepare_programs(loaded, error);
+	result = attachment_prepare(&loaded->attachment, loaded->tables[0].fd, loaded->engine,
+				    error);
+	if (result)
+		return result;
+	result = loaded_share(loaded);
+	if (result)
+		return rings_failed(result, error);
+	loaded->running_code_program = program_set_fd(
+		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.number_running_code);
+	return 0;
 }
 
 int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
@@ -330,23 +620,23 @@ int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 
 	if (result)
 		return result;
-	result = set_kernel_text(loaded);
+	/* By kernel_text the programs recognise frames of the tracer and of interrupts, and the
+	 * drain kernel code that was interrupted. */
+	if (loaded->ahead.reads_text)
+		result = ahead_take_text(&loaded->ahead, loaded->kernel_text.memory);
 	if (result)
 		return rings_failed(result, error);
 	generation_publish(loaded, GENERATION_FIRST);
-	init_rings(loaded);
-	loaded->unwind_blocked_program =
-		set_program_fd(loaded, loaded_programs(loaded)->progs.unwind_blocked);
-	return 0;
-}
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+		struct ring_view task_ring = loaded_task_ring(loaded, cpu);
 
-static void close_programs(struct loaded *loaded)
-{
-	while (loaded->program_count)
-		close(loaded->programs[--loaded->program_count]);
-	free(loaded->programs);
-	if (loaded->opened && loaded->unwind_blocked_program >= 0)
-		close(loaded->unwind_blocked_program);
+		ring_view_init(&ring);
+		ring_view_init(&task_ring);
+	}
+	loaded->unwind_blocked_program = program_set_fd(
+		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.unwind_blocked);
+	return 0;
 }
 
 void loaded_free(struct loaded *loaded)
@@ -362,7 +652,11 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->cgroup_paths);
 	unmap_array(&loaded->kernel_text);
 	engine_close(&loaded->engine);
-	close_programs(loaded);
+	while (loaded->program_count)
+		close(loaded->programs[--loaded->program_count]);
+	free(loaded->programs);
+	if (loaded->opened && loaded->unwind_blocked_program >= 0)
+		close(loaded->unwind_blocked_program);
 }
 
 bool loaded_is_flight(const struct loaded *loaded)
@@ -397,9 +691,18 @@ int loaded_set_frequency(struct loaded *loaded, u64 frequency)
 	return attach_perf_set_frequency(&loaded->attachment, frequency);
 }
 
+static int add_cpu(void *attachment, u32 cpu)
+{
+	return attachment_add_cpu(attachment, cpu);
+}
+
 void loaded_follow_cpus(struct loaded *loaded)
 {
-	cpu_hotplug_poll(&loaded->attachment);
+	struct attachment *attachment = &loaded->attachment;
+
+	if (attachment_is_by_cpu(attachment))
+		cpu_hotplug_poll(&attachment->hotplug, loaded->plan.config.cpus, add_cpu,
+				 attachment);
 }
 
 bool loaded_is_by_cpu(const struct loaded *loaded)
@@ -432,8 +735,9 @@ bool loaded_is_paused(const struct loaded *loaded)
 	return __atomic_load_n(paused, __ATOMIC_RELAXED) & PAUSE_USER;
 }
 
-/* If this process is killed meanwhile, the hook at its exit ends it; of a reader from another PID
- * namespace, which the hook does not know, only the next snapshot does. */
+/* If this process is killed while events are frozen, the hook at its exit lifts the pause. The hook
+ * does not know a process of another PID namespace; then the pause lasts until the next snapshot.
+ */
 static void set_freezer(struct loaded *loaded, pid_t freezer)
 {
 	__atomic_store_n(&loaded_programs(loaded)->bss->freezer_tgid, freezer, __ATOMIC_SEQ_CST);

@@ -1,45 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is loaded into the kernel for one capture, and the memory that this process shares with it:
- * programs, rings, counters, the two tables of the stack map. It was loaded by this process, or
- * opened from the pins of another (capture/instance/open.h). It knows nothing of files that are
- * written. One thread uses it.
+ * The parts of a capture in the kernel, and the memory that this process shares with them:
+ * programs, rings, counters, the two tables of the stack map. They were loaded by this process, or
+ * opened from the pins of another (capture/instance/open.h). Files that are written are no part of
+ * it. One thread uses it.
  */
 #ifndef LIB_CAPTURE_LOADED_H
 #define LIB_CAPTURE_LOADED_H
 
+#include <pthread.h>
+#include <stdbool.h>
+
 #include "capture/bpffs/engine_folder.h"
-#include "capture/load/ahead.h"
 #include "capture/load/attach.h"
-#include "capture/load/generation.h"
 #include "capture/load/options.h"
 #include "capture/load/plan.h"
 #include "capture/load/ring_reader.h"
+#include "kernel_text.h"
 #include "rule.h"
+#include "scalar.h"
 #include "scratch.h"
+#include "symbol/kernel/kernel_image.h"
+#include "table.h"
+
+/* Slow work that needs no programs, done by a thread while programs are loaded. */
+struct ahead {
+	bool reads_text;  /* set by the caller: read the kernel's functions */
+	bool opens_event; /* set by the caller: prepare the kernel for perf events of tasks */
+	bool has_thread;
+	bool is_done;
+	pthread_t thread;
+	struct kernel_text *text;
+	struct kernel_copy copy; /* the list that `text` was read from; -1, -1 = taken */
+	int result;
+};
+
+struct loaded;
+
+#define GENERATION_FIRST 1
+
+struct generation_table {
+	int fd; /* -1 = not made */
+	u32 id; /* of the map in the kernel */
+	void *memory;
+};
+
+/* Make one more table, or add the map `fd`, which is taken over in any case. -EEXIST: both tables
+ * exist. */
+int generations_make(struct loaded *loaded);
+int generations_add(struct loaded *loaded, int fd);
+
+/* Empties an unused table for a generation. */
+int generation_fill(const struct loaded *loaded, struct generation_table *table, u64 generation);
+
+/* Give a table a role, or remove that of the previous table. Both return when no program uses the
+ * table that had the role before: an update of a map of maps waits for running programs (RCU). */
+int generation_set(const struct loaded *loaded, enum table_role role,
+		   const struct generation_table *table);
+int generation_clear_previous(const struct loaded *loaded);
+
+/* Waits until all programs that run now have ended. */
+void generation_wait(struct loaded *loaded);
+
+/* The table that programs write, by the kernel; NULL: not a table of this instance. */
+struct generation_table *generation_current(struct loaded *loaded);
+
+u64 generation_of(const struct generation_table *table);
+
+/* The generation that readers see. */
+u64 generation_published(const struct loaded *loaded);
+void generation_publish(struct loaded *loaded, u64 generation);
+
+/* The table of the published generation. */
+struct generation_table *generation_seen(struct loaded *loaded);
+
+/* The table with the stack of an id; NULL: the id is stale. */
+struct generation_table *generation_of_id(const struct loaded *loaded, u32 id);
+
+/*
+ * The id of a stack that user space has unwound, in the published generation; 0: not in the map.
+ * `inserts`: adds the stack, as programs do, unless the map refuses it; the counters for this are
+ * behind those of the CPUs. One thread.
+ */
+u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
+			bool inserts);
 
 /* An array map whose values user space sees. */
 struct shared_array {
 	void *memory;
-	void *live; /* while `memory` is a private copy: what it is a copy of */
+	void *live; /* the shared memory, while `memory` is a private copy; else NULL */
 	u64 bytes;
-	u64 stride; /* from value to value */
+	u64 stride; /* bytes from value to value */
 };
 
 struct loaded {
 	const struct source_list *sources;
 	struct plan plan;
-	struct engine *engine; /* NULL: opened */
+	struct engine *engine; /* NULL if opened */
 	struct attachment attachment;
 	struct ahead ahead;
-	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1: not loaded */
-	int running_code_program;   /* bpf/mapping/running_code.h; -1: not loaded */
-	int *programs;		    /* of events; opened */
+	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1 = not loaded */
+	int running_code_program;   /* bpf/mapping/running_code.h; -1 = not loaded */
+	int *programs;		    /* programs of events, if opened */
 	u32 program_count, program_room;
-	pid_t beside; /* a process of ours that the programs leave out, too; 0: none */
-	bool opened;  /* another process loaded it, or did before */
+	pid_t beside; /* another process of ours whose events are left out; 0 = none */
+	bool opened;  /* another process has loaded the programs */
 	bool running; /* events may come at any time */
-	bool foreign; /* its ids are of another PID namespace: they mean nobody to us */
+	bool foreign; /* task ids are of another PID namespace */
 	struct generation_table tables[TABLE_ROLES];
 	struct shared_array rings;
 	struct shared_array task_rings;
@@ -51,45 +118,51 @@ struct loaded {
 	struct shared_array kernel_text;
 };
 
-/* Nothing is loaded. */
 void loaded_init(struct loaded *loaded);
 
-/* Sizes and filters: loaded->plan. The options' sources must outlive it. */
+/* Plans sizes and filters. The sources of the options must outlive *loaded. */
 int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		struct stackmap_error *error);
 
-/* Maps, as planned, their memory, and the program that numbers running code. -EINTR
- * (lib/interrupt.h). On failure, here and below, loaded_free() is still to be called;
- * attachment.refused says whether it was the programs that the kernel refused. */
+/* Makes the planned maps, maps their memory, and loads the program that numbers running code.
+ * -EINTR (lib/interrupt.h). On failure, here and below, the caller still calls loaded_free();
+ * attachment.refused: the kernel refused the programs. */
 int loaded_prepare(struct loaded *loaded, struct stackmap_error *error);
 
-/* All programs, which takes the kernel a while: *meanwhile goes on. Nothing is attached. -EINTR. */
+/* Loads all programs, without attaching. The kernel takes time, in which `meanwhile` is called
+ * again and again. -EINTR. */
 int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 		struct stackmap_error *error);
 
-/* Maps the memory that is shared with the programs. By whoever loads or opens. */
+/* Maps the memory that is shared with the programs. Called on loading and on opening. */
 int loaded_share(struct loaded *loaded);
 
-/* attachment_free() was called: no program runs for it any more, or it goes on without us. */
+/* Frees all. Call after attachment_free(): no program runs any more, or the instance goes on
+ * without this process. */
 void loaded_free(struct loaded *loaded);
 
-/* The common set's object. */
+/* Takes the copy of the kernel's list of symbols that was read during loaded_load(), and ends the
+ * thread that read the list. The caller closes the copy. */
+struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded);
+
+/* The BPF object of the common set. */
 struct capture_bpf *loaded_programs(const struct loaded *loaded);
 
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
-/* Writes an event with a value into the ring of CPU 0, and counts it, as a program does. `event`
- * has thread, stamp and stacks. The programs do not run any more. */
+/* Writes an event with a value into the ring of CPU 0, and counts the event as a program does.
+ * `event` has thread, stamp and stacks. The programs must have been stopped. */
 void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value);
-/* User stacks by unwind tables, by what became of them at the event. */
+
+/* User stacks that unwind tables were used for, at the event. */
 struct walk_counts {
-	u64 walked;		  /* whole at once */
-	u64 table_frames;	  /* by a rule of a whole-file table */
+	u64 walked;		  /* stacks unwound at the event */
+	u64 table_frames;	  /* frames by a rule of a whole-file table */
 	u64 mapping_walks;	  /* addresses whose mapping was looked up in the kernel */
 	u64 script_loops;	  /* loops of interpreters that the script's frames replaced */
-	u64 deferred[STOP_COUNT]; /* left for later, by what ended the walk: STOP_IS_DEFERRAL */
+	u64 deferred[STOP_COUNT]; /* stacks left for later, by the reason (STOP_IS_DEFERRAL) */
 };
 
 struct walk_counts loaded_walks(const struct loaded *loaded);
@@ -101,48 +174,49 @@ void loaded_forget_rules(struct loaded *loaded);
 
 bool loaded_is_flight(const struct loaded *loaded);
 
-/* Whether user stacks were asked for that this kernel cannot defer, so that an instance without a
- * process has them by frame pointers only. */
+/* True if an instance without a process takes user stacks by frame pointers only, because this
+ * kernel cannot defer them. */
 bool loaded_lacks_deferral(const struct loaded *loaded);
 
-/* Of one that we loaded: whether its user stacks are unwound for it alone, since it could not share
- * the engine. */
+/* True if this process loaded it and could not share the engine, so that user stacks are unwound
+ * for this instance alone. */
 bool loaded_lacks_engine(const struct loaded *loaded);
 
-/* This process is the one whose events are left out, until it exits. */
+/* Leaves out the events of this process, until it exits. */
 void loaded_leave_out_self(struct loaded *loaded);
 
-/* Another process of ours, with the next round that is drained. */
+/* Leaves out the events of another process of ours, from the next drained round on. */
 void loaded_leave_out(struct loaded *loaded, pid_t pid);
 
-/* Samples at another rate, in Hz, what is sampled at a rate. Of one that this process attached. */
+/* Sets the rate of sources that are sampled at a rate, in Hz; the process must have attached them.
+ */
 int loaded_set_frequency(struct loaded *loaded, u64 frequency);
 
-/* Samples CPUs that came online since. Of one that this process attached: to be called all the time
- * while events are recorded, as CPUs are looked for ten times a second at most. */
+/* Opens perf events on CPUs that came online. To be called all the time during a recording, by the
+ * process that attached; CPUs are looked for at most ten times a second. */
 void loaded_follow_cpus(struct loaded *loaded);
 
-/* Whether it can be: events are opened for each CPU. */
+/* True if perf events are opened for each CPU. */
 bool loaded_is_by_cpu(const struct loaded *loaded);
 
-/* A process, its threads, its descendants, and what all these fork from now on. -ESRCH. */
+/* Follows a process, its threads and descendants, and all tasks that these fork later. -ESRCH. */
 int loaded_follow(struct loaded *loaded, pid_t pid, struct stackmap_error *error);
-/* A child of ours that has yet to execve: itself and what it forks, from then on. */
+/* Follows a child of this process from its execve on, with all tasks that it forks. */
 int loaded_follow_command(struct loaded *loaded, pid_t pid, struct stackmap_error *error);
 
-/* While the command that is followed has yet to begin: its process, if events can be of nobody else
- * but those whom it will start. 0: of others, too. */
+/* The process of a command that has not begun yet, if all events will be of tasks that it starts.
+ * 0: events of other tasks are possible. */
 pid_t loaded_only_task(const struct loaded *loaded);
 
-/* Events count as lost ("paused") for this reason until it is lifted. When it returns no event is
- * recorded any more. */
+/* Pauses for a reason, until loaded_resume(): events count as lost ("paused"). When the call
+ * returns, no event is recorded any more. */
 void loaded_pause(struct loaded *loaded, enum pause why);
 void loaded_resume(struct loaded *loaded, enum pause why);
 bool loaded_is_paused(const struct loaded *loaded);
 
-/* Rings and counters become a private copy of one moment, until loaded_thaw(). No event is recorded
- * from then on, lost as "paused", before loaded_go_on(), even if this process is killed. -ENOMEM:
- * there is no copy; the other two are to be called in any case. */
+/* Makes rings and counters a private copy of one moment, until loaded_thaw(). Events until
+ * loaded_go_on() count as lost ("paused"); the pause ends even if this process is killed. -ENOMEM:
+ * no copy. The caller calls loaded_go_on() and loaded_thaw() in any case. */
 int loaded_freeze(struct loaded *loaded);
 void loaded_go_on(struct loaded *loaded);
 void loaded_thaw(struct loaded *loaded);

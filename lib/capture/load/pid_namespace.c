@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The initial namespace has the same number on every kernel, which /proc shows: no program runs
- * then.
+ * The initial namespace has the same number on all kernels, and /proc shows it: then no BPF program
+ * is needed.
  */
 #include "capture/load/pid_namespace.h"
 
@@ -23,13 +23,6 @@
 
 #define INITIAL_INODE 0xeffffffcU /* PROC_PID_INIT_INO of the kernel */
 
-static bool has_proc(void)
-{
-	struct statfs system;
-
-	return !statfs("/proc", &system) && system.f_type == PROC_SUPER_MAGIC;
-}
-
 static bool read_inode(u32 *inode)
 {
 	struct stat status;
@@ -40,8 +33,8 @@ static bool read_inode(u32 *inode)
 	return true;
 }
 
-/* The line has an id for each namespace from that of /proc to our own. Kernels without namespaces
- * have no such line. */
+/* True if /proc is that of our namespace: the line NSpid has an id for each namespace from that of
+ * /proc to our own. Kernels without namespaces have no such line. */
 static bool is_our_proc(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -87,10 +80,11 @@ static int run_probe(struct pid_namespace_id *out)
 
 int pid_namespace_find(struct pid_namespace_id *out, struct stackmap_error *error)
 {
+	struct statfs system;
 	u32 inode;
 	int result;
 
-	if (!has_proc())
+	if (statfs("/proc", &system) || system.f_type != PROC_SUPER_MAGIC)
 		return error_set(error, ENOENT, "/proc is not there: mount -t proc proc /proc");
 	if (!is_our_proc())
 		return error_set(error, EOPNOTSUPP,

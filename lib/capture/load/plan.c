@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sizes. A recording's stack map only saves room in the rings: what it refuses is recorded in full.
- * Of an instance it is the account of every call path, for as long as that lives, so it is larger:
- * docs/internals/instances.md has what machines were seen to need.
+ * Sizes. The stack map of a recording only saves room in the rings: a stack that it refuses is
+ * recorded in full. The stack map of an instance counts each call path as long as the instance
+ * lives, so it is larger; docs/internals/instances.md has sizes that machines needed.
  */
 #include "capture/load/plan.h"
 
@@ -21,18 +21,17 @@
 #define CPUS_FILE "/sys/devices/system/cpu/possible"
 
 #define RING_BYTES_DEFAULT (4ULL << 20)
-#define RING_BYTES_ALL                                                                             \
-	(256ULL << 20) /* of all CPUs, by default: a machine may have room for many */
+#define RING_BYTES_ALL (256ULL << 20) /* of all CPUs together, by default */
 #define RING_BYTES_LEAST (64ULL << 10)
 #define RING_BYTES_MAX (256ULL << 20)
 #define TASK_SLOTS_DRAIN 8192
 #define TASK_SLOTS_FLIGHT 2048
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
-#define INSTANCE_BITS 17	       /* with user stacks: those of the kernel alone are few */
-#define TABLE_LINES(cpus) ((cpus) + 1) /* of counters: user space stores stacks too */
+#define INSTANCE_BITS 17	       /* with user stacks; kernel stacks alone are few */
+#define TABLE_LINES(cpus) ((cpus) + 1) /* lines of counters: user space stores stacks, too */
 
-/* Highest possible CPU number + 1, which is more than their count where numbers are missing. */
+/* The highest possible CPU number + 1, which is more than the count if numbers are missing. */
 static u32 possible_cpus(void)
 {
 	FILE *file = fopen(CPUS_FILE, "re");
@@ -45,21 +44,15 @@ static u32 possible_cpus(void)
 	return cpus;
 }
 
-static u32 default_bits(const struct capture_options *options)
-{
-	bool is_account = options->has_files && !options->no_user_stacks && !options->no_dedup;
-
-	return is_account ? INSTANCE_BITS : TABLE_BITS_DEFAULT;
-}
-
 static int plan_table(const struct capture_options *options, struct plan *plan,
 		      struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
+	bool is_instance = options->has_files && !options->no_user_stacks && !options->no_dedup;
 	u64 words = options->pool_bytes / 8;
 	int result;
 
-	config->bits = options->bits ?: default_bits(options);
+	config->bits = options->bits ?: is_instance ? INSTANCE_BITS : TABLE_BITS_DEFAULT;
 	if (options->pool_bytes && (words < TABLE_POOL_WORDS_MIN || words > TABLE_POOL_WORDS_MAX))
 		return error_set(error, ERANGE, "--pool %llu: must be between %u and %llu bytes",
 				 (unsigned long long)options->pool_bytes, TABLE_POOL_WORDS_MIN * 8,
@@ -114,33 +107,6 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	return 0;
 }
 
-static void plan_off_cpu(enum source_type type, u32 kind, struct plan *plan)
-{
-	if (type == SOURCE_OFF_CPU)
-		plan->config.off_cpu_kind = kind;
-	else if (type == SOURCE_WAKER)
-		plan->config.waker_kind = kind;
-	else
-		return;
-	plan->off_cpu = true;
-}
-
-static void plan_holders(enum source_type type, u32 kind, struct plan *plan)
-{
-	if (type != SOURCE_HOLDER)
-		return;
-	plan->holders = true;
-	plan->holder_kind = kind;
-}
-
-static void plan_time(const struct source *source, u32 kind, struct plan *plan)
-{
-	if (source->type != SOURCE_TIME)
-		return;
-	plan->config.time_kinds[source->wait] = kind;
-	plan->times = true;
-}
-
 static void plan_syscall(const struct source *source, u32 kind, struct plan *plan)
 {
 	struct syscall_side *side =
@@ -173,9 +139,20 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 			plan->config.leaf = 1;
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
-		plan_off_cpu(source->type, kind, plan);
-		plan_holders(source->type, kind, plan);
-		plan_time(source, kind, plan);
+		if (source->type == SOURCE_OFF_CPU)
+			plan->config.off_cpu_kind = kind;
+		if (source->type == SOURCE_WAKER)
+			plan->config.waker_kind = kind;
+		if (source->type == SOURCE_OFF_CPU || source->type == SOURCE_WAKER)
+			plan->off_cpu = true;
+		if (source->type == SOURCE_HOLDER) {
+			plan->holders = true;
+			plan->holder_kind = kind;
+		}
+		if (source->type == SOURCE_TIME) {
+			plan->config.time_kinds[source->wait] = kind;
+			plan->times = true;
+		}
 		if (source->type == SOURCE_SYSCALL)
 			plan_syscall(source, kind, plan);
 		if (source->unit)
@@ -241,17 +218,6 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 	return 0;
 }
 
-static int plan_filters(const struct capture_options *options, struct capture_config *config,
-			struct stackmap_error *error)
-{
-	config->by_task = options->by_task;
-	config->by_comm = options->comms.count > 0;
-	config->by_cpu = options->cpu_mask != NULL;
-	if (options->cpu_mask)
-		memcpy(config->cpu_mask, options->cpu_mask, sizeof(config->cpu_mask));
-	return comm_globs_compile(&options->comms, &config->comms, error);
-}
-
 int plan_make(const struct capture_options *options, struct plan *plan,
 	      struct stackmap_error *error)
 {
@@ -276,7 +242,13 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	plan_sources(options, plan);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
-	result = plan_filters(options, config, error) ?: pid_namespace_find(&config->pids, error);
+	config->by_task = options->by_task;
+	config->by_comm = options->comms.count > 0;
+	config->by_cpu = options->cpu_mask != NULL;
+	if (options->cpu_mask)
+		memcpy(config->cpu_mask, options->cpu_mask, sizeof(config->cpu_mask));
+	result = comm_globs_compile(&options->comms, &config->comms, error)
+			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: check_time(options, plan, error);
 	result = result ?: plan_user_stacks(options, plan, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How large everything of an instance is: from the options to the constants of its programs. */
+/* The sizes of all parts of an instance, and the constants of its programs, from the options. */
 #ifndef LIB_CAPTURE_PLAN_H
 #define LIB_CAPTURE_PLAN_H
 
@@ -12,24 +12,24 @@ struct plan {
 	struct capture_config config;
 	struct table_geometry geometry;
 	struct syscall_kinds syscalls;
-	bool frame_pointers_only; /* nobody is there to finish what cannot be walked */
-	bool off_cpu;		  /* tasks that are blocked are remembered */
+	bool frame_pointers_only; /* an instance without task work has no reader to finish stacks */
+	bool off_cpu;		  /* the times of blocked tasks are kept */
 	bool times;		  /* each thread has an account of its time */
-	bool task_iterators;	  /* tasks that are blocked at the end have events */
-	bool visits_at_start;	  /* and those that wait at the start: a command has none */
-	bool holders;		  /* locks that are waited for at the end have an event, */
-	u32 holder_kind;	  /* of this kind */
+	bool task_iterators;	  /* tasks that are blocked at the end get events */
+	bool visits_at_start;	  /* so do tasks that are blocked at the start; not for a command */
+	bool holders;		  /* locks that are waited for at the end get events */
+	u32 holder_kind;	  /* the kind of these events */
 	u32 questions;		  /* kinds up to the last one that has a question */
 	bool spans;
 	u32 comm_patterns;   /* conditions on the name of the task, of all sources */
-	bool user_functions; /* whose stacks user space finishes where they cannot be walked */
+	bool user_functions; /* user functions are recorded */
 };
 
-/* -ERANGE with the range that is allowed. */
+/* 0; -ERANGE, and `error` gives the allowed range; or -errno. */
 int plan_make(const struct capture_options *options, struct plan *plan,
 	      struct stackmap_error *error);
 
-/* Whether user stacks are unwound by tables, and some later. */
+/* True if user stacks are unwound by tables, some after the event. */
 bool plan_defers(const struct plan *plan);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "symbol/file/whole_file.h"
 
-/* The numbers among the entries of a directory. */
+/* Calls each() for the entries of a directory that are numbers. */
 static int each_number(const char *path, int (*each)(void *arg, u32 number), void *arg)
 {
 	DIR *directory = opendir(path);
@@ -86,8 +86,7 @@ bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES])
 	return bytes > 0;
 }
 
-/* What stands in its line if the directory of a task that has ended was removed. */
-#define DELETED " (deleted)"
+#define DELETED " (deleted)" /* appended to the path of a removed cgroup */
 
 static bool take_path(const char *line, char path[PATH_MAX])
 {

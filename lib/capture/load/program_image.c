@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libbpf tells a handler of a program's section what it is about to load, and lets it put another
- * program there. The handlers are the process's, for all objects, so the sections have names that
- * no other object has.
+ * libbpf calls a handler of a program's section before it loads the program, and the handler may
+ * replace the program. Handlers belong to the process and count for all objects, so the sections
+ * have names that no other object has.
  */
 #include "capture/load/program_image.h"
 
@@ -45,7 +45,7 @@ static int image_init(struct program_image *image, struct bpf_program *program,
 	};
 	memcpy(&image->options, options, bytes);
 	image->options.sz = sizeof(image->options);
-	image->options.fd_array = NULL; /* of modules: no program calls one */
+	image->options.fd_array = NULL; /* for functions of modules, which no program calls */
 	image->code = copy_of(bpf_program__insns(program), image->count * sizeof(struct bpf_insn));
 	image->options.func_info = copy_of(options->func_info, (size_t)options->func_info_cnt *
 								       options->func_info_rec_size);
@@ -156,8 +156,8 @@ void program_images_end(struct program_images *images)
 		bpf_program__unload(images->images[i].program);
 }
 
-/* The same code with other constants: where it has their map, it has another. To be freed, unless
- * it is the image's own. */
+/* The code with the map of its constants replaced by that of the load. For the caller to free,
+ * unless it is the image's own code. */
 static struct bpf_insn *code_with(const struct program_load *load)
 {
 	const struct program_image *image = load->image;
@@ -190,7 +190,7 @@ static int load_one(const struct program_load *load)
 }
 
 struct load_queue {
-	struct program_load **loads; /* the longest first: the last one that runs alone is short */
+	struct program_load **loads; /* longest first, so that the last one to run alone is short */
 	u32 count;
 	u32 next;	 /* atomic */
 	bool has_failed; /* atomic */
@@ -212,8 +212,9 @@ static void *load_next(void *arg)
 	return NULL;
 }
 
-/* The verifier stops for a signal. Those of the process come to the thread that it began with, so
- * the repeated one of a process that gives up (cli/process/signals.c) is handed on. */
+/* Waits for a thread. A signal stops the verifier, but signals of the process come to its first
+ * thread, so the repeated signal of a process that gives up (cli/process/signals.c) is forwarded.
+ */
 static void join(pthread_t thread, const struct meanwhile *meanwhile)
 {
 	struct timespec until;
@@ -230,7 +231,7 @@ static void join(pthread_t thread, const struct meanwhile *meanwhile)
 	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
 }
 
-/* This thread loads only where it can have no other. */
+/* Runs the queue in threads, or in this thread if no thread can be made. */
 static void run(struct load_queue *queue, const struct meanwhile *meanwhile)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN),

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an object's programs are called, and what the kernel said when it refused one. */
 #include "capture/load/program_set.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 
-/* libbpf reports through a callback: the first warning is kept, to say why a load failed. */
+/* libbpf's first warning, kept as the reason of a failed load. */
 static _Thread_local char first_warning[256];
 
 static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
@@ -31,8 +30,8 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/* What an event's program is called in the object; of ALONE nobody schedules callbacks for it, else
- * the program defer_CALLBACK does, in the array callbacks_CALLBACK. */
+/* The programs of events in the object. For X, the program defer_CALLBACK schedules callbacks, in
+ * the array callbacks_CALLBACK; ALONE has no callbacks. */
 #define PROGRAMS(X, ALONE)                                                                         \
 	ALONE(TASKS, task_fork)                                                                    \
 	X(SAMPLE, on_sample, perf_event)                                                           \
@@ -85,7 +84,7 @@ struct callback_programs program_set_callback(const struct program_set *set, enu
 	return (struct callback_programs){};
 }
 
-/* Without CAP_PERFMON the verifier knows some programs and helpers not at all. */
+/* Without CAP_PERFMON the verifier reports some programs and helpers as unknown. */
 int programs_refused(int code, struct stackmap_error *error)
 {
 	if (!capability_to_trace())
@@ -119,7 +118,7 @@ void programs_listen(void)
 	libbpf_set_print(keep_warning);
 }
 
-/* Shows the variables of a map where the skeleton has them. */
+/* Maps the variables of a map where the skeleton has them. */
 static int show_variables(struct bpf_map *map)
 {
 	u32 flags = bpf_map__map_flags(map);
@@ -135,8 +134,8 @@ static int show_variables(struct bpf_map *map)
 		       : 0;
 }
 
-/* Of a map that was lent, libbpf shows the variables up to 1.4 only; from 1.5 on they are memory
- * that no program sees. */
+/* libbpf maps the variables of a reused map up to 1.4 only; from 1.5 on the skeleton's variables
+ * are memory that programs do not see. */
 static int show_all_variables(const struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -162,8 +161,7 @@ int program_set_open_object(struct program_set *set)
 	return result;
 }
 
-/* Where there is no memory to try it, libbpf takes it that the kernel has no global data, and goes
- * on without. */
+/* Without memory libbpf assumes that the kernel has no global data, and goes on without. */
 int program_set_load_object(struct program_set *set)
 {
 	int result;
@@ -211,8 +209,8 @@ int program_set_event_fd(const struct program_set *set, enum program program)
 	return program_set_fd(set, program_set_program(set, program));
 }
 
-/* What a recorder's own programs need comes first: hooks run in the order of their attaching.
- * Before 6.10 nothing comes before an execve drops the old memory. */
+/* Hooks run in the order of their attaching, so hooks that others depend on come first. Before 6.10
+ * no hook runs before an execve drops the old memory. */
 void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
 {
 	const __typeof__(set->object->progs) *programs = &set->object->progs;

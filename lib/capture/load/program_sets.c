@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs of an instance: chosen, given their constants and sizes, and loaded.
+ * Chooses the programs of an instance, sets their constants and sizes, and loads them.
  *
- * The first set's object has the maps, and the programs of all sets but those of single functions,
- * which have objects of their own. What libbpf has made ready there is loaded by ourselves
- * (program_image.h), for each set with the constants of that set.
+ * The object of the first set has the maps, and the programs of all sets except those of single
+ * functions, which have objects of their own. The programs that libbpf has fitted there are loaded
+ * by program_image.c, for each set with the constants of the set.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,14 +18,15 @@
 #include "array.h"
 #include "capture/bpffs/engine_folder.h"
 #include "capture/feature/bpf_attr.h"
-#include "capture/load/generation.h"
+#include "capture/load/loaded.h"
+#include "capture/load/plan.h"
 #include "capture/load/program_set.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "ring.h"
 #include "scratch.h"
 
-/* What serves requests for user stacks outside of events. */
+/* Selects the programs that unwind user stacks outside of events. */
 static void select_deferral(struct program_set *set, const struct plan *plan)
 {
 	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
@@ -85,22 +86,13 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 					      ATTACH_TYPE_UPROBE_MULTI);
 }
 
-/* The function that a set is for, as a bit of enum program; 0: it is for other sources. */
+/* The program of a set for one function, as a bit of enum program; 0: a set for other sources. */
 static enum program function_of(const struct program_set *set)
 {
 	return set->programs & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
 }
 
-static int select_function(struct program_set *set)
-{
-	enum program program = function_of(set);
-
-	if (!program)
-		return 0;
-	return bpf_program__set_attach_target(program_set_program(set, program), 0, set->function);
-}
-
-/* For which programs of an object something is to schedule callbacks, as bits. */
+/* The programs of an object that need callbacks, as bits. */
 static u32 callers_of(const struct program_set *set, u32 programs, const struct plan *plan)
 {
 	u32 callers = 0;
@@ -138,21 +130,14 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	set_own_constants(set, (struct capture_config *)&constants->config);
 }
 
-/* Each CPU has some in hand that it has not used yet. */
+/* Each CPU holds some free elements of the map. */
 #define TASK_NAMES 8192
 #define TASK_NAMES_A_CPU 128
 
-/* The first calls of a function come in a burst, before any rule is known. */
+/* The first calls of a function come in a burst, before rules are known. */
 #define RAW_STACKS_PROBED (32U << 20)
 
-static int size_raw_stacks(struct capture_bpf *object, const struct plan *plan)
-{
-	if (!plan->user_functions || plan->config.deferral == DEFERRAL_TASK_WORK)
-		return 0;
-	return bpf_map__set_max_entries(object->maps.raw_stacks, RAW_STACKS_PROBED);
-}
-
-/* An instance that defers nothing has these only because its programs name them. */
+/* An instance without deferral has these maps only because its programs name them. */
 static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 {
 	u32 cpus = plan_defers(plan) ? plan->config.cpus : 1;
@@ -160,8 +145,13 @@ static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 	int result = bpf_map__set_max_entries(object->maps.steps, cpus);
 
 	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, buffers);
+	if (plan_defers(plan) && plan->user_functions &&
+	    plan->config.deferral != DEFERRAL_TASK_WORK)
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.raw_stacks,
+							     RAW_STACKS_PROBED);
 	if (plan_defers(plan))
-		return result ?: size_raw_stacks(object, plan);
+		return result;
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.execve_calls, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
@@ -214,7 +204,7 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
-/* All maps but the constants. */
+/* Reuses all maps of the first set except the constants. */
 static int share_maps(struct program_set *set, const struct program_set *first)
 {
 	struct bpf_map *map, *lent;
@@ -233,7 +223,7 @@ static int share_maps(struct program_set *set, const struct program_set *first)
 	return 0;
 }
 
-/* Notes what is selected by now as the set's own. */
+/* Notes the selected programs as those of the set. */
 static int note_selected(struct program_set *set)
 {
 	struct bpf_program *program;
@@ -252,6 +242,7 @@ static int note_selected(struct program_set *set)
 
 static int open_object(struct program_set *set, const struct plan *plan, u32 callers_programs)
 {
+	enum program function = function_of(set);
 	int result = program_set_open_object(set);
 
 	if (result)
@@ -259,10 +250,13 @@ static int open_object(struct program_set *set, const struct plan *plan, u32 cal
 	select_programs(set, plan);
 	select_callbacks(set, callers_of(set, callers_programs, plan));
 	set_constants(set, plan);
-	return select_function(set) ?: note_selected(set);
+	if (function)
+		result = bpf_program__set_attach_target(program_set_program(set, function), 0,
+							set->function);
+	return result ?: note_selected(set);
 }
 
-/* Those that libbpf has loaded. */
+/* Notes the descriptors of the programs that libbpf has loaded. */
 static void find_loaded(struct program_set *set, const struct program_images *images)
 {
 	for (u32 i = 0; i < set->loaded_count; i++)
@@ -270,7 +264,7 @@ static void find_loaded(struct program_set *set, const struct program_images *im
 			set->loaded[i].fd = bpf_program__fd(set->loaded[i].program);
 }
 
-/* A set for a function has an object of its own, whose programs libbpf loads. */
+/* Loads a set for one function, which has an object of its own. */
 static int load_function(struct program_set *set, const struct plan *plan,
 			 const struct program_set *first)
 {
@@ -297,7 +291,7 @@ static u32 programs_of_object(const struct program_set *sets, u32 count)
 	return programs;
 }
 
-/* One program, that of its source. */
+/* Plans a copy with one program, that of its source. */
 static int plan_copy(struct program_set *set, const struct program_set *first)
 {
 	set->object = first->object;
@@ -310,7 +304,7 @@ static int plan_copy(struct program_set *set, const struct program_set *first)
 	return 0;
 }
 
-/* The object with the programs of all sets but those for functions. */
+/* Prepares the object with the programs of all sets except those for functions. */
 static int prepare_object(struct program_set *sets, u32 count, const struct plan *plan,
 			  int table_fd, struct engine *engine, struct program_images *images)
 {
@@ -333,7 +327,7 @@ static int prepare_object(struct program_set *sets, u32 count, const struct plan
 	return 0;
 }
 
-/* The map of a copy's constants: the programs that have it keep it. */
+/* Makes the map of a copy's constants; programs that use it keep it. */
 static int create_constants(const struct program_set *set)
 {
 	const struct bpf_map *map = set->object->maps.rodata;
@@ -355,7 +349,7 @@ static int create_constants(const struct program_set *set)
 	return fd < 0 ? fd : result ?: fd;
 }
 
-/* What is loaded by ourselves, and for whom. */
+/* Loads by program_image.c, and the program that each load is for. */
 struct loads {
 	struct program_load *loads;
 	struct set_program **programs; /* of each */
@@ -460,8 +454,8 @@ static int load_functions(struct program_set *sets, u32 count, const struct plan
 	return result;
 }
 
-/* The first table gets its place while programs are loaded: the kernel waits for all CPUs until
- * nobody has the one before, though there is none. */
+/* Gives the first table its role in a thread while programs are loaded: the kernel waits for all
+ * CPUs, although no table had the role before. */
 struct table_place {
 	int tables, table;
 	int result;

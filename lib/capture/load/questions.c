@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/load/plan.h"
 #include "capture/load/skeleton.h"
 #include "capture/source/source_question.h"
 #include "comm_glob.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Positions, commit words, runs. Nothing read here is trusted to be in range: in flight mode slots
- * may be overwritten while they are looked at. */
+/* Values from a ring are checked, as in flight mode slots may be overwritten while they are read.
+ */
 #include "capture/load/ring_reader.h"
 
 #include "stack_pack.h"
@@ -62,7 +62,7 @@ bool ring_is_deferred_stack(const struct ring_view *ring, u64 position)
 	return STAMP_KIND(slot->stamp) == KIND_DEFERRED_STACK;
 }
 
-/* Unit i of the run that begins at `first`. */
+/* Reads unit i of the run that begins at `first`. */
 static bool run_unit(const struct ring_view *ring, u64 first, u32 i, u32 *unit)
 {
 	u32 per_slot = ring->slot_size / 4 - 1;

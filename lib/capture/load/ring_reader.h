@@ -17,8 +17,7 @@ struct ring_view {
 };
 
 enum slot_state {
-	SLOT_ABSENT, /* not (or no longer) what was written at this position, or still being written
-		      */
+	SLOT_ABSENT, /* not written yet, still being written, or overwritten */
 	SLOT_EVENT,
 	SLOT_CONTINUED, /* part of a run */
 };
@@ -26,25 +25,25 @@ enum slot_state {
 /* The i-th ring of an array whose values are `stride` bytes apart. */
 struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slot_size);
 
-/* An empty ring: to be done before the first writer. */
+/* Makes the ring empty. Call before the first writer. */
 void ring_view_init(struct ring_view *ring);
 
-/* Where the next record goes; all before it are written, or being written. */
+/* The position of the next record; all before it are written, or being written. */
 u64 ring_head(const struct ring_view *ring);
 
 const void *ring_slot(const struct ring_view *ring, u64 position);
 enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
 
-/* How far the records of a ring are committed; what follows one that is not waits for it. */
+/* The position of the first record that is not committed. */
 u64 ring_committed_end(const struct ring_view *ring);
 
-/* Of a ring of events: whether it is a user stack that comes after its events. */
+/* True if the record, in a ring of events, is a deferred user stack. */
 bool ring_is_deferred_stack(const struct ring_view *ring, u64 position);
 
 /*
- * The stack in the run that the event at `event` names by the low half of its position: frames
- * innermost first, at most STACK_WORDS_MAX of them. The depth, or 0 if the run is not (or no
- * longer) whole.
+ * Reads the stack of the run that the event at `event` names by the low half of its position:
+ * frames innermost first, at most STACK_WORDS_MAX. The depth; 0: the run is incomplete, or was
+ * overwritten.
  */
 u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames, u32 *flags);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A function ends where the next symbol begins: the kernel's symbols come in the order of their
- * addresses. Modules, which follow, are in their own order; so ranges are sorted at the end. */
+/* A function ends where the next symbol begins: symbols of the image are sorted by address. Symbols
+ * of modules follow in another order, so ranges are sorted at the end. */
 #include "capture/load/text_ranges.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const struct {
 
 struct parse {
 	struct kernel_text *text;
-	u64 open; /* start of a range whose end is not known yet; 0: none */
+	u64 open; /* start of a range whose end is not known yet; 0 = no such range */
 	enum text_kind kind;
 };
 

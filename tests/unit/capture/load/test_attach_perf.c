@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Page faults of this machine, which are skipped now and then: what the program notes of the event
  * and what the event itself counts are the same. */
-#include "capture/load/attach_perf.h"
+#include "capture/load/attach.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
