@@ -23,7 +23,6 @@
 #include "agent/agent_sender.h"
 #include "agent/cpu_budget.h"
 #include "agent/exemplars.h"
-#include "agent/own_use.h"
 #include "capture/load/loaded.h"
 #include "clock.h"
 #include "command.h"

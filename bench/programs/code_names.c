@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/name/demangle_cache.h"
+#include "report/name/frame_names.h"
 #include "symbol/debuginfo/debug_lookup.h"
 #include "symbol/elf/elf_layout.h"
 #include "symbol/file/mapped_file.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "option/password_file.h"
-#include "push/push_url.h"
+#include "push/push.h"
 #include "secret_file.h"
 #include "store/wire/http.h"
 #include "terminal/message.h"

@@ -7,7 +7,7 @@
 
 #include "array.h"
 #include "option/password_file.h"
-#include "push/push_url.h"
+#include "push/push.h"
 #include "secret_file.h"
 #include "terminal/message.h"
 

@@ -1,13 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Controls the sampling rate so that the agent's CPU time stays in its budget. Above the budget the
- * rate falls in proportion; well below the budget the rate rises by a half. A part of the cost does
- * not depend on the rate, so the rate has a floor.
+ * The CPU time and memory of the agent, and the sampling rate that keeps its CPU time in a budget.
+ * Above the budget the rate falls in proportion; well below the budget the rate rises by a half. A
+ * part of the cost does not depend on the rate, so the rate has a floor.
  */
 #ifndef LIB_AGENT_CPU_BUDGET_H
 #define LIB_AGENT_CPU_BUDGET_H
 
+#include <stdbool.h>
+
 #include "scalar.h"
+
+/*
+ * CPU time and memory of this process, its threads and its child processes; CPU time includes
+ * processes that have ended. BPF programs in other tasks and BPF maps in the kernel are not
+ * counted.
+ */
+
+/* CPU time in ns. The value falls only if a process ends that no parent waits for. */
+u64 own_cpu_ns(void);
+
+/* Bytes: the sum of the processes' proportional set sizes, in which a page that several processes
+ * have counts once. A process whose size may not be read counts as 0. */
+u64 own_memory_bytes(void);
+
+struct own_memory {
+	u64 told; /* bytes; the last reported size */
+	u64 most; /* the largest measured size */
+};
+
+/* Measures the size. True if it differs from `told` by an eighth or more; `told` is then updated.
+ */
+bool own_memory_look(struct own_memory *memory);
 
 struct cpu_budget {
 	double percent; /* of all CPUs; 0: no limit */

@@ -12,6 +12,25 @@
 #define LIB_PUSH_H
 
 #include "export/export_format.h"
+#include "scalar.h"
+#include "stackmap/error.h"
+
+/*
+ * The URL of a receiver: KIND+http[s]://HOST[:PORT][/PATH]. The kind gives the protocol
+ * (push_kind.h), and the default port and path. Any other form is refused, with the reason.
+ */
+
+struct push_kind;
+
+struct push_url {
+	const struct push_kind *kind;
+	char *base; /* "https://HOST:PORT" */
+	char *path; /* "/..." */
+};
+
+/* -EINVAL: the URL is wrong, `error` has the reason; -ENOMEM. *url is untouched on failure. */
+int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error);
+void push_url_clear(struct push_url *url);
 
 /* Borrowed until push_open() returns. */
 struct push_access {
@@ -24,7 +43,7 @@ struct push_access {
 
 struct push;
 
-/* Opens no connection yet. -EINVAL: a wrong URL (push_url.h), or a secret that would be sent in
+/* Opens no connection yet. -EINVAL: a wrong URL, or a secret that would be sent in
  * cleartext (http_check_secrets()); -ENOSYS: libcurl is not installed. */
 int push_open(const char *url, const struct push_access *access, struct push **out,
 	      struct stackmap_error *error);

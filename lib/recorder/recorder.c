@@ -16,7 +16,6 @@
 #include "clock.h"
 #include "error.h"
 #include "recorder/capture_opts.h"
-#include "recording/public_ledger.h"
 #include "recording/public_recording.h"
 #include "session/session.h"
 

@@ -4,7 +4,21 @@
 #define LIB_RECORDING_PUBLIC_RECORDING_H
 
 #include "stackmap/recording.h"
+#include "trace/event.h"
 #include "trace/read/reader.h"
+
+/* A ledger of stackmap/recording.h. */
+
+struct public_ledger {
+	struct stackmap_ledger
+		ledger; /* points into the arrays below, each of which ends with a zero element */
+	struct stackmap_count lost[LOST_COUNT + 1];
+	struct stackmap_count without_kernel[REASON_COUNT + 1], without_user[REASON_COUNT + 1];
+	struct stackmap_count user_ends[STOP_COUNT + 1];
+	struct stackmap_count notes[NOTE_COUNT + 1];
+};
+
+void public_ledger_set(struct public_ledger *public, const struct trace_ledger *ledger);
 
 /* The recording owns the reader, which is closed on failure. -ENOMEM. */
 int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,

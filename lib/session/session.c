@@ -34,7 +34,28 @@
 #include "session/rotation.h"
 #include "session/window.h"
 #include "symbol/kernel/kernel_image.h"
-#include "trace/ledger_sum.h"
+#include "trace/event.h"
+
+/* Adds up ledgers. */
+
+static void add(u64 *sums, const u64 *values, u32 count)
+{
+	while (count--)
+		sums[count] += values[count];
+}
+
+/* Adds the ledger of a later window of the same recording. Events add up; notes cover the whole
+ * time up to each window, so the later notes replace the earlier ones. */
+static void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger)
+{
+	sum->produced += ledger->produced;
+	sum->recorded += ledger->recorded;
+	add(sum->lost, ledger->lost, LOST_COUNT);
+	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
+	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
+	add(sum->user_stops, ledger->user_stops, STOP_COUNT);
+	memcpy(sum->notes, ledger->notes, sizeof(sum->notes));
+}
 
 #define FLUSH_MS 2000
 #define RESET_MS 60000

@@ -1,21 +1,188 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder's embedder: its memory is raw_memory.h, its mappings are those listed with the
- * stack, its rules are kept in the cache that the kernel's walks use too, so that what was finished
- * here once need not come here again.
+ * An embedder of the unwinder for stacks that the kernel left unfinished. Memory comes from struct
+ * raw_memory, mappings from the list that came with the stack. Rules are kept in the cache that the
+ * kernel's walks use, so that the kernel finishes the next stack of the same code itself.
  *
- * What was learned of an image is kept within one stack only: the next one is of another task.
+ * Facts about an image are kept during one stack only, because the next stack is of another task.
  */
 #include "user_unwinder.h"
 
 #include <errno.h>
+#include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "raw_memory.h"
+#include "code_file.h"
+#include "raw_stack.h"
+#include "symbol/elf/vdso.h"
 #include "unwind/rule_search.h"
 #include "unwind/unwind.h"
+
+/*
+ * The memory of a task, as far as it can still be read. The first source that has all bytes is
+ * used, in this order: the copy of the stack; the file of the current code, whose unwind tables are
+ * found by the program headers at the start of the mapping; our own vdso, which is that of every
+ * 64-bit task; the process itself. The process may have run on since the event, so it is asked only
+ * about memory that does not change, and about code without a file.
+ */
+
+struct raw_memory {
+	struct readers *readers;
+	struct code_files *files;
+	Elf *vdso; /* the vdso of this process; NULL = no vdso */
+
+	const struct raw_stack *raw;
+	const struct raw_mapping *mapping; /* whose code and tables can be read, or NULL */
+	u32 kind;			   /* enum mapping_kind of `mapping` */
+	const struct code_file *file;	   /* with MAPPING_FILE; may be NULL */
+	bool is_foreign;		   /* the task's ids are of another PID namespace */
+	u64 bias;			   /* address = bias + virtual address in the file */
+};
+
+static int raw_memory_create(struct raw_memory *memory)
+{
+	*memory = (struct raw_memory){.vdso = vdso_open()};
+	return readers_create(&memory->readers)
+		       ?: code_files_create(memory->readers, &memory->files);
+}
+
+static void raw_memory_release(struct raw_memory *memory)
+{
+	code_files_free(&memory->files);
+	readers_free(&memory->readers);
+	if (memory->vdso)
+		elf_end(memory->vdso);
+	memory->vdso = NULL;
+}
+
+/* Begins with the memory of another task. */
+static void raw_memory_begin(struct raw_memory *memory, const struct raw_stack *raw)
+{
+	memory->raw = raw;
+	memory->mapping = NULL;
+	readers_begin(memory->readers);
+}
+
+/* The address of the ELF header in most files. For rules that are in the cache the address is
+ * enough; a process that may be read has the header itself. */
+static u64 usual_header(const struct raw_mapping *mapping)
+{
+	return mapping->start - mapping->offset;
+}
+
+static u64 enter_file(struct raw_memory *memory, const struct mapping_record *record)
+{
+	const struct raw_mapping *mapping = memory->mapping;
+	const struct reader_file seen = {
+		.number = mapping->number,
+		.tgid = memory->raw->tgid,
+		.start = mapping->start,
+		.end = mapping->end,
+		.record = record,
+	};
+	u64 code, header;
+
+	memory->file = code_files_get(memory->files, &seen);
+	if (!memory->file)
+		return usual_header(mapping);
+	if (!code_file_address(memory->file, mapping->offset, &code) ||
+	    !code_file_header(memory->file, &header))
+		return 0;
+	memory->bias = mapping->start - code;
+	return memory->bias + header;
+}
+
+/* Makes a mapping of the task readable. `record` may be NULL. Returns the address of the image's
+ * ELF header; 0: it has none. */
+static u64 raw_memory_enter(struct raw_memory *memory, const struct raw_mapping *mapping,
+			    const struct mapping_record *record)
+{
+	memory->mapping = mapping;
+	memory->kind = record ? record->key.kind : MAPPING_FREE;
+	memory->file = NULL;
+	if (memory->kind == MAPPING_FILE)
+		return enter_file(memory, record);
+	return memory->kind == MAPPING_VDSO ? mapping->start : 0;
+}
+
+static bool copy_from(const void *from, u64 available, u64 at, void *buffer, u32 bytes)
+{
+	if (at > available || available - at < bytes)
+		return false;
+	memcpy(buffer, (const u8 *)from + at, bytes);
+	return true;
+}
+
+static bool stack_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	const struct raw_stack *raw = memory->raw;
+
+	return copy_from(raw->stack, raw->stack_bytes, address - raw->stack_start, buffer, bytes);
+}
+
+static bool is_in_mapping(const struct raw_memory *memory, u64 address, u32 bytes)
+{
+	const struct raw_mapping *mapping = memory->mapping;
+
+	return mapping && address >= mapping->start && address < mapping->end &&
+	       mapping->end - address >= bytes;
+}
+
+/* Code lies where it is mapped, whatever the program headers say. */
+static bool file_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	const struct raw_mapping *mapping = memory->mapping;
+
+	if (!mapping || !memory->file)
+		return false;
+	if (is_in_mapping(memory, address, bytes))
+		return code_file_read(memory->files, memory->file,
+				      mapping->offset + (address - mapping->start), buffer, bytes);
+	return code_file_read_address(memory->files, memory->file, address - memory->bias, buffer,
+				      bytes);
+}
+
+static bool vdso_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	size_t available = 0;
+	const char *image;
+
+	if (!memory->mapping || memory->kind != MAPPING_VDSO || !memory->vdso ||
+	    memory->raw->flags & RAW_COMPAT)
+		return false;
+	image = elf_rawfile(memory->vdso, &available);
+	return image &&
+	       copy_from(image, available, address - memory->mapping->start, buffer, bytes);
+}
+
+static bool may_ask_process(const struct raw_memory *memory, u64 address, u32 bytes)
+{
+	if (memory->is_foreign)
+		return false;
+	return memory->raw->flags & RAW_ALIVE ||
+	       (memory->kind == MAPPING_ANON && is_in_mapping(memory, address, bytes));
+}
+
+static bool process_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	const struct raw_stack *raw = memory->raw;
+
+	return may_ask_process(memory, address, bytes) &&
+	       readers_memory(memory->readers, raw->flags & RAW_ALIVE ? raw->tid : raw->tgid,
+			      raw->tgid, address, buffer, bytes);
+}
+
+/* All bytes or none. */
+static bool raw_memory_read(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	return stack_read(memory, address, buffer, bytes) ||
+	       file_read(memory, address, buffer, bytes) ||
+	       vdso_read(memory, address, buffer, bytes) ||
+	       process_read(memory, address, buffer, bytes);
+}
 
 #define PAGE_BYTES 4096U
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The reset of lib/stack_map: users enter, take the current table, use it and leave, while two resets in a row swap the
- * tables and clear the old one (lib/stack_map/in_use.h). Each user has its own stripe. The accesses modelled are sequentially
+ * tables and clear the old one (lib/stack_map/stack_map.c). Each user has its own stripe. The accesses modelled are sequentially
  * consistent in the code, which is what Spin's interleaving is.
  *
  * Proved for every interleaving: no table is cleared while somebody uses it, and nobody waits for ever (no invalid end state).

@@ -19,7 +19,7 @@
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "error.h"
-#include "symbol/symbolizer/table_map.h"
+#include "symbol/symbolizer/table_publish.h"
 #include "user_unwind/user_unwinder.h"
 
 static const struct mapping_record *record_of(void *loaded, u32 number)

@@ -17,7 +17,24 @@
 #ifndef LIB_REPORT_FRAME_NAMES_H
 #define LIB_REPORT_FRAME_NAMES_H
 
+#include "symbol/demangle/demangler.h"
 #include "trace/read/reader.h"
+
+/*
+ * Demangled names: each mangled name is demangled once. A recording has far more frames and inlined
+ * functions than names.
+ */
+
+struct demangle_cache;
+
+int demangle_cache_create(struct demangle_cache **out);
+void demangle_cache_free(struct demangle_cache **cache);
+
+/* The demangled name, which lives as long as `cache`; `mangled` itself if it is not a mangled
+ * name, or without memory. */
+const char *demangle_cache_find(struct demangle_cache *cache, const char *mangled);
+
+struct demangle_failures demangle_cache_failures(const struct demangle_cache *cache);
 
 struct debug_lookup;
 struct kernel_names;

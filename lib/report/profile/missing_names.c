@@ -12,7 +12,7 @@
 
 #include "array.h"
 #include "order.h"
-#include "report/name/code_layout.h"
+#include "report/name/frame_debug.h"
 #include "symbol/debuginfo/debug_lookup.h"
 #include "whole_stack.h"
 

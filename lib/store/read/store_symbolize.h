@@ -9,8 +9,19 @@
 #ifndef LIB_STORE_READ_STORE_SYMBOLIZE_H
 #define LIB_STORE_READ_STORE_SYMBOLIZE_H
 
-#include "store/read/debug_folder.h"
 #include "store/wire/clickhouse.h"
+#include "symbol/debuginfo/debug_lookup.h"
+
+/* Finds programs and libraries below a folder by build id, regardless of their names. */
+
+struct debug_folder;
+
+/* Walks the folder once; a sandbox reads the files. Files that cannot be opened are skipped. */
+int debug_folder_create(const char *folder, struct debug_lookup *lookup, struct debug_folder **out);
+void debug_folder_free(struct debug_folder **files);
+
+/* Returns the file's path from the folder, "/bin/x"; NULL if there is no such file. */
+const char *debug_folder_find(const struct debug_folder *files, const u8 *build_id, u32 bytes);
 
 struct symbolize_request {
 	struct debug_lookup *lookup;

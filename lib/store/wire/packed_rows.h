@@ -8,7 +8,24 @@
 #ifndef LIB_STORE_WIRE_PACKED_ROWS_H
 #define LIB_STORE_WIRE_PACKED_ROWS_H
 
+#include <stddef.h>
+
+#include "scalar.h"
 #include "trace/bytes/byte_buffer.h"
+
+/*
+ * CityHash128 of version 1.0.2, which ClickHouse uses as the checksum of its blocks; later versions
+ * give other results. Inputs have at least 144 bytes: the algorithm for shorter ones is left out.
+ */
+
+#define CITY_HASH_BYTES_MIN 144
+
+struct city_hash {
+	u64 low, high;
+};
+
+/* `bytes` is at least CITY_HASH_BYTES_MIN. */
+struct city_hash city_hash_128(const u8 *data, size_t bytes);
 
 #define PACKED_BLOCK_BYTES (16U << 20)
 

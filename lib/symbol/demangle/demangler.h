@@ -7,7 +7,18 @@
 #ifndef LIB_SYMBOL_DEMANGLER_H
 #define LIB_SYMBOL_DEMANGLER_H
 
+#include <stdbool.h>
+
 #include "scalar.h"
+
+/* Demangles C++ (Itanium), Rust (legacy and v0) and D names with libiberty. */
+
+/* True if the name has the form of a mangled name. */
+bool demangle_is_mangled(const char *name);
+
+/* The demangled name, for the caller to free; NULL: `name` is not mangled. A hostile name may take
+ * any time and memory; demangler_name() bounds both. */
+char *demangle(const char *name);
 
 struct demangler;
 

@@ -5,7 +5,25 @@
 
 #include <stdbool.h>
 
+#include "file_table.h"
 #include "symbol/unwind/file_table_pack.h"
+
+/* The engine's map of unwind tables (abi/file_table.h), by its descriptor. All functions return 0
+ * or -errno. */
+
+/* -ENOENT: no such key. */
+int table_map_get(int map, u64 key, struct file_table_chunk *chunk);
+int table_map_delete(int map, u64 key);
+
+/* Gets and deletes an element atomically: it succeeds for one of several callers. */
+int table_map_take(int map, u64 key, struct file_table_chunk *chunk);
+
+/* -EEXIST: the key exists; -E2BIG: the map is full. */
+int table_map_add(int map, u64 key, const struct file_table_chunk *chunk);
+
+/* The key behind `key`, or the first key for NULL, in no order; behind a key that is gone, the
+ * first key again. -ENOENT: no more keys. */
+int table_map_next(int map, const u64 *key, u64 *next);
 
 /* Tables that were used within this time are not evicted; in FILE_TABLE_TIME(), nine minutes. */
 #define TABLE_IDLE 8U

@@ -10,7 +10,7 @@
 #define LIB_TRACE_EVENT_BLOCK_H
 
 #include "trace/block/block.h"
-#include "trace/block/stack_resolution.h"
+#include "trace/block/resolution_block.h"
 #include "trace/event.h"
 
 struct event_encoder;

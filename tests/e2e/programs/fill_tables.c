@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "mapping.h"
-#include "symbol/symbolizer/table_map.h"
 #include "symbol/symbolizer/table_publish.h"
 
 #define CHUNKS 64

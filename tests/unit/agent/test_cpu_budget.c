@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/own_use.h"
 #include "clock.h"
 #include "unit_test.h"
 

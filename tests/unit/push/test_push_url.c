@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is a receiver's URL, what it comes to, and that nothing else is taken for one. */
-#include "push/push_url.h"
+#include "push/push.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/name/code_layout.h"
+#include "report/name/frame_debug.h"
 #include "trace/write/writer.h"
 #include "unit_test.h"
 

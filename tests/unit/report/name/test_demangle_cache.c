@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/name/demangle_cache.h"
+#include "report/name/frame_names.h"
 #include "unit_test.h"
 
 TEST(a_mangled_name_is_demangled_once)

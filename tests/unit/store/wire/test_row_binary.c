@@ -9,7 +9,6 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "store/wire/city_hash.h"
 #include "store/wire/packed_rows.h"
 #include "unit_test.h"
 

@@ -261,3 +261,60 @@ TEST(a_small_stack_suffices, setup, teardown)
 	free(mangled);
 	pthread_attr_destroy(&attributes);
 }
+
+/* The expected names are those that c++filt and rustfilt print. */
+static const struct {
+	const char *mangled;
+	const char *plain; /* NULL: not mangled */
+} names_of_schemes[] = {
+	/* C++ */
+	{"_ZN3foo3barEi", "foo::bar(int)"},
+	{"_ZNSt6vectorIiSaIiEE9push_backERKi",
+	 "std::vector<int, std::allocator<int> >::push_back(int const&)"},
+	{"_ZdlPv", "operator delete(void*)"},
+	{"_ZN3fooC1Ev.cold", "foo::foo() [clone .cold]"},
+	/* Rust, legacy: the hash is gone */
+	{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+	{"_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Write$GT$9write_"
+	 "str17h0123456789abcdefE",
+	 "<alloc::string::String as core::fmt::Write>::write_str"},
+	/* Rust, v0 */
+	{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+	{"_RINvCsjrVPa4l567z_7mycrate3genhEB2_", "mycrate::gen::<u8>"},
+	{"_RNvMs_Cs4Cv8Wi1oAIB_7mycrateNtB4_7Example3foo", "<mycrate::Example>::foo"},
+	/* D */
+	{"_D3std5stdio7writelnFAyaZv", "std.stdio.writeln(immutable(char)[])"},
+	{"_D3std5stdio7writelnFAyaZv.part.0",
+	 "std.stdio.writeln(immutable(char)[]) [clone .part.0]"},
+	{"_D.part.0", NULL},
+	/* stubs */
+	{"_ZdlPv@plt", "operator delete(void*)@plt"},
+	{"malloc@plt", NULL},
+	/* not mangled, or damaged */
+	{"main", NULL},
+	{"", NULL},
+	{"_", NULL},
+	{"_Z", NULL},
+	{"_R", NULL},
+	{"_D", NULL},
+	{"_init", NULL},
+	{"_DYNAMIC", NULL},
+	{"_ZN3foo", NULL},
+	{"@plt", NULL},
+	{"_@plt", NULL},
+};
+
+TEST(names_are_demangled)
+{
+	for (size_t i = 0; i < sizeof(names_of_schemes) / sizeof(*names_of_schemes); i++) {
+		char *plain = demangle(names_of_schemes[i].mangled);
+
+		if (names_of_schemes[i].plain) {
+			assert_non_null(plain);
+			assert_string_equal(plain, names_of_schemes[i].plain);
+		} else {
+			assert_null(plain);
+		}
+		free(plain);
+	}
+}

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbol/symbolizer/table_map.h"
 #include "symbol/symbolizer/table_publish.h"
 #include "unit_test.h"
 
