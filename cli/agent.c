@@ -12,15 +12,14 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/agent_child.h"
 #include "agent/agent_choice.h"
-#include "agent/agent_labels.h"
-#include "agent/agent_pusher.h"
-#include "agent/agent_sender.h"
 #include "agent/cpu_budget.h"
 #include "agent/exemplars.h"
 #include "capture/load/loaded.h"
@@ -30,15 +29,43 @@
 #include "hash_index.h"
 #include "option/option_file.h"
 #include "privilege/memory_limit.h"
-#include "process/file_limit.h"
+#include "process/privilege.h"
 #include "process/signals.h"
+#include "product_version.h"
 #include "recording/no_events.h"
 #include "recording/record_rows.h"
 #include "recording/session_face.h"
-#include "recording/user_way.h"
 #include "store/rows/window_rows.h"
 #include "store/write/sender.h"
+#include "string_list.h"
 #include "terminal/message.h"
+
+#define OWN_LABELS 3
+
+/* Sets the labels of this machine in the store: those of the user, and those of the agent.
+ * `frequency`: the current rate in Hz, which may be below the requested one; 0: no sampling.
+ * `memory_bytes`: of all processes of the agent. */
+static void set_labels(struct window_rows *rows, const struct string_list *given, u64 frequency,
+		       u64 memory_bytes)
+{
+	const char **labels = calloc(given->count + OWN_LABELS, sizeof(*labels));
+	char rate[40], memory[40];
+	u32 count = 0;
+
+	if (!labels)
+		return;
+	for (size_t i = 0; i < given->count; i++)
+		labels[count++] = given->items[i];
+	snprintf(rate, sizeof(rate), "frequency=%llu", (unsigned long long)frequency);
+	snprintf(memory, sizeof(memory), "memory_mib=%llu", (unsigned long long)memory_bytes >> 20);
+	labels[count++] = "agent=" STACKMAP_VERSION;
+	labels[count++] = memory;
+	if (frequency)
+		labels[count++] = rate;
+	if (window_rows_label(rows, labels, count))
+		message("agent: %s", strerror(ENOMEM));
+	free(labels);
+}
 
 #define CONFIG_DEFAULT "/etc/stackmap/agent.conf"
 #define EVENT_BYTES 64	      /* of a window in memory, about */
@@ -147,8 +174,8 @@ static int make_rows(struct agent *agent)
 static void tell_labels(struct agent *agent)
 {
 	if (!agent->choice.pushes) /* each profile says it */
-		agent_labels_tell(agent->rows, &agent->choice.values.labels,
-				  agent->budget.frequency, agent->memory.told);
+		set_labels(agent->rows, &agent->choice.values.labels, agent->budget.frequency,
+			   agent->memory.told);
 }
 
 static void begin_budget(struct agent *agent)

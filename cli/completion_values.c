@@ -14,7 +14,7 @@
 #include "capture/source/source.h"
 #include "completion.h"
 #include "format/printable.h"
-#include "view/diff_unit.h"
+#include "view/diff.h"
 
 struct value {
 	const char *start; /* start of the element */

@@ -19,7 +19,62 @@
 #include "command.h"
 #include "error.h"
 #include "terminal/message.h"
-#include "view/diff_unit.h"
+
+#define NS_PER_SECOND 1e9
+
+struct count {
+	const struct trace_reader *reader;
+	const struct trace_source *sources;
+	struct event_filter filter;
+	const char *source; /* NULL: any source */
+	u64 events, first, last;
+};
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct count *count = arg;
+
+	if (count->source && strcmp(count->source, count->sources[event->kind].name) != 0)
+		return 0;
+	if (!event_filter_passes(&count->filter, count->reader, event))
+		return 0;
+	if (!count->events)
+		count->first = event->time;
+	count->events += event_stands_for(event);
+	count->last = event->time;
+	return 0;
+}
+
+/* Finds the divisor that makes recordings of different length comparable: the seconds that a
+ * recording lasted, from the first event to the last of any source and task, so that the time in
+ * which the filtered tasks sleep counts as well; or the number of occurrences of a chosen event.
+ * `per`: UNIT_SECOND, or the name of an event source, whose events count if they pass the filter
+ * except its list of sources. -ENOENT, with an error: there are no such events, or they span no
+ * time. */
+static int diff_unit_count(const char *per, const struct recording_choice *choice,
+			   struct trace_reader *reader, double *units, struct stackmap_error *error)
+{
+	bool is_time = strcmp(per, UNIT_SECOND) == 0;
+	struct count count = {.reader = reader, .source = is_time ? NULL : per};
+	int err;
+
+	if (is_time) {
+		count.filter.from = choice->filter.from;
+		count.filter.to = choice->filter.to;
+	} else {
+		count.filter = choice->filter;
+		count.filter.events = (struct string_list){0};
+	}
+	trace_reader_sources(reader, &count.sources);
+	err = trace_reader_events(reader, add_event, &count, error);
+	if (err)
+		return err;
+	*units =
+		is_time ? (double)(count.last - count.first) / NS_PER_SECOND : (double)count.events;
+	if (*units > 0)
+		return 0;
+	return error_set(error, ENOENT, "--per %s: %s has none", per, choice->name);
+}
 
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX

@@ -9,7 +9,6 @@
 #include "interrupt.h"
 #include "process/signals.h"
 #include "recording/session_face.h"
-#include "recording/user_way.h"
 
 struct doctor_values {
 	bool json;

@@ -18,7 +18,7 @@
 #include "name_match.h"
 #include "option/foreign_option.h"
 #include "terminal/message.h"
-#include "terminal/write_stream.h"
+#include "terminal/output_file.h"
 #include "version.h"
 
 /* clang-format off */

@@ -3,14 +3,13 @@
  * `stackmap merge`: many recordings into one. The whole blocks of a damaged recording are merged;
  * the command reports the damage and fails, like all commands that read recordings.
  */
-#include "view/recordings.h"
+#include "view/recording.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "command.h"
 #include "command_line.h"
-#include "process/file_limit.h"
 #include "process/privilege.h"
 #include "product_version.h"
 #include "terminal/message.h"

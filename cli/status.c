@@ -17,7 +17,7 @@
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "recording/user_way.h"
+#include "recording/session_face.h"
 #include "terminal/message.h"
 #include "view/ledger_text.h"
 

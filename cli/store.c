@@ -3,6 +3,7 @@
  * `stackmap store ACTION URL`: creates, checks and trims a store of many machines. Each action is a
  * row of a table, and works on one server after the other.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,10 +14,92 @@
 #include "process/privilege.h"
 #include "secret_file.h"
 #include "store/read/ledger_check.h"
-#include "store/wire/retention.h"
+#include "store/read/store_symbolize.h"
+#include "store/wire/schema.h"
 #include "store/wire/store_url.h"
 #include "terminal/message.h"
-#include "view/symbolize_servers.h"
+#include "view/names.h"
+
+/* `stackmap store symbolize`: one reader of debug files for all servers of a store. */
+
+struct symbolize_values {
+	const char *debug_dir;
+	bool debuginfod;
+	u32 days;
+};
+
+struct symbolizer {
+	struct debug_lookup *lookup; /* NULL: not begun */
+	struct debug_folder *files;
+	struct symbolize_counts counts;
+};
+
+/* Reports a file that cannot be used, which only costs names. */
+static void note(void *arg, const char *path, const char *why)
+{
+	(void)arg;
+	message("%s: its debug information is not used: %s", path, why);
+}
+
+static int begin(struct symbolizer *symbolizer, const struct symbolize_values *values)
+{
+	const struct debug_choice choice = {
+		.sysroot = values->debug_dir,
+		.servers = values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_NONE,
+		.watch = fetch_progress,
+		.note = note,
+	};
+	int err;
+
+	if (values->debuginfod && !debug_fetch_has_servers()) {
+		message("--debuginfod: DEBUGINFOD_URLS names no servers");
+		return EXIT_USAGE;
+	}
+	err = debug_lookup_create(&choice, &symbolizer->lookup);
+	if (err) {
+		message("symbolize: the reader of debug information does not start: %s",
+			strerror(-err));
+		return EXIT_FAILED;
+	}
+	err = values->debug_dir ? debug_folder_create(values->debug_dir, symbolizer->lookup,
+						      &symbolizer->files)
+				: 0;
+	if (err)
+		message("--debug-dir %s: %s", values->debug_dir, strerror(-err));
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Names the frames of a server; the first call starts the reader of debug files. Exit status;
+ * errors were printed. */
+static int symbolize_server(struct symbolizer *symbolizer, const struct symbolize_values *values,
+			    struct clickhouse *server)
+{
+	struct symbolize_request request = {.days = values->days};
+	struct stackmap_error error;
+	int status = symbolizer->lookup ? EXIT_DONE : begin(symbolizer, values);
+
+	if (status)
+		return status;
+	request.lookup = symbolizer->lookup;
+	request.files = symbolizer->files;
+	if (!schema_check(server, NULL, &error) &&
+	    !store_symbolize(server, &request, &symbolizer->counts, &error))
+		return EXIT_DONE;
+	message_error(&error);
+	return EXIT_FAILED;
+}
+
+static int symbolize_end(struct symbolizer *symbolizer)
+{
+	const struct symbolize_counts *counts = &symbolizer->counts;
+
+	printf("%llu of %llu frames named, in %llu of %llu files\n",
+	       (unsigned long long)counts->named, (unsigned long long)counts->frames,
+	       (unsigned long long)counts->named_objects, (unsigned long long)counts->objects);
+	debug_folder_free(&symbolizer->files);
+	debug_lookup_free(&symbolizer->lookup);
+	return EXIT_DONE;
+}
 
 #define TIMEOUT_MS 300000
 #define DAY_SECONDS 86400

@@ -427,8 +427,7 @@ static int top_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	status = store_feed_close(&top.feed.store) ?: status;
-	top_feed_close(&top.feed);
+	status = top_feed_close(&top.feed) ?: status;
 	top_lines_clear(&top.view.lines);
 	top_model_free(&top.shown);
 	top_model_free(&top.coming);

@@ -2,11 +2,13 @@
 #include "agent/agent_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +16,20 @@
 #include "privilege/capability.h"
 #include "terminal/message.h"
 
-#define TRY_MS 20
+#define END_TRY_MS 20
 
-/* Those who end the recorder by its terminal or its service mean it, which tells us. */
+struct agent_child_kind {
+	const char *what; /* in messages: "sender" */
+	const char *comm;
+	size_t state_bytes;
+	u32 last_ms; /* time to send the rest at the end; then the process is killed */
+	/* Makes both ends; the first end is for the child. 0 or -errno. */
+	int (*connect)(int ends[2]);
+	/* Runs in the child, and returns its exit status. */
+	int (*run)(const void *options, int end, void *state);
+};
+
+/* Signals of a terminal or a service are for the recorder, which then closes its end. */
 static void leave_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -25,8 +38,8 @@ static void leave_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-__attribute__((noreturn)) static void run(const struct agent_child *child, const void *options,
-					  int end)
+__attribute__((noreturn)) static void run_child(const struct agent_child *child,
+						const void *options, int end)
 {
 	prctl(PR_SET_NAME, child->kind->comm);
 	leave_signals();
@@ -37,7 +50,7 @@ __attribute__((noreturn)) static void run(const struct agent_child *child, const
 	_exit(child->kind->run(options, end, child->state));
 }
 
-static int start(struct agent_child *child, const void *options)
+static int fork_child(struct agent_child *child, const void *options)
 {
 	int ends[2], err = child->kind->connect(ends);
 
@@ -46,7 +59,7 @@ static int start(struct agent_child *child, const void *options)
 	child->pid = fork();
 	if (!child->pid) {
 		close(ends[1]);
-		run(child, options, ends[0]);
+		run_child(child, options, ends[0]);
 	}
 	close(ends[0]);
 	child->end = ends[1];
@@ -57,8 +70,8 @@ static int start(struct agent_child *child, const void *options)
 	return -EAGAIN;
 }
 
-int agent_child_start(struct agent_child *child, const struct agent_child_kind *kind,
-		      const void *options)
+static int start_child(struct agent_child *child, const struct agent_child_kind *kind,
+		       const void *options)
 {
 	int err;
 
@@ -67,7 +80,7 @@ int agent_child_start(struct agent_child *child, const struct agent_child_kind *
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child->state == MAP_FAILED)
 		child->state = NULL;
-	err = child->state ? start(child, options) : -ENOMEM;
+	err = child->state ? fork_child(child, options) : -ENOMEM;
 	if (!err)
 		return EXIT_DONE;
 	message("%s: %s", kind->what, strerror(-err));
@@ -91,7 +104,7 @@ void agent_child_end(struct agent_child *child)
 	until = clock_ms() + child->kind->last_ms;
 	close(child->end);
 	while (agent_child_runs(child) && clock_ms() < until)
-		poll(NULL, 0, TRY_MS);
+		poll(NULL, 0, END_TRY_MS);
 	if (!child->pid)
 		return;
 	kill(child->pid, SIGKILL);
@@ -105,4 +118,273 @@ void agent_child_clear(struct agent_child *child)
 	if (child->state)
 		munmap(child->state, child->kind->state_bytes);
 	child->state = NULL;
+}
+
+/*
+ * The sender. The recorder holds the writing end of a pipe. A byte wakes the sender; when the pipe
+ * is closed, the sender still sends the batches that the server takes at once. The sender of the
+ * next recorder waits until the spool is free.
+ */
+
+#define SENDER_LAST_MS 10000 /* to send the rest at the end */
+#define GRACE_MS 2000	     /* then an alarm ends the sender */
+#define TRY_MS 200
+#define SPOOL_WAIT_MS 60000 /* for an older sender to leave the spool */
+
+static void say(void *arg, const char *text)
+{
+	(void)arg;
+	message("%s", text);
+}
+
+static int fail(const struct stackmap_error *error)
+{
+	message_error(error);
+	return EXIT_FAILED;
+}
+
+/* --- the sender, in the process of its own --- */
+
+static int open_spool(const struct agent_sender_options *options, struct spool **spool)
+{
+	const struct spool_options spool_options = {.folder = options->spool,
+						    .most_bytes = options->spool_bytes,
+						    .end = SPOOL_DRAIN,
+						    .say = say};
+	u64 until = clock_ms() + SPOOL_WAIT_MS;
+	struct stackmap_error error;
+	int result = spool_open(&spool_options, spool, &error);
+
+	while (result == -EBUSY && clock_ms() < until) {
+		poll(NULL, 0, TRY_MS);
+		result = spool_open(&spool_options, spool, &error);
+	}
+	return result ? fail(&error) : EXIT_DONE;
+}
+
+/* Waits, at most for `ms`. A new batch wakes only an idle sender: after a failure the sender waits
+ * for the whole time, to spare the server. False: the recorder has ended. */
+static bool wait_for_work(int wake, u32 ms, bool is_idle)
+{
+	struct pollfd ready = {.fd = wake, .events = is_idle ? POLLIN : 0};
+	char bytes[64];
+
+	if (poll(&ready, 1, ms) <= 0)
+		return true;
+	if (ready.revents & POLLIN)
+		return read(wake, bytes, sizeof(bytes)) != 0;
+	return !(ready.revents & POLLHUP);
+}
+
+/* Sends the rest. An alarm ends the process if a request hangs. */
+static void send_last(struct sender *sender, const struct sender_state *state)
+{
+	u64 until = clock_ms() + SENDER_LAST_MS;
+	u32 ms;
+
+	alarm((SENDER_LAST_MS + GRACE_MS) / 1000);
+	do {
+		bool others_wait;
+
+		ms = sender_step(sender);
+		others_wait =
+			state->standing == SENDER_SENDING ||
+			(state->standing == SENDER_REFUSED && state->suspects < state->waiting);
+		if (!others_wait || clock_ms() + ms > until)
+			return;
+		poll(NULL, 0, ms);
+	} while (clock_ms() < until);
+}
+
+static int run_sender(const void *arg, int wake, void *state)
+{
+	const struct agent_sender_options *options = arg;
+	struct sender_options sender_options = {
+		.url = options->url, .server = options->server, .host = options->host, .say = say};
+	struct stackmap_error error;
+	const struct sender_state *sender_state = state;
+	struct sender *sender;
+	struct spool *spool;
+	u32 ms;
+
+	if (open_spool(options, &spool))
+		return EXIT_FAILED;
+	sender_options.spool = spool;
+	if (sender_open(&sender_options, state, &sender, &error)) {
+		spool_close(&spool);
+		return fail(&error);
+	}
+	do
+		ms = sender_step(sender);
+	while (wait_for_work(wake, ms, sender_state->standing == SENDER_IDLE));
+	send_last(sender, state);
+	sender_close(&sender);
+	spool_close(&spool);
+	return EXIT_DONE;
+}
+
+/* --- the sender, in the recorder --- */
+
+static int connect_sender(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	return fcntl(ends[1], F_SETFL, O_NONBLOCK) ? -errno : 0;
+}
+
+int agent_sender_start(struct agent_child *child, const struct agent_sender_options *options)
+{
+	static const struct agent_child_kind kind = {
+		.what = "sender",
+		.comm = "stackmap-send",
+		.state_bytes = sizeof(struct sender_state),
+		.last_ms = SENDER_LAST_MS + 2 * GRACE_MS,
+		.connect = connect_sender,
+		.run = run_sender,
+	};
+
+	return start_child(child, &kind, options);
+}
+
+/* A failed write is ignored: a full pipe wakes the sender, too. */
+void agent_sender_wake(const struct agent_child *child)
+{
+	ssize_t written = write(child->end, "", 1);
+
+	(void)written;
+}
+
+/* The pusher. Windows are handed over as descriptors on a socket. Windows in the socket are still
+ * sent when the recorder has ended or was killed. */
+
+#define BEHIND_MOST 4	     /* windows, all in memory */
+#define TIMEOUT_MS 30000     /* of a request */
+#define PUSHER_LAST_MS 10000 /* to send the rest at the end */
+
+/* --- the pusher, in the process of its own --- */
+
+/* Waits for the next window; -1: the recorder has ended. */
+static int receive_window(int socket)
+{
+	char byte, room[CMSG_SPACE(sizeof(int))] = "";
+	struct iovec part = {&byte, 1};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = room,
+				.msg_controllen = sizeof(room)};
+	struct cmsghdr *control;
+	ssize_t got;
+	int fd;
+
+	do
+		got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	control = got > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+	if (!control || control->cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(control), sizeof(fd));
+	return fd;
+}
+
+static int push_window(struct push *push, int fd, const struct export_options *options,
+		       struct stackmap_error *error)
+{
+	struct trace_reader *reader;
+	int err = trace_reader_open_fd(fd, "window", &reader, error);
+
+	if (err)
+		return err;
+	err = push_recording(push, reader, options, error);
+	trace_reader_close(&reader);
+	return err;
+}
+
+static void push_windows(struct push *push, int socket, const struct export_options *options,
+			 struct agent_pusher_state *state)
+{
+	struct stackmap_error error;
+
+	for (int fd; (fd = receive_window(socket)) >= 0;) {
+		if (push_window(push, fd, options, &error))
+			message("agent: a window is lost, or in doubt: %s", error.message);
+		else
+			state->sent++;
+		__atomic_add_fetch(&state->taken, 1, __ATOMIC_RELEASE);
+	}
+}
+
+static int run_pusher(const void *arg, int socket, void *state)
+{
+	const struct agent_pusher_options *options = arg;
+	const struct export_options export = {.identity = *options->identity};
+	struct push_access access = *options->access;
+	struct stackmap_error error;
+	struct push *push;
+
+	access.timeout_ms = TIMEOUT_MS;
+	if (push_open(options->url, &access, &push, &error)) {
+		message_error(&error);
+		return EXIT_FAILED;
+	}
+	push_windows(push, socket, &export, state);
+	push_close(&push);
+	return EXIT_DONE;
+}
+
+/* --- the pusher, in the recorder --- */
+
+static int connect_pusher(int ends[2])
+{
+	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
+}
+
+int agent_pusher_start(struct agent_child *child, const struct agent_pusher_options *options)
+{
+	static const struct agent_child_kind kind = {
+		.what = "pusher",
+		.comm = "stackmap-push",
+		.state_bytes = sizeof(struct agent_pusher_state),
+		.last_ms = PUSHER_LAST_MS,
+		.connect = connect_pusher,
+		.run = run_pusher,
+	};
+
+	return start_child(child, &kind, options);
+}
+
+static int hand_over(int socket, int fd)
+{
+	char byte = 0, room[CMSG_SPACE(sizeof(int))] = "";
+	struct iovec part = {&byte, 1};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = room,
+				.msg_controllen = sizeof(room)};
+	struct cmsghdr *control = CMSG_FIRSTHDR(&header);
+
+	control->cmsg_level = SOL_SOCKET;
+	control->cmsg_type = SCM_RIGHTS;
+	control->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(control), &fd, sizeof(fd));
+	return sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static bool is_behind(const struct agent_pusher *pusher, const struct agent_child *child)
+{
+	const struct agent_pusher_state *state = child->state;
+	u32 taken = __atomic_load_n(&state->taken, __ATOMIC_ACQUIRE);
+
+	return pusher->handed - taken >= BEHIND_MOST;
+}
+
+void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd)
+{
+	bool lost = is_behind(pusher, child) || hand_over(child->end, fd);
+
+	close(fd);
+	pusher->handed += !lost;
+	pusher->dropped += lost;
+	if (lost && !pusher->is_behind)
+		message("agent: the receiver is too slow: windows are lost");
+	pusher->is_behind = lost;
 }

@@ -15,6 +15,7 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,4 +81,17 @@ void privilege_keep_files(void)
 void privilege_keep_kernel_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) | WRITING);
+}
+
+/* A source needs two descriptors, on every CPU if the source is a perf event, which soon exceeds
+ * the usual soft limit of 1024. The limit protects users of select(), which this program does not
+ * use. */
+void file_limit_raise(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }

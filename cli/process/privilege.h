@@ -29,4 +29,8 @@ void privilege_keep_files(void);
  * privileged readers only. */
 void privilege_keep_kernel_files(void);
 
+/* Raises the soft limit of open files to the hard limit. Processes forked before keep their limit.
+ */
+void file_limit_raise(void);
+
 #endif

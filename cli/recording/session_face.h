@@ -3,8 +3,20 @@
 #ifndef CLI_SESSION_FACE_H
 #define CLI_SESSION_FACE_H
 
+#include "capture/capture.h"
 #include "capture/instance/status.h"
 #include "session/session.h"
+
+/* How user stacks are taken, as one word and as a phrase. */
+const char *user_way_name(enum user_way way);
+const char *user_way_meaning(enum user_way way);
+
+/* Reports features that the kernel refused, the reason, and the replacement. */
+void user_way_tell(struct capture *capture);
+
+/* Reports how many user stacks were unwound at the event, and how many were deferred for which
+ * reason, since the beginning of the recording or of the instance. */
+void user_way_tell_counts(struct capture *capture);
 
 /* Drops the privileges that the session does not need from now on. `ends_command`: the command is
  * ended with the recording. `later_file`: a file that is made later; NULL: no file. Exit status. */

@@ -26,4 +26,10 @@ u32 terminal_left(u32 used);
  * that may be cut (bits of `cut`) first, none below TERMINAL_TEXT_MIN. */
 void terminal_fit(u32 *widths, u32 count, u32 cut);
 
+/* Output on a terminal goes through a pager, as with git and perf. */
+
+/* Starts the pager ($PAGER, else the system's) for standard output if that is a terminal. The
+ * process waits for the pager at its end. Call before the first output. */
+void pager_start(void);
+
 #endif

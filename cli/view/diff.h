@@ -8,6 +8,7 @@
 #include "report.h"
 #include "report/profile/comparison.h"
 
+#define UNIT_SECOND "second" /* value of --per: the seconds that a recording lasted */
 #define DIFF_CELL_ROOM 16
 
 struct diff_values {

@@ -7,7 +7,6 @@
 #include "diff.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "terminal/pager.h"
 #include "terminal/terminal.h"
 
 #define NUMBER_COLUMNS 78 /* of put_numbers(), and the spaces behind them */

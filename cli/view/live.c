@@ -17,7 +17,6 @@
 #include "interrupt.h"
 #include "ledger_text.h"
 #include "option/option.h"
-#include "process/file_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
 #include "session/session.h"

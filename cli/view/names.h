@@ -5,6 +5,12 @@
 
 #include "option/option.h"
 #include "report/name/frame_names.h"
+#include "symbol/debuginfo/debug_fetch.h"
+
+/* Shows the progress of fetched files in a line on the terminal. The first Ctrl-C ends the fetch,
+ * the second one ends the command. */
+
+extern const struct debug_watch fetch_progress;
 
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;

@@ -4,11 +4,25 @@
 #ifndef CLI_RECORDING_H
 #define CLI_RECORDING_H
 
+#include "merge/recording_list.h"
+#include "merge/recording_merge.h"
 #include "option/option.h"
 #include "report/event/event_filter.h"
 #include "trace/read/reader.h"
 #include "view/from.h"
 #include "view/names.h"
+
+/* Many recordings that a command reads as one. */
+
+/* Initializes an empty list. */
+void recordings_init(struct recording_list *list);
+
+/* Reports the damaged recordings, after the merge; returns their number. */
+u32 recordings_tell_damage(const struct recording_list *list);
+
+/* Merges all recordings of a folder in memory. The result is damaged if one of them is. NULL and a
+ * message on failure. */
+struct trace_reader *recordings_open_folder(const char *path);
 
 #define RECORDING_DEFAULT "stackmap.data"
 

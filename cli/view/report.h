@@ -10,7 +10,7 @@
 #include "report/event/time_table.h"
 #include "report/event/wait_pairs.h"
 #include "report/profile/calltree.h"
-#include "report/profile/profile_weights.h"
+#include "report/profile/profile.h"
 #include "report_fields.h"
 
 struct report {

@@ -10,7 +10,7 @@
 #include "capture/capture_parts.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
-#include "capture/drain/new_code.h"
+#include "capture/drain/recording.h"
 #include "capture/drain/thread_times.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"

@@ -9,7 +9,7 @@
 #ifndef LIB_CAPTURE_CAPTURE_H
 #define LIB_CAPTURE_CAPTURE_H
 
-#include "capture/load/options.h"
+#include "capture/load/plan.h"
 #include "stackmap/error.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "trace/write/writer.h"

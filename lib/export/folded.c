@@ -11,7 +11,7 @@
 #include "error.h"
 #include "export_format.h"
 #include "format/printable.h"
-#include "report/profile/profile_weights.h"
+#include "report/profile/profile.h"
 
 /* `;` separates frames, so `;` in a name becomes `:`. */
 static void put_bytes(const char *name, size_t length, FILE *to)

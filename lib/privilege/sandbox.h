@@ -53,4 +53,20 @@ void sandbox_distrust(struct sandbox *sandbox);
  * what was to be read. A service says -EFBIG for what takes more memory than it may have. */
 const char *sandbox_reason(int result);
 
+/* The child's side of a sandbox: requests of a fixed size with files, followed by numbers. */
+struct service {
+	size_t request_bytes;
+	size_t count_at; /* offset of the u32 in a request that counts the u64 behind the request */
+	/* Answers a request. The caller closes `files` (MESSAGE_FILES_MAX, -1: not sent). Non-zero
+	 * ends the service. */
+	int (*reply)(int socket, const void *request, const int *files, const u64 *numbers);
+};
+
+/* Serves requests until the other side closes the socket. */
+void service_run(int socket, const struct service *service);
+
+/* Sends an answer, followed by its text. 0 or -errno. */
+int service_answer(int socket, const void *answer, size_t answer_bytes, const char *text,
+		   size_t text_bytes);
+
 #endif

@@ -10,7 +10,7 @@
 #include "capture/drain/drain.h"
 
 #include "capture/drain/deferred.h"
-#include "capture/drain/new_code.h"
+#include "capture/drain/recording.h"
 #include "capture/drain/records.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"

@@ -2,14 +2,13 @@
 /* What a reader owns. */
 #include "capture/drain/recording.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <bpf/libbpf.h>
-
 #include "capture/drain/deferred.h"
-#include "capture/drain/new_code.h"
+#include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
@@ -83,4 +82,40 @@ void recording_begin_file(struct recording *recording)
 	if (recording->deferred)
 		deferred_stacks_begin_file(recording->deferred->stacks,
 					   recording->mode != READ_DRAIN);
+}
+
+/* Takes a mapping, which the programs report once (bpf/mapping/new_code.h). */
+static int take_mapping(void *arg, void *data, size_t bytes)
+{
+	if (bytes >= sizeof(u32))
+		symbols_meet_mapping(arg, *(const u32 *)data);
+	return 0;
+}
+
+static const struct bpf_map *map_of(const struct recording *recording)
+{
+	return loaded_programs(recording->loaded)->maps.new_code;
+}
+
+int new_code_create(struct recording *recording)
+{
+	recording->new_code =
+		ring_buffer__new(bpf_map__fd(map_of(recording)), take_mapping, recording, NULL);
+	return recording->new_code ? 0 : -errno;
+}
+
+void new_code_free(struct recording *recording)
+{
+	ring_buffer__free(recording->new_code);
+	recording->new_code = NULL;
+}
+
+void new_code_take(struct recording *recording)
+{
+	ring_buffer__consume(recording->new_code);
+}
+
+int new_code_fd(const struct recording *recording)
+{
+	return bpf_map__fd(map_of(recording));
 }

@@ -56,7 +56,7 @@ struct recording {
 	struct task_log *tasks;
 	struct deferred *deferred;    /* NULL: user stacks are not */
 	struct ring_buffer *times;    /* thread_times.h; NULL: threads have no accounts */
-	struct ring_buffer *new_code; /* new_code.h; NULL: no user stacks */
+	struct ring_buffer *new_code; /* new mappings; NULL: no user stacks */
 	int times_result;
 	struct cpu_reader *cpus;
 	u64 time_limit;	     /* ns: no stamp read in this round is later */
@@ -78,14 +78,25 @@ struct recording {
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 
-/* Of what is loaded and shared; all 0 before. Both outlive it. -ENOMEM, -errno. On failure
- * recording_free() is still to be called. */
+/* *recording must be all 0; `loaded` and `symbolizers` must outlive the recording. -ENOMEM or
+ * -errno. The caller calls recording_free() also after a failure. */
 int recording_create(struct recording *recording, struct loaded *loaded,
 		     struct symbolizers *symbolizers);
 void recording_free(struct recording *recording);
 
-/* A file begins, in this mode: nothing is in it yet. A drain keeps deferred stacks, for events that
- * were written late. */
+/* Begins an empty file, in recording->mode. A drain keeps deferred stacks, for events that were
+ * written late. */
 void recording_begin_file(struct recording *recording);
+
+/* The mappings that an instance meets for the first time. Their files are opened at once. 0 or
+ * -errno. */
+int new_code_create(struct recording *recording);
+void new_code_free(struct recording *recording);
+
+/* Requests build id and table of all mappings that were reported since the last call. */
+void new_code_take(struct recording *recording);
+
+/* A descriptor that is readable while new mappings wait. */
+int new_code_fd(const struct recording *recording);
 
 #endif

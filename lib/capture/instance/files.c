@@ -9,6 +9,8 @@
  */
 #include "capture/instance/files.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,22 +19,69 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include "capture/feature/feature.h"
 #include "capture/feature/kernel_types.h"
-#include "capture/instance/kernel_mappings.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/proc_tasks.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "file_reading.h"
+#include "files.skel.h"
+#include "format/mappings_text.h"
 #include "format/printable.h"
+#include "symbol/kernel/kernel_image.h"
 #include "task_name.h"
 #include "trace/block/source_name.h"
 
-#include "files.skel.h"
+/* The lines of the kernel and its modules. If addresses are hidden, names and build ids still
+ * identify the kernel. */
+struct gathering {
+	struct kernel_mappings *lines;
+	FILE *to;
+	long begin; /* offset of the line */
+	bool hides_addresses;
+};
+
+static int add_line(void *arg, const struct trace_module *module)
+{
+	struct gathering *gathering = arg;
+	struct trace_module shown = *module;
+	long length;
+
+	if (gathering->hides_addresses)
+		shown.start = shown.end = 0;
+	mappings_put_module(&shown, gathering->to);
+	fputc(0, gathering->to);
+	length = ftell(gathering->to) - gathering->begin;
+	gathering->begin += length;
+	gathering->lines->count++;
+	if (length > gathering->lines->longest)
+		gathering->lines->longest = length;
+	return ferror(gathering->to) ? -ENOMEM : 0;
+}
+
+int kernel_mappings_read(const struct kernel_files *files, bool hides_addresses,
+			 struct kernel_mappings *lines, struct stackmap_error *error)
+{
+	struct gathering gathering = {.lines = lines, .hides_addresses = hides_addresses};
+	int result;
+
+	*lines = (struct kernel_mappings){};
+	gathering.to = open_memstream(&lines->text, &lines->bytes);
+	if (!gathering.to)
+		return error_set(error, ENOMEM, "mappings: %s", strerror(ENOMEM));
+	result = kernel_image_modules(files, add_line, &gathering, error);
+	fclose(gathering.to);
+	if (result)
+		kernel_mappings_clear(lines);
+	return result;
+}
+
+void kernel_mappings_clear(struct kernel_mappings *lines)
+{
+	free(lines->text);
+	*lines = (struct kernel_mappings){};
+}
 
 /* The objects of the kernel that a file iterates. */
 struct iterated {

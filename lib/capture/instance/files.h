@@ -8,10 +8,26 @@
 #define LIB_CAPTURE_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "capture/load/loaded.h"
+#include "scalar.h"
 #include "stackmap/error.h"
+#include "symbol/kernel/kernel_image.h"
+
+/* The first lines of the file `mappings`: the kernel and its modules. */
+
+struct kernel_mappings {
+	char *text; /* lines, each with a NUL */
+	size_t bytes;
+	u32 count;
+	u32 longest; /* bytes, with its NUL */
+};
+
+int kernel_mappings_read(const struct kernel_files *files, bool hides_addresses,
+			 struct kernel_mappings *lines, struct stackmap_error *error);
+void kernel_mappings_clear(struct kernel_mappings *lines);
 
 #define FILES_NO_GROUP ((gid_t)-1)
 

@@ -13,7 +13,6 @@
 
 #include "capture/bpffs/engine_folder.h"
 #include "capture/load/attach.h"
-#include "capture/load/options.h"
 #include "capture/load/plan.h"
 #include "capture/load/ring_reader.h"
 #include "kernel_text.h"

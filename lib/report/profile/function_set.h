@@ -4,6 +4,7 @@
 #define LIB_REPORT_FUNCTION_SET_H
 
 #include "profile.h"
+#include "string_list.h"
 
 /* All zero: empty. */
 struct function_set {
@@ -27,5 +28,21 @@ static inline bool function_set_has(const struct function_set *set, u32 label)
 {
 	return label < set->labels && set->has[label];
 }
+
+/*
+ * Selects rows of a profile by the innermost frame of their stacks (or the marker in its place), as
+ * perf report does with --dsos and --symbols.
+ */
+
+/* Each text is a comma-separated list of names or globs; commas within brackets are part of a
+ * name: "std::map<int, int>::at,main". All zero: all rows pass. */
+struct leaf_filter {
+	struct string_list objects, functions;
+};
+
+/* Removes all other rows from the profile. -ENOENT: no frame of the rows matches, at any depth;
+ * -ENOMEM. */
+int leaf_filter_apply(const struct leaf_filter *filter, struct profile *profile,
+		      struct stackmap_error *error);
 
 #endif

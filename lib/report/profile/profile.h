@@ -59,4 +59,18 @@ void profile_sort(struct profile *profile, const enum profile_weight *by, const 
 /* The marker of a path that is cut, or NULL. */
 const char *profile_path_marker(const struct profile_path *path);
 
+/* The weights of the events of each source of a profile, and their sums; arrays by source. Weights
+ * of two sources do not add up: one may be in ns, the other in events. */
+struct profile_weights {
+	enum profile_weight *by;
+	u64 *totals; /* weight of the source's events */
+	u64 *counts; /* the source's events */
+};
+
+/* `by`: "count", "value", or NULL: by value where that has a unit. A source without values weighs
+ * by count in any case. Sorts the profile by it. 0 or -ENOMEM. */
+int profile_weigh(struct profile *profile, const struct trace_source *sources, u32 source_count,
+		  const char *by, struct profile_weights *weights);
+void profile_weights_clear(struct profile_weights *weights);
+
 #endif

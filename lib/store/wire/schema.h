@@ -34,4 +34,17 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 		 struct stackmap_error *error);
 
+/* Drops the days of a store as whole partitions, which is cheap for the server. */
+
+struct dropped_day {
+	const char *table;
+	u32 day; /* 20261125 */
+	u64 rows, bytes;
+};
+
+/* Drops all days before `first`, and calls `dropped` for each dropped day. */
+int retention_drop(struct clickhouse *server, u32 first,
+		   void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
+		   struct stackmap_error *error);
+
 #endif

@@ -14,7 +14,6 @@
 #include "privilege/limit.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
-#include "privilege/service.h"
 #include "symbol/dwarf/debug_info.h"
 #include "symbol/table/text_pool.h"
 

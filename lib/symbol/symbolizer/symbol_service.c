@@ -19,7 +19,7 @@
 
 #include "file_cache.h"
 #include "kernel_symbols.h"
-#include "privilege/service.h"
+#include "privilege/sandbox.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/fde_ranges.h"

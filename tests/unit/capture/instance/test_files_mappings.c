@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/instance/kernel_mappings.h"
+#include "capture/instance/files.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "symbol/file/mapped_file.h"

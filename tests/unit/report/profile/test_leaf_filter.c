@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows by their innermost frames, on the small recording. */
-#include "report/profile/leaf_filter.h"
+#include "report/profile/function_set.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Each source is weighed by itself, and the heaviest share of its source's total comes first. */
-#include "report/profile/profile_weights.h"
+#include "report/profile/profile.h"
 
 #include <string.h>
 
