@@ -219,7 +219,7 @@ static int load_mappings(struct dump *dump, const char *path, struct stackmap_er
 	int err;
 
 	if (!file)
-		return error_set(error, errno, "%s: %s", path, strerror(errno));
+		return error_set_errno(error, errno, path);
 	err = mappings_read(file, &dump->mappings, &why);
 	fclose(file);
 	if (!err)
@@ -255,7 +255,7 @@ static int read_stacks(struct dump *dump, const char *path, struct stackmap_erro
 	int err;
 
 	if (!file)
-		return error_set(error, errno, "%s: %s", path, strerror(errno));
+		return error_set_errno(error, errno, path);
 	err = stack_map_bin_read(file, keep_stack, dump, &why);
 	if (!standard)
 		fclose(file);
@@ -279,7 +279,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 		err = instance_stacks(capture_loaded(dump->instance), keep_stack, dump);
 	}
 	if (err == -ENOMEM)
-		error_set(error, ENOMEM, "%s: %s", name, strerror(ENOMEM));
+		error_set_errno(error, ENOMEM, name);
 	folder_close(&folder);
 	return err;
 }
@@ -291,10 +291,8 @@ static int dump_stacks(struct dump *dump, const struct dump_values *values, cons
 	int err = load_names(dump, values, &error);
 	int read_err;
 
-	if (err) {
-		message_error(&error);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return message_error(&error);
 	read_err = path ? read_stacks(dump, path, &error)
 			: read_instance(dump, values->instance, &error);
 	if (!read_err || dump->count)

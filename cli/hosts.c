@@ -182,10 +182,8 @@ static int show_of(const struct hosts_values *values, struct hosts_request *requ
 	struct stackmap_error error;
 	int status;
 
-	if (ask(shards, request, &counts, &error)) {
-		message_error(&error);
-		return EXIT_FAILED;
-	}
+	if (ask(shards, request, &counts, &error))
+		return message_error(&error);
 	status = show(values, &counts);
 	store_host_counts_clear(&counts);
 	from_tell_away(&request->choice, shards);

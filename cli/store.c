@@ -85,8 +85,7 @@ static int symbolize_server(struct symbolizer *symbolizer, const struct symboliz
 	if (!schema_check(server, NULL, &error) &&
 	    !store_symbolize(server, &request, &symbolizer->counts, &error))
 		return EXIT_DONE;
-	message_error(&error);
-	return EXIT_FAILED;
+	return message_error(&error);
 }
 
 static int symbolize_end(struct symbolizer *symbolizer)
@@ -135,19 +134,13 @@ static int show_server(const struct clickhouse *server, const char *what)
 	return EXIT_DONE;
 }
 
-static int fail(const struct stackmap_error *error)
-{
-	message_error(error);
-	return EXIT_FAILED;
-}
-
 static int init_server(struct store_call *call)
 {
 	struct stackmap_error error;
 	char text[64];
 
 	if (schema_init(call->server, call->values->cluster, &error))
-		return fail(&error);
+		return message_error(&error);
 	snprintf(text, sizeof(text), "the store is there, schema version %d", SCHEMA_VERSION);
 	return show_server(call->server, text);
 }
@@ -160,7 +153,7 @@ static int check_server(struct store_call *call)
 
 	if (schema_check(call->server, NULL, &error) ||
 	    ledger_check_add(call->server, now - DAY_SECONDS, now, &call->ledger, &error))
-		return fail(&error);
+		return message_error(&error);
 	snprintf(text, sizeof(text), "schema version %d", SCHEMA_VERSION);
 	return show_server(call->server, text);
 }
@@ -257,7 +250,7 @@ static int retain_server(struct store_call *call)
 	if (schema_check(call->server, NULL, &error) ||
 	    retention_drop(call->server, day_before(call->values->days), show_dropped, call,
 			   &error))
-		return fail(&error);
+		return message_error(&error);
 	return show_server(call->server, "older days are gone");
 }
 
@@ -308,7 +301,7 @@ static int act_on(const struct store_action *action, struct store_call *call, co
 	int status;
 
 	if (clickhouse_open(&options, &call->server, &error))
-		return fail(&error);
+		return message_error(&error);
 	status = action->on_server(call);
 	clickhouse_close(&call->server);
 	return status;

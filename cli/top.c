@@ -355,10 +355,8 @@ static int end_watch(struct top *top, int result, const struct stackmap_error *e
 	bool had_screen = top->screen;
 
 	top_screen_close(&top->screen);
-	if (result && result != -EINTR) {
-		message_error(error);
-		return EXIT_FAILED;
-	}
+	if (result && result != -EINTR)
+		return message_error(error);
 	if (had_screen)
 		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
 	if (top->refreshes && top->feed.session && !top->feed.options.instance &&

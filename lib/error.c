@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static int set(struct stackmap_error *error, int code, uint64_t offset, const char *format,
 	       va_list args)
@@ -23,6 +24,11 @@ int error_set(struct stackmap_error *error, int code, const char *format, ...)
 	code = set(error, code, STACKMAP_NO_OFFSET, format, args);
 	va_end(args);
 	return code;
+}
+
+int error_set_errno(struct stackmap_error *error, int code, const char *subject)
+{
+	return error_set(error, code, "%s: %s", subject, strerror(code));
 }
 
 int error_set_at(struct stackmap_error *error, int code, uint64_t offset, const char *format, ...)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fills a struct stackmap_error. Both functions return -code, so a failure is one statement. */
+/* Fills a struct stackmap_error. All error_set functions return -code, so a failure is one
+ * statement. */
 #ifndef LIB_ERROR_H
 #define LIB_ERROR_H
 
@@ -9,7 +10,10 @@
 __attribute__((format(printf, 3, 4))) int error_set(struct stackmap_error *error, int code,
 						    const char *format, ...);
 
-/* The same, with an offset in a file. */
+/* Sets "SUBJECT: " and the text of errno `code`. */
+int error_set_errno(struct stackmap_error *error, int code, const char *subject);
+
+/* As error_set(), with an offset in a file. */
 __attribute__((format(printf, 4, 5))) int error_set_at(struct stackmap_error *error, int code,
 						       uint64_t offset, const char *format, ...);
 

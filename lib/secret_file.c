@@ -13,17 +13,12 @@
 
 #define SECRET_MAX 4096
 
-static int fail(const char *path, int code, struct stackmap_error *error)
-{
-	return error_set(error, code, "%s: %s", path, strerror(code));
-}
-
 static int check_mode(int fd, const char *path, struct stackmap_error *error)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
-		return fail(path, errno, error);
+		return error_set_errno(error, errno, path);
 	if (S_ISREG(status.st_mode) && status.st_mode & S_IROTH)
 		return error_set(error, EACCES, "%s: everybody may read it: chmod o-r", path);
 	return 0;
@@ -66,15 +61,16 @@ int secret_file_read(const char *path, char **out, struct stackmap_error *error)
 	int err;
 
 	if (fd < 0)
-		return fail(path, errno, error);
+		return error_set_errno(error, errno, path);
 	err = check_mode(fd, path, error);
 	if (!err) {
 		err = read_all(fd, room, sizeof(room) - 1, &length);
-		err = err ? fail(path, -err, error) : check_line(path, room, length, error);
+		err = err ? error_set_errno(error, -err, path)
+			  : check_line(path, room, length, error);
 	}
 	close(fd);
 	if (!err && !(*out = strdup(room)))
-		err = fail(path, ENOMEM, error);
+		err = error_set_errno(error, ENOMEM, path);
 	explicit_bzero(room, sizeof(room));
 	return err;
 }

@@ -83,6 +83,21 @@ static bool is_loopback(const char *text)
 	       (!strncmp(text, "127.", 4) && strspn(text, DIGITS ".") == length);
 }
 
+u32 server_url_encode(char byte, char code[3])
+{
+	static const char digits[] = "0123456789ABCDEF";
+	u8 value = (u8)byte;
+
+	if (byte && strchr(DIGITS LETTERS "-._~", byte)) {
+		code[0] = byte;
+		return 1;
+	}
+	code[0] = '%';
+	code[1] = digits[value >> 4];
+	code[2] = digits[value & 0xf];
+	return 3;
+}
+
 bool server_url_is_private(const char *base)
 {
 	const struct server_scheme *scheme = server_url_take_scheme(&base);

@@ -29,6 +29,10 @@ const struct server_scheme *server_url_take_scheme(const char **at);
 const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,
 				 char **base);
 
+/* Percent-encodes a byte of a URL's query, unless the byte is an unreserved character (RFC 3986,
+ * 2.3). Returns the number of characters of `code`, 1 or 3. */
+u32 server_url_encode(char byte, char code[3]);
+
 /*
  * True if data to this base cannot be read on its way: TLS, or a name or an address of the
  * loopback, whose packets never leave the machine and are visible to root only.

@@ -137,12 +137,6 @@ static void say(void *arg, const char *text)
 	message("%s", text);
 }
 
-static int fail(const struct stackmap_error *error)
-{
-	message_error(error);
-	return EXIT_FAILED;
-}
-
 /* --- the sender, in the process of its own --- */
 
 static int open_spool(const struct agent_sender_options *options, struct spool **spool)
@@ -159,7 +153,7 @@ static int open_spool(const struct agent_sender_options *options, struct spool *
 		poll(NULL, 0, TRY_MS);
 		result = spool_open(&spool_options, spool, &error);
 	}
-	return result ? fail(&error) : EXIT_DONE;
+	return result ? message_error(&error) : EXIT_DONE;
 }
 
 /* Waits, at most for `ms`. A new batch wakes only an idle sender: after a failure the sender waits
@@ -212,7 +206,7 @@ static int run_sender(const void *arg, int wake, void *state)
 	sender_options.spool = spool;
 	if (sender_open(&sender_options, state, &sender, &error)) {
 		spool_close(&spool);
-		return fail(&error);
+		return message_error(&error);
 	}
 	do
 		ms = sender_step(sender);
@@ -322,10 +316,8 @@ static int run_pusher(const void *arg, int socket, void *state)
 	struct push *push;
 
 	access.timeout_ms = TIMEOUT_MS;
-	if (push_open(options->url, &access, &push, &error)) {
-		message_error(&error);
-		return EXIT_FAILED;
-	}
+	if (push_open(options->url, &access, &push, &error))
+		return message_error(&error);
 	push_windows(push, socket, &export, state);
 	push_close(&push);
 	return EXIT_DONE;

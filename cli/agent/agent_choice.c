@@ -144,8 +144,7 @@ static int read_bearer(struct agent_choice *choice)
 	if (!choice->values.bearer_file ||
 	    !secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
 		return EXIT_DONE;
-	message_error(&error);
-	return EXIT_FAILED;
+	return message_error(&error);
 }
 
 static int check_cleartext(const struct agent_choice *choice, const char *base)

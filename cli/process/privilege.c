@@ -67,8 +67,7 @@ int privilege_drop(const struct privilege_needs *needs)
 
 	if (!privilege_give_up(needs, &error))
 		return EXIT_DONE;
-	message_error(&error);
-	return EXIT_FAILED;
+	return message_error(&error);
 }
 
 /* An error is ignored: the command then shows the recording with capabilities that it does not

@@ -23,9 +23,10 @@ void message(const char *format, ...)
 	fprintf(stderr, "stackmap: %s\n", line);
 }
 
-void message_error(const struct stackmap_error *error)
+int message_error(const struct stackmap_error *error)
 {
 	message("%s", error->message);
+	return EXIT_FAILED;
 }
 
 /* Wrong usage (-EINVAL, -ERANGE) and failures have different exit statuses. An interrupted command

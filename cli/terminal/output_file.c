@@ -13,6 +13,7 @@
 #include "error.h"
 #include "interrupt.h"
 #include "output/output.h"
+#include "output/output_place.h"
 
 /* A write_stream has its own write function, in which errno is still that of write(2). */
 
@@ -100,11 +101,6 @@ bool output_file_is_standard(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-static int fail(const char *path, int result, struct stackmap_error *error)
-{
-	return error_set(error, -result, "%s: cannot be written: %s", path, strerror(-result));
-}
-
 static int open_stream(void)
 {
 	int fd = fcntl(output.fd, F_DUPFD_CLOEXEC, 0);
@@ -133,7 +129,7 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 		return 0;
 	}
 	output_close(&output);
-	return fail(path, result, error);
+	return output_failed(path, result, error);
 }
 
 static int finish(bool keep, struct stackmap_error *error)
@@ -141,7 +137,7 @@ static int finish(bool keep, struct stackmap_error *error)
 	int result = write_stream_close(&written);
 
 	if (result)
-		return fail(output.path, result, error);
+		return output_failed(output.path, result, error);
 	return keep ? output_publish(&output, error) : 0;
 }
 

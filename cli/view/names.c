@@ -174,8 +174,7 @@ static int open_kallsyms(const char *path, struct frame_naming *naming)
 	naming->arg = (void *)path;
 	if (!path || !kernel_names_from_kallsyms(path, &naming->kernel, &error))
 		return 0;
-	message_error(&error);
-	return EXIT_FAILED;
+	return message_error(&error);
 }
 
 static int check_servers(const struct names_values *values)

@@ -35,36 +35,10 @@
 #include "report/event/stack_end.h"
 #include "ring.h"
 
-#define JSON_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
-
-/* Escapes markup, and DEL, which terminals interpret. JSON has these characters only within
- * strings. */
-static int put_escaped(const char *text, size_t bytes, void *to)
-{
-	for (size_t i = 0; i < bytes; i++) {
-		if (memchr("<>&\x7f", text[i], 4))
-			fprintf(to, "\\u%04x", text[i]);
-		else
-			fputc(text[i], to);
-	}
-	return 0;
-}
-
-/* Frees `value`. */
-static int put_value(json_t *value, FILE *to)
-{
-	int err = value ? 0 : -ENOMEM;
-
-	if (!err && json_dump_callback(value, put_escaped, to, JSON_FLAGS))
-		err = -ENOMEM;
-	json_decref(value);
-	return err;
-}
-
 /* Frees `array`. `failures` is non-zero if an item could not be appended. */
 static int put_array(json_t *array, int failures, FILE *to)
 {
-	return put_value(array, to) ?: failures ? -ENOMEM : 0;
+	return json_put_for_page(array, to) ?: failures ? -ENOMEM : 0;
 }
 
 static void begin_column(const char *name, bool first, FILE *to)
@@ -215,7 +189,7 @@ static int put_frames(const struct stack_tree *tree, FILE *to)
 	begin_column("name", true, to);
 	for (u32 i = 0; i < count && !err; i++) {
 		fputs(i ? "," : "", to);
-		err = put_value(json_text(tree->sorted[i]->name), to);
+		err = json_put_for_page(json_text(tree->sorted[i]->name), to);
 	}
 	fputc(']', to);
 	begin_column("object", false, to);
@@ -288,7 +262,7 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	double bucket = (double)(1ULL << graph->recordings[0].cells.shift) / 1e9;
 
 	fputs(",\"bucket\":", to);
-	if (put_value(json_real(bucket), to))
+	if (json_put_for_page(json_real(bucket), to))
 		return -ENOMEM;
 	fputs(",\"cells\":[", to);
 	for (u32 i = 0; i < graph->recording_count; i++) {

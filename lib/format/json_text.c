@@ -46,18 +46,34 @@ static int put_escaped(const char *text, size_t bytes, void *to)
 	return 0;
 }
 
-static int put(json_t *value, size_t flags, FILE *to)
+/* Escapes markup, too. JSON has these characters only within strings. */
+static int put_for_page(const char *text, size_t bytes, void *to)
 {
-	if (!value)
-		return -ENOMEM;
-	json_dump_callback(value, put_escaped, to, flags | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
-	json_decref(value);
+	for (size_t i = 0; i < bytes; i++)
+		if (memchr("<>&", text[i], 3))
+			fprintf(to, "\\u%04x", text[i]);
+		else
+			put_escaped(&text[i], 1, to);
 	return 0;
+}
+
+static int put(json_t *value, json_dump_callback_t put_bytes, size_t flags, FILE *to)
+{
+	int failed = !value || json_dump_callback(value, put_bytes, to,
+						  flags | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+
+	json_decref(value);
+	return failed ? -ENOMEM : 0;
+}
+
+int json_put_for_page(json_t *value, FILE *to)
+{
+	return put(value, put_for_page, JSON_COMPACT, to);
 }
 
 int json_put_text(const char *text, FILE *to)
 {
-	return put(json_text(text), 0, to);
+	return put(json_text(text), put_escaped, 0, to);
 }
 
 static json_t *checked(json_t *value, int failures)
@@ -200,7 +216,7 @@ json_t *json_stacks(const struct trace_reader *reader, const struct profile *pro
 
 int json_put(json_t *value, FILE *to)
 {
-	int err = put(value, JSON_INDENT(2), to);
+	int err = put(value, put_escaped, JSON_INDENT(2), to);
 
 	if (!err)
 		fputc('\n', to);

@@ -46,4 +46,7 @@ json_t *json_stacks(const struct trace_reader *reader, const struct profile *pro
 /* Writes `value` and frees it; NULL gives -ENOMEM. The caller checks `to` for errors. */
 int json_put(json_t *value, FILE *to);
 
+/* The same in one line, for JSON inside of HTML: markup is escaped, too. */
+int json_put_for_page(json_t *value, FILE *to);
+
 #endif

@@ -382,8 +382,7 @@ static bool is_folder(const char *path)
 
 static int too_long(const struct importing *importing)
 {
-	return error_set(importing->error, ENAMETOOLONG, "%s: %s", importing->import->from,
-			 strerror(ENAMETOOLONG));
+	return error_set_errno(importing->error, ENAMETOOLONG, importing->import->from);
 }
 
 /* Sets the path of the trace.dat, and the folder of the stacks. */
@@ -443,6 +442,5 @@ int ftrace_import(const struct ftrace_import *import, const char *path,
 	stack_files_free(&importing.stacks);
 	ring_file_close(&importing.ring);
 	ring_live_close(&importing.live);
-	return err && !error->message[0] ? error_set(error, -err, "%s: %s", path, strerror(-err))
-					 : err;
+	return err && !error->message[0] ? error_set_errno(error, -err, path) : err;
 }

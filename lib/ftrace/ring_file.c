@@ -309,7 +309,7 @@ int ring_file_open(const char *path, const char *buffer, struct ring_file **out,
 		free(ring);
 		if (file >= 0)
 			close(file);
-		return error_set(error, err, "%s: %s", path, strerror(err));
+		return error_set_errno(error, err, path);
 	}
 	ring->path = path;
 	err = open_in_sandbox(ring, file, buffer);

@@ -122,7 +122,7 @@ int ring_live_open(const char *folder, struct ring_live **out, struct stackmap_e
 	int err;
 
 	if (!ring)
-		return error_set(error, ENOMEM, "%s: %s", folder, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, folder);
 	tep_set_loglevel(TEP_LOG_NONE);
 	err = open_ring(ring, folder, error);
 	if (err)
@@ -212,7 +212,7 @@ int ring_live_each(struct ring_live *ring, struct ftrace_sink sink, struct stack
 
 	ring->sink = sink;
 	if (err)
-		return error_set(error, -err, "%s: %s", ring->folder, strerror(-err));
+		return error_set_errno(error, -err, ring->folder);
 	if (tracefs_iterate_raw_events(ring->formats, ring->instance, NULL, 0, take_record, ring) <
 		    0 &&
 	    !ring->result)

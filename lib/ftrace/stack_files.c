@@ -96,8 +96,7 @@ static int read_file(const char *folder, const char *name, struct stack_files *f
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	from = fopen(path, "re");
 	if (!from)
-		return errno == ENOENT ? 0
-				       : error_set(error, errno, "%s: %s", path, strerror(errno));
+		return errno == ENOENT ? 0 : error_set_errno(error, errno, path);
 	err = reader(from, files, &inside);
 	fclose(from);
 	return err ? error_set(error, -err, "%s: %s", path, inside.message) : 0;
@@ -109,7 +108,7 @@ int stack_files_open(const char *folder, struct stack_files **out, struct stackm
 	int err;
 
 	if (!files)
-		return error_set(error, ENOMEM, "%s: %s", folder, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, folder);
 	files->frames.limit = UINT64_MAX;
 	err = read_file(folder, "stack_map_bin", files, read_stacks, error)
 		      ?: read_file(folder, "mappings", files, read_mappings, error);

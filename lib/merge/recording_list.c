@@ -62,7 +62,7 @@ int recording_list_add_file(struct recording_list *list, const char *path,
 	if (err || !add_reader(list, reader, &unknown))
 		return err;
 	trace_reader_close(&reader);
-	return error_set(error, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+	return error_set_errno(error, ENOMEM, path);
 }
 
 static int by_name(const void *a, const void *b)
@@ -184,7 +184,7 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 	}
 	if (add_reader(list, reader, file)) {
 		trace_reader_close(&reader);
-		return error_set(error, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, path);
 	}
 	if (trace_readers_fit(&list->readers[reading->first], list->count - reading->first))
 		return 0;
@@ -210,7 +210,7 @@ static int add_place(struct reading *reading, const char *name, int place,
 	fd = fd < 0 ? -errno : fd;
 	close(place);
 	if (fd == -EMFILE || fd == -ENFILE)
-		return error_set(error, -fd, "%s: %s", reading->path, strerror(-fd));
+		return error_set_errno(error, -fd, reading->path);
 	if (fd < 0) {
 		report_unreadable(reading, name, -fd);
 		return 0;
@@ -232,7 +232,7 @@ static int add_entry(struct reading *reading, const char *name, struct stackmap_
 	int place = find_entry(reading, name, &status);
 
 	if (place == -EMFILE || place == -ENFILE)
-		return error_set(error, -place, "%s: %s", reading->path, strerror(-place));
+		return error_set_errno(error, -place, reading->path);
 	if (place == -EPERM)
 		report_foreign_link(reading, name, status.st_uid);
 	else if (place < 0 && place != -ENOENT && place != -ELOOP)

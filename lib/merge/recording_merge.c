@@ -438,9 +438,7 @@ static int write_merged(struct merge *merge, struct target *target,
 		err = add_recording(merge, i, error);
 	err = err ?: write_ledger(merge);
 	err = target->end(target, err, error);
-	return err && !error->message[0]
-		       ? error_set(error, -err, "%s: %s", merge->name, strerror(-err))
-		       : err;
+	return err && !error->message[0] ? error_set_errno(error, -err, merge->name) : err;
 }
 
 static int merge_into(struct target *target, struct trace_reader *const *readers, u32 count,

@@ -38,12 +38,6 @@ void output_remove_temporary(void)
 		unlinkat(standing.folder, standing.name, 0);
 }
 
-static int fail(const struct output *output, int result, struct stackmap_error *error)
-{
-	return error_set(error, -result, "%s: cannot be written: %s", output->path,
-			 strerror(-result));
-}
-
 /* --- outputs that are written in place --- */
 
 static bool is_waited_for(int fd)
@@ -136,7 +130,7 @@ static int open_as_it_is(struct output *output, struct stackmap_error *error)
 	int standard, result;
 
 	if (fstatat(output->place.folder, output->place.name, &status, 0))
-		return fail(output, -errno, error);
+		return output_failed(output->path, -errno, error);
 	standard = standard_of(&status);
 	result = standard < 0 ? open_special(output, &status) : open_standard(standard, output);
 	if (result == -EPERM)
@@ -144,7 +138,7 @@ static int open_as_it_is(struct output *output, struct stackmap_error *error)
 				 "%s: a FIFO or device of user %u, who could read what is written, "
 				 "is left alone; '-o - >%s' writes it all the same",
 				 output->path, status.st_uid, output->path);
-	return result ? fail(output, result, error) : 0;
+	return result ? output_failed(output->path, result, error) : 0;
 }
 
 /* --- regular files --- */
@@ -257,7 +251,7 @@ static int open_regular(struct output *output, struct stackmap_error *error)
 		return result;
 	output->is_file = true;
 	result = make_file(output);
-	return result ? fail(output, result, error) : 0;
+	return result ? output_failed(output->path, result, error) : 0;
 }
 
 static int open_named(struct output *output, struct stackmap_error *error)
@@ -279,11 +273,11 @@ static int open_any(const char *path, struct output *output, struct stackmap_err
 
 	output->path = strdup(standard ? "standard output" : path);
 	if (!output->path)
-		return error_set(error, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, path);
 	if (!standard)
 		return open_named(output, error);
 	result = open_standard(STDOUT_FILENO, output);
-	return result ? fail(output, result, error) : 0;
+	return result ? output_failed(output->path, result, error) : 0;
 }
 
 int output_open(const char *path, enum output_kind kind, struct output *output,
@@ -363,7 +357,7 @@ int output_publish(struct output *output, struct stackmap_error *error)
 				 output->path, output->path, strerror(-result));
 	result = give_name(output);
 	if (result)
-		return fail(output, result, error);
+		return output_failed(output->path, result, error);
 	output->published = true;
 	return 0;
 }

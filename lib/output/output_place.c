@@ -25,9 +25,9 @@ bool output_place_trusts(uid_t owner)
 	return !owner || owner == geteuid();
 }
 
-static int fail(const char *path, int code, struct stackmap_error *error)
+int output_failed(const char *path, int result, struct stackmap_error *error)
 {
-	return error_set(error, code, "%s: cannot be written: %s", path, strerror(code));
+	return error_set(error, -result, "%s: cannot be written: %s", path, strerror(-result));
 }
 
 /* Goes from the current folder to the folder of `path`. */
@@ -106,7 +106,7 @@ int output_place_find(const char *path, struct output_place *place, struct stack
 				 "%s: a link of user %u, whom you need not trust, is not followed: "
 				 "remove it, or choose another name",
 				 path, found.status.st_uid);
-	return fail(path, -result, error);
+	return output_failed(path, result, error);
 }
 
 void output_place_close(struct output_place *place)
@@ -157,7 +157,7 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 	int result;
 
 	if (place->exists && S_ISDIR(place->status.st_mode))
-		return fail(path, EISDIR, error);
+		return output_failed(path, -EISDIR, error);
 	if (place->exists && !may_move(place, &place->status))
 		return error_set(error, EPERM,
 				 "%s: belongs to user %u, and cannot be replaced in a folder where "

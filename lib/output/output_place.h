@@ -37,6 +37,9 @@ void output_place_close(struct output_place *place);
 int output_place_check(const struct output_place *place, bool kept, const char *path,
 		       struct stackmap_error *error);
 
+/* Sets the error of an output that cannot be written, and returns `result`, which is -errno. */
+int output_failed(const char *path, int result, struct stackmap_error *error);
+
 /* Writes NAME.old; false if the name is too long. */
 bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1]);
 

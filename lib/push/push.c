@@ -238,7 +238,7 @@ static int send_message(struct push *push, const struct push_message *message,
 	int err;
 
 	if (asprintf(&target, "%s%s", push->url.path, message->query ?: "") < 0)
-		return error_set(error, ENOMEM, "%s: %s", push->url.base, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, push->url.base);
 	request.target = target;
 	err = http_send(push->http, &request, &answer, error);
 	err = err ?: check_answer(push, &answer, error);

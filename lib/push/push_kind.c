@@ -20,12 +20,12 @@ int push_export(const struct push_profile *profile, const struct export_format *
 	int err, closed;
 
 	if (!to)
-		return error_set(error, ENOMEM, "%s: %s", format->name, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, format->name);
 	options.no_colons = true;
 	err = format->write(profile->reader, &options, to, error);
 	closed = fclose(to);
 	if (!err && closed)
-		err = error_set(error, ENOMEM, "%s: %s", format->name, strerror(ENOMEM));
+		err = error_set_errno(error, ENOMEM, format->name);
 	if (err)
 		free(made);
 	else

@@ -5,7 +5,6 @@
  * be the profile alone, without the sample types; the server takes the first of those that it does
  * not know for the name of the profile.)
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "error.h"
 #include "format/json_text.h"
 #include "push_kind.h"
+#include "server_url.h"
 
 #define SECOND 1000000000ULL
 #define NAME "stackmap"
@@ -68,23 +68,13 @@ static char *make_name(const struct push_profile *profile)
 	return NULL;
 }
 
-/* Percent-encodes all but unreserved characters (RFC 3986, 2.3). */
-static void put_escaped(FILE *to, const char *text)
-{
-	for (; *text; text++) {
-		if (isascii((u8)*text) && (isalnum((u8)*text) || strchr("-._~", *text)))
-			fputc(*text, to);
-		else
-			fprintf(to, "%%%02X", (u8)*text);
-	}
-}
-
 /* The query has whole seconds; its end is at least one second after its start. */
 static int make_query(const struct push_profile *profile, char **query)
 {
 	u64 from = profile->from / SECOND, until = (profile->until + SECOND - 1) / SECOND;
 	u64 frequency = trace_reader_info(profile->reader)->frequency;
 	char *name = make_name(profile);
+	char code[3];
 	size_t length;
 	FILE *to = name ? open_memstream(query, &length) : NULL;
 
@@ -93,7 +83,8 @@ static int make_query(const struct push_profile *profile, char **query)
 		return -ENOMEM;
 	}
 	fputs("?name=", to);
-	put_escaped(to, name);
+	for (const char *byte = name; *byte; byte++)
+		fwrite(code, 1, server_url_encode(*byte, code), to);
 	fprintf(to, "&from=%llu&until=%llu&spyName=" NAME, (unsigned long long)from,
 		(unsigned long long)(until > from ? until : from + 1));
 	if (frequency)

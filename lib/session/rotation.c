@@ -132,7 +132,7 @@ static void remove_oldest(const struct rotation *rotation, struct stackmap_error
 		if (!number || number + rotation->keep > rotation->number)
 			continue;
 		if (unlink(found.gl_pathv[i]))
-			error_set(error, errno, "%s: %s", found.gl_pathv[i], strerror(errno));
+			error_set_errno(error, errno, found.gl_pathv[i]);
 	}
 	globfree(&found);
 }

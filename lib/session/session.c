@@ -233,7 +233,7 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
 	result = capture_freeze(session->capture);
 	if (result)
-		return error_set(error, -result, "%s: %s", path, strerror(-result));
+		return error_set_errno(error, -result, path);
 	result = write_snapshot(session, path, error);
 	capture_thaw(session->capture);
 	return result;
@@ -250,8 +250,7 @@ static int open_next(struct session *session, struct stackmap_error *error)
 	if (removal.message[0])
 		pass_warning(session, &removal);
 	if (!session->path)
-		return error_set(error, ENOMEM, "%s: %s", session->options.output,
-				 strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, session->options.output);
 	return open_file(session, session->path, error);
 }
 
@@ -518,8 +517,7 @@ int session_visit(struct session *session, struct stackmap_error *error)
 	if (result)
 		return result;
 	result = visit(session);
-	return result < 0 ? error_set(error, -result, "%s: %s", name_of(session), strerror(-result))
-			  : result;
+	return result < 0 ? error_set_errno(error, -result, name_of(session)) : result;
 }
 
 int session_wake_fd(const struct session *session)

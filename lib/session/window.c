@@ -38,7 +38,7 @@ int window_close(struct window *window, u32 longest_ms, struct trace_reader **ou
 
 	result = capture_end_window(window->capture) ?: result;
 	if (result)
-		error_set(error, -result, "%s: %s", window->recording.name, strerror(-result));
+		error_set_errno(error, -result, window->recording.name);
 	result = result ?: capture_finish(window->capture, &ledger, error);
 	if (!result)
 		return memory_recording_end(&window->recording, out, error);
@@ -75,7 +75,7 @@ int window_snapshot(struct capture *capture, const struct trace_info *info, cons
 		return result;
 	result = capture_freeze(capture);
 	if (result) {
-		error_set(error, -result, "%s: %s", name, strerror(-result));
+		error_set_errno(error, -result, name);
 	} else {
 		result = write_frozen(capture, recording.writer, error);
 		capture_thaw(capture);

@@ -196,7 +196,7 @@ static int claim_failed(const char *name, int code, struct stackmap_error *error
 				 name, name);
 	if (code == EBUSY)
 		return error_set(error, code, "%s: another process is starting it", name);
-	return error_set(error, code, "%s: %s", name, strerror(code));
+	return error_set_errno(error, code, name);
 }
 
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
@@ -249,7 +249,7 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 		result = -errno;
 	root_unlock(root);
 	if (result)
-		return error_set(error, -result, "%s: %s", folder->name, strerror(-result));
+		return error_set_errno(error, -result, folder->name);
 	memcpy(folder->path, path, sizeof(path));
 	folder->claimed = false;
 	return 0;
@@ -284,7 +284,7 @@ static int open_failed(const char *name, int code, struct stackmap_error *error)
 				 "%s: %s: it belongs to user %u, and only this user and root may "
 				 "open it",
 				 name, strerror(code), status.st_uid);
-	return error_set(error, code, "%s: %s", name, strerror(code));
+	return error_set_errno(error, code, name);
 }
 
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error)
@@ -347,7 +347,7 @@ int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
 		int code = errno == EWOULDBLOCK && interrupt_end_asked() ? EINTR : errno;
 
 		if (code != EWOULDBLOCK)
-			return error_set(error, code, "%s: %s", folder->name, strerror(code));
+			return error_set_errno(error, code, folder->name);
 		interrupt_nap(LOCK_TRY_MS);
 	}
 	return 0;
@@ -378,7 +378,7 @@ int folder_remove(struct folder *folder, struct stackmap_error *error)
 	snprintf(path, sizeof(path), ROOT "/" GONE_PREFIX "%s-%d", folder->name, getpid());
 	result = rename(folder->path, path) ? -errno : remove_tree(path);
 	root_unlock(root);
-	return result ? error_set(error, -result, "%s: %s", folder->name, strerror(-result)) : 0;
+	return result ? error_set_errno(error, -result, folder->name) : 0;
 }
 
 int folder_pins(struct folder *folder, const char *prefix, int (*each)(void *arg, const char *pin),

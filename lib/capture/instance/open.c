@@ -132,7 +132,7 @@ static int read_metadata(struct loaded *loaded, struct folder *folder, struct me
 	int fd = get_pin(folder, PIN_METADATA), result;
 
 	if (fd < 0)
-		return error_set(error, -fd, "%s: %s", folder_name(folder), strerror(-fd));
+		return error_set_errno(error, -fd, folder_name(folder));
 	result = metadata_read(fd, out, error);
 	close(fd);
 	if (!result)
@@ -164,5 +164,5 @@ int instance_open_failed(struct folder *folder, int result, struct stackmap_erro
 				 "%s: the kernel refuses it to this user; run as root, or with "
 				 "CAP_BPF",
 				 folder_name(folder));
-	return error_set(error, -result, "%s: %s", folder_name(folder), strerror(-result));
+	return error_set_errno(error, -result, folder_name(folder));
 }

@@ -104,7 +104,7 @@ __attribute__((format(printf, 2, 0))) static int ask(struct clickhouse *server, 
 			error_set(error, EBADMSG, "%s: the answer makes no sense",
 				  clickhouse_name(server));
 		else if (err)
-			error_set(error, -err, "%s: %s", clickhouse_name(server), strerror(-err));
+			error_set_errno(error, -err, clickhouse_name(server));
 	}
 	byte_buffer_free(&answer);
 	return err;

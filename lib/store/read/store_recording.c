@@ -756,7 +756,7 @@ static int write_recording(const struct store_recording_request *request,
 	if (!err)
 		return memory_recording_end(&recording, reader, error);
 	memory_recording_discard(&recording);
-	return error_set(error, -err, "%s: %s", request->name, strerror(-err));
+	return error_set_errno(error, -err, request->name);
 }
 
 int store_recording_open(struct shards *shards, const struct store_recording_request *request,

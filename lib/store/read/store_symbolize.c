@@ -164,7 +164,7 @@ struct symbolizing {
 
 static int out_of_memory(const struct symbolizing *all, struct stackmap_error *error)
 {
-	return error_set(error, ENOMEM, "%s: %s", clickhouse_name(all->server), strerror(ENOMEM));
+	return error_set_errno(error, ENOMEM, clickhouse_name(all->server));
 }
 
 static char *get_text(struct byte_cursor *row)

@@ -7,6 +7,7 @@
  * query that fails half-way has already answered 200.
  */
 #include "store/wire/clickhouse.h"
+#include "server_url.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -197,7 +198,7 @@ int clickhouse_open(const struct clickhouse_options *options, struct clickhouse 
 	if (server && server->database)
 		err = http_open(&options->http, &server->http, error);
 	else
-		error_set(error, ENOMEM, "%s: %s", options->http.base, strerror(ENOMEM));
+		error_set_errno(error, ENOMEM, options->http.base);
 	if (err)
 		clickhouse_close(&server);
 	else
@@ -242,21 +243,12 @@ static void put(struct byte_buffer *target, const char *text)
 }
 
 /* Appends text with percent encoding. */
-static void put_escaped(struct byte_buffer *target, const char *text)
+static void put_encoded(struct byte_buffer *target, const char *text)
 {
-	static const char digits[] = "0123456789ABCDEF";
+	char code[3];
 
-	for (; *text; text++) {
-		u8 byte = (u8)*text;
-
-		if (byte < 0x80 && (isalnum(byte) || strchr("-_.~", byte))) {
-			byte_buffer_byte(target, byte);
-			continue;
-		}
-		byte_buffer_byte(target, '%');
-		byte_buffer_byte(target, (u8)digits[byte >> 4]);
-		byte_buffer_byte(target, (u8)digits[byte & 0xf]);
-	}
+	for (; *text; text++)
+		byte_buffer_append(target, code, server_url_encode(*text, code));
 }
 
 static void put_table(struct byte_buffer *target, const struct clickhouse_table *table)
@@ -264,7 +256,7 @@ static void put_table(struct byte_buffer *target, const struct clickhouse_table 
 	put(target, "&");
 	put(target, table->name);
 	put(target, "_structure=");
-	put_escaped(target, table->structure);
+	put_encoded(target, table->structure);
 	put(target, "&");
 	put(target, table->name);
 	put(target, "_format=RowBinary");
@@ -279,7 +271,7 @@ static void put_target(struct byte_buffer *target, const struct call *call)
 		put(target, "&");
 	}
 	put(target, "query=");
-	put_escaped(target, call->sql);
+	put_encoded(target, call->sql);
 	put(target, call->settings);
 	for (u32 i = 0; i < call->table_count; i++)
 		put_table(target, &call->tables[i]);
@@ -331,7 +323,7 @@ static int run(struct clickhouse *server, struct call *call, struct byte_buffer 
 
 	put_target(&target, call);
 	if (target.failed) {
-		err = error_set(error, ENOMEM, "%s: %s", server->name, strerror(ENOMEM));
+		err = error_set_errno(error, ENOMEM, server->name);
 		if (result)
 			*result = (struct clickhouse_result){.outcome = CLICKHOUSE_UNSURE};
 	} else {
@@ -427,7 +419,7 @@ struct insert {
 static void put_token(struct insert *insert, const char *token)
 {
 	put(&insert->settings, "&async_insert=0&insert_deduplication_token=");
-	put_escaped(&insert->settings, token);
+	put_encoded(&insert->settings, token);
 }
 
 static int run_insert(struct clickhouse *server, struct insert *insert,
@@ -437,7 +429,7 @@ static int run_insert(struct clickhouse *server, struct insert *insert,
 	if (insert->sql.failed || insert->settings.failed) {
 		if (result)
 			*result = (struct clickhouse_result){.outcome = CLICKHOUSE_UNSURE};
-		return error_set(error, ENOMEM, "%s: %s", server->name, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, server->name);
 	}
 	insert->call.sql = (const char *)insert->sql.data;
 	insert->call.settings = (const char *)insert->settings.data;

@@ -159,7 +159,7 @@ int http_open(const struct http_options *options, struct http **out, struct stac
 	http = calloc(1, sizeof(*http));
 	if (!http || !keep_options(http, options) || !(http->curl = library.init())) {
 		http_close(&http);
-		return error_set(error, ENOMEM, "%s: %s", options->base, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, options->base);
 	}
 	*out = http;
 	return 0;
@@ -462,7 +462,7 @@ int http_send(struct http *http, const struct http_request *request, struct http
 		account(http);
 		err = judge(&exchange, code, error);
 	} else {
-		err = error_set(error, ENOMEM, "%s: %s", http->base, strerror(ENOMEM));
+		err = error_set_errno(error, ENOMEM, http->base);
 	}
 	library.reset(exchange.http->curl);
 	library.list_free(exchange.headers);

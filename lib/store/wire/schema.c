@@ -193,7 +193,7 @@ static int execute(struct clickhouse *server, struct statement *statement, const
 
 	failed |= fclose(statement->stream) != 0;
 	if (failed)
-		err = error_set(error, ENOMEM, "%s: %s", clickhouse_name(server), strerror(ENOMEM));
+		err = error_set_errno(error, ENOMEM, clickhouse_name(server));
 	else
 		err = clickhouse_execute(server, statement->text, settings, error);
 	free(statement->text);
@@ -406,7 +406,7 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 	if (!err && cluster)
 		err = make_reading_tables(server, cluster, error);
 	if (err == -ENOMEM)
-		error_set(error, ENOMEM, "%s: %s", clickhouse_name(server), strerror(ENOMEM));
+		error_set_errno(error, ENOMEM, clickhouse_name(server));
 	return err;
 }
 

@@ -449,7 +449,7 @@ int spool_open(const struct spool_options *options, struct spool **out,
 	int err;
 
 	if (!spool)
-		return error_set(error, ENOMEM, "%s: %s", options->folder, strerror(ENOMEM));
+		return error_set_errno(error, ENOMEM, options->folder);
 	*spool = (struct spool){.folder = -1,
 				.lock = -1,
 				.end = options->end,

@@ -72,7 +72,7 @@ int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 	int err = create(&names);
 
 	if (err)
-		return error_set(error, -err, "%s: %s", path, strerror(-err));
+		return error_set_errno(error, -err, path);
 	err = parse_kallsyms(path, names);
 	if (!err) {
 		*out = names;
@@ -81,7 +81,7 @@ int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 	kernel_names_free(&names);
 	if (err == -EBADMSG)
 		return error_set(error, EBADMSG, "%s: no kernel addresses in this file", path);
-	return error_set(error, -err, "%s: %s", path, strerror(-err));
+	return error_set_errno(error, -err, path);
 }
 
 static int read_elf(Elf *elf, u64 stext, struct kernel_names *names)
@@ -127,7 +127,7 @@ static int vmlinux_error(const char *path, int err, struct stackmap_error *error
 		return error_set(error, EBADMSG,
 				 "%s: no symbol _stext, so not a kernel with symbols", path);
 	default:
-		return error_set(error, -err, "%s: %s", path, strerror(-err));
+		return error_set_errno(error, -err, path);
 	}
 }
 

@@ -10,18 +10,13 @@
 
 #include "error.h"
 
-static int fail(const char *name, int err, struct stackmap_error *error)
-{
-	return error_set(error, -err, "%s: %s", name, strerror(-err));
-}
-
 static int begin_writer(struct memory_recording *recording, const struct trace_info *info,
 			struct stackmap_error *error)
 {
 	int fd = dup(recording->fd);
 
 	if (fd < 0)
-		return fail(recording->name, -errno, error);
+		return error_set_errno(error, errno, recording->name);
 	return trace_writer_create_fd(fd, recording->name, info, &recording->writer, error);
 }
 
@@ -32,9 +27,10 @@ int memory_recording_begin(struct memory_recording *recording, const char *name,
 	int err;
 
 	if (!begun.name)
-		return fail(name, -ENOMEM, error);
+		return error_set_errno(error, ENOMEM, name);
 	begun.fd = memfd_create("stackmap", MFD_CLOEXEC);
-	err = begun.fd < 0 ? fail(name, -errno, error) : begin_writer(&begun, info, error);
+	err = begun.fd < 0 ? error_set_errno(error, errno, name)
+			   : begin_writer(&begun, info, error);
 	if (err)
 		memory_recording_discard(&begun);
 	else
@@ -48,7 +44,7 @@ int memory_recording_end(struct memory_recording *recording, struct trace_reader
 	int err = trace_writer_close(&recording->writer), fd = recording->fd;
 
 	if (err) {
-		fail(recording->name, err, error);
+		error_set_errno(error, -err, recording->name);
 	} else {
 		recording->fd = -1; /* the reader closes it in any case */
 		err = trace_reader_open_fd(fd, recording->name, out, error);

@@ -19,6 +19,7 @@
 #include "error.h"
 #include "order.h"
 #include "output/output.h"
+#include "output/output_place.h"
 #include "scalar.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
@@ -487,7 +488,7 @@ static int begin_file(struct output *output, const char *name, const struct trac
 		return 0;
 	}
 	trace_writer_discard(&writer);
-	return error_set(error, -err, "%s: cannot be written: %s", name, strerror(-err));
+	return output_failed(name, err, error);
 }
 
 int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
