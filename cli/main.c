@@ -16,7 +16,7 @@
 #include "command.h"
 #include "completion.h"
 #include "name_match.h"
-#include "option/foreign_option.h"
+#include "option/option.h"
 #include "terminal/message.h"
 #include "terminal/output_file.h"
 #include "version.h"

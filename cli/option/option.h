@@ -30,7 +30,7 @@ enum option_type {
 	OPTION_STRINGS, /* struct string_list: the option may be repeated */
 	OPTION_NUMBERS, /* struct number_list within [0, max]: a list; the option may be repeated */
 
-	/* Options of other tools have these types (foreign_option.h). Their rows have no target. */
+	/* Options of other tools have these types (foreign_row()). Their rows have no target. */
 	OPTION_SAME,	/* the same as the option that `words` names */
 	OPTION_OPERAND, /* the argument is an operand of the command */
 	OPTION_USUAL,	/* without argument: what it asks for is so anyway */
@@ -87,5 +87,21 @@ void option_clear(const struct command *command, void *values);
 const char *option_word(const char **words, size_t *length);
 
 void option_help(const struct command *command, FILE *to);
+
+/* Options and commands of perf, trace-cmd and the bcc tools that people type here out of habit. The
+ * parser takes options that mean the same here. Each other option or command is answered with a
+ * line that says how to do it here. */
+
+/* Returns the replacement of `option` ("-g", "--stdio") as the rest of a sentence; NULL: unknown
+ * option. */
+const char *foreign_option(const char *command, const char *option);
+
+/* The rows of options that mean the same here, up to a row without name: the i-th that `command`
+ * takes, or NULL. */
+struct option_row;
+const struct option_row *foreign_row(const char *command, size_t i);
+
+/* Says what does the job of a command of perf, as the rest of a sentence; NULL: unknown command. */
+const char *foreign_command(const char *name);
 
 #endif

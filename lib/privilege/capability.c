@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Two system calls on a struct of six words: libcap would wrap them in allocations and text. */
+/* The two system calls are made directly, on a struct of six words; libcap would add allocations
+ * and text. */
 #include "capability.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ const char *capability_advice(void)
 		       : "run as root, or with CAP_BPF and CAP_PERFMON";
 }
 
-/* Ambient capabilities go with the inheritable ones. */
+/* The kernel drops ambient capabilities together with the inheritable ones. */
 int capability_keep(u64 capabilities)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each step takes away something on its own, so that a gap in one is covered by others. The filter
- * comes last: it forbids the calls of the steps before.
+ * The steps are independent, so other steps cover a gap in one of them. The filter comes last,
+ * because it forbids the system calls of the other steps.
  *
- * Refused calls fail and do not kill: a C library that tries something newer first goes on then.
+ * Refused system calls fail instead of killing the process: a C library that tries a newer call
+ * first then uses an older one.
  */
 #include "confine.h"
 
@@ -25,12 +26,11 @@
 
 #define NOBODY 65534
 #define CPU_SECONDS 60
-#define ADDRESSES (4ULL << 30) /* bytes, files that are mapped included */
-#define OWN_MAPPING                                                                                \
-	(256 << 10) /* a block of memory so large goes back to the kernel when it is freed */
+#define ADDRESSES (4ULL << 30)	/* bytes of address space, mapped files included */
+#define OWN_MAPPING (256 << 10) /* bytes: freed blocks of this size go back to the kernel */
 #define FILES 16
 
-/* All between two that stay. */
+/* Closes the descriptors between two descriptors that stay open. */
 static int close_between(int low, int high)
 {
 	return high - low > 1 && close_range(low + 1, high - 1, 0) ? -errno : 0;
@@ -44,7 +44,9 @@ static int close_others(int socket, int lifeline)
 	return result ?: close_range(high + 1, ~0U, 0) ? -errno : 0;
 }
 
-/* What other processes, or BPF programs, see too: the writing end of a recorder's maps. */
+/* Unmaps memory that is shared with other processes or BPF programs, such as the maps of a
+ * recorder.
+ */
 static int unmap_shared(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -63,7 +65,8 @@ static int unmap_shared(void)
 	return result;
 }
 
-/* Signals for the whole terminal are the parent's business: it wants its answers still. */
+/* Signals of a terminal go to all processes of the group. The parent handles them, and still needs
+ * the answers of this process. */
 static void ignore_terminal(void)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -75,19 +78,20 @@ static void ignore_terminal(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void be_first_to_go(void)
+/* Makes this process the first victim of the OOM killer. */
+static void prefer_for_oom(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
 	if (write(fd, "1000", 4) != 4) {
-		/* As likely as others to go, then. */
+		/* The process then is a victim like any other. */
 	}
 	close(fd);
 }
 
-/* Those that are lower stay. */
+/* Lowers a limit; a limit that is lower already stays. */
 static int limit(int resource, u64 value)
 {
 	struct rlimit limits;
@@ -101,7 +105,7 @@ static int limit(int resource, u64 value)
 	return setrlimit(resource, &limits) ? -errno : 0;
 }
 
-/* What RLIMIT_DATA counts, as far as it is taken now. Bytes. */
+/* The present memory that RLIMIT_DATA counts, in bytes. */
 static u64 data_held(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -115,13 +119,6 @@ static u64 data_held(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* malloc() keeps the threshold once that is set; else it would raise the threshold and keep what a
- * large file took. */
-static void give_back_large_blocks(void)
-{
-	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING);
-}
-
 static int limit_resources(u64 memory)
 {
 	return limit(RLIMIT_CORE, 0)
@@ -132,7 +129,7 @@ static int limit_resources(u64 memory)
 		       ?: limit(RLIMIT_FSIZE, 0);
 }
 
-/* One that may not change its user stays who it is, without capabilities. */
+/* A process that may not change its user keeps its user, without capabilities. */
 static int become_nobody(void)
 {
 	u64 held = capability_held(), needed = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);
@@ -146,10 +143,11 @@ static int become_nobody(void)
 }
 
 /*
- * The kernel sends the signal of a parent's death with the parent's rights: to user nobody only
- * from one that has CAP_KILL. That of a file goes to who asked for it, with the rights of that
- * moment: so it comes from a pipe that the parent has the only other end of. Both are asked for
- * after the change of user, and before it is looked whether the parent still lives.
+ * Ends this process with its parent. The kernel sends PR_SET_PDEATHSIG with the rights of the
+ * parent, so user nobody gets the signal only from a parent with CAP_KILL. The signal of a file
+ * (F_SETOWN) is sent with the rights of the process that has requested it; so it is requested for a
+ * pipe whose other end only the parent has. Both requests follow the change of user, and precede
+ * the check whether the parent still lives.
  */
 static int end_with(int lifeline, pid_t parent)
 {
@@ -176,9 +174,9 @@ static int allow_plain(scmp_filter_ctx filter)
 	return result;
 }
 
-/* Memory that code could be put into is none that a parser needs. fstat() is newfstatat() with an
- * empty path; what it could tell of another path is no secret. libelf asks whether its file is
- * open. malloc_trim() gives back pages in the middle of the heap. */
+/* Allows calls with restricted arguments: mmap() of private memory that is not executable;
+ * newfstatat() with an empty path, which is fstat(); fcntl(F_GETFL), by which libelf checks its
+ * file; madvise(MADV_DONTNEED), by which malloc_trim() frees pages in the middle of the heap. */
 static int allow_some(scmp_filter_ctx filter)
 {
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
@@ -208,7 +206,7 @@ int confine_files(int socket, pid_t parent)
 	int result;
 
 	ignore_terminal();
-	give_back_large_blocks();
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* a threshold that is set is not raised later */
 	result = unmap_shared() ?: close_others(socket, socket);
 	if (!result && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		result = -errno;
@@ -218,8 +216,8 @@ int confine_files(int socket, pid_t parent)
 int confine(int socket, int lifeline, u64 memory, pid_t parent)
 {
 	ignore_terminal();
-	give_back_large_blocks();
-	be_first_to_go();
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* a threshold that is set is not raised later */
+	prefer_for_oom();
 	return unmap_shared()
 		       ?: close_others(socket, lifeline)
 		       ?: limit_resources(memory)

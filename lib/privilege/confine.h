@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes this process one that can do nothing but compute, and talk over what it has open; or one
- * that holds nothing of its parent's. */
+/* Confines this process: it can only compute, and talk over descriptors that it has open; or, for a
+ * process that opens files, it only loses everything of its parent. */
 #ifndef LIB_PRIVILEGE_CONFINE_H
 #define LIB_PRIVILEGE_CONFINE_H
 
@@ -9,23 +9,24 @@
 #include "scalar.h"
 
 /*
- * From here on this process
- *   has no open file but `socket` and `lifeline`, and no memory that others see;
- *   has no capability, and is user and group nobody where it may become so;
- *   is killed when the other end of the pipe `lifeline` is closed, as it is when `parent` ends in
- *   whatever way; ends by itself after a minute of CPU time;
- *   may take `memory` bytes of memory besides what it has now, or less where we may, and is the
- *   first to go when its cgroup or the machine has none;
- *   leaves no core file, and nobody may trace it;
- *   can only read, receive and send on what it has open or is sent, get and free memory, and exit:
- *   every other system call gives EPERM.
+ * After the call this process
+ *   has only the open files `socket` and `lifeline`, and no memory that other processes see;
+ *   has no capability, and is user and group nobody if it may change its user;
+ *   is killed when the other end of the pipe `lifeline` is closed, which happens when `parent`
+ *   ends in any way; ends after a minute of CPU time;
+ *   may take `memory` bytes of memory in addition to its present memory, or less if its limits are
+ *   lower, and is the first victim of the OOM killer;
+ *   leaves no core file, and cannot be traced;
+ *   can only read, receive and send on its descriptors and those that it is sent, allocate and
+ *   free memory, and exit: all other system calls fail with EPERM.
  *
- * -errno: it is not confined; to be ended at once.
+ * -errno: the process is not confined, and must exit at once.
  */
 int confine(int socket, int lifeline, u64 memory, pid_t parent);
 
-/* Less of it, for a process that opens files of others: no open file but `socket`, no memory that
- * others see, the end with `parent`; signals for the terminal are not for it. */
+/* A weaker form, for a process that opens files of other users: only `socket` stays open, memory
+ * that other processes see is unmapped, the process ends with `parent`, and signals of the terminal
+ * are ignored. 0 or -errno. */
 int confine_files(int socket, pid_t parent);
 
 #endif

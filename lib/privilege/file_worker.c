@@ -20,11 +20,6 @@ static void serve(file_worker_service service, int socket, pid_t parent)
 	_exit(0);
 }
 
-static bool never_wait(int socket)
-{
-	return !fcntl(socket, F_SETFL, O_NONBLOCK);
-}
-
 int file_worker_start(file_worker_service service, struct file_worker *out)
 {
 	pid_t parent = getpid(), child = -1;
@@ -32,7 +27,7 @@ int file_worker_start(file_worker_service service, struct file_worker *out)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	if (never_wait(ends[0]))
+	if (!fcntl(ends[0], F_SETFL, O_NONBLOCK))
 		child = fork();
 	if (!child)
 		serve(service, ends[1], parent);
@@ -47,8 +42,8 @@ int file_worker_start(file_worker_service service, struct file_worker *out)
 	return 0;
 }
 
-/* Until it ends by itself, but no longer than that: waitpid() has no time limit, poll() on a
- * process has one. It stays a zombie. */
+/* Waits until the child has exited, at most `wait_ms`. poll() on a pidfd has a time limit, unlike
+ * waitpid(). The child stays a zombie. */
 static void wait_for_end(pid_t child, int wait_ms)
 {
 	struct pollfd end = {.fd = -1, .events = POLLIN};

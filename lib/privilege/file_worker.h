@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A child process that opens and reads files and memory that others control. Such a read may never
- * end: a file system that does not answer (FUSE, a server that is gone) keeps the reader in the
- * kernel, deaf even to SIGKILL. So the worker holds nothing of its parent's but one socket, and
- * nobody waits for it.
+ * A child process that opens and reads files and memory that other users control. Such a read may
+ * never end: a file system that does not answer (FUSE, a dead server) keeps the reader in the
+ * kernel, where even SIGKILL has no effect. The worker therefore shares only one socket with its
+ * parent, and the parent never waits for its end.
  */
 #ifndef LIB_PRIVILEGE_FILE_WORKER_H
 #define LIB_PRIVILEGE_FILE_WORKER_H
@@ -11,18 +11,18 @@
 #include <sys/types.h>
 
 struct file_worker {
-	pid_t pid;  /* 0: none */
-	int socket; /* SOCK_SEQPACKET; sending and receiving never wait on this side */
+	pid_t pid;  /* 0 = not running */
+	int socket; /* SOCK_SEQPACKET, O_NONBLOCK */
 };
 
-/* Serves until the socket is closed; on that side sending and receiving wait. */
+/* Runs in the worker until the socket is closed; the worker's end of the socket blocks. */
 typedef void (*file_worker_service)(int socket);
 
-/* The child has our capabilities, and no memory that others see. -errno. */
+/* Starts a worker, which keeps the capabilities of this process. 0 or -errno. */
 int file_worker_start(file_worker_service service, struct file_worker *out);
 
-/* It has `wait_ms` to end by itself, as its socket is closed; then it is killed, and gone as soon
- * as the kernel lets it go. */
+/* Closes the socket, gives the worker `wait_ms` to exit, and kills it then. A worker in a blocked
+ * system call disappears when that call returns. */
 void file_worker_end(struct file_worker *worker, int wait_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A library that gets no memory may say something else, so it is tried whether there is some. */
+/* A library without memory may return another errno, so the functions here try to get memory. */
 #include "privilege/limit.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define TRIED_BYTES (64UL << 20) /* the kernel's types, several times */
+#define TRIED_BYTES (64UL << 20) /* several times the size of the kernel's types */
 
 static bool is_limited(int resource)
 {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct hierarchy {
-	const char *type, *option; /* of its mount; option NULL: any */
+	const char *type, *option; /* of the mount; option NULL: any option */
 	const char *limit;	   /* the file in each cgroup */
 };
 
@@ -39,7 +39,7 @@ static FILE *open_below(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
-/* "max", and no file, as in the root of cgroup2, are no limit. */
+/* UINT64_MAX without a limit: the file has "max", or does not exist, as in the root of cgroup2. */
 static u64 read_limit(const char *cgroup, const char *name)
 {
 	FILE *file = open_below(cgroup, name);
@@ -91,7 +91,8 @@ static bool find_mount(const char *proc, const struct hierarchy *hierarchy,
 	return found;
 }
 
-/* "0::/path" of cgroup2, "4:cpu,memory:/path" of the others. */
+/* Finds the path of a cgroup: the line is "0::/path" for cgroup2, "4:cpu,memory:/path" for others.
+ */
 static bool find_path(const char *proc, const struct hierarchy *hierarchy, char path[PATH_MAX])
 {
 	FILE *file = open_below(proc, "cgroup");
@@ -156,7 +157,7 @@ u64 memory_limit_of_cgroups(const char *proc)
 	return limit;
 }
 
-static u64 known; /* 0: not read yet */
+static u64 known; /* memory_limit(); 0: not read yet */
 
 u64 memory_limit(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How much memory this process and the processes that it starts may take together. Whoever parses
- * foreign files gets a part of that, so that a file costs its own names and never the memory of the
- * cgroup: an inner limit above the outer one is none.
+ * The memory that this process and its children may take together. A process that parses files of
+ * other users gets a part of this memory, so that a hostile file costs its own names and not the
+ * memory of the whole cgroup: an inner limit above the outer limit would have no effect.
  */
 #ifndef LIB_PRIVILEGE_MEMORY_LIMIT_H
 #define LIB_PRIVILEGE_MEMORY_LIMIT_H
@@ -14,15 +14,16 @@
  * given. Cgroups are read at the first call, whose answer children inherit. */
 u64 memory_limit(void);
 
-/* Before children are started. */
+/* Lowers memory_limit(). Call before children are started. */
 void memory_limit_lower(u64 bytes);
 
-/* Bytes of memory_limit() that this process may take. A sandbox sets them; UINT64_MAX: no bound. */
+/* The part of memory_limit() that this process may take, in bytes; UINT64_MAX: no bound. A sandbox
+ * sets its part. */
 u64 memory_share(void);
 void memory_share_set(u64 bytes);
 
-/* memory_limit() for a process whose cgroups and mounts stand in files below `proc`, without the
- * machine's memory; UINT64_MAX: no limit. For tests. */
+/* The limit of the cgroups that the files below `proc` describe (cgroup, mountinfo), in bytes;
+ * UINT64_MAX: no limit. For tests. */
 u64 memory_limit_of_cgroups(const char *proc);
 
 #endif

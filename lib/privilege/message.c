@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waiting is left to poll() where there is a deadline; without one the socket itself waits, so that
- * a confined process needs no call but recvmsg and sendmsg. */
+/* With a deadline poll() waits. Without a deadline the socket blocks, so that a confined process
+ * needs only recvmsg() and sendmsg(). */
 #include "message.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ static int wait_for(int socket, short events, u64 deadline)
 	return poll(&wanted, 1, (deadline - time) / 1000000 + 1) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* After a call that failed: 0 to try again. */
-static int go_on(int socket, short events, u64 deadline)
+/* Handles a failed call: 0 to repeat the call, or -errno. */
+static int handle_failure(int socket, short events, u64 deadline)
 {
 	if (errno == EINTR)
 		return 0;
@@ -71,7 +71,7 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 		ssize_t sent = sendmsg(socket, &message, flags);
 
 		if (sent < 0) {
-			result = go_on(socket, POLLOUT, deadline);
+			result = handle_failure(socket, POLLOUT, deadline);
 			continue;
 		}
 		part.iov_base = (char *)part.iov_base + sent;
@@ -111,7 +111,7 @@ static int receive(int socket, void *data, size_t bytes, int *fds, u64 deadline)
 		ssize_t got = recvmsg(socket, &message, flags);
 
 		if (got < 0) {
-			result = go_on(socket, POLLIN, deadline);
+			result = handle_failure(socket, POLLIN, deadline);
 			continue;
 		}
 		if (!got)

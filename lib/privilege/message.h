@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bytes and open files over a stream socket between two processes, each call all of them or an
- * error. */
+/* Sends and receives bytes and open files over a stream socket between two processes. Each call
+ * transfers all bytes or returns an error. */
 #ifndef LIB_PRIVILEGE_MESSAGE_H
 #define LIB_PRIVILEGE_MESSAGE_H
 
@@ -11,8 +11,8 @@
 #define MESSAGE_FILES_MAX 5
 #define MESSAGE_NO_DEADLINE 0
 
-/* `deadline`: CLOCK_MONOTONIC ns, or none. 0, -EPIPE: the other side is gone, -ETIMEDOUT; with a
- * deadline -EINTR (lib/interrupt.h). */
+/* `deadline`: CLOCK_MONOTONIC, ns; or MESSAGE_NO_DEADLINE. Returns 0; -EPIPE: the other side has
+ * closed its end; -ETIMEDOUT; or -EINTR, with a deadline only (lib/interrupt.h). */
 int message_send(int socket, const void *data, size_t bytes, u64 deadline);
 int message_receive(int socket, void *data, size_t bytes, u64 deadline);
 
@@ -20,8 +20,8 @@ int message_receive(int socket, void *data, size_t bytes, u64 deadline);
 int message_send_files(int socket, const void *data, size_t bytes, const int *fds, u32 count,
 		       u64 deadline);
 
-/* fds[MESSAGE_FILES_MAX], the caller closes them; -1: not sent. Without this call files that were
- * sent are never opened here. */
+/* Receives up to MESSAGE_FILES_MAX files, for the caller to close; -1: not sent. The other receive
+ * call drops files. */
 int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 deadline);
 void message_close_files(const int *fds);
 

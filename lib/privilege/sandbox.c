@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The child makes itself harmless, and says that it has or why not, before anything is sent to it.
+ * The child confines itself and reports the result before the parent sends anything.
  *
- * Without CAP_KILL we may not end a process of user nobody. Its lifeline ends it: a pipe of which
- * we have the only writing end, so that it goes with us as well. In a call that cannot be killed (a
- * read of a file system that does not answer) it ends when that returns: nobody waits for it.
+ * Without CAP_KILL the parent may not kill a process of user nobody. The lifeline ends the child: a
+ * pipe whose only writing end the parent has, so the child ends with the parent, too. A child in a
+ * system call that cannot be interrupted (a read of a file system that does not answer) ends when
+ * the call returns; the parent does not wait for it.
  */
 #include "sandbox.h"
 
@@ -34,11 +35,11 @@ struct sandbox {
 	u32 limit_ms;
 	u64 memory; /* bytes */
 	pid_t pid;
-	int socket;   /* -1: none runs */
-	int lifeline; /* its other end */
+	int socket;   /* -1: no child runs */
+	int lifeline; /* the writing end */
 	u32 starts;
 	u64 deadline;			 /* of the request; CLOCK_MONOTONIC ns */
-	pid_t ended[SANDBOX_STARTS_MAX]; /* by us, and not waited for yet; 0: none */
+	pid_t ended[SANDBOX_STARTS_MAX]; /* ended children that are still zombies; 0 = unused */
 };
 
 static void begin_limit(struct sandbox *sandbox)
@@ -46,7 +47,7 @@ static void begin_limit(struct sandbox *sandbox)
 	sandbox->deadline = clock_ns(CLOCK_MONOTONIC) + sandbox->limit_ms * NS_PER_MS;
 }
 
-/* What the child is for; it has one. */
+/* Arguments of serve(), in the child. */
 static struct {
 	sandbox_service service;
 	int socket, lifeline;
@@ -54,7 +55,7 @@ static struct {
 	pid_t parent;
 } child;
 
-/* AddressSanitizer knows nothing of the stack, and would complain at _exit(). */
+/* AddressSanitizer does not know this stack, and would report an error at _exit(). */
 static void __attribute__((no_sanitize_address)) serve(void)
 {
 	int result = confine(child.socket, child.lifeline, child.memory, child.parent);
@@ -65,8 +66,8 @@ static void __attribute__((no_sanitize_address)) serve(void)
 	_exit(0);
 }
 
-/* The thread that starts a sandbox may have a small stack, and parsers recurse: the child has one
- * of its own, whose pages exist as far as they are used. Below it lies a page without access. */
+/* The thread that starts a sandbox may have a small stack, and parsers recurse. The child therefore
+ * has a stack of its own, whose pages are allocated on use, with a guard page below. */
 static void serve_on_own_stack(void)
 {
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -83,15 +84,15 @@ static void serve_on_own_stack(void)
 	serve();
 }
 
-enum end { OURS, CHILDS };
+enum end { OF_PARENT, OF_CHILD };
 
 static void close_both(const int ends[2])
 {
-	close(ends[OURS]);
-	close(ends[CHILDS]);
+	close(ends[OF_PARENT]);
+	close(ends[OF_CHILD]);
 }
 
-/* The child's ends are for reading and writing, and for reading. */
+/* Makes the socket, and the lifeline, of which the child gets the reading end. */
 static int open_ends(int socket[2], int lifeline[2])
 {
 	int pipe[2], result;
@@ -99,8 +100,8 @@ static int open_ends(int socket[2], int lifeline[2])
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socket))
 		return -errno;
 	if (!pipe2(pipe, O_CLOEXEC)) {
-		lifeline[CHILDS] = pipe[0];
-		lifeline[OURS] = pipe[1];
+		lifeline[OF_CHILD] = pipe[0];
+		lifeline[OF_PARENT] = pipe[1];
 		return 0;
 	}
 	result = -errno;
@@ -118,8 +119,8 @@ static int fork_child(struct sandbox *sandbox)
 	pid = fork();
 	if (!pid) {
 		child.service = sandbox->service;
-		child.socket = socket[CHILDS];
-		child.lifeline = lifeline[CHILDS];
+		child.socket = socket[OF_CHILD];
+		child.lifeline = lifeline[OF_CHILD];
 		child.memory = sandbox->memory;
 		child.parent = parent;
 		serve_on_own_stack();
@@ -130,23 +131,23 @@ static int fork_child(struct sandbox *sandbox)
 		close_both(lifeline);
 		return result;
 	}
-	close(socket[CHILDS]);
-	close(lifeline[CHILDS]);
+	close(socket[OF_CHILD]);
+	close(lifeline[OF_CHILD]);
 	sandbox->pid = pid;
-	sandbox->socket = socket[OURS];
-	sandbox->lifeline = lifeline[OURS];
+	sandbox->socket = socket[OF_PARENT];
+	sandbox->lifeline = lifeline[OF_PARENT];
 	return 0;
 }
 
-/* It was killed, but may still have to be let go by the kernel. */
-static void wait_for_ended(struct sandbox *sandbox)
+/* Reaps children that were killed, if the kernel has ended them by now. */
+static void reap_ended(struct sandbox *sandbox)
 {
 	for (u32 i = 0; i < sandbox->starts; i++)
 		if (sandbox->ended[i] && waitpid(sandbox->ended[i], NULL, WNOHANG))
 			sandbox->ended[i] = 0;
 }
 
-static void give_up(struct sandbox *sandbox)
+static void end_child(struct sandbox *sandbox)
 {
 	if (sandbox->socket < 0)
 		return;
@@ -154,16 +155,16 @@ static void give_up(struct sandbox *sandbox)
 	close(sandbox->socket);
 	kill(sandbox->pid, SIGKILL);
 	sandbox->ended[sandbox->starts - 1] = sandbox->pid;
-	wait_for_ended(sandbox);
+	reap_ended(sandbox);
 	sandbox->socket = -1;
 	sandbox->pid = 0;
 }
 
-/* After a call that failed in the middle nobody knows what the next bytes would be. */
-static int keep_or_give_up(struct sandbox *sandbox, int result)
+/* Ends the child after a failed transfer, because the position in its stream is unknown. */
+static int end_on_failure(struct sandbox *sandbox, int result)
 {
 	if (result)
-		give_up(sandbox);
+		end_child(sandbox);
 	return result;
 }
 
@@ -175,14 +176,14 @@ static int start(struct sandbox *sandbox)
 		return -EPIPE;
 	if (interrupted())
 		return -EINTR;
-	wait_for_ended(sandbox);
+	reap_ended(sandbox);
 	sandbox->starts++;
 	result = fork_child(sandbox);
 	if (result)
 		return result;
 	begin_limit(sandbox);
 	result = sandbox_receive(sandbox, &confined, sizeof(confined));
-	return result ?: keep_or_give_up(sandbox, confined);
+	return result ?: end_on_failure(sandbox, confined);
 }
 
 void sandbox_leave(void)
@@ -213,7 +214,7 @@ void sandbox_end(struct sandbox **sandbox)
 {
 	if (!*sandbox)
 		return;
-	give_up(*sandbox);
+	end_child(*sandbox);
 	free(*sandbox);
 	*sandbox = NULL;
 }
@@ -228,7 +229,7 @@ pid_t sandbox_pid(const struct sandbox *sandbox)
 	return sandbox->pid;
 }
 
-/* A child that died since the last request, of which it knows nothing, is replaced at once. */
+/* Replaces a child that has ended before. */
 static int send_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
 			u32 count)
 {
@@ -237,7 +238,7 @@ static int send_request(struct sandbox *sandbox, const void *data, size_t bytes,
 	if (result)
 		return result;
 	begin_limit(sandbox);
-	return keep_or_give_up(sandbox, message_send_files(sandbox->socket, data, bytes, fds, count,
+	return end_on_failure(sandbox, message_send_files(sandbox->socket, data, bytes, fds, count,
 							   sandbox->deadline));
 }
 
@@ -253,7 +254,7 @@ int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes)
 {
 	if (sandbox->socket < 0)
 		return -EPIPE;
-	return keep_or_give_up(sandbox,
+	return end_on_failure(sandbox,
 			       message_send(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
@@ -261,18 +262,18 @@ int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
 {
 	if (sandbox->socket < 0)
 		return -EPIPE;
-	return keep_or_give_up(sandbox,
+	return end_on_failure(sandbox,
 			       message_receive(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
 void sandbox_distrust(struct sandbox *sandbox)
 {
-	give_up(sandbox);
+	end_child(sandbox);
 }
 
 #define TOO_LARGE "it takes too much memory to read"
 
-/* A child that died may have died of a limit that leaves no memory to us either. */
+/* A child may have died of a limit that leaves this process without memory, too. */
 const char *sandbox_reason(int result)
 {
 	switch (result) {

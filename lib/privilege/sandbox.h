@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A child process that reads bytes which others have made, for a parent that has privileges: it is
- * confined (privilege/confine.h), so whoever takes it over by such bytes can only give wrong
- * answers. The parent opens what is to be read, sends it, and checks what comes back.
+ * A child process that parses untrusted bytes for a parent that has privileges. The child is
+ * confined (privilege/confine.h), so an attacker who takes over the child can only return wrong
+ * answers. The parent opens files, sends the descriptors, and checks the answers.
  *
- * A request has a time limit, and ends when the process is interrupted (-EINTR). A child that dies,
- * or does not answer in time, is replaced when the next request comes, SANDBOX_STARTS_MAX - 1
- * times.
+ * A request has a time limit, and ends when the process is interrupted (-EINTR). A child that has
+ * died or has not answered in time is replaced at the next request, SANDBOX_STARTS_MAX - 1 times.
  */
 #ifndef LIB_PRIVILEGE_SANDBOX_H
 #define LIB_PRIVILEGE_SANDBOX_H
@@ -23,34 +22,35 @@ struct sandbox;
 /* Runs in the child: answers requests from the socket (privilege/message.h) until it ends. */
 typedef void (*sandbox_service)(int socket);
 
-/* In the child: ends it. */
+/* Ends the child; called in the child. */
 void sandbox_leave(void) __attribute__((noreturn));
 
-/* Best early: the child has a copy of the memory of this moment, and is user nobody only if we may
- * still make it so. The child may take memory_limit() / `parts` bytes. */
+/* Call early: the child gets a copy of the present memory, and becomes user nobody only if this
+ * process still has the capabilities. The child may take memory_limit() / `parts` bytes. 0 or
+ * -errno. */
 int sandbox_start(sandbox_service service, u32 limit_ms, u32 parts, struct sandbox **out);
 void sandbox_end(struct sandbox **sandbox);
 
-/* Of the requests from now on. */
+/* Sets the time limit of later requests. */
 void sandbox_limit(struct sandbox *sandbox, u32 limit_ms);
 
-/* 0: none runs. */
+/* The process id of the child; 0: no child runs. */
 pid_t sandbox_pid(const struct sandbox *sandbox);
 
-/* Sends a request, with open files of ours, and starts its time limit. -EPIPE: the child is gone
- * and may not be replaced once more; -ETIMEDOUT. */
+/* Sends a request with open files, and starts its time limit. -EPIPE: the child has died and was
+ * replaced too often; -ETIMEDOUT. */
 int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
 		    u32 count);
 
-/* More of the request, and what comes back: all of the bytes. */
+/* Send more bytes of the request, and receive the answer; all bytes or an error. */
 int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes);
 int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes);
 
-/* What it answered makes no sense: it is not to be asked any more. */
+/* Ends a child whose answer makes no sense. */
 void sandbox_distrust(struct sandbox *sandbox);
 
-/* Why something was not read, by the result of the request about it: words in which "it" stands for
- * what was to be read. A service says -EFBIG for what takes more memory than it may have. */
+/* The reason of a failed request, as words in which "it" stands for the file. `result` is that of
+ * the request; a service returns -EFBIG if a file takes more memory than the service may have. */
 const char *sandbox_reason(int result);
 
 /* The child's side of a sandbox: requests of a fixed size with files, followed by numbers. */

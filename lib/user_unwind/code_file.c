@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwinding looks at the same few files over and over, and reads in them what lies together: some
- * files stay open (the one not used for longest makes room), and pages are kept in a direct-mapped
- * cache. A mapping number stands for one version of one file, so what was read stays right.
+ * Unwinding needs the same few files again and again, and adjacent bytes of them. OPEN_MAX files
+ * stay open, and the least recently used one is closed for a new one. Pages are kept in a
+ * direct-mapped cache. A mapping number stands for one version of one file, so cached pages stay
+ * valid.
  *
- * A file that could not be opened is not looked for again on behalf of the same process.
+ * A file that could not be opened is not tried again for the same process.
  */
 #include "code_file.h"
 
@@ -28,16 +29,16 @@ struct code_segment {
 };
 
 struct code_file {
-	struct reader_file seen; /* number MAPPING_NONE: nothing here */
-	u64 used;		 /* the last time, in calls */
-	int fd;			 /* READERS_HELD, or -errno */
+	struct reader_file seen; /* number MAPPING_NONE = unused */
+	u64 used;		 /* value of `calls` at the last use */
+	int fd;			 /* or READERS_HELD, or -errno */
 	u32 segment_count;
-	struct code_segment segment[SEGMENTS_MAX]; /* loaded ones */
+	struct code_segment segment[SEGMENTS_MAX]; /* PT_LOAD */
 };
 
 struct code_page {
-	u32 number; /* MAPPING_NONE: nothing here */
-	u32 tgid;   /* of a file that is held: what one process has may be no other's */
+	u32 number; /* MAPPING_NONE = unused */
+	u32 tgid;   /* the process, if a worker keeps the file; else 0 */
 	u64 index;
 	u8 data[PAGE];
 };
@@ -151,7 +152,9 @@ static bool is_elf(const Elf64_Ehdr *header)
 	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= HEADERS_MAX;
 }
 
-/* What is no ELF file has no segments. False: nothing is known of it, yet. */
+/* Reads the program headers; another file than ELF has no segments. False: the file cannot be read
+ * now.
+ */
 static bool segments_read(struct code_files *files, struct code_file *file)
 {
 	Elf64_Ehdr header;
@@ -170,7 +173,7 @@ static bool segments_read(struct code_files *files, struct code_file *file)
 	return true;
 }
 
-/* The file's own entry, or the one to be given up for it. */
+/* The entry of a file, or the least recently used entry, to be replaced. */
 static struct code_file *entry_of(struct code_files *files, u32 number)
 {
 	struct code_file *oldest = &files->file[0];
@@ -186,7 +189,8 @@ static struct code_file *entry_of(struct code_files *files, u32 number)
 	return oldest;
 }
 
-/* One that is not there for a process will not be; what was refused may be given later. */
+/* True if the entry holds for this mapping. A file that a process does not have stays missing; a
+ * request that was refused may succeed later. */
 static bool is_settled(const struct code_file *file, const struct reader_file *seen)
 {
 	if (file->seen.number != seen->number)
@@ -226,7 +230,8 @@ bool code_file_is_held(const struct code_file *file)
 	return file->fd == READERS_HELD;
 }
 
-/* Code is mapped in whole pages, so also what lies before and behind a segment in its pages. */
+/* Code is mapped in whole pages, so the bytes before and behind a segment in its pages have
+ * addresses, too. */
 bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of mapped code, by mapping number: opened once, read page by page, never mapped, since
- * whoever truncates a mapped file kills its readers.
+ * The files of mapped code, by mapping number. A file is opened once and read page by page. Files
+ * are not mapped, because a mapped file that another process truncates kills its readers.
  */
 #ifndef LIB_USER_UNWIND_CODE_FILE_H
 #define LIB_USER_UNWIND_CODE_FILE_H
@@ -14,25 +14,25 @@
 struct code_files;
 struct code_file;
 
-/* `readers` stays the caller's, and has to live as long. */
+/* `readers` must outlive the files. 0 or -ENOMEM. */
 int code_files_create(struct readers *readers, struct code_files **files);
 void code_files_free(struct code_files **files);
 
-/* The file of a mapping, valid until the next call; NULL if it cannot be opened or is not the one
- * that was mapped. The record has to stay as it is. */
+/* The file of a mapping, valid until the next call; NULL: the file cannot be opened or is another
+ * file than the mapped one. The record must not change. */
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen);
 
-/* It is what one process shows, and maybe no other. */
+/* True if a worker keeps the file, whose content may differ between processes. */
 bool code_file_is_held(const struct code_file *file);
 
-/* Bytes of a file, all or none; the last page is followed by zeroes, as in memory. */
+/* Reads bytes of a file; the last page is filled up with zeroes, as in memory. False: not all bytes
+ * can be read. */
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
 		    void *buffer, u32 bytes);
 
-/*
- * Of an ELF file: the virtual address of a byte in its code; that of its header; and bytes at a
- * virtual address, of segments that are not writable. False: there is none.
- */
+/* Find the virtual address of a byte of code, and of the ELF header; read bytes at a virtual
+ * address from segments that are not writable. False: the file is not an ELF file, or has no such
+ * byte. */
 bool code_file_address(const struct code_file *file, u64 offset, u64 *address);
 bool code_file_header(const struct code_file *file, u64 *address);
 bool code_file_read_address(struct code_files *files, const struct code_file *file, u64 address,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The time that was waited is a debt, which is paid off at a tenth, or a quarter, of the time that
- * passes: so who answers slowly is no better off than who does not answer.
+ * The time spent waiting is a debt. A tenth of the time that passes (for all owners together a
+ * quarter) pays the debt off, and requests are refused while the debt is too large. A slow mount
+ * therefore costs no more than a dead one.
  */
 #include "readers.h"
 
@@ -22,18 +23,18 @@
 #include "symbol/file/mapped_file.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)
-#define START_NS (1000 * NS_PER_MS) /* nobody else has a say in that */
-#define STARTS_MAX 5 /* of one owner's, in STARTS_NS: each may be stuck in the kernel */
+#define START_NS (1000 * NS_PER_MS) /* other users cannot delay the start of a worker */
+#define STARTS_MAX 5 /* workers of an owner in STARTS_NS; each may be stuck in the kernel */
 #define STARTS_NS (600000 * NS_PER_MS)
 #define PATH_BYTES 4096
 #define HELD_MAX 32
 
 struct debt {
 	u64 ns;
-	u64 since; /* CLOCK_MONOTONIC ns: when it was that much */
+	u64 since; /* CLOCK_MONOTONIC, ns; the time at which `ns` was computed */
 };
 
-#define OWNER_SHARE 10 /* one in so many ns may be waited */
+#define OWNER_SHARE 10 /* 1/10 of the time may be spent waiting */
 #define OWNER_DEBT_MAX (50 * NS_PER_MS)
 #define ALL_SHARE 4
 #define ALL_DEBT_MAX (200 * NS_PER_MS)
@@ -41,7 +42,7 @@ struct debt {
 struct reader {
 	u64 owner;
 	u32 starts;
-	u64 since; /* CLOCK_MONOTONIC ns: the first of them */
+	u64 since; /* CLOCK_MONOTONIC, ns; the first of `starts` */
 	struct file_worker worker;
 	struct debt debt;
 };
@@ -50,7 +51,7 @@ struct readers {
 	u32 count;
 	struct reader reader[READERS_MAX];
 	struct debt debt;
-	u32 tgid; /* whose owner is known; 0: nobody's */
+	u32 tgid; /* process of `owner`; 0 = unknown */
 	u64 owner;
 };
 
@@ -61,16 +62,16 @@ struct reader_request {
 	u32 number;
 	u32 tid;
 	u32 bytes;
-	u64 at; /* READER_PAGE: the page; READER_MEMORY: the address */
+	u64 at; /* READER_PAGE: index of the page; READER_MEMORY: address */
 	struct mapping_record record;
 };
 
 struct reader_answer {
-	s32 result; /* bytes, or -errno; READER_OPEN: the file comes along, or is held */
+	s32 result; /* number of bytes, or -errno; READER_OPEN: the file is sent along, or kept */
 	u8 data[READERS_PAGE];
 };
 
-/* A file for the caller to close, or -errno. */
+/* Opens the file of a mapping: a descriptor for the caller to close, or -errno. */
 static int reader_open(const struct mapping_record *record)
 {
 	char path[PATH_BYTES];
@@ -79,13 +80,14 @@ static int reader_open(const struct mapping_record *record)
 	return mapped_file_open(record, path);
 }
 
-/* Whether somebody else answers for the file, or is root where it is mounted. */
+/* True if another user serves the file system of the file (FUSE, a server), or is root where it is
+ * mounted. */
 static bool reader_asks_others(const struct mapping_record *record)
 {
 	return !record->file_system || file_system_is_of_others(record->file_system);
 }
 
-/* Bytes read, or -errno. */
+/* Reads memory of a thread: the number of bytes, or -errno. */
 static int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes)
 {
 	struct iovec local = {buffer, bytes};
@@ -95,13 +97,14 @@ static int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes)
 	return count < 0 ? -errno : count;
 }
 
-/* A file for each mapping number, until another one needs its place. */
+/* The files that a worker keeps, a hash table by mapping number without chains. */
 static struct {
-	u32 number; /* MAPPING_NONE: nothing here */
+	u32 number; /* MAPPING_NONE = unused */
 	int fd;
 } held[HELD_MAX];
 
-static int hold(const struct reader_request *request)
+/* The kept file of a request, which is opened if needed; or -errno. */
+static int keep_file(const struct reader_request *request)
 {
 	u32 place = request->number % HELD_MAX;
 	int fd;
@@ -120,7 +123,7 @@ static int hold(const struct reader_request *request)
 
 static int read_page(const struct reader_request *request, void *page)
 {
-	int fd = hold(request);
+	int fd = keep_file(request);
 	ssize_t count;
 
 	if (fd < 0)
@@ -129,8 +132,8 @@ static int read_page(const struct reader_request *request, void *page)
 	return count < 0 ? -errno : count;
 }
 
-/* Another one may read it as well as we: it is on the file system that the record tells of, not on
- * one that shows that file, or says so (an overlay). */
+/* True if other processes may read this file: the file is on the file system of the record, and not
+ * on another file system that shows the file or claims to (an overlay). */
 static bool is_plain(int fd, const struct mapping_record *record)
 {
 	struct statfs mounted;
@@ -144,7 +147,7 @@ static bool is_plain(int fd, const struct mapping_record *record)
 static int answer_file(int socket, const struct reader_request *request,
 		       struct reader_answer *answer)
 {
-	int fd = hold(request);
+	int fd = keep_file(request);
 	u32 count = fd >= 0 && is_plain(fd, &request->record);
 
 	answer->result = fd < 0 ? fd : 0;
@@ -164,8 +167,8 @@ static int answer_bytes(int socket, const struct reader_request *request,
 	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE);
 }
 
-/* The worker: serves until the other side closes the socket. An answer to nothing comes first: it
- * is there. */
+/* Serves requests, in the worker, until the parent closes the socket. The first answer, without a
+ * request, tells the parent that the worker has started. */
 static void reader_serve(int socket)
 {
 	struct reader_answer answer = {};
@@ -274,7 +277,8 @@ static int talk(struct reader *reader, const struct reader_request *request,
 						files, deadline);
 }
 
-/* One that does not answer in time is not asked again: its answer would be to another question. */
+/* Sends a request to the worker of an owner. A worker that does not answer in time is ended,
+ * because its late answer would be taken for that of the next request. */
 static int ask(struct readers *readers, u64 owner, const struct reader_request *request,
 	       struct reader_answer *answer, int *file)
 {
@@ -328,7 +332,7 @@ static int ask_for_file(struct readers *readers, u64 owner, const struct reader_
 	return result ?: file >= 0 ? file : READERS_HELD;
 }
 
-/* As one process has it: by who that is. */
+/* Opens a file as the process of the request has it, in a way that depends on the owner. */
 static int open_as(struct readers *readers, const struct reader_request *request)
 {
 	u64 owner = owner_of(readers, &request->record);
@@ -341,8 +345,10 @@ static int open_as(struct readers *readers, const struct reader_request *request
 	return fd >= 0 ? fd : ask_for_file(readers, owner, request);
 }
 
-/* Where it was seen now comes first: the process that the record tells of may be gone. What is held
- * is held as it was seen. */
+/* Tries the process in which the mapping was seen now, then the process of the record, which may
+ * have ended. A file of the second that a worker would keep is refused, as pages are read from the
+ * first.
+ */
 int readers_open(struct readers *readers, const struct reader_file *file)
 {
 	struct reader_request request = request_for(file, READER_OPEN);

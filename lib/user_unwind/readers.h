@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files and memory of others, for one who may not wait for them. Whoever opens a file that a
- * process has mapped, or reads its memory, may have to wait for that process or for a file system
- * that somebody else answers for (FUSE, a server), deaf to signals. Of root and of our own user
- * that is taken for granted; for all others a worker process asks, one for each owner
- * (symbol/file/file_owner.h).
+ * Reads files and memory of other users within a bounded time. A process that opens a mapped file
+ * of another process, or reads its memory, may block in the kernel, without reacting to signals:
+ * the other process or a file system (FUSE, a server) need not answer. Files and processes of root
+ * and of our own user are trusted and read directly. For each other owner
+ * (symbol/file/file_owner.h) a worker process reads.
  *
- * Its answer is waited for, 0.1 s at most: longer, and the process is left behind. An owner may
- * cost a tenth of the time, all together a quarter; what is asked beyond that is refused.
+ * A worker has 0.1 s for an answer; then it is abandoned. Waiting for one owner takes at most a
+ * tenth of the time, for all owners together a quarter; requests beyond these shares are refused.
  */
 #ifndef LIB_USER_UNWIND_READERS_H
 #define LIB_USER_UNWIND_READERS_H
@@ -15,14 +15,13 @@
 #include <stdbool.h>
 
 #include "mapping.h"
-#include "user_unwind/user_unwinder.h"
 
-#define READERS_MAX USER_UNWINDER_PROCESSES_MAX /* owners who come late share the last one */
+#define READERS_MAX 8 /* workers; further owners share the last one */
 #define READERS_PAGE 4096U
 
 struct readers;
 
-/* A file as it was seen mapped: another process than that of its record may still be there. */
+/* A mapping of a file in a process, which need not be the process of the record. */
 struct reader_file {
 	u32 number;
 	u32 tgid;
@@ -34,21 +33,22 @@ struct reader_file {
 int readers_create(struct readers **out);
 void readers_free(struct readers **readers);
 
-/* Helper processes that run for us: their ids; at most READERS_MAX. */
+/* Stores the process ids of the workers, at most READERS_MAX. Returns their number. */
 u32 readers_processes(const struct readers *readers, u32 *pids);
 
-/* What was known of processes is asked anew: their ids are used again. */
+/* Forgets the owners of processes, because process ids are used again. */
 void readers_begin(struct readers *readers);
 
-/* Opens it for reading: a file for the caller to close, READERS_HELD for one that readers_page()
- * reads, or -errno. */
+/* Opens a file for reading. Returns a descriptor, for the caller to close; READERS_HELD: a worker
+ * keeps the file, which readers_page() reads; or -errno. */
 #define READERS_HELD 0x7fffffff
 int readers_open(struct readers *readers, const struct reader_file *file);
 
-/* Page `index` of a file that is held: its bytes, the last page is shorter; or -errno. */
+/* Reads page `index` of a file that a worker keeps. Returns the number of bytes, which is smaller
+ * for the last page, or -errno. */
 int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page);
 
-/* Memory of a thread of process `tgid`: all bytes, at most a page, or none. */
+/* Reads memory of a thread of process `tgid`, at most a page. False: not all bytes can be read. */
 bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
 		    u32 bytes);
 

@@ -25,8 +25,8 @@
  * The memory of a task, as far as it can still be read. The first source that has all bytes is
  * used, in this order: the copy of the stack; the file of the current code, whose unwind tables are
  * found by the program headers at the start of the mapping; our own vdso, which is that of every
- * 64-bit task; the process itself. The process may have run on since the event, so it is asked only
- * about memory that does not change, and about code without a file.
+ * 64-bit task; the process itself. The process is asked only while the task still
+ * waits at the event (RAW_ALIVE), or for code without a file: other memory may have changed.
  */
 
 struct raw_memory {
@@ -131,7 +131,7 @@ static bool is_in_mapping(const struct raw_memory *memory, u64 address, u32 byte
 	       mapping->end - address >= bytes;
 }
 
-/* Code lies where it is mapped, whatever the program headers say. */
+/* Code is read by its position in the mapping, and the rest of the file by the program headers. */
 static bool file_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	const struct raw_mapping *mapping = memory->mapping;
@@ -175,7 +175,7 @@ static bool process_read(const struct raw_memory *memory, u64 address, void *buf
 			      raw->tgid, address, buffer, bytes);
 }
 
-/* All bytes or none. */
+/* Reads memory of the task. False: not all bytes can be read. */
 static bool raw_memory_read(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	return stack_read(memory, address, buffer, bytes) ||
@@ -192,7 +192,7 @@ struct user_unwinder {
 	struct unwind unwind;
 	struct rule_search search;
 	struct file_table_chunk
-		chunk; /* returned last by file_table_chunk(); a search uses one at a time */
+		chunk; /* the last result of file_table_chunk(); a search uses one at a time */
 };
 
 int user_unwinder_create(const struct user_unwinder_options *options,
@@ -231,7 +231,8 @@ u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids)
 	return readers_processes(unwinder->memory.readers, pids);
 }
 
-/* The mapping of an address, or NULL. One whose end is 0 was gone when it was looked up. */
+/* The mapping of an address, or NULL. A mapping with end 0 did not exist any more when it was
+ * looked up. */
 static const struct raw_mapping *mapping_of(const struct raw_stack *raw, u64 address)
 {
 	u32 low = 0, high = raw->mapping_count;
@@ -263,7 +264,7 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return raw_memory_read(&unwinder->memory, address, buffer, bytes);
 }
 
-/* Other code than the current pc's can be read as that of its own file. */
+/* Reads code outside of the current mapping from the file of its own mapping. */
 static bool peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	struct user_unwinder *unwinder = unwind->memory;
@@ -280,7 +281,7 @@ static bool peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return is_read;
 }
 
-/* What lies in front of the first bytes of code need not be readable, and counts as 0. */
+/* Reads code; bytes in front of a mapping count as 0 if they cannot be read. */
 bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	u32 missing = -address & (PAGE_BYTES - 1);
@@ -325,7 +326,7 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 	return mapping ? frame_in(mapping, pc) : FRAME_USER(MAPPING_UNKNOWN, pc);
 }
 
-/* False: the current frame's mapping has no number, or rules are not kept. */
+/* Makes the key of the current frame. False: its mapping has no number, or rules are not kept. */
 static bool cache_key(const struct unwind *unwind, struct rule_key *key)
 {
 	const struct user_unwinder *unwinder = unwind->memory;
@@ -369,7 +370,8 @@ bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32
 }
 
 /* The address space of a stack is not known here, so search.space stays zero. A rule at the
- * beginning of a row is therefore cached for all processes: code is taken to be that of the file.
+ * beginning of a row is therefore cached for all processes, which assumes that code equals its
+ * file.
  */
 bool unwind_recall(struct unwind *unwind)
 {
@@ -390,7 +392,7 @@ bool unwind_recall(struct unwind *unwind)
 	return true;
 }
 
-/* What a process shows in place of a file is not that file. */
+/* False for the content that one process shows in place of a file. */
 static bool is_genuine(const struct raw_memory *memory)
 {
 	if (memory->kind != MAPPING_FILE)
@@ -424,7 +426,8 @@ static void walk(struct user_unwinder *unwinder, const struct raw_stack *raw)
 	unwind_stack(unwind, unwinder->options.max_depth);
 }
 
-/* A list of mappings that is not complete is no proof that there is no code. */
+/* The reason of the stop. With an incomplete list of mappings, an address without a mapping may
+ * still be code. */
 static u32 stop_of(const struct user_unwinder *unwinder, const struct raw_stack *raw)
 {
 	u32 stop = unwinder->unwind.stop;

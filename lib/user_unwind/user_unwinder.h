@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finishes in user space the user stacks that the kernel could not (abi/raw_stack.h): the native
+ * Unwinds in user space the user stacks that the kernel could not finish (abi/raw_stack.h), as an
  * embedder of the unwinder in core/.
  *
- * Nothing of the traced process has to be there any more but its files. What other users could keep
- * us waiting for is read by worker processes (user_unwind/readers.h). One unwinder is used by one
- * thread at a time.
+ * Only the files of the traced process must still exist. Worker processes read files and memory
+ * that other users could delay (user_unwind/readers.h). One thread at a time uses an unwinder.
  */
 #ifndef LIB_USER_UNWINDER_H
 #define LIB_USER_UNWINDER_H
@@ -17,16 +16,19 @@
 #include "raw_stack.h"
 #include "rule_cache.h"
 #include "stack.h"
+#include "user_unwind/readers.h"
 
 struct user_unwinder;
 
 struct user_unwinder_options {
-	/* The record of a mapping number, or NULL. It stays as it is while the unwinder lives. */
+	/* The record of a mapping number, or NULL. The record must outlive the unwinder unchanged.
+	 */
 	const struct mapping_record *(*mapping)(void *argument, u32 number);
 	void *argument;
-	struct rule_cache *rules; /* gets the rules that are found, and is asked first; or NULL */
-	/* Copies the chunk of a table of a whole file that has this key (abi/file_table.h) to
-	 * *chunk. Returns 0, or not 0 if there is no such chunk. NULL: there are no tables. */
+	struct rule_cache
+		*rules; /* is searched first, and gets the rules that are found; or NULL */
+	/* Copies the chunk with this key of a whole-file table (abi/file_table.h). Non-zero: no
+	 * such chunk. NULL: no tables exist. */
 	int (*chunk)(void *argument, u64 key, struct file_table_chunk *chunk);
 	u32 max_depth;	 /* 1 .. STACK_WALK_DEPTH_MAX */
 	bool is_foreign; /* the stacks' ids are of another PID namespace */
@@ -34,7 +36,7 @@ struct user_unwinder_options {
 
 struct unwound_stack {
 	u32 depth;
-	u32 flags;			 /* enum stack_flag and STACK_STOP, as struct stack has */
+	u32 flags;			 /* enum stack_flag and STACK_STOP, as in struct stack */
 	u64 frame[STACK_USER_DEPTH_MAX]; /* mapping and offset, innermost first */
 };
 
@@ -42,12 +44,13 @@ int user_unwinder_create(const struct user_unwinder_options *options,
 			 struct user_unwinder **unwinder);
 void user_unwinder_free(struct user_unwinder **unwinder);
 
-/* Processes that run for it: their ids; at most USER_UNWINDER_PROCESSES_MAX. */
-#define USER_UNWINDER_PROCESSES_MAX 8
+/* Stores the process ids of the workers, at most USER_UNWINDER_PROCESSES_MAX. Returns their number.
+ */
+#define USER_UNWINDER_PROCESSES_MAX READERS_MAX
 u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids);
 
-/* 0 and a stack, which may end early (STACK_STOP); -EINVAL: *raw contradicts itself. All
- * RAW_STACK_SIZE(raw->stack_bytes) bytes of it must be there. */
+/* Unwinds a stack, which may end early (STACK_STOP). *raw must have all
+ * RAW_STACK_SIZE(raw->stack_bytes) bytes. 0; -EINVAL: *raw contradicts itself. */
 int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack *raw,
 			 struct unwound_stack *stack);
 

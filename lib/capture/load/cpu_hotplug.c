@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/load/attach.h"
 #include "clock.h"
 #include "error.h"
 #include "number_list.h"

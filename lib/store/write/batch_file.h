@@ -7,7 +7,23 @@
 #ifndef LIB_STORE_WRITE_BATCH_FILE_H
 #define LIB_STORE_WRITE_BATCH_FILE_H
 
-#include "store/write/spool.h"
+#include <stdbool.h>
+
+#include "store/rows/batch.h"
+
+/* A batch as read from the spool. Its rows are as they are sent: packed (packed_rows.h) or plain.
+ */
+struct spooled_batch {
+	struct batch ledger; /* rows are empty */
+	char *lost_as;	     /* NULL: the rows are here; else the cause of their loss */
+	struct spooled_rows {
+		const u8 *bytes;
+		size_t length;
+		bool packed;
+	} rows[STORE_TABLE_COUNT];
+	u8 *data;
+	size_t bytes;
+};
 
 /* Appends the file; the rows are left out unless `lost_as` is NULL. -ENOMEM. */
 int batch_file_encode(const struct batch *batch, const char *lost_as, struct byte_buffer *file);

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "store/rows/batch.h"
+#include "store/write/batch_file.h"
 
 #define SPOOL_FOLDER "/var/lib/stackmap/agent"
 #define SPOOL_BYTES_DEFAULT (256UL << 20)
@@ -54,20 +54,6 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
  * agents included. Windows of a machine are identified by their times alone. The clock may be set
  * ahead and back meanwhile: only used times are skipped. */
 u32 spool_take_window(struct spool *spool, u32 now);
-
-/* A batch as read from the spool. Its rows are as they are sent: packed (packed_rows.h) or plain.
- */
-struct spooled_batch {
-	struct batch ledger; /* rows are empty */
-	char *lost_as;	     /* NULL: the rows are here; else the cause of their loss */
-	struct spooled_rows {
-		const u8 *bytes;
-		size_t length;
-		bool packed;
-	} rows[STORE_TABLE_COUNT];
-	u8 *data;
-	size_t bytes;
-};
 
 /* The sender's end: reads the oldest batch for which `skips` is false (NULL: the oldest). -ENOENT:
  * there is no such batch. Damaged files are logged, counted and removed; a readable ledger stays.
