@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An id is the inode number of the cgroup's directory. One that is not known yet was made since the
- * programs run, so they have its path, or it is older, or too many were made after it: then all
- * directories are looked at, once in a round. Whoever is not found has been removed.
+ * An id is the inode number of the cgroup's directory. The programs keep the paths of the cgroups
+ * that were made last. For another unknown id all directories are read, once in a round. A cgroup
+ * that is not found there has been removed.
  *
- * A path may come with several ids: the cgroup was removed and made again.
+ * A path may have several ids, when a cgroup was removed and made again.
  */
 #include "capture/drain/cgroup_log.h"
 
@@ -25,18 +25,18 @@
 #define FIRST_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO of the kernel */
 
 struct known_cgroup {
-	u64 id;	    /* 0: removed before it was looked for */
-	char *path; /* "": not known */
-	u32 number; /* in the file; 0: not in it */
+	u64 id;	    /* 0 = removed before it was looked up */
+	char *path; /* "" = not known */
+	u32 number; /* in the file; 0 = not in the file */
 };
 
 struct cgroup_log {
-	char *mount; /* NULL: there is none */
+	char *mount; /* NULL = no cgroup2 file system */
 	const struct cgroup_path *paths;
 	struct known_cgroup *known;
 	u32 count, room;
 	struct hash_index by_id, by_path;
-	bool is_walked; /* in this round */
+	bool is_walked; /* all directories were read in this round */
 };
 
 char *cgroup_mount_find(void)
@@ -79,7 +79,8 @@ void cgroup_log_free(struct cgroup_log **log)
 	*log = NULL;
 }
 
-/* The kernel's paths begin at the root of all; in a namespace ours do not. */
+/* False in a cgroup namespace, where our paths do not begin at the root, unlike those of the
+ * kernel. */
 static bool sees_all_paths(void)
 {
 	struct stat status;
@@ -132,7 +133,8 @@ static u32 find_path(const struct cgroup_log *log, const char *path)
 	return hash_index_find(&log->by_path, hash_text(path), has_path, log->known, path);
 }
 
-/* One that has no path, or no id, or the path of another one, is found by the other alone. */
+/* A cgroup without a path or with the path of another one is found by id only, one without an id by
+ * path only. */
 static int add_to_indexes(struct cgroup_log *log, const struct known_cgroup *cgroup, u32 index)
 {
 	int result = 0;
@@ -185,7 +187,8 @@ static int walk_into(struct cgroup_log *log, int parent, const struct dirent *en
 	return result;
 }
 
-/* Closes the directory. What cannot be read, or is removed meanwhile, is left out. */
+/* Adds all cgroups below a directory, and closes the directory. Directories that cannot be read, or
+ * are removed meanwhile, are left out. */
 static int walk(struct cgroup_log *log, DIR *directory, char *path, size_t length)
 {
 	struct dirent *entry;
@@ -213,7 +216,7 @@ static int walk_all(struct cgroup_log *log)
 	return walk(log, directory, path, 0) ?: result;
 }
 
-/* The programs write another one into the same place when they come round. */
+/* Adds a cgroup from the programs' paths, which the programs overwrite in turn. */
 static int add_made(struct cgroup_log *log, const struct cgroup_path *made, u64 id)
 {
 	char path[CGROUP_PATH_BYTES];
@@ -263,7 +266,8 @@ int cgroup_log_id(struct cgroup_log *log, struct trace_writer *writer, u64 id, u
 	return result ?: number_of(&log->known[find_id(log, id)], writer, number);
 }
 
-/* The cgroup of a task that has ended may be gone before it; an id may be there without a path. */
+/* Adds the cgroup of an ended task, which may have been removed; an id may be known without a path.
+ */
 static int add_by_path(struct cgroup_log *log, const char *path)
 {
 	char directory[2 * PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which cgroups are in the file, and what they are called: paths in a cgroup2 file system. Without
- * one, no cgroup is known.
+ * The cgroups of a file, each with its path in a cgroup2 file system. Without such a file system no
+ * cgroup is known.
  */
 #ifndef LIB_CAPTURE_CGROUP_LOG_H
 #define LIB_CAPTURE_CGROUP_LOG_H
@@ -11,26 +11,26 @@
 
 struct cgroup_log;
 
-/* Where the first one is mounted here, to be freed; NULL: nowhere, or without memory. */
+/* The mount point of the first cgroup2 file system, for the caller to free; NULL: there is no
+ * mount, or no memory. */
 char *cgroup_mount_find(void);
 
-/* Of the file system mounted at `mount`; NULL: there is none. -ENOMEM. */
+/* `mount`: the mount point of the file system, or NULL. -ENOMEM. */
 int cgroup_log_create(const char *mount, struct cgroup_log **out);
 void cgroup_log_free(struct cgroup_log **log);
 
-/* What the programs keep (CGROUP_PATHS of them), which outlives the log. */
+/* Sets the paths that the programs keep (CGROUP_PATHS), which outlive the log. */
 void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *paths);
 
-/* A file begins: none is in it yet. */
+/* Begins an empty file. */
 void cgroup_log_begin(struct cgroup_log *log);
 
-/* The rings are read again: new directories may be there. */
+/* Begins a round of reading the rings; new directories may exist. */
 void cgroup_log_round(struct cgroup_log *log);
 
-/* Each gives the number in the file, 0 for one that is not known, and writes what is not in the
- * file yet. By the kernel's id: */
+/* Set the number of a cgroup in the file, 0 if the cgroup is not known, and write the cgroup if it
+ * is not in the file yet. The first takes the kernel's id, the second a path. */
 int cgroup_log_id(struct cgroup_log *log, struct trace_writer *writer, u64 id, u32 *number);
-/* By its path: */
 int cgroup_log_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
 		    u32 *number);
 

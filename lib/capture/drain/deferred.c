@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A drain has placeholders for what it does not know yet. A flight snapshot is one moment: what is
- * in no ring by then was overwritten, unless the task waits still.
+ * A drain uses placeholders for stacks that are not known yet. A flight snapshot is of one moment:
+ * a stack that is in no ring then was overwritten, unless its task still waits.
  */
 #include "capture/drain/deferred.h"
 
@@ -39,8 +39,8 @@ static const struct bpf_map *raw_map(const struct recording *recording)
 	return loaded_programs(recording->loaded)->maps.raw_stacks;
 }
 
-/* Errors stop nothing: each raw stack is one event's. As much as the ring buffer holds is enough
- * for a round: all that was there when it began. */
+/* An error affects one event only, so the loop continues and returns the first error. A round reads
+ * at most the size of the ring buffer, which covers all stacks that were there at its begin. */
 static int take_raw(void *arg, void *data, size_t bytes)
 {
 	struct recording *recording = arg;
@@ -145,8 +145,8 @@ int deferred_take(struct recording *recording, const struct ring_view *ring, u64
 	return result;
 }
 
-/* As a ring's slot holds it: where the instance has leaves, the leaf stands before its callers. Who
- * only peeks does not add to the map, but the same stack may be there. */
+/* Stores a stack in the form of a ring's slot: with leaves, the leaf is apart from its callers. A
+ * peeked stack is not added to the map, but the same stack may be there. */
 static int set_unwound(const struct recording *recording, const struct unwound_stack *unwound,
 		       bool peeked, struct deferred_stack *stack)
 {
@@ -184,9 +184,9 @@ int deferred_unwind(const struct recording *recording, const struct raw_stack *r
 
 /*
  * The layout of a ring buffer is the kernel's interface (kernel/bpf/ringbuf.c,
- * Documentation/bpf/ringbuf.rst): a page with the position of who takes, a page with that of who
- * writes, then the data, twice in a row, so that no record is cut. A record has a header of 8 bytes
- * and is padded to 8. `bytes` of data are a power of two.
+ * Documentation/bpf/ringbuf.rst): a page with the consumer position, a page with the
+ * producer position, then the data, mapped twice in a row, so that no record is cut. A record has a
+ * header of 8 bytes and is padded to 8. `bytes` of data are a power of two.
  */
 static int peek_records(struct recording *recording, const u8 *data, u64 bytes, u64 position,
 			u64 end)
@@ -207,8 +207,8 @@ static int peek_records(struct recording *recording, const u8 *data, u64 bytes, 
 	return result;
 }
 
-/* Every raw stack that is whole now, oldest first, is left in the ring buffer: taking is libbpf's.
- * Nobody takes meanwhile, or some may be missed. */
+/* Reads all complete raw stacks, oldest first, and leaves them in the ring buffer, as libbpf can
+ * only consume. If another process consumes meanwhile, stacks may be missed. */
 static int peek_raw(struct recording *recording, int fd, u64 bytes)
 {
 	u64 page = sysconf(_SC_PAGESIZE), mapped = page + 2 * bytes;
@@ -281,7 +281,7 @@ static u8 reason_of_none(const struct recording *recording, u32 tid, u32 cookie,
 									 : otherwise;
 }
 
-/* Else it begins with the leaf, or behind the one that it holds. */
+/* True if the deferred stack is the reason of an absence. */
 static bool is_reason(const struct deferred_stack *stack)
 {
 	return !stack->id && !stack->depth;
@@ -308,7 +308,7 @@ int deferred_ref(struct recording *recording, u32 cookie, struct trace_event *ev
 	return 0;
 }
 
-/* Nobody will give them a stack. */
+/* Arguments of the callbacks for cookies that will not get a stack. */
 struct lost_ctx {
 	struct recording *recording;
 	int result;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Between rings, cookies and writer: what to do with a deferred stack, with a stack that user space
- * unwinds, with an event that has a cookie, and with those whose stack never comes.
+ * Joins deferred stacks to their events: takes deferred stacks from the rings, unwinds stacks that
+ * the programs could not finish, finds the stack of an event with a cookie, and gives up cookies
+ * whose stack never comes.
  *
- * What the programs could not finish comes through the ring buffer `raw_stacks`, is unwound
- * (user_unwind/user_unwinder.h), and goes into the stack map as any stack.
+ * Unfinished stacks come through the ring buffer `raw_stacks`, are unwound in user space
+ * (user_unwind/user_unwinder.h), and go into the stack map like all stacks.
  */
 #ifndef LIB_CAPTURE_DEFERRED_H
 #define LIB_CAPTURE_DEFERRED_H
@@ -20,50 +21,50 @@ struct ring_buffer;
 
 struct deferred {
 	struct deferred_stacks *stacks;
-	struct open_cookies open; /* cookies, of the moment of a snapshot, a sweep, or the end */
+	struct open_cookies open; /* cookies that were open at a snapshot, a sweep, or the end */
 	struct ring_buffer *raw;
 	struct user_unwinder *unwinder;
 	struct unwound_stack *unwound;
-	u64 raw_bytes; /* read in this round */
-	int result;    /* of this round */
+	u64 raw_bytes; /* bytes read in this round */
+	int result;    /* first error of this round */
 };
 
 /* -ENOMEM, -errno. */
 int deferred_create(struct recording *recording);
 void deferred_free(struct deferred **deferred);
 
-/* The deferred stack at `position` of a ring. */
+/* Takes the deferred stack at `position` of a ring. */
 int deferred_take(struct recording *recording, const struct ring_view *ring, u64 position);
 
-/* Unwinds all that is in the ring buffer by now; in READ_LIVE it stays there. *fill: how full it
- * was, in percent. */
+/* Unwinds all raw stacks that are in the ring buffer now; with READ_LIVE they stay there. *fill:
+ * use of the ring buffer before, in percent. */
 int deferred_consume(struct recording *recording, u32 *fill);
 
-/* The stack that these registers and this memory make, for the caller to join or to free. `peeked`:
- * there will be another, so it is not put into the stack map. -ENOMEM. */
+/* Unwinds registers and memory to a stack, which the caller joins or frees. `peeked`: the task will
+ * deliver its stack itself, so this one is not put into the stack map. -ENOMEM. */
 int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
 		    struct deferred_stack **out);
 
-/* Takes the stack, and resolves the placeholders that wait for it. */
+/* Takes over a stack, and resolves the placeholders that wait for it. */
 int deferred_join(struct recording *recording, struct deferred_stack *stack);
 
-/* The user stack of an event with a cookie: the stack, or a placeholder, or in flight mode the
- * reason why there is none. With a stack a leaf from user mode becomes the stack's. */
+/* Finds the user stack of an event with a cookie: the stack, or a placeholder, or in flight mode
+ * the reason of its absence. The leaf of the stack replaces an event's leaf from user mode. */
 int deferred_ref(struct recording *recording, u32 cookie, struct trace_event *event,
 		 struct stack_ref *ref);
 
-/* All rings were read to where they were when the epoch began. */
+/* Ends an epoch: all rings were read up to their heads at its begin. */
 int deferred_pass_epoch(struct recording *recording);
 
-/* No stack that is kept needs the stack map of this generation, or of one before, any more.
- * -ENOMEM. */
+/* Copies the frames of kept stacks, so that no stack needs the stack map of this generation or of
+ * an older one any more. -ENOMEM. */
 int deferred_keep_frames(struct recording *recording, u64 generation);
 
-/* Which cookies are open now. */
+/* Reads the cookies that are open now. */
 int deferred_read_open(struct recording *recording);
 
-/* The file ends: placeholders that wait get their reasons, by the cookies that were open when they
- * were last read, or are now. */
+/* Ends a file: waiting placeholders get their reasons, by the cookies that were open at the last
+ * deferred_read_open(), or that are open now. */
 int deferred_give_up(struct recording *recording);
 int deferred_end(struct recording *recording);
 

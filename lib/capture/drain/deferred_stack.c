@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A search tree of cookies (tsearch(3)), each also in one of two lists: those without a stack and
- * lasting ones, which a sweep has to look at; and the others in the order in which they became
- * known, so that an epoch drops from the front.
+ * A search tree of cookies (tsearch(3)). Each cookie is also in one of two lists: `open` has
+ * cookies without a stack and lasting cookies, which a sweep checks; `known` has all others in the
+ * order in which their stacks came, so that the end of an epoch drops from the front.
  */
 #include "capture/drain/deferred_stack.h"
 
@@ -15,7 +15,7 @@
 #include "order.h"
 
 #define OPEN_LIMIT_MIN 4096
-#define EPOCHS_KEPT 2 /* the one it came in, and a whole one */
+#define EPOCHS_KEPT 2 /* the epoch in which a stack came, and a whole one */
 #define RETAINED_BYTES_MAX (16U << 20)
 
 TAILQ_HEAD(deferred_list, deferred_stack);
@@ -27,9 +27,9 @@ struct deferred_stacks {
 	struct deferred_list retained; /* by retained_link; oldest first */
 	u64 retained_bytes;
 	u64 epoch;
-	u64 sweep_epoch; /* of the last sweep */
+	u64 sweep_epoch; /* epoch of the last sweep */
 	u64 open_count;
-	u64 open_limit; /* beyond it a sweep is worth its while */
+	u64 open_limit; /* the number of open cookies from which on a sweep pays */
 };
 
 static int compare_cookies(const void *left, const void *right)
@@ -39,7 +39,7 @@ static int compare_cookies(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
-/* Where the tree has it. */
+/* The node of a cookie in the tree, or NULL. */
 static struct deferred_stack **node_of(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
 	struct deferred_stack key = {.tid = tid, .cookie = cookie};
@@ -211,7 +211,8 @@ bool deferred_stacks_is_waited(const struct deferred_stacks *stacks, u32 tid, u3
 	return stack && !stack->known;
 }
 
-/* The task was looked at, and has delivered by itself now: events until now may name it. */
+/* Keeps a stack that was peeked before and is now delivered by its task, as if it had come now:
+ * later events may name the stack. */
 static int keep_longer(struct deferred_stacks *stacks, struct deferred_stack *stack, bool retains)
 {
 	list_remove(stacks, stack);
@@ -221,7 +222,7 @@ static int keep_longer(struct deferred_stacks *stacks, struct deferred_stack *st
 	return -EEXIST;
 }
 
-/* Takes the place of the one that waits. */
+/* Replaces a waiting stack by a known one, which gets the placeholders. */
 static void replace(struct deferred_stacks *stacks, struct deferred_stack **node,
 		    struct deferred_stack *stack)
 {
@@ -278,23 +279,23 @@ void deferred_stacks_pass_epoch(struct deferred_stacks *stacks)
 		drop(stacks, stack);
 }
 
-/* Once some were seen closed, a second sweep drops them. */
+/* A sweep notes closed cookies, and a second sweep drops them. */
 bool deferred_stacks_are_crowded(const struct deferred_stacks *stacks)
 {
 	return stacks->open_count > stacks->open_limit &&
 	       stacks->epoch - stacks->sweep_epoch >= EPOCHS_KEPT;
 }
 
-static void let_go(struct deferred_stacks *stacks, struct deferred_stack *stack,
-		   const struct deferred_sweep *sweep)
+static void drop_closed(struct deferred_stacks *stacks, struct deferred_stack *stack,
+			const struct deferred_sweep *sweep)
 {
 	if (!stack->known)
 		sweep->lost(sweep->arg, stack);
 	drop(stacks, stack);
 }
 
-/* A cookie that is closed stays so. Its stack may be in a ring still, an epoch long. True: it has
- * to be looked at again. */
+/* Drops a closed cookie after an epoch, during which its stack may still be in a ring. A closed
+ * cookie is never opened again. True: the cookie must be checked again. */
 static bool sweep_stack(struct deferred_stacks *stacks, struct deferred_stack *stack,
 			const struct deferred_sweep *sweep)
 {
@@ -304,7 +305,7 @@ static bool sweep_stack(struct deferred_stacks *stacks, struct deferred_stack *s
 		stack->epoch = stacks->epoch;
 	if (stacks->epoch - stack->epoch < EPOCHS_KEPT)
 		return true;
-	let_go(stacks, stack, sweep);
+	drop_closed(stacks, stack, sweep);
 	return false;
 }
 
@@ -331,6 +332,6 @@ void deferred_stacks_end(struct deferred_stacks *stacks, const struct deferred_s
 	for (stack = TAILQ_FIRST(&stacks->open); stack; stack = next) {
 		next = TAILQ_NEXT(stack, link);
 		if (!stack->known)
-			let_go(stacks, stack, sweep);
+			drop_closed(stacks, stack, sweep);
 	}
 }

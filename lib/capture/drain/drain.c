@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From rings to the file, one round after the other.
- *
- * A task may have been on one CPU at the event and on another when its user stack was delivered. So
- * all rings are read twice up to the same place: first the deferred stacks, then the events, most
- * of which find their stack there. Those that do not get a placeholder
- * (capture/drain/deferred_stack.h).
+ * A task may deliver its user stack on another CPU than that of the event. All rings are therefore
+ * read twice up to the same position: first the deferred stacks, then the events, most of which
+ * find their stack. The other events get a placeholder (capture/drain/deferred_stack.h).
  */
 #include "capture/drain/drain.h"
 
@@ -19,7 +16,7 @@
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
-/* The same, as far as the limit; 0: there is none. */
+/* The end of a round in a ring, at most `limit`; 0: no limit. */
 static u64 end_within(const struct ring_view *ring, u64 limit)
 {
 	u64 end = ring_committed_end(ring);
@@ -27,7 +24,7 @@ static u64 end_within(const struct ring_view *ring, u64 limit)
 	return limit && limit < end ? limit : end;
 }
 
-/* Moves the records up to `end`, and gives their slots back in steps. */
+/* Moves the records up to `end` to the file, and gives their slots back in steps. */
 static int drain_ring(struct recording *recording, struct ring_view ring, u64 end, u32 cpu,
 		      take_record take)
 {
@@ -112,10 +109,9 @@ static int pass_epoch(struct recording *recording)
 	return deferred_pass_epoch(recording);
 }
 
-/* Notes how far the rings may name stacks of the generation before the current one. A swap is
- * published when all events of that one are committed: what is in the rings when the reader sees it
- * is all that can name its stacks; and of what it has read, only the deferred stacks that wait for
- * their events, which take their frames along. */
+/* A swap is published when all events of the old generation are committed. So only records that are
+ * in the rings when the reader sees the swap can name stacks of the old generation, and deferred
+ * stacks that wait for their events, whose frames are copied. */
 void generation_peek(struct recording *recording)
 {
 	u64 published = generation_published(recording->loaded);
@@ -141,7 +137,8 @@ static bool generation_is_read(const struct recording *recording)
 	return true;
 }
 
-/* After reading: whether nothing asks for that generation any more. -ENOMEM. */
+/* After reading: tells the reset if no record and no deferred stack needs the old generation any
+ * more. -ENOMEM. */
 static int generation_retire(struct recording *recording)
 {
 	u64 *done = &loaded_programs(recording->loaded)->bss->generation_done;

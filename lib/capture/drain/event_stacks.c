@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stack ids are looked up in the stack map's own memory; inline stacks lie in the ring. */
+/* Stacks are found by their ids in the mapped memory of the stack map; inline stacks are in the
+ * ring.
+ */
 #include "capture/drain/event_stacks.h"
 
 #include <errno.h>
@@ -20,7 +22,8 @@ int event_stack_mapping(struct recording *recording, u64 frame)
 		       : 0;
 }
 
-/* A chain of frame pointers does not tell its root from a frame that keeps none. */
+/* The reason of the stop. At the end of a chain of frame pointers, a root looks like a frame that
+ * has no frame pointer. */
 static u8 stop_of(const struct loaded *loaded, u32 flags)
 {
 	if (flags & STACK_TRUNCATED)
@@ -30,8 +33,8 @@ static u8 stop_of(const struct loaded *loaded, u32 flags)
 	return loaded->plan.config.user_unwind == USER_UNWIND_AUTO ? STOP_ROOT : STOP_NONE;
 }
 
-/* The mapping of the code that was left without a rule: that of the frame before the first guess,
- * or of the last frame of a stack that ends early. */
+/* The mapping of the code that had no rule: the mapping of the frame before the first guess, or of
+ * the last frame of a stack that ends early. */
 static u32 vain_mapping(const struct trace_stack *stack, u8 stop)
 {
 	u64 frame = 0;
@@ -61,7 +64,7 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
 
-/* The frames of a stack in the map. -ENOENT, -ESTALE. */
+/* Copies the frames of a stack in the map. -ENOENT, -ESTALE. */
 static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct trace_stack *stack)
 {
 	const struct generation_table *table = generation_of_id(loaded, id);
@@ -86,7 +89,8 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 	return 0;
 }
 
-/* A generation's number is never used again, so it tells whether what is noted is of it. */
+/* Prepares the notes about a table, and empties notes of another generation, whose number is never
+ * used again. False: no memory. */
 static bool is_ready(struct written_table *written, u64 generation, u64 slots)
 {
 	if (!written->items)
@@ -97,7 +101,7 @@ static bool is_ready(struct written_table *written, u64 generation, u64 slots)
 	return written->items;
 }
 
-/* NULL: no memory. */
+/* The note about a stack of the map; NULL: no memory. */
 static struct written_stack *written_at(struct recording *recording,
 					const struct generation_table *table, u32 id)
 {
@@ -109,7 +113,7 @@ static struct written_stack *written_at(struct recording *recording,
 	return &written->items[STACK_ID_INDEX(id, bits)];
 }
 
-/* A stack of the map that the file has already is there under its index. */
+/* Writes a stack of the map, unless the file has the stack already. */
 static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 {
 	struct generation_table *table = generation_of_id(recording->loaded, id);
@@ -152,7 +156,7 @@ static int put_run(struct recording *recording, const struct ring_view *ring, u6
 	return write_stack(recording, &stack, ref);
 }
 
-/* A stack that is gone is no error, but a reason. */
+/* Converts the error of a stack that does not exist any more to a reason. */
 static int or_reason(int result, u8 reason, struct stack_ref *ref)
 {
 	if (!result)
@@ -205,7 +209,8 @@ int event_stack_of_slot(const struct loaded *loaded, const struct ring_view *rin
 		     : 0;
 }
 
-/* Its own frames, without the leaf. -ENOENT, -ESTALE: it has none, or they are gone. */
+/* Copies the frames without the leaf. -ENOENT: there are no frames; -ESTALE: the map does not have
+ * them any more. */
 static int frames_of_deferred(const struct loaded *loaded, const struct deferred_stack *deferred,
 			      u64 *frames, struct trace_stack *stack)
 {
@@ -219,8 +224,8 @@ static int frames_of_deferred(const struct loaded *loaded, const struct deferred
 	return 0;
 }
 
-/* The same stack of another event must have the same id. A snapshot adds nothing to a map that goes
- * on without it. */
+/* Writes the full form. The stack is added to the map, so that the same stack of another event has
+ * the same id; a snapshot of a running instance does not change the map. */
 static int put_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
 			 struct stack_ref *ref)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters of scratch slots and rings only grow; a file reports the difference to what earlier
- * files reported. Skipped runs of programs are of no CPU: those already reported are kept with CPU
- * 0. */
+/* Counters of scratch slots and rings only grow, so a file reports the difference to the reports of
+ * earlier files. Skipped runs of programs have no CPU; CPU 0 keeps their reported number. */
 #include "capture/drain/file_ledger.h"
 
 #include "capture/drain/deferred_stack.h"
@@ -20,7 +19,7 @@ static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *
 		scratch->counters.produced + scratch->counters.lost[LOST_PAUSED] + scratch->refused;
 }
 
-/* Losses are read before what they are part of. */
+/* Losses are read before the sums that include them. */
 static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);

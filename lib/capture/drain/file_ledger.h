@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The account of events, of one file or of the instance as a whole.
+ * The ledger of one file, or of the whole instance.
  *
- * A file has a window: what readers took between two places in the rings, and the losses that no
- * earlier file has reported. As long as programs run, their own count of produced events cannot be
- * cut at those places, so the file reports the sum of its events and losses instead. The whole
- * instance at rest is where the programs' own count must agree.
+ * A file has the events that readers took between two positions in the rings, and the losses that
+ * no earlier file has reported. While programs run, their count of produced events cannot be read
+ * at exactly these positions, so the file reports the sum of its events and losses instead. For the
+ * whole instance, when no program runs, the count of the programs must be equal.
  */
 #ifndef LIB_CAPTURE_FILE_LEDGER_H
 #define LIB_CAPTURE_FILE_LEDGER_H
@@ -16,22 +16,23 @@ struct loaded;
 struct recording;
 struct stack_ref;
 
-/* A file begins. */
+/* Begins a file. */
 void file_ledger_begin(struct recording *recording);
 
-/* The user stack of so many events. */
+/* Counts the user stack of `events` events. */
 void file_ledger_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events);
 
-/* Of what the file recorded (whole) and what was to be written into it but could not: its ledger,
- * and that of each CPU. */
+/* Sums up the ledger of a file and of each CPU. `recorded`: events in the file; `not_written`:
+ * events that could not be written. */
 void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
 		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus);
 
-/* The ledger was reported: of a reader that takes what it reads. */
+/* Marks the losses of a ledger as reported, for a reader that consumes events. */
 void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
 			  const struct trace_cpu_ledger *cpus);
 
-/* Of the instance since it began. `recorded` is what readers took and what the rings hold. */
+/* The ledger of the instance since its start; `recorded`: events that readers took or that are in
+ * the rings. */
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals);
 
 #endif

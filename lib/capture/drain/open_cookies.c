@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A walk over a hash map that changes under it may see a task twice, and may start again; it is
- * bounded by the map's size. Tasks that stay are seen.
+ * A walk over a hash map that changes meanwhile may see a task twice, and may start again; the size
+ * of the map bounds the walk. A task that stays in the map is seen.
  */
 #include "capture/drain/open_cookies.h"
 
@@ -33,7 +33,7 @@ static int add(struct open_cookies *list, u32 tid, u32 cookie)
 	return 0;
 }
 
-/* Keys are of 4 or of 8 bytes. */
+/* Calls take() for all keys of a map, which have 4 or 8 bytes. */
 static int read_map(const struct bpf_map *map, struct open_cookies *list,
 		    int (*take)(int map_fd, const void *key, struct open_cookies *list))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The cookies that events may be given from one moment on (abi/deferral.h): those that tasks wait
- * for, and the lasting ones.
+ * The open cookies: those that tasks wait for, and lasting cookies. Only these can be given to
+ * later events (abi/deferral.h).
  */
 #ifndef LIB_CAPTURE_OPEN_COOKIES_H
 #define LIB_CAPTURE_OPEN_COOKIES_H
@@ -21,9 +21,11 @@ struct open_cookies {
 	u32 room;
 };
 
-/* Adds those that tasks wait for; tasks come and go meanwhile. -ENOMEM. */
+/* Adds the cookies that tasks wait for. Tasks may come and go meanwhile. -ENOMEM. */
 int open_cookies_read(const struct loaded *loaded, struct open_cookies *list);
-/* Adds the lasting ones, of no thread id: of tasks in execve, and of blocked ones. -ENOMEM. */
+/* Adds the lasting cookies, with thread id 0: those of tasks in execve, and of blocked tasks.
+ * -ENOMEM.
+ */
 int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *list);
 bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie);
 void open_cookies_clear(struct open_cookies *list);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events wake no reader: a wakeup costs more than an event. */
+/* Events do not wake the reader, because a wakeup costs more than an event. */
 #include "capture/drain/pace.h"
 
 #include "clock.h"
 
-#define WATCH_MS 1000 /* after code was met */
+#define WATCH_MS 1000 /* of frequent visits after new code */
 
 void pace_meet_code(struct pace *pace)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a reader owns. */
 #include "capture/drain/recording.h"
 
 #include <bpf/libbpf.h>

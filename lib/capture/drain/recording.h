@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One file that is being written from the rings: how far they were read, and what is in the file
- * already. A reader has one from its first file to its last (capture/file/recording_file.h). One
+ * A file that is written from the rings: positions in the rings, and the contents of the file so
+ * far. A reader has one struct recording for all its files (capture/file/recording_file.h). One
  * thread uses it.
  */
 #ifndef LIB_CAPTURE_RECORDING_H
@@ -15,33 +15,33 @@
 
 /* How the rings are read. */
 enum read_mode {
-	READ_DRAIN,    /* what is read is taken: the one reader of the instance */
-	READ_SNAPSHOT, /* of a moment, or of what is left at the end: the rings keep it */
-	READ_LIVE, /* a snapshot of an instance of another process, which has readers of its own */
+	READ_DRAIN,    /* consumes events, as the only reader of the instance */
+	READ_SNAPSHOT, /* copies events of one moment or of the end; the rings keep them */
+	READ_LIVE,     /* a snapshot of an instance that another process may read */
 };
 
-/* What the reader knows of one CPU. */
+/* The reader's state for one CPU. Positions are those of its rings. */
 struct cpu_reader {
-	u64 events;	     /* handed to the writer, of the current file */
+	u64 events;	     /* events written to the current file */
 	u64 passed_over;     /* flight: older events in slots that writers could not claim */
-	u64 end;	     /* of this round: its deferred stacks are known up to here */
-	u64 limit;	     /* of this file, once it is to end; 0: none */
-	u64 task_limit;	     /* the same, of the task ring */
+	u64 end;	     /* end of this round; deferred stacks are known up to here */
+	u64 limit;	     /* end of this file; 0 = the file goes on */
+	u64 task_limit;	     /* the same in the task ring */
 	u64 epoch_end;	     /* capture/drain/deferred_stack.h */
-	u64 consumed_before; /* by readers, when the file began */
-	u64 swap_end;	     /* behind it there is nothing of the generation before the one seen */
+	u64 consumed_before; /* events that readers had consumed when the file began */
+	u64 swap_end;	     /* no later record names the previous generation */
 };
 
-/* Of the stack map: for each slot of either table whether the current file has its stack. */
+/* For a slot of the stack map: the index of the stack in the current file. */
 struct written_stack {
-	u32 index;     /* + 1; 0: it is not in it yet */
+	u32 index;     /* index + 1; 0 = not in the file */
 	u32 stop : 8;  /* enum stop_reason */
 	u32 vain : 24; /* as in struct stack_ref */
 };
 
 struct written_table {
-	struct written_stack *items; /* by slot; NULL: not made */
-	u64 generation;		     /* that they are of; 0: of another file */
+	struct written_stack *items; /* by slot; NULL = not allocated */
+	u64 generation;		     /* generation of the items; 0 = another file */
 };
 
 struct deferred;
@@ -51,31 +51,32 @@ struct symbolizers;
 struct recording {
 	struct loaded *loaded;
 	struct symbolizers *symbolizers;
-	struct trace_writer *writer; /* of the file */
-	enum read_mode mode;	     /* of the file */
+	struct trace_writer *writer; /* of the current file */
+	enum read_mode mode;	     /* of the current file */
 	struct task_log *tasks;
-	struct deferred *deferred;    /* NULL: user stacks are not */
+	struct deferred *deferred;    /* NULL: user stacks are not deferred */
 	struct ring_buffer *times;    /* thread_times.h; NULL: threads have no accounts */
 	struct ring_buffer *new_code; /* new mappings; NULL: no user stacks */
 	int times_result;
 	struct cpu_reader *cpus;
-	u64 time_limit;	     /* ns: no stamp read in this round is later */
-	u64 generation_seen; /* of the stack map */
+	u64 time_limit;	     /* ns; no stamp that is read in this round is later */
+	u64 generation_seen; /* the last published generation of the stack map */
 	struct written_table stacks[TABLE_ROLES];
-	bool mapping_met[MAPPINGS_MAX];	    /* in this file or one before */
-	bool mapping_written[MAPPINGS_MAX]; /* in the file */
+	bool mapping_met[MAPPINGS_MAX];	    /* met in this file or an earlier one */
+	bool mapping_written[MAPPINGS_MAX]; /* written to the current file */
 	struct pace pace;
-	struct frame_addresses named; /* asked for already, for the file */
-	bool named_ahead;	      /* recording_ask_ahead() has waited for them */
-	u64 next_ask;		      /* ms: recording_ask_ahead() asks again; 0: not asked yet */
-	u64 next_learn, learn_ms; /* ms: recording_learn_names() asks again, and the time between */
-	bool kernel_asked;	  /* its list of symbols is read ahead */
-	u64 names_until;    /* clock_ms(): the wait for any name ends then; 0: no such limit */
-	u64 moved_next;	    /* clock_ms(): moved code is looked for again */
-	u32 marked_tables;  /* symbolizers_marked_tables() that programs know of */
+	struct frame_addresses named; /* frames of the file whose names were requested */
+	bool named_ahead;	      /* recording_ask_ahead() has waited for their names */
+	u64 next_ask; /* clock_ms() of the next request by recording_ask_ahead(); 0 = no request yet
+		       */
+	u64 next_learn, learn_ms; /* clock_ms() of the next recording_learn_names(); its interval */
+	bool kernel_asked;	  /* the kernel's list of symbols was requested ahead */
+	u64 names_until;	  /* clock_ms(); the wait for names ends; 0 = no limit */
+	u64 moved_next;		  /* clock_ms(); the next search for moved code */
+	u32 marked_tables;	  /* symbolizers_marked_tables() that programs know of */
 	u32 moved_files;    /* mappings that count as parts of files (symbolizer/moved_check.h) */
-	u64 tabulate_again; /* ms: when tables are asked for once more */
-	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
+	u64 tabulate_again; /* clock_ms(); tables are requested once more */
+	struct trace_ledger written; /* reasons and counts of the events of the file */
 };
 
 /* *recording must be all 0; `loaded` and `symbolizers` must outlive the recording. -ENOMEM or

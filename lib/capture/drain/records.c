@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From slots to events. */
 #include "capture/drain/records.h"
 
 #include <time.h>
@@ -11,10 +10,10 @@
 #include "clock.h"
 #include "error.h"
 
-/* A stamp read now may be this much newer than when reading began. */
+/* A stamp may be later than the begin of the round by this time. */
 #define READING_NS_MAX (3600ULL * 1000000000)
 
-/* The latest time not after `limit` of which `low` is the lower part. */
+/* The latest time not after `limit` whose lower bits are `low`. */
 static u64 unwrap(u64 limit, u64 low)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
@@ -87,7 +86,7 @@ int records_take_task(struct recording *recording, const struct ring_view *ring,
 {
 	const struct task_slot *slot = ring_slot(ring, position);
 
-	(void)cpu; /* names are accounted for as a whole */
+	(void)cpu; /* names are not counted by CPU */
 	return task_log_record(recording->tasks, recording->writer, slot,
 			       unwrap(recording->time_limit, STAMP_TIME(slot->stamp)));
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One record of a ring after the other, and what becomes of it in the file. Errors are the
- * writer's, and -ENOMEM. */
+/* Converts the records of a ring to events of the file, one by one. Errors are those of the writer
+ * and -ENOMEM. */
 #ifndef LIB_CAPTURE_RECORDS_H
 #define LIB_CAPTURE_RECORDS_H
 
 #include "capture/drain/recording.h"
 
-/* Before the rings are read: no stamp is much later than now. */
+/* Called before the rings are read; sets the latest possible stamp. */
 void records_begin_round(struct recording *recording);
 
-/* Does with the record at `position` what is to be done with it. */
+/* Takes the record at `position`. */
 typedef int (*take_record)(struct recording *recording, const struct ring_view *ring, u64 position,
 			   u32 cpu);
 
-/* An event, or a task's name, into the file. */
+/* Write an event, or the name of a task. */
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
 		       u32 cpu);
 int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,
 		      u32 cpu);
-/* If it is a deferred stack: to the events that wait for it. */
+/* Joins a deferred stack to the events that wait for it; ignores other records. */
 int records_take_deferred_stack(struct recording *recording, const struct ring_view *ring,
 				u64 position, u32 cpu);
 
-/* The records from `position` up to `end`, all of them: the first error. */
+/* Takes all records from `position` up to `end`. Returns the first error. */
 int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,
 		 u32 cpu, take_record take);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All that is known of files comes from processes beside (symbol/symbolizer/symbolizers.h), which
- * the programs leave out as they do the recorder. */
+/* All facts about files come from worker processes (symbol/symbolizer/symbolizers.h), whose events
+ * the programs leave out, like those of the recorder. */
 #include "capture/drain/symbols.h"
 
 #include "capture/drain/deferred.h"
@@ -13,10 +13,11 @@
 #include "user_unwind/user_unwinder.h"
 
 #define PATH_BYTES_MAX 4096
-#define MOVED_MS 20		 /* between two looks at moved code, which read a map */
-#define TABULATE_AGAIN_MS 600000 /* a table may have gone by then: symbolizer/table_publish.h */
+#define MOVED_MS 20		 /* between two searches for moved code, which read a map */
+#define TABULATE_AGAIN_MS 600000 /* tables may be evicted earlier: symbolizer/table_publish.h */
 
-/* Each stands in the slot of its id, or the next one: where the programs look for it. */
+/* Stores a process id in the slot of its remainder, or the next slot, where the programs look it
+ * up. */
 static void put_process(u32 *slots, u32 pid)
 {
 	u32 *slot = &slots[pid % OWN_PROCESSES], *next = &slots[(pid + 1) % OWN_PROCESSES];
@@ -24,7 +25,7 @@ static void put_process(u32 *slots, u32 pid)
 	*(*slot ? next : slot) = pid;
 }
 
-/* They may be others than before. */
+/* Tells the programs the present worker processes. */
 static void leave_out_processes(const struct recording *recording)
 {
 	u32 pids[SYMBOLIZER_PROCESSES_MAX + USER_UNWINDER_PROCESSES_MAX];
@@ -128,7 +129,7 @@ void symbols_note_vain(struct recording *recording, const struct stack_ref *user
 		symbolizers_need(recording->symbolizers, number, events);
 }
 
-/* Of code that is met again from then on. */
+/* Requests tables again for code that is met again. */
 static void tabulate_again(struct recording *recording)
 {
 	u64 now = clock_ms();
@@ -149,7 +150,7 @@ static void forget_unmarked(struct recording *recording)
 	recording->marked_tables = tables;
 }
 
-/* Of several records for a mapping the last counts. */
+/* Writes a mapping again with its build id; readers use the last record of a mapping. */
 static int write_identified(void *arg, u32 number)
 {
 	struct recording *recording = arg;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A bit per thread id (the kernel's limit is 4 M) tells which are in the file already.
+ * A bit for each thread id (the kernel's limit is 4 M) notes the threads that are in the file.
  *
- * Each CPU's ring is overwritten at its own pace: the fork may be there still, on the parent's CPU,
- * and the execve that followed be gone. What a round has read of a thread last is therefore
- * compared with the name that is kept of it, or that it had at its end.
+ * The rings of CPUs are overwritten at different rates: the record of a fork may still be in the
+ * ring of the parent's CPU when the record of the later execve is overwritten. The last record of a
+ * thread in a round is therefore compared with the name in the map, or with the name at its end.
  */
 #include "capture/drain/task_log.h"
 
@@ -23,7 +23,7 @@
 
 #define TID_LIMIT (4U << 20)
 
-/* What a round has read. */
+/* A record that this round has read. */
 struct name_record {
 	u64 time;
 	u32 tid;
@@ -175,7 +175,7 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 
 	if (result)
 		return result;
-	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* the name it had until then */
+	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* the last name of the thread */
 		if (is_known(log, task.tid))
 			return 0;
 		task.time = 0;
@@ -223,7 +223,8 @@ static bool find_final_name(const struct task_log *log, const struct name_record
 	return true;
 }
 
-/* When it was renamed is not known: mostly by the execve that follows a fork. */
+/* Writes a name whose record was lost. The time of the change is not known; mostly an execve
+ * follows a fork. */
 static int write_lost(struct task_log *log, struct trace_writer *writer,
 		      const struct name_record *before, const struct name_record *last)
 {
@@ -236,7 +237,7 @@ static int write_lost(struct task_log *log, struct trace_writer *writer,
 	return write_kept(log, writer, &name, &task);
 }
 
-/* The records of one thread, in order. */
+/* Compares the records of one thread, which are in order, with its final name. */
 static int compare_last(struct task_log *log, struct trace_writer *writer,
 			const struct name_record *first, const struct name_record *last)
 {
@@ -278,7 +279,7 @@ static int name_interrupt(struct task_log *log, struct trace_writer *writer)
 
 int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 {
-	struct trace_task ended = {.tid = tid}; /* nobody has kept its process */
+	struct trace_task ended = {.tid = tid}; /* the process is not known */
 	struct task_name name;
 	u32 tgid;
 

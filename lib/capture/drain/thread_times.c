@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An account that is open ends at time_end, or where a program has brought it by then: one that had
- * read the clock when the end was set may be some ns behind it.
+ * An open account ends at time_end, or some ns later if a program had read the clock before the end
+ * was set.
  */
 #include "capture/drain/thread_times.h"
 
@@ -54,7 +54,7 @@ int thread_times_take(struct recording *recording)
 	return first_error(recording->times_result, taken < 0 ? taken : 0);
 }
 
-/* As bpf/event/thread_time.h does, without a kernel stack. */
+/* Makes an event as bpf/event/thread_time.h does, without a kernel stack. */
 static void record_as_program(struct loaded *loaded, const struct thread_time *time, u32 state,
 			      u64 begin, u64 end)
 {
@@ -70,7 +70,7 @@ static void record_as_program(struct loaded *loaded, const struct thread_time *t
 		loaded_put_event(loaded, &event, end - begin);
 }
 
-/* The programs are detached, so each thread is met once. */
+/* The programs are detached, so the walk meets each thread once. */
 #define for_each_time(map_fd, key, before)                                                         \
 	for (; !bpf_map_get_next_key(map_fd, before, &(key)); before = &(key))
 

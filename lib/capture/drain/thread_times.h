@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounts of threads' time (abi/thread_time.h), from the programs to the file: those of threads
- * that end come through a ring buffer, the rest is taken from their map when recording has ended.
- */
+/* Writes the accounts of threads' time (abi/thread_time.h). Accounts of ended threads come through
+ * a ring buffer, all others are read from the map when recording has ended. */
 #ifndef LIB_CAPTURE_THREAD_TIMES_H
 #define LIB_CAPTURE_THREAD_TIMES_H
 
 #include "capture/drain/recording.h"
 
-/* -ENOMEM, -errno. On failure thread_times_free() is still to be called. */
+/* -ENOMEM or -errno. The caller calls thread_times_free() also after a failure. */
 int thread_times_create(struct recording *recording);
 void thread_times_free(struct recording *recording);
 
-/* Waits that go on when recording has ended and that no iterator has seen: a thread that has exited
- * loses its id before it leaves its CPU for the last time, and some kernels refuse iterators. They
- * become events of CPU 0 in its ring. The programs do not run any more. */
+/* Makes events, in the ring of CPU 0, for waits that go on at the end and that no iterator has
+ * seen: a thread that exits loses its id before it leaves its CPU for the last time, and some
+ * kernels refuse iterators. The programs must have been stopped. */
 void thread_times_record_unseen(struct loaded *loaded);
 
-/* The accounts of threads that have ended, and the names of these threads, to the file. */
+/* Writes the accounts and the names of threads that have ended. */
 int thread_times_take(struct recording *recording);
 
-/* The same of the other threads, once the programs do not run any more. */
+/* Writes those of all other threads. The programs must have been stopped. */
 int thread_times_finish(struct recording *recording);
 
 #endif

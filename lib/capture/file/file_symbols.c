@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frames of a file become addresses, sorted, so that those of one mapping stand together and
- * each mapping is one question. The kernel's come last: bit 63.
+ * The frames of a file become sorted addresses, so that the addresses of a mapping are adjacent and
+ * each mapping is one request. Kernel addresses have bit 63 and come last.
  *
- * All that is known of files is asked for beside (symbol/symbolizer/symbolizers.h). What a drain
- * takes of it has come by then: it waits for nobody.
+ * Workers answer the requests (symbol/symbolizer/symbolizers.h). A drain takes only answers that
+ * have arrived, and never waits.
  */
 #include "capture/file/file_symbols.h"
 
@@ -21,9 +21,9 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define HURRY_MS 1200
-#define LATE_MS 100	/* for what was met since it was named ahead */
-#define LATE_OWN_MS 500 /* the same, of files of root's and our own */
-#define LOOK_MS 100	/* a signal that is blocked ends no poll() */
+#define LATE_MS 100	/* wait for code that was met after names were requested ahead */
+#define LATE_OWN_MS 500 /* the same for files of root and of our own user */
+#define LOOK_MS 100	/* interval of checks for signals, as a blocked signal ends no poll() */
 
 static bool is_same_mapping(u64 frame, u64 other)
 {
@@ -32,7 +32,7 @@ static bool is_same_mapping(u64 frame, u64 other)
 	return FRAME_MAPPING(frame) == FRAME_MAPPING(other);
 }
 
-/* User frames as file offsets: `run` of one mapping, which is changed. */
+/* Requests the names of user frames of one mapping; `run` is changed to file offsets. */
 static int ask_run(struct recording *recording, u64 *run, u32 count)
 {
 	bool kernel = FRAME_IS_KERNEL(run[0]);
@@ -54,7 +54,7 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 	return symbolizers_ask(recording->symbolizers, &query);
 }
 
-/* From the last one on: the kernel's come first. */
+/* Requests all names, from the last address on, so that the kernel's come first. */
 static int ask_all(struct recording *recording, const struct frame_addresses *addresses)
 {
 	u32 first, end = addresses->count;
@@ -70,7 +70,7 @@ static int ask_all(struct recording *recording, const struct frame_addresses *ad
 	return result;
 }
 
-/* What `all` has and `known` has not. -ENOMEM. */
+/* Collects the addresses of `all` that `known` does not have. -ENOMEM. */
 static int addresses_without(const struct frame_addresses *all, const struct frame_addresses *known,
 			     struct frame_addresses *fresh)
 {
@@ -106,7 +106,7 @@ static void keep_lasting(const struct recording *recording, struct frame_address
 	addresses->count = kept;
 }
 
-/* Each frame that went into the file is asked for once. */
+/* The name of each frame of a file is requested once. */
 int file_symbols_ask(struct recording *recording, bool lasting)
 {
 	struct frame_addresses all = {}, fresh = {};
@@ -131,9 +131,11 @@ bool file_symbols_are_late(const struct recording *recording)
 	return recording->names_until && clock_ms() >= recording->names_until;
 }
 
-/* Until when names are waited for. The kernel's are waited for as long as one question may take. */
+/* The ends of the waits for names. The wait for the kernel's names is as long as one request may
+ * take.
+ */
 struct patience {
-	u64 others, own; /* clock_ms(): of others' files; of root's and our own */
+	u64 others, own; /* clock_ms(); for files of other users, of root and our own user */
 };
 
 static u64 min_time(u64 a, u64 b)
@@ -156,7 +158,7 @@ static struct patience patience_from(const struct recording *recording, u64 bega
 	return patience;
 }
 
-/* A request to end shortens the wait for every file; interrupt_now() ends it. */
+/* Waits for names. A request to end shortens the wait for all files; interrupt_now() ends it. */
 static int await_names(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();

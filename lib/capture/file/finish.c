@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The two ends of a file: what must stand before the first event, and what is known only after the
- * last one: the names of all frames, and the ledger.
+ * Begin and end of a file: sources and modules are written before the first event, names of frames
+ * and the ledger after the last event.
  */
 #include "capture/file/recording_file.h"
 

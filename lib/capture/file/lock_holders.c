@@ -59,7 +59,7 @@ static bool is_thread_beside(u32 tid, u32 other)
 	return other && other != tid && access(path, F_OK) == 0;
 }
 
-/* 0: the thread waits for no lock, or the holder is not known. */
+/* The holder of the lock that a thread waits for; 0: no lock, or the holder is not known. */
 static u32 find_holder(u32 tid)
 {
 	unsigned long long address, operation;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rings of a flight recorder are read from the oldest record that was not overwritten. */
+/* Snapshots: the rings of a flight recorder are read from the oldest record that was not
+ * overwritten.
+ */
 #include "capture/file/recording_file.h"
 
 #include "capture/drain/deferred.h"
@@ -8,10 +10,10 @@
 #include "capture/file/unwind_blocked.h"
 #include "error.h"
 
-#define PEEK_MS 5000 /* somebody waits for it, and holds the instance's lock */
+#define PEEK_MS 5000 /* the user waits, and the lock of the instance is held */
 
-/* Where the oldest record lies. Before position `count` there was none: a slot never written would
- * pass for the event at position 0. */
+/* The position of the oldest record. Positions begin at `count`, since a slot that was never
+ * written looks like the event at position 0. */
 static u64 oldest(const struct loaded *loaded, const struct ring_view *ring, u64 head)
 {
 	if (!loaded->plan.config.flight)
@@ -19,7 +21,7 @@ static u64 oldest(const struct loaded *loaded, const struct ring_view *ring, u64
 	return head > 2UL * ring->count ? head - ring->count : ring->count;
 }
 
-/* All that a ring holds, oldest first. */
+/* Takes all records of a ring, oldest first. */
 static int snapshot_ring(struct recording *recording, struct ring_view ring, u32 cpu,
 			 take_record take)
 {
@@ -28,8 +30,8 @@ static int snapshot_ring(struct recording *recording, struct ring_view ring, u32
 	return records_each(recording, &ring, position, head, cpu, take);
 }
 
-/* A slot that a writer could not claim still holds the event of an earlier lap: gone from the
- * sequence, and not counted by whoever would have overwritten it. */
+/* The number of slots that a writer could not claim and that still hold the event of an earlier
+ * lap. These events are out of sequence, and no writer has counted them as overwritten. */
 static u64 passed_over(const struct ring_view *ring)
 {
 	u64 head = ring->header->head, position = head - ring->count, count = 0;
@@ -66,8 +68,7 @@ static int snapshot_rings(struct recording *recording, take_record take)
 	return result;
 }
 
-/* The deferred stacks that have come by now, and the tasks that wait: of the frozen moment, or now.
- */
+/* Takes the deferred stacks and unwinds the tasks that wait, of the frozen moment or now. */
 static int snapshot_deferred(struct recording *recording)
 {
 	u32 fill, next = 0;

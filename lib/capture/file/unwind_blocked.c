@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Peek, unwind, take or check. At the end of an instance a task that runs gets out of the kernel by
- * itself, and its callback delivers the stack. The task is peeked at again after a while, because
- * it may also go to sleep first. While the instance goes on each task is peeked at once.
+ * Three steps: peek (copy registers and stack), unwind, and check, or at the end take the cookie.
+ * At the end of an instance a running task leaves the kernel, and its callback delivers the stack.
+ * The task may also go to sleep first, so it is peeked again after a while. While the instance goes
+ * on, each task is peeked once.
  */
 #include "capture/file/unwind_blocked.h"
 
@@ -19,7 +20,7 @@
 #define RETRY_MS 10
 #define ROUNDS_MAX 100
 
-/* The kernel writes the context back to where it came from. */
+/* Runs the program once. The kernel writes the changed request back. */
 static int run_program(const struct loaded *loaded, struct unwind_blocked_request *request,
 		       enum unwind_blocked_operation operation)
 {
@@ -32,7 +33,8 @@ static int run_program(const struct loaded *loaded, struct unwind_blocked_reques
 	return result ?: request->result;
 }
 
-/* 0: nothing is left to do for it, here. `proof` says that what was read was its stack. */
+/* Unwinds one task. `proof`: the operation that proves that the stack is that of the event. 0:
+ * done. */
 static int unwind_one(struct recording *recording, const struct open_cookie *open,
 		      enum unwind_blocked_operation proof)
 {
@@ -52,7 +54,7 @@ static int unwind_one(struct recording *recording, const struct open_cookie *ope
 	return result;
 }
 
-/* How many are left; or -errno. */
+/* Unwinds all tasks once. Returns the number of tasks that are left, or -errno. */
 static int take_round(struct recording *recording)
 {
 	struct open_cookies list = {};
@@ -77,7 +79,8 @@ int unwind_blocked_take(struct recording *recording)
 	return 0;
 }
 
-/* A snapshot has no events yet when it is asked, so it wants all that it does not know. */
+/* True if the stack is needed. A snapshot is asked before it has events, so it needs all stacks
+ * that it does not have. */
 static bool is_wanted(const struct recording *recording, const struct open_cookie *open)
 {
 	if (recording->mode != READ_DRAIN)

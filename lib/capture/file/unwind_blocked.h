@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tasks that are in the kernel, asleep in read() perhaps for days, wait with a cookie when a file
- * ends. They are unwound from outside, out of their living memory. That it was the right stack is
- * proven afterwards: the cookie waits only while the task has not left the kernel
- * (abi/unwind_request.h).
+ * Unwinds tasks that are blocked in the kernel, perhaps for days, with an open cookie when a file
+ * ends. Their stacks are unwound from outside, from the memory of the process. A check afterwards
+ * proves that the stack is that of the event: the cookie is open only while the task has not left
+ * the kernel (abi/unwind_request.h).
  */
 #ifndef LIB_CAPTURE_UNWIND_BLOCKED_H
 #define LIB_CAPTURE_UNWIND_BLOCKED_H
@@ -11,15 +11,15 @@
 #include "capture/drain/deferred.h"
 #include "capture/drain/recording.h"
 
-/* The sources are off: joins a stack for each task that could be unwound, and takes its cookie.
- * Those that run on deliver by themselves, and are waited for, a second at most. 0 or the first
- * error; cookies may be left either way. */
+/* Unwinds all waiting tasks when the sources are off, joins their stacks, and closes their cookies.
+ * Running tasks deliver their stacks themselves; the call waits for them for at most a second. 0 or
+ * the first error; cookies may stay open in both cases. */
 int unwind_blocked_take(struct recording *recording);
 
 /*
- * The instance goes on, with deferred stacks: joins one for tasks of the list that events of the
- * file wait for, or may, from *next on, for about so many milliseconds. *next is where to go on.
- * Each waits still, and will answer for itself. -ENOMEM.
+ * The same while the instance goes on: unwinds tasks of the list, from index *next on, for about
+ * `ms` milliseconds, and joins their stacks if events of the file wait, or may wait, for them.
+ * *next becomes the index of the next task. The tasks still deliver their stacks. -ENOMEM.
  */
 int unwind_blocked_peek(struct recording *recording, const struct open_cookies *list, u32 *next,
 			u32 ms);

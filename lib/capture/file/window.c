@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A window ends where the heads of the rings are: what lies before is of this file, the rest of the
+/* A window ends at the heads of the rings: earlier records belong to this file, later ones to the
  * next. */
 #include "capture/file/recording_file.h"
 
@@ -14,13 +14,13 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define ASK_MS 100
-#define LEARN_MS 2000  /* names are learnt so long after the first event, */
-#define LEARN_FACTOR 4 /* and again after four times as long */
+#define LEARN_MS 2000  /* from the first event to the first request for names */
+#define LEARN_FACTOR 4 /* each further interval is four times as long */
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
 
-#define PEEK_MS 50 /* then the rings are read again */
+#define PEEK_MS 50 /* between two rounds of reading the rings */
 
 int recording_ask_ahead(struct recording *recording, enum symbolizers_which which)
 {
@@ -70,8 +70,8 @@ int recording_learn_names(struct recording *recording)
 	return recording->learn_ms == LEARN_MS ? 0 : file_symbols_ask(recording, true);
 }
 
-/* Names first: that of a task which has events behind the limit comes behind it too, as the latest
- * when the task exits. */
+/* Limits the task rings first: the name of a task with events behind the limit comes behind the
+ * limit, too, at the latest when the task exits. */
 static void limit_to_heads(struct recording *recording)
 {
 	u32 cpus = recording->loaded->plan.config.cpus;
@@ -104,7 +104,8 @@ static bool is_limit_reached(const struct recording *recording)
 	return true;
 }
 
-/* A program that was interrupted may be in the middle of its slot. */
+/* Reads up to the limit. The wait is for an interrupted program that has not committed its slot
+ * yet. */
 static int drain_to_limit(struct recording *recording)
 {
 	int result = recording_drain(recording, NULL);
@@ -116,7 +117,8 @@ static int drain_to_limit(struct recording *recording)
 	return result;
 }
 
-/* There may be thousands who sleep: most are looked at before the end, as reading goes on. */
+/* Unwinds blocked tasks, of which there may be thousands, mostly before the end, between rounds of
+ * reading. */
 static int peek_sleepers(struct recording *recording)
 {
 	struct open_cookies list = {};
@@ -132,8 +134,8 @@ static int peek_sleepers(struct recording *recording)
 	return result ?: error;
 }
 
-/* A task that does not wait any more has its deferred stack in a ring. That may be behind the
- * events of this file. */
+/* Unwinds tasks that wait. A task that does not wait any more has delivered its stack to a ring,
+ * perhaps behind the events of this file. */
 static int unwind_waiting(struct recording *recording)
 {
 	struct pace_rings rings = {};
@@ -147,7 +149,7 @@ static int unwind_waiting(struct recording *recording)
 	return deferred_give_up(recording) ?: result;
 }
 
-/* What has come since the limit was set: it may name tasks of this file, and is of the next too. */
+/* Copies task records behind the limit, which may name tasks of this file and stay for the next. */
 static int copy_tasks(struct recording *recording)
 {
 	int result = 0;
@@ -161,8 +163,8 @@ static int copy_tasks(struct recording *recording)
 	return result;
 }
 
-/* A swap before it is seen before the limits are set: so what names a stack of the generation
- * before is read when the window has ended, and the next swap may come. */
+/* A swap of tables is noted before the limits are set. So at the end of the window all records that
+ * name the previous generation have been read, and the next swap may come. */
 int recording_end_window(struct recording *recording)
 {
 	int result = recording->deferred ? peek_sleepers(recording) : 0;
