@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap agent`: records all the time, and sends what was recorded to a store that has the same
- * of other machines. Windows of some seconds become rows, rows of some minutes a batch, which is a
- * file in the spool until another process has sent it. The loop that records never waits for the
- * network.
+ * `stackmap agent`: records continuously and sends the events to a store, which many machines
+ * share. A window has the events of some seconds and becomes rows; the rows of some minutes are a
+ * batch. A batch is a file in the spool until another process has sent it. The loop that records
+ * never waits for the network.
  *
- * To a receiver of profiles instead of a store, windows go as they are, each once.
+ * To a receiver of profiles, windows are sent as recordings, each at most once.
  *
- * What a window lost is in its ledger. What is in memory when the agent is killed is lost without
- * one: a batch at most.
+ * The ledger of a window counts its losses. If the agent is killed, at most one batch, which is in
+ * memory, is lost without being counted.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -68,12 +68,12 @@ static void set_labels(struct window_rows *rows, const struct string_list *given
 }
 
 #define CONFIG_DEFAULT "/etc/stackmap/agent.conf"
-#define EVENT_BYTES 64	      /* of a window in memory, about */
-#define REMEMBERED_PART 4     /* of --memory: what was sent */
-#define BATCH_PART 4	      /* the rows of a batch */
-#define BUDGET_MS 60000	      /* from look to look */
-#define NAMES_LONGEST_MS 5000 /* a window closes before the next one is due */
-#define ALL_TIMES 4	      /* all processes together may take this many times --memory */
+#define EVENT_BYTES 64	      /* approximate size of an event in memory */
+#define REMEMBERED_PART 4     /* 1/4 of --memory: keys that were sent */
+#define BATCH_PART 4	      /* 1/4 of --memory: rows of a batch */
+#define BUDGET_MS 60000	      /* between two checks of the budget */
+#define NAMES_LONGEST_MS 5000 /* limit for the names of a window */
+#define ALL_TIMES 4	      /* limit for all processes together: 4 times --memory */
 #define ALL_LEAST (256ULL << 20)
 
 struct agent {
@@ -81,22 +81,22 @@ struct agent {
 	struct window_rows *rows;
 	struct spool *spool;
 	struct agent_child sending;
-	struct agent_pusher pusher; /* instead of rows, spool and sender */
+	struct agent_pusher pusher; /* with a receiver, instead of rows, spool and sender */
 	struct session *session;
 	struct exemplars exemplars;
 	struct cpu_budget budget;
 	u64 next_budget; /* ms */
 	struct own_memory memory;
 	int signals;
-	u32 window_time; /* of the window that is open: seconds since the epoch */
+	u32 window_time; /* of the open window, seconds since the epoch */
 	s32 window_skew;
 	u64 window_began, window_ends; /* ms */
-	u64 batch;		       /* which stretch of time it is of */
+	u64 batch;		       /* number of the batch's stretch of time */
 	u64 windows, produced;	       /* events of the windows */
-	u64 lost_before;	       /* batches whose stacks are gone */
+	u64 lost_before;	       /* batches whose stacks were lost, at the last check */
 };
 
-/* --- its parts --- */
+/* --- parts of the agent --- */
 
 static int start_sender(struct agent *agent)
 {
@@ -120,7 +120,7 @@ static int start_sender(struct agent *agent)
 	return agent_sender_start(&agent->sending, &options);
 }
 
-/* Services are those of the cgroups: a receiver has no rules of ours. */
+/* A receiver of profiles has no service rules, so the services come from the cgroups. */
 static int start_pusher(struct agent *agent)
 {
 	const struct agent_values *values = &agent->choice.values;
@@ -173,7 +173,7 @@ static int make_rows(struct agent *agent)
 
 static void tell_labels(struct agent *agent)
 {
-	if (!agent->choice.pushes) /* each profile says it */
+	if (!agent->choice.pushes) /* a profile has its own labels */
 		set_labels(agent->rows, &agent->choice.values.labels, agent->budget.frequency,
 			   agent->memory.told);
 }
@@ -219,7 +219,7 @@ static int begin_sending(struct agent *agent)
 		       ?: start_sender(agent);
 }
 
-/* Code that nothing else identifies is of its host, by the name that the store knows. */
+/* Code without any other identity belongs to its host, under the host name of the store. */
 static int open_session(struct agent *agent)
 {
 	struct session_options *options = &agent->choice.values.record;
@@ -269,7 +269,7 @@ static int begin(struct agent *agent)
 
 /* --- windows and batches --- */
 
-/* By the clock that all machines share, as far as it is known. */
+/* The difference to the clock of the store in seconds; 0: not known. */
 static s32 skew_of(const struct agent *agent)
 {
 	const struct sender_state *state = agent->choice.pushes ? NULL : agent->sending.state;
@@ -282,7 +282,8 @@ static u64 corrected_ms(const struct agent *agent)
 	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + skew_of(agent) * 1000LL;
 }
 
-/* All machines begin at other moments of the stretch: servers are not asked by all at once. */
+/* The number of the stretch of time. Stretches of each machine begin at another moment, so that the
+ * machines do not send at the same time. */
 static u64 batch_at(const struct agent *agent, u64 ms)
 {
 	u64 stretch = agent->choice.values.batch * 1000;
@@ -290,7 +291,7 @@ static u64 batch_at(const struct agent *agent, u64 ms)
 	return (ms + hash_text(agent->choice.host) % stretch) / stretch;
 }
 
-/* It ends when the clock says a multiple of its length. */
+/* Windows end at multiples of their length by the corrected clock. */
 static void begin_window(struct agent *agent)
 {
 	u64 now = corrected_ms(agent), length = agent->choice.values.window * 1000;
@@ -307,8 +308,8 @@ static void begin_batch(struct agent *agent)
 	agent->batch = batch_at(agent, corrected_ms(agent));
 }
 
-/* What the store lacks is sent again when it is met. */
-static void look_after_losses(struct agent *agent)
+/* Forgets the sent keys after a loss, so that stacks that the store lacks are sent again. */
+static void forget_lost(struct agent *agent)
 {
 	const struct sender_state *state = agent->sending.state;
 	struct spool_count count;
@@ -338,7 +339,7 @@ static void put_batch(struct agent *agent)
 	}
 	batch_clear(&batch);
 	agent_sender_wake(&agent->sending);
-	look_after_losses(agent);
+	forget_lost(agent);
 }
 
 static bool batch_is_full(const struct agent *agent)
@@ -362,7 +363,7 @@ static void add_window(struct agent *agent, struct trace_reader *reader,
 		message("agent: a batch is lost: %s", error.message);
 }
 
-/* A copy of its descriptor is enough for either. */
+/* Hands a window to the pusher and to the exemplars; `copy` is a descriptor of the recording. */
 static void hand_on(struct agent *agent, int copy)
 {
 	int other = agent->exemplars.output && agent->choice.pushes ? dup(copy) : -1;
@@ -439,7 +440,7 @@ static void keep_budget(struct agent *agent)
 
 /* --- the loop --- */
 
-/* In how many ms there is more to do, or -errno. */
+/* Does what is due. Returns the time until the next call in ms, or -errno. */
 static int work(struct agent *agent, struct stackmap_error *error)
 {
 	int ms = session_visit(agent->session, error), result;
@@ -507,7 +508,7 @@ static void tell_sum(const struct agent *agent)
 		(unsigned long long)agent->memory.most >> 20);
 }
 
-/* What is there still goes to the spool, whatever happened. */
+/* Records until the end. Windows in memory then go to the spool, also after a failure. */
 static int record_all(struct agent *agent)
 {
 	struct stackmap_error error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap record`: runs a command and a session that records (session/session.h) beside each
- * other until one of them ends, and prints what each file holds. With --instance the events are
- * those of an instance that was started before, which goes on.
+ * `stackmap record`: runs a command and a recording session (session/session.h) until one of them
+ * ends, and prints the contents of each file. With --instance the events are those of a running
+ * instance, which goes on.
  */
 #include <errno.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ struct record {
 	int signals;
 	u32 snapshots;
 	u64 next_progress; /* clock_ms() */
-	bool asked;	   /* to end */
+	bool asked;	   /* a signal has asked for the end */
 };
 
 static void tell_file(void *arg, const char *path, const struct trace_ledger *ledger, u64 bytes)
@@ -76,7 +76,7 @@ static void show_progress(struct record *record)
 		(unsigned long long)session_file_events(record->session), bytes / 1024.0);
 }
 
-/* SIGUSR2: FILE.1, FILE.2... */
+/* Writes a snapshot of a flight recording to FILE.1, FILE.2..., for SIGUSR2. */
 static void write_numbered_flight(struct record *record)
 {
 	struct stackmap_error error;
@@ -93,8 +93,8 @@ static void write_numbered_flight(struct record *record)
 	free(path);
 }
 
-/* Until the command, the processes or the instance end, or a signal asks for the end, or nothing
- * can be written any more. */
+/* Records until the command, the processes or the instance end, a signal asks for the end, or
+ * writing fails. */
 static void record_events(struct record *record)
 {
 	struct stackmap_error error;
@@ -118,14 +118,14 @@ static void record_events(struct record *record)
 	}
 }
 
-/* A request to end is for the command, too; a second one ends it at once. */
+/* Passes a request to end on to the command; a second request kills the command. */
 static void ask_workload(struct record *record, bool insists)
 {
 	workload_signal(&record->workload, insists ? SIGKILL : SIGTERM);
 	record->asked = true;
 }
 
-/* A recording that failed is no reason to end the command. */
+/* Waits for the end of the command, also if the recording has failed. */
 static int end_workload(struct record *record, int status)
 {
 	struct workload *workload = &record->workload;
@@ -178,7 +178,7 @@ static int start_workload(struct record *record, char **arguments)
 	return EXIT_FAILED;
 }
 
-/* From when the file has its name, a signal does not remove it any more. */
+/* Starts the recording and the command. A signal removes the file only before it has its name. */
 static int start(struct record *record, char **arguments)
 {
 	struct stackmap_error error;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap top`: what is hot now, refreshed every few seconds, of an instance or of events of its
- * own. What is shown is what came since the last refresh, and nothing older: shares are exact, and
- * a function that is not hot any more is gone at once.
+ * `stackmap top`: the hottest functions, refreshed every few seconds, of an instance or of own
+ * events. A refresh shows only the events since the last one, so shares are exact, and a function
+ * that is not hot any more disappears at once.
  *
- * One loop waits for keys, signals and the next visit to the rings. There are two models: one is on
- * the screen, the other takes in the windows that come.
+ * One loop waits for keys, signals and the next visit to the rings. Of two models, one is on the
+ * screen and the other collects the windows that come.
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,15 +42,15 @@ struct top_values {
 struct top {
 	const struct top_values *values;
 	struct top_feed feed;
-	struct top_screen *screen; /* NULL: --batch */
+	struct top_screen *screen; /* NULL with --batch */
 	struct top_model *shown, *coming;
 	struct top_view view;
-	u32 selected;	  /* a line of the view */
-	u64 selected_key; /* that it stays at over refreshes; 0: the line itself */
+	u32 selected;	  /* the selected line of the view */
+	u64 selected_key; /* key of the line, to find it after a refresh; 0 = no key */
 	bool chose_event;
 	bool shows_help;
 	int signals;
-	u64 began, next_refresh; /* ms: of what is coming */
+	u64 began, next_refresh; /* clock_ms(); begin and end of the coming refresh */
 	u64 refreshes;
 	bool ended;
 };
@@ -78,7 +78,7 @@ static void select_line(struct top *top, u32 line)
 	top->selected_key = top->selected ? top->view.lines.lines[top->selected].key : 0;
 }
 
-/* The lines are others: what was selected is sought among them. */
+/* Finds the selected line among new lines. */
 static void select_again(struct top *top)
 {
 	for (u32 i = 0; top->selected_key && i < top->view.lines.count; i++)
@@ -97,7 +97,7 @@ static int make_lines(struct top *top, struct stackmap_error *error)
 	return 0;
 }
 
-/* Until the user chooses, it is one that has something to show. */
+/* Shows a source that has events, until the user has chosen one. */
 static void choose_source(struct top *top)
 {
 	u32 *kind = &top->view.choice.kind;
@@ -119,7 +119,7 @@ static int print_sources(struct top *top, struct stackmap_error *error)
 		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
 	} while (!result && top->view.choice.kind != first);
 	if (fflush(stdout))
-		top->ended = true; /* main() says so */
+		top->ended = true; /* main() reports the error */
 	return result;
 }
 
@@ -135,7 +135,7 @@ static void swap_models(struct top *top, u64 now)
 						   : (now - top->began) / 1000.0;
 }
 
-/* A store is asked less often, and the first time at once. */
+/* The time between two refreshes, which is longer for a store. */
 static u64 delay_ms(const struct top *top)
 {
 	u64 unset = top->feed.store.values ? DELAY_OF_STORE : DELAY_DEFAULT;
@@ -191,7 +191,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 	return result;
 }
 
-/* In how many ms there is more to do, or -errno. */
+/* Does what is due. Returns the time until the next call in ms, or -errno. */
 static int work(struct top *top, struct stackmap_error *error)
 {
 	int ms = top_feed_visit(&top->feed, error), result = 0;
@@ -316,7 +316,7 @@ static int obey_keys(struct top *top, struct stackmap_error *error)
 	return result;
 }
 
-/* For a key, a signal, or the time. A terminal that is gone has no more keys. */
+/* Waits for a key, a signal or the time. The loop ends when the terminal is gone. */
 static void wait_for_work(struct top *top, int ms)
 {
 	struct pollfd ready[] = {
@@ -349,7 +349,7 @@ static int watch(struct top *top, struct stackmap_error *error)
 	return ms < 0 ? ms : result;
 }
 
-/* What became of the events is the last that is said; in text it stands with each refresh. */
+/* Closes the screen and reports the ledger last; --batch prints the ledger with each refresh. */
 static int end_watch(struct top *top, int result, const struct stackmap_error *error)
 {
 	bool had_screen = top->screen;
@@ -386,7 +386,7 @@ static int begin(struct top *top)
 	return EXIT_DONE;
 }
 
-/* The whole machine, a hundred times a second, unless something else is named. */
+/* The default is the whole machine at FREQUENCY_DEFAULT. */
 static struct session_options choose_record(const struct session_options *values, bool is_store)
 {
 	struct session_options chosen = *values;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All is checked, and the password read, before anything is loaded. */
+/* All options are checked, and secrets are read, before programs are loaded. */
 #include "agent/agent_choice.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static int check_labels(const struct agent_choice *choice)
 	return EXIT_DONE;
 }
 
-/* A window is what is sent at once. */
+/* A receiver gets whole windows, so a window is as long as a batch. */
 static int choose_receiver(struct agent_choice *choice)
 {
 	struct stackmap_error error;
@@ -78,7 +78,7 @@ static int choose_receiver(struct agent_choice *choice)
 	return EXIT_DONE;
 }
 
-/* KIND+http... is a receiver's. */
+/* True for KIND+http..., the URL of a receiver. */
 static bool names_a_kind(const char *url)
 {
 	return url[strcspn(url, "+:")] == '+';
@@ -111,7 +111,7 @@ static int choose_services(struct agent_choice *choice)
 	return EXIT_USAGE;
 }
 
-/* The whole machine, unless something else is named: CPU samples, and what keeps tasks waiting. */
+/* The default is the whole machine: CPU samples, and the waits of tasks. */
 static void choose_events(struct agent_choice *choice)
 {
 	struct session_options *record = &choice->values.record;
@@ -174,7 +174,7 @@ static int check_secrets(const struct agent_choice *choice)
 	return status;
 }
 
-/* A token stands for both. */
+/* A token replaces user and password. */
 static int read_secrets(struct agent_choice *choice)
 {
 	if (choice->values.bearer_file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The options of `agent`, and what they come to. */
+/* The options of `agent`, and the settings that follow from them. */
 #ifndef CLI_AGENT_CHOICE_H
 #define CLI_AGENT_CHOICE_H
 
@@ -21,17 +21,17 @@ struct agent_choice {
 	char host[256], boot[40];
 	double cpu_percent; /* 0: no limit */
 	struct store_url url;
-	bool pushes;	/* to a receiver of profiles, which is no store: `url` is none then */
-	char *password; /* NULL: none */
-	char *bearer;	/* NULL: none */
+	bool pushes;	/* sends to a receiver of profiles; `url` is unused then */
+	char *password; /* or NULL */
+	char *bearer;	/* or NULL */
 	struct service_names *services;
 };
 
-/* Exit status; what is wrong was said. agent_choice_clear() in any case. */
+/* Exit status; errors were printed. The caller calls agent_choice_clear() in any case. */
 int agent_choice_make(struct agent_choice *choice, const struct agent_values *values);
 void agent_choice_clear(struct agent_choice *choice);
 
-/* The recorder has no use for passwords and tokens. */
+/* Erases password and token, which the recorder does not need. */
 void agent_choice_forget_secrets(struct agent_choice *choice);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A window that cannot be kept is no reason not to send it: that is said once, until it goes again.
- */
 #include "agent/exemplars.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The first reason that is known to hold: no task had a name of --comm, no task is in the cgroup,
- * the tasks took less CPU time than there is between two samples. Otherwise the events did not
- * happen in the tasks that were chosen.
+ * Prints the first reason that holds: no task had a name of --comm; no task is in the cgroup; the
+ * tasks took less CPU time than the interval between two samples. Otherwise the chosen tasks had no
+ * such events.
  */
 #include "no_events.h"
 
@@ -84,7 +84,7 @@ static void explain_comms(const struct string_list *comms)
 	free(names.items);
 }
 
-/* The root has no such file, and always tasks. */
+/* True if the cgroup has no tasks. The root, which always has tasks, has no such file. */
 static bool is_empty_cgroup(const char *path)
 {
 	char file[PATH_MAX];
@@ -95,7 +95,7 @@ static bool is_empty_cgroup(const char *path)
 	return !populated;
 }
 
-/* Hz of the slowest source; 0: one is not sampled. */
+/* The rate of the slowest source in Hz; 0: a source is not sampled. */
 static u64 lowest_rate(const struct source_list *sources)
 {
 	u64 lowest = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why a recording ends without events. */
+/* Explains why a recording ends without events. */
 #ifndef CLI_NO_EVENTS_H
 #define CLI_NO_EVENTS_H
 

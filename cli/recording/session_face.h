@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What all commands do with a session that records (session/session.h). */
+/* Steps that all recording commands share (session/session.h). */
 #ifndef CLI_SESSION_FACE_H
 #define CLI_SESSION_FACE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ncurses. Signals that end the program are not its matter: they are blocked, come through a
- * descriptor (cli/process/signals.h), and the program closes the screen as it does at `q`. Only the
- * key for a core dump (Ctrl-\) would end it without that, so the terminal does not send it.
+ * The screen by ncurses. Signals that end the program are blocked and come through a descriptor
+ * (cli/process/signals.h), so the program closes the screen as for the key `q`. The key for a core
+ * dump (Ctrl-\) would end the program without closing the screen, so that key is switched off.
  */
 #include "top_screen.h"
 
@@ -20,11 +20,11 @@
 #include "terminal/terminal.h"
 
 #define HEAD_LINES 3
-#define ESCAPE_MS 25 /* that the rest of a key may take to come */
+#define ESCAPE_MS 25 /* time for the rest of an escape sequence */
 
 struct top_screen {
 	SCREEN *terminal;
-	u32 first; /* the line of the view on top */
+	u32 first; /* the first visible line of the view */
 	bool color;
 };
 
@@ -165,7 +165,7 @@ u32 top_screen_page(const struct top_screen *screen)
 	return LINES > HEAD_LINES ? (u32)(LINES - HEAD_LINES) : 1;
 }
 
-/* `?` for what is not printable, or no character of the locale. */
+/* The next character; `?` for bytes that are not printable or not a character of the locale. */
 static wchar_t next_character(const char *text, u32 *bytes)
 {
 	mbstate_t state = {0};
@@ -177,7 +177,7 @@ static wchar_t next_character(const char *text, u32 *bytes)
 	return wide;
 }
 
-/* Ends at the right edge. */
+/* Prints text, up to the right edge. */
 static void put(const char *text)
 {
 	for (u32 bytes; *text; text += bytes) {
@@ -237,7 +237,7 @@ static void draw_line(const struct top_screen *screen, int row, const struct top
 		mvchgat(row, 0, -1, A_REVERSE, 0, NULL);
 }
 
-/* The last line of what is selected: behind it, what it unfolds into. */
+/* The last line that the selected line unfolds into. */
 static u32 last_of(const struct top_view *view, u32 selected)
 {
 	while (selected + 1 < view->lines.count && !view->lines.lines[selected + 1].key)

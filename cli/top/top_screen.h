@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The terminal of `top`. What was on it before comes back when it is closed. */
+/* The terminal of `top`. Closing the screen restores the former contents of the terminal. */
 #ifndef CLI_TOP_SCREEN_H
 #define CLI_TOP_SCREEN_H
 
@@ -7,9 +7,9 @@
 
 struct top_screen;
 
-/* What was typed; or TOP_KEY_REDRAW, as the terminal has another size now. */
+/* A typed key; TOP_KEY_REDRAW: the size of the terminal has changed. */
 enum top_key {
-	TOP_KEY_NONE, /* nothing was typed */
+	TOP_KEY_NONE, /* no key was typed */
 	TOP_KEY_OTHER,
 	TOP_KEY_REDRAW,
 	TOP_KEY_QUIT,
@@ -27,20 +27,20 @@ enum top_key {
 	TOP_KEY_HELP,
 };
 
-/* Exit status; what is wrong was said. */
+/* Checks if the terminal can show a screen. Exit status; errors were printed. */
 int top_screen_check(void);
 
-/* The same. Nothing else may be printed until it is closed. */
+/* Exit status; errors were printed. No other output is allowed until the screen is closed. */
 int top_screen_open(struct top_screen **out);
 void top_screen_close(struct top_screen **screen);
 
-/* The next one that is there already. */
+/* The next typed key; does not wait. */
 enum top_key top_screen_key(struct top_screen *screen);
 
-/* How many lines of a view fit. */
+/* The number of lines of a view that fit. */
 u32 top_screen_page(const struct top_screen *screen);
 
-/* `selected`: a line of the view, which is always seen. */
+/* `selected`: a line of the view, which is always visible. */
 void top_screen_draw(struct top_screen *screen, const struct top_view *view, u32 selected);
 void top_screen_help(struct top_screen *screen);
 

@@ -7,7 +7,7 @@
 #include "terminal/terminal.h"
 #include "view/ledger_text.h"
 
-#define OBJECT_MAX 32 /* columns of a file's name on a terminal */
+#define OBJECT_MAX 32 /* columns for the name of a file on a terminal */
 
 static const char *source_name(const struct top_view *view)
 {
@@ -17,7 +17,7 @@ static const char *source_name(const struct top_view *view)
 						       : "";
 }
 
-/* Which of the sources that have something to show. */
+/* Numbers the shown source among the sources that have events. */
 static void place_among(const struct top_view *view, u32 *place, u32 *count)
 {
 	*place = *count = 0;
@@ -113,7 +113,7 @@ void top_line_start(const struct top_line *line, char *text, size_t bytes)
 	}
 }
 
-/* On a terminal a line takes its width. */
+/* A line is cut to the width of the terminal. */
 static void print_line(const struct top_line *line, FILE *to)
 {
 	char start[64];
