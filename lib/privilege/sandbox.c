@@ -239,7 +239,7 @@ static int send_request(struct sandbox *sandbox, const void *data, size_t bytes,
 		return result;
 	begin_limit(sandbox);
 	return end_on_failure(sandbox, message_send_files(sandbox->socket, data, bytes, fds, count,
-							   sandbox->deadline));
+							  sandbox->deadline));
 }
 
 int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
@@ -255,7 +255,7 @@ int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes)
 	if (sandbox->socket < 0)
 		return -EPIPE;
 	return end_on_failure(sandbox,
-			       message_send(sandbox->socket, data, bytes, sandbox->deadline));
+			      message_send(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
 int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
@@ -263,7 +263,7 @@ int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
 	if (sandbox->socket < 0)
 		return -EPIPE;
 	return end_on_failure(sandbox,
-			       message_receive(sandbox->socket, data, bytes, sandbox->deadline));
+			      message_receive(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
 void sandbox_distrust(struct sandbox *sandbox)
