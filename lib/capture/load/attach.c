@@ -4,8 +4,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -654,13 +656,20 @@ static int attach_time(struct attachment *attachment, u32 kind)
 	return result;
 }
 
-/* Ends the accounts: they do not change any more. */
+/*
+ * Ends the accounts: they do not change any more. A program that runs meanwhile may have taken the
+ * time before the end, and record a wait that the iterator of the end would record, too.
+ * membarrier() returns when all such runs are over, as it waits for a grace period of RCU
+ * (membarrier(2), MEMBARRIER_CMD_GLOBAL). Kernels with nohz_full refuse it.
+ */
 static void stop_times(struct attachment *attachment)
 {
 	u64 *end = &attachment->sets[0].object->bss->time_end;
 
-	if (attachment->plan->times && !*end)
-		__atomic_store_n(end, clock_ns(CLOCK_MONOTONIC), __ATOMIC_SEQ_CST);
+	if (!attachment->plan->times || *end)
+		return;
+	__atomic_store_n(end, clock_ns(CLOCK_MONOTONIC), __ATOMIC_SEQ_CST);
+	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 static int attach(struct attachment *attachment, u32 kind)
