@@ -2,7 +2,8 @@
 #
 # Debian's archive by package lists of our own; to be sourced. The system's lists are those of one release. These are of every
 # suite that has kernels, from the mirror that the system uses, under Debian's keys. They are kept in a cache outside of the
-# tree, those of each architecture apart, and looked up once a day. Who sources this may set `architecture`, as Debian names it.
+# tree, those of each architecture apart, and looked up once a day. A script may set `architecture`, by Debian's
+# name, before it reads this file.
 
 architecture=${architecture:-amd64}
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What must hold on arm64: each kind of source records, no event is lost, counts are those of the workload, and both stacks reach
-# their ends by frame pointers. doctor and record say that these are the way.
+# Records each kind of source on arm64: no event is lost, counts are those of the workload, and both stacks reach their ends by frame
+# pointers. doctor and record say that stacks are taken so.
 set -u
 
 faults=0
