@@ -16,7 +16,7 @@
 
 struct event_number {
 	u16 offset;
-	u8 bytes; /* 1 .. 8; 0: there is no number */
+	u8 bytes; /* size of the number, 1 .. 8; 0: the source asks for no number */
 	u8 is_signed;
 };
 

@@ -2,12 +2,11 @@
 /*
  * Fixed-width scalars for every byte that BPF programs, the library and files share. The types come
  * from the compiler and not from a libc, so that the same header serves the host and the BPF
- * target. In the kernel the types are the kernel's own (core/env.h).
+ * target.
  */
 #ifndef STACKMAP_ABI_SCALAR_H
 #define STACKMAP_ABI_SCALAR_H
 
-#ifndef __KERNEL__
 typedef __UINT8_TYPE__ u8;
 typedef __UINT16_TYPE__ u16;
 typedef __UINT32_TYPE__ u32;
@@ -16,7 +15,6 @@ typedef __INT8_TYPE__ s8;
 typedef __INT16_TYPE__ s16;
 typedef __INT32_TYPE__ s32;
 typedef __INT64_TYPE__ s64;
-#endif
 
 #define ABI_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " has another size")
 #define ABI_OFFSET(type, member, bytes)                                                            \

@@ -4,8 +4,8 @@
  * events. A refresh shows only the events since the last one, so shares are exact, and a function
  * that is not hot any more disappears at once.
  *
- * One loop waits for keys, signals and the next visit to the rings. Of two models, one is on the
- * screen and the other collects the windows that come.
+ * The loop waits for keys, signals and the next visit to the rings. There are two models: the
+ * screen shows the first, and the second collects the windows that come.
  */
 #include <errno.h>
 #include <poll.h>

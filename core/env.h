@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one header that knows whether the core is compiled for this process, for BPF or for the
- * kernel. The rest of core/ is the same text for all three. A BPF object includes the .c files and
- * then needs no linker.
+ * This header alone knows whether the core is compiled for a process or for BPF. The rest of core/
+ * is the same text for both; kernel/flavour makes the kernel's form of it. A BPF object includes
+ * the .c files and then needs no linker.
  *
  * BPF offers no memory order by name. Its instructions guarantee (the kernel's LKMM,
  * Documentation/bpf of 5.12+): atomics that fetch (fetch_add, xchg, cmpxchg) are fully ordered,
@@ -29,12 +29,6 @@
 #define CORE_ENV_H
 
 #include <linux/errno.h>
-
-#ifdef __KERNEL__
-#include <linux/atomic.h>
-#include <linux/compiler.h>
-#include <linux/types.h>
-#endif
 
 #include "scalar.h"
 
@@ -182,30 +176,6 @@ static inline u64 core_load_u64(const void *p)
 #define core_one_register(variable) ((void)0)
 #define core_unknown_zero(seed) 0
 
-#ifdef __KERNEL__
-
-/* The kernel's atomics take their own types. */
-#define env_is_wide(p) (sizeof(*(p)) == sizeof(u64))
-#define env_narrow(p) ((atomic_t *)(void *)(p))
-#define env_wide(p) ((atomic64_t *)(void *)(p))
-
-#define atomic_load_relaxed(p) READ_ONCE(*(p))
-#define atomic_load_consume(p) READ_ONCE(*(p))
-#define atomic_load_acquire(p) smp_load_acquire(p)
-#define atomic_store_relaxed(p, value) WRITE_ONCE(*(p), value)
-#define atomic_store_release(p, value) smp_store_release(p, value)
-#define atomic_add_relaxed(p, value)                                                               \
-	(env_is_wide(p) ? atomic64_add(value, env_wide(p)) : atomic_add(value, env_narrow(p)))
-#define atomic_and_relaxed(p, value)                                                               \
-	(env_is_wide(p) ? atomic64_and(value, env_wide(p)) : atomic_and(value, env_narrow(p)))
-#define atomic_fetch_add_acq_rel(p, value)                                                         \
-	((__typeof__(*(p)))(env_is_wide(p) ? atomic64_fetch_add(value, env_wide(p))                \
-					   : atomic_fetch_add(value, env_narrow(p))))
-#define atomic_exchange_acq_rel(p, value) xchg(p, value)
-#define atomic_cas_acq_rel(p, expected, value) cmpxchg(p, expected, value)
-
-#else
-
 #define atomic_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define atomic_load_consume(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define atomic_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
@@ -222,8 +192,6 @@ static inline u64 core_load_u64(const void *p)
 					    __ATOMIC_ACQUIRE);                                     \
 		env_old;                                                                           \
 	})
-
-#endif
 
 static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *arg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What differs between architectures in BPF programs. Each header of this folder defines the same
- * names:
+ * The parts of BPF programs that differ between architectures. Each header of this folder defines
+ * the same names:
  *
  * struct pt_regs___kernel, struct thread_info, struct thread_struct: the fields that are read
  * SKIP_PROGRAM: the frames of a program and of its caller in its own kernel stack

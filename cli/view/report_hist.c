@@ -24,7 +24,7 @@ static const struct {
 
 #define PERCENTILES (sizeof(percentiles) / sizeof(*percentiles))
 
-/* What one histogram is of. */
+/* The values of one histogram: those of a stack, or of a row of the table. */
 struct group {
 	u32 kind;
 	u64 weight;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What differs between architectures outside of the kernel (bpf/arch/arch.h has the other half).
+ * The parts of user-space code that differ between architectures (bpf/arch/arch.h is for BPF).
  * Each header of this folder defines the same names:
  *
  * UNWINDER_KNOWS_ARCH: 1 if core/unwind has the registers and rules of this architecture; with 0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the kernel's flavour of the stack map uses of the kernel, in a process; for the test that
- * compares both. */
+/* The kernel's atomics in a process, as far as the kernel's stack map uses them: a test runs the
+ * kernel's stack map beside the one of core/. */
 #ifndef KERNEL_HOST_ATOMIC_H
 #define KERNEL_HOST_ATOMIC_H
 

@@ -11,8 +11,8 @@
 
 struct cgroup_log;
 
-/* The mount point of the first cgroup2 file system, for the caller to free; NULL: there is no
- * mount, or no memory. */
+/* Returns the mount point of the first cgroup2 file system; the caller frees it. NULL: no such file
+ * system is mounted, or memory is short. */
 char *cgroup_mount_find(void);
 
 /* `mount`: the mount point of the file system, or NULL. -ENOMEM. */

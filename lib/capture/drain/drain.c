@@ -109,9 +109,9 @@ static int pass_epoch(struct recording *recording)
 	return deferred_pass_epoch(recording);
 }
 
-/* A swap is published when all events of the old generation are committed. So only records that are
- * in the rings when the reader sees the swap can name stacks of the old generation, and deferred
- * stacks that wait for their events, whose frames are copied. */
+/* A swap is published when all events of the old generation are committed. Stacks of the old
+ * generation are named only by records that are in the rings when the reader sees the swap, and by
+ * deferred stacks that wait for their events; the frames of these stacks are copied. */
 void generation_peek(struct recording *recording)
 {
 	u64 published = generation_published(recording->loaded);
