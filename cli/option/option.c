@@ -476,7 +476,8 @@ static const struct {
 	{"record", "-t", threads},
 	{"record", "--tid", threads},
 	{"record", "--filter",
-	 "tasks are chosen by -p, --comm and --cgroup, CPUs by --cpu; fields are no choice yet"},
+	 "tasks are chosen by -p, --comm and --cgroup, CPUs by --cpu, events by -e "
+	 "EVENT/if=CONDITIONS/"},
 	{"record", "--duration", "'-- sleep SECONDS' ends the recording"},
 	{"record", "--mmap-pages", "the size of the rings is -m SIZE, --ring SIZE"},
 	{"record", "--overwrite", "--flight SIZE keeps the newest events"},

@@ -78,7 +78,9 @@ static struct perf_event_attr attr_of(const struct attachment *attachment,
 
 	return (struct perf_event_attr){
 		.type = source->perf_type,
-		.config = source->perf_config,
+		.config = source->perf_config[0],
+		.config1 = source->perf_config[1],
+		.config2 = source->perf_config[2],
 		.freq = frequency != 0,
 		.sample_period = frequency ?: source->period,
 		.exclude_user = source->no_user,
@@ -132,8 +134,8 @@ int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
 		const struct perf_event *event = &attachment->events[i];
 		const struct source *source = &attachment->sources->sources[event->kind];
 		bool is_clock = source->perf_type == PERF_TYPE_SOFTWARE &&
-				(source->perf_config == PERF_COUNT_SW_CPU_CLOCK ||
-				 source->perf_config == PERF_COUNT_SW_TASK_CLOCK);
+				(source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
+				 source->perf_config[0] == PERF_COUNT_SW_TASK_CLOCK);
 
 		/* Clocks take a period in ns instead of a frequency. */
 		if (source->frequency)

@@ -4,6 +4,7 @@
  *
  *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often;
  *   cycles:u  cycles/1000:kp       ... :u in user mode only, :k in the kernel only, :p precisely
+ *   cpu/event=0xc2,umask=1/u r01c2 events of a PMU by their terms (pmu_event.h)
  *   sched:sched_switch, 'kmem:*'   tracepoints, globs
  *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
  *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
@@ -25,6 +26,7 @@
 #include <stdbool.h>
 
 #include "metadata_map.h"
+#include "pmu_event.h"
 #include "question.h"
 #include "scalar.h"
 #include "stackmap/error.h"
@@ -34,8 +36,8 @@ struct source {
 	char *name;	/* as printed: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
 	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
 	bool at_entry;	/* SOURCE_USER: at the first instruction of a function */
-	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
-	u64 perf_config;
+	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type */
+	u64 perf_config[PMU_WORDS]; /* the same: config, config1 and config2 */
 	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0 = use the frequency */
 	u64 frequency; /* samples per second; 0 = use the period */
 	bool no_user, no_kernel; /* SOURCE_SAMPLE, SOURCE_PERF: not in user mode, in the kernel */

@@ -138,17 +138,15 @@ static int append_found(void *arg, const struct source *source)
 }
 
 static const struct source_ops *const named_ops[] = {
-	&source_perf_ops,
-	&source_tracepoint_ops,
-	&source_syscall_ops,
-	&source_off_cpu_ops,
+	&source_perf_ops,    &source_tracepoint_ops, &source_syscall_ops,
+	&source_off_cpu_ops, &source_pmu_ops,
 };
 
 #define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))
 
 static const char *word_noun(const struct source_word *word)
 {
-	if (word->ops)
+	if (word->ops && word->ops != &source_pmu_ops)
 		return "function";
 	if (!strncmp(word->query.text, "syscalls:", strlen("syscalls:")))
 		return "system call";
@@ -316,13 +314,15 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 	return err;
 }
 
-/* Cuts the next word at a comma. A comma inside of a question belongs to the word. */
+/* Cuts the next word at a comma. A comma inside of a question, or between the terms of a PMU's
+ * event, belongs to the word. */
 static char *next_word(char **rest)
 {
-	char *word = *rest, *comma = word;
+	char *word = *rest, *comma;
 
 	if (!word)
 		return NULL;
+	comma = (char *)pmu_event_end(word) ?: word;
 	while ((comma = strchr(comma, ',')) && question_goes_on(comma + 1))
 		comma++;
 	*rest = comma ? comma + 1 : NULL;

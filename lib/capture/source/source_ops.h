@@ -18,6 +18,7 @@ struct source_query {
 	bool on_return;		    /* functions: ur:, kr: */
 	u64 period;		    /* NAME/PERIOD; 0 = not given */
 	const char *modes;	    /* of perf events, as "kp" of cycles:kp; NULL = none */
+	const char *pmu_event;	    /* the event of a PMU as written (pmu_event.h); NULL = none */
 	u64 frequency;		    /* -F; 0 = not given */
 	struct question_words asks; /* NAME/value=...,if=.../ */
 	const char *file;	    /* user functions */
@@ -40,6 +41,7 @@ struct source_ops {
 };
 
 extern const struct source_ops source_perf_ops;
+extern const struct source_ops source_pmu_ops;
 extern const struct source_ops source_tracepoint_ops;
 extern const struct source_ops source_syscall_ops;
 extern const struct source_ops source_off_cpu_ops;

@@ -70,6 +70,7 @@ const struct source_ops source_off_cpu_ops = {
 };
 
 #define FREQUENCY_DEFAULT 999
+#define PERIOD_TRIED 1000000000 /* of an event that is opened to see whether it exists */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 struct perf_event_name {
@@ -116,10 +117,11 @@ static const struct perf_event_name events[] = {
 /* True for events that hit any instruction; other events hit the place in the kernel that counts
  * them.
  */
-static bool is_sampled(const struct perf_event_name *event)
+static bool is_sampled(const struct source *source)
 {
-	return event->type == PERF_TYPE_HARDWARE || event->config == PERF_COUNT_SW_CPU_CLOCK ||
-	       event->config == PERF_COUNT_SW_TASK_CLOCK;
+	return source->perf_type != PERF_TYPE_SOFTWARE ||
+	       source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
+	       source->perf_config[0] == PERF_COUNT_SW_TASK_CLOCK;
 }
 
 /* True for errors that say that the event does not exist; others are refusals. */
@@ -128,19 +130,23 @@ static bool is_missing(int err)
 	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP || err == EINVAL;
 }
 
-static bool exists_here(const struct perf_event_name *event)
+/* Opens the event for this thread in user mode. A counter that takes no samples is missing. */
+static bool exists_here(const struct source *source)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = event->type,
-		.config = event->config,
+		.type = source->perf_type,
+		.config = source->perf_config[0],
+		.config1 = source->perf_config[1],
+		.config2 = source->perf_config[2],
+		.sample_period = PERIOD_TRIED,
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
 	int fd;
 
-	if (event->type != PERF_TYPE_HARDWARE)
+	if (source->perf_type == PERF_TYPE_SOFTWARE)
 		return true;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
@@ -169,19 +175,47 @@ static int check_frequency(u64 frequency, struct stackmap_error *error)
 			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
+static void set_modes(struct source *source, const char *modes)
+{
+	source->no_kernel = strchr(modes, 'u') && !strchr(modes, 'k');
+	source->no_user = strchr(modes, 'k') && !strchr(modes, 'u');
+	for (; *modes; modes++)
+		source->precise += *modes == 'p';
+}
+
+/* Completes a source that has its name, its event and perhaps how often the event is sampled. */
+static int visit_source(struct source *source, struct source_query *query, source_visit visit,
+			void *arg, struct stackmap_error *error)
+{
+	int err = 0;
+
+	source->type = is_sampled(source) ? SOURCE_SAMPLE : SOURCE_PERF;
+	set_modes(source, query->modes ?: "");
+	if (query->period)
+		source->period = query->period;
+	else if (!source->period && source->type == SOURCE_SAMPLE)
+		source->frequency = source->frequency ?: query->frequency ?: FREQUENCY_DEFAULT;
+	else if (!source->period && !source->frequency)
+		source->period = 1;
+	if (source->frequency)
+		err = check_frequency(source->frequency, error);
+	err = err
+		      ?: question_resolve(&query->asks, query->subject, find_no_number, query,
+					  source, error);
+	return err ? err : visit(arg, source);
+}
+
 static int visit_event(const struct perf_event_name *event, struct source_query *query,
 		       source_visit visit, void *arg, struct stackmap_error *error)
 {
 	struct source source = {
-		.type = is_sampled(event) ? SOURCE_SAMPLE : SOURCE_PERF,
 		.name = (char *)event->name,
 		.perf_type = event->type,
-		.perf_config = event->config,
+		.perf_config = {event->config},
 	};
 	char name[64];
-	int err = 0;
 
-	if (!exists_here(event))
+	if (!exists_here(&source))
 		return query->match.is_glob
 			       ? 0
 			       : error_set(error, ENOENT,
@@ -192,23 +226,8 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 	if (query->modes) {
 		snprintf(name, sizeof(name), "%s:%s", event->name, query->modes);
 		source.name = name;
-		source.no_kernel = strchr(query->modes, 'u') && !strchr(query->modes, 'k');
-		source.no_user = strchr(query->modes, 'k') && !strchr(query->modes, 'u');
-		for (const char *mode = query->modes; *mode; mode++)
-			source.precise += *mode == 'p';
 	}
-	if (query->period)
-		source.period = query->period;
-	else if (source.type == SOURCE_SAMPLE)
-		source.frequency = query->frequency ?: FREQUENCY_DEFAULT;
-	else
-		source.period = 1;
-	if (source.frequency)
-		err = check_frequency(source.frequency, error);
-	err = err
-		      ?: question_resolve(&query->asks, query->subject, find_no_number, query,
-					  &source, error);
-	return err ? err : visit(arg, &source);
+	return visit_source(&source, query, visit, arg, error);
 }
 
 static int perf_find(struct source_query *query, source_visit visit, void *arg,
@@ -228,7 +247,10 @@ static int perf_find(struct source_query *query, source_visit visit, void *arg,
 
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error)
 {
-	static const struct perf_event_name cycles = HARDWARE("cycles", NULL, CPU_CYCLES);
+	static const struct source cycles = {
+		.perf_type = PERF_TYPE_HARDWARE,
+		.perf_config = {PERF_COUNT_HW_CPU_CYCLES},
+	};
 	int err = check_frequency(frequency, error);
 
 	if (err)
@@ -240,4 +262,65 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 const struct source_ops source_perf_ops = {
 	.group = "perf event",
 	.find = perf_find,
+};
+
+/* --- Events of PMUs by their terms. --- */
+
+static int visit_pmu_event(const char *word, struct source_query *query, source_visit visit,
+			   void *arg, struct stackmap_error *error)
+{
+	struct source source = {.name = (char *)word};
+	struct pmu_event event;
+	int err = pmu_event_parse(PMU_FOLDERS, word, query->subject, &event, error);
+
+	if (err)
+		return err;
+	source.perf_type = event.type;
+	memcpy(source.perf_config, event.config, sizeof(event.config));
+	source.period = event.period;
+	source.frequency = event.frequency;
+	if (!exists_here(&source))
+		return error_set(
+			error, ENOENT,
+			source.perf_type == PERF_TYPE_RAW
+				? "%s: no hardware counter (PMU) for it here; did you mean "
+				  "cpu-clock?"
+				: "%s: the kernel takes no samples of this event here",
+			query->subject);
+	return visit_source(&source, query, visit, arg, error);
+}
+
+struct pmu_search {
+	struct source_query *query;
+	source_visit visit;
+	void *arg;
+};
+
+/* An event by name is left out of lists where the machine does not have it. */
+static int try_pmu_event(void *arg, const char *word)
+{
+	struct pmu_search *search = arg;
+	struct stackmap_error unused;
+	int err;
+
+	if (!name_match_try(&search->query->match, word))
+		return 0;
+	err = visit_pmu_event(word, search->query, search->visit, search->arg, &unused);
+	return err < 0 ? 0 : err;
+}
+
+static int pmu_find(struct source_query *query, source_visit visit, void *arg,
+		    struct stackmap_error *error)
+{
+	struct pmu_search search = {query, visit, arg};
+
+	if (!query->pmu_event)
+		return pmu_event_each(PMU_FOLDERS, try_pmu_event, &search);
+	query->match.found++;
+	return visit_pmu_event(query->pmu_event, query, visit, arg, error);
+}
+
+const struct source_ops source_pmu_ops = {
+	.group = "PMU event",
+	.find = pmu_find,
 };

@@ -5,6 +5,7 @@
  *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET   (also ur:)   OFFSET: decimal or 0xHEX
  *   k:FUNC                                           (also kr:)
  *   NAME  NAME/PERIOD  NAME:MODES  NAME:MODES/PERIOD   MODES: u, k, ppp of perf
+ *   PMU/TERM,TERM.../MODES  rHEX:MODES               (pmu_event.h)
  *   CATEGORY:NAME
  *
  * Behind each of them /value=NUMBER,if=CONDITIONS/ may ask something of the events
@@ -107,17 +108,24 @@ static int parse_period(struct source_query *query, const char *text, struct sta
 			 "%s: the period is a number from 1 to 2^63 - 1", query->subject);
 }
 
-/* r01c2, and cpu/event=0xc2/ with the slash cut. */
-static bool is_raw_event(const char *spec, const char *slash)
-{
-	size_t digits = spec[0] == 'r' ? strspn(spec + 1, "0123456789abcdef") : 0;
-
-	if (slash && strchr(slash + 1, '='))
-		return !strchr(spec, ':');
-	return digits && (!spec[1 + digits] || spec[1 + digits] == ':');
-}
-
 #define MODES_MAX 5 /* "ukppp" */
+
+/* The event of a PMU by its terms: the modes follow the second slash, with or without a colon. */
+static int parse_pmu_event(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	struct source_query *query = &word->query;
+	const char *modes = pmu_event_end(spec) ?: spec + strcspn(spec, ":");
+
+	modes += *modes == ':';
+	if (strspn(modes, "ukp") != strlen(modes) || strlen(modes) > MODES_MAX)
+		return error_set(error, EINVAL, "%s: %s are no modes; modes are u, k and p",
+				 query->subject, modes);
+	word->ops = &source_pmu_ops;
+	name_match_init(&query->match, spec);
+	query->pmu_event = query->match.is_glob ? NULL : spec;
+	query->modes = modes;
+	return 0;
+}
 
 /* Cuts the modes of perf from the end of a name, as ":u" of cycles:u. Tracepoints of such names do
  * not exist. */
@@ -140,14 +148,10 @@ static int parse_name(struct source_word *word, char *spec, struct stackmap_erro
 
 	if (!spec[0])
 		return error_set(error, EINVAL, "%s: an event name is missing", query->subject);
+	if (pmu_event_end(spec) || pmu_event_is_raw(spec))
+		return parse_pmu_event(word, spec, error);
 	if (slash)
 		*slash = '\0';
-	if (is_raw_event(spec, slash))
-		return error_set(
-			error, EINVAL,
-			"%s: events of a PMU by number cannot be recorded; 'stackmap list' "
-			"has those with names, as cycles and cache-misses",
-			query->subject);
 	query->modes = cut_modes(spec);
 	if (slash && (strchr(spec, ':') || question_goes_on(slash + 1)))
 		return error_set(

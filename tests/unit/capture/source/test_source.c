@@ -31,7 +31,7 @@ TEST(software_events_have_a_period, NULL, clear)
 	assert_int_equal(list.sources[0].type, SOURCE_PERF);
 	assert_string_equal(list.sources[0].name, "page-faults");
 	assert_int_equal(list.sources[0].perf_type, PERF_TYPE_SOFTWARE);
-	assert_int_equal(list.sources[0].perf_config, PERF_COUNT_SW_PAGE_FAULTS);
+	assert_int_equal(list.sources[0].perf_config[0], PERF_COUNT_SW_PAGE_FAULTS);
 	assert_int_equal(list.sources[0].period, 1);
 	assert_int_equal(list.sources[0].frequency, 0);
 }

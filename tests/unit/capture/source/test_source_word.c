@@ -71,6 +71,35 @@ TEST(a_name_may_have_a_period)
 	source_word_clear(&word);
 }
 
+TEST(an_event_of_a_pmu_keeps_its_terms_and_has_modes)
+{
+	struct source_word word = parse("cpu/event=0xc2,umask=1/up");
+
+	assert_ptr_equal(word.ops, &source_pmu_ops);
+	assert_string_equal(word.query.pmu_event, "cpu/event=0xc2,umask=1/up");
+	assert_string_equal(word.query.modes, "up");
+	source_word_clear(&word);
+	word = parse("cpu/event=0xc2/if=pid==3/");
+	assert_string_equal(word.query.pmu_event, "cpu/event=0xc2");
+	assert_string_equal(word.query.modes, "");
+	assert_int_equal(word.query.asks.count, 1);
+	source_word_clear(&word);
+	word = parse("r01c2:k");
+	assert_string_equal(word.query.pmu_event, "r01c2:k");
+	assert_string_equal(word.query.modes, "k");
+	source_word_clear(&word);
+}
+
+TEST(a_pmu_event_may_be_a_glob_of_names)
+{
+	struct source_word word = parse("cpu/mem-*/");
+
+	assert_ptr_equal(word.ops, &source_pmu_ops);
+	assert_null(word.query.pmu_event);
+	assert_true(word.query.match.is_glob);
+	source_word_clear(&word);
+}
+
 TEST(a_tracepoint_may_have_a_value)
 {
 	struct source_word word = parse("kmem:k*alloc/value=bytes_alloc/");
@@ -224,9 +253,9 @@ TEST(a_malformed_word_is_refused)
 		{"profile:99", -EINVAL},
 		{"interval:s:1", -EINVAL},
 		{"usdt:/bin/x:a:b", -EINVAL},
-		{"r01c2", -EINVAL},
-		{"r01c2:u", -EINVAL},
-		{"cpu/event=0xc2,umask=1/", -EINVAL},
+		{"r01c2:x", -EINVAL},
+		{"cpu/event=0xc2,umask=1/x", -EINVAL},
+		{"cpu/event=0xc2/ukpppp", -EINVAL},
 		{"a:b/", -EINVAL},
 		{"a:b/100", -EINVAL},
 		{"a:b/value=/", -EINVAL},

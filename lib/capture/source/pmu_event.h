@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events of a PMU, a unit of the hardware or of the kernel that counts, by its own terms as in
+ * perf:
+ *
+ *   PMU/TERM,TERM.../      TERM: FIELD=NUMBER, FIELD, NAME, config=NUMBER, config1=, config2=,
+ *                          period=NUMBER, freq=NUMBER
+ *   rHEX                   the event with this number in the PMU of the CPU
+ *
+ * The kernel describes each PMU in a folder: `type` is its number, format/FIELD says which bits of
+ * which word hold a field, and events/NAME has the terms of an event (Linux,
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices-format and -events).
+ */
+#ifndef LIB_CAPTURE_PMU_EVENT_H
+#define LIB_CAPTURE_PMU_EVENT_H
+
+#include <stdbool.h>
+
+#include "scalar.h"
+#include "stackmap/error.h"
+
+#define PMU_FOLDERS "/sys/bus/event_source/devices"
+#define PMU_WORDS 3 /* config, config1, config2 of perf_event_attr */
+
+struct pmu_event {
+	u32 type;
+	u64 config[PMU_WORDS];
+	u64 period, frequency; /* 0: the terms have none */
+};
+
+/* The text behind the terms of a PMU's event at the start of `word`: behind the second slash, or
+ * the end of the text. NULL: no such event; what follows the first slash is a period. */
+const char *pmu_event_end(const char *word);
+
+/* True for r and hexadecimal digits up to the end or a colon. */
+bool pmu_event_is_raw(const char *word);
+
+/*
+ * Parses "PMU/TERMS" or "rHEX". `folders`: PMU_FOLDERS, or a copy of it. Errors begin with
+ * `subject`. -EINVAL: bad terms; -ENOENT: no such PMU, field or event; -ERANGE: the number has more
+ * bits than its field; -EOPNOTSUPP: the PMU counts without samples, or the field lies in a word
+ * that is not known.
+ */
+int pmu_event_parse(const char *folders, const char *word, const char *subject,
+		    struct pmu_event *out, struct stackmap_error *error);
+
+/* Calls each() with "PMU/NAME/" for all events with a name of all PMUs that take samples, until a
+ * non-zero return, which is returned. */
+int pmu_event_each(const char *folders, int (*each)(void *arg, const char *word), void *arg);
+
+#endif
