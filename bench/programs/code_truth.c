@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Compares the rules that the analysis of machine code finds (lib/symbol/unwind/code_analysis.h)
- * with the tables of the same files, which are hidden from the analysis: one line for each file.
+ * with the tables of the same files, which are hidden from the analysis: one line for each file. Of
+ * a file without .eh_frame the table is .debug_frame, or .gopclntab.
  *
  *   code_truth [--strip] [--list] FILE...
  *
  * --strip hides all symbols, too; --list prints each instruction where both differ.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +148,19 @@ static double percent(u64 part, u64 whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
+/* Reads .eh_frame and .sframe, or .debug_frame of a file without both, or Go's own table. */
+static int read_truth(int file, struct code_rows *rows, struct file_spans *covered)
+{
+	static const struct file_spans none;
+	int result = code_rows_read_tables(file, rows, covered);
+
+	if (result == -ENOEXEC)
+		result = code_rows_read_debug(file, &none, rows, covered);
+	if (result == -ENOENT)
+		result = code_rows_read_go(file, &none, rows, covered);
+	return result;
+}
+
 static void measure(const char *name, bool is_stripped, bool is_listing)
 {
 	struct truth truth = {.is_listing = is_listing};
@@ -158,7 +173,7 @@ static void measure(const char *name, bool is_stripped, bool is_listing)
 	int file = open(name, O_RDONLY), result = file < 0 ? -1 : 0;
 	double start, end;
 
-	result = result ?: code_rows_read_tables(file, &rows, &covered);
+	result = result ?: read_truth(file, &rows, &covered);
 	result = result ?: file_image_create(file, &image);
 	result = result ?: code_file_create(file, NULL, 0, &code);
 	if (!result && is_stripped)

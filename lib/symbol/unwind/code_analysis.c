@@ -276,6 +276,15 @@ static void note_named(struct code_analysis *analysis, u32 address)
 		*code_mark_at(analysis, address) |= MARK_TAKEN;
 }
 
+/* True for `jmp *TABLE(,index,8)` and `mov TABLE(,index,8), register`. */
+static bool is_table_read(const struct x86_instruction *instruction)
+{
+	return instruction->map == X86_MAP_ONE_BYTE && instruction->is_memory &&
+	       instruction->base == X86_NO_REGISTER && instruction->scale == 8 &&
+	       instruction->index != X86_NO_REGISTER && instruction->displacement > 0 &&
+	       (instruction->opcode == 0x8b || x86_flow_of(instruction) == X86_JUMP_INDIRECT);
+}
+
 static void sweep_instruction(struct code_analysis *analysis, u32 at,
 			      const struct x86_instruction *instruction, bool is_in_table)
 {
@@ -287,6 +296,8 @@ static void sweep_instruction(struct code_analysis *analysis, u32 at,
 		note_named(analysis, next + instruction->displacement);
 		return;
 	}
+	if (analysis->image->is_fixed && is_table_read(instruction))
+		note_named(analysis, instruction->displacement);
 	if (analysis->image->is_fixed && instruction->map == X86_MAP_ONE_BYTE &&
 	    instruction->immediate_bytes == 4 && instruction->immediate > 0 &&
 	    instruction->immediate <= INT32_MAX &&

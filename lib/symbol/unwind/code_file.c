@@ -93,6 +93,7 @@ static bool noreturn_name(const char *name)
 #define CODE_BYTES_MAX (256U << 20)
 #define TABLE_BYTES_MAX (64U << 20) /* of symbols, names or relocations */
 #define BLOCK_BYTES 16384U
+#define IMPORTED 0 /* the target of a pointer whose slot is bound to another file */
 
 struct code_file {
 	int file;
@@ -405,14 +406,28 @@ static int read_symbols(struct code_file *file)
 	return result;
 }
 
-static int add_pointer(struct code_file *file, u64 slot, u64 target)
+static int append_pointer(struct code_file *file, u64 slot, u64 target)
 {
-	if (slot > INT32_MAX || !is_code(file, target, 1))
-		return 0;
 	if (array_make_room(file->pointers, file->pointer_count, file->pointer_room))
 		return -ENOMEM;
 	file->pointers[file->pointer_count++] = (struct code_pointer){slot, target};
 	return 0;
+}
+
+static int add_pointer(struct code_file *file, u64 slot, u64 target)
+{
+	if (slot > INT32_MAX || !is_code(file, target, 1))
+		return 0;
+	return append_pointer(file, slot, target);
+}
+
+/* The word in the file is not where the slot leads to: a lazy slot has the address of its own stub.
+ */
+static int add_imported_slot(struct code_file *file, u64 slot, const char *name)
+{
+	if (slot > INT32_MAX)
+		return 0;
+	return add_import(file, slot, name) ?: append_pointer(file, slot, IMPORTED);
 }
 
 static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
@@ -429,7 +444,7 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))
 		return 0;
 	if (symbol->st_shndx == SHN_UNDEF || noreturn_name(name_of(symbols, symbol)))
-		return add_import(file, relocation->r_offset, name_of(symbols, symbol));
+		return add_imported_slot(file, relocation->r_offset, name_of(symbols, symbol));
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
 		return 0;
 	return add_pointer(file, relocation->r_offset, symbol->st_value + relocation->r_addend);
@@ -495,7 +510,26 @@ static int by_slot(const void *left, const void *right)
 {
 	const struct code_pointer *a = left, *b = right;
 
+	if (a->slot == b->slot)
+		return (a->target > b->target) - (a->target < b->target);
 	return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+/* Drops all pointers of slots that another file's function is bound to. */
+static void drop_imported(struct code_file *file)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0, next; i < file->pointer_count; i = next) {
+		bool is_imported = file->pointers[i].target == IMPORTED;
+
+		for (next = i; next < file->pointer_count &&
+			       file->pointers[next].slot == file->pointers[i].slot;
+		     next++)
+			if (!is_imported)
+				file->pointers[kept++] = file->pointers[next];
+	}
+	file->pointer_count = kept;
 }
 
 static int by_number(const void *left, const void *right)
@@ -528,6 +562,7 @@ static int read_pointers(struct code_file *file)
 	}
 	if (file->pointer_count)
 		qsort(file->pointers, file->pointer_count, sizeof(*file->pointers), by_slot);
+	drop_imported(file);
 	if (file->noreturn_count)
 		qsort(file->noreturn, file->noreturn_count, sizeof(*file->noreturn), by_number);
 	return result;

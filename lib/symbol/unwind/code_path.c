@@ -359,7 +359,7 @@ static bool may_end(struct code_analysis *analysis, u32 next, u32 end)
 {
 	struct x86_instruction instruction;
 
-	if (next >= end ||
+	if (next >= end || next % 16 == 0 ||
 	    *code_mark_at(analysis, next) & (MARK_START | MARK_JUMPED | MARK_BRANCHED))
 		return true;
 	return code_decode_at(analysis, next, end, &instruction) && code_is_padding(&instruction);
@@ -417,6 +417,10 @@ static void call_function(struct path *path, u32 target, u32 next)
 	if (function->status == STATUS_IDLE)
 		function_wake(analysis, callee);
 	user_add(analysis, callee, path->edge.function);
+	if (function->status == STATUS_FAILED && path->edge.call == path->edge.at) {
+		path_end(path);
+		return;
+	}
 	if (function->returns) {
 		return_to(path, next, function->lost);
 		return;

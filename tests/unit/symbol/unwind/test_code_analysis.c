@@ -353,6 +353,120 @@ TEST(code_may_go_on_as_a_function_with_a_changed_register)
 	close(file);
 }
 
+/* The analysis of a sample's last code section, whose begin is `start`. */
+struct analysed {
+	struct code_file *code;
+	struct code_analysis *analysis;
+	u32 start;
+};
+
+static void analyse_sample(const struct sample *sample, bool is_stripped, struct analysed *analysed)
+{
+	const struct code_image *image;
+	char path[SAMPLE_PATH_BYTES];
+	int file;
+
+	sample_build(sample, path);
+	file = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	assert_int_equal(code_file_create(file, NULL, 0, &analysed->code), 0);
+	if (is_stripped)
+		code_file_strip(analysed->code);
+	image = code_file_image(analysed->code);
+	assert_int_equal(code_analysis_create(image, &analysed->analysis), 0);
+	analysed->start = image->sections[image->section_count - 1].start;
+	close(file);
+}
+
+static bool find_rule(const struct analysed *analysed, u32 place, struct unwind_rule *rule)
+{
+	const struct frame_state *frame =
+		code_analysis_state(analysed->analysis, analysed->start + place);
+
+	return frame && frame_state_rule(frame, rule);
+}
+
+static void analysed_free(struct analysed *analysed)
+{
+	code_analysis_free(&analysed->analysis);
+	code_file_free(&analysed->code);
+}
+
+/* worker() calls imported functions. The words of their slots lead back to the stubs of the
+ * program. */
+#define IMPORTING                                                                                  \
+	".globl start\nstart: call worker\nhlt\n.p2align 4\n"                                      \
+	"worker: sub $8, %rsp\ncall puts@PLT\ntest %eax, %eax\nje 1f\nadd $8, %rsp\nret\n"         \
+	"1: call abort@PLT\nmov %eax, %eax\nhlt\n"
+
+enum { BEHIND_PUTS = 25, BEHIND_ABORT = 39 };
+
+TEST(a_lazy_slot_leads_to_no_code_of_its_own_file)
+{
+	static const struct sample sample = {
+		"importing", "gcc -no-pie -nostartfiles -Wl,-e,start -Wl,-z,lazy -s -o $OUT $IN",
+		IMPORTING, ".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, BEHIND_PUTS, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_int_equal(rule.slot[SLOT_RBX], 0);
+	assert_false(find_rule(&analysed, BEHIND_ABORT, &rule));
+	analysed_free(&analysed);
+}
+
+/* The tables of first() and second() lie side by side; no comparison says how long they are. */
+#define TABLES                                                                                     \
+	".globl start\nstart: call first\ncall second\nhlt\n.p2align 4\n"                          \
+	"first: push %rbx\nmov (%rdi), %eax\njmp *.Lone(,%rax,8)\n.La: pop %rbx\nret\n"            \
+	".p2align 4\nsecond: sub $40, %rsp\nmov (%rdi), %eax\njmp *.Ltwo(,%rax,8)\n"               \
+	".Lb: add $40, %rsp\nret\n"                                                                \
+	".section .rodata\n.p2align 3\n.Lone: .quad .La, .La\n.Ltwo: .quad .Lb, .Lb\n"
+
+enum { FIRST_CASE = 26, SECOND_CASE = 45 };
+
+TEST(a_table_of_jumps_ends_where_another_begins)
+{
+	static const struct sample sample = {
+		"tables", "gcc -no-pie -nostdlib -static -Wl,-e,start -o $OUT $IN", TABLES, ".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, true, &analysed);
+	assert_true(find_rule(&analysed, FIRST_CASE, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_true(find_rule(&analysed, SECOND_CASE, &rule));
+	assert_int_equal(rule.cfa_offset, 48);
+	analysed_free(&analysed);
+}
+
+/* bad() takes off its return address: nothing is known of it. The block behind its call is reached
+ * by a jump of worse(), too, which is as bad. */
+#define DOUBTFUL                                                                                   \
+	".globl start\nstart: call caller\ncall worse\nhlt\n.p2align 4\n"                          \
+	"caller: push %rbx\ncall bad\n.Lblock: mov %eax, %eax\nhlt\n.p2align 4\n"                  \
+	"bad: pop %rax\npop %rax\nret\n.p2align 4\n"                                               \
+	"worse: pop %rax\npop %rax\ntest %eax, %eax\nje .Lblock\nret\n"
+
+enum { CALL_OF_BAD = 17, BLOCK = 22 };
+
+TEST(code_behind_a_call_of_an_unknown_function_may_be_another_ones)
+{
+	static const struct sample sample = {
+		"doubtful", "gcc -no-pie -nostdlib -static -Wl,-e,start -o $OUT $IN", DOUBTFUL,
+		".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, CALL_OF_BAD, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_false(find_rule(&analysed, BLOCK, &rule));
+	analysed_free(&analysed);
+}
+
 /* Several functions take two arguments off the stack. framed() keeps a frame pointer, which the
  * call in its middle gives back; lost() calls what changes rbp. */
 #define POPPING                                                                                    \
