@@ -78,7 +78,7 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	  "spans that were not timed: too many went on at once, or in each other")                 \
 	X(UNJOINED_SCRIPTS, "unjoined_scripts",                                                    \
 	  "loops of interpreters without the script's frames: these could not be read, or the "    \
-	  "stack was taken later")                                                                 \
+	  "stack is too deep")                                                                     \
 	X(UNNAMED_SCRIPTS, "unnamed_scripts",                                                      \
 	  "loops of interpreters without the script's frames: a name was unreadable or had no "    \
 	  "room")                                                                                  \

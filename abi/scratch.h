@@ -34,7 +34,7 @@ struct scratch_counters {
 	u64 deferred[STOP_COUNT]; /* unfinished stacks by the stop reason of the walk */
 	/* Frames of interpreters' loops in user stacks (script.h): */
 	u64 script_joined;   /* the script's frames took their place */
-	u64 script_unjoined; /* native: a check failed, memory was unreadable, or deferred */
+	u64 script_unjoined; /* native: a check failed, or memory was unreadable */
 	u64 script_unknown;  /* native: a function has no id */
 	u64 script_missed;   /* native: beyond SCRIPT_MARKS_MAX of a stack */
 };

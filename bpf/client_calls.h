@@ -61,6 +61,20 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
+/* Without a recorder nothing would name the functions of scripts. */
+static __always_inline u64 deferred_stack_join(struct scratch *scratch)
+{
+	scratch->counters.script_unjoined += scratch->direct.scripts.count;
+	return scratch->direct.leaf;
+}
+
+static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
+						       const struct unwinder *unwinder, u64 leaf)
+{
+	scratch->counters.script_unjoined += unwinder->walk.scripts.count;
+	return leaf;
+}
+
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
 						      u32 cookie)
 {

@@ -7,7 +7,9 @@
 #define BPF_DEFERRED_STACK_H
 
 #include "raw_request.h"
+#include "stack/script_stack.h"
 #include "stack/stack_store.h"
+#include "stack/unwinder.h"
 
 u64 deferred_stacks_lost; /* deferred stacks without room in the ring or a free scratch slot */
 
@@ -62,6 +64,29 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 
 	if (position)
 		deferred_stack_commit(ring, position, tid, cookie, no_stack(reason), 0);
+}
+
+static __always_inline u64 deferred_stack_join(struct scratch *scratch)
+{
+	script_join_walked(scratch);
+	return scratch->direct.leaf;
+}
+
+static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
+						       const struct unwinder *unwinder, u64 leaf)
+{
+	struct direct_walk *walk = &scratch->direct;
+
+	if (bpf_probe_read_kernel(&walk->scripts, sizeof(walk->scripts), &unwinder->walk.scripts))
+		return leaf;
+	walk->leaf = leaf;
+	walk->max_depth = config.max_user_depth;
+	scratch->script.space = unwinder->search.vma.space;
+	if (unwinder->walk.depth < STACK_USER_DEPTH_MAX)
+		script_join(scratch);
+	else
+		scratch->counters.script_unjoined += walk->scripts.count + walk->scripts.missed;
+	return walk->leaf;
 }
 
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,

@@ -89,11 +89,12 @@ static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, 
 						       u32 cookie, const struct unwinder *unwinder)
 {
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
+	u64 leaf = skip ? unwinder->walk.frame[0] : 0;
 
-	scratch->counters.script_unjoined += unwinder->walk.scripts.count;
-	scratch->counters.script_missed += unwinder->walk.scripts.missed;
 	unwinder_copy(unwinder, &scratch->user, skip);
-	deferred_stack_put(scratch, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
+	if (unwinder->walk.scripts.count)
+		leaf = deferred_stack_join_unwound(scratch, unwinder, leaf);
+	deferred_stack_put(scratch, cpu, tid, cookie, leaf);
 }
 
 static __always_inline void deferred_stack_deliver(const struct unwinder *unwinder, u32 tid,

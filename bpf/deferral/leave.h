@@ -19,6 +19,7 @@
 static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
 	struct direct_walk *walk = &scratch->direct;
+	u64 leaf;
 
 	if (!address_space_enter(&scratch->search)) {
 		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
@@ -26,12 +27,12 @@ static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 t
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(scratch, cpu, config.max_user_depth, config.leaf);
-	if (walk->is_final)
-		scratch->counters.script_unjoined += walk->scripts.count;
-	if (walk->is_final)
-		deferred_stack_put(scratch, cpu, tid, cookie, walk->leaf);
-	else
+	if (walk->is_final) {
+		leaf = deferred_stack_join(scratch);
+		deferred_stack_put(scratch, cpu, tid, cookie, leaf);
+	} else {
 		deferred_stack_unfinished(scratch, cpu, tid, cookie);
+	}
 	build_ids_take(&scratch->search);
 }
 

@@ -17,6 +17,8 @@
 #include "state/scratch_slots.h"
 #include "state/task_ids.h"
 
+struct unwinder;
+
 HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* by tid */
 HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* by WORK_KEY */
 
@@ -42,6 +44,15 @@ static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu,
 					       u32 cookie, u64 leaf);
 static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
 						  u32 cookie, u32 reason);
+
+/*
+ * Defined by the embedder: replaces the frames of interpreters' loops in scratch->user, behind a
+ * final walk of scratch->direct, or behind the walk of an unwinder whose stack was copied there
+ * (`leaf` in front of it, 0: no leaf). Returns the leaf. Called as the functions above.
+ */
+static __always_inline u64 deferred_stack_join(struct scratch *scratch);
+static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
+						       const struct unwinder *unwinder, u64 leaf);
 
 /*
  * Defined by the embedder: delivers the memory of a stack that the walk could not finish.

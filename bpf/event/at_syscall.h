@@ -25,6 +25,7 @@ static __always_inline void take_ready(struct scratch *scratch, u32 cpu, struct 
 		user_request(&hit, scratch, cpu);
 		return;
 	}
+	script_join_walked(scratch);
 	if (!table || !stack_pack(&scratch->user))
 		return;
 	id = stack_map_get_id(table, &geometry, cpu, &scratch->user);

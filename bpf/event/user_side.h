@@ -144,8 +144,7 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	walk_count(scratch);
 	if (walk->is_final) {
-		if (walk->scripts.count)
-			script_join(scratch);
+		script_join_walked(scratch);
 		side.field = stack_store(scratch, &scratch->user, cpu);
 		side.leaf = walk->leaf;
 		return side;

@@ -214,8 +214,8 @@ static __always_inline u64 script_seed(void)
 }
 
 /*
- * Replaces the frames of loops in scratch->user. The leaf that is apart is scratch->direct.leaf.
- * A global function: verified by itself.
+ * Replaces the frames of loops in scratch->user. The leaf that is apart is scratch->direct.leaf,
+ * the address space is scratch->script.space. A global function: verified by itself.
  */
 __noinline int script_join(struct scratch *scratch)
 {
@@ -229,7 +229,6 @@ __noinline int script_join(struct scratch *scratch)
 	script.native = &scratch->user;
 	script.stack = &scratch->script_stack;
 	script.memory = scratch;
-	scratch->script.space = scratch->search.vma.space;
 	scratch->script.seed = script_seed();
 	scratch->script.max_depth = scratch->direct.max_depth;
 	scratch->script.leaf_apart = scratch->direct.leaf != 0;
@@ -246,6 +245,15 @@ __noinline int script_join(struct scratch *scratch)
 	scratch->direct.leaf =
 		scratch->script.leaf_apart ? scratch->user.word[STACK_WORDS_MAX - 1] : 0;
 	return 1;
+}
+
+/* The same behind a direct walk that is final. */
+static __always_inline void script_join_walked(struct scratch *scratch)
+{
+	if (!scratch->direct.scripts.count)
+		return;
+	scratch->script.space = scratch->search.vma.space;
+	script_join(scratch);
 }
 
 #endif

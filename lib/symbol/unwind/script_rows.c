@@ -14,6 +14,10 @@
  * the code up to that call is never marked. All bounds are exact, so a marked row needs no other
  * check of the pc.
  *
+ * Where the loop calls a function of the script, it stores the address of the new frame, and the
+ * compiler may store some words of that frame behind it. Until then the frame has words of an
+ * earlier one, which may look valid. Such code is never marked (gaps_find()).
+ *
  * A part of the loop that the compiler has moved away (.cold) has an entry of its own in the
  * tables. A jump leads there, and where it begins the frame is already as large as in the loop.
  *
@@ -34,7 +38,9 @@
 #define WORD 8
 #define PROLOGUE_BYTES_MAX 256
 #define LOOP_BYTES_MAX (1U << 20)
-#define PARTS_MAX 8		    /* parts of the loop that were moved away */
+#define PARTS_MAX 8 /* parts of the loop that were moved away */
+#define GAPS_MAX 64 /* between the stores of a call */
+#define GAP_INSTRUCTIONS_MAX 48
 #define UNFILLED_INSTRUCTIONS_MAX 8 /* of the code without a thread state, up to the call */
 
 #define THREAD_CFRAME 56 /* offset of `cframe` in a thread's state */
@@ -73,6 +79,8 @@ struct loop {
 	u64 fatal_end; /* address behind the call there */
 	u64 moved[PARTS_MAX][2];
 	u32 moved_count;
+	u64 gaps[GAPS_MAX][2]; /* code in which a frame is linked and not filled */
+	u32 gap_count;
 };
 
 static bool file_offset(const struct loop *loop, u64 address, u64 *offset)
@@ -187,19 +195,25 @@ static bool prologue_read(struct loop *loop)
 	return is_filled && loop->link % WORD == 0;
 }
 
+/* Reads the instruction at an address of the file. */
+static bool instruction_at(const struct loop *loop, u64 address, struct x86_instruction *code)
+{
+	const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
+	u64 left = elf_words_left(loop->elf, address);
+
+	return bytes && x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, code);
+}
+
 /* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
 static bool fatal_read(struct loop *loop)
 {
 	u64 address = loop->fatal;
 
 	for (u32 i = 0; loop->fatal && i < UNFILLED_INSTRUCTIONS_MAX; i++) {
-		const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
-		u64 left = elf_words_left(loop->elf, address);
 		struct x86_instruction code;
 		enum x86_flow flow;
 
-		if (!bytes ||
-		    !x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, &code))
+		if (!instruction_at(loop, address, &code))
 			return false;
 		address += code.length;
 		flow = x86_flow_of(&code);
@@ -248,6 +262,171 @@ static bool moved_parts_find(struct loop *loop, const struct file_spans *covered
 		loop->moved[loop->moved_count++][1] = span->end;
 	}
 	return true;
+}
+
+/* --- gaps --- */
+
+/* Distances of registers from the address of a new frame. */
+struct frame_registers {
+	bool is_known[X86_REGISTERS];
+	s64 distance[X86_REGISTERS];
+};
+
+/* The register that an instruction computes the address in *base + *distance in; else
+ * X86_NO_REGISTER. */
+static u32 computed_register(const struct x86_instruction *code, u32 *base, s64 *distance)
+{
+	if (code->map != X86_MAP_ONE_BYTE || !code->is_wide)
+		return X86_NO_REGISTER;
+	*distance = code->is_memory ? code->displacement : 0;
+	*base = code->is_memory ? code->base : code->reg;
+	if (code->opcode == 0x8d && code->is_memory && code->index == X86_NO_REGISTER &&
+	    !code->has_segment)
+		return *base < X86_REGISTERS ? code->reg : X86_NO_REGISTER;
+	if (code->is_memory)
+		return X86_NO_REGISTER;
+	if (code->opcode == 0x8b)
+		*base = code->rm;
+	return code->opcode == 0x89 ? code->rm : code->opcode == 0x8b ? code->reg : X86_NO_REGISTER;
+}
+
+static void frame_registers_step(struct frame_registers *registers,
+				 const struct x86_instruction *code)
+{
+	u32 base = 0, reg;
+	s64 distance = 0;
+	bool is_known;
+
+	reg = computed_register(code, &base, &distance);
+	is_known = reg < X86_REGISTERS && registers->is_known[base];
+	distance += is_known ? registers->distance[base] : 0;
+	for (u32 i = 0; i < X86_REGISTERS; i++)
+		if (code->writes >> i & 1)
+			registers->is_known[i] = false;
+	if (is_known) {
+		registers->is_known[reg] = true;
+		registers->distance[reg] = distance;
+	}
+}
+
+/* Bytes that an instruction stores to a frame; 0: it stores none. */
+static u32 frame_bytes_stored(const struct x86_instruction *code)
+{
+	bool is_plain = code->map == X86_MAP_ONE_BYTE;
+
+	if (code->map == X86_MAP_VECTOR)
+		return 32;
+	if (is_plain && (code->opcode == 0x88 || code->opcode == 0xc6))
+		return 1;
+	if (is_plain && (code->opcode == 0x89 || code->opcode == 0xc7))
+		return code->is_wide ? 8 : code->is_narrow ? 2 : 4;
+	return code->map == X86_MAP_0F && code->opcode == 0x17 ? 8 : stored_bytes(code);
+}
+
+/* True if an instruction stores one of the frame's words that a walk reads. */
+static bool is_frame_store(const struct loop *loop, const struct frame_registers *registers,
+			   const struct x86_instruction *code)
+{
+	const struct version *version = loop->version;
+	s64 at, end;
+
+	if (!code->is_memory || code->base >= X86_REGISTERS || !registers->is_known[code->base] ||
+	    code->has_segment || !frame_bytes_stored(code))
+		return false;
+	at = registers->distance[code->base] + code->displacement;
+	end = at + frame_bytes_stored(code);
+	return (at < version->frame_code + WORD && end > version->frame_code) ||
+	       (at < version->frame_previous + WORD && end > version->frame_previous) ||
+	       (at <= version->entry_mark && end > version->entry_mark);
+}
+
+/*
+ * Notes the code from `address` on up to the last store to the new frame. The code is followed
+ * through jumps, up to a call or return, which finds all stores done.
+ */
+static bool gap_add(struct loop *loop, u64 address, struct frame_registers registers)
+{
+	u64 piece[GAP_INSTRUCTIONS_MAX][2];
+	u32 pieces = 0, stored = 0;
+	u64 stored_end = 0;
+
+	piece[0][0] = address;
+	for (u32 i = 0; i < GAP_INSTRUCTIONS_MAX - 1; i++) {
+		struct x86_instruction code;
+		enum x86_flow flow;
+
+		if (!instruction_at(loop, address, &code))
+			return false;
+		address += code.length;
+		flow = x86_flow_of(&code);
+		if (flow != X86_NEXT && flow != X86_BRANCH && flow != X86_JUMP)
+			break;
+		if (is_frame_store(loop, &registers, &code)) {
+			stored = pieces + 1;
+			stored_end = address;
+		}
+		frame_registers_step(&registers, &code);
+		piece[pieces][1] = address;
+		if (flow == X86_JUMP)
+			piece[++pieces][0] = address += code.immediate;
+	}
+	for (u32 i = 0; i < stored; i++) {
+		if (loop->gap_count == GAPS_MAX)
+			return false;
+		loop->gaps[loop->gap_count][0] = piece[i][0];
+		loop->gaps[loop->gap_count++][1] = i + 1 == stored ? stored_end : piece[i][1];
+	}
+	return true;
+}
+
+/* Notes the gaps behind each store of a frame's address in a part of the loop. */
+static bool gaps_find(struct loop *loop, u64 start, u64 end)
+{
+	u32 bases[X86_REGISTERS];
+	s64 distances[X86_REGISTERS], below;
+
+	for (u32 i = 0; i < X86_REGISTERS; i++)
+		bases[i] = X86_NO_REGISTER;
+	for (u64 at = start; at < end;) {
+		struct x86_instruction code;
+		struct frame_registers registers = {};
+		u32 base = 0, reg;
+		s64 distance = 0;
+
+		if (!instruction_at(loop, at, &code))
+			return false;
+		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 && code.is_wide &&
+		    below_cfa(loop, at, &code, &below) && below == loop->link) {
+			registers.is_known[code.reg] = true;
+			base = bases[code.reg];
+			if (base < X86_REGISTERS) {
+				registers.is_known[base] = true;
+				registers.distance[base] = -distances[code.reg];
+			}
+			if (!gap_add(loop, at + code.length, registers))
+				return false;
+		}
+		at += code.length;
+		reg = computed_register(&code, &base, &distance);
+		for (u32 i = 0; i < X86_REGISTERS; i++)
+			if (code.writes >> i & 1 ||
+			    (bases[i] < X86_REGISTERS && code.writes >> bases[i] & 1))
+				bases[i] = X86_NO_REGISTER;
+		if (reg < X86_REGISTERS && reg != base) {
+			bases[reg] = base;
+			distances[reg] = distance;
+		}
+	}
+	return true;
+}
+
+static bool all_gaps_find(struct loop *loop)
+{
+	bool is_read = gaps_find(loop, loop->body, loop->end);
+
+	for (u32 i = 0; i < loop->moved_count && is_read; i++)
+		is_read = gaps_find(loop, loop->moved[i][0], loop->moved[i][1]);
+	return is_read;
 }
 
 /* The offset of a member of code objects; 0: the type has no such member. */
@@ -336,7 +515,8 @@ static int loop_find(struct loop *loop, const struct file_spans *covered,
 	loop->end = span->end;
 	loop->code = elf_words_bytes(loop->elf, loop->start, loop->end - loop->start);
 	if (!loop->code || !prologue_read(loop) || !fatal_read(loop) ||
-	    !moved_parts_find(loop, covered) || !file_offset(loop, loop->body, &offset))
+	    !moved_parts_find(loop, covered) || !all_gaps_find(loop) ||
+	    !file_offset(loop, loop->body, &offset))
 		return -EOPNOTSUPP;
 	layout->loop = offset;
 	layout->link = loop->link;
@@ -350,7 +530,7 @@ static int loop_find(struct loop *loop, const struct file_spans *covered,
 /* A range of file offsets. */
 struct range {
 	u64 start, end;
-	bool is_fatal; /* never marked, whatever other ranges have the code */
+	bool is_unmarked; /* whatever other ranges have the code */
 };
 
 static bool range_of(const struct loop *loop, u64 start, u64 end, struct range *range)
@@ -360,7 +540,7 @@ static bool range_of(const struct loop *loop, u64 start, u64 end, struct range *
 	if (!file_image_code(loop->image, FILE_IMAGE_BASE + start, &last, &range->start))
 		return false;
 	range->end = range->start + (last - FILE_IMAGE_BASE - start);
-	range->is_fatal = false;
+	range->is_unmarked = false;
 	return true;
 }
 
@@ -385,19 +565,20 @@ static int add_row(struct code_rows *rows, u64 start, u64 end, const struct unwi
 
 	while (start < end && !result) {
 		u64 next = end;
-		bool is_inside = false, is_fatal = false;
+		bool is_inside = false, is_unmarked = false;
 
 		for (u32 i = 0; i < range_count; i++) {
 			bool has_start = start >= ranges[i].start && start < ranges[i].end;
 
 			is_inside |= has_start;
-			is_fatal |= has_start && ranges[i].is_fatal;
+			is_unmarked |= has_start && ranges[i].is_unmarked;
 			if (ranges[i].start > start && ranges[i].start < next)
 				next = ranges[i].start;
 			if (ranges[i].end > start && ranges[i].end < next)
 				next = ranges[i].end;
 		}
-		result = code_rows_add(rows, start, next, is_inside && !is_fatal ? &marked : rule);
+		result = code_rows_add(rows, start, next,
+				       is_inside && !is_unmarked ? &marked : rule);
 		start = next;
 	}
 	return result;
@@ -405,7 +586,7 @@ static int add_row(struct code_rows *rows, u64 start, u64 end, const struct unwi
 
 static int rows_mark(const struct loop *loop, u32 link, struct code_rows *rows)
 {
-	struct range ranges[PARTS_MAX + 2];
+	struct range ranges[PARTS_MAX + 2 + GAPS_MAX];
 	struct code_rows marked = {.is_partial = rows->is_partial};
 	u32 count = 0;
 	int result = 0;
@@ -418,7 +599,12 @@ static int rows_mark(const struct loop *loop, u32 link, struct code_rows *rows)
 	if (loop->fatal) {
 		if (!range_of(loop, loop->fatal, loop->fatal_end, &ranges[count]))
 			return -EOPNOTSUPP;
-		ranges[count++].is_fatal = true;
+		ranges[count++].is_unmarked = true;
+	}
+	for (u32 i = 0; i < loop->gap_count; i++) {
+		if (!range_of(loop, loop->gaps[i][0], loop->gaps[i][1], &ranges[count]))
+			return -EOPNOTSUPP;
+		ranges[count++].is_unmarked = true;
 	}
 	for (u32 i = 0; i + 1 < rows->count && !result; i++)
 		if (rows->rows[i].rule)

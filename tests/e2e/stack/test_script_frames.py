@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs, stackmap
+from harness.cases import main, needs, program, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.instance import read, stat_of
 from harness.recording import Recording, function, record, user_frames
@@ -54,9 +54,11 @@ def python(minor):
 
 
 def script_functions(event):
-    """The functions of scripts, innermost first; those of other files than ours and of threading.py are None."""
+    """The functions of scripts, innermost first; those of other files than ours and of threading.py, and native loops, are None."""
     functions = []
     for frame in user_frames(event):
+        if "_PyEval_EvalFrameDefault" in frame.name:
+            functions.append(None)
         if frame.object != "[python]":
             continue
         name, file, _ = NAME.match(function(frame)).groups()
@@ -74,7 +76,7 @@ def check_calls(minor):
     for event in recording.events():
         functions = script_functions(event)
         for callee, caller in zip(functions, functions[1:] + [""]):
-            if callee in CALLERS and caller not in CALLERS[callee]:
+            if callee in CALLERS and caller not in [None, *CALLERS[callee]]:
                 wrong[callee, caller] += 1
         if "run" in functions:
             at_work += 1
@@ -91,6 +93,48 @@ def test_python_3_11():
 
 def test_python_3_12():
     check_calls(12)
+
+
+ROUNDS, COPIES, PAGES = 100, 10, 4
+EVENTS = {  # event -> innermost function of ours, events in a round
+    "u:libc.so.6:malloc": ("allocate", 1),
+    "page-faults": ("touch", PAGES),
+    "sched:sched_switch": ("wait", 1),
+    "syscalls:sys_enter_getppid": ("call", 1),
+}
+
+
+def events_found(*options):
+    """(event, functions of the script) -> number of events"""
+    needs("bpf", "BPF task work")
+    recording = record(*options, "--", any_python(), CALLS.replace("script_calls", "script_events"), ROUNDS, program("libscript_library.so"))
+    found = collections.Counter()
+    for event in recording.events():
+        functions = [NAME.match(function(frame))[1] for frame in user_frames(event) if frame.object == "[python]"]
+        assert not any("_PyEval_EvalFrameDefault" in frame.name for frame in user_frames(event)) or "step" not in functions, event
+        found[event.name.rpartition(":")[2], tuple(functions)] += 1
+    return found
+
+
+def check_calls_of_getppid(found):
+    """Those in new copies of a library are unwound after the event."""
+    assert {calls: count for (name, calls), count in found.items() if name == "sys_enter_getppid"} == {
+        ("call", "step", "run", "<module>"): ROUNDS, ("call", "step", "generate", "run", "<module>"): ROUNDS,
+        ("call_copy", "run", "<module>"): COPIES}, found.most_common(20)
+
+
+def test_events_of_any_kind():
+    """Each event of a round has the functions of the script, whether its stack was taken at the event or afterwards."""
+    found = events_found(*[word for event in EVENTS for word in ("-e", event)])
+    for event, (name, count) in EVENTS.items():
+        for between in (), ("generate",):
+            calls = (name, "step", *between, "run", "<module>")
+            assert found[event.rpartition(":")[2], calls] >= count * ROUNDS, (event, calls, found.most_common(20))
+    check_calls_of_getppid(found)
+
+
+def test_stacks_that_are_taken_at_system_calls():
+    check_calls_of_getppid(events_found("--user-at-syscall", "-e", "syscalls:sys_enter_getppid"))
 
 
 def any_python():

@@ -160,6 +160,48 @@ TEST(code_without_a_frame_has_no_marks)
 	library_close(&library);
 }
 
+/*
+ * Where a call of a script's function has linked a frame and then stores its words, the code has no
+ * mark. The frame is in rdx; the store behind a call is not of this frame.
+ */
+TEST(code_that_links_a_frame_before_it_is_filled_has_no_marks)
+{
+#define LINKS "mov %rdx, 40(%rsp)\\n"
+#define CALLS(code) PYTHON(PYTHON_311, "code", LINK FILL_LATER code)
+	static const struct {
+		const char *source;
+		u32 marked; /* bytes more than without the code */
+	} calls[] = {
+		{CALLS(""), 0},
+		{CALLS(LINKS "nop\\nmov %rbx, 48(%rdx)\\nnop\\n"), 5 + 1},
+		{CALLS(LINKS "nop\\nmovb $0, 68(%rdx)\\n"), 5},
+		{CALLS(LINKS "mov %rbx, 32(%rdx)\\nmov %rbx, 48(%rdx)\\n"), 5},
+		{CALLS(LINKS "movups %xmm0, 48(%rdx)\\n"), 5},
+		{CALLS(LINKS "mov %rdx, %rbx\\nmov %rcx, 48(%rbx)\\n"), 5},
+		{CALLS("lea 64(%r12), %rdx\\n" LINKS "mov %rbx, 112(%r12)\\n"), 5 + 5},
+		{CALLS(LINKS "jmp 9f\\nnop\\n9: mov %rbx, 48(%rdx)\\n"), 5 + 1},
+		/* no gap: */
+		{CALLS("mov %rbx, 48(%rdx)\\n" LINKS "nop\\n"), 4 + 5 + 1},
+		{CALLS(LINKS "mov %rbx, 56(%rdx)\\n"), 5 + 4},
+		{CALLS(LINKS "mov %ebx, 64(%rdx)\\n"), 5 + 3},
+		{CALLS(LINKS "mov %rcx, %rdx\\nmov %rbx, 48(%rdx)\\n"), 5 + 3 + 4},
+		{CALLS(LINKS "call loop_callee@PLT\\nmov %rbx, 48(%rdx)\\n"), 5 + 5 + 4},
+		{CALLS("mov %rdx, 48(%rsp)\\nmov %rbx, 48(%rdx)\\n"), 5 + 4},
+	};
+	u32 without = 0;
+
+	for (u32 i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct library library;
+		u32 rows, bytes;
+
+		assert_int_equal(library_build(&library, calls[i].source), 0);
+		bytes = marked_bytes(&library, &rows);
+		library_close(&library);
+		without = i ? without : bytes;
+		assert_int_equal(bytes - without, calls[i].marked);
+	}
+}
+
 TEST(the_frame_may_be_stored_before_the_structure_is_linked)
 {
 	struct library library;
