@@ -4,8 +4,8 @@
 // draw_page.py runs this in the page and gets the value at the end.
 
 (() => {
-  const SURFACES = 'body, #timeline, thead, footer, #functions, select, button:not(th button), input, #legend i';
-  const CONTROLS = new Set(['SELECT', 'BUTTON', 'INPUT']);
+  const SURFACES = 'body, #timeline, thead, footer, #functions, select, button:not(th button, .sandwich), summary, input, #legend i';
+  const CONTROLS = new Set(['SELECT', 'BUTTON', 'SUMMARY', 'INPUT']);
   const CAPITAL = 0.72; // the height of a capital letter in a line of height 1
   const shapes = [];
 
@@ -99,28 +99,48 @@
       top: Math.max(...boxes.map(box => box.top)), bottom: Math.min(...boxes.map(box => box.bottom))};
   }
 
-  // A text that is cut off ends in an ellipsis.
-  function fitting(node, range, right) {
-    const text = node.data;
-    range.setEnd(node, text.length);
+  // The characters from..to of a text; a text that is cut off ends in an ellipsis.
+  function fitting(node, range, right, from, to) {
+    const text = node.data.slice(from, to).trim();
     if (range.getBoundingClientRect().right <= right + 1)
-      return text.trimEnd();
-    let end = text.length;
-    while (end > 0 && range.getBoundingClientRect().right > right - 12)
+      return text;
+    let end = to;
+    while (end > from && range.getBoundingClientRect().right > right - 12)
       range.setEnd(node, --end);
-    return `${text.slice(0, end)}\u2026`;
+    return `${node.data.slice(from, end)}\u2026`;
+  }
+
+  // [first, behind the last] character of each line of a text.
+  function linesOf(node) {
+    const range = document.createRange();
+    const lines = [];
+    let top = -Infinity;
+    for (let at = node.data.length - node.data.trimStart().length; at < node.data.trimEnd().length; at++) {
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      const box = range.getBoundingClientRect();
+      if (box.height && box.top > top + box.height / 2) {
+        top = box.top;
+        lines.push([at, at]);
+      }
+      if (lines.length)
+        lines[lines.length - 1][1] = at + 1;
+    }
+    return lines;
   }
 
   function addTextNode(node) {
     const element = node.parentElement;
-    const range = document.createRange();
-    range.setStart(node, node.data.length - node.data.trimStart().length);
-    range.setEnd(node, node.data.length);
-    const box = range.getBoundingClientRect();
     const clip = clipOf(element);
-    const top = box.y + box.height / 2;
-    if (box.width && box.left < clip.right && top > clip.top && top < clip.bottom)
-      addText(fitting(node, range, clip.right).trimStart(), box.left, box.top + ascentOf(element), styleOf(element));
+    for (const [from, to] of linesOf(node)) {
+      const range = document.createRange();
+      range.setStart(node, from);
+      range.setEnd(node, to);
+      const box = range.getBoundingClientRect();
+      const middle = box.y + box.height / 2;
+      if (box.width && box.left < clip.right && middle > clip.top && middle < clip.bottom)
+        addText(fitting(node, range, clip.right, from, to), box.left, box.top + ascentOf(element), styleOf(element));
+    }
   }
 
   function addTexts() {

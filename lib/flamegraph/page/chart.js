@@ -10,10 +10,13 @@ const GAP_MIN = 2; // narrower frames have no gap to the next
 const ROWS_BEFORE_ZOOM = 3;
 
 class Chart extends EventTarget {
-  constructor(elements, labelOf) {
+  // The section has the elements by their classes; labels: by frame.
+  constructor(section, labels) {
     super();
-    Object.assign(this, elements); // chart, view, canvas, spacer, hover, focus
-    this.labelOf = labelOf;
+    this.section = section;
+    for (const name of ['view', 'canvas', 'spacer', 'hover', 'focus', 'frames'])
+      this[name] = section.querySelector(`.${name}`);
+    this.labels = labels;
     this.zoom = ROOT;
     this.focused = ROOT;
     this.isIcicle = false;
@@ -22,7 +25,7 @@ class Chart extends EventTarget {
   }
 
   listen() {
-    this.chart.addEventListener('scroll', () => {
+    this.section.addEventListener('scroll', () => {
       this.noteScroll();
       this.paint();
     });
@@ -31,12 +34,13 @@ class Chart extends EventTarget {
     this.canvas.addEventListener('click', event => {
       const node = this.nodeAt(event);
       if (node !== null)
-        this.zoomTo(node);
+        this.tell(event.altKey ? 'sandwich' : 'click', {node});
     });
-    new ResizeObserver(() => this.tree && this.resize()).observe(this.chart);
+    this.frames.addEventListener('click', event => this.tell('click', {node: Number(event.target.dataset.node)}));
+    new ResizeObserver(() => this.tree && this.resize()).observe(this.section);
   }
 
-  // {tree, total}: what is drawn; colourOf(node); matches: by frame, or null.
+  // {tree, total}: what is drawn; whole: the weight of everything; colourOf(node); matches: by frame, or null.
   show(content) {
     const isOther = this.tree !== content.tree;
     Object.assign(this, content);
@@ -45,6 +49,11 @@ class Chart extends EventTarget {
     this.resize();
     if (isOther)
       this.reveal();
+  }
+
+  label(node) {
+    const frame = this.tree.frame[node];
+    return frame === NO_FRAME ? 'all' : this.labels[frame];
   }
 
   setIcicle(isIcicle) {
@@ -57,8 +66,8 @@ class Chart extends EventTarget {
 
   resize() {
     const hidden = this.hidden ?? 0;
-    this.width = this.chart.clientWidth;
-    this.height = this.chart.clientHeight;
+    this.width = this.section.clientWidth;
+    this.height = this.section.clientHeight;
     this.layout = new Layout(this.tree, this.total, this.zoom, this.width);
     this.contentHeight = Math.max(this.height, this.layout.height * ROW);
     this.view.style.height = this.height + 'px';
@@ -72,59 +81,70 @@ class Chart extends EventTarget {
     this.context.scale(ratio, ratio);
     this.hover.hidden = true;
     this.paint();
+    listFrames(this);
   }
 
   // `hidden` is scrolled away at the edge at which the graph begins: that edge stays where it is when sizes change. A
   // browser moves scrollTop when the chart grows, before resize() is called, so only a chart of the known size tells.
   noteScroll() {
-    const {scrollTop, clientHeight} = this.chart;
+    const {scrollTop, clientHeight} = this.section;
     if (clientHeight === this.height)
       this.hidden = this.isIcicle ? scrollTop : this.contentHeight - this.height - scrollTop;
   }
 
   scrollPast(hidden) {
-    this.chart.scrollTop = this.isIcicle ? hidden : this.contentHeight - this.height - hidden;
+    this.section.scrollTop = this.isIcicle ? hidden : this.contentHeight - this.height - hidden;
     this.noteScroll();
   }
 
   // Of the upper edge, in the view.
   rowTop(row) {
     const top = this.isIcicle ? row * ROW : this.contentHeight - (row + 1) * ROW;
-    return top - this.chart.scrollTop;
+    return top - this.section.scrollTop;
   }
 
   rowAt(y) {
-    const top = y + this.chart.scrollTop;
+    const top = y + this.section.scrollTop;
     return Math.floor((this.isIcicle ? top : this.contentHeight - top) / ROW);
   }
 
   paint() {
     if (!this.layout)
       return;
-    const style = getComputedStyle(document.body);
-    this.context.fillStyle = style.backgroundColor;
-    this.context.fillRect(0, 0, this.width, this.height);
-    this.context.font = FONT;
-    this.context.textBaseline = 'middle';
-    this.letter = this.context.measureText('m').width;
-    this.colours = {text: style.color, match: style.getPropertyValue('--accent'), back: style.backgroundColor};
     const rows = [this.rowAt(0), this.rowAt(this.height - 1)].sort((a, b) => a - b);
-    for (let row = Math.max(rows[0], 0); row <= rows[1] && row < this.layout.height; row++)
-      this.paintRow(row);
+    this.context.fillStyle = getComputedStyle(document.body).backgroundColor;
+    this.context.fillRect(0, 0, this.width, this.height);
+    this.paintRows(this.context, rows, row => this.rowTop(row));
     this.outline(this.focus, this.focused === ROOT ? null : this.focused);
   }
 
-  paintRow(row) {
+  // rows: the first and the last; topOf(row): where its upper edge is.
+  paintRows(context, rows, topOf) {
+    const style = getComputedStyle(document.body);
+    context.font = FONT;
+    context.textBaseline = 'middle';
+    this.letter = context.measureText('m').width;
+    this.colours = {text: style.color, match: style.getPropertyValue('--accent'), back: style.backgroundColor};
+    for (let row = Math.max(rows[0], 0); row <= rows[1] && row < this.layout.height; row++)
+      this.paintRow(context, row, topOf(row));
+  }
+
+  // All rows, those too that are scrolled away; below `top`.
+  paintPicture(context, top) {
+    const {height} = this.layout;
+    this.paintRows(context, [0, height - 1], row => top + ROW * (this.isIcicle ? row : height - 1 - row));
+  }
+
+  paintRow(context, row, top) {
     const {x, width, node} = this.layout.rows[row];
-    const top = this.rowTop(row);
     for (let i = 0; i < x.length; i++) {
       const isMatch = this.matches?.[this.tree.frame[node[i]]];
       const gap = width[i] >= GAP_MIN ? 1 : 0;
-      this.context.fillStyle = isMatch ? this.colours.match : this.colourOf(node[i]);
-      this.context.fillRect(x[i], top, width[i] - gap, ROW - 1);
+      context.fillStyle = isMatch ? this.colours.match : this.colourOf(node[i]);
+      context.fillRect(x[i], top, width[i] - gap, ROW - 1);
       if (width[i] >= TEXT_MIN) {
-        this.context.fillStyle = isMatch ? this.colours.back : this.colours.text;
-        this.context.fillText(this.fit(this.labelOf(node[i]), width[i] - 6), x[i] + 3, top + ROW / 2);
+        context.fillStyle = isMatch ? this.colours.back : this.colours.text;
+        context.fillText(this.fit(this.label(node[i]), width[i] - 6), x[i] + 3, top + ROW / 2);
       }
     }
   }
@@ -185,15 +205,16 @@ class Chart extends EventTarget {
   scrollToFocus() {
     const top = this.rowTop(this.tree.depth[this.focused]);
     if (top < 0)
-      this.chart.scrollTop += top;
+      this.section.scrollTop += top;
     else if (top + ROW > this.height)
-      this.chart.scrollTop += top + ROW - this.height;
+      this.section.scrollTop += top + ROW - this.height;
   }
 
   focusOn(node) {
     this.focused = node;
     this.scrollToFocus();
     this.paint();
+    listFocused(this);
     this.tell('focus', {node});
   }
 

@@ -83,7 +83,10 @@ function matcher(query) {
   }
 }
 
-// What a search matches, by frame; null while there is none.
+// What a search matches, by frame, by its name or by its name with the file; null while there is none.
 function matchingFrames(profile, query) {
-  return query ? Uint8Array.from(profile.names, matcher(query)) : null;
+  if (!query)
+    return null;
+  const matches = matcher(query);
+  return Uint8Array.from(profile.names, (name, frame) => matches(name) || matches(profile.labels[frame]));
 }

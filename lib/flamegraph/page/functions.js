@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The table of the hottest functions: self is what ends in one, total what passes through it. A row is of all functions of one
-// name, in whatever files they are: rows are told apart by their names, and so does `stackmap report -s symbol`.
+// The table of the hottest functions: self is what ends in one, total what passes through it. Functions of one name in several
+// files have a row each, with the file, as `stackmap report -s dso,symbol` has.
 
 const ROWS_MAX = 200;
 
@@ -9,20 +9,28 @@ class FunctionTable extends EventTarget {
     super();
     Object.assign(this, elements); // body, more, of, changeHead, heads: {self, total, change}
     this.profile = profile;
+    this.labels = profile.labels;
     this.order = 'self';
     this.changeHead.hidden = !profile.isDiff;
     for (const [order, button] of Object.entries(this.heads))
       button.addEventListener('click', () => this.sortBy(order));
     this.body.addEventListener('click', event => {
       const row = event.target.closest('tr');
+      const type = event.target.closest('button') ? 'sandwich' : 'choose';
       if (row)
-        this.dispatchEvent(new CustomEvent('choose', {detail: Number(row.dataset.frame)}));
+        this.dispatchEvent(new CustomEvent(type, {detail: Number(row.dataset.frame)}));
     });
+  }
+
+  nextOrder() {
+    const orders = Object.keys(this.heads);
+    this.sortBy(orders[(orders.indexOf(this.order) + 1) % orders.length]);
   }
 
   sortBy(order) {
     this.order = order;
     this.fill();
+    this.dispatchEvent(new Event('order'));
   }
 
   // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null; sides: before and
@@ -98,8 +106,19 @@ class FunctionTable extends EventTarget {
     row.append(this.weightCell(this.sums.self[frame]), this.weightCell(this.sums.total[frame]));
     if (this.change)
       row.append(this.cell(pointsText(0, this.change[frame]), this.changeOf(frame)));
-    row.append(this.cell(name, [name, ...this.profile.objectsOf(frame)].join('\n')));
+    const cell = this.cell(this.labels[frame], [name, this.profile.object(frame)].filter(Boolean).join('\n'));
+    cell.prepend(this.sandwichButton(this.labels[frame]));
+    row.append(cell);
     return row;
+  }
+
+  sandwichButton(label) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'sandwich';
+    button.title = 'sandwich: callers above, callees below';
+    button.setAttribute('aria-label', `sandwich of ${label}`);
+    return button;
   }
 
   fill() {

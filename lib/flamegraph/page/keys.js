@@ -1,23 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The keyboard: one table, from which the help is made too. Keys with `where` work while that element has the focus.
 
+// A step in the list of a <select>, around its ends.
+function stepIn(select, step) {
+  const {length} = select.options;
+  select.selectedIndex = (select.selectedIndex + step + length) % length;
+  select.dispatchEvent(new Event('change'));
+}
+
 function keyTable(page) {
-  const {chart, timeline} = page;
-  const outwards = () => chart.isIcicle ? 'ArrowUp' : 'ArrowDown';
+  const {elements, timeline} = page;
+  const press = id => () => elements[id].click();
+  const step = id => event => stepIn(elements[id], event.key === event.key.toLowerCase() ? 1 : -1);
   return [
-    {keys: ['/'], text: 'search', act: () => page.elements.search.focus()},
-    {keys: ['i'], text: 'flames or icicles', act: () => page.elements.flip.click()},
-    {keys: ['v'], text: 'invert: innermost functions first', act: () => page.elements.invert.click()},
-    {keys: ['c'], text: 'the next way of colouring', act: () => page.nextColour()},
-    {keys: ['Escape'], text: 'end the search, then the zoom, then the selection of time', act: () => page.stepBack()},
-    {keys: ['?'], text: 'this list', act: () => page.elements.help.showModal()},
-    {keys: ['ArrowUp', 'ArrowDown'], where: chart.chart, text: 'to the caller, or to the widest callee',
-      act: event => event.key === outwards() ? chart.focusOutwards() : chart.focusInwards()},
-    {keys: ['ArrowLeft', 'ArrowRight'], where: chart.chart, text: 'to the frame beside',
-      act: event => chart.focusBeside(event.key === 'ArrowLeft' ? -1 : 1)},
-    {keys: ['Enter'], where: chart.chart, text: 'zoom to the frame', act: () => chart.zoomTo(chart.focused)},
-    {keys: ['ArrowLeft', 'ArrowRight'], where: timeline.scroll, text: 'move the selected time; with Shift its end only',
+    {keys: ['/'], text: 'search', act: () => elements.search.focus()},
+    {keys: ['e', 'E'], text: 'the next event, the one before', act: step('source')},
+    {keys: ['w'], text: 'the next weight', act: step('measure')},
+    {keys: ['t', 'T'], text: 'the next thread, the one before', act: step('thread')},
+    {keys: ['p', 'P'], text: 'the next CPU, the one before', act: step('cpu')},
+    {keys: ['c', 'C'], text: 'the next way of colouring, the one before', act: step('colour')},
+    {keys: ['b'], text: 'of two recordings: the width of the other one', act: step('base')},
+    {keys: ['l', 'L'], text: 'the next timeline, the one before', act: step('rows')},
+    {keys: ['i'], text: 'flames or icicles', act: press('flip')},
+    {keys: ['v'], text: 'invert: innermost functions first', act: press('invert')},
+    {keys: ['s'], text: 'sandwich of the function at the focus: callers above, callees below; and back', act: press('sandwich')},
+    {keys: ['r'], text: 'fold recursion', act: press('fold')},
+    {keys: ['u'], text: 'unzoom', act: press('unzoom')},
+    {keys: ['a'], text: 'the whole time', act: press('all-time')},
+    {keys: ['o'], text: 'the next order of the functions', act: () => page.functions.nextOrder()},
+    {keys: ['y'], text: 'copy the stack at the focus, and the functions, as text', act: press('copy')},
+    {keys: ['g', 'G'], text: 'save the graph as SVG, as PNG', act: event => elements[event.key === 'g' ? 'save-svg' : 'save-png'].click()},
+    {keys: ['f'], text: 'the focus to the graph', act: () => page.chart.section.focus()},
+    {keys: ['Escape'], text: 'end the search, then the zoom, the sandwich, the selection of time', act: () => page.stepBack()},
+    {keys: ['?'], text: 'this list', act: () => elements.help.showModal()},
+    ...[page.chart, page.callers].flatMap(chart => chartKeys(chart)),
+    {keys: ['ArrowLeft', 'ArrowRight'], where: timeline.scroll, place: 'in the timeline', text: 'move the selected time; with Shift its end only',
       act: event => timeline.move(event.key === 'ArrowLeft' ? -1 : 1, event.shiftKey)},
+  ];
+}
+
+// Both charts have the same keys; the help has them once.
+function chartKeys(chart) {
+  const outwards = () => chart.isIcicle ? 'ArrowUp' : 'ArrowDown';
+  const place = chart.section.id === 'chart' ? 'in the graph' : '';
+  return [
+    {keys: ['ArrowUp', 'ArrowDown'], where: chart.section, place, text: 'to the caller, or to the widest callee',
+      act: event => event.key === outwards() ? chart.focusOutwards() : chart.focusInwards()},
+    {keys: ['ArrowLeft', 'ArrowRight'], where: chart.section, place, text: 'to the frame beside',
+      act: event => chart.focusBeside(event.key === 'ArrowLeft' ? -1 : 1)},
+    {keys: ['Enter'], where: chart.section, place, text: 'zoom to the frame', act: () => chart.zoomTo(chart.focused)},
   ];
 }
 
@@ -35,11 +66,11 @@ function listenToKeys(table) {
 }
 
 function fillHelp(list, table) {
-  for (const {keys, text, where} of table) {
+  for (const {keys, text, place} of table.filter(entry => entry.place !== '')) {
     const term = document.createElement('dt');
     const meaning = document.createElement('dd');
     term.textContent = keys.join(' ');
-    meaning.textContent = text + (where ? ` (${where.id === 'chart' ? 'in the graph' : 'in the timeline'})` : '');
+    meaning.textContent = text + (place ? ` (${place})` : '');
     list.append(term, meaning);
   }
 }

@@ -1,54 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The page: reads what is chosen, sums it up, and has the parts show it.
 
-const COLOURS = [['kind', 'kernel, user, JIT, inlined'], ['object', 'file'], ['name', 'function']];
+const COLOURS = [['kind', 'kind'], ['object', 'file'], ['name', 'function']];
 const STRIPS_MAX = 100;
-
-const NAME_MAX = 200; // longer names lose their middle where the table would be pushed out of sight
-
-function shortened(name) {
-  return name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX / 2)}\u2026${name.slice(1 - NAME_MAX / 2)}`;
-}
-
-// The qualities of user stacks as texts. `stacks` is null if the recording has no ledger.
-function qualityTexts(stacks) {
-  if (!stacks)
-    return [];
-  const {whole, guessed, unknown, cut} = stacks;
-  const known = whole + guessed + cut;
-  const count = number => exactText(number, number === 1 ? 'user stack' : 'user stacks');
-  const texts = [[unknown, `${count(unknown)} by frame pointers alone: callers may be missing`],
-    [known, `${percentText(whole, known)} of ${count(known)} whole`], [guessed, `${count(guessed)} with a guessed caller`],
-    [cut, `${count(cut)} cut or missing`]];
-  return texts.filter(([number]) => number).map(([, text]) => text);
-}
 
 class Page {
   constructor(profile) {
     this.profile = profile;
     this.elements = Object.fromEntries([...document.querySelectorAll('[id]')].map(element => [element.id, element]));
-    this.isInverted = false;
+    this.isInverted = this.isFolded = false;
+    this.sandwiched = null; // the function of the sandwich
     this.matches = null;
     this.describe();
     this.fillChoices();
     this.makeParts();
     this.listen();
     this.update();
+    this.link = new Link(this.fields());
+    this.link.follow();
   }
 
   describe() {
-    const {recordings} = this.profile;
-    const names = recordings.map(recording => visible(recording.name));
-    this.elements.title.textContent = document.title = names.join(' \u2192 ');
-    const about = recordings.map(recording => this.about(recording)).join(' \u2192 ');
-    this.elements.about.textContent = this.elements.about.title = about;
-  }
-
-  about({host, kernel, command, start, events, produced, recorded, userStacks}) {
-    const lost = produced === null ? 'not finished: no ledger' : `${exactText(produced - recorded, '')} lost`;
-    const when = new Date(start * 1000).toISOString().replace('T', ' ').slice(0, 19);
-    return [visible(command), `${visible(host)}, Linux ${visible(kernel)}`, `${when} UTC`, exactText(events, ''), lost,
-      ...qualityTexts(userStacks)].join(' \u00b7 ');
+    const {title, about} = this.elements;
+    title.textContent = document.title = nameRecordings(this.profile.recordings);
+    about.textContent = about.title = aboutRecordings(this.profile.recordings);
   }
 
   fillChoices() {
@@ -70,8 +45,9 @@ class Page {
 
   makeParts() {
     const {elements, profile} = this;
-    this.chart = new Chart({chart: elements.chart, view: elements.view, canvas: elements['chart-canvas'],
-      spacer: elements.spacer, hover: elements.hover, focus: elements.focus}, node => this.label(node));
+    this.chart = new Chart(elements.chart, profile.labels);
+    this.callers = new Chart(elements.callers, profile.labels);
+    this.active = this.chart; // that of which the status line tells
     this.timeline = new Timeline(elements['timeline-canvas'], elements['timeline-scroll'], profile.buckets);
     this.functions = new FunctionTable({body: elements['rows-of-functions'], more: elements['more-functions'],
       of: elements['functions-of'], changeHead: elements['change-head'], heads: {self: elements['sort-self'], total: elements['sort-total'],
@@ -93,7 +69,16 @@ class Page {
     on('search', 'input', () => this.updateSums());
     on('flip', 'click', () => this.flip());
     on('invert', 'click', () => this.invert());
-    on('unzoom', 'click', () => this.chart.zoomTo(ROOT));
+    on('sandwich', 'click', () => this.toggleSandwich());
+    on('fold', 'click', () => this.fold());
+    on('unzoom', 'click', () => this.unzoom());
+    on('copy', 'click', () => this.copy());
+    on('save-svg', 'click', () => this.save('svg', svgOf(this.picture)));
+    on('save-png', 'click', async () => this.save('png', await pngOf(this.picture)));
+    on('save-menu', 'focusout', event => {
+      if (!elements['save-menu'].contains(event.relatedTarget))
+        elements['save-menu'].open = false;
+    });
     on('all-time', 'click', () => this.timeline.select(0, this.profile.buckets));
     on('keys', 'click', () => elements.help.showModal());
     this.listenToParts();
@@ -107,15 +92,29 @@ class Page {
   }
 
   listenToParts() {
-    this.chart.addEventListener('point', event => this.showTip(event.detail));
-    this.chart.addEventListener('focus', event => this.tellStatus(event.detail.node));
-    this.chart.addEventListener('zoom', () => {
+    for (const chart of [this.chart, this.callers])
+      this.listenToChart(chart);
+    this.functions.addEventListener('choose', event => this.searchFor(exactQuery(this.profile.labels[event.detail])));
+    this.functions.addEventListener('order', () => this.link.note());
+    this.functions.addEventListener('sandwich', event => this.showSandwich(event.detail));
+    this.timeline.addEventListener('choose', event => this.choose(event.detail));
+    this.timeline.addEventListener('select', () => this.updateSoon());
+  }
+
+  listenToChart(chart) {
+    const activate = () => {
+      this.active = chart;
+      this.tellStatus();
+    };
+    chart.addEventListener('point', event => this.showTip(chart, event.detail));
+    chart.addEventListener('focus', activate);
+    chart.addEventListener('click', event => chart.zoomTo(event.detail.node));
+    chart.addEventListener('sandwich', event => this.showSandwich(chart.tree.frame[event.detail.node]));
+    chart.addEventListener('zoom', () => {
+      this.active = chart;
       this.updateFunctions();
       this.updateZoom();
     });
-    this.functions.addEventListener('choose', event => this.searchFor(exactQuery(this.profile.names[event.detail])));
-    this.timeline.addEventListener('choose', event => this.choose(event.detail));
-    this.timeline.addEventListener('select', () => this.updateSoon());
   }
 
   get choice() {
@@ -157,41 +156,72 @@ class Page {
     this.showLegend();
   }
 
-  sumUp(cells) {
+  // The tree of stacks, with recursion folded if that is chosen; endOf: where nodes of the profile's tree are in it.
+  get stacks() {
     const {tree, functionOf} = this.profile;
-    const self = stackWeights(cells, this.choice, tree.count);
+    return this.isFolded ? this.foldedMade ??= tree.folded(functionOf) : {tree, endOf: null};
+  }
+
+  sumUp(cells) {
+    const {functionOf} = this.profile;
+    const {tree, endOf} = this.stacks;
+    const unfolded = stackWeights(cells, this.choice, this.profile.tree.count);
+    const self = endOf ? moveWeights(unfolded, endOf, tree.count) : unfolded;
     const total = totalWeights(tree, self);
     return {self, total, whole: total[ROOT], functions: functionWeights(tree, self, total, functionOf)};
   }
 
   // Made when first wanted.
   get inverse() {
-    return this.inverseMade ??= this.profile.tree.inverted(this.profile.stackEnds());
+    const {tree, endOf} = this.stacks;
+    const make = () => {
+      const ends = this.profile.stackEnds();
+      return tree.inverted(endOf ? Uint32Array.from(new Set(ends.map(node => endOf[node]))) : ends);
+    };
+    return this.isFolded ? this.foldedInverseMade ??= make() : this.inverseMade ??= make();
   }
 
   updateChart() {
-    const {tree, endOf} = this.isInverted ? this.inverse : {tree: this.profile.tree};
-    this.tree = tree;
-    this.totals = this.sums.map(({self, total}) =>
+    if (this.sandwiched !== null) {
+      this.updateSandwich();
+      return;
+    }
+    const {tree, endOf} = this.isInverted ? this.inverse : {tree: this.stacks.tree};
+    const totals = this.sums.map(({self, total}) =>
       this.isInverted ? totalWeights(tree, moveWeights(self, endOf, tree.count)) : total);
-    this.total = this.totals[this.sums.indexOf(this.base)];
-    this.chart.show({tree, total: this.total, colourOf: this.colouring(), matches: this.matches});
+    this.drawGraph(this.chart, tree, totals, this.isInverted ? null : this.base.self);
   }
 
-  colouring() {
+  // totals: of each recording.
+  drawGraph(chart, tree, totals, self) {
+    const sides = totals.map((total, side) => ({total, whole: this.sums[side].whole}));
+    chart.show({tree, total: totals[this.sums.indexOf(this.base)], whole: this.base.whole, sides, self,
+      colourOf: this.colouring(tree, sides), matches: this.matches});
+  }
+
+  updateSandwich() {
+    const {tree} = this.stacks;
+    if (this.sandwichMade?.stacks !== tree || this.sandwichMade.wanted !== this.sandwiched)
+      this.sandwichMade = new Sandwich(tree, this.profile.functionOf, this.sandwiched);
+    const {callers, callees} = this.sandwichMade;
+    const selfs = this.sums.map(({self}) => this.sandwichMade.calleesSelf(self));
+    this.drawGraph(this.callers, callers.tree, this.sums.map(({total}) => this.sandwichMade.callersTotal(total)), null);
+    this.drawGraph(this.chart, callees.tree, selfs.map(self => totalWeights(callees.tree, self)), selfs[this.sums.indexOf(this.base)]);
+    for (const chart of this.charts)
+      chart.section.style.flexBasis = `${chart.layout.height * ROW}px`; // room goes where rows are
+  }
+
+  colouring(tree, sides) {
     const mode = this.elements.colour.value;
-    const {tree, palette} = this;
+    const {palette} = this;
     if (mode === 'change') {
-      const [before, after] = this.totals;
-      return node => palette.change(this.part(before, node), this.part(after, node));
+      const [before, after] = sides;
+      const part = ({total, whole}, node) => whole > 0 ? total[node] / whole : 0;
+      return node => palette.change(part(before, node), part(after, node));
     }
     const colours = palette.frames(mode);
     const rootColour = palette.kind('task');
-    return node => node === ROOT ? rootColour : colours[tree.frame[node]];
-  }
-
-  part(total, node) {
-    return total[ROOT] > 0 ? total[node] / total[ROOT] : 0;
+    return node => tree.frame[node] === NO_FRAME ? rootColour : colours[tree.frame[node]];
   }
 
   updateFunctions() {
@@ -200,16 +230,17 @@ class Page {
     this.functions.show({sums: functions[this.sums.indexOf(this.base)], whole, unit: this.unit, matches: this.matches,
       change: this.functionChange(functions),
       sides: this.sums.map((sums, side) => ({functions: functions[side], whole: sums.whole})), part: this.zoomText()});
-    const matched = this.matches && matchingWeight(this.profile.tree, this.base.total, this.matches);
+    const matched = this.matches && matchingWeight(this.stacks.tree, this.base.total, this.matches);
     this.elements.share.textContent = this.matches ? `${percentText(matched, whole)} matched` : '';
     this.elements.share.dataset.weight = matched ?? '';
   }
 
   // Those below the zoomed frame; of a graph that is turned inside out, all of the stacks that it is part of.
   functionsInView({self, total, functions}) {
-    const {tree, functionOf} = this.profile;
+    const {functionOf} = this.profile;
+    const {tree} = this.stacks;
     const {zoom} = this.chart;
-    if (zoom === ROOT)
+    if (zoom === ROOT || this.sandwiched !== null)
       return functions;
     if (!this.isInverted)
       return functionWeights(tree, self, total, functionOf, zoom);
@@ -220,8 +251,9 @@ class Page {
   }
 
   zoomText() {
-    const {zoom} = this.chart;
-    return zoom === ROOT ? '' : `in ${shortened(this.label(zoom))}, which is ${percentText(this.total[zoom], this.total[ROOT])} of all`;
+    const {chart} = this;
+    return chart.zoom === ROOT || this.sandwiched !== null ? '' :
+      `in ${shortened(chart.label(chart.zoom))}, which is ${percentText(chart.total[chart.zoom], chart.whole)} of all`;
   }
 
   functionChange(functions) {
@@ -245,6 +277,7 @@ class Page {
   }
 
   showStrips() {
+    this.link?.note();
     this.timeline.show(this.strips());
   }
 
@@ -277,40 +310,38 @@ class Page {
 
   updateZoom() {
     this.elements.tip.hidden = true;
-    this.elements.unzoom.disabled = this.chart.zoom === ROOT;
-    this.tellStatus(this.chart.focused);
+    this.elements.unzoom.disabled = this.charts.every(chart => chart.zoom === ROOT);
+    this.tellStatus();
   }
 
-  label(node) {
-    return node === ROOT ? 'all' : this.profile.names[this.tree.frame[node]];
+  // Those that are seen, in the order in which they are.
+  get charts() {
+    return this.sandwiched === null ? [this.chart] : [this.callers, this.chart];
   }
 
-  weightLine(total, node) {
-    const text = this.unit ? weightText(total[node], this.unit) : exactText(total[node], '');
-    return `${text}, ${percentText(total[node], total[ROOT])}`;
+  unzoom() {
+    for (const chart of this.charts)
+      chart.zoomTo(ROOT);
   }
 
-  details(node) {
-    const frame = this.tree.frame[node];
-    const about = node === ROOT ? [] : [[this.profile.kindName(frame), this.profile.object(frame)].filter(Boolean).join(', ')];
-    if (!this.profile.isDiff)
-      return [this.label(node), ...about, this.weightLine(this.total, node)];
-    const [before, after] = this.totals;
-    return [this.label(node), ...about, `before: ${this.weightLine(before, node)}`, `after: ${this.weightLine(after, node)}`,
-      changeText(...this.totals.map(total => ({weight: total[node], whole: total[ROOT]})), this.unit)];
+  lines(chart, node) {
+    return frameLines(chart, node, this.profile, this.unit);
   }
 
-  tellStatus(node) {
-    this.elements.status.textContent = this.details(node).join(' \u00b7 ');
-    this.elements.status.dataset.weight = this.total[node];
+  tellStatus() {
+    const {status} = this.elements;
+    const {focused, total} = this.active;
+    status.textContent = this.lines(this.active, focused).join(' \u00b7 ');
+    status.dataset.weight = total[focused];
+    this.link?.note();
   }
 
-  showTip({node, x, y}) {
+  showTip(chart, {node, x, y}) {
     const {tip} = this.elements;
     tip.hidden = node === null;
     if (tip.hidden)
       return;
-    tip.textContent = this.details(node).join('\n');
+    tip.textContent = this.lines(chart, node).join('\n');
     tip.style.left = Math.max(Math.min(x + 12, innerWidth - tip.offsetWidth - 8), 0) + 'px';
     tip.style.top = (y + 24 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 10 : y + 18) + 'px';
   }
@@ -330,7 +361,7 @@ class Page {
   }
 
   hottestObjects() {
-    const {tree} = this.profile;
+    const {tree} = this.stacks;
     const self = new Map();
     this.base.self.forEach((weight, node) => {
       const path = node === ROOT ? '' : this.profile.object(tree.frame[node]);
@@ -351,21 +382,114 @@ class Page {
   }
 
   flip() {
-    this.chart.setIcicle(!this.chart.isIcicle);
-    this.elements.flip.setAttribute('aria-pressed', this.chart.isIcicle);
+    this.isIcicle = !this.isIcicle;
+    this.elements.flip.setAttribute('aria-pressed', this.isIcicle);
+    this.chart.setIcicle(this.isIcicle || this.sandwiched !== null);
   }
 
   invert() {
     this.isInverted = !this.isInverted;
     this.elements.invert.setAttribute('aria-pressed', this.isInverted);
+    this.redraw();
+  }
+
+  fold() {
+    this.isFolded = !this.isFolded;
+    this.elements.fold.setAttribute('aria-pressed', this.isFolded);
+    this.updateSums();
+  }
+
+  redraw() {
     this.updateChart();
     this.updateFunctions();
     this.updateZoom();
   }
 
-  nextColour() {
-    const {colour} = this.elements;
-    colour.selectedIndex = (colour.selectedIndex + 1) % colour.options.length;
+  // Of the function at the focus; a second time, back.
+  toggleSandwich() {
+    const frame = this.active.tree.frame[this.active.focused];
+    this.showSandwich(this.sandwiched === null ? frame : null);
+  }
+
+  // frame: any of the function; null: no sandwich.
+  showSandwich(frame) {
+    const {elements} = this;
+    if (frame === NO_FRAME)
+      return;
+    this.sandwiched = frame === null ? null : this.profile.functionOf[frame];
+    this.active = this.chart;
+    elements.callers.hidden = elements['sandwich-bar'].hidden = frame === null;
+    elements['sandwich-name'].textContent = frame === null ? '' : this.profile.labels[frame];
+    elements.sandwich.setAttribute('aria-pressed', frame !== null);
+    elements.invert.disabled = elements.flip.disabled = frame !== null;
+    this.chart.section.style.flexBasis = '';
+    this.chart.setIcicle(this.isIcicle || frame !== null);
+    this.redraw();
+  }
+
+  get picture() {
+    const {title, about} = this.elements;
+    return {charts: this.charts, title: title.textContent, about: `${this.choiceText()} \u00b7 ${about.textContent}`};
+  }
+
+  // What is chosen, in words.
+  choiceText() {
+    const {elements} = this;
+    const chosen = ['source', 'measure', 'thread', 'cpu'].map(id => elements[id])
+      .filter((select, i) => i < 2 || select.selectedIndex > 0).map(select => select.selectedOptions[0]?.text ?? '');
+    return [...chosen, elements.range.textContent, ...elements.search.value ? [`search: ${elements.search.value}`] : []].join(' \u00b7 ');
+  }
+
+  copy() {
+    copyText([this.elements.title.textContent, this.choiceText(), '', stackText(this.active), '',
+      ...this.functions.part ? [this.functions.part] : [], functionsText(this.functions), ''].join('\n'));
+    this.elements.status.textContent = 'copied: the stack at the focus, and the hottest functions';
+  }
+
+  save(type, blob) {
+    saveAs(`${document.title.replace(/[^\w.-]+/g, '_')}.${type}`, blob);
+  }
+
+  // What a link keeps, in the order in which it is set again.
+  fields() {
+    const {elements, profile, timeline} = this;
+    const select = (id, act) => selectField(elements[id], act);
+    const button = (id, isOn) => ({get: () => isOn() ? '1' : '', set: () => elements[id].click()});
+    const zoom = chart => ({get: () => this.charts.includes(chart) ? frameText(chart, chart.zoom) : '',
+      set: text => chart.zoomTo(frameFrom(chart, text))});
+    return {
+      event: {get: () => profile.sources[elements.source.value]?.name ?? '', set: text => this.chooseEvent(text)},
+      weight: select('measure', () => this.update()),
+      width: select('base', () => this.update()),
+      thread: select('thread', () => this.update()),
+      cpu: select('cpu', () => this.update()),
+      colour: select('colour', () => this.update()),
+      timeline: select('rows', () => this.showStrips()),
+      time: {get: () => timeline.isWhole ? '' : `${timeline.from}-${timeline.to}`, set: text => timeline.selectText(text)},
+      search: {get: () => elements.search.value, set: text => {
+        elements.search.value = text;
+        this.updateSums();
+      }},
+      order: {get: () => this.functions.order, set: text => this.functions.heads[text] && this.functions.sortBy(text)},
+      icicle: button('flip', () => this.isIcicle),
+      invert: button('invert', () => this.isInverted),
+      fold: button('fold', () => this.isFolded),
+      sandwich: {get: () => this.sandwiched === null ? '' : profile.labels[this.sandwiched], set: text => {
+        const frame = profile.labels.indexOf(text);
+        this.showSandwich(text && frame >= 0 ? frame : null);
+      }},
+      zoom: zoom(this.chart),
+      callers: zoom(this.callers),
+    };
+  }
+
+  chooseEvent(name) {
+    const {source} = this.elements;
+    const found = this.profile.sources.findIndex(each => each.name === name);
+    if (![...source.options].some(option => Number(option.value) === found))
+      return;
+    source.value = found;
+    this.fillMeasures();
     this.update();
   }
 
@@ -377,8 +501,10 @@ class Page {
   stepBack() {
     if (this.elements.search.value)
       this.searchFor(this.elements.search.value);
-    else if (this.chart.zoom !== ROOT)
-      this.chart.zoomTo(ROOT);
+    else if (this.charts.some(chart => chart.zoom !== ROOT))
+      this.unzoom();
+    else if (this.sandwiched !== null)
+      this.showSandwich(null);
     else
       this.timeline.select(0, this.profile.buckets);
   }

@@ -8,6 +8,15 @@ function visible(text) {
   return text.replace(INVISIBLE, '?');
 }
 
+// A command line is shown as it was typed: its lines stay lines.
+function visibleLines(text) {
+  return text.split(/([\n\t])/).map((part, i) => i % 2 ? part : visible(part)).join('');
+}
+
+function fileName(path) {
+  return path.replace(/^.*\/(?=.)/, '');
+}
+
 class Cells {
   constructor(columns) {
     this.count = columns.stack.length;
@@ -36,31 +45,40 @@ class Profile {
     this.objectOf = data.frames.object;
     this.kindOf = data.frames.kind;
     this.functionOf = this.findFunctions();
+    this.labels = this.findLabels();
     this.bucketSeconds = data.bucket;
     this.cells = data.cells.map(columns => new Cells(columns));
     this.buckets = Math.max(...this.cells.map(cells => cells.buckets));
     this.tree = Tree.fromColumns(data.nodes.up, data.nodes.frame);
   }
 
-  // By frame, the first frame of the same name: functions of one name in several files are one, as in `stackmap report -s symbol`.
+  // By frame, the first frame of the same name and file.
   findFunctions() {
     const first = new Map();
-    this.sameName = new Map(); // the others, by the first
     return Uint32Array.from(this.names, (name, frame) => {
-      const found = this.isFunction(frame) ? first.get(name) : frame;
+      const key = `${this.objectOf[frame]} ${name}`;
+      const found = this.isFunction(frame) ? first.get(key) : frame;
       if (found === undefined)
-        first.set(name, frame);
-      else if (this.sameName.has(found))
-        this.sameName.get(found).push(frame);
-      else if (found !== frame)
-        this.sameName.set(found, [frame]);
+        first.set(key, frame);
       return found ?? frame;
     });
   }
 
-  // The files that a function is in.
-  objectsOf(frame) {
-    return [...new Set([frame, ...this.sameName.get(frame) ?? []].map(each => this.object(each)))];
+  // By frame: the name, with the file where functions of that name are in several.
+  findLabels() {
+    const paths = new Map(); // by name
+    this.names.forEach((name, frame) => {
+      if (this.isFunction(frame))
+        paths.set(name, (paths.get(name) ?? new Set()).add(this.object(frame)));
+    });
+    return this.names.map((name, frame) => {
+      const others = this.isFunction(frame) ? paths.get(name) : new Set();
+      if (others.size < 2)
+        return name;
+      const path = this.object(frame);
+      const isAlone = [...others].filter(other => fileName(other) === fileName(path)).length === 1;
+      return `${name} (${(isAlone ? fileName(path) : path) || 'unknown file'})`;
+    });
   }
 
   get frameCount() {

@@ -124,6 +124,13 @@ class Timeline extends EventTarget {
     this.dispatchEvent(new Event('select'));
   }
 
+  // As a link has it: "from-to", or "" for all.
+  selectText(text) {
+    const [from, to] = text ? text.split('-').map(Number) : [0, this.buckets];
+    if (from >= 0 && from < to && to <= this.buckets)
+      this.select(from, to);
+  }
+
   // By the keyboard: moves the range, or its end.
   move(step, onlyEnd) {
     if (this.isWhole && !onlyEnd)

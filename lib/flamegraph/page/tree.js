@@ -4,6 +4,7 @@
 
 const ROOT = 0;
 const NO_FRAME = -1;
+const FOLDED_MAX = 8; // functions that call one another in turn
 
 class Tree {
   constructor(count) {
@@ -41,6 +42,17 @@ class Tree {
       path.push(i + 1);
     }
     return tree.setEnds();
+  }
+
+  // The same stacks with repeated calls drawn once: a function that calls itself, and up to FOLDED_MAX functions that call one
+  // another in turn. `endOf` tells where each node of this tree is in the folded one.
+  folded(functionOf) {
+    const builder = new TreeBuilder();
+    const made = new Uint32Array(this.count);
+    for (let node = 1; node < this.count; node++)
+      made[node] = builder.withoutRepeat(builder.child(made[this.parent[node]], this.frame[node]), functionOf);
+    const {tree, place} = builder.finish();
+    return {tree, endOf: made.map(node => place[node])};
   }
 
   // From a node to the outermost frame.
@@ -83,5 +95,76 @@ class Tree {
       endOf[stack] = path[path.length - 1];
     });
     return {tree: tree.setEnds(), endOf};
+  }
+}
+
+// Makes a tree whose nodes come in any order, each after its parent. Equal children of a node are one.
+class TreeBuilder {
+  constructor(rootFrame = NO_FRAME) {
+    this.parent = [ROOT];
+    this.frame = [rootFrame];
+    this.children = new Map(); // by parent, by frame
+  }
+
+  child(parent, frame) {
+    let children = this.children.get(parent);
+    if (!children)
+      this.children.set(parent, children = new Map());
+    let node = children.get(frame);
+    if (node === undefined) {
+      children.set(frame, node = this.frame.length);
+      this.parent.push(parent);
+      this.frame.push(frame);
+    }
+    return node;
+  }
+
+  // The node, or the one that it repeats: the last `run` frames are those before them.
+  withoutRepeat(node, functionOf) {
+    let before = node;
+    for (let run = 1; run <= FOLDED_MAX && before !== ROOT; run++) {
+      before = this.parent[before];
+      if (this.isRepeat(node, before, run, functionOf))
+        return before;
+    }
+    return node;
+  }
+
+  isRepeat(node, before, run, functionOf) {
+    for (let i = 0; i < run; i++) {
+      if (before === ROOT || functionOf[this.frame[node]] !== functionOf[this.frame[before]])
+        return false;
+      node = this.parent[node];
+      before = this.parent[before];
+    }
+    return true;
+  }
+
+  // The tree in preorder, and the place of each node in it.
+  finish() {
+    const count = this.frame.length;
+    const firstChild = new Int32Array(count).fill(-1);
+    const sibling = new Int32Array(count).fill(-1);
+    const lastFirst = Uint32Array.from(this.frame.keys()).subarray(1).sort((a, b) => this.frame[b] - this.frame[a]);
+    for (const node of lastFirst) {
+      sibling[node] = firstChild[this.parent[node]];
+      firstChild[this.parent[node]] = node;
+    }
+    const tree = new Tree(count);
+    const place = new Uint32Array(count);
+    tree.frame[ROOT] = this.frame[ROOT];
+    let next = 1;
+    for (let node = firstChild[ROOT]; node > ROOT;) {
+      place[node] = next;
+      tree.place(next++, place[this.parent[node]], this.frame[node]);
+      if (firstChild[node] >= 0) {
+        node = firstChild[node];
+        continue;
+      }
+      while (node !== ROOT && sibling[node] < 0)
+        node = this.parent[node];
+      node = node === ROOT ? ROOT : sibling[node];
+    }
+    return {tree: tree.setEnds(), place};
   }
 }

@@ -3,6 +3,7 @@
 ended by a NUL. No network, no driver program, no port that another test could have."""
 
 import atexit
+import base64
 import contextlib
 import functools
 import json
@@ -69,6 +70,7 @@ class Page:
         self.browser = browser
         self.session = {}
         self.errors = []
+        self.download = None
         self.context = self.call("Target.createBrowserContext")["browserContextId"]
         self.attach()
 
@@ -79,6 +81,8 @@ class Page:
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
         elif message.get("method") == "Log.entryAdded" and message["params"]["entry"]["level"] == "error":
             self.errors.append(message["params"]["entry"]["text"])
+        elif message.get("method") == "Browser.downloadProgress":
+            self.download = message["params"]["state"]
 
     def send(self, method, **parameters):
         return self.browser.send({"method": method, "params": parameters, **self.session})
@@ -132,6 +136,33 @@ class Page:
         """Of the page's main thread since it began: scripts, layout, painting."""
         metrics = {metric["name"]: metric["value"] for metric in self.call("Performance.getMetrics")["metrics"]}
         return metrics["TaskDuration"]
+
+    def screenshot(self):
+        """The window as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+    def accessible(self):
+        """What programs that read the page to people find: (role, name) of each element."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
+
+    def saved(self, act):
+        """The file that the page saves when act() is called."""
+        folder = tempfile.mkdtemp(dir=self.browser.folder.name)
+        self.call("Browser.setDownloadBehavior", behavior="allow", browserContextId=self.context, downloadPath=folder, eventsEnabled=True)
+        self.download = None
+        act()
+        while self.download != "completed":
+            assert self.download != "canceled"
+            self.wait_for("Browser.downloadProgress")
+        name, = os.listdir(folder)
+        with open(os.path.join(folder, name), "rb") as file:
+            return name, file.read()
+
+    def copied(self):
+        """The text in the clipboard."""
+        self.call("Browser.grantPermissions", browserContextId=self.context, permissions=["clipboardReadWrite"])
+        return self.value("navigator.clipboard.readText()")
 
     def box(self, selector):
         return self.value("(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(%s)"

@@ -40,7 +40,7 @@ static const struct trace_info info = {
 	.hostname = "<host>",
 	.kernel = "6.1.0",
 	.machine = "x86_64",
-	.command = "stackmap record -- '</script><b>'",
+	.command = "stackmap record -- sh -c '</script><b>'\ntrue\033'",
 	.version = "0.1.0",
 };
 

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Views of the page of `flamegraph`, moved by mouse and keys in a browser: sums of each are those of `report --json`."""
+
+import collections
+import json
+import os
+import re
+import urllib.parse
+from xml.etree import ElementTree
+
+from flame_page import (CHART, TWINS, check_sums, choose_source, draw, stacks_of, status, status_weight, table,
+                        visible, write)
+
+from harness import browser, cases
+from harness.cases import stackmap
+
+SCREENSHOTS = os.environ.get("STACKMAP_SCREENSHOTS")  # a folder that keeps them
+WINDOWS = [(1400, 900), (900, 700), (400, 800)]
+
+
+def focus_chart(page, chart="#chart"):
+    page.value("document.querySelector('%s').focus()" % chart)
+
+
+def share(part, whole):
+    return "%.2f%%" % (100 * part / whole)
+
+
+def sandwich_of(page, name):
+    """By one click in the table."""
+    page.value("[...document.querySelectorAll('#rows-of-functions tr')].find(row => row.lastChild.textContent === %s)"
+               ".querySelector('button').click()" % json.dumps(name))
+    page.drawn()
+
+
+def link(page):
+    """The fragment of the address, when the page has written it."""
+    page.value("new Promise(done => setTimeout(done, NOTE_MS + 50))")
+    return page.value("location.hash.slice(1)")
+
+
+def test_shares_of_a_zoomed_frame():
+    stacks = [stack for stack in stacks_of(write("a.data"), "cpu-clock", "--comm", "worker")]
+    whole = sum(count for _, count, _ in stacks_of("a.data", "cpu-clock"))
+    with browser.page() as page:
+        page.open(draw("a.data"))
+        choose_source(page, "cpu-clock")
+        focus_chart(page)
+        page.press("ArrowUp")
+        while "own:" not in page.text("#status"):
+            page.press("Enter")
+            zoomed = status_weight(page)
+            page.press("ArrowUp")
+        name, _, weight, part, own = status(page)
+        count = status_weight(page)
+        assert part == "%s of the zoomed frame" % share(count, zoomed), (part, count, zoomed)
+        assert weight == "{:,} events, {}".format(count, share(count, whole)), weight
+        depth = page.value("document.querySelector('#chart [role=treeitem][id=' + document.querySelector('#chart')"
+                           ".getAttribute('aria-activedescendant') + ']').getAttribute('aria-level')")
+        ends = sum(n for frames, n, _ in stacks if visible(frames[0]) == name and len(frames) == int(depth) - 2)
+        assert 0 < int(own.split()[1].replace(",", "")) <= ends, (own, ends, depth)
+
+
+def test_functions_of_one_name_in_two_files():
+    rows = json.loads(stackmap("report", "--json", "-s", "dso,symbol", "-e", "cpu-clock", write("a.data")).stdout)["rows"]
+    expected = {"twin (%s)" % row["dso"].rsplit("/", 1)[1]: [row["self"]["count"], row["children"]["count"]]
+                for row in rows if row["symbol"] == "twin"}
+    assert sorted(expected) == TWINS, expected
+    with browser.page() as page:
+        page.open(draw("a.data"))
+        choose_source(page, "cpu-clock")
+        page.type("#search", "twin")
+        assert table(page) == expected
+        page.type("#search", r"/^twin \(program\)$/")
+        assert table(page) == {TWINS[0]: expected[TWINS[0]]}
+        assert page.value("+document.querySelector('#share').dataset.weight") == expected[TWINS[0]][1]
+
+
+def test_command_line_as_it_was_typed():
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        assert "sh -c '</script><b>'\ntrue?" in page.text("#about")
+
+
+def callers_of(stacks, name):
+    """Frames of each stack with the function, from its outermost occurrence outwards and inwards, and the events."""
+    for frames, count, _ in stacks:
+        if name in frames:
+            at = len(frames) - 1 - frames[::-1].index(name)
+            yield frames[at + 1:], frames[:at][::-1], count
+
+
+def test_sandwich_by_one_click():
+    stacks = stacks_of(write("a.data"), "cpu-clock")
+    with browser.page() as page:
+        page.open(draw("a.data"))
+        choose_source(page, "cpu-clock")
+        functions = table(page)
+        name = max((name for name in functions if functions[name][0] and name.startswith("function_") and functions[name][1] > functions[name][0]),
+                   key=lambda name: functions[name][1], default=None) or next(name for name in functions if name.startswith("function_53"))
+        sandwich_of(page, name)
+        expected = list(callers_of(stacks, name))
+        whole = sum(count for _, _, count in expected)
+        assert whole and status_weight(page) == whole == functions[name][1] and status(page)[0] == name, (name, whole, status(page))
+        for chart, side in (("#callers", 0), ("#chart", 1)):
+            focus_chart(page, chart)
+            key, path = ("ArrowUp", "ArrowDown")[side], []
+            while True:
+                before = status(page)
+                page.press(key)
+                if status(page) == before or status(page)[1] == "task":
+                    break
+                path.append(status(page)[0].split(" (")[0])
+                weight = sum(each[2] for each in expected if [visible(frame) for frame in each[side][:len(path)]] == path)
+                assert status_weight(page) == weight, (chart, path, weight, status(page))
+                assert "%s of %s" % (share(weight, whole), name) in status(page), status(page)
+            assert path or all(not each[side] for each in expected), (chart, name)
+        page.press("Escape")
+        assert status(page)[0] == "all" and page.value("document.querySelector('#callers').hidden")
+
+
+def test_sandwich_by_keys_and_of_two_recordings():
+    with browser.page() as page:
+        page.open(draw(write("before.data", 1), write("after.data", 2)))
+        choose_source(page, "cpu-clock")
+        focus_chart(page)
+        for key in "ArrowUp", "ArrowUp", "s":
+            page.press(key)
+        name = status(page)[0]
+        assert page.text("#sandwich-name") == name and status(page)[2].startswith("before: "), status(page)
+        page.press("s")
+        assert page.value("document.querySelector('#callers').hidden")
+
+
+def state(page):
+    return page.text("#status"), page.text("#range"), table(page), page.value(
+        "[...document.querySelectorAll('select, #search')].map(element => element.value)"), page.value(
+        "[...document.querySelectorAll('#bar button')].map(button => button.ariaPressed)")
+
+
+def check_link(page, *words):
+    before, fragment = state(page), link(page)
+    assert all(word in urllib.parse.unquote_plus(fragment) for word in words), (words, fragment)
+    with browser.page() as other:
+        other.open("page.html", fragment=fragment)
+        assert state(other) == before, (fragment, state(other), before)
+        other.value("location.hash = ''")
+        other.drawn()
+        assert status(other)[0] == "all" and not other.value("document.querySelector('#search').value")
+
+
+def test_a_link_opens_the_same_view():
+    draw(write("a.data"))
+    with browser.page() as page:
+        page.open("page.html")
+        assert link(page) == ""
+        choose_source(page, "off-cpu")
+        page.choose("#measure", "count")
+        page.choose("#cpu", "2")
+        page.choose("#rows", "thread")
+        page.type("#search", "function_60")
+        page.press("Escape")
+        page.drag(*(page.place("#timeline-canvas", across, 0.02) for across in (0.3, 0.4, 0.6)))
+        page.press("v")
+        page.press("o")
+        focus_chart(page)
+        page.press("ArrowUp")
+        page.press("Enter")
+        check_link(page, "event=off-cpu", "invert=1", "time=", "zoom=", "order=total", "timeline=thread")
+        page.press("u")
+        page.press("v")
+        page.type("#search", "function_5")
+        sandwich_of(page, next(iter(table(page))))
+        check_link(page, "sandwich=function_5", "search=function_5")
+        page.value("location.hash = 'zoom=1.nothing&event=none&cpu=77&time=9-3&sandwich=nothing&unknown=1'")
+        page.drawn()
+        assert status(page)[0] == "all" and not page.errors
+
+
+def test_copied_text():
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        choose_source(page, "cpu-clock")
+        focus_chart(page)
+        for key in "ArrowUp", "ArrowUp", "Enter", "y":
+            page.press(key)
+        text = page.copied()
+        head, *_ = text.splitlines()
+        assert head == "a.data" and "cpu-clock" in text and "of all" in text, text
+        lines = re.findall(r"^ *([\d.]+%)  (.*)$", text, re.M)
+        assert [name for _, name in lines][:2] == ["all", "worker"] and lines[0][0] == "100.00%", lines
+        name = next(iter(table(page)))
+        assert re.search(r"^ +[\d.]+%% +[\d.]+%%  %s$" % re.escape(name), text, re.M), text
+
+
+def test_saved_pictures():
+    with browser.page() as page:
+        page.resize(1000, 500)
+        page.open(draw(write("a.data")))
+        choose_source(page, "cpu-clock")
+        focus_chart(page)
+        name, svg = page.saved(lambda: page.press("g"))
+        assert name == "a.data.svg"
+        root = ElementTree.fromstring(svg.decode())
+        texts = [text.text for text in root.iterfind("{*}text")]
+        assert {"a.data", "all", "worker"} <= set(texts) and "</script>\u2026" in texts, texts
+        rows = {rect.get("y") for rect in root.iterfind("{*}rect")}
+        assert len(rows) > 30, "rows that are scrolled away are there"
+        assert float(root.get("height")) > page.box(CHART)["height"]
+        name, png = page.saved(lambda: page.press("G"))
+        assert name == "a.data.png" and png[:8] == b"\x89PNG\r\n\x1a\n"
+        assert int.from_bytes(png[20:24], "big") == float(root.get("height"))
+
+
+def folded(frames):
+    """Outermost first: what repeats is there once."""
+    kept = []
+    for frame in frames[::-1]:
+        kept.append(frame)
+        for run in range(1, 9):
+            if len(kept) >= 2 * run and kept[-run:] == kept[-2 * run:-run]:
+                del kept[-run:]
+                break
+    return tuple(kept)
+
+
+def paths(page):
+    """Of the drawn frames that are widest: from the innermost frame that the keys reach outwards."""
+    focus_chart(page)
+    names = []
+    while True:
+        before = link_focus(page)
+        page.press("ArrowUp")
+        if link_focus(page) == before:
+            return names
+        names.append((status(page)[0], status_weight(page)))
+
+
+def link_focus(page):
+    return page.value("document.querySelector('#chart').getAttribute('aria-activedescendant')")
+
+
+def test_recursion_folded_at_wish():
+    stacks = stacks_of(write("a.data"), "cpu-clock", "--comm", "worker")
+    with browser.page() as page:
+        page.open(draw("a.data"))
+        choose_source(page, "cpu-clock")
+        before, functions = paths(page), table(page)
+        page.press("r")
+        check_sums(page, stacks_of("a.data", "cpu-clock")) if not before else None
+        assert table(page) == functions, "sums of functions stay"
+        page.press("Escape")
+        after = paths(page)[1:]
+        assert len(after) < len(before) - 5, (before, after)
+        sums = collections.Counter()
+        for frames, count, _ in stacks:
+            names = folded([visible(frame) for frame in frames])
+            for depth in range(1, len(names) + 1):
+                sums[names[:depth]] += count
+        names = [name.split(" (")[0] for name, _ in after]
+        assert [weight for _, weight in after] == [sums[tuple(names[:depth + 1])] for depth in range(len(names))], after
+        page.press("v")
+        page.press("r")
+        page.press("v")
+        assert paths(page) == before
+
+
+def test_frames_are_in_the_accessibility_tree():
+    stacks = stacks_of(write("a.data"), "cpu-clock")
+    whole = sum(count for _, count, _ in stacks)
+    workers = sum(count for _, count, _ in stacks_of("a.data", "cpu-clock", "--comm", "worker"))
+    with browser.page() as page:
+        page.open(draw("a.data"))
+        choose_source(page, "cpu-clock")
+        found = page.accessible()
+        assert ("treeitem", "worker, %s" % share(workers, whole)) in found, found[:50]
+        assert sum(role == "treeitem" for role, _ in found) > 20
+        page.value("[...document.querySelectorAll('#chart [role=treeitem]')].find(item => item.textContent.startsWith('worker')).click()")
+        page.drawn()
+        assert status(page)[0] == "worker" and not page.value("document.querySelector('#unzoom').disabled")
+
+
+def test_everything_has_a_key():
+    with browser.page() as page:
+        page.open(draw(write("before.data", 1), write("after.data", 2)))
+        keys = set(" ".join(page.value("[...document.querySelectorAll('#key-list dt')].map(term => term.textContent)")).split())
+        for key, id in (("e", "source"), ("w", "measure"), ("b", "base"), ("t", "thread"), ("p", "cpu"), ("c", "colour"), ("l", "rows")):
+            before = page.value("document.querySelector('#%s').value" % id)
+            page.press(key)
+            changed = page.value("document.querySelector('#%s').value" % id) != before
+            assert key in keys and changed != page.value("document.querySelector('#%s').disabled" % id), (key, id)
+        for key, id in (("i", "flip"), ("v", "invert"), ("r", "fold")):
+            page.press(key)
+            assert key in keys and page.value("document.querySelector('#%s').ariaPressed" % id) == "true", key
+        assert {"/", "s", "u", "a", "o", "y", "g", "G", "f", "?", "Escape"} <= keys, keys
+        page.press("?")
+        assert page.value("document.querySelector('#help').open")
+
+
+# Elements whose text is wider or higher than they are, other than those that scroll, and names in the table, which have tips.
+CUT = """[...document.querySelectorAll('body *')].filter(element => element.checkVisibility() &&
+  !element.closest('tbody, .chart, #timeline-scroll, dialog') && element.childElementCount === 0 &&
+  !['SELECT', 'OPTION', 'INPUT', 'SCRIPT'].includes(element.tagName) &&
+  (element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline' ||
+   element.getBoundingClientRect().right > innerWidth + 0.5 || element.getBoundingClientRect().left < -0.5))
+  .map(element => element.outerHTML.slice(0, 100))"""
+
+
+def check_window(page, size, scheme, view):
+    page.resize(*size)
+    page.drawn()
+    name = "%dx%d %s %s" % (*size, scheme, view)
+    png = page.screenshot()
+    if SCREENSHOTS:
+        with open(os.path.join(SCREENSHOTS, name.replace(" ", "-") + ".png"), "wb") as file:
+            file.write(png)
+    cut = page.value(CUT)
+    assert not cut and page.value("document.documentElement.scrollWidth <= innerWidth"), (name, cut)
+    assert len(png) > 10000, name
+    if size[0] == 1400:
+        tops = page.value("[...document.querySelectorAll('#bar select, #bar button')].filter(element => element.checkVisibility())"
+                          ".map(element => element.getBoundingClientRect()).map(({top, height}) => top + height / 2)")
+        assert max(tops) - min(tops) < 8, (name, "controls in one row", tops)
+
+
+def test_nothing_is_cut():
+    draw(write("a.data"))
+    for scheme in "light", "dark":
+        for size in WINDOWS:
+            with browser.page() as page:
+                page.resize(*size)
+                page.open("page.html", scheme=scheme)
+                choose_source(page, "cpu-clock")
+                check_window(page, size, scheme, "flames")
+                page.type("#search", "function_60")
+                check_window(page, size, scheme, "search")
+                page.press("Escape")
+                sandwich_of(page, next(iter(table(page))))
+                check_window(page, size, scheme, "sandwich")
+
+
+cases.main(globals())
