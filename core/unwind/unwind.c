@@ -74,8 +74,22 @@ CORE_PART bool is_memorable(const struct unwind *unwind)
 	       !unwind->is_by_code;
 }
 
-/* Takes the rule of the current frame from the cache, or makes it. */
-CORE_PART u32 rule_enter(struct unwind *unwind)
+/* Sets unwind->granule to the length around the pc where the new rule holds. */
+CORE_GLOBAL_PART int granule_find(struct unwind *unwind)
+{
+	if (core_is_null(unwind))
+		return 0;
+	unwind->granule = rule_granule(unwind->registers.value[REGISTER_RIP],
+				       unwind->is_interrupted, unwind->same_from, unwind->same_to);
+	return 0;
+}
+
+/*
+ * Takes the rule of the current frame from the cache, or makes it. Outlined, so that what it keeps
+ * on the BPF stack is gone behind it: some verifiers (6.19) keep states apart by words that no code
+ * reads any more, and would verify the step for each.
+ */
+CORE_OUTLINED u32 rule_enter(struct unwind *unwind)
 {
 	u32 stop;
 
@@ -93,8 +107,7 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 	stop = unwind_rule(unwind);
 	if (stop || !core_reload(unwind->is_lasting) || !is_memorable(unwind))
 		return stop;
-	unwind->granule = rule_granule(unwind->registers.value[REGISTER_RIP],
-				       unwind->is_interrupted, unwind->same_from, unwind->same_to);
+	granule_find(unwind);
 	unwind_remember(unwind);
 	return STOP_NONE;
 }

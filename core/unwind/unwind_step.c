@@ -199,8 +199,9 @@ CORE_PART u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rul
 	return unwind->restore.stop;
 }
 
-CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *rule)
+CORE_OUTLINED u32 signal_step(struct unwind *unwind)
 {
+	const struct unwind_rule *rule = &unwind->rule;
 	u64 ucontext;
 
 	if (!register_get(&unwind->registers, rule->cfa_register, &ucontext))
@@ -285,8 +286,9 @@ CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
 	return 0;
 }
 
-CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *rule)
+CORE_OUTLINED u32 frame_step(struct unwind *unwind)
 {
+	const struct unwind_rule *rule = &unwind->rule;
 	u64 cfa = 0, rsp;
 	u32 stop = cfa_find(unwind, rule, &cfa);
 
@@ -350,11 +352,11 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 	if (rule->flags & RULE_OUTERMOST)
 		return STOP_ROOT;
 	if (rule->cfa_kind == CFA_SIGNAL)
-		stop = signal_step(unwind, rule);
+		stop = signal_step(unwind);
 	else if (rule->cfa_kind >= CFA_GO_SAVED)
 		stop = go_step(unwind);
 	else
-		stop = frame_step(unwind, rule);
+		stop = frame_step(unwind);
 	if (stop)
 		return stop;
 	if (!core_reload(unwind->budget)) /* an unreadable word may have counted as lost */
