@@ -76,6 +76,8 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNBEGUN_SPANS, "unbegun_spans", "ends of spans that had not begun in the recording")     \
 	X(UNKEPT_SPANS, "unkept_spans",                                                            \
 	  "spans that were not timed: too many went on at once, or in each other")                 \
+	X(UNREAD_NUMBERS, "unread_numbers",                                                        \
+	  "numbers of events in memory that could not be read: they count as 0")                   \
 	X(UNJOINED_SCRIPTS, "unjoined_scripts",                                                    \
 	  "loops of interpreters without the script's frames: these could not be read, or the "    \
 	  "stack is too deep")                                                                     \

@@ -5,7 +5,9 @@
  * /value=.../ and /if=.../ (lib/capture/source/question.h); the programs read it by the event kind.
  *
  * A number of an event lies at an offset from the base of the event: of pt_regs for functions and
- * system calls, of the record for tracepoints, of the array of arguments for fentry and fexit.
+ * system calls, of the record for tracepoints, of the array of arguments for fentry and fexit. Or a
+ * pointer lies there, and the number is in the memory that it points to, perhaps by further
+ * pointers.
  */
 #ifndef STACKMAP_ABI_QUESTION_H
 #define STACKMAP_ABI_QUESTION_H
@@ -14,10 +16,23 @@
 
 #define QUESTION_CONDITIONS_MAX 8
 
+enum number_place {
+	NUMBER_IN_EVENT = 0,
+	NUMBER_IN_KERNEL_MEMORY,
+	NUMBER_IN_USER_MEMORY, /* of the current task; a page that is not present is not read */
+	NUMBER_CONSTANT,       /* displacement[0] */
+};
+
+#define NUMBER_STEPS_MAX 4
+
 struct event_number {
 	u16 offset;
 	u8 bytes; /* size of the number, 1 .. 8; 0: the source asks for no number */
 	u8 is_signed;
+	u8 place; /* enum number_place */
+	u8 steps; /* pointers that are followed, 1 .. NUMBER_STEPS_MAX; in memory only */
+	u16 unused;
+	s32 displacement[NUMBER_STEPS_MAX]; /* added to each of these pointers, in turn */
 };
 
 enum condition_subject {

@@ -20,7 +20,7 @@ stackmap doctor >doctor || {
 
 can_run() {
 	case $1 in
-	*' -e k:'*) grep -qE '^yes +(fentry|kprobes) ' doctor ;;
+	*' -e k:'* | *" -e 'k:"*) grep -qE '^yes +(fentry|kprobes) ' doctor ;;
 	*' -e u:'*) grep -qE '^yes +uprobe' doctor ;;
 	*"'"*) grep -qE '^yes +tracefs ' doctor ;;
 	esac

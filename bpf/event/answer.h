@@ -7,6 +7,9 @@
  * The conditions are alternatives of conjunctions, as "a && b || c". The walk over the conditions
  * knows whether the current conjunction is true so far, and ends when a whole one was true.
  *
+ * The verifier of Linux 6.1 walks the body of a loop once and removes the branches that the first
+ * round does not take, so the first value of `is_met` must be one that the verifier does not know.
+ *
  * A span takes a lookup and an update of its key where it begins, a lookup and a deletion where it
  * ends. Both ends of a thread's span run in the thread; an interrupt that begins a span between
  * lookup and update ends it before it returns.
@@ -43,15 +46,53 @@ static __always_inline u64 value_of(u64 number)
 	return (s64)number < 0 ? 0 : number;
 }
 
-static __always_inline u64 event_number_read(const void *base, const struct event_number *number)
+u64 numbers_unread;
+
+/* Reads `bytes` bytes, 1 to 8, as a number whose upper bytes are zero. */
+static __always_inline u64 bytes_read(u32 place, const void *address, u64 bytes)
 {
-	u64 bytes = number->bytes, value = 0;
+	u64 value = 0;
+	long err;
 
 	core_one_register(bytes);
-	if (!bytes || bytes > sizeof(value) ||
-	    bpf_probe_read_kernel(&value, bytes, base + number->offset))
+	if (!bytes || bytes > sizeof(value))
 		return 0;
-	return event_number_widen(value, bytes, number->is_signed);
+	err = place == NUMBER_IN_USER_MEMORY ? bpf_probe_read_user(&value, bytes, address)
+					     : bpf_probe_read_kernel(&value, bytes, address);
+	if (err)
+		atomic_add_relaxed(&numbers_unread, 1);
+	return err ? 0 : value;
+}
+
+/* The address of a number behind pointers. The first pointer is a word of the event. */
+static __always_inline const void *number_follow(const void *base,
+						 const struct event_number *number)
+{
+	const void *address = base + number->offset;
+
+	for (u32 i = 0; i < NUMBER_STEPS_MAX; i++) {
+		if (i == number->steps)
+			break;
+		address = (const void *)bytes_read(i ? number->place : NUMBER_IN_EVENT, address,
+						   sizeof(u64)) +
+			  number->displacement[i];
+	}
+	return address;
+}
+
+static __noinline u64 event_number_read(const void *base, const struct event_number *number)
+{
+	u32 place;
+	u64 value;
+
+	if (!number || !number->bytes)
+		return 0;
+	place = number->place;
+	if (place == NUMBER_CONSTANT)
+		return number->displacement[0];
+	value = bytes_read(place, place ? number_follow(base, number) : base + number->offset,
+			   number->bytes);
+	return event_number_widen(value, number->bytes, number->is_signed);
 }
 
 static __always_inline u32 comm_compare(u64 pattern)
@@ -198,7 +239,7 @@ static __noinline s64 span_end(const struct question *question, const void *base
  */
 static __noinline s64 question_answer(u32 kind, const void *base)
 {
-	struct asked asked = {.base = base, .kind = kind, .is_met = 1};
+	struct asked asked = {.base = base, .kind = kind};
 	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
 
 	if (!question)
@@ -212,6 +253,7 @@ static __noinline s64 question_answer(u32 kind, const void *base)
 		if ((s64)asked.time < 0)
 			return ANSWER_NONE;
 	}
+	asked.is_met = 1 + core_unknown_zero(question->count);
 	if (question->count)
 		bpf_loop(QUESTION_CONDITIONS_MAX, condition_try, &asked, 0);
 	if (!asked.is_met)

@@ -9,6 +9,8 @@
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
  *     six arguments in the kernel's pt_regs
  * RESULT_OFFSET: the offset of the result of either there
+ * USDT_REGISTERS: the names of registers in the arguments of USDT probes, each with the register's
+ *     offset in the kernel's pt_regs
  * registers_here(): sets the registers that a call keeps, at one instruction of the function that
  *     the macro is used in
  */

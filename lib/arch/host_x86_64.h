@@ -33,6 +33,28 @@
 	}
 #define RESULT_OFFSET REGISTER_OFFSET(rax)
 
+/* The registers under all names that assemblers write. */
+#define USDT_REGISTER(name, number)                                                                \
+	{                                                                                          \
+		name, REGISTER_OFFSET(number)                                                      \
+	}
+#define USDT_LEGACY_REGISTER(r, e, x, l, number)                                                   \
+	USDT_REGISTER(r, number), USDT_REGISTER(e, number), USDT_REGISTER(x, number),              \
+		USDT_REGISTER(l, number)
+#define USDT_NEW_REGISTER(name) USDT_LEGACY_REGISTER(#name, #name "d", #name "w", #name "b", name)
+#define USDT_REGISTERS                                                                             \
+	USDT_LEGACY_REGISTER("rax", "eax", "ax", "al", rax),                                       \
+		USDT_LEGACY_REGISTER("rbx", "ebx", "bx", "bl", rbx),                               \
+		USDT_LEGACY_REGISTER("rcx", "ecx", "cx", "cl", rcx),                               \
+		USDT_LEGACY_REGISTER("rdx", "edx", "dx", "dl", rdx),                               \
+		USDT_LEGACY_REGISTER("rsi", "esi", "si", "sil", rsi),                              \
+		USDT_LEGACY_REGISTER("rdi", "edi", "di", "dil", rdi),                              \
+		USDT_LEGACY_REGISTER("rbp", "ebp", "bp", "bpl", rbp),                              \
+		USDT_LEGACY_REGISTER("rsp", "esp", "sp", "spl", rsp), USDT_NEW_REGISTER(r8),       \
+		USDT_NEW_REGISTER(r9), USDT_NEW_REGISTER(r10), USDT_NEW_REGISTER(r11),             \
+		USDT_NEW_REGISTER(r12), USDT_NEW_REGISTER(r13), USDT_NEW_REGISTER(r14),            \
+		USDT_NEW_REGISTER(r15)
+
 #define KEPT_REGISTERS                                                                             \
 	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \
 	 1U << REGISTER_R13 | 1U << REGISTER_R14 | 1U << REGISTER_R15 | 1U << REGISTER_RIP)

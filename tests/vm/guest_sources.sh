@@ -107,17 +107,23 @@ functions() {
 
 # Arguments and results of functions, by name where the kernel's types have it, conditions on them, and spans.
 questions() {
-	recording questions 1000 ksys_read -e 'k:vfs_read/value=count,if=count==77/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
+	dd if=/dev/zero of=of_2310_bytes bs=2310 count=1 2>/dev/null
+	recording questions 1000 ksys_read -e 'k:vfs_read/value=count,if=count==77&&file->f_inode->i_size==2310/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
 		-e 'u:known_counts_static:ask_group/value=arg1,if=arg1==700&&comm~known*/,u:known_counts_static:ask_parent/if=arg1!=5/' \
 		-e 'syscalls:sys_exit_read/if=ret==77/,sched:sched_process_exec/if=comm~dd/' \
 		-e 'span:u:known_counts_static:ask_group..ur:known_counts_static:ask_group/if=time>1us/' \
+		-e 'usdt:usdt_probes_static:known:counted/value=arg5,if=arg2==-7||arg2==-8/' \
+		-e 'usdt:usdt_probes_static:known:guarded/if=arg1>=490/' \
 		-e 'span:k:__x64_sys_getpgid..kr:__x64_sys_getpgid/if=time>0/' -- sh -c '
-		dd if=/dev/zero of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5'
+		dd if=of_2310_bytes of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5
+		usdt_probes_static 500'
 	has questions syscalls:sys_exit_read 30 do_syscall_64
 	stackmap report questions.data | grep -q '30 k:vfs_read, together 2310 count' || fault "questions: not 30 calls of 77"
 	stackmap report questions.data | grep -q '30 kr:vfs_read, together 2310 ret' || fault "questions: not 30 results of 77"
 	stackmap report questions.data | grep -q '1 u:.*:ask_group, together 700 arg1' || fault "questions: not one call with 700"
 	! stackmap script -e 'u:*:ask_parent' questions.data | grep -q . || fault "questions: a call with 5"
+	stackmap report questions.data | grep -q '2 usdt:.*:known:counted, together 15 arg5' || fault "questions: not USDT probes 7 and 8"
+	stackmap report questions.data | grep -q '10 usdt:.*:known:guarded' || fault "questions: not 10 probes with a semaphore"
 	has questions 'span:u:*' 2 main
 	has questions 'span:k:*' 1000 do_syscall_64
 	stackmap report questions.data | grep '^# events'

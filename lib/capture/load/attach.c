@@ -254,7 +254,9 @@ u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
  * an allocation and both had the same program, the timer's event would be lost. */
 #define TRACEPOINT_SETS_MAX 8
 
-#define PERF_PROBE_RETURN 1 /* attr.config of the kprobe and uprobe PMUs */
+/* attr.config of the kprobe and uprobe PMUs */
+#define PERF_PROBE_RETURN 1
+#define PERF_PROBE_SEMAPHORE 32 /* its first bit */
 
 static u32 count_type(const struct attachment *attachment, enum source_type type)
 {
@@ -506,7 +508,8 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 			const char *pmu)
 {
 	struct perf_event_attr attr = {
-		.config = source->on_return ? PERF_PROBE_RETURN : 0,
+		.config = (source->on_return ? PERF_PROBE_RETURN : 0) |
+			  source->semaphore << PERF_PROBE_SEMAPHORE,
 		.config1 = (u64)source->target,
 		.config2 = source->offset,
 		.sample_period = 1,
@@ -515,6 +518,8 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 
 	if (type < 0)
 		return type;
+	if (source->semaphore >> (64 - PERF_PROBE_SEMAPHORE))
+		return -ERANGE;
 	attr.type = type;
 	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind),
 			       COOKIE_OF(kind, source->at_entry));
@@ -536,32 +541,37 @@ static int attach_functions(struct attachment *attachment, const struct source *
 {
 	const struct source_list *list = attachment->sources;
 	int fd = program_fd(attachment, kind), result = -ENOMEM;
-	u64 *offsets, *cookies;
+	struct link_places places = {.path = source->target};
 	const char **names;
-	u32 count = 0;
 
 	for (u32 other = 0; other < kind; other++)
 		if (same_link(attachment, kind, other))
 			return 0;
 	names = calloc(list->count, sizeof(*names));
-	offsets = calloc(list->count, sizeof(*offsets));
-	cookies = calloc(list->count, sizeof(*cookies));
-	for (u32 other = kind; names && offsets && cookies && other < list->count; other++) {
+	places.offsets = calloc(list->count, sizeof(*places.offsets));
+	places.semaphores = calloc(list->count, sizeof(*places.semaphores));
+	places.cookies = calloc(list->count, sizeof(*places.cookies));
+	for (u32 other = kind;
+	     names && places.offsets && places.semaphores && places.cookies && other < list->count;
+	     other++) {
+		const struct source *one = &list->sources[other];
+
 		if (!same_link(attachment, kind, other))
 			continue;
-		names[count] = list->sources[other].target;
-		offsets[count] = list->sources[other].offset;
-		cookies[count++] = COOKIE_OF(other, list->sources[other].at_entry);
+		names[places.count] = one->target;
+		places.offsets[places.count] = one->offset;
+		places.semaphores[places.count] = one->semaphore;
+		places.cookies[places.count++] = COOKIE_OF(other, one->at_entry);
 	}
-	if (count && source->type == SOURCE_KERNEL)
-		result = link_kernel_functions(&attachment->links, names, cookies, count,
-					       source->on_return, fd);
-	else if (count)
-		result = link_user_functions(&attachment->links, source->target, offsets, cookies,
-					     count, source->on_return, fd);
+	if (places.count && source->type == SOURCE_KERNEL)
+		result = link_kernel_functions(&attachment->links, names, places.cookies,
+					       places.count, source->on_return, fd);
+	else if (places.count)
+		result = link_user_places(&attachment->links, &places, source->on_return, fd);
 	free(names);
-	free(offsets);
-	free(cookies);
+	free(places.offsets);
+	free(places.semaphores);
+	free(places.cookies);
 	return result;
 }
 

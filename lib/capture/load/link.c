@@ -114,16 +114,17 @@ int link_raw_tracepoint(struct link_list *links, const char *name, int program_f
 	return add(links, sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
 }
 
-int link_user_functions(struct link_list *links, const char *path, const u64 *offsets,
-			const u64 *cookies, u32 count, bool on_return, int program_fd)
+int link_user_places(struct link_list *links, const struct link_places *places, bool on_return,
+		     int program_fd)
 {
 	struct uprobe_multi_attr attr = {
 		.prog_fd = program_fd,
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
-		.path = (u64)path,
-		.offsets = (u64)offsets,
-		.cookies = (u64)cookies,
-		.count = count,
+		.path = (u64)places->path,
+		.offsets = (u64)places->offsets,
+		.ref_ctr_offsets = (u64)places->semaphores,
+		.cookies = (u64)places->cookies,
+		.count = places->count,
 		.flags = on_return ? UPROBE_MULTI_RETURN : 0,
 	};
 

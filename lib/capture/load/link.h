@@ -45,9 +45,18 @@ int link_perf_count(const struct link_list *links, u32 index, u64 *count);
 int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,
 			u64 cookie);
 
-/* Attaches to many functions of one file; since Linux 6.6. */
-int link_user_functions(struct link_list *links, const char *path, const u64 *offsets,
-			const u64 *cookies, u32 count, bool on_return, int program_fd);
+/* Places in one file, by arrays of `count` elements. */
+struct link_places {
+	const char *path;
+	u64 *offsets;
+	u64 *semaphores; /* offsets of counters; 0: none */
+	u64 *cookies;
+	u32 count;
+};
+
+/* Attaches to many places of one file; since Linux 6.6. */
+int link_user_places(struct link_list *links, const struct link_places *places, bool on_return,
+		     int program_fd);
 
 /* Attaches to many functions of the kernel; since Linux 5.18. */
 int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,

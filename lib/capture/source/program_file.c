@@ -9,11 +9,13 @@
  */
 #include "program_file.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arch/host.h"
@@ -126,4 +128,27 @@ int program_file_find(const char *name, char path[PATH_MAX])
 	if (strchr(name, '/'))
 		return realpath(name, path) ? 0 : -errno;
 	return find_command(name, path) == 0 ? 0 : find_library(name, path);
+}
+
+/* Opening a FIFO or a device could block or have effects; O_NONBLOCK prevents the first. */
+int program_file_open(const char *path, struct program_file *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned char ident[EI_NIDENT] = {};
+	struct stat status;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status))
+		err = -errno;
+	else if (!S_ISREG(status.st_mode) || pread(fd, ident, sizeof(ident), 0) != sizeof(ident) ||
+		 memcmp(ident, ELFMAG, SELFMAG))
+		err = -ENOEXEC;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*out = (struct program_file){fd, status.st_size, ident[EI_CLASS] == ELFCLASS64};
+	return 0;
 }

@@ -4,6 +4,9 @@
 #define LIB_CAPTURE_PROGRAM_FILE_H
 
 #include <limits.h>
+#include <stdbool.h>
+
+#include "scalar.h"
 #include <stddef.h>
 
 /* The real path of a name: of the path itself if it has a slash, else of a command ($PATH), else of
@@ -13,5 +16,14 @@ int program_file_find(const char *name, char path[PATH_MAX]);
 /* Finds the path of a library by its soname ("libc.so.6") or short name ("libc") in the bytes of a
  * cache of ld.so. 0 or -ENOENT. */
 int library_cache_search(const void *cache, size_t bytes, const char *name, char path[PATH_MAX]);
+
+struct program_file {
+	int fd;
+	u64 bytes;
+	bool is_64_bit;
+};
+
+/* Opens a program or library for the caller to close. -ENOEXEC: no regular file, or no ELF file. */
+int program_file_open(const char *path, struct program_file *out);
 
 #endif

@@ -13,6 +13,7 @@
  *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
  *   u:PATH:FUNC+OFFSET             ... an instruction in it
  *   u:PATH:0xOFFSET                ... or anywhere in the file
+ *   usdt:PATH:PROVIDER:NAME        a probe that the program's authors have placed; globs
  *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
  *   offcpu-time   offcpu-waker     a blocked task runs again, or is woken; value: the blocked time
  *   offcpu-holder                  when recording ends: a thread holds the lock that another waits
@@ -44,11 +45,12 @@ struct source {
 	u8 precise;		 /* the same: perf_event_attr.precise_ip */
 	char *target;		 /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
 	u64 offset;		 /* USER: file offset of the probe */
-	u32 syscall;		 /* SOURCE_SYSCALL: number of the call */
-	u32 wait;		 /* SOURCE_TIME: enum time_state */
-	char *unit;		 /* of the events' values; NULL = no values */
-	u32 tracepoint;		 /* TRACEPOINT: its id for perf, if the question reads the record */
-	u32 argument_words;	 /* KERNEL: words of all arguments, if the question needs BTF */
+	u64 semaphore;	    /* USER: file offset of the counter that turns the probe on; 0: none */
+	u32 syscall;	    /* SOURCE_SYSCALL: number of the call */
+	u32 wait;	    /* SOURCE_TIME: enum time_state */
+	char *unit;	    /* of the events' values; NULL = no values */
+	u32 tracepoint;	    /* TRACEPOINT: its id for perf, if the question reads the record */
+	u32 argument_words; /* KERNEL: words of all arguments, if the question needs BTF */
 	struct question question; /* numbers of functions and system calls: in pt_regs */
 	char *patterns[QUESTION_CONDITIONS_MAX]; /* of the conditions on the name of the task */
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "btf_member.h"
 #include "capture/feature/kernel_btf.h"
 #include "error.h"
 #include "source_ops.h"
@@ -15,9 +16,6 @@
 #define TRACEABLE_FILE "/sys/kernel/tracing/available_filter_functions"
 #define SYMBOL_FILE "/proc/kallsyms"
 #define LINE_BYTES 1024
-
-/* Values are below 2^63, so the highest byte of an address, ff, is left out. */
-#define KERNEL_ADDRESS_BYTES 7
 
 struct search {
 	struct source_query *query;
@@ -51,24 +49,8 @@ static u32 words_of(const struct btf *btf, u32 type)
 	return bytes > (s64)sizeof(u64) ? 2 : 1;
 }
 
-/* Reduces a word to the bytes of its type. False: a structure, or nothing. */
-static bool narrow(const struct btf *btf, u32 id, struct source_number *out)
-{
-	int resolved = btf__resolve_type(btf, id);
-	const struct btf_type *type = resolved <= 0 ? NULL : btf__type_by_id(btf, resolved);
-
-	if (!type || !(btf_is_int(type) || btf_is_any_enum(type) || btf_is_ptr(type)))
-		return false;
-	out->is_address = btf_is_ptr(type);
-	out->number.bytes = out->is_address ? KERNEL_ADDRESS_BYTES : type->size;
-	out->number.is_signed = btf_is_int(type)	? btf_int_encoding(type) & BTF_INT_SIGNED
-				: btf_is_any_enum(type) ? btf_kflag(type)
-							: false;
-	return out->number.bytes && out->number.bytes <= sizeof(u64);
-}
-
 /* The index of an argument in the prototype, by its name or as arg1, arg2...; -1: none. */
-static int find_argument(const struct prototype *prototype, const char *name)
+static int find_argument(const struct prototype *prototype, const char *name, size_t length)
 {
 	const struct btf *btf = prototype->search->btf;
 	const struct btf_param *params = btf_params(prototype->type);
@@ -76,9 +58,12 @@ static int find_argument(const struct prototype *prototype, const char *name)
 
 	if (sscanf(name, "arg%u", &number) == 1 && number >= 1 && number <= count)
 		return number - 1;
-	for (u32 i = 0; i < count; i++)
-		if (!strcmp(btf__name_by_offset(btf, params[i].name_off), name))
+	for (u32 i = 0; i < count; i++) {
+		const char *found = btf__name_by_offset(btf, params[i].name_off);
+
+		if (strlen(found) == length && !memcmp(found, name, length))
 			return i;
+	}
 	return -1;
 }
 
@@ -104,12 +89,28 @@ static int no_number(const struct prototype *prototype, const char *name,
 			 query->subject, function, name, names[0] ? names : "arg1 to arg6");
 }
 
+/* Sets the number that a word of the event leads to: the word itself, or a member behind it. */
+static int follow(const struct prototype *prototype, u32 type, const char *name, const char *path,
+		  struct source_number *out, struct stackmap_error *error)
+{
+	const struct search *search = prototype->search;
+	char reason[384];
+	int err;
+
+	if (!*path)
+		return btf_number_set(search->btf, type, out) ? no_number(prototype, name, error)
+							      : 0;
+	err = btf_member_follow(search->btf, type, path, out, reason, sizeof(reason));
+	return err ? error_set(error, -err, "%s: %s: %s", search->query->subject, name, reason) : 0;
+}
+
 static int find_number(void *arg, const char *name, struct source_number *out,
 		       struct stackmap_error *error)
 {
 	const struct prototype *prototype = arg;
 	const struct btf *btf = prototype->search->btf;
 	bool on_return = prototype->search->query->on_return;
+	size_t length = strcspn(name, "-.");
 	const struct btf_param *params;
 	u32 word = 0, words = 0;
 	int found;
@@ -119,19 +120,19 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 			       ? no_number(prototype, name, error)
 			       : 0;
 	params = btf_params(prototype->type);
-	found = on_return ? -1 : find_argument(prototype, name);
+	found = on_return ? -1 : find_argument(prototype, name, length);
 	for (u32 i = 0; i < btf_vlen(prototype->type); i++) {
 		if ((int)i == found)
 			word = words;
 		words += words_of(btf, params[i].type);
 	}
 	prototype->source->argument_words = words;
-	if (on_return ? strcmp(name, "ret") != 0 : found < 0 || word >= QUESTION_ARGUMENTS)
+	if (on_return ? length != strlen("ret") || strncmp(name, "ret", length) != 0
+		      : found < 0 || word >= QUESTION_ARGUMENTS)
 		return no_number(prototype, name, error);
 	out->number.offset = on_return ? question_result_offset() : question_argument_offset(word);
-	return narrow(btf, on_return ? prototype->type->type : params[found].type, out)
-		       ? 0
-		       : no_number(prototype, name, error);
+	return follow(prototype, on_return ? prototype->type->type : params[found].type, name,
+		      name + length, out, error);
 }
 
 /* --- The functions. --- */

@@ -146,6 +146,8 @@ static const struct source_ops *const named_ops[] = {
 
 static const char *word_noun(const struct source_word *word)
 {
+	if (word->ops == &source_usdt_ops)
+		return "USDT probe";
 	if (word->ops && word->ops != &source_pmu_ops)
 		return "function";
 	if (!strncmp(word->query.text, "syscalls:", strlen("syscalls:")))

@@ -21,10 +21,11 @@ struct source_query {
 	const char *pmu_event;	    /* the event of a PMU as written (pmu_event.h); NULL = none */
 	u64 frequency;		    /* -F; 0 = not given */
 	struct question_words asks; /* NAME/value=...,if=.../ */
-	const char *file;	    /* user functions */
+	const char *file;	    /* user functions, USDT probes */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */
 	bool has_no_symbol;
-	const char *hint; /* set by find(): a reason why names may be missing, or NULL */
+	bool has_any_provider; /* USDT probes: the pattern is of the name alone */
+	const char *hint;      /* set by find(): a reason why names may be missing, or NULL */
 };
 
 /* Receives a source that matches; its strings live until the return. A non-zero return ends the
@@ -46,6 +47,7 @@ extern const struct source_ops source_tracepoint_ops;
 extern const struct source_ops source_syscall_ops;
 extern const struct source_ops source_off_cpu_ops;
 extern const struct source_ops source_user_ops;
+extern const struct source_ops source_usdt_ops;
 extern const struct source_ops source_kernel_ops;
 
 #endif

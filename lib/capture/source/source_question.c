@@ -47,14 +47,21 @@ char *question_cut(char *word)
 	return found + 1;
 }
 
+/* The arrow of a member behind a pointer. */
+static bool is_arrow(const char *text)
+{
+	return begins_with(text, "->");
+}
+
 static size_t name_length(const char *text)
 {
 	size_t length = 0;
 
 	if (isdigit((unsigned char)text[0]))
 		return 0;
-	while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.')
-		length++;
+	while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.' ||
+	       is_arrow(text + length))
+		length += is_arrow(text + length) ? 2 : 1;
 	return length;
 }
 
@@ -114,6 +121,13 @@ static const struct {
 };
 
 #define OPERATORS (sizeof(operators) / sizeof(*operators))
+
+static char *operator_start(char *text)
+{
+	while (*text && (is_arrow(text) || !strchr("<>=!~", *text)))
+		text += is_arrow(text) ? 2 : 1;
+	return text;
+}
 
 static u32 find_operator(const char *text)
 {
@@ -185,7 +199,7 @@ static int parse_condition(char *text, const char *subject, struct condition_wor
 	text = trim(text);
 	strncpy(whole, text, sizeof(whole) - 1);
 	whole[sizeof(whole) - 1] = '\0';
-	operator= text + strcspn(text, "<>=!~");
+	operator= operator_start(text);
 	found = find_operator(operator);
 	if (found == OPERATORS)
 		return condition_invalid(subject, whole, error);
@@ -296,8 +310,13 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 
 /* --- The numbers of a source. --- */
 
+/* The unit of a number by its name; of members of structures, the name of the last one. */
 static const char *unit_of(const char *source, const char *name)
 {
+	const char *arrow = strrchr(name, '>'), *dot = strrchr(name, '.');
+
+	if (arrow || dot)
+		name = (arrow > dot ? arrow : dot) + 1;
 	if (strstr(name, "bytes"))
 		return "bytes";
 	if (begins_with(source, "sched:sched_stat_") && strcmp(name, "pid"))

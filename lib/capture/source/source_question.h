@@ -8,6 +8,7 @@
  *   /by=KEY,if=CONDITIONS/                of a span: source_span.h
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
+ *   NAME:        a number of the event; of kernel functions also ARGUMENT->MEMBER.MEMBER->MEMBER
  *   CONDITIONS:  CONDITION  CONDITIONS && CONDITION  CONDITIONS || CONDITION   && binds stronger
  *   CONDITION:   NUMBER OP INTEGER        OP: < <= > >= == !=
  *                comm ~ GLOB  comm !~ GLOB

@@ -4,16 +4,13 @@
  * source; a name with several offsets (versions, static functions of several units) is a source for
  * each.
  */
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <search.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_function.h"
@@ -26,8 +23,7 @@ struct search {
 	source_visit visit;
 	void *arg;
 	const char *path;
-	u64 file_bytes;
-	bool is_64_bit;
+	struct program_file file;
 	struct stackmap_error *error;
 	bool is_reported; /* `error` is set */
 	void *offsets;	  /* tsearch(3) set of visited offsets */
@@ -49,7 +45,7 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 	const struct search *search = arg;
 	const struct source_query *query = search->query;
 
-	if (!search->is_64_bit)
+	if (!search->file.is_64_bit)
 		return error_set(error, EOPNOTSUPP,
 				 "%s: arguments and results are known of 64-bit programs only",
 				 query->subject);
@@ -102,7 +98,7 @@ static int visit_function(struct search *search, const struct elf_function *func
 	char place[PATH_MAX];
 
 	if (__builtin_add_overflow(function->offset, added, &offset) ||
-	    offset >= search->file_bytes)
+	    offset >= search->file.bytes)
 		return -ERANGE;
 	if (!added)
 		return visit_place(search, function->name, offset);
@@ -130,31 +126,11 @@ static int find_in_file(struct search *search, int fd)
 
 	if (!query->has_no_symbol)
 		return elf_function_each(fd, try_function, search);
-	if (query->offset >= search->file_bytes)
+	if (query->offset >= search->file.bytes)
 		return -ERANGE;
 	query->match.found++;
 	snprintf(place, sizeof(place), "0x%llx", (unsigned long long)query->offset);
 	return visit_place(search, place, query->offset);
-}
-
-/* Opens a regular file; opening a FIFO or a device could block or have effects. */
-static int open_regular(const char *path, u64 *bytes)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status))
-		err = -errno;
-	else if (!S_ISREG(status.st_mode))
-		err = -ENOEXEC;
-	else
-		*bytes = status.st_size;
-	if (err)
-		close(fd);
-	return err ? err : fd;
 }
 
 static int explain(const struct search *search, int err, struct stackmap_error *error)
@@ -184,15 +160,12 @@ static int explain(const struct search *search, int err, struct stackmap_error *
 
 static int find_in_path(struct search *search)
 {
-	int fd = open_regular(search->path, &search->file_bytes), err;
-	unsigned char ident[EI_NIDENT] = {};
+	int err = program_file_open(search->path, &search->file);
 
-	if (fd < 0)
-		return fd;
-	search->is_64_bit = pread(fd, ident, sizeof(ident), 0) == sizeof(ident) &&
-			    ident[EI_CLASS] == ELFCLASS64;
-	err = find_in_file(search, fd);
-	close(fd);
+	if (err)
+		return err;
+	err = find_in_file(search, search->file.fd);
+	close(search->file.fd);
 	tdestroy(search->offsets, keep_key);
 	return err;
 }

@@ -3,6 +3,7 @@
  * The grammar of a word:
  *
  *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET   (also ur:)   OFFSET: decimal or 0xHEX
+ *   usdt:PATH:PROVIDER:NAME
  *   k:FUNC                                           (also kr:)
  *   NAME  NAME/PERIOD  NAME:MODES  NAME:MODES/PERIOD   MODES: u, k, ppp of perf
  *   PMU/TERM,TERM.../MODES  rHEX:MODES               (pmu_event.h)
@@ -85,6 +86,32 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 		return 0;
 	*plus = '\0';
 	return parse_offset(query, plus + 1, error);
+}
+
+/* PROVIDER and NAME have no colon. usdt:PATH:NAME is the probe of any provider. */
+static int parse_usdt_probe(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	struct source_query *query = &word->query;
+	char *name = strrchr(spec, ':'), *provider = name;
+
+	while (provider && provider > spec && *--provider != ':')
+		;
+	if (!name || !name[1] || name == spec || provider + 1 == name)
+		return error_set(error, EINVAL, "%s: expected usdt:PATH:PROVIDER:NAME",
+				 query->subject);
+	if (check_plain_function(query, name, error))
+		return -EINVAL;
+	if (provider == spec || strchr(provider, '/'))
+		provider = name;
+	word->prefix = strndup(query->text, provider + 1 - word->parts);
+	if (!word->prefix)
+		return error_set(error, ENOMEM, "%s: out of memory", query->subject);
+	query->prefix = word->prefix;
+	*provider = '\0';
+	query->file = spec;
+	query->has_any_provider = provider == name;
+	name_match_init(&query->match, provider + 1);
+	return 0;
 }
 
 static int parse_kernel_function(struct source_word *word, char *spec, struct stackmap_error *error)
@@ -195,6 +222,7 @@ static const struct word_form {
 } forms[] = {
 	{"u:", &source_user_ops, false, parse_user_function},
 	{"ur:", &source_user_ops, true, parse_user_function},
+	{"usdt:", &source_usdt_ops, false, parse_usdt_probe},
 	{"k:", &source_kernel_ops, false, parse_kernel_function},
 	{"kr:", &source_kernel_ops, true, parse_kernel_function},
 	/* The same in the words of bpftrace. */
@@ -215,7 +243,6 @@ static const struct word_form {
 static const struct {
 	const char *prefix, *instead;
 } elsewhere[] = {
-	{"usdt:", "USDT probes cannot be recorded"},
 	{"interval:", "nothing happens in a task at an interval; -F HZ samples the CPUs"},
 };
 

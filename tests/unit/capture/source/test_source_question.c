@@ -50,6 +50,22 @@ static int resolve(const char *question)
 	return parse(question) ?: question_resolve(&words, "-e it", find, NULL, &source, &error);
 }
 
+TEST(a_number_may_be_a_member_behind_pointers)
+{
+	assert_int_equal(parse("value=file->f_inode->i_size:s32:bytes,if=a->b>=3 && c->d.e->f<-1"),
+			 0);
+	assert_string_equal(words.name, "file->f_inode->i_size");
+	assert_int_equal(words.type.bytes, 4);
+	assert_string_equal(words.unit, "bytes");
+	assert_int_equal(words.count, 2);
+	assert_string_equal(words.conditions[0].name, "a->b");
+	assert_int_equal(words.conditions[0].accepts, COMPARED_GREATER | COMPARED_EQUAL);
+	assert_string_equal(words.conditions[1].name, "c->d.e->f");
+	assert_int_equal(words.conditions[1].accepts, COMPARED_LESS);
+	assert_true(words.conditions[1].is_negative);
+	assert_int_equal(parse("value=a-b"), -EINVAL);
+}
+
 TEST(a_value_has_a_type_and_a_unit)
 {
 	assert_int_equal(parse("value=arg1"), 0);

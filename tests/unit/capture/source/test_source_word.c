@@ -71,6 +71,32 @@ TEST(a_name_may_have_a_period)
 	source_word_clear(&word);
 }
 
+TEST(a_usdt_probe_has_file_provider_and_name)
+{
+	struct source_word word = parse("usdt:/lib/a:b.so:python:gc__*/value=arg1/");
+
+	assert_ptr_equal(word.ops, &source_usdt_ops);
+	assert_string_equal(word.query.file, "/lib/a:b.so");
+	assert_string_equal(word.query.match.pattern, "python:gc__*");
+	assert_string_equal(word.query.prefix, "usdt:/lib/a:b.so:");
+	assert_false(word.query.has_any_provider);
+	source_word_clear(&word);
+}
+
+TEST(the_provider_of_a_usdt_probe_may_be_left_out)
+{
+	struct source_word word = parse("usdt:/lib/a.so:gc__start");
+
+	assert_string_equal(word.query.file, "/lib/a.so");
+	assert_string_equal(word.query.match.pattern, "gc__start");
+	assert_true(word.query.has_any_provider);
+	source_word_clear(&word);
+	word = parse("usdt:libc:start");
+	assert_string_equal(word.query.file, "libc");
+	assert_true(word.query.has_any_provider);
+	source_word_clear(&word);
+}
+
 TEST(an_event_of_a_pmu_keeps_its_terms_and_has_modes)
 {
 	struct source_word word = parse("cpu/event=0xc2,umask=1/up");
@@ -252,7 +278,10 @@ TEST(a_malformed_word_is_refused)
 		{"profile:ms:10", -EINVAL},
 		{"profile:99", -EINVAL},
 		{"interval:s:1", -EINVAL},
-		{"usdt:/bin/x:a:b", -EINVAL},
+		{"usdt:/bin/x:", -EINVAL},
+		{"usdt::b", -EINVAL},
+		{"usdt:/bin/x::b", -EINVAL},
+		{"usdt:/bin/x:a:b/100", -EINVAL},
 		{"r01c2:x", -EINVAL},
 		{"cpu/event=0xc2,umask=1/x", -EINVAL},
 		{"cpu/event=0xc2/ukpppp", -EINVAL},

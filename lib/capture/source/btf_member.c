@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "btf_member.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text_list.h"
+
+/* Values are below 2^63, so the highest byte of an address, ff, is left out. */
+#define KERNEL_ADDRESS_BYTES 7
+
+/* The type behind typedefs and qualifiers. NULL: void. */
+static const struct btf_type *resolved(const struct btf *btf, u32 id)
+{
+	int plain = btf__resolve_type(btf, id);
+
+	return plain <= 0 ? NULL : btf__type_by_id(btf, plain);
+}
+
+int btf_number_set(const struct btf *btf, u32 id, struct source_number *out)
+{
+	const struct btf_type *type = resolved(btf, id);
+	u32 bytes;
+
+	if (!type || !(btf_is_int(type) || btf_is_any_enum(type) || btf_is_ptr(type)))
+		return -EINVAL;
+	bytes = btf_is_ptr(type) ? KERNEL_ADDRESS_BYTES : type->size;
+	if (!bytes || bytes > sizeof(u64))
+		return -EINVAL;
+	out->is_address = btf_is_ptr(type);
+	out->number.bytes = bytes;
+	out->number.is_signed = btf_is_int(type)	? btf_int_encoding(type) & BTF_INT_SIGNED
+				: btf_is_any_enum(type) ? btf_kflag(type)
+							: false;
+	return 0;
+}
+
+struct place {
+	u32 type;
+	u32 bits;    /* from the start of the structure */
+	u32 of_bits; /* size of a bit field; 0: none */
+};
+
+/* A structure without a name shares its members with the structure around it; C allows few levels.
+ */
+#define NESTING_MAX 8
+
+static bool find_member(const struct btf *btf, const struct btf_type *structure, const char *name,
+			size_t length, u32 nesting, struct place *out)
+{
+	const struct btf_member *members = btf_members(structure);
+
+	for (u32 i = 0; i < btf_vlen(structure); i++) {
+		const char *found = btf__name_by_offset(btf, members[i].name_off);
+		const struct btf_type *inner = resolved(btf, members[i].type);
+		struct place place = {
+			.type = members[i].type,
+			.bits = btf_member_bit_offset(structure, i),
+			.of_bits = btf_member_bitfield_size(structure, i),
+		};
+
+		if (found[0] && strlen(found) == length && !memcmp(found, name, length)) {
+			*out = place;
+			return true;
+		}
+		if (!found[0] && inner && btf_is_composite(inner) && nesting < NESTING_MAX &&
+		    find_member(btf, inner, name, length, nesting + 1, out)) {
+			out->bits += place.bits;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_members(const struct btf *btf, const struct btf_type *structure, u32 nesting,
+			char *names, size_t bytes)
+{
+	for (u32 i = 0; i < btf_vlen(structure); i++) {
+		const struct btf_member *member = &btf_members(structure)[i];
+		const char *name = btf__name_by_offset(btf, member->name_off);
+		const struct btf_type *inner = resolved(btf, member->type);
+
+		text_list_add(names, bytes, name);
+		if (!name[0] && inner && btf_is_composite(inner) && nesting < NESTING_MAX)
+			add_members(btf, inner, nesting + 1, names, bytes);
+	}
+}
+
+struct follower {
+	const struct btf *btf;
+	struct source_number *out;
+	char *reason;
+	size_t reason_bytes;
+};
+
+static __attribute__((format(printf, 3, 4))) int fail(const struct follower *follower, int code,
+						      const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(follower->reason, follower->reason_bytes, format, arguments);
+	va_end(arguments);
+	return -code;
+}
+
+/* Goes to a member of the structure `type`; `type` is the member's afterwards. */
+static int step_member(const struct follower *follower, const char *name, size_t length, u32 *type)
+{
+	const struct btf_type *structure = resolved(follower->btf, *type);
+	struct event_number *number = &follower->out->number;
+	struct place place;
+	char names[256] = "";
+
+	if (!structure || !btf_is_composite(structure))
+		return fail(follower, EINVAL, "no structure stands before %.*s", (int)length, name);
+	if (!find_member(follower->btf, structure, name, length, 0, &place)) {
+		add_members(follower->btf, structure, 0, names, sizeof(names));
+		return fail(follower, ENOENT, "%s has no member %.*s; it has %s",
+			    btf__name_by_offset(follower->btf, structure->name_off), (int)length,
+			    name, names[0] ? names : "none");
+	}
+	if (place.of_bits || place.bits % 8)
+		return fail(follower, EOPNOTSUPP, "%.*s is a member of some bits", (int)length,
+			    name);
+	number->displacement[number->steps - 1] += place.bits / 8;
+	*type = place.type;
+	return 0;
+}
+
+/* Goes to the type that a pointer points to. */
+static int step_pointer(const struct follower *follower, u32 *type)
+{
+	const struct btf_type *pointer = resolved(follower->btf, *type);
+	struct event_number *number = &follower->out->number;
+
+	if (!pointer || !btf_is_ptr(pointer))
+		return fail(follower, EINVAL, "no pointer stands before ->");
+	if (number->steps == NUMBER_STEPS_MAX)
+		return fail(follower, E2BIG, "more than %d pointers", NUMBER_STEPS_MAX);
+	number->place = NUMBER_IN_KERNEL_MEMORY;
+	number->steps++;
+	*type = pointer->type;
+	return 0;
+}
+
+int btf_member_follow(const struct btf *btf, u32 type, const char *path, struct source_number *out,
+		      char *reason, size_t reason_bytes)
+{
+	struct source_number found = {.number.offset = out->number.offset};
+	const struct follower follower = {btf, &found, reason, reason_bytes};
+	int err = 0;
+
+	while (*path && !err) {
+		size_t length;
+
+		if (!strncmp(path, "->", 2)) {
+			err = step_pointer(&follower, &type);
+			path += 2;
+		} else if (*path == '.' && found.number.steps) {
+			path++;
+		} else {
+			return fail(&follower, EINVAL, "-> or . is expected at %s", path);
+		}
+		length = strcspn(path, "-.");
+		err = err ?: step_member(&follower, path, length, &type);
+		path += length;
+	}
+	if (!err && btf_number_set(btf, type, &found))
+		err = fail(&follower, EINVAL, "it is no number");
+	if (!err)
+		*out = found;
+	return err;
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""USDT probes of a program whose probes and arguments are known, and of Debian's python3."""
+
+import shutil
+
+from harness.cases import STACKMAP, Skip, main, needs, program, run, stackmap
+from harness.recording import record, user_frames
+
+PROGRAM = program("usdt_probes")
+CALLS = 500
+
+
+def recorded(name, *options, command=(PROGRAM, CALLS), path=PROGRAM):
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", "usdt:%s:%s" % (path, name), *options, "--", *command)
+    ledger = recording.check()
+    assert ledger["recorded"] == ledger["produced"], ledger
+    return recording
+
+
+def values(name):
+    return [event.value for event in recorded(name).events()]
+
+
+def test_each_passage_is_an_event_with_its_stack():
+    recording = recorded("known:counted")
+    events = list(recording.events())
+    assert len(events) == CALLS and {event.name for event in events} == {"usdt:%s:known:counted" % PROGRAM}
+    assert all([frame.name.split("+")[0] for frame in user_frames(event)][:2] == ["work", "main"] for event in events), user_frames(events[0])
+
+
+def test_arguments_are_read_where_the_program_has_them():
+    assert values("known:counted/value=arg1/") == list(range(CALLS))
+    assert values("known:counted/value=arg3/") == list(range(CALLS))
+    assert values("known:counted/value=arg4/") == [7] * CALLS
+    assert values("known:counted/value=arg5/") == list(range(CALLS))
+    assert values("known:counted/value=arg1,if=arg2>=-9 && arg2<-1 && arg4==7/") == list(range(2, 10))
+
+
+def test_a_probe_with_a_semaphore_is_turned_on():
+    assert values("known:guarded/value=arg1/") == list(range(CALLS))
+
+
+def test_a_probe_at_two_places_has_the_arguments_of_each():
+    assert values("known:twice/value=arg1/") == [1, 2] * CALLS
+
+
+def test_probes_are_chosen_by_globs_and_listed():
+    names = {"usdt:%s:known:%s" % (PROGRAM, name) for name in ("counted", "guarded", "twice")}
+    listed = stackmap("list", "usdt:%s:*" % PROGRAM).stdout
+    assert names == {word for line in listed.splitlines() for word in line.split() if word.startswith("usdt:")}, listed
+    assert {event.name for event in recorded("known:*").events()} == names
+    assert len(list(recorded("kn*:*d").events())) == 2 * CALLS
+    assert len(list(recorded("counted").events())) == CALLS
+
+
+def test_a_span_may_lie_between_probes():
+    needs("bpf", "raw tracepoints", "uprobes")
+    span = "span:usdt:%s:known:counted..usdt:%s:known:guarded/by=arg1/" % (PROGRAM, PROGRAM)
+    recording = record("-e", span, "--", PROGRAM, CALLS)
+    recording.check()
+    assert len(list(recording.events())) == CALLS
+
+
+def test_what_is_not_there_is_named():
+    for word, reason in (("usdt:%s:known:cuonted" % PROGRAM, "did you mean usdt:%s:known:counted" % PROGRAM),
+                         ("usdt:%s:known:counted/value=arg6/" % PROGRAM, "the arguments of the probe are"),
+                         ("usdt:/bin/true:a:b", "the file has no USDT probes"), ("usdt:true:", "expected usdt:PATH:PROVIDER:NAME")):
+        refused = stackmap("record", "-e", word, "--", "true", status=None)
+        assert refused.returncode and reason in refused.stderr, (word, refused.stderr)
+
+
+def test_probes_of_the_interpreter_tell_its_collections():
+    python = shutil.which("python3", path="/usr/bin")
+    if not python or "gc__start" not in run(STACKMAP, "list", "usdt:%s:python:*" % python, status=None).stdout:
+        raise Skip("no python3 with USDT probes here")
+    script = "import gc\ngc.disable()\nfor i in range(20): gc.collect(i % 3)"
+    recording = recorded("python:gc__start/value=arg1/", command=(python, "-c", script), path=python)
+    seen = [event.value for event in recording.events()]
+    assert "".join(map(str, [i % 3 for i in range(20)])) in "".join(map(str, seen)), seen
+
+
+if __name__ == "__main__":
+    main(globals())
