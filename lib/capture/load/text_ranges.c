@@ -38,13 +38,37 @@ struct parse {
 	enum text_kind kind;
 };
 
+/* False for most names: none of the functions begins like them. */
+static bool may_have_kind(const char *name, size_t name_bytes)
+{
+	if (name_bytes < 3)
+		return false;
+	switch (name[0]) {
+	case '_':
+		return name[1] == '_' && (name[2] == 't' || name[2] == 'b');
+	case 'a':
+		return name[1] == 's' && name[2] == 'm';
+	case 'c':
+		return name[1] == 'o' && name[2] == 'm';
+	case 'e':
+		return name[1] == 'n' || name[1] == 'x';
+	case 'f':
+		return name[1] == 'r' && name[2] == 'e';
+	case 's':
+		return name[1] == 'p' || name[1] == 'y';
+	default:
+		return name[0] == 'x';
+	}
+}
+
 enum text_kind text_kind_of_name(const char *name, size_t name_bytes)
 {
+	if (!may_have_kind(name, name_bytes))
+		return TEXT_OTHER;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		const char *prefix = functions[i].prefix;
 
-		if (name_bytes && *name == *prefix && name_bytes >= strlen(prefix) &&
-		    !memcmp(name, prefix, strlen(prefix)))
+		if (name_bytes >= strlen(prefix) && !memcmp(name, prefix, strlen(prefix)))
 			return functions[i].kind;
 	}
 	return TEXT_OTHER;

@@ -11,12 +11,15 @@
  */
 #include "kallsyms.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
+#include "order.h"
 #include "symbol/file/whole_file.h"
 
 #define KERNEL_HALF (1ULL << 63)
@@ -24,6 +27,9 @@
 #define PAGE_BYTES 4096ULL
 
 enum rank { RANK_COMPAT, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
+
+#define DIGITS 8 /* that are read at once */
+#define EACH(byte) (0x0101010101010101ULL * (byte))
 
 /* The value of a hexadecimal digit; 16: no digit. */
 static u32 digit_value(char digit)
@@ -36,12 +42,35 @@ static u32 digit_value(char digit)
 	return value < 6 ? value + 10 : 16;
 }
 
+/* The number that eight digits 0-9 and a-f give; false: there are others. A file of the kernel has
+ * millions of digits, so all eight are handled in one word. */
+static bool take_digits(const char *text, u64 *number)
+{
+	u64 digits, values, letters;
+
+	memcpy(&digits, text, sizeof(digits));
+	digits = le64toh(digits);
+	values = (digits & EACH(0x0f)) + (digits >> 6 & EACH(1)) * 9;
+	letters = (values + EACH(6)) >> 4 & EACH(1);
+	if (values & EACH(0xf0) || digits != values + EACH('0') + letters * ('a' - '0' - 10))
+		return false;
+	values = (values << 4 | values >> 8) & 0x00ff00ff00ff00ff;
+	values = (values << 8 | values >> 16) & 0x0000ffff0000ffff;
+	*number = (values << 16 | values >> 32) & 0xffffffff;
+	return true;
+}
+
 static const char *take_address(const char *text, const char *end, u64 *address)
 {
 	const char *digit = text;
-	u64 number = 0;
+	u64 number = 0, upper, lower;
 
-	for (; digit < end && digit - text < 16; digit++) {
+	if (end - text >= 2 * DIGITS && take_digits(text, &upper) &&
+	    take_digits(text + DIGITS, &lower)) {
+		*address = upper << 32 | lower;
+		return text + 2 * DIGITS;
+	}
+	for (; digit < end && digit - text < 2 * DIGITS; digit++) {
 		u32 value = digit_value(*digit);
 
 		if (value == 16)
@@ -62,7 +91,9 @@ static bool parse_line(const char *text, const char *end, struct kallsyms_line *
 	line->text = text;
 	line->type = at[1];
 	line->name = at + 3;
-	tab = memchr(line->name, '\t', end - line->name);
+	tab = NULL;
+	if (end[-1] == ']' || end[-1] == '\t')
+		tab = memchr(line->name, '\t', end - line->name);
 	line->name_bytes = (tab ? tab : end) - line->name;
 	line->module_bytes = 0;
 	if (tab && end - tab >= 4 && tab[1] == '[' && end[-1] == ']') {
@@ -230,8 +261,7 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 /* --- Static code (image and modules), and passing code (BPF programs and the like). --- */
 
 struct static_reader {
-	struct builder builder;
-	const char *text;
+	struct builder builder; /* without a table */
 	struct kallsyms_static *code;
 	u64 start, end, init_end; /* of the image: _stext, _etext, _einittext */
 };
@@ -247,17 +277,23 @@ static void note_border(struct static_reader *reader, const struct kallsyms_line
 }
 
 /* Ends at the first line of a module that /proc/modules has not: static code comes first. */
-static int add_static(void *arg, const struct kallsyms_line *line)
+static int add_place(void *arg, const struct kallsyms_line *line)
 {
 	struct static_reader *reader = arg;
+	struct kallsyms_static *code = reader->code;
 
 	if (line->module_bytes && !module_of(&reader->builder, line))
 		return 1;
-	reader->code->last = line->text - reader->text;
-	reader->code->address = line->address;
+	code->last = line->text - code->text;
+	code->address = line->address;
 	if (!line->module_bytes && line->name[0] == '_')
 		note_border(reader, line);
-	return add_line(&reader->builder, line);
+	if (!(line->address & KERNEL_HALF))
+		return 0;
+	if (array_make_room(code->places, code->count, code->room))
+		return -ENOMEM;
+	code->places[code->count++] = (struct kallsyms_place){line->address, code->last};
+	return 0;
 }
 
 /* Init code counts as part of the image, since the first CPU idles below start_kernel(). */
@@ -274,36 +310,93 @@ static int add_image(struct static_reader *reader)
 	return 0;
 }
 
+static int by_address(const void *left, const void *right)
+{
+	const struct kallsyms_place *a = left, *b = right;
+
+	return order(a->address, b->address) ?: order(a->line, b->line);
+}
+
+/* The image's lines ascend, and are most of all; those of modules do not. */
+static void sort_places(struct kallsyms_static *code)
+{
+	struct kallsyms_place *places = code->places;
+	u64 least = UINT64_MAX;
+	u32 sorted = 1, kept;
+
+	while (sorted < code->count && places[sorted].address >= places[sorted - 1].address)
+		sorted++;
+	for (u32 i = sorted; i < code->count; i++)
+		if (places[i].address < least)
+			least = places[i].address;
+	if (sorted >= code->count)
+		return;
+	kept = bisect(sorted, i, places[i].address < least);
+	qsort(places + kept, code->count - kept, sizeof(*places), by_address);
+}
+
 void kallsyms_static_clear(struct kallsyms_static *code)
 {
 	module_list_clear(&code->ranges);
+	free(code->places);
+	free(code->text);
 	*code = (struct kallsyms_static){};
 }
 
-int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
-		       struct kallsyms_static *out)
+int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 {
 	struct kallsyms_static code = {};
-	struct static_reader reader = {.builder = {.table = table, .modules = &code.ranges},
-				       .code = &code};
-	char *text;
-	size_t bytes;
-	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &text, &bytes);
+	struct static_reader reader = {.builder = {.modules = &code.ranges}, .code = &code};
+	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &code.text, &code.bytes);
 
 	if (err)
 		return err;
-	reader.text = text;
 	err = module_list_read_open(modules, &code.ranges);
 	if (!err)
-		err = kallsyms_each(text, bytes, add_static, &reader);
+		err = kallsyms_each(code.text, code.bytes, add_place, &reader);
 	if (err >= 0)
 		err = add_image(&reader);
-	symbol_table_seal(table);
-	free(text);
-	if (err)
+	if (err) {
 		kallsyms_static_clear(&code);
-	else
-		*out = code;
+		return err;
+	}
+	sort_places(&code);
+	*out = code;
+	return 0;
+}
+
+static int add_place_line(const struct kallsyms_static *code, u32 place, struct builder *builder)
+{
+	const char *text = code->text + code->places[place].line, *end = code->text + code->bytes;
+	const char *newline = memchr(text, '\n', end - text);
+	struct kallsyms_line line;
+
+	return parse_line(text, newline ?: end, &line) ? add_line(builder, &line) : 0;
+}
+
+int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 count,
+		  struct symbol_table *table)
+{
+	struct builder builder = {.table = table, .modules = &code->ranges};
+	const struct kallsyms_place *places = code->places;
+	u32 done = 0; /* places before this one are in the table */
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++) {
+		u32 behind = bisect(code->count, at, places[at].address <= addresses[i]);
+		u32 first = behind;
+
+		while (first && places[first - 1].address == places[behind - 1].address)
+			first--;
+		for (first = first > done ? first : done; first < behind && !err; first++)
+			err = add_place_line(code, first, &builder);
+		if (behind > done)
+			done = behind;
+		if (!err && behind < code->count)
+			err = symbol_table_add(table,
+					       &(struct symbol){.start = places[behind].address});
+	}
+	symbol_table_seal(table);
 	return err;
 }
 

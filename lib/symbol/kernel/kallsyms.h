@@ -30,20 +30,34 @@ u64 kallsyms_address(const char *text, size_t bytes, const char *name);
 int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules,
 		   struct symbol_table *table);
 
+struct kallsyms_place {
+	u64 address;
+	u32 line; /* offset in the text */
+};
+
 /* Static code of the kernel: the modules, and as the last range the code of the image. Its symbols
- * stay the same as long as the modules do. */
+ * stay the same as long as the modules do. A table of all of them would cost more than the rest of
+ * a short recording, which asks for a few hundred, so the list is kept as text. */
 struct kallsyms_static {
 	struct module_list ranges;
 	size_t last; /* offset of the last line of static code in kallsyms */
 	u64 address; /* address in this line; 0 = no such line */
+	char *text;
+	size_t bytes;
+	struct kallsyms_place *places; /* lines of static code, sorted by address */
+	u32 count, room;
 };
 
 void kallsyms_static_clear(struct kallsyms_static *code);
 
-/* Fills and seals a table with the symbols of static code of the running kernel, from open
- * /proc/kallsyms and /proc/modules (-1: the kernel has no modules). The caller clears *code. */
-int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
-		       struct kallsyms_static *code);
+/* Reads the static code of the running kernel from open /proc/kallsyms and /proc/modules (-1: the
+ * kernel has no modules). The caller clears *code. 0 or -errno. */
+int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *code);
+
+/* Fills and seals a table with the symbols of static code that cover these addresses, which ascend.
+ * 0 or -ENOMEM. */
+int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 count,
+		  struct symbol_table *table);
 
 /* Fills and seals a table with the symbols of all other code, mostly BPF programs: the lines behind
  * the last line of static code. -ESTALE: that line has changed. The kernel walks its programs from

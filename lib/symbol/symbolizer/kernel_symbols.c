@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Parsing and sorting the 100,000 lines of kallsyms is most of the cost. */
 #include "kernel_symbols.h"
 
 #include <errno.h>
@@ -8,7 +7,7 @@
 #include "symbol/kernel/kallsyms.h"
 
 static struct {
-	struct symbol_table *table; /* of static code; NULL = not read yet */
+	bool is_read;
 	struct kallsyms_static code;
 } kernel;
 
@@ -43,20 +42,13 @@ static bool has_same_modules(int modules)
 static int read_static(const int files[2])
 {
 	struct kallsyms_static code;
-	struct symbol_table *table;
-	int result = symbol_table_create(&table);
+	int result = kallsyms_read_open(files[0], files[1], &code);
 
 	if (result)
 		return result;
-	result = kallsyms_read_open(files[0], files[1], table, &code);
-	if (result) {
-		symbol_table_free(&table);
-		return result;
-	}
-	symbol_table_free(&kernel.table);
 	kallsyms_static_clear(&kernel.code);
-	kernel.table = table;
 	kernel.code = code;
+	kernel.is_read = true;
 	return 0;
 }
 
@@ -77,13 +69,13 @@ static int read_passing(int kallsyms, struct symbol_table **passing)
 
 static bool is_known(const int files[4])
 {
-	if (!kernel.table && (files[2] < 0 || files[3] < 0 || read_static(files + 2)))
+	if (!kernel.is_read && (files[2] < 0 || files[3] < 0 || read_static(files + 2)))
 		return false;
 	return has_same_modules(files[1]);
 }
 
 int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
-			struct symbol_table **kept, struct symbol_table **passing)
+			struct symbol_table *table, struct symbol_table **passing)
 {
 	bool known = is_known(files);
 	int result = known ? 0 : read_static(files);
@@ -100,6 +92,5 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 	}
 	if (result && result != -ESTALE)
 		return result;
-	*kept = kernel.table;
-	return 0;
+	return kallsyms_find(&kernel.code, addresses, count, table);
 }

@@ -38,8 +38,7 @@ struct code {
 	bool has_symbols;	   /* tables.symbols is complete */
 	struct file_key key;
 	bool has_key;
-	struct symbol_table *kernel; /* borrowed: static code, instead of tables.symbols; or NULL */
-	struct symbol_table *passing; /* other code of the kernel (kernel_symbols.h); or NULL */
+	struct symbol_table *passing; /* code of the kernel that is not static; or NULL */
 };
 
 static bool has_all_names(const struct code *code)
@@ -167,7 +166,7 @@ static int load(const int *files, struct code *code, u32 *unread)
 		return load_elf(open_vdso, -1, code);
 	case SYMBOL_ASK_KERNEL:
 		return kernel_symbols_load(code->addresses, code->request->addresses, files,
-					   &code->kernel, &code->passing);
+					   code->tables.symbols, &code->passing);
 	case SYMBOL_ASK_GENERATED:
 		return load_generated(code->request, files, code->tables.symbols, unread);
 	default:
@@ -182,16 +181,11 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-static const struct symbol_table *symbols_of(const struct code *code)
-{
-	return code->kernel ?: code->tables.symbols;
-}
-
 static bool find_at(const struct code *code, u64 address, struct symbol *found)
 {
-	const struct symbol_table *symbols = symbols_of(code);
+	const struct symbol_table *symbols = code->tables.symbols;
 
-	if (code->kernel && !kernel_symbols_are_static(address))
+	if (code->request->what == SYMBOL_ASK_KERNEL && !kernel_symbols_are_static(address))
 		return code->passing && symbol_table_find(code->passing, address, found);
 	if (symbol_table_find(symbols, address, found))
 		return true;
@@ -216,7 +210,7 @@ static u32 find(const struct code *code, const u64 *addresses, u32 count, struct
 /* True if all addresses in the symbol have this symbol. */
 static bool is_alone(const struct code *code, const struct symbol *symbol)
 {
-	const struct symbol_table *symbols = symbols_of(code);
+	const struct symbol_table *symbols = code->tables.symbols;
 	u64 end = symbol->start + symbol->size;
 
 	return symbol_table_is_alone(symbols, symbol->start, end) ||

@@ -140,6 +140,31 @@ TEST(senseless_lines_are_left_out)
 	symbol_table_free(&f.table);
 }
 
+static int keep_address(void *arg, const struct kallsyms_line *line)
+{
+	*(u64 *)arg = line->address;
+	return 0;
+}
+
+/* Every byte at every place of an address: it is a digit, or ends the address, as for strtoull().
+ */
+TEST(addresses_have_any_digits)
+{
+	for (u32 place = 0; place < 16; place++)
+		for (u32 byte = 1; byte < 256; byte++) {
+			char text[] = "0123456789abcdef t name\n";
+			u64 found = 0, wanted = 0;
+
+			text[place] = byte;
+			if (strspn(text, "0123456789abcdefABCDEF") == 16)
+				wanted = strtoull(text, NULL, 16);
+			else if (byte == ' ' || byte == '\n')
+				continue; /* the rest is another line */
+			kallsyms_each(text, strlen(text), keep_address, &found);
+			assert_int_equal(found, wanted);
+		}
+}
+
 TEST(a_huge_line_is_one_name)
 {
 	const size_t bytes = 4 << 20;
@@ -185,7 +210,7 @@ TEST(this_kernel_has_schedule)
 {
 	struct symbol_table *table;
 	struct symbol found;
-	u64 address = 0, start_kernel;
+	u64 address = 0, inside, start_kernel;
 	struct kallsyms_static code;
 	size_t bytes;
 	char *text;
@@ -204,7 +229,9 @@ TEST(this_kernel_has_schedule)
 	}
 	assert_int_equal(symbol_table_create(&table), 0);
 	fd = open("/proc/kallsyms", O_RDONLY);
-	assert_int_equal(kallsyms_read_open(fd, -1, table, &code), 0);
+	assert_int_equal(kallsyms_read_open(fd, -1, &code), 0);
+	inside = address + 4;
+	assert_int_equal(kallsyms_find(&code, &inside, 1, table), 0);
 	assert_int_equal(code.ranges.count, 1);
 	assert_string_equal(code.ranges.modules[0].name, "vmlinux");
 	assert_true(start_kernel > code.ranges.modules[0].start);
@@ -230,11 +257,69 @@ static int memory_of(const char *before, const char *text)
 static void read_lasting(struct kallsyms_static *code)
 {
 	int kallsyms = memory_of("", symbols_text), modules = memory_of("", modules_text);
-	struct symbol_table *table;
 
-	assert_int_equal(symbol_table_create(&table), 0);
-	assert_int_equal(kallsyms_read_open(kallsyms, modules, table, code), 0);
-	symbol_table_free(&table);
+	assert_int_equal(kallsyms_read_open(kallsyms, modules, code), 0);
+	close(kallsyms);
+	close(modules);
+}
+
+/* One address is asked, or all of them at once: each has the symbol that the whole list gives. */
+static void expect_same(const struct kallsyms_static *code, const struct symbol_table *whole,
+			const u64 *addresses, u32 count)
+{
+	struct symbol_table *asked;
+
+	assert_int_equal(symbol_table_create(&asked), 0);
+	assert_int_equal(kallsyms_find(code, addresses, count, asked), 0);
+	for (u32 i = 0; i < count; i++) {
+		struct symbol wanted, found;
+		bool has = symbol_table_find(whole, addresses[i], &wanted);
+
+		assert_int_equal(symbol_table_find(asked, addresses[i], &found), has);
+		if (!has)
+			continue;
+		assert_string_equal(found.name, wanted.name);
+		assert_int_equal(found.start, wanted.start);
+		assert_int_equal(found.size, wanted.size);
+	}
+	symbol_table_free(&asked);
+}
+
+#define ASKED 2048
+
+/* The modules are not in the order of their addresses, and the symbols of one are not either. */
+TEST(symbols_that_are_asked_are_those_of_the_whole_list)
+{
+	static const char modules_list[] = "b 4096 1 - Live 0xffffffffa0002000\n"
+					   "a 4096 1 - Live 0xffffffffa0000000\n";
+	static const char list[] =
+		K "000000 T _stext\n" K "000000 T first\n" K "000100 t __pfx_second\n" K
+		  "000110 t second\n" K "000110 T __second\n" K "000200 T __ia32_sys_fork\n" K
+		  "000200 T __x64_sys_fork\n" K "000600 T _etext\n" M "002100 t b_late\t[b]\n" M
+		  "002000 t b_early\t[b]\n" M "000200 t a_late\t[a]\n" M "000000 t a_early\t[a]\n" M
+		  "000200 T a_same\t[a]\n" M "002080 d b_data\t[b]\n";
+	int kallsyms = memory_of("", list), modules = memory_of("", modules_list);
+	struct kallsyms_static code;
+	struct module_list parsed;
+	struct symbol_table *whole;
+	u64 addresses[ASKED];
+
+	assert_int_equal(kallsyms_read_open(kallsyms, modules, &code), 0);
+	assert_int_equal(module_list_parse(modules_list, strlen(modules_list), &parsed), 0);
+	assert_int_equal(symbol_table_create(&whole), 0);
+	assert_int_equal(kallsyms_parse(list, strlen(list), &parsed, whole), 0);
+	for (u32 i = 0; i < ASKED; i++) {
+		addresses[i] = i < ASKED / 2 ? 0xffffffff80fffff0 + i : 0xffffffffa0000000 + i * 16;
+		expect_same(&code, whole, &addresses[i], 1);
+	}
+	for (u32 i = ASKED / 2; i < ASKED; i++)
+		addresses[i] = 0xffffffff9ffffff0 + (i - ASKED / 2) * 16;
+	expect_same(&code, whole, addresses, ASKED);
+	for (u32 i = ASKED / 2; i < ASKED; i++)
+		expect_same(&code, whole, &addresses[i], 1);
+	symbol_table_free(&whole);
+	module_list_clear(&parsed);
+	kallsyms_static_clear(&code);
 	close(kallsyms);
 	close(modules);
 }

@@ -53,11 +53,13 @@ static void expect(const char *kallsyms, const char *modules, u64 address, const
 	const int files[4] = {memory_of(kallsyms), memory_of(modules), -1, -1};
 	struct symbol_table *kept, *passing;
 
-	assert_int_equal(kernel_symbols_load(&address, 1, files, &kept, &passing), 0);
+	assert_int_equal(symbol_table_create(&kept), 0);
+	assert_int_equal(kernel_symbols_load(&address, 1, files, kept, &passing), 0);
 	if (kernel_symbols_are_static(address))
 		expect_in(kept, address, name);
 	else if (passing || name)
 		expect_in(passing, address, name);
+	symbol_table_free(&kept);
 	symbol_table_free(&passing);
 	close(files[0]);
 	close(files[1]);
@@ -80,7 +82,8 @@ static const char *first_name(const char *copied_modules)
 		struct symbol found = {.name = ""};
 		const u64 address = IN_FIRST;
 
-		if (!kernel_symbols_load(&address, 1, files, &kept, &passing))
+		if (!symbol_table_create(&kept) &&
+		    !kernel_symbols_load(&address, 1, files, kept, &passing))
 			symbol_table_find(kept, address, &found);
 		_exit(write(ends[1], found.name, strlen(found.name) + 1) < 0);
 	}
@@ -120,12 +123,16 @@ TEST(programs_are_read_only_if_asked_for, begin)
 	const u64 addresses[] = {IN_FIRST, IN_PROGRAM};
 	struct symbol_table *kept, *passing;
 
-	assert_int_equal(kernel_symbols_load(addresses, 1, files, &kept, &passing), 0);
+	assert_int_equal(symbol_table_create(&kept), 0);
+	assert_int_equal(kernel_symbols_load(addresses, 1, files, kept, &passing), 0);
 	assert_null(passing);
 	expect_in(kept, IN_FIRST, "first");
 	assert_false(symbol_table_touches(kept, IN_PROGRAM, IN_PROGRAM + 1));
-	assert_int_equal(kernel_symbols_load(addresses, 2, files, &kept, &passing), 0);
+	symbol_table_free(&kept);
+	assert_int_equal(symbol_table_create(&kept), 0);
+	assert_int_equal(kernel_symbols_load(addresses, 2, files, kept, &passing), 0);
 	expect_in(passing, IN_PROGRAM, "bpf_prog_1_old");
+	symbol_table_free(&kept);
 	symbol_table_free(&passing);
 	close(files[0]);
 	close(files[1]);
