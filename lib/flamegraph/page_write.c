@@ -15,6 +15,7 @@
  *   kinds       names of enum frame_kind
  *   objects     files and modules, "" for none
  *   frames      {name, object (index), kind (index)}, sorted by name
+ *   idle        frames of functions in which a thread waits for work
  *   nodes       {up, frame}: the tree of stacks in preorder, without its root: a node's parent is
  *               `up` levels above the node before it
  *   bucket      seconds
@@ -33,6 +34,7 @@
 #include "graph.h"
 #include "page.h"
 #include "report/event/stack_end.h"
+#include "report/event/wait_ends.h"
 #include "ring.h"
 
 /* Frees `array`. `failures` is non-zero if an item could not be appended. */
@@ -204,6 +206,20 @@ static int put_frames(const struct stack_tree *tree, FILE *to)
 	return err;
 }
 
+static void put_idle_frames(const struct stack_tree *tree, FILE *to)
+{
+	bool is_first = true;
+
+	begin_column("idle", false, to);
+	for (u32 i = 0; i < tree->frames.count; i++) {
+		if (!wait_is_idle_function(tree->sorted[i]->name))
+			continue;
+		put_number(is_first, i, to);
+		is_first = false;
+	}
+	fputc(']', to);
+}
+
 static void put_nodes(const struct stack_tree *tree, FILE *to)
 {
 	const struct tree_node *first = stack_tree_next(tree->root), *before = tree->root;
@@ -284,6 +300,7 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	err = err ?: put_frames(&graph->tree, to);
 	if (err)
 		return err;
+	put_idle_frames(&graph->tree, to);
 	put_nodes(&graph->tree, to);
 	err = put_all_cells(graph, to);
 	fputc('}', to);

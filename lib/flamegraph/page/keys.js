@@ -25,6 +25,7 @@ function keyTable(page) {
     {keys: ['v'], text: 'invert: innermost functions first', act: press('invert')},
     {keys: ['s'], text: 'sandwich of the function at the focus: callers above, callees below; and back', act: press('sandwich')},
     {keys: ['r'], text: 'fold recursion', act: press('fold')},
+    {keys: ['d'], text: 'show or hide idle CPUs and threads', act: press('idle')},
     {keys: ['u'], text: 'unzoom', act: press('unzoom')},
     {keys: ['a'], text: 'the whole time', act: press('all-time')},
     {keys: ['o'], text: 'the next order of the functions', act: () => page.functions.nextOrder()},

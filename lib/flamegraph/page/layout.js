@@ -39,6 +39,11 @@ class Layout {
     }
   }
 
+  // The number of rows up to the last with a frame that has a fiftieth of the width: one deep thin stack asks for no room.
+  wideHeight(whole) {
+    return this.rows.findLastIndex(({width}) => width.some(each => each >= whole / 50)) + 1;
+  }
+
   get height() {
     return this.rows.length;
   }

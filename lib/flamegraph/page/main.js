@@ -8,7 +8,7 @@ class Page {
   constructor(profile) {
     this.profile = profile;
     this.elements = Object.fromEntries([...document.querySelectorAll('[id]')].map(element => [element.id, element]));
-    this.isInverted = this.isFolded = false;
+    this.isInverted = this.isFolded = this.hasIdle = false;
     this.sandwiched = null; // the function of the sandwich
     this.matches = null;
     this.describe();
@@ -48,7 +48,7 @@ class Page {
     this.chart = new Chart(elements.chart, profile.labels);
     this.callers = new Chart(elements.callers, profile.labels);
     this.active = this.chart; // that of which the status line tells
-    this.timeline = new Timeline(elements['timeline-canvas'], elements['timeline-scroll'], profile.buckets);
+    this.timeline = new Timeline(elements['timeline-canvas'], elements['timeline-scroll'], elements.axis, profile);
     this.functions = new FunctionTable({body: elements['rows-of-functions'], more: elements['more-functions'],
       of: elements['functions-of'], changeHead: elements['change-head'], heads: {self: elements['sort-self'], total: elements['sort-total'],
         ...profile.isDiff && {change: elements['sort-change']}}}, profile);
@@ -70,6 +70,7 @@ class Page {
     on('flip', 'click', () => this.flip());
     on('invert', 'click', () => this.invert());
     on('sandwich', 'click', () => this.toggleSandwich());
+    on('idle', 'click', () => this.toggleIdle());
     on('fold', 'click', () => this.fold());
     on('unzoom', 'click', () => this.unzoom());
     on('copy', 'click', () => this.copy());
@@ -119,7 +120,7 @@ class Page {
 
   get choice() {
     const {source, measure, thread, cpu} = this.elements;
-    return {source: Number(source.value), measure: measure.value, cpu: Number(cpu.value),
+    return {source: Number(source.value), measure: measure.value, cpu: Number(cpu.value), hasIdle: this.hasIdle,
       threads: chosenThreads(this.profile, thread.value), from: this.timeline.from, to: this.timeline.to,
       span: this.unit === 'ns' ? this.profile.bucketSeconds * 1e9 : 0,
       areBeside: /^offcpu-(waker|holder)$/.test(this.profile.sources[source.value]?.name)};
@@ -151,6 +152,7 @@ class Page {
     this.base = this.sums[profile.isDiff ? Number(this.elements.base.value) : 0];
     this.updateChart();
     this.updateFunctions();
+    this.updateIdle();
     this.updateRange();
     this.updateZoom();
     this.showLegend();
@@ -208,7 +210,7 @@ class Page {
     this.drawGraph(this.callers, callers.tree, this.sums.map(({total}) => this.sandwichMade.callersTotal(total)), null);
     this.drawGraph(this.chart, callees.tree, selfs.map(self => totalWeights(callees.tree, self)), selfs[this.sums.indexOf(this.base)]);
     for (const chart of this.charts)
-      chart.section.style.flexBasis = `${chart.layout.height * ROW}px`; // room goes where rows are
+      chart.section.style.flexBasis = `${chart.layout.wideHeight(chart.width) * ROW}px`; // room goes where wide rows are
   }
 
   colouring(tree, sides) {
@@ -267,12 +269,10 @@ class Page {
   updateRange() {
     const {profile, elements, timeline} = this;
     const {first} = profile.recordings[0];
-    const start = profile.isDiff ? 0 : first;
-    const at = bucket => secondsText(start + bucket * profile.bucketSeconds);
-    elements.range.textContent = timeline.isWhole ? `whole: ${at(0)} to ${at(profile.buckets)}` :
-      `${at(timeline.from)} to ${at(timeline.to)}`;
-    elements.range.title = profile.isDiff ? '' : `--time ${exactSeconds(start + timeline.from * profile.bucketSeconds)},` +
-      exactSeconds(start + timeline.to * profile.bucketSeconds - 1e-9);
+    const at = bucket => secondsText(bucket * profile.bucketSeconds);
+    elements.range.textContent = timeline.isWhole ? `whole: ${at(profile.buckets)}` : `${at(timeline.from)} to ${at(timeline.to)}`;
+    elements.range.title = profile.isDiff ? '' : `--time ${exactSeconds(first + timeline.from * profile.bucketSeconds)},` +
+      exactSeconds(first + timeline.to * profile.bucketSeconds - 1e-9);
     elements['all-time'].disabled = timeline.isWhole;
   }
 
@@ -293,7 +293,7 @@ class Page {
     const rowOf = new Map(keys.map((key, row) => [key, row]));
     const all = field === 'cpu' ? {...choice, cpu: -1} : {...choice, threads: null};
     return histogram(cells, all, keys.length, profile.buckets, cell => rowOf.get(cells[field][cell]) ?? -1)
-      .map((values, row) => this.strip(field, keys[row], values));
+      .map((values, row) => this.strip(field, keys[row], values)).filter(({values}) => this.hasIdle || values.some(value => value));
   }
 
   strip(field, key, values) {
@@ -399,6 +399,22 @@ class Page {
     this.updateSums();
   }
 
+  toggleIdle() {
+    this.hasIdle = !this.hasIdle;
+    this.elements.idle.setAttribute('aria-pressed', this.hasIdle);
+    this.update();
+  }
+
+  // The switch of what is idle, with its share of the event.
+  updateIdle() {
+    const {idle} = this.elements;
+    const side = this.profile.isDiff ? Number(this.elements.base.value) : 0;
+    const {idle: part, all} = idleWeight(this.profile.cells[side], this.choice);
+    idle.hidden = !part && !this.hasIdle;
+    idle.textContent = `Idle: ${percentText(part, all)} ${this.hasIdle ? 'shown' : 'hidden'}`;
+    idle.dataset.weight = part;
+  }
+
   redraw() {
     this.updateChart();
     this.updateFunctions();
@@ -474,6 +490,7 @@ class Page {
       icicle: button('flip', () => this.isIcicle),
       invert: button('invert', () => this.isInverted),
       fold: button('fold', () => this.isFolded),
+      idle: button('idle', () => this.hasIdle),
       sandwich: {get: () => this.sandwiched === null ? '' : profile.labels[this.sandwiched], set: text => {
         const frame = profile.labels.indexOf(text);
         this.showSandwich(text && frame >= 0 ? frame : null);

@@ -17,6 +17,9 @@ function fileName(path) {
   return path.replace(/^.*\/(?=.)/, '');
 }
 
+// Sources whose events are waits of the thread whose stack they have. A thread that is runnable waits for a CPU, not for work.
+const WAITS = /^(off-?cpu(-time)?|time:(interruptible|uninterruptible|stopped))$/;
+
 class Cells {
   constructor(columns) {
     this.count = columns.stack.length;
@@ -30,6 +33,13 @@ class Cells {
     this.cpu = Uint16Array.from(columns.cpu);
     this.weights = {count: Float64Array.from(columns.count), value: Float64Array.from(columns.value)};
     this.buckets = bucket + 1;
+  }
+
+  // Samples of CPUs that have nothing to do, and waits of threads that wait for work.
+  markIdle({threads, sources, idleNodes}) {
+    const isWait = sources.map(({name}) => WAITS.test(name));
+    this.idle = Uint8Array.from(this.stack, (stack, i) => threads[this.thread[i]].tid === 0 ||
+      isWait[this.source[i]] && idleNodes[stack] === 1);
   }
 }
 
@@ -50,6 +60,21 @@ class Profile {
     this.cells = data.cells.map(columns => new Cells(columns));
     this.buckets = Math.max(...this.cells.map(cells => cells.buckets));
     this.tree = Tree.fromColumns(data.nodes.up, data.nodes.frame);
+    this.idleNodes = this.findIdle(data.idle);
+    for (const cells of this.cells)
+      cells.markIdle(this);
+  }
+
+  // By node, whether a thread that waits there waits for work: one of these frames is on its stack.
+  findIdle(frames) {
+    const {tree} = this;
+    const isIdle = new Uint8Array(this.frameCount);
+    for (const frame of frames)
+      isIdle[frame] = 1;
+    const nodes = new Uint8Array(tree.count);
+    for (let node = 1; node < tree.count; node++)
+      nodes[node] = nodes[tree.parent[node]] | isIdle[tree.frame[node]];
+    return nodes;
   }
 
   // By frame, the first frame of the same name and file.

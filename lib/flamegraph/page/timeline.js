@@ -6,13 +6,20 @@ const BARS_HEIGHT = 44;
 const STRIP_HEIGHT = 15;
 const LABEL_WIDTH = 150;
 const CLICK_WIDTH = 4;
+const AXIS_HEIGHT = 17;
+const TICK_WIDTH = 90;
+
+// 1, 2 or 5 times a power of ten, so that there are at most so many steps.
+function roundStep(whole, steps) {
+  const least = whole / Math.max(steps, 1) || 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * [1, 2, 5, 10].find(times => times * power >= least * 0.999);
+}
 
 class Timeline extends EventTarget {
-  constructor(canvas, scroll, buckets) {
+  constructor(canvas, scroll, axis, {buckets, bucketSeconds}) {
     super();
-    this.canvas = canvas;
-    this.scroll = scroll;
-    this.buckets = buckets;
+    Object.assign(this, {canvas, scroll, axis, buckets, bucketSeconds});
     this.from = 0;
     this.to = buckets;
     this.context = canvas.getContext('2d');
@@ -57,6 +64,31 @@ class Timeline extends EventTarget {
     this.colours = {bar: style.getPropertyValue('--bar'), chosen: style.getPropertyValue('--chosen'), text: style.color};
     const highest = Math.max(...this.strips.map(strip => strip.values.reduce((a, b) => Math.max(a, b), 0)), 1);
     this.strips.forEach((strip, row) => this.paintStrip(strip, row, highest));
+    this.paintAxis(style.getPropertyValue('--faint'));
+  }
+
+  // Seconds since the first event, at round numbers.
+  paintAxis(colour) {
+    const ratio = window.devicePixelRatio || 1;
+    const context = this.axis.getContext('2d');
+    this.axis.width = this.width * ratio;
+    this.axis.height = AXIS_HEIGHT * ratio;
+    context.scale(ratio, ratio);
+    context.font = '11px system-ui, sans-serif';
+    context.fillStyle = colour;
+    const seconds = this.buckets * this.bucketSeconds;
+    const step = roundStep(seconds, (this.width - this.left) / TICK_WIDTH);
+    this.ticks = [];
+    for (let tick = 0; tick * step < seconds; tick++) {
+      const text = `${(tick * step).toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))} s`;
+      const x = this.left + tick * step / this.bucketSeconds * this.bucketWidth();
+      const width = context.measureText(text).width;
+      if (x + 3 + width > this.width)
+        break;
+      context.fillRect(x, 0, 1, AXIS_HEIGHT);
+      context.fillText(text, x + 3, 12);
+      this.ticks.push(text);
+    }
   }
 
   paintStrip(strip, row, highest) {

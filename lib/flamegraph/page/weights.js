@@ -3,7 +3,7 @@
 // the choice changes: one pass over cells and nodes, some ten milliseconds for a million.
 
 // A choice: {source, measure, threads: Uint8Array by thread or null for all, cpu or -1, from, to: buckets, to excluded,
-// span: how much of a bucket's time one value can have; 0: values are no times}.
+// hasIdle: whether idle CPUs and threads count, span: how much of a bucket's time one value can have; 0: values are no times}.
 //
 // A value that is a time lies before its event: a wait of ten seconds is in all of these, not where it ended. A thread waits
 // once at a time, so all that a cell has ended in its bucket lies one behind the other, back from there. But many wait for one
@@ -12,7 +12,7 @@ function forEachCell(cells, choice, each) {
   const weights = cells.weights[choice.measure];
   for (let i = 0; i < cells.count; i++) {
     if (cells.source[i] === choice.source && (choice.cpu < 0 || cells.cpu[i] === choice.cpu) &&
-        (!choice.threads || choice.threads[cells.thread[i]]))
+        (!choice.threads || choice.threads[cells.thread[i]]) && (choice.hasIdle || !cells.idle[i]))
       each(i, weights[i]);
   }
 }
@@ -33,6 +33,19 @@ function stackWeights(cells, choice, nodeCount) {
       self[cells.stack[i]] += part;
   }));
   return self;
+}
+
+// {idle, all}: the weights of what is idle, and of everything, in the chosen time.
+function idleWeight(cells, choice) {
+  const sums = {idle: 0, all: 0};
+  forEachCell(cells, {...choice, hasIdle: true}, (i, weight) => forEachBucket(cells, i, weight, choice, (bucket, part) => {
+    if (bucket < choice.from || bucket >= choice.to)
+      return;
+    sums.all += part;
+    if (cells.idle[i])
+      sums.idle += part;
+  }));
+  return sums;
 }
 
 // The weights of stacks where they end in another tree of the same stacks.

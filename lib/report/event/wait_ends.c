@@ -63,7 +63,7 @@ static void set_interrupt(const struct frame_names *names, struct wait_end *end)
 
 static const char *const idle_functions[] = {WAIT_IDLE_FUNCTIONS};
 
-static bool is_idle_name(const struct wait_ends *ends, const char *label)
+static bool is_function_of(const char *const *globs, size_t count, const char *label)
 {
 	size_t bytes = strlen(label), mark = strlen(FRAME_INLINED_MARK);
 	char name[256];
@@ -74,16 +74,23 @@ static bool is_idle_name(const struct wait_ends *ends, const char *label)
 		return false;
 	memcpy(name, label, bytes);
 	name[bytes] = '\0';
-	for (size_t i = 0; i < ends->idle_count; i++)
-		if (!fnmatch(ends->idle[i], name, 0))
+	for (size_t i = 0; i < count; i++)
+		if (!fnmatch(globs[i], name, 0))
 			return true;
 	return false;
+}
+
+bool wait_is_idle_function(const char *label)
+{
+	return is_function_of(idle_functions, sizeof(idle_functions) / sizeof(*idle_functions),
+			      label);
 }
 
 static bool is_idle_in(const struct wait_ends *ends, const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++)
-		if (is_idle_name(ends, frame_names_label(ends->names, path->labels[i])))
+		if (is_function_of(ends->idle, ends->idle_count,
+				   frame_names_label(ends->names, path->labels[i])))
 			return true;
 	return false;
 }

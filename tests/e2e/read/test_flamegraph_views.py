@@ -6,15 +6,18 @@ import collections
 import json
 import os
 import re
+import sys
 import urllib.parse
 from xml.etree import ElementTree
 
-from flame_page import (CHART, TWINS, check_sums, choose_source, draw, stacks_of, status, status_weight, table,
+from flame_page import (CHART, TWINS, check_sums, choose_source, colour_of_row, draw, stacks_of, status, status_weight, table,
                         visible, write)
 
 from harness import browser, cases
-from harness.cases import stackmap
+from harness.cases import needs, stackmap
+from harness.recording import record
 
+DATA = '<script type="application/json" id="data">'
 SCREENSHOTS = os.environ.get("STACKMAP_SCREENSHOTS")  # a folder that keeps them
 WINDOWS = [(1400, 900), (900, 700), (400, 800)]
 
@@ -139,11 +142,11 @@ def state(page):
         "[...document.querySelectorAll('#bar button')].map(button => button.ariaPressed)")
 
 
-def check_link(page, *words):
+def check_link(page, *words, path="page.html"):
     before, fragment = state(page), link(page)
     assert all(word in urllib.parse.unquote_plus(fragment) for word in words), (words, fragment)
     with browser.page() as other:
-        other.open("page.html", fragment=fragment)
+        other.open(path, fragment=fragment)
         assert state(other) == before, (fragment, state(other), before)
         other.value("location.hash = ''")
         other.drawn()
@@ -305,6 +308,110 @@ CUT = """[...document.querySelectorAll('body *')].filter(element => element.chec
   (element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== 'inline' ||
    element.getBoundingClientRect().right > innerWidth + 0.5 || element.getBoundingClientRect().left < -0.5))
   .map(element => element.outerHTML.slice(0, 100))"""
+
+
+def painted_texts(page, act):
+    """The texts that canvases are given meanwhile."""
+    page.value("{ const {fillText} = CanvasRenderingContext2D.prototype; window.painted = [];"
+               "CanvasRenderingContext2D.prototype.fillText = function(text, ...rest) { painted.push(text); fillText.call(this, text, ...rest); } }")
+    act()
+    return page.value("painted")
+
+
+def test_axis_in_seconds():
+    with browser.page() as page:
+        page.resize(1200, 800)
+        page.open(draw(write("a.data")))
+        texts = painted_texts(page, lambda: page.choose("#rows", "cpu"))
+        ticks = [text for text in texts if re.fullmatch(r"[\d.]+ s", text)]
+        assert ticks[:8] == ["%.1f s" % (number * 0.5) for number in range(8)] and page.text("#range").startswith("whole: 4.0"), (ticks, page.text("#range"))
+
+
+def data_of(path):
+    with open(path, encoding="ascii") as file:
+        before, rest = file.read().split(DATA)
+    data, after = rest.split("</script>", 1)
+    return before + DATA, json.loads(data), "</script>" + after
+
+
+def write_data(path, before, data, after):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(before + json.dumps(data).replace("<", "\\u003c") + after)
+
+
+def test_idle_cpus_and_threads_are_a_switch():
+    """A task without a number is that of an idle CPU."""
+    draw(write("a.data"))
+    before, data, after = data_of("page.html")
+    cells = data["cells"][0]
+    idle = next(number for number, thread in enumerate(data["threads"]) if thread["tid"] == 103)
+    data["threads"][idle].update(pid=0, tid=0, comm="swapper/1")
+    part, whole = (sum(count for count, thread, source in zip(cells["count"], cells["thread"], cells["source"])
+                       if data["sources"][source]["name"] == "cpu-clock" and thread in threads) for threads in ([idle], range(99)))
+    write_data("idle.html", before, data, after)
+    with browser.page() as page:
+        page.open("idle.html")
+        choose_source(page, "cpu-clock")
+        assert page.text("#idle") == "Idle: %s hidden" % share(part, whole) and status_weight(page) == whole - part, page.text("#idle")
+        page.choose("#rows", "thread")
+        strips = page.box("#timeline-canvas")["height"]
+        page.press("d")
+        assert page.text("#idle") == "Idle: %s shown" % share(part, whole) and status_weight(page) == whole
+        assert page.box("#timeline-canvas")["height"] > strips
+        check_link(page, "idle=1", path="idle.html")
+        page.open("page.html")
+        assert page.value("document.querySelector('#idle').hidden")
+
+
+WAIT_FOR_WORK = """
+import select, threading, time
+lock = threading.Lock()
+lock.acquire()
+def want():
+    with lock: pass
+thread = threading.Thread(target=want)
+thread.start()
+select.select([], [], [], 0.2)
+lock.release()
+thread.join()
+"""
+
+
+def test_idle_time_is_that_of_report():
+    needs("typed tracepoints")
+    with open("work.py", "w", encoding="ascii") as file:
+        file.write(WAIT_FOR_WORK)
+    recording = record("--time", "--", sys.executable, "work.py")
+    recording.check()
+    report = json.loads(recording.read("report", "--thread-time", "--json"))
+    idle, blocked = report["time"]["idle"], report["time"]["interruptible"]
+    assert 0.19e9 < idle < blocked - 0.1e9, report["time"]
+    draw(recording.path)
+    with browser.page() as page:
+        page.open("page.html")
+        choose_source(page, "time:interruptible")
+        assert page.value("+document.querySelector('#idle').dataset.weight") == idle and status_weight(page) == blocked - idle
+        page.press("d")
+        assert status_weight(page) == blocked
+
+
+def test_a_deep_thin_stack_takes_no_room():
+    """In a sandwich, callers of a hundredth of the events lie 400 frames deep: the callees stay in sight."""
+    draw(write("a.data"))
+    before, data, after = data_of("page.html")
+    frame = data["frames"]["name"].index("function_541")
+    others = [number for number, name in enumerate(data["frames"]["name"]) if name.startswith("function_")][:4]
+    task = data["nodes"]["frame"][0]
+    data["nodes"] = {"up": [0, 0] + [0] * 4 + [6] + [0] * 401, "frame": [task, frame] + others + [task] + others[:1] * 400 + [frame]}
+    data["cells"] = [{"bucket": [0, 0], "stack": [6, 408], "source": [0, 0], "thread": [0, 0], "cpu": [0, 0], "count": [99, 1], "value": [0, 0]}]
+    write_data("deep.html", before, data, after)
+    with browser.page() as page:
+        page.resize(1000, 700)
+        page.open("deep.html")
+        assert colour_of_row(page, 0) != colour_of_row(page, 1, 0.5), "the outermost rows are in sight"
+        sandwich_of(page, "function_541")
+        callers, callees = page.box("#callers"), page.box("#chart")
+        assert callees["height"] >= 5 * 18 and callers["height"] >= 18, (callers, callees)
 
 
 def check_window(page, size, scheme, view):
