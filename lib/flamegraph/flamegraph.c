@@ -15,6 +15,8 @@
 #include "error.h"
 #include "graph.h"
 #include "report/event/event_paths.h"
+#include "report/event/wakeups.h"
+#include "trace/block/source_name.h"
 
 #define NO_SOURCE UINT16_MAX
 #define BATCH_EVENTS 64
@@ -40,7 +42,8 @@ struct builder {
 	struct frame_names *names;
 	struct event_paths *paths;
 	struct intern joins;
-	u16 *source_of; /* number in the graph by kind, or NO_SOURCE */
+	struct wakeups *wakeups; /* NULL in a comparison, which has no single waits */
+	u16 *source_of;		 /* number in the graph by kind, or NO_SOURCE */
 	struct pending *batch;
 	u32 pending;
 };
@@ -115,6 +118,18 @@ static int find_paths(struct builder *builder, const struct trace_event *event,
 	return 0;
 }
 
+/* The node of a thread's stack, by its path ids. NULL without memory. */
+static const struct tree_node *place_stack(struct builder *builder, u32 thread, u32 user,
+					   u32 kernel)
+{
+	const struct graph_thread *of = builder->graph->threads.entries[thread];
+	struct tree_node *node =
+		join_path(builder, of->node, event_paths_by_id(builder->paths, user), false);
+
+	return node ? join_path(builder, node, event_paths_by_id(builder->paths, kernel), true)
+		    : NULL;
+}
+
 /* Runs when all events are counted, as there are fewer cells than events. */
 static int place_stacks(struct builder *builder)
 {
@@ -122,17 +137,10 @@ static int place_stacks(struct builder *builder)
 
 	for (u32 i = 0; i < cells->cells.count; i++) {
 		struct time_cell *cell = time_cells_at(cells, i);
-		const struct graph_thread *thread = builder->graph->threads.entries[cell->thread];
-		struct tree_node *node =
-			join_path(builder, thread->node,
-				  event_paths_by_id(builder->paths, cell->user), false);
 
-		if (node)
-			node = join_path(builder, node,
-					 event_paths_by_id(builder->paths, cell->kernel), true);
-		if (!node)
+		cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
+		if (!cell->stack)
 			return -ENOMEM;
-		cell->stack = node;
 	}
 	return 0;
 }
@@ -203,6 +211,52 @@ static int set_cell(struct builder *builder, struct pending *pending)
 	return find_paths(builder, event, cell) ?: source_of(builder, event->kind, &cell->source);
 }
 
+/* Keeps an event that is a wait: in a state, or off the CPU. */
+static int keep_wait(struct builder *builder, const struct pending *pending)
+{
+	const struct trace_event *event = &pending->event;
+
+	if (!builder->wakeups || event->repeats || !event->value || event->tid == TID_INTERRUPT ||
+	    !(wakeups_is_wait(builder->wakeups, event) ||
+	      trace_source_state(builder->sources[event->kind].name)))
+		return 0;
+	return thread_waits_add(
+		&builder->recording->waits,
+		&(struct thread_wait){.begin = wait_begin(event),
+				      .length = event->value,
+				      .thread = pending->cell.thread,
+				      .user = pending->cell.user,
+				      .kernel = pending->cell.kernel,
+				      .source = pending->cell.source,
+				      .other = wakeups_other(builder->wakeups, event)});
+}
+
+static int place_waits(struct builder *builder)
+{
+	struct thread_waits *waits = &builder->recording->waits;
+
+	thread_waits_finish(waits);
+	for (u32 i = 0; i < waits->count; i++) {
+		struct thread_wait *wait = &waits->waits[i];
+		const struct graph_thread *waker;
+		struct time_cell at;
+
+		wait->stack = place_stack(builder, wait->thread, wait->user, wait->kernel);
+		if (!wait->stack)
+			return -ENOMEM;
+		if (!wait->other)
+			continue;
+		waker = thread_of(builder, wait->other);
+		if (!waker || find_paths(builder, wait->other, &at))
+			return -ENOMEM;
+		wait->waker = waker->number;
+		wait->waker_stack = place_stack(builder, waker->number, at.user, at.kernel);
+		if (!wait->waker_stack)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* The memory that the lookups of a batch touch is prefetched for all its events at once. */
 static int count_batch(struct builder *builder)
 {
@@ -213,7 +267,7 @@ static int count_batch(struct builder *builder)
 	for (u32 i = 0; i < builder->pending; i++)
 		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < builder->pending && !err; i++)
-		err = set_cell(builder, &batch[i]);
+		err = set_cell(builder, &batch[i]) ?: keep_wait(builder, &batch[i]);
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
@@ -250,6 +304,8 @@ static int builder_prepare(struct builder *builder)
 	    array_make_rooms(graph->sources, graph->source_count + count, graph->source_room))
 		return -ENOMEM;
 	memset(builder->source_of, 0xff, count * sizeof(u16));
+	if (!graph->tree.by_file_name && wakeups_create(reader, &builder->wakeups))
+		return -ENOMEM;
 	return frame_names_create(reader, graph->naming, &builder->names)
 		       ?: event_paths_create(reader, builder->names, &builder->paths);
 }
@@ -268,10 +324,11 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	if (!err)
 		err = trace_reader_events(reader, add_event, &builder, error);
 	err = err ?: count_batch(&builder);
-	err = err ?: place_stacks(&builder);
+	err = err ?: place_stacks(&builder) ?: place_waits(&builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	intern_clear(&builder.joins);
+	wakeups_free(&builder.wakeups);
 	event_paths_free(&builder.paths);
 	frame_names_free(&builder.names);
 	free(builder.source_of);
@@ -315,6 +372,7 @@ void flamegraph_free(struct flamegraph **graph)
 		return;
 	for (u32 i = 0; i < old->recording_count; i++) {
 		time_cells_clear(&old->recordings[i].cells);
+		thread_waits_clear(&old->recordings[i].waits);
 		free(old->recordings[i].name);
 	}
 	stack_tree_clear(&old->tree);

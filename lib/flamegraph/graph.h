@@ -5,6 +5,7 @@
 #define LIB_FLAMEGRAPH_GRAPH_H
 
 #include "flamegraph/stack_tree.h"
+#include "flamegraph/thread_waits.h"
 #include "flamegraph/time_cells.h"
 #include "trace/read/reader.h"
 
@@ -30,6 +31,7 @@ struct graph_recording {
 	char *name;
 	struct trace_reader *reader;
 	struct time_cells cells;
+	struct thread_waits waits; /* none in a comparison */
 	u64 events;
 	u64 last; /* time of the last event; the first is at the origin of the cells */
 };

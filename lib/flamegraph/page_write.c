@@ -21,6 +21,10 @@
  *   bucket      seconds
  *   cells       for each recording {bucket, stack, source, thread, cpu, count, value}: bucket
  *               is the difference to the cell before it, stack a node: 1 is the first, 0 the root
+ *   times       for each thread of the account of time {pid, tid, begin, end (us since the first
+ *               event), and by state: ns}
+ *   waits       the longest waits of each thread {thread, source, stack (a node), begin, length
+ *               (us), waker (a thread, or -1), wakerStack (a node)}, by thread and begin
  *
  * Numbers are printed one by one, since a million of them would take much memory as JSON values.
  * Texts are encoded by jansson.
@@ -290,6 +294,73 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	return 0;
 }
 
+static s64 us_since(u64 time, u64 first)
+{
+	return ((s64)(time - first)) / 1000;
+}
+
+static s64 account_number(const struct thread_account *account, u64 first, u32 column)
+{
+	const s64 numbers[] = {account->tgid, account->tid, us_since(account->begin, first),
+			       us_since(account->end, first)};
+
+	return column < 4 ? numbers[column] : (s64)account->spent[column - 4];
+}
+
+/* A comparison has no account. */
+static void put_times(const struct graph_recording *recording, bool is_alone, FILE *to)
+{
+	static const char *const columns[] = {"pid", "tid", "begin", "end",
+#define X(id, name, meaning) name,
+					      TIME_STATE_LIST(X)
+#undef X
+	};
+	const struct thread_account *accounts;
+	u32 count = is_alone ? trace_reader_times(recording->reader, &accounts) : 0;
+
+	fputs(",\"times\":{", to);
+	for (u32 column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
+		begin_column(columns[column], column == 0, to);
+		for (u32 i = 0; i < count; i++)
+			put_number(i == 0,
+				   account_number(&accounts[i], recording->cells.origin, column),
+				   to);
+		fputc(']', to);
+	}
+	fputc('}', to);
+}
+
+static s64 wait_number(const struct thread_wait *wait, u64 first, size_t column)
+{
+	const s64 numbers[] = {wait->thread,
+			       wait->source,
+			       wait->stack->number,
+			       us_since(wait->begin, first),
+			       (s64)wait->length / 1000,
+			       wait->other ? (s64)wait->waker : -1,
+			       wait->other ? (s64)wait->waker_stack->number : 0};
+
+	return numbers[column];
+}
+
+static void put_waits(const struct graph_recording *recording, FILE *to)
+{
+	static const char *const columns[] = {"thread", "source", "stack",     "begin",
+					      "length", "waker",  "wakerStack"};
+	const struct thread_waits *waits = &recording->waits;
+
+	fputs(",\"waits\":{", to);
+	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
+		begin_column(columns[column], column == 0, to);
+		for (u32 i = 0; i < waits->count; i++)
+			put_number(i == 0,
+				   wait_number(&waits->waits[i], recording->cells.origin, column),
+				   to);
+		fputc(']', to);
+	}
+	fputc('}', to);
+}
+
 static int put_data(const struct flamegraph *graph, FILE *to)
 {
 	int err;
@@ -303,6 +374,8 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	put_idle_frames(&graph->tree, to);
 	put_nodes(&graph->tree, to);
 	err = put_all_cells(graph, to);
+	put_times(&graph->recordings[0], graph->recording_count == 1, to);
+	put_waits(&graph->recordings[0], to);
 	fputc('}', to);
 	return err;
 }

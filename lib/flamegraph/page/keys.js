@@ -28,6 +28,8 @@ function keyTable(page) {
     {keys: ['d'], text: 'show or hide idle CPUs and threads', act: press('idle')},
     {keys: ['u'], text: 'unzoom', act: press('unzoom')},
     {keys: ['a'], text: 'the whole time', act: press('all-time')},
+    {keys: ['z'], text: 'zoom the timeline to the selected time', act: press('zoom-time')},
+    {keys: ['h'], text: 'search a thread of the strips', act: () => elements['thread-filter'].focus()},
     {keys: ['o'], text: 'the next order of the functions', act: () => page.functions.nextOrder()},
     {keys: ['y'], text: 'copy the stack at the focus, and the functions, as text', act: press('copy')},
     {keys: ['g', 'G'], text: 'save the graph as SVG, as PNG', act: event => elements[event.key === 'g' ? 'save-svg' : 'save-png'].click()},
@@ -37,6 +39,11 @@ function keyTable(page) {
     ...[page.chart, page.callers].flatMap(chart => chartKeys(chart)),
     {keys: ['ArrowLeft', 'ArrowRight'], where: timeline.scroll, place: 'in the timeline', text: 'move the selected time; with Shift its end only',
       act: event => timeline.move(event.key === 'ArrowLeft' ? -1 : 1, event.shiftKey)},
+    {keys: ['ArrowUp', 'ArrowDown'], where: timeline.scroll, place: 'in the timeline', text: 'to the thread above, below',
+      act: event => timeline.moveCursor(event.key === 'ArrowUp' ? -1 : 1)},
+    {keys: ['Enter', 'n'], where: timeline.scroll, place: 'in the timeline', text: 'the longest wait of the thread in the selected time; the next wait',
+      act: event => timeline.openWait(event.key === 'n' ? page.openAt ?? -1 : undefined)},
+    {keys: ['x'], text: 'from a wait to the thread that ended it', act: () => page.waitPanel.isOpen && elements['wait-go'].click()},
   ];
 }
 

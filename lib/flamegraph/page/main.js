@@ -34,13 +34,26 @@ class Page {
     fillSelect(cpu, cpuEntries(profile));
     fillSelect(colour, profile.isDiff ? [['change', 'change'], ...COLOURS] : COLOURS);
     fillSelect(base, [[1, 'after'], [0, 'before']]);
-    fillSelect(rows, [['', 'all'], ['thread', 'by thread'], ['cpu', 'by CPU']]);
+    fillSelect(rows, [['', 'all'], ['thread', 'by thread'], ['cpu', 'by CPU'], ...profile.states.isThere ? [['states', 'states']] : []]);
+    if (profile.states.isThere)
+      rows.value = 'states';
+    this.fillStateLegend();
     this.elements['base-label'].hidden = !profile.isDiff;
     this.fillMeasures();
   }
 
   fillMeasures() {
     fillSelect(this.elements.measure, measureEntries(this.profile, this.elements.source.value));
+  }
+
+  fillStateLegend() {
+    this.elements['state-legend'].replaceChildren(...STATES.map(state => {
+      const entry = document.createElement('span');
+      const swatch = document.createElement('i');
+      swatch.className = state;
+      entry.append(swatch, state);
+      return entry;
+    }));
   }
 
   makeParts() {
@@ -52,6 +65,8 @@ class Page {
     this.functions = new FunctionTable({body: elements['rows-of-functions'], more: elements['more-functions'],
       of: elements['functions-of'], changeHead: elements['change-head'], heads: {self: elements['sort-self'], total: elements['sort-total'],
         ...profile.isDiff && {change: elements['sort-change']}}}, profile);
+    this.waitPanel = new WaitPanel({panel: elements.wait, title: elements['wait-title'], about: elements['wait-about'],
+      sleeper: elements['wait-sleeper'], waker: elements['wait-waker'], wakerTitle: elements['wait-waker-title'], go: elements['wait-go']}, profile);
     this.setTheme(matchMedia('(prefers-color-scheme: dark)'));
   }
 
@@ -80,7 +95,10 @@ class Page {
       if (!elements['save-menu'].contains(event.relatedTarget))
         elements['save-menu'].open = false;
     });
-    on('all-time', 'click', () => this.timeline.select(0, this.profile.buckets));
+    on('all-time', 'click', () => this.wholeTime());
+    on('zoom-time', 'click', () => this.timeline.zoom(true));
+    on('thread-filter', 'input', () => this.showStrips());
+    on('wait-close', 'click', () => this.closeWait());
     on('keys', 'click', () => elements.help.showModal());
     this.listenToParts();
     const table = keyTable(this);
@@ -100,6 +118,9 @@ class Page {
     this.functions.addEventListener('sandwich', event => this.showSandwich(event.detail));
     this.timeline.addEventListener('choose', event => this.choose(event.detail));
     this.timeline.addEventListener('select', () => this.updateSoon());
+    this.timeline.addEventListener('zoom', () => this.updateRange());
+    this.timeline.addEventListener('open', event => this.openWait(event.detail));
+    this.waitPanel.addEventListener('waker', event => this.goToWaker(event.detail));
   }
 
   listenToChart(chart) {
@@ -273,12 +294,58 @@ class Page {
     elements.range.textContent = timeline.isWhole ? `whole: ${at(profile.buckets)}` : `${at(timeline.from)} to ${at(timeline.to)}`;
     elements.range.title = profile.isDiff ? '' : `--time ${exactSeconds(first + timeline.from * profile.bucketSeconds)},` +
       exactSeconds(first + timeline.to * profile.bucketSeconds - 1e-9);
-    elements['all-time'].disabled = timeline.isWhole;
+    elements['all-time'].disabled = timeline.isWhole && !timeline.isZoomed;
+    elements['zoom-time'].disabled = timeline.isWhole;
+  }
+
+  wholeTime() {
+    this.timeline.zoom(false);
+    this.timeline.select(0, this.profile.buckets);
   }
 
   showStrips() {
+    const {rows} = this.elements;
     this.link?.note();
+    this.elements['state-legend'].hidden = rows.value !== 'states';
+    this.elements['thread-filter'].hidden = rows.value !== 'states' && rows.value !== 'thread';
     this.timeline.show(this.strips());
+  }
+
+  // What a thread did at a time: the panel beside the graph, and an arrow from the waker's strip.
+  openWait({row, strip, seconds}) {
+    const {timeline} = this;
+    const bucket = Math.min(Math.max(Math.floor(seconds / this.profile.bucketSeconds), 0), this.profile.buckets - 1);
+    const state = STATES.reduce((most, each) => strip.bands[each][bucket] > (most ? strip.bands[most][bucket] : 0) ? each : most, '');
+    this.waitPanel.show(strip.thread, seconds, strip.waits, state);
+    this.openAt = seconds;
+    const {wait} = this.waitPanel;
+    const waker = wait && wait.waker >= 0 ? timeline.strips.findIndex(({thread}) => thread.numbers.includes(wait.waker)) : -1;
+    timeline.setArrow(waker >= 0 && waker !== row ? {from: waker, to: row, seconds: this.wokenAt(wait, strip.waits)} : null);
+  }
+
+  // A wait off the CPU lasts until the thread runs; the thread is woken when it becomes runnable.
+  wokenAt(wait, waits) {
+    return waits.find(({state, begin, end}) => state === 'runnable' && begin > wait.begin && end <= wait.end + 1e-4)?.begin ?? wait.end;
+  }
+
+  closeWait() {
+    this.waitPanel.close();
+    this.timeline.setArrow(null);
+  }
+
+  // To what the waker did until then; a waker that the filter hides is shown.
+  goToWaker(wait) {
+    const {timeline, elements} = this;
+    const find = () => timeline.strips.findIndex(({thread}) => thread.numbers.includes(wait.waker));
+    if (find() < 0) {
+      elements['thread-filter'].value = threadText(this.profile.threads[wait.waker]);
+      this.showStrips();
+    }
+    const row = find();
+    if (row < 0)
+      return;
+    timeline.showRow(row);
+    timeline.open(row, this.wokenAt(wait, timeline.strips[row].waits));
   }
 
   strips() {
@@ -287,13 +354,24 @@ class Page {
     const cells = profile.cells[profile.isDiff ? Number(this.elements.base.value) : 0];
     if (!field)
       return [{label: '', values: histogram(cells, choice, 1, profile.buckets, () => 0)[0]}];
-    const keys = eventsBy(profile, field).slice(0, STRIPS_MAX).map(([key]) => key);
+    const wanted = this.elements['thread-filter'].value;
+    if (field === 'states')
+      return this.stateStrips(wanted);
+    const isWanted = key => field === 'cpu' || threadText(profile.threads[key]).toLowerCase().includes(wanted.toLowerCase());
+    const keys = eventsBy(profile, field).map(([key]) => key).filter(isWanted).slice(0, STRIPS_MAX);
     if (field === 'cpu')
       keys.sort((a, b) => a - b);
     const rowOf = new Map(keys.map((key, row) => [key, row]));
     const all = field === 'cpu' ? {...choice, cpu: -1} : {...choice, threads: null};
     return histogram(cells, all, keys.length, profile.buckets, cell => rowOf.get(cells[field][cell]) ?? -1)
       .map((values, row) => this.strip(field, keys[row], values)).filter(({values}) => this.hasIdle || values.some(value => value));
+  }
+
+  stateStrips(wanted) {
+    const {states} = this.profile;
+    const threads = states.find(wanted, this.choice).slice(0, STRIPS_MAX);
+    return states.strips(threads).filter(({bands}) => this.hasIdle || STATES.slice(0, -1).some(state => bands[state].some(part => part)))
+      .map(strip => ({...strip, choice: {field: 'thread', value: `thread:${strip.thread.numbers[0]}`}}));
   }
 
   strip(field, key, values) {
@@ -481,7 +559,12 @@ class Page {
       cpu: select('cpu', () => this.update()),
       colour: select('colour', () => this.update()),
       timeline: select('rows', () => this.showStrips()),
+      threads: {get: () => elements['thread-filter'].value, set: text => {
+        elements['thread-filter'].value = text;
+        this.showStrips();
+      }},
       time: {get: () => timeline.isWhole ? '' : `${timeline.from}-${timeline.to}`, set: text => timeline.selectText(text)},
+      timezoom: {get: () => timeline.isZoomed ? '1' : '', set: text => timeline.zoom(text === '1')},
       search: {get: () => elements.search.value, set: text => {
         elements.search.value = text;
         this.updateSums();
@@ -522,8 +605,10 @@ class Page {
       this.unzoom();
     else if (this.sandwiched !== null)
       this.showSandwich(null);
+    else if (this.waitPanel.isOpen)
+      this.closeWait();
     else
-      this.timeline.select(0, this.profile.buckets);
+      this.wholeTime();
   }
 }
 

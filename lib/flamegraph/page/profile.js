@@ -63,6 +63,8 @@ class Profile {
     this.idleNodes = this.findIdle(data.idle);
     for (const cells of this.cells)
       cells.markIdle(this);
+    this.waits = new Waits(data.waits, this);
+    this.states = new States(this, data.times);
   }
 
   // By node, whether a thread that waits there waits for work: one of these frames is on its stack.

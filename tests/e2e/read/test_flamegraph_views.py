@@ -14,7 +14,7 @@ from flame_page import (CHART, TWINS, check_sums, choose_source, colour_of_row, 
                         visible, write)
 
 from harness import browser, cases
-from harness.cases import needs, stackmap
+from harness.cases import needs, program, stackmap
 from harness.recording import record
 
 DATA = '<script type="application/json" id="data">'
@@ -412,6 +412,90 @@ def test_a_deep_thin_stack_takes_no_room():
         sandwich_of(page, "function_541")
         callers, callees = page.box("#callers"), page.box("#chart")
         assert callees["height"] >= 5 * 18 and callers["height"] >= 18, (callers, callees)
+
+
+def record_a_lock():
+    """A thread waits 100 ms for a lock that another thread holds, and that thread sleeps meanwhile."""
+    needs("typed tracepoints")
+    recording = record("--time", "--wakers", "--", program("waits"), "lock", 100)
+    recording.check()
+    draw(recording.path)
+    return recording
+
+
+def test_states_add_up_to_the_account_of_time():
+    recording = record_a_lock()
+    rows = {row["tid"]: row for row in json.loads(recording.read("report", "--thread-time", "--json"))["rows"]}
+    with browser.page() as page:
+        page.open("page.html")
+        threads = page.value("""(({states}) => states.bands(states.threads).map((bands, i) => ({tid: states.profile.threads[
+            states.threads[i].numbers[0]].tid, life: states.threads[i].accounts.reduce((sum, {begin, end}) => sum + end - begin, 0),
+            ...Object.fromEntries(STATES.map(state => [state, bands[state].reduce((a, b) => a + b, 0) * 1e9]))})))(
+            new Profile(JSON.parse(document.querySelector('#data').textContent)))""")
+        assert len(threads) >= 3 and all(thread["tid"] in rows for thread in threads), (threads, rows)
+        for thread in threads:
+            row = rows[thread["tid"]]
+            for state in "runnable", "uninterruptible", "stopped":
+                assert abs(thread[state] - row[state]) < 10, (state, thread, row)
+            assert abs(thread["interruptible"] + thread["idle"] - row["interruptible"]) < 10, (thread, row)
+            assert abs(thread["life"] * 1e9 - row["life"]) < 3000, (thread, row)
+            assert -2e6 < thread["running"] - row["running"] < 3000, (thread, row)  # there is no bucket before the first event
+
+
+def strips(page):
+    return round(page.box("#timeline-canvas")["height"] / 15)
+
+
+def texts_of(page, selector):
+    return page.value("[...document.querySelectorAll('%s li')].map(item => item.textContent)" % selector)
+
+
+def test_a_wait_and_who_ended_it():
+    record_a_lock()
+    with browser.page() as page:
+        page.open("page.html")
+        assert page.value("document.querySelector('#rows').value") == "states"
+        before = strips(page)
+        page.press("h")
+        page.type("#thread-filter", "waiter")
+        assert 1 == strips(page) < before
+        page.value("document.querySelector('#timeline-scroll').focus()")
+        page.press("Enter")
+        assert page.text("#wait-title").startswith("waiter ") and "asleep" in page.text("#wait-about"), page.text("#wait")
+        assert "want_lock" in texts_of(page, "#wait-sleeper") and "hold_lock" in texts_of(page, "#wait-waker"), page.text("#wait")
+        assert page.text("#wait-waker-title").startswith("woken by owner "), page.text("#wait")
+        middle = page.value("(({x, width}) => x + 150 + (width - 150) / 2)(document.querySelector('#timeline-canvas').getBoundingClientRect())")
+        y = page.box("#timeline-canvas")["y"] + 8
+        page.press("Escape")
+        assert page.value("document.querySelector('#wait').hidden")
+        page.click((middle, y))
+        assert "want_lock" in texts_of(page, "#wait-sleeper"), page.text("#wait")
+        colours = page.value("[[...document.querySelector('#timeline-canvas').getContext('2d').getImageData(%d, 8, 1, 1).data],"
+                             "getComputedStyle(document.querySelector('#state-legend .interruptible')).backgroundColor]" % middle)
+        assert colours[1] == "rgb(%d, %d, %d)" % tuple(colours[0][:3]), colours
+        page.press("x")
+        assert page.text("#wait-title").startswith("owner "), page.text("#wait")
+        page.type("#thread-filter", "")
+        page.drag((middle - 100, y), (middle, y), (middle + 100, y))
+        page.press("z")
+        assert page.value("document.querySelector('#all-time').disabled") is False
+        view = page.text("#range")
+        check_link(page, "timezoom=1", "time=")
+        page.value("document.activeElement.blur()")
+        page.press("a")
+        assert page.text("#range").startswith("whole: ") and not view.startswith("whole"), view
+
+
+def test_nothing_of_the_states_is_cut():
+    record_a_lock()
+    for scheme in "light", "dark":
+        for size in WINDOWS:
+            with browser.page() as page:
+                page.resize(*size)
+                page.open("page.html", scheme=scheme)
+                page.value("document.querySelector('#timeline-scroll').focus()")
+                page.press("Enter")
+                check_window(page, size, scheme, "states")
 
 
 def check_window(page, size, scheme, view):

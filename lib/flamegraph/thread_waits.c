@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Waits are added to an array, and whenever the array has four times too many, all but the longest
+ * of each thread are dropped: a wait is sorted a constant number of times on average. */
+#include "flamegraph/thread_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "order.h"
+
+static int longest_first(const void *left, const void *right)
+{
+	const struct thread_wait *a = left, *b = right;
+
+	return order(a->thread, b->thread) ?: order(b->length, a->length) ?: order(a->begin, b->begin);
+}
+
+static int by_begin(const void *left, const void *right)
+{
+	const struct thread_wait *a = left, *b = right;
+
+	return order(a->thread, b->thread) ?: order(a->begin, b->begin) ?: order(a->source, b->source);
+}
+
+/* The number of waits that stay if each thread keeps at most `most`. The waits are sorted by
+ * thread. */
+static u32 count_kept(const struct thread_waits *waits, u32 most)
+{
+	u32 kept = 0, of_thread = 0;
+
+	for (u32 i = 0; i < waits->count; i++) {
+		if (i && waits->waits[i].thread != waits->waits[i - 1].thread)
+			of_thread = 0;
+		kept += of_thread++ < most;
+	}
+	return kept;
+}
+
+static void drop_short(struct thread_waits *waits)
+{
+	u32 most = WAITS_MAX, kept = 0, of_thread = 0, thread = 0;
+
+	if (waits->count <= WAITS_MAX)
+		return;
+	qsort(waits->waits, waits->count, sizeof(*waits->waits), longest_first);
+	while (most > 1 && count_kept(waits, most) > WAITS_MAX)
+		most /= 2;
+	for (u32 i = 0; i < waits->count && kept < WAITS_MAX; i++) {
+		const struct thread_wait wait = waits->waits[i];
+
+		if (wait.thread != thread)
+			of_thread = 0;
+		thread = wait.thread;
+		if (of_thread++ < most)
+			waits->waits[kept++] = wait;
+	}
+	waits->count = kept;
+}
+
+int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait)
+{
+	if (waits->count >= 4 * WAITS_MAX)
+		drop_short(waits);
+	if (array_make_room(waits->waits, waits->count, waits->room))
+		return -ENOMEM;
+	waits->waits[waits->count++] = *wait;
+	return 0;
+}
+
+void thread_waits_finish(struct thread_waits *waits)
+{
+	drop_short(waits);
+	if (waits->count)
+		qsort(waits->waits, waits->count, sizeof(*waits->waits), by_begin);
+}
+
+void thread_waits_clear(struct thread_waits *waits)
+{
+	free(waits->waits);
+	*waits = (struct thread_waits){};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Single waits of threads, for the strips of the page: the longest waits of each thread, at most
+ * WAITS_MAX in all, so that the page stays small however many waits a recording has. A thread with
+ * fewer waits than its part leaves room to the others.
+ */
+#ifndef LIB_FLAMEGRAPH_THREAD_WAITS_H
+#define LIB_FLAMEGRAPH_THREAD_WAITS_H
+
+#include "flamegraph/stack_tree.h"
+
+#define WAITS_MAX 8192U
+
+struct trace_event;
+
+struct thread_wait {
+	u64 begin, length; /* ns */
+	u32 thread;	   /* number */
+	u32 user, kernel;  /* path ids */
+	u16 source;
+	const struct trace_event *other; /* of the waker; NULL: not known. Outlives the waits. */
+
+	/* Set by whoever keeps the tree, when all waits are added. */
+	const struct tree_node *stack, *waker_stack;
+	u32 waker; /* thread; unset without `other` */
+};
+
+struct thread_waits {
+	struct thread_wait *waits;
+	u32 count, room;
+};
+
+int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait); /* -ENOMEM */
+
+/* Leaves WAITS_MAX waits at most, by thread and begin. */
+void thread_waits_finish(struct thread_waits *waits);
+void thread_waits_clear(struct thread_waits *waits);
+
+#endif
