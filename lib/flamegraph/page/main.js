@@ -34,7 +34,7 @@ class Page {
     fillSelect(cpu, cpuEntries(profile));
     fillSelect(colour, profile.isDiff ? [['change', 'change'], ...COLOURS] : COLOURS);
     fillSelect(base, [[1, 'after'], [0, 'before']]);
-    fillSelect(rows, [['', 'all'], ['thread', 'by thread'], ['cpu', 'by CPU'], ...profile.states.isThere ? [['states', 'states']] : []]);
+    fillSelect(rows, [['', 'all'], ['thread', 'by thread'], ['cpu', 'by CPU'], ['heat', 'heat map'], ...profile.states.isThere ? [['states', 'states']] : []]);
     if (profile.states.isThere)
       rows.value = 'states';
     this.fillStateLegend();
@@ -308,7 +308,17 @@ class Page {
     this.link?.note();
     this.elements['state-legend'].hidden = rows.value !== 'states';
     this.elements['thread-filter'].hidden = rows.value !== 'states' && rows.value !== 'thread';
-    this.timeline.show(this.strips());
+    if (rows.value === 'heat')
+      this.timeline.showHeat(this.valuesOfTime());
+    else
+      this.timeline.show(this.strips());
+  }
+
+  // By bucket, of everything that is chosen.
+  valuesOfTime() {
+    const {profile, choice} = this;
+    const cells = profile.cells[profile.isDiff ? Number(this.elements.base.value) : 0];
+    return histogram(cells, choice, 1, profile.buckets, () => 0)[0];
   }
 
   // What a thread did at a time: the panel beside the graph, and an arrow from the waker's strip.
@@ -353,7 +363,7 @@ class Page {
     const field = this.elements.rows.value;
     const cells = profile.cells[profile.isDiff ? Number(this.elements.base.value) : 0];
     if (!field)
-      return [{label: '', values: histogram(cells, choice, 1, profile.buckets, () => 0)[0]}];
+      return [{label: '', values: this.valuesOfTime()}];
     const wanted = this.elements['thread-filter'].value;
     if (field === 'states')
       return this.stateStrips(wanted);

@@ -38,9 +38,20 @@ class Timeline extends EventTarget {
   // only one has no label.
   show(strips) {
     this.strips = strips;
+    this.heat = null;
     this.arrow = null;
     this.cursor = Math.min(this.cursor, strips.length - 1);
     this.paint();
+  }
+
+  // A heat map of the values by bucket.
+  showHeat(values) {
+    this.view = [0, this.buckets];
+    this.show([{label: '', values, isHeat: true}]);
+  }
+
+  get isHeat() {
+    return Boolean(this.strips[0]?.isHeat);
   }
 
   get isBars() {
@@ -64,11 +75,15 @@ class Timeline extends EventTarget {
   }
 
   xAt(seconds) {
+    if (this.heat)
+      return this.heat.xOf(seconds);
     return this.xOf(seconds / this.bucketSeconds);
   }
 
   // To the selected time, or back to all of it.
   zoom(isIn) {
+    if (this.isHeat)
+      return;
     this.view = isIn && !this.isWhole ? [this.from, this.to] : [0, this.buckets];
     this.paint();
     this.dispatchEvent(new Event('zoom'));
@@ -81,16 +96,20 @@ class Timeline extends EventTarget {
   paint() {
     const ratio = window.devicePixelRatio || 1;
     const style = getComputedStyle(document.body);
-    this.rowHeight = this.isBars ? BARS_HEIGHT : STRIP_HEIGHT;
+    this.rowHeight = this.isHeat ? HEAT_HEIGHT : this.isBars ? BARS_HEIGHT : STRIP_HEIGHT;
     this.width = this.scroll.clientWidth;
+    this.heat = this.isHeat ? new HeatMap(this, this.strips[0].values) : null;
     this.canvas.style.height = this.rowHeight * this.strips.length + 'px';
     this.canvas.width = this.width * ratio;
     this.canvas.height = this.rowHeight * this.strips.length * ratio;
     this.context.scale(ratio, ratio);
     this.colours = {bar: style.getPropertyValue('--bar'), chosen: style.getPropertyValue('--chosen'), text: style.color,
-      states: Object.fromEntries(STATES.map(state => [state, style.getPropertyValue(`--${state}`)]))};
+      heat: style.getPropertyValue('--heat'), states: Object.fromEntries(STATES.map(state => [state, style.getPropertyValue(`--${state}`)]))};
     const highest = Math.max(...this.strips.map(({values}) => values?.reduce((a, b) => Math.max(a, b), 0) ?? 0), 1);
-    this.strips.forEach((strip, row) => strip.bands ? this.paintStates(strip, row) : this.paintStrip(strip, row, highest));
+    if (this.heat)
+      this.heat.paint(this.context, this.colours);
+    else
+      this.strips.forEach((strip, row) => strip.bands ? this.paintStates(strip, row) : this.paintStrip(strip, row, highest));
     if (this.arrow)
       this.paintArrow(this.arrow);
     this.paintAxis(style.getPropertyValue('--faint'));
@@ -222,23 +241,25 @@ class Timeline extends EventTarget {
       this.scroll.scrollTop = top - 4 * this.rowHeight;
   }
 
-  bucketAt(x) {
+  bucketAt(x, y) {
+    if (this.heat)
+      return this.heat.bucketAt(x, y);
     const bucket = Math.floor(this.view[0] + (x - this.left) / this.bucketWidth());
     return Math.min(Math.max(bucket, 0), this.buckets - 1);
   }
 
   press(event) {
-    this.pressed = {x: event.offsetX, isDrag: false};
+    this.pressed = {x: event.offsetX, y: event.offsetY, isDrag: false};
     this.canvas.setPointerCapture(event.pointerId);
   }
 
   drag(event) {
     if (!this.pressed)
       return;
-    this.pressed.isDrag ||= Math.abs(event.offsetX - this.pressed.x) >= CLICK_WIDTH;
+    this.pressed.isDrag ||= Math.hypot(event.offsetX - this.pressed.x, this.heat ? event.offsetY - this.pressed.y : 0) >= CLICK_WIDTH;
     if (!this.pressed.isDrag)
       return;
-    const ends = [this.bucketAt(this.pressed.x), this.bucketAt(event.offsetX)].sort((a, b) => a - b);
+    const ends = [this.bucketAt(this.pressed.x, this.pressed.y), this.bucketAt(event.offsetX, event.offsetY)].sort((a, b) => a - b);
     this.select(ends[0], ends[1] + 1);
   }
 
@@ -247,6 +268,11 @@ class Timeline extends EventTarget {
     this.pressed = null;
     if (!wasClick)
       return;
+    if (this.heat) {
+      const bucket = this.bucketAt(event.offsetX, event.offsetY);
+      this.select(bucket, bucket + 1);
+      return;
+    }
     const row = Math.floor(event.offsetY / this.rowHeight);
     const strip = this.strips[row];
     if (this.isBars)

@@ -498,6 +498,39 @@ def test_nothing_of_the_states_is_cut():
                 check_window(page, size, scheme, "states")
 
 
+def test_cells_of_a_heat_map_select_time():
+    """4 s in columns of 0.2 s; a cell is a bucket."""
+    recording = write("a.data")
+    with browser.page() as page:
+        page.resize(1200, 800)
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        page.choose("#rows", "heat")
+        columns, rows, bucket = page.value("(({columns, rows, timeline}) => [columns, rows, timeline.bucketSeconds])("
+                                           "new HeatMap({buckets: %s, bucketSeconds: %s, width: 1200, left: 0}, []))" % tuple(page.value(
+                                               "(({buckets, bucketSeconds}) => [buckets, bucketSeconds])(new Profile(JSON.parse("
+                                               "document.querySelector('#data').textContent)))")))
+        assert columns == 21 and rows == 24, (columns, rows, bucket)
+        page.drag(*(page.place("#timeline-canvas", (column + 0.5) / columns, 0.01) for column in (5, 6, 7)))
+        first = page.value("document.querySelector('#range').title").split()
+        begin, end = (float(second) - 1001 for second in first[1].split(","))
+        assert 0 <= begin - 5 * 0.2 < bucket and 0 <= end - 7 * 0.2 < 2 * bucket, (begin, end, bucket)
+        check_sums(page, stacks_of(recording, "cpu-clock", *first))
+        page.click(page.place("#timeline-canvas", 10.5 / columns, 0.5))
+        one = page.value("document.querySelector('#range').title").split()
+        begin, end = (float(second) - 1001 for second in one[1].split(","))
+        assert abs(end - begin - bucket) < 1e-6 and abs(begin - 10.5 * 0.2) < 2 * bucket, (begin, end)
+        check_sums(page, stacks_of(recording, "cpu-clock", *one))
+        check_link(page, "timeline=heat", "time=")
+        page.press("a")
+        check_sums(page, stacks_of(recording, "cpu-clock"))
+        for scheme in "light", "dark":
+            page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            for size in WINDOWS:
+                page.resize(*size)
+                check_window(page, size, scheme, "heat")
+
+
 def check_window(page, size, scheme, view):
     page.resize(*size)
     page.drawn()
