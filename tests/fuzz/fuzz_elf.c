@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/source/usdt_probe.h"
 #include "fuzz_symbol_table.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
@@ -18,6 +19,8 @@
 #include "trace/event.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static size_t bytes_fuzzed;
 
 static void read_elf(Elf *elf)
 {
@@ -59,17 +62,39 @@ static void read_rows(int file)
 	file_table_clear(&table);
 }
 
+/* Each argument that is found can be read by the programs of probes. */
+static int visit_probe(void *arg, const struct usdt_probe *probe)
+{
+	struct event_number number;
+	int err = 0;
+
+	(void)arg;
+	demand(probe->offset);
+	for (u32 i = 1; err != -ENOENT && i < 16; i++) {
+		err = usdt_argument_find(probe->arguments, i, &number);
+		demand(!err || err == -ENOENT || err == -EOPNOTSUPP);
+		demand(err ||
+		       (number.bytes && number.bytes <= 8 && number.steps <= NUMBER_STEPS_MAX &&
+			number.place <= NUMBER_CONSTANT));
+	}
+	return strlen(probe->provider) + strlen(probe->name) > bytes_fuzzed ? -EINVAL : 0;
+}
+
 /* From a file, as a sandbox reads it. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	static int file = -1;
 	Elf *elf;
+	int err;
 
 	if (file < 0)
 		file = memfd_create("fuzzed", 0);
 	if (ftruncate(file, 0) || pwrite(file, data, bytes, 0) != (ssize_t)bytes)
 		abort();
+	bytes_fuzzed = bytes;
 	read_rows(file);
+	err = usdt_probe_each(file, visit_probe, NULL);
+	demand(!err || err == -ENOEXEC);
 	elf_version(EV_CURRENT);
 	elf = elf_begin(file, ELF_C_READ, NULL);
 	if (!elf)

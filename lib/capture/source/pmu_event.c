@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 
 #include "error.h"
+#include "number_list.h"
 #include "symbol/file/whole_file.h"
 #include "text_list.h"
 
@@ -45,17 +46,6 @@ struct parser {
 	struct stackmap_error *error;
 	bool is_named; /* the terms of an event's name are parsed, so names are over */
 };
-
-static int parse_number(const char *text, u64 *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return *end ? -EINVAL : -errno;
-}
 
 /* The first line of a file of the PMU, for the caller to free. NULL: there is no such file. A name
  * with a slash or dots in front is no file of the folder. */
@@ -178,7 +168,7 @@ static int parse_term(struct parser *parser, char *name)
 
 	if (text)
 		*text++ = '\0';
-	if (text && parse_number(text, &number))
+	if (text && number_parse(text, false, &number))
 		return error_set(parser->error, EINVAL, "%s: %s is no number from 0 to 2^64 - 1",
 				 parser->subject, text);
 	if (!text && !parser->is_named && (line = read_line(parser, "events/", name))) {

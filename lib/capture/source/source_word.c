@@ -25,21 +25,11 @@
 #include <string.h>
 
 #include "error.h"
-
-static int parse_number(const char *text, u64 *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return *end ? -EINVAL : -errno;
-}
+#include "number_list.h"
 
 static int parse_offset(struct source_query *query, const char *text, struct stackmap_error *error)
 {
-	int err = parse_number(text, &query->offset);
+	int err = number_parse(text, false, &query->offset);
 
 	if (err)
 		return error_set(error, -err, "%s: bad offset %s", query->subject, text);
@@ -127,7 +117,7 @@ static int parse_kernel_function(struct source_word *word, char *spec, struct st
 
 static int parse_period(struct source_query *query, const char *text, struct stackmap_error *error)
 {
-	int err = parse_number(text, &query->period);
+	int err = number_parse(text, false, &query->period);
 
 	if (!err && query->period && !(query->period >> 63))
 		return 0;
@@ -197,7 +187,7 @@ static int parse_profile(struct source_word *word, char *spec, struct stackmap_e
 {
 	struct source_query *query = &word->query;
 
-	if (strncmp(spec, "hz:", 3) || parse_number(spec + 3, &query->frequency) ||
+	if (strncmp(spec, "hz:", 3) || number_parse(spec + 3, false, &query->frequency) ||
 	    !query->frequency)
 		return error_set(error, EINVAL, "%s: expected profile:hz:HZ", query->subject);
 	name_match_init(&query->match, "cpu-clock");
