@@ -9,7 +9,8 @@ class Waits {
       waker: columns.waker[i], wakerStack: columns.wakerStack[i], ...this.stateOf(sources[columns.source[i]].name, idleNodes[columns.stack[i]])}));
     this.byThread = new Map();
     for (const wait of this.all)
-      this.byThread.set(wait.thread, [...this.byThread.get(wait.thread) ?? [], wait]);
+      if (!this.byThread.get(wait.thread)?.push(wait))
+        this.byThread.set(wait.thread, [wait]);
   }
 
   // state: of the account of time; a wait off the CPU lasts until the thread runs.

@@ -94,31 +94,38 @@ def callers_of(stacks, name):
             yield frames[at + 1:], frames[:at][::-1], count
 
 
+def check_side(page, chart, key, name, expected):
+    """From the function outwards or inwards: each step has the weight of the stacks that pass there. expected: (frames, events)."""
+    whole, path = sum(count for _, count in expected), []
+    focus_chart(page, chart)
+    while True:
+        before = status(page)
+        page.press(key)
+        if status(page) == before or status(page)[1] == "task":
+            break
+        path.append(status(page)[0].split(" (")[0])
+        weight = sum(count for frames, count in expected if [visible(frame) for frame in frames[:len(path)]] == path)
+        assert status_weight(page) == weight, (chart, path, weight, status(page))
+        assert "%s of %s" % (share(weight, whole), name) in status(page), status(page)
+    assert path or not any(frames for frames, _ in expected), (chart, name)
+
+
 def test_sandwich_by_one_click():
+    """Of the innermost function, of a function in the middle, and of a function that calls itself."""
     stacks = stacks_of(write("a.data"), "cpu-clock")
     with browser.page() as page:
         page.open(draw("a.data"))
         choose_source(page, "cpu-clock")
-        functions = table(page)
-        name = max((name for name in functions if functions[name][0] and name.startswith("function_") and functions[name][1] > functions[name][0]),
-                   key=lambda name: functions[name][1], default=None) or next(name for name in functions if name.startswith("function_53"))
-        sandwich_of(page, name)
-        expected = list(callers_of(stacks, name))
-        whole = sum(count for _, _, count in expected)
-        assert whole and status_weight(page) == whole == functions[name][1] and status(page)[0] == name, (name, whole, status(page))
-        for chart, side in (("#callers", 0), ("#chart", 1)):
-            focus_chart(page, chart)
-            key, path = ("ArrowUp", "ArrowDown")[side], []
-            while True:
-                before = status(page)
-                page.press(key)
-                if status(page) == before or status(page)[1] == "task":
-                    break
-                path.append(status(page)[0].split(" (")[0])
-                weight = sum(each[2] for each in expected if [visible(frame) for frame in each[side][:len(path)]] == path)
-                assert status_weight(page) == weight, (chart, path, weight, status(page))
-                assert "%s of %s" % (share(weight, whole), name) in status(page), status(page)
-            assert path or all(not each[side] for each in expected), (chart, name)
+        for name in next(iter(table(page))), "function_538", "function_0":
+            page.type("#search", "/^%s$/" % name)
+            functions = table(page)
+            sandwich_of(page, name)
+            page.type("#search", "")
+            expected = list(callers_of(stacks, name))
+            whole = sum(count for _, _, count in expected)
+            assert whole and status_weight(page) == whole == functions[name][1] and status(page)[0] == name, (name, whole, status(page))
+            check_side(page, "#callers", "ArrowUp", name, [(outwards, count) for outwards, _, count in expected])
+            check_side(page, "#chart", "ArrowDown", name, [(inwards, count) for _, inwards, count in expected])
         page.press("Escape")
         assert status(page)[0] == "all" and page.value("document.querySelector('#callers').hidden")
 
