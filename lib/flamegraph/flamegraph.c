@@ -16,6 +16,7 @@
 #include "graph.h"
 #include "report/event/event_paths.h"
 #include "report/event/wakeups.h"
+#include "script.h"
 #include "trace/block/source_name.h"
 
 #define NO_SOURCE UINT16_MAX
@@ -55,6 +56,8 @@ static enum frame_kind user_kind(const char *name, const char *object)
 		return FRAME_KIND_MISSING;
 	if (strcmp(object, UNKNOWN) == 0 || strcmp(object, "[vdso]") == 0)
 		return FRAME_KIND_USER;
+	if (strcmp(object, SCRIPT_PATH) == 0)
+		return FRAME_KIND_SCRIPT;
 	return object[0] == '[' ? FRAME_KIND_JIT : FRAME_KIND_USER;
 }
 

@@ -15,6 +15,7 @@
 	X(USER, "user", "code of a file that is mapped into a process")                            \
 	X(KERNEL, "kernel", "the kernel and its modules")                                          \
 	X(JIT, "jit", "code that a process made itself")                                           \
+	X(SCRIPT, "script", "a function of a program in an interpreter")                           \
 	X(INLINED, "inlined", "a function that was compiled into its caller")                      \
 	X(MISSING, "missing", "no frame: stands for those that are not known")
 

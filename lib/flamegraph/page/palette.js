@@ -2,7 +2,8 @@
 // Colours of frames. A frame has the same one in every graph: hues come from kinds or from hashes of names, and small
 // differences of lightness tell neighbours apart.
 
-const KIND_HUES = {task: [220, 8], user: [44, 85], kernel: [16, 80], jit: [120, 45], inlined: [186, 50], missing: [280, 25]};
+const KIND_HUES = {task: [220, 8], user: [44, 85], kernel: [16, 80], jit: [330, 42], script: [120, 45],
+  inlined: [186, 50], missing: [280, 25]};
 const DIFF_STEPS = 12;
 
 function hash(text) {

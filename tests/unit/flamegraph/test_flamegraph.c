@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "script.h"
 #include "trace/write/writer.h"
 #include "unit_test.h"
 
@@ -18,13 +19,14 @@ static const struct trace_info info = {
 	.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
 static const struct trace_source source = {.name = "cpu-clock", .value_unit = ""};
 
-enum { FILE_OF_A_PATH = 1, FILE_WITHOUT_PATH, GENERATED, VDSO };
+enum { FILE_OF_A_PATH = 1, FILE_WITHOUT_PATH, GENERATED, VDSO, SCRIPT };
 
 static const struct trace_mapping mappings[] = {
 	{.number = FILE_OF_A_PATH, .kind = MAPPING_FILE, .path = "/usr/bin/program"},
 	{.number = FILE_WITHOUT_PATH, .kind = MAPPING_FILE, .path = ""},
 	{.number = GENERATED, .kind = MAPPING_ANON, .tgid = 100, .path = "[anon]"},
 	{.number = VDSO, .kind = MAPPING_VDSO, .path = "[vdso]"},
+	{.number = SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_PATH},
 };
 
 static const struct trace_symbol symbols[] = {
@@ -32,12 +34,17 @@ static const struct trace_symbol symbols[] = {
 	{FILE_WITHOUT_PATH, 0x1000, 0x100, "in_file_without_path"},
 	{GENERATED, 0x1000, 0x100, "generated"},
 	{VDSO, 0x1000, 0x100, "in_vdso"},
+	{SCRIPT, 0x1000, 0x100, "in_script"},
 };
 
 static const u64 frames[] = {
-	FRAME_USER(FILE_OF_A_PATH, 0x1010),    FRAME_USER(FILE_OF_A_PATH, 0x5010),
-	FRAME_USER(FILE_WITHOUT_PATH, 0x1010), FRAME_USER(FILE_WITHOUT_PATH, 0x5010),
-	FRAME_USER(GENERATED, 0x1010),	       FRAME_USER(VDSO, 0x1010),
+	FRAME_USER(FILE_OF_A_PATH, 0x1010),
+	FRAME_USER(FILE_OF_A_PATH, 0x5010),
+	FRAME_USER(FILE_WITHOUT_PATH, 0x1010),
+	FRAME_USER(FILE_WITHOUT_PATH, 0x5010),
+	FRAME_USER(GENERATED, 0x1010),
+	FRAME_USER(VDSO, 0x1010),
+	FRAME_USER(SCRIPT, 0x1010),
 	FRAME_USER(MAPPING_UNKNOWN, 0x1010),
 };
 
@@ -46,7 +53,7 @@ static const struct {
 } expected[] = {
 	{"in_file", "user"},	      {"program+0x5010", "user"}, {"in_file_without_path", "user"},
 	{"[unknown]+0x5010", "user"}, {"generated", "jit"},	  {"in_vdso", "user"},
-	{"[unknown]", "missing"},
+	{"in_script", "script"},      {"[unknown]", "missing"},
 };
 
 static int write_names(struct trace_writer *writer)
