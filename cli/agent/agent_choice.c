@@ -96,7 +96,7 @@ static int choose_url(struct agent_choice *choice)
 		return wrong_usage("--bearer-file: stores take a user and a password");
 	if (!store_url_parse(choice->values.to, &choice->url, &error))
 		return EXIT_DONE;
-	message("--to %s", error.message);
+	message("--to: %s", error.message);
 	return EXIT_USAGE;
 }
 
@@ -157,7 +157,7 @@ static int check_cleartext(const struct agent_choice *choice, const char *base)
 
 	if (!http_check_secrets(&options, &error))
 		return EXIT_DONE;
-	message("--to %s", error.message);
+	message("--to: %s", error.message);
 	return EXIT_USAGE;
 }
 

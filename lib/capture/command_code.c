@@ -47,7 +47,7 @@ static bool be_silent(void)
 }
 
 /* What says where libraries are. All else that is in the command's environment is meant for the
- * command's own run: LD_AUDIT and LD_WARN would have the linker run code, LD_DEBUG write files. */
+ * command's own run: LD_AUDIT would have the linker run code, LD_DEBUG write files. */
 static char **search_environment(void)
 {
 	static const char *const names[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};

@@ -72,6 +72,7 @@ struct recording {
 	u64 next_learn, learn_ms; /* clock_ms() of the next recording_learn_names(); its interval */
 	bool kernel_asked;	  /* the kernel's list of symbols was requested ahead */
 	u64 names_until;	  /* clock_ms(); the wait for names ends; 0 = no limit */
+	u64 hurries_until;	  /* the same after a request to end; 0 = none came yet */
 	u64 moved_next;		  /* clock_ms(); the next search for moved code */
 	u32 marked_tables;	  /* symbolizers_marked_tables() that programs know of */
 	u32 moved_files;    /* mappings that count as parts of files (symbolizer/moved_check.h) */

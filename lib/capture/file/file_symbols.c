@@ -20,10 +20,11 @@
 #include "interrupt.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-#define HURRY_MS 1200
-#define LATE_MS 100	/* wait for code that was met after names were requested ahead */
-#define LATE_OWN_MS 500 /* the same for files of root and of our own user */
-#define LOOK_MS 100	/* interval of checks for signals, as a blocked signal ends no poll() */
+#define HURRY_MS 1200	   /* wait for all names after a request to end */
+#define HURRY_MS_LEAST 200 /* the same for each file, once the time for all has passed */
+#define LATE_MS 100	   /* wait for code that was met after names were requested ahead */
+#define LATE_OWN_MS 500	   /* the same for files of root and of our own user */
+#define LOOK_MS 100	   /* interval of checks for signals, as a blocked signal ends no poll() */
 
 static bool is_same_mapping(u64 frame, u64 other)
 {
@@ -143,7 +144,21 @@ static u64 min_time(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-static struct patience patience_from(const struct recording *recording, u64 began)
+static u64 max_time(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* The files that end after a request to end share one wait: a window that is being closed, and the
+ * last one behind it. */
+static u64 end_of_hurry(struct recording *recording)
+{
+	if (!recording->hurries_until)
+		recording->hurries_until = clock_ms() + HURRY_MS;
+	return max_time(recording->hurries_until, clock_ms() + HURRY_MS_LEAST);
+}
+
+static struct patience patience_from(struct recording *recording, u64 began)
 {
 	bool few = recording->named_ahead;
 	struct patience patience = {
@@ -152,8 +167,10 @@ static struct patience patience_from(const struct recording *recording, u64 bega
 	};
 
 	if (interrupt_end_asked()) {
-		patience.others = min_time(patience.others, clock_ms() + HURRY_MS);
-		patience.own = min_time(patience.own, clock_ms() + HURRY_MS);
+		u64 end = end_of_hurry(recording);
+
+		patience.others = min_time(patience.others, end);
+		patience.own = min_time(patience.own, end);
 	}
 	return patience;
 }

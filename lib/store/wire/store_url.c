@@ -77,7 +77,7 @@ static int parse(const char *text, struct store_url *url, struct stackmap_error 
 		return refuse(error, wrong);
 	scheme = server_url_take_scheme(&text);
 	if (!scheme)
-		return refuse(error, "not a URL of a store");
+		return refuse(error, "this is no URL of a store");
 	return read_shards(url, scheme, &text, error) ?: read_database(url, text, error);
 }
 

@@ -124,8 +124,10 @@ static int spool_folder_open(const char *path, int *out, struct stackmap_error *
 	if (folder >= 0)
 		close(folder);
 	return error_set(error, -err, "%s: %s", path,
-			 err == -EPERM ? "it must belong to who runs this, and to nobody else"
-				       : strerror(-err));
+			 err == -EPERM	  ? "it must belong to who runs this, and to nobody else"
+			 : err == -EACCES ? "Permission denied; run as root, or with --spool and a "
+					    "folder of your own"
+					  : strerror(-err));
 }
 
 /* Holds the lock of that name until *out is closed. -EBUSY: another process holds it. */

@@ -100,6 +100,7 @@ static int finish_first(struct symbolizer_client *client,
 
 	client->count--;
 	client->sent -= client->sent > 0;
+	client->hangs = false;
 	memmove(client->jobs, client->jobs + 1, client->count * sizeof(*client->jobs));
 	client->since = clock_ms();
 	return callbacks->answered(callbacks->arg, client, &job, answer, file);

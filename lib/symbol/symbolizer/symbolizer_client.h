@@ -35,7 +35,8 @@ struct symbolizer_client {
 	u32 starts;		     /* processes started so far */
 	struct symbolizer_job *jobs; /* the first `sent` are with the process */
 	u32 count, room, sent;
-	u64 since; /* ms; the process began to work on the first job */
+	u64 since;  /* ms; the process began to work on the first job */
+	bool hangs; /* since requests for symbols were dropped, it has not finished that job */
 };
 
 struct symbolizer_callbacks {

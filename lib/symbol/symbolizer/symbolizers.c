@@ -597,6 +597,12 @@ static bool has_job(const struct symbolizer_client *client, enum symbolizer_what
 	return false;
 }
 
+/* True if names of the owner's files have been waited for in vain, and the process still hangs. */
+static bool is_given_up(const struct symbolizer_client *client)
+{
+	return client->hangs && !file_owner_trusted(client->owner);
+}
+
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which)
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
@@ -605,7 +611,7 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 				: which == SYMBOLIZERS_KERNEL ? client->owner == FILE_OWNER_KERNEL
 							      : true;
 
-		if (is_meant && has_job(client, SYMBOLIZER_SYMBOLS))
+		if (is_meant && !is_given_up(client) && has_job(client, SYMBOLIZER_SYMBOLS))
 			return true;
 	}
 	return false;
@@ -658,6 +664,7 @@ static void drop(struct symbolizers *symbolizers, struct symbolizer_client *clie
 		if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
 			note_failures(symbolizers, client, job, 1);
 			job->is_dropped = true;
+			client->hangs = client->sent;
 		}
 		if (job->is_dropped && i >= client->sent)
 			symbolizer_job_clear(job);

@@ -94,7 +94,8 @@ int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *a
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink);
 
 /* True if requested symbols are missing: of the kernel; of the kernel, root's and our own files; or
- * of any code. */
+ * of any code. A user whose process has hung since requests were dropped is left out, so a file
+ * that does not answer is waited for once, and not in each window. */
 enum symbolizers_which { SYMBOLIZERS_KERNEL, SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which);
 

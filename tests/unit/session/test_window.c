@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "interrupt.h"
+#include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
 
 #define CALLS 1000
@@ -54,13 +58,13 @@ static void call_in_child(int calls)
 	assert_int_equal(status, 0);
 }
 
-static void attach(u64 flight_bytes)
+static void attach_with(struct capture_options options)
 {
-	struct capture_options options = {
-		.sources = &sources, .bits = BITS, .flight_bytes = flight_bytes};
 	struct stackmap_error error;
 	int result = source_list_add(&sources, "u:/proc/self/exe:counted_call", 0, &error);
 
+	options.sources = &sources;
+	options.bits = BITS;
 	result = result ?: capture_create(&options, &capture, &error);
 	result = result ?: capture_attach(capture, &error);
 	if (!result)
@@ -68,6 +72,11 @@ static void attach(u64 flight_bytes)
 	printf("%s\n", error.message);
 	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
 	skip();
+}
+
+static void attach(u64 flight_bytes)
+{
+	attach_with((struct capture_options){.flight_bytes = flight_bytes});
 }
 
 static int detach(void **state)
@@ -271,4 +280,43 @@ TEST(windows_have_each_event_once, NULL, detach)
 	assert_int_equal(events + lost, calling->calls);
 	assert_int_equal(take_window(&lost), 0);
 	munmap(calling, sizeof(*calling));
+}
+
+static void stop_symbolizers(void)
+{
+	u32 pids[SYMBOLIZER_PROCESSES_MAX];
+	u32 count = symbolizers_processes(capture_symbolizers(capture), pids);
+
+	while (count--)
+		assert_int_equal(kill(pids[count], SIGSTOP), 0);
+}
+
+/* Milliseconds that the end of a window with new code takes. */
+static u64 end_window(void)
+{
+	struct window window;
+	struct trace_reader *reader;
+	struct stackmap_error error;
+	u64 began;
+
+	assert_int_equal(window_open(&window, capture, &info, "live", &error), 0);
+	call_in_child(CALLS);
+	assert_int_equal(capture_drain(capture, NULL), 0);
+	stop_symbolizers();
+	began = clock_ms();
+	assert_int_equal(window_close(&window, 0, &reader, &error), 0);
+	trace_reader_close(&reader);
+	return clock_ms() - began;
+}
+
+/* The last test: a request to end is never taken back. Nothing answers, and the window that is
+ * being closed takes the time for names from the one behind it. */
+TEST(windows_at_the_end_share_the_wait_for_names, NULL, detach)
+{
+	u64 first;
+
+	attach_with((struct capture_options){.no_kernel_stacks = true});
+	interrupt_end();
+	first = end_window();
+	assert_true(2 * end_window() < first);
 }

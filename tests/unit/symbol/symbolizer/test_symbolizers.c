@@ -28,6 +28,7 @@
 #define HELD 126 /* the service waits with the table of this number; 1: with all tables */
 #define MADE 127 /* how many */
 #define SOMEBODY 12345
+#define SOMEBODY_ELSE 12346
 
 static void send_symbol(int socket, struct symbolizer_answer *answer)
 {
@@ -251,6 +252,31 @@ TEST(a_process_that_hangs_costs_its_owner, setup, teardown)
 	assert_int_equal(trouble.files, 2);
 	assert_false(symbolizers_tell(symbolizers, &trouble));
 	assert_true(clock_ms() - began < 3000); /* its own time is not over then */
+}
+
+/* The next window has names of others, and those of that user once another process reads. */
+TEST(a_process_that_hangs_is_waited_for_once, setup, teardown)
+{
+	meet(HANGS, SOMEBODY);
+	meet(2, SOMEBODY);
+	meet(3, SOMEBODY_ELSE);
+	ask(HANGS);
+	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	symbolizers_drop(symbolizers);
+	ask(2);
+	assert_false(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	ask(3);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[3], 1);
+	assert_int_equal(named[2], 0);
+	while (!named[2]) {
+		symbolizers_wait(symbolizers, 1000);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	ask(2);
+	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	await(SYMBOLIZERS_ANY);
 }
 
 /* Its symbols are read beforehand, and no file is in front of them. */
