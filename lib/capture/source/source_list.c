@@ -160,11 +160,14 @@ static int not_found(const struct source_word *word, struct stackmap_error *erro
 	const struct source_query *query = &word->query;
 	const char *hint = query->hint ? query->hint : "";
 	const char *noun = word_noun(word);
+	const char *way = strncmp(query->subject, "-e ", 3) ? "" : "; see 'stackmap list'";
 
 	if (query->match.is_glob)
-		return error_set(error, ENOENT, "%s: no %s matches%s", query->subject, noun, hint);
+		return error_set(error, ENOENT, "%s: no %s matches%s%s", query->subject, noun, hint,
+				 way);
 	if (!query->match.nearest[0])
-		return error_set(error, ENOENT, "%s: no such %s%s", query->subject, noun, hint);
+		return error_set(error, ENOENT, "%s: no such %s%s%s", query->subject, noun, hint,
+				 way);
 	return error_set(error, ENOENT, "%s: no such %s; did you mean %s%s?%s", query->subject,
 			 noun, query->prefix, query->match.nearest, hint);
 }

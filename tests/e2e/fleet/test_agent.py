@@ -12,7 +12,7 @@ import shutil
 import signal
 
 from harness.agent import GETPPID, Agent, assert_balances, await_rows, init_store, number
-from harness.cases import cgroup2, main, needs, program, run, stackmap
+from harness.cases import STACKMAP, cgroup2, main, needs, needs_command, program, run, stackmap
 from harness.clickhouse import clickhouse, url_of
 from harness.recording import Recording
 from harness.waiting import wait_until
@@ -226,6 +226,14 @@ def test_a_file_of_options_is_checked_as_options_are():
     assert "agent.conf:1:" in text, text
     text = refused("--to", "http://u:p@store", config="to = http://store\n")
     assert "--to" in text and "agent.conf" not in text, text
+
+
+def test_a_spool_where_a_user_may_not_write():
+    needs_command("setpriv", "--version")
+    os.mkdir("theirs", mode=0o700)
+    done = run("setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups", STACKMAP, "agent", "--config", "/dev/null",
+               "--to", "http://127.0.0.1:1", "--spool", os.path.abspath("theirs/spool"), status=1)
+    assert "theirs/spool: Permission denied; run as root, or with --spool" in done.stderr, done.stderr
 
 
 def test_what_cannot_be_is_refused():

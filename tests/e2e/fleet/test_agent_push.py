@@ -117,6 +117,7 @@ def test_wrong_usage():
     for options, why in {
         ("--to", "otlp+https://me:hidden@x"): "may not hold a user",
         ("--to", "other+https://x"): "no kind of receiver",
+        ("--to", "ftp://x"): "--to: this is no URL of a store; a store is http",
         ("--to", "https://x", "--bearer-file", "y"): "a user and a password",
     }.items():
         done = stackmap("agent", "--config", "/dev/null", *options, status=2)

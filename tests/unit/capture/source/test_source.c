@@ -59,7 +59,7 @@ TEST(a_failure_adds_nothing, NULL, clear)
 {
 	assert_int_equal(source_list_add(&list, "cs", 0, &error), 0);
 	assert_int_equal(source_list_add(&list, "faults,nosuch", 0, &error), -ENOENT);
-	assert_string_equal(error.message, "-e nosuch: no such event");
+	assert_string_equal(error.message, "-e nosuch: no such event; see 'stackmap list'");
 	assert_int_equal(list.count, 1);
 	assert_string_equal(list.sources[0].name, "context-switches");
 }
