@@ -25,7 +25,7 @@
 #include "script.h"
 
 /* A chunk, with the kernel's header of a hash map element, is just below a page. */
-#define FILE_TABLE_WORDS 986
+#define FILE_TABLE_WORDS 980
 #define FILE_TABLE_CHUNKS_MAX 16384 /* chunks of the whole engine: 64 MB */
 
 #define FILE_TABLE_RULE_WORDS (sizeof(struct unwind_rule) / sizeof(u32))

@@ -5,6 +5,11 @@
  * loop runs; the script's frames are linked outwards up to the frame with which the loop was
  * entered.
  *
+ * Of CPython 3.13 and later the native frame holds, in place of the innermost frame's address, the
+ * frame with which the loop was entered. There the walk begins at the innermost frame of the
+ * thread, for the innermost loop, and at the frame behind the last loop's, for the others. It is
+ * the loop's own walk only if it ends at the frame that the native frame holds.
+ *
  * A layout says where these words lie. It is made from the interpreter's file
  * (lib/symbol/unwind/script_rows.h), and the file's unwind table marks the code of the loop in
  * which the words are valid (CFA_SCRIPT_LOOP).
@@ -40,12 +45,22 @@
 
 enum script_runtime { SCRIPT_NONE, SCRIPT_CPYTHON };
 
+/* Where the address of the innermost frame is. */
+enum script_link {
+	SCRIPT_LINK_NONE,
+	SCRIPT_LINK_FRAME,  /* at CFA - link */
+	SCRIPT_LINK_THREAD, /* in the thread's state, whose address lies at CFA - link */
+	SCRIPT_LINK_TLS,    /* the same; it lies at the thread pointer - link, or is in the list */
+	SCRIPT_LINK_LIST,   /* the same; it is in the list of the interpreter's threads */
+	SCRIPT_LINK_COUNT,
+};
+
 /* Offsets are in bytes and, but for `entry_mark` and `first_line`, those of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
 	u32 version; /* CPython: Py_Version */
 	u32 loop;    /* file offset of a byte of the loop */
-	u32 link;    /* the address of the innermost frame lies at CFA - link */
+	u32 link;    /* distance of the word that link_kind says; 0: no layout is known */
 	s64 type;    /* address of the type of code objects, less that of the byte at `loop` */
 	/* Offsets in a script's frame: */
 	u8 frame_code;	   /* address of the code object */
@@ -55,17 +70,26 @@ struct script_layout {
 	u8 entry_is_frame; /* 1: the marked frame is a function's; 0: the frames end before it */
 	u8 text_ascii;	   /* of characters in a string object without others than ASCII */
 	u8 text_wide;	   /* the same with others */
-	u8 reserved;
+	u8 link_kind;	   /* enum script_link */
 	/* Offsets in a code object: */
 	u8 code_type;
 	u8 code_name; /* address of the qualified name */
 	u8 code_file; /* address of the file's name */
 	u8 code_lines;
-	u8 first_line;	/* 32 bits */
-	u8 code_number; /* word with a number that no other code object has; 0: none */
-	u8 reserved2[2];
+	u8 first_line;	 /* 32 bits */
+	u8 code_number;	 /* word with a number that no other code object has; 0: none */
+	u8 code_tag;	 /* bits of the code object's address that are none of it */
+	u8 thread_frame; /* offset of the innermost frame's address in a thread's state */
+	/* Offsets in a thread's state, of the next one and of the thread pointer: */
+	u8 thread_next;
+	u8 thread_id;
+	u8 reserved[2];
+	u32 threads;	 /* offset of the first thread's address in an interpreter's state */
+	s64 interpreter; /* address of that state's address, less that of the byte at `loop` */
+	u32 entry;	 /* the frame that ends the loop's frames lies at CFA - entry; 0: unknown */
+	u32 reserved2;
 };
-ABI_SIZE(struct script_layout, 40);
+ABI_SIZE(struct script_layout, 64);
 
 /* A native frame of a loop that a walk has met. */
 struct script_mark {
@@ -135,6 +159,7 @@ struct script_search {
 	struct script_record record, other;
 };
 
+#define SCRIPT_THREADS_MAX 64  /* threads of an interpreter that are looked at */
 #define SCRIPT_FRAMES_MAX 4096 /* words and frames that one walk looks at */
 
 /* The memory of one walk over the loops of a stack (core/script_walk.h). */
@@ -155,10 +180,15 @@ struct script_walk {
 	struct script_layout layout; /* of the current loop */
 	u64 type;		     /* address of the type of its code objects */
 	u64 frame;		     /* address of the script's next frame; 0: not in a loop */
-	u32 at;			     /* next frame of the native stack */
-	u32 mark;		     /* next mark */
-	u32 depth;		     /* frames so far */
-	u32 start;		     /* `depth` at the begin of the current loop */
+	u64 entry;  /* address of the frame that must end the loop's; 0: any entry does */
+	u64 thread; /* address of the state that is compared with the thread; 0: none is */
+	u32 threads_left;
+	u32 reserved;
+	u64 outer; /* address of the frame behind the last loop's frames; 0: unknown */
+	u32 at;	   /* next frame of the native stack */
+	u32 mark;  /* next mark */
+	u32 depth; /* frames so far */
+	u32 start; /* `depth` at the begin of the current loop */
 	u32 depth_native;
 	u32 is_done;
 	u64 code;				/* address of the code object in code_word */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One loop with a bound takes all steps: it copies a native frame, enters a loop's frames, or adds
+ * A loop with a bound takes all steps: it copies a native frame, enters a loop's frames, or adds
  * one of them. Frames of a loop are added as they are met. If a later one fails, all are dropped
  * again, and the native frame is added in their place.
  */
@@ -117,24 +117,75 @@ CORE_PART void script_native_add(struct script *script)
 	walk->at++;
 }
 
+/* Begins with the list of the interpreter's threads. */
+CORE_PART void script_threads_enter(struct script_walk *walk, u64 loop)
+{
+	u64 interpreter;
+
+	if (!script_read(loop + walk->layout.interpreter, &walk->thread, 8) ||
+	    !core_reload(walk->thread))
+		walk->thread = 0;
+	interpreter = core_reload(walk->thread);
+	if (!interpreter || !script_read(interpreter + walk->layout.threads, &walk->thread, 8))
+		walk->thread = 0;
+	walk->threads_left = SCRIPT_THREADS_MAX;
+}
+
 /*
- * Begins the frames of a loop: sets walk->frame to the innermost one. 0: the layout is not known,
- * or the word is unreadable.
+ * Sets walk->frame to the innermost frame of the current loop, or walk->thread to the first thread
+ * of a list. Both are 0: unreadable. `loop` is the address of the byte that a layout counts from.
+ */
+CORE_PART void script_innermost_find(struct script_walk *walk, const struct script_mark *mark,
+				     u64 loop)
+{
+	u32 kind = walk->layout.link_kind;
+	u64 at = mark->cfa - walk->layout.link;
+
+	walk->frame = core_reload(walk->outer);
+	walk->outer = 0;
+	if (walk->frame)
+		return;
+	if (kind == SCRIPT_LINK_TLS)
+		at = script_thread_pointer() - walk->layout.link;
+	if (kind == SCRIPT_LINK_LIST || !script_read(at, &walk->frame, 8))
+		walk->frame = 0;
+	if (kind == SCRIPT_LINK_FRAME)
+		return;
+	at = core_reload(walk->frame);
+	if (!at && kind != SCRIPT_LINK_THREAD)
+		script_threads_enter(walk, loop);
+	if (!at || !script_read(at + walk->layout.thread_frame, &walk->frame, 8))
+		walk->frame = 0;
+}
+
+/*
+ * Begins the frames of a loop: sets walk->frame to the innermost one, or walk->thread. 0: the
+ * layout is not known, or a word is unreadable.
  */
 CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark *mark)
 {
 	struct script_walk *walk = script->walk;
 	const struct script_layout *layout = script_layout_of(script, FRAME_MAPPING(mark->place));
 
+	u64 loop;
+
 	walk->frame = 0;
 	walk->start = walk->depth;
 	if (!layout)
 		return 0;
 	walk->layout = *layout;
-	walk->type = mark->pc - (FRAME_OFFSET(mark->place) - walk->layout.loop) + walk->layout.type;
-	if (!script_read(mark->cfa - walk->layout.link, &walk->frame, 8))
-		walk->frame = 0;
-	return core_reload(walk->frame);
+	loop = mark->pc - (FRAME_OFFSET(mark->place) - walk->layout.loop);
+	walk->type = loop + walk->layout.type;
+	walk->entry = walk->layout.entry ? mark->cfa - walk->layout.entry : 0;
+	script_innermost_find(walk, mark, loop);
+	return core_reload(walk->frame) | core_reload(walk->thread);
+}
+
+/* Takes the frames of the current loop away again. */
+CORE_PART void script_frames_drop(struct script_walk *walk)
+{
+	walk->is_native |= walk->depth > STACK_USER_DEPTH_MAX; /* a ring has lost older frames */
+	walk->depth = walk->start;
 }
 
 /* Ends the frames of a loop without a part of them: the native frame takes their place. */
@@ -143,9 +194,8 @@ CORE_PART void script_loop_refuse(struct script *script, u32 *counter)
 	struct script_walk *walk = script->walk;
 
 	++*counter;
-	walk->is_native |= walk->depth > STACK_USER_DEPTH_MAX; /* a ring has lost older frames */
-	walk->depth = walk->start;
-	walk->frame = 0;
+	script_frames_drop(walk);
+	walk->frame = walk->thread = 0;
 	script_native_add(script);
 }
 
@@ -172,10 +222,20 @@ CORE_PART bool script_frame_read(struct script_walk *walk)
 /* Reads the code object of the frame in walk->frame_word. */
 CORE_PART bool script_code_read(struct script_walk *walk)
 {
-	walk->code = script_frame_word(walk, walk->layout.frame_code);
+	walk->code = script_frame_word(walk, walk->layout.frame_code) & ~(u64)walk->layout.code_tag;
 	return !(walk->code & 7) &&
 	       script_read(walk->code, walk->code_word, 8 * SCRIPT_CODE_WORDS) &&
 	       script_code_word(walk, walk->layout.code_type) == walk->type;
+}
+
+/* True for code of the interpreter's own, behind which it ends a call: its names are one object. */
+CORE_PART bool script_code_is_internal(const struct script_walk *walk)
+{
+	u64 line = script_code_word(walk, walk->layout.first_line) >>
+		   8 * (walk->layout.first_line & 4);
+
+	return !(u32)line && script_code_word(walk, walk->layout.code_name) ==
+				     script_code_word(walk, walk->layout.code_file);
 }
 
 CORE_PART bool script_is_entry(const struct script_walk *walk)
@@ -185,19 +245,50 @@ CORE_PART bool script_is_entry(const struct script_walk *walk)
 	return (u8)(script_frame_word(walk, mark) >> 8 * (mark & 7)) == walk->layout.entry_value;
 }
 
+/*
+ * Passes the frame with which another loop was entered: a loop further in, which has no mark. The
+ * frames so far are that loop's.
+ */
+CORE_PART void script_entry_pass(struct script *script)
+{
+	struct script_walk *walk = script->walk;
+
+	script_frames_drop(walk);
+	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
+	if (!core_reload(walk->frame))
+		script_loop_refuse(script, &walk->unjoined);
+}
+
+/* Adds the function of the code object that was read. False: it has no id. */
+CORE_PART bool script_function_add(struct script *script)
+{
+	u64 id = (u32)script_cache_get(script->walk, script->cache);
+
+	if (!id)
+		id = script_intern(script);
+	if (id)
+		script_frame_add(script, FRAME_SCRIPT(id));
+	return id;
+}
+
 /* Adds the script's frame at walk->frame. */
 CORE_PART void script_frame(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	bool is_last;
-	u64 id;
 
 	if (!script_frame_read(walk)) {
 		script_loop_refuse(script, &walk->unjoined);
 		return;
 	}
 	is_last = script_is_entry(walk);
+	if (is_last && walk->entry && walk->frame != walk->entry) {
+		script_entry_pass(script);
+		return;
+	}
 	if (is_last && !walk->layout.entry_is_frame) {
+		if (walk->entry)
+			walk->outer = script_frame_word(walk, walk->layout.frame_previous);
 		script_loop_leave(script);
 		return;
 	}
@@ -205,18 +296,35 @@ CORE_PART void script_frame(struct script *script)
 		script_loop_refuse(script, &walk->unjoined);
 		return;
 	}
-	id = (u32)script_cache_get(walk, script->cache);
-	if (!id)
-		id = script_intern(script);
-	if (!id) {
+	if (!script_code_is_internal(walk) && !script_function_add(script)) {
 		script_loop_refuse(script, &walk->unknown);
 		return;
 	}
-	script_frame_add(script, FRAME_SCRIPT(id));
 	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
 	if (is_last)
 		script_loop_leave(script);
 	else if (!core_reload(walk->frame))
+		script_loop_refuse(script, &walk->unjoined);
+}
+
+/* Compares one state of the list with the thread. Its words take the place of a code object's. */
+CORE_PART void script_thread(struct script *script)
+{
+	struct script_walk *walk = script->walk;
+
+	if (!walk->threads_left || walk->thread & 7 ||
+	    !script_read(walk->thread, walk->code_word, 8 * SCRIPT_CODE_WORDS)) {
+		script_loop_refuse(script, &walk->unjoined);
+		return;
+	}
+	walk->threads_left--;
+	if (script_code_word(walk, walk->layout.thread_id) == script_thread_pointer()) {
+		walk->frame = script_code_word(walk, walk->layout.thread_frame);
+		walk->thread = 0;
+	} else {
+		walk->thread = script_code_word(walk, walk->layout.thread_next);
+	}
+	if (!(core_reload(walk->thread) | core_reload(walk->frame)))
 		script_loop_refuse(script, &walk->unjoined);
 }
 
@@ -244,7 +352,9 @@ static long script_step(u32 i, void *arg)
 	struct script_walk *walk = script->walk;
 
 	(void)i;
-	if (walk->frame)
+	if (walk->thread)
+		script_thread(script);
+	else if (walk->frame)
 		script_frame(script);
 	else if (walk->at < walk->depth_native && walk->depth < walk->max_depth)
 		script_native_frame(script);
@@ -259,7 +369,7 @@ CORE_INLINE bool script_walk(struct script *script)
 
 	walk->joined = walk->unjoined = walk->unknown = walk->is_native = walk->is_done = 0;
 	walk->at = walk->mark = walk->depth = 0;
-	walk->frame = 0;
+	walk->frame = walk->outer = walk->thread = 0;
 	walk->depth_native = script->native->depth + walk->leaf_apart;
 	if (!script->marks->count || script->native->depth >= STACK_USER_DEPTH_MAX)
 		return false;

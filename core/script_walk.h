@@ -31,6 +31,9 @@ CORE_INLINE bool script_read(u64 address, void *buffer, u32 bytes);
 /* Defined by the embedder: the layout for a mapping number; NULL: none is known. */
 CORE_INLINE const struct script_layout *script_layout_of(struct script *script, u32 number);
 
+/* Defined by the embedder: the task's thread pointer. */
+CORE_INLINE u64 script_thread_pointer(void);
+
 /* Defined by the embedder: the id of walk->code, which the cache does not have; 0: none. */
 CORE_INLINE u64 script_intern(struct script *script);
 

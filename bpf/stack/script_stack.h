@@ -9,6 +9,7 @@
 #ifndef BPF_SCRIPT_STACK_H
 #define BPF_SCRIPT_STACK_H
 
+#include "kernel/user_registers.h"
 #include "script_walk.h"
 #include "state/engine_maps.h"
 #include "state/scratch_slots.h"
@@ -22,6 +23,13 @@ _Static_assert(sizeof(struct script_record) % 8 == 0, "records are compared by w
 CORE_INLINE bool script_read(u64 address, void *buffer, u32 bytes)
 {
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
+CORE_INLINE u64 script_thread_pointer(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return thread_pointer_of(&task->thread);
 }
 
 /* The layout lives as long as the table of the file. */

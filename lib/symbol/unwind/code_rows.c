@@ -117,7 +117,9 @@ static bool layout_is_sound(const struct script_layout *layout)
 	       layout->entry_mark < frame_bytes && layout->code_type < code_bytes &&
 	       layout->code_name < code_bytes && layout->code_file < code_bytes &&
 	       layout->code_lines < code_bytes && layout->first_line < code_bytes &&
-	       layout->code_number < code_bytes;
+	       layout->code_number < code_bytes && layout->link_kind < SCRIPT_LINK_COUNT &&
+	       layout->thread_next < code_bytes && layout->thread_id < code_bytes &&
+	       layout->thread_frame < code_bytes;
 }
 
 bool code_rows_are_sound(const struct code_rows *rows)

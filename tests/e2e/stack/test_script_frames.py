@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The functions of Python scripts in user stacks (CPython 3.11 and 3.12), with nothing prepared in the program. The callers of each
+"""The functions of Python scripts in user stacks (CPython 3.11 to 3.13), with nothing prepared in the program. The callers of each
 function of programs/stack/script_calls.py are known by its source, so a single other one fails the test."""
 
 import collections
@@ -135,6 +135,10 @@ def test_events_of_any_kind():
 
 def test_stacks_that_are_taken_at_system_calls():
     check_calls_of_getppid(events_found("--user-at-syscall", "-e", "syscalls:sys_enter_getppid"))
+
+
+def test_python_3_13():
+    check_calls(13)
 
 
 def any_python():

@@ -32,6 +32,7 @@ static struct stack native, stack;
 static bool is_layout_known;
 static u64 interned; /* the id that script_intern() gives; 0: none */
 static struct script_layout layout;
+static u64 thread_pointer;
 
 static struct script script = {
 	.walk = &walk, .marks = &marks, .cache = &cache, .native = &native, .stack = &stack};
@@ -48,6 +49,11 @@ const struct script_layout *script_layout_of(struct script *of, u32 number)
 {
 	(void)of;
 	return is_layout_known && number == LOOP_MAPPING ? &layout : NULL;
+}
+
+u64 script_thread_pointer(void)
+{
+	return thread_pointer;
 }
 
 u64 script_intern(struct script *of)
@@ -133,6 +139,7 @@ static void begin(bool entry_is_frame)
 	layout = (struct script_layout){.runtime = SCRIPT_CPYTHON,
 					.loop = LOOP_OFFSET,
 					.link = 168,
+					.link_kind = SCRIPT_LINK_FRAME,
 					.type = TYPE_DISTANCE,
 					.frame_code = entry_is_frame ? 32 : 0,
 					.frame_previous = entry_is_frame ? 48 : 8,
@@ -366,4 +373,183 @@ TEST(a_mark_of_the_same_frame_replaces_the_former_one)
 	loop_make(3, 0);
 	loop_make(3, 0);
 	assert_int_equal(marks.count, 1);
+}
+
+/* --- CPython 3.13 and later: a loop's frames end at a frame on the native stack --- */
+
+#define ENTRY 144
+#define THREAD_FRAME 72
+
+static u64 thread; /* address of the thread's state */
+static u64 list;   /* address of the interpreter's state */
+
+static void begin_entered(enum script_link kind)
+{
+	begin(false);
+	layout.link_kind = kind;
+	layout.link = kind == SCRIPT_LINK_TLS ? 24 : 432;
+	layout.entry = ENTRY;
+	layout.thread_frame = THREAD_FRAME;
+	layout.code_tag = 3;
+	thread = room(32);
+	thread_pointer = room(32) + 8 * 16;
+	if (kind == SCRIPT_LINK_TLS)
+		*word_at(thread_pointer - 24) = thread;
+	layout.thread_next = 8;
+	layout.thread_id = 152;
+	layout.threads = 16;
+	layout.interpreter = room(1) - LOOP_PC;
+	list = room(4);
+	*word_at(LOOP_PC + layout.interpreter) = list;
+	*word_at(list + 16) = thread;
+	*word_at(thread + 152) = thread_pointer;
+}
+
+/* Gives native frame `index`, from the outermost one on, a loop that runs the functions `ids`,
+ * innermost last; 0 ends them. Returns the innermost frame. */
+static u64 loop_enter(u32 index, u64 outer, const u32 *ids, struct script_mark *mark)
+{
+	u64 cfa = room(80) + 8 * 80, frame = cfa - ENTRY;
+
+	*word_at(frame + layout.frame_previous) = outer;
+	((u8 *)word_at(frame))[layout.entry_mark] = layout.entry_value;
+	*word_at(cfa - 432) = thread;
+	for (; *ids; ids++)
+		frame = frame_make(code_make(*ids) | 1, frame, false);
+	*mark = (struct script_mark){.cfa = cfa,
+				     .pc = LOOP_PC + 0x20,
+				     .place = FRAME_USER(LOOP_MAPPING, LOOP_OFFSET + 0x20),
+				     .index = index};
+	*word_at(thread + THREAD_FRAME) = frame;
+	return frame;
+}
+
+TEST(entered_loops_have_the_frames_up_to_their_own_entry)
+{
+	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 4, 0};
+	const u64 expected[] = {NATIVE(0),	 FRAME_SCRIPT(4), FRAME_SCRIPT(3), NATIVE(2),
+				FRAME_SCRIPT(2), FRAME_SCRIPT(1), NATIVE(4)};
+
+	for (u32 kind = SCRIPT_LINK_THREAD; kind < SCRIPT_LINK_COUNT; kind++) {
+		struct script_mark mark[2];
+
+		begin_entered(kind);
+		loop_enter(1, loop_enter(3, 0x9990, outer, &mark[1]), inner, &mark[0]);
+		script_marks_add(&marks, &mark[0]);
+		script_marks_add(&marks, &mark[1]);
+		native_make(5);
+		assert_true(script_walk(&script));
+		check_frames(expected, 7);
+		assert_int_equal(walk.joined, 2);
+	}
+}
+
+/* The innermost loop has no mark, as it has just been entered: its frames are no one's. */
+TEST(frames_of_a_loop_without_a_mark_are_passed)
+{
+	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 4, 0};
+	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(2), FRAME_SCRIPT(1)};
+	struct script_mark mark[2];
+
+	begin_entered(SCRIPT_LINK_THREAD);
+	loop_enter(0, loop_enter(2, 0, outer, &mark[1]), inner, &mark[0]);
+	script_marks_add(&marks, &mark[1]);
+	native_make(3);
+	assert_true(script_walk(&script));
+	check_frames(expected, 4);
+}
+
+/* The innermost loop is about to end or to begin: the thread's innermost frame is the caller's. */
+TEST(a_loop_that_is_not_on_the_way_from_the_innermost_frame_stays_native)
+{
+	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 0};
+	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(2), FRAME_SCRIPT(1)};
+	struct script_mark mark[2];
+	u64 frame;
+
+	begin_entered(SCRIPT_LINK_THREAD);
+	frame = loop_enter(2, 0, outer, &mark[1]);
+	loop_enter(0, frame, inner, &mark[0]);
+	*word_at(thread + THREAD_FRAME) = frame;
+	script_marks_add(&marks, &mark[0]);
+	script_marks_add(&marks, &mark[1]);
+	native_make(3);
+	assert_true(script_walk(&script));
+	check_frames(expected, 4);
+	assert_int_equal(walk.unjoined, 1);
+	assert_int_equal(walk.joined, 1);
+}
+
+TEST(the_interpreters_own_code_is_no_function)
+{
+	static const u32 ids[] = {1, 2, 3, 0};
+	const u64 expected[] = {FRAME_SCRIPT(3), FRAME_SCRIPT(1)};
+	struct script_mark mark;
+	u64 frame, code;
+
+	begin_entered(SCRIPT_LINK_THREAD);
+	frame = *word_at(loop_enter(0, 0, ids, &mark) + layout.frame_previous);
+	code = *word_at(frame + layout.frame_code) & ~1ULL;
+	*word_at(code + layout.code_file) = *word_at(code + layout.code_name);
+	*word_at(code + (layout.first_line & ~7U)) = 0;
+	script_marks_add(&marks, &mark);
+	native_make(1);
+	assert_true(script_walk(&script));
+	check_frames(expected, 2);
+}
+
+/* The thread has released the lock; other threads are before it in the list. */
+TEST(a_thread_is_found_in_the_list)
+{
+	static const u32 ids[] = {1, 2, 0};
+	const u64 expected[] = {FRAME_SCRIPT(2), FRAME_SCRIPT(1)};
+
+	for (u32 others = 0; others < SCRIPT_THREADS_MAX + 2; others++) {
+		struct script_mark mark;
+
+		begin_entered(SCRIPT_LINK_TLS);
+		*word_at(thread_pointer - 24) = 0;
+		loop_enter(0, 0, ids, &mark);
+		for (u32 i = 0; i < others; i++) {
+			u64 other = room(32);
+
+			*word_at(other + 152) = thread_pointer + 8;
+			*word_at(other + 8) = *word_at(list + 16);
+			*word_at(list + 16) = other;
+		}
+		script_marks_add(&marks, &mark);
+		native_make(1);
+		assert_true(script_walk(&script));
+		if (others < SCRIPT_THREADS_MAX) {
+			check_frames(expected, 2);
+		} else {
+			assert_int_equal(stack.word[0], NATIVE(0));
+			assert_int_equal(walk.unjoined, 1);
+		}
+	}
+}
+
+TEST(a_list_without_the_thread_leaves_the_loop_native)
+{
+	static const u32 ids[] = {1, 0};
+
+	for (u32 fault = 0; fault < 4; fault++) {
+		struct script_mark mark;
+
+		begin_entered(SCRIPT_LINK_LIST);
+		loop_enter(0, 0, ids, &mark);
+		if (fault == 0)
+			*word_at(thread + 152) = thread_pointer + 8;
+		else if (fault == 1)
+			*word_at(list + 16) = 0x10; /* not mapped */
+		else if (fault == 2)
+			*word_at(LOOP_PC + layout.interpreter) = 0;
+		else
+			*word_at(thread + THREAD_FRAME) = 0;
+		script_marks_add(&marks, &mark);
+		native_make(1);
+		assert_true(script_walk(&script));
+		assert_int_equal(stack.word[0], NATIVE(0));
+		assert_int_equal(walk.unjoined, 1);
+	}
 }

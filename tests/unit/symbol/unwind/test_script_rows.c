@@ -226,6 +226,49 @@ TEST(python_3_12_has_the_frame_first)
 	library_close(&library);
 }
 
+/* The prologue of 3.13, with the thread's state in a word of the stack, and without. */
+#define ENTERS                                                                                     \
+	"mov 72(%rdi), %rax\\nmovb $3, 86(%rsp)\\nmov %rax, 24(%rsp)\\nlea 16(%rsp), %rax\\n"      \
+	"mov %rsi, %rbx\\nmov %rax, 8(%rbx)\\nmov %rsi, 72(%rdi)\\n"
+#define PYTHON_313 "0x030d00f0"
+#define GET_UNCHECKED(code)                                                                        \
+	"__asm__(\".globl PyThreadState_GetUnchecked\\n.type PyThreadState_GetUnchecked, "         \
+	"@function\\nPyThreadState_GetUnchecked:\\n" code                                          \
+	".size PyThreadState_GetUnchecked, .-PyThreadState_GetUnchecked\\n\");\n"
+#define RUNTIME(threaded)                                                                          \
+	"struct { char cookie[8]; long words[20]; } _PyRuntime = {\"xdebugpy\", "                  \
+	"{0x030d00f0, " threaded ", 0, 0, 632, 0, 0, 0, 7344}};\n"
+#define LOAD_TLS "endbr64\\nmov %fs:-24, %rax\\nret\\n"
+
+TEST(python_3_13_ends_its_frames_at_one_on_the_stack)
+{
+	static const struct {
+		const char *source;
+		u32 kind, link;
+	} loops[] = {
+		{PYTHON(PYTHON_313, "code", "mov %rdi, (%rsp)\\n" ENTERS), SCRIPT_LINK_THREAD, 160},
+		{PYTHON(PYTHON_313, "code", "mov %rdi, %r14\\nmov %r14, 8(%rsp)\\n" ENTERS),
+		 SCRIPT_LINK_THREAD, 152},
+		{PYTHON(PYTHON_313, "code", ENTERS) GET_UNCHECKED(LOAD_TLS) RUNTIME("0"),
+		 SCRIPT_LINK_TLS, 24},
+		{PYTHON(PYTHON_313, "code", ENTERS) RUNTIME("0"), SCRIPT_LINK_LIST, 144},
+		{PYTHON(PYTHON_313, "code", ENTERS) GET_UNCHECKED("mov %rdi, %rax\\nret\\n")
+			 RUNTIME("0"),
+		 SCRIPT_LINK_LIST, 144},
+	};
+
+	for (u32 i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+		struct library library;
+
+		assert_int_equal(library_build(&library, loops[i].source), 0);
+		assert_int_equal(library.rows.script.link_kind, loops[i].kind);
+		assert_int_equal(library.rows.script.link, loops[i].link);
+		assert_int_equal(library.rows.script.entry, 144);
+		assert_int_equal(library.rows.script.thread_frame, 72);
+		library_close(&library);
+	}
+}
+
 TEST(what_is_not_understood_has_no_marks)
 {
 	static const char *const sources[] = {
@@ -236,6 +279,17 @@ TEST(what_is_not_understood_has_no_marks)
 		PYTHON(PYTHON_311, "code", LINK "mov %edx, 40(%rsp)\\n"), /* half of it */
 		PYTHON(PYTHON_311, "code", FILL_LATER),			  /* nothing is linked */
 		PYTHON(PYTHON_311, "code", LINK JUMPS FILL_LATER), /* a jump over the store */
+		/* no thread's state, or none that is known */
+		PYTHON(PYTHON_313, "code", ENTERS) GET_UNCHECKED(LOAD_TLS),
+		PYTHON(PYTHON_313, "code", ENTERS) RUNTIME("1"),
+		/* the frame is linked before its caller is stored */
+		PYTHON(PYTHON_313, "code",
+		       "mov %rdi, (%rsp)\\nmovb $3, 86(%rsp)\\nlea 16(%rsp), %rax\\n"
+		       "mov %rax, 8(%rsi)\\nmov %rsi, 72(%rdi)\\nmov %rax, 24(%rsp)\\n"),
+		/* its mark is not stored */
+		PYTHON(PYTHON_313, "code",
+		       "mov %rdi, (%rsp)\\nmov %rax, 24(%rsp)\\nlea 16(%rsp), %rax\\n"
+		       "mov %rax, 8(%rsi)\\nmov %rsi, 72(%rdi)\\n"),
 	};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
@@ -261,7 +315,8 @@ TEST(other_files_have_no_interpreter)
 
 TEST(the_interpreter_of_this_system_is_known)
 {
-	static const char *const paths[] = {"/usr/bin/python3.11", "/usr/bin/python3.12"};
+	static const char *const paths[] = {"/usr/bin/python3.11", "/usr/bin/python3.12",
+					    "/usr/bin/python3.13"};
 	struct library library;
 	u32 rows, found = 0;
 
@@ -274,7 +329,7 @@ TEST(the_interpreter_of_this_system_is_known)
 		found++;
 	}
 	if (!found) {
-		print_message("skipped: no CPython 3.11 or 3.12 in /usr/bin\n");
+		print_message("skipped: no CPython 3.11 to 3.13 in /usr/bin\n");
 		skip();
 	}
 }
