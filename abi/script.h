@@ -43,6 +43,13 @@
 #define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
 #define SCRIPT_CODE_WORDS 20  /* words of a code object that are read */
 
+/* Of a string object of CPython: the number of its characters, its hash (-1: not made yet), and its
+ * kind (bits 2 to 4 width of a character, 5 compact, 6 ASCII). */
+#define SCRIPT_TEXT_LENGTH 16
+#define SCRIPT_TEXT_HASH 24
+#define SCRIPT_TEXT_STATE 32
+#define SCRIPT_TEXT_TAIL 16 /* bytes at the end that tell strings without a hash apart */
+
 enum script_runtime { SCRIPT_NONE, SCRIPT_CPYTHON };
 
 /* Where the address of the innermost frame is. */
@@ -111,7 +118,9 @@ struct script_marks {
  * A cache of ids: direct-mapped, written without a lock by any program. An entry is an id and a
  * seal over the id and its key, which is the code object as a process has it at the moment: the
  * address space, the address of the code object and the words that say which function it is. A
- * process may free a code object and make another one at its address; the words then differ.
+ * process may free a code object and make another one at its address. A version with a number in
+ * each code object gives the two different numbers. Of other versions the strings' lengths, hashes
+ * and last characters are in the key, since the objects may have the same addresses, too.
  */
 #define SCRIPT_CACHE_BITS 16
 
@@ -193,6 +202,7 @@ struct script_walk {
 	u32 is_done;
 	u64 code;				/* address of the code object in code_word */
 	u64 key;				/* its hash */
+	u64 text_word[4];			/* of a string object */
 	u64 frame_word[SCRIPT_FRAME_WORDS + 6]; /* 16: a mask bounds an index */
 	u64 code_word[SCRIPT_CODE_WORDS + 12];	/* 32 */
 };

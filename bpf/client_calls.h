@@ -21,7 +21,6 @@
 
 #include "deep_stack.c"
 #include "elf_build_id.c"
-#include "script_walk.c"
 #include "stack_element.c"
 #include "stack_hash.c"
 #include "stack_map.c"

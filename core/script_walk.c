@@ -58,6 +58,46 @@ CORE_PART u64 script_code_key(const struct script_walk *walk)
 		KEY_WORD);
 }
 
+/* The end of the characters of the string at `address`, whose length and kind are in text_word; at
+ * least SCRIPT_TEXT_TAIL bytes behind their begin. */
+CORE_PART u64 script_text_end(const struct script_walk *walk, u64 address)
+{
+	u32 kind = walk->text_word[2];
+	u64 bytes = walk->text_word[0] * (kind >> 2 & 7);
+
+	if (bytes < SCRIPT_TEXT_TAIL)
+		bytes = SCRIPT_TEXT_TAIL;
+	return address + bytes + (kind >> 6 & 1 ? walk->layout.text_ascii : walk->layout.text_wide);
+}
+
+/* Adds what tells the string at `address` from others to walk->key. False: unreadable. */
+CORE_PART bool script_text_add(struct script_walk *walk, u64 address)
+{
+	if (!script_read(address + SCRIPT_TEXT_LENGTH, walk->text_word, 24))
+		return false;
+	walk->key = script_hash_add(walk->key, walk->text_word[0], KEY_WORD);
+	walk->key = script_hash_add(walk->key, walk->text_word[1], KEY_WORD);
+	if (~walk->text_word[1])
+		return true;
+	if (!script_read(script_text_end(walk, address) - SCRIPT_TEXT_TAIL, walk->text_word,
+			 SCRIPT_TEXT_TAIL))
+		return false;
+	walk->key = script_hash_add(walk->key, walk->text_word[0], KEY_WORD);
+	walk->key = script_hash_add(walk->key, walk->text_word[1], KEY_WORD);
+	return true;
+}
+
+/* Sets walk->key. False: a string is unreadable. */
+CORE_PART bool script_key_find(struct script_walk *walk)
+{
+	const struct script_layout *layout = &walk->layout;
+
+	walk->key = script_code_key(walk);
+	return layout->code_number ||
+	       (script_text_add(walk, script_code_word(walk, layout->code_name)) &&
+		script_text_add(walk, script_code_word(walk, layout->code_file)));
+}
+
 CORE_PART u64 script_id_seal(u64 key, u64 id)
 {
 	return script_hash_add(script_hash_add(key, id, SEAL_ID), key, KEY_WORD);
@@ -70,7 +110,8 @@ CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_c
 
 	if (core_is_null(walk) || core_is_null(cache))
 		return 0;
-	walk->key = script_code_key(walk);
+	if (!script_key_find(walk))
+		return 0;
 	entry = &cache->entry[walk->key >> (64 - SCRIPT_CACHE_BITS)];
 	id = atomic_load_relaxed(&entry->id);
 	seal = atomic_load_relaxed(&entry->seal);

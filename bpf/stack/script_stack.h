@@ -14,8 +14,6 @@
 #include "state/engine_maps.h"
 #include "state/scratch_slots.h"
 
-#define TEXT_LENGTH 16 /* offset of the number of characters in a string object of CPython */
-#define TEXT_STATE 32  /* offset of its kind: bits 2 to 4 width, 5 compact, 6 ASCII */
 #define RECORD_WORDS (sizeof(struct script_record) / 8)
 
 _Static_assert(sizeof(struct script_record) % 8 == 0, "records are compared by words");
@@ -51,8 +49,8 @@ __noinline int script_text_read(struct script_text *text, const struct script_la
 	if (!text || !layout)
 		return false;
 	bpf_probe_read_kernel(text, sizeof(*text), NULL); /* a read that fails leaves zeros */
-	if (bpf_probe_read_user(&length, sizeof(length), (void *)(address + TEXT_LENGTH)) ||
-	    bpf_probe_read_user(&state, sizeof(state), (void *)(address + TEXT_STATE)))
+	if (bpf_probe_read_user(&length, sizeof(length), (void *)(address + SCRIPT_TEXT_LENGTH)) ||
+	    bpf_probe_read_user(&state, sizeof(state), (void *)(address + SCRIPT_TEXT_STATE)))
 		return false;
 	width = state >> 2 & 7;
 	if (!(state >> 5 & 1) || (width != 1 && width != 2 && width != 4) ||

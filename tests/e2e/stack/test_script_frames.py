@@ -141,6 +141,37 @@ def test_python_3_13():
     check_calls(13)
 
 
+MADE = re.compile(r"(inner|outer)(?:_(\d+))? \(made(?:_(\d+))?:\d+\)")
+
+
+def check_made(minor, what):
+    """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
+    needs("bpf", "perf events")
+    recording = record("-F", 4999, "--", python(minor), CALLS.replace("script_calls", "script_makes"), what, 4)
+    wrong, right = collections.Counter(), 0
+    for event in recording.events():
+        made = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[python]"]
+        made = [match.groups() for match in made if match]
+        if [which for which, _, _ in made] == ["inner", "outer"]:
+            is_right = made[0][1:] == made[1][1:]
+            right += is_right
+            wrong[what, tuple(made)] += not is_right
+    assert right > 500 and not +wrong, (what, right, sum(wrong.values()), wrong.most_common(3))
+
+
+def test_functions_that_are_made_and_freed_3_11():
+    for what in "names", "files", "both":
+        check_made(11, what)
+
+
+def test_functions_that_are_made_and_freed_3_12():
+    check_made(12, "both")
+
+
+def test_functions_that_are_made_and_freed_3_13():
+    check_made(13, "files")
+
+
 def any_python():
     for minor in 12, 11:
         try:

@@ -75,13 +75,25 @@ static u64 *word_at(u64 address)
 	return &memory[(address - BASE) / 8];
 }
 
+/* A string object of 20 characters. */
+static u64 text_make(u64 hash)
+{
+	u64 text = room(16);
+
+	*word_at(text + SCRIPT_TEXT_LENGTH) = 20;
+	*word_at(text + SCRIPT_TEXT_HASH) = hash;
+	*word_at(text + SCRIPT_TEXT_STATE) = 1 << 2 | 1 << 5 | 1 << 6;
+	return text;
+}
+
 /* A code object that the cache knows by `id`; 0: it does not. */
 static u64 code_make(u32 id)
 {
 	u64 code = room(SCRIPT_CODE_WORDS);
 
 	*word_at(code + layout.code_type) = TYPE;
-	*word_at(code + layout.code_name) = code + 1;
+	*word_at(code + layout.code_name) = text_make(1);
+	*word_at(code + layout.code_file) = text_make(~0ULL);
 	*word_at(code + (layout.first_line & ~7U)) = 100 + id;
 	if (!id)
 		return code;
@@ -150,6 +162,8 @@ static void begin(bool entry_is_frame)
 					.code_name = 128,
 					.code_file = 112,
 					.code_lines = 136,
+					.text_ascii = 48,
+					.text_wide = 72,
 					.first_line = 72};
 }
 
@@ -275,6 +289,33 @@ TEST(a_code_object_that_was_replaced_is_not_found_in_the_cache)
 	*word_at(AT(0)) = 0;
 	assert_true(script_walk(&script));
 	assert_int_equal(walk.joined, 0);
+}
+
+/* The new strings have the addresses of the old ones. */
+TEST(a_code_object_whose_strings_were_replaced_is_not_found_in_the_cache)
+{
+	for (u32 i = 0; i < 5; i++) {
+		u64 code, name, file;
+
+		begin(true);
+		code = code_make(1);
+		name = *word_at(code + layout.code_name);
+		file = *word_at(code + layout.code_file);
+		loop_make(0, frame_make(code, 0, true));
+		native_make(1);
+		if (i == 0)
+			*word_at(name + SCRIPT_TEXT_HASH) = 2;
+		else if (i == 1)
+			*word_at(name + SCRIPT_TEXT_LENGTH) = 21;
+		else if (i == 2)
+			((u8 *)word_at(file))[layout.text_ascii + 19] = 'x';
+		else if (i == 3)
+			((u8 *)word_at(file))[layout.text_ascii + 4] = 'x';
+		else
+			*word_at(code + layout.code_file) = 0x10; /* not mapped */
+		assert_true(script_walk(&script));
+		assert_int_equal(walk.unknown, 1);
+	}
 }
 
 TEST(a_torn_entry_is_empty)
