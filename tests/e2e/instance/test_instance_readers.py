@@ -213,6 +213,19 @@ def test_recording_of_a_snapshot_agrees():
     stackmap("stop", "live")
 
 
+def test_an_instance_without_files():
+    """The kernel refuses the iterators that files are made of: the instance starts, and commands read it through its maps."""
+    needs("bpf", "uprobes")
+    fresh_bpffs()
+    done = run(program("refuse_feature"), "map-iterators,symbol-iterators", STACKMAP, "start", "live", "-e", SOURCE, *FLIGHT, status=None)
+    if done.returncode == 77:
+        raise Skip(done.stderr.strip())
+    assert done.returncode == 0 and "files that cat could read" in done.stderr, done.stderr
+    assert not os.path.exists(os.path.join(HOME, "live", "stack_map"))
+    call(1000)
+    check_calls(1000)
+
+
 if __name__ == "__main__":
     enter_own_mounts()
     main(globals())
