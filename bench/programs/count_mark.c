@@ -3,7 +3,7 @@
  * Runs in the guest of bench/count and speaks to the plugin of the emulator (count_message.h).
  *
  *   count_mark notes        where the kernel keeps the current task and a task's name
- *   count_mark begin LABEL | end | pause
+ *   count_mark begin LABEL | end | pause | go_on
  *   count_mark file PATH    the content of a file
  */
 #include <bpf/btf.h>
@@ -99,6 +99,8 @@ int main(int argc, char **argv)
 		say(COUNT_END, "", 1);
 	} else if (!strcmp(verb, "pause")) {
 		say(COUNT_PAUSE, "", 1);
+	} else if (!strcmp(verb, "go_on")) {
+		say(COUNT_GO_ON, "", 1);
 	} else if (!strcmp(verb, "file")) {
 		return send_file(value);
 	} else {

@@ -17,9 +17,10 @@ enum count_kind {
 	COUNT_NOTE = 1, /* "NAME VALUE", the value in hexadecimal */
 	COUNT_BEGIN, /* label: counting begins at 0; a label with "+" in front also counts blocks */
 	COUNT_END,
-	COUNT_PAUSE, /* nothing is counted from here to the end */
-	COUNT_FILE,  /* name of the file that the next chunks belong to */
+	COUNT_PAUSE, /* nothing is counted until COUNT_GO_ON */
+	COUNT_FILE,  /* name of the file that the next chunks belong to; it is one of this label */
 	COUNT_CHUNK,
+	COUNT_GO_ON,
 };
 
 struct count_message {

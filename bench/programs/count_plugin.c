@@ -229,7 +229,7 @@ static void open_chunks(const char *path)
 {
 	char name[512];
 
-	snprintf(name, sizeof(name), "%s/%s", folder, path);
+	snprintf(name, sizeof(name), "%s/%s:%s", folder, label, path);
 	for (char *at = name + strlen(folder) + 1; *at; at++)
 		*at = *at == '/' ? '_' : *at;
 	if (chunks)
@@ -253,6 +253,10 @@ static void hear(unsigned int cpu, plugin_memory_info info, uint64_t address, vo
 		begin(message->data);
 	if (message->kind == COUNT_PAUSE)
 		is_counting = false;
+	if (message->kind == COUNT_GO_ON) {
+		is_counting = true;
+		read_current();
+	}
 	if (message->kind == COUNT_END) {
 		is_counting = false;
 		write_counts();
