@@ -48,50 +48,62 @@ static __always_inline u64 value_of(u64 number)
 
 u64 numbers_unread;
 
-/* Reads `bytes` bytes, 1 to 8, as a number whose upper bytes are zero. */
-static __always_inline u64 bytes_read(u32 place, const void *address, u64 bytes)
+/* Reads `bytes` bytes, 1 to 8, of the event as a number whose upper bytes are zero. */
+static __always_inline u64 event_bytes(const void *address, u64 bytes)
 {
+	u64 value = 0;
+
+	core_one_register(bytes);
+	if (!bytes || bytes > sizeof(value) || bpf_probe_read_kernel(&value, bytes, address))
+		return 0;
+	return value;
+}
+
+/* The same of memory, of the kernel or of the current task. */
+static __always_inline u64 memory_bytes(u64 address, u64 bytes, u32 place)
+{
+	const void *from = (const void *)address;
 	u64 value = 0;
 	long err;
 
 	core_one_register(bytes);
 	if (!bytes || bytes > sizeof(value))
 		return 0;
-	err = place == NUMBER_IN_USER_MEMORY ? bpf_probe_read_user(&value, bytes, address)
-					     : bpf_probe_read_kernel(&value, bytes, address);
+	err = place == NUMBER_IN_USER_MEMORY ? bpf_probe_read_user(&value, bytes, from)
+					     : bpf_probe_read_kernel(&value, bytes, from);
 	if (err)
 		atomic_add_relaxed(&numbers_unread, 1);
 	return err ? 0 : value;
 }
 
-/* The address of a number behind pointers. The first pointer is a word of the event. */
-static __always_inline const void *number_follow(const void *base,
-						 const struct event_number *number)
+/* Reads a number behind a pointer, which is a word of the event. A global function: verified by
+ * itself. */
+__noinline u64 number_behind(u64 pointer, const struct event_number *number)
 {
-	const void *address = base + number->offset;
+	u32 i;
 
-	for (u32 i = 0; i < NUMBER_STEPS_MAX; i++) {
-		if (i == number->steps)
+	if (!number)
+		return 0;
+	for (i = 0; i < NUMBER_STEPS_MAX - 1; i++) {
+		if (i + 1 >= number->steps)
 			break;
-		address = (const void *)bytes_read(i ? number->place : NUMBER_IN_EVENT, address,
-						   sizeof(u64)) +
-			  number->displacement[i];
+		pointer = memory_bytes(pointer + number->displacement[i], sizeof(pointer),
+				       number->place);
 	}
-	return address;
+	return memory_bytes(pointer + number->displacement[i], number->bytes, number->place);
 }
 
 static __noinline u64 event_number_read(const void *base, const struct event_number *number)
 {
-	u32 place;
 	u64 value;
 
 	if (!number || !number->bytes)
 		return 0;
-	place = number->place;
-	if (place == NUMBER_CONSTANT)
+	if (number->place == NUMBER_CONSTANT)
 		return number->displacement[0];
-	value = bytes_read(place, place ? number_follow(base, number) : base + number->offset,
-			   number->bytes);
+	value = event_bytes(base + number->offset, number->steps ? sizeof(value) : number->bytes);
+	if (number->steps)
+		value = number_behind(value, number);
 	return event_number_widen(value, number->bytes, number->is_signed);
 }
 

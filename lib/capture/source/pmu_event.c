@@ -44,7 +44,7 @@ struct parser {
 	const char *folders, *pmu, *subject;
 	struct pmu_event *event;
 	struct stackmap_error *error;
-	bool is_named; /* the terms of an event's name are parsed, so names are over */
+	bool is_named; /* terms that the name of an event stands for are parsed: no more names */
 };
 
 /* The first line of a file of the PMU, for the caller to free. NULL: there is no such file. A name

@@ -182,7 +182,7 @@ static bool parse_number(const char *text, const char **end, s32 *number)
 	return true;
 }
 
-/* What ends a form: nothing may follow. */
+/* True where an operand may end. */
 static bool is_end(const char *text)
 {
 	return !*text || *text == ' ';
