@@ -54,9 +54,10 @@ def test_functions_have_arguments_and_no_periods():
 
 def test_words_of_other_tracers():
     """What has another form here is answered with that form; what means the same is taken."""
-    for event, instead in (("profile:ms:10", "profile:hz:HZ"), ("interval:s:1", "-F HZ"), ("r01c2", "stackmap list"),
-                           ("cpu/event=0xc2/", "stackmap list"), ("usdt:/bin/sh:x", "USDT")):
+    for event, instead in (("profile:ms:10", "profile:hz:HZ"), ("interval:s:1", "-F HZ"), ("usdt:x", "usdt:PATH:PROVIDER:NAME")):
         record_refused(USAGE, "-e", event, words=[event, instead])
+    for event, reason in (("usdt:/bin/sh:x", "the file has no USDT probes"), ("nothing/event=0xc2/", "this machine has no PMU nothing")):
+        record_refused(FAILED, "-e", event, words=[event, reason])
     for event in ("software:page-fault:1", "cpu-clok:u"):
         record_refused(FAILED, "-e", event, words=[event, "did you mean"])
     needs("bpf", "tracefs", "uprobes")
