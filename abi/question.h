@@ -5,9 +5,9 @@
  * /value=.../ and /if=.../ (lib/capture/source/question.h); the programs read it by the event kind.
  *
  * A number of an event lies at an offset from the base of the event: of pt_regs for functions and
- * system calls, of the record for tracepoints, of the array of arguments for fentry and fexit. Or a
- * pointer lies there, and the number is in the memory that it points to, perhaps by further
- * pointers.
+ * system calls, of the record for tracepoints, of the array of arguments for fentry and fexit. If a
+ * pointer lies at this offset, the number may be in the memory that the pointer leads to, perhaps
+ * by further pointers (enum number_place).
  */
 #ifndef STACKMAP_ABI_QUESTION_H
 #define STACKMAP_ABI_QUESTION_H

@@ -5,10 +5,11 @@
  * loop runs; the script's frames are linked outwards up to the frame with which the loop was
  * entered.
  *
- * Of CPython 3.13 and later the native frame holds, in place of the innermost frame's address, the
- * frame with which the loop was entered. There the walk begins at the innermost frame of the
- * thread, for the innermost loop, and at the frame behind the last loop's, for the others. It is
- * the loop's own walk only if it ends at the frame that the native frame holds.
+ * CPython 3.13 and later keep the address of the frame with which the loop was entered in the
+ * native frame, and not that of the innermost frame. In these versions the walk begins at the
+ * innermost frame of the thread, for the innermost loop, and at the frame behind the last loop's,
+ * for the others. It is the loop's own walk only if it ends at the frame that the native frame
+ * holds.
  *
  * A layout says where these words lie. It is made from the interpreter's file
  * (lib/symbol/unwind/script_rows.h), and the file's unwind table marks the code of the loop in
@@ -43,8 +44,8 @@
 #define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
 #define SCRIPT_CODE_WORDS 20  /* words of a code object that are read */
 
-/* Of a string object of CPython: the number of its characters, its hash (-1: not made yet), and its
- * kind (bits 2 to 4 width of a character, 5 compact, 6 ASCII). */
+/* Offsets in a string object of CPython: of the number of its characters, of its hash (-1: not made
+ * yet), and of its kind (bits 2 to 4 width of a character, 5 compact, 6 ASCII). */
 #define SCRIPT_TEXT_LENGTH 16
 #define SCRIPT_TEXT_HASH 24
 #define SCRIPT_TEXT_STATE 32
@@ -119,8 +120,8 @@ struct script_marks {
  * seal over the id and its key, which is the code object as a process has it at the moment: the
  * address space, the address of the code object and the words that say which function it is. A
  * process may free a code object and make another one at its address. A version with a number in
- * each code object gives the two different numbers. Of other versions the strings' lengths, hashes
- * and last characters are in the key, since the objects may have the same addresses, too.
+ * each code object gives the two different numbers. The keys of other versions hold lengths, hashes
+ * and last characters of the code object's strings, since the strings' addresses may be the same.
  */
 #define SCRIPT_CACHE_BITS 16
 

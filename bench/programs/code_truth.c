@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Compares the rules that the analysis of machine code finds (lib/symbol/unwind/code_analysis.h)
- * with the tables of the same files, which are hidden from the analysis: one line for each file. Of
- * a file without .eh_frame the table is .debug_frame, or .gopclntab.
+ * with the tables of the same files, which are hidden from the analysis: one line for each file. A
+ * file without .eh_frame is compared with its .debug_frame, or with its .gopclntab.
  *
  *   code_truth [--strip] [--list] FILE...
  *

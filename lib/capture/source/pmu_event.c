@@ -47,8 +47,8 @@ struct parser {
 	bool is_named; /* terms that the name of an event stands for are parsed: no more names */
 };
 
-/* The first line of a file of the PMU, for the caller to free. NULL: there is no such file. A name
- * with a slash or dots in front is no file of the folder. */
+/* Reads the first line of a file of the PMU, for the caller to free. NULL: the folder does not have
+ * the file, as with all names that have a slash, or a dot in front. */
 static char *read_line(const struct parser *parser, const char *folder, const char *file)
 {
 	char path[PATH_MAX], *text;

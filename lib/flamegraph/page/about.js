@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the head of the page says about its recordings.
+// The texts at the head of the page: facts about its recordings.
 
 // The qualities of user stacks as texts. `stacks` is null if the recording has no ledger.
 function qualityTexts(stacks) {

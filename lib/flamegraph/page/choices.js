@@ -83,7 +83,7 @@ function matcher(query) {
   }
 }
 
-// What a search matches, by frame, by its name or by its name with the file; null while there is none.
+// Tells for each frame whether the search matches its name or its name with the file; null without a search.
 function matchingFrames(profile, query) {
   if (!query)
     return null;

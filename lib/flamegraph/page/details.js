@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the page says of a frame, as lines: its name, where it is from, its weight and shares, and its own part.
+// The lines of a frame's tooltip: its name, its file, its weight with shares, and its own part.
 
 const NAME_MAX = 200; // longer names lose their middle where the table would be pushed out of sight
 

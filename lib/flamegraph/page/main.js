@@ -321,7 +321,7 @@ class Page {
     return histogram(cells, choice, 1, profile.buckets, () => 0)[0];
   }
 
-  // What a thread did at a time: the panel beside the graph, and an arrow from the waker's strip.
+  // Opens the panel with the state of a thread at a time, and draws an arrow from the waker's strip.
   openWait({row, strip, seconds}) {
     const {timeline} = this;
     const bucket = Math.min(Math.max(Math.floor(seconds / this.profile.bucketSeconds), 0), this.profile.buckets - 1);
@@ -509,7 +509,7 @@ class Page {
     this.updateZoom();
   }
 
-  // Of the function at the focus; a second time, back.
+  // Shows the sandwich of the function at the focus, or hides a sandwich that is shown.
   toggleSandwich() {
     const frame = this.active.tree.frame[this.active.focused];
     this.showSandwich(this.sandwiched === null ? frame : null);
@@ -536,7 +536,7 @@ class Page {
     return {charts: this.charts, title: title.textContent, about: `${this.choiceText()} \u00b7 ${about.textContent}`};
   }
 
-  // What is chosen, in words.
+  // The choices of the controls as one line of text.
   choiceText() {
     const {elements} = this;
     const chosen = ['source', 'measure', 'thread', 'cpu'].map(id => elements[id])
