@@ -21,6 +21,7 @@
 #include "event/probe.h"
 #include "event/since_before.h"
 #include "event/thread_time.h"
+#include "mapping/kernel_symbols.h"
 #include "mapping/running_code.h"
 #include "state/instance.h"
 #include "task/tasks.h"

@@ -112,7 +112,19 @@ static bool try_simpler_unwind(struct capture_options *options)
 	return true;
 }
 
-static bool leave_out_iterators(struct capture_options *options, struct capture_refusals *refusals)
+/* A recording without them is the same, and begins with more work. */
+static bool leave_out_symbol_iterators(struct capture_options *options)
+{
+	struct feature_result feature = {.works = true};
+
+	if (!options->no_symbol_iterators)
+		feature_probe(FEATURE_SYMBOL_ITERATOR, &feature);
+	options->no_symbol_iterators |= !feature.works;
+	return !feature.works;
+}
+
+static bool leave_out_task_iterators(struct capture_options *options,
+				     struct capture_refusals *refusals)
 {
 	struct feature_result feature = {.works = true};
 
@@ -131,7 +143,10 @@ static bool leave_out_iterators(struct capture_options *options, struct capture_
 static bool try_simpler(struct capture_options *options, const struct stackmap_error *last,
 			struct capture_refusals *refusals)
 {
-	if (leave_out_iterators(options, refusals))
+	bool is_simpler = leave_out_symbol_iterators(options);
+
+	is_simpler |= leave_out_task_iterators(options, refusals);
+	if (is_simpler)
 		return true;
 	if (!refusals->user_stacks.message[0])
 		refusals->user_stacks = *last;

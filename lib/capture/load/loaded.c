@@ -61,7 +61,8 @@ static int read_kernel_text(struct ahead *ahead)
 	int result;
 
 	ahead->text = calloc(1, sizeof(*ahead->text));
-	result = ahead->text ? text_ranges_read(ahead->text, &ahead->copy) : -ENOMEM;
+	result = ahead->text ? text_ranges_read(ahead->list_symbols, ahead->text, &ahead->copy)
+			     : -ENOMEM;
 	return result == -ENOMEM ? result : 0;
 }
 
@@ -583,9 +584,6 @@ static int rings_failed(int result, struct stackmap_error *error)
 int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 {
 	const struct source_list *sources = loaded->sources;
-	bool has_tracepoints = has_source(sources, SOURCE_TRACEPOINT) ||
-			       has_source(sources, SOURCE_SYSCALL) ||
-			       has_source(sources, SOURCE_WAKER);
 	bool has_perf_events =
 		has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
 	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
@@ -596,15 +594,17 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 		return error_set(error, -result, "stack map of %llu bytes: %s%s",
 				 (unsigned long long)loaded->plan.geometry.bytes, strerror(-result),
 				 limit_advice(-result));
-	loaded->ahead = (struct ahead){
-		.reads_text = loaded->plan.config.kernel_stacks || has_tracepoints,
-		.opens_event = loaded->attachment.command && has_perf_events,
-	};
-	ahead_begin(&loaded->ahead);
 	result = attachment_prepare(&loaded->attachment, loaded->tables[0].fd, loaded->engine,
 				    error);
 	if (result)
 		return result;
+	loaded->ahead = (struct ahead){
+		.list_symbols = program_set_fd(&loaded->attachment.sets[0],
+					       loaded_programs(loaded)->progs.list_kernel_symbols),
+		.reads_text = loaded->plan.kernel_text,
+		.opens_event = loaded->attachment.command && has_perf_events,
+	};
+	ahead_begin(&loaded->ahead);
 	result = loaded_share(loaded);
 	if (result)
 		return rings_failed(result, error);

@@ -24,6 +24,7 @@
 
 /* Slow work that needs no programs, done by a thread while programs are loaded. */
 struct ahead {
+	int list_symbols; /* set by the caller: the program for text_ranges_read() */
 	bool reads_text;  /* set by the caller: read the kernel's functions */
 	bool opens_event; /* set by the caller: prepare the kernel for perf events of tasks */
 	bool has_thread;

@@ -139,6 +139,9 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 			plan->config.leaf = 1;
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
+		if (source->type == SOURCE_TRACEPOINT || source->type == SOURCE_SYSCALL ||
+		    source->type == SOURCE_WAKER)
+			plan->kernel_text = true;
 		if (source->type == SOURCE_OFF_CPU)
 			plan->config.off_cpu_kind = kind;
 		if (source->type == SOURCE_WAKER)
@@ -233,6 +236,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	if (config->cpus > CONFIG_CPUS_MAX)
 		return error_set(error, ERANGE, "%u CPUs: no more than %d are supported",
 				 config->cpus, CONFIG_CPUS_MAX);
+	plan->kernel_text = !options->no_kernel_stacks;
+	plan->symbol_iterators = !options->no_symbol_iterators;
 	plan->task_iterators = !options->no_task_iterators;
 	plan->visits_at_start = plan->task_iterators && !options->command;
 	config->no_dedup = options->no_dedup;

@@ -23,6 +23,7 @@ struct capture_options {
 	enum user_unwind user_unwind;
 	bool no_task_work;	  /* do not defer user stacks by task work */
 	bool no_task_iterators;	  /* this kernel refuses task iterators */
+	bool no_symbol_iterators; /* this kernel refuses symbol iterators */
 	u32 max_user_depth;	  /* frames of a user stack; 0 = the most that are supported */
 	bool user_at_syscall;	  /* take the user stack at the entry of each system call */
 	bool by_task;		  /* only tasks given to loaded_follow() and their descendants */
@@ -41,6 +42,8 @@ struct plan {
 	bool frame_pointers_only; /* an instance without task work has no reader to finish stacks */
 	bool off_cpu;		  /* the times of blocked tasks are kept */
 	bool times;		  /* each thread has an account of its time */
+	bool kernel_text;	  /* functions of the kernel are recognised (abi/kernel_text.h) */
+	bool symbol_iterators;	  /* a program lists the kernel's symbols */
 	bool task_iterators;	  /* tasks that are blocked at the end get events */
 	bool visits_at_start;	  /* so do tasks that are blocked at the start; not for a command */
 	bool holders;		  /* locks that are waited for at the end get events */

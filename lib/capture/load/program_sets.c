@@ -74,6 +74,8 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		bpf_program__set_autoload(set->object->progs.task_free, true);
 		bpf_program__set_autoload(set->object->progs.cgroup_made, true);
 		bpf_program__set_autoload(set->object->progs.task_move, true);
+		bpf_program__set_autoload(set->object->progs.list_kernel_symbols,
+					  plan->kernel_text && plan->symbol_iterators);
 		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_OFF_CPU)

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
 
 #include "bisect.h"
 #include "stack.h"
@@ -114,12 +117,26 @@ void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text
 	qsort(text->range, text->count, sizeof(*text->range), by_start);
 }
 
-int text_ranges_read(struct kernel_text *text, struct kernel_copy *copy)
+/* A file that the program writes as it is read; negative: none. */
+static int open_list(int program)
 {
+	int link = program < 0 ? -1 : bpf_link_create(program, 0, BPF_TRACE_ITER, NULL);
+	int list = link < 0 ? -1 : bpf_iter_create(link);
+
+	if (link >= 0)
+		close(link);
+	return list;
+}
+
+int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *copy)
+{
+	int list = open_list(program), result;
 	char *kallsyms;
 	size_t bytes;
-	int result = kernel_copy_read(copy, &kallsyms, &bytes);
 
+	result = kernel_copy_read(list, copy, &kallsyms, &bytes);
+	if (list >= 0)
+		close(list);
 	if (result)
 		return result;
 	text_ranges_parse(kallsyms, bytes, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The addresses of the functions of abi/kernel_text.h in the running kernel, from /proc/kallsyms.
- */
+/* The addresses of the functions of abi/kernel_text.h in the running kernel, by its list of
+ * symbols. */
 #ifndef LIB_CAPTURE_TEXT_RANGES_H
 #define LIB_CAPTURE_TEXT_RANGES_H
 
@@ -11,9 +11,10 @@
 
 /* Leaves *text empty if addresses are hidden: then stacks begin with frames of the tracer, an
  * interrupted task is taken for the waker of another task, and kernel code that is interrupted at
- * the first instruction of a function gets the name of the function before. *copy holds the list
- * that was read; the caller closes the copy. 0 or -errno. */
-int text_ranges_read(struct kernel_text *text, struct kernel_copy *copy);
+ * the first instruction of a function gets the name of the function before. `program` is
+ * list_kernel_symbols (bpf/mapping/kernel_symbols.h); negative: /proc/kallsyms is read. *copy holds
+ * the list that was read; the caller closes the copy. 0 or -errno. */
+int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *copy);
 
 /* The same from the bytes of a kallsyms file. */
 void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text);

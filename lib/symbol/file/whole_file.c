@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads until the end into a buffer that doubles. Reads give a position, as other processes may
- * share the descriptor's offset. */
+ * share the descriptor's offset; only a file without positions is read from where it stands. */
 #include "whole_file.h"
 
 #include <errno.h>
@@ -21,6 +21,18 @@ struct buffer {
 	size_t first; /* offset of the text in the file */
 };
 
+static ssize_t read_at(int fd, char *to, size_t room, size_t offset)
+{
+	ssize_t got;
+
+	do {
+		got = pread(fd, to, room, offset);
+		if (got < 0 && errno == ESPIPE)
+			got = read(fd, to, room);
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
 /* Appends the bytes of one read and keeps room for a NUL. Bytes, 0 at the end, or -errno. */
 static ssize_t read_some(int fd, struct buffer *buffer)
 {
@@ -35,13 +47,10 @@ static ssize_t read_some(int fd, struct buffer *buffer)
 		buffer->text = text;
 		buffer->capacity = capacity;
 	}
-	do
-		got = pread(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1,
-			    buffer->first + buffer->used);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return -errno;
-	buffer->used += got;
+	got = read_at(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1,
+		      buffer->first + buffer->used);
+	if (got > 0)
+		buffer->used += got;
 	return got;
 }
 

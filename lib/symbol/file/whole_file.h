@@ -12,7 +12,7 @@ int whole_file_read(const char *path, char **text, size_t *bytes);
 /* The same up to the end of the read, of some KiB, that brings `mark`, a text that is not empty. */
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes);
 
-/* The same for an open file, from its beginning. */
+/* The same for an open file, from its beginning; a file without positions from where it stands. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
 int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes);
 

@@ -62,12 +62,23 @@ static int memory_file(const char *name, const char *text, size_t bytes)
 	return file;
 }
 
-int kernel_copy_read(struct kernel_copy *copy, char **text, size_t *bytes)
+static int read_symbols(int list, char **text, size_t *bytes)
+{
+	int result = list < 0 ? list : whole_file_read_open_until(list, PROGRAM_MARK, text, bytes);
+
+	if (!result && *bytes)
+		return 0;
+	if (!result)
+		free(*text);
+	return whole_file_read_until("/proc/kallsyms", PROGRAM_MARK, text, bytes);
+}
+
+int kernel_copy_read(int list, struct kernel_copy *copy, char **text, size_t *bytes)
 {
 	char *modules = NULL;
 	size_t module_bytes = 0;
 	bool has_modules = !whole_file_read("/proc/modules", &modules, &module_bytes);
-	int err = whole_file_read_until("/proc/kallsyms", PROGRAM_MARK, text, bytes);
+	int err = read_symbols(list, text, bytes);
 
 	*copy = (struct kernel_copy){-1, -1};
 	if (!err && has_modules) {

@@ -22,16 +22,18 @@ struct kernel_files { /* -1 = cannot be opened */
 };
 
 /* Copies of kallsyms, as far as static code goes, and of the modules at that time, in memory. The
- * kernel formats its list anew for each reading, which costs more than all else that is done with
+ * kernel makes its list anew for each reading, which costs more than all else that is done with
  * it, so one reading serves all readers. -1: no copy. */
 struct kernel_copy {
 	int kallsyms;
 	int modules;
 };
 
-/* Reads /proc/modules and then /proc/kallsyms. *text, for the caller to free, is what the copy of
- * kallsyms holds. Without memory for a copy, both files are -1. 0 or -errno: no text. */
-int kernel_copy_read(struct kernel_copy *copy, char **text, size_t *bytes);
+/* Reads /proc/modules and then the kernel's symbols: from `list`, an open file with the lines of
+ * kallsyms, or, if it is negative or fails, from /proc/kallsyms. *text, for the caller to free, is
+ * what the copy of kallsyms holds. Without memory for a copy, both files are -1. 0 or -errno: no
+ * text. */
+int kernel_copy_read(int list, struct kernel_copy *copy, char **text, size_t *bytes);
 void kernel_copy_close(struct kernel_copy *copy);
 
 void kernel_files_open(struct kernel_files *files);

@@ -32,6 +32,23 @@ TEST(a_file_larger_than_one_read)
 	close(fd);
 }
 
+TEST(a_file_without_positions_is_read_as_it_comes)
+{
+	int ends[2];
+	char *text;
+	size_t bytes;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "first, ", 7), 7);
+	assert_int_equal(write(ends[1], "second", 6), 6);
+	close(ends[1]);
+	assert_int_equal(whole_file_read_open(ends[0], &text, &bytes), 0);
+	assert_string_equal(text, "first, second");
+	assert_int_equal(bytes, 13);
+	free(text);
+	close(ends[0]);
+}
+
 /* Wherever reads end: also within the mark. */
 TEST(reading_ends_at_a_mark)
 {

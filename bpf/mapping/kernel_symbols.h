@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The list of the kernel's symbols, in the lines of /proc/kallsyms. The kernel makes its 200,000
+ * lines by a format string, which takes twice the instructions of this program.
+ */
+#ifndef BPF_KERNEL_SYMBOLS_H
+#define BPF_KERNEL_SYMBOLS_H
+
+#include "kernel/iterator.h"
+#include "state/map.h"
+
+#define SYMBOL_NAME_BYTES 512
+#define SYMBOL_SHORT_BYTES 64 /* of a name that is copied at once */
+#define SYMBOL_MODULE_BYTES 56
+#define SYMBOL_DIGITS 16
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kallsym_iter {
+	unsigned long value;
+	char type;
+	char name[SYMBOL_NAME_BYTES];
+	char module_name[SYMBOL_MODULE_BYTES];
+	int exported;
+	int show_value; /* 0: this reader may not see addresses */
+};
+
+struct bpf_iter__ksym {
+	struct bpf_iter_meta *meta;
+	struct kallsym_iter *ksym; /* NULL: after the last symbol */
+};
+
+#pragma clang attribute pop
+
+/* "ADDRESS TYPE name", and for a module "<tab>[module]". Working memory of the one reader. */
+struct symbol_line {
+	char digits[SYMBOL_DIGITS];
+	char type[3];
+	char rest[SYMBOL_NAME_BYTES + SYMBOL_MODULE_BYTES + 4];
+};
+
+ARRAY_MAP(symbol_line, 1, struct symbol_line);
+
+/* Eight hexadecimal digits, the first one in the lowest byte. All are made in one word. */
+static __always_inline u64 hex_digits(u32 number)
+{
+	u64 digits = __builtin_bswap32(number), letters;
+
+	digits = (digits | digits << 16) & 0x0000ffff0000ffffULL;
+	digits = (digits | digits << 8) & 0x00ff00ff00ff00ffULL;
+	digits = (digits >> 4 & 0x000f000f000f000fULL) | (digits & 0x000f000f000f000fULL) << 8;
+	letters = (digits + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
+	return digits + 0x3030303030303030ULL + letters * ('a' - '0' - 10);
+}
+
+/* One access, where a copy from or to an address that is not aligned would be one for each byte. */
+static __always_inline u64 get_word(const char *from)
+{
+	return *(const u64 *)from;
+}
+
+static __always_inline void put_word(char *to, u64 word)
+{
+	*(u64 *)to = word;
+}
+
+static __always_inline void symbol_line_begin(struct symbol_line *line, u64 address, char type)
+{
+	put_word(line->digits, hex_digits(address >> 32));
+	put_word(line->digits + sizeof(u64), hex_digits(address));
+	line->type[0] = ' ';
+	line->type[1] = type;
+	line->type[2] = ' ';
+}
+
+/* The type of a module's symbol is a capital letter if it is exported, as kallsyms shows it. */
+static __always_inline char symbol_type(const struct kallsym_iter *symbol)
+{
+	char type = symbol->type;
+
+	if (!symbol->module_name[0])
+		return type;
+	type |= 0x20;
+	return symbol->exported ? type - ('a' - 'A') : type;
+}
+
+/* Appends the module to `used` bytes of the line's rest, of which the last is a NUL. Returns the
+ * bytes with a newline. */
+static __always_inline u32 symbol_line_end(struct symbol_line *line, u32 used,
+					   const struct kallsym_iter *symbol)
+{
+	long bytes;
+
+	used--;
+	if (symbol->module_name[0]) {
+		line->rest[used] = '\t';
+		line->rest[used + 1] = '[';
+		bytes = bpf_probe_read_kernel_str(line->rest + used + 2, SYMBOL_MODULE_BYTES,
+						  symbol->module_name);
+		if (bytes < 1 || bytes > SYMBOL_MODULE_BYTES)
+			return 0;
+		used += 1 + bytes;
+		line->rest[used++] = ']';
+	}
+	line->rest[used++] = '\n';
+	return used;
+}
+
+#define SYMBOL_BYTES_OF(value) (0x0101010101010101ULL * (value))
+
+/* Copies the name with its NUL. Most names are short, and words are read and searched in a tenth of
+ * the instructions of a string that is read byte by byte. Returns the bytes, or -errno. */
+static __always_inline long copy_symbol_name(struct symbol_line *line,
+					     const struct kallsym_iter *symbol)
+{
+	u32 at;
+
+	bpf_probe_read_kernel(line->rest, SYMBOL_SHORT_BYTES, symbol->name);
+#pragma unroll
+	for (at = 0; at < SYMBOL_SHORT_BYTES; at += sizeof(u64)) {
+		u64 word = get_word(line->rest + at);
+		u64 nul = (word - SYMBOL_BYTES_OF(1)) & ~word & SYMBOL_BYTES_OF(0x80);
+
+		if (nul) { /* its lowest bit is in the first byte that is 0 */
+			u64 before = ((nul & -nul) - 1) & SYMBOL_BYTES_OF(1);
+
+			return at + (before * SYMBOL_BYTES_OF(1) >> 56);
+		}
+	}
+	return bpf_probe_read_kernel_str(line->rest, SYMBOL_NAME_BYTES, symbol->name);
+}
+
+SEC("iter/ksym")
+int list_kernel_symbols(struct bpf_iter__ksym *ctx)
+{
+	const struct kallsym_iter *symbol = ctx->ksym;
+	struct symbol_line *line;
+	u32 zero = 0;
+	long bytes;
+
+	line = bpf_map_lookup_elem(&symbol_line, &zero);
+	if (!symbol || !line || !symbol->name[0])
+		return 0;
+	symbol_line_begin(line, symbol->show_value ? symbol->value : 0, symbol_type(symbol));
+	bytes = copy_symbol_name(line, symbol);
+	if (bytes < 1 || bytes > SYMBOL_NAME_BYTES)
+		return 0;
+	bytes = symbol_line_end(line, bytes, symbol);
+	if (bytes)
+		bpf_seq_write(ctx->meta->seq, line, offsetof(struct symbol_line, rest) + bytes);
+	return 0;
+}
+
+#endif

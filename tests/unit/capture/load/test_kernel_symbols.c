@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The program that lists the kernel's symbols writes what /proc/kallsyms shows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/feature/feature.h"
+#include "capture/load/skeleton.h"
+#include "symbol/file/whole_file.h"
+#include "unit_test.h"
+
+static struct capture_bpf *object;
+
+static int load(void **state)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	(void)state;
+	object = capture_bpf__open();
+	if (!object)
+		return -1;
+	bpf_object__for_each_program(program, object->obj)
+		bpf_program__set_autoload(program, false);
+	bpf_program__set_autoload(object->progs.list_kernel_symbols, true);
+	bpf_object__for_each_map(map, object->obj)
+	{
+		bpf_map__set_autocreate(map, false);
+	}
+	bpf_map__set_autocreate(object->maps.symbol_line, true);
+	bpf_map__set_autocreate(object->maps.rodata, true);
+	bpf_map__set_autocreate(object->maps.bss, true);
+	return 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	capture_bpf__destroy(object);
+	return 0;
+}
+
+/* The lines up to the first symbol of a BPF program, which come and go meanwhile. */
+static char *static_lines(char *lines)
+{
+	char *program = strstr(lines, "\t[bpf]");
+
+	if (program) {
+		*program = 0;
+		program = strrchr(lines, '\n');
+		program[1] = 0;
+	}
+	return lines;
+}
+
+TEST(the_list_of_the_program_is_that_of_kallsyms, load, unload)
+{
+	struct feature_result feature;
+	char *listed, *expected;
+	size_t bytes;
+	int link, list;
+
+	feature_probe(FEATURE_SYMBOL_ITERATOR, &feature);
+	if (!feature.works)
+		skip();
+	assert_int_equal(capture_bpf__load(object), 0);
+	link = bpf_link_create(bpf_program__fd(object->progs.list_kernel_symbols), 0,
+			       BPF_TRACE_ITER, NULL);
+	assert_true(link >= 0);
+	list = bpf_iter_create(link);
+	assert_true(list >= 0);
+	assert_int_equal(whole_file_read_open_until(list, "\t[bpf]", &listed, &bytes), 0);
+	assert_int_equal(whole_file_read("/proc/kallsyms", &expected, &bytes), 0);
+	assert_string_equal(static_lines(listed), static_lines(expected));
+	assert_true(strlen(listed) > 1 << 20);
+	free(listed);
+	free(expected);
+	close(list);
+	close(link);
+}
