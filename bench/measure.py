@@ -19,6 +19,7 @@ import os
 import platform
 import random
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -33,6 +34,14 @@ STACKMAP = os.environ.get("STACKMAP", "stackmap")
 LIVE_MAP = os.environ.get("STACKMAP_LIVE_MAP", "live_map")
 TRACEFS = "/sys/kernel/tracing"
 BPFFS = "/sys/fs/bpf"
+
+
+def end_by_exit(signal_number, _frame):
+    """A bench that is asked to end takes back what it began, as one that fails does."""
+    sys.exit(128 + signal_number)
+
+
+signal.signal(signal.SIGTERM, end_by_exit)
 
 
 def skip(reason):
