@@ -86,7 +86,7 @@ struct script_layout {
 	u8 code_lines;
 	u8 first_line;	 /* 32 bits */
 	u8 code_number;	 /* word with a number that no other code object has; 0: none */
-	u8 code_tag;	 /* bits of the code object's address that are none of it */
+	u8 code_tag;	 /* bits of the word that do not belong to the code object's address */
 	u8 thread_frame; /* offset of the innermost frame's address in a thread's state */
 	/* Offsets in a thread's state, of the next one and of the thread pointer: */
 	u8 thread_next;

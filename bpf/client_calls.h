@@ -60,7 +60,7 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
-/* Without a recorder nothing would name the functions of scripts. */
+/* The functions of scripts get their names from a recorder, and a client has none. */
 static __always_inline u64 deferred_stack_join(struct scratch *scratch)
 {
 	scratch->counters.script_unjoined += scratch->direct.scripts.count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What `report` does to find the functions at addresses of a file, as a program of its own: finds
- * the debug information, asks the sandbox, demangles. Prints what `addr2line -a -i -f -C` prints.
- * Addresses of the file's code come on standard input.
+ * Finds the functions at addresses of a file as `report` does: finds the debug information, asks
+ * the sandbox, demangles. The output is that of `addr2line -a -i -f -C`. Standard input has the
+ * addresses.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -28,8 +28,9 @@ static const u8 hardware_register[REGISTER_RIP] = {
 };
 
 struct truth {
-	u64 compared, right, unknown, differ, apart; /* instructions; apart: not comparable */
-	u64 saved_right, saved_lost, saved_differ;   /* rbp */
+	u64 compared, right, unknown, differ,
+		apart; /* instructions; apart: the two cannot be compared */
+	u64 saved_right, saved_lost, saved_differ; /* rbp */
 	bool is_listing;
 };
 
@@ -42,8 +43,8 @@ static const struct unwind_rule *rule_at(const struct code_rows *rows, u32 offse
 	return &rows->rules[rows->rows[*hint].rule - 1];
 }
 
-/* Where the table says that the CFA is, by what the analysis knows: 1 right, 0 wrong, -1: unknown.
- */
+/* Compares the CFA of the table with the CFA of the analysis. 1: equal, 0: different, -1: the
+ * analysis does not know the CFA. */
 static int cfa_agrees(const struct unwind_rule *rule, const struct frame_state *state)
 {
 	struct frame_value value = state->reg[hardware_register[rule->cfa_register]];
@@ -72,7 +73,8 @@ static void compare_rbp(struct truth *truth, const struct unwind_rule *rule,
 		truth->saved_lost++;
 	else if (slot == table || (has_entry && table == 0))
 		truth->saved_right++;
-	else if (slot == 0 && table < SLOT_IN_REGISTER) /* popped: the word is still there */
+	else if (slot == 0 &&
+		 table < SLOT_IN_REGISTER) /* popped, but the word is still on the stack */
 		truth->saved_right++;
 	else
 		truth->saved_differ++;
@@ -148,7 +150,7 @@ static double percent(u64 part, u64 whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-/* Reads .eh_frame and .sframe, or .debug_frame of a file without both, or Go's own table. */
+/* Reads .eh_frame and .sframe; in a file without both, .debug_frame or Go's own table. */
 static int read_truth(int file, struct code_rows *rows, struct file_spans *covered)
 {
 	static const struct file_spans none;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The time and memory that the conversion of a file's unwind tables takes, without and with the
- * analysis of code that no table covers: one line for each file.
+ * Time and memory of the conversion of a file's unwind tables, without and with the analysis of
+ * code that no table covers: one line for each file.
  *
  *   convert_cost FILE...
  *
@@ -35,7 +35,7 @@ static double cpu_ms(const struct rusage *usage)
 	       1e-3 * (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* Runs in a child. A NULL path converts nothing. */
+/* Runs in a child. With a NULL path it gives the cost of an empty process. */
 static struct cost convert(const char *path, bool is_analysed)
 {
 	struct code_rows rows = {};

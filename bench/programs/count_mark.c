@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs in the guest of bench/count and speaks to the plugin of the emulator (count_message.h).
+ * Runs in the guest of bench/count and sends messages to the plugin of the emulator
+ * (count_message.h).
  *
  *   count_mark notes        where the kernel keeps the current task and a task's name
  *   count_mark begin LABEL | end | pause | go_on

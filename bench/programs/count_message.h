@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Messages of the marker program in the guest to the plugin of the emulator (bench/count). The
- * marker fills a page, and then stores to this page once, right behind the instruction `movabs
- * $COUNT_MAGIC, %rax`. The plugin reads the page from the guest's memory, so a message costs the
- * guest some instructions whatever its size.
+ * marker fills a page, executes `movabs $COUNT_MAGIC, %rax`, and stores to the page in the next
+ * instruction. The plugin reads the page from the guest's memory, so messages of all sizes cost the
+ * guest the same few instructions.
  */
 #ifndef BENCH_COUNT_MESSAGE_H
 #define BENCH_COUNT_MESSAGE_H
@@ -17,8 +17,8 @@ enum count_kind {
 	COUNT_NOTE = 1, /* "NAME VALUE", the value in hexadecimal */
 	COUNT_BEGIN, /* label: counting begins at 0; a label with "+" in front also counts blocks */
 	COUNT_END,
-	COUNT_PAUSE, /* nothing is counted until COUNT_GO_ON */
-	COUNT_FILE,  /* name of the file that the next chunks belong to; it is one of this label */
+	COUNT_PAUSE, /* counting is suspended until COUNT_GO_ON */
+	COUNT_FILE,  /* name of a file of this label, whose content comes in the next chunks */
 	COUNT_CHUNK,
 	COUNT_GO_ON,
 };

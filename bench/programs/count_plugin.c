@@ -5,9 +5,9 @@
  * it, by block of code.
  *
  * The guest has one CPU, `-icount` and no address randomisation, so each count is the same in each
- * run. Its memory is a file, which this plugin maps: the current task is read from the guest's
- * memory when the kernel has switched tasks (finish_task_switch) or changed the program of one
- * (finalize_exec). The kernel's own addresses come from the guest.
+ * run. The guest's memory is a file, which the plugin maps: the plugin reads the current task there
+ * when the kernel has switched tasks (finish_task_switch) or changed the program of a task
+ * (finalize_exec). The guest tells the addresses of the kernel's symbols.
  *
  * A block is counted when it begins; a fault in its middle counts it whole. The interface is QEMU's
  * plugin API, version 1; distributions ship no header for it, so its functions are declared here.
@@ -63,7 +63,7 @@ int qemu_plugin_version = 1;
 
 #define DIRECT_MAP 0xffff888000000000ULL
 #define KERNEL_IMAGE 0xffffffff80000000ULL
-#define MODULES 0xffffffffc0000000ULL /* and BPF programs; the guest loads no module */
+#define MODULES 0xffffffffc0000000ULL /* modules, and BPF programs; the guest loads no module */
 #define COMM_BYTES 16
 
 static const uint8_t *memory;
@@ -94,16 +94,16 @@ enum mode { USER, KERNEL, BPF, MODES };
 
 struct task {
 	char comm[COMM_BYTES];
-	uint64_t instructions[MODES], switches; /* switches: to this task */
+	uint64_t instructions[MODES], switches; /* switches: number of switches to this task */
 };
 
 struct block {
-	struct block *next; /* of the same hash */
+	struct block *next; /* next block with the same hash */
 	uint64_t address;
 	uint32_t instructions;
 	enum mode mode;
 	bool changes_task;
-	uint64_t *runs; /* by task, while blocks are counted */
+	uint64_t *runs; /* runs of this block by each task, while blocks are counted */
 };
 
 #define BUCKETS (1 << 18)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One event: a registered thread calls getppid(). Its user stack goes into the stack map and into
- * BPF_MAP_TYPE_STACK_TRACE; what both answer is stored under the number of the event.
+ * BPF_MAP_TYPE_STACK_TRACE; both results are stored under the number of the event.
  *
- * Each thread has its scratch: a program may be preempted, so the CPU's would not be its own.
+ * Each thread has its own scratch memory: a program may be preempted, and the next program on the
+ * CPU would overwrite memory of the CPU.
  */
 #include <linux/bpf.h>
 
@@ -18,7 +19,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct table_geometry geometry = {};
 const volatile s64 getppid_number = 0;
-u32 event_of_thread[EXACTNESS_THREADS]; /* number of its next event */
+u32 event_of_thread[EXACTNESS_THREADS]; /* number of the thread's next event */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

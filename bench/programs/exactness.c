@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unique stacks wrong, lost or duplicated, beside BPF_MAP_TYPE_STACK_TRACE on the same events.
+ * Counts unique stacks that are wrong, lost or duplicated, in the stack map and in
+ * BPF_MAP_TYPE_STACK_TRACE on the same events.
  *
  *   exactness [STACKS EVENTS]
  *
- * Threads go down a binary tree of calls and raise one event at its end; the number of the path is
- * the truth, and so are the return addresses that the program reads from its own frames. Stacks
- * come in a shuffled order; all threads raise an event of one stack, then of the next. Without
- * arguments: 90 % fill of a default stack map, then the case that the kernel's map is known to
- * lose events in: 5,000 stacks and 50,000 events.
+ * Threads go down a binary tree of calls and raise one event at its end; the number of the path
+ * identifies the true stack, and the program reads the true return addresses from its own frames.
+ * Stacks come in a shuffled order; all threads raise an event of one stack, then of the next.
+ * Without arguments: 90 % fill of a default stack map, then the case that the kernel's map is known
+ * to lose events in: 5,000 stacks and 50,000 events.
  *
  * Exit: 0, 1 something was not exact, 77 not possible here.
  */
@@ -37,11 +38,11 @@ static u64 truth[EXACTNESS_PATHS][EXACTNESS_DEPTH];
 struct run {
 	u32 stacks;
 	u32 events;
-	u32 *path; /* by group of events */
+	u32 *path; /* path of each group of events */
 	struct exactness_bpf *bpf;
 	struct table_geometry geometry;
 	void *table;
-	struct exactness_result *results; /* by event */
+	struct exactness_result *results; /* result of each event */
 };
 
 struct worker {
@@ -57,9 +58,10 @@ struct verdict {
 	u64 peer_lost;
 };
 
-static _Thread_local u64 *own_frames; /* where to note the truth, instead of raising the event */
+static _Thread_local u64
+	*own_frames; /* if set: the leaf stores the return addresses here and raises no event */
 
-/* [0] is where the event is raised, which all paths share. */
+/* Entry 0 is the place of the event, which all paths share. */
 static void frames_read(void **frame, u64 *frames)
 {
 	u32 i;
@@ -76,7 +78,8 @@ static __attribute__((noipa)) void arrive(void)
 		syscall(SYS_getppid);
 }
 
-/* The empty statements make two return addresses of two equal calls. */
+/* The empty asm statements keep the compiler from merging the two calls, so each has a return
+ * address of its own. */
 static __attribute__((noipa)) void descend(u32 path, u32 levels)
 {
 	if (!levels) {
@@ -135,8 +138,8 @@ static void workers_run(struct run *run)
 		pthread_join(workers[i].thread, NULL);
 }
 
-/* Paths in a shuffled order (Fisher and Yates), each for as many events in a row as there are
- * threads, which so race for it. */
+/* Paths in a shuffled order (Fisher and Yates). Each path is repeated once for each thread, so that
+ * all threads race to insert its stack. */
 static int paths_choose(struct run *run)
 {
 	u32 groups = run->events / EXACTNESS_THREADS, group;
@@ -209,7 +212,7 @@ static bool frames_match(struct run *run, u32 id, u32 path)
 	return true;
 }
 
-/* Frames that match the truth of two paths cannot be: so an id shared by paths is a wrong one. */
+/* No stack matches two paths, so an id that two paths share is wrong. */
 static void judge_events(struct run *run, struct verdict *verdict)
 {
 	static s32 id_of_path[EXACTNESS_PATHS];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A fleet that was not there: windows of real recordings, again and again, as those of many
- * machines, from first to last through the agent's own code: rows, spool, sender, server. Machines
- * take turns as they would in time, so the server gets small batches of all of them.
+ * Simulates the agents of many machines. Windows of real recordings are sent again and again under
+ * the names of many hosts, through the agent's own code: rows, spool, sender, server. Hosts take
+ * turns as in real time, so the server gets small batches of all of them.
  *
  * usage: fleet_load URL SPOOL FIRST_HOST HOSTS WINDOWS BATCH FROM [USER PASSWORD] < RECORDING...
  *
  * Paths of recordings come on standard input, one a line; each is a window of ten seconds. FROM is
  * the time of the first window. Prints one line: events, rows, bytes on the wire, CPU seconds of
- * rows and of spool and sender, and what the sender says of doubts.
+ * rows and of spool and sender, and the sender's messages about failed requests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -112,7 +112,7 @@ static void open_host(struct load *load, u32 index)
 	check(window_rows_create(&options, &host->rows), NULL, host->name);
 }
 
-/* To the spool, as the agent's recorder does it. */
+/* Writes a batch to the spool as the agent's recorder does. */
 static void put_batch(struct load *load, struct host *host, struct spool *spool)
 {
 	struct stackmap_error error = {};
@@ -126,7 +126,7 @@ static void put_batch(struct load *load, struct host *host, struct spool *spool)
 	batch_clear(&batch);
 }
 
-/* From the spool to the server, as the agent's sender does it. */
+/* Sends the spool's batches to the server as the agent's sender does. */
 static void send_batches(struct load *load, struct host *host)
 {
 	struct stackmap_error error = {};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes a recording as large as hours of tracing leave it, for measuring the commands that read:
- * two events in three are samples, each with a pc of its own in one of many functions, the others
- * are task switches with a value; several hundred threads, some of which change their name, on
- * eight CPUs. Stacks are made as calls of functions, so that they share their outer frames as real
- * ones do.
+ * Makes a recording of the size of hours of tracing, to measure the commands that read. Two of
+ * three events are samples, each with a different pc in one of many functions; the others are task
+ * switches with a value. The events are of several hundred threads on eight CPUs, and some threads
+ * change their name. Stacks are built call by call, so they share outer frames as real stacks do.
  *
  * large_recording FILE [EVENTS]
  */
@@ -17,16 +16,16 @@
 
 #define CPUS 8
 #define THREADS 600
-#define RENAMES 4 /* of each thread */
+#define RENAMES 4 /* renames of each thread */
 #define KERNEL_STACKS 6000
 #define USER_STACKS 30000
 #define KERNEL_DEPTH 14
 #define USER_DEPTH 28
 #define MAPPINGS 60
 #define KERNEL_FUNCTIONS 4000
-#define USER_FUNCTIONS 500 /* of each mapping */
+#define USER_FUNCTIONS 500 /* functions of each mapping */
 #define FUNCTION_BYTES 256
-#define CALLEES 6 /* of the innermost function of a stack */
+#define CALLEES 6 /* functions that the innermost function of a stack calls */
 #define EVENTS_DEFAULT 10000000
 #define KERNEL_START 0xffffffff81000000ULL
 
@@ -39,7 +38,8 @@ struct load {
 	u64 time[CPUS];
 };
 
-/* Small numbers are far likelier: a few functions, stacks and threads are hot. */
+/* A random number in which small values are far more likely: a few functions, stacks and threads
+ * are hot. */
 static u32 skewed(struct load *load, u32 limit)
 {
 	u64 first = random_below(&load->random, limit), second = random_below(&load->random, limit);
@@ -98,7 +98,7 @@ static int put_code(struct load *load)
 	return err;
 }
 
-/* Half of the frames, the outer ones, are those of the stack before. */
+/* Each stack shares its outer half with the stack before. */
 static int put_stacks(struct load *load, u32 *index, u32 count, u32 depth, bool user)
 {
 	u64 frames[USER_DEPTH] = {0};
@@ -141,7 +141,7 @@ static int put_definitions(struct load *load)
 	return err ?: put_stacks(load, load->user, USER_STACKS, USER_DEPTH, true);
 }
 
-/* What the innermost function of a stack calls is one of a few. */
+/* The leaf is one of the few functions that the innermost function calls. */
 static u64 leaf_of(struct load *load, u32 choice, bool in_kernel)
 {
 	u32 function = choice * 7 + skewed(load, CALLEES);
@@ -153,7 +153,7 @@ static u64 leaf_of(struct load *load, u32 choice, bool in_kernel)
 			  (u64)(function % USER_FUNCTIONS) * FUNCTION_BYTES + pc);
 }
 
-/* A thread does what it usually does: its number chooses among the stacks. */
+/* Each thread has its usual stacks: the thread's number chooses among them. */
 static struct trace_event next_event(struct load *load, u32 i)
 {
 	u32 thread = skewed(load, THREADS);

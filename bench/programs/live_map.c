@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a running `stackmap record` uses at this moment, read from its maps: stacks and pool of the
- * stack map, slots of the rings, events of the ledger. One line of JSON.
+ * Prints one line of JSON with the use of a running `stackmap record` at this moment, read from its
+ * maps: stacks and pool of the stack map, slots of the rings, events of the ledger.
  *
  *   live_map PID
  *
- * The maps are found by the descriptors that the process holds. The size of a slot is not written
- * in a map, so it is the one at which the newest slot has the commit word of its position.
+ * The maps are found by the descriptors that the process holds. No map says the size of a slot: it
+ * is the size at which the newest slot has the commit word of its position.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -23,12 +23,12 @@
 
 struct map {
 	u8 *memory;
-	u64 stride; /* from value to value */
+	u64 stride; /* bytes from one value to the next */
 	u32 entries;
 	u32 value_size;
 };
 
-/* The map id that a descriptor of the process stands for, 0: it is no map. */
+/* The id of the map behind a descriptor of the process; 0 for other descriptors. */
 static u32 map_id_of(const char *pid, const char *descriptor)
 {
 	char path[512], line[128];
@@ -119,7 +119,7 @@ static u32 find_slot_size(const struct map *rings)
 	return 0;
 }
 
-/* Every position handed out since the start, events and runs. */
+/* The number of positions that were reserved since the start, for events and for runs. */
 static u64 slots_used(const struct map *rings, u32 slot_size)
 {
 	u64 slots = (rings->value_size - sizeof(struct ring_header)) / slot_size, used = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What one event's stack costs, in the kernel: rounds of bpf_get_stack alone, of bpf_get_stack and
+ * The cost of one event's stack in the kernel: rounds of bpf_get_stack alone, of bpf_get_stack and
  * a stack-map hit, and of bpf_get_stackid on BPF_MAP_TYPE_STACK_TRACE. Each program runs its
- * subject ROUND times on its own kernel stack, which is the same at every turn, and keeps the time
+ * subject ROUND times on its own kernel stack, which is the same at every turn, and stores the time
  * of the round. With MAP_HIT_JHASH the stack map hashes by jhash.
  */
 #include <linux/bpf.h>
@@ -88,8 +88,8 @@ static long kernel_stackid(u32 i, void *arg)
 	return 0;
 }
 
-/* A signal's way through the kernel is more than ten frames deep, and anybody may send one to
- * himself. */
+/* The kernel stack of a sent signal has more than ten frames, and any process may send signals to
+ * itself. */
 SEC("raw_tp/signal_generate")
 int on_signal(void *ctx)
 {

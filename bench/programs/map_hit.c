@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The price of a stack-map hit on top of bpf_get_stack, 10 frames. Beside it: the same map with
- * jhash, and the kernel's own bpf_get_stackid. Rounds of all subjects alternate, so that whatever
- * slows the machine slows all of them; the best rounds say what the code costs, the median of what
- * each round added to the bpf_get_stack beside it what to expect.
+ * The price of a stack-map hit on top of bpf_get_stack, 10 frames, compared with the same map with
+ * jhash and with the kernel's bpf_get_stackid. Rounds of all subjects alternate, so a slow machine
+ * slows all of them. The best rounds show the cost of the code. The median of the time that a round
+ * adds to its neighbouring round of bpf_get_stack shows the usual cost.
  *
  *   map_hit [ROUNDS]
  *
@@ -38,8 +38,8 @@ struct subject {
 	const char *name;
 	struct object *object;
 	enum map_hit_subject subject;
-	double *ns;    /* per turn, one for each round */
-	double *added; /* the same, beyond bpf_get_stack in that round */
+	double *ns;    /* ns per turn, of each round */
+	double *added; /* the same minus bpf_get_stack of that round */
 };
 
 static void *map_memory(const struct bpf_map *map, size_t bytes)
@@ -85,7 +85,7 @@ static int object_load(struct object *object, const char *path)
 	return bpf_program__attach(bpf_object__next_program(object->bpf, NULL)) ? 0 : -1;
 }
 
-/* ns per turn of one round, or a negative number. */
+/* Returns ns per turn of one round, or a negative number on failure. */
 static double round_run(const struct subject *subject)
 {
 	volatile struct map_hit_control *control = subject->object->control;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The hash that the kernel's own stack depots use, in place of core/stack_hash.c: Bob Jenkins'
- * lookup3 (2006, public domain), three u32 at a time. Two finals give the 64 bits that the stack
- * map wants.
+ * lookup3 (2006, public domain), three u32 at a time. Two final mixes give the 64 bits of the stack
+ * map's hash.
  */
 #ifndef BENCH_MAP_HIT_JHASH_H
 #define BENCH_MAP_HIT_JHASH_H

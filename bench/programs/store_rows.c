@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a window of events costs on its way to a store: recordings are taken as windows of 10 s, one
- * after the other, in batches of 12. Prints CPU time and compressed bytes of each part.
+ * The cost of a window of events on its way to a store. Each recording is a window of 10 s; batches
+ * have 12 windows. Prints CPU time and compressed bytes of each part.
  *
  *   stackmap record -a -F 97 --rotate 10s -o window.data     for some minutes
  *   store_rows window.data.0*

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How fast and how small the trace file is on events like those of sched_switch: a few dozen
- * threads on some CPUs, each with its own few stacks, that mostly follow each other in patterns, 1
- * to 3 us apart.
+ * Speed and size of the trace file for events like those of sched_switch: a few dozen threads on
+ * some CPUs, each with its own few stacks, mostly in recurring patterns, 1 to 3 us apart.
  *
  * trace_stream EVENTS [FLUSH_MS]: writes them, reads them back, prints bytes and CPU time per event
  * and the peak memory.
@@ -55,7 +54,8 @@ static int define(struct load *load, struct trace_writer *writer)
 	return err;
 }
 
-/* Three times of four the thread's usual successor, with its usual stack. */
+/* In three of four cases the next event is of the thread's usual successor, with its usual stack.
+ */
 static struct trace_event next_event(struct load *load, u32 i)
 {
 	u32 cpu = i % CPUS;

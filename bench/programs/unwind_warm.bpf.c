@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a user stack costs at an event once its rules are known: rounds of the direct walk, and of
+ * The cost of a user stack at an event when its rules are cached: rounds of the direct walk, and of
  * bpf_get_stack by frame pointers. Each program run takes the stack of the task that signals itself
- * WARM_ROUND times and keeps the time of the round. Ours begins where an event would: at the task's
- * address space and registers, and ends with (mapping, offset) of each frame.
+ * WARM_ROUND times and stores the time of the round. The direct walk begins with the task's address
+ * space and registers, as at an event, and ends with (mapping, offset) of each frame.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ struct {
 struct round {
 	void *ctx;
 	struct scratch *scratch;
-	struct stack *stack; /* of the kernel's walk */
+	struct stack *stack; /* result of bpf_get_stack */
 	struct unwind *unwind;
 	u32 cpu;
 };
@@ -48,7 +48,8 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 
 #include "../../tests/unwind/listed_mappings.bpf.h"
 
-/* The scratch slot whose mappings name the frames: that of the only round that runs. */
+/* The scratch slot whose mappings give the frames' files. One round runs at a time, so one slot is
+ * enough. */
 static __always_inline struct scratch *own_scratch(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The price of a user stack at an event: ours of code without frame pointers, whose rules are
- * known, beside bpf_get_stack(BPF_F_USER_STACK) of the same functions with frame pointers. Both
- * give the innermost 20 and 35 frames; ours also as mapping and offset. Rounds alternate, so that
- * whatever slows the machine slows both; the figure is the median of the ratios of neighbouring
- * rounds.
+ * The price of a user stack at an event: the direct walk through code without frame pointers, with
+ * cached rules, compared with bpf_get_stack(BPF_F_USER_STACK) on the same functions with frame
+ * pointers. Both give the innermost 20 and 35 frames; the direct walk also gives mapping and offset
+ * of each. Rounds alternate, so a slow machine slows both; the figure is the median of the ratios
+ * of neighbouring rounds.
  *
  *   unwind_warm [ROUNDS]
  *
@@ -47,7 +47,8 @@ static void *data_memory(struct bpf_object *object)
 	return NULL;
 }
 
-/* The program's reads do not fault: brings in what it reads of a file's mapping. */
+/* Touches the pages of a file's mapping that the BPF program reads, as the program cannot fault
+ * them in. */
 static void touch(u64 start, u64 end)
 {
 	for (u64 page = start; page < end; page += 4096)
@@ -62,7 +63,7 @@ static void mapping_add(u64 start, u64 end, u64 image)
 		mappings->item[mappings->count++] = (struct listed_mapping){start, end, image};
 }
 
-/* Files are mapped from their first segment on, which has offset 0. */
+/* The first mapping of a file has offset 0, so its start is the file's base. */
 static int mappings_give(void)
 {
 	char line[512], rights[8], file[256];
@@ -112,7 +113,7 @@ static void signal_self(void)
 	kill(getpid(), SIGURG); /* ignored by default */
 }
 
-/* ns of one round's turn, or a negative number. */
+/* Returns ns per turn of one round, or a negative number on failure. */
 static double round_run(enum warm_subject subject, long (*stack)(void (*leaf)(void)))
 {
 	control->elapsed_ns = 0;
@@ -142,7 +143,7 @@ struct depth_times {
 	double *ratio;
 };
 
-/* 0, or -1: a subject did not do its work. */
+/* Returns 0, or -1 if a subject failed. */
 static int rounds_run(struct depth_times *times, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A deep stack of functions that differ, each with values that live across its call. Compiled
- * twice: with frame pointers and without.
+ * A deep stack of different functions, each with values that live across its call. The file is
+ * compiled twice, with and without frame pointers.
  */
 #include "unwind_warm_stack.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Calls `leaf` from the top of 42 frames. */
+/* Calls `leaf` below 42 frames. */
 #ifndef BENCH_UNWIND_WARM_STACK_H
 #define BENCH_UNWIND_WARM_STACK_H
 
-long warm_stack_framed(void (*leaf)(void));   /* with frame pointers */
-long warm_stack_unframed(void (*leaf)(void)); /* without */
+long warm_stack_framed(void (*leaf)(void));   /* compiled with frame pointers */
+long warm_stack_unframed(void (*leaf)(void)); /* compiled without them */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the first user stack of a process costs: at its first getppid() a callback is scheduled as
- * for any request, and there the time of the unwinding is taken, page faults included. Or the
- * direct walk is made there and then, and its time is taken.
+ * The cost of the first user stack of a process. At the process's first getppid() a callback is
+ * scheduled as for any request, and the callback takes the time of the unwinding, page faults
+ * included. With is_direct the program makes the direct walk at the system call and takes its time.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>

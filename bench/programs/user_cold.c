@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The time to unwind the first stack of a new process, 20 frames, in the callback before it returns
- * to user mode, or at the event. A process is new in four ways; the first three alternate:
+ * to user mode, or at the event. There are four kinds of new processes; the first three alternate:
  *
  *   known    its program and libraries have been unwound before, in other processes: rules are
  *            cached, its own pages are not mapped yet
@@ -10,7 +10,7 @@
  *   tables   the same, but program and C library have tables of the whole file: unwound at the
  * event
  *
- * Files are in the page cache. Ordering the callback is not counted.
+ * Files are in the page cache. The time to schedule the callback is not counted.
  *
  *   user_cold [ROUNDS]
  *
@@ -77,7 +77,7 @@ static int file_copy(const char *from, const char *to)
 	return result;
 }
 
-/* The child waits until it is known whose system call is wanted. */
+/* The child waits until the BPF program knows its pid. */
 static pid_t process_start(const char *path, int *go)
 {
 	int wait[2];
@@ -98,7 +98,7 @@ static pid_t process_start(const char *path, int *go)
 	return pid;
 }
 
-/* The mapping number of a file that was met; 0: it was not. */
+/* The mapping number of a file; 0: the programs have not met the file. */
 static u32 number_of(struct cold *cold, const struct stat *file)
 {
 	int records = bpf_map__fd(cold->bpf->maps.mappings);
@@ -128,7 +128,7 @@ static int table_make(struct cold *cold, const char *path)
 	return result;
 }
 
-/* Microseconds, or a negative number. */
+/* Returns microseconds, or a negative number on failure. */
 static double process_unwind(struct cold *cold, const char *path, bool is_direct)
 {
 	struct cold_control *control = &cold->bpf->bss->control;
@@ -181,7 +181,7 @@ static double way_run(struct cold *cold, enum way way)
 	return us;
 }
 
-/* What ALL forgot is learned again, unmeasured. */
+/* A last process, which is not measured, fills the caches that ALL has emptied. */
 static int round_run(struct cold *cold, int i, enum way first, enum way end)
 {
 	if (process_unwind(cold, USER_COLD_PROCESS, false) < 0)
@@ -194,7 +194,8 @@ static int round_run(struct cold *cold, int i, enum way first, enum way end)
 	return 0;
 }
 
-/* To make a table takes milliseconds, behind which the CPU's caches have nothing of the others. */
+/* The tables come after all other rounds: making a table takes milliseconds and empties the CPU's
+ * caches for the next round. */
 static int rounds_run(struct cold *cold, int rounds)
 {
 	int result = 0;

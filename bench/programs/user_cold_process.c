@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes one system call below a chain of functions that all differ in their frames, so that no two
- * of twenty have a rule in common: getppid, fifteen links, main, and the three that lead to it.
+ * Makes one system call below a chain of functions with different frames, so that all twenty frames
+ * have different rules: getppid, fifteen links, main, and the three callers of main.
  */
 #include <unistd.h>
 

@@ -19,8 +19,8 @@
  *
  * The accounts begin together, at time_begin, when all programs are attached. The first change of a
  * thread says in which state the thread has been since then; threads without a change, and the
- * kinds of sleep, are told by the iterator on_time_start(). At time_end nothing changes any more:
- * an iterator records the waits that go on, and user space takes the accounts.
+ * kinds of sleep, are told by the iterator on_time_start(). The accounts are final at time_end: an
+ * iterator records the waits that go on, and user space takes the accounts.
  *
  * Both waits of a thread that was blocked and then runnable have the same stacks, and are recorded
  * when it runs: as it does not run in between, its kernel stack is what it was.

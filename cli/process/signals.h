@@ -25,8 +25,8 @@ bool signals_hold(void);
 /* Enters "finishes". */
 void signals_release(void);
 
-/* The signal that came, or 0 after `ms` or when the descriptor `wake` is readable. -1: waits for a
- * signal without end; nothing else wakes. */
+/* Returns the signal that came, or 0 after `ms` milliseconds or when the descriptor `wake` is
+ * readable. `ms` of -1: no limit of time; `wake` of -1: no descriptor. */
 int signals_wait(int signals, int wake, int ms);
 
 /* Interrupt, termination, or the terminal is gone. */

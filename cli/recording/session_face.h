@@ -29,8 +29,8 @@ void session_face_tell_nameless(const struct session *session);
 
 /* Tries a recording of CPU samples in memory, and ends it at once. 0, and *way is the way to its
  * user stacks, with the reason in *error if the kernel refused a better way, else an empty one; or
- * -errno with the error that `record` would print. Gives up privileges, so nothing can be tried
- * after it. */
+ * -errno with the error that `record` would print. The process loses its privileges in the call, so
+ * a second try fails. */
 int session_face_try(enum user_way *way, struct stackmap_error *error);
 
 #endif

@@ -31,7 +31,7 @@ struct report {
 
 /* A time in a unit that suits it; the text holds until the next call. */
 const char *report_time_text(u64 ns);
-/* Percent; 0 of nothing. */
+/* Percent; 0 if `whole` is 0. */
 double report_share(u64 part, u64 whole);
 /* Share of a row in the weight of its source. */
 double report_percent(const struct report *report, u32 kind, u64 weight);

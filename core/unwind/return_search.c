@@ -184,8 +184,8 @@ CORE_PART bool keeps_pointer(const struct return_search *search)
 
 /*
  * True if rbp may be the caller's frame pointer: the calls in front of the return addresses are of
- * other functions than the pc's. Virtual machines jump between functions, so these signs say
- * nothing about listed code.
+ * other functions than the pc's. Virtual machines jump between functions, so the signs do not count
+ * for listed code.
  */
 CORE_PART bool may_hide_caller(const struct return_search *search)
 {

@@ -40,8 +40,8 @@ static int symbols_failed(int result, struct stackmap_error *error)
 			 limit_advice(-result));
 }
 
-/* The processes that read symbols come first: root's is to have nothing of what follows. They make
- * themselves ready meanwhile. */
+/* The symbolizers are forked first, so that root's process has no copy of the memory and
+ * descriptors that follow. They start up while the programs are loaded. */
 static int load(struct capture *capture, const struct capture_options *options,
 		struct stackmap_error *error)
 {
@@ -82,7 +82,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 	return attachment_hooks(&loaded->attachment, error);
 }
 
-/* *refused: whether it was the programs that the kernel refused. */
+/* *refused: true if the kernel refused the programs. */
 static int create(const struct capture_options *options, bool *refused, struct capture **out,
 		  struct stackmap_error *error)
 {
@@ -100,8 +100,8 @@ static int create(const struct capture_options *options, bool *refused, struct c
 	return result;
 }
 
-/* Chooses the next simpler way to user stacks. False: there is none. Nobody is there to finish the
- * stacks of an instance, so it has frame pointers where it has no task work. */
+/* Chooses the next simpler way to user stacks; false if the last one failed. An instance has no
+ * recorder that could finish its stacks, so without task work it takes stacks by frame pointers. */
 static bool try_simpler_unwind(struct capture_options *options)
 {
 	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
@@ -139,7 +139,7 @@ static bool leave_out_task_iterators(struct capture_options *options,
 }
 
 /* Leaves out one feature that this kernel refuses. `last`: what the kernel refused in the last
- * attempt. False: nothing is left that a recording can do without. */
+ * attempt. False: a recording needs every feature that is left. */
 static bool try_simpler(struct capture_options *options, const struct stackmap_error *last,
 			struct capture_refusals *refusals)
 {
@@ -251,8 +251,8 @@ static int open_reader(struct folder *folder, struct capture **out, struct stack
 	return result;
 }
 
-/* Nobody resets meanwhile. A reset that finds no reader holds the reader's lock: it is waited for.
- */
+/* Opens the instance under its control lock, so no reset runs meanwhile. A reset without a reader
+ * holds the reader's lock; the control lock waits for its end. */
 static int open_locked(struct folder *folder, struct capture **out, struct stackmap_error *error,
 		       int (*open)(struct folder *folder, struct capture **out,
 				   struct stackmap_error *error))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The life of a capture: what is loaded (capture/load/loaded.h), and what is read of it into files
- * (capture/drain/recording.h). One thread uses it.
+ * The life of a capture: its loaded programs and maps (capture/load/loaded.h), and the reading of
+ * their rings into files (capture/drain/recording.h). One thread uses it.
  *
  *   create -> follow the command or tasks -> attach -> begin a file -> drain, again and again ->
  *   detach -> drain -> unwind blocked tasks -> drain -> finish the file -> free
@@ -17,47 +17,48 @@
 struct capture;
 
 /*
- * Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP
- * with what is missing and the fix; -ERANGE names the range; -EINTR (lib/interrupt.h). *out is
- * untouched on failure.
+ * Loads everything, and attaches only the hooks that follow tasks. For -EPERM, -ENOSYS and
+ * -EOPNOTSUPP the error says what is missing and how to get it; -ERANGE names the range; -EINTR
+ * (lib/interrupt.h). *out is untouched on failure.
  *
- * Programs that the kernel refuses are loaded again for the next lower way to user stacks:
- * deferred, assisted, frame pointers.
+ * If the kernel refuses the programs, they are loaded again for the next simpler way to user
+ * stacks: deferred, assisted, frame pointers.
  */
 int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error);
 void capture_free(struct capture **capture);
 
-/* The instance that lives in a folder, which must stay open meanwhile: it goes on when the capture
- * is freed. It cannot be attached or detached; all else works as for one's own. -EPROTO: another
- * version started it. */
+/* Opens the instance of a folder. The folder must stay open as long as the capture; the instance
+ * goes on when the capture is freed. The instance cannot be attached or detached; all other calls
+ * work as for own programs. -EPROTO: another version started it. */
 struct folder;
 int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
-/* The same, for who is to empty the rings of a drain instance: locks it for that, and sees to it
- * that there are two tables. -EBUSY: another reads. */
+/* The same for the one reader that empties the rings of a drain instance: takes the reader's lock,
+ * and makes the second table of the stack map. -EBUSY: another process has the lock. */
 int capture_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
-/* The same, for who is to take snapshots again and again, with resets of others in between. */
+/* The same for repeated snapshots, between which other processes may reset the instance. */
 int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
-/* What such an instance tells of itself (capture/instance/metadata.h). */
+/* The metadata of an opened instance (capture/instance/metadata.h). */
 struct metadata;
 const struct metadata *capture_metadata(const struct capture *capture);
 
-/* For those who need no file: status, pause, reset, follow. */
+/* For callers that write no file: status, pause, reset, follow. */
 struct loaded;
 struct loaded *capture_loaded(struct capture *capture);
 
-/* What is known of the kernel's symbols. */
+/* The open files of the kernel's symbols. */
 struct kernel_files;
 const struct kernel_files *capture_kernel_files(const struct capture *capture);
 
-/* Who reads files; the capture's own. */
+/* The processes that read files of code. They belong to the capture. */
 struct symbolizers;
 struct symbolizers *capture_symbolizers(struct capture *capture);
 
-/* What the kernel refused, so that the capture does without it; an empty message: nothing. */
+/* Features that the capture does without, with the kernel's reason; an empty message: the capture
+ * has the feature. */
 struct capture_refusals {
 	struct stackmap_error user_stacks; /* a better way to user stacks */
 	struct stackmap_error task_iterators;
@@ -71,17 +72,18 @@ int capture_attach(struct capture *capture, struct stackmap_error *error);
 /* Ends the events; when it returns no program of this instance runs any more. */
 void capture_detach(struct capture *capture);
 
-/* Detached: tasks that are still in the kernel are asked for the user stacks that they owe. May
- * wait for a second. What it returns tells of no event: those that are left have a reason. */
+/* After the detach: tasks that are still in the kernel are made to deliver their pending user
+ * stacks. May wait for a second. An error concerns no single event: each event without a stack has
+ * a reason. */
 int capture_unwind_blocked(struct capture *capture);
 
-/* Finishes the user stacks that were left to us. Flight: to be called now and then; a drain does it
- * by itself. */
+/* Unwinds the stack snapshots that the programs have left to user space. A flight recorder calls
+ * this now and then; capture_drain() includes it. */
 int capture_finish_user_stacks(struct capture *capture);
 
-/* From freeze to thaw the rings and counters are a private copy of one moment, which the file that
- * is begun then is of; recording goes on. Events during the copy itself are lost as "paused", even
- * if this process is killed in it. -ENOMEM. */
+/* From freeze to thaw the rings and counters are a private copy of one moment, and a file that
+ * begins in between has the events of this copy; recording goes on. Events during the copy itself
+ * are lost as "paused", even if this process is killed in it. -ENOMEM. */
 int capture_freeze(struct capture *capture);
 void capture_thaw(struct capture *capture);
 
@@ -89,48 +91,50 @@ void capture_thaw(struct capture *capture);
 int capture_begin(struct capture *capture, struct trace_writer *writer,
 		  struct stackmap_error *error);
 
-/* Drain: moves all that is in the rings to the writer. *next_ms, if not NULL: in how many ms the
- * next visit is due (capture/drain/pace.h). Errors are the writer's. */
+/* Drain: moves all events of the rings to the writer. *next_ms, if not NULL: the time until the
+ * next visit is due, in ms (capture/drain/pace.h). Errors are the writer's. */
 int capture_drain(struct capture *capture, int *next_ms);
 
-/* Is readable while a drain is due at once, for new code; -1: never. */
+/* A descriptor that is readable while new code makes a drain due at once; -1: drains depend on the
+ * time only. */
 int capture_wake_fd(const struct capture *capture);
 
-/* Drain, events going on, best before the window ends: asks for the names of what went to the
- * writer. 1: some of those that `which` says are not known yet, so capture_drain() and this call
- * follow again; 0: capture_finish(), which drains nothing, has to wait for few. -errno. Names that
- * come too late for this window are there for the next. */
+/* Drain, before a window ends, while events still come: requests the names of all addresses that
+ * went to the writer. Returns 1 while names of the files that `which` selects are missing: the
+ * caller drains and calls again; 0 if capture_finish(), which does not drain, will wait for few
+ * names; -errno. Names that come too late for this window are used in the next. */
 int capture_ask_ahead(struct capture *capture, enum symbolizers_which which);
 
-/* The same until the names are known; those of files of others no longer than `others_ms`, those of
- * root's and our own no longer than `own_ms`. `longest_ms` limits the wait for all names, in this
- * call and the next capture_finish() together; 0: no limit. */
+/* The same, repeated until the names are known: at most `others_ms` for files of other users, at
+ * most `own_ms` for files of root and of this user. `longest_ms` limits the wait for all names, in
+ * this call and the next capture_finish() together; 0: no limit. */
 int capture_name_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms);
 
-/* Drain, a file of any length: after each visit; asks now and then for the names of files, so that
- * few are to be asked for at the end. -errno. */
+/* Drain, after each visit: requests names now and then, so that few are missing at the end of a
+ * long file. -errno. */
 int capture_learn_names(struct capture *capture);
 
-/* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks
- * that are not known yet get their reasons. What follows is for another file. */
+/* Drain, while events still come: all events up to now go to the writer, and user stacks that are
+ * not known yet get their reasons. Later events belong to the next file. */
 int capture_end_window(struct capture *capture);
 
-/* Frozen, or flight and detached: writes what the rings hold; they keep it. */
+/* Frozen, or a detached flight recorder: writes the events of the rings, and leaves them there. */
 int capture_snapshot(struct capture *capture);
 
-/* Names and build ids of everything that went into the file, and the ledger. The last thing before
- * closing the writer. Detached or frozen, or the window has ended. Returns 0 also if the writer
- * failed: the ledger is then of what the file holds. */
+/* Writes the names and build ids of everything in the file, and the ledger: the last call before
+ * the writer is closed. The capture is detached or frozen, or the window has ended. Returns 0 also
+ * if the writer failed: the ledger then counts what the file holds. */
 int capture_finish(struct capture *capture, struct trace_ledger *ledger,
 		   struct stackmap_error *error);
 
-/* Of the file by now. */
+/* Events written to the current file so far. */
 u64 capture_events(const struct capture *capture);
 
-/* Whether any task so far had a name that the options ask for by `comms`. */
+/* True if a task so far had one of the names in the option `comms`. */
 bool capture_met_comm(const struct capture *capture);
 
-/* Owners of files that did not answer in time: the next that was not reported yet, or false. */
+/* The next owner of files that was too slow and is not reported yet; false if there is no further
+ * one. */
 struct symbolizers_trouble;
 bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble);
 

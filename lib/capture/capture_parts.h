@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a capture consists of. Never copied or moved: its parts point at each other. */
+/* The parts of a capture. The struct is never copied or moved, as its parts point at each other. */
 #ifndef LIB_CAPTURE_CAPTURE_PARTS_H
 #define LIB_CAPTURE_CAPTURE_PARTS_H
 
@@ -16,7 +16,8 @@ struct capture {
 	struct recording recording;
 	struct symbolizers *symbolizers;
 	struct command_code command_code;
-	struct metadata *metadata; /* of an instance that was opened; it has its sources */
+	struct metadata
+		*metadata; /* of an opened instance, with its sources; NULL for own programs */
 	struct capture_refusals refusals;
 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The linker is our own, whose path the kernel found in our own file: it takes --list and a path,
- * musl's as well as glibc's. What our linker does not link, a static program or one with another
- * linker, has its file and its linker mapped by execve() itself: ptrace stops the process there,
- * before its first instruction.
+ * The dynamic linker is that of this program (PT_INTERP of its own file). Those of glibc and musl
+ * both take --list and a path. For a static program, or one with another linker, execve() itself
+ * maps the file and its linker: ptrace stops the process there, before its first instruction.
  */
 #include "capture/command_code.h"
 
@@ -25,7 +24,7 @@
 
 #define END_MS 50
 #define STOP_SIGNAL SIGUSR1
-#define FILES_MAX 256 /* each is a question with an open file */
+#define FILES_MAX 256 /* each is a request with an open file */
 
 /* The first object is the program. */
 static int find_linker(struct dl_phdr_info *object, size_t bytes, void *path)
@@ -38,17 +37,17 @@ static int find_linker(struct dl_phdr_info *object, size_t bytes, void *path)
 	return 1;
 }
 
-static bool be_silent(void)
+static bool redirect_stdio_to_null(void)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
-	       dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0;
+	return null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
+	       dup2(null, STDERR_FILENO) >= 0;
 }
 
-/* What says where libraries are. All else that is in the command's environment is meant for the
- * command's own run: LD_AUDIT would have the linker run code, LD_DEBUG write files. */
-static char **search_environment(void)
+/* The variables that decide which libraries are mapped. All others are left out: with LD_AUDIT the
+ * linker would run code, with LD_DEBUG it would write files. */
+static char **library_environment(void)
 {
 	static const char *const names[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};
 	static char *environment[sizeof(names) / sizeof(*names) + 1];
@@ -69,7 +68,8 @@ static bool read_at(int file, void *to, size_t bytes, u64 offset)
 	return offset <= INT64_MAX && pread(file, to, bytes, offset) == (ssize_t)bytes;
 }
 
-/* Where the linker finds the program's dynamic section: by its address. 0: there is none. */
+/* The file offset of the dynamic section, found by its address as the linker finds it; 0: the file
+ * has no such section. */
 static u64 dynamic_offset(int file, const ElfW(Ehdr) * header)
 {
 	ElfW(Phdr) part;
@@ -125,9 +125,9 @@ static bool is_mapped_by_kernel(int file, const char *linker)
 	return strcmp(interpreter, linker) != 0;
 }
 
-enum command_way { ASK_LINKER, STOP_AT_EXEC, ASK_NOBODY };
+enum command_way { ASK_LINKER, STOP_AT_EXEC, LEAVE_OUT };
 
-/* A file that cannot be read is left to the linker, which cannot read it either. */
+/* A file that cannot be read goes to the linker, which fails the same way. */
 static enum command_way choose_way(const char *path, const char *linker)
 {
 	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -138,13 +138,13 @@ static enum command_way choose_way(const char *path, const char *linker)
 	if (is_mapped_by_kernel(file, linker))
 		way = STOP_AT_EXEC;
 	else if (names_auditors(file))
-		way = ASK_NOBODY;
+		way = LEAVE_OUT;
 	close(file);
 	return way;
 }
 
-/* Whoever forked us may have gone before the kernel was told to end us then. */
-static bool is_left_alone(pid_t parent)
+/* The parent may have exited before PR_SET_PDEATHSIG took effect. */
+static bool is_orphaned(pid_t parent)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent;
 }
@@ -156,15 +156,15 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (!be_silent() || is_left_alone(parent))
+	if (!redirect_stdio_to_null() || is_orphaned(parent))
 		_exit(127);
 	way = choose_way(path, linker);
-	if (way != ASK_NOBODY && !ptrace(PTRACE_TRACEME, 0, 0, 0)) {
-		/* The signal tells the recorder to keep the process where execve() stops. */
+	if (way != LEAVE_OUT && !ptrace(PTRACE_TRACEME, 0, 0, 0)) {
+		/* The signal tells the recorder that execve() is the place to stop. */
 		if (way == STOP_AT_EXEC && !raise(STOP_SIGNAL))
 			execle(path, path, NULL, (char *[]){NULL});
 		else if (way == ASK_LINKER)
-			execle(linker, linker, "--list", path, NULL, search_environment());
+			execle(linker, linker, "--list", path, NULL, library_environment());
 	}
 	_exit(127);
 }
@@ -183,7 +183,7 @@ void command_code_begin(struct command_code *code, const char *path)
 	code->linker = child < 0 ? 0 : child;
 }
 
-static void ask(struct command_code *code)
+static void request_tables(struct command_code *code)
 {
 	struct number_range range = {code->linker, code->linker};
 	const struct number_list pids = {.ranges = &range, .count = 1};
@@ -193,7 +193,7 @@ static void ask(struct command_code *code)
 		running_code_ask(code->loaded, code->symbolizers, &pids, FILES_MAX);
 }
 
-/* A crash of the linker is nobody's to hear of, and any other signal nothing to it. */
+/* Fatal signals end the linker silently; all other signals are suppressed. */
 static bool is_fatal(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
@@ -206,16 +206,16 @@ static void give_up(struct command_code *code)
 	kill(code->linker, SIGKILL);
 }
 
-/* It has stopped: after execve, for a signal, or before it exits, with all its memory. There, or at
- * an execve that has mapped all that is to be known, it stays: by its mappings a symbolizer finds
- * files whose paths lead elsewhere for us. */
-static void go_on(struct command_code *code, int status)
+/* The process has stopped: after execve, at a signal, or before its exit, while its memory still
+ * exists. It stays stopped at its exit, or at the execve that has mapped everything: a symbolizer
+ * opens the files through the process's mappings, as their paths may name other files here. */
+static void handle_stop(struct command_code *code, int status)
 {
 	bool is_exiting = status >> 16 == PTRACE_EVENT_EXIT;
 	bool is_at_exec = code->stops_at_exec && WSTOPSIG(status) == SIGTRAP;
 
 	if ((is_exiting || is_at_exec) && !code->is_given_up) {
-		ask(code);
+		request_tables(code);
 		return;
 	}
 	if (!code->is_followed) {
@@ -230,7 +230,7 @@ static void go_on(struct command_code *code, int status)
 	ptrace(PTRACE_CONT, code->linker, 0, 0);
 }
 
-static void follow(struct command_code *code)
+static void poll_linker(struct command_code *code)
 {
 	int status;
 	pid_t met = waitpid(code->linker, &status, WNOHANG | __WALL);
@@ -238,7 +238,7 @@ static void follow(struct command_code *code)
 	if (!met)
 		return;
 	if (met > 0 && WIFSTOPPED(status))
-		go_on(code, status);
+		handle_stop(code, status);
 	else
 		code->linker = 0;
 }
@@ -248,7 +248,7 @@ void command_code_visit(void *arg)
 	struct command_code *code = arg;
 
 	if (code->linker)
-		follow(code);
+		poll_linker(code);
 	if (!code->is_asked)
 		return;
 	running_code_visit(code->symbolizers);
@@ -256,7 +256,7 @@ void command_code_visit(void *arg)
 		command_code_end(code);
 }
 
-/* It stops before it exits when it is killed, too. */
+/* A killed process also stops before its exit (PTRACE_O_TRACEEXIT) and has to be resumed. */
 void command_code_end(struct command_code *code)
 {
 	if (!code->linker)
@@ -265,7 +265,7 @@ void command_code_end(struct command_code *code)
 	if (code->is_asked)
 		ptrace(PTRACE_CONT, code->linker, 0, 0);
 	for (u32 ms = 0; code->linker && ms < END_MS; ms++) {
-		follow(code);
+		poll_linker(code);
 		if (code->linker)
 			poll(NULL, 0, 1);
 	}
@@ -274,5 +274,5 @@ void command_code_end(struct command_code *code)
 void command_code_bury(struct command_code *code)
 {
 	if (code->linker)
-		follow(code);
+		poll_linker(code);
 }

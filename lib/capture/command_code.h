@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables of what a command will map, made while programs are loaded: its file, and the
- * libraries that it is linked to. The dynamic linker is asked for them as ldd(1) asks it: in a
- * process of its own it maps all of them, runs none, and is stopped where it would exit. What it
- * has mapped is running code (capture/instance/running_code.h). It ends when the tables are made.
- * A program that this linker does not link, static or with a linker of its own, is executed itself
- * and stopped before its first instruction: by then the kernel has mapped its file and its linker.
+ * Unwind tables of a command's program and libraries, made before the command runs, while the BPF
+ * programs are loaded. The dynamic linker runs in a process of its own, with --list as ldd(1) runs
+ * it: it maps the program and all libraries, runs no code of theirs, and is stopped before it
+ * exits. Its mappings are then treated as running code (capture/instance/running_code.h), and the
+ * process ends when the tables are made. A static program, or one with another linker, is executed
+ * itself and stopped before its first instruction, when the kernel has mapped its file and its
+ * linker.
  *
- * That process has the rights of the command, and runs none of its code: a command that names
- * auditors (DT_AUDIT, DT_DEPAUDIT) is not asked for, and of the environment only LD_LIBRARY_PATH
- * and LD_PRELOAD go along, which say what is mapped. A linker that does not answer, or cannot know
- * the command (a script, a program of another machine), costs the tables only: stacks are deferred,
- * and the files converted when they are met. One thread uses it: the kernel lets no other look
- * after the process.
+ * The process has the rights of the command and runs none of the command's code: a program that
+ * names auditors (DT_AUDIT, DT_DEPAUDIT) is left out, and the linker's environment has only
+ * LD_LIBRARY_PATH and LD_PRELOAD, which decide what is mapped. If the linker does not answer, or
+ * the command is a script or a program of another machine, only the early tables are missing:
+ * stacks are deferred, and files are converted when the command maps them. One thread calls all
+ * functions, as ptrace requires.
  *
- * A symbolizer may be forked meanwhile, while other threads load: it takes no lock of theirs but
- * those that the C library repairs after fork().
+ * A symbolizer may be forked while other threads load programs: it takes no lock that such a thread
+ * may hold, except for locks that the C library repairs after fork().
  */
 #ifndef LIB_CAPTURE_COMMAND_CODE_H
 #define LIB_CAPTURE_COMMAND_CODE_H
@@ -27,22 +28,22 @@ struct symbolizers;
 struct command_code {
 	const struct loaded *loaded; /* prepared, before the first visit */
 	struct symbolizers *symbolizers;
-	pid_t linker; /* its process; 0: none, or it has ended */
+	pid_t linker; /* process of the linker; 0: not started, or ended */
 	bool is_followed, stops_at_exec, is_asked, is_given_up;
 };
 
-/* `path`: the command's file, NULL: there is none to ask for. */
+/* `path`: the command's file; NULL: the call has no effect. */
 void command_code_begin(struct command_code *code, const char *path);
 
-/* Has the tables made of what the linker has mapped, as soon as it has. Of the linker it waits for
- * nothing. */
+/* Requests the tables as soon as the linker has mapped everything. Never waits for the linker. */
 void command_code_visit(void *code);
 
-/* What was not converted by then is converted when it is met. Waits for the linker's end, but no
- * longer than 50 ms. */
+/* Ends the linker, and waits up to 50 ms for its end. Files without a table are converted when the
+ * command maps them. */
 void command_code_end(struct command_code *code);
 
-/* Behind that: lets a linker end that a file system has kept. Never waits. */
+/* After command_code_end(): resumes a linker that a slow file system has kept from ending. Never
+ * waits. */
 void command_code_bury(struct command_code *code);
 
 #endif

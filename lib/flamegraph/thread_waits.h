@@ -20,7 +20,7 @@ struct thread_wait {
 	u16 source;
 	const struct trace_event *other; /* of the waker; NULL: not known. Outlives the waits. */
 
-	/* Set by whoever keeps the tree, when all waits are added. */
+	/* Set by the owner of the tree when all waits are added. */
 	const struct tree_node *stack, *waker_stack;
 	u32 waker; /* thread; unset without `other` */
 };

@@ -57,8 +57,8 @@ static int open_standard(int standard, struct output *output)
 }
 
 /*
- * The descriptor of standard output or error if `named` is the same file (/dev/stdout), whoever
- * owns it; -1: another file.
+ * The descriptor of standard output or error if `named` is the same file (/dev/stdout), with any
+ * owner; -1: another file.
  */
 static int standard_of(const struct stat *named)
 {

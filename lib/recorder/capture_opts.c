@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The struct grows at its end. A program of an older header has a shorter one: what it does not
- * know is 0. One of a newer header may know more than this library: as long as that is 0, it asks
- * for nothing that would not be done.
+ * The struct grows at its end. A program that was built with an older header passes a shorter
+ * struct: the missing members are 0. With a newer header the struct may have members that this
+ * library does not know: as long as those members are 0, the program gets everything that it asks
+ * for.
  */
 #include "recorder/capture_opts.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a program asks for (stackmap/capture.h), as options of a session. */
+/* The options of a program (stackmap/capture.h), as options of a session. */
 #ifndef LIB_RECORDER_CAPTURE_OPTS_H
 #define LIB_RECORDER_CAPTURE_OPTS_H
 
 #include "session/session_options.h"
 #include "stackmap/capture.h"
 
-/* All zero: nothing is asked for. */
+/* All zero: the defaults. */
 struct capture_request {
 	struct session_options options; /* points into the rest, and at what the program gave */
 	char *path, *instance, *pids;

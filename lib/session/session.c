@@ -139,8 +139,8 @@ struct recording_info {
 	char hostname[256];
 };
 
-/* Of a recording that begins now. The two clocks are read one after the other: the time between
- * them is below any use of them. */
+/* Facts of a recording that begins now. The two clocks are read one after the other: the time
+ * between them is below any use of them. */
 static void init_info(const struct session *session, struct recording_info *info)
 {
 	const struct metadata *metadata = capture_metadata(session->capture);
@@ -206,7 +206,7 @@ static int close_file(struct session *session, const char *path, struct stackmap
 		session->listener.file_ended(session->listener.arg, path, &ledger, bytes);
 	if (!written)
 		return named;
-	/* -EINTR would mean that nothing was begun. */
+	/* -EINTR would tell the caller that the recording has not begun. */
 	return error_set(error, written == -EINTR ? EIO : -written,
 			 "%s: %s; what was written before is whole", path, strerror(-written));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording that goes on, whoever records: `record`, `top`, `script --follow`, `agent`, `start`,
- * `doctor` and the library (stackmap/capture.h) are faces of a session.
+ * A recording that goes on. `record`, `top`, `script --follow`, `agent`, `start`, `doctor` and the
+ * library (stackmap/capture.h) are faces of a session.
  *
  *   create (options are checked) -> open (all is loaded, the output is open) -> start (events come)
  *   -> publish (a file gets its name) -> visit, again and again -> stop -> end -> close
@@ -38,7 +38,7 @@ enum session_kind {
 	SESSION_SNAPSHOT, /* copies what an instance holds, once, and holds its lock meanwhile */
 };
 
-/* What a session reports as it goes on. Both functions may be NULL. */
+/* Callbacks for the reports of a running session. Both functions may be NULL. */
 struct session_listener {
 	void *arg;
 	/* A file has ended, with this ledger. */
@@ -50,8 +50,8 @@ struct session_listener {
 
 struct session;
 
-/* Checks the options. What they point to must last until session_open() has returned; the names of
- * the instance, the output, the host and windows as long as the session. Errors of
+/* Checks the options. Their pointers must stay valid until session_open() has returned; the names
+ * of the instance, the output, the host and windows as long as the session. Errors of
  * session_target_choose(). *out is untouched on failure. */
 int session_create(const struct session_options *options, const struct session_listener *listener,
 		   struct session **out, struct stackmap_error *error);

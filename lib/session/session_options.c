@@ -18,7 +18,7 @@
 #include "clock.h"
 #include "error.h"
 
-/* What the options give, for the table of exclusions. */
+/* Groups of options, for the table of exclusions. */
 enum given {
 	GIVEN_EVENTS = 1 << 0, /* -e, -F */
 	GIVEN_ALL = 1 << 1,

@@ -48,7 +48,7 @@ struct session_options {
 	const char *rotate; /* "60s", "10min", "2h", "100M" */
 	u64 keep;	    /* files of a rotation */
 
-	/* Of a session that is not chosen by a command line. */
+	/* For sessions that do not come from a command line. */
 	bool lenient;	      /* a frequency is no error where no source is sampled */
 	bool has_files;	      /* the programs stay as an instance with files */
 	bool windows;	      /* without `output`: events come as recordings in memory */

@@ -28,11 +28,11 @@ bool window_is_open(const struct window *window);
 int window_close(struct window *window, u32 longest_ms, struct trace_reader **out,
 		 struct stackmap_error *error);
 
-/* What the window has taken is lost. */
+/* Deletes the window with its events. */
 void window_discard(struct window *window);
 
-/* What an instance holds at this moment. The instance keeps its events and goes on recording; the
- * reader does not need the capture. `name` stands for the instance in messages. */
+/* The events that an instance holds at this moment. The instance keeps its events and goes on
+ * recording; the reader does not need the capture. `name` stands for the instance in messages. */
 int window_snapshot(struct capture *capture, const struct trace_info *info, const char *name,
 		    struct trace_reader **out, struct stackmap_error *error);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The interface that programs of libstackmap.so.0 were compiled with: a library without an inside,
- * which compare.sh compares with the real one by abidiff. It is written by hand.
+ * The interface that programs of libstackmap.so.0 were compiled with: a library of empty functions,
+ * which compare.sh compares with the real one by abidiff. The file is written by hand.
  *
- * What was released stays as it is here as long as the library is called libstackmap.so.0. A new
+ * Released declarations stay unchanged as long as the library is called libstackmap.so.0. A new
  * function gets its line, under the version that brought it. A struct that only the library makes,
- * or that has a size in it, may get members at its end. Anything else is another interface: it
- * needs a new soversion, and this file starts anew.
+ * or that has a size in it, may get members at its end. Any other change makes a new interface: the
+ * library gets a new soversion, and this file starts anew.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -136,7 +136,7 @@ struct stackmap_event {
 	uint32_t repeats;
 };
 
-/* Goes out as an array: it cannot grow. */
+/* The struct cannot grow, as the library gives out arrays of it. */
 struct stackmap_count {
 	const char *name;
 	const char *meaning;

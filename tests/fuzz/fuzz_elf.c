@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libFuzzer target of what is read of ELF files: any bytes give functions by file offset that are
- * sound, those that only the unwind table knows included, at most one build id, and unwind rules
- * that a table can say. */
+/* libFuzzer target of the readers of ELF files: any bytes give valid functions by file offset, also
+ * those that only the unwind table names, at most one build id, and unwind rules that a table can
+ * hold. */
 #include <errno.h>
 #include <libelf.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void read_elf(Elf *elf)
 	symbol_table_free(&table);
 }
 
-/* A function without a name lies in code. */
+/* Functions of the unwind table, which have no name, lie in code. */
 static void read_unwind_table(Elf *elf)
 {
 	struct symbol_table *table = table_create();
@@ -62,7 +62,7 @@ static void read_rows(int file)
 	file_table_clear(&table);
 }
 
-/* Each argument that is found can be read by the programs of probes. */
+/* The programs of probes can read each argument that is found. */
 static int visit_probe(void *arg, const struct usdt_probe *probe)
 {
 	struct event_number number;
@@ -80,7 +80,7 @@ static int visit_probe(void *arg, const struct usdt_probe *probe)
 	return strlen(probe->provider) + strlen(probe->name) > bytes_fuzzed ? -EINVAL : 0;
 }
 
-/* From a file, as a sandbox reads it. */
+/* The input goes through a file, as in a sandbox. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	static int file = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libFuzzer target of an import: any bytes, as a batch out of the sandbox, give a recording that
- * reads back with a ledger that adds up, or an error. */
+/* libFuzzer target of an import: any bytes from the sandbox give an error, or a recording that can
+ * be read and whose ledger adds up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

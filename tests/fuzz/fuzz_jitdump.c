@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libFuzzer target of the reader of jitdumps: any bytes are refused, or give names that are sound.
- */
+/* libFuzzer target of the reader of jitdumps: any bytes give valid names or an error. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libFuzzer target of what is read of the kernel's own lists: /proc/modules, then behind a NUL
- * /proc/kallsyms; of kernel notes, and of perf maps. Any bytes give a table of names that is sound.
+ * libFuzzer target of the readers of the kernel's lists (/proc/modules, then behind a NUL
+ * /proc/kallsyms), of kernel notes, and of perf maps. Any bytes give a valid table of names.
  */
 #include <stdlib.h>
 #include <string.h>

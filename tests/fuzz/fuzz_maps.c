@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libFuzzer target of the reader of /proc/self/maps: whatever stands there, what it finds is
- * around the address. */
+/* libFuzzer target of the reader of /proc/self/maps: for any bytes, the mapping that it finds
+ * contains the address. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

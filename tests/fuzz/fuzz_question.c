@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libFuzzer target of the words of -e with questions: whatever is parsed lies inside of the text,
- * and is resolved. */
+/* libFuzzer target of the options of -e sources: all parsed names lie inside of the text and can be
+ * resolved. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

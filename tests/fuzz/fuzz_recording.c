@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libFuzzer target of stackmap/recording.h: whatever the bytes are, all that the public functions
- * give out can be read, and is as the header says.
+ * libFuzzer target of stackmap/recording.h: for any bytes, all results of the public functions can
+ * be read and obey the header.
  */
 #include "fuzz_recording.h"
 #include "stackmap/recording.h"
@@ -40,7 +40,7 @@ static void read_ledger(const struct stackmap_ledger *ledger)
 
 static void read_frame(const struct stackmap_frame *frame)
 {
-	if (!frame) /* no memory for what a small file unfolds into */
+	if (!frame) /* a small file may unfold into more than the memory */
 		return;
 	read_text(frame->label);
 	read_text(frame->object);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording of any bytes, for fuzzers. Random changes would all end at a checksum, so the
- * checksums are put right first: what is tried is what lies behind them.
+ * Makes a recording of any bytes, for fuzzers. Random changes would all fail at a checksum, so the
+ * checksums are corrected first, and the fuzzer reaches the code behind them.
  */
 #ifndef TESTS_FUZZ_RECORDING_H
 #define TESTS_FUZZ_RECORDING_H

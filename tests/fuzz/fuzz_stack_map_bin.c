@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
-/* A stack that is given out was in the file, frame by frame. */
+/* Counts the bytes of the stack's frames, which must all have come from the file. */
 static int count_bytes(void *arg, const struct stack_map_bin_stack *stack)
 {
 	size_t *seen = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What must hold of a sealed table of names, whatever it was made of. */
+/* Invariants of a sealed table of names. */
 #ifndef TESTS_FUZZ_SYMBOL_TABLE_H
 #define TESTS_FUZZ_SYMBOL_TABLE_H
 
@@ -24,7 +24,7 @@ static inline struct symbol_table *table_create(void)
 	return table;
 }
 
-/* Symbols ascend, each covers something and has a text for a name; and its start finds it. */
+/* Symbols ascend; each has a size and a name, and a look-up of its start finds it. */
 static inline void table_check(const struct symbol_table *table)
 {
 	struct symbol symbol, found;

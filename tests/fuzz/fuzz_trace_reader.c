@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libFuzzer target of the trace reader: any bytes give a recording, a damaged recording or an
- * error, never more.
+ * error.
  */
 #include "fuzz_recording.h"
 #include "trace/read/cgroup_name.h"
@@ -23,7 +23,7 @@ static void look_at_task(const struct trace_reader *reader, const struct trace_t
 		abort();
 }
 
-/* What the reader promises of every event. */
+/* Checks the reader's guarantees for each event. */
 static int check_event(void *arg, const struct trace_event *event)
 {
 	struct sums *sums = arg;

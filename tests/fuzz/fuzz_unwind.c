@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libFuzzer target of the unwinder: any memory gives frames and a stop reason of the list, within
- * the budget of reads, and every rule that a table makes is one that the executor knows. Memory of
- * which each part has to be waited for gives the same.
+ * the budget of reads, and every rule that a table makes is one that the executor knows. Memory
+ * whose parts become available one by one gives the same result.
  */
 #include "fuzz_unwind.h"
 
@@ -13,7 +13,7 @@
 #include "unwind/unwind.h"
 
 #define BUDGET 3000
-#define PART 512 /* bytes that come at once */
+#define PART 512 /* bytes that become available together */
 #define PARTS 64
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
@@ -22,9 +22,9 @@ struct memory {
 	const u8 *data;
 	size_t bytes;
 	u64 reads;
-	u64 absent;  /* parts that have to be waited for, as bits */
-	u64 missing; /* those of them that a read was about */
-	u32 budget;  /* that it had */
+	u64 absent;  /* bit mask of the parts that are not available yet */
+	u64 missing; /* bit mask of those that a read has touched */
+	u32 budget;  /* budget at the start */
 };
 
 #define demand(condition)                                                                          \
@@ -112,7 +112,7 @@ static void check_rule(const struct unwind_rule *rule)
 		demand(rule->slot[SLOT_RETURN] && rule->slot[SLOT_RETURN] != SLOT_LOST);
 }
 
-/* A table's rule, then one step by it. */
+/* Takes a rule from the table and executes one step with it. */
 static void check_table(struct unwind *unwind, u32 stop)
 {
 	demand(stop < STOP_COUNT);

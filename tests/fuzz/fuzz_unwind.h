@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An input of the unwinder's fuzzer: which part is called, with which registers, on which memory.
- */
+/* The head of an input for the unwinder's fuzzer: the part to call, and its registers. The memory
+ * follows. */
 #ifndef TESTS_FUZZ_UNWIND_H
 #define TESTS_FUZZ_UNWIND_H
 
 #include "rule.h"
 
-#define FUZZ_BASE 0x400000ULL /* where the memory lies */
+#define FUZZ_BASE 0x400000ULL /* address of the memory */
 
 enum fuzz_part {
 	FUZZ_STACK,

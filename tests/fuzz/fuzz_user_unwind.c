@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libFuzzer target of the unwinder that works on a copy: any registers, stack, mappings and file of
- * code give a stack within the limits, or -EINVAL. Of the input, a struct fuzz_user_unwind_input,
- * then the stack, then the file that every mapping is of.
+ * code give a stack within the limits, or -EINVAL. The input has a struct fuzz_user_unwind_input,
+ * then the stack, then a file, which all mappings map.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static struct {
 
 static struct rule_cache rules;
 
-/* In place of lib/user_unwind/readers.c: the file is the input's, and no process is read. */
+/* Replaces lib/user_unwind/readers.c: the file comes from the input, and no process is read. */
 int readers_create(struct readers **out)
 {
 	*out = NULL;
@@ -92,7 +92,7 @@ static const struct mapping_record *mapping(void *argument, u32 number)
 	return number % 4 < 3 ? &records[number % 4] : NULL;
 }
 
-/* All that a raw stack says; but no process is to be read. */
+/* A raw stack with all its members from the input, except that no process is read. */
 static struct raw_stack *raw_stack_of(const struct fuzz_user_unwind_input *input, const u8 *stack,
 				      u32 stack_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An input of the fuzzer of lib/user_unwind, before stack and file. */
+/* The head of an input for the fuzzer of lib/user_unwind; the stack and the file follow. */
 #ifndef TESTS_FUZZ_USER_UNWIND_H
 #define TESTS_FUZZ_USER_UNWIND_H
 

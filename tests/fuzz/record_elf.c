@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording of an ELF file without running it: record_elf ELF FILE. Its stacks have places all
- * over the file's code, so that whoever names them reads all there is about them.
+ * Makes a recording of an ELF file without running the file: record_elf ELF FILE. The stacks have
+ * addresses all over the file's code, so naming them reads all symbols and debug information of the
+ * code.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -20,7 +21,7 @@ static const struct trace_info info = {
 static const struct trace_source source = {.name = "cpu-clock", .value_unit = ""};
 
 struct code {
-	u64 offset, bytes; /* in the file */
+	u64 offset, bytes; /* range of the file */
 };
 
 static struct code find_code(Elf *elf)

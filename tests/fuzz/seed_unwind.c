@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes seeds for the unwinder's fuzzer: the vdso of this process, a small whole ELF image with an
- * index and signal-free code, with pcs all over it; its .eh_frame and .eh_frame_hdr by themselves;
- * SFrame sections of each version; expressions that toolchains emit.
+ * Writes seeds for the unwinder's fuzzer: the vdso of this process, which is a small complete ELF
+ * image with an index, with pcs spread over it; its .eh_frame and .eh_frame_hdr alone; SFrame
+ * sections of each version; expressions that toolchains emit.
  */
 #include <elf.h>
 #include <stdio.h>

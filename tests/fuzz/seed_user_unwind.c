@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes seeds for the fuzzer of lib/user_unwind: the vdso of this process as the file that is
- * mapped, with pcs all over it and a stack that returns into it. */
+/* Writes seeds for the fuzzer of lib/user_unwind: the mapped file is the vdso of this process, pcs
+ * are spread over it, and the stack has return addresses into it. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The sandbox of the commands under sanitizers: a child like any other. AddressSanitizer maps
- * terabytes of address space and writes its report to a file, which the sandbox of the product
- * refuses. That one is tried as it is, by tests/unit/privilege; here it is the parsers inside that
- * are. This file is no part of the product.
+ * The sandbox of the commands in builds with sanitizers: an ordinary child process.
+ * AddressSanitizer maps terabytes of address space and writes its report to a file, which the
+ * sandbox of the product refuses. tests/unit/privilege tests the real sandbox; the sanitized build
+ * tests the parsers inside. This file is not part of the product.
  */
 #include "privilege/confine.h"
 

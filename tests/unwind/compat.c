@@ -32,7 +32,7 @@ noinline static int program(void)
 	return 0;
 }
 
-/* As the C library's: ebp is 0 here, the end of the chain. */
+/* Sets ebp to 0, the end of the chain, as the C library's _start does. */
 __asm__(".globl _start\n"
 	"_start:\n"
 	".cfi_startproc\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stops at markers with its true stack in hand (shadow.h): recursion, frames of odd sizes,
- * realigned ones, generated code, signals, threads, and the depth limit from both sides.
+ * A program that stops at markers and knows its true stack there (shadow.h): recursion, odd frame
+ * sizes, realigned frames, generated code, signals, threads, and depths just below and above the
+ * limit.
  */
 #define SHADOW_KEPT
 #include "shadow.h"
@@ -17,7 +18,7 @@
 #include "rule.h"
 
 #define DEPTH_MAX 511  /* frames, the innermost one included */
-#define START_FRAMES 4 /* at most, before main() */
+#define START_FRAMES 4 /* at most so many frames before main() */
 
 /* SFrame of version 1 cannot say where the caller of a realigned frame is. */
 #ifndef REALIGNED
@@ -58,7 +59,7 @@ noinline static long large(int i)
 	return leaf(array[i]);
 }
 
-/* A stack of so many frames, without those before main(). */
+/* Makes a stack of `frames` frames, not counting those before main(). */
 noinline static void deep(unsigned frames, unsigned reason)
 {
 	if (shadow.depth + 1 < frames)
@@ -103,8 +104,8 @@ noinline static void in_handler(void)
 	sink += leaf(1) + recursive(2, 1, 1);
 }
 
-/* The frames of what a signal interrupts, and of the trampoline, are the pc + 1 (abi/stack.h). The
- * interrupted instruction is skipped. */
+/* The frames of the interrupted instruction and of the trampoline are pc + 1 (abi/stack.h). The
+ * handler skips the interrupted instruction. */
 plain static void on_fault(int number, siginfo_t *info, void *context)
 {
 	greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
@@ -124,7 +125,7 @@ noinline static long faults(long a)
 	return a + sink;
 }
 
-/* The first instruction of a function: its address is no return address. */
+/* Faults at its first instruction, whose address is not a return address. */
 void faults_at_once(void);
 __asm__(".type faults_at_once, @function\n"
 	".globl faults_at_once\n"

@@ -28,7 +28,7 @@ noinline static void deep(int depth)
 	sink++;
 }
 
-/* As the C library's: ebp is 0 here, the end of the chain. */
+/* Sets ebp to 0, the end of the chain, as the C library's _start does. */
 __asm__(".globl _start\n"
 	"_start:\n"
 	".cfi_startproc\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A process that makes its unwind tables and its stack lie while it is being sampled:
+ * A process that falsifies its unwind tables and its stack while it is being sampled:
  *
  *   hostile honest   does its work
  *   hostile random   writes random bytes over its own tables, again and again
@@ -14,7 +14,8 @@
  *   hostile loop     has a chain of frame pointers, and CFAs in memory, that lead to themselves
  *   hostile unmap    unmaps its tables and maps them again, in another thread
  *
- * What it works out does not depend on tables: exit 0 if it is right, 77 if it has no such section.
+ * The program's work does not depend on tables. Exit: 0 if the results are right, 77 if the program
+ * has no such section.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -36,11 +37,11 @@
 
 static volatile long sink;
 
-/* Where the tables of an object are: from .eh_frame_hdr, or the SFrame section, to the end of its
+/* The unwind tables of an object: from .eh_frame_hdr, or the SFrame section, to the end of its
  * segment. */
 struct tables {
-	const char *name; /* of the object; "" for the program itself */
-	uint32_t type;	  /* of the program header */
+	const char *name; /* name of the object; "" for the program itself */
+	uint32_t type;	  /* type of the program header */
 	uint8_t *start, *end;
 	uint8_t *segment;
 	size_t segment_bytes;
@@ -109,7 +110,7 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* In the C library for most of the time. */
+/* Spends most of its time in the C library. */
 noinline static int library_work(void)
 {
 	int numbers[500];
@@ -276,7 +277,7 @@ static void sframe_truncated(const struct tables *tables)
 	memcpy(tables->start + SFRAME_ROW_BYTES, &half, sizeof(half));
 }
 
-/* Returns whether each piece of work gave what the first did. */
+/* True if each piece of work has the result of the first one. */
 static int work_on(void (*lie)(const struct tables *tables), const struct tables *tables)
 {
 	long first = work(30, 1);
@@ -293,8 +294,8 @@ static int work_on(void (*lie)(const struct tables *tables), const struct tables
 	return is_right;
 }
 
-/* A frame pointer that points at itself, in code without a table; then a CFA that is read from
- * where it points. */
+/* Runs with a frame pointer that points at itself, in code without a table; then with a CFA that is
+ * read from the address that it points to. */
 void spin_by_frame_pointer(void);
 void spin_by_cfa(void);
 __asm__(".globl spin_by_frame_pointer\n"
@@ -337,7 +338,8 @@ static int loop(void)
 	return 1;
 }
 
-/* Nothing in here may need what lies beside the tables: constants, for one. */
+/* The function must not use data next to the tables, such as constants, as the pages are unmapped.
+ */
 static void *unmap_and_map(void *arg)
 {
 	const struct tables *tables = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an embedder of the unwinder defines (core/unwind/unwind.h), where mappings are listed in
- * control.mappings and frames are addresses. Reading and remembering are the includer's. */
+/* Functions that an embedder of the unwinder defines (core/unwind/unwind.h), with mappings from
+ * control.mappings and addresses as frames. The includer defines reads and caches. */
 #ifndef TESTS_UNWIND_LISTED_MAPPINGS_BPF_H
 #define TESTS_UNWIND_LISTED_MAPPINGS_BPF_H
 

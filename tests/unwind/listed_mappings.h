@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The mappings of a task that is unwound by a program: a loader lists them beforehand. */
+/* The mappings of a task that a BPF program unwinds, listed by the loader beforehand. */
 #ifndef TESTS_UNWIND_LISTED_MAPPINGS_H
 #define TESTS_UNWIND_LISTED_MAPPINGS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every way in which a walk can end: frames whose tables lie, or ask for what is not understood, or
- * lead nowhere. Of each stack the frames above the odd one are known.
+ * A stack for each way in which a walk can end: frames whose tables are wrong, use unsupported
+ * operations, or lead to no code. The frames up to the odd one are known.
  */
 #define SHADOW_KEPT
 #include "shadow.h"
@@ -25,8 +25,9 @@ noinline void odd_callback(void)
 }
 
 /*
- * A function of 16 bytes of frame, by its name; `code` goes on from there, and `table` tells lies.
- * What is behind the call no scan of the code understands.
+ * Defines a function `name` with a frame of 16 bytes. `code` follows the prologue, and `table` has
+ * the wrong entries of its unwind table. A scan of the code cannot decode the instructions behind
+ * the call.
  */
 #define ODD(name, code, table)                                                                     \
 	void name(void);                                                                           \
@@ -55,8 +56,9 @@ ODD(unaligned, "", ".cfi_def_cfa_offset 49");
 ODD(unreadable, "movabs $0x7ffffffff000, %rbx", ".cfi_def_cfa %rbx, 16");
 ODD(null_return, "movq $0, 8(%rsp)", ".cfi_def_cfa_offset 16");
 ODD(not_code, "mov %rsp, 8(%rsp)", ".cfi_def_cfa_offset 16");
-/* Without a table, and what is in rbp is no frame pointer. A pointer to the function leaves no
- * trace of who called it; a call of the function by name does, but not where rsp points. */
+/* A function without a table, with an rbp that is no frame pointer. If the function is called
+ * through a pointer, no call instruction names it. If it is called by name, there is such an
+ * instruction, but its return address is not where rsp points. */
 void no_table(void);
 __asm__(".type no_table, @function\n"
 	".globl no_table\n"
@@ -89,7 +91,7 @@ noinline static void guess(void)
 	sink++;
 }
 
-/* More work than the test allows. */
+/* A walk that takes more work than the test allows. */
 noinline static void much(int depth)
 {
 	if (depth)
@@ -119,10 +121,10 @@ plain static int take_table(struct dl_phdr_info *info, size_t bytes, void *arg)
 			continue;
 		*(int *)arg = munmap((void *)(start & -4096UL), 4096) == 0;
 	}
-	return 1; /* the program itself is the first */
+	return 1; /* the first object is the program */
 }
 
-/* Nothing can be unwound by then but the leaf. */
+/* Here only the leaf can be unwound. */
 noinline static void without_table(void)
 {
 	int is_gone = 0;

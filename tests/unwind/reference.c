@@ -6,7 +6,7 @@
 
 struct reference {
 	Dwfl *dwfl;
-	u64 generation; /* of the mappings that it knows */
+	u64 generation; /* generation of the mappings that the Dwfl knows */
 	u64 *frames;
 	u32 count, max;
 	char name[512];
@@ -32,7 +32,7 @@ void reference_free(struct reference **reference)
 	*reference = NULL;
 }
 
-/* Of a thread that is known by its registers, and not stopped by us. */
+/* The Dwfl knows one thread, traced->tid, whose registers come from `traced`. */
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
 	(void)dwfl;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stack of a stopped thread as elfutils' libdwfl finds it, from the files on disk: of a thread
- * under ptrace, or of one that is known by registers and a copy of its stack (traced->stack). */
+/* The stack of a stopped thread as elfutils' libdwfl unwinds it from the files on disk. The thread
+ * is under ptrace, or its registers and a copy of its stack are given (traced->stack). */
 #ifndef TESTS_UNWIND_REFERENCE_H
 #define TESTS_UNWIND_REFERENCE_H
 
@@ -11,7 +11,7 @@ struct reference;
 struct reference *reference_create(void);
 void reference_free(struct reference **reference);
 
-/* The pcs of traced->tid, innermost first, at most `max`: their number. */
+/* Stores at most `max` pcs of traced->tid, innermost first, and returns their number. */
 u32 reference_unwind(struct reference *reference, const struct traced *traced, u64 *frames,
 		     u32 max);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What test_samples.c and test_samples.bpf.c share. */
+/* Data that test_samples.c and test_samples.bpf.c share. */
 #ifndef TESTS_UNWIND_SAMPLES_H
 #define TESTS_UNWIND_SAMPLES_H
 
@@ -7,14 +7,14 @@
 #include "scalar.h"
 #include "stack.h"
 
-#define SAMPLES_MAX 8 /* at once: of threads that run at the same time */
+#define SAMPLES_MAX 8 /* samples in use at one time, of threads that run in parallel */
 #define SAMPLE_STACK_BYTES (64U << 10)
 #define SAMPLE_PAGE_BYTES 4096U
 #define SAMPLE_TASKS_MAX 4096
 
 /* One thread at one moment, before it goes on in user mode. */
 struct sample {
-	u32 busy; /* a callback fills it, or the reader has it */
+	u32 busy; /* 1 while a callback fills the sample or the reader reads it */
 	u32 tgid;
 	u32 tid;
 	u32 is_compat;
@@ -24,14 +24,14 @@ struct sample {
 	u32 budget_left;
 	u32 stack_bytes;
 	u64 frame[STACK_WORDS_MAX];
-	u8 stack[SAMPLE_STACK_BYTES + SAMPLE_PAGE_BYTES]; /* from rsp on */
+	u8 stack[SAMPLE_STACK_BYTES + SAMPLE_PAGE_BYTES]; /* copy of the stack from rsp on */
 };
 
 struct sample_counters {
 	u64 requested;
-	u64 exiting; /* the thread had given up its memory */
-	u64 refused; /* the kernel took no task work */
-	u64 no_room; /* more than SAMPLES_MAX at once */
+	u64 exiting; /* samples without a stack: the thread is exiting, and its memory is gone */
+	u64 refused; /* samples without a stack: the kernel refused the task work */
+	u64 no_room; /* samples without a stack: all SAMPLES_MAX are in use */
 	s64 refused_error;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Layouts from the SFrame specifications: header of 28 bytes; index entries of 17, 20 or 16 bytes.
- * Version 2 adds the size of a repeated block and two bytes of padding. In version 3 an entry holds
- * a start of eight bytes, relative to itself, and the rest of it (number of rows, two bytes of
- * info, size of a block) stands before the rows.
+ * Version 2 adds the size of a repeated block and two bytes of padding. In version 3 an entry has
+ * only a start of eight bytes, relative to the entry; the number of rows, two bytes of info and the
+ * size of a block stand before the rows.
  */
 #include "sframe_rewrite.h"
 
@@ -15,7 +15,7 @@
 #define ENTRY_BYTES_V3 16
 #define ATTRIBUTE_BYTES_V3 5
 #define FLAG_RELATIVE_TO_FIELD 4
-#define BLOCK_BYTES 16 /* of a PLT entry */
+#define BLOCK_BYTES 16 /* bytes of a PLT entry */
 
 /* Offsets in the header. */
 #define AT_VERSION 2
@@ -27,7 +27,7 @@
 #define AT_ROWS_OFFSET 24
 
 struct entry {
-	s32 start; /* from the section on */
+	s32 start; /* relative to the section */
 	u32 bytes;
 	u32 first_row;
 	u32 rows;
@@ -56,7 +56,7 @@ static struct entry entry_get(const u8 *at)
 			      .info = at[16]};
 }
 
-/* How long the rows of a function are. */
+/* The length of a function's rows in bytes. */
 static u32 rows_length(const struct entry *entry, const u8 *rows)
 {
 	u32 address_bytes = 1U << (entry->info & 3), at = 0;
@@ -92,7 +92,7 @@ static u32 attributes_put(u8 *to, const struct entry *entry)
 	return ATTRIBUTE_BYTES_V3;
 }
 
-/* The entry of a function, whose start may be told from its own field on. */
+/* Reads the entry of a function. The start may be relative to the field itself. */
 static struct entry entry_read(const u8 *from, u32 i)
 {
 	u32 entry_bytes = from[AT_VERSION] == 1 ? ENTRY_BYTES_V1 : ENTRY_BYTES_V2;

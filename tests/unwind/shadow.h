@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The true stack of a program, as the program itself keeps it: compiled with
- * -finstrument-functions, each function notes its return address when it begins and takes it back
- * when it ends, whichever way it ends. A marker is a breakpoint with the shadow's address in rbx.
+ * The true stack of a program, kept by the program itself: with -finstrument-functions each
+ * function pushes its return address to a shadow stack at its start, and pops it at each of its
+ * exits. A marker is a breakpoint with the shadow's address in rbx.
  */
 #ifndef TESTS_UNWIND_SHADOW_H
 #define TESTS_UNWIND_SHADOW_H
@@ -11,9 +11,8 @@
 
 struct shadow {
 	unsigned depth;
-	unsigned base; /* the walk ends above what was noted before this */
-	unsigned stop; /* why, enum stop_reason; STOP_ROOT, STOP_GUESSED: it goes on, as the program
-			  was started */
+	unsigned base; /* index of the outermost frame that the walk must find */
+	unsigned stop; /* enum stop_reason; with STOP_ROOT and STOP_GUESSED the walk goes on to the start */
 	unsigned reserved;
 	unsigned long long frame[SHADOW_FRAMES]; /* return addresses, outermost first */
 };
@@ -56,7 +55,8 @@ void __cyg_profile_func_exit(void *function, void *site)
 	shadow.depth--;
 }
 
-/* The unwinder has to find all frames noted since `from`, and then to end by this reason. */
+/* The unwinder must find all frames that were pushed since `from`, and then stop with this reason.
+ */
 #define marker(from, reason)                                                                       \
 	do {                                                                                       \
 		shadow.base = (from);                                                              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every shape of frame that a compiler makes of C, between two breakpoints: built in many ways
- * (position-independent and not, optimised, static, with realigned stacks), and stepped through
- * instruction by instruction.
+ * All kinds of frames that a compiler makes from C, between two breakpoints. The program is built
+ * in many ways (position-independent and not, optimised, static, with realigned stacks) and
+ * single-stepped.
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ noinline static long on_the_stack(size_t bytes)
 	return leaf(memory[bytes / 2]);
 }
 
-/* More than a page: its frame is found by a register or a large offset. */
+/* A frame of more than a page, which is found by a register or a large offset. */
 noinline static long large(int i)
 {
 	volatile char array[70000];
@@ -133,7 +133,8 @@ noinline static void signals(void)
 	raise(SIGUSR2);
 }
 
-/* A signal at the first instruction of a function: its pc is no return address. */
+/* A signal interrupts the first instruction of a function: the interrupted pc is not a return
+ * address. */
 noinline static void faults(void)
 {
 	signal(SIGILL, SIG_IGN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each system call of a program, unwound three times: by elfutils and by our native unwinder while
- * the program stands at its entry, and by the same unwinder in the kernel once it goes on. The
- * kernel's reads may not fault; the native ones before brought all pages in.
+ * Unwinds each system call of a program three times: by elfutils and by the native unwinder while
+ * the program is stopped at the entry, and by the same unwinder in the kernel when the program goes
+ * on. Reads in the kernel cannot fault pages in; the native reads before have done so.
  *
  *   test_bpf DIRECT_OBJECT FAULTING_OBJECT LIMIT PROGRAM...
  *
@@ -49,7 +49,7 @@ static struct bpf_object *load(const char *path)
 	return object;
 }
 
-/* How many instructions the verifier walked; 0: this kernel does not say. */
+/* The number of instructions that the verifier processed; 0: this kernel does not report it. */
 static u32 verified(struct bpf_object *object)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(object, "walk");
@@ -99,8 +99,9 @@ static bool same(const u64 *frames, u32 depth)
 }
 
 /*
- * At the entry of a system call; returns at its exit. True: the three agree, but for where elfutils
- * gives up: at the return from a signal, where the pc is behind the trampoline's last instruction.
+ * Called at the entry of a system call, returns at its exit. True if the three stacks agree. The
+ * return from a signal is left out, as elfutils gives up there: the pc is behind the trampoline's
+ * last instruction.
  */
 static bool compare_call(void)
 {

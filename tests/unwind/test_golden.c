@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Unwinds a program at its markers, and expects the frames and the stop reason that the program
- * itself tells (shadow.h): no other unwinder has a say.
+ * itself knows (shadow.h). No other unwinder is involved.
  *
  *   test_golden [--every-stop | --sframe VERSION] PROGRAM
  *
- * With --every-stop each stop reason there is has to be met. With --sframe the program's section of
- * SFrame is replaced by one of another version, and its .eh_frame is gone; frames before
- * main() may then be missing. Exit: 0, 1 a stack is wrong, 77 ptrace
- * is not possible here.
+ * With --every-stop all stop reasons must occur. With --sframe the program's SFrame section is
+ * replaced by one of another version, and its .eh_frame is removed; frames before main() may then
+ * be missing. Exit: 0, 1 a stack is wrong, 77 ptrace is not possible here.
  */
 #include "shadow.h"
 
@@ -25,7 +24,7 @@
 #define SEGMENT_SFRAME 0x6474e554
 #define SEGMENTS_MAX 32
 #define SECTION_MAX 65536
-#define SECTION_DISTANCE (1ULL << 29) /* from the image: nothing lies there */
+#define SECTION_DISTANCE (1ULL << 29) /* from the image to an unused address */
 
 static const char *const stop_names[] = {
 #define X(id, name, meaning) name,
@@ -37,7 +36,7 @@ static struct traced traced;
 static struct unwind unwind;
 static struct shadow shadow;
 static u64 stops[STOP_COUNT];
-static bool start_unknown; /* of frames before main() */
+static bool start_unknown; /* frames before main() need not be found */
 
 static void unwind_here(void)
 {
@@ -49,7 +48,7 @@ static void unwind_here(void)
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 }
 
-/* How many frames of the truth the unwinder has to have, after the pc itself. */
+/* The number of true frames that the unwinder must find after the pc. */
 static u32 expected_callers(void)
 {
 	u32 callers = shadow.depth - shadow.base;
@@ -61,7 +60,7 @@ static u32 expected_callers(void)
 	return callers;
 }
 
-/* How many of the callers are the true ones. */
+/* The number of callers that equal the true ones. */
 static u32 true_callers(void)
 {
 	u32 i = 0;
@@ -127,7 +126,8 @@ static bool section_replace(Elf64_Phdr *segment, u64 bias, u32 version)
 	return bytes != 0;
 }
 
-/* Without its index the section would be searched for: it has to be gone, too. */
+/* Removes .eh_frame along with its index, as the unwinder would find the section without the index.
+ */
 static void eh_frame_hide(Elf64_Phdr *segment, u64 bias)
 {
 	static const u8 nothing[SECTION_MAX];
@@ -147,7 +147,7 @@ static Elf64_Phdr *segment_find(Elf64_Phdr *segments, u32 count, u32 type)
 	return NULL;
 }
 
-/* The program is position-independent, and its image the lowest mapping. */
+/* The program is position-independent, and its image is the lowest mapping. */
 static bool sframe_replace(u32 version)
 {
 	static Elf64_Phdr segments[SEGMENTS_MAX];

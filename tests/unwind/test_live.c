@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwinds a stopped process by our own unwinder and by elfutils, at very many points, and compares
- * frame by frame.
+ * Unwinds a stopped process by the product's unwinder and by elfutils at very many points, and
+ * compares frame by frame.
  *
  *   test_live step LIMIT PERMILLE PROGRAM...       single steps from one int3 of the program to the
  * next test_live calls EVERY STEPS LIMIT PERMILLE PROGRAM... at each EVERY-th system call, then
@@ -10,8 +10,8 @@
  * At most LIMIT stacks. At least PERMILLE of 1000 have to be equal or confirmed; differences are
  * printed, by the function in which they begin. Exit: 0, 1, 77 ptrace is not possible here.
  *
- * Where elfutils does not know better (stubs without tables, the resolver of ld.so), a stack is
- * confirmed if it follows from that of the instruction before, which was equal or confirmed: one
+ * Where elfutils may be wrong (stubs without tables, the resolver of ld.so), a stack is confirmed
+ * if it follows from the stack one instruction before, which was equal or confirmed: one
  * instruction changes the innermost pc, or calls, or returns.
  */
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct comparison {
 	u64 expected[UNWIND_FRAMES];
 	u32 expected_depth;
 	u64 previous[UNWIND_FRAMES]; /* the stack one instruction before */
-	u32 previous_depth;	     /* 0: there is none, or it was wrong */
+	u32 previous_depth;	     /* 0: no previous stack, or a wrong one */
 	u64 stacks, equal, confirmed, different, frames;
 	u64 stops[STOP_COUNT];
 	u32 shown;
@@ -60,8 +60,9 @@ static void unwind_here(struct comparison *comparison)
 	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
 }
 
-/* Where a table is wrong the reference ends with a frame at an address without code. */
-static void drop_what_is_no_code(struct comparison *comparison)
+/* Drops the reference's last frame if its address has no code, which is the result of a wrong
+ * table. */
+static void drop_frame_without_code(struct comparison *comparison)
 {
 	u32 depth = comparison->expected_depth;
 
@@ -143,7 +144,7 @@ static void compare(struct comparison *comparison)
 	unwind_here(comparison);
 	comparison->expected_depth = reference_unwind(comparison->reference, &comparison->traced,
 						      comparison->expected, STACK_USER_DEPTH_MAX);
-	drop_what_is_no_code(comparison);
+	drop_frame_without_code(comparison);
 	equal = equal_frames(comparison);
 	comparison->stacks++;
 	comparison->frames += unwind->depth;
@@ -173,7 +174,7 @@ static bool at_syscall(const struct comparison *comparison)
 	       (code == 0x050f || code == 0x80cd || code == 0x340f);
 }
 
-/* One instruction. A system call in it may have changed the mappings. */
+/* Steps one instruction, which may be a system call that changes the mappings. */
 static enum traced_stop step(struct comparison *comparison)
 {
 	bool is_syscall = at_syscall(comparison);

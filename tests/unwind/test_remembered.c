@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is remembered changes nothing: at very many points of a program its stack is unwound by the
- * plain unwinder, by one that remembers rules, and three times by the direct walk: by these rules,
- * by the steps of that time, and by nothing but the tables of whole files. All frames have to be
- * equal. That the plain ones are right is what test_live shows.
+ * Caches do not change stacks: at very many points of a program its stack is unwound by the plain
+ * unwinder, by one that caches rules, and three times by the direct walk: by the cached rules, by
+ * the cached steps, and only by the tables of whole files. All frames must be equal. test_live
+ * shows that the frames of the plain unwinder are right.
  *
  *   test_remembered EVERY LIMIT PROGRAM...
  *
  * Single steps from one int3 of the program to the next; or, with an EVERY that is not 0, at each
- * EVERY-th system call and STEPS instructions from there. At most LIMIT stacks. The direct walk has
- * to complete nearly all, and by tables a third of those that begin and end in files with a table:
- * PLT and _init may be in none. Exit: 0, 1, 77 ptrace is not possible here.
+ * EVERY-th system call and STEPS instructions from there. At most LIMIT stacks. The direct walk
+ * must complete nearly all stacks, and by tables a third of the stacks that begin and end in files
+ * with a table: no table may cover PLT and _init. Exit: 0, 1, 77 ptrace is not possible here.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static struct direct direct = {.walk = &walk, .steps = &steps, .rules = &rules, 
 static u64 generation;
 static u64 stacks, complete, direct_complete, tabled, table_complete, different;
 
-/* Tables of files, by inode; frames are of the file then, by its place here. */
+/* Tables of files, by inode. With them, a frame has the file's number, which is its index here,
+ * instead of an address. */
 #define FILES_MAX 64
 static struct {
 	u64 inode;
@@ -85,7 +86,7 @@ static void table_read(const struct traced_mapping *mapping, struct file_table *
 	close(file);
 }
 
-/* The number of the file; what does not fit has no table: 0. */
+/* The number of the file; 0 for files beyond FILES_MAX, which have no table. */
 static u32 file_of(const struct traced_mapping *mapping)
 {
 	u32 i = 1;
@@ -182,7 +183,7 @@ static bool has_table(u64 frame)
 	return files[FRAME_MAPPING(frame) % FILES_MAX].table.count;
 }
 
-/* A walk from nothing but tables. */
+/* Compares a walk that uses only tables. */
 static void compare_by_tables(void)
 {
 	static struct step_cache no_steps;
@@ -203,8 +204,9 @@ static void compare_by_tables(void)
 	direct.steps = &steps;
 }
 
-/* Rules are remembered by address here, and mappings that change give it to others. */
-static void forget_what_moved(void)
+/* The key of a cached rule is an address here, which belongs to other code when the mappings
+ * change. */
+static void clear_rules_of_old_mappings(void)
 {
 	if (generation == traced.generation)
 		return;
@@ -216,7 +218,7 @@ static void forget_what_moved(void)
 
 static void compare(void)
 {
-	forget_what_moved();
+	clear_rules_of_old_mappings();
 	unwind_by(&plain, NULL);
 	unwind_by(&remembering, &rules);
 	expect("remembering", remembering.stop, remembering.depth, remembering.frame);
@@ -233,7 +235,7 @@ static void compare(void)
 	compare_by_tables();
 }
 
-/* One instruction. It may be a system call that changes the mappings. */
+/* Steps one instruction, which may be a system call that changes the mappings. */
 static enum traced_stop step(void)
 {
 	u16 code = 0;

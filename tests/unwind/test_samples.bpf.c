@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Samples a running program: at each tick of its CPU clock asks for a callback before the thread is
- * back in user mode. There, in one place, the registers, a copy of the stack and the frames of the
- * product's unwinder are taken, and the process is stopped, so that the reader finds its mappings
- * as they were.
+ * Samples a running program: each tick of its CPU clock requests a callback before the thread
+ * returns to user mode. The callback takes the registers, a copy of the stack and the frames of the
+ * product's unwinder at one moment, and stops the process, so that the mappings are unchanged when
+ * the reader looks at them.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
@@ -62,7 +62,7 @@ struct {
 
 struct sample_counters counters;
 
-/* Up to the end of a page, as the next one may not be there. */
+/* Copies up to the end of a page, as the next page may not be in memory. */
 static long stack_page(u32 i, void *arg)
 {
 	struct sample *sample = *(struct sample **)arg;

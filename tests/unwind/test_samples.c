@@ -6,19 +6,20 @@
  *
  *   test_samples [--after PROGRAM MODE | --unlisted] SAMPLES ROOT EQUAL PROGRAM...
  *
- * The program is started again until there are SAMPLES. Of 10,000 stacks at least ROOT have to
- * reach the root, and at least EQUAL to have all frames of elfutils: where it knows no way on, or
- * none but over a caller (code without tables), ours may be the longer one. All that are not equal
- * are shown by kind and by the function where they part.
+ * The program is started again until there are SAMPLES. Of 10,000 stacks at least ROOT must reach
+ * the root, and at least EQUAL must have all frames of elfutils. A stack may be longer than that of
+ * elfutils if elfutils gives up or skips a caller, in code without tables. Differences are printed
+ * by kind and by the function where they begin.
  *
  * --unlisted: the program has code without tables (V8's builtins). This test makes no tables of
  * whole files, which would list that code, so the unwinder marks steps out of it as guesses. A
  * stack that reaches the root by a guess counts as one that reaches the root.
  *
- * Another program may run before, sampled by the same instance of the unwinder, whose tables lie.
- * Its own stacks are its own business, but each of its walks has to end within its bounds, it has
- * to end well, and what was learned from it must not be believed of others. Exit: 0, 1, 77 BPF,
- * perf events or task work are not possible here.
+ * With --after, a program with false tables runs before and is sampled by the same instance of the
+ * unwinder. Its stacks are not compared, but each walk must end within its bounds, the program must
+ * exit with 0, and the rules that were cached for it must not be used for other programs.
+ *
+ * Exit: 0, 1, 77 BPF, perf events or task work are not possible here.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -56,9 +57,9 @@ static const char *const stop_names[] = {
 
 enum verdict {
 	EQUAL,
-	SHORTER_REFERENCE, /* elfutils gives up on the way that we went to the root */
-	SKIPPED_CALLER,	   /* elfutils misses one frame, that behind the leaf */
-	SHORTER,	   /* we give up on the way that elfutils went */
+	SHORTER_REFERENCE, /* the product's stack goes on to the root where elfutils gives up */
+	SKIPPED_CALLER,	   /* elfutils misses only the leaf's caller */
+	SHORTER,	   /* the product's stack ends where elfutils goes on */
 	DIFFERENT,
 	VERDICT_COUNT
 };
@@ -83,12 +84,12 @@ struct sampling {
 	const struct mapping_record *mappings;
 	struct process processes[PROCESSES_MAX];
 	u32 process_next;
-	bool is_hostile;  /* nothing can be compared */
+	bool is_hostile;  /* stacks are not compared */
 	bool is_unlisted; /* steps out of code without tables are guesses */
 	u64 walks, unbounded;
 	u64 limit, count, frames;
-	u64 work; /* steps of it, as the budget has them */
-	u64 gone; /* of processes that had ended before they were looked at */
+	u64 work; /* sum of all walks, in units of the budget */
+	u64 gone; /* samples of processes that had ended before the reader stopped them */
 	u64 verdicts[VERDICT_COUNT];
 	u64 stops[STOP_COUNT];
 	struct place places[PLACES_MAX];
@@ -128,8 +129,8 @@ static const struct traced_mapping *mapping_at(const struct traced *traced, u64 
 	return NULL;
 }
 
-/* Whether a frame of the product is this address, in a process that may have the same part of a
- * file in two places. */
+/* True if a frame of the product means this address. A process may have mapped the same part of a
+ * file twice. */
 static bool is_frame_of(const struct sampling *sampling, const struct traced *traced, u64 frame,
 			u64 address)
 {
@@ -146,7 +147,7 @@ static bool is_frame_of(const struct sampling *sampling, const struct traced *tr
 	return FRAME_OFFSET(frame) == FRAME_OFFSET(offset);
 }
 
-/* The frames of the product become addresses as far as they are those expected. */
+/* Counts the frames that equal the expected ones, and replaces these frames by their addresses. */
 static u32 equal_frames(const struct sampling *sampling, const struct traced *traced,
 			struct sample *sample, const u64 *expected, u32 depth)
 {
@@ -160,8 +161,8 @@ static u32 equal_frames(const struct sampling *sampling, const struct traced *tr
 	return i;
 }
 
-/* Whether all that elfutils lacks is the caller of the leaf. In a recursion more than the leaf is
- * equal all the same: those frames are addresses by now. */
+/* True if elfutils lacks only the caller of the leaf. In a recursion more frames than the leaf are
+ * equal nevertheless; equal_frames() has replaced these by addresses. */
 static bool is_caller_skipped(const struct sampling *sampling, const struct traced *traced,
 			      const struct sample *sample, const u64 *expected, u32 depth,
 			      u32 equal)
@@ -230,8 +231,9 @@ static void registers_give(struct traced *traced, const struct sample *sample)
 	memcpy(traced->registers.value, sample->value, sizeof(sample->value));
 }
 
-/* Where a table is wrong elfutils ends with a frame at an address without code. */
-static u32 without_what_is_no_code(const struct traced *traced, const u64 *expected, u32 depth)
+/* Drops the last frame of elfutils if its address has no code, which is the result of a wrong
+ * table. */
+static u32 depth_without_bad_end(const struct traced *traced, const u64 *expected, u32 depth)
 {
 	u64 last = depth ? expected[depth - 1] : 0;
 
@@ -254,7 +256,7 @@ static u32 expected_frames(struct process *process, u64 *expected)
 					 STACK_USER_DEPTH_MAX);
 		traced_maps(traced);
 	} while (traced->generation != generation);
-	return without_what_is_no_code(traced, expected, depth);
+	return depth_without_bad_end(traced, expected, depth);
 }
 
 static void compare(struct sampling *sampling, struct sample *sample)
@@ -335,7 +337,7 @@ static int event_open(pid_t pid)
 	return syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Samples one run of the program; its exit status. */
+/* Samples one run of the program, and returns its exit status. */
 static int run(struct sampling *sampling, struct ring_buffer *filled, char **argv)
 {
 	int go[2], status = 0;
@@ -437,7 +439,7 @@ static bool is_good(const struct sampling *sampling, u64 root, u64 equal)
 	return count && reached * 10000 >= count * root && (count - wrong) * 10000 >= count * equal;
 }
 
-/* Runs the program whose tables lie, to its end. */
+/* Runs the program with false tables to its end. */
 static bool survives(struct sampling *sampling, struct ring_buffer *filled, char **argv)
 {
 	int status;

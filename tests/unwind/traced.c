@@ -32,7 +32,7 @@ static u64 stops;
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
-/* What PTRACE_GETREGSET gives of a 32-bit task. */
+/* The layout of PTRACE_GETREGSET for a 32-bit task. */
 struct registers_32 {
 	u32 ebx, ecx, edx, esi, edi, ebp, eax, ds, es, fs, gs, orig_eax, eip, cs, eflags, esp, ss;
 };
@@ -141,7 +141,8 @@ static u64 hash_line(u64 hash, const char *line)
 	return hash;
 }
 
-/* An open file of memory stays that of the program before an execve. */
+/* Opens /proc/PID/mem again: after an execve the open file still shows the memory of the former
+ * program. */
 static void memory_open(struct traced *traced)
 {
 	char path[64];
@@ -229,7 +230,7 @@ static bool is_marker(const struct traced *traced)
 	return ptrace(PTRACE_GETSIGINFO, traced->tid, 0, &info) == 0 && info.si_code == SI_KERNEL;
 }
 
-/* What a stop of traced->tid means. A thread that was just made goes on by itself. */
+/* The kind of a stop of traced->tid. The stop of a new thread is resumed at once. */
 static enum traced_stop stop_kind(struct traced *traced, int status)
 {
 	int signal = WSTOPSIG(status);

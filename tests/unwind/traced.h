@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A process under ptrace, one of whose threads stands still to be unwound; and the embedder's half
- * of the unwinder: this process's memory and mappings. */
+/* A process under ptrace, with one stopped thread to unwind, and the functions that the unwinder
+ * needs from its embedder: reads of this process's memory and mappings. */
 #ifndef TESTS_UNWIND_TRACED_H
 #define TESTS_UNWIND_TRACED_H
 
@@ -16,12 +16,12 @@
 
 struct traced_mapping {
 	u64 start, end, offset;
-	u64 image; /* where offset 0 of the same file is mapped */
+	u64 image; /* address of offset 0 of the same file */
 	u64 inode;
 	bool is_code;
 };
 
-/* Memory as if the process had it. */
+/* Bytes that reads give in place of the process's memory. */
 struct traced_patch {
 	u64 start;
 	u32 bytes;
@@ -32,17 +32,17 @@ struct traced_patch {
 
 struct traced {
 	pid_t pid;
-	pid_t tid; /* that stopped last */
+	pid_t tid; /* the thread that stopped last */
 	int memory;
-	u64 stop;   /* a number of its own for each time it stands still; 0: others let it go on */
-	int signal; /* to be delivered to it */
+	u64 stop;   /* number of this stop; 0: others resume the thread */
+	int signal; /* signal to deliver when the thread resumes */
 	bool is_compat;
-	u64 generation; /* moves when the mappings have changed */
+	u64 generation; /* incremented when the mappings have changed */
 	u64 maps_hash;
 	u32 mapping_count;
 	struct traced_mapping mapping[TRACED_MAPPINGS_MAX];
 	struct unwind_registers registers; /* of tid */
-	/* A copy of its stack from rsp on, which is read instead of the process. */
+	/* A copy of the thread's stack from rsp on; reads of the stack use the copy. */
 	const u8 *stack;
 	u32 stack_bytes;
 	u32 patch_count;
@@ -51,32 +51,32 @@ struct traced {
 
 enum traced_stop { TRACED_EXITED, TRACED_MARKER, TRACED_STEP, TRACED_SYSCALL, TRACED_SIGNAL };
 
-/* What the unwinder remembers, by address: good until the mappings change. NULL: nothing. */
+/* The unwinder's cache of rules by address, valid until the mappings change; NULL: no cache. */
 extern struct rule_cache *traced_rules;
 
-/* Starts a program; it stands at its first instruction. False: it could not be started. */
+/* Starts a program and stops it at its first instruction. False: the start has failed. */
 bool traced_start(struct traced *traced, char **argv);
 
-/* Lets the thread that stopped last go on, by PTRACE_CONT, PTRACE_SYSCALL or PTRACE_SINGLESTEP,
- * until any thread stops. */
+/* Resumes the thread that stopped last by PTRACE_CONT, PTRACE_SYSCALL or PTRACE_SINGLESTEP, and
+ * waits until any thread stops. */
 enum traced_stop traced_resume(struct traced *traced, int how);
 
-/* Knows a process that others stop: nothing but its mappings and memory. */
+/* Opens the mappings and memory of a process that others stop and resume. */
 void traced_watch(struct traced *traced, pid_t pid);
 
 /* Reads /proc/PID/maps again. */
 void traced_maps(struct traced *traced);
 
-/* Its code, for a program that unwinds it. */
+/* Lists the executable mappings for a BPF program that unwinds the process. */
 void traced_list_code(const struct traced *traced, struct listed_mappings *mappings);
 
-/* Of what stands still each page is read once. */
+/* Reads memory; each page is read once during a stop. */
 bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes);
 
-/* Lets go of a process that was watched. */
+/* Ends traced_watch(). */
 void traced_unwatch(struct traced *traced);
 
-/* Kills what is left of it. */
+/* Kills all threads that are left. */
 void traced_end(struct traced *traced);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder as the kernel runs it: unwinds one task at the entry of its system calls, and
- * leaves the frames in the map. Mappings are prepared by the test. With WALK_FAULTING reads may
- * fault and the program may sleep.
+ * The unwinder in a BPF program: unwinds one task at the entry of its system calls, and stores the
+ * frames in the map. The test prepares the mappings. With WALK_FAULTING reads may fault and the
+ * program may sleep.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
@@ -15,7 +15,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct walk_control control;
-struct pt_regs registers; /* too large for the stack beside that of the unwinder */
+struct pt_regs registers; /* too large for the BPF stack, which the unwinder needs */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -83,7 +83,8 @@ static __always_inline void registers_take(struct unwind_registers *registers,
 	registers->known = (1U << REGISTER_COUNT) - 1;
 }
 
-/* A uprobe's context are the registers; a raw tracepoint's first argument points to them. */
+/* The context of a uprobe is the registers; the first argument of a raw tracepoint points to them.
+ */
 static __always_inline const void *user_registers(u64 *ctx)
 {
 #ifdef WALK_FAULTING

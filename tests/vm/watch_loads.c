@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the verifier spends on each BPF program that a process loads, one line a program. Preloaded,
- * it stands between libbpf and the system call, so what is measured is what the product loads, on
- * its own way. The verifier counts instructions and states itself (log level 4). Its memory is
- * accounted to nobody on most kernels: a second thread watches how much the kernel has allocated
- * for itself meanwhile, so the figure holds in a guest that does nothing else. The kernel counts by
- * the MiB or so, so small programs seem to take none. Loads of several threads go one after the
- * other.
+ * Measures the verifier's work for each BPF program that a process loads; prints one line a
+ * program. The library is preloaded and wraps libbpf's call of bpf(2), so it measures the product's
+ * own loads. The verifier counts instructions and states itself (log level 4). Most kernels do not
+ * account the verifier's memory to a process: a second thread watches the kernel's total
+ * allocations meanwhile, so the figure is right only in an otherwise idle guest. The kernel counts
+ * in steps of about a MiB, so small programs show 0. Loads of several threads are serialized.
  *
  * WATCH_LOADS is the file that the lines are added to:
  * load COMMAND NAME ERROR INSTRUCTIONS STATES PEAK_STATES KIB MICROSECONDS
@@ -35,9 +34,10 @@
 #include <unistd.h>
 
 #define LOG_STATS 4
-#define LOOK_US 3000	 /* the first look: a look is work for an emulated CPU */
-#define LATER 16	 /* of the time until now to the next one: states pile up until the end */
-#define FREED_SLOWLY 100 /* looks at memory that earlier loads give back */
+#define LOOK_US 3000 /* delay of the first reading; a reading costs an emulated CPU much time */
+#define LATER                                                                                      \
+	16 /* each further delay is 1/LATER of the elapsed time: states pile up until the end */
+#define FREED_SLOWLY 100 /* readings that wait until earlier loads have freed their memory */
 #define NOISE_KIB 256
 
 struct cost {
@@ -49,7 +49,7 @@ static long (*next_syscall)(long number, ...);
 static char file[256];
 static atomic_bool is_done;
 
-/* What is started from here is not watched. */
+/* Processes that this process starts are not measured. */
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("WATCH_LOADS");
@@ -66,7 +66,7 @@ static unsigned long kib_after(const char *text, const char *name)
 	return at ? strtoul(at + strlen(name), NULL, 10) : 0;
 }
 
-/* What the kernel has allocated for itself. */
+/* KiB that the kernel has allocated for itself. */
 static unsigned long kernel_kib(void)
 {
 	char text[4096];
@@ -116,7 +116,7 @@ static void parse(const char *log, struct cost *cost)
 		       &cost->instructions, &cost->states, &cost->peak_states);
 }
 
-/* The kernel's own names have 15 characters. */
+/* The name from BTF, as the kernel's own names are cut at 15 characters. */
 static const char *name_of(const union bpf_attr *attr, struct btf *btf)
 {
 	const struct bpf_func_info *functions = (void *)(unsigned long)attr->func_info;
@@ -195,7 +195,8 @@ static long load(union bpf_attr *attr, unsigned int size)
 	return result;
 }
 
-/* What libbpf tries a kernel with has no types, and who asks for a log gets it. */
+/* True for programs of the product. Libbpf's probes of kernel features have no BTF; loads that
+ * request a log keep their own log. */
 static bool is_ours(const union bpf_attr *attr)
 {
 	return attr->func_info_cnt && !attr->log_level;
@@ -227,7 +228,7 @@ long syscall(long number, ...)
 			    argument[5]);
 }
 
-/* A whole file, for as long as the process lives; NULL with errno. */
+/* Maps a whole file until the process ends; NULL with errno. */
 static const void *whole_file(const char *path, size_t *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -242,7 +243,7 @@ static const void *whole_file(const char *path, size_t *bytes)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/* An object that is not there must not pass for one that loads. */
+/* A missing object ends the process, so that the test does not pass without it. */
 static void take_object(struct bpf_object_skeleton *skeleton, const char *folder)
 {
 	char path[256];

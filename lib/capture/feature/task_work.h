@@ -4,8 +4,8 @@
  *
  * An object declares both forms of the call as weak. Kernels of the second form still have the name
  * of the first, with another prototype, for which libbpf before 1.3 refuses the object. Names that
- * the kernel does not have libbpf looks up in modules, which CAP_BPF alone does not allow. So
- * unusable names are taken out of an object before it is loaded.
+ * the kernel does not have libbpf looks up in modules, which CAP_BPF alone does not allow. Unusable
+ * names are therefore taken out of an object before it is loaded.
  */
 #ifndef LIB_CAPTURE_TASK_WORK_H
 #define LIB_CAPTURE_TASK_WORK_H

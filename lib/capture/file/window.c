@@ -163,8 +163,8 @@ static int copy_tasks(struct recording *recording)
 	return result;
 }
 
-/* A swap of tables is noted before the limits are set. So at the end of the window all records that
- * name the previous generation have been read, and the next swap may come. */
+/* A swap of tables is noted before the limits are set. All records that name the previous
+ * generation are therefore read by the end of the window, and the next swap may come. */
 int recording_end_window(struct recording *recording)
 {
 	int result = recording->deferred ? peek_sleepers(recording) : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A user who can put a pin into the folder can pin any map there. So the value of the map is copied
- * to private memory and checked. */
+/* A user who can put a pin into the folder can pin any map there. The value of the map is therefore
+ * copied to private memory and checked. */
 #include "capture/instance/metadata.h"
 
 #include <errno.h>

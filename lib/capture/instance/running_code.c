@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file that nobody converts in time is left to who reads the instance. */
+/* A file that is not converted in time is converted by the reader of the instance. */
 #include "capture/instance/running_code.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolize
 	free(files);
 }
 
-/* Tables are answered with nothing that would be written anywhere. */
+/* The results of table requests have no names, so the callbacks write none. */
 int running_code_visit(struct symbolizers *symbolizers)
 {
 	const struct symbolizers_sink nowhere = {};

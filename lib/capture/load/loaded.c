@@ -132,8 +132,8 @@ struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded)
  *   generation       the generation that programs write; set at the end of a swap
  *   generation_done  the reader needs no stack of this or older generations any more
  *
- * A table is emptied only when its generation is not needed any more. So the rings name stacks of
- * at most two successive generations, whose tags differ.
+ * A table is emptied only when its generation is not needed any more. The rings therefore name
+ * stacks of at most two successive generations, whose tags differ.
  *
  * A table is found by the generation in its header, and the outer map says which table programs
  * write; no other state exists, so a reset that is killed leaves a consistent state.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a word of -e asks of its events, between slashes behind the name:
+ * The options of one -e source, between slashes behind its name:
  *
  *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
  *   /if=CONDITIONS/                       the event is recorded if it meets the conditions

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tracepoints, written CATEGORY:NAME. A raw tracepoint is attached by NAME alone, which is unique
- * in the kernel. So without tracefs any category is accepted, and only globs need tracefs.
+ * in the kernel. Without tracefs any category is therefore accepted, and only globs need tracefs.
  */
 #include <errno.h>
 #include <stdio.h>

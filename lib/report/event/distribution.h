@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The values of events, each distinct value with the number of its events. So sums, percentiles and
- * histograms of any scale are exact. Adding is cheap: equal values are joined when the array is
- * full, and by distribution_sort().
+ * The values of events, each distinct value with the number of its events. Sums, percentiles and
+ * histograms of any scale are therefore exact. Adding is cheap: equal values are joined when the
+ * array is full, and by distribution_sort().
  *
  * After distribution_sort():
  *    sum of items[].count = count, sum of items[].value * items[].count = sum

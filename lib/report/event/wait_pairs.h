@@ -5,9 +5,9 @@
  * pass the filter. A wait whose waker is not recorded has a pair without a waker: the wait goes on
  * when the recording ends, or the waker's event was lost.
  *
- * The chain of a wait is what the waker itself had waited for meanwhile. A thread that sleeps wakes
- * nobody, so the waits of the waker lie side by side inside the wait, and each of them has a waker
- * and a chain of its own:
+ * The chain of a wait is what the waker itself had waited for meanwhile. A sleeping thread cannot
+ * wake another one, so the waits of the waker lie side by side inside the wait, and each of them
+ * has a waker and a chain of its own:
  *
  *   sleeper  |------------------------ waits ------------------------|
  *   waker        |--- waits ---|  runs  |------- waits -------|  runs ^ wakes the sleeper

@@ -4,9 +4,9 @@
  * has no DWARF. A file counts if it has the build id of the recording; the first file that counts
  * and has what is needed is used. Then one request to the sandbox gives the names of all places.
  *
- * Servers are asked for debug information, and for the file with the code if nothing else gives the
- * segments. The debug information of a kernel has half a gigabyte, so servers are asked for it only
- * if the user says so.
+ * Servers are asked for debug information, and for the file with the code if its segments are not
+ * known otherwise. The debug information of a kernel has half a gigabyte, so servers are asked for
+ * it only if the user says so.
  */
 #include "debug_lookup.h"
 
@@ -515,7 +515,7 @@ bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link 
 	       memchr(link->shared, 0, sizeof(link->shared)) && !strchr(link->file, '/');
 }
 
-/* Receives either the whole answer, checked, or nothing. */
+/* Receives the whole answer and checks it; on an error the caller gets no part of it. */
 static int request_places(const struct debug_search *search, const struct debug_request *request,
 			  const u64 *places, struct debug_answer *answer, struct debug_names **out)
 {

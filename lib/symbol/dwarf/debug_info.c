@@ -2,7 +2,7 @@
 /*
  * Frames are file offsets and DWARF has addresses; the segments of the mapped file translate one to
  * the other. A debug file that was split off has program headers, too, but the file offsets that
- * GNU objcopy writes there are wrong. So without the mapped file the recording gives the segments,
+ * GNU objcopy writes there are wrong. Without the mapped file, the recording gives the segments,
  * and the headers of the debug file, which are right after eu-strip, are the last resort.
  *
  * Units are found by their ranges (DW_AT_ranges of the unit, as not every compiler writes

@@ -2,7 +2,7 @@
 /*
  * Entries of functions with code are children of the unit (GCC) or of its namespaces (Clang); only
  * nested functions of GNU C, Ada and D are in bodies. A unit of C++ has many entries, and few of
- * them are functions with code. So first the children of the unit are searched; each time an
+ * them are functions with code. The children of the unit are therefore searched first; each time an
  * address is not found, the search reaches one step further.
  *
  * The line of the innermost function comes from the line table. The line of an outer function is
@@ -26,8 +26,8 @@
  * ranges. Children of a part are read when an address first leads into the part. Reading an entry
  * is expensive, and addresses come in ascending order, many of one function, so parts are kept.
  *
- * Compilers let blocks overlap. So all paths from the function are followed whose parts cover the
- * address, and the path with the most calls counts.
+ * Compilers let blocks overlap. All paths from the function whose parts cover the address are
+ * therefore followed, and the path with the most calls counts.
  */
 
 struct inline_part {

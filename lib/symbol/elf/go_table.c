@@ -75,7 +75,7 @@ static const Elf_Data *section_data(Elf *elf, const char *name, u64 *address)
 }
 
 /* The relocation that adds the file's load address to `addend` (`by_addend`), or to the word at
- * `place`; false: there is none. */
+ * `place`; false: the file has no such relocation. */
 static bool relocation_find(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
 {
 	Elf_Scn *section = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The path of a record was right when the program met the mapping. Later the path may name another
- * file, a FIFO or a device, and the process may be gone. So the path is first opened with O_PATH,
- * which has no effect on the file; the file's identity and the time of its last write are compared
- * with the record; then this same file is opened for reading.
+ * file, a FIFO or a device, and the process may be gone. The path is therefore first opened with
+ * O_PATH, which has no effect on the file; the file's identity and the time of its last write are
+ * compared with the record; then this same file is opened for reading.
  *
  * The path of a record consists of the kernel's directory entries, so no part of it is a symbolic
  * link. RESOLVE_NO_SYMLINKS keeps links of a container from leading out of its root,

@@ -2,8 +2,8 @@
 /*
  * The files in which runtimes name the code that they generate: perf maps (perf_map.h) and jitdumps
  * (jitdump.h). They are read at the end of a recording, when processes may have ended, and with
- * them the mounts of their containers. So files that exist when code of a process is first seen are
- * kept open.
+ * them the mounts of their containers. Files that exist when code of a process is first seen are
+ * therefore kept open.
  *
  * Any user can put such a file there. A file counts if it is a regular file of the process's user
  * or of root, written since the process began.

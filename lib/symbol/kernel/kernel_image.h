@@ -3,8 +3,8 @@
  * The running kernel and its modules: load address ranges (/proc/kallsyms, /proc/modules,
  * /proc/iomem) and build ids (/sys/kernel/notes, /sys/module/NAME/notes/.note.gnu.build-id).
  *
- * kptr_restrict and CAP_SYSLOG at the time of opening decide whether the files show addresses. So a
- * recording opens them at its start, and needs no capability to read them later.
+ * kptr_restrict and CAP_SYSLOG at the time of opening decide whether the files show addresses. A
+ * recording therefore opens them at its start, and needs no capability to read them later.
  */
 #ifndef LIB_SYMBOL_KERNEL_IMAGE_H
 #define LIB_SYMBOL_KERNEL_IMAGE_H

@@ -5,9 +5,9 @@
  * owner's symbolizer. The owner's symbolizer then looks up the path from its own root, and only in
  * the kernel's cache. A file that is not found there is left to the symbolizer of the other user.
  *
- * The kernel's symbols have a symbolizer of their own, so they never wait for files. So do the
- * unwind tables of root's files: the table of a large library takes seconds on a busy machine. The
- * analyses of root's files have one, too, so no table waits for them.
+ * The kernel's symbols have a symbolizer of their own, so they never wait for files. The unwind
+ * tables of root's files also have one, as the table of a large library takes seconds on a busy
+ * machine. The analyses of root's files have one, too, so no table waits for them.
  *
  * Where all memory is little, as in an agent at its defaults, these three processes of root's files
  * take turns: one of them reads a file at a time. Names go first, then tables, then analyses.

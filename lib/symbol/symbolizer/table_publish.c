@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The root of a table is added first. So each chunk had a root when it was added, a chunk without a
- * root never gets one, and any process may delete such a chunk. Until all chunks of a table are
- * added, some code has no rule.
+ * The root of a table is added first. Each chunk therefore had a root when it was added, a chunk
+ * without a root never gets one, and any process may delete such a chunk. Until all chunks of a
+ * table are added, some code has no rule.
  *
  * A process that was stopped for long may find that its table has been evicted meanwhile, so the
  * root is looked up at the end.
@@ -22,8 +22,8 @@
 #include "clock.h"
 #include "file_table.h"
 
-/* The kernel takes memory for elements from a small store, which an interrupt refills. So an insert
- * that fails without memory is tried again. */
+/* The kernel takes memory for elements from a small store, which an interrupt refills. An insert
+ * that fails without memory is therefore tried again. */
 
 #define TRIES 1000
 

@@ -469,8 +469,8 @@ const struct frame_state *code_analysis_state(const struct code_analysis *analys
 }
 
 /* Where callees pop arguments, they may also put arguments below their return address and go on as
- * another function. So the depth does not hold during a call either, and a frame pointer counts
- * before the depth. */
+ * another function. The depth therefore does not hold during a call either, and a frame pointer
+ * counts before the depth. */
 static bool rule_of(const struct code_analysis *analysis, u32 number, struct unwind_rule *rule)
 {
 	struct frame_state state = analysis->states[number];

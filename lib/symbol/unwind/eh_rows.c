@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The unwinder of core/ makes the rows: it runs on the file, function by function, and goes on
- * where it would stop at the end of a row. So a row is always equal to what the unwinder would
- * find. A function of the index reaches to the next function of the index, as far as its FDE covers
- * the range. A file whose index cannot be searched is read record by record.
+ * where it would stop at the end of a row. A row is therefore always equal to the rule that the
+ * unwinder would find. A function of the index reaches to the next function of the index, as far as
+ * its FDE covers the range. A file whose index cannot be searched is read record by record.
  *
  * The unwinder prefers an SFrame section and falls back to .eh_frame at each pc that the section
  * does not cover. Rows of .eh_frame therefore count only where the section has no row.

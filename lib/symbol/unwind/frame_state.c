@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * What is known of a register or a word of the stack: an address, or whose value it holds.
+ * The known content of a register or of a word of the stack: an address, or the value that a
+ * register had at the function's entry.
  */
 
 static const struct frame_value unknown;

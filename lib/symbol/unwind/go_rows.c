@@ -90,7 +90,7 @@ struct function {
 	u64 stored_at;		      /* where rbp is stored at the latest, 0: not known yet */
 };
 
-/* The frame was made by push %rbp (Go 1.21 on): nothing is left to be stored. */
+/* True if push %rbp has made the frame (Go 1.21 on), so that the prologue has no further store. */
 static bool is_pushed(const struct go_reader *reader, u64 start)
 {
 	u8 before = 0;

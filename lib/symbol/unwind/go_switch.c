@@ -20,7 +20,8 @@
 #define WAY_BACK_MAX 32 /* instructions */
 #define WORD 8
 
-/* What a register holds: loads[0] words from a base on, then from there, and so on. */
+/* The origin of a register's value: the word at loads[0] words behind a base, then the word at
+ * loads[1] words behind that address, and so on. */
 struct term {
 	enum { TERM_UNKNOWN, TERM_NUMBER, TERM_OF_THREAD, TERM_OF_RSP } kind;
 	u32 loads;
@@ -203,7 +204,7 @@ static bool call_part(const u8 *code, u32 bytes, u32 at, u32 next, struct go_par
 
 	if (!way_back_find(code, bytes, next, &rule, back))
 		return false;
-	/* What the runtime has noted holds since rsp was set, words of the stack since the call. */
+	/* The runtime's notes hold since rsp was set, words of the stack since the call. */
 	if (rule.cfa_kind == CFA_GO_SAVED)
 		at = parts->part[parts->count - 1].start;
 	part = part_add(parts, at, GO_COMES_BACK);
@@ -214,14 +215,14 @@ static bool call_part(const u8 *code, u32 bytes, u32 at, u32 next, struct go_par
 	return true;
 }
 
-/* What is known at an instruction. */
+/* The facts that hold at an instruction. */
 struct standing {
 	u8 place; /* enum go_place */
 	u8 copy;  /* the register with a copy of rsp, or X86_NO_REGISTER */
 	u16 copied_at;
 };
 
-/* What holds on both paths to an instruction. */
+/* The facts that hold on both paths to an instruction. */
 static struct standing standing_join(const struct standing *a, const struct standing *b)
 {
 	struct standing both = *a;

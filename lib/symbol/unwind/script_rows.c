@@ -72,7 +72,7 @@
 #define MEMBER_BYTES 40
 #define MEMBERS_MAX 64
 
-/* What no file says, by version. */
+/* Offsets that no file says, by version. */
 struct version {
 	u32 version;	 /* upper 16 bits of Py_Version */
 	u8 innermost;	 /* offset of the innermost frame's address in struct _PyCFrame */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the name of a source tells. */
+/* The kind of a source, read from its name. */
 #ifndef LIB_TRACE_SOURCE_NAME_H
 #define LIB_TRACE_SOURCE_NAME_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * blocked N MS FILE: N times it sleeps so many milliseconds in rest(), N times it asks another
- * thread to let it go, and waits for that in await(): the other thread sleeps as long before it
- * lets go in let_go(). In between it spins as long. FILE gets how many ns rest(), await() and
- * spin() took, as seen from outside.
+ * blocked N MS FILE: N times the thread sleeps MS milliseconds in rest(), waits in await() for
+ * another thread, which sleeps MS before it wakes the thread in let_go(), and spins for MS. FILE
+ * gets the ns that rest(), await() and spin() took, measured by their caller.
  */
 #include <pthread.h>
 #include <stdio.h>

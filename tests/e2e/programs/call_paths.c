@@ -2,8 +2,8 @@
 /*
  * call_paths PATHS REPEATS: ends in leaf() by PATHS different call paths, one after the other, all
  * of it REPEATS times. Path n is n in binary: LEVELS calls, of zero() or one(), highest bit first.
- * So the names in a stack of leaf() tell the number of the path, and its place in time tells what
- * the number must be.
+ * The names in a stack of leaf() give the number of the path; the position of the event gives the
+ * expected number.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static noinline void leaf(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* A probe at the start of a function may miss its caller: no frame is set up yet. */
+/* A probe at the start of leaf() may miss its caller, as no frame is set up yet. This function is
+ * then the one that is missing. */
 static noinline void last(void)
 {
 	leaf();

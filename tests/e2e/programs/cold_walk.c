@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cold_walk OBJECT PROGRAM...: what an unwinder sees whose reads may not fault. It is ours
- * (tests/unwind/unwind_walk.bpf.c), knows no rule before, and unwinds each getppid() of the program
- * at its entry; prints the frames and the reason of the end, one line a call.
+ * cold_walk OBJECT PROGRAM...: unwinds with reads that cannot fault pages in. The BPF program
+ * (tests/unwind/unwind_walk.bpf.c) has no cached rule, and unwinds each getppid() of the program at
+ * its entry; prints the frames and the stop reason, one line a call.
  *
  * Exit: 0, 1, 77 BPF or ptrace is not possible here.
  */
@@ -41,7 +41,7 @@ static void *map_memory(struct bpf_object *object, const char *suffix)
 	return MAP_FAILED;
 }
 
-/* The program stands, and none of its memory is looked at. */
+/* The program is stopped, and its memory is not read, which would bring pages in. */
 static void give_mappings(struct walk_control *control)
 {
 	traced_maps(&traced);
@@ -49,7 +49,7 @@ static void give_mappings(struct walk_control *control)
 	control->tid = traced.tid;
 }
 
-/* At its entry, not at its exit. */
+/* True at the entry of getppid(), not at its exit. */
 static bool at_getppid(void)
 {
 	struct __ptrace_syscall_info call;

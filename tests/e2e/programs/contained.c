@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs a program in a container: a mount namespace whose root is FOLDER, a process namespace, and
- * nothing of either is left when the program has ended. Its other file systems are out of sight, as
- * container runtimes leave it.
+ * Runs a program in a container: a mount namespace with the root FOLDER, and a process namespace.
+ * Both disappear when the program has ended. Other file systems are not visible inside, as in
+ * containers of usual runtimes.
  *
  * usage: contained bind|overlay|tmpfs FOLDER PROGRAM   (PROGRAM: a path below FOLDER)
  */
@@ -25,7 +25,7 @@ static void check(int result, const char *what)
 		err(1, "%s", what);
 }
 
-/* Without an upper layer, so that it may lie on any file system. */
+/* The overlay has no upper layer, so FOLDER may lie on any file system. */
 static void mount_overlay(const char *folder)
 {
 	char layers[8192];
@@ -35,7 +35,7 @@ static void mount_overlay(const char *folder)
 	check(mount("overlay", folder, "overlay", MS_RDONLY, layers), "overlay");
 }
 
-/* A file system in memory with a copy of the program alone. */
+/* A tmpfs that holds only a copy of the program. */
 static void mount_copy(const char *folder, const char *program)
 {
 	struct stat status;
@@ -66,7 +66,7 @@ static void make_root(const char *kind, const char *folder, const char *program)
 		check(mount(folder, folder, NULL, MS_BIND, NULL), folder);
 }
 
-/* The old root is mounted over the new one, and taken off it. */
+/* pivot_root() mounts the old root over the new one; the old root is then unmounted. */
 static void enter_root(const char *folder)
 {
 	check(chdir(folder), folder);

@@ -2,7 +2,7 @@
 /*
  * exec_swap N OTHER: calls leaf() and becomes OTHER, which does the same, N times in all. Built as
  * two programs at one fixed address, with frames of different sizes (FRAME) and functions of their
- * own (THROUGH): one process that is another program at each turn.
+ * own (THROUGH): one process that runs another program at each turn.
  */
 #include <stdio.h>
 #include <stdlib.h>

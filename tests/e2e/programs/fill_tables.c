@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fills the engine's map of tables, up to the last chunk, with tables of files that are not there:
- * fill_tables MAP AGE. Nobody has used them for so long (FILE_TABLE_TIME()). */
+/* Fills the engine's map of tables up to the last chunk with tables of files that do not exist:
+ * fill_tables MAP AGE. AGE: time since the tables were last used, in ticks of FILE_TABLE_TIME(). */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int age(int map, u32 number, u32 ticks)
 	return result ?: bpf_map_update_elem(map, &key, &root, BPF_EXIST);
 }
 
-/* Smaller ones where a large one has no room; the last numbers. */
+/* Adds smaller tables where a large one has no room, with the last numbers. */
 static int fill(int map, u32 ticks)
 {
 	struct file_table table = {.chunks = chunks, .count = CHUNKS};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hold_exit COMMAND...: runs it, and holds its first thread where that exits, as a debugger may: an
- * execve of another thread waits there, behind its point of no return. A line is echoed when that
- * is so; with the next one the thread goes on, and that one is echoed when the command has ended.
+ * hold_exit COMMAND...: runs the command, and stops its first thread at its exit, as a debugger
+ * may: an execve of another thread then waits past its point of no return. The first line of input
+ * is echoed when the thread is stopped. The second line resumes the thread, and is echoed when the
+ * command has ended.
  */
 #include <signal.h>
 #include <stdio.h>

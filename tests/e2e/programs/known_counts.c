@@ -104,7 +104,7 @@ static noinline void call_high(long i)
 	take(i, (int)-i, 3 * i, 4 * i, 5 * i, 6 * i);
 }
 
-/* Returns the digit, negated. The upper half of the register is not that of a negative long. */
+/* Returns the negated digit as an int: the upper half of the register is not sign-extended. */
 static noinline int ten(long digit)
 {
 	register long result __asm__(RESULT_REGISTER) = 0x7700000000000000 | (unsigned int)-digit;
@@ -157,7 +157,7 @@ static void *take_keys(void *arg)
 	return NULL;
 }
 
-/* At last a key is taken that nobody has put. */
+/* The last key that is taken was never put. */
 static noinline void hand_over(long n)
 {
 	pthread_t thread;

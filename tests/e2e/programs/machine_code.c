@@ -62,7 +62,7 @@ static void *write_code(void)
 	return memory;
 }
 
-/* Somewhere in a file without a name. */
+/* Writes the code to a file without a name, at an offset. */
 static void *write_shared_code(void)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -76,7 +76,7 @@ static void *write_shared_code(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Behind where a header would be. */
+/* Writes the code behind the place of a file's header. */
 static void *write_code_file(int protection)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -113,7 +113,7 @@ static void write_all(int file, const void *bytes, size_t count)
 		exit(1);
 }
 
-/* Its mapping is what tracers find it by. */
+/* Maps the jitdump, as tracers find it by this mapping. */
 static int begin_dump(void)
 {
 	const unsigned int header[10] = {0x4a695444, 1, sizeof(header), 0, 0, getpid()};

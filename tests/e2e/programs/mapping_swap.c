@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * mapping_swap WAY N FIRST SECOND: maps two libraries (swapped.c) by turns, N times, at one
- * address. Each is called only by its own caller here and calls back that one's function, so every
- * stack tells by itself what was mapped: with emit_first there is through_first and call_first.
+ * address. Each library has its own caller and callback here, so every stack shows which library
+ * was mapped: emit_first always comes with through_first and call_first.
  *
  *   dlopen   dlclose() of one, dlopen() of the other
  *   mmap     one is mapped over the other
@@ -35,15 +35,15 @@ typedef long (*through)(void (*emit)(long), long n);
 struct library {
 	const char *path;
 	const char *function;
-	uintptr_t offset; /* of the function in the file */
+	uintptr_t offset; /* file offset of the function */
 	size_t bytes;
 	void (*call)(through function, long n);
 };
 
-static void *place; /* where both are mapped */
+static void *place; /* address of both libraries */
 static size_t place_bytes;
 
-/* Where the events are taken: at its entry, and in the kernel. */
+/* Events are taken at the entry of this function, and in its system call. */
 static APART void leaf(long n)
 {
 	own_syscall(SYS_getppid, n);
@@ -96,7 +96,8 @@ static through load(const struct library *library, void **handle)
 	return function;
 }
 
-/* Its loaded bytes are those of the file at the same offset, so it also runs mapped as a whole. */
+/* Finds the function's file offset. The loaded bytes equal the file's bytes, so the function also
+ * runs in a mapping of the whole file. */
 static void measure(struct library *library)
 {
 	struct stat stat_of;

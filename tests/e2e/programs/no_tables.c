@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * System calls in code that has neither unwind tables nor a frame, with instructions behind them
- * that a scan does not understand: `frameless` has its return address where rsp points, `pushing`
- * further out. Compiled with frame pointers: rbp is the caller's.
+ * System calls in functions without unwind tables and without a frame, followed by instructions
+ * that a scan cannot decode. The return address of `frameless` is where rsp points, that of
+ * `pushing` lies further out. Compiled with frame pointers, so rbp is the caller's.
  */
 int frameless(void);
 int pushing(void);

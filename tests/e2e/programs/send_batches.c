@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Both ends of a spool in one process, on the product's own code, told by lines of standard input
- * what to do; each is answered by one line.
+ * Both ends of a spool in one process, with the product's code. Each line of standard input is a
+ * command, and is answered by one line.
  *
  *   put N ROWS     spools N batches of ROWS rows of events in each of 3 windows; says
  *                  "put NUMBER PRODUCED RECORDED" of the last one and of all of them together
@@ -10,8 +10,7 @@
  *   state          "BATCHES ROWS LOST DOUBTS REPEATS SKEW DAMAGED BYTES DROPPED REFUSED"
  *   shift SECONDS  windows begin so much later from now on
  *
- * usage: send_batches URL SPOOL BYTES HOST PASSWORD_FILE TIMEOUT_MS; what the parts say goes to
- * standard error.
+ * usage: send_batches URL SPOOL BYTES HOST PASSWORD_FILE TIMEOUT_MS; messages go to standard error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -151,7 +150,7 @@ static void put_window(struct batch *batch, u32 time, u32 rows)
 	batch->windows[batch->window_count++] = window;
 }
 
-/* The first one begins an hour ago, so that many fit in before now. */
+/* The first window begins an hour ago, so that many windows end before now. */
 static void make(struct batch *batch, u32 rows)
 {
 	u32 from = (u32)((u64)time(NULL) - FIRST_WINDOW_AGO + shift);

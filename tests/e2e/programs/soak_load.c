@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * soak_load: tasks that begin, work and end in all ways, round by round. A line with a number is
- * one round with so many threads that all live at once; when it is echoed all of them are gone, and
- * the residents, which live as long as the process, have been in user mode and sleep again.
+ * soak_load: tasks that begin, work and end in all ways, round by round. A line of input with a
+ * number makes one round with so many threads at a time. The line is echoed when all of them have
+ * ended, and the resident threads, which live as long as the process, have been in user mode and
+ * sleep again.
  *
- * A round has threads, programs that are started by processes and by threads of these, tasks that
- * are killed in a system call, signal handlers, mappings that come and go, and computing.
+ * A round has threads, programs started by processes and by threads, tasks that are killed in a
+ * system call, signal handlers, mappings that come and go, and computation.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -101,7 +102,8 @@ static void *become_program(void *arg)
 	return arg;
 }
 
-/* A thread that starts a program ends all others, and gets the process's own number. */
+/* A thread calls execve: the kernel ends all other threads, and the thread gets the id of the
+ * process. */
 static void child_of_threads(void)
 {
 	pthread_t thread;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inserts stacks that follow from a number, from the system calls of several processes and from a
- * timer that interrupts them, and keeps a tally of what get_id said about each.
+ * Inserts numbered stacks from the system calls of several processes and from a timer that
+ * interrupts them, and counts the results of get_id for each stack.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
 
-/* The loader chooses how many bits of the hash are left. */
+/* Mask of the hash bits that the loader keeps. */
 const volatile unsigned long hash_keep = ~0UL;
 #define STACK_HASH_KEEP hash_keep
 
@@ -29,7 +29,8 @@ struct {
 	__uint(value_size, 8);
 } table SEC(".maps");
 
-/* One for each process, whose system calls do not overlap, then one for each CPU's timer. */
+/* First one element for each process, as the system calls of a process do not overlap, then one for
+ * each CPU's timer. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, STRESS_PROCESSES + STRESS_CPUS_MAX);
@@ -57,7 +58,8 @@ __noinline int stack_make(struct stack *stack, u32 n)
 	if (!stack)
 		return -EINVAL;
 	for (u32 i = 0; i < STRESS_DEPTH(n); i++) {
-		core_one_register(i); /* two bounds, not one that the verifier does not know */
+		core_one_register(i); /* keeps the compiler from joining the two bounds into one
+					 that the verifier cannot follow */
 		if (i >= STRESS_DEPTH_MAX)
 			break;
 		stack->word[i] = STRESS_FRAME(n, i);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stress of the stack map as the kernel runs it: several processes and a timer insert the same
- * stacks at once. Then the table is read from here and held against what get_id told: every stack
- * once, every id right, refs + drops = calls. Pools, tables and hashes are chosen such that each
- * way to be refused happens.
+ * Stress test of the stack map in the kernel: several processes and a timer insert the same stacks
+ * in parallel. Then this program reads the table and compares it with the results of get_id: each
+ * stack occurs once, each id is right, refs + drops = calls. The sizes of pools, tables and hashes
+ * make each kind of drop happen.
  *
  * Exit: 0, 1 something is not true, 77 not possible here.
  */
@@ -28,7 +28,7 @@
 
 #define SKIP 77
 #define BITS TABLE_BITS_MIN
-#define SYSCALLS 300 /* of each process in a round */
+#define SYSCALLS 300 /* system calls of each process in a round */
 #define ROUNDS_MAX 200
 #define TIMER_HZ 4000
 #define TALLIES_BYTES (STRESS_UNIVERSE_MAX * sizeof(struct stress_tally))
@@ -41,7 +41,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* What has to be seen before a series of rounds may end. */
+/* The result that ends a series of rounds. */
 struct goal {
 	const char *what;
 	unsigned long hash_keep;
@@ -51,13 +51,13 @@ struct goal {
 	bool races;
 };
 
-/* What was seen in them. */
+/* Results of the rounds so far. */
 struct seen {
-	u64 stacks; /* in the fullest round */
+	u64 stacks; /* most stacks in a round */
 	u64 refs;
 	u64 lost_races;
 	u64 drops[TABLE_DROP_COUNT];
-	bool lines; /* CPUs other than the first counted on their own line */
+	bool lines; /* CPUs other than the first have counted in their own cache line */
 };
 
 struct stress {
@@ -148,8 +148,8 @@ static void programs_attach(struct stress *stress)
 	link_add(stress, bpf_program__attach(stress->programs->progs.on_syscall));
 }
 
-/* Returns when no program runs any more: the kernel's RCU frees the last of them before the links
- * are gone, and the timers stop with a call to their CPU. */
+/* Returns when no program runs any more: links are freed after a grace period, and closing a
+ * timer's event waits for its CPU. */
 static void programs_detach(struct stress *stress)
 {
 	while (stress->link_count)
@@ -177,7 +177,7 @@ static pid_t worker_start(const int *gate)
 	_exit(0);
 }
 
-/* The workers wait at a pipe until all are known to the programs. */
+/* The workers wait at a pipe until the programs know the pids of all of them. */
 static void workers_run(struct stress *stress)
 {
 	int gate[2], status;
@@ -193,7 +193,7 @@ static void workers_run(struct stress *stress)
 		check(wait(&status) > 0 && status == 0);
 }
 
-/* The number of the stack that an element holds; every frame of it is checked. */
+/* Returns the number of an element's stack, and checks each of its frames. */
 static u32 element_number(const struct table_view *element)
 {
 	u32 depth = IDENTITY_DEPTH(element->identity), flags = IDENTITY_FLAGS(element->identity);
@@ -278,7 +278,7 @@ static void seen_add(struct seen *seen, const struct stress *stress, const struc
 	seen->lines |= other_lines_used(stress);
 }
 
-/* One map from empty to full. */
+/* Fills one empty map. */
 static void round_run(const struct goal *goal, struct seen *seen)
 {
 	struct stress stress = {0};

@@ -5,8 +5,8 @@
  *   store_recording URL USER PASSWORD init
  *   store_recording URL USER PASSWORD HOST SERVICE VERSION TIME TIMES FILE...
  *
- * TIME: of the first window, seconds since the epoch; each further one is 10 s later. TIMES: how
- * often the events are inserted: 1; 0 loses them on the way, 2 repeats an insert.
+ * TIME: the first window, in seconds since the epoch; each further window is 10 s later. TIMES: the
+ * number of inserts of the events: 1; 0 for a lost insert, 2 for a repeated one.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Built twice, as THROUGH = through_first and through_second, with frames of different sizes
- * (FRAME) but instructions of the same lengths: whoever takes one library for the other finds a
- * place that looks right, and steps over the wrong frame.
+ * A library that is built twice, as THROUGH = through_first and through_second, with frames of
+ * different sizes (FRAME) but instructions of the same lengths. If an unwinder takes one library
+ * for the other, the address looks right, but the step over the frame is wrong.
  */
 #define SPINS 300
 

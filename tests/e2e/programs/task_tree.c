@@ -2,7 +2,7 @@
 /*
  * task_tree CALLS: a process, its threads, their children and the threads of these, each of which
  * calls counted() CALLS times; prints how many tasks there were. It waits for a line on standard
- * input first, so that a recorder can attach to it. "old" threads are there before that line.
+ * input first, so that a recorder can attach to it. "old" threads exist before that line.
  */
 #include <pthread.h>
 #include <stdio.h>

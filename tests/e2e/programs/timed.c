@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads whose time is known from elsewhere, in /proc/PID/task/TID/schedstat.
+ * Threads whose times can be compared with /proc/PID/task/TID/schedstat.
  *
  * usage: timed mutex|spin THREADS GO DONE  (GO, DONE: named pipes)
  *    or: timed exec PROGRAM

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A program with USDT probes, N times each (its argument). The notes are written here by hand: the
- * header that programs take them from is not on every machine.
+ * A program with USDT probes, N times each (its argument). The notes are written by hand, as
+ * sys/sdt.h is not on every machine.
  *
  * counted: i in a register, -i in memory, i & 0xffff as a short, the constant 7, i in memory
  * guarded: i; only while its semaphore counts a tracer

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waits of which it is known who ends them. Threads are named; each waits in a function of its own.
+ * Waits with known wakers. Threads have names; each waits in a function of its own.
  *
  * usage: waits lock MS     `waiter` wants a mutex that `owner` holds for so long
  *    or: waits chain MS    `first` waits for `second`, that for `third`, that for `fourth`, which

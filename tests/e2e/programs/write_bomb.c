@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Small recordings that unfold into much memory: write_bomb KIND COUNT FILE. All is as a writer
- * writes it, only so regular that nothing is left of it once it is compressed.
+ * Small recordings that unfold into much memory: write_bomb KIND COUNT FILE. The recordings are
+ * valid, and so regular that their compressed size is tiny.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int put_event(struct trace_writer *writer, const struct trace_event *even
 	return trace_writer_event(writer, &whole);
 }
 
-/* The same frames under many ids. */
+/* Stacks with the same frames and different ids. */
 static int write_stacks(struct trace_writer *writer, u32 count)
 {
 	struct trace_event event = {.tid = 1};
@@ -57,7 +57,7 @@ static int write_placeholders(struct trace_writer *writer, u32 count)
 	return err ?: put_event(writer, &event);
 }
 
-/* Each a new one. */
+/* All frames differ. */
 static int write_frames(struct trace_writer *writer, u32 count)
 {
 	struct trace_event event = {.tid = 1};
@@ -71,7 +71,7 @@ static int write_frames(struct trace_writer *writer, u32 count)
 	return err ?: put_event(writer, &event);
 }
 
-/* Blocks of many CPUs at the same time. */
+/* Blocks of events of many CPUs with overlapping times. */
 static int write_events(struct trace_writer *writer, u32 count)
 {
 	struct trace_event event = {.tid = 1, .user = TRACE_NO_STACK};
@@ -85,7 +85,7 @@ static int write_events(struct trace_writer *writer, u32 count)
 	return err;
 }
 
-/* Every event a path of its own. */
+/* Each event has a different leaf. */
 static int write_leaves(struct trace_writer *writer, u32 count)
 {
 	struct trace_event event = {.tid = 1};
@@ -111,7 +111,7 @@ static int write_cpus(struct trace_writer *writer, u32 count)
 	return err;
 }
 
-/* Files and modules, each with another build id. */
+/* Files and modules with different build ids. */
 static int write_files(struct trace_writer *writer, u32 count)
 {
 	struct trace_mapping file = {

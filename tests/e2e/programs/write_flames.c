@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings for the flame graph's page: write_flames SEED FUNCTIONS EVENTS FILE [FOLDER], of a
- * program in /usr/bin or that folder. Stacks share their outer half as those of real programs do,
- * and end in functions of their own; all of it follows from the seed. Some names are such as a page
- * must not fall for.
+ * Writes recordings for the flame graph's page: write_flames SEED FUNCTIONS EVENTS FILE [FOLDER].
+ * The program is in /usr/bin or in FOLDER. Stacks share their outer half as those of real programs
+ * do, and end in different functions; everything follows from the seed. Some names are HTML and
+ * script that the page must escape.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "trace/write/writer.h"
 
 #define SECOND 1000000000ULL
-#define OUTER 20	     /* frames that stacks share */
-#define INNER 10	     /* frames that they do not */
-#define FUNCTION_BYTES 64ULL /* of code, for each */
+#define OUTER 20	     /* shared frames of a stack */
+#define INNER 10	     /* its other frames */
+#define FUNCTION_BYTES 64ULL /* code of each function */
 #define SHARED_FUNCTIONS 512
-#define TWIN 64 /* each so many functions, two have one name, in two files */
+#define TWIN 64 /* of so many functions, two have one name, in two files */
 #define THREADS 6
 #define CPUS 4
 
@@ -27,7 +27,7 @@ static const char *const hostile[] = {
 	"line\nbreak\033[31m\xff\xe2\x80\xae",
 	"__proto__",
 	"std::map<int, std::less<int> >::operator[](int&&)",
-	"inner(int) (inlined)", /* as functions are called that were */
+	"inner(int) (inlined)", /* the form of inlined functions */
 };
 #define HOSTILE (sizeof(hostile) / sizeof(*hostile))
 
@@ -108,7 +108,7 @@ static int write_names(struct trace_writer *writer, const char *folder, u32 func
 	return err ?: trace_writer_task(writer, &task) ?: write_symbols(writer, functions);
 }
 
-/* Of 2^k stacks in a row each pair is alike in one frame more than each four. */
+/* In a row of 2^k stacks, two neighbours share one frame more than each group of four. */
 static int write_stack(struct trace_writer *writer, u32 number)
 {
 	u64 frames[INNER + OUTER];
@@ -124,7 +124,7 @@ static int write_stack(struct trace_writer *writer, u32 number)
 
 #define EVERY_NS 1000003ULL
 
-/* The last one has waited for half of the recording. */
+/* The last event is a wait of half the recording. */
 static int write_event(struct trace_writer *writer, u32 number, u32 events, u32 stacks)
 {
 	bool is_last = number + 1 == events;

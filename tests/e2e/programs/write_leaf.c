@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording in which one stack stands alone and behind a leaf: write_leaf FILE. Its innermost
- * frame is the first byte of `second`, which as a return address belongs to `first`.
+ * Writes a recording in which one stack is used without and with a leaf: write_leaf FILE. The
+ * stack's innermost frame is the first byte of `second`; as a return address, behind a leaf, it
+ * belongs to `first`.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static int write_names(struct trace_writer *writer)
 	return err;
 }
 
-/* The first and the last stand alone, the one between them behind a leaf. */
+/* The first and the last event have the stack alone, the second one has a leaf. */
 static int write_events(struct trace_writer *writer)
 {
 	const u64 frames[] = {FRAME_USER(1, BEGIN + BYTES), FRAME_USER(1, BEGIN + 8)};

@@ -10,7 +10,7 @@
 #include "trace/write/writer.h"
 
 #define SECOND 1000000000ULL
-#define CODE 0x1000 /* of the function in the file, and as many bytes */
+#define CODE 0x1000 /* file offset and size of the function */
 #define KERNEL_START 0xffffffffc0000000
 #define FUNCTION_BYTES 0x100
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings that are whole and have little in them: write_odd KIND FILE [SECONDS]. Views divide by
- * sums, and draw what is there: these have sums of 0, or nothing to draw. The machine was started
- * so many seconds later.
+ * Writes complete recordings with hardly any content: write_odd KIND FILE [SECONDS]. Views divide
+ * by sums and draw events: these recordings have sums of 0, or no events. SECONDS moves the start
+ * of the machine.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static struct trace_info info = {
 
 struct kind {
 	const char *name;
-	const struct trace_source *source; /* NULL: not even one */
+	const struct trace_source *source; /* NULL: the recording has no source */
 	u32 events;
 	u64 lost, value;
 	bool has_kernel, has_ledger;
@@ -48,7 +48,7 @@ static const struct kind kinds[] = {
 	{"great-values", &valued, EVENTS, 0, 1ULL << 61, true, true},
 };
 
-/* All at one moment, of the idle task, in code that nobody knows. */
+/* All events have the same time, the idle task, and code without a name. */
 static int write_events(struct trace_writer *writer, const struct kind *kind)
 {
 	static const u64 frames[] = {0xffffffff81000010, 0xffffffff81000000, ~0ULL};

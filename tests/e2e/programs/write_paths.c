@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #define APART __attribute__((noinline, noclone))
-/* The call is not the last act; and functions that differ are not made one. */
+/* Keeps the call from becoming a jump; the different instructions keep the linker from merging
+ * equal functions. */
 #define AFTER_CALL(instruction) __asm__ volatile(instruction ::: "memory")
 
 static APART void emit(void)

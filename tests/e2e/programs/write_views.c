@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings for the views of reports: write_views CPU_CLOCK OFF_CPU [TIMES] FILE, with so many
- * events of the two sources; with TIMES a summary in which each stands for as many. A stack ends in
- * one of many functions below main(); in one of two of the same name; once in a function that is
- * rare; and twice in a recursion whose names take more text than 64 KiB, which differ in their
- * outermost function only.
+ * Writes recordings for the views of reports: write_views CPU_CLOCK OFF_CPU [TIMES] FILE. The first
+ * two are the numbers of events of the two sources; with TIMES the recording is a summary in which
+ * each event counts TIMES. Stacks end in one of many functions below main(); in one of two
+ * functions of the same name; once in a rare function; and twice in a recursion with more than 64
+ * KiB of names, where the two stacks differ only in the outermost function.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static int write_names(struct trace_writer *writer)
 	return err ?: write_symbol(writer, 2, TWIN);
 }
 
-/* Its frames, the innermost first; how many. */
+/* Sets the frames of stack `number`, the innermost first, and returns how many. */
 static u32 set_frames(u32 number, u64 *frames)
 {
 	u32 depth = 0;
@@ -143,7 +143,7 @@ static int write_stack(struct trace_writer *writer, u32 number)
 	return trace_writer_stack(writer, &stack, &index);
 }
 
-/* The stacks in turn, but for the first three, which are there once. */
+/* Events have the stacks in turn, except for the first three stacks, which occur once. */
 static u32 stack_of(u32 event)
 {
 	return event < STACK_TWIN ? event : STACK_TWIN + event % (STACKS - STACK_TWIN);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an ordinary user can give a recorder to do in masses, or to trip over:
+ * Files and tasks that any user can make to overload a recorder or to lead it into a trap:
  *
- *   flood notes FOLDER     code of eight sparse files, each with 40,000 headers of the same 512 MiB
- *                          of empty notes
- *   flood symbols FOLDER   of eight with a symbol table of 512 MiB
- *   flood frames FOLDER    of one whose unwind tables are 64 MiB of records without an index
- *   flood dwarf FOLDER     of one with debugging entries nested 16 million deep, and 512 MiB of
- * lines flood jitdump FOLDER   generated code, with a jitdump of a million functions flood perfmap
- * FOLDER   the same with a perf map of 64 MiB flood fifo FOLDER      the same with a FIFO for a
- * perf map, that nobody writes to flood fifos FOLDER     code of a file which is a FIFO wherever
- * its mount namespace is asked for it flood rewrite FOLDER   code of files that are written again
- * all the time flood mappings FOLDER  code in 50,000 mappings of a file flood names FOLDER     a
- * name of its own 10,000 times a second
+ *   flood notes FOLDER      runs code of eight sparse files, each with 40,000 program headers of
+ * the same 512 MiB of empty notes flood symbols FOLDER    code of eight files with a symbol table
+ * of 512 MiB flood frames FOLDER     code of a file whose unwind tables are 64 MiB of records
+ * without an index flood dwarf FOLDER      code of a file with debugging entries nested 16 million
+ * deep, and 512 MiB of lines flood jitdump FOLDER    generated code, with a jitdump of a million
+ * functions flood perfmap FOLDER    generated code, with a perf map of 64 MiB flood fifo FOLDER
+ * generated code, with a FIFO for a perf map, to which no process writes flood fifos FOLDER code of
+ * a file whose path is a FIFO in the mount namespace of the process flood rewrite FOLDER    code of
+ * files that are rewritten all the time flood mappings FOLDER   code in 50,000 mappings of a file
+ *   flood names FOLDER      changes the name of the task 10,000 times a second
  *
- * Prints a line when all is as said, and runs until it is killed. A perf map is /tmp/perf-PID.map,
- * which the caller removes.
+ * Prints a line when everything is set up, and runs until it is killed. A perf map is
+ * /tmp/perf-PID.map, which the caller removes.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -41,7 +40,7 @@
 #define JIT_FUNCTIONS 1000000
 #define MAPPINGS 50000
 
-/* A file with code at CODE_AT, and room behind it. */
+/* Makes a file with code at CODE_AT, and room behind the code. */
 static int make_file(const char *path)
 {
 	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
@@ -72,7 +71,7 @@ static Elf64_Ehdr elf_header(void)
 	};
 }
 
-/* Headers behind the ELF header, then what they tell of, up to CODE_AT. */
+/* Writes program headers behind the ELF header; their segments lie up to CODE_AT. */
 static void put_segments(int file, const Elf64_Phdr *segments, int count)
 {
 	Elf64_Ehdr header = elf_header();
@@ -124,7 +123,8 @@ static void write_symbols(int file)
 		{.sh_name = 1,
 		 .sh_type = SHT_SYMTAB,
 		 .sh_offset = MASS_AT,
-		 .sh_size = MASS_BYTES / sizeof(Elf64_Sym) * sizeof(Elf64_Sym), /* else unread */
+		 .sh_size = MASS_BYTES / sizeof(Elf64_Sym) *
+			    sizeof(Elf64_Sym), /* a size that is no multiple is not read */
 		 .sh_entsize = sizeof(Elf64_Sym),
 		 .sh_link = 2},
 		{.sh_name = 9,
@@ -143,7 +143,7 @@ static void write_symbols(int file)
 		put(file, &symbol, sizeof(symbol), at);
 }
 
-/* Records of the least length, none of which is of the code. */
+/* Records of the smallest length, none of which covers the code. */
 static void write_frames(int file)
 {
 	const Elf64_Phdr segments[] = {
@@ -332,7 +332,7 @@ static void run_jitdump(void)
 	run_for_ever(&entry, 1);
 }
 
-/* What changes */
+/* Files, mappings and names that change */
 
 static void run_fifos(void)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an ordinary user can put in the way of a recorder: code in files that do not answer.
+ * Files of an ordinary user that do not answer, with code that a recorder meets.
  *
  *   neighbour lookup|open|getattr|read|fault FOLDER DEVICE
- *     runs code of a file of a FUSE file system of its own, below an overlay (by which root's calls
- *     reach it), both in a user namespace. Once the code is mapped, calls of that kind are never
- *     answered. `fault` sleeps with a frame in a page that is not read yet. DEVICE is that of FUSE.
+ *     runs code of a file of its own FUSE file system below an overlay, both in a user namespace.
+ *     The overlay makes the file reachable for root. Once the code is mapped, calls of the named
+ *     kind are never answered. `fault` sleeps with a frame in a page that is not read yet. DEVICE
+ * is the device of FUSE.
  *
  *   neighbour lock FOLDER DEVICE
- *     has the lock of its memory wait for such a file system, and sleeps with a frame in a page
+ *     keeps its mmap_lock busy by a wait for such a file system, and sleeps with a frame in a page
  *     that has to be read from a disk.
  *
- * Prints a line when all is as said, and runs until it is killed.
+ * Prints a line when everything is set up, and runs until it is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,10 +35,10 @@
 
 #include "neighbour_code.h"
 
-#define CODE_AT (16 * PAGE) /* the page before it stays unread, and so does the first */
+#define CODE_AT (16 * PAGE) /* the page before it and the first page stay unread */
 #define FILE_BYTES (32 * PAGE)
 #define NODE_FILE 2
-#define SERVER_SECONDS 120 /* nobody hangs for ever, whatever becomes of the test */
+#define SERVER_SECONDS 120 /* the server ends if the test does not end it */
 
 /* The file system */
 
@@ -45,10 +46,10 @@ static struct timespec began;
 
 struct server {
 	int device;
-	uint32_t hangs; /* at requests of this kind, once it is told to */
-	uint32_t fails; /* so many of them before */
+	uint32_t hangs; /* opcode of the requests that are not answered after the start */
+	uint32_t fails; /* number of such requests that fail before */
 	volatile bool *is_told;
-	volatile bool *hangs_now; /* NULL: of no interest */
+	volatile bool *hangs_now; /* set when a request hangs; NULL: not used */
 	const char *content;
 	size_t bytes;
 };
@@ -67,8 +68,8 @@ static void reply(const struct server *server, uint64_t unique, int error, const
 		exit(0);
 }
 
-/* Valid for no time at all: it is asked for again and again. Written now: another run's is another
- * file. */
+/* The attributes are valid for 0 seconds, so that the kernel requests them each time. The time of
+ * the last write is now, so that each run has a different file. */
 static struct fuse_attr attributes(const struct server *server, uint64_t node)
 {
 	return (struct fuse_attr){
@@ -102,7 +103,7 @@ static void reply_read(const struct server *server, const struct fuse_in_header 
 	      read->size < left ? read->size : left);
 }
 
-/* Pages are read one by one. */
+/* The kernel may read one page at a time. */
 static void reply_init(const struct server *server, const struct fuse_in_header *in)
 {
 	const struct fuse_init_out out = {
@@ -182,7 +183,7 @@ static void mount_fuse(struct server *server, const char *device)
 	check(!mount("neighbour", "fuse", "fuse", MS_NOSUID | MS_NODEV, options), "fuse");
 	if (!fork_child())
 		serve(server);
-	close(server->device); /* who waits for it is let go when the server ends */
+	close(server->device); /* waiting callers go on when the server ends */
 }
 
 static void make_mounts(const char *folder, const char *device, struct server *server)
@@ -224,7 +225,7 @@ static void sleep_beside(const char *memory)
 		sleep_with_it_for_ever();
 }
 
-static char *asked_for; /* a page that comes never */
+static char *asked_for; /* a page that the server never delivers */
 
 static void *fault_for_ever(void *unused)
 {
@@ -234,7 +235,7 @@ static void *fault_for_ever(void *unused)
 
 static volatile bool has_lock;
 
-/* Who waits for the lock to write, lets nobody else read. */
+/* While a writer waits for mmap_lock, new readers wait, too. */
 static void *wait_for_lock(void *is_told)
 {
 	while (!*(volatile bool *)is_told)
@@ -244,7 +245,7 @@ static void *wait_for_lock(void *is_told)
 	return NULL;
 }
 
-/* A file that is on the disk and not in memory. */
+/* Maps a file that is on the disk and not in memory. */
 static const char *map_unread(const char *folder)
 {
 	static const char content[2 * PAGE];
@@ -268,7 +269,8 @@ static void start_thread(void *(*function)(void *), void *argument)
 	check(!pthread_create(&thread, NULL, function, argument), "thread");
 }
 
-/* The first read fails: a second try keeps the lock, as nobody does at the first one. */
+/* The server fails the first read: a page fault drops mmap_lock at its first try and keeps it at
+ * its second one. */
 static void sleep_below_lock(const char *folder, const char *device)
 {
 	static char content[PAGE];

@@ -54,11 +54,11 @@ static const char *const names[FEATURES] = {
 	[UPROBE_MULTI] = "uprobe-multi",	   [UPROBES] = "uprobes",
 };
 
-/* The kernel's functions by which a program that is loaded shows the feature that it takes. */
+/* Kernel functions that a BPF program attaches to; a load for one of them needs the feature. */
 static struct {
 	const char *name;
 	enum feature feature;
-	int id; /* in the kernel's BTF, or negative */
+	int id; /* id in the kernel's BTF, or negative */
 } functions[] = {
 	{"bpf_iter_bpf_map_elem", MAP_ITERATORS, 0},
 	{"bpf_iter_ksym", SYMBOL_ITERATORS, 0},
@@ -102,7 +102,7 @@ static bool is_refused_function(int id)
 	return false;
 }
 
-/* Bytes that the caller does not have stay zero. */
+/* Bytes beyond the caller's memory stay zero. */
 static void read_caller(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
@@ -137,7 +137,7 @@ static bool is_refused_load(pid_t pid, const union bpf_attr *attr)
 	return refused[TASK_WORK] && calls_refused_function(pid, attr);
 }
 
-/* Since Linux 6.10 the cookie follows the fields that older headers know. */
+/* Since Linux 6.10 a cookie follows the fields that older headers declare. */
 static bool is_refused_tracepoint(const void *attr)
 {
 	const struct {
@@ -246,8 +246,8 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* The supervisor is a grandchild, so the command has no child that it does not know, and holds none
- * of the command's files open. */
+/* The supervisor is a grandchild, so the command gets no unexpected child, and it closes the
+ * command's files. */
 static void start_supervisor(int socket)
 {
 	pid_t child = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Preloaded into a command: refuses the first REFUSE_COUNT loads of BPF programs called REFUSE_NAME
- * (at most 15 characters) with E2BIG, as the verifier of a kernel to come may. libbpf tries each
+ * (at most 15 characters) with E2BIG, as the verifier of a future kernel may. libbpf tries each
  * refused load once more, for its log.
  */
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static int is_refused(const union bpf_attr *attr)
 	return name && count && !strcmp(attr->prog_name, name) && refused++ < atoi(count);
 }
 
-/* In place of the C library's, which libbpf calls. */
+/* Replaces the C library's syscall(), which libbpf calls. */
 long syscall(long number, ...)
 {
 	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");

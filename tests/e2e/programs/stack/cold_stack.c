@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * cold_stack warm|cold|swapped: three system calls below outer(), middle() and inner(), each with
- * all in memory, or with the program's own file paged out, or with the frames of those three
- * functions swapped out.
- * To be built as one file, which nobody else maps, so that all of its unwind tables are its own.
+ * all pages in memory, or with the program's file paged out, or with the frames of the three
+ * functions swapped out. The program is linked statically, so no other process maps the file with
+ * its unwind tables.
  *
  * Exit: 0, 1 not possible, 3 the kernel did not page out what it was asked to.
  */
@@ -26,15 +26,15 @@
 					      */
 #define PAGES_MAX 4096
 #define CALLS 3
-#define FRAME_BYTES (16 << 10) /* callers lie on pages of their own */
-#define TRIES 100	       /* a page that somebody looks at just now is not taken */
+#define FRAME_BYTES (16 << 10) /* each caller's frame has pages of its own */
+#define TRIES 100	       /* the kernel skips a page that is in use at this moment */
 
 struct range {
 	uintptr_t start;
 	uintptr_t end;
 };
 
-static struct range segments[8]; /* that are not written: text and tables */
+static struct range segments[8]; /* read-only segments: text and tables */
 static size_t segment_count;
 static struct range tables; /* from .eh_frame_hdr to the end of its segment */
 static struct range callers;
@@ -60,7 +60,7 @@ static int find_segments(struct dl_phdr_info *info, size_t size, void *unused)
 		if (segment->p_type == PT_GNU_EH_FRAME)
 			tables.start = range.start;
 	}
-	return 1; /* the program itself comes first */
+	return 1; /* the first object is the program */
 }
 
 static void find_tables(void)
@@ -106,8 +106,8 @@ static void all_in(void)
 		advise(segments[i], MADV_POPULATE_READ);
 }
 
-/* Only what is mapped is paged out. Text comes back as it runs, page by page; of the tables nothing
- * does. */
+/* Pages the program's mapped file out. Pages of text come back when they run; pages of the tables
+ * stay out. */
 static void file_out(void)
 {
 	all_in();
@@ -162,7 +162,8 @@ static APART void outer(void (*prepare)(void))
 	AFTER_CALL();
 }
 
-/* Pages that were just read wait on a list of their CPU, from where others cannot take them. */
+/* Stays on one CPU: pages that were just read wait on a list of their CPU, where other CPUs cannot
+ * reclaim them. */
 static void stay_on_this_cpu(void)
 {
 	cpu_set_t set;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A 32-bit program that needs no 32-bit libraries: goes through enter(), outer(), middle() and
- * inner() into CALLS system calls, each after some work. With frame pointers, which is all that
- * unwinding of such tasks has.
+ * inner() into CALLS system calls, each after some work. Built with frame pointers, the only way to
+ * unwind such tasks.
  */
 #define APART __attribute__((noinline, noclone, used))
 #define AFTER_CALL()                                                                               \
@@ -51,7 +51,7 @@ static APART void outer(void)
 	AFTER_CALL();
 }
 
-/* As the C library's: ebp is 0 here, the end of the chain. */
+/* Sets ebp to 0, the end of the chain, as the C library's _start does. */
 __asm__(".globl _start\n"
 	"_start:\n"
 	".cfi_startproc\n"

@@ -20,7 +20,7 @@
 #define STACK_BYTES (1UL << 18)
 #define SAVED 6
 
-/* Leaves the registers and the stack in *from, and goes on with those of `to`. */
+/* Saves the registers and the stack in *from, and switches to those of `to`. */
 void coroutine_switch(unsigned long **from, unsigned long *to);
 void lose_return(void);
 void at_end(void);
@@ -91,7 +91,7 @@ APART void at_end(void)
 		AFTER_CALL();
 }
 
-/* Does not return: where it began, there is nothing to return to. */
+/* Never returns, as the stack begins with this function. */
 static APART void body(void)
 {
 	at_end();

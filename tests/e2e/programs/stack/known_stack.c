@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * known_stack [line] WHAT [ARGUMENT]...: goes through outer(), middle() and inner() into one
- * function that enters the kernel in the way named, so what its stack must be is known. Built
- * without frame pointers. With `line` it waits for a byte of its input first, in main().
+ * function that enters the kernel in the way that WHAT names, so the correct stack is known. Built
+ * without frame pointers. With `line` the program first waits for a byte of its input, in main().
  *
  *   faults N       one system call that meets N pages not there yet
  *   wait           until its input ends, in read()
@@ -88,8 +88,8 @@ static APART void take_signals(char **arguments)
 }
 
 #if defined(__x86_64__)
-/* On this stack (`rsp`), which rt_sigreturn takes its registers from. What is learned of the place
- * by one call is known at the others. */
+/* Makes the system call on the stack `rsp`, from which rt_sigreturn takes the registers. All calls
+ * come from one address, so the rule that the first call caches is used by the others. */
 long call_on(void *stack, long number);
 __asm__(".pushsection .text\n"
 	".type call_on, @function\n"
@@ -241,7 +241,8 @@ static APART void outer(in_kernel last, char **arguments)
 static const struct way {
 	const char *name;
 	in_kernel last;
-	int in_threads; /* 1: in one other thread, 2: in as many as the first argument says */
+	int in_threads; /* 1: in one other thread; 2: in so many threads as the first argument says
+			 */
 } ways[] = {
 	{"faults", meet_faults, 0},   {"wait", wait_for_end, 0},  {"threads", wait_for_end, 2},
 	{"exec", become, 0},	      {"thread_exec", become, 1}, {"signals", take_signals, 0},

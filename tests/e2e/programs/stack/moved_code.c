@@ -67,7 +67,7 @@ MOVED static void later_work(double seconds)
 			sink += i * sink;
 }
 
-/* The C library is reached through stubs, which may be moved, too. */
+/* Makes system calls directly, as the stubs of calls to the C library may be moved, too. */
 MOVER static long call_kernel(long number, long first, long second, long third, long fourth,
 			      long fifth, long sixth)
 {

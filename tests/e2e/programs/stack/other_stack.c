@@ -21,7 +21,7 @@
 #define AFTER_CALL() __asm__ volatile("" ::: "memory")
 #define STACK_BYTES (1UL << 20)
 
-/* Calls `function` on the stack that ends at `top`; *left gets where the caller's stack is left. */
+/* Calls `function` on the stack that ends at `top`; *left gets the caller's rsp. */
 void call_on(char *top, void (*function)(void), char **left);
 
 __asm__(".text\n"
@@ -63,7 +63,7 @@ static APART void at_end(void)
 		AFTER_CALL();
 }
 
-/* Below what the stack's own frames use. */
+/* Calls at_end() on the thread's stack, below the frames that the stack holds. */
 static APART void on_thread_stack(void)
 {
 	call_on((char *)(((unsigned long)of_thread - 4096) & ~15UL), at_end, &unused);

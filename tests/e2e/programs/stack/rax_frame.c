@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * by_rax() keeps its caller's rsp in rax, as hand-written code of libcrypto does, and calls kept(),
- * which leaves rax alone, and changing(), which has another value in rax while it calls changed().
+ * by_rax() has its caller's rsp in rax, as hand-written code of libcrypto does. by_rax() calls
+ * kept(), which does not change rax, and changing(), which has another value in rax while it calls
+ * changed().
  */
 void by_rax(void);
 

@@ -52,7 +52,7 @@ APART static void of_realigned(size_t bytes)
 	sink += (unsigned long)vector[bytes & 15] + (unsigned char)memory[0];
 }
 
-/* Its frame is gone when leaf() runs. */
+/* passing() ends with a jump, so its frame is gone when leaf() runs. */
 APART static void passing(void)
 {
 	sink++;

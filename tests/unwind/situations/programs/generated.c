@@ -55,7 +55,7 @@ static void *write_code(void)
 	return memory;
 }
 
-/* It lies in another page than what it moves. */
+/* The function lies in another page than the code that it moves. */
 __attribute__((section(".mover"), aligned(4096), noinline)) static void move_text(void)
 {
 	char *from = (char *)((uintptr_t)leaf & ~4095UL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* kernels MS NAME: main -> outer -> of_NAME -> kernel_NAME (assembler.S), and from two of the
- * kernels on to leaf. */
+/* kernels MS NAME: main -> outer -> of_NAME -> kernel_NAME (assembler.S). Two of the kernels call
+ * leaf. */
 #include <string.h>
 
 #include "work.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * library_calls MS: the C library at work, for one that has no unwind tables: main -> sorting ->
- * qsort -> compare -> leaf; main -> copying -> memcpy; main -> printing -> snprintf; main ->
- * allocating -> malloc, free; main -> calculating -> pow.
+ * library_calls MS: calls of the C library, to be run with a C library without unwind tables: main
+ * -> sorting -> qsort -> compare -> leaf; main -> copying -> memcpy; main -> printing -> snprintf;
+ * main -> allocating -> malloc, free; main -> calculating -> pow.
  */
 #include <math.h>
 #include <stdio.h>

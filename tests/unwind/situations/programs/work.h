@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What every program here does. A program works for as many milliseconds as its first argument
+ * Shared code of all programs here. A program works for as many milliseconds as its first argument
  * says; its innermost function is leaf(), which works for a while and makes one system call,
  * getppid. All functions of this file are inlined and use no library, so the stack of a program has
  * only the frames that its own source shows.
@@ -10,7 +10,7 @@
 
 #define APART __attribute__((noinline, noclone))
 #define INLINED static inline __attribute__((always_inline))
-/* Something is left to do behind a call, so the call is no jump. */
+/* Code after a call, so that the compiler does not turn the call into a jump. */
 #define AFTER_CALL() __asm__ volatile("" ::: "memory")
 
 static volatile unsigned long sink;
@@ -55,7 +55,7 @@ INLINED unsigned long milliseconds(void)
 	return (unsigned long)(ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 10;
 }
 
-/* False once the program has worked for as long as it was told. */
+/* False once the program has worked for the requested time. */
 INLINED int is_time_left(char **argv)
 {
 	unsigned long duration = 0;
