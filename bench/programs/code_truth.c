@@ -28,8 +28,8 @@ static const u8 hardware_register[REGISTER_RIP] = {
 };
 
 struct truth {
-	u64 compared, right, unknown, differ,
-		apart; /* instructions; apart: the two cannot be compared */
+	/* instructions; apart: the two cannot be compared */
+	u64 compared, right, unknown, differ, apart;
 	u64 saved_right, saved_lost, saved_differ; /* rbp */
 	bool is_listing;
 };
@@ -73,8 +73,7 @@ static void compare_rbp(struct truth *truth, const struct unwind_rule *rule,
 		truth->saved_lost++;
 	else if (slot == table || (has_entry && table == 0))
 		truth->saved_right++;
-	else if (slot == 0 &&
-		 table < SLOT_IN_REGISTER) /* popped, but the word is still on the stack */
+	else if (slot == 0 && table < SLOT_IN_REGISTER) /* popped; the word is still there */
 		truth->saved_right++;
 	else
 		truth->saved_differ++;

@@ -58,8 +58,8 @@ struct verdict {
 	u64 peer_lost;
 };
 
-static _Thread_local u64
-	*own_frames; /* if set: the leaf stores the return addresses here and raises no event */
+/* If set: the leaf stores its return addresses here and raises no event. */
+static _Thread_local u64 *own_frames;
 
 /* Entry 0 is the place of the event, which all paths share. */
 static void frames_read(void **frame, u64 *frames)

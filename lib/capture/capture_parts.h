@@ -16,8 +16,7 @@ struct capture {
 	struct recording recording;
 	struct symbolizers *symbolizers;
 	struct command_code command_code;
-	struct metadata
-		*metadata; /* of an opened instance, with its sources; NULL for own programs */
+	struct metadata *metadata; /* of an opened instance, with its sources; or NULL */
 	struct capture_refusals refusals;
 };
 

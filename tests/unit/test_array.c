@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Arrays that grow, and stay as they are where they cannot. */
+/* Arrays grow, and are unchanged if they cannot grow. */
 #include "array.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The automaton of --comm says what fnmatch(3) says, of each glob alone and of several at once. */
+/* The automaton of --comm gives the results of fnmatch(3), for each glob alone and for several
+ * together. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Things are found by what they are, also when all hashes are equal. */
+/* Entries are found by their content, also when all hashes are equal. */
 #include "hash_index.h"
 
 #include <stdint.h>
@@ -79,7 +79,7 @@ TEST(cleared)
 	hash_index_free(&table);
 }
 
-/* Wherever it lies, and to its last byte. */
+/* The text may lie anywhere, and all bytes up to the last one count. */
 TEST(texts)
 {
 	char text[] = "0123456789abcdefghij", other[sizeof(text) + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One entry for each key and one copy of each text, at an address that stays. */
+/* Each key has one entry, each text has one copy, and addresses do not change. */
 #include "intern.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Edit distances worked out by hand, and which of several names is offered. */
+/* Known edit distances, and the name that is suggested out of several. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A secret is the only line of a file that not everybody may read. */
+/* A secret is the only line of a file that other users must not be able to read. */
 #include "secret_file.h"
 
 #include <errno.h>

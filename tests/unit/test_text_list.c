@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Each text once, whole, and never beyond the list's end. */
+/* Each text is listed once and completely, and no read goes beyond the list's end. */
 #include <stdint.h>
 
 #include "text_list.h"

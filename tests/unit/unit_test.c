@@ -5,7 +5,7 @@
 
 #define TESTS_MAX 128
 
-static struct CMUnitTest tests[TESTS_MAX]; /* cmocka leaves out those without a name */
+static struct CMUnitTest tests[TESTS_MAX]; /* cmocka skips entries without a name */
 static size_t count;
 static CMFixtureFunction group_setup, group_teardown;
 

@@ -12,7 +12,8 @@
 struct shadow {
 	unsigned depth;
 	unsigned base; /* index of the outermost frame that the walk must find */
-	unsigned stop; /* enum stop_reason; with STOP_ROOT and STOP_GUESSED the walk goes on to the start */
+	unsigned stop; /* enum stop_reason; with STOP_ROOT and STOP_GUESSED the walk goes on to the
+			  start */
 	unsigned reserved;
 	unsigned long long frame[SHADOW_FRAMES]; /* return addresses, outermost first */
 };

@@ -35,8 +35,8 @@
 
 #define LOG_STATS 4
 #define LOOK_US 3000 /* delay of the first reading; a reading costs an emulated CPU much time */
-#define LATER                                                                                      \
-	16 /* each further delay is 1/LATER of the elapsed time: states pile up until the end */
+/* Each further delay is 1/LATER of the elapsed time: states pile up until the end. */
+#define LATER 16
 #define FREED_SLOWLY 100 /* readings that wait until earlier loads have freed their memory */
 #define NOISE_KIB 256
 

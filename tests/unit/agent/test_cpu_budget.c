@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An agent whose cost is a fixed part and one that goes with its rate, minute after minute. */
+/* An agent whose cost has a fixed part and a part that is proportional to its rate, minute after
+ * minute. */
 #include "agent/cpu_budget.h"
 
 #include <signal.h>
@@ -102,7 +103,7 @@ TEST(what_is_used_is_counted)
 	assert_true(own_cpu_ns() >= before + 20 * NS_PER_MS);
 }
 
-/* A child that has touched memory of its own counts, and no more when it has ended. */
+/* The memory of a child counts until the child has ended. */
 TEST(memory_is_that_of_all_processes)
 {
 	const size_t bytes = 32 << 20;

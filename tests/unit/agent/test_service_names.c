@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rules, and what counts without one. */
+/* Service names by rules, and without a rule. */
 #include "agent/service_names.h"
 
 #include <errno.h>

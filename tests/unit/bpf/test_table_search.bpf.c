@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Searches tables that come and go, and compares each rule with the one that is right. */
+/* Searches tables that come and go, and compares each rule with the right one. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,8 @@ static long pass(u32 i, void *arg)
 	return 0;
 }
 
-/* Between finding a chunk and reading it: now and then something comes in between. */
+/* Finds a chunk and sometimes waits before the chunk is read, so that other processes can change
+ * it. */
 static __always_inline const struct file_table_chunk *
 interrupted(const struct file_table_chunk *chunk)
 {
@@ -53,7 +54,7 @@ static long search_any(u32 i, struct search_count *count)
 	return 0;
 }
 
-/* May sleep, and be interrupted anywhere. */
+/* The program may sleep and be interrupted anywhere. */
 SEC("syscall")
 int search_all(struct search_count *out)
 {

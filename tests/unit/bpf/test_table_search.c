@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A program searches the tables of some files while other processes publish them and take them out.
- * The map has room for some of them only, so each chunk's memory is soon another's. A search finds
+ * A program searches the tables of some files while other processes publish and delete them. The
+ * map has room for only some of the tables, so the memory of chunks is reused soon. A search finds
  * the right rule or none.
  */
 #include <bpf/bpf.h>
@@ -22,14 +22,14 @@
 #include "test_table_search.skel.h"
 #include "unit_test.h"
 
-#define CHUNKS 96 /* of all files: some 160 */
+#define CHUNKS 96 /* chunks in the map; the tables of all files need about 160 */
 #define PUBLISHERS 2
 #define ROUNDS 20000
 #define SEARCHES 2000
 
 static struct test_table_search_bpf *programs;
 static struct file_table tables[FILES + 1];
-static u32 *rounds; /* of all publishers */
+static u32 *rounds; /* rounds of each publisher */
 
 static void make_table(u32 number)
 {
@@ -102,7 +102,7 @@ TEST(what_is_published_is_found, set_up, tear_down)
 	assert_int_equal(count.missing, SEARCHES);
 }
 
-/* One is there, for a moment, and goes for another. */
+/* Publishes one table after the other, and deletes each after a moment. */
 static void publish_for_ever(u32 seed)
 {
 	int map = map_of_tables();

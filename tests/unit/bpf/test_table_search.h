@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tables whose rules say where they belong. A row of SPACING bytes has a rule of its own, with the
- * file's number and the row in its CFA's offset; the table of one file has more rows than that of
- * the one before, so its chunks mean something else.
+ * Tables whose rules identify themselves. Each row of SPACING bytes has a rule whose CFA offset
+ * encodes the file's number and the row. Each file's table has more rows than that of the file
+ * before, so equal chunk numbers have different content.
  */
 #ifndef TEST_TABLE_SEARCH_H
 #define TEST_TABLE_SEARCH_H
@@ -16,9 +16,9 @@
 #define CFA_OFFSET(number, row) ((s32)((number) << 16 | (row)))
 
 #define INTERRUPTED_ONE_IN 4
-#define INTERRUPTION 10000 /* steps */
+#define INTERRUPTION 10000 /* steps of an interruption */
 
-/* Random searches, and what became of them. */
+/* Results of random searches. */
 struct search_count {
 	u32 searches;
 	u32 found;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Looks for the mapping of an address of the task that runs it, and for its image. */
+/* Finds the mapping of an address of the current task, and its image. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of no instance: its skeleton shows nothing of one. */
+/* The program belongs to no instance, so the instance's constants are not part of its skeleton. */
 #define INSTANCE_CONSTANT static
 
 #include "mapping/user_frame.h"

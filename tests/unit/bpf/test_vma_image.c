@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel side finds of the mappings of this very process, against what the dynamic linker
- * says of them. Built by several linkers, with and without a fixed address, as their images differ.
+ * Compares the images that a BPF program finds for mappings of this process with those of the
+ * dynamic linker. The test is built by several linkers, with and without a fixed address, as their
+ * images differ.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -30,7 +31,7 @@ int in_first_page(int number); /* small_library.c */
 
 static struct test_vma_image_bpf *programs;
 
-/* Code of an object, and where the object's first segment is. */
+/* Code of an object, and the address of the object's first segment. */
 struct code {
 	u64 address;
 	u64 file_offset; /* ~0: unknown */
@@ -118,8 +119,7 @@ static int first_image(struct dl_phdr_info *object, size_t bytes, void *image)
 	return 1;
 }
 
-/* Maps all of this program's file, as who reads its own symbols does, where that ends right below
- * the program. */
+/* Maps all of this program's file, as readers of their own symbols do, right below the program. */
 TEST(another_mapping_below_is_none_of_the_image)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -201,7 +201,7 @@ static void map_page(void *address, u64 file_offset, int access)
 	close(fd);
 }
 
-/* Code behind a program's zeroed data, and the same code moved away from its ELF header. */
+/* Code behind a program's zeroed data, and the same code in a mapping apart from its ELF header. */
 TEST(memory_without_a_file_may_lie_between)
 {
 	void *base = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -224,7 +224,7 @@ TEST(memory_without_a_file_may_lie_between)
 
 static atomic_bool done;
 
-/* Splits a mapping at its second page and joins it again, among others that come and go. */
+/* Splits a mapping at its second page and joins it again, while other mappings come and go. */
 static void *change_mappings(void *code)
 {
 	void *block[64] = {};
@@ -242,8 +242,8 @@ static void *change_mappings(void *code)
 	return NULL;
 }
 
-/* Three pages of this program's file; the last stays code while the one before it changes. What is
- * being changed at the moment may be said to be so, no more. */
+/* Three pages of this program's file: the last one stays code while the one before it changes. The
+ * only other answer that is allowed is that the mappings are being changed. */
 TEST(changes_beside_it_do_not_disturb)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

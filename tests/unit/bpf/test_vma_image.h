@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the test and its program share. */
+/* Data that the test and its program share. */
 #ifndef TESTS_TEST_VMA_IMAGE_H
 #define TESTS_TEST_VMA_IMAGE_H
 
 #include "scalar.h"
 
-/* The program's context. */
+/* The context of the program. */
 struct image_question {
-	u64 address; /* in: of the task that runs the program */
+	u64 address; /* in: an address of the task that runs the program */
 	u64 start;
 	u64 end;
 	u64 file_offset;

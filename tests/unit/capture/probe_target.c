@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A library to be probed: two names for one place, a function with a version, one that is chosen at
- * load time, one that only .symtab has, and one that is defined elsewhere. Linked so that addresses
- * are not file offsets.
+ * A library to be probed: two names of one address, a function with a version, an IFUNC, a function
+ * that only .symtab lists, and one that another library defines. The library is linked so that
+ * addresses differ from file offsets.
  */
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Threads and a signal handler that interrupts them write one small ring, as the programs of one
- * CPU do but at any instruction at once; a reader drains it meanwhile, or takes what a flight
- * recorder holds in the end. Every event that was produced is read whole or counted as lost, and
- * each writer's events come in its order. Built with TSan and with ASan + UBSan. The ring is so
- * small that it overflows, laps its writers and meets busy slots all the time; that this happened
- * is asserted too.
+ * CPU do, but in parallel. A reader drains the ring meanwhile, or takes the content of a flight
+ * recorder's ring at the end. Every event is read completely or counted as lost, and the events of
+ * each writer come in order. Built with TSan and with ASan + UBSan. The ring is so small that it
+ * overflows, laps its writers and meets busy slots all the time; the test asserts that each has
+ * happened.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,10 +19,10 @@
 #include "ring_writer.h"
 
 #define THREADS 3
-#define WRITERS (2 * THREADS) /* each thread, and the handler that interrupts it */
-#define EVENTS 50000	      /* that each thread gets into the ring */
+#define WRITERS (2 * THREADS) /* the threads and their signal handlers */
+#define EVENTS 50000	      /* events that each thread writes */
 #define ROUNDS 5
-#define ROUNDS_MAX 500 /* against a ring that is never overrun */
+#define ROUNDS_MAX 500 /* gives up if the ring is never overrun */
 #define SLOTS 96
 #define SLOT_SIZE 32
 #define UNITS_PER_SLOT (SLOT_SIZE / 4 - 1)
@@ -199,7 +199,7 @@ static void *write_events(void *arg)
 
 		produce(self);
 		if (self->full - full)
-			sched_yield(); /* the reader's turn */
+			sched_yield(); /* lets the reader run */
 	}
 	interrupting = NULL;
 	__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
@@ -219,7 +219,7 @@ static void read_event(u64 position)
 	if (slot->user != STATE_INLINE)
 		return;
 	depth = ring_read_run(&ring, position, slot->kernel, frames, &flags);
-	if (flight && !depth) /* its end was overwritten, if the event is the oldest of all */
+	if (flight && !depth) /* the oldest event may have lost its end to a newer one */
 		return;
 	check(depth == depth_of(slot->stamp));
 	check(flags == (slot->stamp % 2 ? STACK_NARROW : STACK_USER));
@@ -228,7 +228,7 @@ static void read_event(u64 position)
 	reader.runs++;
 }
 
-/* As capture_drain() does. */
+/* Drains as capture_drain() does. */
 static void drain(void)
 {
 	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
@@ -256,7 +256,7 @@ static void *drain_events(void *arg)
 	return NULL;
 }
 
-/* Events of an earlier lap, in slots that a writer met busy and passed over. */
+/* Counts events of an earlier lap, in slots that a writer found busy and passed over. */
 static u64 passed_over(void)
 {
 	u64 count = 0;
@@ -316,7 +316,7 @@ static void run_threads(void)
 		snapshot();
 }
 
-/* And adds what must happen in some round to `seen`. */
+/* Sums the counts of all writers, and adds the events that must happen in some round to `seen`. */
 static struct writer sum_writers(struct writer *seen)
 {
 	struct writer sum = {};
@@ -361,7 +361,7 @@ static void flight_round(struct writer *seen)
 	check(reader.recorded && sum.overwritten && sum.runs);
 }
 
-/* A writer was stopped in the middle of a slot while the others came around. */
+/* True if a writer was stopped inside a slot while the others went round the ring. */
 static bool is_overrun(const struct writer *seen)
 {
 	return seen->busy + seen->lapped;

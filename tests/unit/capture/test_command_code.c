@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nothing is recorded here. What the linker had mapped has tables; we, who fork it, are only
- * numbered. */
+/* The tables of a command's files. No event is recorded. Files that the linker has mapped have
+ * tables; files of this process only have numbers. */
 #include "instance/files_instance.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
 
-#define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
+#define PATIENCE_MS 60000 /* a limit for busy machines */
 #define FIFO "/tmp/test_command_code.fifo"
 #define CUT "/tmp/test_command_code.cut"
 #define RAN "/tmp/test_command_code.ran"
@@ -48,7 +48,7 @@ static void visit_until_done(struct command_code *code)
 	assert_int_equal(code->linker, 0);
 }
 
-/* Without the program having run, and of nothing else. */
+/* The program does not run, and other files have no tables. */
 TEST(a_commands_files_have_tables, begin_unwinding, end)
 {
 	struct command_code code = begun("/bin/sleep");
@@ -62,7 +62,7 @@ TEST(a_commands_files_have_tables, begin_unwinding, end)
 	assert_false(has_table("/test_command_code"));
 }
 
-/* The linker has mapped itself by the time it finds that out. */
+/* The linker has mapped itself before it finds that the command is no program. */
 TEST(a_text_has_none, begin_unwinding, end)
 {
 	struct command_code code = begun("/etc/passwd");
@@ -74,7 +74,7 @@ TEST(a_text_has_none, begin_unwinding, end)
 	assert_false(number_of("/passwd"));
 }
 
-/* Compiles a program that would leave a file, were it run. */
+/* Compiles a program that makes a file when it runs. */
 static bool compile(const char *options)
 {
 	char command[512];
@@ -86,7 +86,7 @@ static bool compile(const char *options)
 	return !system(command);
 }
 
-/* The kernel maps such a program and its linker, and none of their code runs. */
+/* The kernel maps such a program and its linker, and no code of them runs. */
 TEST(a_program_that_the_linker_does_not_link_has_tables, begin_unwinding, end)
 {
 	static const char *const options[] = {"gcc -static", "gcc -static-pie -fPIE", "musl-gcc"};
@@ -125,7 +125,7 @@ TEST(without_a_path_nobody_is_asked, begin_unwinding, end)
 	assert_false(symbolizers_are_tabulating(capture_symbolizers(capture)));
 }
 
-/* The first of a program's pages alone: the linker reads behind the end of the file. */
+/* Copies only the first pages of a program: the linker reads behind the end of the file. */
 static void copy_cut(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY), out = open(to, O_CREAT | O_TRUNC | O_WRONLY, 0755);
@@ -147,7 +147,7 @@ TEST(a_linker_that_crashes_is_ended, begin_unwinding, end)
 	unlink(CUT);
 }
 
-/* Compiles an auditor that leaves a file. */
+/* Compiles an auditor that makes a file when it runs. */
 static void compile_auditor(void)
 {
 	if (system("rm -f " RAN " && echo '#include <stdio.h>\nunsigned la_version(unsigned v) "
@@ -158,7 +158,7 @@ static void compile_auditor(void)
 	}
 }
 
-/* Code of the command would run twice. */
+/* Otherwise code of the command would run twice. */
 TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
 {
 	static const char *const options[] = {"--audit", "--depaudit"};
@@ -186,7 +186,7 @@ TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
 	}
 }
 
-/* What the environment asks for is meant for the command's own run. */
+/* Variables of the environment are meant for the command, not for the linker. */
 TEST(the_environment_has_nothing_done, begin_unwinding, end)
 {
 	struct command_code code;
@@ -220,7 +220,7 @@ TEST(no_auditor_of_the_environment_runs, begin_unwinding, end)
 	unlink(AUDITOR);
 }
 
-/* Whether it sleeps, and is the linker already. */
+/* True if the process sleeps and has executed the linker. */
 static bool is_waiting(pid_t pid)
 {
 	char path[64], name[64] = "", state = 0;
@@ -234,7 +234,7 @@ static bool is_waiting(pid_t pid)
 	return state == 'S' && !strncmp(name, "ld-", 3);
 }
 
-/* A file that does not answer: opening it waits for somebody who writes. */
+/* Opening a FIFO waits for a writer. */
 TEST(a_linker_that_waits_is_ended, begin_unwinding, end)
 {
 	struct command_code code;
@@ -255,7 +255,7 @@ TEST(a_linker_that_waits_is_ended, begin_unwinding, end)
 	unlink(FIFO);
 }
 
-/* A process that has ended may wait for its parent, as a zombie. */
+/* An ended process may still be a zombie. */
 static bool has_ended(pid_t pid)
 {
 	char path[64], state = 'Z';
@@ -270,7 +270,7 @@ static bool has_ended(pid_t pid)
 	return state == 'Z' || state == 'X';
 }
 
-/* The recorder of this test is a child, which begins and is killed. */
+/* The recorder of this test is a child process, which is killed. */
 TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
 {
 	u64 end = clock_ms() + PATIENCE_MS;
@@ -302,7 +302,7 @@ TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
 	unlink(FIFO);
 }
 
-/* What is ended while the linker is stopped with its mappings leaves nothing. */
+/* A capture that ends while the linker is stopped leaves no process. */
 TEST(one_that_was_asked_is_ended, begin_unwinding, end)
 {
 	struct command_code code = begun("/bin/sleep");

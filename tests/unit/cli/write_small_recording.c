@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Writes the small recording for tests that run the program: write_small_recording [--summary]
- * FILE. In the summary each of its events stands for three. */
+ * FILE. In the summary each event has three repeats. */
 #include <stdio.h>
 #include <string.h>
 

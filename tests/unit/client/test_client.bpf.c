@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A tool that asks for stacks of the task that runs it. */
+/* A tool that requests stacks of the current task. */
 #include <stackmap/bpf.h>
 
 #include "test_client.h"

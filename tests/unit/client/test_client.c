@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A tool that runs its BPF program by itself: the stack that answers is its own, so it knows it. It
- * is compared with what stackmap_here() says at the same place; the two have only the embedder of
- * the unwinder in different hands.
+ * A tool that runs its BPF program in its own task, so the stack that the engine delivers is the
+ * tool's own. The test compares this stack with stackmap_here() at the same place; the two use the
+ * same unwinder with different embedders.
  */
 #include "stackmap/client.h"
 
@@ -30,14 +30,15 @@ static struct test_client_bpf *programs;
 static struct stackmap_client *client;
 static bool has_task_work;
 
-/* What asks, and the stack at that place. */
+/* A request, and the expected stack. */
 struct asked {
 	struct client_question question;
 	uint64_t here[DEPTH];
 	int depth;
 };
 
-/* Both see the same callers; the innermost frames are within this function. */
+/* Requests a stack and calls stackmap_here(): both have the same callers, and the innermost frames
+ * are in this function. */
 __attribute__((noinline)) static void ask(struct asked *asked, u32 operation)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &asked->question,
@@ -86,7 +87,7 @@ static void assert_frame(uint64_t frame, uint64_t address)
 	assert_int_equal(offset, place.offset);
 }
 
-/* All but the innermost frames, of the two ways to the kernel and to stackmap_here(). */
+/* Compares all frames but the innermost ones, which lead to the kernel and to stackmap_here(). */
 static void assert_stack(s64 id, const struct asked *asked)
 {
 	struct stackmap_stack stack;
@@ -143,7 +144,7 @@ TEST(each_entry_has_its_own_cookie_and_equal_stacks_one_id)
 	u32 cookie[2];
 
 	need_task_work();
-	for (volatile int i = 0; i < 2; i++) { /* one call, not two */
+	for (volatile int i = 0; i < 2; i++) { /* one call instruction for both */
 		ask(&asked, CLIENT_ASK);
 		id[i] = answer->id;
 		cookie[i] = answer->cookie;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the test and its programs share. */
+/* Data that the test and its programs share. */
 #ifndef TESTS_TEST_CLIENT_H
 #define TESTS_TEST_CLIENT_H
 
@@ -7,19 +7,19 @@
 
 enum client_operation {
 	CLIENT_ASK,	   /* result[0]: a cookie */
-	CLIENT_ASK_TWICE,  /* result[0], result[1]: two */
-	CLIENT_ASK_CANCEL, /* and what two cancels said */
-	CLIENT_UNWIND,	   /* the depth, the id and the flags of the stack */
+	CLIENT_ASK_TWICE,  /* result[0], result[1]: two cookies */
+	CLIENT_ASK_CANCEL, /* and the results of two cancels */
+	CLIENT_UNWIND,	   /* results: the depth, the id and the flags of the stack */
 };
 
-/* The program's context. */
+/* The context of the program. */
 struct client_question {
 	u32 operation;
 	u32 reserved;
 	s64 result[3];
 };
 
-/* The latest answer, and how many there were. */
+/* The latest deferred stack, and the number of them. */
 struct client_answer {
 	u32 count;
 	u32 tid;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks of every depth around the limit: which frames are kept, in which order. */
+/* The frames that are kept of stacks of every depth around the limit, and their order. */
 #include "deep_stack.h"
 
 #include "unit_test.h"
-
-/* cmocka needs these three before it. */
 
 #define FRAME(number) FRAME_USER(7, 1000 + (number))
 

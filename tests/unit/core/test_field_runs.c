@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Runs of two programs at one tracepoint, in every order that one CPU can have. */
+/* Runs of two programs at one tracepoint, in every order that is possible on one CPU. */
 #include "field_runs.h"
 
 #include "unit_test.h"
 
-/* cmocka needs these three before it. */
-
-/* f: the first runs, s: the second; as in "fs", a hit that both see. */
+/* f: the first program runs, s: the second one; "fs" is a hit that both see. */
 static struct field_runs after(const char *runs)
 {
 	struct field_runs state = {0};
@@ -50,20 +48,22 @@ TEST(the_first_hit_may_be_one)
 	check("sfs", 1, 0, 0);
 }
 
-/* Between the two attachments. */
+/* Hits between the two attachments run only the first program. */
 TEST(runs_before_the_second_came_hide_nothing)
 {
 	check("fffs", 0, 0, 0);
 	check("fffssfs", 1, 0, 0);
 }
 
-/* An interrupt between the two, whose first program is skipped as the other's has not ended. */
+/* An interrupt between the two runs: its first program is skipped, as the interrupted program has
+ * not ended. */
 TEST(an_interrupts_skip_is_one)
 {
 	check("fsfssfs", 1, 0, 0);
 }
 
-/* One that hits the second program: the kernel does not run it twice. */
+/* The interrupt hits while the second program runs: the kernel does not run a program inside
+ * itself. */
 TEST(a_miss_of_the_second_leaves_its_partner)
 {
 	check("fsfsf", 0, 0, 1);

@@ -5,8 +5,6 @@
  */
 #include "stack_map.h"
 
-/* cmocka needs these three before it. */
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +21,7 @@
 #define SEED 99
 #define GENERATION 5
 #define CALLS 40000
-#define STACKS 3000 /* more than the map takes */
+#define STACKS 3000 /* more stacks than the map holds */
 
 static struct table_geometry geometry;
 static struct stackid_geometry kernel_geometry;

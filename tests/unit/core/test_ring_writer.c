@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a writer is given, and what it is told of the slot it takes: also where the 30 bits of a
- * commit word come round. */
+/* Positions that a writer reserves, and the state of the slot that it claims, also where the 30
+ * bits of a commit word wrap. */
 #include <stdint.h>
 
 #include "ring_writer.h"
@@ -9,7 +9,7 @@
 #define SLOTS 64
 #define ROUND (1ULL << 30) /* positions until commit words repeat */
 
-/* A slot as the writer of `position` left it. */
+/* The commit word that the writer of `position` leaves. */
 static u32 committed(u64 position, u32 marks)
 {
 	return COMMIT_OF(position) | marks;

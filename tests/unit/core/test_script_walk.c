@@ -11,8 +11,6 @@
 
 #include "unit_test.h"
 
-/* cmocka needs these three before it. */
-
 #define BASE 0x10000ULL
 #define WORDS 65536
 #define AT(word) (BASE + 8 * (u64)(word))
@@ -86,7 +84,7 @@ static u64 text_make(u64 hash)
 	return text;
 }
 
-/* A code object that the cache knows by `id`; 0: it does not. */
+/* Makes a code object with the id `id` in the cache; 0: not in the cache. */
 static u64 code_make(u32 id)
 {
 	u64 code = room(SCRIPT_CODE_WORDS);
@@ -333,7 +331,7 @@ TEST(a_torn_entry_is_empty)
 TEST(a_loop_between_its_frames_stays_native)
 {
 	begin(false);
-	loop_make(0, frame_make(0, 0, true)); /* the shim alone */
+	loop_make(0, frame_make(0, 0, true)); /* only the shim frame */
 	native_make(1);
 	assert_true(script_walk(&script));
 	assert_int_equal(stack.word[0], NATIVE(0));
@@ -485,7 +483,8 @@ TEST(entered_loops_have_the_frames_up_to_their_own_entry)
 	}
 }
 
-/* The innermost loop has no mark, as it has just been entered: its frames are no one's. */
+/* The innermost loop has just been entered and has no mark: its frames belong to no native frame.
+ */
 TEST(frames_of_a_loop_without_a_mark_are_passed)
 {
 	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 4, 0};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "stack_hash.h"
 
-/* cmocka needs these three before it. */
-
 #include <string.h>
 
 #include "unit_test.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "stack_map.h"
 
-/* cmocka needs these three before it. */
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +46,7 @@ static int table_free(void **state)
 	return 0;
 }
 
-/* Stack number n: depth narrow frames that tell n. */
+/* Inserts stack number n, which has `depth` narrow frames that contain n. */
 static s64 get_id(u32 n, u32 depth, u32 flags)
 {
 	stack.depth = depth;
@@ -185,7 +183,7 @@ TEST(sixty_four_foreign_neighbours_are_the_probe_limit, default_table, table_fre
 	u64 *slots = (u64 *)((u8 *)table + geometry.slots_offset);
 
 	for (u32 i = 0; i <= geometry.slot_mask; i++)
-		slots[i] = 1; /* upper hash bits 0: nobody's */
+		slots[i] = 1; /* upper hash bits 0, which no stack has */
 	assert_int_equal(get_id(1, 10, 0), -ENOSPC);
 	assert_int_equal(stat_get().drops[TABLE_DROP_PROBE_LIMIT], 1);
 }

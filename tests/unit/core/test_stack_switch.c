@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which steps from one stack to another are allowed, and which are not. */
+/* Steps from one stack to another that are allowed, and steps that are refused. */
 #include "stack_switch.h"
 
 #include "unit_test.h"
 
-/* cmocka needs these three before it. */
-
-#define THREAD 0x7fff00000000ULL /* a stack, as all of these a long way from the others */
+#define THREAD 0x7fff00000000ULL /* the stack of a thread; all stacks here are far apart */
 #define HEAP 0x555500000000ULL
 #define OTHER_HEAP 0x555600000000ULL
 

@@ -51,7 +51,7 @@ static int write_event(struct trace_writer *writer, u32 tid, u64 time)
 	return trace_writer_event(writer, &event);
 }
 
-/* Each byte stands at the beginning, in the middle and at the end of a name. */
+/* Each byte occurs at the beginning, in the middle and at the end of a name. */
 static int write_task(struct trace_writer *writer, u32 tid)
 {
 	struct trace_task task = {.tid = tid, .tgid = tid};

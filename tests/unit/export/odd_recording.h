@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Recordings that are hard on formats. */
+/* Recordings that are difficult for export formats. */
 #ifndef TESTS_UNIT_EXPORT_ODD_RECORDING_H
 #define TESTS_UNIT_EXPORT_ODD_RECORDING_H
 
@@ -11,7 +11,7 @@
 #define ODD_FRAMES 2
 int odd_names(struct trace_reader **out);
 
-/* `count` events, each of a task of its own, and then the same once more. */
+/* `count` events of different tasks, and then the same events once more. */
 int odd_many(u32 count, struct trace_reader **out);
 
 /* Three events of a waker, then two of a thread of ODD_PROGRAM, which began in the C library. */

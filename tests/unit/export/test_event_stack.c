@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stacks of the small recording, joined; and the tree that they make. */
+/* The joined stacks of the small recording, and the tree that they make. */
 #include "export/event_stack.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static struct event_stack stack_of(u32 event)
 	return stack;
 }
 
-/* "a_k b c", innermost first, _k behind what is in the kernel */
+/* "a_k b c", innermost first; kernel functions have the suffix _k */
 static const char *text_of(const struct event_stack *stack)
 {
 	static char text[512];
@@ -78,7 +78,7 @@ TEST(nothing_at_all)
 	assert_string_equal(text_of(&stack), "[no_frames]");
 }
 
-/* The innermost frame of a stack is a return address below a leaf only. */
+/* The innermost frame of a stack is a return address only below a leaf. */
 TEST(return_addresses)
 {
 	struct event_stack stack = stack_of(0);
@@ -116,7 +116,7 @@ TEST(equal_frames_have_equal_numbers)
 		assert_int_equal(stack.frames[i].number, numbers[i]);
 }
 
-/* As a pc and as a return address a frame is two: the names may differ. */
+/* A frame has two numbers, as a pc and as a return address, since the names may differ. */
 TEST(numbers_have_no_gaps)
 {
 	bool used[64] = {};
@@ -166,8 +166,8 @@ TEST(a_tree_of_stacks)
 	assert_int_equal(node_of(tree, 8), 0);
 	assert_int_equal(node_of(tree, 0), 5);
 	assert_int_equal(node_of(tree, 1), 5);
-	assert_int_equal(node_of(tree, 3), 4); /* part of the first */
-	assert_int_equal(node_of(tree, 6), 6); /* one more below foo::bar */
+	assert_int_equal(node_of(tree, 3), 4); /* a prefix of the first stack */
+	assert_int_equal(node_of(tree, 6), 6); /* one more node below foo::bar */
 	assert_int_equal(frame_tree_each(tree, check_node, &count), 0);
 	assert_int_equal(count, 6);
 	frame_tree_free(&tree);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* No name breaks a format, whatever its bytes; no number of samples is too large for pprof and
- * OTLP. */
+/* A name of any bytes breaks no format; pprof and OTLP can have any number of samples. */
 #include "export/export_format.h"
 
 #include <ctype.h>
@@ -66,7 +65,7 @@ TEST(json)
 	json_decref(whole);
 }
 
-/* Each text is UTF-8, which a json_string() takes alone. */
+/* Checks that each text is UTF-8, the only encoding that json_string() accepts. */
 static void check_utf8(const char *text)
 {
 	json_t *string = json_string(text);
@@ -100,7 +99,7 @@ TEST(perfetto)
 	}
 	assert_int_equal(events, ODD_EVENTS);
 	assert_int_equal(threads, ODD_EVENTS);
-	assert_int_equal(stacks, 1); /* all events have the same */
+	assert_int_equal(stacks, 1); /* all events have the same stack */
 	perfetto__trace__free_unpacked(trace, NULL);
 	free(text.bytes);
 }
@@ -119,13 +118,14 @@ TEST(chrome)
 {
 	json_t *whole = odd_json("chrome");
 
-	/* each event, and two names before it: of the process and of the thread */
+	/* each event has two names before it: of the process and of the thread */
 	assert_int_equal(json_array_size(json_object_get(whole, "traceEvents")), 3 * ODD_EVENTS);
 	assert_int_equal(json_object_size(json_object_get(whole, "stackFrames")), ODD_FRAMES);
 	json_decref(whole);
 }
 
-/* Slices of a thread nest or follow each other; a wait that would overlap is an instant. */
+/* Slices of a thread nest or follow each other; a wait that would overlap is shown as an instant.
+ */
 TEST(chrome_s_slices_do_not_overlap)
 {
 	static const char *const phases[] = {"X", "i", "X"};
@@ -188,8 +188,8 @@ TEST(folded)
 	free(text.bytes);
 }
 
-/* "TASK PID/TID [CPU] ..." and frames in parentheses without spaces: what readers of it look for.
- */
+/* Checks for "TASK PID/TID [CPU] ..." and frames in parentheses without spaces, which readers of
+ * the format need. */
 static void check_perf_line(const char *line)
 {
 	const char *object = strrchr(line, '(');
@@ -237,7 +237,7 @@ static Pprof__Profile *read_pprof(struct text text)
 	return profile;
 }
 
-/* jansson takes UTF-8 only. */
+/* Checks for UTF-8, the only encoding that jansson accepts. */
 static void check_is_utf8(const char *text)
 {
 	json_t *string = json_string(text);
@@ -267,7 +267,7 @@ TEST(pprof_of_many_samples)
 	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
 	profile = read_pprof(export_of(reader, "pprof"));
 	assert_true(profile->n_sample >
-		    SAMPLES_MANY); /* some came again after the table was full */
+		    SAMPLES_MANY); /* some samples are repeated after the table was full */
 	for (size_t i = 0; i < profile->n_sample; i++) {
 		assert_int_equal(profile->sample[i]->n_value, 1);
 		sum += profile->sample[i]->value[0];
@@ -277,7 +277,7 @@ TEST(pprof_of_many_samples)
 	trace_reader_close(&reader);
 }
 
-/* For pprof it is the first mapping. */
+/* pprof takes the first mapping for the main program. */
 TEST(pprof_tells_the_main_program)
 {
 	const Pprof__Mapping *first;
@@ -302,7 +302,7 @@ static Otlp__Dictionary *read_dictionary(const Otlp__Request *request)
 	return dictionary;
 }
 
-/* The only one. */
+/* Reads the only profile of the request. */
 static Otlp__Profile *read_profile(const Otlp__Request *request)
 {
 	Otlp__ResourceProfiles *resource = otlp__resource_profiles__unpack(
@@ -350,7 +350,7 @@ TEST(otlp_of_many_samples)
 	text = export_of(reader, "otlp");
 	request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
 	profile = read_profile(request);
-	assert_true(profile->n_samples > SAMPLES_MANY); /* as of pprof */
+	assert_true(profile->n_samples > SAMPLES_MANY); /* as in pprof */
 	for (size_t i = 0; i < profile->n_samples; i++)
 		sum += profile->samples[i]->values[0];
 	assert_int_equal(sum, 2 * SAMPLES_MANY);

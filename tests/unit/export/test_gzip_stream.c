@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What went in comes out of zlib's own reader, however it was cut; errors stay with the stream. */
+/* zlib's reader returns the input, which may be cut into any pieces; errors stay with the stream.
+ */
 #include "export/gzip_stream.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 static unsigned char data[BYTES], back[BYTES + 1];
 
-/* Not compressible, so that what comes out is longer than any buffer. */
+/* Makes data that cannot be compressed, so that the output is longer than any buffer. */
 static void make_data(void)
 {
 	unsigned int random = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events that differ in nothing but time and value are one sample; a full table says so, and is
- * good again once it is empty. */
+/* Events that differ only in time and value are one sample; a full table returns an error, and can
+ * be used again after it was emptied. */
 #include "export/sample_table.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ TEST(equal_events_add_up, create, destroy)
 	assert_int_equal(taken[0].key.event.user, 4);
 }
 
-/* What is behind the end of a name is not part of it. */
+/* Bytes behind the end of a name do not count. */
 TEST(names_are_compared_as_text, create, destroy)
 {
 	struct trace_task other = {.tid = 10, .tgid = 9, .comm = "task\0rest"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A summary is shown as the recording that it sums up. Twins of the small recording, one with each
- * event several times and one with events that stand for as many, give the same bytes wherever
- * events are counted; and where every event is shown, each says for how many it stands.
+ * A summary is shown like the recording that it sums up. Twins of the small recording, one with
+ * each event several times and one with the same number of repeats, give the same bytes in all
+ * formats that count events. Formats that show every event show its repeats.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What kind of frame a name is shown as. Only what has no name is missing: the table of functions
- * leaves that out. */
+/* The kind of frame that each name is shown as. Frames without a name are missing, as the table of
+ * functions leaves them out. */
 #include "flamegraph/flamegraph.h"
 
 #include <jansson.h>
@@ -74,7 +74,7 @@ static void write_recording(const char *path)
 	struct trace_event event = {.kernel = TRACE_NO_STACK, .kernel_reason = REASON_NO_FRAMES};
 	struct trace_writer *writer;
 
-	unlink(path); /* the writer would keep it, under another name */
+	unlink(path); /* otherwise the writer would keep the old file under another name */
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(write_names(writer), 0);
 	assert_int_equal(trace_writer_stack(writer, &stack, &event.user), 0);
@@ -121,7 +121,7 @@ static const char *kind_of(const json_t *data, size_t frame)
 	return json_string_value(json_array_get(json_object_get(data, "kinds"), (size_t)kind));
 }
 
-/* There may be others of the name: a task without one is called [unknown], too. */
+/* Other frames may have the same name: a task without a name is called [unknown], too. */
 static bool has_frame(const json_t *data, const char *name, const char *kind)
 {
 	const json_t *names = json_object_get(json_object_get(data, "frames"), "name"), *text;

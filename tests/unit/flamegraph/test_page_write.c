@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The page of the small recording: its data is JSON that says what the recording says, and nothing
- * of a name can end the element that it stands in. */
+/* The page of the small recording: its data is JSON with the content of the recording, and no name
+ * can end the HTML element that contains it. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

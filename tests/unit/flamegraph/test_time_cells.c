@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* However wide buckets become, no event is lost, counted twice, or in another's bucket. */
+/* Buckets of any width have each event exactly once, in the right bucket. */
 #include "flamegraph/time_cells.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ TEST(buckets_grow_with_the_time, begin, clear)
 			 100000000000ULL >> cells.shift);
 }
 
-/* As many threads in each of the buckets; returns how many events. */
+/* Adds events of so many threads to each bucket; returns the number of events. */
 static u32 add_grid(u64 buckets, u32 threads)
 {
 	for (u64 since = 0; since < buckets; since++)

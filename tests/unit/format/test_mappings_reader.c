@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reader of `mappings` files. That it reads what is written is in the golden tests of dump. */
+/* The reader of `mappings` files. The golden tests of dump check that the reader reads what the
+ * engine writes. */
 #include "format/mappings_reader.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One example at least of each class that is not shown, and of what is. */
+/* At least one example of each class of characters that are not shown, and of those that are. */
 #include "format/printable.h"
 
 #include <stdint.h>
@@ -65,7 +65,7 @@ TEST(invisible_characters_are_not)
 	check("nimda\u202egpj.exe", "nimda?gpj.exe");
 }
 
-/* Each byte is one of its own, and the character behind it is whole. */
+/* Each invalid byte counts alone, and the next character is complete. */
 TEST(bytes_that_are_no_characters_are_not)
 {
 	check("\x9b\x33\x31m", "?31m");
@@ -75,7 +75,7 @@ TEST(bytes_that_are_no_characters_are_not)
 	check("\xe2\x80", "??");
 	check("\xe2\x80\xc3\xa9", "??\u00e9");
 	check("\xf0\x9f\x98", "???");
-	check("\xc0\x9b", "??"); /* longer than it needs */
+	check("\xc0\x9b", "??"); /* an overlong form */
 	check("\xe0\x82\x9b", "???");
 	check("\xf0\x80\x82\x9b", "????");
 	check("\xed\xa0\x80", "???");	   /* a surrogate */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stack_map_bin reader on files made here: both versions, both byte orders, every cut, and
- * wrong fields. */
+/* The stack_map_bin reader on files that the test makes: both versions, both byte orders, files cut
+ * at every byte, and wrong fields. */
 #include "format/stack_map_bin_reader.h"
 
 #include <byteswap.h>
@@ -132,7 +132,7 @@ TEST(count_is_only_a_hint)
 	}
 }
 
-/* Only at the end of a stack may the file end; all whole stacks before come out. */
+/* The file may end only at the end of a stack; all whole stacks before a cut are read. */
 TEST(every_cut)
 {
 	static const size_t ends[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values as people read them: at the edges of each unit, and of rounding. */
+/* Values as text for people, at the limits of each unit and of rounding. */
 #include <stdint.h>
 
 #include "format/value_text.h"

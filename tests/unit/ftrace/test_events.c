@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Entries of a ring, worked out by hand, become events with their stacks, and an account of what is
- * missing. */
+/* Known entries of a ring become events with their stacks, and a ledger of the lost ones. */
 #include "ftrace/events.h"
 
 #include <errno.h>
@@ -146,7 +145,7 @@ static const struct trace_stack *stack_at(const struct imported *imported, u32 i
 	return &stacks[index];
 }
 
-/* recorded and lost add up, and each event has a user stack or a reason. */
+/* Checks that recorded and lost events add up, and that each event has a user stack or a reason. */
 static const struct trace_ledger *balanced_ledger(const struct imported *imported)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(imported->reader);
@@ -201,7 +200,7 @@ TEST(stacks_find_their_events)
 	clear(&imported);
 }
 
-/* A stack of another thread, or one whose event was lost, belongs to none. */
+/* A stack of another thread, or of a lost event, belongs to no event. */
 TEST(stacks_of_lost_events)
 {
 	struct imported imported;
@@ -244,8 +243,8 @@ TEST(an_id_of_an_earlier_map)
 	clear(&imported);
 }
 
-/* Behind its events, between them, or of who stopped tracing; with a stack, without, or none at
- * all. */
+/* Deferred stacks come behind their events, between them, or from the task that stopped tracing;
+ * they have a stack or a reason, or never come. */
 TEST(answers)
 {
 	struct imported imported;
@@ -278,7 +277,7 @@ TEST(answers)
 	clear(&imported);
 }
 
-/* Counted by 32 bits, a cookie comes again: what it stood for is over. */
+/* A cookie has 32 bits and is reused: its former events are complete then. */
 TEST(a_cookie_that_comes_again)
 {
 	struct imported imported;
@@ -317,8 +316,8 @@ TEST(addresses_that_are_none)
 	clear(&imported);
 }
 
-/* As the kernel records them that the map refused. One that is deeper than ours may be is cut, and
- * says so. */
+/* The kernel records whole stacks if the map has refused them. A stack that is deeper than the
+ * limit is cut, and marked as cut. */
 TEST(whole_stacks)
 {
 	u64 deep[600], user[] = {0x7f0012345678ULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A chain of calls that is known: each link notes where it goes on, which is what the stack has to
- * say. From threads, from signal handlers on another stack, through libc and through code that no
- * file holds.
+ * A known chain of calls: each link stores its return address, and the stack must have these
+ * addresses. Taken from threads, from signal handlers on another stack, through libc and through
+ * code without a file.
  */
 #include "stackmap/here.h"
 
@@ -24,7 +24,7 @@
 #define ALTERNATE_BYTES (256U << 10)
 #define PAGE 4096U
 
-/* What a walk found, and what it should have, both innermost first. */
+/* The frames of a walk and the expected ones, both innermost first. */
 struct chain {
 	uint64_t frame[DEPTH];
 	int depth;
@@ -43,7 +43,7 @@ static void take(struct chain *chain)
 
 __attribute__((noinline)) static void descend(struct chain *chain, int level)
 {
-	volatile char room[64 + 16 * (level & 3)]; /* another CFA rule at each level */
+	volatile char room[64 + 16 * (level & 3)]; /* gives each level a different CFA rule */
 
 	room[0] = level;
 	chain->expected[level] = (uint64_t)__builtin_return_address(0);
@@ -54,7 +54,7 @@ __attribute__((noinline)) static void descend(struct chain *chain, int level)
 	__asm__ volatile("" : : "m"(room[0]));
 }
 
-/* expected[] goes from the innermost descend() outwards; it lies in frame[] at some offset. */
+/* expected[] goes from the innermost descend() outwards, and is part of frame[] at some offset. */
 static void assert_chain(const struct chain *chain)
 {
 	int at = 0;
@@ -134,7 +134,7 @@ static void interrupt(struct chain *chain)
 	raise(SIGUSR1);
 }
 
-/* Handlers of this thread have another stack. */
+/* Gives this thread an alternate signal stack. */
 static void *enter_alternate(void)
 {
 	stack_t stack = {.ss_sp = malloc(ALTERNATE_BYTES), .ss_size = ALTERNATE_BYTES};
@@ -162,8 +162,8 @@ TEST(a_signal_handler_sees_what_it_interrupted)
 	leave_alternate(memory);
 }
 
-/* A loop that is interrupted at any instruction: the handler's stack must hold the calls that led
- * to it. */
+/* A signal interrupts a loop at any instruction: the handler's stack must have the calls that led
+ * to the loop. */
 static atomic_bool stop;
 static atomic_int taken;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which files of a folder are recordings, in which order, and what is said of those that are
- * missing. What lies in the folder may have been put there by anybody.
+ * The recordings of a folder, their order, and the messages about missing ones. Any user may have
+ * put files into the folder.
  */
 #include "merge/recording_list.h"
 
@@ -36,7 +36,7 @@ static const char *in_folder(const char *name)
 	return path;
 }
 
-/* The recorder's command says which it is. */
+/* Writes a recording whose command is its name. */
 static void put_recording(const char *name)
 {
 	const struct trace_info info = {.cpus = 1, .command = name};
@@ -109,7 +109,7 @@ TEST(recordings_come_by_name, make_folder, remove_folder)
 	assert_string_equal(trace_reader_name(list.readers[0]), in_folder("a.data"));
 }
 
-/* Also what would wait, or do something, if it was opened. */
+/* The other files include FIFOs and devices, whose opening waits or has an effect. */
 TEST(all_else_is_left_out, make_folder, remove_folder)
 {
 	put_bytes("empty", "", 0);
@@ -132,7 +132,7 @@ TEST(all_else_is_left_out, make_folder, remove_folder)
 	assert_int_equal(notes, 0);
 }
 
-/* What is told to watchers of a file tells that it was opened; to find it is not to open it. */
+/* inotify reports each open of a file; listing a folder must not open its files. */
 TEST(only_regular_files_are_opened, make_folder, remove_folder)
 {
 	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
@@ -141,7 +141,7 @@ TEST(only_regular_files_are_opened, make_folder, remove_folder)
 	put_recording("a");
 	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
 	if (watch < 0)
-		skip(); /* as many as there may be */
+		skip(); /* the limit of such files */
 	assert_true(inotify_add_watch(watch, in_folder("fifo"), IN_OPEN) >= 0);
 	assert_int_equal(add(), 0);
 	assert_int_equal(read(watch, event, sizeof(event)), -1);
@@ -207,7 +207,7 @@ TEST(files_and_folders_add_up, make_folder, remove_folder)
 	put_recording("b");
 	assert_int_equal(recording_list_add_file(&list, in_folder("b"), &error), 0);
 	assert_int_equal(add(), 0);
-	assert_int_equal(list.count, 2); /* whoever names it twice has it twice */
+	assert_int_equal(list.count, 2); /* a file that is named twice is listed twice */
 	assert_true(recording_list_is_folder(folder));
 	assert_false(recording_list_is_folder(in_folder("b")));
 	assert_false(recording_list_is_folder(in_folder("none")));

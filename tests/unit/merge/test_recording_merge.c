@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings of two machines, worked out by hand. Both have the same kernel and the same program,
- * at other load addresses and under other mapping numbers; each also has a module and a file that
- * the other one has in another build.
+ * Merges recordings of two machines with known content. Both have the same kernel and the same
+ * program, at different load addresses and with different mapping numbers; each also has a module
+ * and a file of which the other machine has a different build.
  */
 #include "merge/recording_merge.h"
 
@@ -27,13 +27,13 @@
 
 struct host {
 	const char *name;
-	u64 booted, start; /* s of real time; s of its clock */
+	u64 booted, start; /* booted: s of real time; start: s of the machine's clock */
 	u64 kaslr;
 	u32 program, library; /* mapping numbers */
 	u8 library_build;
 	u64 value;
 	bool unfinished;
-	u32 repeats; /* of each event; with any, the recording is a summary */
+	u32 repeats; /* repeats of each event; not 0: the recording is a summary */
 };
 
 static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0};
@@ -104,7 +104,7 @@ static void write_events(struct trace_writer *writer, const struct host *host)
 
 #define OLD "/old.slice"
 
-/* One that both machines have, one that is gone, and one without an id. */
+/* Writes a cgroup that both machines have, one that is gone, and one without an id. */
 static void write_cgroups(struct trace_writer *writer, const struct host *host, u32 number[2])
 {
 	const struct trace_cgroup named = {.id = 20 + host->library, .path = "/system.slice"};
@@ -147,7 +147,7 @@ static void write_recording(const struct host *host, const char *file)
 	task.cgroup = cgroups[0];
 	assert_int_equal(trace_writer_task(writer, &task), 0);
 	task.cgroup = cgroups[1];
-	task.tid = task.tgid = 200; /* has its name before the first event */
+	task.tid = task.tgid = 200; /* the name is known before the first event */
 	assert_int_equal(trace_writer_task(writer, &task), 0);
 	task.time = host->start * SECOND;
 	task.cgroup = 0;
@@ -213,7 +213,7 @@ static const char *name_of(const struct trace_reader *reader, u64 frame)
 	return symbol ? symbol->name : "";
 }
 
-/* The clock of "two" ran for longer: 10 s are added to the times of "one". */
+/* The clock of "two" started earlier: 10 s are added to the times of "one". */
 TEST(real_time_orders)
 {
 	struct trace_reader *reader = merge(&first, &second);
@@ -358,7 +358,7 @@ TEST(no_ledger_of_an_unfinished_one)
 	trace_reader_close(&reader);
 }
 
-/* The clock was set by a second in between, and a process id was given to another task. */
+/* Between the recordings the clock was set by a second, and a process id was reused. */
 TEST(two_recordings_of_one_machine)
 {
 	struct host later = first;
@@ -528,7 +528,7 @@ TEST(in_memory_it_is_the_same)
 	trace_reader_close(&file);
 }
 
-/* The header of the block says another end than its events have: it shows when these are read. */
+/* Damages the end time in the block's header, which a reader notices when it reads the events. */
 static void harm_events(const char *file)
 {
 	struct trace_block_header header;

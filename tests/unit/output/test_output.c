@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is written where somebody else may have put something before, and what is left of it when it
- * goes wrong. */
+/* Writing to names where another user may have put a file before, and the files that are left after
+ * an error. */
 #include "output/output.h"
 
 #include <dirent.h>
@@ -87,7 +87,7 @@ static void assert_text(const char *name, const char *text)
 	close(fd);
 }
 
-/* All of it, as a command does: 0 or -errno. */
+/* Opens, writes and closes an output as a command does. Returns 0 or -errno. */
 static int write_text(const char *name, enum output_kind kind, const char *text)
 {
 	struct output output;
@@ -107,7 +107,7 @@ static void needs_root(void)
 	skip();
 }
 
-/* What a child process returns. */
+/* Runs `act` in a child process and returns its result. */
 static int in_child(int (*act)(void))
 {
 	int status;
@@ -174,7 +174,7 @@ TEST(links_without_end, set_up, tear_down)
 	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, ""), -ELOOP);
 }
 
-/* Whoever has it open sees what he has written, and nothing of ours. */
+/* Another process that has the old file open sees the old content. */
 TEST(a_file_of_another_user_is_not_written, set_up, tear_down)
 {
 	char got[16] = "";
@@ -204,7 +204,7 @@ static int write_where_each_keeps_his_own(void)
 	       !strstr(error.message, "free.old");
 }
 
-/* Said before anything is recorded, not when the file is to get its name. */
+/* The error comes at the start, not when the file gets its name. */
 TEST(what_cannot_be_replaced_is_told_at_once, set_up, tear_down)
 {
 	needs_root();
@@ -278,7 +278,7 @@ TEST(a_fifo_that_nobody_reads_can_be_left, set_up, tear_down)
 	assert_int_equal(in_child(wait_for_a_reader), 0);
 }
 
-/* More than the pipe takes. */
+/* Writes more than the pipe takes. */
 static int fill_pipe(void)
 {
 	static char bytes[1 << 20];
@@ -305,7 +305,7 @@ TEST(devices, set_up, tear_down)
 	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, "x"), 0);
 }
 
-/* The pipe of whoever ran us by sudo. */
+/* The standard output is a pipe of another user, as with sudo. */
 static int write_standard_output(void)
 {
 	dup2(open(NAME, O_RDWR), STDOUT_FILENO);
@@ -343,7 +343,7 @@ TEST(a_killed_process_leaves_nothing, set_up, tear_down)
 	assert_int_equal(names_in_folder(), 0);
 }
 
-/* Where a file without a name could not be given one. */
+/* The file system does not support files without a name (O_TMPFILE). */
 TEST(under_a_temporary_name, set_up, tear_down)
 {
 	struct output output;
@@ -373,7 +373,7 @@ TEST(a_temporary_name_is_removed, set_up, tear_down)
 	output_close(&output);
 }
 
-/* Somebody else may have taken the name meanwhile. */
+/* Another process may have taken the name meanwhile. */
 TEST(a_name_that_was_taken_meanwhile, set_up, tear_down)
 {
 	struct output output;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What was given up is gone from every set, as the kernel tells it, and does not come back. */
+/* Capabilities that were given up are gone from every set of the kernel, and do not come back. */
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static u64 status_word(const char *name)
 	return word;
 }
 
-/* In a child: it is for good. */
+/* Runs in a child, as the loss is permanent. */
 static int after_keeping(u64 kept, int (*check)(u64 kept))
 {
 	int status;

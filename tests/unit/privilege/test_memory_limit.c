@@ -76,7 +76,7 @@ TEST(the_first_version_counts_too)
 	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
 }
 
-/* In a container the mount begins at the container's cgroup. */
+/* In a container the root of the mount is the container's cgroup. */
 TEST(a_mount_of_a_part_is_that_part)
 {
 	say_mounts("/docker/1", "cgroup2", "rw");

@@ -94,7 +94,7 @@ TEST(no_files, set_up, tear_down)
 	assert_int_equal(got[1], -1);
 }
 
-/* What comes from a sandbox is bytes. */
+/* A sandbox may only send bytes. */
 TEST(files_are_refused, set_up, tear_down)
 {
 	int file = open("/", O_PATH), next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A child does here what code that took it over would try. Each try is a request: its number, and
- * the errno of the answer. */
+/* The sandboxed child tries what an attacker inside it would try. Each try is a request with a
+ * number, answered by an errno. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -197,7 +197,7 @@ enum {
 static int (*const others[])(void) = {read_opened, map_opened,	take_memory, take_all_memory,
 				      take_part,   read_shared, die,	     never_end};
 
-/* With an open file, the number of the try; the errno comes back. */
+/* Receives an open file and the number of the try, and sends the errno. */
 static void serve(int socket)
 {
 	int files[MESSAGE_FILES_MAX], number;
@@ -307,7 +307,7 @@ TEST(the_kernel_says_so, set_up, tear_down)
 		assert_status(pid, "Uid", "65534\t65534\t65534\t65534");
 }
 
-/* When it returns the child has died. */
+/* Kills the child and waits for its death. */
 static void kill_child(pid_t pid)
 {
 	siginfo_t info;
@@ -336,8 +336,8 @@ TEST(not_for_ever, set_up, tear_down)
 	assert_int_equal(sandbox_pid(*state), 0);
 }
 
-/* A process without capabilities, as a recorder is: it starts one, says which, and has it do
- * something without end. */
+/* A process without capabilities, like a recorder: starts a sandbox, reports its pid, and gives it
+ * endless work. */
 static void be_recorder(int told)
 {
 	struct sandbox *sandbox = NULL;
@@ -355,7 +355,7 @@ static void be_recorder(int told)
 	_exit(1);
 }
 
-/* Orphans come to this process, which learns how they end. */
+/* This process is the subreaper of orphans, so it learns how they end. */
 static pid_t start_recorder(pid_t *sandbox)
 {
 	int told[2];
@@ -372,7 +372,7 @@ static pid_t start_recorder(pid_t *sandbox)
 	return pid;
 }
 
-/* By itself it would end after a minute of CPU time. */
+/* Otherwise the sandbox would end after a minute of CPU time. */
 static void assert_was_killed(pid_t pid)
 {
 	struct rusage usage;
@@ -393,7 +393,7 @@ TEST(it_goes_with_a_killed_recorder)
 	assert_was_killed(sandbox);
 }
 
-/* In a process of its own, with no more rights than a recorder has. */
+/* Runs in a child with the rights of a recorder. */
 static int give_one_up(void)
 {
 	struct sandbox *sandbox = NULL;
@@ -447,7 +447,7 @@ static void set_limits(u64 seconds, u64 seconds_max, u64 bytes, u64 bytes_max)
 	assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes_max}), 0);
 }
 
-/* What is lower stays, the soft limit and the hard one: they are for whoever starts us to set. */
+/* Lower limits stay, soft and hard ones, as the user may have set them. */
 TEST(limits_are_only_lowered)
 {
 	const u64 bytes = 3900000ULL << 10;
@@ -470,7 +470,7 @@ TEST(limits_are_only_lowered)
 	sandbox_end(&sandbox);
 }
 
-/* What was taken already counts, so two pieces of three quarters are too much. */
+/* Memory that was taken before counts, so two pieces of three quarters are too much. */
 TEST(it_may_take_its_part_of_the_limit)
 {
 	struct sandbox *sandbox;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is a receiver's URL, what it comes to, and that nothing else is taken for one. */
+/* URLs of receivers, their parts, and texts that are refused as such URLs. */
 #include "push/push.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ TEST(places)
 	check("otlp+http://localhost/p", &otlp_push, "http://localhost:4318", "/p", true);
 	check("otlp+http://127.9.0.1", &otlp_push, "http://127.9.0.1:4318",
 	      "/v1development/profiles", true);
-	/* No addresses of this host, whatever they look like. */
+	/* Addresses that only look like addresses of this host. */
 	check("otlp+http://127.evil.example/p", &otlp_push, "http://127.evil.example:4318", "/p",
 	      false);
 	check("otlp+http://localhost.example/p", &otlp_push, "http://localhost.example:4318", "/p",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options of programs that were compiled with an older or a newer header; and what they ask for. */
+/* Options of programs that were compiled with an older or a newer header, and the session options
+ * that they give. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>

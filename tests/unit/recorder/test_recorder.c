@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A capture by the public functions alone: children whose calls are counted, to a file and live. */
+/* Captures by the public functions, of children whose calls are counted, to a file and live. */
 #include "stackmap/capture.h"
 
 #include <bpf/libbpf.h>
@@ -17,13 +17,13 @@
 
 #define CALLS 1000
 #define WINDOWS 3
-#define MINUTES 600000 /* ms: longer than the test may take */
+#define MINUTES 600000 /* ms; longer than the test may take */
 
 static const char *const events[] = {"u:/proc/self/exe:counted_call", NULL};
 static char path[] = "/tmp/stackmap-recorder-XXXXXX";
 static struct stackmap_capture *capture;
 
-/* noipa: called as often as it says. */
+/* noipa keeps all calls in the program. */
 __attribute__((noipa)) void counted_call(void);
 __attribute__((noipa)) void counted_call(void)
 {
@@ -65,7 +65,7 @@ static void open_with(struct stackmap_capture_opts opts)
 	skip();
 }
 
-/* `file` NULL: live. */
+/* Opens a capture to a file; `file` NULL: a live one. */
 static void open_capture(const char *file)
 {
 	open_with((struct stackmap_capture_opts){.path = file});
@@ -178,7 +178,7 @@ TEST(live_is_not_polled, NULL, close_capture)
 	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), -EINVAL);
 }
 
-/* The program itself is left out. */
+/* Calls of the program itself are left out. */
 TEST(a_file_has_all_events, NULL, close_capture)
 {
 	struct stackmap_recording *recording;
@@ -251,7 +251,7 @@ TEST(a_file_that_was_not_stopped_has_its_events, NULL, close_capture)
 	stackmap_recording_close(&recording);
 }
 
-/* Closes the recording. */
+/* Counts the events of a recording, and closes it. */
 static uint64_t count_in(const char *file)
 {
 	struct stackmap_recording *recording;
@@ -347,7 +347,7 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-/* Without that the test takes minutes, and is ended. */
+/* If the signal does not end the wait, the test runs into its time limit. */
 TEST(a_caught_signal_ends_a_wait, NULL, close_capture)
 {
 	pid_t child, parent = getpid();

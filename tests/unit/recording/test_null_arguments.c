@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of the library whose objects, options, names or places for an answer are NULL: refused,
- * with a reason where there is a place for one. To close nothing is no error. */
+/* Calls of the library with NULL as object, options, name or place for a result are refused, with a
+ * reason if the caller passes a place for an error. Closing NULL is no error. */
 #include <errno.h>
 #include <stdint.h>
 

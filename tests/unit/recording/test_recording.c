@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the public functions give of a recording whose contents are known (small_recording.c). */
+/* Results of the public functions for a recording with known contents (small_recording.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -183,7 +183,7 @@ static void check_labels(struct stackmap_recording *recording, const struct stac
 }
 
 /* A kernel leaf comes before the kernel stack, a user leaf before the user stack. The first pc of a
- * function is in it, the same as a return address is not. */
+ * function belongs to it, but as a return address it belongs to the function before. */
 TEST(frames_of_an_event_are_in_order)
 {
 	struct stackmap_recording *recording = open_file();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All numbers are chosen so that results can be worked out by hand: three samples of one function
- * at three pcs, a return address behind the end of its function (the call is the last instruction),
- * a pc at the start of one, a truncated stack, a stack that stopped early, a stack that could not
- * be read, deferred stacks with a resolution, with a reason and with neither, code without symbols,
+ * All numbers are chosen so that results can be computed by hand: three samples of one function at
+ * three pcs, a return address behind the end of its function (the call is the last instruction), a
+ * pc at the start of one, a truncated stack, a stack that stopped early, a stack that could not be
+ * read, deferred stacks with a resolution, with a reason and with neither, code without symbols,
  * generated code, a file that is not known.
  */
 #include "small_recording.h"
@@ -21,7 +21,7 @@
 #define JIT(offset) FRAME_USER(3, offset)
 #define NOWHERE(offset) FRAME_USER(MAPPING_UNKNOWN, offset)
 
-/* In the order of the file, where the placeholders come last. */
+/* Stacks in the order of the file, where the placeholders come last. */
 enum {
 	STACK_SWITCH,
 	STACK_WRITE,
@@ -90,7 +90,7 @@ static const struct trace_cgroup cgroups[] = {
 	{.id = 33, .path = "/user.slice/sh.scope"},
 };
 
-/* The shell goes to another cgroup, and comes back to the first one, which was made again. */
+/* The shell moves to another cgroup, and back to the first one, which was made again. */
 static const struct trace_task tasks[] = {
 	{.tid = 100, .tgid = 100, .cgroup = CGROUP_SCOPE, .comm = "sh"},
 	{.tid = 200, .tgid = 200, .cgroup = CGROUP_SERVICE, .comm = "dd"},
@@ -254,7 +254,7 @@ static int write_names(struct trace_writer *writer)
 	return err;
 }
 
-static u32 names[PLACEHOLDERS_END]; /* of stacks and placeholders, for the writer */
+static u32 names[PLACEHOLDERS_END]; /* the writer's numbers of stacks and placeholders */
 
 static int write_stacks(struct trace_writer *writer)
 {
@@ -266,7 +266,7 @@ static int write_stacks(struct trace_writer *writer)
 	return err;
 }
 
-/* How often each event is there, and how it is written. */
+/* The number of times that each event is written, and the form. */
 struct manner {
 	u32 times;
 	bool is_summary;
@@ -301,7 +301,7 @@ static int write_ledger(struct trace_writer *writer, u32 times)
 	return trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 
-/* The flush sends the placeholders out, so that the resolutions have to follow. */
+/* The flush writes the placeholders, so that the resolutions come after them. */
 static int write_events(struct trace_writer *writer, struct manner manner)
 {
 	int err = 0;
@@ -323,7 +323,7 @@ int small_recording_write_often(const char *path, u32 times, bool is_summary)
 	int err, close_err;
 
 	info.is_summary = is_summary;
-	unlink(path); /* the writer would keep it, under another name */
+	unlink(path); /* otherwise the writer would keep the old file under another name */
 	err = trace_writer_create(path, &info, &writer, NULL);
 	if (err)
 		return err;

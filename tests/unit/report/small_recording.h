@@ -10,7 +10,7 @@
 /* 0 or -errno. */
 int small_recording_write(const char *path);
 
-/* Twins: each of its events is there `times`, one by one, or as one event of a summary. */
+/* Writes twins: each event `times` times, or once in a summary with `times` repeats. */
 int small_recording_write_often(const char *path, u32 times, bool is_summary);
 
 #endif

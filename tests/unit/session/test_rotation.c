@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The words of --rotate, and which files there are after each step. */
+/* The words of --rotate, and the files after each step. */
 #include "session/rotation.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static void assert_next(struct rotation *rotation, const char *expected, const c
 	free(path);
 }
 
-/* A file of another name, and a name that is a pattern, count for nothing. */
+/* Files of other names, and names that look like a pattern, do not count. */
 TEST(numbers_go_on_and_the_oldest_files_go, make_folder, remove_folder)
 {
 	struct rotation rotation = {.period_ms = 1000, .keep = 2, .output = "w[1]*"};

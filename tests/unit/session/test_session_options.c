@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options that exclude each other, and what the rest comes to. */
+/* Options that exclude each other, and the results of the others. */
 #include "session/session_options.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static int choose(const struct session_options *options, struct stackmap_error *
 	return result;
 }
 
-/* The error has these words. */
+/* Asserts an error with these words. */
 static void assert_refused(const struct session_options *options, const char *words)
 {
 	struct stackmap_error error = {};

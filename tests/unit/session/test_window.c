@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An instance of our own, and a child whose calls are counted. What is looked at stays: the next
- * look sees it again.
+ * An instance, and a child whose calls are counted. A snapshot leaves the events in place: the next
+ * one has them again.
  */
 #include "session/window.h"
 
@@ -32,7 +32,7 @@ __attribute__((noinline)) void counted_call(void);
 static struct source_list sources;
 static struct capture *capture;
 
-/* noipa: called as often as it says. */
+/* noipa keeps all calls in the program. */
 __attribute__((noipa)) void counted_call(void)
 {
 }
@@ -117,7 +117,7 @@ static void assert_balanced(const struct trace_ledger *ledger)
 	assert_int_equal(ledger->produced, ledger->recorded + lost);
 }
 
-/* Events of whole stacks with names. Closes the reader. */
+/* Counts the events with complete stacks and names. Closes the reader. */
 static u64 count_events(struct trace_reader *reader, struct trace_ledger *ledger)
 {
 	struct stackmap_error error;
@@ -208,7 +208,8 @@ static u64 take_window(u64 *lost)
 	return events;
 }
 
-/* The pace of the first visit that saw events; the window goes on until the pace is `limit` ms. */
+/* Returns the pace after the first visit that saw events. The window goes on until the pace is
+ * `limit` ms. */
 static int pace_after_calls(int limit)
 {
 	struct window window;
@@ -230,8 +231,8 @@ static int pace_after_calls(int limit)
 	return first;
 }
 
-/* In the first window the child's code is new, so visits are frequent until nothing new has come
- * for a while. In the next window each file is written again, and nothing in it is new. */
+/* In the first window the child's code is new, so visits are frequent until no new code has come
+ * for a while. In the next window the mappings are written again, but none is new. */
 TEST(known_code_is_not_watched_for, NULL, detach)
 {
 	attach(0);
@@ -239,7 +240,7 @@ TEST(known_code_is_not_watched_for, NULL, detach)
 	assert_int_equal(pace_after_calls(0), PACE_MS_MAX);
 }
 
-/* Between parent and child. */
+/* Memory shared by parent and child. */
 struct calling {
 	atomic_bool is_enough;
 	u64 calls;
@@ -291,7 +292,7 @@ static void stop_symbolizers(void)
 		assert_int_equal(kill(pids[count], SIGSTOP), 0);
 }
 
-/* Milliseconds that the end of a window with new code takes. */
+/* The time in ms that the end of a window with new code takes. */
 static u64 end_window(void)
 {
 	struct window window;
@@ -309,8 +310,8 @@ static u64 end_window(void)
 	return clock_ms() - began;
 }
 
-/* The last test: a request to end is never taken back. Nothing answers, and the window that is
- * being closed takes the time for names from the one behind it. */
+/* The last test: a request to end is never taken back. The symbolizers do not answer, and both
+ * windows at the end share one limit of the wait for names. */
 TEST(windows_at_the_end_share_the_wait_for_names, NULL, detach)
 {
 	u64 first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Put before core/stack_hash.c: the stress chooses at run time how many bits of the hash are left.
- */
+/* Included before core/stack_hash.c: the stress test chooses at run time how many bits of the hash
+ * count. */
 #ifndef TESTS_STRESS_HASH_H
 #define TESTS_STRESS_HASH_H
 

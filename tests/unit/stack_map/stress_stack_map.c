@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads and a signal handler insert the same stacks into one map at the same time, and after each
- * round every count and every id is checked against what they were told. Built with TSan and with
- * ASan + UBSan. The hash is degraded and the pool tiny, so that collisions, lost races and all
- * kinds of exhaustion happen; that they did is asserted too.
+ * Threads and a signal handler insert the same stacks into one map in parallel. After each round,
+ * every count and every id is compared with the results of the inserts. Built with TSan and with
+ * ASan + UBSan. The hash is degraded and the pool is tiny, so that collisions, lost races and all
+ * kinds of exhaustion happen; the test asserts that each has happened.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@
 unsigned long stress_hash_keep = KEEP_ALL;
 
 struct tally {
-	int64_t id; /* what get_id said first; 0 = nothing yet */
+	int64_t id; /* first result of get_id; 0: not called yet */
 	uint64_t refs;
 	uint64_t drops;
 };
@@ -92,7 +92,7 @@ static void check_frames(uint32_t n, const struct stackmap_stack *stack, const u
 		check(frames[i] == frame_of(n, i));
 }
 
-/* 0, or -ESTALE if a reset came in between. */
+/* Returns 0, or -ESTALE if a reset came in between. */
 static int find_and_check(uint32_t n, int64_t id, uint64_t *ref_count)
 {
 	struct stackmap_stack stack;
@@ -123,7 +123,7 @@ static void check_totals(const struct stackmap_map_stat *stat, uint64_t total)
 	check(stat->pool_used <= stat->pool_max);
 }
 
-/* While nobody calls get_id. */
+/* Checks the counts while no thread calls get_id. */
 static void check_round(const struct stackmap_map_stat *stat)
 {
 	uint64_t known = 0, drops = 0, ref_count;
@@ -158,7 +158,7 @@ static void on_alarm(int signal)
 	get_and_tally(__atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % universe);
 }
 
-/* Only threads at work take the signal, so that it does not count while a round is checked. */
+/* Only working threads receive the signal, so that no insert happens while a round is checked. */
 static void *insert_rounds(void *arg)
 {
 	(void)arg;
@@ -186,7 +186,7 @@ static void signals_start(void)
 	check(setitimer(ITIMER_REAL, &often, NULL) == 0);
 }
 
-/* What has to be seen before a series of rounds may end. */
+/* The result that ends a series of rounds. */
 struct goal {
 	const char *what;
 	unsigned long hash_keep;
@@ -203,8 +203,8 @@ static int reached(const struct goal *goal, const struct stackmap_map_stat *sum)
 	       (goal->drop == STACKMAP_DROP_COUNT || sum->drops[goal->drop] > 0);
 }
 
-/* Races may refuse what would fit. What they leave behind must not: all room that there is can be
- * used. */
+/* Fills the rest of the map: a race may refuse a stack that fits, but it must not leave room that
+ * cannot be used. */
 static void fill_up(void)
 {
 	struct stackmap_map_stat stat;
@@ -313,7 +313,7 @@ static void *reset_too(void *arg)
 	return arg;
 }
 
-/* Every call is counted in exactly one generation, and no id ever names another stack. */
+/* Each call is counted in exactly one generation, and an id never names another stack. */
 static void resets_run(void)
 {
 	struct stackmap_map_stat last;

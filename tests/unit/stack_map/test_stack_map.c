@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "stackmap/stack_map.h"
 
-/* cmocka needs these three before it. */
-
 #include <errno.h>
 
 #include "unit_test.h"

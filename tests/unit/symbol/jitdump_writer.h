@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A jitdump in memory, written field by field as the specification lists them, and read back. */
+/* Writes a jitdump to memory, field by field as in the specification, and reads it. */
 #ifndef TESTS_UNIT_SYMBOL_JITDUMP_WRITER_H
 #define TESTS_UNIT_SYMBOL_JITDUMP_WRITER_H
 
@@ -84,8 +84,8 @@ struct load {
 	u64 code_bytes;
 	u64 index;
 	const char *name;
-	u32 name_bytes; /* with its NUL */
-	u32 bytes;	/* of the record */
+	u32 name_bytes; /* length of the name with its NUL */
+	u32 bytes;	/* size of the record */
 	u64 code_there;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a table of names says of an address. */
+/* The name of an address in a table of names. */
 #ifndef TESTS_UNIT_SYMBOL_NAMED_TABLE_H
 #define TESTS_UNIT_SYMBOL_NAMED_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* This process, or a child, as one that generates code. */
+/* Makes this process, or a child, look like one that generates code. */
 #ifndef TESTS_UNIT_SYMBOL_RUNTIME_H
 #define TESTS_UNIT_SYMBOL_RUNTIME_H
 
@@ -21,7 +21,7 @@ static inline u64 monotonic(void)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-/* When a process began, as far as /proc tells: a little later than the tick in which it did. */
+/* The start time of a process by /proc, rounded up to the next tick. */
 static inline u64 start_of(u32 tgid)
 {
 	unsigned long long tick = 1000000000ULL / sysconf(_SC_CLK_TCK), ticks;
@@ -56,7 +56,7 @@ static inline void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Maps the beginning of a file for good. */
+/* Maps the beginning of a file until the process ends. */
 static inline void map_as(const char *path, int protection)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static inline void make_old(const char *path)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* What is read of an open file, which is closed, begins so. */
+/* Asserts that the content of an open file begins with `text`, and closes the file. */
 static inline void assert_begins(int fd, const char *text)
 {
 	char bytes[64] = "";

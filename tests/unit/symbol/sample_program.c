@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sources have what makes symbol tables hard: aliases, unsized assembler, nested and local
- * functions. */
+/* The sources have the difficult parts of symbol tables: aliases, unsized assembler, nested and
+ * local functions. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

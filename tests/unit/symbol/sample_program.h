@@ -19,13 +19,13 @@ extern const char sample_c[];
 extern const char sample_cxx[];
 extern const char sample_versioned[]; /* a library with two versions of api() */
 
-/* False if there is no compiler here: the reason is on stdout. */
+/* False if no compiler is installed: the reason is on stdout. */
 bool sample_folder_create(void);
 void sample_folder_remove(void);
-int sample_folder_teardown(void **state); /* the same, for cmocka's groups */
+int sample_folder_teardown(void **state); /* the same as a teardown function of cmocka */
 const char *sample_folder(void);
 
-/* Compiles; the test fails if that fails. `path` gets the program. */
+/* Compiles the sample, and fails the test on an error. `path` gets the program. */
 void sample_build(const struct sample *sample, char path[SAMPLE_PATH_BYTES]);
 
 #endif

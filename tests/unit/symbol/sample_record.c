@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Devices come from stat() or from the maps file, which prints the kernel's own. */
+/* Device numbers come from stat() or from the maps file, which has the kernel's numbers. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +53,8 @@ void sample_record_file(struct mapping_record *record, const char *path)
 	sample_record_path(record, path);
 }
 
-/* Through the link of the mapping, as its file may have no path any more; by the path for who may
- * not follow the link. */
+/* Uses the link in /proc/self/map_files, as the file may have lost its path; the path is used if
+ * the link must not be followed. */
 static u64 mapped_file_written(const struct mapping_record *record, const char *path)
 {
 	struct stat file;

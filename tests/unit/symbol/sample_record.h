@@ -13,8 +13,8 @@ void sample_record_path(struct mapping_record *record, const char *path);
 /* A record of the file at `path`, as if this process had mapped it. */
 void sample_record_file(struct mapping_record *record, const char *path);
 
-/* The mapping of this process that holds `address`, as /proc/self/maps has it. False without one.
- */
+/* A record of this process's mapping of `address`, from /proc/self/maps. False: no mapping has the
+ * address. */
 bool sample_record_mapped(struct mapping_record *record, const void *address);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A live view of the small recording, worked out by hand; and of one that is too much for it. */
+/* A live view of the small recording with known counts, and of a recording that is too large for
+ * the view. */
 #include "top/top_model.h"
 
 #include <errno.h>
@@ -95,14 +96,14 @@ TEST(self_and_total, create, end)
 	check_sums();
 }
 
-/* It is in one of the stacks twice. */
+/* The function occurs twice in one of the stacks. */
 TEST(recursion_counts_once, create, end)
 {
 	add_window(reader);
 	check_function(CPU_CLOCK, "foo::bar(int)", 1, 4);
 }
 
-/* 1000 ns and 500 ns; the other events of the source have none. */
+/* Two events have values, 1000 ns and 500 ns; the other events of the source have none. */
 TEST(values_weigh_where_there_is_a_unit, create, end)
 {
 	add_window(reader);
@@ -181,7 +182,7 @@ TEST(functions_by_self_and_by_total, create, end)
 	check_line(4, TOP_LINE_FUNCTION, 20, 20, "vmlinux+0x500000");
 }
 
-/* Its two stacks, hotter first, stand between it and the next function. */
+/* The function's two stacks, the hotter one first, come between the function and the next one. */
 TEST(function_unfolds, create, end)
 {
 	struct top_choice choice = {.kind = CPU_CLOCK};
@@ -204,7 +205,7 @@ TEST(function_unfolds, create, end)
 	check_line(11, TOP_LINE_FUNCTION, 20, 20, "vmlinux+0x500000");
 }
 
-/* Neither side could be had: the leaf is all there is, then the reasons. */
+/* Kernel stack and user stack are missing: the leaf is shown, then the reasons. */
 TEST(stack_unfolds_with_its_ends, create, end)
 {
 	struct top_choice choice = {.kind = CPU_CLOCK, .stacks = true};
@@ -235,15 +236,15 @@ static const struct trace_info info = {.hostname = "",
 				       .version = "",
 				       .address_shown = 1};
 
-/* A number below 2^28 for each one below it, without a pattern. */
+/* Maps numbers below 2^28 to different numbers below 2^28 without a pattern. */
 static u32 scattered(u32 number)
 {
 	number = number * 0x9e3779b1U & 0xfffffff;
 	return (number ^ number >> 14) * 0x85ebca6bU & 0xfffffff;
 }
 
-/* Events each at a place of its own. At regular distances the file would be too small to hold so
- * many. */
+/* A recording whose events all have different addresses. The addresses are irregular, as regular
+ * ones would be compressed too well to reach the size limit. */
 static struct trace_reader *wild_recording(void)
 {
 	const struct trace_source source = {
@@ -281,7 +282,7 @@ TEST(memory_is_bounded, create, end)
 	trace_reader_close(&wild);
 }
 
-/* One event in each of two files, which both call the place the same. */
+/* One event in each of two files, with a function of the same name in both. */
 static struct trace_reader *namesakes_recording(void)
 {
 	const struct trace_source source = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A folder in memory, for tests that write a file anew for each of its bytes: a disk would be
- * waited for each time. */
+/* A folder in memory, for tests that write a file again for each of its bytes, which would wait for
+ * a disk each time. */
 #ifndef TESTS_UNIT_TRACE_MEMORY_FOLDER_H
 #define TESTS_UNIT_TRACE_MEMORY_FOLDER_H
 
@@ -10,7 +10,7 @@
 
 #define MEMORY_FOLDER_BYTES 48
 
-/* Where there is no such memory it is on disk. 0 or -1. */
+/* Without a file system in memory the folder is on disk. Returns 0 or -1. */
 static inline int memory_folder_create(char folder[MEMORY_FOLDER_BYTES])
 {
 	const char *parent = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";

@@ -12,7 +12,7 @@
 
 #define MODULES 3
 #define MAPPINGS 5
-#define CGROUPS 4 /* the last without a name */
+#define CGROUPS 4 /* the last one has no name */
 #define DEPTH_MOST 40
 
 u64 random_next(struct random *random)
@@ -29,7 +29,7 @@ u64 random_below(struct random *random, u64 limit)
 	return random_next(random) % limit;
 }
 
-/* Small numbers mostly, but of every magnitude now and then. */
+/* Mostly small numbers, sometimes numbers of any magnitude. */
 static u64 random_number(struct random *random)
 {
 	return random_next(random) >> random_below(random, 64);
@@ -116,7 +116,8 @@ static void make_cgroups(struct recording *recording)
 	}
 }
 
-/* Not random: with accounts or without, the rest is the same. */
+/* The accounts are not random, so the rest of the recording is the same with and without accounts.
+ */
 static void make_accounts(struct recording *recording)
 {
 	for (u32 i = 0; i < recording->shape.times; i++) {
@@ -217,7 +218,7 @@ static void make_placeholder(struct recording *recording, struct random *random,
 	resolution->leaf = random_below(random, 3) ? 0 : random_frame(random, true);
 }
 
-/* A stack replaces the leaf, unless that is the kernel's; a reason leaves it. */
+/* A stack replaces the leaf unless the leaf is a kernel address; a reason keeps the leaf. */
 static u64 leaf_as_resolved(u64 leaf, const struct trace_resolution *resolution)
 {
 	if (!leaf)
@@ -250,7 +251,7 @@ static void make_placeholders(struct recording *recording, struct random *random
 	}
 }
 
-/* Some stand for one, for a few, for as many as there can be. */
+/* Events with 1 repeat, a few repeats, and the largest number of repeats. */
 static void make_repeats(struct recording *recording, struct random *random)
 {
 	for (u32 i = 0; i < recording->shape.events; i++)
@@ -399,7 +400,7 @@ static int write_stacks(const struct recording *recording, struct trace_writer *
 	return err;
 }
 
-/* Each before the first task that names it. */
+/* Writes each cgroup before the first task that names it. */
 static int write_tasks(const struct recording *recording, struct trace_writer *writer)
 {
 	u32 written = 0;

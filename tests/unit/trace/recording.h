@@ -21,26 +21,27 @@ struct recording_shape {
 	u32 cpus;
 	u32 sources;
 	u32 stacks;
-	u32 full_stacks; /* of these, without an id */
+	u32 full_stacks; /* so many of the stacks have no id */
 	u32 tasks;
 	u32 symbols;
 	u32 events;
-	u32 flush_every; /* events; 0 = never */
+	u32 flush_every; /* flush after so many events; 0: never */
 	u32 placeholders;
-	bool is_summary; /* events stand for many: the others are as without it */
-	u32 times;	 /* accounts of threads' time */
+	bool is_summary; /* true: events have repeats, all else is unchanged */
+	u32 times;	 /* number of accounts of threads' time */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX
 
 struct recording_placeholder {
-	u32 before_stack; /* its place among the stacks */
-	u32 after_event;  /* when it is resolved; not below the number of events: never */
+	u32 before_stack; /* index of the stack before which the placeholder is written */
+	u32 after_event; /* event after which the placeholder is resolved; never if there is no such
+			    event */
 	struct trace_resolution resolution;
-	u32 name; /* for the writer, set while it is written */
+	u32 name; /* number of the stack in the writer, set when the stack is written */
 };
 
-/* All that went into a recording, to be compared with what is read. Times of events are in the
+/* The content of a recording, to be compared with the reader's results. Times of events are in the
  * order of the file's merge. */
 struct recording {
 	struct recording_shape shape;
@@ -57,8 +58,9 @@ struct recording {
 	struct trace_symbol *symbols; /* sorted by mapping and start */
 	struct trace_event *events;   /* sorted by time, then CPU; times of one CPU are distinct */
 	struct recording_placeholder *placeholders;
-	u32 *placeholder_of; /* by event, whose user stack and leaf are as the resolution says */
-	u32 *file_index;     /* by stack, set while it is written */
+	u32 *placeholder_of; /* placeholder of each event; events[] have the user stack and leaf of
+				its resolution */
+	u32 *file_index;     /* index of each stack in the file, set when the stack is written */
 	struct thread_account *accounts;
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpu_ledgers;
@@ -67,13 +69,14 @@ struct recording {
 struct recording *recording_create(const struct recording_shape *shape);
 void recording_free(struct recording **recording);
 
-/* As it is written: what its placeholder's resolution makes of it is in events[]. */
+/* The leaf that is written for an event, before the resolution; events[] have the leaf after it. */
 u64 recording_leaf_in_file(const struct recording *recording, u32 event);
 
-/* Writes it all: 0, or the first error of the writer. *recorded and *lost may be NULL. */
+/* Writes the recording. Returns 0, or the first error of the writer. *recorded and *lost may be
+ * NULL. */
 int recording_write(const struct recording *recording, const char *path, u64 *recorded, u64 *lost);
 
-/* Whole files; the caller frees what is read. */
+/* Reads and writes whole files; the caller frees the bytes. */
 u8 *file_read(const char *path, size_t *bytes);
 void file_write(const char *path, const u8 *data, size_t bytes);
 

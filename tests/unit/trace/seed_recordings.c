@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes small recordings into a folder, each as the writer makes it and once more with its blocks
- * not compressed: the seeds of the fuzz target, whose changes then reach the columns, and what
- * read_by_page.py reads.
+ * Writes small recordings into a folder, each as the writer makes it and once more with
+ * uncompressed blocks. The fuzz target uses them as seeds: changes of uncompressed blocks reach the
+ * columns. read_by_page.py reads them, too.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A program that knows its own call chain: at the breakpoint rax points to the return addresses
- * from there outwards. From the same place it then calls the vdso and the kernel. */
+/* A program that knows its own call chain: at the breakpoint rax points to the return addresses,
+ * innermost first. The same function then calls the vdso and the kernel. */
 #include <time.h>
 #include <unistd.h>
 
@@ -11,7 +11,8 @@
 static struct chain chain;
 static volatile long sink;
 
-/* The callee notes where its caller goes on; innermost first once reversed. */
+/* The callee stores its return address. Callers come before callees, so the array is filled from
+ * its end. */
 #define note() (chain.address[CHAIN_LENGTH - ++chain.count] = (u64)__builtin_return_address(0))
 
 noinline static long inner(long n)

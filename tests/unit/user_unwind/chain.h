@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What chain.c says of itself. */
+/* The call chain that chain.c reports. */
 #ifndef TESTS_UNIT_USER_UNWIND_CHAIN_H
 #define TESTS_UNIT_USER_UNWIND_CHAIN_H
 

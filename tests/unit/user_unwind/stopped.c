@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* By ptrace, /proc/PID/maps and /proc/PID/mem. Every executable mapping has a number of its own,
+/* Uses ptrace, /proc/PID/maps and /proc/PID/mem. Each executable mapping has a number of its own,
  * with the identity of its file. */
 #include <fcntl.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static u64 written(const struct stopped *stopped, const struct maps_line *line)
 	return FILE_WRITTEN(file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
-/* Components stand innermost first. */
+/* Stores the components of a path innermost first. */
 static void record_path(struct mapping_record *record, char *path)
 {
 	char *slash;
@@ -132,7 +132,7 @@ static void save_registers(struct stopped *stopped, const struct user_regs_struc
 	stopped->orig_ax = user->orig_rax;
 }
 
-/* Up to the stack's end, where the read stops short. */
+/* Reads up to the stack's end, where the read is cut short. */
 static void save_stack(struct stopped *stopped)
 {
 	struct raw_stack *raw = &stopped->raw;

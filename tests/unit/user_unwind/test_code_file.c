@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files by mapping number: what is read of them, how many stay open, and ELF files that lie. */
+/* Files by mapping number: reads, the number of open files, and ELF files with false contents. */
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ TEST(last_page_is_filled_with_zeroes, set_up, tear_down)
 	const struct code_file *file;
 	u8 buffer[16];
 
-	for (u32 number = 2; number < 2 * MANY; number++) /* no page is fresh */
+	for (u32 number = 2; number < 2 * MANY; number++) /* fills the cache */
 		assert_true(code_file_read(files, get(number), 4096 - 8, buffer, 16));
 	file = get(1);
 	assert_true(code_file_read(files, file, FILE_BYTES - 8, buffer, 16));
@@ -134,7 +134,7 @@ TEST(file_used_lately_stays_open, set_up, tear_down)
 	assert_null(get(2));
 }
 
-/* The record's process is gone and its root with it; another one still has the file. */
+/* The record's process and its root are gone; another process still has the file. */
 TEST(file_is_looked_for_again_in_another_process, set_up, tear_down)
 {
 	struct reader_file seen = {.number = 1, .tgid = NO_PROCESS, .record = &record};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The programs of an instance, and one that saves the stack of each getppid() of a process. */
+/* The programs of an instance, and a program that saves the stack at each getppid() of a process.
+ */
 #include "capture.bpf.c"
 
 #define SYSCALL_GETPPID 110

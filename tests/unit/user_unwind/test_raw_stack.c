@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs save of a process, finished here: of one that has ended since, and of one that
- * stands still and is unwound from outside. Argument: a build of chain.c.
+ * Unwinds the stack snapshots that BPF programs save: of a process that has ended since, and of a
+ * stopped process that is unwound from outside. Argument: a build of chain.c.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -63,7 +63,7 @@ static void assert_own(const struct raw_stack *raw)
 	assert_int_equal(raw->tgid, stopped.raw.tgid);
 }
 
-/* Exactly one was saved. */
+/* Takes the one snapshot that was saved. */
 static void take_saved(void)
 {
 	u32 count = 0;
@@ -91,7 +91,7 @@ static void load(bool saves, bool unwinds)
 	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
 	bpf_program__set_autoload(kernel->progs.save_stack, saves);
 	bpf_program__set_autoload(kernel->progs.unwind_blocked, unwinds);
-	/* The recorder loads it by itself, and its section says nothing to libbpf. */
+	/* The recorder loads this program itself, as libbpf does not know its section. */
 	bpf_program__set_type(kernel->progs.unwind_blocked, BPF_PROG_TYPE_SYSCALL);
 	bpf_program__set_flags(kernel->progs.unwind_blocked, BPF_F_SLEEPABLE);
 	task_work_prepare(kernel->obj);
@@ -121,7 +121,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What /proc/PID/maps has above all processes (vsyscall) is no mapping of this one. */
+/* The number of mappings in /proc/PID/maps without vsyscall, which belongs to the kernel. */
 static u32 expected_mappings(void)
 {
 	u32 count = stopped.raw.mapping_count;
@@ -145,7 +145,7 @@ static void assert_mappings(void)
 	}
 }
 
-/* A chain's address as a frame, by the numbers that the programs gave. */
+/* An address of the chain as a frame, with the mapping numbers of the BPF programs. */
 static u64 expected_frame(u64 address)
 {
 	u64 frame = stopped_frame(&stopped, address);
@@ -176,7 +176,7 @@ TEST(process_that_has_ended_has_its_stack, set_up, tear_down)
 	assert_int_equal(saved.flags, 0);
 	assert_true(saved.stack_bytes > 0);
 	assert_mappings();
-	assert_chain(2); /* behind getppid() and its caller */
+	assert_chain(2); /* without getppid() and its caller */
 }
 
 static s32 ask(u32 operation)
@@ -209,7 +209,8 @@ static void wait_for_answer(u64 ip, u32 state)
 	assert_int_equal(bpf_map_update_elem(fd, &stopped.raw.tid, &deferral, BPF_ANY), 0);
 }
 
-/* Before 6.2 the kernel does not, and nothing is deferred. */
+/* True if programs can find a task by its id. Kernels before 6.2 lack this, and stacks are not
+ * deferred there. */
 static bool finds_tasks(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is read of others: by us, by a worker process, or not at all when that takes too long. */
+/* Reads of files of other users: by this process, by a worker process, or given up when they take
+ * too long. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -63,7 +64,7 @@ static u32 worker(void)
 	return count ? pids[0] : 0;
 }
 
-/* A machine may be slow, which they take for a file system that is. */
+/* Tries again, as readers take a slow machine for a slow file system. */
 static int open_patiently(const struct reader_file *file)
 {
 	int result = readers_open(readers, file);
@@ -107,7 +108,7 @@ TEST(files_that_others_answer_for_are_held_by_a_worker, set_up, tear_down)
 	}
 	assert_int_equal(readers_page(readers, &file, 3, page), 0);
 	record.key.inode++;
-	assert_int_equal(open_patiently(&file), READERS_HELD); /* by its number */
+	assert_int_equal(open_patiently(&file), READERS_HELD); /* found by its number */
 	readers_free(&readers);
 	assert_int_equal(readers_create(&readers), 0);
 	assert_int_equal(open_patiently(&file), -ENOENT);
@@ -159,7 +160,8 @@ TEST(another_users_process_a_worker_reads, set_up, tear_down)
 	waitpid(pid, NULL, 0);
 }
 
-/* Asked without a pause, one that never answers costs a tenth of the time, and few processes. */
+/* Requests without a pause to a file that never answers cost a tenth of the time and few processes.
+ */
 TEST(who_does_not_answer_is_not_waited_for, set_up, tear_down)
 {
 	const struct reader_file file = seen();

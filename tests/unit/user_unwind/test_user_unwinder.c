@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks of a process that tells its own call chain, finished after it was killed; and what may not
- * be trusted: files that have changed, damaged ones, saved stacks that contradict themselves.
+ * Unwinds snapshots of a process that knows its own call chain, after the process was killed; and
+ * untrusted input: changed files, damaged files, snapshots that contradict themselves.
  *
  * Arguments: builds of chain.c without frame pointers, the second one static.
  */
@@ -62,7 +62,7 @@ static void run(const char *path)
 	stopped_start(&stopped, path);
 }
 
-/* A program of our own to spoil. */
+/* Runs a copy of the program, whose file the test may damage. */
 static void run_copy(void)
 {
 	char command[4352];
@@ -224,7 +224,7 @@ TEST(known_rules_need_no_file, set_up, tear_down)
 	free(rules);
 }
 
-/* A living process may show anything in place of a file: its own stack's business. */
+/* A living process may replace the bytes of its mapping: only its own stack can become wrong. */
 /* The table of every file: no code has a caller. */
 static int outermost_chunk(void *argument, u64 key, struct file_table_chunk *chunk)
 {
@@ -289,7 +289,7 @@ TEST(deleted_file_is_found_through_the_living_process, set_up, tear_down)
 	assert_chain_at(1);
 }
 
-/* A file that has its identity still, whatever was done to it. */
+/* Gives a changed file its former identity. */
 static void keep_identity(const struct stat *before)
 {
 	const struct timespec times[2] = {before->st_atim, before->st_mtim};
@@ -319,7 +319,7 @@ static u64 next_random(u64 *seed)
 	return *seed;
 }
 
-/* Half of the damage goes where the program headers are. */
+/* Damages the file; half of the damage hits the program headers. */
 static void damage(int fd, u64 bytes, u64 *seed)
 {
 	for (u32 i = 0; i < 20; i++) {
@@ -330,7 +330,7 @@ static void damage(int fd, u64 bytes, u64 *seed)
 	}
 }
 
-/* Whatever is in a file, reading it ends: with frames and a reason. */
+/* For any content of a file, the unwinder ends with frames and a reason. */
 TEST(damaged_file_is_read_safely, set_up, tear_down)
 {
 	struct stat before;
@@ -357,7 +357,7 @@ TEST(damaged_file_is_read_safely, set_up, tear_down)
 	free(whole);
 }
 
-/* Registers and stack are the traced program's own choice. */
+/* A traced program can give its registers and its stack any content. */
 TEST(random_registers_are_unwound_safely, set_up, tear_down)
 {
 	u64 seed = 362436069ULL;

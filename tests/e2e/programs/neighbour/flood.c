@@ -3,14 +3,17 @@
  * Files and tasks that any user can make to overload a recorder or to lead it into a trap:
  *
  *   flood notes FOLDER      runs code of eight sparse files, each with 40,000 program headers of
- * the same 512 MiB of empty notes flood symbols FOLDER    code of eight files with a symbol table
- * of 512 MiB flood frames FOLDER     code of a file whose unwind tables are 64 MiB of records
- * without an index flood dwarf FOLDER      code of a file with debugging entries nested 16 million
- * deep, and 512 MiB of lines flood jitdump FOLDER    generated code, with a jitdump of a million
- * functions flood perfmap FOLDER    generated code, with a perf map of 64 MiB flood fifo FOLDER
- * generated code, with a FIFO for a perf map, to which no process writes flood fifos FOLDER code of
- * a file whose path is a FIFO in the mount namespace of the process flood rewrite FOLDER    code of
- * files that are rewritten all the time flood mappings FOLDER   code in 50,000 mappings of a file
+ *                           the same 512 MiB of empty notes
+ *   flood symbols FOLDER    code of eight files with a symbol table of 512 MiB
+ *   flood frames FOLDER     code of a file whose unwind tables are 64 MiB of records without index
+ *   flood dwarf FOLDER      code of a file with debugging entries nested 16 million deep, and
+ *                           512 MiB of lines
+ *   flood jitdump FOLDER    generated code, with a jitdump of a million functions
+ *   flood perfmap FOLDER    generated code, with a perf map of 64 MiB
+ *   flood fifo FOLDER       generated code, with a FIFO for a perf map, that has no writer
+ *   flood fifos FOLDER      code of a file whose path is a FIFO in the process's mount namespace
+ *   flood rewrite FOLDER    code of files that are rewritten all the time
+ *   flood mappings FOLDER   code in 50,000 mappings of a file
  *   flood names FOLDER      changes the name of the task 10,000 times a second
  *
  * Prints a line when everything is set up, and runs until it is killed. A perf map is
@@ -123,8 +126,7 @@ static void write_symbols(int file)
 		{.sh_name = 1,
 		 .sh_type = SHT_SYMTAB,
 		 .sh_offset = MASS_AT,
-		 .sh_size = MASS_BYTES / sizeof(Elf64_Sym) *
-			    sizeof(Elf64_Sym), /* a size that is no multiple is not read */
+		 .sh_size = MASS_BYTES / sizeof(Elf64_Sym) * sizeof(Elf64_Sym), /* a multiple */
 		 .sh_entsize = sizeof(Elf64_Sym),
 		 .sh_link = 2},
 		{.sh_name = 9,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The locks of an instance's folder, where the kernel has none to give: in a file system of this
- * test's own. */
+/* The locks of an instance's folder on kernels that refuse them, in a bpffs that the test mounts.
+ */
 #include "capture/bpffs/folder.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define SKIP 77
 #define NAME "locked"
 
-static int refusal; /* the errno of each flock(); 0: the kernel is asked */
+static int refusal; /* the errno of each flock(); 0: the real flock() */
 static struct folder *first, *second;
 static struct stackmap_error error;
 
@@ -66,7 +66,7 @@ TEST(who_holds_it_is_told, set_up, tear_down)
 	}
 }
 
-/* Nobody holds it. */
+/* No process holds the lock. */
 TEST(another_failure_is_told_as_what_it_is, set_up, tear_down)
 {
 	static const int codes[] = {ENOMEM, ENOLCK};

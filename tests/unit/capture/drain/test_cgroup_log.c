@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From ids to paths, in folders that stand for a cgroup2 file system. */
+/* Paths of cgroup ids, in folders that stand for a cgroup2 file system. */
 #include "capture/drain/cgroup_log.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ static u32 by_path(const char *path)
 	return number;
 }
 
-/* Ends the file, which has these cgroups in this order. */
+/* Ends the file, and asserts that it has these cgroups in this order. */
 static void expect(const char *const *names, u32 count)
 {
 	const struct trace_cgroup *written;
@@ -127,7 +127,7 @@ TEST(made_and_removed_before_it_was_looked_for, begin, end)
 	       3);
 }
 
-/* The directories are looked at once in a round, however many ids are not there. */
+/* A round reads the directories once for any number of missing ids. */
 TEST(made_after_the_programs_forgot_it, begin, end)
 {
 	u64 later;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Cookies, placeholders and stacks: every order in which they can come, and that all are let go. */
+/* Cookies, placeholders and stacks in every possible order; all of them are freed in the end. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static struct deferred_stack *stack_of(u32 tid, u32 cookie, u32 id)
 	return stack;
 }
 
-/* What waited for it, both forms together. */
+/* Gives a stack to the join. Returns the placeholders that waited for it, of both kinds. */
 static u64 give_answer(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
 	struct deferred_stack *stack = stack_of(tid, cookie, cookie);
@@ -102,8 +102,8 @@ TEST(the_first_answer_counts, setup, teardown)
 	assert_int_equal(deferred_stacks_find(*state, TID, COOKIE)->id, COOKIE);
 }
 
-/* A task that was looked at answers for itself when it leaves the kernel: events before that may
- * come an epoch later. */
+/* A task whose stack was taken by an iterator delivers the stack again when it leaves the kernel.
+ * Events before that may be read an epoch later. */
 TEST(an_answer_that_comes_twice_is_as_new_as_the_second, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
@@ -154,7 +154,7 @@ TEST(epochs_drop_only_what_is_old, setup, teardown)
 	assert_non_null(deferred_stacks_find(*state, TID, 2));
 }
 
-/* Which cookies are open, and what was lost. */
+/* The open cookies, and the lost stacks. */
 struct world {
 	bool open;
 	u64 lost_cookies;
@@ -202,7 +202,8 @@ TEST(a_placeholder_waits_as_long_as_its_task, setup, teardown)
 	assert_int_equal(world.lost_cookies, 0);
 }
 
-/* Its answer was written before the task was seen not to wait, and is read an epoch later. */
+/* The stack was written before the iterator saw that the task does not wait, and is read an epoch
+ * later. */
 TEST(a_closed_cookie_waits_for_an_epoch, setup, teardown)
 {
 	struct world world = {.open = false};
@@ -220,7 +221,7 @@ TEST(a_closed_cookie_waits_for_an_epoch, setup, teardown)
 	assert_int_equal(world.lost_events, 1);
 }
 
-/* Until it is seen closed, and an epoch behind that. */
+/* The stack stays until the cookie is seen closed, and an epoch longer. */
 TEST(a_lasting_answer_stays, setup, teardown)
 {
 	struct world world = {.open = true};
@@ -243,7 +244,7 @@ TEST(a_lasting_answer_stays, setup, teardown)
 	assert_int_equal(world.lost_cookies, 0);
 }
 
-/* The next file's events may be given it still. */
+/* Events of the next file may still need the stack. */
 TEST(a_lasting_answer_outlives_a_file, setup, teardown)
 {
 	struct world world = {};
@@ -288,7 +289,7 @@ static struct deferred_stack *retain(struct deferred_stacks *stacks, u32 cookie,
 	return stack;
 }
 
-/* What was unwound once is there for the next snapshot, what comes out of the rings is not. */
+/* Stacks that were unwound are kept for the next snapshot; stacks from the rings are not. */
 TEST(a_snapshot_begins_with_what_was_retained, setup, teardown)
 {
 	struct deferred_stack *stack = retain(*state, 1, 1);
@@ -303,7 +304,7 @@ TEST(a_snapshot_begins_with_what_was_retained, setup, teardown)
 	assert_false(deferred_stacks_is_waited(*state, TID, 3));
 }
 
-/* The rings had it first in this snapshot: the next has only what was unwound. */
+/* In this snapshot the rings give the stack first; the next snapshot has only the unwound one. */
 TEST(what_is_known_already_is_retained_too, setup, teardown)
 {
 	struct deferred_stack *again = stack_of(TID, COOKIE, 2);
@@ -315,7 +316,7 @@ TEST(what_is_known_already_is_retained_too, setup, teardown)
 	assert_int_equal(deferred_stacks_find(*state, TID, COOKIE)->id, COOKIE);
 }
 
-/* Nobody may ever ask for them. */
+/* Retained stacks may never be needed. */
 TEST(the_oldest_retained_go_first, setup, teardown)
 {
 	enum { STACKS = 2 * RETAINED_BYTES / (STACK_DEPTH * sizeof(u64)) };
@@ -328,7 +329,7 @@ TEST(the_oldest_retained_go_first, setup, teardown)
 	assert_non_null(deferred_stacks_find(*state, TID, STACKS - 1));
 }
 
-/* A drain's next file: events that were written late may name them. */
+/* Events that were written late belong to the drain's next file and may name the stacks. */
 TEST(a_drain_keeps_them_for_the_next_file, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
@@ -337,7 +338,8 @@ TEST(a_drain_keeps_them_for_the_next_file, setup, teardown)
 	assert_false(deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written);
 }
 
-/* Answers that never come, an epoch after each event: the join never holds more than a crowd. */
+/* Stacks never come, and each event is followed by an epoch: the join holds at most MOST
+ * placeholders. */
 TEST(it_lets_go, setup, teardown)
 {
 	enum { EVENTS = 100000, MOST = 3 * 4096 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* When the rings are visited again. */
+/* The time until the next visit of the rings. */
 
 #include "capture/drain/pace.h"
 
@@ -76,7 +76,7 @@ TEST(a_table_is_watched_for)
 	assert_int_equal(pace.watch_until, UINT64_MAX);
 }
 
-/* What new code needs takes some visits, not a second of them. */
+/* New code makes some quick visits, which become rare within a second. */
 TEST(new_code_is_followed_by_visits_that_become_rare)
 {
 	const struct pace_rings rings = {.had_event = true, .slots = LARGE};

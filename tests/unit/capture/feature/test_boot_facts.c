@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is kept is found, of this boot only, and only where nobody else could have written it. */
+/* Stored facts are found again in the same boot, and only if no other user could have written them.
+ */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -118,8 +119,8 @@ TEST(what_others_can_write_says_nothing, make_place, remove_place)
 	assert_int_equal(boot_fact(place->folder, "it"), 1);
 }
 
-/* Of another kind, a link, or larger than facts are: it is neither read nor written, and nobody
- * waits. */
+/* A file of another type, a link, or a too large file is neither read nor written, and opening it
+ * does not wait. */
 TEST(what_is_no_file_of_facts_is_left_alone, make_place, remove_place)
 {
 	const struct place *place = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Probes must answer wherever they run: as we are, without privileges, and where bpf(2) is refused
- * or missing. Each world is a child process, so that what it gives up stays its own. No probe may
- * leave a file descriptor behind.
+ * Probes of features give a result in each environment: with the test's privileges, without
+ * privileges, and with a bpf(2) that is refused or missing. Each environment is a child process. No
+ * probe may leave a file descriptor open.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The running kernel's types, all of them and those that an object names: where both have a name,
- * it means the same. */
+/* The running kernel's types, all of them and the subset that an object names: equal names have
+ * equal types in both. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int close_raw(void **state)
 	return 0;
 }
 
-/* What an object would name. */
+/* Makes types as an object names them. */
 static struct btf *named(const char *const names[], u32 count)
 {
 	struct btf *btf = btf__new_empty();
@@ -55,7 +55,7 @@ static struct btf *subset_of(const char *const names[], u32 count)
 
 struct comparison {
 	const struct btf *all, *some;
-	bool *compared; /* types of the subset */
+	bool *compared; /* true for compared types of the subset */
 	u32 structs;
 };
 
@@ -76,7 +76,7 @@ static void same_members(struct comparison *comparison, const struct btf_type *a
 	}
 }
 
-/* With all that lies in it. */
+/* Compares a type with all types inside it. */
 static void same_type(struct comparison *comparison, u32 in_all, u32 in_some)
 {
 	const struct btf_type *a = btf__type_by_id(comparison->all, in_all);
@@ -155,8 +155,8 @@ TEST(what_nobody_has)
 	btf__free(some);
 }
 
-/* Cut anywhere, and with each byte of its header changed: refused, or taken, but never read beyond
- * its end. */
+/* Types that are cut anywhere, or have a changed byte in their header, are refused or taken, but
+ * never read beyond their end. */
 TEST(broken)
 {
 	static const char *const names[] = {"pair"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The holder of a lock, by the words of the lock in each C library. */
+/* The holder of a lock, found by the lock's words in each C library. */
 #include "capture/file/lock_holders.h"
 
 #include <linux/futex.h>

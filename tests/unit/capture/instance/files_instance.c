@@ -110,7 +110,7 @@ static u32 numbers_given(void)
 	return engine.mapping_last;
 }
 
-/* The next one below a number. */
+/* The next number below `number` whose path has the name. */
 static u32 number_below(u32 number, const char *name)
 {
 	char path[PATH_MAX] = "";

@@ -16,23 +16,24 @@
 
 extern struct capture *capture;
 
-/* Skips the test where there are no instances. Of *options the folder is given here. */
+/* Skips the test if the kernel has no instances. The function sets the folder of the options. */
 void files_begin(struct files_options options, enum user_unwind unwind);
 void files_end(void);
 
-/* cmocka's: with files for the owner only. */
+/* Set-up functions of cmocka; the files are for the owner only. */
 int begin(void **state);
-int begin_unwinding(void **state); /* without frame pointers */
+int begin_unwinding(void **state); /* with unwinding by tables */
 int end(void **state);
 
 FILE *open_file(const char *name);
 
-/* All was read. */
+/* Asserts that the whole file was read. */
 void assert_end(FILE *file);
 
 /* The number that the engine has given to a file whose path has `name` in it, or 0. */
 u32 number_of(const char *name);
-/* Or one of several of that name: in a chroot, who runs outside meanwhile has another C library. */
+/* True if a file of that name has a table. Several files may have the name: processes outside of a
+ * chroot have another C library. */
 bool has_table(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of an instance against what user space reads of the same memory. The stack map is
- * filled here by the core itself, with stacks of every size, so that what is to be printed is known
- * to the last frame. Runs in a mount namespace with a BPF file system of its own.
+ * Compares the files of an instance with reads of the same memory by user space. The test fills the
+ * stack map by the core's functions with stacks of every size, so all printed frames are known.
+ * Runs in a mount namespace with a BPF file system of its own.
  */
 #include "files_instance.h"
 
@@ -31,7 +31,7 @@
 
 static const u32 depths[DEPTHS] = {1, 2, 3, 64, STACK_KERNEL_DEPTH_MAX, STACK_USER_DEPTH_MAX};
 
-static int first_fd; /* the generation that the instance began with */
+static int first_fd; /* table of the instance's first generation */
 static void *first;
 
 static void name_mapping(void)
@@ -111,7 +111,7 @@ static void make_stack(struct stack *stack, u32 n)
 	assert_true(stack_pack(stack));
 }
 
-/* Fills the map until it takes no more; every seventh stack comes twice. How many it took. */
+/* Fills the map until it is full, with every seventh stack twice. Returns the number of stacks. */
 static u32 fill(void *table, u32 most)
 {
 	static struct stack stack;
@@ -179,7 +179,7 @@ static void check_user_line(const char *line, u64 frame, u32 i)
 	assert_string_equal(line, wanted);
 }
 
-/* Its name is the kernel's to know; without one it is an address. */
+/* The kernel prints the symbol of a frame, or its address. */
 static void check_kernel_line(const char *line, u64 frame, u32 i)
 {
 	unsigned long long offset, size, address;
@@ -219,7 +219,7 @@ static void check_frames(FILE *file, const struct table_view *element)
 	free(line);
 }
 
-/* One stack of `stack_map`. False at its end. */
+/* Reads one stack of the file `stack_map`; false at its end. */
 static bool read_stack(FILE *file, void *table)
 {
 	const struct table_view *element;
@@ -249,7 +249,7 @@ static u32 read_text(FILE *file, void *table)
 	return count;
 }
 
-/* How many lines have it. */
+/* Returns the number of lines with this name. */
 static u32 stat_find(const char *name, u64 *out)
 {
 	FILE *file = open_file("stack_map_stat");
@@ -320,8 +320,8 @@ TEST(every_stack_is_shown, begin_alone, end_all)
 	assert_files_show(50);
 }
 
-/* Kernel frames behind the entry of an exception are those of abi/stack.h in both files, as they
- * are where user space reads the map. */
+/* Kernel frames behind the entry of an exception are pc + 1 (abi/stack.h) in both files, as in user
+ * space's reads of the map. */
 TEST(interrupted_code_is_shown_behind_its_pc, begin_alone, end_all)
 {
 	static const u64 frames[] = {0xffffffff81100010, 0xffffffff81000c80, 0xffffffff81200000,
@@ -349,8 +349,7 @@ TEST(interrupted_code_is_shown_behind_its_pc, begin_alone, end_all)
 	*text = before;
 }
 
-/* Of all sizes, until there is no room: what one read shows for an element never runs out of
- * elements. */
+/* Stacks of all sizes fill the map: a read whose buffer ends early never skips an element. */
 TEST(a_full_map_is_shown_to_its_end, begin_alone, end_all)
 {
 	u32 count = fill(first, UINT32_MAX);
@@ -409,7 +408,7 @@ TEST(deferrals_are_counted_by_cause, begin_alone, end_all)
 	scratch[2].counters.script_unjoined += 6;
 	scratch[1].counters.script_unknown += 4;
 	scratch[1].counters.script_missed += 2;
-	for (u32 i = 0; i < 30; i++) { /* the memory of readings that ended is used again */
+	for (u32 i = 0; i < 30; i++) { /* the memory of earlier readings is reused */
 		assert_int_equal(stat_value("user_walked"), 42);
 		assert_int_equal(stat_value("user_table_frames"), 9);
 		assert_int_equal(stat_value("user_mapping_walks"), 8);
@@ -424,7 +423,7 @@ TEST(deferrals_are_counted_by_cause, begin_alone, end_all)
 	assert_int_equal(stat_find("user_deferred_root", &value), 0);
 }
 
-/* No number rather than a 0 that was never counted. */
+/* A counter that no program has is left out, not shown as 0. */
 TEST(what_no_program_knows_has_no_line, begin_alone, end_all)
 {
 	u64 value;
@@ -433,7 +432,7 @@ TEST(what_no_program_knows_has_no_line, begin_alone, end_all)
 	assert_int_equal(stat_find("write_error", &value), 0);
 }
 
-/* A generation made as a reset makes it. */
+/* Makes a generation as a reset does. */
 static int make_generation(u64 generation, void **memory)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
@@ -453,7 +452,7 @@ static void set_role(u32 role, int fd)
 	assert_int_equal(bpf_map_update_elem(tables, &role, &fd, BPF_ANY), 0);
 }
 
-/* A read has as much as fits the kernel's buffer; the rest comes as the reader asks. */
+/* One read fills the kernel's buffer; further reads give the rest. */
 TEST(a_read_stays_in_its_generation, begin_alone, end_all)
 {
 	u32 count = fill(first, UINT32_MAX);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file `mappings` against records that are written here, and against user space's own text. */
+/* Compares the file `mappings` with records that the test writes, and with the text that user space
+ * makes. */
 #include "files_instance.h"
 
 #include <bpf/bpf.h>
@@ -108,7 +109,8 @@ TEST(every_kind_has_its_line, begin, end)
 	assert_end(file);
 }
 
-/* Two programs that meet a file at once both have a number and a record; one is published. */
+/* Two programs that meet a file in parallel both take a number and a record; one of them is
+ * published. */
 TEST(a_number_that_was_not_needed_is_not_shown, begin, end)
 {
 	struct mapping_record *record;
@@ -123,7 +125,7 @@ TEST(a_number_that_was_not_needed_is_not_shown, begin, end)
 	assert_end(file);
 }
 
-/* Paths are as long as they can be, and there are as many as there can be. */
+/* The largest number of mappings, all with the longest paths. */
 TEST(all_numbers_are_shown, begin, end)
 {
 	char name[MAPPING_PATH_BYTES], path[4096], wanted[8192];
@@ -154,7 +156,7 @@ static void copy_program(void)
 	assert_int_equal(system("cp " PROGRAM " " COPY), 0);
 }
 
-/* Its last system call has a stack that begins in it. */
+/* Runs a copy of a program, whose last system call comes from the program itself. */
 static void run_copy(void)
 {
 	assert_int_equal(system("exec ./" COPY), 0);
@@ -173,7 +175,7 @@ static void hex_id(const char *path, char *text)
 		sprintf(text + 2 * i, "%02x", id[i]);
 }
 
-/* Neither the process nor the file is there any more. */
+/* The process and the file are gone. */
 TEST(a_deleted_file_has_its_build_id, begin_unwinding, end)
 {
 	char line[2048], wanted[128], found[128] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file `trace` against rings that are filled here, slot by slot. */
+/* The file `trace` for rings that the test fills slot by slot. */
 #include "files_instance.h"
 
 #include <errno.h>
@@ -9,13 +9,13 @@
 
 #include "unit_test.h"
 
-/* Time is in units of 1000 ns, which lines show, and not long ago. */
+/* Times are multiples of 1000 ns, the precision of the lines, and shortly before now. */
 struct event {
 	u32 cpu;
 	u32 time;
 	u32 kernel_state, kernel;
 	u32 user_state, user;
-	u32 commit; /* marks of its slot */
+	u32 commit; /* marks of the event's slot */
 };
 
 static u64 base_time;
@@ -57,7 +57,8 @@ static void assert_line(FILE *file, const struct event *event, const char *sides
 
 TEST(the_trace_is_in_the_order_of_time, begin, end)
 {
-	/* The second interrupted the first, after it had its slot and before it had its time. */
+	/* The second event has interrupted the first, after the first had its slot and before it
+	 * had its time. */
 	static const struct event events[] = {
 		{0, 2, STATE_ID, 20},
 		{0, 1, STATE_ID, 10},
@@ -106,7 +107,8 @@ TEST(the_trace_has_events_only, begin, end)
 	assert_end(file);
 }
 
-/* The ring goes round while it is read: from the tail on, in several buffers of the kernel. */
+/* A reader starts at the tail and needs several buffers of the kernel; the ring wraps between them.
+ */
 TEST(a_full_ring_is_shown_to_its_end, begin, end)
 {
 	struct ring_view ring = loaded_ring(&capture->loaded, 0);

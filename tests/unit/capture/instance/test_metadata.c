@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is written into the map is read back; what is no such map is refused. */
+/* Metadata is read back as written; other maps are refused. */
 #include "capture/instance/metadata.h"
 
 #include <bpf/bpf.h>
@@ -111,7 +111,7 @@ TEST(another_version_is_named)
 	assert_non_null(strstr(error.message, number));
 }
 
-/* A value of one source whose text may be cut, and whose counts may be wrong. */
+/* A map's value with one source, whose text may be cut and whose counts may be wrong. */
 struct value {
 	struct metadata_header header;
 	struct metadata_source source;

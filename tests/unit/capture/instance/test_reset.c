@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stack map of an instance of our own is emptied again and again while two children call the
- * kernel as often as they were told. Whatever is read afterwards, and what was lost, makes up every
- * call.
+ * The stack map of an instance is reset again and again while two children make a known number of
+ * system calls. The events that are read afterwards and the lost events together are all calls.
  */
 #include "capture/instance/reset.h"
 
@@ -26,11 +25,11 @@
 
 #define BITS 10
 #define CHILDREN 2
-#define CALLS 50000 /* of a busy child */
+#define CALLS 50000 /* system calls of a busy child */
 #define RESETS 100
 #define WAIT_MS 5000
 
-static char name[16]; /* of the children: nobody else has it */
+static char name[16]; /* the children's name, which no other task has */
 static struct source_list sources;
 static struct capture *capture;
 static struct stackmap_error error;
@@ -78,7 +77,7 @@ __attribute__((noinline)) static void call(void)
 	__asm__ volatile("");
 }
 
-/* A stack for each depth. */
+/* Makes a system call; each depth gives a different stack. */
 __attribute__((noinline)) static void call_below(int depth)
 {
 	if (depth)
@@ -119,7 +118,7 @@ static u64 current_generation(void)
 	return generation_of(generation_current(&capture->loaded));
 }
 
-/* How often get_id was asked, of a table that nobody asks any more. */
+/* The number of get_id calls on a table that is no longer in use. */
 static u64 calls_of(const struct generation_table *table)
 {
 	struct table_stat stat;
@@ -184,7 +183,8 @@ static int tally_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* Every event in the file has both its stacks, but those of tasks in the middle of the call. */
+/* Every event in the file has both stacks, except events of tasks that are still in the system
+ * call. */
 static void close_file(struct file *file, u64 waiting_max)
 {
 	struct trace_reader *reader;
@@ -201,7 +201,7 @@ static void close_file(struct file *file, u64 waiting_max)
 	trace_reader_close(&reader);
 }
 
-/* All that is left, of a capture at rest. */
+/* Writes all remaining events of a detached capture. */
 static void write_rest(struct file *file)
 {
 	capture_detach(capture);
@@ -240,7 +240,7 @@ TEST(a_flight_ring_goes_with_the_map, NULL, detach)
 					file.ledger.lost[LOST_NESTED]);
 }
 
-/* As another process does it: what the two share are the programs' maps. */
+/* Resets in another process, which shares only the programs' maps. */
 static void reset_in_child(int resets)
 {
 	pid_t child = fork();
@@ -312,7 +312,7 @@ TEST(a_reader_that_is_behind_is_not_passed, NULL, detach)
 	assert_int_equal(file.ledger.recorded, 111);
 }
 
-/* The steps of a reset, up to the one at which it is killed. */
+/* Executes the first `steps` steps of a reset, as if it was killed then. */
 static void begin_reset(int steps)
 {
 	struct generation_table *current, *spare;
@@ -368,7 +368,8 @@ TEST(killed_and_unread_it_is_made_good_too, NULL, detach)
 	assert_int_equal(file.ledger.lost[LOST_RESET], 5 * 30 - 10);
 }
 
-/* The reader asks for the time when it has set the limits of a window. */
+/* System calls to make at the next read of the clock: the reader of rings reads the clock when it
+ * has set the limits of a window. */
 static int calls_at_the_seam;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
@@ -401,7 +402,7 @@ TEST(the_next_swap_may_come_when_a_window_has_ended, NULL, detach)
 	assert_int_equal(file.ledger.recorded, 10 + 3 * 5);
 }
 
-/* As `record --rotate` does it: when a window has ended, the next may at once. */
+/* Ends two windows in a row, as `record --rotate` may. */
 static void rotate(bool kernel_only)
 {
 	struct file files[4];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which slots of a ring are emptied, and which count; and that a writer and a discarding reader who
- * meet in a slot count its event once.
+ * The slots of a ring that a discard empties and counts. If a writer and a discarding reader meet
+ * in a slot, its event counts once.
  */
 #include "capture/instance/ring_discard.h"
 
@@ -78,7 +78,7 @@ TEST(answers_have_their_own_limit, set_up)
 	assert_int_equal(ring_slot_state(&ring, SLOTS + 1), SLOT_EVENT);
 }
 
-/* In a slot that a writer passed over. */
+/* The events are in slots that a writer passed over. */
 TEST(events_of_an_earlier_lap_go_too, set_up)
 {
 	put_events(SLOTS, 3 * SLOTS);
@@ -86,7 +86,7 @@ TEST(events_of_an_earlier_lap_go_too, set_up)
 	assert_int_equal(ring_discard_flight(&ring, 3 * SLOTS, 3 * SLOTS), SLOTS);
 }
 
-/* The zero word is that of position 2^30, once there was one. */
+/* The word 0 is the commit word of position 2^30, once the ring has been there. */
 TEST(positions_wrap, set_up)
 {
 	const u64 wrap = 1ULL << 30;
@@ -97,7 +97,7 @@ TEST(positions_wrap, set_up)
 	assert_int_equal(ring_slot_state(&ring, wrap + 2), SLOT_EVENT);
 }
 
-/* A discarded slot is claimed like any other, and is no event that was overwritten. */
+/* A writer claims a discarded slot like any other, and counts no overwritten event. */
 TEST(writers_claim_what_was_emptied, set_up)
 {
 	put_events(SLOTS, SLOTS + 1);
@@ -119,7 +119,7 @@ TEST(a_drain_ends_at_what_is_being_written, set_up)
 
 static u64 overwritten, busy, written;
 
-/* As programs do (bpf/state/ring_slots.h). */
+/* Writes events as the BPF programs do (bpf/state/ring_slots.h). */
 static void *write_events(void *unused)
 {
 	(void)unused;

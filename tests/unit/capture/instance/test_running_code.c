@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Nothing is recorded here. But whoever executes another program meanwhile, on all the machine, has
- * its code numbered: the process that is looked at here besides ourselves never does.
+ * Tables of running code. No event is recorded, but each execve on the machine numbers the new
+ * program's code. The other process of this test therefore never calls execve.
  */
 #include "files_instance.h"
 
@@ -19,7 +19,7 @@
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
 
-#define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
+#define PATIENCE_MS 60000 /* a limit for busy machines */
 
 static pid_t other;
 
@@ -63,7 +63,7 @@ TEST(own_code_has_tables, begin_with_other, end_with_other)
 			 getpid());
 }
 
-/* Of the process that is asked for, and of no other. */
+/* Only the code of the requested process has numbers. */
 TEST(code_of_others_has_no_numbers, begin_with_other, end_with_other)
 {
 	tabulate(getpid(), PATIENCE_MS);
@@ -78,7 +78,8 @@ TEST(who_is_gone_has_no_code, begin_with_other, end_with_other)
 	assert_false(other_is_numbered());
 }
 
-/* The kernel maps the linker, which maps libraries, at high addresses, and the program below. */
+/* The kernel maps the program at low addresses and the linker at high ones; the linker maps the
+ * libraries at high addresses, too. */
 TEST(what_lies_highest_has_tables_first, begin_with_other, end_with_other)
 {
 	struct number_range range = {.first = other, .last = other};

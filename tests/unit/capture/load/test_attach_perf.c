@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Page faults of this machine, which are skipped now and then: what the program notes of the event
- * and what the event itself counts are the same. */
+/* Counts of a perf event of page faults that the program sometimes skips: the program's count
+ * equals the event's own count. */
 #include "capture/load/attach.h"
 
 #include <bpf/bpf.h>
@@ -120,8 +120,8 @@ static void look_for_cpus(void)
 	loaded_follow_cpus(capture_loaded(capture));
 }
 
-/* To us a CPU comes online if it was not there at the last look: its event is opened anew, and goes
- * on counting where the first one ended. */
+/* A CPU counts as new if it was not in the last list of CPUs: its event is opened again, and its
+ * count continues that of the first event. */
 TEST(a_cpu_that_comes_online_is_sampled)
 {
 	const struct cpu_hotplug *hotplug;
@@ -156,7 +156,7 @@ static void write_list(const char *text)
 	assert_int_equal(pwrite(list, text, strlen(text), 0), strlen(text));
 }
 
-/* The list that was opened at the start is what is read at each look, from its beginning. */
+/* The list's file is opened once and read again from its beginning each time. */
 TEST(one_descriptor_tells_all_changes)
 {
 	struct cpu_hotplug *hotplug;
@@ -181,7 +181,7 @@ TEST(one_descriptor_tells_all_changes)
 	source_list_clear(&sources);
 }
 
-/* It had none: it was offline at the start. */
+/* The CPU was offline at the start and had no event. */
 TEST(a_cpu_that_was_never_there_is_sampled)
 {
 	struct perf_event *event;
@@ -211,7 +211,7 @@ static void burn(u64 ns)
 		continue;
 }
 
-/* A sample each second becomes one each millisecond that a CPU works. */
+/* The rate changes from a sample each second to a sample each millisecond of CPU time. */
 TEST(a_rate_can_be_another)
 {
 	u64 before;

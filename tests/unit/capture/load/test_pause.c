@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What user space switches in the programs of an instance while they run: who may pause them, and
- * which process they leave out. A child calls the kernel a known number of times. */
+/* Switches that user space sets in the running programs of an instance: the pause with its owner,
+ * and the process that is left out. A child makes a known number of system calls. */
 #include "capture/capture.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ TEST(a_snapshot_does_not_end_a_pause, begin, end)
 	assert_counts(0, CALLS);
 }
 
-/* As if killed right after it began. */
+/* A child begins the freeze and exits in it, as if it was killed. */
 static void freeze_in_child(void)
 {
 	pid_t child = fork();

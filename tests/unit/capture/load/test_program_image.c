@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Programs loaded side by side, with constants of their own; and what is left when one is refused.
- */
+/* Programs that are loaded in parallel, each with its own constants; and the state after the
+ * refusal of one of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static struct bpf_insn first_constant[] = {
 	{.code = BPF_JMP | BPF_EXIT},
 };
 
-/* Returns a register that nobody has set. */
+/* Returns a register that is not set. */
 static struct bpf_insn refused[] = {
 	{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 0, .src_reg = 7},
 	{.code = BPF_JMP | BPF_EXIT},

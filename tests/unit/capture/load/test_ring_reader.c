@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a reader makes of a ring: whole runs, runs that were cut short or overwritten, and bytes
- * that no writer would leave. */
+/* Reads of a ring: complete runs, runs that were cut short or overwritten, and bytes that no writer
+ * writes. */
 #include <stdint.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static u32 *slot_at(u64 position)
 			       position % SLOTS * SLOT_SIZE);
 }
 
-/* A wide stack of this depth whose frames are 1000, 1001... as a run. */
+/* Puts a run with a wide stack of `depth` frames: 1000, 1001... */
 static void put_run(u64 first, u32 depth)
 {
 	struct stack stack = {.depth = depth, .flags = STACK_USER};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What programs are told of the kernel's code, from lists of symbols. */
+/* Ranges of the kernel's code for BPF programs, from lists of symbols. */
 #include <string.h>
 
 #include "capture/load/text_ranges.h"
@@ -37,7 +37,7 @@ TEST(tracer)
 	check_range(2, TEXT_TRACER, 0xffffffffa0000200, 0xffffffffa0000240);
 }
 
-/* What serves an exception is the task's own doing. */
+/* Exceptions are not interrupts: the task itself causes them. */
 TEST(interrupts)
 {
 	parse("ffffffff81000e00 T asm_sysvec_apic_timer_interrupt\n"
@@ -56,7 +56,7 @@ TEST(interrupts)
 }
 
 /* Code is interrupted at its first instruction, at another one, and in the entry of an exception:
- * each frame behind an entry is the pc + 1. Frames behind calls stay, and so do those of users. */
+ * each frame behind an entry becomes pc + 1. Frames behind calls and user frames stay unchanged. */
 TEST(interrupted)
 {
 	static const u64 read[] = {0xffffffff81100010, 0xffffffff81000d16, 0xffffffff81000c60,

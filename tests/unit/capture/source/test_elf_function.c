@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Offsets proved by the code that lies there; and files that were cut off or have a wrong byte
- * anywhere. */
+/* Offsets of functions, checked by the code at the offset; and files that are cut off or have a
+ * wrong byte anywhere. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

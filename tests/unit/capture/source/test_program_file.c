@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which file a name means: a path, a command, a library. */
+/* The file of a name: a path, a command, a library. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Adding words to the list, with sources that exist on every machine: software events, system
- * calls, this program's own functions. What a word adds, what two words share, and that a failure
- * leaves the list alone.
+ * calls, this program's own functions. The sources that a word adds, the sources that two words
+ * share, and a failure, which leaves the list unchanged.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Questions: what is parsed, and what it means for a source whose numbers are known. */
+/* Options of sources: their parsing, and their meaning for a source with known numbers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static int parse(const char *question)
 	return question_parse(text, "-e it", &words, &error);
 }
 
-/* The events have a signed byte at 1, an unsigned word of 32 bits at 4, and a long at 8. */
+/* Finds numbers of events that have a signed byte at 1, an unsigned word of 32 bits at 4, and a
+ * long at 8. */
 static int find(void *arg, const char *name, struct source_number *out, struct stackmap_error *why)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The words of a span, and the sources that a list has for it. */
+/* Parsing of spans, and the sources that a list has for a span. */
 #include <errno.h>
 #include <string.h>
 

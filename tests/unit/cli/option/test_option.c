@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The option parser on a table that has every type. What it says on standard error is left to the
- * golden tests. */
+/* The option parser on a table that has every type. The golden tests check the messages on standard
+ * error. */
 #include "option/option.h"
 
 #include <errno.h>

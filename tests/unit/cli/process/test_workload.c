@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The command that is recorded: held until it may go, and what its end is told as. */
+/* The recorded command: held until it may run, and the report of its end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static int prepare_file(struct workload *workload, const char *name, const char 
 	return workload_prepare(workload, arguments, false);
 }
 
-/* Waits without taking the end away from the workload. */
+/* Waits for the end without reaping the process, which the workload does. */
 static void wait_for_end(const struct workload *workload)
 {
 	siginfo_t info;
@@ -130,7 +130,7 @@ TEST(signals_are_as_they_were)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* Whoever has its number by then is not met: the signal goes to the process itself. */
+/* The signal goes to the process itself, not to another process that has got its number. */
 TEST(a_number_used_again_is_not_met)
 {
 	struct workload workload = {0};
@@ -171,7 +171,8 @@ TEST(one_that_runs_is_left_alone)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-/* What the command says on standard output when that is taken. */
+/* The command's standard output is needed for the recording, so its output goes to standard error.
+ */
 TEST(output_goes_to_standard_error)
 {
 	struct workload workload = {0};

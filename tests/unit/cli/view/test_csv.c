@@ -42,7 +42,7 @@ TEST(fields)
 	check("\xc3\xa9,", "\"\xc3\xa9,\"");
 }
 
-/* Whoever takes the first `'` of a cell away has the name. */
+/* Without its first `'`, a cell is the name. */
 TEST(formulas)
 {
 	check("=cmd()", "'=cmd()");

@@ -24,7 +24,7 @@ struct sframe_section {
 	u8 byte[512];
 };
 
-/* `start` is where the functions begin, relative to the section. */
+/* `start`: address of the functions, relative to the section. */
 void sframe_section_make(struct sframe_section *section, int version, s32 start);
 
 #endif

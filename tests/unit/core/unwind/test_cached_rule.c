@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The cache of rules, alone and with several writers at once in the same few entries. */
+/* The cache of rules, with one writer and with several that write the same few entries in parallel.
+ */
 #include "unwind/cached_rule.h"
-
-/* cmocka needs these three before it. */
 
 #include <pthread.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 static struct rule_cache cache;
 
-/* A rule that says of which key it is, and which writing. */
+/* Makes a rule that contains its key and the number of its write. */
 static struct unwind_rule rule_of(u64 key, u32 writing)
 {
 	struct unwind_rule rule = {.cfa_offset = (s32)writing, .operand = key};
@@ -61,7 +60,8 @@ TEST(each_part_of_a_key_counts)
 	assert_true(rule_cache_get(&cache, &key, &found));
 }
 
-/* Interrupted code from its second byte on, calls that lie in it, a key of another kind never. */
+/* The rule of a granule serves interrupted pcs from its second byte on and calls inside of it, but
+ * no key of another kind. */
 TEST(a_granule_serves_what_lies_in_it)
 {
 	struct unwind_rule rule, found;
@@ -96,7 +96,7 @@ static bool has_own(const struct rule_key *key, const struct address_space *spac
 	return rule_cache_get_exact(&cache, &own, &found);
 }
 
-/* By each part of which one address space is known; changes of its mappings do not count. */
+/* All parts of an address space's identity count; changes of its mappings do not. */
 TEST(an_own_rule_serves_one_address_space)
 {
 	const struct address_space space = {.mm = 0x1000, .process = 7, .execs = 2, .sequence = 4};
@@ -122,7 +122,7 @@ TEST(an_own_rule_serves_one_address_space)
 	assert_false(has_own(&next, &space));
 }
 
-/* An entry with any bit wrong is none. */
+/* An entry with a wrong bit counts as empty. */
 TEST(a_damaged_entry_is_empty)
 {
 	struct rule_key key = {.place = 5};
@@ -146,7 +146,7 @@ TEST(a_damaged_entry_is_empty)
 	assert_true(rule_cache_get(&cache, &key, &found));
 }
 
-/* Keys of one entry, so that writers meet. */
+/* Finds keys that share one entry, so that writers collide. */
 static void keys_that_meet(struct rule_key keys[KEYS])
 {
 	static struct rule_cache probe;

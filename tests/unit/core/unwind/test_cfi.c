@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Call frame instructions to rows, and rows to rules. The first byte of the memory is the first
- * instruction; the CIE is said to lie there too. */
+ * instruction, and also the address of the CIE. */
 #include "unwind_memory.h"
-
-/* cmocka needs these three before it. */
 
 #include <string.h>
 
@@ -132,7 +130,7 @@ TEST(states_are_remembered)
 	assert_int_equal(rule->slot[SLOT_RBX], 2);
 	assert_int_equal(rule_of(0x83, 2, 0x06, 3), STOP_NONE);
 	assert_int_equal(rule->slot[SLOT_RBX], 0);
-	/* undefined rip, then restored to what the CIE says */
+	/* undefined rip, then restored to the rule of the CIE */
 	assert_int_equal(rule_of(0x07, 16, 0xd0), STOP_NONE);
 	assert_int_equal(rule->slot[SLOT_RETURN], 1);
 	assert_int_equal(rule->flags, 0);
@@ -185,7 +183,7 @@ TEST(malformed_programs)
 	assert_int_equal(rule_of(0x0c, 16, 8), STOP_UNSUPPORTED);
 }
 
-/* As of a function with a hundred thousand instructions. */
+/* Programs as long as those of a function with a hundred thousand instructions. */
 TEST(long_programs)
 {
 	static u8 bytes[100002];

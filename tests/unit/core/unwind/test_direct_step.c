@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the direct walk knows a step by: steps taken before, rules of everybody, of its address
- * space, of code by its bytes, and of the table of a whole file. And what ends it.
+ * Sources of the direct walk's steps: cached steps, cached rules of all processes and of one
+ * address space, rules made from code, and the tables of whole files. And the ends of a walk.
  */
 #include "walked_memory.h"
-
-/* cmocka needs these three before it. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit_test.h"
 
-/* One frame, its root above it. */
+/* A stack of one frame below the root. */
 static void one_caller(void)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
@@ -51,7 +49,7 @@ static u32 walk_again(void)
 	return walk.stop;
 }
 
-/* A nested walk may have interrupted one that is about to apply its step. */
+/* A nested walk may interrupt another walk that is about to apply its step. */
 TEST(a_walk_that_owns_no_steps_has_one)
 {
 	static struct step_cache before;
@@ -67,7 +65,8 @@ TEST(a_walk_that_owns_no_steps_has_one)
 			i != STEP_CACHE_KEPT + 3);
 }
 
-/* A step is of a place in a file, whoever has it mapped, and wherever. */
+/* The key of a step is a place in a file, so the step serves all processes and all addresses of the
+ * mapping. */
 TEST(steps_serve_every_process)
 {
 	one_caller();
@@ -85,7 +84,7 @@ TEST(steps_serve_every_process)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
-/* Of code without a file they would be those of other bytes. */
+/* Code without a file may have other bytes in another process. */
 TEST(own_rules_hold_in_their_address_space)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
@@ -123,12 +122,12 @@ TEST(rax_counts_where_the_unwinder_counts_it)
 	rule_keep(&outermost);
 	walk.registers.value[REGISTER_RAX] = WORD(1009);
 	memory[1009] = WORD(30);
-	memory[29] = (u64)(u32)-88 << 32 | 0xe8U << 24; /* of word 19 */
+	memory[29] = (u64)(u32)-88 << 32 | 0xe8U << 24; /* a call of word 19 */
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.depth, 3);
 	assert_int_equal(stack.word[2], MEMORY_FRAME(WORD(30)));
 	assert_int_equal(walk.registers.value[REGISTER_RSP], WORD(1010));
-	memory[29] = (u64)(u32)-72 << 32 | 0xe8U << 24; /* of word 21, behind the pc */
+	memory[29] = (u64)(u32)-72 << 32 | 0xe8U << 24; /* a call of word 21, behind the pc */
 	assert_int_equal(walk_again(), STOP_UNKNOWN_REGISTER);
 }
 
@@ -154,11 +153,12 @@ TEST(a_caller_on_another_stack_is_proven_by_its_call)
 	assert_int_equal(stack.depth, 3);
 	assert_int_equal(stack.word[2], MEMORY_FRAME(WORD(40)));
 	assert_int_equal(walk.registers.value[REGISTER_RSP], WORD(502));
-	memory[39] = 0; /* nothing has called there */
+	memory[39] = 0; /* no call before the address */
 	assert_int_equal(walk_again(), STOP_NO_PROGRESS);
 }
 
-/* Go's scheduler stack is below the goroutine's; what leads back is in neither. */
+/* The scheduler's stack lies below the goroutine's stack; the addresses that lead back are in
+ * neither of them. */
 TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 {
 	const struct unwind_rule rule = {
@@ -189,8 +189,8 @@ TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 	assert_int_equal(walk_again(), STOP_NO_PROGRESS);
 }
 
-/* Its rule is made from its bytes, which may be others the next time: zeroes are nothing known, so
- * rbp is the frame pointer. */
+/* The rule is made from the bytes of the code each time, as they may change. Zeroes are no known
+ * code, so rbp is the frame pointer. */
 TEST(generated_code_is_read)
 {
 	one_caller();
@@ -205,8 +205,8 @@ TEST(generated_code_is_read)
 	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(30)));
 }
 
-/* Code of a file, apart from the file's tables: as generated code, once nothing is known of its
- * place. */
+/* Code of a file that its tables do not list is read like generated code when no rule of its
+ * address is cached. */
 TEST(code_apart_is_read)
 {
 	one_caller();
@@ -224,7 +224,7 @@ TEST(code_apart_is_read)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
-/* Code that sets up frames and leaves them, and some that nobody knows. */
+/* Writes code that sets up frames and leaves them, and random code. */
 static void code_write(u64 from, u32 bytes)
 {
 	static const u8 known[][4] = {
@@ -253,7 +253,7 @@ static void code_write(u64 from, u32 bytes)
 	}
 }
 
-/* Both read it from the same bytes: from the first of its mapping to the last, too. */
+/* The direct walk and the unwinder read the same bytes, also at both ends of the mapping. */
 TEST(generated_code_is_read_as_the_unwinder_does)
 {
 	u32 deep = 0;
@@ -311,7 +311,8 @@ static const struct unwind_rule table_rules[] = {
 	{.flags = RULE_OUTERMOST},
 };
 
-/* The caller of the first rule's code, up to word 10, is in the second one's, of word 20. */
+/* Makes a table of two rules. The caller of the first rule's code, up to word 10, is in the second
+ * rule's code, at word 20. */
 static void one_table(void)
 {
 	one_caller();
@@ -348,7 +349,7 @@ TEST(a_table_knows_what_caches_do_not)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
-/* By the steps of before, too. */
+/* The walk also uses the steps that are cached. */
 static u32 walk_on(u64 pc)
 {
 	walk.registers.known = (1U << REGISTER_COUNT) - 1;
@@ -365,7 +366,7 @@ static u32 walk_from(u64 pc)
 	return walk_on(pc);
 }
 
-/* What a table says of one pc is known of those around it. */
+/* A look-up of one pc also caches the rule for the pcs around it. */
 TEST(a_row_serves_its_neighbours)
 {
 	one_table();
@@ -378,7 +379,7 @@ TEST(a_row_serves_its_neighbours)
 	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
 }
 
-/* What was made from code when there was no table may be a guess. No step is kept of it. */
+/* A rule that was made from code, without a table, may be a guess, so no step of it is cached. */
 TEST(a_table_counts_more_than_what_was_made_from_code)
 {
 	const struct unwind_rule guess = {.flags = RULE_OUTERMOST};
@@ -395,8 +396,7 @@ TEST(a_table_counts_more_than_what_was_made_from_code)
 	assert_int_equal(stack.depth, 2);
 }
 
-/* Where the table says that nothing covers the code, what was made from it need not be made again.
- */
+/* If no row of the table covers the code, the cached rule that was made from the code is used. */
 TEST(what_was_made_from_code_counts_where_no_table_covers_it)
 {
 	const struct unwind_rule made = {.flags = RULE_OUTERMOST},
@@ -411,7 +411,8 @@ TEST(what_was_made_from_code_counts_where_no_table_covers_it)
 	assert_int_equal(stack.depth, 1);
 }
 
-/* A process that writes a system call before a function, or over one, tells so of itself alone. */
+/* A process that writes a system call before a function, or over one, changes only its own rules.
+ */
 TEST(no_process_decides_for_others)
 {
 	one_table();
@@ -429,22 +430,22 @@ TEST(no_process_decides_for_others)
 	assert_int_equal(stack.depth, 1);
 }
 
-/* A probe of a function is met where its row begins: the table is searched once for each process.
- */
+/* A probe of a function hits at the start of the function's row: the table is searched once for
+ * each process. */
 TEST(a_row_that_begins_is_searched_once)
 {
 	one_table();
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	has_table = false;
-	memory[8] = 0x050fULL << 48; /* as the code was when it was met first */
+	memory[8] = 0x050fULL << 48; /* the code as it was at the first walk */
 	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	walk.search.space.process++;
 	assert_int_equal(walk_on(WORD(9)), STOP_NO_RULE);
 }
 
-/* What is behind a system call belongs to the code before it, also where a row begins. */
+/* The address behind a system call belongs to the code before it, also at the start of a row. */
 TEST(a_row_begins_behind_a_system_call)
 {
 	one_table();
@@ -458,7 +459,7 @@ TEST(a_row_begins_behind_a_system_call)
 	assert_int_equal(stack.depth, 1);
 }
 
-/* What a process has in its copy of the table counts where nobody knows what the file has. */
+/* Rows that a process has in its copy of the table count if the file's own rows are unknown. */
 TEST(the_table_counts_before_own_rules)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
@@ -475,8 +476,8 @@ TEST(the_table_counts_before_own_rules)
 	assert_int_equal(stack.depth, 2);
 }
 
-/* Code that no table covers: that is known of its place from then on, for its neighbours too, but
- * its rule is made from its bytes each time. */
+/* Code that no table covers: the cache knows from then on that no table covers the code and its
+ * neighbours, but the rule is made from the bytes each time. */
 TEST(code_without_tables_is_read)
 {
 	one_table();
@@ -488,15 +489,15 @@ TEST(code_without_tables_is_read)
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(20)));
 	walk_on(WORD(9));
-	assert_true(walk.is_final); /* by code, which says nothing */
+	assert_true(walk.is_final); /* by code, which is unknown code */
 	has_table = false;
 	memory[9] = 0xc300; /* a byte, and ret */
 	assert_int_equal(walk_on(WORD(9) + 1), STOP_NO_RULE);
 	assert_int_equal(walk.registers.value[REGISTER_RIP], WORD(30));
 }
 
-/* One pc in the row that no table covers, and the pc where the row begins: what the partial table
- * says of them hides no rule of the whole table, which comes later. */
+/* One pc in the row that the partial table does not cover, and the pc at the row's start: results
+ * from the partial table do not hide rules of the whole table, which comes later. */
 TEST(a_partial_table_hides_no_rule_of_the_whole_one)
 {
 	static const u64 places[] = {WORD(9), WORD(10)};
@@ -517,7 +518,7 @@ TEST(a_partial_table_hides_no_rule_of_the_whole_one)
 	}
 }
 
-/* Its place is no file's. */
+/* Generated code is not part of a file. */
 TEST(generated_code_is_in_no_table)
 {
 	one_table();

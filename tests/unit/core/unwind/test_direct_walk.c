@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The direct walk against the unwinder: on random stacks of random rules both give the same frames,
- * or the direct walk says that it could not. Every stack lies at the end of the memory, where a
- * whole window cannot be read.
+ * Compares the direct walk with the unwinder: on random stacks with random rules both give the same
+ * frames, or the direct walk reports that the stack is incomplete. Every stack lies at the end of
+ * the memory, where a whole window cannot be read.
  */
 #include "unwind/signal_context.h"
 #include "walked_memory.h"
-
-/* cmocka needs these three before it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +15,11 @@
 #define STACKS 4000
 #define DEPTH_MAX 60
 
-/* What a stack may consist of, beyond CFA = rsp + offset and registers saved below the CFA. */
+/* Kinds of rules of a stack, beyond CFA = rsp + offset and registers saved below the CFA. */
 enum variety {
 	PLAIN,
-	SUPPORTED, /* and what the direct walk knows besides */
-	ALL	   /* and what it leaves to the unwinder */
+	SUPPORTED, /* and the other rules that the direct walk supports */
+	ALL	   /* and rules that the direct walk leaves to the unwinder */
 };
 
 static unsigned int seed;
@@ -51,7 +49,7 @@ static u8 any_slot(enum variety variety)
 	return 0;
 }
 
-/* A register that is known in the builder's current frame. */
+/* Chooses a register whose value the builder knows in the current frame. */
 static u32 any_register(void)
 {
 	u32 reg;
@@ -64,7 +62,7 @@ static u32 any_register(void)
 	return reg;
 }
 
-/* Where the kernel would have left the registers of a signal. */
+/* Writes the registers of a signal where the kernel would have stored them. */
 static void signal_write(struct unwind_rule *rule, u64 rsp, u64 pc)
 {
 	u64 *saved = &memory[(rsp - MEMORY_BASE + UCONTEXT_GENERAL) / 8];
@@ -165,7 +163,8 @@ static bool is_complete(u32 stop)
 	return stop == STOP_ROOT || stop == STOP_DEPTH;
 }
 
-/* Both walk; whether the direct one completed its stack, which then has to be the same. */
+/* Runs both walks. True if the direct walk has completed the stack; both stacks must then be equal.
+ */
 static bool walks_agree(u32 max_depth, bool leaf_apart)
 {
 	unwind.guess_mark = FRAME_GUESSED;
@@ -186,8 +185,8 @@ static bool walks_agree(u32 max_depth, bool leaf_apart)
 }
 
 struct tally {
-	u32 complete; /* of the direct walk */
-	u32 missed;   /* the unwinder's alone */
+	u32 complete; /* stacks that the direct walk has completed */
+	u32 missed;   /* stacks that only the unwinder has completed */
 	u64 frames;
 };
 
@@ -230,7 +229,7 @@ TEST(plain_stacks_are_complete)
 	assert_true(tally.frames > 10ULL * STACKS);
 }
 
-/* A base in random memory cannot always be read: what is lost there ends the direct walk alone. */
+/* A base in random memory cannot always be read: such a failure ends only the direct walk. */
 TEST(other_rules_are_known_too)
 {
 	struct tally tally = walk_many(SUPPORTED);
@@ -246,8 +245,8 @@ TEST(what_it_does_not_know_it_leaves)
 	assert_true(tally.complete > 0 && tally.missed > 0);
 }
 
-/* A handler, the trampoline that it returns to, what the signal interrupted, and that one's caller:
- * the byte before each frame but the first belongs to the frame's function. */
+/* The frames are a handler, the trampoline that it returns to, the interrupted function, and its
+ * caller: the byte before each frame but the first belongs to the frame's function. */
 TEST(frames_lie_behind_their_instructions)
 {
 	const u64 pc[] = {WORD(0), WORD(4), WORD(8), WORD(12)};

@@ -2,8 +2,6 @@
 /* Expressions as toolchains write them. */
 #include "unwind_memory.h"
 
-/* cmocka needs these three before it. */
-
 #include <string.h>
 
 #include "unit_test.h"

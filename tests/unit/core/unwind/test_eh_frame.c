@@ -6,8 +6,6 @@
 #include "unwind/cached_rule.h"
 #include "unwind_memory.h"
 
-/* cmocka needs these three before it. */
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +19,7 @@
 
 static struct unwind unwind;
 static u8 memory[0x20000];
-static u32 used; /* bytes of it */
+static u32 used; /* bytes of the section */
 
 static void put(u64 value, u32 bytes)
 {
@@ -95,7 +93,7 @@ static u32 put_fde(u32 cie, u32 i, bool is_augmented)
 	return start;
 }
 
-/* Index and section. */
+/* Makes the index and the section. */
 static void make(const char *augmentation, u32 version)
 {
 	u32 cie;
@@ -142,10 +140,11 @@ static void assert_finds(u32 function)
 	assert_int_equal(rule_at(function, 16), STOP_NO_RULE);
 }
 
-#define LONG_FUNCTION 0x10000 /* offset; its rows: to 0x40, to 0x3a8, to its end */
+/* Offset of a function whose rows end at 0x40, at 0x3a8 and at its end. */
+#define LONG_FUNCTION 0x10000
 #define LONG_BYTES 0x400
 
-/* Index and section of one function in this memory. */
+/* Makes the index and the section of one function in this memory. */
 static void make_long_function(void)
 {
 	u32 cie, start;
@@ -170,8 +169,8 @@ static void make_long_function(void)
 	unwind.image.header = MEMORY_BASE;
 }
 
-/* How many bytes of code the rule is kept for that was made at an offset: 1, or a granule. A table
- * says the rule, or the code does. */
+/* The number of code bytes for which the cache keeps the rule of an offset: 1, or a granule. The
+ * rule comes from a table, or from the code. */
 static u32 kept_for(struct rule_cache *cache, u32 offset, bool is_by_code)
 {
 	struct rule_key key = {.place = MEMORY_FRAME(MEMORY_BASE + LONG_FUNCTION + offset) |
@@ -193,7 +192,7 @@ static u32 kept_for(struct rule_cache *cache, u32 offset, bool is_by_code)
 	return count;
 }
 
-/* A granule does not serve its first byte. */
+/* The rule of a granule does not hold for an interrupted pc at its first byte. */
 TEST(rules_are_kept_for_granules_of_a_row)
 {
 	static struct rule_cache cache;
@@ -211,7 +210,7 @@ TEST(rules_are_kept_for_granules_of_a_row)
 	assert_int_equal(kept_for(&cache, 0x3a1, false), 1);
 	assert_int_equal(kept_for(&cache, 0x3a9, false), 1);
 	assert_int_equal(kept_for(&cache, 0x3c1, false), 63);
-	unwind.image.eh_frame_hdr.start = 0; /* what the code looks like holds for the pc alone */
+	unwind.image.eh_frame_hdr.start = 0; /* a rule by code holds for the pc alone */
 	assert_int_equal(kept_for(&cache, 0x3d0, true), 1);
 	memory_rules = NULL;
 	memory_image = 0;
@@ -272,10 +271,10 @@ TEST(without_index_all_are_looked_at)
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
 }
 
-#define BEHIND (120 << 10) /* tables of exceptions */
+#define BEHIND (120 << 10) /* bytes of tables of exceptions */
 
-/* From any FDE of some code; the first record may be far before. */
-/* As lld writes it for files beyond 2 GiB. */
+/* The search starts at any FDE; the first record may be far before. */
+/* lld writes such an index for files beyond 2 GiB. */
 TEST(an_index_of_wide_entries_is_searched)
 {
 	static u8 narrow[HDR_BYTES];
@@ -318,9 +317,9 @@ TEST(without_a_usable_index_the_section_is_read)
 		if (i == 0)
 			memset(memory + 2, 0xff, 2); /* no count, no index */
 		else if (i == 1)
-			memset(memory + 8, 0, 4); /* an index of nothing */
+			memset(memory + 8, 0, 4); /* an index without entries */
 		else if (i == 2)
-			memset(memory + 8, 0xff, 4); /* more than there is room for */
+			memset(memory + 8, 0xff, 4); /* more entries than fit */
 		else
 			memory[3] = 0x1b; /* entries in another form */
 		use_index();
@@ -331,7 +330,7 @@ TEST(without_a_usable_index_the_section_is_read)
 	}
 }
 
-/* A linker may leave out the section then. */
+/* A linker may leave out the section of such an index. */
 TEST(an_index_of_nothing_is_no_damage)
 {
 	make("zR", 1);
@@ -368,7 +367,7 @@ TEST(a_section_is_found_from_behind)
 
 #define NOTE "\4\0\0\0\x53\0\0\0\4\0\0\0Go\0"
 
-/* Its code has to be understood with what is left. */
+/* The remaining budget must suffice to scan the code. */
 TEST(a_file_without_tables_costs_little)
 {
 	static u8 constants[8 << 20];
@@ -376,7 +375,7 @@ TEST(a_file_without_tables_costs_little)
 
 	srandom(1);
 	for (u32 i = 0; i < sizeof(constants); i += 4)
-		constants[i] = random() % 64; /* as the heads of records */
+		constants[i] = random() % 64; /* small numbers, as at the heads of records */
 	for (u32 is_go = 0; is_go < 2; is_go++) {
 		memcpy(constants, NOTE, is_go ? sizeof(NOTE) : 0);
 		memory_set(&unwind, constants, sizeof(constants));
@@ -394,7 +393,7 @@ TEST(a_file_without_tables_costs_little)
 	}
 }
 
-/* The same file for another walk, which has learned nothing: the search's steps of work. */
+/* The work of the search in another walk of the same file, whose caches are empty. */
 static u32 search_again(const u8 *file, u32 bytes, u64 pc, u32 stop)
 {
 	memory_set(&unwind, file, bytes);
@@ -429,7 +428,7 @@ TEST(a_file_is_searched_once)
 	memory_rules = NULL;
 }
 
-/* Of memory that has changed. */
+/* The rule of a function after the memory has changed. */
 static u32 rule_anew(u32 function)
 {
 	unwind_forget(&unwind);
@@ -452,7 +451,8 @@ TEST(damage_is_told)
 	assert_int_equal(rule_anew(4), STOP_BAD_TABLE);
 }
 
-/* Searches a segment of `bytes`, after which the window's earlier content would go on. */
+/* Searches a segment of `bytes` bytes. The window still has earlier content behind them, which must
+ * not count. */
 static u32 rule_of_cut(u32 bytes, u8 left_behind)
 {
 	memory_set(&unwind, memory, sizeof(memory));

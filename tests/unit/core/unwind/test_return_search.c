@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who is the caller of code that nothing explains: what is proven, what is guessed, what is
- * neither. */
+/* The caller of code without any rule: return addresses that are proven, guessed, or neither. */
 #include "unwind/return_search.h"
-
-/* cmocka needs these three before it. */
 
 #include <string.h>
 
@@ -15,7 +12,7 @@
 #define DIRECT_CALLER 0x402005ULL  /* behind `call FUNCTION` */
 #define OTHER_CALLER 0x403005ULL   /* behind a call of a function behind the pc */
 #define POINTER_CALLER 0x404002ULL /* behind `call *%rax` */
-#define NEARER_CALLER 0x406005ULL  /* behind a call of what lies between FUNCTION and the pc */
+#define NEARER_CALLER 0x406005ULL  /* behind a call of a function between FUNCTION and the pc */
 #define INNER_CALLER (PC - 4)	   /* behind a call of a helper that lies before FUNCTION */
 #define DATA 0x405000ULL
 
@@ -23,8 +20,8 @@ static u64 words[128];
 static struct return_search search;
 static struct unwind_rule rule;
 static bool is_interrupted, is_generated, is_unlisted;
-static u32 readable; /* words of the stack */
-static u64 number;   /* in rbp, where rbp is no frame pointer */
+static u32 readable; /* words of the stack that can be read */
+static u64 number;   /* value of rbp when rbp is no frame pointer */
 
 /* The eight bytes in front of an address. */
 static u64 code_before(u64 address)
@@ -44,7 +41,7 @@ static u64 code_before(u64 address)
 	return 0;
 }
 
-/* With the frame pointer `pointer` words above rsp; 0: rbp is a number. */
+/* Searches with a frame pointer `pointer` words above rsp; 0: rbp is a number. */
 static u32 find(u32 pointer, u32 flags, bool at_entry)
 {
 	struct unwind_registers registers = {.known = ~0U, .at_entry = at_entry};
@@ -76,7 +73,7 @@ static u32 find(u32 pointer, u32 flags, bool at_entry)
 	return return_search_end(&search, &rule);
 }
 
-/* Of an interrupted function of a file. */
+/* Clears the stack of an interrupted function of a file. */
 static void stack_clear(void)
 {
 	memset(words, 0, sizeof(words));
@@ -100,7 +97,7 @@ static void assert_by_pointer(bool is_guess)
 	assert_int_equal(search.is_guess, is_guess);
 }
 
-/* rbp is the caller's, and the frame pointer's return address the caller's. */
+/* rbp is the caller's frame pointer, so the return address above it belongs to the caller. */
 TEST(a_function_without_a_frame_has_its_direct_caller)
 {
 	stack_clear();
@@ -137,11 +134,11 @@ TEST(no_call_up_to_the_frame_pointer_proves_it)
 	assert_by_pointer(false);
 }
 
-/* Words of long ago may lie there, so further out than rsp it is a guess. */
+/* Old words may lie there, so a return address above rsp is a guess. */
 TEST(a_call_of_the_function_is_found_behind_what_was_pushed)
 {
 	stack_clear();
-	words[1] = STACK + 8 * 20; /* the caller's rbp */
+	words[1] = STACK + 8 * 20; /* saved rbp of the caller */
 	words[3] = DIRECT_CALLER;
 	words[4] = OTHER_CALLER;
 	assert_int_equal(find(0, 0, false), STOP_NONE);
@@ -150,7 +147,8 @@ TEST(a_call_of_the_function_is_found_behind_what_was_pushed)
 	assert_int_equal(rule.slot[SLOT_RBX], SLOT_LOST);
 }
 
-/* Such as the second argument of 32-bit code that passes its own return address on. */
+/* For example a function of 32-bit code that passes its own return address as the second argument.
+ */
 TEST(a_copy_of_the_return_address_does_not_hide_the_frame_pointer)
 {
 	stack_clear();
@@ -166,7 +164,7 @@ TEST(a_copy_of_the_return_address_does_not_hide_the_frame_pointer)
 	assert_by_word(2, true);
 }
 
-/* What the call of a helper has left at rsp since the function has moved it. */
+/* The call of a helper has left its return address at rsp, since the function has moved rsp. */
 TEST(the_functions_own_return_address_proves_nothing)
 {
 	stack_clear();
@@ -176,7 +174,7 @@ TEST(the_functions_own_return_address_proves_nothing)
 	assert_by_word(0, true);
 }
 
-/* A function that calls itself is at its first instructions, and rbp is its caller's. */
+/* A recursive function is at its first instructions, and rbp still belongs to its caller. */
 TEST(the_word_on_top_counts_before_the_frame_pointer)
 {
 	stack_clear();
@@ -197,7 +195,7 @@ TEST(a_far_frame_pointer_is_proven_by_its_call_alone)
 	assert_by_pointer(false);
 }
 
-/* A kernel that clears rbp and counts with it. */
+/* A compute kernel that clears rbp and uses it as a counter. */
 TEST(a_zero_is_no_root_where_a_caller_is_on_the_stack)
 {
 	stack_clear();
@@ -210,7 +208,7 @@ TEST(a_zero_is_no_root_where_a_caller_is_on_the_stack)
 	assert_int_equal(find(0, RULE_ENTRY | RULE_UNCALLED, false), STOP_ROOT);
 }
 
-/* A page of the stack may not be in memory, or not be there yet. */
+/* A page of the stack may not be in memory. */
 TEST(a_zero_is_no_root_where_no_stack_begins)
 {
 	stack_clear();
@@ -231,7 +229,7 @@ TEST(a_zero_is_no_root_where_the_stack_cannot_be_read)
 	assert_int_equal(find(0, RULE_ENTRY, false), STOP_NONE);
 }
 
-/* What calls of long ago and saved addresses have left below it makes it no guess. */
+/* The frame pointer is proven although old return addresses lie below it. */
 TEST(the_frame_pointer_of_a_frame_that_called_is_proven)
 {
 	for (u32 pointer = 4; pointer <= 100; pointer += 96) {
@@ -264,8 +262,9 @@ TEST(the_frame_pointer_of_a_frame_that_called_is_proven)
 }
 
 /* A function without a frame that calls another one leaves its caller's frame pointer in rbp. The
- * return address that leads out of that frame is behind a call of the caller. Code that the file's
- * table knows of and has no rule for is a virtual machine's, which jumps between its functions. */
+ * return address of that frame is then behind a call of the caller, not of the function. Code that
+ * the file's table lists without a rule belongs to a virtual machine, which jumps between its
+ * functions. */
 TEST(a_frame_pointer_of_another_function_is_a_guess)
 {
 	for (u32 pointer = 4; pointer <= 100; pointer += 96) {

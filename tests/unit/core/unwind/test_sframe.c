@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* SFrame sections of each version, as their specifications say, to rules. */
+/* Rules from SFrame sections of each version, made by their specifications. */
 #include "sframe_section.h"
 #include "unwind_memory.h"
-
-/* cmocka needs these three before it. */
 
 #include <string.h>
 
@@ -139,8 +137,8 @@ TEST(what_is_not_understood_is_said)
 	assert_int_equal(rule_at(0), STOP_BAD_TABLE);
 }
 
-/* The rule by rows of which the last have been cut off, after which the window's earlier content
- * would go on. */
+/* The rule of a function whose last rows are cut off. The window still has earlier content behind
+ * them, which must not count. */
 static u32 rule_of_cut(int version, u32 row_bytes, u64 offset, u8 left_behind)
 {
 	take(version);

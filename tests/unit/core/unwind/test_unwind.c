@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whole walks, by frame pointers, through memory that is stack and code at once. */
+/* Whole walks by frame pointers, through memory that is both stack and code. */
 #include "unwind/cached_rule.h"
 #include "unwind_memory.h"
-
-/* cmocka needs these three before it. */
 
 #include <string.h>
 
@@ -15,8 +13,8 @@
 static struct unwind unwind;
 static u64 memory[WORDS];
 
-/* A chain of `depth` frames of two words from word 1000 on; pcs are bytes behind calls of functions
- * elsewhere, but for the outermost one, which no call has left. */
+/* Makes a chain of `depth` frames of two words from word 1000 on. All pcs but the outermost one lie
+ * behind calls of functions elsewhere. */
 static void chain(u32 depth)
 {
 	memset(memory, 0, sizeof(memory));
@@ -68,7 +66,7 @@ TEST(work_is_limited)
 	assert_true(unwind.depth < 100);
 }
 
-/* Each word of the chain has to be waited for, and all of the code. */
+/* Each word of the chain, and the code, becomes available only after a wait. */
 TEST(what_was_not_there_changes_nothing)
 {
 	u32 budget;
@@ -87,7 +85,7 @@ TEST(what_was_not_there_changes_nothing)
 	assert_true(unwind.budget > budget);
 }
 
-/* A read that misses byte after byte. */
+/* A read meets one absent byte after the other. */
 TEST(waiting_is_limited)
 {
 	memory_block = 1;
@@ -117,7 +115,7 @@ TEST(a_leaf_outside_of_code_counts)
 	assert_int_equal(unwind.frame[0], 16);
 }
 
-/* A return address that is no code makes the guess that found it wrong. */
+/* A return address outside of code shows that the guess before it was wrong. */
 TEST(a_guess_is_not_believed)
 {
 	chain(5);
@@ -126,7 +124,7 @@ TEST(a_guess_is_not_believed)
 	assert_int_equal(unwind.stop, STOP_NO_RULE);
 }
 
-/* With a cache of rules, as of now empty, and code of a file without tables. */
+/* Opens an empty cache of rules, for code of a file without tables. */
 static struct rule_cache *cache_open(void)
 {
 	static struct rule_cache cache;
@@ -145,7 +143,7 @@ static bool cached(u64 pc, bool interrupted, struct unwind_rule *rule)
 	return rule_cache_get(memory_rules, &key, rule);
 }
 
-/* The same of what was made from code: a table of the whole file counts more. */
+/* The same for rules made from code, which a table of the whole file overrules. */
 static bool made_from_code(u64 pc, bool interrupted, struct unwind_rule *rule)
 {
 	struct rule_key key = {.place =
@@ -155,7 +153,7 @@ static bool made_from_code(u64 pc, bool interrupted, struct unwind_rule *rule)
 	return rule_cache_get_exact(memory_rules, &key, rule);
 }
 
-/* The same rule is made again, and for free. */
+/* The same rule is found again without work. */
 TEST(steps_are_remembered)
 {
 	u32 budget;
@@ -173,7 +171,7 @@ TEST(steps_are_remembered)
 	memory_image = 0;
 }
 
-/* By its place, and by whether it made a call. */
+/* The key is the address, and whether the frame made a call. */
 TEST(code_of_a_file_is_remembered)
 {
 	struct unwind_rule rule;
@@ -189,7 +187,7 @@ TEST(code_of_a_file_is_remembered)
 	memory_image = 0;
 }
 
-/* Of code that no table covers the cache may know that: it is read at once. */
+/* The cache may know that no table covers the code: the code is then read at once. */
 TEST(code_without_tables_is_read)
 {
 	const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
@@ -209,12 +207,12 @@ TEST(code_without_tables_is_read)
 	assert_int_equal(unwind.frame[1], WORD(10));
 	assert_true(unwind.budget > spent);
 	assert_true(cached(WORD(5), true, &rule));
-	assert_int_equal(rule.cfa_kind, CFA_BY_CODE); /* what was read may not be the file's */
+	assert_int_equal(rule.cfa_kind, CFA_BY_CODE); /* memory may differ from the file */
 	memory_rules = NULL;
 	memory_image = 0;
 }
 
-/* It may be other code the next time. */
+/* The address may have other code the next time. */
 TEST(generated_code_is_not_remembered)
 {
 	static const struct rule_cache empty;
@@ -229,7 +227,7 @@ TEST(generated_code_is_not_remembered)
 	memory_image = 0;
 }
 
-/* A budget that ends within the search makes it find less than there is. */
+/* A search that runs out of budget finds less than a complete one. */
 TEST(what_was_cut_short_is_not_remembered)
 {
 	struct unwind_rule whole, rule;
@@ -254,7 +252,7 @@ TEST(what_was_cut_short_is_not_remembered)
 	memory_image = 0;
 }
 
-/* Another process may know them. */
+/* Another process may have the tables. */
 TEST(files_without_their_tables_are_not_remembered)
 {
 	struct unwind_rule rule;

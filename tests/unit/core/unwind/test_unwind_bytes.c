@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind_memory.h"
 
-/* cmocka needs these three before it. */
-
 #include <string.h>
 
 #include "unit_test.h"
 
 static struct unwind unwind;
 
-/* Bit by bit, as DWARF 5 defines them (section 7.6): what the branchless decoder has to equal. */
+/* The reference for the branchless decoder: decodes bit by bit, as DWARF 5 defines (section 7.6).
+ */
 static struct leb128 plain_decode(const u8 *bytes)
 {
 	struct leb128 leb = {.bytes = LEB128_TOO_LONG};

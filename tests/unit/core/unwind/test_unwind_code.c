@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Code without tables, by its bytes. */
+/* Rules of code without tables, made from its bytes. */
 #include "unwind_memory.h"
-
-/* cmocka needs these three before it. */
 
 #include <string.h>
 
@@ -75,7 +73,7 @@ TEST(stubs_of_the_linkage_table)
 	assert_stack_pointer(16, 0);
 }
 
-/* Both threads come back from clone() to the same instruction. */
+/* Parent and child return from clone() to the same instruction. */
 TEST(returns_from_clone)
 {
 	static const u8 clone[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3};
@@ -160,7 +158,7 @@ TEST(code_where_stacks_begin)
 		{0, 0, 0xff, 0x54, 0x24, 8}, {0xff, 0x15, 1, 2, 3, 4}, {0xff, 0x93, 1, 2, 3, 4},
 		{0, 0, 0, 0x41, 0xff, 0xd4},
 	};
-	/* nop; call: what Go has return there */
+	/* nop; call: goexit, the return address of a goroutine's first function */
 	static const u8 goexit[] = {0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xe8, 1, 2, 3, 4};
 
 	rule_at(start, sizeof(start), sizeof(start), false, false);
@@ -190,7 +188,8 @@ TEST(code_where_stacks_begin)
 	assert_frame_pointer(8, 0);
 }
 
-/* 32-bit libraries keep other values in ebp than frame pointers, so 0 alone ends no stack. */
+/* 32-bit libraries use ebp for other values than frame pointers, so a 0 in it is no proof of the
+ * end. */
 TEST(code_where_32_bit_stacks_begin)
 {
 	/* push; call; hlt: _start, which has cleared ebp 39 bytes earlier */
@@ -217,7 +216,7 @@ TEST(code_where_32_bit_stacks_begin)
 	assert_frame_pointer(4, 0);
 }
 
-/* _init as crti.o and crtn.o make it: every instruction of it. */
+/* All instructions of _init as crti.o and crtn.o make it. */
 TEST(start_up_code)
 {
 	static const u8 init[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0x48,
@@ -297,7 +296,8 @@ TEST(trampolines_without_tables)
 	assert_stack_pointer(16, 4);
 }
 
-/* A process may cut its mapping anywhere: what its end hides may say something else. */
+/* A process may cut its mapping anywhere, and the hidden bytes may change the meaning of the code.
+ */
 TEST(code_that_is_cut_off_says_little)
 {
 	u8 code[8 + 10 + 1];
@@ -319,7 +319,7 @@ TEST(code_that_is_cut_off_says_little)
 	assert_int_equal(unwind.code_seen, CODE_UNREADABLE);
 }
 
-/* The page behind is not there: what is on this one may do. */
+/* The next page is absent: the bytes on this page may be enough. */
 TEST(code_at_the_end_of_what_is_there)
 {
 	static u8 code[80] = {[24] = 0xc3};

@@ -2,8 +2,6 @@
 /* Each kind of rule on a stack whose words are numbered: word i holds 0x1000 + i. */
 #include "unwind_memory.h"
 
-/* cmocka needs these three before it. */
-
 #include <string.h>
 
 #include "unit_test.h"
@@ -141,7 +139,7 @@ TEST(registers_may_be_saved_below_another)
 	assert_false(is_known(REGISTER_RBP));
 }
 
-/* rax leads to word 17, which holds an address behind a call of word 60. */
+/* A rule by rax, which points to word 17, which holds an address behind a call of word 60. */
 static struct unwind_rule take_rax(void)
 {
 	struct unwind_rule rule = plain_rule();
@@ -168,14 +166,14 @@ TEST(rax_counts_behind_a_call_where_its_return_address_proves_it)
 	assert_false(is_known(REGISTER_RAX));
 
 	take_rax();
-	stack[5] = (8ULL * 55) << 32 | 0xe8U << 24; /* of a function behind the pc */
+	stack[5] = (8ULL * 55) << 32 | 0xe8U << 24; /* a call of a function behind the pc */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
 	take_rax();
-	stack[5] = 0xd0ffULL << 48; /* of any function */
+	stack[5] = 0xd0ffULL << 48; /* a call through a register */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
 	take_rax();
 	stack[9] = WORD(6);
-	unwind.registers.value[REGISTER_RAX] = WORD(9); /* no further out */
+	unwind.registers.value[REGISTER_RAX] = WORD(9); /* not further out than rsp */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
 	take_rax();
 	rule.cfa_register = REGISTER_RDX;
@@ -221,8 +219,8 @@ TEST(signals_bring_all_registers)
 	assert_int_equal(unwind.registers.known, (1U << REGISTER_COUNT) - 1);
 }
 
-/* The thread's g is word 100, its m word 110, the goroutine's g word 120, whose stack is at word
- * 200 on: a caller of word 5, behind a call. */
+/* The thread's g is word 100, its m word 110, the goroutine's g word 120. The goroutine's stack
+ * begins at word 200; its caller is word 5, behind a call. */
 static struct unwind_rule take_goroutine(void)
 {
 	take();
@@ -261,7 +259,7 @@ TEST(the_scheduler_leads_to_its_goroutine)
 	stack[4] = 0; /* nothing has called there */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take_goroutine();
-	stack[120 + 7] = WORD(9); /* on the stack that the walk is on */
+	stack[120 + 7] = WORD(9); /* an address on the current stack */
 	stack[9] = WORD(5);
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take_goroutine();
@@ -280,7 +278,7 @@ TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 	rule.slot[GO_SLOT_RBP] = 13;
 	stack[120 + 8] = WORD(5);
 	stack[120 + 13] = WORD(220);
-	stack[199] = HOLDS(199); /* the stack has moved: there is no return address yet */
+	stack[199] = HOLDS(199); /* the stack has moved, and has no return address yet */
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(200));
 	assert_int_equal(value[REGISTER_RIP], WORD(5));
@@ -288,7 +286,7 @@ TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 
 	take_goroutine();
 	stack[120 + 8] = WORD(5);
-	unwind.registers.known &= ~(1U << REGISTER_RBP); /* the scheduler has run */
+	unwind.registers.known &= ~(1U << REGISTER_RBP); /* lost in the scheduler */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
 }
 
@@ -358,10 +356,10 @@ TEST(a_caller_on_another_stack_is_proven_by_its_call)
 	stack[5] = 0; /* nothing has called there */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take_switched();
-	rule.flags |= RULE_FRAME_POINTER; /* rbp may be any number */
+	rule.flags |= RULE_FRAME_POINTER; /* with this rule rbp may be any number */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take_switched();
-	rule.flags = 0; /* the stack may be the same */
+	rule.flags = 0; /* this rule allows the same stack */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 }
 
@@ -386,7 +384,7 @@ TEST(each_way_to_stop_has_its_name)
 	assert_int_equal(step(&rule), STOP_ROOT);
 }
 
-/* Of a step whose return address is 0. */
+/* The stop reason of a step whose return address is 0. */
 static u32 step_to_null(const struct unwind_rule *rule, u64 rbp, u64 rbx)
 {
 	static const u32 saved[] = {REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15};
@@ -411,7 +409,7 @@ TEST(a_made_stack_ends_at_a_null_return)
 	assert_int_equal(step_to_null(&rule, 0, 5), STOP_ROOT);
 }
 
-/* What a wrong CFA and an overwritten return address lead to. */
+/* A null return address is the result of a wrong CFA or an overwritten return address. */
 TEST(any_other_null_return_cuts_the_stack)
 {
 	struct unwind_rule rule = plain_rule();

@@ -15,8 +15,8 @@ u32 memory_block, memory_waits;
 static const u8 *memory_start;
 static u32 memory_bytes;
 static bool is_there[BLOCKS_MAX];
-static u32 absent; /* the block that a read has not found */
-static u32 budget; /* that it had */
+static u32 absent; /* the absent block that a read has met */
+static u32 budget; /* budget before the absent block */
 
 void memory_set(struct unwind *unwind, const void *memory, u32 bytes)
 {

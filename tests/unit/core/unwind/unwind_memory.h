@@ -8,18 +8,17 @@
 #define MEMORY_BASE 0x10000ULL
 #define MEMORY_FRAME(pc) FRAME_USER(1, (pc)-MEMORY_BASE)
 
-extern struct rule_cache *memory_rules; /* asked first, gets what is found; NULL: there is none */
-extern u64 memory_image; /* where the memory's file begins; 0: it is generated code */
+extern struct rule_cache *memory_rules; /* the cache of rules; NULL: no cache */
+extern u64 memory_image; /* address of offset 0 of the memory's file; 0: generated code */
 
-extern u32 memory_block; /* bytes that come at once, each block when it was waited for; 0: all is
-			    there */
-extern u32 memory_waits; /* blocks that were waited for */
+extern u32 memory_block; /* size of the blocks that become available one by one; 0: all is there */
+extern u32 memory_waits; /* number of waits for a block */
 
-/* It is a file, but on being asked for its image nobody knows. */
+/* The memory is of a file whose image cannot be found. */
 #define MEMORY_IMAGE_LOST 1
 
-/* Starts anew: `memory` lies at MEMORY_BASE, every register is known and 0, nothing was learned. It
- * has to live as long as it is read. */
+/* Resets everything: `memory` lies at MEMORY_BASE, every register is known and 0, all caches are
+ * empty. `memory` must stay valid as long as it is read. */
 void memory_set(struct unwind *unwind, const void *memory, u32 bytes);
 
 #endif

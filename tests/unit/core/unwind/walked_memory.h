@@ -16,21 +16,21 @@ extern struct step_cache steps;
 extern struct direct_walk walk;
 extern struct stack stack;
 extern struct unwind unwind;
-extern struct unwind builder; /* of rules: rule_keep() */
+extern struct unwind builder; /* frame for which rule_keep() adds a rule */
 extern struct direct direct;
 extern bool is_generated_code;
 extern bool is_code_apart;
-extern u64 file_moved; /* by so many bytes of the file */
+extern u64 file_moved; /* file offset of the memory's mapping */
 
-/* The table of the file, of one leaf; its code is in the two rules that frames have. */
+/* Chunks of the file's table, which has one leaf with two rules. */
 enum { CHUNK_ROOT, CHUNK_NODE, CHUNK_LEAF, CHUNK_RULES, CHUNKS };
 extern struct file_table_chunk chunks[CHUNKS];
 extern bool has_table;
 
-/* Keeps a rule for the builder's pc. */
+/* Puts a rule for the builder's pc into the cache. */
 void rule_keep(const struct unwind_rule *rule);
 
-/* What the direct walk makes of the unwinder's frame. */
+/* The direct walk's form of a frame of the unwinder. */
 static inline u64 frame_of_walk(u64 frame)
 {
 	return MEMORY_FRAME(frame & ~FRAME_GUESSED) | (frame & FRAME_GUESSED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Distributions whose percentiles and histograms can be told by hand. */
+/* Distributions with known percentiles and histograms. */
 #include "report/event/distribution.h"
 
 #include "unit_test.h"
@@ -13,7 +13,7 @@ static int clear(void **state)
 	return 0;
 }
 
-/* first, first + step, ... below end, each once. */
+/* Adds first, first + step, ... below end, each once. */
 static void add_range(u64 first, u64 end, u64 step)
 {
 	for (u64 value = first; value < end; value += step)

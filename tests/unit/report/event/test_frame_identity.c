@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which object a frame is of, where in it, and between which bounds its function lies. */
+/* The object of a frame, the offset in it, and the bounds of the function. */
 #include "report/event/frame_identity.h"
 
 #include <string.h>
@@ -118,7 +118,8 @@ TEST(a_leaf_is_the_start_of_its_function)
 	assert_place(PROGRAM + 0x20, FRAME_LEAF, FRAME_BY_NAME, "[kernel.kallsyms]", 0, 0);
 }
 
-/* Where a call is the last of its function, the code that it returns to is that of the next. */
+/* If a call is the last instruction of its function, its return address belongs to the next
+ * function. */
 TEST(a_return_address_is_of_the_byte_before)
 {
 	const struct frame_place place =
@@ -132,7 +133,8 @@ TEST(a_return_address_is_of_the_byte_before)
 	assert_int_equal(frame_identity_looked_up(0, FRAME_RETURN), 0);
 }
 
-/* A probe at the start of a function, a system call as its last instruction. */
+/* The pc is at a probe at the start of a function, or at a system call that is the last
+ * instruction. */
 TEST(what_was_executed_is_where_it_is)
 {
 	struct frame_place place =
@@ -172,7 +174,7 @@ static struct frame_identity identity_at(u64 frame)
 	return frame_identities_of(identities, &place);
 }
 
-/* The id that is kept for a mapping is not that of what has a name in it. */
+/* The id of a mapping differs from the id of a function inside it. */
 TEST(ids_tell_objects_apart)
 {
 	const u64 frames[] = {

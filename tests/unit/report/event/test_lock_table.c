@@ -16,7 +16,7 @@ static stack_functions functions[STACKS] = {
 	[SLEEP] = {"__mutex_lock", "pipe_write", "entry"},
 };
 
-/* `number`: the begin of a wait, or an address. */
+/* `number`: the start of a wait, or an address. */
 struct line {
 	u32 kind, tid;
 	u64 number, time;
@@ -66,7 +66,8 @@ static void check_row(u32 row, const char *type, u64 address, u32 tgid, u64 coun
 	assert_int_equal(lock->total, total);
 }
 
-/* A mutex is spun for, and then slept for; meanwhile a spinlock inside of it is spun for. */
+/* A thread first spins for a mutex and then sleeps; in between it spins for a spinlock inside the
+ * mutex. */
 TEST(locks_of_the_kernel, NULL, clear)
 {
 	static const struct line lines[] = {
@@ -95,7 +96,8 @@ TEST(locks_of_the_kernel, NULL, clear)
 	assert_int_equal(table->total, 185);
 }
 
-/* One address in two processes is two locks; the sleep of another call is no wait for a lock. */
+/* The same address in two processes means two locks; a sleep in another system call is no wait for
+ * a lock. */
 TEST(locks_of_processes, NULL, clear)
 {
 	static const struct line lines[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * test_stack_end REPORT_PAGE DATA_PAGE: every end has a name, those where nothing is missing are no
- * cut, and the pages have them all: the first the markers, the second the names in their order.
+ * test_stack_end REPORT_PAGE DATA_PAGE: every end has a name, ends of complete stacks are no cuts,
+ * and the man pages list all: the first page the markers, the second one the names in their order.
  */
 #include "report/event/stack_end.h"
 
@@ -39,7 +39,7 @@ TEST(cut_stacks_have_the_stop_as_marker)
 	}
 }
 
-/* In user mode there is no kernel stack: nothing is lost. */
+/* An event in user mode has no kernel stack, which is no loss. */
 TEST(missing_stacks)
 {
 	static const bool is_cut[REASON_COUNT] = {
@@ -66,7 +66,7 @@ TEST(missing_stacks)
 
 static const char *report_page, *data_page;
 
-/* The whole page as one line. */
+/* Returns the whole page as one line. */
 static const char *text_of(const char *page)
 {
 	static char text[1 << 16];

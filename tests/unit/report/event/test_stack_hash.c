@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One stack has one hash, wherever its code lies: recordings of two machines, which differ in all
- * that is of no matter, and what does matter changed one by one.
+ * The hash of a stack does not depend on load addresses. Recordings of two machines differ in
+ * everything that must not count; then each part that must count is changed alone.
  */
 #include "report/event/stack_hash.h"
 
@@ -11,10 +11,10 @@
 #include "trace/write/writer.h"
 #include "unit_test.h"
 
-/* A machine, and where its code lies. */
+/* A machine, and the addresses of its code. */
 struct machine {
 	const char *host;
-	u64 kernel, module, program; /* load addresses; of a BPF program */
+	u64 kernel, module, program; /* load addresses */
 	u32 sh, libc, jit, local;    /* mapping numbers */
 	u64 jit_offset;
 };
@@ -38,13 +38,13 @@ static const struct machine there = {.host = "there",
 				     .local = 1,
 				     .jit_offset = 0x5340};
 
-/* What was recorded there: a leaf, a kernel and a user stack. */
+/* An event of this machine: a leaf, a kernel stack and a user stack. */
 struct recorded {
 	u64 leaf;
 	u64 kernel[2], user[3];
 	u32 kernel_depth, user_depth, user_flags;
-	enum stack_reason reason; /* why there is no user stack, where user_depth is 0 */
-	u8 build_id;		  /* of the program */
+	enum stack_reason reason; /* reason of a missing user stack (user_depth 0) */
+	u8 build_id;		  /* build id of the program */
 	const char *jit_name;
 };
 
@@ -172,7 +172,7 @@ TEST(one_stack_has_one_hash_on_all_machines)
 	assert_true(same(hash_of(&here, usual(&here)), hash_of(&there, usual(&there))));
 }
 
-/* Each differs from the usual one, and from each other. */
+/* All variants have hashes different from the usual one and from each other. */
 TEST(what_matters_changes_it)
 {
 	struct recorded made[12];
@@ -218,7 +218,7 @@ TEST(a_leaf_is_its_function)
 
 	other.leaf = there.kernel + 0x1060;
 	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
-	one.leaf = here.kernel + 0x5000; /* no symbol covers it */
+	one.leaf = here.kernel + 0x5000; /* an address that no symbol covers */
 	other.leaf = there.kernel + 0x5060;
 	assert_false(same(hash_of(&here, one), hash_of(&there, other)));
 }
@@ -254,7 +254,7 @@ TEST(bpf_programs_go_by_their_name)
 	assert_false(same(hash_of(&here, one), hash_of(&there, other)));
 }
 
-/* The same path may be another file there. */
+/* The same path may be another file on another host. */
 TEST(code_that_nothing_identifies_is_of_its_host)
 {
 	struct machine moved = there;
@@ -276,8 +276,8 @@ TEST(a_mapping_that_is_not_known_is_one_place)
 	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
 }
 
-/* Hashes that were kept are to be found again. This one was computed elsewhere, by the words of
- * frame_identity.h and stack_hash.h. */
+/* Stores keep hashes, so the function must not change. The expected hash was computed by another
+ * program, after the comments of frame_identity.h and stack_hash.h. */
 TEST(the_hash_stays_what_it_is)
 {
 	static const u8 kept[] = {0xf0, 0x5a, 0x97, 0xe4, 0x3d, 0x8d, 0x58, 0xcc,
@@ -296,7 +296,7 @@ static struct frame_identity by_build_id(const u8 *build_id, u32 bytes, u64 offs
 	return identity;
 }
 
-/* All that a store keeps of a stack. */
+/* The parts of a stack that a store keeps. */
 TEST(it_can_be_made_again_of_its_parts)
 {
 	const struct frame_identity leaf = by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x1000);

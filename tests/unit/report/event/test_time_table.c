@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounts of threads' time, by thread and added up. */
+/* Accounts of threads' time, by thread and in sum. */
 #include "report/event/time_table.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 static char path[] = "time_table.data";
 static struct trace_reader *reader;
 
-/* A process of two threads, one that ran an id again, and a sum of ended ones. */
+/* A process of two threads, a process with a reused id, and a sum of ended processes. */
 static const struct thread_account accounts[] = {
 	{.begin = 100,
 	 .end = 200,
@@ -81,7 +81,7 @@ TEST(threads_come_by_how_long_they_wanted_a_cpu, open_recording, close_recording
 
 	assert_int_equal(table->count, 5);
 	assert_int_equal(table->rows[0].tid, 11);
-	assert_int_equal(table->rows[0].stolen, 0); /* measured less than there was: noise */
+	assert_int_equal(table->rows[0].stolen, 0); /* negative differences are noise */
 	assert_string_equal(table->rows[1].comm, "first");
 	assert_string_equal(table->rows[2].comm, "server");
 	assert_int_equal(time_row_blocked(&table->rows[2]), 70);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waits by both ends, and what wakers had waited for. */
+/* Waits by both ends, and the chains of the wakers' own waits. */
 #include "report/event/wait_pairs.h"
 
 #include "unit_test.h"
@@ -100,8 +100,8 @@ TEST(equal_ends_are_one_pair_by_time, NULL, clear)
 	assert_int_equal(pairs->unknown_total, 15);
 }
 
-/* a waits for b, which has waited for c twice, once since before, and was woken by a timer before.
- */
+/* a waits for b. Meanwhile b has waited for c twice, the first time since before a's wait; before
+ * that, a timer woke b. */
 TEST(a_chain_is_cut_to_the_wait_above, NULL, clear)
 {
 	static const struct line lines[] = {
@@ -175,7 +175,7 @@ TEST(idle_sleepers_are_last, NULL, clear)
 	assert_int_equal(pairs->total, 900);
 }
 
-/* The thread was woken while the holder was looked for. */
+/* The thread was woken while the holder was searched. */
 TEST(a_waker_is_taken_before_a_holder, NULL, clear)
 {
 	static const struct line lines[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waits and wakers belong together by when the wait began, if nothing else began just then. */
+/* A wait and its waker are joined by the start of the wait, if no other wait began at the same
+ * time. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,11 +16,11 @@ static struct trace_reader *reader;
 static struct wakeups *wakeups;
 
 static const struct trace_event events[] = {
-	{.kind = WAKER, .tid = 20, .time = 1500, .value = 500},	 /* of 1000 */
-	{.kind = OTHER, .tid = 30, .time = 1600, .value = 600},	 /* the same number, no wait */
-	{.kind = WAITER, .tid = 10, .time = 1700, .value = 700}, /* of 1000 */
-	{.kind = WAITER, .tid = 11, .time = 1800, .value = 300}, /* its waker was lost */
-	{.kind = WAKER, .tid = 21, .time = 3000, .value = 1000}, /* two began at 2000 */
+	{.kind = WAKER, .tid = 20, .time = 1500, .value = 500},	 /* its wait began at 1000 */
+	{.kind = OTHER, .tid = 30, .time = 1600, .value = 600},	 /* the same start, but no wait */
+	{.kind = WAITER, .tid = 10, .time = 1700, .value = 700}, /* its wait began at 1000 */
+	{.kind = WAITER, .tid = 11, .time = 1800, .value = 300}, /* the waker was lost */
+	{.kind = WAKER, .tid = 21, .time = 3000, .value = 1000}, /* two waits began at 2000 */
 	{.kind = WAITER, .tid = 12, .time = 3100, .value = 1100},
 	{.kind = WAITER, .tid = 13, .time = 3200, .value = 1200},
 };
@@ -66,7 +67,7 @@ static int clear(void **state)
 	return 0;
 }
 
-/* The thread at the other end of an event's wait; 0: it is not known. */
+/* The thread at the other end of an event's wait; 0: unknown. */
 static u32 other(u32 index)
 {
 	const struct trace_event *end = wakeups_other(wakeups, &events[index]);
@@ -93,7 +94,7 @@ TEST(without_wakers, NULL, clear)
 		assert_int_equal(other(i), 0);
 }
 
-/* The value of an event is no length of a wait there. */
+/* In a summary the value of an event is not the length of one wait. */
 TEST(a_summary_joins_none, NULL, clear)
 {
 	write_recording(true, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording in memory of waits with kernel stacks, and its names; for one test program. */
+/* A recording in memory of waits with kernel stacks, and its names. Each test program has one. */
 #ifndef TESTS_WAIT_RECORDING_H
 #define TESTS_WAIT_RECORDING_H
 
@@ -47,7 +47,7 @@ static void wait_recording_begin(const char *name, stack_functions *functions, u
 		assert_int_equal(write_stack(recording.writer, i, &functions[i]), 0);
 }
 
-/* `unit`: of the values of all events. */
+/* `unit`: unit of the values of all events. */
 static void wait_recording_source(const char *name, const char *unit)
 {
 	const struct trace_source source = {

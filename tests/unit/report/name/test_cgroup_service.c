@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Paths of cgroups as systemd, container runtimes, people and their users make them, and the
- * service that each path names. */
+/* Paths of cgroups as systemd, container runtimes and users make them, and the service of each
+ * path. */
 #include "report/name/cgroup_service.h"
 
 #include <stdint.h>
@@ -81,7 +81,7 @@ TEST(what_lies_in_a_container_or_service_is_its_own)
 	       {"/system.slice/jobs.service/docker-" ID ".scope", "jobs/4f1ec5c4d1a3"});
 }
 
-/* A user could name a cgroup so that the service's name ends a line, or has another owner. */
+/* A user could give a cgroup a name that ends a line, or that names another owner. */
 TEST(odd_letters_do_no_harm)
 {
 	EXPECT({USER "/a\tb\x1b[1m.service", "user-1000/a?b?[1m"},

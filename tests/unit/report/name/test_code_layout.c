@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Segments from what the functions of a recording tell, a recording of anybody included. */
+/* Segments that are derived from the functions of a recording, which may be of any user. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>

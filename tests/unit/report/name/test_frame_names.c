@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Frames of the kernel that the recording does not name: what they are called, and when a copy of
- * kallsyms names them. */
+/* Labels of kernel frames without a name in the recording, with and without a copy of kallsyms. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,8 @@ static char recording[] = "/tmp/stackmap-names-XXXXXX", copy[] = "/tmp/stackmap-
 static struct kernel_names *kernel;
 static char note[256];
 
-/* A recording; 0: where the kernel lay was hidden, or it has no symbol. */
+/* Writes a recording. `kernel_start` 0: the kernel's address was hidden; `symbol_start` 0: no
+ * symbol. */
 static void write_recording(u64 kernel_start, u64 symbol_start)
 {
 	const struct trace_info info = {.address_shown = kernel_start != 0,
@@ -44,7 +44,7 @@ static void write_recording(u64 kernel_start, u64 symbol_start)
 	const struct trace_ledger ledger = {};
 	struct trace_writer *writer;
 
-	unlink(recording); /* the writer would keep it, under another name */
+	unlink(recording); /* otherwise the writer would keep the old file under another name */
 	assert_int_equal(trace_writer_create(recording, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_module(writer, &module), 0);
 	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
@@ -61,7 +61,7 @@ static void keep_note(void *arg, const struct trace_info *info, const char *why)
 	snprintf(note, sizeof(note), "%s", why);
 }
 
-/* The label of a frame of the recording. */
+/* Checks the label of a frame. */
 static void expect(u64 frame, struct frame_naming naming, const char *label)
 {
 	struct trace_reader *reader;
@@ -78,7 +78,8 @@ static void expect(u64 frame, struct frame_naming naming, const char *label)
 	trace_reader_close(&reader);
 }
 
-/* In a merged recording bits 48 to 62 of a kernel's frame are the machine, which is no mapping. */
+/* In a merged recording, bits 48 to 62 of a kernel frame are the number of the machine, not of a
+ * mapping. */
 TEST(a_kernel_frame_is_in_no_mapping)
 {
 	write_recording(0, 0);
@@ -102,8 +103,8 @@ static void write_functions(const struct trace_symbol *symbols, u32 count)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-/* A stripped program's: all of it has one label, which is no name. What has one elsewhere has it.
- */
+/* All code of a stripped program has one label, which is not a name. Functions that have a name
+ * elsewhere get this name. */
 TEST(a_function_without_a_name_is_its_range)
 {
 	static const struct trace_symbol symbols[] = {

@@ -27,7 +27,7 @@ static struct profile *whole_profile(void)
 	return profile;
 }
 
-/* Counts by the public parts of a profile what should be kept. */
+/* Counts the events that the filter should keep, by the public parts of a profile. */
 static u64 count_by_hand(bool (*wanted)(const struct profile *profile, u32 label))
 {
 	struct profile *profile = whole_profile();
@@ -46,7 +46,7 @@ static u64 count_by_hand(bool (*wanted)(const struct profile *profile, u32 label
 
 static int result;
 
-/* With NULL for a list that is not given; the events of the rows that are left. */
+/* The number of events after the filter. NULL: the list is not given. */
 static u64 count_with(const char *objects, const char *functions)
 {
 	const struct leaf_filter filter = {

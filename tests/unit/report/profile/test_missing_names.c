@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What has no name in the small recording, and why. What debug files have to do with it is tested
- * with programs (tests/e2e/symbol/test_symbols.py). */
+/* Frames without a name in the small recording, and the reasons. tests/e2e/symbol/test_symbols.py
+ * tests the reasons that concern debug files. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ TEST(reasons_have_words)
 	}
 }
 
-static const char *page; /* of report */
+static const char *page; /* man page of report */
 
 TEST(the_page_lists_the_reasons)
 {
@@ -73,7 +73,7 @@ TEST(the_page_lists_the_reasons)
 	}
 }
 
-/* Of the kernel a report says it by itself. */
+/* A report has a separate message for missing names of the kernel. */
 TEST(the_share_is_of_user_code)
 {
 	assert_true(missing_names_share(profile) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Profile and call tree of the small recording, worked out by hand. */
+/* Profile and call tree of the small recording, compared with known counts. */
 #include "report/profile/profile.h"
 
 #include <errno.h>
@@ -141,7 +141,7 @@ TEST(user_stacks_that_end_early)
 	profile_free(&profile);
 }
 
-/* The answer's leaf is the innermost user frame, below a kernel stack. */
+/* The leaf of the deferred stack is the innermost user frame, below a kernel stack. */
 TEST(deferred_stack_with_its_leaf)
 {
 	struct event_filter filter = all;
@@ -219,7 +219,7 @@ static u64 count_with(struct event_filter filter)
 	return count;
 }
 
-/* How many events pass a filter whose member has these items. */
+/* The number of events that pass a filter whose member has these items. */
 #define STRINGS(...)                                                                               \
 	{                                                                                          \
 		.items = (const char *[]){__VA_ARGS__},                                            \

@@ -15,7 +15,7 @@ static const struct trace_source sources[SOURCES] = {
 	[UNUSED] = {.name = "unused", .value_unit = ""},
 };
 
-/* By count the rows of one source are 90 % and 10 %, by value the other way round. */
+/* By count, the rows of one source have 90 % and 10 %; by value, 10 % and 90 %. */
 static struct profile_row rows[] = {
 	{.kind = PLAIN, .comm = "plain", .count = 7},
 	{.kind = TIMED, .comm = "often", .count = 9, .value = 20},

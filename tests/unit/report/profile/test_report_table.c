@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of the small recording, and that they agree with the other views of it. */
+/* Tables of the small recording, which agree with its other views. */
 #include "report/profile/report_table.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ static void check_against_trees(const struct report_table *table, const struct t
 	function_set_free(&functions);
 }
 
-/* What a function has in the table it has in the tree, and in its own trees. */
+/* A function has the same counts in the table, in the tree, and in its own trees. */
 TEST(views_agree)
 {
 	struct report_table *table = table_of(1U << TABLE_SYMBOL);
@@ -153,7 +153,7 @@ TEST(tasks_and_cpus)
 	report_table_free(&table);
 }
 
-/* A cgroup that was made again is the one of its path. */
+/* A cgroup that was made again counts as the first one of its path. */
 TEST(cgroups)
 {
 	struct report_table *table = table_of(1U << TABLE_CGROUP);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What brings names is told if enough of the events lack them, and of the right runtime. */
+/* A hint says how to get names, for the right runtime, if enough events lack names. */
 #include "report/profile/runtime_hint.h"
 
 #include <stdint.h>
@@ -21,9 +21,9 @@ enum { PROGRAM = 1, GENERATED };
 struct content {
 	const char *process;
 	u32 unnamed, others;
-	const char *generated, *program; /* functions, or NULL */
-	bool calls;			 /* generated code was called by the program's */
-	const char *file;		 /* the program's, or NULL */
+	const char *generated, *program; /* names of functions, or NULL */
+	bool calls;			 /* code of the program calls the generated code */
+	const char *file;		 /* file of the program, or NULL */
 	bool is_script;			 /* the generated code is functions of a script */
 };
 
@@ -121,7 +121,7 @@ static void check(const struct content *content, const char *name, const char *r
 	assert_non_null(strstr(hints[0].remedy, remedy));
 }
 
-/* By the name of its first thread, not of the one that ran. */
+/* The runtime is found by the name of the first thread, not of the running one. */
 TEST(each_runtime_has_its_remedy)
 {
 	check(&(struct content){"java", 5, 5}, "Java code",
@@ -166,7 +166,7 @@ TEST(interpreters_are_told_by_their_loop)
 	check(&(struct content){"worker", 5, 0, "TRACE-1$main$2", php_loop, true}, NULL, NULL);
 }
 
-/* The loop of Debian 13's library has no symbol. */
+/* The library of Debian 13 has no symbol for its loop. */
 TEST(ruby_is_told_by_its_library)
 {
 	const struct content content = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Windows in which the same numbers of frames mean the same, and others in which they do not: the
- * hashes that come out are always those of the recording.
+ * Windows in which equal frame numbers have the same or another meaning: the hashes are always
+ * those of the recording.
  */
 #include "store/rows/window_rows.h"
 
@@ -19,12 +19,12 @@
 
 static const char path[] = "stack_memo.data";
 
-/* What its frames mean. */
+/* The meaning of frame numbers in a window. */
 struct meaning {
 	u8 build_id, module; /* 0: none */
 	const char *path, *jit;
 	bool is_late;  /* the build id became known in the window */
-	bool is_quiet; /* no events */
+	bool is_quiet; /* the window has no events */
 };
 
 static const struct meaning usual = {
@@ -65,7 +65,7 @@ static void write_event(struct trace_writer *writer, u32 id, const u64 *frames, 
 	assert_int_equal(trace_writer_event(writer, &event), 0);
 }
 
-/* One event in a file's code, one in generated code. */
+/* A recording with one event in a file's code and one in generated code. */
 static struct trace_reader *recording(const struct meaning *meaning)
 {
 	static const u64 of_file[] = {FRAME_USER(FILE_NUMBER, 0x40)};
@@ -95,7 +95,7 @@ static struct trace_reader *recording(const struct meaning *meaning)
 	return reader;
 }
 
-/* Of a machine, over its windows. */
+/* The cache of a machine over all windows. */
 static struct sent_cache sent;
 static struct stack_memo memo;
 static struct batch batch;
@@ -146,7 +146,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* The kernel's side, and the file's; not the one with generated code. */
+/* Kernel stacks and stacks of files are cached; stacks with generated code are not. */
 TEST(what_means_the_same_is_remembered, begin, end)
 {
 	for (u32 i = 0; i < 3; i++)
@@ -156,8 +156,8 @@ TEST(what_means_the_same_is_remembered, begin, end)
 	assert_int_equal(batch.row_count[STORE_STACKS], 2);
 }
 
-/* A build id that came late is what frames before it go by, too. Without events nothing is met
- * anew. */
+/* A build id that becomes known late also counts for earlier frames. A window without events caches
+ * no stack again. */
 TEST(a_build_id_that_comes_late_forgets_nothing, begin, end)
 {
 	struct meaning late = usual, other = usual;
@@ -209,7 +209,7 @@ TEST(generated_code_may_change, begin, end)
 	assert_int_equal(batch.row_count[STORE_STACKS], 3);
 }
 
-/* What was met stays known, what was sent does not. */
+/* Hashes stay in the cache; the marks of sent stacks are cleared. */
 TEST(what_is_forgotten_is_sent_again, begin, end)
 {
 	window(&usual);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rows of a small recording in which everything occurs: what was recorded is what the rows add up
- * to, whatever they are made of, and a hash is that of the stack that is stored under it.
+ * Rows of a small recording in which everything occurs: the rows add up to the recorded events, and
+ * each hash is that of the stack stored under it.
  */
 #include "store/rows/window_rows.h"
 
@@ -91,7 +91,7 @@ static struct batch batch_of(u32 windows)
 
 struct row {
 	u32 time;
-	char key[8 * TEXT_MAX]; /* all of it, as text */
+	char key[8 * TEXT_MAX]; /* the whole key as text */
 	u8 stack[16];
 	u32 count;
 	u64 value;
@@ -222,7 +222,7 @@ static struct batch batch_of_often(bool is_summary)
 	return batch;
 }
 
-/* Two recordings of the same events, one of which has them as a summary, make the same rows. */
+/* A recording and a summary of the same events make the same rows. */
 TEST(an_event_counts_as_many_as_it_stands_for)
 {
 	struct batch one_by_one = batch_of_often(false), summed = batch_of_often(true);
@@ -329,7 +329,7 @@ TEST(a_stored_stack_hashes_to_its_name)
 	batch_clear(&batch);
 }
 
-/* A placeholder that nobody resolved, too. */
+/* A placeholder without a resolution also has a reason. */
 TEST(a_side_that_is_missing_says_why)
 {
 	static const char *const ends[] = {"root",	 "no_rule",    "changed",
@@ -375,13 +375,13 @@ TEST(frames_have_bounds_and_names)
 		unnamed += !functions;
 	}
 	assert_int_equal(byte_cursor_left(&from), 0);
-	assert_int_equal(named, 3); /* called, executed, and as a leaf */
+	assert_int_equal(named, 3); /* named as a caller, as executed code, and as a leaf */
 	assert_true(unnamed > 0);
 	batch_clear(&batch);
 }
 
 /* A user stack whose outer frame was interrupted at the first instruction of a function. `stop`:
- * how the ledger says that the stack ends. */
+ * the stop reason in the ledger. */
 static void write_interrupted(const char *to, enum stop_reason stop)
 {
 	static const u64 frames[] = {FRAME_USER(1, 0x100), FRAME_USER(1, 0x41)};
@@ -586,7 +586,8 @@ TEST(a_ledger_balances_also_when_all_is_lost)
 	batch_clear(&batch);
 }
 
-/* What could not be kept is in the ledger of the next batch, and what it had sent is sent again. */
+/* Rows that could not be stored are in the ledger of the next batch, and their stacks are sent
+ * again. */
 TEST(lost_rows_leave_their_ledger)
 {
 	struct window_rows *rows = make(1 << 20);

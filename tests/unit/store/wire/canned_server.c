@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* False: the server is to end. */
+/* False: the server has to end. */
 static bool wait_for(struct canned_server *server, int what)
 {
 	struct pollfd both[] = {{.fd = what, .events = POLLIN},
@@ -27,7 +27,7 @@ static size_t body_length(const char *head)
 	return line ? strtoul(line + strlen("content-length:"), NULL, 10) : 0;
 }
 
-/* With a NUL behind what was read. */
+/* The request must have a NUL behind its bytes. */
 static bool is_whole(struct byte_buffer *request)
 {
 	const char *end;

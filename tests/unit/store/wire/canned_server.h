@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A server of HTTP in a thread: it gives answers that were prepared, one for each request, and
- * keeps the requests. */
+/* An HTTP server in a thread, which gives prepared answers, one for each request, and stores the
+ * requests. */
 #ifndef TESTS_CANNED_SERVER_H
 #define TESTS_CANNED_SERVER_H
 
@@ -12,10 +12,11 @@
 #define CANNED_REQUESTS_MAX 16
 
 struct canned_answer {
-	const char *text; /* head and body, as they are sent; NULL: none, and the connection ends */
-	bool keeps;	  /* the connection, for the next request */
-	bool waits;	  /* until canned_server_stop(), instead of an answer */
-	const char *endless; /* sent behind the text again and again, until the client has gone */
+	const char *text; /* head and body as sent; NULL: the connection ends without an answer */
+	bool keeps;	  /* the connection stays open for the next request */
+	bool waits;	  /* gives no answer until canned_server_stop() */
+	const char *endless; /* sent repeatedly behind the text until the client closes the
+				connection */
 };
 
 struct canned_server {
@@ -24,14 +25,14 @@ struct canned_server {
 	const struct canned_answer *answers;
 	unsigned int answer_count;
 	pthread_t thread;
-	int over[2]; /* a pipe that ends when the server is to */
+	int over[2]; /* a pipe whose end stops the server */
 	struct byte_buffer requests[CANNED_REQUESTS_MAX];
 	unsigned int request_count;
 };
 
 void canned_server_start(struct canned_server *server, const struct canned_answer *answers,
 			 unsigned int count);
-/* All its requests are there then. */
+/* Stops the server; all requests are stored then. */
 void canned_server_stop(struct canned_server *server);
 void canned_server_clear(struct canned_server *server);
 

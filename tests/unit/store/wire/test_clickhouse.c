@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is asked of a server, and what is made of its answers: by its own code, whatever HTTP says.
- */
+/* Requests to a server and the reading of its answers: the server's error code counts, not the HTTP
+ * status. */
 #include "store/wire/clickhouse.h"
 
 #include <errno.h>
@@ -124,7 +124,7 @@ TEST(codes_say_what_a_failure_means)
 	}
 }
 
-/* Nothing that a terminal would obey gets into a message. */
+/* Messages have no control sequences of terminals. */
 TEST(complaints_are_one_printable_line)
 {
 	static const struct canned_answer answers[] = {
@@ -176,7 +176,7 @@ TEST(answers_are_bounded)
 	end();
 }
 
-/* The server goes on for as long as it is read from. */
+/* The server sends its complaint without end. */
 TEST(a_complaint_without_an_end_is_cut)
 {
 	static const struct canned_answer answers[] = {
@@ -232,7 +232,7 @@ TEST(secrets_go_in_cleartext_when_asked_to)
 	assert_int_equal(open_at("http://localhost:8123", "x", NULL, false), 0);
 }
 
-/* A kept connection that ends without an answer: what was sent may have been stored. */
+/* A kept connection ends without an answer: the server may have stored the rows. */
 TEST(rows_are_never_sent_again_behind_our_back)
 {
 	static const struct canned_answer answers[] = {{KEPT("0\r\n\r\n"), true, false},

@@ -56,7 +56,7 @@ TEST(what_was_put_is_got)
 	byte_buffer_free(&rows);
 }
 
-/* A length is a server's claim. */
+/* The server may claim any length. */
 TEST(what_is_longer_than_the_answer_is_bad)
 {
 	static const u8 text[] = {200, 1, 'a'},
@@ -75,8 +75,8 @@ TEST(what_is_longer_than_the_answer_is_bad)
 	assert_true(cursor.bad);
 }
 
-/* As ClickHouse 18.16 says of blocks with these bytes: the method of no compression, the two
- * lengths, and a pattern. */
+/* Checksums that ClickHouse 18.16 gives for blocks with these bytes: the method of no compression,
+ * the two lengths, and a pattern. */
 TEST(checksums_are_those_of_the_server)
 {
 	static const struct {
@@ -122,7 +122,7 @@ static u8 *noise(size_t bytes)
 	return data;
 }
 
-/* Unpacks one block of `packed` to `plain`; returns what stands behind it. */
+/* Unpacks one block of `packed` to `plain`; returns the address behind the block. */
 static const u8 *unpack(const u8 *packed, u8 *plain, u32 *bytes)
 {
 	struct city_hash hash;
@@ -158,7 +158,7 @@ TEST(blocks_hold_the_rows)
 	free(rows);
 }
 
-/* Also what is left of a body behind its last whole block. */
+/* The rest of a body behind its last whole block is also sent unchanged. */
 TEST(short_rows_stay_as_they_are)
 {
 	u8 *rows = noise(PACKED_BLOCK_BYTES + 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is a URL of a store, what is refused, and which shard a host is on. */
+/* URLs of stores, refused URLs, and the shard of a host. */
 #include "store/wire/store_url.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ TEST(others_are_refused)
 	}
 }
 
-/* Names that differ in one digit are spread, and stay where they are. */
+/* Names that differ in one digit are spread over the shards, and each stays on its shard. */
 TEST(hosts_are_spread)
 {
 	struct store_url url;

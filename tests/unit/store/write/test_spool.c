@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Batches on disk: what comes back, what goes when there is no room, what a machine that stopped
- * leaves behind, and what others put there. */
+/* Batches on disk: reading them back, dropping some when room is short, the remains of a machine
+ * that stopped, and files of other users. */
 #include "store/write/spool.h"
 
 #include <dirent.h>
@@ -112,7 +112,7 @@ static u64 put(u32 time, u32 bytes)
 	return number;
 }
 
-/* Takes the oldest one, and forgets it. */
+/* Takes the oldest batch and removes it. */
 static void take(u64 number, const char *lost_as)
 {
 	struct spooled_batch batch;
@@ -176,7 +176,7 @@ TEST(batches_come_in_order_and_once, set_up, tear_down)
 	assert_empty();
 }
 
-/* Another agent later: numbers and times go on. */
+/* A later agent continues the numbers and times. */
 TEST(numbers_and_windows_go_on, set_up, tear_down)
 {
 	u64 number;
@@ -191,7 +191,7 @@ TEST(numbers_and_windows_go_on, set_up, tear_down)
 	assert_true(put(NOW + 10, 100) > number);
 }
 
-/* A clock that is wrong for a while takes times ahead; no others are kept from later windows. */
+/* A clock that is ahead for a while uses up only the times of its own windows. */
 TEST(times_are_taken_once_wherever_the_clock_goes, set_up, tear_down)
 {
 	u32 hours = 22 * 3600;
@@ -210,7 +210,7 @@ TEST(times_are_taken_once_wherever_the_clock_goes, set_up, tear_down)
 		assert_int_equal(spool_take_window(filling, time), time);
 	assert_int_equal(spool_take_window(filling, NOW + hours), NOW + hours + 1);
 	assert_int_equal(spool_take_window(filling, NOW + hours + 10), NOW + hours + 11);
-	/* Places of the ring are of other times by then. */
+	/* The ring's entries have other times by then. */
 	assert_int_equal(spool_take_window(filling, NOW + 10 + 2 * 86400), NOW + 10 + 2 * 86400);
 }
 
@@ -306,7 +306,7 @@ TEST(a_ledger_says_what_is_lost, set_up, tear_down)
 	spooled_batch_clear(&batch);
 }
 
-/* A machine that stopped in the middle of writing. */
+/* The machine stopped while a file was written. */
 TEST(half_written_files_are_removed, set_up, tear_down)
 {
 	char path[128];
@@ -347,7 +347,7 @@ static off_t size_of(u64 number)
 	return status.st_size;
 }
 
-/* Whichever byte of a file it is: its rows or all of it are missed, and the next batch comes. */
+/* Any damaged byte of a file costs its rows or the whole batch, and the next batch is read. */
 TEST(damage_is_said_and_counted, set_up, tear_down)
 {
 	struct spool_count count;
@@ -394,7 +394,8 @@ TEST(a_cut_file_is_damaged, set_up, tear_down)
 	assert_empty();
 }
 
-/* A batch and its ledger side by side: a machine stopped between the two. Both are shown. */
+/* A batch and its ledger of a loss both exist if the machine stopped between two steps. Both are
+ * sent. */
 TEST(rows_are_sent_even_if_their_loss_was_noted, set_up, tear_down)
 {
 	char batch_path[128], kept[140], command[300];
@@ -447,7 +448,7 @@ TEST(a_batch_can_be_passed_over, set_up, tear_down)
 	take(first, NULL);
 }
 
-/* It is no batch any more, its ledger says so, and its file stays while there is room. */
+/* The batch is set aside: its ledger counts the loss, and its file stays while there is room. */
 TEST(what_is_set_aside_is_bounded, set_up, tear_down)
 {
 	struct spooled_batch batch;
@@ -470,7 +471,7 @@ TEST(what_is_set_aside_is_bounded, set_up, tear_down)
 	assert_int_equal(count.refused, 4);
 	name_of(number, "refused", path, sizeof(path));
 	assert_int_equal(access(path, F_OK), 0);
-	/* Somebody who has looked at it has it sent again. */
+	/* A user renames the file to have it sent again. */
 	name_of(number, "batch", said, sizeof(said));
 	assert_int_equal(rename(path, said), 0);
 	take(number, NULL);
@@ -508,7 +509,7 @@ TEST(the_folder_is_ours_alone, set_up, tear_down)
 	}
 }
 
-/* Links, pipes, folders and files of others are left where they are. */
+/* Links, pipes, folders and files of other users stay in place. */
 TEST(what_others_put_there_is_left_alone, set_up, tear_down)
 {
 	char path[4][128], target[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An answer is taken as a whole or not at all: each case changes one thing of one that is right. */
+/* An answer is taken as a whole or refused: each case changes one part of a valid answer. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

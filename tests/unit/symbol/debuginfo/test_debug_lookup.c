@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A function that was inlined is found, by line, wherever its debug information may lie; and never
- * from a file with another build id, or from what is no file. Through a sandbox, as in a report.
+ * An inlined function is found, with its line, in each place where its debug information may be;
+ * but never in a file with another build id, or in a path that is no regular file. Requests go
+ * through a sandbox, as in a report.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@
 #include "symbol/file/mapped_file.h"
 #include "unit_test.h"
 
-/* The code of `inner` is between two labels, inside `outer`. Types are what files share. */
+/* The code of `inner` is between two labels, inside `outer`. dwz moves the types to a shared file.
+ */
 static const char source[] = "static inline __attribute__((always_inline)) void inner(void)\n"
 			     "{ __asm__ volatile(\".globl begin\\nbegin: nop; nop; nop\"); }\n"
 			     "__attribute__((noinline)) void outer(void) { inner();\n"
@@ -34,7 +36,7 @@ static const char source[] = "static inline __attribute__((always_inline)) void 
 
 static struct debug_lookup *lookup;
 static char notes[1024];
-static char path[SAMPLE_PATH_BYTES]; /* of the program */
+static char path[SAMPLE_PATH_BYTES]; /* path of the program */
 
 static void keep_note(void *arg, const char *file, const char *why)
 {
@@ -75,10 +77,10 @@ static u64 number_of(const char *command)
 }
 
 static struct trace_mapping mapping;
-static u64 begin;		   /* the place of the label */
-static struct elf_segment segment; /* of the code */
+static u64 begin;		   /* file offset of the label */
+static struct elf_segment segment; /* segment of the code */
 
-/* Builds it, and looks at it before it is taken to pieces. */
+/* Builds the program, and reads its facts before a test splits it. */
 static void build(const char *label, const char *compile)
 {
 	struct sample sample = {label, compile, source, ".c"};
@@ -144,8 +146,7 @@ static void limit_memory(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
-/* With each limit between too little for anything and enough: the file is read, or memory is said
- * to be why not. */
+/* With each limit of memory the file is read, or the error is the lack of memory. */
 TEST(lack_of_memory_is_no_damage)
 {
 	rlim_t bytes = 8 << 20;
@@ -211,7 +212,7 @@ TEST(below_a_sysroot)
 	expect_nothing();
 }
 
-/* A server that is a folder: libdebuginfod knows file: too. */
+/* The server is a folder, as libdebuginfod also supports file: URLs. */
 static void start_servers(enum debug_servers servers)
 {
 	char url[SAMPLE_PATH_BYTES + 32], cache[SAMPLE_PATH_BYTES + 16];
@@ -224,12 +225,12 @@ static void start_servers(enum debug_servers servers)
 	start(&(struct debug_choice){.servers = servers});
 }
 
-/* $FILE becomes what the server has as $KIND of its build id. */
+/* Puts $FILE on the server as the $KIND of its build id. */
 #define SERVE                                                                                      \
 	"to=server/buildid/$(readelf -n $FILE | awk '/Build ID/ { print $3 }') &&"                 \
 	" mkdir -p $to && mv $FILE $to/$KIND && rm -rf fetched"
 
-/* Where its debug file is found by build id. */
+/* Puts the debug file where it is found by build id. */
 #define INSTALL                                                                                    \
 	"id=$(readelf -n $OUT | awk '/Build ID/ { print $3 }') &&"                                 \
 	" to=by-id/usr/lib/debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $to &&"             \
@@ -258,7 +259,7 @@ static void expect_facts(bool has_code, bool is_replaced, bool has_names, bool i
 	assert_int_equal(facts.is_placed, is_placed);
 }
 
-/* A debug file does not say where code lies in the file that it was taken off: a recording does. */
+/* A debug file does not have the file offsets of the code; the recording has them. */
 static void expect_without_code(const char *remove)
 {
 	bool is_replaced = remove[0] == 'c';
@@ -292,7 +293,7 @@ TEST(of_a_program_that_is_gone_or_replaced)
 	}
 }
 
-/* The file with the code is not asked for. */
+/* The server is not asked for the file with the code. */
 TEST(of_a_program_that_is_gone_from_servers)
 {
 	build("gone", BUILD);
@@ -340,7 +341,7 @@ TEST(never_with_another_build_id)
 	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT &&"
 		    " cp $OUT $OUT.debug"); /* the right name, no debug information */
 	expect_nothing();
-	shell("cp itself $OUT.debug"); /* all but the right build id */
+	shell("cp itself $OUT.debug"); /* a file with another build id */
 	expect_nothing();
 }
 
@@ -357,7 +358,7 @@ TEST(what_is_no_file_is_left_alone)
 	assert_string_equal(notes, "");
 }
 
-/* The section .gnu_debugdata of the symbols of $OUT. */
+/* Makes the section .gnu_debugdata from the symbols of $OUT. */
 static void pack_symbols(void)
 {
 	static u8 plain[1 << 20], packed[1 << 20];
@@ -516,7 +517,7 @@ static void flip_bytes(const char *name, size_t from, unsigned int seed)
 	close(file);
 }
 
-/* Whatever it holds, there is an answer, and the next file has its names. */
+/* Any content gives an answer, and the next file has its names. */
 TEST(damaged_files_cost_only_their_own_names)
 {
 	char debug[SAMPLE_PATH_BYTES + 8];

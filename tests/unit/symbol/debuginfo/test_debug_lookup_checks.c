@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The sandbox lies, or cannot do what it is asked for: the file has no names then, somebody is
- * claimed why, and the next one is asked for as if nothing had been.
+ * The sandbox sends false answers or fails: the file has no names, a note says why, and the next
+ * file is requested as usual.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 static const u8 build_id[20] = {1, 2, 3};
 
-/* What a sandbox that is started now will say. */
+/* The answer of the next sandbox that is started. */
 static struct debug_answer lie;
 static char notes[1024];
 
@@ -67,7 +67,7 @@ static void keep_note(void *arg, const char *file, const char *why)
 	snprintf(notes, sizeof(notes), "%s: %s", file, why);
 }
 
-/* 0 or -ENOENT, by a file of its own. */
+/* Requests names of a new file. Returns 0 or -ENOENT. */
 static int ask(const struct debug_answer *claimed)
 {
 	static const struct debug_choice choice = {.note = keep_note};
@@ -121,7 +121,7 @@ TEST(the_truth_comes_through)
 	assert_string_equal(notes, "");
 }
 
-/* Its memory is not ours: whoever makes the report goes on. */
+/* The sandbox has its own memory, so the report goes on. */
 TEST(a_file_that_takes_all_memory)
 {
 	expect_note(&(struct debug_answer){.result = -ENOMEM}, "too much memory");
@@ -132,7 +132,7 @@ TEST(a_file_that_cannot_be_read)
 	expect_note(&(struct debug_answer){.result = -ENOEXEC}, "Exec format error");
 }
 
-/* What is sound of it is used. */
+/* The valid part of the file is used. */
 TEST(a_file_that_is_damaged)
 {
 	struct debug_answer claimed = TRUTH;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Long names, as compilers made them, through the sandbox; and names that were made to cost a
- * demangler everything: each has an end, and the next name is demangled.
+ * Long names of compilers are demangled in the sandbox. Malicious names that would take endless
+ * time or memory come to an end, and the next name is demangled.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #include "symbol/demangle/demangler.h"
 #include "unit_test.h"
 
-/* Of g++, rustc (both schemes) and gdc; what c++filt makes of them. */
+/* Names of g++, rustc (both schemes) and gdc, and the output of c++filt. */
 static const char *const vectors[][2] = {
 	{"_ZN3foo3barEi", "foo::bar(int)"},
 	{"_ZNSt6vectorISt4pairIiNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEESaIS7_EE9push_"
@@ -90,7 +90,7 @@ TEST(other_names_stay, setup, teardown)
 	expect_all();
 }
 
-/* before, piece piece piece ... , behind */
+/* Makes the text before, piece, piece, ... , behind. */
 static char *repeat(const char *before, const char *piece, size_t times, const char *behind)
 {
 	size_t bytes;
@@ -128,7 +128,7 @@ TEST(nesting_without_end, setup, teardown)
 		}
 }
 
-/* Each type is made of two of the one before. */
+/* Each type contains the type before twice. */
 TEST(names_that_grow_without_end, setup, teardown)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -141,7 +141,7 @@ TEST(names_that_grow_without_end, setup, teardown)
 	expect_all();
 }
 
-/* Each piece doubles the ways to read the name. */
+/* Each piece doubles the number of ways to parse the name. */
 TEST(work_without_end, setup, teardown)
 {
 	expect_an_end("_ZcvT_", "IT_", 150, "v");
@@ -150,7 +150,8 @@ TEST(work_without_end, setup, teardown)
 	expect_an_end("_D1f", "VC1a", 15, "");
 }
 
-/* _Z1fIJii...EEvDTspplT_spplT_...T_E: each step is done for all arguments of the one before. */
+/* _Z1fIJii...EEvDTspplT_spplT_...T_E: each expansion is repeated for all arguments of the expansion
+ * before. */
 TEST(expressions_that_are_expanded, setup, teardown)
 {
 	static const struct {
@@ -180,7 +181,7 @@ static void expect_failures(u64 count, const char *reason)
 		assert_string_equal(failures.reason, reason);
 }
 
-/* Not even tried. */
+/* The demangler does not try the name. */
 TEST(a_name_that_is_too_long, setup, teardown)
 {
 	char *name = repeat("_ZN", "1a", 40000, "Ev");
@@ -190,7 +191,7 @@ TEST(a_name_that_is_too_long, setup, teardown)
 	free(name);
 }
 
-/* Names that are not mangled, and those that are demangled, fail nowhere. */
+/* Names that are not mangled, and names that are demangled, are no failures. */
 TEST(what_fails_says_why, setup, teardown)
 {
 	char *endless = repeat("_ZcvT_", "IT_", 150, "v"), *other = repeat("_Z", "9", 200, "");

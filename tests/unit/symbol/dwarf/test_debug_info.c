@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every byte of every function of programs with inlined code: functions, files and lines as
- * addr2line says them, from DWARF of each version and compiler, in the program or split off it.
- * Functions that the linker has thrown away, which it leaves in the DWARF at address 0, name
- * nothing, by whichever linker; but code that lies at 0 has its names.
+ * Every byte of every function of programs with inlined code: functions, files and lines are those
+ * of addr2line, with DWARF of each version and compiler, in the program or in a split file.
+ * Functions that a linker has discarded stay in the DWARF at address 0, and must not name other
+ * code; but real code at 0 has its names.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -57,7 +57,8 @@ static const char inlining_cxx[] =
 	"  return shelf.best();\n"
 	"}\n";
 
-/* The one that is thrown away is larger than all before the text; one that stays has no DWARF. */
+/* The discarded function is larger than everything before the text; one function that stays has no
+ * DWARF. */
 static const char discarding_c[] =
 	"static inline __attribute__((always_inline)) void part(void)\n"
 	"{ __asm__ volatile(\".skip 0x100000, 0x90\"); }\n"
@@ -107,7 +108,7 @@ static const struct sample discarding[] = {
 static const struct sample at_zero = {
 	"at_zero", "gcc -O2 -g -shared -nostdlib -Wl,-Ttext=0 $IN -o $OUT", at_zero_c, ".c"};
 
-/* What addr2line says of a place, and what the debug information does: lines of text. */
+/* A place with two texts: addr2line's result, and the result of the debug information. */
 struct place {
 	u64 address;
 	char expected[TEXT_BYTES];
@@ -147,7 +148,7 @@ static void list_addresses(const char *debug, const char *addresses)
 	fclose(list);
 }
 
-/* How far addresses are from file offsets. */
+/* The difference of addresses and file offsets. */
 static u64 bias_of(const char *path)
 {
 	FILE *headers = run("readelf -lW '%s' | grep 'R E'", path);
@@ -165,7 +166,7 @@ struct expectation {
 
 static struct expectation *expectations;
 
-/* "function\nfile:line\n" for each function. */
+/* Adds a line to the expected text, which has "function\nfile:line\n" for each function. */
 static void add_line(struct expectation *expected, const char *line, bool is_name)
 {
 	char copy[4096], *note;
@@ -181,7 +182,7 @@ static void add_line(struct expectation *expected, const char *line, bool is_nam
 	strcpy(expected->text + used, copy);
 }
 
-/* That of binutils 2.40 misses code that clang inlines. */
+/* The addr2line of binutils 2.40 misses code that clang inlines. */
 static const char *addr2line_for(const char *compile)
 {
 	return strncmp(compile, "$CLANG", 6) ? "addr2line" : "$LLVM_ADDR2LINE";
@@ -265,7 +266,7 @@ static void compare_all(const char *code, const char *debug)
 		close(files.debug);
 }
 
-/* Where a compiler or linker is not installed, the others show it. */
+/* True if compiler and linker of the sample are installed; otherwise the sample is left out. */
 static bool has_tools(const struct sample *sample)
 {
 	if (strstr(sample->compile, "lld"))
@@ -296,7 +297,7 @@ TEST(each_byte_has_the_names_of_addr2line)
 		       inlined);
 		assert_true(compared > 100);
 		assert_true(inlined > 50);
-		assert_true(place_count - compared < 400); /* of startup files */
+		assert_true(place_count - compared < 400); /* places of startup files */
 	}
 	free(expectations);
 }
@@ -304,7 +305,7 @@ TEST(each_byte_has_the_names_of_addr2line)
 #define SYMBOL_BYTES_MAX 256
 
 struct named {
-	char *function; /* the outermost */
+	char *function; /* the outermost function */
 	u32 line;
 };
 
@@ -348,7 +349,7 @@ static void name_places(const char *path, const char *debug, struct named *named
 	close(files.debug);
 }
 
-/* NULL: it has no name. */
+/* `function` NULL: the code has no name. */
 static void each_byte_is_of(const struct sample *sample, const char *symbol, const char *function,
 			    u32 line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Notes as /sys gives them: found behind others, absent, cut off, with sizes that lie. In a file:
- * those of its sections and segments, as far as they are read. */
+/* Notes in the form of /sys: behind others, absent, cut off, with false sizes. Notes of a file: in
+ * sections and segments, up to the limits of the reader. */
 #include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>

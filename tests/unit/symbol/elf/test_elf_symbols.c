@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Programs of every kind of linking, each function compared with what nm, readelf and objdump say;
- * and the same programs cut off and with flipped bits.
+ * Programs of every kind of linking: each function is compared with the output of nm, readelf and
+ * objdump; and the same programs cut off and with flipped bits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +45,10 @@ static const struct sample samples[] = {
 	{"stripped_program", "gcc -O1 -rdynamic -s $IN -o $OUT", sample_c, ".c"},
 };
 
-/* What the binutils say. */
+/* A function as the binutils print it. */
 struct function {
 	u64 offset;
-	u64 size; /* 0: not told */
+	u64 size; /* 0: unknown */
 	char type;
 	char name[NAME_BYTES];
 };
@@ -172,7 +172,7 @@ static bool starts_inside(u64 first, u64 last)
 	return false;
 }
 
-/* The function's first and last byte have its name, or that of an alias of it. */
+/* Checks that the function's first and last byte have its name, or the name of an alias. */
 static void check_function(const struct symbol_table *table, const struct function *function)
 {
 	u64 last = function->offset + function->size - 1;
@@ -214,8 +214,8 @@ static void check_no_other_names(const struct symbol_table *table)
 			assert_true(is_known(symbol.name, symbol.start, &size));
 }
 
-/* The stubs that objdump names, less those of ifuncs ("*ABS*+0x...@plt"), are exactly those named
- * here. */
+/* Checks that the stubs of the table are exactly those of objdump, without those of ifuncs
+ * ("*ABS*+0x...@plt"). */
 static void check_stubs(const struct symbol_table *table, const char *path)
 {
 	FILE *pipe = run("objdump -d -j .plt -j .plt.sec -j .plt.got '%s' 2>/dev/null", path);
@@ -280,7 +280,7 @@ TEST(every_function_has_its_name)
 }
 
 /* A function of unknown size with labels for its jumps, and one without a type; stubs as mold makes
- * them, and ld.lld where jumps may not be indirect. */
+ * them, and as ld.lld makes them without indirect jumps. */
 static const char assembler[] =
 	"int main(void) { return 0; }\n"
 	"__asm__(\".text\\n.type typed,@function\\ntyped: nop\\nretry: nop\\nleave: ret\\n\"\n"
@@ -361,7 +361,7 @@ static struct image read_image(const char *path)
 	return image;
 }
 
-/* Whatever the table says must stay within bounds; that it says anything is not asked. */
+/* Any bytes give a table within bounds, which may be empty. */
 static void try_bytes(int memory, const u8 *bytes, size_t size)
 {
 	struct symbol_table *table;
@@ -383,7 +383,7 @@ static void cut_everywhere(int memory, const struct image *image)
 		try_bytes(memory, image->bytes, size);
 }
 
-/* One byte of the headers at a time, each to three values that sizes and offsets are hurt by. */
+/* Changes one byte of the headers at a time to three values that damage sizes and offsets. */
 static void flip_headers(int memory, struct image *image, size_t from, size_t to)
 {
 	static const u8 values[] = {0x00, 0x7f, 0xff};
@@ -460,7 +460,8 @@ TEST(what_is_no_program_is_refused)
 	expect_refused(source);
 }
 
-/* As readelf lists them; a program of ours has .dynsym with its names, and may have .symtab. */
+/* The expected size comes from readelf. The program has .dynsym with its names, and may have
+ * .symtab. */
 TEST(sections_of_symbols_have_a_size)
 {
 	unsigned long bytes, sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Programs of several linkers and kinds, stripped: the functions that their unwind tables tell of
- * are exactly those that readelf shows; and the same programs with flipped bytes.
+ * Stripped programs of several linkers and kinds: the functions of their unwind tables are exactly
+ * those that readelf shows; and the same programs with flipped bytes.
  */
 #include <fcntl.h>
 #include <libelf.h>
@@ -119,7 +119,7 @@ TEST(functions_are_those_of_readelf)
 		check_sample(&samples[i]);
 }
 
-/* Whatever the bytes are, reading ends, and nothing lies outside of the code. */
+/* With any bytes, reading ends, and all functions lie in the code. */
 TEST(damage_has_an_end)
 {
 	char path[SAMPLE_PATH_BYTES];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the table of a Go program says of its functions is what the symbols and the DWARF of the
- * same program say. The forms that other linkers and versions give the table are made from the
- * program: without section headers of the table, without the address that functions count from,
- * and damaged.
+ * The table of a Go program has the same functions as the symbols and the DWARF of the program.
+ * Tests change the program to the forms of other linkers and versions: no section header of the
+ * table, no base address of functions, and damage.
  */
 #include <elf.h>
 #include <errno.h>
@@ -49,7 +48,7 @@ static const struct sample sample = {"go",
 
 static char path[SAMPLE_PATH_BYTES];
 
-/* The program in memory, to be changed, and its Elf. */
+/* The program in memory, where tests change it, and its Elf. */
 static struct program {
 	u8 *bytes;
 	size_t count;
@@ -79,7 +78,7 @@ static int program_close(void **state)
 	return munmap(program.bytes, program.count);
 }
 
-/* The program is read anew, as its bytes have changed. */
+/* Opens the changed program again. */
 static void program_reopen(void)
 {
 	elf_end(program.elf);
@@ -105,9 +104,9 @@ static u8 *section_bytes(const char *name)
 	return program.bytes + section_header(name)->sh_offset;
 }
 
-/* The table writes [...] for what symbols have between the first and the last bracket, and a middle
- * dot (two bytes) for a dot. Symbols tell assembler for Go's first convention of calls by a suffix.
- */
+/* The table has [...] for the text between the first and the last bracket of a symbol, and a middle
+ * dot (two bytes) for a dot. Symbols of assembler functions with Go's first calling convention have
+ * a suffix. */
 static bool is_same_name(const char *name, const char *other)
 {
 	const char *bracket = strchr(other, '['), *end = strrchr(other, ']');
@@ -126,7 +125,7 @@ static bool is_same_name(const char *name, const char *other)
 	return !*other || !strcmp(other, ".abi0");
 }
 
-/* Each function is a symbol of .symtab. */
+/* Asserts that each function is a symbol of .symtab. */
 static void is_the_symbol_table(const struct go_table *table)
 {
 	struct elf_segments segments;
@@ -163,7 +162,7 @@ TEST(functions_are_the_symbols, program_open, program_close)
 	is_the_symbol_table(&table);
 }
 
-/* Since Go 1.26 the header has 0. */
+/* Since Go 1.26 the header has 0 in its place. */
 TEST(without_the_address_that_functions_count_from, program_open, program_close)
 {
 	struct go_table table;
@@ -175,8 +174,8 @@ TEST(without_the_address_that_functions_count_from, program_open, program_close)
 	assert_non_null(table.trees);
 }
 
-/* A linker of C code puts the table into .data.rel.ro, behind other data: the section takes the
- * place of another name, and begins 64 bytes before. */
+/* A linker of C code puts the table into .data.rel.ro, behind other data: the test gives the
+ * section this name, and lets it begin 64 bytes earlier. */
 TEST(in_a_section_with_other_data, program_open, program_close)
 {
 	const Elf64_Ehdr *header = (void *)program.bytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file that was kept is there when its path leads elsewhere, unless its content has changed. */
+/* A file that is kept open stays readable when its path leads elsewhere, unless its content has
+ * changed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -33,7 +34,7 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Its text is its number. */
+/* Makes a file whose content is its number. */
 static void make(struct file *file, u32 number)
 {
 	char text[16];
@@ -117,7 +118,7 @@ TEST(a_file_that_is_replaced, setup, teardown)
 	expect(&kept, 1);
 }
 
-/* Its old content is gone; the new one belongs to nobody who was recorded. */
+/* The old content is gone; no recorded process has run the new content. */
 TEST(a_file_that_is_written, setup, teardown)
 {
 	struct file kept;

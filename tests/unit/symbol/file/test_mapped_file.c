@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file of a record: found by every way, refused when it is another one, and untrusted records.
- */
+/* The file of a record: found in each way, refused if it is another file; and untrusted records. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -20,7 +19,7 @@
 #include "symbol/file/mapped_file.h"
 #include "unit_test.h"
 
-#define OTHER_PROCESS 0x7fffffff /* no pid is as large */
+#define OTHER_PROCESS 0x7fffffff /* larger than any pid */
 
 static const struct sample with_id = {
 	"with_id", "gcc -Wl,--build-id=0x000102030405060708090a0b0c0d0e0f $IN -o $OUT", sample_c,
@@ -190,7 +189,7 @@ static bool mount_overlay(const char *lower, const char *merged)
 	       !mount("overlay", merged, "overlay", 0, options);
 }
 
-/* The mapping has the inode of the layer below, the path leads through the overlay. */
+/* The mapping has the inode of the lower layer, and the path leads through the overlay. */
 TEST(a_file_of_an_overlay_is_found)
 {
 	char lower[SAMPLE_PATH_BYTES], merged[SAMPLE_PATH_BYTES], file[SAMPLE_PATH_BYTES + 8];

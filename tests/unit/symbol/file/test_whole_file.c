@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files without a size, empty ones, and what is no file. */
+/* Files without a size, empty files, and paths that are no regular files. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ TEST(a_file_without_positions_is_read_as_it_comes)
 	close(ends[0]);
 }
 
-/* Wherever reads end: also within the mark. */
+/* A read may end anywhere, also inside the mark. */
 TEST(reading_ends_at_a_mark)
 {
 	static char expected[1 << 20];

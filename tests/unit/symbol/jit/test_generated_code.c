@@ -40,7 +40,7 @@ TEST(what_covers_nothing)
 	symbol_table_free(&table);
 }
 
-/* What was overwritten in part has no name for the rest, either. */
+/* A function that was overwritten in part has no name in the rest, either. */
 TEST(the_newer_wins)
 {
 	struct generated_code code = {};
@@ -69,7 +69,8 @@ TEST(the_newer_wins)
 	symbol_table_free(&table);
 }
 
-/* The one that killed another may be dead itself: the first stays dead. */
+/* The function that has overwritten another one may be overwritten itself: the first one stays
+ * dead. */
 TEST(overwritten_by_the_overwritten)
 {
 	struct generated_code code = {};
@@ -85,7 +86,7 @@ TEST(overwritten_by_the_overwritten)
 	symbol_table_free(&table);
 }
 
-/* It names nothing, and what was there before it has gone. */
+/* Code without a name has no symbol, and overwrites the function before it. */
 TEST(without_a_name)
 {
 	struct generated_code code = {};
@@ -118,7 +119,7 @@ TEST(only_the_range)
 	symbol_table_free(&table);
 }
 
-/* Every fourth one is overwritten, by one that covers it and the next. */
+/* Every fourth function is overwritten by one that covers it and the next one. */
 TEST(many)
 {
 	enum { FUNCTIONS = 200000 };

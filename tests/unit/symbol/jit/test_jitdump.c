@@ -100,7 +100,7 @@ TEST(moves, setup, teardown)
 	symbol_table_free(&table);
 }
 
-/* A move is of the last function before it that had its index. */
+/* A move concerns the last function before it that has its index. */
 TEST(moves_by_index, setup, teardown)
 {
 	struct symbol_table *table;
@@ -122,7 +122,7 @@ TEST(moves_by_index, setup, teardown)
 	symbol_table_free(&table);
 }
 
-/* A child of fork() has the file open, and other memory. */
+/* A child of fork() has inherited the open file, and has other memory. */
 TEST(records_of_another_process, setup, teardown)
 {
 	struct load load = load_of(0x1000, 0x20, 1, "of the child");
@@ -218,7 +218,7 @@ TEST(long_names, setup, teardown)
 	free(name);
 }
 
-/* More than what is looked at at once, in records small and large. */
+/* The dump is larger than the read buffer, with small and large records. */
 TEST(a_long_dump, setup, teardown)
 {
 	enum { FUNCTIONS = 20000 };
@@ -265,7 +265,7 @@ TEST(what_cannot_be_read, setup, teardown)
 	int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
 	assert_int_equal(jitdump_read_open(-1, &code), -EBADF);
-	assert_int_equal(jitdump_read_open(file, &code), -ENOEXEC); /* 0 bytes long */
+	assert_int_equal(jitdump_read_open(file, &code), -ENOEXEC); /* a mapping of 0 bytes */
 	close(file);
 	file = open("/", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(jitdump_read_open(file, &code), -EISDIR);

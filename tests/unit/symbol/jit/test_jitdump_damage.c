@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Dumps that are being written, damaged, or made to do harm. */
+/* Dumps that are being written, damaged, or malicious. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include "jitdump_writer.h"
 #include "unit_test.h"
 
-/* One of each kind; where each ends. */
+/* Puts a record of each kind; `ends` gets the offset of each end. */
 static u32 put_every_kind(size_t ends[])
 {
 	u32 count = 0;
@@ -27,7 +27,7 @@ static u32 put_every_kind(size_t ends[])
 	return count;
 }
 
-/* It is being written: what is there as a whole counts. */
+/* The dump is being written: whole records count. */
 TEST(cut_off_anywhere, setup, teardown)
 {
 	static const struct {
@@ -54,7 +54,7 @@ TEST(cut_off_anywhere, setup, teardown)
 	}
 }
 
-/* Its name is there, its code is not. */
+/* The record has its name, but not its code. */
 TEST(cut_off_in_large_code, setup, teardown)
 {
 	struct load load = load_of(0x1000, 0x100000, 0, "f");
@@ -68,7 +68,7 @@ TEST(cut_off_in_large_code, setup, teardown)
 	symbol_table_free(&table);
 }
 
-/* Whatever it says then, it is a table. */
+/* Any bytes give a valid table. */
 static void check_any(const char *bytes, size_t count)
 {
 	struct generated_code code = {};
@@ -99,8 +99,7 @@ TEST(flipped_bytes, setup, teardown)
 		}
 }
 
-/* Nothing can be found behind a record that says it is shorter than its head, or longer than the
- * file. */
+/* Reading ends at a record whose size is smaller than its head, or larger than the file. */
 TEST(hostile_record_sizes, setup, teardown)
 {
 	static const u32 bad[] = {0, 1, 15, UINT32_MAX, UINT32_MAX - 40, 1000};
@@ -121,7 +120,7 @@ TEST(hostile_record_sizes, setup, teardown)
 	}
 }
 
-/* A load that says so overwrites what was there, but names nothing; what follows it counts. */
+/* The load has no name: it may overwrite earlier code, and later records count. */
 static void assert_nameless_load(void **state, const struct load *load, bool overwrites)
 {
 	struct symbol_table *table;

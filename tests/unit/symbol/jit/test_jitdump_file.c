@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The dump of this very process, or of a child: which mapped files are taken for one. */
+/* Mapped files that are accepted as the jitdump of this process or of a child. */
 #include <errno.h>
 #include <sched.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static void write_dump(void)
 	write_text(path, "JiTD");
 }
 
-/* Each case is a process of its own: what it maps stays mapped. */
+/* Each case runs in a process of its own, as its mappings stay. */
 static void in_child(void (*act)(void))
 {
 	pid_t child = fork();
@@ -167,7 +167,7 @@ static void become_another_user(void)
 	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
 }
 
-/* By its path, as long as it has it. */
+/* The file is opened by its path, so a renamed file is not found. */
 static void rename_it(void)
 {
 	char kept[160];
@@ -185,7 +185,7 @@ static void rename_it(void)
 	assert_taken();
 }
 
-/* Its path leads to another file: another folder is mounted over its own. */
+/* The path leads to another file, as a folder is mounted over the file's folder. */
 static void cover_it(void)
 {
 	char other[128];

@@ -71,7 +71,7 @@ TEST(a_line_without_sense_spoils_no_other)
 	symbol_table_free(&table);
 }
 
-/* What was written last was generated last. */
+/* The last line is the newest. */
 TEST(later_lines_win)
 {
 	struct symbol_table *table = parse("1000 100 old\n1080 100 new\n");
@@ -81,7 +81,7 @@ TEST(later_lines_win)
 	symbol_table_free(&table);
 }
 
-/* The last ones are the newest. */
+/* The last lines are the newest. */
 static void assert_last_lines_count(const char *end)
 {
 	struct symbol_table *table;

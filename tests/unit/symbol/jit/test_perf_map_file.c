@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The map of this very process: which files are taken for one. */
+/* Files that are accepted as the perf map of this process. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ TEST(the_map_of_a_living_process, setup, teardown)
 	assert_taken();
 }
 
-/* Written before the process began: that of another one with this id. */
+/* The map was written before the process began: it is of an earlier process with the same id. */
 TEST(an_old_map, setup, teardown)
 {
 	write_map();

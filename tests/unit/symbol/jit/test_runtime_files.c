@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Processes that have ended when their names are asked for, and some that have not. */
+/* Names of processes that have ended when the names are requested, and of processes that have not.
+ */
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,7 +19,7 @@
 #define DUMP_TEXT "JiTD"
 
 static struct runtime_files *files;
-static char folder[64]; /* of dumps */
+static char folder[64]; /* folder of the dumps */
 
 static int setup(void **state)
 {
@@ -38,7 +39,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-/* A child that does one step for each byte it is sent. */
+/* A child that does one step for each byte that it receives. */
 struct child {
 	pid_t pid;
 	u64 since;
@@ -67,7 +68,7 @@ static void child_begin(struct child *child, void (*steps)(int orders, int answe
 	child->since = start_of(child->pid);
 }
 
-/* Until it has done its step: false: it has ended without. */
+/* Waits until the child has done a step; false: the child has ended. */
 static bool child_step(const struct child *child)
 {
 	char byte = 0;
@@ -208,7 +209,8 @@ TEST(files_that_were_kept, setup, teardown)
 	assert_both(&child);
 }
 
-/* It ended before anybody looked: its map is found by its id, and its dump nowhere. */
+/* The process ended before its files were kept open: the map is found by the process id, the dump
+ * is not found. */
 TEST(files_that_were_not_kept, setup, teardown)
 {
 	struct runtime_names names;
@@ -225,7 +227,7 @@ TEST(files_that_were_not_kept, setup, teardown)
 	assert_none(&child);
 }
 
-/* Dead, but nobody has waited for it yet. */
+/* The process is dead, and its parent has not waited for it. */
 TEST(files_of_a_zombie, setup, teardown)
 {
 	struct child child;
@@ -255,7 +257,7 @@ TEST(a_map_that_came_later, setup, teardown)
 	remove_map(&child);
 }
 
-/* Its own /tmp, and the id 1; the mounts end with it. */
+/* Runs the steps in a container, with its own /tmp and the process id 1. */
 static void contain(int orders, int answers, void (*steps)(int orders, int answers))
 {
 	pid_t inner;
@@ -300,7 +302,7 @@ static pid_t only_child(pid_t parent)
 	return child;
 }
 
-/* The outer child waits for the inner one, which does the steps. */
+/* The outer child waits for the inner one, which does the steps in the container. */
 static void container_begin(struct child *outer, struct child *inner,
 			    void (*steps)(int orders, int answers))
 {
@@ -343,7 +345,7 @@ TEST(a_map_that_came_later_in_a_container, setup, teardown)
 	in_a_container(one_after_the_other_in_a_container, 1, 1);
 }
 
-/* By its id here, in our own /tmp: not its own. */
+/* The map in the /tmp outside has the process's id outside, so it is not the process's own. */
 TEST(a_map_of_ours_for_a_container, setup, teardown)
 {
 	struct child outer, inner;
@@ -360,7 +362,7 @@ TEST(a_map_of_ours_for_a_container, setup, teardown)
 	unlink(path);
 }
 
-/* The newest stay. Times so near to each other are all of one process. */
+/* The newest files stay. Times that are so close count as one process. */
 TEST(more_than_are_kept, setup, teardown)
 {
 	u32 before = open_descriptors();

@@ -10,7 +10,8 @@
 
 #define SECOND 1000000000ULL
 
-/* How long the machine was: that much is not known of when a process began. */
+/* The time for which the machine was suspended, by which the start time of a process may be wrong.
+ */
 static u64 suspended(void)
 {
 	struct timespec boot;
@@ -90,7 +91,7 @@ TEST(what_it_wrote)
 	assert_false(runtime_process_wrote(&process, &bad));
 }
 
-/* It began 100 s ago, and the machine was suspended for 90 of them. */
+/* The process began 100 s ago, and the machine was suspended for 90 of these seconds. */
 TEST(suspended_time_is_part_of_its_age)
 {
 	struct runtime_process process = {

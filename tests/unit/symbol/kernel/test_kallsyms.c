@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* kallsyms on crafted text, hostile text, and on what this kernel gives. */
+/* The parser of kallsyms on crafted text, hostile text, and the list of this kernel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -93,7 +93,7 @@ TEST(module_symbols_end_with_their_module)
 	symbol_table_free(&f.table);
 }
 
-/* Behind the last program there may have been another one, whose name is not in the list. */
+/* Behind the last program of the list, another program may have been loaded and unloaded. */
 TEST(code_of_no_module_ends_after_a_page)
 {
 	struct fixture f;
@@ -146,8 +146,8 @@ static int keep_address(void *arg, const struct kallsyms_line *line)
 	return 0;
 }
 
-/* Every byte at every place of an address: it is a digit, or ends the address, as for strtoull().
- */
+/* Each byte value at each position of an address: it is a digit, or it ends the address, as for
+ * strtoull(). */
 TEST(addresses_have_any_digits)
 {
 	for (u32 place = 0; place < 16; place++)
@@ -159,7 +159,7 @@ TEST(addresses_have_any_digits)
 			if (strspn(text, "0123456789abcdefABCDEF") == 16)
 				wanted = strtoull(text, NULL, 16);
 			else if (byte == ' ' || byte == '\n')
-				continue; /* the rest is another line */
+				continue; /* the rest becomes another line */
 			kallsyms_each(text, strlen(text), keep_address, &found);
 			assert_int_equal(found, wanted);
 		}
@@ -182,7 +182,8 @@ TEST(a_huge_line_is_one_name)
 	symbol_table_free(&f.table);
 }
 
-/* Every cut of the text, in a buffer of just its size, so that a sanitizer sees any read beyond. */
+/* The text is cut at every place and copied to a buffer of its size, so that a sanitizer sees reads
+ * beyond the end. */
 TEST(every_cut_is_safe)
 {
 	for (size_t bytes = 0; bytes <= strlen(symbols_text); bytes++) {
@@ -263,7 +264,7 @@ static void read_lasting(struct kallsyms_static *code)
 	close(modules);
 }
 
-/* One address is asked, or all of them at once: each has the symbol that the whole list gives. */
+/* Looks up one address alone, and all of them at once: each has the symbol of the whole list. */
 static void expect_same(const struct kallsyms_static *code, const struct symbol_table *whole,
 			const u64 *addresses, u32 count)
 {
@@ -287,7 +288,7 @@ static void expect_same(const struct kallsyms_static *code, const struct symbol_
 
 #define ASKED 2048
 
-/* The modules are not in the order of their addresses, and the symbols of one are not either. */
+/* Neither modules nor the symbols of a module are in the order of addresses. */
 TEST(symbols_that_are_asked_are_those_of_the_whole_list)
 {
 	static const char modules_list[] = "b 4096 1 - Live 0xffffffffa0002000\n"
@@ -337,7 +338,7 @@ static int read_passing(struct fixture *fixture, const char *before, const char 
 	return result;
 }
 
-/* Where the lines that last are the same ones, only those behind them are read. */
+/* If the static lines are unchanged, only the lines behind them are read. */
 TEST(what_passes_is_read_again)
 {
 	char *text = strdup(symbols_text);

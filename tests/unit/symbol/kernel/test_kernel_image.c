@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The running kernel: its range holds its code, its build id is that of the notes. */
+/* The running kernel: its range has its code, and its build id is that of its notes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ TEST(addresses_are_shown_if_there_is_a_range)
 	assert_int_equal(kernel_image_shown(&files), seen.kernel.start != 0);
 }
 
-/* As if none of the files could be opened. */
+/* No file can be opened. */
 TEST(without_the_files_there_is_no_range)
 {
 	const struct kernel_files none = {-1, -1, -1};
@@ -120,7 +120,7 @@ TEST(without_the_files_there_is_no_range)
 	assert_false(kernel_image_shown(&none));
 }
 
-/* /proc/iomem shows it to root; else it is searched for. */
+/* /proc/iomem shows the range to root; other users search for the range. */
 TEST(the_range_is_the_same_without_iomem)
 {
 	struct kernel_files some = files;

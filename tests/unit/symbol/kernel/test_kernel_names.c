@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names from a kernel image that is linked for the purpose (its path is the argument), where it was
- * linked and moved. */
+/* Names from a kernel image that is linked for this test (its path is the argument), at its linked
+ * address and moved. */
 #include "symbol/kernel/kernel_names.h"
 
 #include <errno.h>

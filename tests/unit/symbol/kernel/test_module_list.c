@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* /proc/modules: order, ends that meet the next module, lines that make no sense. */
+/* /proc/modules: order, modules that end where the next one begins, invalid lines. */
 #include <stdint.h>
 #include <string.h>
 

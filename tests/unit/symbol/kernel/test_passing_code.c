@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Kernel code that comes and goes: which name counts for an address at the end, as told by hand and
- * by this kernel. */
+/* Kernel code that is loaded and unloaded: the name that an address has at the end, with made-up
+ * lists and with this kernel. */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <stdint.h>
@@ -92,7 +92,8 @@ TEST(one_program_after_another_has_no_name, begin, end)
 	expect(FIRST + 0x100, CODE_KNOWN, "bpf_prog_2_other", FIRST + 0x80, FIRST + 0x200);
 }
 
-/* Of the same size, before the names of the first one were known. */
+/* The second program has the same size, and is loaded before the names of the first one were read.
+ */
 TEST(an_older_program_is_not_its_successor, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "");
@@ -139,7 +140,8 @@ TEST(a_module_that_is_gone_has_no_names, begin, end)
 	close(other);
 }
 
-/* Its address and length as the kernel tells them, 0 without privileges. */
+/* Loads a program. *start and *bytes: the kernel's address and length of the program, 0 without
+ * privileges. */
 static int load(u64 *start, u32 *bytes)
 {
 	const struct bpf_insn program[] = {

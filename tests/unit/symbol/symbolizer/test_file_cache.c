@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which tables of files are known again. */
+/* Tables of files that the cache has. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static struct file_key key_of(u64 inode)
 	return key;
 }
 
-/* About so many bytes. */
+/* Makes tables of about so many bytes. */
 static struct file_tables tables_of(size_t bytes)
 {
 	struct file_tables tables = {};

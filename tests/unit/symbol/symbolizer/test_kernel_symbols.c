@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is kept of the kernel's symbols, and what is read again, on lists of our own. */
+/* The kernel's symbols that are cached, and those that are read again, with lists made by the test.
+ */
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,7 +48,7 @@ static void expect_in(const struct symbol_table *table, u64 address, const char 
 	assert_memory_equal(found.name, name, found.name_bytes);
 }
 
-/* `name` NULL: it has none. */
+/* `name` NULL: the address has no name. */
 static void expect(const char *kallsyms, const char *modules, u64 address, const char *name)
 {
 	const int files[4] = {memory_of(kallsyms), memory_of(modules), -1, -1};
@@ -65,8 +66,8 @@ static void expect(const char *kallsyms, const char *modules, u64 address, const
 	close(files[1]);
 }
 
-/* The name of IN_FIRST in a process that has read no list yet, by a list, its modules, and copies
- * of another list. */
+/* The name of IN_FIRST in a process that has not read a list yet, from a list, its modules, and
+ * copies of another list. */
 static const char *first_name(const char *copied_modules)
 {
 	const int files[4] = {memory_of(OTHER_IMAGE EXT4), memory_of(MODULES),
@@ -97,7 +98,7 @@ static const char *first_name(const char *copied_modules)
 	return name;
 }
 
-/* These come first: later on this process has a list. */
+/* These tests come first, as the process has a list later. */
 TEST(a_copy_is_read_instead_of_the_list)
 {
 	assert_string_equal(first_name(MODULES), "first");
@@ -116,7 +117,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* The kernel takes long to list many. */
+/* The kernel takes long to list many programs. */
 TEST(programs_are_read_only_if_asked_for, begin)
 {
 	const int files[4] = {memory_of(IMAGE EXT4 OLD_PROGRAM), memory_of(""), -1, -1};
@@ -156,7 +157,7 @@ TEST(other_modules_are_read, begin)
 	expect(OTHER_IMAGE NEW_PROGRAM, "", IN_EXT4, NULL);
 }
 
-/* The line that lasts is not where it was. */
+/* The static line has moved. */
 TEST(another_list_is_read, begin)
 {
 	expect(LINE("81000000", "more") OTHER_IMAGE EXT4 NEW_PROGRAM, MODULES, IN_PROGRAM,

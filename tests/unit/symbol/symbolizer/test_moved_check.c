@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory of this process that holds a part of a file, or nearly so; and the map of what programs
- * want to have compared. */
+/* Compares memory of this process with a part of a file; and the map in which BPF programs request
+ * such comparisons. */
 #include "symbol/symbolizer/moved_check.h"
-
-/* cmocka needs these three before it. */
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -19,7 +17,7 @@
 #include "unit_test.h"
 
 #define PAGE 4096UL
-#define PAGES 6 /* of the file; the last one is half a page */
+#define PAGES 6 /* pages of the file; the last one is half a page */
 #define FILE_BYTES ((PAGES - 1) * PAGE + PAGE / 2)
 
 static u8 bytes[PAGES * PAGE];
@@ -43,7 +41,8 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* The file's first page and, `gap` pages behind its place, its last one; nothing between them. */
+/* Maps the file's first page and its last one, the last one `gap` pages behind its place, with
+ * unmapped memory between them. */
 static void map_ends(u32 gap)
 {
 	if (area)
@@ -57,7 +56,7 @@ static void map_ends(u32 gap)
 			     MAP_FAILED);
 }
 
-/* Pages [from, to) of the file, in memory without a file `gap` pages behind their place. */
+/* Copies pages [from, to) of the file to anonymous memory, `gap` pages behind their place. */
 static struct moved_code copy(u32 from, u32 to, u32 gap)
 {
 	u8 *at = area + (from + gap) * PAGE;
@@ -81,7 +80,7 @@ TEST(equal_bytes_are_a_part_of_the_file)
 	assert_int_equal(moved.image, (u64)area);
 }
 
-/* Of lld, whose segments lie a page further apart than in the file. */
+/* lld puts segments a page further apart in memory than in the file. */
 TEST(segments_may_lie_apart)
 {
 	struct moved_code moved;
@@ -93,7 +92,7 @@ TEST(segments_may_lie_apart)
 	assert_int_equal(moved.image, (u64)area);
 }
 
-/* The rest of the last page is zero, in memory and behind the file. */
+/* The rest of the last page is zero, in memory and behind the end of the file. */
 TEST(the_end_of_the_file_may_be_moved)
 {
 	struct moved_code moved;
@@ -156,7 +155,7 @@ static struct mapping_record record_of_file(void)
 	return record;
 }
 
-/* Each mapping is asked for once, one of a process at a time, and has its answer. */
+/* Each mapping is requested once, one of each process at a time, and gets its result. */
 TEST(what_is_wanted_is_compared)
 {
 	struct mapping_record record = record_of_file();

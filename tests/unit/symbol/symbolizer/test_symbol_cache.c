@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What was answered is known again, and nothing else is. */
+/* The cache has exactly the symbols that were answered. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define FILE_NUMBER 5
 
 static struct symbol_cache cache;
-static char names[256]; /* of a recall, each with a blank */
+static char names[256]; /* names that a look-up found, each with a blank */
 
 static int begin(void **state)
 {
@@ -35,7 +35,7 @@ static int see(void *arg, const struct trace_symbol *symbol)
 	return 0;
 }
 
-/* `left`: how many are not known, and the first of them. */
+/* `left`: the number of unknown addresses; `first`: the first of them. */
 static void expect(u64 *addresses, u32 count, const char *known, u32 left, u64 first)
 {
 	names[0] = 0;
@@ -74,7 +74,7 @@ TEST(a_function_is_known_as_a_whole, begin, end)
 	assert_int_equal(addresses[1], 0x110);
 }
 
-/* Around 0x110 there may be another symbol that nobody has asked for. */
+/* Around 0x110 there may be another symbol that was never requested. */
 TEST(around_others_only_the_address_is_known, begin, end)
 {
 	const u64 asked[] = {0x101, 0x125};
@@ -88,7 +88,7 @@ TEST(around_others_only_the_address_is_known, begin, end)
 	expect_one(0x126, "inner ", 0);
 }
 
-/* Behind the inner one the outer one goes on. */
+/* Behind the inner symbol the outer one goes on. */
 TEST(an_address_is_of_the_nearest_that_covers_it, begin, end)
 {
 	const u64 asked[] = {0x101, 0x125, 0x130};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Frames of this very process, as the BPF programs would give them, against the names of its
- * functions; through a sandbox that parses, as in a recording. */
+/* Frames of this process in the form of the BPF programs get the names of its functions, from a
+ * sandbox that parses files, as in a recording. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -50,7 +50,7 @@ __attribute__((noinline)) static int nothing_else_has_this_name(int x)
 
 struct seen {
 	u32 count;
-	struct trace_symbol symbol; /* the last one */
+	struct trace_symbol symbol; /* the last symbol */
 	char name[256];
 	bool is_alone;
 };
@@ -72,7 +72,7 @@ static int see(void *arg, const struct trace_symbol *symbol, bool is_alone)
 struct place {
 	u32 number;
 	struct mapping_record record;
-	u64 offset; /* of the address asked for */
+	u64 offset; /* file offset of the requested address */
 };
 
 static struct build_id vdso_id(void)
@@ -191,7 +191,7 @@ static const char stripped[] = "static __attribute__((noinline)) int hidden(int 
 			       "{ __asm__ volatile(\"nop\"); return x + 1; }\n"
 			       "int (*const pointer)(int) = hidden;\n";
 
-/* Its address in the file is not its offset. */
+/* The program's addresses differ from its file offsets. */
 #define STRIPPED_BUILD                                                                             \
 	"gcc -O1 -shared -fPIC -s -Wl,--build-id -Wl,-Ttext-segment=0x10000000 $IN -o $OUT"
 
@@ -266,7 +266,7 @@ TEST(a_file_that_is_not_there, setup, teardown)
 	assert_int_equal(symbol_lookup_identify(lookup, &record, mapped_file_open, &id), -ENOENT);
 }
 
-/* The mapping keeps the build id that it had when it was met. */
+/* The mapping keeps the build id that it had at first. */
 TEST(another_file_gives_no_name, setup, teardown)
 {
 	struct place program, other;
@@ -296,7 +296,7 @@ TEST(code_without_a_file_has_no_names, setup, teardown)
 	expect_nothing(&place, 4);
 }
 
-/* Below 2^40 of an upper half that is not 0. */
+/* An address of generated code below 2^40 whose upper half is not 0. */
 static struct place generated_code_of_this_process(void)
 {
 	return (struct place){
@@ -325,7 +325,7 @@ TEST(code_that_a_perf_map_names, setup, teardown)
 	unlink(map_path);
 }
 
-/* One function, and the mapping by which the dump is found. */
+/* A dump with one function, and the mapping by which it is found. */
 struct dump {
 	char folder[32];
 	char path[80];
@@ -388,7 +388,7 @@ TEST(code_that_both_name, setup, teardown)
 	unlink(map_path);
 }
 
-/* It is noted, and spoils nothing else. */
+/* The failure is noted, and other names are not affected. */
 TEST(a_dump_that_cannot_be_read, setup, teardown)
 {
 	const struct place place = generated_code_of_this_process();
@@ -401,7 +401,7 @@ TEST(a_dump_that_cannot_be_read, setup, teardown)
 	unlink(map_path);
 }
 
-/* From when it is identified on, what names the code of a process is open. */
+/* The files with the names of a process's code are open since the process was identified. */
 TEST(code_of_a_process_that_has_ended, setup, teardown)
 {
 	struct build_id id;
@@ -487,7 +487,7 @@ TEST(the_end_comes_from_each, setup, teardown)
 	assert_int_equal(symbol_lookup_find(lookup, &query), -ENOSPC);
 }
 
-/* When it returns the sandbox has died. */
+/* Kills the sandbox and waits for its death. */
 static void kill_sandbox(void)
 {
 	siginfo_t info;

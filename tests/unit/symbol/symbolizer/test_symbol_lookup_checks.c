@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sandbox was taken over: here it answers what an attacker would. Nothing of it may come
- * through, and the next question goes to a new one. */
+/* The sandbox is under an attacker's control and sends malicious answers. They must be refused, and
+ * the next request goes to a new sandbox. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,10 +22,10 @@
 struct lie {
 	struct symbol_answer answer;
 	struct symbol_item symbol[2];
-	const char *name; /* of each */
+	const char *name; /* name of each symbol */
 	u32 name_bytes;
 	u32 symbols;  /* sent */
-	bool is_bare; /* only the name */
+	bool is_bare; /* only the name is sent, without a head */
 };
 
 #define TRUTH                                                                                      \
@@ -52,7 +52,8 @@ static void send_lie(int socket)
 	}
 }
 
-/* Of the program under test: the lie of the moment when the sandbox was started. */
+/* Replaces the service of the program under test: sends the answer that was chosen when the sandbox
+ * was started. */
 void symbol_serve(int socket)
 {
 	struct symbol_request request;
@@ -77,7 +78,7 @@ static int count(void *arg, const struct trace_symbol *symbol, bool is_alone)
 	return 0;
 }
 
-/* How many symbols came through; *distrusted: the sandbox was ended for it. */
+/* The number of accepted symbols; *distrusted: true if the sandbox was ended. */
 static u32 accepted(const struct lie *claimed, bool *distrusted)
 {
 	const u64 addresses[2] = {ASKED, ASKED + 4};
@@ -191,7 +192,7 @@ TEST(more_unread_files_than_there_are)
 	assert_refused(&lie);
 }
 
-/* Of two, the first has come through when the second is seen to be wrong. */
+/* The first of two symbols has been accepted when the second one is found to be wrong. */
 TEST(symbols_out_of_order)
 {
 	struct lie lie = TRUTH;
@@ -220,7 +221,7 @@ struct lie_of_rows {
 			 {200, 0} }                                                                \
 	}
 
-/* As lie.name, of one symbol without a head. */
+/* Sends the rows as the name of one symbol without a head. */
 static int rows_told(const struct lie_of_rows *told, bool *distrusted)
 {
 	struct mapping_record record;

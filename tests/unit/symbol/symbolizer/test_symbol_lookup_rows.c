@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The unwind rules of a mapped file, as a sandbox tells them; that they are right is for
- * test_eh_rows.c to see. */
+/* The unwind rules of a mapped file, as a sandbox sends them; test_eh_rows.c checks that the rules
+ * are right. */
 #include <errno.h>
 #include <stdint.h>
 
@@ -46,7 +46,7 @@ TEST(the_code_of_a_file_has_rules, setup, teardown)
 	assert_true(row + 1 < rows.count && rows.rows[row].rule);
 }
 
-/* Of a file that was written since, or is another one, the table would be wrong. */
+/* The table of a file that was written since, or of another file, would be wrong. */
 TEST(another_file_has_none, setup, teardown)
 {
 	struct mapping_record record;
@@ -60,7 +60,7 @@ TEST(another_file_has_none, setup, teardown)
 	assert_int_equal(rows.count, 0);
 }
 
-/* It was opened as the file of the record, and is not any more when it was read. */
+/* The file matches the record when it is opened, and no longer when it has been read. */
 static struct mapping_record changed;
 
 static int open_and_change(const struct mapping_record *record, const char *path)
@@ -78,7 +78,7 @@ TEST(a_file_that_changes_meanwhile_has_none, setup, teardown)
 			 -ESTALE);
 }
 
-/* The sandbox goes on. */
+/* The sandbox goes on after such a file. */
 TEST(what_is_no_program_has_none, setup, teardown)
 {
 	struct mapping_record record;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The processes beside, and what becomes of their answers when one of them is stopped or killed:
- * the files of its owner have no names, those of root do. Here the service is the test's own: it
- * reads nothing, and hangs at files of one number. */
+/* The symbolizer processes, and their answers when one of them is stopped or killed: files of its
+ * owner then have no names, files of root have them. The test replaces the service: it reads no
+ * files, and hangs at files of one number. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 #define PARTIAL_LAST 83
 #define ANALYSES_HELD 125
 #define HELD 126 /* the service waits with the table of this number; 1: with all tables */
-#define MADE 127 /* how many */
+#define MADE 127 /* index of the number of tables */
 #define SOMEBODY 12345
 #define SOMEBODY_ELSE 12346
 
@@ -108,7 +108,8 @@ static struct symbolizers *symbolizers;
 static struct mapping_record records[128];
 static u32 identified, named[128];
 
-/* A byte for each table: when it was made, or 0. The service gets the file as the engine's map. */
+/* A byte for each table: its position in the order in which tables were made, or 0. The service
+ * receives this memory in place of the engine's map. */
 static u8 *tables;
 static int tables_file = -1;
 
@@ -152,7 +153,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A file that one of our processes has mapped. */
+/* Adds a file that a process of `owner` has mapped. */
 static void meet(u32 number, u32 owner)
 {
 	struct trace_mapping mapping;
@@ -201,7 +202,7 @@ TEST(names_of_several_owners, setup, teardown)
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
-/* How many addresses of the file are still to be asked for, and whether it was named meanwhile. */
+/* The number of addresses of the file that still have to be requested. */
 static u32 recall(u32 number)
 {
 	u64 addresses[1] = {number};
@@ -227,7 +228,7 @@ TEST(what_was_answered_of_a_file_is_known, setup, teardown)
 	assert_int_equal(recall(2), 1);
 }
 
-/* Nobody waits for it, and what it had to do is dropped when the time is over. */
+/* No call waits for the process, and its jobs are dropped when their time is over. */
 TEST(a_process_that_hangs_costs_its_owner, setup, teardown)
 {
 	struct symbolizers_trouble trouble;
@@ -251,10 +252,10 @@ TEST(a_process_that_hangs_costs_its_owner, setup, teardown)
 	assert_int_equal(trouble.owner, SOMEBODY);
 	assert_int_equal(trouble.files, 2);
 	assert_false(symbolizers_tell(symbolizers, &trouble));
-	assert_true(clock_ms() - began < 3000); /* its own time is not over then */
+	assert_true(clock_ms() - began < 3000); /* the limit for one process has not passed */
 }
 
-/* The next window has names of others, and those of that user once another process reads. */
+/* The next window has names of other users, and those of this user when a new process reads. */
 TEST(a_process_that_hangs_is_waited_for_once, setup, teardown)
 {
 	meet(HANGS, SOMEBODY);
@@ -279,7 +280,7 @@ TEST(a_process_that_hangs_is_waited_for_once, setup, teardown)
 	await(SYMBOLIZERS_ANY);
 }
 
-/* Its symbols are read beforehand, and no file is in front of them. */
+/* The kernel's symbols are read first, and no file delays them. */
 TEST(the_kernel_does_not_wait_for_files_of_root, setup, teardown)
 {
 	meet(HANGS, FILE_OWNER_ROOT);
@@ -305,7 +306,7 @@ TEST(what_is_behind_it_goes_to_another, setup, teardown)
 	assert_int_equal(symbolizers_failures(symbolizers), 1);
 }
 
-/* An owner has so many processes, and no more. */
+/* The number of processes that are started for an owner is limited. */
 TEST(one_that_dies_again_and_again, setup, teardown)
 {
 	meet(3, SOMEBODY);
@@ -316,14 +317,15 @@ TEST(one_that_dies_again_and_again, setup, teardown)
 	ask(3);
 	await(SYMBOLIZERS_ANY);
 	assert_int_equal(named[3], 0);
-	assert_int_equal(symbolizers_failures(symbolizers), 2); /* each file once */
+	assert_int_equal(symbolizers_failures(symbolizers), 2); /* each file counts once */
 	meet(1, FILE_OWNER_ROOT);
 	ask(1);
 	await(SYMBOLIZERS_ANY);
 	assert_int_equal(named[1], 1);
 }
 
-/* By a path of the process that has it mapped: that user's process looks for it. */
+/* The path is of the process that has mapped the file: the symbolizer of this process's user looks
+ * for it. */
 TEST(a_file_that_its_owner_does_not_find, setup, teardown)
 {
 	u32 pids[SYMBOLIZER_PROCESSES_MAX], before;
@@ -366,7 +368,7 @@ TEST(names_of_root_do_not_wait_for_tables, setup, teardown)
 	await_tables(1);
 }
 
-/* Names of others do not wait for tables but for the one that is being made. */
+/* Names of other files wait only for the table that is being made. */
 TEST(tables_wait_for_names, setup, teardown)
 {
 	tables[HELD] = true;
@@ -399,7 +401,7 @@ static void visit_until_analysing(void)
 	}
 }
 
-/* Also for a table that is asked for behind the analysis. */
+/* The analysis also waits for a table that is requested after it. */
 TEST(an_analysis_waits_for_all_tables, setup, teardown)
 {
 	static const u32 numbers[] = {PARTIAL, 2, 3};
@@ -446,7 +448,7 @@ TEST(tables_of_root_do_not_wait_for_an_analysis, setup, teardown)
 	assert_int_equal(tables[PARTIAL], 3);
 }
 
-/* The files are linked to a program, of which events meet two, and one of these ends stacks. */
+/* Events meet two of a program's files, and stacks end in one of them. */
 TEST(tables_that_events_miss_come_first, setup, teardown)
 {
 	tables[HELD] = true;
@@ -463,14 +465,14 @@ TEST(tables_that_events_miss_come_first, setup, teardown)
 	symbolizers_need(symbolizers, 6, 3);
 	release(&tables[HELD]);
 	await_tables(6);
-	assert_int_equal(tables[1], 1); /* the process has its job already */
+	assert_int_equal(tables[1], 1); /* the process already works on this job */
 	assert_int_equal(tables[6], 2);
 	assert_int_equal(tables[5], 3);
 	for (u32 number = 2; number <= 4; number++)
 		assert_int_equal(tables[number], number + 2);
 }
 
-/* Also if the file of the urgent one was met last. */
+/* The order of the files does not matter: the urgent one is met last. */
 TEST(analyses_that_events_miss_come_first, setup, teardown)
 {
 	meet(PARTIAL, FILE_OWNER_ROOT);
@@ -518,7 +520,7 @@ TEST(where_there_is_no_room_none_is_made, setup, teardown)
 	assert_int_equal(tables[MADE], 2);
 }
 
-/* It is its names that count. */
+/* Only missing names count as a failure. */
 TEST(a_table_that_is_not_made_is_no_failure, setup, teardown)
 {
 	struct symbolizers_trouble trouble;
@@ -550,8 +552,8 @@ static void visit_until_identified(u32 count)
 	}
 }
 
-/* Of two tables one is being made, and names wait for that one; files are identified meanwhile.
- * Then the names come, the second table, and the analysis, for which names wait as well. */
+/* Names wait for the first of two tables, which is being made; files are identified meanwhile. Then
+ * come the names, the second table, and the analysis; further names wait for the analysis, too. */
 TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memory, teardown)
 {
 	tables[ANALYSES_HELD] = true;
@@ -590,7 +592,7 @@ TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memo
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
-/* Nobody can keep the turn of root. */
+/* Processes of other users cannot block the turns of root's processes. */
 TEST(root_does_not_wait_for_others_where_memory_is_little, setup_with_little_memory, teardown)
 {
 	meet(HANGS, SOMEBODY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables in a small map: which go for others, what killed processes leave, and several processes at
- * once. That a search meanwhile finds no wrong rule is for test_table_search.c to see. */
+/* Tables in a small map: eviction, chunks that killed processes leave, and several processes in
+ * parallel. test_table_search.c checks that a search meanwhile finds no wrong rule. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
@@ -26,7 +26,7 @@
 
 static int map = -1;
 static struct file_table_chunk chunks[CHUNKS_MAX];
-static u32 *rounds; /* of all processes */
+static u32 *rounds; /* rounds of each process */
 
 static int make_map(void)
 {
@@ -50,7 +50,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The table of a file: its chunks say whose they are. */
+/* The table of a file, whose chunks contain the file's number. */
 static struct file_table table_of(u32 number, u32 count)
 {
 	memset(chunks, 0, sizeof(chunks));
@@ -71,7 +71,7 @@ static u64 root_key(u32 number)
 	return FILE_TABLE_KEY(number, FILE_TABLE_ROOT);
 }
 
-/* Nobody has used it since. */
+/* Sets the time of a table's last use. */
 static void age(u32 number, u32 ticks)
 {
 	struct file_table_chunk root;
@@ -129,7 +129,7 @@ TEST(a_table_is_there_as_a_whole, set_up, tear_down)
 	assert_int_equal(count_chunks(), 6);
 }
 
-/* It is left as it is; another one of the same file is refused. */
+/* The published table stays unchanged; another table of the same file is refused. */
 TEST(a_table_is_published_once, set_up, tear_down)
 {
 	u32 base;
@@ -209,7 +209,7 @@ TEST(tables_in_use_stay, set_up, tear_down)
 	assert_false(table_is_published(map, 2));
 }
 
-/* Its publisher was killed: some chunks are missing. */
+/* The publisher was killed: some chunks are missing. */
 TEST(what_was_begun_is_finished, set_up, tear_down)
 {
 	u32 base;
@@ -225,7 +225,7 @@ TEST(what_was_begun_is_finished, set_up, tear_down)
 	assert_int_equal(count_chunks(), 8);
 }
 
-/* Who took the root was killed then. */
+/* A process that deleted the root was killed before it deleted the chunks. */
 TEST(chunks_without_a_root_go, set_up, tear_down)
 {
 	struct file_table_chunk root;
@@ -233,7 +233,7 @@ TEST(chunks_without_a_root_go, set_up, tear_down)
 	assert_int_equal(publish(1, 12), 0);
 	assert_int_equal(publish(2, 12), 0);
 	assert_int_equal(table_map_take(map, root_key(1), &root), 0);
-	assert_int_equal(publish(1, 12), 0); /* beside what is left of the other one */
+	assert_int_equal(publish(1, 12), 0); /* next to the remaining chunks of the other table */
 	assert_int_equal(count_chunks(), 35);
 	assert_int_equal(publish(3, 12), 0);
 	for (u32 number = 1; number <= 3; number++)
@@ -277,7 +277,7 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Each table can be finished; then no chunk is left that belongs to none. */
+/* Checks that each table can be finished, and that each chunk then belongs to a table. */
 static void check_all(void)
 {
 	u32 expected = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which symbol names an address: order of preference, ends, gaps, nesting; and against a plain
- * search of all symbols. */
+/* The symbol of an address: order of preference, ends, gaps, nesting; and a comparison with a
+ * linear search of all symbols. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void add(const char *name, u64 start, u64 size, u64 limit, u32 rank)
 	assert_int_equal(symbol_table_add(table, &symbol), 0);
 }
 
-/* NULL: no symbol covers the address. */
+/* `name` NULL: no symbol covers the address. */
 static void expect(u64 address, const char *name, u64 start, u64 size)
 {
 	struct symbol found;
@@ -173,7 +173,8 @@ TEST(nested_symbols_give_way_after_their_end, setup, teardown)
 #define RANDOM_SYMBOLS 400
 #define RANDOM_SPACE 4096
 
-/* The nearest start whose range covers the address; the random symbols have distinct starts. */
+/* The symbol with the nearest start whose range covers the address; the random symbols have
+ * distinct starts. */
 static const struct symbol *plain_search(const struct symbol *symbols, u64 address)
 {
 	const struct symbol *best = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whatever is put is found at its offset, once, however the pool has grown since. */
+/* Each text is stored once and found at its offset, also when the pool has grown since. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "rows_compare.h"
 
-/* cmocka needs these three before it. */
 #include <libelf.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ u64 unwind_frame(struct unwind *context, u64 pc)
 	return pc;
 }
 
-/* It asks for where a table begins, too: once is enough for a file. */
+/* The unwinder's note of where a table begins, found once for each file. */
 static struct unwind_rule place;
 static bool has_place;
 
@@ -84,7 +83,7 @@ static int find(u64 offset, struct file_table_search *search)
 	return file_table_find(search);
 }
 
-/* Makes unwind.rule the unwinder's at an address. */
+/* Sets unwind.rule to the unwinder's rule at an address. */
 static u32 rule_by_unwinder(struct file_image *image, u64 address)
 {
 	unwind.memory = image;
@@ -95,7 +94,8 @@ static u32 rule_by_unwinder(struct file_image *image, u64 address)
 	return unwind_rule(&unwind);
 }
 
-/* So behind a system call only where a row begins has to be told from the code before. */
+/* Compares the byte before: behind a system call, the rule may differ from that of the code before
+ * only at the start of a row. */
 static void assert_same_before(u64 offset, const struct unwind_rule *rule)
 {
 	struct file_table_search search;
@@ -111,8 +111,7 @@ static bool is_by_sframe(const struct unwind_rule *rule)
 	       rule->slot[SLOT_R15] == SLOT_LOST;
 }
 
-/* The mark of an interpreter's loop is the file's, and the unwinder, which reads tables only, has
- * no such marks. */
+/* Only the file's table has the mark of an interpreter's loop. */
 static void assert_same_rule(const struct unwind_rule *unwinder, struct unwind_rule rule)
 {
 	if (rule.cfa_kind == CFA_SCRIPT_LOOP)
@@ -129,14 +128,14 @@ static void compare_at(struct file_image *image, const struct elf_segment *segme
 	u32 stop = rule_by_unwinder(image, address);
 
 	if (found && search.rule.flags & RULE_ANALYSED) {
-		/* The code's own rule: no table covers the address, or the table is damaged. */
+		/* A rule made from code: no table covers the address, or the table is damaged. */
 		compared->analysed++;
 		compared->unread += !stop && !unwind.code_seen;
 	} else if (stop == STOP_TABLE_UNREADABLE && !unwind.code_seen) {
 		compared->unread += found;
 	} else if (found && search.rule.cfa_kind == CFA_BY_CODE) {
 		assert_int_not_equal(unwind.code_seen, 0);
-	} else if (found && unwind.code_seen) { /* hidden by an index that does not ascend */
+	} else if (found && unwind.code_seen) { /* an unsorted index hides the function */
 		compared->unread++;
 	} else if (found) {
 		assert_int_equal(stop, STOP_NONE);
@@ -158,7 +157,7 @@ u64 rows_compare_any(u64 below)
 	return ((u64)rand_r(&seed) << 31 ^ (u64)rand_r(&seed)) % below;
 }
 
-/* Where a row begins, and the byte before, go wrong first. */
+/* Chooses an address, often the start of a row or the byte before, where errors are most likely. */
 static u64 any_place(const struct elf_segment *segment)
 {
 	u64 offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The decoder against objdump, rules found in code against the compiler's tables of the same code,
- * and programs from which the tables were removed. */
+/* Compares the decoder with objdump, and rules found in code with the compiler's tables of the same
+ * code; and programs whose tables were removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
-/* The bytes that objdump shows in a line; 0: it is no instruction. */
+/* The number of bytes that objdump shows in a line; 0: the line has no instruction. */
 static u32 listed_bytes(const char *line, u8 *bytes)
 {
 	const char *at = strchr(line, ':'), *end;
@@ -78,7 +78,7 @@ TEST(an_instruction_that_is_cut_short_is_none)
 	assert_int_equal(instruction.displacement, 0x04030201);
 }
 
-/* Runs instructions from a function's start on. */
+/* Executes instructions from a function's start on. */
 static struct frame_state run(const u8 *code, u32 bytes)
 {
 	struct frame_compared compared = {.reg = X86_NO_REGISTER};
@@ -276,7 +276,7 @@ TEST(the_code_agrees_with_hidden_tables)
 	"	return value[0];\n"                                                                      \
 	"}\n"
 
-/* What code_rows_read() says of a file. */
+/* Returns the result of code_rows_read() for a file. */
 static int read_rows(const char *path, struct code_rows *rows)
 {
 	int file = open(path, O_RDONLY), result;
@@ -331,8 +331,8 @@ TEST(a_program_without_tables_has_rows)
 	}
 }
 
-/* Of begin() a symbol is left. caller() calls shared(), and changing(), which changes rbp and goes
- * on as shared(). */
+/* Only begin() has a symbol left. caller() calls shared(), and changing(), which changes rbp and
+ * continues in shared(). */
 #define SHARED                                                                                     \
 	".globl begin\n.type begin, @function\nbegin: ret\n"                                       \
 	".p2align 4\ncaller: push %rbp\nsub $64, %rsp\ncall shared\ncall changing\n"               \
@@ -440,7 +440,7 @@ TEST(a_lazy_slot_leads_to_no_code_of_its_own_file)
 	analysed_free(&analysed);
 }
 
-/* The tables of first() and second() lie side by side; no comparison says how long they are. */
+/* The jump tables of first() and second() lie side by side; no comparison limits their index. */
 #define TABLES                                                                                     \
 	".globl start\nstart: call first\ncall second\nhlt\n.p2align 4\n"                          \
 	"first: push %rbx\nmov (%rdi), %eax\njmp *.Lone(,%rax,8)\n.La: pop %rbx\nret\n"            \
@@ -465,8 +465,8 @@ TEST(a_table_of_jumps_ends_where_another_begins)
 	analysed_free(&analysed);
 }
 
-/* bad() takes off its return address: nothing is known of it. The block behind its call is reached
- * by a jump of worse(), too, which is as bad. */
+/* bad() pops its return address, so it has no rule. A jump of worse(), which does the same, also
+ * reaches the block behind the call of bad(). */
 #define DOUBTFUL                                                                                   \
 	".globl start\nstart: call caller\ncall worse\nhlt\n.p2align 4\n"                          \
 	"caller: push %rbx\ncall bad\n.Lblock: mov %eax, %eax\nhlt\n.p2align 4\n"                  \
@@ -490,8 +490,8 @@ TEST(code_behind_a_call_of_an_unknown_function_may_be_another_ones)
 	analysed_free(&analysed);
 }
 
-/* Several functions take two arguments off the stack. framed() keeps a frame pointer, which the
- * call in its middle gives back; lost() calls what changes rbp. */
+/* Several functions pop two arguments. framed() has a frame pointer, which the function that it
+ * calls restores; lost() calls a function that changes rbp. */
 #define POPPING                                                                                    \
 	".globl popping\n.type popping, @function\npopping: ret $16\n"                             \
 	".p2align 4\n.type framed, @function\nframed: push %rbp\nmov %rsp, %rbp\nsub $32, %rsp\n"  \
@@ -501,7 +501,7 @@ TEST(code_behind_a_call_of_an_unknown_function_may_be_another_ones)
 	".p2align 4\nchanging: mov 8(%rsp), %rbp\nret $16\n.globl framed, lost\n"                  \
 	".rept 4\n.p2align 4\npush %rbp\nmov %rsp, %rbp\npop %rbp\nret $16\n.endr\n"
 
-/* Places: the call in framed(), behind it, and behind the call in lost(). */
+/* The three addresses: the call in framed(), behind this call, and behind the call in lost(). */
 TEST(the_depth_behind_a_call_is_unknown_where_functions_pop_their_arguments)
 {
 	static const struct sample sample = {"popping", "gcc -shared -nostdlib -o $OUT $IN",
@@ -533,8 +533,8 @@ TEST(the_depth_behind_a_call_is_unknown_where_functions_pop_their_arguments)
 	close(file);
 }
 
-/* A function with a table, which is mostly as large as `fill` says, and one of 602 bytes without.
- */
+/* A function with a table, whose size is mostly `fill`, and a function of 602 bytes without a
+ * table. */
 #define FILLED                                                                                     \
 	".globl tabled\ntabled: .cfi_startproc\n.fill %u, 1, 0x90\nret\n.cfi_endproc\n"            \
 	".globl bare\nbare: push %%rbx\n.rept 300\nxor %%eax, %%eax\n.endr\npop %%rbx\nret\n"
@@ -564,7 +564,8 @@ static void read_unanalysed(const char *path, struct code_rows *rows)
 	close(file);
 }
 
-/* The first answer holds what the tables say, the second one also the rows of the code beside. */
+/* The first answer has the rows of the tables, the second one also the rows of code without tables.
+ */
 TEST(tables_come_before_the_analysis)
 {
 	struct sample sample = {"filled", "gcc -shared -nostdlib -o $OUT $IN", NULL, ".s"};
@@ -597,7 +598,7 @@ TEST(tables_come_before_the_analysis)
 	code_rows_clear(&first);
 }
 
-/* Its first table has no row, and says that there is more to come. */
+/* The first table has no row, and says that it is partial. */
 TEST(a_program_without_tables_is_partial_at_first)
 {
 	struct sample sample = {"bare",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Table and unwinder on files of this machine, as far as they are installed, and on programs of
- * several linkers and kinds; and what becomes of programs with flipped bytes. */
+/* Compares table and unwinder on installed files of this machine, on programs of several linkers
+ * and kinds, and on programs with flipped bytes. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static const struct sample samples[] = {
 	 sample_c, ".c"},
 };
 
-/* Addresses that no table of the file covers. */
+/* Compares a file; returns the number of addresses that no table of the file covers. */
 static u32 compare_file(const char *name, u32 looks)
 {
 	int file = open(name, O_RDONLY);
@@ -81,7 +81,7 @@ TEST(programs_of_all_kinds_have_the_rules_of_the_unwinder)
 	assert_int_not_equal(by_code, 0);
 }
 
-/* Headers and unwind tables are hit mostly, as they are what is read. */
+/* Most flips hit headers and unwind tables, as readers read them. */
 static void flip(int file)
 {
 	struct stat status;
@@ -132,7 +132,7 @@ TEST(a_file_without_tables_has_no_rows)
 	close(file);
 }
 
-/* The header of the index, in a file of one segment where an address is an offset. */
+/* Finds the header of the index in a file of one segment, where addresses equal offsets. */
 static u32 find_index(const u8 *program, Elf64_Phdr **segment)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)program;
@@ -201,7 +201,7 @@ static void read_rows(const char *path, struct code_rows *rows)
 	close(file);
 }
 
-/* The section is whole, whatever became of its index. */
+/* The section is undamaged; only its index is. */
 TEST(the_index_only_helps)
 {
 	static void (*const changes[])(u8 * index, u32 count) = {omit_index, empty_index,
@@ -240,7 +240,7 @@ static const char alone[] = "static volatile int sink;\n"
 	"echo '.text : { *(.text*) } :t7 . = 0x9000000; "                                          \
 	".eh_frame : { *(.eh_frame) } :ro . = 0xa000000; .bss : { *(.bss*) } :rw }') >$OUT.ld; "
 
-/* The header that tells where the tables are lies in the file, if not in memory. */
+/* The ELF header is in the file, but not in memory. */
 TEST(a_program_whose_header_is_not_mapped_has_rows)
 {
 	static const struct sample linked[] = {
@@ -261,7 +261,7 @@ TEST(a_program_whose_header_is_not_mapped_has_rows)
 		if (i == 0)
 			rules = rows.rule_count;
 		assert_in_range(rows.rule_count, 2, 10);
-		/* One more says that no table covers what lies behind the functions. */
+		/* One more rule says that no table covers the code behind the functions. */
 		assert_in_range(rows.rule_count, rules, rules + 1);
 		code_rows_clear(&rows);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Random rows, packed and searched, against the rows themselves; what is not sound; what does not
- * fit; and chunks of random words, which a search survives. */
+/* Random rows are packed and searched, and compared with the original rows; invalid rows; too many
+ * rows; and chunks of random words, which a search survives. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void forget(void)
 	file_table_clear(&table);
 }
 
-/* Functions of one row each, some apart, some of them far. */
+/* Adds functions of one row each, some with gaps between them, some with large ones. */
 static void add_functions(u32 count, u32 rules)
 {
 	u64 at = any(5000);
@@ -148,7 +148,7 @@ TEST(rows_ascend)
 	forget();
 }
 
-/* Beyond these, code has no rule. */
+/* Code beyond the limit has no rule. */
 TEST(there_are_only_so_many_rules)
 {
 	for (u32 i = 0; i < FILE_TABLE_RULES_MAX + 10; i++) {
@@ -186,7 +186,7 @@ TEST(what_is_not_sound_is_seen)
 	forget();
 }
 
-/* The sanitizers watch. */
+/* Sanitizers report invalid reads. */
 TEST(any_chunks_give_some_answer)
 {
 	add_functions(3000, 100);

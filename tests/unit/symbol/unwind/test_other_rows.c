@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows of other sections than .eh_frame: .debug_frame of programs that have both says the same, and
- * Go's pcln table says what its .debug_frame says. Damaged sections give some rows or none. */
+/* Rows of other sections than .eh_frame: .debug_frame has the same rows as .eh_frame of the same
+ * program, and Go's pcln table the same rows as Go's .debug_frame. Damaged sections give some rows
+ * or none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -48,7 +49,7 @@ static int open_sample(const struct sample *sample, char path[SAMPLE_PATH_BYTES]
 	return file;
 }
 
-/* NULL: there is none. */
+/* Finds the rule at an offset; NULL: no row. */
 static const struct unwind_rule *rule_at(const struct code_rows *rows, u32 offset)
 {
 	u32 rule = 0;
@@ -98,7 +99,7 @@ TEST(a_section_for_debuggers_says_the_same)
 	}
 }
 
-/* The same code, without .eh_frame of its own. */
+/* The file has the same code without .eh_frame. */
 TEST(functions_that_no_other_table_covers_have_rows)
 {
 	static const struct sample sample = {
@@ -140,8 +141,8 @@ static bool has_go(void)
 
 static const struct sample go_sample = {"go", GO_BUILD, go_source, ".go"};
 
-/* On another stack functions have a rule of their own, or none; where stacks begin, .debug_frame
- * has a depth. */
+/* Functions on another stack have a special rule or none; functions where stacks begin have a depth
+ * in .debug_frame. */
 TEST(a_pcln_table_says_what_the_section_for_debuggers_says)
 {
 	struct code_rows rows = {}, debug = {};
@@ -191,7 +192,7 @@ TEST(a_pcln_table_says_what_the_section_for_debuggers_says)
 	close(file);
 }
 
-/* No read leaves the section, and what comes out can be executed. */
+/* No read leaves the section, and all rules can be executed. */
 static void damaged_sections_have_some_rows_or_none(const struct sample *sample)
 {
 	char path[SAMPLE_PATH_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Libraries that are built like CPython, with a loop whose words lie where the test says, and
- * others that only look like one.
+ * libraries that only look like CPython.
  */
 #include "symbol/unwind/script_rows.h"
 
@@ -15,11 +15,9 @@
 #include "sample_program.h"
 #include "unit_test.h"
 
-/* cmocka needs these three before it. */
-
 /*
- * The parts of CPython that count. LOOP is the code behind the prologue's pushes; the frame is 56 +
- * 104 bytes, so the structure at 32(%rsp) lies 128 bytes below the CFA.
+ * The parts of CPython that the reader looks at. LOOP is the code behind the prologue's pushes; the
+ * frame is 56 + 104 bytes, so the structure at 32(%rsp) lies 128 bytes below the CFA.
  */
 #define PYTHON(version, name, loop)                                                                \
 	"const unsigned long Py_Version = " version ";\n"                                          \
@@ -95,7 +93,7 @@ static void library_close(struct library *library)
 	close(library->file);
 }
 
-/* Bytes of code with the mark, and in *rows how many rows they are. */
+/* The number of code bytes with the mark; *rows: the number of their rows. */
 static u32 marked_bytes(const struct library *library, u32 *rows)
 {
 	u32 bytes = 0;
@@ -141,7 +139,7 @@ TEST(the_layout_of_a_library_without_symbols_is_found)
 }
 
 /* Without a thread state the frame is not stored: the code up to the call that ends the process has
- * no mark, the code behind it has. */
+ * no mark, the code behind the call has one. */
 TEST(code_without_a_frame_has_no_marks)
 {
 	struct library library;
@@ -170,7 +168,7 @@ TEST(code_that_links_a_frame_before_it_is_filled_has_no_marks)
 #define CALLS(code) PYTHON(PYTHON_311, "code", LINK FILL_LATER code)
 	static const struct {
 		const char *source;
-		u32 marked; /* bytes more than without the code */
+		u32 marked; /* bytes with the mark beyond those without this code */
 	} calls[] = {
 		{CALLS(""), 0},
 		{CALLS(LINKS "nop\\nmov %rbx, 48(%rdx)\\nnop\\n"), 5 + 1},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Table and unwinder on programs with an SFrame section: one of the assembler's, the same in other
- * versions, and one made by hand that has all kinds of functions, which is laid over the first code
- * of a program; with .eh_frame below and without; and what becomes of sections that lie.
+ * Compares table and unwinder on programs with an SFrame section: one of the assembler, the same in
+ * other versions, and one made by hand with all kinds of functions, which covers the first code of
+ * a program; with and without .eh_frame; and false sections.
  *
- * A section that did not come from the linker lies in a segment of its own behind the file, which
- * takes the places of program headers that nobody asks for here.
+ * A section that does not come from the linker lies in a segment of its own at the end of the file,
+ * which replaces program headers that the test does not need.
  */
 #include <elf.h>
 #include <errno.h>
@@ -74,14 +74,14 @@ struct row { /* sp + offset */
 #define ROW_SP_4 (1 | 1 << 1 | 2 << 5) /* one word of four bytes */
 
 #define FUNCTIONS_MAX 5000
-#define ROWS_MAX ((1 << 17) + 1) /* one more than the unwinder looks at */
+#define ROWS_MAX ((1 << 17) + 1) /* one more than the unwinder reads */
 static struct {
 	struct sframe_header header;
 	struct function functions[FUNCTIONS_MAX];
 	struct row rows[ROWS_MAX];
 } lie;
 
-/* False: there is no such program here. */
+/* False: the program cannot be built here. */
 static bool program_read(const struct sample *sample)
 {
 	char path[SAMPLE_PATH_BYTES];
@@ -136,7 +136,7 @@ static void section_put(const void *section, u32 section_bytes)
 	bytes += section_bytes;
 }
 
-/* The section, whose functions are the first code. */
+/* Puts the section into the program; its functions are the first code. */
 static void hand_made_put(int version)
 {
 	struct sframe_section section;
@@ -176,7 +176,7 @@ static int result_of_file(void)
 
 	file_write();
 	result = rows_compare(file, ROWS_COMPARE_ALL, &compared);
-	/* Nothing but what the code leads to is no table. */
+	/* Rules that all come from code are no table. */
 	return !result && compared.analysed && compared.found == compared.analysed ? -ENOEXEC
 										   : result;
 }
@@ -202,7 +202,8 @@ TEST(what_the_assembler_makes_has_the_rules_of_the_unwinder)
 		skip();
 }
 
-/* Puts the section of the assembler there in another version. False: it is none that can be. */
+/* Replaces the assembler's section by one of another version. False: the section cannot be
+ * converted. */
 static bool section_rewrite(u32 version)
 {
 	static u8 old[4096], new[SFRAME_REWRITTEN_MAX(4096)];
@@ -251,7 +252,7 @@ TEST(all_kinds_of_functions_have_the_rules_of_the_unwinder)
 	}
 }
 
-/* One or two bytes of the section. */
+/* Damages one or two bytes of the section. */
 static void damage(u32 section_bytes)
 {
 	for (u64 i = 0, count = 1 + rows_compare_any(2); i < count; i++)
@@ -279,7 +280,8 @@ TEST(damaged_sections_have_the_rules_of_the_unwinder_or_none)
 	assert_true(read > DAMAGED / 4 && by_sframe > DAMAGED / 8);
 }
 
-/* Functions that follow one another from the first code on, and have the same rows. */
+/* Begins a false section: functions follow one another from the first code on, and have the same
+ * rows. */
 static void lie_begin(const struct sample *sample, u32 functions, u32 function_bytes, u32 rows)
 {
 	program_read(sample);
@@ -335,7 +337,7 @@ TEST(functions_out_of_order_have_none)
 	assert_int_equal(result_of_lie(), -EBADMSG);
 }
 
-/* What of a function is not code is no place for a rule, and what is may not fall to .eh_frame. */
+/* A function's part outside of code has no rule, and its part in code gets no rule of .eh_frame. */
 TEST(functions_beyond_the_code_have_none)
 {
 	lie_begin(&plain, 10, 20, 20);
@@ -387,7 +389,7 @@ TEST(much_to_read_is_not_read_to_its_end)
 	assert_int_equal(result_of_lie(), -E2BIG);
 }
 
-/* A rule that finds no room may not be replaced by that of .eh_frame. */
+/* A rule without room must not be replaced by the rule of .eh_frame. */
 TEST(too_many_rules_have_none)
 {
 	lie_begin(&large, 1, ROWS_MAX, ROWS_MAX);

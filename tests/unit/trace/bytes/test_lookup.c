@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lookups in a recording: against a plain search through everything, and the cases that are easy to
- * get wrong. */
+/* Look-ups in a recording, compared with a linear search, and difficult cases. */
 
 #include <stdint.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static bool covers(const struct trace_symbol *symbol, u32 mapping, u64 address)
 	       address - symbol->start < symbol->size;
 }
 
-/* The innermost one: the latest start, then the smallest. */
+/* Finds the innermost symbol: the one with the latest start, then the smallest one. */
 static const struct trace_symbol *search(const struct trace_symbol *symbols, u32 mapping,
 					 u64 address)
 {

@@ -74,7 +74,8 @@ TEST(random_numbers)
 	check_round_trip(numbers, 3000);
 }
 
-/* What the format's size rests on: the code costs a byte, the open bits no more than they are. */
+/* The size of the format depends on this: a code takes a byte, and open bits are packed without
+ * gaps. */
 TEST(open_bits_are_packed)
 {
 	struct column column = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What cgroups are called, and which lie in which. */
+/* Names of cgroups, and cgroups inside of others. */
 
 #include "trace/read/cgroup_name.h"
 #include "trace/write/memory_recording.h"

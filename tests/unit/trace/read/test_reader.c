@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace file as a whole: what the writer was given is what the reader gives back, and a file
- * that was cut off or damaged anywhere gives what lies before that place, never anything else.
+ * The trace file as a whole: the reader returns what the writer was given, and a file that is cut
+ * off or damaged at any place gives exactly the content before that place.
  */
 
 #include <errno.h>
@@ -284,7 +284,7 @@ TEST(recording_of_many_blocks)
 	check_round_trip(&shape);
 }
 
-/* Where the whole blocks of a file end. */
+/* Stores the offsets where the whole blocks of a file end. */
 static u32 block_ends(const u8 *data, size_t bytes, u64 *ends, u32 most)
 {
 	u64 offset = sizeof(struct trace_file_header);
@@ -309,7 +309,7 @@ static u64 last_end_before(const u64 *ends, u32 count, u64 place)
 	return last;
 }
 
-/* Every event that is read is one that was written. */
+/* Checks that the event is one of the written events. */
 static int find_event(void *arg, const struct trace_event *event)
 {
 	struct event_check *check = arg;
@@ -447,7 +447,7 @@ static int check_order(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* Pairs of one CPU come the wrong way round, once also on both sides of a flush. */
+/* Neighbouring events of one CPU come in the wrong order, once also on both sides of a flush. */
 TEST(events_that_interrupts_put_out_of_order)
 {
 	static const struct trace_info info = {.cpus = 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which files the trace reader opens at all: not those of others, of later versions, or with a
- * damaged file header. */
+/* Files that the trace reader refuses to open: other formats, later versions, and damaged file
+ * headers. */
 
 #include <errno.h>
 #include <stdio.h>

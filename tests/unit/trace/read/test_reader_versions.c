@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files of older versions, put together by hand as those writers did, and what only the newest
- * has. */
+/* Files of older versions, made by hand as older writers made them, and features of the newest
+ * version. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void put_info(FILE *file)
 	put_block(file, &builder, 0);
 }
 
-/* A task as version 1 has it: without a cgroup. */
+/* A task of version 1, which has no cgroup. */
 static void put_task_of_version_1(struct block_builder *builder, u32 tid, const char *comm)
 {
 	byte_buffer_varint(&builder->column[RECORD_NUMBERS], 1000);
@@ -116,7 +116,7 @@ TEST(tasks_of_version_1_are_in_no_known_cgroup)
 	trace_reader_close(&reader);
 }
 
-/* A symbol as version 2 has it: without an address. */
+/* A symbol of version 2, which has no address. */
 static void put_symbol_of_version_2(struct block_builder *builder, s64 further, const char *name)
 {
 	byte_buffer_signed(&builder->column[RECORD_NUMBERS], further ? 0 : 1);

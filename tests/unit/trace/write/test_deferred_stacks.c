@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Deferred stacks through the file: resolved before and after their events went out, never, and
- * wrongly. Files with wrong resolutions are made of blocks that are right in all but that.
+ * Deferred stacks in the file: resolved before and after their events were written, never resolved,
+ * and wrongly resolved. Files with wrong resolutions consist of otherwise valid blocks.
  */
 
 #include <errno.h>
@@ -125,7 +125,7 @@ static void check_resolved(const struct events *events, struct trace_reader *rea
 	assert_int_equal(events->event[3].leaf, USER(0x99));
 }
 
-/* Events before the flush go out with the placeholder, those behind it with the resolution. */
+/* Events before the flush are written with the placeholder, later events with its resolution. */
 static void resolve_with_flush_before(u32 event)
 {
 	struct trace_writer *writer = create();
@@ -231,7 +231,8 @@ TEST(nonsense_is_refused, NULL, remove_files)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-/* What an unfinished file says of an event whose resolution is lost. */
+/* True if the event has the form that an unfinished file gives to an event whose resolution is
+ * lost. */
 static bool is_unanswered(const struct trace_event *got, const struct recording *recording, u32 i)
 {
 	const struct trace_event *wanted = &recording->events[i];
@@ -282,10 +283,10 @@ TEST(file_cut_off_at_every_byte, NULL, remove_files)
 	recording_free(&recording);
 }
 
-/* By their indexes in the file. */
+/* Indexes of the stacks in the file. */
 enum { REAL, PLACEHOLDER, OTHER_PLACEHOLDER, INDEXES };
 
-/* Info, sources and these stacks, without an end. */
+/* Begins a file with info, sources and these stacks, but without an end. */
 #define SEQUENCE_NEXT 3
 
 static void write_stacks(void)
@@ -349,7 +350,7 @@ static u64 damage_of_file(void)
 	return offset;
 }
 
-/* One event, given here as the file has it. */
+/* Appends a block with one event, in the form that the file has. */
 static u64 append_event(struct trace_event event, u32 sequence)
 {
 	const struct block_builder *builder;
@@ -363,7 +364,8 @@ static u64 append_event(struct trace_event event, u32 sequence)
 	return offset;
 }
 
-/* A block with a wrong resolution counts not at all: those before it are no resolutions either. */
+/* A block with a wrong resolution is ignored as a whole, with the right resolutions before the
+ * wrong one. */
 static void check_damage(const struct resolved *resolutions, u32 count)
 {
 	const struct trace_event event = {.kernel = TRACE_NO_STACK, .user = PLACEHOLDER};
@@ -402,7 +404,7 @@ TEST(wrong_resolutions_are_damage, NULL, remove_files)
 		check_damage(cases[i], 2);
 }
 
-/* The same blocks with nothing wrong: only the end is missing. */
+/* The same blocks without an error: only the end of the file is missing. */
 TEST(right_resolutions_are_none, NULL, remove_files)
 {
 	static const struct resolved right[] = {
@@ -435,7 +437,7 @@ TEST(kernel_stack_that_is_a_placeholder, NULL, remove_files)
 	trace_reader_close(&reader);
 }
 
-/* Every byte of a placeholder must be 0, and a stop reason one of the list. */
+/* Every byte of a placeholder must be 0, and a stop reason must be a known one. */
 TEST(wrong_shapes_are_damage, NULL, remove_files)
 {
 	struct stack_encoder encoder;

@@ -43,8 +43,8 @@ TEST(a_file_without_stacks_has_none, open_writer, close_writer)
 	free(found.items);
 }
 
-/* A byte before a return address is the call, unless there is none. The innermost frame may be
- * either: below a leaf it is a return address. */
+/* The byte before a return address belongs to the call. Below a leaf the innermost frame is a
+ * return address, otherwise a pc. */
 TEST(addresses_ascend_and_are_there_once, open_writer, close_writer)
 {
 	static const u64 first[] = {FRAME_NARROW_TOP | 0x900, FRAME_NARROW_TOP | 0x101,

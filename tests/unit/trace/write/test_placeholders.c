@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The writer's placeholders against a plain array of all of them. */
+/* Compares the writer's placeholders with a plain array. */
 #include "trace/write/placeholders.h"
 
 #include <string.h>

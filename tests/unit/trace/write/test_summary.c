@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Summaries: recordings whose events stand for many. They are files of a version of their own, and
- * an ordinary recording has the bytes that it always had. Compressors differ in theirs, so bytes
- * are compared as they are before compression.
+ * Summaries are recordings whose events have repeats. Their files have a version of their own, and
+ * the bytes of ordinary recordings have not changed. Compressors differ, so the bytes are compared
+ * before compression.
  */
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 #define EVENTS 500
 
-/* Of a file: its version, how many columns its blocks of events have, and a checksum of all that
- * does not depend on the compressor. */
+/* Facts of a file: its version, the number of columns in its blocks of events, and a checksum of
+ * all bytes that do not depend on the compressor. */
 struct look {
 	u32 version, columns;
 	u32 checksum;
@@ -51,7 +51,7 @@ static size_t look_at_block(struct look *look, const u8 *at)
 		memcpy(raw, at + sizeof(header), header.stored_bytes);
 	if (header.type == TRACE_BLOCK_EVENTS)
 		look->columns = header.columns;
-	if (header.type == TRACE_BLOCK_LEDGER) /* it grows with the causes that there are */
+	if (header.type == TRACE_BLOCK_LEDGER) /* the ledger grows with each new cause */
 		return bytes;
 	header.checksum = header.stored_bytes = header.coding = 0;
 	add_bytes(look, &header, sizeof(header));
@@ -73,7 +73,7 @@ static struct look look_at_file(void)
 	return look;
 }
 
-/* What the writer before the first summary made of it. */
+/* Result of the last writer that had no summaries. */
 #define CHECKSUM_OF_VERSION_3 0x5b823febU
 
 static struct trace_writer *begin(bool is_summary)
@@ -119,7 +119,7 @@ static u32 put_names(struct trace_writer *writer)
 	return placeholder;
 }
 
-/* Some of all that a block of events holds. */
+/* Writes events of all kinds. */
 static void write_ordinary(struct trace_writer *writer)
 {
 	const struct trace_ledger ledger = {.produced = EVENTS, .recorded = EVENTS};
@@ -159,7 +159,7 @@ TEST(an_ordinary_recording_has_the_bytes_of_version_3, NULL, remove_files)
 	assert_int_equal(look.checksum, CHECKSUM_OF_VERSION_3);
 }
 
-/* Also the file of a summary in which no event stands for more than itself. */
+/* A summary whose events all have one repeat has version 4, too. */
 TEST(a_summary_is_a_file_of_version_4, NULL, remove_files)
 {
 	struct look look;
@@ -199,7 +199,7 @@ static void look_into(const struct block_builder *builder, struct block_view *vi
 	}
 }
 
-/* The event as a block, changed, and read as one of a summary or not. */
+/* Encodes the event as a block, changes the block, and decodes it as one of a summary or not. */
 static int decode(void (*change)(struct block_view *view), bool is_summary)
 {
 	const struct event_limits limits = {.columns = event_block_columns(is_summary),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounts of threads' time are in files of a version of their own, and come back as they were. */
+/* Files with accounts of threads' time have a version of their own, and the accounts are read back
+ * unchanged. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the writer does to the file system: nothing is overwritten or left behind when it fails, and
- * a disk that fills up at any byte leaves a file of whole blocks and a true account of what was
- * lost.
+ * The writer's effects on the file system: a failing writer overwrites no file and leaves none
+ * behind, and a disk that fills up at any byte leaves a file of whole blocks and a true count of
+ * the lost events.
  */
 
 #include <dirent.h>
@@ -98,7 +98,7 @@ static int create_and_close(const char *name, struct stackmap_error *error)
 	return trace_writer_close(&writer);
 }
 
-/* Nothing that was there is touched before the recording is published. */
+/* Existing files are unchanged until the recording is published. */
 TEST(discarded_output_leaves_nothing, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
@@ -165,7 +165,7 @@ TEST(missing_directory_is_refused, NULL, remove_files)
 	assert_non_null(strstr(error.message, "/nonexistent/data"));
 }
 
-/* `path`.old cannot be replaced, so nothing may change. */
+/* `path`.old cannot be replaced, so all files must stay unchanged. */
 TEST(output_that_cannot_be_kept_is_not_touched, NULL, remove_files)
 {
 	struct stackmap_error error;
@@ -249,7 +249,8 @@ static void check_full_disk(const struct recording *recording, u64 limit)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* The sanitizer forgets and learns anew the megabytes of each writer: it looks at some of them. */
+/* With a sanitizer each writer is slow, as its megabytes are poisoned again: only some sizes are
+ * tried. */
 #ifdef __SANITIZE_ADDRESS__
 #define LIMIT_STEP 7
 #else
@@ -269,7 +270,7 @@ TEST(disk_full_at_every_byte, NULL, remove_files)
 	recording_free(&recording);
 }
 
-/* The first error stays, and what comes after it is lost, not forgotten. */
+/* The first error stays, and later events are counted as lost. */
 TEST(errors_are_kept, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};

@@ -2,11 +2,14 @@
 /*
  * frames MS WHAT: main -> of(WHAT) -> leaf, where the function between has an unusual frame.
  *
- *   alloca     memory of a size known at run time     vla         an array of such a size
- *   large      more than a page                       realigned   a vector, and memory of a size
- * known at run time tail       passing() ends with a jump to leaf()   callback    through the C
- * library's qsort() jump       leaf() in the way out of longjmp()     switched    through a table
- * of jumps
+ *   alloca      memory of a size that is known at run time
+ *   vla         an array of such a size
+ *   large       more than a page
+ *   realigned   a vector, and memory of a size that is known at run time
+ *   tail        passing() ends with a jump to leaf()
+ *   callback    through the C library's qsort()
+ *   jump        leaf() on the way out of longjmp()
+ *   switched    through a table of jumps
  */
 #include <alloca.h>
 #include <setjmp.h>

@@ -4,8 +4,8 @@
  *
  *   framed     main -> run -> (code with a frame pointer) -> leaf
  *   moved      main -> outer -> middle -> leaf, after the program's text was moved to anonymous
- * memory at the same addresses, as start-up code for large pages does clock      main -> ask -> the
- * kernel's shared object
+ *              memory at the same addresses, as start-up code for large pages does
+ *   clock      main -> ask -> the kernel's shared object
  */
 #define _GNU_SOURCE
 #include <stdint.h>
