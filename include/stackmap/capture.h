@@ -106,11 +106,11 @@ int stackmap_capture_is_over(const struct stackmap_capture *capture);
 
 /*
  * Live: gives the events of about `timeout_ms`; a caught signal, or some hundred thousand events,
- * end the window earlier. A window may have no events. *out belongs to the caller, who may close it
- * at any time, even after the capture. Each window has its own numbers of stacks, sources and
- * frames. If the instance is a flight recorder, each window has all events that the instance holds
- * then. -ENODATA: the capture was stopped, and all events were given. -EINVAL: the capture is not
- * started, or writes to a file.
+ * end the window earlier. A window may have no events. *out belongs to the caller, and may be
+ * closed at any time, even after the capture. Each window has its own numbers of stacks, sources
+ * and frames. If the instance is a flight recorder, each window has all events that the instance
+ * holds then. -ENODATA: the capture was stopped, and all events were given. -EINVAL: the capture is
+ * not started, or writes to a file.
  */
 int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout_ms,
 			  struct stackmap_recording **out, struct stackmap_error *error);

@@ -199,6 +199,9 @@ riddles_fail() {
 		new_tree
 		file core/hash.h <<<"/* $comment */"
 		"$scripts/measure-style" --check "$tree" >/dev/null 2>&1 && { echo "style: $comment"; failures=$((failures + 1)); }
+		new_tree
+		file tests/unit/test_hash.c <<<"/* $comment */"
+		"$scripts/measure-style" --check "$tree" >/dev/null 2>&1 && { echo "style of tests: $comment"; failures=$((failures + 1)); }
 	done
 }
 

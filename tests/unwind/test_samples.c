@@ -6,7 +6,7 @@
  *
  *   test_samples [--after PROGRAM MODE | --unlisted] SAMPLES ROOT EQUAL PROGRAM...
  *
- * The program is started again until there are SAMPLES. Of 10,000 stacks at least ROOT must reach
+ * The program is started again until there are SAMPLES. At least ROOT of 10,000 stacks must reach
  * the root, and at least EQUAL must have all frames of elfutils. A stack may be longer than that of
  * elfutils if elfutils gives up or skips a caller, in code without tables. Differences are printed
  * by kind and by the function where they begin.

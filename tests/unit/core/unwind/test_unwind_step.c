@@ -256,7 +256,7 @@ TEST(the_scheduler_leads_to_its_goroutine)
 	assert_int_equal(unwind.switches.entered, WORD(201));
 
 	take_goroutine();
-	stack[4] = 0; /* nothing has called there */
+	stack[4] = 0; /* no call before the address */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take_goroutine();
 	stack[120 + 7] = WORD(9); /* an address on the current stack */
@@ -353,7 +353,7 @@ TEST(a_caller_on_another_stack_is_proven_by_its_call)
 	assert_int_equal(unwind.switches.count, 1);
 
 	take_switched();
-	stack[5] = 0; /* nothing has called there */
+	stack[5] = 0; /* no call before the address */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take_switched();
 	rule.flags |= RULE_FRAME_POINTER; /* with this rule rbp may be any number */

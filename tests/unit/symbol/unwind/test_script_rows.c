@@ -275,7 +275,7 @@ TEST(what_is_not_understood_has_no_marks)
 		PYTHON(PYTHON_311, "code", LINK),			  /* no frame is stored */
 		PYTHON(PYTHON_311, "code", LINK "mov %rdx, 48(%rsp)\\n"), /* another word */
 		PYTHON(PYTHON_311, "code", LINK "mov %edx, 40(%rsp)\\n"), /* half of it */
-		PYTHON(PYTHON_311, "code", FILL_LATER),			  /* nothing is linked */
+		PYTHON(PYTHON_311, "code", FILL_LATER),			  /* no link */
 		PYTHON(PYTHON_311, "code", LINK JUMPS FILL_LATER), /* a jump over the store */
 		/* no thread's state, or none that is known */
 		PYTHON(PYTHON_313, "code", ENTERS) GET_UNCHECKED(LOAD_TLS),
