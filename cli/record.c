@@ -21,6 +21,7 @@
 #include "recording/no_events.h"
 #include "recording/record_rows.h"
 #include "recording/session_face.h"
+#include "session/trigger.h"
 #include "table.h"
 #include "terminal/message.h"
 #include "terminal/terminal.h"
@@ -76,7 +77,22 @@ static void show_progress(struct record *record)
 		(unsigned long long)session_file_events(record->session), bytes / 1024.0);
 }
 
-/* Writes a snapshot of a flight recording to FILE.1, FILE.2..., for SIGUSR2. */
+/* Removes the snapshot that --keep has no room for. Its writer was this process. */
+static void remove_oldest_flight(const struct record *record)
+{
+	u64 keep = record->options.keep;
+	char *path;
+
+	if (!keep || record->snapshots <= keep ||
+	    asprintf(&path, "%s.%llu", record->options.output,
+		     (unsigned long long)(record->snapshots - keep)) < 0)
+		return;
+	if (unlink(path) && errno != ENOENT)
+		message("%s: %s", path, strerror(errno));
+	free(path);
+}
+
+/* Writes a snapshot of a flight recording to FILE.1, FILE.2..., for SIGUSR2 and --snapshot-when. */
 static void write_numbered_flight(struct record *record)
 {
 	struct stackmap_error error;
@@ -90,7 +106,35 @@ static void write_numbered_flight(struct record *record)
 	result = session_snapshot(record->session, path, &error);
 	if (result)
 		message_failure(result, &error);
+	else
+		remove_oldest_flight(record);
 	free(path);
+}
+
+/* Acts on triggers that are due. True: the recording is to end. */
+static bool obey_triggers(struct record *record)
+{
+	const struct trigger_watch *triggers = session_triggers(record->session);
+
+	if (trigger_is_due(triggers, TRIGGER_STOP)) {
+		if (!record->values->quiet)
+			message("an event of --stop-when has happened, the recording ends");
+		return true;
+	}
+	if (trigger_is_due(triggers, TRIGGER_SNAPSHOT))
+		write_numbered_flight(record);
+	return false;
+}
+
+/* Tells of events that were overwritten before they could be looked at. */
+static void tell_unseen(const struct record *record)
+{
+	u64 unseen = session_triggers(record->session)->unseen;
+
+	if (unseen && !record->values->quiet)
+		message("%llu events were overwritten before --stop-when and --snapshot-when were "
+			"compared with them: a larger --flight holds them longer",
+			(unsigned long long)unseen);
 }
 
 /* Records until the command, the processes or the instance end, a signal asks for the end, or
@@ -115,6 +159,8 @@ static void record_events(struct record *record)
 			return;
 		ms = session_visit(record->session, &error); /* session_end() returns it again */
 		show_progress(record);
+		if (obey_triggers(record))
+			return;
 	}
 }
 
@@ -163,6 +209,7 @@ static int finish(struct record *record)
 		status = EXIT_FAILED;
 	if (record->values->verbose)
 		user_way_tell_counts(session_capture(record->session));
+	tell_unseen(record);
 	if (!status && !session_ledger(record->session)->produced && !record->values->quiet)
 		explain_no_events(record);
 	return status;
@@ -279,11 +326,19 @@ static const struct option_row rows[] = {
 	ROW(flight, .name = "flight", .type = OPTION_SIZE, .argument = "SIZE",
 	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 36,
 	    .help = "keep the last SIZE bytes; write them at the end, and to FILE.N on SIGUSR2"),
+	ROW(stop_when, .name = "stop-when", .type = OPTION_STRINGS, .argument = "EVENT",
+	    .group = "Recording", .help = "end with this event, as -e takes it; may be repeated"),
+	ROW(snapshot_when, .name = "snapshot-when", .type = OPTION_STRINGS, .argument = "EVENT",
+	    .group = "Recording", .help = "with --flight: at this event, write FILE.N"),
+	ROW(after, .name = "after", .type = OPTION_STRING, .argument = "TIME",
+	    .group = "Recording",
+	    .help = "500ms, 5s, 10min after the event of --stop-when or --snapshot-when"),
+	AT_ROW(struct record_values, session.),
 	ROW(rotate, .name = "rotate", .type = OPTION_STRING, .argument = "WINDOW",
 	    .group = "Recording",
 	    .help = "a file for each 60s, 10min, 2h or 100M: FILE.0001, FILE.0002..."),
 	ROW(keep, .name = "keep", .type = OPTION_U64, .argument = "N", .group = "Recording",
-	    .min = 1, .max = UINT32_MAX, .help = "with --rotate: remove the oldest beyond N files"),
+	    .min = 1, .max = UINT32_MAX, .help = "with --rotate, --snapshot-when: remove the oldest beyond N files"),
 	TARGET_SIZE_ROWS(struct record_values, session.),
 	TARGET_ROW(struct record_values, quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",
 	    .help = "print nothing but errors"),

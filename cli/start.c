@@ -142,6 +142,7 @@ static const struct option_row rows[] = {
 	TARGET_ROW(struct start_values, record.flight, .name = "flight", .type = OPTION_SIZE,
 	    .argument = "SIZE", .group = "Recording", .min = 1 << 12, .max = 1ULL << 36,
 	    .help = "keep the last SIZE bytes; without it recording ends when the rings are full"),
+	AT_ROW(struct start_values, record.),
 	TARGET_SIZE_ROWS(struct start_values, record.),
 	TARGET_ROW(struct start_values, group, .name = "group", .type = OPTION_STRING,
 	    .argument = "GROUP", .group = "Recording", .help = "this group may read its files, too"),

@@ -67,6 +67,10 @@
 	    .argument = "CPUS",                                                                  \
 	    .group = "Tasks", .help = "only on these CPUs, like 0-3,8")
 
+#define AT_ROW(values, path)                                                                     \
+	TARGET_ROW(values, path at, .name = "at", .type = OPTION_STRING, .argument = "TIME",     \
+	    .group = "Recording", .help = "begin at this time, as 12:00:00, on many hosts at once")
+
 #define TARGET_RING_ROW(values, path)                                                            \
 	TARGET_ROW(values, path ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE,        \
 	    .argument = "SIZE",                                                                  \

@@ -14,36 +14,18 @@
 
 #include "error.h"
 #include "number_list.h"
+#include "session/duration.h"
 
 #define DIGITS "[0-9]"
 
-/* The unit of a time in ms, or 0. */
-static u64 time_unit(const char *name)
-{
-	static const struct {
-		const char *name;
-		u64 ms;
-	} units[] = {{"s", 1000}, {"min", 60000}, {"h", 3600000}};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(units[i].name, name) == 0)
-			return units[i].ms;
-	return 0;
-}
-
+/* A file lasts for a second at least. */
 static bool parse_time(const char *word, u64 *ms)
 {
-	size_t digits = strspn(word, "0123456789");
-	u64 unit = time_unit(word + digits);
-	char number[16] = "";
-	u64 count;
+	u64 parsed;
 
-	if (!unit || !digits || digits >= sizeof(number))
+	if (!duration_parse_ms(word, &parsed) || parsed < 1000)
 		return false;
-	memcpy(number, word, digits);
-	if (number_parse(number, false, &count) || !count || count > UINT32_MAX)
-		return false;
-	*ms = count * unit;
+	*ms = parsed;
 	return true;
 }
 

@@ -17,6 +17,7 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -31,7 +32,9 @@
 #include "command_line.h"
 #include "error.h"
 #include "product_version.h"
+#include "session/duration.h"
 #include "session/rotation.h"
+#include "session/trigger.h"
 #include "session/window.h"
 #include "symbol/kernel/kernel_image.h"
 #include "trace/event.h"
@@ -86,20 +89,28 @@ struct session {
 	u64 naming_until;     /* clock_ms(): a file that is due waits for names of others' files
 				 until then; 0: the file is not due */
 	u64 naming_own_until; /* the same, of root's files and our own */
+	u64 instant;	      /* CLOCK_REALTIME, ns: events begin then; 0: at once */
+	u64 trigger_delay_ns;
+	struct trigger_watch triggers;
 };
 
 int session_create(const struct session_options *options, const struct session_listener *listener,
 		   struct session **out, struct stackmap_error *error)
 {
 	struct session *session = calloc(1, sizeof(*session));
-	int result;
+	int result = 0;
 
 	if (!session)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 	session->options = *options;
 	session->listener = listener ? *listener : (struct session_listener){};
 	session->command_line = command_line_read();
-	result = session_target_choose(&session->options, &session->target, error)
+	if (options->at)
+		result = instant_parse(options->at, clock_ns(CLOCK_REALTIME) / 1000000000,
+				       &session->instant, error);
+	result = result
+			 ?: trigger_parse_delay(options->after, &session->trigger_delay_ns, error)
+			 ?: session_target_choose(&session->options, &session->target, error)
 			 ?: rotation_choose(options->rotate, options->keep, options->output,
 					    &session->rotation, error);
 	if (result)
@@ -231,6 +242,7 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 	if (session->state != SESSION_RUNNING ||
 	    !(is_own_flight(session) || session->kind == SESSION_SNAPSHOT))
 		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
+	trigger_snapshot_begins(&session->triggers);
 	result = capture_freeze(session->capture);
 	if (result)
 		return error_set_errno(error, -result, path);
@@ -332,7 +344,12 @@ static int open_own(struct session *session, pid_t command, const char *command_
 				    : session_target_follow(target, session->capture, error);
 	if (!result && (session->options.windows || rotates(session)))
 		result = reset_prepare(capture_loaded(session->capture), error);
-	return result;
+	if (result)
+		return result;
+	result = trigger_watch_open(&session->triggers, capture_loaded(session->capture),
+				    session->trigger_delay_ns);
+	result = result ?: instant_await(session->instant);
+	return result ? error_set_errno(error, -result, name_of(session)) : 0;
 }
 
 /* The mode is known only after opening, and a reader's lock is another one. */
@@ -484,13 +501,11 @@ static int visit_rotation(struct session *session)
 	return ms;
 }
 
-static int visit(struct session *session)
+static int visit_events(struct session *session)
 {
 	u64 most = session->options.window_events;
 	int ms, result;
 
-	if (session->kind == SESSION_OWN && session->state == SESSION_RUNNING)
-		loaded_follow_cpus(capture_loaded(session->capture));
 	if (is_own_flight(session))
 		return capture_finish_user_stacks(session->capture) ?: PACE_MS_MAX;
 	if (rotates(session))
@@ -502,6 +517,18 @@ static int visit(struct session *session)
 	if (result)
 		return result;
 	return most && capture_events(session->capture) >= most ? 0 : ms;
+}
+
+static int visit(struct session *session)
+{
+	int look_ms = INT_MAX, ms;
+
+	if (session->kind == SESSION_OWN && session->state == SESSION_RUNNING)
+		loaded_follow_cpus(capture_loaded(session->capture));
+	if (trigger_watch_is_on(&session->triggers))
+		look_ms = trigger_look(&session->triggers);
+	ms = visit_events(session);
+	return ms < look_ms ? ms : look_ms;
 }
 
 int session_visit(struct session *session, struct stackmap_error *error)
@@ -633,6 +660,7 @@ void session_close(struct session **session)
 		trace_writer_flush(old->writer);
 	trace_writer_discard(&old->writer);
 	window_discard(&old->window);
+	trigger_watch_close(&old->triggers);
 	capture_free(&old->capture);
 	folder_close(&old->folder);
 	session_target_clear(&old->target);
@@ -667,6 +695,11 @@ const struct session_target *session_target(const struct session *session)
 const struct trace_ledger *session_ledger(const struct session *session)
 {
 	return &session->ledger;
+}
+
+const struct trigger_watch *session_triggers(const struct session *session)
+{
+	return &session->triggers;
 }
 
 bool session_has_failed(const struct session *session)

@@ -103,6 +103,10 @@ const struct session_target *session_target(const struct session *session);
 /* Sum of the files or windows that have ended; of a viewer, the ledger of the instance. */
 const struct trace_ledger *session_ledger(const struct session *session);
 
+/* What triggers have set off (session/trigger.h). */
+struct trigger_watch;
+const struct trigger_watch *session_triggers(const struct session *session);
+
 /* A file of the rotation was not written as it should be, which was reported as a warning. */
 bool session_has_failed(const struct session *session);
 

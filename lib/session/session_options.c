@@ -17,6 +17,7 @@
 #include "capture/load/proc_tasks.h"
 #include "clock.h"
 #include "error.h"
+#include "session/trigger.h"
 
 /* Groups of options, for the table of exclusions. */
 enum given {
@@ -37,6 +38,10 @@ enum given {
 	GIVEN_FILE = 1 << 14,
 	GIVEN_WINDOWS = 1 << 15,
 	GIVEN_TIME = 1 << 16, /* --time */
+	GIVEN_STOP = 1 << 17, /* --stop-when */
+	GIVEN_SNAPSHOT = 1 << 18,
+	GIVEN_AFTER = 1 << 19,
+	GIVEN_AT = 1 << 20,
 };
 
 /* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
@@ -55,6 +60,10 @@ static const struct {
 	{GIVEN_INSTANCE | GIVEN_RING, 0, "an option of how to record", NULL},
 	{GIVEN_INSTANCE | GIVEN_FLIGHT, 0, "an option of how to record", NULL},
 	{GIVEN_INSTANCE | GIVEN_MANNER, 0, "an option of how to record", NULL},
+	{GIVEN_INSTANCE | GIVEN_STOP, 0, NULL, "--stop-when: an instance ends by 'stackmap stop'"},
+	{GIVEN_INSTANCE | GIVEN_SNAPSHOT, 0, NULL,
+	 "--snapshot-when: it goes with --flight, not with an instance"},
+	{GIVEN_INSTANCE | GIVEN_AT, 0, NULL, "--at: an instance records already"},
 	{GIVEN_ALL | GIVEN_PIDS, 0, NULL,
 	 "-a and -p: choose one, the whole machine or some processes"},
 	{0, GIVEN_ALL | GIVEN_PIDS | GIVEN_FILTER | GIVEN_COMMAND | GIVEN_INSTANCE, NULL,
@@ -67,7 +76,14 @@ static const struct {
 	{GIVEN_WINDOWS | GIVEN_FLIGHT, GIVEN_FILE, NULL,
 	 "--flight: the events go to a file; name one"},
 	{GIVEN_ROTATE, GIVEN_FILE, NULL, "--rotate: the events go to files; name one"},
-	{GIVEN_KEEP, GIVEN_ROTATE, NULL, "--keep: it goes with --rotate"},
+	{GIVEN_SNAPSHOT, GIVEN_FLIGHT, NULL,
+	 "--snapshot-when: it goes with --flight SIZE, of which a snapshot is written"},
+	{GIVEN_AFTER, GIVEN_STOP | GIVEN_SNAPSHOT, NULL,
+	 "--after: it goes with --stop-when or --snapshot-when"},
+	{GIVEN_SNAPSHOT | GIVEN_STDOUT, 0, NULL,
+	 "--snapshot-when: standard output is one file; name one with -o"},
+	{GIVEN_KEEP, GIVEN_ROTATE | GIVEN_SNAPSHOT, NULL,
+	 "--keep: it goes with --rotate or --snapshot-when"},
 	{GIVEN_ROTATE | GIVEN_STDOUT, 0, NULL,
 	 "--rotate: standard output is one file; name one with -o"},
 	{GIVEN_ROTATE | GIVEN_TIME, 0, NULL,
@@ -107,6 +123,10 @@ static u32 given_by(const struct session_options *options)
 	given |= o->output ? GIVEN_FILE : 0;
 	given |= o->windows ? GIVEN_WINDOWS : 0;
 	given |= o->time ? GIVEN_TIME : 0;
+	given |= o->stop_when.count ? GIVEN_STOP : 0;
+	given |= o->snapshot_when.count ? GIVEN_SNAPSHOT : 0;
+	given |= o->after ? GIVEN_AFTER : 0;
+	given |= o->at ? GIVEN_AT : 0;
 	return given;
 }
 
@@ -207,6 +227,21 @@ u64 session_target_cpu_ns(const struct session_target *target)
 								: now - target->cpu_ns_before;
 }
 
+/* Adds events that set something off, or marks those that are recorded anyway. */
+static int add_triggers(struct source_list *sources, const struct string_list *words,
+			const char *option, enum trigger trigger, struct stackmap_error *error)
+{
+	int result = 0;
+
+	sources->option = option;
+	sources->triggers = 1U << trigger;
+	for (size_t i = 0; i < words->count && !result; i++)
+		result = source_list_add(sources, words->items[i], 0, error);
+	sources->option = NULL;
+	sources->triggers = 0;
+	return result;
+}
+
 /* CPU samples, unless another event is chosen. */
 static int choose_sources(const struct session_options *options, struct source_list *sources,
 			  struct stackmap_error *error)
@@ -235,6 +270,11 @@ static int choose_sources(const struct session_options *options, struct source_l
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,
 					 error);
+	result = result
+			 ?: add_triggers(sources, &options->stop_when, "--stop-when", TRIGGER_STOP,
+					 error)
+			 ?: add_triggers(sources, &options->snapshot_when, "--snapshot-when",
+					 TRIGGER_SNAPSHOT, error);
 	if (result || !options->frequency || options->lenient)
 		return result;
 	for (u32 kind = 0; kind < sources->count; kind++)

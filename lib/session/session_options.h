@@ -46,7 +46,11 @@ struct session_options {
 
 	const char *output; /* file; NULL: no file */
 	const char *rotate; /* "60s", "10min", "2h", "100M" */
-	u64 keep;	    /* files of a rotation */
+	u64 keep;	    /* files of a rotation, or snapshots */
+
+	struct string_list stop_when, snapshot_when; /* triggers, words as -e takes them */
+	const char *after; /* a trigger acts so long after its event: "500ms", "5s" */
+	const char *at;	   /* events begin then: "12:00:00" */
 
 	/* For sessions that do not come from a command line. */
 	bool lenient;	      /* a frequency is no error where no source is sampled */

@@ -53,11 +53,14 @@ struct source {
 	u32 argument_words; /* KERNEL: words of all arguments, if the question needs BTF */
 	struct question question; /* numbers of functions and system calls: in pt_regs */
 	char *patterns[QUESTION_CONDITIONS_MAX]; /* of the conditions on the name of the task */
+	u8 triggers; /* bits: what an event sets off in the recorder (session/trigger.h) */
 };
 
 struct source_list {
 	struct source *sources; /* the index is the event kind */
 	u32 count, room;
+	const char *option; /* that has the words, in errors; NULL: -e */
+	u8 triggers;	    /* of sources that are added now */
 };
 
 /* Appends the sources that `text` names, all or none. -EINVAL; -ENOENT: a glob or name does not

@@ -78,7 +78,7 @@ static bool same_source(const struct source *a, const struct source *b)
 }
 
 /* The same source in the list, or NULL. */
-static const struct source *list_find(const struct source_list *list, const struct source *source)
+static struct source *list_find(struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
 		if (same_source(&list->sources[i], source))
@@ -109,11 +109,15 @@ static bool list_has_place(const struct source_list *list, const struct source *
  * list has the place under another name. */
 static int list_append(struct source_list *list, const struct source *source)
 {
-	const struct source *same = list_find(list, source);
+	struct source *same = list_find(list, source);
 	int err;
 
-	if (same)
-		return same_question(same, source) ? 0 : -EEXIST;
+	if (same && !same_question(same, source))
+		return -EEXIST;
+	if (same) {
+		same->triggers |= list->triggers;
+		return 0;
+	}
 	if (list_has_place(list, source))
 		return -EBUSY;
 	if (list->count == KIND_SOURCES)
@@ -122,7 +126,7 @@ static int list_append(struct source_list *list, const struct source *source)
 		return -ENOMEM;
 	err = source_copy(&list->sources[list->count], source);
 	if (!err)
-		list->count++;
+		list->sources[list->count++].triggers = list->triggers;
 	return err;
 }
 
@@ -224,6 +228,7 @@ struct span_search {
 	const char *begin; /* name of the first event */
 	u32 span;
 	enum span_role role;
+	bool is_repeated; /* the list has the first event already */
 	const char *subject;
 	struct stackmap_error *error;
 	bool is_reported; /* `error` is set */
@@ -233,6 +238,22 @@ static bool may_be_end_of_span(const struct source *source)
 {
 	return source->type == SOURCE_TRACEPOINT || source->type == SOURCE_SYSCALL ||
 	       source->type == SOURCE_USER || source->type == SOURCE_KERNEL;
+}
+
+/* A span that the list has already keeps its number. Spans of the same first event and other second
+ * events are none: the first event would be timed for one of the two. -EEXIST. */
+static int join_span(struct span_search *search, struct source *end)
+{
+	const struct source *same = list_find(search->list, end);
+
+	if (search->role == SPAN_END)
+		return search->is_repeated && !same ? -EEXIST : 0;
+	if (!same || !same->question.span)
+		return 0;
+	search->is_repeated = true;
+	search->span = same->question.span;
+	end->question.span = search->span;
+	return 0;
 }
 
 static int append_end_of_span(void *arg, const struct source *source)
@@ -258,7 +279,7 @@ static int append_end_of_span(void *arg, const struct source *source)
 	end.question.span = search->span;
 	if (search->role == SPAN_END)
 		end.unit = (char *)"ns";
-	err = list_append(search->list, &end);
+	err = join_span(search, &end) ?: list_append(search->list, &end);
 	free(end.name);
 	return err;
 }
@@ -302,7 +323,7 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 	char *subject;
 	int err;
 
-	if (asprintf(&subject, "-e %s", text) < 0)
+	if (asprintf(&subject, "%s %s", list->option ?: "-e", text) < 0)
 		return error_set(error, ENOMEM, "-e: out of memory");
 	if (source_span_is(text)) {
 		err = add_span(list, text, subject, error);

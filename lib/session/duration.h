@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Durations and instants in words of options. */
+#ifndef LIB_SESSION_DURATION_H
+#define LIB_SESSION_DURATION_H
+
+#include <stdbool.h>
+
+#include "scalar.h"
+#include "stackmap/error.h"
+
+/* "500ms", "60s", "10min", "2h"; not 0. False: the word is none of these. */
+bool duration_parse_ms(const char *word, u64 *ms);
+
+/*
+ * The instant that `word` of --at names, in ns since 1970:
+ *
+ *   12:00  12:00:30               the next time that the clock shows this
+ *   2026-11-28T12:00  ...T12:00:30   that instant
+ *
+ * in the machine's time zone, or in UTC with Z behind. `now`: seconds since 1970. -EINVAL: the word
+ * is none of these; -ERANGE: the instant has passed.
+ */
+int instant_parse(const char *word, u64 now, u64 *instant, struct stackmap_error *error);
+
+/* Waits until the instant, also if the clock is set meanwhile. -EINTR (lib/interrupt.h). */
+int instant_await(u64 instant);
+
+#endif

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Triggers: an event ends a recording or writes a snapshot, at once or later; and recordings that begin at an instant."""
+
+import os
+import signal
+import subprocess
+import time
+
+from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.recording import Recording, record
+
+PROGRAM = program("known_counts")
+COUNTED = "u:%s:counted" % PROGRAM
+NEST = "span:u:%s:nest..ur:%s:nest" % (PROGRAM, PROGRAM)
+STOPPED = "an event of --stop-when has happened, the recording ends\n"
+
+
+def calls(count):
+    return "%s calls=%d" % (PROGRAM, count)
+
+
+NESTED = "%s nested=1" % PROGRAM
+
+
+def until(path):
+    return "until [ -e %s ]; do :; done" % path
+
+
+def names(recording):
+    return [event.name for event in recording.events()]
+
+
+def recorder(*words):
+    needs("bpf", "raw tracepoints", "uprobes")
+    return subprocess.Popen([STACKMAP, "record", "-o", "f.data", *words], stderr=subprocess.PIPE, text=True)
+
+
+def ended(process):
+    """The messages of a recorder up to the one of its file; the command is let go then, and the rest read."""
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if " KiB in " in line:
+            open("written", "w").close()
+    assert process.wait() == 0, lines
+    return "".join(lines)
+
+
+def stopped_by(*words):
+    """A recording of 100 calls, a span and, once the file is written, 50 calls more, which it must not have."""
+    script = "; ".join([calls(100), NESTED, until("written"), calls(50)])
+    messages = ended(recorder(*words, "--", "sh", "-c", script))
+    assert STOPPED in messages, messages
+    recording = Recording("f.data")
+    recording.check()
+    return names(recording)
+
+
+def test_an_event_ends_the_recording():
+    assert stopped_by("-e", COUNTED, "--stop-when", NEST) == [COUNTED] * 100 + [NEST]
+
+
+def test_an_event_ends_a_flight_recorder():
+    assert stopped_by("-e", COUNTED, "--flight", "2M", "--stop-when", NEST) == [COUNTED] * 100 + [NEST]
+
+
+def test_an_event_that_is_recorded_anyway_is_recorded_once():
+    assert stopped_by("-e", COUNTED + "," + NEST, "--stop-when", NEST) == [COUNTED] * 100 + [NEST]
+
+
+def test_only_events_that_meet_the_conditions_count():
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", COUNTED, "--stop-when", NEST + "/if=time>1000s/", "--stop-when",
+                       "syscalls:sys_enter_write/if=count==123456789/", "--", "sh", "-c",
+                       "; ".join([calls(100), NESTED, calls(50)]))
+    assert recording.check()["recorded"] == 150 and STOPPED not in recording.messages
+
+
+def test_the_recording_goes_on_for_the_time_after():
+    """The command calls until the file is written: the last call is later than the trigger by the delay."""
+    script = "%s; until [ -e written ]; do %s; done" % (NESTED, calls(1))
+    messages = ended(recorder("-e", COUNTED, "--stop-when", NEST, "--after", "400ms", "--", "sh", "-c", script))
+    assert STOPPED in messages, messages
+    recording = Recording("f.data")
+    recording.check()
+    times = [event.time for event in recording.events()]
+    assert times[-1] - times[0] >= 0.2 and names(recording).count(NEST) == 1, times
+
+
+def test_a_time_after_that_does_not_pass():
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", COUNTED, "--stop-when", NEST, "--after", "10h", "--", "sh", "-c", NESTED + "; " + calls(50))
+    assert recording.check()["recorded"] == 51 and STOPPED not in recording.messages
+
+
+def test_each_event_writes_a_snapshot():
+    """Each file has what was before, and the last one all. What one snapshot holds does not ask for another."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    script = "; ".join([calls(100), NESTED, until("f.data.1"), calls(50), NESTED, until("f.data.2"), calls(7)])
+    recording = record("--flight", "8M", "-e", COUNTED, "--snapshot-when", NEST, "--", "sh", "-c", script)
+    whole = recording.check()
+    assert whole["recorded"] + whole["lost"]["paused"] == 159, whole
+    assert names(Recording("f.data.1")) == [COUNTED] * 100 + [NEST]
+    assert names(Recording("f.data.2")).count(NEST) == 2 and not os.path.exists("f.data.3")
+
+
+def test_the_newest_snapshots_are_kept():
+    needs("bpf", "raw tracepoints", "uprobes")
+    script = "; ".join("%s; %s" % (NESTED, until("f.data.%d" % number)) for number in range(1, 5))
+    record("--flight", "1M", "-e", COUNTED, "--snapshot-when", NEST, "--keep", "2", "--", "sh", "-c", script)
+    assert sorted(os.listdir(".")) == ["f.data", "f.data.3", "f.data.4"], os.listdir(".")
+
+
+def test_events_that_were_overwritten_unseen_are_counted():
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("--flight", "64K", "--bits", 10, "-e", COUNTED, "--stop-when", NEST, "--", *calls(400000).split())
+    ledger = recording.check()
+    assert "were overwritten before --stop-when" in recording.messages, recording.messages
+    assert ledger["produced"] == 400000, ledger
+
+
+def refused(*words, says):
+    done = stackmap("record", "-o", "no.data", *words, "--", "true", status=None)
+    assert done.returncode and done.stderr.count("\n") == 1 and says in done.stderr, done.stderr
+    assert not os.path.exists("no.data")
+
+
+def test_words_that_do_not_go_together():
+    refused("--stop-when", "no-such-event", says="--stop-when no-such-event: no such event")
+    refused("--snapshot-when", "page-faults", says="--flight")
+    refused("--flight", "1M", "--after", "1s", says="--stop-when")
+    refused("--stop-when", "page-faults", "--after", "5x", says="--after 5x: not a time")
+    refused("--at", "25:00", says="--at 25:00: not a time")
+    refused("--at", "2001-02-03T04:05:06Z", says="has passed")
+
+
+def test_events_begin_at_the_instant():
+    """The command's clock is not before the instant, in words with and without a date and a time zone."""
+    needs("bpf")
+    for form in "%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ":
+        instant = int(time.time()) + 3
+        word = time.strftime(form, time.gmtime(instant) if form[-1] == "Z" else time.localtime(instant))
+        done = stackmap("record", "-q", "-o", "f.data", "--at", word, "--", "date", "+%s")
+        assert int(done.stdout) >= instant, (done.stdout, instant)
+
+
+def test_the_wait_for_the_instant_can_be_given_up():
+    needs("bpf")
+    process = recorder("--at", time.strftime("%H:%M:%SZ", time.gmtime(time.time() + 3600)), "--", "touch", "ran")
+    try:
+        process.wait(3)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    assert process.wait() == -signal.SIGINT and os.listdir(".") == [], os.listdir(".")
+
+
+if __name__ == "__main__":
+    main(globals())
