@@ -310,6 +310,7 @@ static int record_run(const void *arg, int count, char **operands)
 /* clang-format off */
 static const struct option_row rows[] = {
 	TARGET_EVENT_ROWS(struct record_values, session., "999"),
+	PERIOD_ROW(struct record_values, session.),
 	ROW(time, .name = "time", .type = OPTION_FLAG, .group = "Events",
 	    .help = "where each thread's time goes, and each of its waits (-e 'time:*')"),
 	ROW(locks, .name = "locks", .type = OPTION_FLAG, .group = "Events",

@@ -136,6 +136,7 @@ static int start_run(const void *values, int count, char **operands)
 /* clang-format off */
 static const struct option_row rows[] = {
 	TARGET_EVENT_ROWS(struct start_values, record., "999"),
+	PERIOD_ROW(struct start_values, record.),
 	TARGET_ROW(struct start_values, record.all, .name = "all", .letter = 'a',
 	    .type = OPTION_FLAG, .group = "Tasks", .help = "the whole machine: the default"),
 	TARGET_TASK_ROWS(struct start_values, record.),

@@ -464,15 +464,12 @@ void option_help(const struct command *command, FILE *to)
 static const char stacks_always[] =
 	"every event has its stacks; --user-unwind chooses how, --no-user leaves them out";
 static const char trees[] = "--tree shows who calls whom, --callers SYMBOL who calls a function";
-static const char periods[] = "the period stands behind the event, as in -e page-faults/100";
 static const char threads[] = "-p PID records all threads of a process, 'report --tid' shows one";
 
 static const struct {
 	const char *command, *option, *instead;
 } options[] = {
 	{"record", "--call-graph", stacks_always},
-	{"record", "-c", periods},
-	{"record", "--count", periods},
 	{"record", "-t", threads},
 	{"record", "--tid", threads},
 	{"record", "--filter",

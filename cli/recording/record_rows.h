@@ -67,6 +67,11 @@
 	    .argument = "CPUS",                                                                  \
 	    .group = "Tasks", .help = "only on these CPUs, like 0-3,8")
 
+#define PERIOD_ROW(values, path)                                                                 \
+	TARGET_ROW(values, path period, .name = "count", .letter = 'c', .type = OPTION_U64,      \
+	    .argument = "PERIOD", .group = "Events", .min = 1, .max = INT64_MAX,                 \
+	    .help = "an event for each PERIOD occurrences of perf events, as page-faults")
+
 #define AT_ROW(values, path)                                                                     \
 	TARGET_ROW(values, path at, .name = "at", .type = OPTION_STRING, .argument = "TIME",     \
 	    .group = "Recording", .help = "begin at this time, as 12:00:00, on many hosts at once")

@@ -8,7 +8,7 @@
 #include "scalar.h"
 #include "stackmap/error.h"
 
-/* "500ms", "60s", "10min", "2h"; not 0. False: the word is none of these. */
+/* "500ms", "60s", "10min", "2h"; not 0. False: the word has another form. */
 bool duration_parse_ms(const char *word, u64 *ms);
 
 /*
@@ -18,7 +18,7 @@ bool duration_parse_ms(const char *word, u64 *ms);
  *   2026-11-28T12:00  ...T12:00:30   that instant
  *
  * in the machine's time zone, or in UTC with Z behind. `now`: seconds since 1970. -EINVAL: the word
- * is none of these; -ERANGE: the instant has passed.
+ * has another form; -ERANGE: the instant has passed.
  */
 int instant_parse(const char *word, u64 now, u64 *instant, struct stackmap_error *error);
 

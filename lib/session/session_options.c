@@ -42,6 +42,8 @@ enum given {
 	GIVEN_SNAPSHOT = 1 << 18,
 	GIVEN_AFTER = 1 << 19,
 	GIVEN_AT = 1 << 20,
+	GIVEN_RATE = 1 << 21,	/* -F */
+	GIVEN_PERIOD = 1 << 22, /* -c */
 };
 
 /* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
@@ -52,7 +54,8 @@ static const struct {
 	const char *error;	 /* else the error */
 } exclusions[] = {
 	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command", NULL},
-	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e and -F", NULL},
+	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c", NULL},
+	{GIVEN_RATE | GIVEN_PERIOD, 0, NULL, "-F and -c: choose one, a rate or a period"},
 	{GIVEN_INSTANCE | GIVEN_TIME, 0, "what it records", NULL},
 	{GIVEN_INSTANCE | GIVEN_PIDS, 0, "a choice of tasks", NULL},
 	{GIVEN_INSTANCE | GIVEN_ALL, 0, "a choice of tasks", NULL},
@@ -103,7 +106,9 @@ static u32 given_by(const struct session_options *options)
 	bool has_tables = !o->no_user && !is_unwind(o, "fp") && !is_unwind(o, "none");
 	u32 given = 0;
 
-	given |= o->events.count || o->frequency ? GIVEN_EVENTS : 0;
+	given |= o->events.count || o->frequency || o->period ? GIVEN_EVENTS : 0;
+	given |= o->frequency ? GIVEN_RATE : 0;
+	given |= o->period ? GIVEN_PERIOD : 0;
 	given |= o->all ? GIVEN_ALL : 0;
 	given |= o->pids.count ? GIVEN_PIDS : 0;
 	given |= o->comms.count || o->cgroup || o->cpus ? GIVEN_FILTER : 0;
@@ -242,6 +247,18 @@ static int add_triggers(struct source_list *sources, const struct string_list *w
 	return result;
 }
 
+/* -c has set the period of one event at least. */
+static int check_period(u64 period, const struct source_list *sources, struct stackmap_error *error)
+{
+	for (u32 kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].period == period)
+			return 0;
+	return error_set(error, EINVAL,
+			 "-c %llu: no event takes this period; perf events without a period of "
+			 "their own do, as page-faults and cycles",
+			 (unsigned long long)period);
+}
+
 /* CPU samples, unless another event is chosen. */
 static int choose_sources(const struct session_options *options, struct source_list *sources,
 			  struct stackmap_error *error)
@@ -254,7 +271,9 @@ static int choose_sources(const struct session_options *options, struct source_l
 		!options->has_files && !options->windows && !options->rotate && !options->flight;
 	int result = 0;
 
-	if (!options->events.count && ((!off_cpu && !options->time) || options->frequency))
+	sources->period = options->period;
+	if (!options->events.count &&
+	    ((!off_cpu && !options->time) || options->frequency || options->period))
 		result = source_list_add_sample(
 			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
 	if (!result && off_cpu)
@@ -270,13 +289,18 @@ static int choose_sources(const struct session_options *options, struct source_l
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,
 					 error);
+	sources->period = 0;
 	result = result
 			 ?: add_triggers(sources, &options->stop_when, "--stop-when", TRIGGER_STOP,
 					 error)
 			 ?: add_triggers(sources, &options->snapshot_when, "--snapshot-when",
 					 TRIGGER_SNAPSHOT, error);
-	if (result || !options->frequency || options->lenient)
+	if (result || options->lenient)
 		return result;
+	if (options->period)
+		return check_period(options->period, sources, error);
+	if (!options->frequency)
+		return 0;
 	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].frequency)
 			return 0;

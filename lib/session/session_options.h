@@ -24,6 +24,7 @@ enum session_use {
 struct session_options {
 	struct string_list events; /* words as -e takes them; none: CPU samples */
 	u64 frequency;		   /* Hz */
+	u64 period;		   /* occurrences of a perf event for each event of it */
 	bool off_cpu, wakers, locks, time;
 	bool no_kernel, no_user;
 	const char *user_unwind; /* "auto", "fp" or "none"; NULL: auto */

@@ -61,6 +61,7 @@ struct source_list {
 	u32 count, room;
 	const char *option; /* that has the words, in errors; NULL: -e */
 	u8 triggers;	    /* of sources that are added now */
+	u64 period;	    /* of perf events that are added now without a period; 0: none */
 };
 
 /* Appends the sources that `text` names, all or none. -EINVAL; -ENOENT: a glob or name does not
@@ -74,7 +75,8 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
  * (kernel.perf_event_max_sample_rate). */
 u64 source_rate_max(void);
 
-/* Appends CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
+/* Appends CPU samples at `frequency` Hz, or by the list's period. -ERANGE: the frequency is 0, or
+ * above kernel.perf_event_max_sample_rate. */
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);
 
 void source_list_clear(struct source_list *list);

@@ -240,8 +240,8 @@ static bool may_be_end_of_span(const struct source *source)
 	       source->type == SOURCE_USER || source->type == SOURCE_KERNEL;
 }
 
-/* A span that the list has already keeps its number. Spans of the same first event and other second
- * events are none: the first event would be timed for one of the two. -EEXIST. */
+/* A span that the list has already keeps its number. A span of the same first event with another
+ * second event is refused: the first event would be timed for one of the two. -EEXIST. */
 static int join_span(struct span_search *search, struct source *end)
 {
 	const struct source *same = list_find(search->list, end);
@@ -332,7 +332,9 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 	}
 	err = source_word_parse(text, subject, &word, error);
 	if (!err) {
-		word.query.frequency = word.query.frequency ?: frequency;
+		if (!list->period)
+			word.query.frequency = word.query.frequency ?: frequency;
+		word.query.period_default = list->period;
 		err = add_found(list, &word, error);
 		source_word_clear(&word);
 	}

@@ -193,6 +193,9 @@ static int visit_source(struct source *source, struct source_query *query, sourc
 	set_modes(source, query->modes ?: "");
 	if (query->period)
 		source->period = query->period;
+	else if (!source->period && !source->frequency && query->period_default &&
+		 !query->frequency)
+		source->period = query->period_default;
 	else if (!source->period && source->type == SOURCE_SAMPLE)
 		source->frequency = source->frequency ?: query->frequency ?: FREQUENCY_DEFAULT;
 	else if (!source->period && !source->frequency)
@@ -251,7 +254,7 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 		.perf_type = PERF_TYPE_HARDWARE,
 		.perf_config = {PERF_COUNT_HW_CPU_CYCLES},
 	};
-	int err = check_frequency(frequency, error);
+	int err = list->period ? 0 : check_frequency(frequency, error);
 
 	if (err)
 		return err;

@@ -79,6 +79,17 @@ def test_the_kernel_is_asked_for_the_same_event_as_by_perf():
         assert ours == asked(["perf", "record", "-o", "perf.data", "-e", word, "true"]), (word, ours)
 
 
+def test_a_period_is_the_one_that_perf_asks_for():
+    needs_command("strace", "-V")
+    needs_command("perf", "--version")
+    for words, wanted in ((["-c", "1000000", "-e", "cpu-clock"], ("CPU_CLOCK", "1000000")),
+                          (["--count=7", "-e", "page-faults"], ("PAGE_FAULTS", "7")),
+                          (["-c100", "-e", "cs,faults"], ("CONTEXT_SWITCHES", "100"))):
+        for command in [STACKMAP, "record", "-o", "ours.data", *words, "--", "true"], ["perf", "record", "-o", "perf.data", *words, "true"]:
+            traced = run("strace", "-f", "-v", "-e", "trace=perf_event_open", *command, status=None).stderr
+            assert wanted in re.findall(r"config=PERF_COUNT_SW_(\w+), sample_period=(\d+)", traced), (words, traced)
+
+
 def test_what_cannot_be_sampled_says_why():
     for word, reason in (("memory/event=1/", "takes no samples"), ("cpu/event=1,umask=0x100/", "largest number is 0xff"),
                          ("gpu/event=1/", "this machine has no PMU gpu; it has "), ("clock/of-cpu/x", "x are no modes"),

@@ -92,6 +92,33 @@ def test_page_faults():
     assert len(touched) == counted >= 3000, (len(touched), counted)
 
 
+def test_period_of_events_without_their_own():
+    """An event for each tenth fault, of every event but the one that says how often."""
+    needs("bpf", "perf events")
+    recording = record("-c", 10, "-e", "page-faults,minor-faults/100", "--", "sh", "-c", "%s faults=3000 >counted" % WORKLOAD)
+    recording.check()
+    with open("counted", encoding="ascii") as file:
+        counted = int(file.read())
+    touched = [event.name for event in recording.events()
+               if any(function(frame) == "touch_pages" for frame in user_frames(event))]
+    for name, period in ("page-faults", 10), ("minor-faults", 100):
+        assert abs(touched.count(name) - counted / period) <= 1, (name, touched.count(name), counted)
+
+
+def test_period_without_events_is_that_of_samples():
+    needs("bpf", "perf events")
+    recording = record("-c", 2000000, "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+    assert recording.check()["recorded"] > 10 and {event.name for event in recording.events()} <= {"cpu-clock", "cycles"}
+
+
+def test_period_that_no_event_takes():
+    for words in ("-e", "sched:sched_switch"), ("-e", "page-faults/5"):
+        done = stackmap("record", "-c", "100", *words, "--", "true", status=None)
+        assert done.returncode == 2 and "-c 100: no event takes this period" in done.stderr, done.stderr
+    done = stackmap("record", "-c", "100", "-F", "99", "--", "true", status=None)
+    assert done.returncode == 2 and "-F and -c: choose one" in done.stderr, done.stderr
+
+
 def test_samples_of_one_mode():
     """cpu-clock:u in user mode only, cpu-clock:k in the kernel only; both of a program that is in both."""
     needs("bpf", "perf events")
