@@ -347,8 +347,10 @@ static int open_own(struct session *session, pid_t command, const char *command_
 	if (result)
 		return result;
 	result = trigger_watch_open(&session->triggers, capture_loaded(session->capture),
-				    session->trigger_delay_ns);
-	result = result ?: instant_await(session->instant);
+				    session->trigger_delay_ns, NULL, error);
+	if (result)
+		return result;
+	result = instant_await(session->instant);
 	return result ? error_set_errno(error, -result, name_of(session)) : 0;
 }
 
@@ -366,6 +368,11 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 	if (result)
 		return result;
 	is_flight = loaded_is_flight(capture_loaded(session->capture));
+	if (is_flight && session->options.stop_when.count)
+		return error_set(error, EINVAL,
+				 "--stop-when: %s is a flight recorder, of which a snapshot is "
+				 "written at once",
+				 name);
 	if (use == SESSION_COPY || (use == SESSION_TAKE_OR_COPY && is_flight)) {
 		session->kind = SESSION_SNAPSHOT;
 		return 0;
@@ -383,7 +390,11 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 		folder_close(&session->folder);
 		result = folder_open(name, &session->folder, error);
 	}
-	return result ?: capture_open_reader(session->folder, &session->capture, error);
+	result = result ?: capture_open_reader(session->folder, &session->capture, error);
+	return result
+		       ?: trigger_watch_open(&session->triggers, capture_loaded(session->capture),
+					     session->trigger_delay_ns, &session->options.stop_when,
+					     error);
 }
 
 static int open_output(struct session *session, struct stackmap_error *error)

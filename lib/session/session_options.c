@@ -63,7 +63,6 @@ static const struct {
 	{GIVEN_INSTANCE | GIVEN_RING, 0, "an option of how to record", NULL},
 	{GIVEN_INSTANCE | GIVEN_FLIGHT, 0, "an option of how to record", NULL},
 	{GIVEN_INSTANCE | GIVEN_MANNER, 0, "an option of how to record", NULL},
-	{GIVEN_INSTANCE | GIVEN_STOP, 0, NULL, "--stop-when: an instance ends by 'stackmap stop'"},
 	{GIVEN_INSTANCE | GIVEN_SNAPSHOT, 0, NULL,
 	 "--snapshot-when: it goes with --flight, not with an instance"},
 	{GIVEN_INSTANCE | GIVEN_AT, 0, NULL, "--at: an instance records already"},

@@ -28,37 +28,72 @@ int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 	return 0;
 }
 
-static bool has_triggers(const struct source_list *sources)
+/* Sets the kinds of one name as those that end the recording. */
+static int set_named(const struct source_list *sources, const char *name, u8 *triggers,
+		     struct stackmap_error *error)
 {
-	for (u32 i = 0; i < sources->count; i++)
-		if (sources->sources[i].triggers)
-			return true;
-	return false;
+	bool found = false;
+
+	for (u32 kind = 0; kind < sources->count; kind++)
+		if (!strcmp(sources->sources[kind].name, name)) {
+			triggers[kind] |= 1U << TRIGGER_STOP;
+			found = true;
+		}
+	return found ? 0
+		     : error_set(error, ENOENT, "--stop-when %s: the instance does not record it",
+				 name);
 }
 
-int trigger_watch_open(struct trigger_watch *watch, const struct loaded *loaded, u64 delay_ns)
+/* The triggers of all kinds, by the marks of the sources and by names; *any: there is one. */
+static int set_triggers(struct trigger_watch *watch, const struct source_list *sources,
+			const struct string_list *stop_when, bool *any,
+			struct stackmap_error *error)
 {
-	u32 cpus = loaded->plan.config.cpus;
+	int result = 0;
 
-	*watch = (struct trigger_watch){.delay_ns = delay_ns};
-	if (!has_triggers(loaded->sources))
-		return 0;
-	watch->rings = calloc(cpus, sizeof(*watch->rings));
-	if (!watch->rings)
-		return -ENOMEM;
-	for (u32 cpu = 0; cpu < cpus; cpu++) {
+	for (u32 kind = 0; kind < sources->count; kind++)
+		watch->triggers[kind] = sources->sources[kind].triggers;
+	for (size_t i = 0; stop_when && i < stop_when->count && !result; i++)
+		result = set_named(sources, stop_when->items[i], watch->triggers, error);
+	for (u32 kind = 0; kind < sources->count; kind++)
+		*any |= watch->triggers[kind];
+	return result;
+}
+
+static void begin_rings(struct trigger_watch *watch, const struct loaded *loaded)
+{
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
-		watch->rings[cpu].position = ring_head(&ring);
-		watch->rings[cpu].head = watch->rings[cpu].position;
+		watch->rings[cpu].position = ring.header->tail;
+		watch->rings[cpu].head = ring_head(&ring);
 	}
-	watch->loaded = loaded;
-	return 0;
+}
+
+int trigger_watch_open(struct trigger_watch *watch, const struct loaded *loaded, u64 delay_ns,
+		       const struct string_list *stop_when, struct stackmap_error *error)
+{
+	bool any = false;
+	int result;
+
+	*watch = (struct trigger_watch){
+		.delay_ns = delay_ns,
+		.rings = calloc(loaded->plan.config.cpus, sizeof(*watch->rings)),
+		.triggers = calloc(loaded->sources->count + 1, sizeof(*watch->triggers)),
+	};
+	if (!watch->rings || !watch->triggers)
+		return error_set(error, ENOMEM, "--stop-when: %s", strerror(ENOMEM));
+	result = set_triggers(watch, loaded->sources, stop_when, &any, error);
+	begin_rings(watch, loaded);
+	if (!result && any)
+		watch->loaded = loaded;
+	return result;
 }
 
 void trigger_watch_close(struct trigger_watch *watch)
 {
 	free(watch->rings);
+	free(watch->triggers);
 	*watch = (struct trigger_watch){};
 }
 
@@ -73,7 +108,7 @@ static u64 time_of(u64 stamp)
 /* Notes a trigger. The first one counts, of snapshots the first that the last snapshot lacks. */
 static void note(struct trigger_watch *watch, u64 stamp)
 {
-	u8 triggers = watch->loaded->sources->sources[STAMP_KIND(stamp)].triggers;
+	u8 triggers = watch->triggers[STAMP_KIND(stamp)];
 	u64 time = time_of(stamp);
 
 	for (u32 i = 0; i < TRIGGER_COUNT; i++)

@@ -16,6 +16,7 @@
 #include "capture/drain/pace.h"
 #include "capture/source/source.h"
 #include "stackmap/error.h"
+#include "string_list.h"
 
 struct loaded;
 struct trigger_ring;
@@ -26,6 +27,7 @@ enum trigger { TRIGGER_STOP, TRIGGER_SNAPSHOT, TRIGGER_COUNT };
 struct trigger_watch {
 	const struct loaded *loaded; /* NULL: no source is a trigger */
 	struct trigger_ring *rings;
+	u8 *triggers; /* of each kind of event, bits */
 	struct pace pace;
 	u64 delay_ns;
 	u64 due[TRIGGER_COUNT]; /* CLOCK_MONOTONIC, ns; 0: no trigger has happened */
@@ -36,9 +38,11 @@ struct trigger_watch {
 /* `word`: "500ms", "5s", "10min", "2h", after --after; NULL: no delay. -EINVAL. */
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error);
 
-/* Begins to look at the rings of programs that are not attached yet. Without triggers among the
- * sources there is nothing to look for. -ENOMEM. */
-int trigger_watch_open(struct trigger_watch *watch, const struct loaded *loaded, u64 delay_ns);
+/* Begins to look at rings, of own programs before they are attached. Without triggers among the
+ * sources there is nothing to look for. `stop_when`: names of events of an instance that end what
+ * is read of it, in addition. -ENOMEM; -ENOENT: the instance has no event of such a name. */
+int trigger_watch_open(struct trigger_watch *watch, const struct loaded *loaded, u64 delay_ns,
+		       const struct string_list *stop_when, struct stackmap_error *error);
 void trigger_watch_close(struct trigger_watch *watch);
 
 static inline bool trigger_watch_is_on(const struct trigger_watch *watch)

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, record
 
 PROGRAM = program("known_counts")
@@ -90,12 +91,32 @@ def test_the_recording_goes_on_for_the_time_after():
 
 def test_a_time_after_that_does_not_pass():
     needs("bpf", "raw tracepoints", "uprobes")
-    recording = record("-e", COUNTED, "--stop-when", NEST, "--after", "10h", "--", "sh", "-c", NESTED + "; " + calls(50))
+    recording = record("-e", COUNTED, "--stop-when", NEST, "--after", "10h", "--", "sh", "-c",
+                       "; ".join([NESTED, "sleep 0.3", calls(50)]))
     assert recording.check()["recorded"] == 51 and STOPPED not in recording.messages
 
 
+def test_an_event_of_an_instance_ends_what_is_read_of_it():
+    """The instance goes on: a second reader has what came later."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    fresh_bpffs()
+    stackmap("start", "live", "-e", COUNTED + "," + NEST, "--comm", "known_counts")
+    wrong = stackmap("record", "--instance", "live", "-o", "f.data", "--stop-when", "page-faults", status=None)
+    assert wrong.returncode and "the instance does not record it" in wrong.stderr, wrong.stderr
+    process = recorder("--instance", "live", "--stop-when", NEST)
+    run(PROGRAM, "calls=100")
+    run(PROGRAM, "nested=1")
+    assert STOPPED in ended(process)
+    first = names(Recording("f.data"))
+    run(PROGRAM, "calls=50")
+    second = record("--instance", "live", "--stop-when", COUNTED, output="g.data")
+    stackmap("stop", "live")
+    assert first == [COUNTED] * 100 + [NEST], first
+    assert STOPPED in second.messages and names(second) == [COUNTED] * 50, names(second)
+
+
 def test_each_event_writes_a_snapshot():
-    """Each file has what was before, and the last one all. What one snapshot holds does not ask for another."""
+    """Each file has what was before it, the last one has all, and there are as many files as events."""
     needs("bpf", "raw tracepoints", "uprobes")
     script = "; ".join([calls(100), NESTED, until("f.data.1"), calls(50), NESTED, until("f.data.2"), calls(7)])
     recording = record("--flight", "8M", "-e", COUNTED, "--snapshot-when", NEST, "--", "sh", "-c", script)
@@ -156,4 +177,5 @@ def test_the_wait_for_the_instant_can_be_given_up():
 
 
 if __name__ == "__main__":
+    enter_own_mounts()
     main(globals())
