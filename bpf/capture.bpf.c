@@ -207,7 +207,18 @@ int on_start(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		off_cpu_seed(task);
+		off_cpu_seed(task, true);
+	return 0;
+}
+
+/* The same where the kernel calls no program back (bpf/event/since_before.h). */
+SEC("iter/task")
+int on_start_plain(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		off_cpu_seed(task, false);
 	return 0;
 }
 
@@ -263,7 +274,18 @@ int on_time_start(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		time_seed(task);
+		time_seed(task, true);
+	return 0;
+}
+
+/* The same where the kernel calls no program back. */
+SEC("iter/task")
+int on_time_start_plain(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		time_seed(task, false);
 	return 0;
 }
 

@@ -13,6 +13,9 @@
  * A span takes a lookup and an update of its key where it begins, a lookup and a deletion where it
  * ends. Both ends of a thread's span run in the thread; an interrupt that begins a span between
  * lookup and update ends it before it returns.
+ *
+ * Nearly all is in global functions, which the verifier goes through once and by themselves. They
+ * take the base of the event as a number: what is read there is read by a helper.
  */
 #ifndef BPF_ANSWER_H
 #define BPF_ANSWER_H
@@ -49,18 +52,19 @@ static __always_inline u64 value_of(u64 number)
 u64 numbers_unread;
 
 /* Reads `bytes` bytes, 1 to 8, of the event as a number whose upper bytes are zero. */
-static __always_inline u64 event_bytes(const void *address, u64 bytes)
+static __always_inline u64 event_bytes(u64 address, u64 bytes)
 {
 	u64 value = 0;
 
 	core_one_register(bytes);
-	if (!bytes || bytes > sizeof(value) || bpf_probe_read_kernel(&value, bytes, address))
+	if (!bytes || bytes > sizeof(value) ||
+	    bpf_probe_read_kernel(&value, bytes, (const void *)address))
 		return 0;
 	return value;
 }
 
 /* The same of memory, of the kernel or of the current task. */
-static __always_inline u64 memory_bytes(u64 address, u64 bytes, u32 place)
+__noinline u64 memory_number(u64 address, u64 bytes, u32 place)
 {
 	const void *from = (const void *)address;
 	u64 value = 0;
@@ -76,8 +80,7 @@ static __always_inline u64 memory_bytes(u64 address, u64 bytes, u32 place)
 	return err ? 0 : value;
 }
 
-/* Reads a number behind a pointer, which is a word of the event. A global function: verified by
- * itself. */
+/* Reads a number behind a pointer, which is a word of the event. */
 __noinline u64 number_behind(u64 pointer, const struct event_number *number)
 {
 	u32 i;
@@ -87,13 +90,13 @@ __noinline u64 number_behind(u64 pointer, const struct event_number *number)
 	for (i = 0; i < NUMBER_STEPS_MAX - 1; i++) {
 		if (i + 1 >= number->steps)
 			break;
-		pointer = memory_bytes(pointer + number->displacement[i], sizeof(pointer),
-				       number->place);
+		pointer = memory_number(pointer + number->displacement[i], sizeof(pointer),
+					number->place);
 	}
-	return memory_bytes(pointer + number->displacement[i], number->bytes, number->place);
+	return memory_number(pointer + number->displacement[i], number->bytes, number->place);
 }
 
-static __noinline u64 event_number_read(const void *base, const struct event_number *number)
+__noinline u64 event_number_read(u64 base, const struct event_number *number)
 {
 	u64 value;
 
@@ -118,14 +121,13 @@ static __always_inline u32 comm_compare(u64 pattern)
 }
 
 struct asked {
-	const void *base;
+	u64 base; /* the address that the numbers of the event are read from */
 	u64 kind;
 	u64 is_met; /* 1: all conditions of the current alternative are met so far */
 	u64 time;   /* of the span that ends, ns */
 };
 
-static __always_inline u64 subject_number(u32 subject, const struct event_number *number,
-					  const void *base)
+static __always_inline u64 subject_number(u32 subject, const struct event_number *number, u64 base)
 {
 	switch (subject) {
 	case CONDITION_PID:
@@ -139,16 +141,19 @@ static __always_inline u64 subject_number(u32 subject, const struct event_number
 	}
 }
 
-static __always_inline u32 condition_compare(const struct condition *condition,
-					     const struct asked *asked)
+/* 1 if a condition is met, else 0. */
+__noinline int condition_holds(const struct condition *condition, u64 base, u64 time)
 {
-	u64 number = asked->time;
+	u64 number = time;
 
+	if (!condition)
+		return 0;
 	if (condition->subject == CONDITION_COMM)
-		return comm_compare(condition->operand);
+		return (comm_compare(condition->operand) & condition->accepts) != 0;
 	if (condition->subject != CONDITION_TIME)
-		number = subject_number(condition->subject, &condition->number, asked->base);
-	return compare_numbers(number, condition->operand, condition->number.is_signed);
+		number = subject_number(condition->subject, &condition->number, base);
+	return (compare_numbers(number, condition->operand, condition->number.is_signed) &
+		condition->accepts) != 0;
 }
 
 static long condition_try(u32 i, struct asked *asked)
@@ -171,7 +176,7 @@ static long condition_try(u32 i, struct asked *asked)
 		asked->is_met = 1;
 	}
 	if (asked->is_met)
-		asked->is_met = (condition_compare(condition, asked) & condition->accepts) != 0;
+		asked->is_met = condition_holds(condition, asked->base, asked->time);
 	return 0;
 }
 
@@ -182,13 +187,13 @@ u64 spans_unbegun; /* ends of which no begin is known */
 u64 spans_unkept;  /* begins for which there was no room */
 
 static __always_inline void span_key_set(struct span_key *key, const struct question *question,
-					 const void *base)
+					 u64 base)
 {
 	key->span = question->span;
 	key->by = subject_number(question->key_subject, &question->key, base);
 }
 
-static __noinline long span_begin(const struct question *question, const void *base)
+__noinline int span_begin(const struct question *question, u64 base)
 {
 	struct span_begins fresh = {};
 	struct span_begins *begins;
@@ -221,7 +226,7 @@ static __noinline long span_begin(const struct question *question, const void *b
 }
 
 /* The time of the span that ends, or ANSWER_NONE. */
-static __noinline s64 span_end(const struct question *question, const void *base)
+__noinline s64 span_end(const struct question *question, u64 base)
 {
 	u64 now = bpf_ktime_get_ns(), depth, begin = 0;
 	struct span_begins *begins;
@@ -245,11 +250,8 @@ static __noinline s64 span_end(const struct question *question, const void *base
 	return begin ? (s64)(now - begin) : ANSWER_NONE;
 }
 
-/*
- * The value of an event, 0 if the source asks for none; or ANSWER_NONE. Not inlined: the programs'
- * own stack frames are nearly full.
- */
-static __noinline s64 question_answer(u32 kind, const void *base)
+/* The value of an event, 0 if the source asks for none; or ANSWER_NONE. */
+__noinline s64 question_answer(u32 kind, u64 base)
 {
 	struct asked asked = {.base = base, .kind = kind};
 	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
@@ -273,6 +275,18 @@ static __noinline s64 question_answer(u32 kind, const void *base)
 	if (question->span_role == SPAN_END)
 		return asked.time;
 	return value_of(event_number_read(base, &question->value));
+}
+
+/*
+ * An address as a number, as a helper gives it: global functions take no pointer to the context of
+ * a program.
+ */
+static __always_inline u64 address_number(const void *pointer)
+{
+	u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &pointer);
+	return number;
 }
 
 #endif

@@ -139,7 +139,7 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 /* Sets the value that the source asks for. False: the event does not meet the conditions. */
 static __always_inline bool question_met(struct hit *hit, const void *base)
 {
-	s64 answer = config.questions ? question_answer(hit->kind, base) : 0;
+	s64 answer = config.questions ? question_answer(hit->kind, address_number(base)) : 0;
 
 	hit->value = answer;
 	return answer != ANSWER_NONE;

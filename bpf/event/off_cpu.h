@@ -212,7 +212,7 @@ u64 recording_begin; /* ns: when the recording has begun */
  * that the recording sees. The task may have gone on meanwhile: then it does not wait, or has
  * entered itself.
  */
-static __always_inline void off_cpu_seed(struct task_struct *task)
+static __always_inline void off_cpu_seed(struct task_struct *task, bool asks_user_stack)
 {
 	struct blocked from = {.since = recording_begin - waits_before}, *found;
 	u64 switches = switches_of(task);
@@ -222,7 +222,7 @@ static __always_inline void off_cpu_seed(struct task_struct *task)
 		return;
 	if (config.by_cpu && !cpu_matches(task->thread_info.cpu))
 		return;
-	from.user = stack_request_for(task);
+	from.user = stack_request_for(task, asks_user_stack);
 	if (bpf_map_update_elem(&blocked, &tid, &from, BPF_NOEXIST))
 		return;
 	found = bpf_map_lookup_elem(&blocked, &tid);

@@ -9,6 +9,10 @@
  *
  * The task may wake up meanwhile. A request is only made if the task has none, and the callback
  * compares the registers: another entry into the kernel makes the stack REASON_CHANGED.
+ *
+ * Each iterator has two programs. Only the one for kernels that call back asks for callbacks, so
+ * only this one contains the unwinder. Other kernels would not run it, but Linux 6.1 counts how
+ * deep its calls are all the same.
  */
 #ifndef BPF_SINCE_BEFORE_H
 #define BPF_SINCE_BEFORE_H
@@ -99,7 +103,7 @@ static __always_inline u64 stack_request_new(struct task_struct *task, u32 tid,
 }
 
 /* The user stack of a task that waits, as a STACK_FIELD_WORD(). */
-static __always_inline u64 stack_request_for(struct task_struct *task)
+static __always_inline u64 stack_request_for(struct task_struct *task, bool asks)
 {
 	struct deferral asked = {.kernel_tid = task->pid}, *own;
 	struct pt_regs___kernel *regs;
@@ -109,8 +113,8 @@ static __always_inline u64 stack_request_for(struct task_struct *task)
 		return STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE);
 	if (!task->mm)
 		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
-	if (config.user_unwind != USER_UNWIND_AUTO || config.deferral != DEFERRAL_TASK_WORK ||
-	    task->flags & PF_EXITING)
+	if (!asks || config.user_unwind != USER_UNWIND_AUTO ||
+	    config.deferral != DEFERRAL_TASK_WORK || task->flags & PF_EXITING)
 		return STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
 	regs = (void *)bpf_task_pt_regs(task);
 	asked.entry = (struct kernel_entry){

@@ -414,7 +414,7 @@ static __always_inline void time_exec(struct task_struct *task, u64 now)
 }
 
 /* Opens the account of a task when recording begins, with its state until now. */
-static __always_inline void time_seed(struct task_struct *task)
+static __always_inline void time_seed(struct task_struct *task, bool asks_user_stack)
 {
 	u64 key = (u64)task, user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
 	u32 now = task->__state, state = TIME_RUNNING;
@@ -423,7 +423,7 @@ static __always_inline void time_seed(struct task_struct *task)
 		return;
 	if (!is_on_cpu(task)) {
 		state = now ? blocked_state_of(now) : TIME_RUNNABLE;
-		user = stack_request_for(task);
+		user = stack_request_for(task, asks_user_stack);
 	}
 	time_open(task, time_begin, state, user);
 	if (task->__state & TASK_DEAD)

@@ -85,10 +85,11 @@ CORE_GLOBAL_PART int granule_find(struct unwind *unwind)
 }
 
 /*
- * Takes the rule of the current frame from the cache, or makes it. Part of its caller: Linux 6.1
- * refuses calls that are 9 deep, and counts the callback of a request below an iterator's program.
+ * Takes the rule of the current frame from the cache, or makes it. Outlined, so that what it keeps
+ * on the BPF stack is gone behind it: some verifiers (6.19) keep states apart by words that no code
+ * reads any more, and would verify the step for each.
  */
-CORE_PART u32 rule_enter(struct unwind *unwind)
+CORE_OUTLINED u32 rule_enter(struct unwind *unwind)
 {
 	u32 stop;
 

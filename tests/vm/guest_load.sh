@@ -73,8 +73,8 @@ too_much() {
 missing() {
 	local program
 	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' $function_programs \
-		'on_kernel_(functions|probe)' on_switch on_wake on_start on_stop on_time_switch \
-		on_time_wakeup on_time_new on_time_exec on_time_start on_time_stop on_field_value on_field_call task_leave task_fork \
+		'on_kernel_(functions|probe)' on_switch on_wake "on_start$plain" on_stop on_time_switch \
+		on_time_wakeup on_time_new on_time_exec "on_time_start$plain" on_time_stop on_field_value on_field_call task_leave task_fork \
 		task_rename task_exec task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall \
 		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace number_running_code; do
 		grep -Eq "^cost $program " costs || echo "$program"
@@ -103,6 +103,9 @@ cat version
 # What serves functions of the kernel: these also serve few of them, or fentry does.
 function_programs=
 grep -q '^kernel functions: *one link' version || function_programs='on_kernel_entry on_kernel_return'
+# The visit of all tasks: where the kernel calls back, it asks for user stacks.
+plain=_plain
+! grep -q '^user stacks: *deferred' version || plain=
 
 check "$(sed -n 's/^BPF compiler: *//p' version)" load_rare
 for OBJECTS in /objects/*; do

@@ -614,10 +614,11 @@ static int open_tasks_at_stop(struct attachment *attachment, const struct bpf_pr
 	return result < 0 ? result : 0;
 }
 
-/* Records the tasks that are blocked already. */
-static int visit_tasks_at_start(struct attachment *attachment, const struct bpf_program *program)
+/* Records the tasks that are blocked already, by the one of two programs that is loaded. */
+static int visit_tasks_at_start(struct attachment *attachment, const struct bpf_program *asking,
+				const struct bpf_program *plain)
 {
-	int fd = open_tasks(attachment, program);
+	int fd = open_tasks(attachment, bpf_program__autoload(asking) ? asking : plain);
 
 	visit_tasks(fd);
 	return fd < 0 ? fd : 0;
@@ -632,7 +633,8 @@ static int attach_off_cpu(struct attachment *attachment, u32 kind)
 	object->bss->recording_begin = attachment->begun ?: clock_ns(CLOCK_MONOTONIC);
 	return result
 		       ?: link_typed(&attachment->links, program_fd(attachment, kind))
-		       ?: visit_tasks_at_start(attachment, object->progs.on_start);
+		       ?: visit_tasks_at_start(attachment, object->progs.on_start,
+ object->progs.on_start_plain);
 }
 
 /* Attaches the programs of all time sources, at the first such source. The accounts of all threads
@@ -661,7 +663,8 @@ static int attach_time(struct attachment *attachment, u32 kind)
 	if (result)
 		return result;
 	__atomic_store_n(&object->bss->time_begin, clock_ns(CLOCK_MONOTONIC), __ATOMIC_SEQ_CST);
-	result = visit_tasks_at_start(attachment, object->progs.on_time_start);
+	result = visit_tasks_at_start(attachment, object->progs.on_time_start,
+				      object->progs.on_time_start_plain);
 	__atomic_store_n(&object->bss->time_seeded,
 			 attachment->plan->task_iterators || config->by_comm || config->cgroup,
 			 __ATOMIC_SEQ_CST);

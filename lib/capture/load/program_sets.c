@@ -40,12 +40,23 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 				  plan_defers(plan) && by_task_work);
 }
 
+/* Selects the iterator of the start: the one that asks for callbacks, or the plain one. */
+static void select_start(const struct plan *plan, bool is_recording, struct bpf_program *asking,
+			 struct bpf_program *plain)
+{
+	bool visits = is_recording && plan->visits_at_start;
+	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
+
+	bpf_program__set_autoload(asking, visits && by_task_work);
+	bpf_program__set_autoload(plain, visits && !by_task_work);
+}
+
 static void select_off_cpu(struct program_set *set, const struct plan *plan)
 {
 	bool is_recording = !plan->config.has_files;
 
-	bpf_program__set_autoload(set->object->progs.on_start,
-				  is_recording && plan->visits_at_start);
+	select_start(plan, is_recording, set->object->progs.on_start,
+		     set->object->progs.on_start_plain);
 	bpf_program__set_autoload(set->object->progs.on_stop, is_recording && plan->task_iterators);
 }
 
@@ -54,7 +65,8 @@ static void select_time(struct program_set *set, const struct plan *plan)
 	bpf_program__set_autoload(set->object->progs.on_time_wakeup, true);
 	bpf_program__set_autoload(set->object->progs.on_time_new, true);
 	bpf_program__set_autoload(set->object->progs.on_time_exec, true);
-	bpf_program__set_autoload(set->object->progs.on_time_start, plan->visits_at_start);
+	select_start(plan, true, set->object->progs.on_time_start,
+		     set->object->progs.on_time_start_plain);
 	bpf_program__set_autoload(set->object->progs.on_time_stop, plan->task_iterators);
 }
 
