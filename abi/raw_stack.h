@@ -13,8 +13,8 @@
 #include "rule.h"
 #include "scalar.h"
 
-#define RAW_STACK_BYTES_MAX (64U << 10)
-#define RAW_MAPPINGS_MAX 128
+#define RAW_STACK_BYTES_MAX (128U << 10)
+#define RAW_MAPPINGS_MAX 256
 
 struct raw_mapping {
 	u64 start;
@@ -34,6 +34,7 @@ enum raw_flag {
 	RAW_ALIVE = 1 << 1,
 	RAW_SOME_MAPPINGS = 1 << 2, /* more mappings exist than fit */
 	RAW_AT_ENTRY = 1 << 3,	    /* the pc is the first instruction of a function */
+	RAW_BETTER = 1 << 4,	    /* only sent if all mappings fit */
 };
 
 struct raw_stack {
@@ -44,12 +45,17 @@ struct raw_stack {
 	u64 time;
 	u64 value[REGISTER_COUNT]; /* by DWARF number; all registers are known */
 	u64 stack_start;	   /* address of stack[0] */
+	u64 missing;		   /* bit i: the copy's page i was not in memory (RAW_STACK_PAGE) */
 	u32 stack_bytes;
 	u32 mapping_count;
 	struct raw_mapping mapping[RAW_MAPPINGS_MAX]; /* sorted by address */
 	u8 stack[RAW_STACK_BYTES_MAX];
 };
+/* The page of an address in the copy; the first one may be cut. */
+#define RAW_PAGE_BITS 12
+#define RAW_STACK_PAGE(raw, address)                                                               \
+	(((address) >> RAW_PAGE_BITS) - ((raw)->stack_start >> RAW_PAGE_BITS))
 #define RAW_STACK_SIZE(stack_bytes) (__builtin_offsetof(struct raw_stack, stack) + (stack_bytes))
-ABI_SIZE(struct raw_stack, 40 + 8 * REGISTER_COUNT + 32 * RAW_MAPPINGS_MAX + RAW_STACK_BYTES_MAX);
+ABI_SIZE(struct raw_stack, 48 + 8 * REGISTER_COUNT + 32 * RAW_MAPPINGS_MAX + RAW_STACK_BYTES_MAX);
 
 #endif

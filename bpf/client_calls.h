@@ -74,6 +74,12 @@ static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
 	return leaf;
 }
 
+static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 tid, u32 cookie,
+						 const struct unwinder *unwinder)
+{
+	return false;
+}
+
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
 						      u32 cookie)
 {

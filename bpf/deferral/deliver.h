@@ -107,10 +107,10 @@ static __always_inline void deferred_stack_deliver(const struct unwinder *unwind
 		deferred_stack_drop(tid, cookie);
 		return;
 	}
-	if (unwinder && unwinder->walk.depth)
-		deferred_stack_put_unwound(scratch, cpu, tid, cookie, unwinder);
-	else
+	if (!unwinder || !unwinder->walk.depth)
 		deferred_stack_refuse(scratch, cpu, tid, cookie, reason);
+	else if (!deferred_stack_leave(scratch, tid, cookie, unwinder))
+		deferred_stack_put_unwound(scratch, cpu, tid, cookie, unwinder);
 	scratch_release(scratch);
 }
 

@@ -13,11 +13,13 @@
 
 /*
  * Saves the current task's stack under a cookie of this thread id, with these enum raw_flag.
- * scratch->search is in the task's address space. 0, or -ENOSPC: the ring buffer is full.
+ * scratch->search is in the task's address space. 0, or -ENOSPC: the ring buffer is full, or not
+ * all mappings fit (RAW_BETTER).
  */
 __noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie, u32 flags)
 {
-	struct raw_request request = {.tid = tid, .cookie = cookie, .flags = flags & RAW_AT_ENTRY};
+	struct raw_request request = {
+		.tid = tid, .cookie = cookie, .flags = flags & (RAW_AT_ENTRY | RAW_BETTER)};
 
 	if (!scratch)
 		return -EINVAL;

@@ -2,10 +2,10 @@
 /*
  * Saves a user stack for user space to finish (abi/raw_stack.h).
  *
- * The stack is copied page by page up to the end of its mapping, to the first page that is not in
- * memory, or to the limit. The rest of the walk can read the copied pages; a missing page is a stop
- * reason. The copy begins with the red zone below the stack pointer, which functions that make no
- * calls may use (AMD64 supplement, section 3.2.2).
+ * The stack is copied page by page up to the end of its mapping or to the limit. Pages that are not
+ * in memory are noted; a walk that reads them ends there. Large arrays on the stack have such
+ * pages, which no walk reads. The copy begins with the red zone below the stack pointer, which
+ * functions that make no calls may use (AMD64 supplement, section 3.2.2).
  */
 #ifndef BPF_RAW_STACK_SEND_H
 #define BPF_RAW_STACK_SEND_H
@@ -15,7 +15,7 @@
 #include "raw_stack.h"
 #include "state/map.h"
 
-#define RAW_PAGE 4096
+#define RAW_PAGE (1U << RAW_PAGE_BITS)
 #define RED_ZONE 128
 
 struct {
@@ -68,15 +68,17 @@ static __always_inline void raw_registers(struct raw_stack *raw,
 static long raw_copy_page(u32 i, struct raw_walk *walk)
 {
 	struct raw_stack *raw = &walk->buffer->raw;
-	u32 used = raw->stack_bytes;
-	u32 bytes = RAW_PAGE - (walk->buffer->from & (RAW_PAGE - 1));
+	u64 from = walk->buffer->from, used = from - raw->stack_start;
+	u32 bytes = RAW_PAGE - (from & (RAW_PAGE - 1));
 
 	core_one_register(used);
-	if (walk->buffer->from >= walk->buffer->end || used > RAW_STACK_BYTES_MAX - RAW_PAGE ||
-	    bpf_probe_read_user(raw->stack + used, bytes, (void *)walk->buffer->from))
+	if (from >= walk->buffer->end || used > RAW_STACK_BYTES_MAX - RAW_PAGE)
 		return 1;
-	raw->stack_bytes = used + bytes;
-	walk->buffer->from += bytes;
+	if (bpf_probe_read_user(raw->stack + used, bytes, (void *)from))
+		raw->missing |= 1ULL << (RAW_STACK_PAGE(raw, from) & 63);
+	else
+		raw->stack_bytes = used + bytes;
+	walk->buffer->from = from + bytes;
 	return 0;
 }
 
@@ -213,6 +215,7 @@ static __always_inline void raw_fill(struct scratch *scratch, struct raw_buffer 
 	raw->flags = request->flags;
 	raw->time = bpf_ktime_get_ns();
 	raw->stack_start = 0;
+	raw->missing = 0;
 	raw->stack_bytes = 0;
 	raw->mapping_count = 0;
 	raw_registers(raw, regs);
@@ -227,6 +230,8 @@ static __always_inline bool raw_submit(struct raw_stack *raw)
 {
 	u32 bytes = RAW_STACK_SIZE(raw->stack_bytes);
 
+	if (raw->flags & RAW_BETTER && raw->flags & RAW_SOME_MAPPINGS)
+		return false;
 	core_one_register(bytes);
 	return bytes <= sizeof(*raw) &&
 	       !bpf_ringbuf_output(&raw_stacks, raw, bytes, BPF_RB_NO_WAKEUP);

@@ -54,6 +54,11 @@ static __always_inline u64 deferred_stack_join(struct scratch *scratch);
 static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
 						       const struct unwinder *unwinder, u64 leaf);
 
+/* Defined by the embedder: leaves a stack that ends for want of a rule to user space. False: it is
+ * to be delivered as it is. */
+static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 tid, u32 cookie,
+						 const struct unwinder *unwinder);
+
 /*
  * Defined by the embedder: delivers the memory of a stack that the walk could not finish.
  * scratch->search is in the task's address space.

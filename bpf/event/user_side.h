@@ -103,6 +103,13 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
 
+/* True if a walk has ended in code of a file without a rule, or went on by a guess, and the file's
+ * rules are to come. The stack is then deferred as if the rule were not known. */
+static __always_inline bool walk_needs_rules(const struct direct_walk *walk)
+{
+	return rules_awaited && !walk->is_generated && 1U << walk->stop & STOPS_WITHOUT_RULE;
+}
+
 /* Counts the result of a walk. A global function: verified once for all programs. */
 __noinline int walk_count(struct scratch *scratch)
 {
@@ -113,6 +120,8 @@ __noinline int walk_count(struct scratch *scratch)
 	stop = scratch->direct.stop;
 	scratch->counters.table_steps += scratch->direct.search.table_steps;
 	core_one_register(stop);
+	if (walk_needs_rules(&scratch->direct))
+		scratch->direct.is_final = 0;
 	if (scratch->direct.is_final)
 		scratch->counters.walked++;
 	else if (stop < STOP_COUNT)

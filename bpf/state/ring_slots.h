@@ -9,6 +9,14 @@
 #include "rings.h"
 #include "scratch_slots.h"
 
+/*
+ * 1: the recorder makes rules of files that it has met. A stack that ends in code without a rule is
+ * sent as it is, and the recorder unwinds it when the rules are there.
+ */
+u32 rules_awaited;
+#define STOPS_WITHOUT_RULE                                                                         \
+	(1U << STOP_NO_RULE | 1U << STOP_GUESSED | 1U << STOP_NOT_CODE | 1U << STOP_NULL_RETURN)
+
 u32 paused;	  /* enum pause, as bits */
 u32 freezer_tgid; /* process that has set PAUSE_SNAPSHOT; 0: none */
 

@@ -120,7 +120,9 @@ static bool stack_read(const struct raw_memory *memory, u64 address, void *buffe
 {
 	const struct raw_stack *raw = memory->raw;
 
-	return copy_from(raw->stack, raw->stack_bytes, address - raw->stack_start, buffer, bytes);
+	return copy_from(raw->stack, raw->stack_bytes, address - raw->stack_start, buffer, bytes) &&
+	       !(raw->missing >> (RAW_STACK_PAGE(raw, address) & 63) & 1) &&
+	       !(raw->missing >> (RAW_STACK_PAGE(raw, address + bytes - 1) & 63) & 1);
 }
 
 static bool is_in_mapping(const struct raw_memory *memory, u64 address, u32 bytes)

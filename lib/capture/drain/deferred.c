@@ -2,6 +2,9 @@
 /*
  * A drain uses placeholders for stacks that are not known yet. A flight snapshot is of one moment:
  * a stack that is in no ring then was overwritten, unless its task still waits.
+ *
+ * A drain keeps a raw stack that ends in code without a rule while the rules of that code's file
+ * are being made, and unwinds it again when they are there. Its events have placeholders meanwhile.
  */
 #include "capture/drain/deferred.h"
 
@@ -19,8 +22,14 @@
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "error.h"
+#include "privilege/memory_limit.h"
+#include "symbol/symbolizer/symbolizers.h"
 #include "symbol/symbolizer/table_publish.h"
 #include "user_unwind/user_unwinder.h"
+
+#define HELD_BYTES (16U << 20) /* raw stacks that wait for rules; beyond, they do not wait */
+#define HELD_BYTES_LITTLE (4U << 20)
+#define LITTLE_MEMORY (1ULL << 30) /* as in an agent at its defaults */
 
 static const struct mapping_record *record_of(void *loaded, u32 number)
 {
@@ -34,9 +43,138 @@ static int chunk_of(void *argument, u64 key, struct file_table_chunk *chunk)
 	return table_map_get(bpf_map__fd(loaded_programs(loaded)->maps.file_tables), key, chunk);
 }
 
+/* Stores a stack in the form of a ring's slot: with leaves, the leaf is apart from its callers. A
+ * peeked stack is not added to the map, but the same stack may be there. */
+static int set_unwound(const struct recording *recording, const struct unwound_stack *unwound,
+		       bool peeked, struct deferred_stack *stack)
+{
+	u32 leaf = recording->loaded->plan.config.leaf && unwound->depth > 1;
+	u32 depth = unwound->depth - leaf;
+	const u64 *frames = unwound->frame + leaf;
+
+	stack->leaf = leaf ? unwound->frame[0] : 0;
+	stack->reason = REASON_NO_FRAMES;
+	if (!depth)
+		return 0;
+	stack->id = generation_stack_id(recording->loaded, frames, depth, unwound->flags, !peeked);
+	return stack->id ? 0 : deferred_stack_set_frames(stack, frames, depth, unwound->flags);
+}
+
+/* Unwinds to deferred->unwound. */
+static void unwind(const struct recording *recording, const struct raw_stack *raw)
+{
+	struct deferred *deferred = recording->deferred;
+
+	deferred->unwound->depth = 0;
+	if (user_unwinder_unwind(deferred->unwinder, raw, deferred->unwound))
+		deferred->unwound->depth = 0;
+}
+
+/* Makes a stack of deferred->unwound. */
+static int make_unwound(const struct recording *recording, const struct raw_stack *raw, bool peeked,
+			struct deferred_stack **out)
+{
+	struct unwound_stack *unwound = recording->deferred->unwound;
+	struct deferred_stack *stack = deferred_stack_new(raw->tid, raw->cookie);
+	int result = 0;
+
+	if (!stack)
+		return -ENOMEM;
+	stack->reason = REASON_UNREADABLE;
+	stack->retained = loaded_is_flight(recording->loaded) && !peeked;
+	if (unwound->depth)
+		result = set_unwound(recording, unwound, peeked, stack);
+	if (result)
+		deferred_stack_free(&stack);
+	else
+		*out = stack;
+	return result;
+}
+
+int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
+		    struct deferred_stack **out)
+{
+	unwind(recording, raw);
+	return make_unwound(recording, raw, peeked, out);
+}
+
+/* The mapping for whose rules the stack in deferred->unwound should wait, or 0. */
+static u32 awaited_mapping(struct recording *recording)
+{
+	const struct unwound_stack *unwound = recording->deferred->unwound;
+	const struct trace_stack stack = {
+		.frames = unwound->frame, .depth = unwound->depth, .flags = unwound->flags};
+	u32 number = event_stack_vain(&stack, STACK_STOP(unwound->flags));
+
+	if (recording->mode != READ_DRAIN || loaded_is_flight(recording->loaded) || !number ||
+	    number >= MAPPING_SCRIPT)
+		return 0;
+	if (!recording->mapping_met[number])
+		symbols_meet_mapping(recording, number);
+	symbolizers_need(recording->symbolizers, number, 1);
+	return symbolizers_await_table(recording->symbolizers, number) ? number : 0;
+}
+
+/* Keeps a raw stack, unwound in deferred->unwound, if rules are to come. */
+static bool hold(struct recording *recording, const struct raw_stack *raw)
+{
+	u32 number = awaited_mapping(recording);
+
+	return number && held_stacks_add(&recording->deferred->held, raw, number);
+}
+
+/* Unwinds a stack that was held. False: it waits for the rules of another file now. */
+static bool unwind_again(struct recording *recording, struct held_stack *held, bool all,
+			 int *result)
+{
+	struct deferred_stack *stack;
+
+	unwind(recording, &held->raw);
+	held->number = all ? 0 : awaited_mapping(recording);
+	if (held->number)
+		return false;
+	*result = first_error(*result, make_unwound(recording, &held->raw, false, &stack)
+					       ?: deferred_join(recording, stack));
+	return true;
+}
+
+bool deferred_are_held(const struct recording *recording)
+{
+	return recording->deferred->held.first;
+}
+
+int deferred_unwind_held(struct recording *recording, bool all)
+{
+	struct held_stacks *held = &recording->deferred->held;
+	bool are_too_many = held_stacks_are_too_many(held), is_awaited = false;
+	struct held_stack *stack = held_stacks_take(held), *next;
+	u32 number = 0;
+	int result = 0;
+
+	for (; stack; stack = next) {
+		next = stack->next;
+		if (stack->number != number)
+			is_awaited = symbolizers_await_table(recording->symbolizers, stack->number);
+		number = stack->number;
+		if (!(is_awaited && !all && !are_too_many) &&
+		    unwind_again(recording, stack, all || are_too_many, &result))
+			free(stack);
+		else
+			held_stacks_put(held, stack);
+	}
+	return result;
+}
+
 static const struct bpf_map *raw_map(const struct recording *recording)
 {
 	return loaded_programs(recording->loaded)->maps.raw_stacks;
+}
+
+/* 0: the round goes on. -EAGAIN: as many bytes as the ring buffer holds were read. */
+static int round_end(const struct recording *recording)
+{
+	return recording->deferred->raw_bytes < bpf_map__max_entries(raw_map(recording)) ? 0
+											 : -EAGAIN;
 }
 
 /* An error affects one event only, so the loop continues and returns the first error. A round reads
@@ -52,10 +190,13 @@ static int take_raw(void *arg, void *data, size_t bytes)
 	if (bytes < RAW_STACK_SIZE(0) || bytes < RAW_STACK_SIZE((u64)raw->stack_bytes))
 		return 0;
 	deferred->raw_bytes += bytes;
-	result = deferred_unwind(recording, raw, recording->mode == READ_LIVE, &stack);
-	result = result ?: deferred_join(recording, stack);
+	unwind(recording, raw);
+	if (hold(recording, raw))
+		return round_end(recording);
+	result = make_unwound(recording, raw, recording->mode == READ_LIVE, &stack)
+			 ?: deferred_join(recording, stack);
 	deferred->result = first_error(deferred->result, result);
-	return deferred->raw_bytes < bpf_map__max_entries(raw_map(recording)) ? 0 : -EAGAIN;
+	return round_end(recording);
 }
 
 static int open_all(struct recording *recording, struct deferred *deferred)
@@ -70,6 +211,7 @@ static int open_all(struct recording *recording, struct deferred *deferred)
 		.is_foreign = loaded->foreign,
 	};
 
+	deferred->held.most = memory_limit() < LITTLE_MEMORY ? HELD_BYTES_LITTLE : HELD_BYTES;
 	deferred->unwound = calloc(1, sizeof(*deferred->unwound));
 	if (!deferred->unwound || deferred_stacks_create(&deferred->stacks))
 		return -ENOMEM;
@@ -93,6 +235,7 @@ void deferred_free(struct deferred **deferred)
 	if (!gone)
 		return;
 	ring_buffer__free(gone->raw);
+	held_stacks_clear(&gone->held);
 	user_unwinder_free(&gone->unwinder);
 	free(gone->unwound);
 	open_cookies_clear(&gone->open);
@@ -142,43 +285,6 @@ int deferred_take(struct recording *recording, const struct ring_view *ring, u64
 	if (!result)
 		return deferred_join(recording, stack);
 	deferred_stack_free(&stack);
-	return result;
-}
-
-/* Stores a stack in the form of a ring's slot: with leaves, the leaf is apart from its callers. A
- * peeked stack is not added to the map, but the same stack may be there. */
-static int set_unwound(const struct recording *recording, const struct unwound_stack *unwound,
-		       bool peeked, struct deferred_stack *stack)
-{
-	u32 leaf = recording->loaded->plan.config.leaf && unwound->depth > 1;
-	u32 depth = unwound->depth - leaf;
-	const u64 *frames = unwound->frame + leaf;
-
-	stack->leaf = leaf ? unwound->frame[0] : 0;
-	stack->reason = REASON_NO_FRAMES;
-	if (!depth)
-		return 0;
-	stack->id = generation_stack_id(recording->loaded, frames, depth, unwound->flags, !peeked);
-	return stack->id ? 0 : deferred_stack_set_frames(stack, frames, depth, unwound->flags);
-}
-
-int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
-		    struct deferred_stack **out)
-{
-	struct unwound_stack *unwound = recording->deferred->unwound;
-	struct deferred_stack *stack = deferred_stack_new(raw->tid, raw->cookie);
-	int result = 0;
-
-	if (!stack)
-		return -ENOMEM;
-	stack->reason = REASON_UNREADABLE;
-	stack->retained = loaded_is_flight(recording->loaded) && !peeked;
-	if (!user_unwinder_unwind(recording->deferred->unwinder, raw, unwound) && unwound->depth)
-		result = set_unwound(recording, unwound, peeked, stack);
-	if (result)
-		deferred_stack_free(&stack);
-	else
-		*out = stack;
 	return result;
 }
 
@@ -319,7 +425,8 @@ static bool is_open(void *arg, u32 tid, u32 cookie)
 	const struct lost_ctx *ctx = arg;
 
 	return open_cookies_has(&ctx->recording->deferred->open, cookie & COOKIE_LASTING ? 0 : tid,
-				cookie);
+				cookie) ||
+	       held_stacks_has(&ctx->recording->deferred->held, tid, cookie);
 }
 
 static void lose(void *arg, struct deferred_stack *stack)
@@ -383,9 +490,10 @@ int deferred_give_up(struct recording *recording)
 {
 	struct lost_ctx ctx = {.recording = recording};
 	struct deferred_sweep sweep = {.lost = lose, .arg = &ctx};
+	int result = deferred_unwind_held(recording, true);
 
 	deferred_stacks_end(recording->deferred->stacks, &sweep);
-	return ctx.result;
+	return result ?: ctx.result;
 }
 
 int deferred_end(struct recording *recording)

@@ -11,6 +11,7 @@
 #define LIB_CAPTURE_DEFERRED_H
 
 #include "capture/drain/deferred_stack.h"
+#include "capture/drain/held_stacks.h"
 #include "capture/drain/open_cookies.h"
 #include "capture/drain/recording.h"
 #include "raw_stack.h"
@@ -22,6 +23,7 @@ struct ring_buffer;
 struct deferred {
 	struct deferred_stacks *stacks;
 	struct open_cookies open; /* cookies that were open at a snapshot, a sweep, or the end */
+	struct held_stacks held;  /* raw stacks that wait for rules */
 	struct ring_buffer *raw;
 	struct user_unwinder *unwinder;
 	struct unwound_stack *unwound;
@@ -39,6 +41,13 @@ int deferred_take(struct recording *recording, const struct ring_view *ring, u64
 /* Unwinds all raw stacks that are in the ring buffer now; with READ_LIVE they stay there. *fill:
  * use of the ring buffer before, in percent. */
 int deferred_consume(struct recording *recording, u32 *fill);
+
+/* Unwinds the raw stacks whose rules have come meanwhile; `all`: those that still wait, too.
+ * -errno, -ENOMEM. */
+int deferred_unwind_held(struct recording *recording, bool all);
+
+/* True if raw stacks wait for rules. */
+bool deferred_are_held(const struct recording *recording);
 
 /* Unwinds registers and memory to a stack, which the caller joins or frees. `peeked`: the task will
  * deliver its stack itself, so this one is not put into the stack map. -ENOMEM. */
@@ -63,7 +72,8 @@ int deferred_keep_frames(struct recording *recording, u64 generation);
 /* Reads the cookies that are open now. */
 int deferred_read_open(struct recording *recording);
 
-/* Ends a file: waiting placeholders get their reasons, by the cookies that were open at the last
+/* Ends a file: stacks that wait for rules are unwound without them, and waiting placeholders get
+ * their reasons, by the cookies that were open at the last
  * deferred_read_open(), or that are open now. */
 int deferred_give_up(struct recording *recording);
 int deferred_end(struct recording *recording);

@@ -172,6 +172,8 @@ int recording_drain(struct recording *recording, int *next_ms)
 	if (recording->new_code)
 		new_code_take(recording);
 	result = first_error(result, symbols_take(recording));
+	if (recording->deferred)
+		result = first_error(result, deferred_unwind_held(recording, false));
 	result = first_error(result, generation_retire(recording));
 	if (next_ms)
 		*next_ms = pace_next(&recording->pace, &rings);

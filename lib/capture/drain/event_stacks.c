@@ -33,9 +33,7 @@ static u8 stop_of(const struct loaded *loaded, u32 flags)
 	return loaded->plan.config.user_unwind == USER_UNWIND_AUTO ? STOP_ROOT : STOP_NONE;
 }
 
-/* The mapping of the code that had no rule: the mapping of the frame before the first guess, or of
- * the last frame of a stack that ends early. */
-static u32 vain_mapping(const struct trace_stack *stack, u8 stop)
+u32 event_stack_vain(const struct trace_stack *stack, u8 stop)
 {
 	u64 frame = 0;
 
@@ -60,7 +58,7 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 			return result;
 	}
 	ref->stop = stop_of(recording->loaded, stack->flags);
-	ref->vain = vain_mapping(stack, ref->stop);
+	ref->vain = event_stack_vain(stack, ref->stop);
 	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
 

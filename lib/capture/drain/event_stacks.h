@@ -25,6 +25,11 @@ int event_stack_of_slot(const struct loaded *loaded, const struct ring_view *rin
  * -ENOMEM. */
 int event_stack_keep(const struct loaded *loaded, u64 generation, struct deferred_stack *deferred);
 
+/* The mapping of the code that had no rule: the mapping of the frame before the first guess, or of
+ * the last frame of a stack that ends early. VAIN_LEAF: the code of the leaf, which is apart; 0:
+ * all code had rules. */
+u32 event_stack_vain(const struct trace_stack *stack, u8 stop);
+
 /* Writes a deferred stack in the form that an event needs. */
 int event_stack_deferred(struct recording *recording, struct deferred_stack *deferred,
 			 enum deferred_form form, struct stack_ref *ref);

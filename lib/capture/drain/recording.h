@@ -77,6 +77,7 @@ struct recording {
 	u32 marked_tables;	  /* symbolizers_marked_tables() that programs know of */
 	u32 moved_files;    /* mappings that count as parts of files (symbolizer/moved_check.h) */
 	u64 tabulate_again; /* clock_ms(); tables are requested once more */
+	u64 rules_until;    /* clock_ms(); until then programs leave stacks without rules to us */
 	struct trace_ledger written; /* reasons and counts of the events of the file */
 };
 

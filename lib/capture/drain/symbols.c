@@ -14,6 +14,7 @@
 
 #define PATH_BYTES_MAX 4096
 #define MOVED_MS 20		 /* between two searches for moved code, which read a map */
+#define RULES_MS 1000		 /* the time in which new code becomes a request for its rules */
 #define TABULATE_AGAIN_MS 600000 /* tables may be evicted earlier: symbolizer/table_publish.h */
 
 /* Stores a process id in the slot of its remainder, or the next slot, where the programs look it
@@ -150,6 +151,25 @@ static void forget_unmarked(struct recording *recording)
 	recording->marked_tables = tables;
 }
 
+void symbols_await_rules(struct recording *recording)
+{
+	bool is_awaiting = symbolizers_are_tabulating(recording->symbolizers) ||
+			   symbolizers_are_analysing(recording->symbolizers);
+	u64 now = clock_ms();
+	u32 *told;
+
+	if (is_awaiting || !recording->rules_until)
+		recording->rules_until = now + RULES_MS;
+	if (is_awaiting)
+		pace_await_table(&recording->pace);
+	if (recording->loaded->foreign || !recording->deferred || recording->mode != READ_DRAIN ||
+	    loaded_is_flight(recording->loaded))
+		return;
+	told = &loaded_programs(recording->loaded)->bss->rules_awaited;
+	if (*told != (now < recording->rules_until))
+		__atomic_store_n(told, now < recording->rules_until, __ATOMIC_RELAXED);
+}
+
 /* Writes a mapping again with its build id; readers use the last record of a mapping. */
 static int write_identified(void *arg, u32 number)
 {
@@ -186,9 +206,7 @@ int symbols_take(struct recording *recording)
 	const struct symbolizers_sink sink = sink_of(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 
-	if (symbolizers_are_tabulating(recording->symbolizers) ||
-	    symbolizers_are_analysing(recording->symbolizers))
-		pace_await_table(&recording->pace);
+	symbols_await_rules(recording);
 	forget_unmarked(recording);
 	compare_moved_code(recording);
 	tabulate_again(recording);

@@ -24,6 +24,11 @@ void symbols_note_vain(struct recording *recording, const struct stack_ref *user
  * moved to the front, and *count is their number. */
 int symbols_recall(struct recording *recording, u32 number, u64 *addresses, u32 *count);
 
+/* Tells the programs whether rules are to come: then they send a stack that ends in code without a
+ * rule as it is (raw_stack.h), and it is unwound when the rules are there. Called when a file
+ * begins, and by symbols_take(). */
+void symbols_await_rules(struct recording *recording);
+
 /* Writes all facts that workers have found since the last call. Never waits. */
 int symbols_take(struct recording *recording);
 

@@ -11,11 +11,17 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/file/file_symbols.h"
+#include "clock.h"
 #include "error.h"
+#include "interrupt.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbolizers.h"
+
+#define RULES_MS 1000 /* the wait for rules at the end */
+#define RULES_LOOK_MS 20
 
 static int write_module(void *writer, const struct trace_module *module)
 {
@@ -70,10 +76,25 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 		recording->kernel_asked = true;
 		result = symbolizers_ask_kernel_ahead(recording->symbolizers);
 	}
+	symbols_await_rules(recording);
 	recording->writer = result ? NULL : writer;
 	if (result)
 		error_set(error, -result, "the recording cannot be begun: %s", strerror(-result));
 	return result;
+}
+
+/* Waits for the rules of stacks that have none yet. A window that others follow does not wait: its
+ * rings have to be read. */
+static void await_rules(struct recording *recording)
+{
+	u64 until = clock_ms() + RULES_MS;
+
+	while (!recording->named_ahead && deferred_are_held(recording) && clock_ms() < until &&
+	       !interrupted()) {
+		symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);
+		symbols_take(recording);
+		deferred_unwind_held(recording, false);
+	}
 }
 
 int recording_finish(struct recording *recording, struct trace_ledger *ledger,
@@ -84,8 +105,10 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 
 	if (!cpus)
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
-	if (recording->deferred)
+	if (recording->deferred) {
+		await_rules(recording);
 		deferred_end(recording);
+	}
 	if (recording->times)
 		thread_times_finish(recording);
 	trace_writer_flush(recording->writer);

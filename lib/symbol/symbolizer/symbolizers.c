@@ -635,6 +635,20 @@ bool symbolizers_are_analysing(const struct symbolizers *symbolizers)
 	return any_has_job(symbolizers, SYMBOLIZER_ANALYSIS);
 }
 
+bool symbolizers_await_table(const struct symbolizers *symbolizers, u32 number)
+{
+	for (u32 i = 0; i < symbolizers->count; i++) {
+		const struct symbolizer_client *client = &symbolizers->clients[i];
+
+		for (u32 j = 0; j < client->count; j++)
+			if (client->jobs[j].number == number &&
+			    (client->jobs[j].what == SYMBOLIZER_TABLE ||
+			     client->jobs[j].what == SYMBOLIZER_ANALYSIS))
+				return true;
+	}
+	return false;
+}
+
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 {
 	struct pollfd ready[CLIENTS_MAX];

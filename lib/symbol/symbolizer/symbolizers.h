@@ -112,6 +112,9 @@ static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u6
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 
+/* True if the table of a file, or its analysis, was requested and is not there yet. */
+bool symbolizers_await_table(const struct symbolizers *symbolizers, u32 number);
+
 /* Waits for the next answer or the next timeout of a job, at most `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 

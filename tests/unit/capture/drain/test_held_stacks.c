@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Raw stacks are kept in the order in which they came, and only the used part of each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/drain/held_stacks.h"
+#include "unit_test.h"
+
+#define STACK_BYTES 300
+#define HELD_MAX (64U << 10)
+
+/* A raw stack of exactly its size: the sanitizer sees a read behind it. */
+static struct raw_stack *raw_of(u32 cookie)
+{
+	static volatile u32 used = STACK_BYTES; /* not known to the compiler, as in the product */
+	struct raw_stack *raw = calloc(1, RAW_STACK_SIZE(used));
+
+	assert_non_null(raw);
+	raw->tid = 10;
+	raw->cookie = cookie;
+	raw->stack_bytes = STACK_BYTES;
+	memset(raw->stack, (int)cookie, STACK_BYTES);
+	return raw;
+}
+
+static void add(struct held_stacks *held, u32 cookie)
+{
+	struct raw_stack *raw = raw_of(cookie);
+
+	assert_true(held_stacks_add(held, raw, 100 + cookie));
+	free(raw);
+}
+
+static void check(const struct held_stack *stack, u32 cookie)
+{
+	assert_non_null(stack);
+	assert_int_equal(stack->number, 100 + cookie);
+	assert_int_equal(stack->raw.cookie, cookie);
+	assert_int_equal(stack->raw.stack[STACK_BYTES - 1], cookie);
+}
+
+static void test_order(void **state)
+{
+	struct held_stacks held = {.most = HELD_MAX};
+	struct held_stack *stack, *next;
+
+	(void)state;
+	assert_null(held_stacks_take(&held));
+	for (u32 cookie = 1; cookie <= 3; cookie++)
+		add(&held, cookie);
+	assert_true(held_stacks_has(&held, 10, 2));
+	assert_false(held_stacks_has(&held, 10, 4));
+	assert_false(held_stacks_has(&held, 11, 2));
+
+	/* The second one still waits, and a new one comes. */
+	stack = held_stacks_take(&held);
+	assert_null(held.first);
+	for (u32 cookie = 1; cookie <= 3; cookie++, stack = next) {
+		check(stack, cookie);
+		next = stack->next;
+		if (cookie == 2)
+			held_stacks_put(&held, stack);
+		else
+			free(stack);
+	}
+	assert_null(stack);
+	add(&held, 5);
+	check(held.first, 2);
+	check(held.first->next, 5);
+	assert_null(held.first->next->next);
+	held_stacks_clear(&held);
+	assert_null(held.first);
+	assert_int_equal(held.most, HELD_MAX);
+}
+
+static void test_limit(void **state)
+{
+	struct held_stacks held = {.most = HELD_MAX};
+	u32 count = 0;
+
+	(void)state;
+	while (!held_stacks_are_too_many(&held))
+		add(&held, ++count);
+	assert_in_range(count, 2, HELD_MAX / RAW_STACK_SIZE(STACK_BYTES) + 1);
+	held_stacks_clear(&held);
+	assert_false(held_stacks_are_too_many(&held));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
