@@ -159,6 +159,19 @@ TEST(short_copy_ends_the_stack, set_up, tear_down)
 	assert_true(stack.depth >= 1);
 }
 
+/* Arrays on the stack have such pages: a walk that reads none of them goes on. */
+TEST(only_a_missing_page_that_is_read_ends_the_stack, set_up, tear_down)
+{
+	run(program);
+	stopped_end(&stopped);
+	stopped.raw.missing = ~0ULL;
+	unwind();
+	assert_stops(STOP_STACK_UNREADABLE);
+	stopped.raw.missing = 1ULL << 63;
+	unwind();
+	assert_int_equal(stack.flags, STACK_USER);
+}
+
 TEST(living_process_supplies_what_is_not_copied, set_up, tear_down)
 {
 	run(program);
