@@ -48,6 +48,7 @@ struct capture_config {
 	u32 slot_size;	/* 24, 32 or 40 bytes */
 	u32 task_slots; /* slots of the task ring, per CPU */
 	u32 flight;	/* 1: new events overwrite the oldest; 0: a reader drains the rings */
+	u32 count;	/* 1: drain: events that find their ring full are counted (counted.h) */
 	u32 no_dedup;	/* 1: every stack is recorded in full */
 	u32 kernel_stacks;
 	u32 user_stacks;

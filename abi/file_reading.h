@@ -30,6 +30,7 @@ struct reading {
 	u64 entries;
 	u64 refs;
 	u64 produced;
+	u64 counted; /* events that are counted only */
 	u64 lost[LOST_COUNT];
 	u64 walked; /* user stacks, as in struct scratch_counters */
 	u64 table_steps;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ledger: every event that a source produced was recorded, or lost for one of these causes.
+ * The ledger: every event that a source produced was recorded, counted only (abi/counted.h), or
+ * lost for one of these causes.
  *
- *   produced = recorded + sum of lost
+ *   produced = recorded + counted only + sum of lost
  *
  * Each stack that a recorded event lacks has one of the stack reasons. X(ID, name, meaning).
  */

@@ -9,10 +9,12 @@
 #define STACKMAP_ABI_SCRATCH_H
 
 #include "address_space.h"
+#include "counted.h"
 #include "direct_memory.h"
 #include "ledger.h"
 #include "mapping.h"
 #include "moved_code.h"
+#include "ring.h"
 #include "rule.h"
 #include "scalar.h"
 #include "script.h"
@@ -26,6 +28,7 @@
  */
 struct scratch_counters {
 	u64 produced; /* events while not paused */
+	u64 counted;  /* events that found their ring full and are in rows (abi/counted.h) */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
 	/* User stacks that were walked by unwind tables at the event: */
@@ -130,6 +133,11 @@ struct scratch {
 	u32 in_interrupt;   /* waker events: an interrupt wakes, not the interrupted task */
 	u32 wants_callback; /* the current task needs a callback after its event is written */
 	u32 reserved;
+	u64 position;	   /* place of the event (bpf/state/ring_slots.h) */
+	u64 counted_since; /* time when the event found its ring full */
+	u64 event[EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 8]; /* the event's slot, until it is written */
+	struct counted_key counted_key;
+	u64 counted_value;
 	struct scratch_counters counters;
 	struct vma_search search; /* mapping of the latest frame, mostly shared by the next */
 	struct known_vma page[SCRATCH_PAGES];	     /* direct-mapped by (mm, page) */

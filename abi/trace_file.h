@@ -28,6 +28,7 @@
 #define TRACE_FILE_VERSION 3
 #define TRACE_FILE_VERSION_SUMMARY 4 /* a recording whose events stand for several */
 #define TRACE_FILE_VERSION_TIMES 5   /* a recording with accounts of threads' time */
+#define TRACE_FILE_VERSION_COUNTED 6 /* the same, whose events may be counted only */
 #define TRACE_FILE_VERSION_CGROUPS 2 /* first version with cgroups; before, tasks name none */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
@@ -119,7 +120,8 @@ enum trace_event_column {
 	EVENT_COLUMN_VALUE,
 	EVENT_COLUMN_VALUE_BITS,
 	EVENT_COLUMNS,
-	EVENT_COLUMN_REPEATS = EVENT_COLUMNS, /* only in a summary; a number column, too */
+	/* only in a summary, and in blocks of events that are counted only; a number column */
+	EVENT_COLUMN_REPEATS = EVENT_COLUMNS,
 	EVENT_COLUMN_REPEATS_BITS,
 	EVENT_COLUMNS_SUMMARY
 };

@@ -118,8 +118,12 @@ static void print_task(const struct script *script, const struct trace_event *ev
 
 static void print_place(const struct trace_event *event)
 {
-	printf(" [%03u] %llu.%06llu: ", event->cpu, (unsigned long long)(event->time / 1000000000),
-	       (unsigned long long)(event->time / 1000 % 1000000));
+	if (event->is_counted)
+		printf(" [%03u] [counted only]: ", event->cpu);
+	else
+		printf(" [%03u] %llu.%06llu: ", event->cpu,
+		       (unsigned long long)(event->time / 1000000000),
+		       (unsigned long long)(event->time / 1000 % 1000000));
 }
 
 /* Prints the source line, like perf script's field srcline. */
@@ -258,7 +262,7 @@ static int print_side(const struct script *script, struct side side)
 /* Prints the number of events that an event of a summary stands for. */
 static void print_number(const struct trace_event *event)
 {
-	if (event->repeats)
+	if (!event_is_single(event))
 		printf(" x%llu", (unsigned long long)event_stands_for(event));
 }
 

@@ -137,7 +137,8 @@ static int print_line(const struct instance *instance, void *unused)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
 	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %6s  %s\n", instance->name,
 	       state_of(instance), mode_of(instance), start_time(instance, since, sizeof(since)),
-	       ledger->recorded, ledger->produced - ledger->recorded,
+	       ledger->recorded + ledger->counted,
+	       ledger->produced - ledger->recorded - ledger->counted,
 	       fill_text(&instance->status.stacks, fill, sizeof(fill)), reader);
 	return 0;
 }

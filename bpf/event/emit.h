@@ -64,17 +64,15 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	return stack_store(scratch, stack, cpu);
 }
 
-static __always_inline void event_write(void *ctx, const struct hit *hit, struct ring_header *ring,
-					struct scratch *scratch, u32 cpu, u64 position)
+static __always_inline void event_write(void *ctx, const struct hit *hit, struct scratch *scratch,
+					u32 cpu)
 {
-	struct event_slot *slot = (void *)ring_slot(ring, position);
+	struct event_slot *slot = event_of(scratch);
 	struct user_side user = {.field = no_stack(REASON_INTERRUPT)};
 	u64 time = bpf_ktime_get_ns();
 	struct stack_field kernel;
 	u32 tid = TID_INTERRUPT;
 
-	if (!slot)
-		return;
 	kernel = kernel_field(ctx, hit, scratch, cpu);
 	if (!hit->is_waker || !scratch->in_interrupt) {
 		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
@@ -88,18 +86,18 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 		slot->extra[0] = hit->kernel_pc ? hit->kernel_pc : user.leaf;
 	if (config.value)
 		slot->extra[config.leaf] = hit->is_waker ? time - hit->value : hit->value;
-	atomic_store_release(&slot->commit, COMMIT_OF(position));
+	event_commit(scratch, cpu);
 }
 
-/* Counts an event and returns its position in the ring, or 0. */
-static __always_inline u64 event_begin(struct ring_header *ring, struct scratch *scratch)
+/* Counts an event and returns its place (event_reserve()), or 0. */
+static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu)
 {
 	if (paused) {
 		scratch->counters.lost[LOST_PAUSED]++;
 		return 0;
 	}
 	scratch->counters.produced++;
-	return event_reserve(ring, scratch);
+	return event_reserve(scratch, cpu);
 }
 
 /*
@@ -119,18 +117,16 @@ static __always_inline bool event_task(const struct hit *hit, struct scratch *sc
  */
 static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
-	struct ring_header *ring;
 	struct scratch *scratch;
 	u64 position;
 	bool wanted;
 
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	scratch = ring ? scratch_claim(cpu) : NULL;
+	scratch = scratch_claim(cpu);
 	if (!scratch)
 		return scratch_refuse(cpu);
-	position = event_task(hit, scratch) ? event_begin(ring, scratch) : 0;
+	position = event_task(hit, scratch) ? event_begin(scratch, cpu) : 0;
 	if (position)
-		event_write(ctx, hit, ring, scratch, cpu, position);
+		event_write(ctx, hit, scratch, cpu);
 	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;

@@ -145,15 +145,12 @@ static __always_inline struct stack_field off_cpu_field(const struct blocked *fr
 }
 
 static __always_inline void off_cpu_write(struct task_struct *task, const struct blocked *from,
-					  struct ring_header *ring, struct scratch *scratch,
-					  u32 cpu, u64 position)
+					  struct scratch *scratch, u32 cpu)
 {
-	struct event_slot *slot = (void *)ring_slot(ring, position);
+	struct event_slot *slot = event_of(scratch);
 	u64 time = bpf_ktime_get_ns();
 	struct stack_field kernel, user;
 
-	if (!slot)
-		return;
 	kernel = off_cpu_kernel(task, scratch, cpu);
 	user = off_cpu_field(from);
 	slot->tid = typed_tid_of(task);
@@ -163,7 +160,7 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 	if (config.leaf)
 		slot->extra[0] = 0;
 	slot->extra[config.leaf] = time - from->since;
-	atomic_store_release(&slot->commit, COMMIT_OF(position));
+	event_commit(scratch, cpu);
 }
 
 /*
@@ -174,20 +171,17 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 {
 	u32 tid = typed_tid_of(task);
 	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
-	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct scratch *scratch;
-	u64 position;
 
-	if (!found || !ring)
+	if (!found)
 		return false;
 	from = *found;
 	if (bpf_map_delete_elem(&blocked, &tid))
 		return false;
 	scratch = scratch_claim(cpu);
 	if (scratch) {
-		position = event_begin(ring, scratch);
-		if (position)
-			off_cpu_write(task, &from, ring, scratch, cpu, position);
+		if (event_begin(scratch, cpu))
+			off_cpu_write(task, &from, scratch, cpu);
 		scratch_release(scratch);
 	} else {
 		scratch_refuse(cpu);

@@ -188,21 +188,20 @@ static __always_inline u32 time_kind_of(u32 state)
 		.time_kinds[state == TIME_UNINTERRUPTIBLE ? TIME_UNINTERRUPTIBLE : TIME_STOPPED];
 }
 
-/* Reserves a ring slot for a wait and returns its position. 0: the ring is full, or the recording
- * leaves out waits of this state. */
-static __always_inline u64 time_wait_begin(u32 state, struct ring_header *ring,
-					   struct scratch *scratch)
+/* Reserves the place of a wait (event_reserve()). 0: the event is lost, or the recording leaves out
+ * waits of this state. */
+static __always_inline u64 time_wait_begin(u32 state, struct scratch *scratch, u32 cpu)
 {
-	return time_kind_of(state) == TIME_KIND_NONE ? 0 : event_begin(ring, scratch);
+	return time_kind_of(state) == TIME_KIND_NONE ? 0 : event_begin(scratch, cpu);
 }
 
 static __always_inline void time_wait_write(u64 position, u32 tid, u32 state, u64 begin, u64 end,
-					    struct ring_header *ring, struct stack_field kernel,
-					    struct stack_field user)
+					    struct scratch *scratch, u32 cpu,
+					    struct stack_field kernel, struct stack_field user)
 {
-	struct event_slot *slot = position ? (void *)ring_slot(ring, position) : NULL;
+	struct event_slot *slot = event_of(scratch);
 
-	if (!slot)
+	if (!position)
 		return;
 	if (end < begin)
 		end = begin;
@@ -213,7 +212,8 @@ static __always_inline void time_wait_write(u64 position, u32 tid, u32 state, u6
 	if (config.leaf)
 		slot->extra[0] = 0;
 	slot->extra[config.leaf] = end - begin;
-	atomic_store_release(&slot->commit, COMMIT_OF(position));
+	scratch->position = position;
+	event_commit(scratch, cpu);
 }
 
 /* The task has not run since its account changed. */
@@ -225,32 +225,31 @@ static __always_inline bool time_still_waits(const struct task_struct *task,
 
 /* The slots first, then the stack, which may need slots behind them. */
 static __always_inline void time_record_in(struct task_struct *task, const struct thread_time *time,
-					   struct ring_header *ring, struct scratch *scratch,
-					   u32 cpu, u64 now, bool has_stack)
+					   struct scratch *scratch, u32 cpu, u64 now,
+					   bool has_stack)
 {
 	struct stack_field kernel = no_stack(REASON_CHANGED), user;
 	u64 blocked_at = 0, at;
 
 	if (time->blocked_since)
-		blocked_at = time_wait_begin(time->blocked_state, ring, scratch);
-	at = time_wait_begin(time->state, ring, scratch);
+		blocked_at = time_wait_begin(time->blocked_state, scratch, cpu);
+	at = time_wait_begin(time->state, scratch, cpu);
 	if (!blocked_at && !at)
 		return;
 	if (has_stack)
 		kernel = off_cpu_kernel(task, scratch, cpu);
 	user = off_cpu_field(&time->from);
 	time_wait_write(blocked_at, time->account.tid, time->blocked_state, time->blocked_since,
-			time->from.since, ring, kernel, user);
-	time_wait_write(at, time->account.tid, time->state, time->from.since, now, ring, kernel,
-			user);
+			time->from.since, scratch, cpu, kernel, user);
+	time_wait_write(at, time->account.tid, time->state, time->from.since, now, scratch, cpu,
+			kernel, user);
 }
 
 /* The waits of a thread that end at `now`. */
 static __noinline void time_record(struct task_struct *task, const struct thread_time *time,
 				   u32 cpu, u64 now, bool has_stack)
 {
-	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct scratch *scratch = ring ? scratch_claim(cpu) : NULL;
+	struct scratch *scratch = scratch_claim(cpu);
 
 	if ((time->blocked_since ?: time->from.since) == time_begin)
 		atomic_add_relaxed(&waits_before, 1);
@@ -260,7 +259,7 @@ static __noinline void time_record(struct task_struct *task, const struct thread
 			scratch_refuse(cpu);
 		return;
 	}
-	time_record_in(task, time, ring, scratch, cpu, now, has_stack);
+	time_record_in(task, time, scratch, cpu, now, has_stack);
 	scratch_release(scratch);
 }
 

@@ -93,6 +93,8 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
 {
 	s64 cookie;
 
+	if (config.deferral == DEFERRAL_ASSISTED && config.count && is_counted_only(scratch))
+		return no_stack(REASON_ANSWER_LOST);
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
 		return no_stack(REASON_CHANGED);
 	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())

@@ -116,6 +116,7 @@ static __always_inline void reading_clear(struct reading *reading)
 	reading->generation = reading->next = reading->part = 0;
 	reading->is_begun = reading->is_whole = 0;
 	reading->entries = reading->refs = reading->produced = 0;
+	reading->counted = 0;
 	__builtin_memset(reading->lost, 0, sizeof(reading->lost));
 	reading->walked = reading->table_steps = reading->mapping_walks = 0;
 	reading->script_joined = reading->script_unjoined = 0;

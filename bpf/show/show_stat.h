@@ -50,6 +50,7 @@ static __always_inline void scratch_sum(struct reading *reading, const struct sc
 	reading->lost[LOST_PAUSED] += paused;
 	reading->lost[LOST_NESTED] += refused;
 	reading->produced += counters->produced + paused + refused;
+	reading->counted += counters->counted;
 }
 
 static __always_inline void walks_sum(struct reading *reading, const struct scratch *scratch)
@@ -133,13 +134,14 @@ static __always_inline bool is_known(enum ledger_lost cause)
 
 static __always_inline void ledger_put(struct seq_file *seq, const struct reading *reading)
 {
-	u64 recorded = reading->produced;
+	u64 recorded = reading->produced - reading->counted;
 	u32 cause;
 
 	for (cause = 0; cause < LOST_COUNT; cause++)
 		recorded -= reading->lost[cause];
 	BPF_SEQ_PRINTF(seq, "produced: %llu\n", reading->produced);
 	BPF_SEQ_PRINTF(seq, "recorded: %llu\n", recorded);
+	BPF_SEQ_PRINTF(seq, "counted_only: %llu\n", reading->counted);
 #define X(id, name, meaning)                                                                       \
 	if (is_known(LOST_##id))                                                                   \
 		BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);

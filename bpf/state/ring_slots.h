@@ -6,6 +6,7 @@
 #ifndef BPF_RING_SLOTS_H
 #define BPF_RING_SLOTS_H
 
+#include "counted_events.h"
 #include "rings.h"
 #include "scratch_slots.h"
 
@@ -56,20 +57,68 @@ static __always_inline u64 flight_take(struct ring_header *ring, struct scratch 
 	return 0;
 }
 
-static __always_inline u64 event_reserve(struct ring_header *ring, struct scratch *scratch)
+/* Reserves a slot of a ring, or else a place among the events that are counted only. */
+static __always_inline u64 drain_take(struct ring_header *ring, struct scratch *scratch, u32 cpu)
 {
+	u64 position = positions_take(ring, config.ring_slots, 1);
+
+	if (!position && config.count)
+		position = counted_begin(scratch, cpu);
+	return position;
+}
+
+/*
+ * Reserves the place of an event and keeps it in scratch->position: a position in the ring of this
+ * CPU, or POSITION_COUNTED. 0: the event is lost, and counted as that. A global function, as the
+ * next: verified once for all programs.
+ */
+__noinline u64 event_reserve(struct scratch *scratch, u32 cpu)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	u64 position;
 
-	if (config.flight) {
-		position = flight_take(ring, scratch);
-		if (!position)
-			scratch->counters.lost[LOST_RING_BUSY]++;
-	} else {
-		position = positions_take(ring, config.ring_slots, 1);
-		if (!position)
-			scratch->counters.lost[LOST_RING_FULL]++;
-	}
+	if (!scratch || !ring)
+		return 0;
+	position = config.flight ? flight_take(ring, scratch) : drain_take(ring, scratch, cpu);
+	if (!position)
+		scratch->counters.lost[config.flight ? LOST_RING_BUSY : LOST_RING_FULL]++;
+	scratch->position = position;
 	return position;
+}
+
+/* Writes the event in scratch->event to its place. */
+__noinline int event_commit(struct scratch *scratch, u32 cpu)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	const struct event_slot *event;
+	struct event_slot *slot;
+	u64 position;
+
+	if (!scratch || !ring)
+		return 0;
+	position = scratch->position;
+	if (config.count && position == POSITION_COUNTED)
+		return counted_end(scratch, cpu);
+	slot = (void *)ring_slot(ring, position);
+	if (!slot)
+		return 0;
+	event = (const void *)scratch->event;
+	slot->tid = event->tid;
+	slot->stamp = event->stamp;
+	slot->kernel = event->kernel;
+	slot->user = event->user;
+	if (config.slot_size > EVENT_SLOT_SIZE(0))
+		slot->extra[0] = event->extra[0];
+	if (config.slot_size > EVENT_SLOT_SIZE(1))
+		slot->extra[1] = event->extra[1];
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+	return 0;
+}
+
+/* The slot that event_commit() writes. */
+static __always_inline struct event_slot *event_of(struct scratch *scratch)
+{
+	return (void *)scratch->event;
 }
 
 struct run {

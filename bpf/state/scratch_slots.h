@@ -46,6 +46,7 @@ static __always_inline struct scratch *scratch_claim(u32 cpu)
 		return NULL;
 	own->scratch[i].index = i;
 	own->scratch[i].wants_callback = 0;
+	own->scratch[i].position = 0;
 	return &own->scratch[i];
 }
 

@@ -44,11 +44,30 @@ static void print_cuts(const struct trace_ledger *ledger, const char *prefix, FI
 			stack_end_of_stop(STOP_NONE)->meaning);
 }
 
+/* "12 events = 9 recorded + 1 counted only + 2 lost" */
+static size_t put_balance(const struct trace_ledger *ledger, char *text, size_t bytes)
+{
+	char counted[48] = "";
+
+	if (ledger->counted)
+		snprintf(counted, sizeof(counted), " + %llu counted only",
+			 (unsigned long long)ledger->counted);
+	return snprintf(text, bytes, "%llu events = %llu recorded%s + %llu lost",
+			(unsigned long long)ledger->produced, (unsigned long long)ledger->recorded,
+			counted, lost_sum(ledger));
+}
+
 void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *to)
 {
-	fprintf(to, "%s%llu events = %llu recorded + %llu lost\n", prefix,
-		(unsigned long long)ledger->produced, (unsigned long long)ledger->recorded,
-		lost_sum(ledger));
+	char balance[160];
+
+	put_balance(ledger, balance, sizeof(balance));
+	fprintf(to, "%s%s\n", prefix, balance);
+	if (ledger->counted)
+		fprintf(to,
+			"%scounted only: %llu, at their stacks, without a time: the ring was "
+			"full\n",
+			prefix, (unsigned long long)ledger->counted);
 	for (int i = 0; i < LOST_COUNT; i++)
 		if (ledger->lost[i])
 			fprintf(to, "%slost: %llu, %s: %s\n", prefix,
@@ -64,9 +83,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
 {
 	const char *mark = ":";
-	size_t used = snprintf(text, bytes, "%llu events = %llu recorded + %llu lost",
-			       (unsigned long long)ledger->produced,
-			       (unsigned long long)ledger->recorded, lost_sum(ledger));
+	size_t used = put_balance(ledger, text, bytes);
 
 	for (int i = 0; i < LOST_COUNT && used < bytes; i++) {
 		if (!ledger->lost[i])

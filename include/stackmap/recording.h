@@ -155,8 +155,10 @@ struct stackmap_event {
 	int user_cut;
 	const char *kernel_end; /* end of the stack, or why there is no stack: "no_frames" */
 	const char *user_end;
-	uint32_t repeats; /* in a summary: number of further equal events that this one stands for;
-			     `value` is then the sum of all values. Else 0 */
+	uint32_t repeats;    /* in a summary, and if is_counted_only: number of further equal events
+				that this one stands for; `value` is then the sum of all values. Else 0
+			      */
+	int is_counted_only; /* not 0: a ring was full, so `time` is when the count was read */
 };
 
 /*
@@ -184,8 +186,8 @@ struct stackmap_count {
 };
 
 /*
- * The account of all events: produced = recorded + the sum of lost. Each array lists every cause;
- * causes that did not occur have 0.
+ * The account of all events: produced = recorded + counted_only + the sum of lost. Each array lists
+ * every cause; causes that did not occur have 0.
  */
 struct stackmap_ledger {
 	uint64_t produced;
@@ -197,7 +199,8 @@ struct stackmap_ledger {
 	const struct stackmap_count
 		*user_ends; /* recorded events with a user stack, by the stack's end */
 	const struct stackmap_count
-		*notes; /* what else the recording lacks; counts are not events */
+		*notes;	       /* what else the recording lacks; counts are not events */
+	uint64_t counted_only; /* events that have their stacks and no time: a ring was full */
 };
 
 /* NULL: the recording was not finished. */

@@ -166,7 +166,7 @@ static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
 	const struct trace_source *source = &chrome->sources[event->kind];
 	bool is_time = source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0;
 
-	if (!is_time || event->repeats || is_interrupt(event) ||
+	if (!is_time || !event_is_single(event) || is_interrupt(event) ||
 	    wakeups_is_holder(chrome->wakeups, event))
 		return 0;
 	if (wakeups_is_waker(chrome->wakeups, event))
@@ -226,7 +226,7 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	fprintf(chrome->to, ",\"args\":{\"cpu\":%u", event->cpu);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		fprintf(chrome->to, ",\"value\":%llu", (unsigned long long)event->value);
-	if (event->repeats)
+	if (!event_is_single(event))
 		fprintf(chrome->to, ",\"count\":%llu", (unsigned long long)event_stands_for(event));
 	if (is_interrupt(event))
 		fprintf(chrome->to, ",\"task\":\"%s\"", TID_INTERRUPT_NAME);
@@ -313,7 +313,7 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 
 static int keep_wait(struct chrome *chrome, const struct trace_event *event)
 {
-	if (!is_state(chrome, event) || event->repeats)
+	if (!is_state(chrome, event) || !event_is_single(event))
 		return 0;
 	if (array_make_room(chrome->waits, chrome->wait_count, chrome->wait_room))
 		return -ENOMEM;

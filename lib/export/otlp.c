@@ -39,7 +39,7 @@
 
 #define SAMPLE_ATTRIBUTES_MAX 6
 
-enum { PRODUCED, RECORDED, LEDGER_ATTRIBUTES = RECORDED + 1 + LOST_COUNT };
+enum { PRODUCED, RECORDED, COUNTED_ONLY, LEDGER_ATTRIBUTES = COUNTED_ONLY + 1 + LOST_COUNT };
 
 static const char *const lost_keys[LOST_COUNT] = {
 #define X(id, name, meaning) [LOST_##id] = "stackmap.ledger.lost." name,
@@ -182,6 +182,8 @@ static int make_ledger(struct otlp *otlp)
 		return 0;
 	err = add_to_ledger(otlp, "stackmap.ledger.produced", ledger->produced)
 		      ?: add_to_ledger(otlp, "stackmap.ledger.recorded", ledger->recorded);
+	if (ledger->counted)
+		err = err ?: add_to_ledger(otlp, "stackmap.ledger.counted_only", ledger->counted);
 	for (u32 i = 0; i < LOST_COUNT && !err; i++)
 		if (ledger->lost[i])
 			err = add_to_ledger(otlp, lost_keys[i], ledger->lost[i]);

@@ -359,7 +359,7 @@ static u64 slice_begin(struct perfetto *perfetto, const struct trace_event *even
 	struct named_task *thread = intern_entry(&perfetto->tasks, &key);
 
 	if (!thread || !(source->extras & TRACE_EXTRA_VALUE) || strcmp(source->value_unit, "ns") ||
-	    event->repeats || event->tid == TID_INTERRUPT || !event->value ||
+	    !event_is_single(event) || event->tid == TID_INTERRUPT || !event->value ||
 	    event->value >= event->time || wakeups_is_waker(perfetto->wakeups, event) ||
 	    wakeups_is_holder(perfetto->wakeups, event) ||
 	    (perfetto->has_states && !is_state(perfetto, event)) ||
@@ -411,7 +411,7 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	annotate(&message, &annotations[0], "cpu", event->cpu);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		annotate(&message, &annotations[1], "value", event->value);
-	if (event->repeats)
+	if (!event_is_single(event))
 		annotate(&message, &annotations[2], "count", event_stands_for(event));
 	message.has_type = message.has_track_uuid = 1;
 	message.type = begin ? SLICE_BEGIN : INSTANT;
@@ -454,11 +454,11 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 			  ?: find_stack(perfetto, &stack, &iid);
 
 	perfetto->last = event->time;
-	if (!err && is_state(perfetto, event) && !event->repeats)
+	if (!err && is_state(perfetto, event) && event_is_single(event))
 		err = put_states(perfetto, event, task);
 	if (err)
 		return err;
-	if (!event->leaf || event->repeats ||
+	if (!event->leaf || !event_is_single(event) ||
 	    perfetto->sources[event->kind].extras & TRACE_EXTRA_VALUE)
 		return put_track_event(perfetto, event, &stack, iid);
 	put_sample(perfetto, event, task, iid);

@@ -427,6 +427,11 @@ static int put_comments(struct pprof *pprof)
 
 	if (err || !ledger)
 		return err;
+	if (ledger->counted)
+		return put_comment(
+			pprof, "ledger: %llu events produced, %llu recorded, %llu counted only",
+			(unsigned long long)ledger->produced, (unsigned long long)ledger->recorded,
+			(unsigned long long)ledger->counted);
 	return put_comment(pprof, "ledger: %llu events produced, %llu recorded",
 			   (unsigned long long)ledger->produced,
 			   (unsigned long long)ledger->recorded);

@@ -134,10 +134,8 @@ static const struct tree_node *place_stack(struct builder *builder, u32 thread, 
 }
 
 /* Runs when all events are counted, as there are fewer cells than events. */
-static int place_stacks(struct builder *builder)
+static int place_stacks(struct builder *builder, const struct time_cells *cells)
 {
-	struct time_cells *cells = &builder->recording->cells;
-
 	for (u32 i = 0; i < cells->cells.count; i++) {
 		struct time_cell *cell = time_cells_at(cells, i);
 
@@ -219,7 +217,8 @@ static int keep_wait(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
 
-	if (!builder->wakeups || event->repeats || !event->value || event->tid == TID_INTERRUPT ||
+	if (!builder->wakeups || !event_is_single(event) || !event->value ||
+	    event->tid == TID_INTERRUPT ||
 	    !(wakeups_is_wait(builder->wakeups, event) ||
 	      trace_source_state(builder->sources[event->kind].name)))
 		return 0;
@@ -275,9 +274,15 @@ static int count_batch(struct builder *builder)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
 	for (u32 i = 0; i < builder->pending && !err; i++) {
-		err = time_cells_add(&recording->cells, batch[i].event.time, &batch[i].cell);
+		const struct trace_event *event = &batch[i].event;
+
 		recording->events += batch[i].cell.count;
-		recording->last = batch[i].event.time;
+		if (event->is_counted) {
+			err = time_cells_add(&recording->counts, 0, &batch[i].cell);
+			continue;
+		}
+		err = time_cells_add(&recording->cells, event->time, &batch[i].cell);
+		recording->last = event->time;
 	}
 	builder->pending = 0;
 	return err;
@@ -322,12 +327,14 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 
 	recording->reader = reader;
 	time_cells_begin(&recording->cells);
+	time_cells_begin(&recording->counts);
 	recording->name = strdup(name);
 	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
 	if (!err)
 		err = trace_reader_events(reader, add_event, &builder, error);
 	err = err ?: count_batch(&builder);
-	err = err ?: place_stacks(&builder) ?: place_waits(&builder);
+	err = err ?: place_stacks(&builder, &recording->cells)
+			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	intern_clear(&builder.joins);
@@ -375,6 +382,7 @@ void flamegraph_free(struct flamegraph **graph)
 		return;
 	for (u32 i = 0; i < old->recording_count; i++) {
 		time_cells_clear(&old->recordings[i].cells);
+		time_cells_clear(&old->recordings[i].counts);
 		thread_waits_clear(&old->recordings[i].waits);
 		free(old->recordings[i].name);
 	}

@@ -31,6 +31,7 @@ struct graph_recording {
 	char *name;
 	struct trace_reader *reader;
 	struct time_cells cells;
+	struct time_cells counts;  /* of events without a time, in one bucket */
 	struct thread_waits waits; /* none in a comparison */
 	u64 events;
 	u64 last; /* time of the last event; the first is at the origin of the cells */

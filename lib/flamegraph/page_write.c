@@ -9,7 +9,7 @@
  *
  *   version     1
  *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
- *               events, first, last (s, as `script` shows), produced, recorded (or null)}]
+ *               events, first, last (s, as `script` shows), produced, recorded, counted (or null)}]
  *   sources     [{name, unit}]; unit "" has no value
  *   threads     [{pid, tid, comm}]
  *   kinds       names of enum frame_kind
@@ -20,7 +20,8 @@
  *               `up` levels above the node before it
  *   bucket      seconds
  *   cells       for each recording {bucket, stack, source, thread, cpu, count, value}: bucket
- *               is the difference to the cell before it, stack a node: 1 is the first, 0 the root
+ *               is the difference to the cell before it, stack a node: 1 is the first, 0 the root;
+ *               the last cells, which have no bucket, are of events that are counted only
  *   times       for each thread of the account of time {pid, tid, begin, end (us since the first
  *               event), and by state: ns}
  *   waits       the longest waits of each thread {thread, source, stack (a node), begin, length
@@ -97,16 +98,18 @@ static json_t *recording_object(const struct graph_recording *recording)
 	u64 first = recording->cells.origin;
 	u64 start = info->start_realtime + first - info->start_monotonic;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o}",
-			 "name", json_text(recording->name), "command", json_text(info->command),
-			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
-			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
-			 "frequency", (json_int_t)info->frequency, "start", seconds(start),
-			 "events", (json_int_t)recording->events, "first", seconds(first), "last",
-			 seconds(recording->last), "produced",
-			 ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
-			 ledger_sum(ledger, ledger ? ledger->recorded : 0), "userStacks",
-			 user_stacks_object(ledger));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"name", json_text(recording->name), "command", json_text(info->command), "host",
+		json_text(info->hostname), "kernel", json_text(info->kernel), "machine",
+		json_text(info->machine), "cpus", (json_int_t)info->cpus, "frequency",
+		(json_int_t)info->frequency, "start", seconds(start), "events",
+		(json_int_t)recording->events, "first", seconds(first), "last",
+		seconds(recording->last), "produced",
+		ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
+		ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
+		ledger_sum(ledger, ledger ? ledger->counted : 0), "userStacks",
+		user_stacks_object(ledger));
 }
 
 static int put_recordings(const struct flamegraph *graph, FILE *to)
@@ -254,9 +257,16 @@ static s64 cell_number(const struct time_cell *cell, size_t column)
 	return numbers[column];
 }
 
-static void put_cells(const struct time_cells *cells, FILE *to)
+static void put_column(const struct time_cells *cells, size_t column, bool first, FILE *to)
+{
+	for (u32 i = 0; i < cells->cells.count; i++)
+		put_number(first && i == 0, cell_number(time_cells_at(cells, i), column), to);
+}
+
+static void put_cells(const struct graph_recording *recording, FILE *to)
 {
 	static const char *const columns[] = {"stack", "source", "thread", "cpu", "count", "value"};
+	const struct time_cells *cells = &recording->cells;
 	u32 before = 0;
 
 	fputc('{', to);
@@ -270,8 +280,8 @@ static void put_cells(const struct time_cells *cells, FILE *to)
 	fputc(']', to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], false, to);
-		for (u32 i = 0; i < cells->cells.count; i++)
-			put_number(i == 0, cell_number(time_cells_at(cells, i), column), to);
+		put_column(cells, column, true, to);
+		put_column(&recording->counts, column, cells->cells.count == 0, to);
 		fputc(']', to);
 	}
 	fputc('}', to);
@@ -288,7 +298,7 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	for (u32 i = 0; i < graph->recording_count; i++) {
 		if (i)
 			fputc(',', to);
-		put_cells(&graph->recordings[i].cells, to);
+		put_cells(&graph->recordings[i], to);
 	}
 	fputc(']', to);
 	return 0;

@@ -139,6 +139,7 @@ json_t *json_account(const struct trace_ledger *ledger)
 	int failures = set_count(object, "produced", ledger->produced);
 
 	failures |= set_count(object, "recorded", ledger->recorded);
+	failures |= set_count(object, "counted_only", ledger->counted);
 	failures |= json_object_set_new(object, "lost", lost_object(ledger->lost));
 	return checked(object, failures);
 }

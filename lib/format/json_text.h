@@ -19,7 +19,7 @@ json_t *json_text(const char *text);
 /* Writes such a string at once, for output that is too large to be built first. -ENOMEM. */
 int json_put_text(const char *text, FILE *to);
 
-/* {"produced", "recorded", "lost": {cause: n}}. */
+/* {"produced", "recorded", "counted_only", "lost": {cause: n}}. */
 json_t *json_account(const struct trace_ledger *ledger);
 
 /*

@@ -251,6 +251,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	struct trace_event moved = *event;
 
 	moved.time += part->shift;
+	if (part->merge->is_summary)
+		moved.is_counted = 0;
 	moved.leaf = code_map_frame(part->code, event->leaf);
 	moved.tid = moved_tid(part, moved.tid);
 	moved.cpu = (u16)(event->cpu + part->first_cpu);
@@ -284,6 +286,7 @@ static void add_ledgers(const struct part *part)
 		sum = &merge->cpus[cpu];
 		sum->produced += cpus[i].produced;
 		sum->recorded += cpus[i].recorded;
+		sum->counted += cpus[i].counted;
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			sum->lost[cause] += cpus[i].lost[cause];
 	}
@@ -349,6 +352,7 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 		whole->address_shown &= info->address_shown;
 		whole->is_summary |= info->is_summary;
 		whole->has_times |= info->has_times;
+		whole->has_counted |= info->has_counted;
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;

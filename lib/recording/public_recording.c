@@ -66,6 +66,7 @@ void public_ledger_set(struct public_ledger *public, const struct trace_ledger *
 		.without_user = public->without_user,
 		.user_ends = public->user_ends,
 		.notes = public->notes,
+		.counted_only = ledger->counted,
 	};
 }
 
@@ -409,6 +410,7 @@ static int pass_event(void *arg, const struct trace_event *event)
 		.kernel_end = kernel->name,
 		.user_end = user->name,
 		.repeats = event->repeats,
+		.is_counted_only = event->is_counted,
 	};
 
 	return pass->each(pass->arg, &passed);

@@ -53,6 +53,7 @@ static void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledg
 {
 	sum->produced += ledger->produced;
 	sum->recorded += ledger->recorded;
+	sum->counted += ledger->counted;
 	add(sum->lost, ledger->lost, LOST_COUNT);
 	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
 	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
@@ -168,6 +169,7 @@ static void init_info(const struct session *session, struct recording_info *info
 				.cpus = sysconf(_SC_NPROCESSORS_CONF),
 				.bits = capture_loaded(session->capture)->plan.config.bits,
 				.has_times = capture_loaded(session->capture)->plan.times,
+				.has_counted = capture_loaded(session->capture)->plan.config.count,
 				.address_shown =
 					kernel_image_shown(capture_kernel_files(session->capture)),
 				.hostname = session->options.host ?: info->hostname,

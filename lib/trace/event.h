@@ -38,7 +38,8 @@ struct trace_event {
 	u32 user;
 	u8 kernel_reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u8 user_reason;
-	u32 repeats; /* number of further equal events; only in a summary */
+	u8 is_counted; /* 1: the event has no time of its own (abi/counted.h) */
+	u32 repeats;   /* number of further equal events; only in a summary, and if is_counted */
 };
 _Static_assert(sizeof(struct trace_event) == 48,
 	       "a block open for reading costs 48 bytes an event");
@@ -47,6 +48,12 @@ _Static_assert(sizeof(struct trace_event) == 48,
 static inline u64 event_stands_for(const struct trace_event *event)
 {
 	return 1 + (u64)event->repeats;
+}
+
+/* True for the record of one event with a time. */
+static inline bool event_is_single(const struct trace_event *event)
+{
+	return !event->repeats && !event->is_counted;
 }
 
 struct trace_stack {
@@ -126,6 +133,7 @@ struct trace_task {
 struct trace_ledger {
 	u64 produced;
 	u64 recorded;
+	u64 counted; /* events that are counted only */
 	u64 lost[LOST_COUNT];
 	u64 kernel_reasons[REASON_COUNT]; /* recorded events without that stack, by reason */
 	u64 user_reasons[REASON_COUNT];
@@ -138,6 +146,7 @@ struct trace_cpu_ledger { /* ledger of one CPU, for causes that are known by CPU
 	u32 cpu;
 	u64 produced;
 	u64 recorded;
+	u64 counted;
 	u64 lost[LOST_COUNT];
 };
 
@@ -150,6 +159,7 @@ struct trace_info {
 	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
 	u32 is_summary;	   /* not 0: an event may stand for many */
 	u32 has_times;	   /* not 0: threads may have accounts of their time */
+	u32 has_counted;   /* not 0: events may be counted only; not in a summary */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

@@ -134,6 +134,7 @@ struct stackmap_event {
 	const char *kernel_end;
 	const char *user_end;
 	uint32_t repeats;
+	int is_counted_only;
 };
 
 /* The struct cannot grow, as the library gives out arrays of it. */
@@ -151,6 +152,7 @@ struct stackmap_ledger {
 	const struct stackmap_count *without_user;
 	const struct stackmap_count *user_ends;
 	const struct stackmap_count *notes;
+	uint64_t counted_only;
 };
 
 INTERFACE("STACKMAP_0.1", int, stackmap_recording_open, const char *path,

@@ -6,6 +6,7 @@
  */
 #include "capture/drain/drain.h"
 
+#include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/recording.h"
 #include "capture/drain/records.h"
@@ -147,7 +148,9 @@ static int generation_retire(struct recording *recording)
 
 	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !generation_is_read(recording))
 		return 0;
-	result = recording->deferred ? deferred_keep_frames(recording, before) : 0;
+	result = counted_events_take(recording);
+	if (recording->deferred)
+		result = first_error(result, deferred_keep_frames(recording, before));
 	if (!result)
 		__atomic_store_n(done, before, __ATOMIC_RELEASE);
 	return result;

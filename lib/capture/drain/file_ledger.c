@@ -3,6 +3,7 @@
  * earlier files. Skipped runs of programs have no CPU; CPU 0 keeps their reported number. */
 #include "capture/drain/file_ledger.h"
 
+#include "capture/drain/counted_events.h"
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 #include "capture/load/attach.h"
@@ -29,6 +30,7 @@ static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
 	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
 		add_scratch(&scratch_slots[i], &totals);
 	totals.lost[LOST_RESET] += ring.header->reset;
+	totals.counted = counted_events_sum(loaded, cpu);
 	return totals;
 }
 
@@ -68,6 +70,8 @@ void file_ledger_begin(struct recording *recording)
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		recording->cpus[cpu].consumed_before = ring.header->consumed;
+		recording->cpus[cpu].counted_before =
+			counted_events_reported(recording->loaded, cpu);
 	}
 }
 
@@ -84,7 +88,8 @@ static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32
 	const struct cpu_reader *reader = &recording->cpus[cpu];
 	struct trace_cpu_ledger window = cpu_totals(recording->loaded, cpu);
 
-	window.produced -= reader->consumed_before;
+	window.counted = counted_events_reported(recording->loaded, cpu) - reader->counted_before;
+	window.produced -= reader->consumed_before + reader->counted_before;
 	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
 		u64 reported = reported_of_cpu(recording->loaded, cpu, cause);
 
@@ -94,7 +99,7 @@ static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32
 	window.lost[LOST_OVERWRITTEN] += reader->passed_over;
 	window.recorded = reader->events;
 	if (recording->mode == READ_DRAIN && recording->loaded->running)
-		window.produced = window.recorded + lost_of(window.lost);
+		window.produced = window.recorded + window.counted + lost_of(window.lost);
 	return window;
 }
 
@@ -129,8 +134,8 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }
 
-void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
-		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus)
+void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
+		     struct trace_cpu_ledger *cpus)
 {
 	*ledger = recording->written;
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
@@ -140,8 +145,9 @@ void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_wr
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
 	add_notes(recording->loaded, ledger->notes);
-	ledger->recorded = recorded;
-	ledger->lost[LOST_WRITE_ERROR] += not_written;
+	ledger->recorded = trace_writer_recorded(recording->writer);
+	ledger->counted = trace_writer_counted(recording->writer);
+	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);
 	ledger->lost[LOST_RECURSION] =
 		skipped_runs(recording->loaded) - reported_by(recording->loaded, 0)[LOST_RECURSION];
 	ledger->produced += ledger->lost[LOST_RECURSION];
@@ -163,11 +169,12 @@ void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)
 		struct trace_cpu_ledger each = cpu_totals(loaded, cpu);
 
 		totals->produced += each.produced;
+		totals->counted += each.counted;
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			totals->lost[cause] += each.lost[cause];
 	}
 	add_notes(loaded, totals->notes);
 	totals->lost[LOST_RECURSION] = skipped_runs(loaded);
 	totals->produced += totals->lost[LOST_RECURSION];
-	totals->recorded = totals->produced - lost_of(totals->lost);
+	totals->recorded = totals->produced - totals->counted - lost_of(totals->lost);
 }

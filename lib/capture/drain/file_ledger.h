@@ -22,10 +22,9 @@ void file_ledger_begin(struct recording *recording);
 /* Counts the user stack of `events` events. */
 void file_ledger_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events);
 
-/* Sums up the ledger of a file and of each CPU. `recorded`: events in the file; `not_written`:
- * events that could not be written. */
-void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
-		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus);
+/* Sums up the ledger of the file that recording->writer has written, and of each CPU. */
+void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
+		     struct trace_cpu_ledger *cpus);
 
 /* Marks the losses of a ledger as reported, for a reader that consumes events. */
 void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,

@@ -29,6 +29,7 @@ struct cpu_reader {
 	u64 task_limit;	     /* the same in the task ring */
 	u64 epoch_end;	     /* capture/drain/deferred_stack.h */
 	u64 consumed_before; /* events that readers had consumed when the file began */
+	u64 counted_before;  /* events that are counted only, in files before this one */
 	u64 swap_end;	     /* no later record names the previous generation */
 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/drain/symbols.h"
@@ -111,10 +112,10 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	}
 	if (recording->times)
 		thread_times_finish(recording);
+	counted_events_take(recording);
 	trace_writer_flush(recording->writer);
 	result = file_symbols_finish(recording, error);
-	file_ledger_sum(recording, trace_writer_recorded(recording->writer),
-			trace_writer_lost(recording->writer), ledger, cpus);
+	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	if (recording->mode == READ_DRAIN)
 		file_ledger_reported(recording->loaded, ledger, cpus);

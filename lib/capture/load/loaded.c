@@ -400,6 +400,13 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
 			      cpu * loaded->scratch_slots.stride);
 }
 
+struct counted_table *loaded_counted(const struct loaded *loaded, u32 cpu)
+{
+	if (!loaded->plan.config.count)
+		return NULL;
+	return (void *)((u8 *)loaded->counted.memory + cpu * loaded->counted.stride);
+}
+
 void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value)
 {
 	const struct capture_config *config = &loaded->plan.config;
@@ -473,6 +480,8 @@ int loaded_share(struct loaded *loaded)
 		 RING_BYTES(config->task_slots, sizeof(struct task_slot)), config->cpus},
 		{&loaded->scratch_slots, maps->scratch_slots,
 		 SCRATCH_SLOTS * sizeof(struct scratch), config->cpus},
+		{&loaded->counted, maps->counted, sizeof(struct counted_table),
+		 config->count ? config->cpus : 1},
 		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
 		{&loaded->engine_state, maps->engine_state, sizeof(struct engine_state), 1},
@@ -646,6 +655,7 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->rings);
 	unmap_array(&loaded->task_rings);
 	unmap_array(&loaded->scratch_slots);
+	unmap_array(&loaded->counted);
 	unmap_array(&loaded->mappings);
 	unmap_array(&loaded->rules);
 	unmap_array(&loaded->engine_state);
@@ -749,7 +759,8 @@ int loaded_freeze(struct loaded *loaded)
 	loaded_pause(loaded, PAUSE_SNAPSHOT);
 	return copy_array(&loaded->rings)
 		       ?: copy_array(&loaded->task_rings)
-		       ?: copy_array(&loaded->scratch_slots);
+		       ?: copy_array(&loaded->scratch_slots)
+		       ?: copy_array(&loaded->counted);
 }
 
 void loaded_go_on(struct loaded *loaded)
@@ -763,6 +774,7 @@ void loaded_thaw(struct loaded *loaded)
 	drop_copy(&loaded->rings);
 	drop_copy(&loaded->task_rings);
 	drop_copy(&loaded->scratch_slots);
+	drop_copy(&loaded->counted);
 }
 
 bool loaded_is_frozen(const struct loaded *loaded)

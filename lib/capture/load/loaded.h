@@ -15,6 +15,7 @@
 #include "capture/load/attach.h"
 #include "capture/load/plan.h"
 #include "capture/load/ring_reader.h"
+#include "counted.h"
 #include "kernel_text.h"
 #include "rule.h"
 #include "scalar.h"
@@ -111,6 +112,7 @@ struct loaded {
 	struct shared_array rings;
 	struct shared_array task_rings;
 	struct shared_array scratch_slots;
+	struct shared_array counted;
 	struct shared_array mappings;
 	struct shared_array rules;
 	struct shared_array engine_state;
@@ -151,6 +153,9 @@ struct capture_bpf *loaded_programs(const struct loaded *loaded);
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
+
+/* The events of a CPU that are counted only; NULL: none are. */
+struct counted_table *loaded_counted(const struct loaded *loaded, u32 cpu);
 
 /* Writes an event with a value into the ring of CPU 0, and counts the event as a program does.
  * `event` has thread, stamp and stacks. The programs must have been stopped. */

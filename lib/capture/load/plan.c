@@ -103,6 +103,7 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
+	config->count = !config->flight;
 	config->task_slots = task_slots(config);
 	return 0;
 }

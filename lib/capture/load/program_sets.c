@@ -180,6 +180,8 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	int result = bpf_map__set_max_entries(object->maps.scratch_slots, config->cpus);
 
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
+	if (config->count)
+		result = result ?: bpf_map__set_max_entries(object->maps.counted, config->cpus);
 	if (!plan->off_cpu)
 		result = result ?: bpf_map__set_max_entries(object->maps.blocked, 1);
 	if (!plan->times) {

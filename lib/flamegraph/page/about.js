@@ -14,11 +14,12 @@ function qualityTexts(stacks) {
   return texts.filter(([number]) => number).map(([, text]) => text);
 }
 
-function aboutRecording({host, kernel, command, start, events, produced, recorded, userStacks}) {
-  const lost = produced === null ? 'not finished: no ledger' : `${exactText(produced - recorded, '')} lost`;
+function aboutRecording({host, kernel, command, start, events, produced, recorded, counted, userStacks}) {
+  const lost = produced === null ? 'not finished: no ledger' : `${exactText(produced - recorded - counted, '')} lost`;
+  const untimed = counted ? [`${exactText(counted, '')} counted only: in all sums, at no time`] : [];
   const when = new Date(start * 1000).toISOString().replace('T', ' ').slice(0, 19);
   return [visibleLines(command), `${visible(host)}, Linux ${visible(kernel)}`, `${when} UTC`, exactText(events, ''), lost,
-    ...qualityTexts(userStacks)].join(' \u00b7 ');
+    ...untimed, ...qualityTexts(userStacks)].join(' \u00b7 ');
 }
 
 function nameRecordings(recordings) {

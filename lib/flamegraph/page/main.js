@@ -143,6 +143,7 @@ class Page {
     const {source, measure, thread, cpu} = this.elements;
     return {source: Number(source.value), measure: measure.value, cpu: Number(cpu.value), hasIdle: this.hasIdle,
       threads: chosenThreads(this.profile, thread.value), from: this.timeline.from, to: this.timeline.to,
+      isWhole: this.timeline.isWhole,
       span: this.unit === 'ns' ? this.profile.bucketSeconds * 1e9 : 0,
       areBeside: /^offcpu-(waker|holder)$/.test(this.profile.sources[source.value]?.name)};
   }

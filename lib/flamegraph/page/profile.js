@@ -20,12 +20,14 @@ function fileName(path) {
 // Sources whose events are waits of the thread whose stack they have. A thread that is runnable waits for a CPU, not for work.
 const WAITS = /^(off-?cpu(-time)?|time:(interruptible|uninterruptible|stopped))$/;
 
+const NO_TIME = -1; // the bucket of events that are counted only
+
 class Cells {
   constructor(columns) {
     this.count = columns.stack.length;
-    this.bucket = new Uint32Array(this.count);
+    this.bucket = new Int32Array(this.count).fill(NO_TIME);
     let bucket = 0;
-    for (let i = 0; i < this.count; i++)
+    for (let i = 0; i < columns.bucket.length; i++)
       this.bucket[i] = bucket += columns.bucket[i];
     this.stack = Uint32Array.from(columns.stack);
     this.source = Uint16Array.from(columns.source);

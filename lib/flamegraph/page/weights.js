@@ -3,6 +3,7 @@
 // the choice changes: one pass over cells and nodes, some ten milliseconds for a million.
 
 // A choice: {source, measure, threads: Uint8Array by thread or null for all, cpu or -1, from, to: buckets, to excluded,
+// isWhole: whether these are all buckets,
 // hasIdle: whether idle CPUs and threads count, span: how much of a bucket's time one value can have; 0: values are no times}.
 //
 // A value that is a time lies before its event: a wait of ten seconds is in all of these, not where it ended. A thread waits
@@ -26,10 +27,15 @@ function forEachBucket(cells, i, weight, choice, each) {
   each(bucket, left);
 }
 
+// Events without a time belong to the whole recording and to no part of it.
+function isChosen(choice, bucket) {
+  return bucket === NO_TIME ? choice.isWhole : bucket >= choice.from && bucket < choice.to;
+}
+
 function stackWeights(cells, choice, nodeCount) {
   const self = new Float64Array(nodeCount);
   forEachCell(cells, choice, (i, weight) => forEachBucket(cells, i, weight, choice, (bucket, part) => {
-    if (bucket >= choice.from && bucket < choice.to)
+    if (isChosen(choice, bucket))
       self[cells.stack[i]] += part;
   }));
   return self;
@@ -39,7 +45,7 @@ function stackWeights(cells, choice, nodeCount) {
 function idleWeight(cells, choice) {
   const sums = {idle: 0, all: 0};
   forEachCell(cells, {...choice, hasIdle: true}, (i, weight) => forEachBucket(cells, i, weight, choice, (bucket, part) => {
-    if (bucket < choice.from || bucket >= choice.to)
+    if (!isChosen(choice, bucket))
       return;
     sums.all += part;
     if (cells.idle[i])
@@ -102,7 +108,10 @@ function histogram(cells, choice, rowCount, buckets, rowOf) {
   forEachCell(cells, choice, (i, weight) => {
     const row = rowOf(i);
     if (row >= 0)
-      forEachBucket(cells, i, weight, choice, (bucket, part) => rows[row][bucket] += part);
+      forEachBucket(cells, i, weight, choice, (bucket, part) => {
+        if (bucket !== NO_TIME)
+          rows[row][bucket] += part;
+      });
   });
   return rows;
 }

@@ -140,6 +140,8 @@ static int set_key(struct counter *counter, struct pending *pending)
 static int add_value(struct counter *counter, struct event_count *item,
 		     const struct trace_event *event)
 {
+	if (event->is_counted)
+		return 0;
 	if (event_stands_for(event) != 1)
 		return -ENODATA;
 	return trace_reader_take(counter->reader, sizeof(struct value_count))

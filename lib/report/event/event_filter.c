@@ -122,6 +122,8 @@ static bool passes(const struct event_filter *filter, const struct trace_reader 
 {
 	const struct trace_source *sources;
 
+	if (event->is_counted && (filter->from || filter->to))
+		return false;
 	if (event->time < filter->from || (filter->to && event->time > filter->to) ||
 	    !allows(&filter->cpus, event->cpu))
 		return false;

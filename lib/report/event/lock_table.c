@@ -218,6 +218,8 @@ static int each_event(void *arg, const struct trace_event *event)
 	bool is_sleep = wakeups_is_wait(table->wakeups, event);
 	struct thread *thread;
 
+	if (event->is_counted)
+		return 0;
 	if ((event->kind != table->begin && event->kind != table->end &&
 	     event->kind != table->futex && !is_sleep) ||
 	    !event_filter_passes(table->filter, table->reader, event))

@@ -59,7 +59,7 @@ static int collect(void *arg, const struct trace_event *event)
 {
 	struct wakeups *wakeups = arg;
 
-	if (!is_end(wakeups, event))
+	if (event->is_counted || !is_end(wakeups, event))
 		return 0;
 	if (array_make_room(wakeups->events, wakeups->count, wakeups->room))
 		return -ENOMEM;
@@ -111,7 +111,7 @@ bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_e
 {
 	u64 begin = wait_begin(event);
 
-	if (event->repeats)
+	if (!event_is_single(event))
 		return false;
 	if (event->kind == wakeups->waiter)
 		return begin <= wakeups->recording_begin;

@@ -57,14 +57,13 @@ static void number_writer_attach(struct number_writer *writer, struct byte_buffe
 	writer->bits = &column[1];
 }
 
-int event_encoder_create(bool is_summary, struct event_encoder **out)
+int event_encoder_create(struct event_encoder **out)
 {
 	struct event_encoder *encoder = calloc(1, sizeof(*encoder));
 
 	if (!encoder)
 		return -ENOMEM;
 	encoder->builder.type = TRACE_BLOCK_EVENTS;
-	encoder->builder.columns = event_block_columns(is_summary);
 	number_writer_attach(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
 	number_writer_attach(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
 	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
@@ -234,15 +233,16 @@ static void encoder_finish(struct event_encoder *encoder, const struct trace_eve
 }
 
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
-		      const struct block_builder **builder)
+		      bool has_repeats, const struct block_builder **builder)
 {
 	struct event_numbers numbers = numbers_of(events, count);
 
 	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
-	if (numbers.has_repeats && encoder->builder.columns != EVENT_COLUMNS_SUMMARY)
+	if (numbers.has_repeats && !has_repeats)
 		return -EINVAL;
 	encoder_start(encoder);
+	encoder->builder.columns = event_block_columns(has_repeats);
 	sort_by_time(events, count);
 	put_events(encoder, events, count, numbers);
 	encoder_finish(encoder, events, count);
@@ -380,6 +380,7 @@ static bool get_events(struct event_decoder *decoder, const struct event_limits 
 		if (!get_time(decoder, &time) || !get_event(decoder, &events[i]))
 			return false;
 		events[i].time = time;
+		events[i].is_counted = limits->is_counted;
 		if (!stack_resolution_apply(limits->resolution, &events[i]))
 			return false;
 	}

@@ -15,24 +15,26 @@
 
 struct event_encoder;
 
-/* Only events of a summary stand for many. */
-static inline u32 event_block_columns(bool is_summary)
+/* Only events of a summary, and those that are counted only, stand for many. */
+static inline u32 event_block_columns(bool has_repeats)
 {
-	return is_summary ? EVENT_COLUMNS_SUMMARY : EVENT_COLUMNS;
+	return has_repeats ? EVENT_COLUMNS_SUMMARY : EVENT_COLUMNS;
 }
 
-int event_encoder_create(bool is_summary, struct event_encoder **out);
+int event_encoder_create(struct event_encoder **out);
 void event_encoder_free(struct event_encoder **encoder);
 
 /* Sorts the events by time and encodes them: 1 to TRACE_BLOCK_EVENTS_MAX, all of one CPU. The
- * builder belongs to the encoder and lives until the next call. */
+ * builder belongs to the encoder and lives until the next call. -EINVAL: an event stands for many
+ * without `has_repeats`. */
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
-		      const struct block_builder **builder);
+		      bool has_repeats, const struct block_builder **builder);
 
 /* Limits for the indexes in events, the resolution of stack indexes, and the number of columns of
- * event blocks in this file. */
+ * the block. */
 struct event_limits {
 	u32 columns;
+	bool is_counted; /* the events are counted only */
 	u32 sources;
 	u32 stacks;
 	const struct stack_resolution *resolution;

@@ -289,7 +289,8 @@ int record_get_time(struct block_view *view, struct thread_account *account)
 	return outcome(view, true);
 }
 
-void record_put_ledger(struct block_builder *builder, const struct trace_ledger *ledger)
+void record_put_ledger(struct block_builder *builder, u32 version,
+		       const struct trace_ledger *ledger)
 {
 	struct byte_buffer *column = put_record(builder);
 
@@ -300,9 +301,11 @@ void record_put_ledger(struct block_builder *builder, const struct trace_ledger 
 	put_counters(column, ledger->user_reasons, REASON_COUNT);
 	put_counters(column, ledger->user_stops, STOP_COUNT);
 	put_counters(column, ledger->notes, NOTE_COUNT);
+	if (version >= TRACE_FILE_VERSION_COUNTED)
+		byte_buffer_varint(column, ledger->counted);
 }
 
-int record_get_ledger(struct block_view *view, struct trace_ledger *ledger)
+int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger *ledger)
 {
 	ledger->produced = byte_cursor_varint(numbers(view));
 	ledger->recorded = byte_cursor_varint(numbers(view));
@@ -311,10 +314,13 @@ int record_get_ledger(struct block_view *view, struct trace_ledger *ledger)
 	get_counters(numbers(view), ledger->user_reasons, REASON_COUNT);
 	get_counters(numbers(view), ledger->user_stops, STOP_COUNT);
 	get_counters(numbers(view), ledger->notes, NOTE_COUNT);
+	if (version >= TRACE_FILE_VERSION_COUNTED)
+		ledger->counted = byte_cursor_varint(numbers(view));
 	return outcome(view, true);
 }
 
-void record_put_cpu_ledger(struct block_builder *builder, const struct trace_cpu_ledger *cpu)
+void record_put_cpu_ledger(struct block_builder *builder, u32 version,
+			   const struct trace_cpu_ledger *cpu)
 {
 	struct byte_buffer *column = put_record(builder);
 
@@ -322,14 +328,18 @@ void record_put_cpu_ledger(struct block_builder *builder, const struct trace_cpu
 	byte_buffer_varint(column, cpu->produced);
 	byte_buffer_varint(column, cpu->recorded);
 	put_counters(column, cpu->lost, LOST_COUNT);
+	if (version >= TRACE_FILE_VERSION_COUNTED)
+		byte_buffer_varint(column, cpu->counted);
 }
 
-int record_get_cpu_ledger(struct block_view *view, struct trace_cpu_ledger *cpu)
+int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu_ledger *cpu)
 {
 	cpu->cpu = byte_cursor_u32(numbers(view));
 	cpu->produced = byte_cursor_varint(numbers(view));
 	cpu->recorded = byte_cursor_varint(numbers(view));
 	get_counters(numbers(view), cpu->lost, LOST_COUNT);
+	if (version >= TRACE_FILE_VERSION_COUNTED)
+		cpu->counted = byte_cursor_varint(numbers(view));
 	return outcome(view, true);
 }
 

@@ -26,8 +26,10 @@ void record_put_task(struct block_builder *builder, const struct trace_task *tas
 void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
 		       const struct trace_symbol *symbol);
 void record_put_time(struct block_builder *builder, const struct thread_account *account);
-void record_put_ledger(struct block_builder *builder, const struct trace_ledger *ledger);
-void record_put_cpu_ledger(struct block_builder *builder, const struct trace_cpu_ledger *cpu);
+void record_put_ledger(struct block_builder *builder, u32 version,
+		       const struct trace_ledger *ledger);
+void record_put_cpu_ledger(struct block_builder *builder, u32 version,
+			   const struct trace_cpu_ledger *cpu);
 void record_put_end(struct block_builder *builder, u64 events);
 
 int record_get_info(struct block_view *view, struct arena *arena, struct trace_info *info);
@@ -41,8 +43,8 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 		      const struct trace_symbol *before, struct trace_symbol *symbol);
 int record_get_time(struct block_view *view, struct thread_account *account);
-int record_get_ledger(struct block_view *view, struct trace_ledger *ledger);
-int record_get_cpu_ledger(struct block_view *view, struct trace_cpu_ledger *cpu);
+int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger *ledger);
+int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu_ledger *cpu);
 int record_get_end(struct block_view *view, u64 *events);
 
 /* True if the whole block was read. */

@@ -335,8 +335,9 @@ static int read_time(struct trace_reader *reader, struct block_view *view)
 {
 	struct thread_account *account;
 
-	if (!reader->info.has_times)
+	if (!reader->info.has_times && !reader->info.has_counted)
 		return -EBADMSG;
+	reader->info.has_times = 1;
 	account = add_record(reader, TRACE_BLOCK_TIMES, sizeof(*account));
 	return account ? record_get_time(view, account) : -ENOMEM;
 }
@@ -364,11 +365,11 @@ static int read_ledger(struct trace_reader *reader, struct block_view *view)
 
 	if (reader->has_ledger || !view->header.records)
 		return -EBADMSG;
-	err = record_get_ledger(view, &reader->ledger);
+	err = record_get_ledger(view, reader->version, &reader->ledger);
 	for (u32 i = 1; i < view->header.records && !err; i++) {
 		struct trace_cpu_ledger *cpu = add_record(reader, TRACE_BLOCK_LEDGER, sizeof(*cpu));
 
-		err = cpu ? record_get_cpu_ledger(view, cpu) : -ENOMEM;
+		err = cpu ? record_get_cpu_ledger(view, reader->version, cpu) : -ENOMEM;
 	}
 	return err;
 }
@@ -386,11 +387,12 @@ static int read_end(struct trace_reader *reader, struct block_view *view)
 static int note_events(struct trace_reader *reader, const struct trace_block_header *header,
 		       u64 offset)
 {
+	bool is_counted = reader->info.has_counted && header->columns == event_block_columns(true);
 	struct event_block *block;
 
 	if (!header->records || header->records > TRACE_BLOCK_EVENTS_MAX ||
 	    header->first_time > header->last_time ||
-	    header->columns != event_block_columns(reader->info.is_summary))
+	    header->columns != event_block_columns(reader->info.is_summary || is_counted))
 		return -EBADMSG;
 	block = add_record(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
 	if (!block)
@@ -402,6 +404,7 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 		.sequence = header->sequence,
 		.cpu = header->cpu,
 		.limits = {.columns = header->columns,
+			   .is_counted = is_counted,
 			   .sources = reader->records[TRACE_BLOCK_SOURCES].count,
 			   .stacks = reader->records[TRACE_BLOCK_STACKS].count,
 			   .resolution = &reader->resolution},
@@ -641,6 +644,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	}
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
+	reader->info.has_counted = reader->version == TRACE_FILE_VERSION_COUNTED;
 	walk_blocks(reader);
 	end_walk(reader);
 	if (resolve_stacks(reader) || build_lookup(reader)) {

@@ -98,6 +98,14 @@ static bool grow_buffer(struct event_buffer *buffer, u32 most)
 	return true;
 }
 
+static void event_buffers_free(struct event_buffers *buffers)
+{
+	for (u32 i = 0; i < buffers->cpus; i++)
+		free(buffers->cpu[i].events);
+	free(buffers->cpu);
+	memset(buffers, 0, sizeof(*buffers));
+}
+
 /* Returns the CPU's buffer with room for one event; NULL without memory. */
 static struct event_buffer *event_buffers_get(struct event_buffers *buffers, u32 cpu)
 {
@@ -295,6 +303,7 @@ struct trace_writer {
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
 	bool is_summary, has_times;
+	u32 version;
 	u32 sequence;
 	int error;
 
@@ -302,7 +311,7 @@ struct trace_writer {
 	struct stack_encoder stacks;
 	struct resolution_encoder resolutions;
 	struct symbol_list symbols;
-	struct event_buffers events;
+	struct event_buffers events, counts; /* with and without times */
 
 	u32 source_count;
 	u32 cgroup_count;
@@ -313,7 +322,8 @@ struct trace_writer {
 	struct placeholders placeholders;
 	struct frame_set frames;
 	u64 given;
-	u64 recorded;
+	u64 recorded, counted; /* events */
+	u64 records;	       /* of events, in the file */
 };
 
 static int keep_error(struct trace_writer *writer, int err)
@@ -374,20 +384,34 @@ static int write_definitions(struct trace_writer *writer)
 	return write_records(writer, &writer->tasks);
 }
 
+static void count_written(struct trace_writer *writer, const struct event_buffer *buffer)
+{
+	writer->records += buffer->count;
+	if (!buffer->events[0].is_counted) {
+		writer->recorded += buffer->count;
+		return;
+	}
+	for (u32 i = 0; i < buffer->count; i++)
+		writer->counted += event_stands_for(&buffer->events[i]);
+}
+
+/* The events of a buffer are all with a time, or all counted only. */
 static int write_events(struct trace_writer *writer, struct event_buffer *buffer)
 {
 	const struct block_builder *builder;
+	bool has_repeats = writer->is_summary || buffer->events[0].is_counted;
 	int err;
 
 	if (write_definitions(writer))
 		return writer->error;
 	placeholders_flush(&writer->placeholders, buffer->events, buffer->count);
-	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, &builder);
+	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, has_repeats,
+				&builder);
 	if (err)
 		return keep_error(writer, err);
 	if (write_block(writer, builder))
 		return writer->error;
-	writer->recorded += buffer->count;
+	count_written(writer, buffer);
 	buffer->count = 0;
 	return 0;
 }
@@ -397,9 +421,7 @@ static int write_header(struct trace_writer *writer)
 	struct trace_file_header header = {
 		.magic = TRACE_FILE_MAGIC,
 		.byte_order = TRACE_FILE_LITTLE_ENDIAN,
-		.version = writer->is_summary  ? TRACE_FILE_VERSION_SUMMARY
-			   : writer->has_times ? TRACE_FILE_VERSION_TIMES
-					       : TRACE_FILE_VERSION,
+		.version = writer->version,
 	};
 
 	header.checksum =
@@ -437,10 +459,8 @@ static void writer_free(struct trace_writer **writer)
 	free(old->symbols.entries);
 	byte_buffer_free(&old->symbols.names);
 	memset(&old->symbols, 0, sizeof(*(&old->symbols)));
-	for (u32 i = 0; i < old->events.cpus; i++)
-		free(old->events.cpu[i].events);
-	free(old->events.cpu);
-	memset(&old->events, 0, sizeof(*(&old->events)));
+	event_buffers_free(&old->events);
+	event_buffers_free(&old->counts);
 	stack_set_free(&old->full_stacks);
 	placeholders_free(&old->placeholders);
 	frame_set_free(&old->frames);
@@ -462,10 +482,15 @@ static struct trace_writer *writer_alloc(const struct trace_info *info)
 	record_builder_init(&writer->times, TRACE_BLOCK_TIMES);
 	resolution_encoder_init(&writer->resolutions);
 	event_buffers_init(&writer->events, info->cpus);
+	event_buffers_init(&writer->counts, info->cpus);
 	writer->is_summary = info->is_summary;
 	writer->has_times = info->has_times && !info->is_summary;
+	writer->version = info->is_summary    ? TRACE_FILE_VERSION_SUMMARY
+			  : info->has_counted ? TRACE_FILE_VERSION_COUNTED
+			  : info->has_times   ? TRACE_FILE_VERSION_TIMES
+					      : TRACE_FILE_VERSION;
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
-	    event_encoder_create(writer->is_summary, &writer->encoder))
+	    event_encoder_create(&writer->encoder))
 		writer_free(&writer);
 	return writer;
 }
@@ -705,7 +730,10 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 
 static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
 {
-	return event->kind < writer->source_count && (!event->repeats || writer->is_summary) &&
+	if (event->is_counted && writer->version != TRACE_FILE_VERSION_COUNTED)
+		return false;
+	return event->kind < writer->source_count &&
+	       (!event->repeats || writer->is_summary || event->is_counted) &&
 	       is_stack(writer, event->kernel, event->kernel_reason) &&
 	       (is_stack(writer, event->user, event->user_reason) ||
 		placeholders_open(&writer->placeholders, event->user));
@@ -713,7 +741,8 @@ static bool is_event(const struct trace_writer *writer, const struct trace_event
 
 static int add_event(struct trace_writer *writer, const struct trace_event *event)
 {
-	struct event_buffer *buffer = event_buffers_get(&writer->events, event->cpu);
+	struct event_buffers *buffers = event->is_counted ? &writer->counts : &writer->events;
+	struct event_buffer *buffer = event_buffers_get(buffers, event->cpu);
 	struct placeholder *placeholder = placeholders_open(&writer->placeholders, event->user);
 
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
@@ -721,7 +750,7 @@ static int add_event(struct trace_writer *writer, const struct trace_event *even
 	if (placeholder)
 		placeholder->waiting++;
 	buffer->events[buffer->count++] = *event;
-	if (buffer->count == writer->events.most)
+	if (buffer->count == buffers->most)
 		return write_events(writer, buffer);
 	return 0;
 }
@@ -730,7 +759,7 @@ int trace_writer_event(struct trace_writer *writer, const struct trace_event *ev
 {
 	if (!is_event(writer, event))
 		return -EINVAL;
-	writer->given++;
+	writer->given += event->is_counted ? event_stands_for(event) : 1;
 	return writer->error ? writer->error : add_event(writer, event);
 }
 
@@ -765,11 +794,17 @@ static int write_symbols(struct trace_writer *writer)
 	return writer->error;
 }
 
+static void flush_events(struct trace_writer *writer, struct event_buffers *buffers)
+{
+	for (u32 cpu = 0; cpu < buffers->cpus && !writer->error; cpu++)
+		if (buffers->cpu[cpu].count)
+			write_events(writer, &buffers->cpu[cpu]);
+}
+
 int trace_writer_flush(struct trace_writer *writer)
 {
-	for (u32 cpu = 0; cpu < writer->events.cpus && !writer->error; cpu++)
-		if (writer->events.cpu[cpu].count)
-			write_events(writer, &writer->events.cpu[cpu]);
+	flush_events(writer, &writer->events);
+	flush_events(writer, &writer->counts);
 	if (!writer->error)
 		write_definitions(writer);
 	return writer->error ? writer->error : write_symbols(writer);
@@ -783,9 +818,9 @@ int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *
 	if (trace_writer_flush(writer))
 		return writer->error;
 	record_builder_init(&builder, TRACE_BLOCK_LEDGER);
-	record_put_ledger(&builder, ledger);
+	record_put_ledger(&builder, writer->version, ledger);
 	for (u32 i = 0; i < cpu_count; i++)
-		record_put_cpu_ledger(&builder, &cpus[i]);
+		record_put_cpu_ledger(&builder, writer->version, &cpus[i]);
 	write_block(writer, &builder);
 	block_builder_free(&builder);
 	return writer->error;
@@ -802,9 +837,14 @@ u64 trace_writer_recorded(const struct trace_writer *writer)
 	return writer->recorded;
 }
 
+u64 trace_writer_counted(const struct trace_writer *writer)
+{
+	return writer->counted;
+}
+
 u64 trace_writer_lost(const struct trace_writer *writer)
 {
-	return writer->error ? writer->given - writer->recorded : 0;
+	return writer->error ? writer->given - writer->recorded - writer->counted : 0;
 }
 
 u64 trace_writer_bytes(const struct trace_writer *writer)
@@ -817,7 +857,7 @@ static int write_end(struct trace_writer *writer)
 	struct block_builder builder;
 
 	record_builder_init(&builder, TRACE_BLOCK_END);
-	record_put_end(&builder, writer->recorded);
+	record_put_end(&builder, writer->records);
 	write_block(writer, &builder);
 	block_builder_free(&builder);
 	return writer->error;

@@ -56,7 +56,8 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution);
 
 /* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
- * -EINVAL: the event names an unknown source or stack, or has repeats outside a summary. */
+ * -EINVAL: the event names an unknown source or stack, or has repeats outside a summary and is not
+ * counted only, or is counted only and trace_info.has_counted is 0. */
 int trace_writer_event(struct trace_writer *writer, const struct trace_event *event);
 
 /* Writes all buffered records, as whole blocks. */
@@ -72,6 +73,9 @@ int trace_writer_frames(struct trace_writer *writer,
 
 /* Events in whole blocks of the file; a summary event counts as one. */
 u64 trace_writer_recorded(const struct trace_writer *writer);
+/* Events that are counted only, in whole blocks. */
+u64 trace_writer_counted(const struct trace_writer *writer);
+/* Events that an error kept from the file. */
 u64 trace_writer_lost(const struct trace_writer *writer);
 u64 trace_writer_bytes(const struct trace_writer *writer);
 

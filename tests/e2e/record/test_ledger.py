@@ -3,10 +3,12 @@
 """Real programs, sampled: every event is accounted for, in calm and when the rings overflow, and the command's exit
 status comes through."""
 
+import collections
+import json
 import os
 
 from harness.cases import main, needs, needs_command, program, stackmap
-from harness.recording import kernel_frames, record, user_frames
+from harness.recording import Recording, kernel_frames, record, user_frames
 
 SOURCE = "\n".join("int f%d(int x) { return x * %d + (x >> %d); }" % (i, i, i % 30) for i in range(400))
 
@@ -73,8 +75,73 @@ def test_ring_overflow():
     workload = program("known_counts")
     recording = record("--ring", "4K", "-e", "u:%s:counted" % workload, "--", workload, "calls=300000")
     ledger = recording.check()
-    assert ledger["produced"] == 300000 and ledger["lost"]["ring_full"] > 0, ledger
-    assert ledger["recorded"] > 0 and "ring_full" in recording.messages, recording.messages
+    assert ledger["produced"] == 300000 and ledger["counted_only"] > 0, ledger
+    assert ledger["recorded"] > 0 and "counted only" in recording.messages, recording.messages
+
+
+def sums_by_stack(recording):
+    """(event, comm, innermost user functions) -> count and sum of values"""
+    sums = collections.defaultdict(lambda: [0, 0])
+    for stack in recording.report()["stacks"]:
+        key = stack["event"], stack["comm"], tuple(stack["user"][:2])
+        sums[key][0] += stack["count"]
+        sums[key][1] += stack["value"]
+    return sums
+
+
+def test_stopped_reader():
+    """While the reader is stopped, events fill the rings many times over: the sums at the stacks are those of the programs."""
+    needs("bpf", "uprobes", "tracefs")
+    workload = program("known_counts")
+    write = "syscalls:sys_enter_write"
+    command = ("dd bs=7 count=10 status=none if=/dev/zero of=/dev/null; kill -STOP $PPID; %s calls=20000 getppid=20000;"
+               "dd bs=7 count=20000 status=none if=/dev/zero of=/dev/null; kill -CONT $PPID" % workload)
+    recording = record("--ring", "64K", "-e", "u:%s:counted" % workload, "-e", "syscalls:sys_enter_getppid",
+                       "-e", write + "/value=count:bytes/", "--", "sh", "-c", command)
+    ledger = recording.check()
+    assert ledger["counted_only"] > 50000 > 6000 > ledger["recorded"] > 0 and not any(ledger["lost"].values()), ledger
+    sums = sums_by_stack(recording)
+    found = {event: sum(count for (name, comm, _), (count, _) in sums.items() if name == event and comm == "known_counts")
+             for event in ("u:%s:counted" % workload, "syscalls:sys_enter_getppid")}
+    assert set(found.values()) == {20000}, found
+    assert sums["u:%s:counted" % workload, "known_counts", ("counted", "call")] == [20000, 0], sums
+    dd = [number for (name, comm, _), number in sums.items() if (name, comm) == (write, "dd")]
+    assert [sum(each) for each in zip(*dd)] == [20010, 7 * 20010], dd
+    check_counted_views(recording, ledger)
+
+
+def check_counted_views(recording, ledger):
+    """Events that are counted only are in sums and not at a time, in every view, and a merge keeps them."""
+    events = recording.events()
+    counted = [event for event in events if event.time is None]
+    assert sum(event.times for event in counted) == ledger["counted_only"], ledger
+    last = max(event.time for event in events if event.time is not None)
+    part = json.loads(stackmap("report", "--json", "--time", "0,%f" % (last + 1), recording.path).stdout)
+    assert sum(stack["count"] for stack in part["stacks"]) == ledger["recorded"], ledger
+    folded = stackmap("export", "-f", "folded", recording.path).stdout
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) >= ledger["counted_only"], folded[-300:]
+    stackmap("flamegraph", "-o", "page.html", recording.path)
+    with open("page.html", encoding="ascii") as file:
+        data = json.loads(file.read().split('id="data">')[1].split("</script>")[0])
+    (cells,) = data["cells"]
+    timed = len(cells["bucket"])
+    assert sum(cells["count"][:timed]) == ledger["recorded"], ledger
+    assert sum(cells["count"][timed:]) == ledger["counted_only"] == data["recordings"][0]["counted"], ledger
+    stackmap("merge", "-o", "merged.data", recording.path, recording.path)
+    merged = Recording("merged.data").check()
+    assert merged["counted_only"] == 2 * ledger["counted_only"], merged
+
+
+def test_more_stacks_than_are_counted():
+    """Only so many stacks are counted for each CPU (abi/counted.h). Events of further stacks are lost, and the ledger balances."""
+    needs("bpf", "uprobes")
+    workload = program("call_paths")
+    paths = 10000
+    command = "kill -STOP $PPID; taskset -c 0 %s %d 1; kill -CONT $PPID" % (workload, paths)
+    recording = record("--ring", "64K", "-e", "u:%s:leaf" % workload, "--", "sh", "-c", command)
+    ledger = recording.check()
+    assert ledger["produced"] == paths and 3000 < ledger["counted_only"] <= 4096, ledger
+    assert ledger["lost"]["ring_full"] == paths - ledger["recorded"] - ledger["counted_only"] > 0, ledger
 
 
 def test_flight_overflow():

@@ -210,7 +210,7 @@ class Recording:
         tasks, kernel, user, order = columns[:4]
         time, leaf, value = (Numbers(columns[i], columns[i + 1]) for i in (4, 6, 8))
         has_leaf, has_value = leaf.codes.left(), value.codes.left()
-        repeats = Numbers(columns[10], columns[11]) if self.version == 4 else None
+        repeats = Numbers(columns[10], columns[11]) if len(columns) > 10 else None
         has_repeats = repeats and repeats.codes.left()
         keys, tid, newest = [], 0, 0
         while tasks.left():
@@ -271,7 +271,7 @@ class Recording:
 
     def read(self, data):
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
                    4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,

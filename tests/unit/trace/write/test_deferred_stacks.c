@@ -357,8 +357,8 @@ static u64 append_event(struct trace_event event, u32 sequence)
 	struct event_encoder *encoder;
 	u64 offset;
 
-	assert_int_equal(event_encoder_create(false, &encoder), 0);
-	assert_int_equal(event_encoder_run(encoder, &event, 1, &builder), 0);
+	assert_int_equal(event_encoder_create(&encoder), 0);
+	assert_int_equal(event_encoder_run(encoder, &event, 1, false, &builder), 0);
 	offset = append_block(builder, sequence);
 	event_encoder_free(&encoder);
 	return offset;

@@ -211,8 +211,8 @@ static int decode(void (*change)(struct block_view *view), bool is_summary)
 	struct block_view view;
 	int err;
 
-	assert_int_equal(event_encoder_create(true, &encoder), 0);
-	assert_int_equal(event_encoder_run(encoder, &given, 1, &builder), 0);
+	assert_int_equal(event_encoder_create(&encoder), 0);
+	assert_int_equal(event_encoder_run(encoder, &given, 1, true, &builder), 0);
 	look_into(builder, &view);
 	change(&view);
 	err = event_block_decode(&view, &limits, &got);

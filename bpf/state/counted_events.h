@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Counts events that found their ring full (abi/counted.h): the event is written to the scratch
+ * slot, as each event is, and is then added to the row of its stacks.
+ *
+ * A deferred stack comes with a cookie, which only one stay in the kernel has. So an event that
+ * would wait for one is counted without the user stack. Where the kernel unwinds deferred stacks,
+ * the stack is requested all the same: the unwinding learns rules, with which later events have
+ * their stacks at once.
+ */
+#ifndef BPF_COUNTED_EVENTS_H
+#define BPF_COUNTED_EVENTS_H
+
+#include "counted.h"
+#include "instance.h"
+#include "map.h"
+#include "scratch_slots.h"
+
+SHARED_ARRAY_MAP(counted, 1, struct counted_table); /* by CPU; user space sets the number */
+
+/* Instead of a position in a ring, which is never so low: the event is counted only. */
+#define POSITION_COUNTED 1
+
+static __always_inline bool is_counted_only(const struct scratch *scratch)
+{
+	return scratch->position == POSITION_COUNTED;
+}
+
+/* Returns POSITION_COUNTED, or 0 if the CPU has spent its time for counting. */
+__noinline u64 counted_begin(struct scratch *scratch, u32 cpu)
+{
+	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
+
+	if (!scratch || !table)
+		return 0;
+	scratch->counted_since = bpf_ktime_get_ns();
+	if (table->busy_until > scratch->counted_since + COUNTED_AHEAD_NS)
+		return 0;
+	return POSITION_COUNTED;
+}
+
+static __always_inline void counted_spend(struct counted_table *table, u64 since)
+{
+	u64 now = bpf_ktime_get_ns(), spent = now - since, until = table->busy_until;
+
+	if (spent > COUNTED_EVENT_NS_MAX)
+		spent = COUNTED_EVENT_NS_MAX;
+	if (until < since)
+		until = since;
+	table->busy_until = until + COUNTED_SHARE * spent;
+}
+
+/* Only stacks that another event could have, too, are part of a key. */
+static __always_inline u64 counted_flags(const struct event_slot *slot, u32 *kernel, u32 *user)
+{
+	u32 flags = STAMP_FLAGS(slot->stamp);
+	u32 kernel_state = EVENT_KERNEL_STATE(flags), user_state = EVENT_USER_STATE(flags);
+
+	*kernel = slot->kernel;
+	*user = slot->user;
+	if (kernel_state == STATE_INLINE) {
+		kernel_state = STATE_NONE;
+		*kernel = REASON_NO_ROOM;
+	}
+	if (user_state == STATE_INLINE || user_state == STATE_COOKIE) {
+		*user = user_state == STATE_COOKIE ? REASON_ANSWER_LOST : REASON_NO_ROOM;
+		user_state = STATE_NONE;
+	}
+	return STAMP_OF(0, STAMP_KIND(slot->stamp), EVENT_FLAGS(kernel_state, user_state));
+}
+
+static __always_inline bool counted_is_key(const struct counted_key *key,
+					   const struct counted_key *other)
+{
+	return key->task == other->task && key->stacks == other->stacks && key->leaf == other->leaf;
+}
+
+/*
+ * Adds the event of scratch->counted_key to the row if the row is free or of this key. A global
+ * function: verified once for all programs, and not once for each probe.
+ */
+__noinline u64 counted_add(struct scratch *scratch, u32 cpu, u64 at)
+{
+	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
+	struct counted_row *row;
+	u64 state;
+
+	if (!scratch || !table)
+		return 0;
+	core_one_register(at);
+	at &= COUNTED_ROWS - 1;
+	row = &table->row[at];
+	state = atomic_load_acquire(&row->state);
+	if (state == COUNTED_FREE)
+		state = atomic_cas_acq_rel(&row->state, COUNTED_FREE, COUNTED_NEW);
+	if (state == COUNTED_FREE) {
+		row->key = scratch->counted_key;
+		atomic_store_release(&row->state, COUNTED_READY);
+	} else if (state != COUNTED_READY || !counted_is_key(&row->key, &scratch->counted_key)) {
+		return 0;
+	}
+	atomic_add_relaxed(&row->value, scratch->counted_value);
+	atomic_fetch_add_acq_rel(&row->count, 1); /* last: its value is in the sum already */
+	return 1;
+}
+
+static __always_inline void counted_key_set(struct scratch *scratch)
+{
+	const struct event_slot *slot = (const void *)scratch->event;
+	u32 kernel, user;
+	u64 flags = counted_flags(slot, &kernel, &user);
+
+	scratch->counted_key.task = COUNTED_TASK(slot->tid, flags);
+	scratch->counted_key.stacks = COUNTED_STACKS(kernel, user);
+	scratch->counted_key.leaf = config.leaf ? slot->extra[0] : 0;
+	scratch->counted_value = config.value ? slot->extra[config.leaf & 1] : 0;
+}
+
+static __always_inline u64 counted_hash(const struct counted_key *key)
+{
+	u64 hash = key->task ^ key->stacks * 0x9e3779b97f4a7c15ULL;
+
+	hash ^= key->leaf * 0xc2b2ae3d27d4eb4fULL;
+	return hash * 0x9e3779b97f4a7c15ULL >> 32;
+}
+
+/* Counts the event in scratch->event. A global function: verified once for all programs. */
+__noinline int counted_end(struct scratch *scratch, u32 cpu)
+{
+	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
+	u64 hash, is_counted = 0;
+
+	if (!scratch || !table)
+		return 0;
+	counted_key_set(scratch);
+	hash = counted_hash(&scratch->counted_key);
+	for (u32 i = 0; i < COUNTED_PROBES && !is_counted; i++)
+		is_counted = counted_add(scratch, cpu, hash + i);
+	if (is_counted)
+		scratch->counters.counted++;
+	else
+		scratch->counters.lost[LOST_RING_FULL]++;
+	counted_spend(table, scratch->counted_since);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rows only grow. A program adds the value, then the count, and the reader reads in the reverse
+ * order. So an event that is counted has its value in the sum, perhaps together with the value of
+ * an event that the next file counts; the files together are exact.
+ */
+#include "capture/drain/counted_events.h"
+
+#include <string.h>
+
+#include "capture/drain/event_stacks.h"
+#include "capture/drain/file_ledger.h"
+#include "capture/drain/symbols.h"
+#include "clock.h"
+#include "error.h"
+
+/* A record stands for at most so many events. */
+#define RECORD_EVENTS_MAX (1ULL << 32)
+
+static void note(struct recording *recording, const struct trace_event *event,
+		 const struct stack_ref *user)
+{
+	u64 events = event_stands_for(event);
+
+	if (event->kernel == TRACE_NO_STACK)
+		recording->written.kernel_reasons[event->kernel_reason] += events;
+	file_ledger_user_stack(recording, user, events);
+	symbols_note_vain(recording, user, event->leaf, events);
+}
+
+static int write_records(struct recording *recording, struct trace_event *event,
+			 const struct stack_ref *user, u64 count)
+{
+	int result = 0;
+
+	while (count) {
+		u64 events = count < RECORD_EVENTS_MAX ? count : RECORD_EVENTS_MAX;
+
+		event->repeats = (u32)(events - 1);
+		note(recording, event, user);
+		result = first_error(result, trace_writer_event(recording->writer, event));
+		event->value = 0;
+		count -= events;
+	}
+	return result;
+}
+
+/* Values that are addresses have no sum. */
+static bool has_sum(const struct recording *recording, u32 kind)
+{
+	const struct source *source = &recording->loaded->sources->sources[kind];
+
+	return source->unit && strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0;
+}
+
+static int write_row(struct recording *recording, const struct counted_key *key, u32 cpu, u64 count,
+		     u64 value)
+{
+	u32 flags = STAMP_FLAGS(key->task);
+	struct stack_ref kernel = {}, user = {};
+	struct trace_event event = {
+		.time = clock_ns(CLOCK_MONOTONIC),
+		.tid = COUNTED_TID(key->task),
+		.cpu = cpu,
+		.kind = STAMP_KIND(key->task),
+		.leaf = key->leaf,
+		.is_counted = 1,
+	};
+	int result;
+
+	if (event.kind >= recording->loaded->sources->count)
+		return 0;
+	if (has_sum(recording, event.kind))
+		event.value = value;
+	result = event_stack(recording, NULL, 0, EVENT_KERNEL_STATE(flags), (u32)key->stacks,
+			     &kernel);
+	result = result
+			 ?: event_stack(recording, NULL, 0, EVENT_USER_STATE(flags),
+					(u32)(key->stacks >> 32), &user);
+	result = result ?: event_stack_mapping(recording, event.leaf);
+	result = result ?: task_log_need(recording->tasks, recording->writer, event.tid);
+	event.kernel = kernel.index;
+	event.kernel_reason = kernel.reason;
+	event.user = user.index;
+	event.user_reason = user.reason;
+	return write_records(recording, &event, &user, count) ?: result;
+}
+
+static int take_row(struct recording *recording, struct counted_table *table,
+		    struct counted_row *row, u32 cpu)
+{
+	u64 value, count;
+	int result;
+
+	if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != COUNTED_READY)
+		return 0;
+	count = __atomic_load_n(&row->count, __ATOMIC_ACQUIRE) - row->reported_count;
+	value = __atomic_load_n(&row->value, __ATOMIC_RELAXED) - row->reported_value;
+	if (!count)
+		return 0;
+	result = write_row(recording, &row->key, cpu, count, value);
+	row->reported_value += value;
+	row->reported_count += count;
+	table->reported += count;
+	return result;
+}
+
+int counted_events_take(struct recording *recording)
+{
+	int result = 0;
+
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct counted_table *table = loaded_counted(recording->loaded, cpu);
+
+		for (u32 i = 0; table && i < COUNTED_ROWS; i++)
+			result = first_error(result,
+					     take_row(recording, table, &table->row[i], cpu));
+	}
+	return result;
+}
+
+u64 counted_events_sum(const struct loaded *loaded, u32 cpu)
+{
+	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
+	u64 sum = 0;
+
+	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
+		sum += scratch_slots[i].counters.counted;
+	return sum;
+}
+
+u64 counted_events_reported(const struct loaded *loaded, u32 cpu)
+{
+	const struct counted_table *table = loaded_counted(loaded, cpu);
+
+	return table ? table->reported : 0;
+}

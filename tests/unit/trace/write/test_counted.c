@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Events that are counted only come back behind all others, with their numbers and sums. */
+#include <errno.h>
+#include <string.h>
+
+#include "data_folder.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
+#include "unit_test.h"
+
+static struct trace_writer *begin(bool has_counted)
+{
+	const struct trace_info info = {.has_counted = has_counted,
+					.has_times = 1,
+					.cpus = 2,
+					.hostname = "",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	const struct trace_source source = {
+		.name = "s", .extras = TRACE_EXTRA_VALUE, .value_unit = "bytes"};
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	return writer;
+}
+
+static struct trace_event event_at(u64 time, u16 cpu, u64 value, u32 repeats, u8 is_counted)
+{
+	return (struct trace_event){.time = time,
+				    .value = value,
+				    .tid = 7,
+				    .cpu = cpu,
+				    .kernel = TRACE_NO_STACK,
+				    .user = TRACE_NO_STACK,
+				    .is_counted = is_counted,
+				    .repeats = repeats};
+}
+
+static const struct trace_ledger whole = {.produced = 15, .recorded = 2, .counted = 13};
+
+struct seen {
+	struct trace_event events[8];
+	u32 count;
+};
+
+static int see(void *arg, const struct trace_event *event)
+{
+	struct seen *seen = arg;
+
+	seen->events[seen->count++] = *event;
+	return 0;
+}
+
+TEST(counted_events_come_back_with_number_and_sum, make_directory, remove_directory)
+{
+	const struct trace_event given[] = {event_at(9, 0, 1000, 9, 1), event_at(1, 0, 5, 0, 0),
+					    event_at(9, 1, 30, 2, 1), event_at(2, 1, 6, 0, 0)};
+	const struct thread_account account = {.end = 1};
+	const struct trace_cpu_ledger cpu = {.cpu = 1, .produced = 4, .recorded = 1, .counted = 3};
+	const struct trace_cpu_ledger *cpus;
+	struct trace_writer *writer = begin(true);
+	struct trace_reader *reader;
+	struct seen seen = {};
+
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(trace_writer_event(writer, &given[i]), 0);
+	assert_int_equal(trace_writer_time(writer, &account), 0);
+	assert_int_equal(trace_writer_flush(writer), 0);
+	assert_int_equal(trace_writer_recorded(writer), 2);
+	assert_int_equal(trace_writer_counted(writer), 13);
+	assert_int_equal(trace_writer_ledger(writer, &whole, &cpu, 1), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_true(trace_reader_info(reader)->has_counted && trace_reader_info(reader)->has_times);
+	assert_int_equal(trace_reader_ledger(reader)->counted, 13);
+	assert_int_equal(trace_reader_cpu_ledgers(reader, &cpus), 1);
+	assert_int_equal(cpus[0].counted, 3);
+	assert_int_equal(trace_reader_events(reader, see, &seen, NULL), 0);
+	assert_int_equal(seen.count, 4);
+	assert_memory_equal(&seen.events[0], &given[1], sizeof(given[1]));
+	assert_memory_equal(&seen.events[1], &given[3], sizeof(given[3]));
+	assert_memory_equal(&seen.events[2], &given[0], sizeof(given[0]));
+	assert_memory_equal(&seen.events[3], &given[2], sizeof(given[2]));
+	trace_reader_close(&reader);
+}
+
+TEST(only_a_recording_that_says_it_has_counted_events, make_directory, remove_directory)
+{
+	const struct trace_event counted = event_at(1, 0, 1, 1, 1), many = event_at(1, 0, 1, 1, 0);
+	struct trace_writer *writer = begin(false);
+
+	assert_int_equal(trace_writer_event(writer, &counted), -EINVAL);
+	trace_writer_discard(&writer);
+	writer = begin(true);
+	assert_int_equal(trace_writer_event(writer, &many), -EINVAL);
+	trace_writer_discard(&writer);
+}
