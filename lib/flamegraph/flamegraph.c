@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "cell_levels.h"
 #include "error.h"
 #include "graph.h"
 #include "report/event/event_paths.h"
@@ -283,6 +284,8 @@ static int count_batch(struct builder *builder)
 		}
 		err = time_cells_add(&recording->cells, event->time, &batch[i].cell);
 		recording->last = event->time;
+		if (!err && recording->cells.cells.count > CELLS_MAX)
+			err = cell_levels_bound(builder->graph, recording, CELLS_MAX);
 	}
 	builder->pending = 0;
 	return err;
@@ -333,6 +336,8 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	if (!err)
 		err = trace_reader_events(reader, add_event, &builder, error);
 	err = err ?: count_batch(&builder);
+	if (!err && recording->cells.cells.count > CELLS_MANY)
+		err = cell_levels_bound(graph, recording, CELLS_SMALL);
 	err = err ?: place_stacks(&builder, &recording->cells)
 			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder);
 	if (err == -ENOMEM || err == -E2BIG)

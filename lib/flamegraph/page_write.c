@@ -9,9 +9,10 @@
  *
  *   version     1
  *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
- *               events, first, last (s, as `script` shows), produced, recorded, counted (or null)}]
+ *               events, first, last (s, as `script` shows), produced, recorded, counted (or
+ *               null), joinsCpus, joinsThreads}]
  *   sources     [{name, unit}]; unit "" has no value
- *   threads     [{pid, tid, comm}]
+ *   threads     [{pid, tid, comm, isJoined: its events are counted in another}]
  *   kinds       names of enum frame_kind
  *   objects     files and modules, "" for none
  *   frames      {name, object (index), kind (index)}, sorted by name
@@ -98,18 +99,19 @@ static json_t *recording_object(const struct graph_recording *recording)
 	u64 first = recording->cells.origin;
 	u64 start = info->start_realtime + first - info->start_monotonic;
 
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"name", json_text(recording->name), "command", json_text(info->command), "host",
-		json_text(info->hostname), "kernel", json_text(info->kernel), "machine",
-		json_text(info->machine), "cpus", (json_int_t)info->cpus, "frequency",
-		(json_int_t)info->frequency, "start", seconds(start), "events",
-		(json_int_t)recording->events, "first", seconds(first), "last",
-		seconds(recording->last), "produced",
-		ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
-		ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
-		ledger_sum(ledger, ledger ? ledger->counted : 0), "userStacks",
-		user_stacks_object(ledger));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
+			 "s:o, s:b, s:b}",
+			 "name", json_text(recording->name), "command", json_text(info->command),
+			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
+			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
+			 "frequency", (json_int_t)info->frequency, "start", seconds(start),
+			 "events", (json_int_t)recording->events, "first", seconds(first), "last",
+			 seconds(recording->last), "produced",
+			 ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
+			 ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
+			 ledger_sum(ledger, ledger ? ledger->counted : 0), "userStacks",
+			 user_stacks_object(ledger), "joinsCpus", recording->cells.joins_cpus,
+			 "joinsThreads", recording->cells.joined != NULL);
 }
 
 static int put_recordings(const struct flamegraph *graph, FILE *to)
@@ -142,6 +144,8 @@ static json_t *thread_number(u32 number)
 	return number == TID_INTERRUPT ? json_null() : json_integer(number);
 }
 
+#define OTHERS ", other threads"
+
 static int put_threads(const struct flamegraph *graph, FILE *to)
 {
 	json_t *array = json_array();
@@ -149,11 +153,16 @@ static int put_threads(const struct flamegraph *graph, FILE *to)
 
 	for (u32 i = 0; i < graph->threads.count; i++) {
 		const struct graph_thread *thread = graph->threads.entries[i];
+		char name[sizeof(thread->comm) + sizeof(OTHERS)];
+		bool is_others = thread->tid == TID_OTHERS;
 
+		snprintf(name, sizeof(name), "%s%s", thread->comm, is_others ? OTHERS : "");
 		failures |= json_array_append_new(
 			array,
-			json_pack("{s:o, s:o, s:o}", "pid", thread_number(thread->pid), "tid",
-				  thread_number(thread->tid), "comm", json_text(thread->comm)));
+			json_pack("{s:o, s:o, s:o, s:b}", "pid",
+				  thread_number(is_others ? TID_INTERRUPT : thread->pid), "tid",
+				  thread_number(is_others ? TID_INTERRUPT : thread->tid), "comm",
+				  json_text(name), "isJoined", thread->is_joined));
 	}
 	fputs(",\"threads\":", to);
 	return put_array(array, failures, to);

@@ -8,6 +8,7 @@
 #include "time_cells.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define SHIFT_MIN 10U
 
@@ -19,6 +20,8 @@ void time_cells_begin(struct time_cells *cells)
 void time_cells_clear(struct time_cells *cells)
 {
 	intern_clear(&cells->cells);
+	free(cells->joined);
+	cells->joined = NULL;
 }
 
 static struct intern_key key_of(const struct time_cell *what)
@@ -34,8 +37,21 @@ void time_cells_expect(const struct time_cells *cells, const struct time_cell *w
 	intern_expect(&cells->cells, &key, step);
 }
 
-static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time_cell *what)
+/* The event as far as cells still tell it apart. */
+static struct time_cell told_apart(const struct time_cells *cells, const struct time_cell *what)
 {
+	struct time_cell told = *what;
+
+	if (cells->joins_cpus)
+		told.cpu = CPUS_JOINED;
+	if (what->thread < cells->joined_count)
+		told.thread = cells->joined[what->thread];
+	return told;
+}
+
+static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time_cell *event)
+{
+	const struct time_cell told = told_apart(cells, event), *what = &told;
 	const struct intern_key key = key_of(what);
 	struct time_cell *cell;
 
@@ -57,28 +73,28 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 	return 0;
 }
 
-int time_cells_widen(struct time_cells *cells, u32 shift)
+int time_cells_rebuild(struct time_cells *cells, u32 shift)
 {
-	struct time_cells wide;
+	struct time_cells wide = *cells;
 	int err = 0;
 
-	if (shift <= cells->shift)
-		return 0;
-	time_cells_begin(&wide);
-	wide.origin = cells->origin;
+	wide.cells = INTERN(struct time_cell);
+	wide.bucket = 0;
 	wide.shift = shift;
 	for (u32 i = 0; i < cells->cells.count && !err; i++) {
 		const struct time_cell *cell = time_cells_at(cells, i);
 
 		err = add_to_bucket(&wide, cell->bucket >> (shift - cells->shift), cell);
 	}
-	if (err) {
-		time_cells_clear(&wide);
-		return err;
-	}
-	time_cells_clear(cells);
-	*cells = wide;
-	return 0;
+	intern_clear(err ? &wide.cells : &cells->cells);
+	if (!err)
+		*cells = wide;
+	return err;
+}
+
+int time_cells_widen(struct time_cells *cells, u32 shift)
+{
+	return shift > cells->shift ? time_cells_rebuild(cells, shift) : 0;
 }
 
 static bool is_too_fine(const struct time_cells *cells, u64 bucket)
@@ -86,8 +102,7 @@ static bool is_too_fine(const struct time_cells *cells, u64 bucket)
 	u32 count = cells->cells.count;
 
 	return bucket >= CELL_BUCKETS_MAX ||
-	       (count >= CELLS_MANY && bucket >= 2 * CELL_BUCKETS_MIN) ||
-	       (count >= CELLS_MAX && bucket >= 2);
+	       (count >= CELLS_MANY && bucket >= 2 * CELL_BUCKETS_MIN);
 }
 
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what)

@@ -2,11 +2,13 @@
 /*
  * Events counted by stack, source, thread and CPU in buckets of equal time. The counts of all cells
  * add up to the number of events, for every selection. A recording of any length has at most
- * CELL_BUCKETS_MAX buckets. Above CELLS_MANY cells the number of buckets falls to CELL_BUCKETS_MIN;
- * above CELLS_MAX it falls further, since the page would be too large for a browser.
+ * CELL_BUCKETS_MAX buckets. Above CELLS_MANY cells the number of buckets falls to CELL_BUCKETS_MIN.
+ * flamegraph/cell_levels.h bounds the number of cells.
  */
 #ifndef LIB_FLAMEGRAPH_TIME_CELLS_H
 #define LIB_FLAMEGRAPH_TIME_CELLS_H
+
+#include <stdbool.h>
 
 #include "flamegraph/stack_tree.h"
 #include "intern.h"
@@ -14,7 +16,8 @@
 #define CELL_BUCKETS_MAX 512U
 #define CELL_BUCKETS_MIN 32U
 #define CELLS_MANY (1U << 18)
-#define CELLS_MAX (1U << 20)
+
+#define CPUS_JOINED 0xffffU /* the CPU of a cell whose events may be of any */
 
 struct time_cell {
 	struct intern_key key; /* paths, thread, source and CPU */
@@ -33,6 +36,10 @@ struct time_cells {
 	u64 origin;	     /* time of the first event */
 	u32 shift;	     /* a bucket is 2^shift ns */
 	u32 bucket;	     /* newest bucket; keys find cells of this bucket only */
+	u32 level;	     /* flamegraph/cell_levels.h */
+	bool joins_cpus;     /* cells do not tell CPUs apart */
+	u32 *joined;	  /* by thread: the thread in which its events are counted; may be NULL */
+	u32 joined_count; /* further threads are themselves */
 };
 
 void time_cells_begin(struct time_cells *cells);
@@ -46,6 +53,9 @@ void time_cells_expect(const struct time_cells *cells, const struct time_cell *w
 
 /* Makes the buckets at least 2^shift ns wide. -ENOMEM. */
 int time_cells_widen(struct time_cells *cells, u32 shift);
+
+/* Joins cells that are not told apart any more, in buckets of 2^shift ns. -ENOMEM. */
+int time_cells_rebuild(struct time_cells *cells, u32 shift);
 
 static inline struct time_cell *time_cells_at(const struct time_cells *cells, u32 index)
 {

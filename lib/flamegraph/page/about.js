@@ -14,12 +14,18 @@ function qualityTexts(stacks) {
   return texts.filter(([number]) => number).map(([, text]) => text);
 }
 
-function aboutRecording({host, kernel, command, start, events, produced, recorded, counted, userStacks}) {
+// Texts for CPUs and threads that the page does not tell apart, since it would be too large.
+function joinedTexts(joinsCpus, joinsThreads) {
+  return [joinsCpus && 'CPUs are not told apart', joinsThreads && 'threads beside the hottest are joined by name'].filter(text => text);
+}
+
+function aboutRecording({host, kernel, command, start, events, produced, recorded, counted, userStacks, joinsCpus,
+  joinsThreads}) {
   const lost = produced === null ? 'not finished: no ledger' : `${exactText(produced - recorded - counted, '')} lost`;
   const untimed = counted ? [`${exactText(counted, '')} counted only: in all sums, at no time`] : [];
   const when = new Date(start * 1000).toISOString().replace('T', ' ').slice(0, 19);
   return [visibleLines(command), `${visible(host)}, Linux ${visible(kernel)}`, `${when} UTC`, exactText(events, ''), lost,
-    ...untimed, ...qualityTexts(userStacks)].join(' \u00b7 ');
+    ...untimed, ...joinedTexts(joinsCpus, joinsThreads), ...qualityTexts(userStacks)].join(' \u00b7 ');
 }
 
 function nameRecordings(recordings) {

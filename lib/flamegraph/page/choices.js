@@ -50,9 +50,15 @@ function threadEntries(profile) {
   return entries;
 }
 
+const CPUS_JOINED = 0xffff; // of events whose CPU the page does not know
+
+function cpuText(cpu) {
+  return cpu === CPUS_JOINED ? 'any CPU' : `CPU ${cpu}`;
+}
+
 function cpuEntries(profile) {
-  const cpus = eventsBy(profile, 'cpu').map(([cpu]) => cpu).sort((a, b) => a - b);
-  return [['-1', 'all'], ...cpus.map(cpu => [cpu, `CPU ${cpu}`])];
+  const cpus = eventsBy(profile, 'cpu').map(([cpu]) => cpu).filter(cpu => cpu !== CPUS_JOINED).sort((a, b) => a - b);
+  return [['-1', 'all'], ...cpus.map(cpu => [cpu, cpuText(cpu)])];
 }
 
 // The threads that an entry stands for, by thread; null for all.

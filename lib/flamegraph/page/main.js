@@ -386,7 +386,7 @@ class Page {
   }
 
   strip(field, key, values) {
-    return field === 'cpu' ? {label: `CPU ${key}`, values, choice: {field, value: String(key)}} :
+    return field === 'cpu' ? {label: cpuText(key), values, choice: {field, value: String(key)}} :
       {label: threadText(this.profile.threads[key]), values, choice: {field, value: `thread:${key}`}};
   }
 

@@ -29,7 +29,7 @@ class States {
     const threads = new Map();
     this.profile.threads.forEach((thread, number) => {
       const key = `${thread.pid} ${thread.tid}`;
-      if (!this.accounts.has(key))
+      if (thread.isJoined || !this.accounts.has(key))
         return;
       const found = threads.get(key) ?? {key, numbers: [], accounts: this.accounts.get(key)};
       found.numbers.push(number);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes recordings for the flame graph's page: write_flames SEED FUNCTIONS EVENTS FILE [FOLDER].
+ * Writes recordings for the flame graph's page:
+ * write_flames SEED FUNCTIONS EVENTS FILE [FOLDER [THREADS]].
  * The program is in /usr/bin or in FOLDER. Stacks share their outer half as those of real programs
  * do, and end in different functions; everything follows from the seed. Some names are HTML and
  * script that the page must escape.
@@ -50,6 +51,7 @@ static const struct trace_source sources[] = {
 };
 
 static u64 state;
+static u32 threads = THREADS;
 
 /* Knuth's linear congruential generator; the upper bits are good. */
 static u32 random_below(u32 bound)
@@ -98,7 +100,7 @@ static int write_names(struct trace_writer *writer, const char *folder, u32 func
 	for (u32 i = 0; i < 2; i++)
 		err = err ?: trace_writer_source(writer, &sources[i])
 				?: trace_writer_mapping(writer, &mappings[i]);
-	for (u32 i = 0; i < THREADS; i++) {
+	for (u32 i = 0; i < threads; i++) {
 		task.tid = 100 + i;
 		task.tgid = 100 + i % 2;
 		err = err ?: trace_writer_task(writer, &task);
@@ -134,7 +136,7 @@ static int write_event(struct trace_writer *writer, u32 number, u32 events, u32 
 		.value = kind ? random_below(1000000) : 0,
 		.kind = (u16)kind,
 		.cpu = (u16)random_below(CPUS),
-		.tid = random_below(10) ? 100 + random_below(THREADS) : 99,
+		.tid = random_below(10) ? 100 + random_below(threads) : 99,
 		.user = random_below(2) ? random_below(stacks) : random_below(4) % stacks,
 		.kernel = TRACE_NO_STACK,
 		.kernel_reason = REASON_NO_FRAMES,
@@ -167,9 +169,10 @@ int main(int argc, char **argv)
 	struct trace_writer *writer;
 	int err;
 
-	if (argc != 5 && argc != 6)
+	if (argc < 5 || argc > 7)
 		return 2;
 	state = strtoull(argv[1], NULL, 10);
+	threads = argc > 6 ? (u32)strtoul(argv[6], NULL, 10) : threads;
 	err = trace_writer_create(argv[4], &info, &writer, NULL);
 	if (!err)
 		err = write_all(writer, argv[5] ?: "/usr/bin", (u32)strtoul(argv[2], NULL, 10),

@@ -4,6 +4,7 @@
 gets out of its text; a hundred thousand functions are drawn at once."""
 
 import json
+import os
 import re
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import draw_page
 from flame_page import (CHART, TWINS, check_sums, check_table, choose_source, colour_of_row, colours, draw, stacks_of,
                         status, status_weight, sums_of, table, visible, write)
 from harness import browser, cases
-from harness.cases import run, stackmap
+from harness.cases import program, run, stackmap
 from harness.file_sums import NO_LOSS
 
 LARGE = (100000, 200000)  # functions, events
@@ -419,6 +420,24 @@ def test_hundred_thousand_functions():
         page.type("#search", "function_99")
         print("drawn after %.2f s of CPU, %.4f s a move, inverted and searched after %.2f s" % (
             drawn, moved, page.cpu_seconds()))
+
+
+def test_many_threads():
+    """More cells than a page has room for: CPUs and all but the hottest threads are joined, and sums stay exact."""
+    run(program("write_flames"), 1, 5000, 400000, "many.data", "/usr/bin", 3000)
+    page_file = draw("many.data")
+    assert os.path.getsize(page_file) < 2e6, os.path.getsize(page_file)
+    with browser.page() as page:
+        page.open(page_file)
+        choose_source(page, "cpu-clock")
+        check_sums(page, stacks_of("many.data", "cpu-clock"))
+        assert "CPUs are not told apart" in page.text("#about") and "joined by name" in page.text("#about")
+        options = page.value("[...document.querySelector('#thread').options].map(({value, text}) => [text, value])")
+        names = dict(options)
+        assert "worker, other threads" in names and len(names) < 20, names
+        page.choose("#thread", names["</script><b> 99"])
+        check_sums(page, stacks_of("many.data", "cpu-clock", "--tid", 99))
+        assert page.value("document.querySelectorAll('#cpu option').length") == 1
 
 
 def test_picture_of_a_page():

@@ -2,6 +2,7 @@
 /* Buckets of any width have each event exactly once, in the right bucket. */
 #include "flamegraph/time_cells.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit_test.h"
@@ -41,7 +42,7 @@ static u64 sum(void)
 		assert_true(cell->bucket < CELL_BUCKETS_MAX);
 		assert_true(i == 0 || cell->bucket >= time_cells_at(&cells, i - 1)->bucket);
 		assert_int_equal(cell->value, 10 * cell->count);
-		assert_int_equal(cell->cpu, 3);
+		assert_int_equal(cell->cpu, cells.joins_cpus ? CPUS_JOINED : 3);
 		count += cell->count;
 	}
 	return count;
@@ -98,12 +99,20 @@ TEST(some_time_is_kept_of_many_cells, begin, clear)
 	assert_true((2 * CELL_BUCKETS_MIN - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN - 1);
 }
 
-TEST(there_is_a_limit, begin, clear)
+TEST(cells_that_are_not_told_apart_are_joined, begin, clear)
 {
-	u32 events = add_grid(CELL_BUCKETS_MIN, CELLS_MAX / 16);
+	u32 events = add_grid(4, 32), count = cells.cells.count;
+	u32 *joined = malloc(32 * sizeof(*joined));
 
+	for (u32 i = 0; i < 32; i++)
+		joined[i] = i < 2 ? i : 40;
+	cells.joined = joined;
+	cells.joined_count = 32;
+	cells.joins_cpus = true;
+	assert_int_equal(time_cells_rebuild(&cells, cells.shift), 0);
+	assert_int_equal(count, 4 * 32);
+	assert_int_equal(cells.cells.count, 4 * 3);
 	assert_int_equal(sum(), events);
-	assert_true(cells.cells.count <= CELLS_MAX + CELLS_MAX / 16);
 }
 
 TEST(widened_on_demand, begin, clear)
