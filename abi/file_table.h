@@ -47,7 +47,7 @@ struct file_table_chunk {
 	struct script_layout script; /* runtime SCRIPT_NONE: no rule has CFA_SCRIPT_LOOP */
 	u32 word[FILE_TABLE_WORDS];
 };
-ABI_SIZE(struct file_table_chunk, 4008);
+ABI_SIZE(struct file_table_chunk, 4016);
 
 /* The key of a chunk: the mapping number of the file, and FILE_TABLE_ROOT or base + chunk. */
 #define FILE_TABLE_KEY(number, index) ((u64)(number) << 32 | (index))

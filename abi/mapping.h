@@ -15,7 +15,7 @@
 
 #include "scalar.h"
 
-/* Numbers of the engine: 1 .. MAPPINGS_MAX - 2; the last one is MAPPING_SCRIPT (script.h). */
+/* Numbers of the engine begin with 1; the last ones are those of scripts (script.h). */
 #define MAPPINGS_MAX 8192
 #define MAPPING_NONE 0 /* never given out */
 #define MAPPING_UNKNOWN                                                                            \

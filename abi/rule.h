@@ -12,7 +12,7 @@
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
  *   CFA_BY_CODE       no table covers the code: its bytes say how (core/unwind/code_rule.h)
  *   CFA_SCRIPT_LOOP   register + offset; the frame is that of an interpreter's loop, and its CFA
- *                     leads to the script's frames (abi/script.h)
+ *                     or two registers lead to the script's frames (abi/script.h)
  *   CFA_GO_SAVED, CFA_GO_DEPTH: the caller is on another stack, whose place Go's runtime has noted
  *                     (core/unwind/go_stack.h)
  *
@@ -168,6 +168,12 @@ ABI_INLINE u8 slot_below(s64 offset)
 		return SLOT_LOST;
 	return distance / SLOT_WORD;
 }
+
+/* The operand of CFA_SCRIPT_LOOP: a register that holds the address of the script's innermost
+ * frame, and one with that of its instruction. Interpreters without these do not read the words. */
+#define RULE_LOOP_OPERAND(frame, place) ((frame) | (place) << 4)
+#define RULE_LOOP_FRAME(operand) ((operand)&15U)
+#define RULE_LOOP_PLACE(operand) ((operand) >> 4)
 
 struct unwind_rule {
 	s32 cfa_offset;

@@ -15,9 +15,12 @@
  * (lib/symbol/unwind/script_rows.h), and the file's unwind table marks the code of the loop in
  * which the words are valid (CFA_SCRIPT_LOOP).
  *
+ * PHP keeps the address of the innermost frame and that of its instruction in two registers, which
+ * the native walk restores for each loop as it restores a caller's registers.
+ *
  * In a stack the native frame of a loop is replaced by the script's frames:
  *
- *   FRAME_USER(MAPPING_SCRIPT, id << 16 | 1)
+ *   FRAME_USER(MAPPING_SCRIPT(runtime), id << 16 | 1)
  *
  * An id stands for one function of a script, by runtime, file, qualified name and first line.
  */
@@ -29,29 +32,53 @@
 #include "scalar.h"
 #include "stack.h"
 
-/* The last mapping number, which no file gets: arrays by mapping number have a place for it. */
-#define MAPPING_SCRIPT (MAPPINGS_MAX - 1)
-#define SCRIPT_PATH "[python]" /* stands for the file of these frames; one runtime so far */
+/* The runtimes, and the names that stand for the file of their frames. X(ID, name). */
+#define SCRIPT_RUNTIMES(X)                                                                         \
+	X(CPYTHON, SCRIPT_NAME_CPYTHON)                                                            \
+	X(PHP, SCRIPT_NAME_PHP)
+#define SCRIPT_NAME_CPYTHON "[python]"
+#define SCRIPT_NAME_PHP "[php]"
+
+#define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
+enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
+#undef X
+
+/* The last mapping numbers, which no file gets: arrays by mapping number have places for them. */
+#define MAPPING_SCRIPT(runtime) (MAPPINGS_MAX - (runtime))
+#define MAPPING_SCRIPT_FIRST MAPPING_SCRIPT(SCRIPT_RUNTIME_COUNT - 1)
+#define MAPPING_IS_SCRIPT(number) ((number) >= MAPPING_SCRIPT_FIRST && (number) < MAPPINGS_MAX)
+
+/* The runtime of the frames whose file has a name; SCRIPT_NONE: they are no script's. */
+static inline enum script_runtime script_runtime_of(const char *path)
+{
+#define X(id, name)                                                                                \
+	if (!__builtin_strcmp(path, name))                                                         \
+		return SCRIPT_##id;
+	SCRIPT_RUNTIMES(X)
+#undef X
+	return SCRIPT_NONE;
+}
 
 /* Places 1 .. of a function; there is one so far. Frames behind the leaf are looked up a byte
  * before. */
 #define SCRIPT_PLACE_BITS 16
 #define SCRIPT_START(id) ((u64)(id) << SCRIPT_PLACE_BITS)
 #define SCRIPT_ID(offset) ((u32)((offset) >> SCRIPT_PLACE_BITS))
-#define FRAME_SCRIPT(id) FRAME_USER(MAPPING_SCRIPT, SCRIPT_START(id) | 1)
-#define FRAME_IS_SCRIPT(frame) (!FRAME_IS_KERNEL(frame) && FRAME_MAPPING(frame) == MAPPING_SCRIPT)
+#define FRAME_SCRIPT(runtime, id) FRAME_USER(MAPPING_SCRIPT(runtime), SCRIPT_START(id) | 1)
 
 #define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
-#define SCRIPT_CODE_WORDS 20  /* words of a code object that are read */
+#define SCRIPT_OTHER_PLACES 3
+#define SCRIPT_CODE_WORDS 24 /* words of a code object that are read */
 
-/* Offsets in a string object of CPython: of the number of its characters, of its hash (-1: not made
- * yet), and of its kind (bits 2 to 4 width of a character, 5 compact, 6 ASCII). */
-#define SCRIPT_TEXT_LENGTH 16
-#define SCRIPT_TEXT_HASH 24
-#define SCRIPT_TEXT_STATE 32
+/* Kinds of string objects. */
+enum script_text_kind {
+	SCRIPT_TEXT_CPYTHON, /* from byte 16 on: number of characters, hash, kind of characters */
+	SCRIPT_TEXT_PHP,     /* from byte 8 on: hash, number of bytes */
+	SCRIPT_TEXT_COUNT,
+};
+
+/* In the kind of characters of CPython: bits 2 to 4 width of a character, 5 compact, 6 ASCII. */
 #define SCRIPT_TEXT_TAIL 16 /* bytes at the end that tell strings without a hash apart */
-
-enum script_runtime { SCRIPT_NONE, SCRIPT_CPYTHON };
 
 /* Where the address of the innermost frame is. */
 enum script_link {
@@ -60,21 +87,26 @@ enum script_link {
 	SCRIPT_LINK_THREAD, /* in the thread's state, whose address lies at CFA - link */
 	SCRIPT_LINK_TLS,    /* the same; it lies at the thread pointer - link, or is in the list */
 	SCRIPT_LINK_LIST,   /* the same; it is in the list of the interpreter's threads */
+	SCRIPT_LINK_REGISTER, /* in the register that the rule's operand says */
 	SCRIPT_LINK_COUNT,
 };
 
 /* Offsets are in bytes and, but for `entry_mark` and `first_line`, those of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
-	u32 version; /* CPython: Py_Version */
+	u32 version; /* CPython: Py_Version; PHP: number of its module interface, a date */
 	u32 loop;    /* file offset of a byte of the loop */
 	u32 link;    /* distance of the word that link_kind says; 0: no layout is known */
-	s64 type;    /* address of the type of code objects, less that of the byte at `loop` */
+	/*
+	 * Address of the type of code objects, less that of the byte at `loop`; without types, of
+	 * SCRIPT_OTHER_PLACES instructions at which a frame of any function may be
+	 */
+	s64 type;
 	/* Offsets in a script's frame: */
 	u8 frame_code;	   /* address of the code object */
 	u8 frame_previous; /* address of the next frame further out */
 	u8 entry_mark;	   /* a byte that marks the end of the loop's frames */
-	u8 entry_value;	   /* the value of this byte there */
+	u8 entry_value;	   /* the value there of this byte's bits in entry_mask */
 	u8 entry_is_frame; /* 1: the marked frame is a function's; 0: the frames end before it */
 	u8 text_ascii;	   /* of characters in a string object without others than ASCII */
 	u8 text_wide;	   /* the same with others */
@@ -91,13 +123,22 @@ struct script_layout {
 	/* Offsets in a thread's state, of the next one and of the thread pointer: */
 	u8 thread_next;
 	u8 thread_id;
-	u8 reserved[2];
+	/* Of versions whose code objects have no type: */
+	u8 frame_place;	 /* in a frame: address of an instruction of the function */
+	u8 code_unit;	 /* bytes of an instruction; 0: code objects have a type */
 	u32 threads;	 /* offset of the first thread's address in an interpreter's state */
 	s64 interpreter; /* address of that state's address, less that of the byte at `loop` */
 	u32 entry;	 /* the frame that ends the loop's frames lies at CFA - entry; 0: unknown */
-	u32 reserved2;
+	u8 entry_mask;
+	u8 code_count;	/* number of the function's instructions, 32 bits; they begin at code_lines
+			 */
+	u8 code_copied; /* 1: a function may have many code objects, with equal words */
+	u8 code_owner;	/* address of the class that a method belongs to; 0: names are qualified */
+	u8 owner_name;	/* in a class: address of its name */
+	u8 text_kind;	/* enum script_text_kind */
+	u8 reserved[6];
 };
-ABI_SIZE(struct script_layout, 64);
+ABI_SIZE(struct script_layout, 72);
 
 /* A native frame of a loop that a walk has met. */
 struct script_mark {
@@ -105,6 +146,8 @@ struct script_mark {
 	u64 pc;
 	u64 place; /* the pc as a frame, without what FRAME_BEHIND_INTERRUPTED adds */
 	u64 index; /* of the frame, from the innermost frame on, which is 0 */
+	u64 frame; /* what RULE_LOOP_FRAME() and RULE_LOOP_PLACE() of the rule hold; 0: not known */
+	u64 code_place;
 };
 
 #define SCRIPT_MARKS_MAX 64 /* a power of two; loops further out stay native */
@@ -147,7 +190,7 @@ struct script_cache {
 
 struct script_text {
 	u32 bytes;
-	u32 width; /* bytes of a character: 1, 2 or 4; of Latin-1, UCS-2 or UCS-4 */
+	u32 width; /* bytes of a character: 1, 2 or 4; of Latin-1, UCS-2 or UCS-4. 0: UTF-8 */
 	u8 text[SCRIPT_TEXT_BYTES]; /* 0 behind `bytes` */
 };
 
@@ -156,10 +199,11 @@ struct script_record {
 	u32 version;
 	u32 first_line;
 	u32 reserved;
-	struct script_text name; /* qualified */
+	struct script_text name; /* qualified, if there is no owner; empty: the file's own code */
 	struct script_text file;
+	struct script_text owner; /* class of a method; empty: none */
 };
-ABI_SIZE(struct script_record, 16 + 2 * (8 + SCRIPT_TEXT_BYTES));
+ABI_SIZE(struct script_record, 16 + 3 * (8 + SCRIPT_TEXT_BYTES));
 
 /* The search for the id of a record. */
 struct script_search {
@@ -188,8 +232,9 @@ struct script_walk {
 
 	/* State of the walk: */
 	struct script_layout layout; /* of the current loop */
-	u64 type;		     /* address of the type of its code objects */
+	u64 type;		     /* address that layout.type says */
 	u64 frame;		     /* address of the script's next frame; 0: not in a loop */
+	u64 place;		     /* its instruction; 0: the frame has it */
 	u64 entry;  /* address of the frame that must end the loop's; 0: any entry does */
 	u64 thread; /* address of the state that is compared with the thread; 0: none is */
 	u32 threads_left;
@@ -201,9 +246,15 @@ struct script_walk {
 	u32 start; /* `depth` at the begin of the current loop */
 	u32 depth_native;
 	u32 is_done;
-	u64 code;				/* address of the code object in code_word */
-	u64 key;				/* its hash */
-	u64 text_word[4];			/* of a string object */
+	u64 code;	  /* address of the code object in code_word */
+	u64 key;	  /* its hash */
+	u64 text_word[4]; /* of a string object */
+	u64 text_hash;	  /* its hash */
+	u64 text_from;	  /* address of its characters */
+	u64 text_bytes;	  /* all characters of it */
+	u32 text_width;	  /* as in struct script_text */
+	u32 text_has_hash;
+	u64 owner;				/* address of a class's name */
 	u64 frame_word[SCRIPT_FRAME_WORDS + 6]; /* 16: a mask bounds an index */
 	u64 code_word[SCRIPT_CODE_WORDS + 12];	/* 32 */
 };

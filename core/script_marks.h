@@ -3,6 +3,8 @@
 #ifndef CORE_SCRIPT_MARKS_H
 #define CORE_SCRIPT_MARKS_H
 
+#include <stddef.h>
+
 #include "env.h"
 #include "script.h"
 
@@ -11,22 +13,24 @@ CORE_PART void script_marks_clear(struct script_marks *marks)
 	marks->count = marks->missed = 0;
 }
 
-/* Adds the frame of a loop. A frame that is walked again replaces itself. */
-CORE_PART void script_marks_add(struct script_marks *marks, const struct script_mark *mark)
+/* The place for the frame of a loop; NULL: there is none left. A frame that is walked again
+ * replaces itself. */
+CORE_PART struct script_mark *script_marks_add(struct script_marks *marks, u64 index)
 {
 	u32 count = marks->count, last = count - 1, slot;
 
 	core_one_register(last);
-	if (count && marks->mark[last & (SCRIPT_MARKS_MAX - 1)].index == mark->index)
+	if (count && marks->mark[last & (SCRIPT_MARKS_MAX - 1)].index == index)
 		count--;
 	if (count >= SCRIPT_MARKS_MAX) {
 		marks->missed++;
-		return;
+		return NULL;
 	}
 	slot = count;
 	core_one_register(slot);
-	marks->mark[slot & (SCRIPT_MARKS_MAX - 1)] = *mark;
 	marks->count = count + 1;
+	marks->mark[slot & (SCRIPT_MARKS_MAX - 1)].index = index;
+	return &marks->mark[slot & (SCRIPT_MARKS_MAX - 1)];
 }
 
 #endif

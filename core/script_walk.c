@@ -48,7 +48,7 @@ CORE_PART u64 script_code_key(const struct script_walk *walk)
 
 	hash = script_hash_add(hash, walk->space.process, KEY_WORD);
 	hash = script_hash_add(hash, (u64)walk->space.execs << 32 | layout->version, KEY_WORD);
-	hash = script_hash_add(hash, walk->code, KEY_WORD);
+	hash = script_hash_add(hash, layout->code_copied ? 0 : walk->code, KEY_WORD);
 	hash = script_hash_add(hash, script_code_word(walk, layout->code_name), KEY_WORD);
 	hash = script_hash_add(hash, script_code_word(walk, layout->code_file), KEY_WORD);
 	hash = script_hash_add(hash, script_code_word(walk, layout->code_lines), KEY_WORD);
@@ -58,33 +58,78 @@ CORE_PART u64 script_code_key(const struct script_walk *walk)
 		KEY_WORD);
 }
 
-/* The end of the characters of the string at `address`, whose length and kind are in text_word; at
- * least SCRIPT_TEXT_TAIL bytes behind their begin. */
-CORE_PART u64 script_text_end(const struct script_walk *walk, u64 address)
+/* Sets the characters of the string object of CPython whose words were read from byte 16 on. */
+CORE_PART bool script_text_of_cpython(struct script_walk *walk, u64 address)
 {
-	u32 kind = walk->text_word[2];
-	u64 bytes = walk->text_word[0] * (kind >> 2 & 7);
+	u32 kind = walk->text_word[2], width = kind >> 2 & 7;
 
-	if (bytes < SCRIPT_TEXT_TAIL)
-		bytes = SCRIPT_TEXT_TAIL;
-	return address + bytes + (kind >> 6 & 1 ? walk->layout.text_ascii : walk->layout.text_wide);
+	walk->text_width = width;
+	walk->text_bytes = walk->text_word[0] * width;
+	walk->text_hash = walk->text_word[1];
+	walk->text_has_hash = ~walk->text_word[1] != 0;
+	walk->text_from =
+		address + (kind >> 6 & 1 ? walk->layout.text_ascii : walk->layout.text_wide);
+	return kind >> 5 & 1 && (width == 1 || width == 2 || width == 4);
 }
 
-/* Adds what tells the string at `address` from others to walk->key. False: unreadable. */
-CORE_PART bool script_text_add(struct script_walk *walk, u64 address)
+/* The same for a string of PHP; its words were read from byte 8 on. */
+CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
 {
-	if (!script_read(address + SCRIPT_TEXT_LENGTH, walk->text_word, 24))
-		return false;
-	walk->key = script_hash_add(walk->key, walk->text_word[0], KEY_WORD);
-	walk->key = script_hash_add(walk->key, walk->text_word[1], KEY_WORD);
-	if (~walk->text_word[1])
-		return true;
-	if (!script_read(script_text_end(walk, address) - SCRIPT_TEXT_TAIL, walk->text_word,
-			 SCRIPT_TEXT_TAIL))
-		return false;
-	walk->key = script_hash_add(walk->key, walk->text_word[0], KEY_WORD);
-	walk->key = script_hash_add(walk->key, walk->text_word[1], KEY_WORD);
+	walk->text_width = 0;
+	walk->text_bytes = walk->text_word[1];
+	walk->text_hash = walk->text_word[0];
+	walk->text_has_hash = walk->text_word[0] != 0;
+	walk->text_from = address + walk->layout.text_ascii;
 	return true;
+}
+
+CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address)
+{
+	bool is_php;
+
+	if (core_is_null(walk))
+		return 0;
+	is_php = walk->layout.text_kind == SCRIPT_TEXT_PHP;
+	if (address & 7 || !script_read(address + (is_php ? 8 : 16), walk->text_word, 24))
+		return 0;
+	return is_php ? script_text_of_php(walk, address) : script_text_of_cpython(walk, address);
+}
+
+/* Adds what tells the string at `address` from others to walk->key; 0 is no string. 0: unreadable.
+ */
+CORE_GLOBAL_PART int script_text_add(struct script_walk *walk, u64 address)
+{
+	u64 bytes;
+
+	if (core_is_null(walk))
+		return 0;
+	if (!address)
+		return 1;
+	if (!script_text_find(walk, address))
+		return 0;
+	bytes = walk->text_bytes < SCRIPT_TEXT_TAIL ? SCRIPT_TEXT_TAIL : walk->text_bytes;
+	walk->key = script_hash_add(walk->key, walk->text_bytes, KEY_WORD);
+	walk->key = script_hash_add(walk->key, walk->text_hash, KEY_WORD);
+	if (walk->text_has_hash)
+		return 1;
+	if (!script_read(walk->text_from + bytes - SCRIPT_TEXT_TAIL, walk->text_word,
+			 SCRIPT_TEXT_TAIL))
+		return 0;
+	walk->key = script_hash_add(walk->key, walk->text_word[0], KEY_WORD);
+	walk->key = script_hash_add(walk->key, walk->text_word[1], KEY_WORD);
+	return 1;
+}
+
+/* Sets walk->owner to the address of the class's name; 0: the function has no class. False:
+ * unreadable. */
+CORE_PART bool script_owner_find(struct script_walk *walk)
+{
+	u64 owner = 0;
+
+	walk->owner = 0;
+	if (walk->layout.code_owner)
+		owner = script_code_word(walk, walk->layout.code_owner);
+	return !owner || script_read(owner + walk->layout.owner_name, &walk->owner, 8);
 }
 
 /* Sets walk->key. False: a string is unreadable. */
@@ -94,8 +139,10 @@ CORE_PART bool script_key_find(struct script_walk *walk)
 
 	walk->key = script_code_key(walk);
 	return layout->code_number ||
-	       (script_text_add(walk, script_code_word(walk, layout->code_name)) &&
-		script_text_add(walk, script_code_word(walk, layout->code_file)));
+	       (script_owner_find(walk) &&
+		script_text_add(walk, script_code_word(walk, layout->code_name)) &&
+		script_text_add(walk, script_code_word(walk, layout->code_file)) &&
+		script_text_add(walk, core_reload(walk->owner)));
 }
 
 CORE_PART u64 script_id_seal(u64 key, u64 id)
@@ -184,7 +231,11 @@ CORE_PART void script_innermost_find(struct script_walk *walk, const struct scri
 
 	walk->frame = core_reload(walk->outer);
 	walk->outer = 0;
-	if (walk->frame)
+	if (kind == SCRIPT_LINK_REGISTER) {
+		walk->frame = mark->frame;
+		walk->place = mark->code_place;
+	}
+	if (walk->frame || kind == SCRIPT_LINK_REGISTER)
 		return;
 	if (kind == SCRIPT_LINK_TLS)
 		at = script_thread_pointer() - walk->layout.link;
@@ -210,7 +261,7 @@ CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark 
 
 	u64 loop;
 
-	walk->frame = 0;
+	walk->frame = walk->place = walk->owner = 0;
 	walk->start = walk->depth;
 	if (!layout)
 		return 0;
@@ -260,13 +311,31 @@ CORE_PART bool script_frame_read(struct script_walk *walk)
 	       script_read(walk->frame, walk->frame_word, 8 * SCRIPT_FRAME_WORDS);
 }
 
+/* True if the place of the frame is one of the code object's instructions, or one of all
+ * functions'.
+ */
+CORE_PART bool script_place_is_known(const struct script_walk *walk)
+{
+	const struct script_layout *layout = &walk->layout;
+	u32 at = layout->code_count;
+	u64 count = (u32)(script_code_word(walk, at) >> 8 * (at & 4));
+	u64 place = walk->place;
+
+	if (!place)
+		place = script_frame_word(walk, layout->frame_place);
+	return place - script_code_word(walk, layout->code_lines) < count * layout->code_unit ||
+	       place - walk->type < SCRIPT_OTHER_PLACES * (u64)layout->code_unit;
+}
+
 /* Reads the code object of the frame in walk->frame_word. */
 CORE_PART bool script_code_read(struct script_walk *walk)
 {
 	walk->code = script_frame_word(walk, walk->layout.frame_code) & ~(u64)walk->layout.code_tag;
-	return !(walk->code & 7) &&
-	       script_read(walk->code, walk->code_word, 8 * SCRIPT_CODE_WORDS) &&
-	       script_code_word(walk, walk->layout.code_type) == walk->type;
+	if (walk->code & 7 || !script_read(walk->code, walk->code_word, 8 * SCRIPT_CODE_WORDS))
+		return false;
+	return walk->layout.code_unit
+		       ? script_place_is_known(walk)
+		       : script_code_word(walk, walk->layout.code_type) == walk->type;
 }
 
 /* True for code of the interpreter's own, behind which it ends a call: its names are one object. */
@@ -283,7 +352,8 @@ CORE_PART bool script_is_entry(const struct script_walk *walk)
 {
 	u32 mark = walk->layout.entry_mark;
 
-	return (u8)(script_frame_word(walk, mark) >> 8 * (mark & 7)) == walk->layout.entry_value;
+	return (script_frame_word(walk, mark) >> 8 * (mark & 7) & walk->layout.entry_mask) ==
+	       walk->layout.entry_value;
 }
 
 /*
@@ -308,7 +378,7 @@ CORE_PART bool script_function_add(struct script *script)
 	if (!id)
 		id = script_intern(script);
 	if (id)
-		script_frame_add(script, FRAME_SCRIPT(id));
+		script_frame_add(script, FRAME_SCRIPT(script->walk->layout.runtime, id));
 	return id;
 }
 
@@ -337,6 +407,7 @@ CORE_PART void script_frame(struct script *script)
 		script_loop_refuse(script, &walk->unjoined);
 		return;
 	}
+	walk->place = 0;
 	if (!script_code_is_internal(walk) && !script_function_add(script)) {
 		script_loop_refuse(script, &walk->unknown);
 		return;

@@ -2,7 +2,7 @@
 /*
  * Replaces the native frames of interpreters' loops by the frames of the script (abi/script.h). The
  * memory of the task is read frame by frame and may hold anything: each loop either has all its
- * frames, and each of them is a code object by its type, or stays native.
+ * frames, and each of them has a code object by its type or by its instructions, or stays native.
  *
  * The embedder supplies three functions: natively by linking them, in BPF by defining them before
  * it includes script_walk.c.
@@ -39,6 +39,12 @@ CORE_INLINE u64 script_intern(struct script *script);
 
 /* Looks up the id of the code object in walk->code_word; 0: not in the cache. Any context. */
 CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache);
+
+/*
+ * Finds the characters of the string object at `address`, as walk->layout says. 0: unreadable, or
+ * of no kind that is known. Any context.
+ */
+CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address);
 
 /* Stores the id of the code object whose hash is `key`. Any context. */
 CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id);

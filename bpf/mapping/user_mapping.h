@@ -229,7 +229,8 @@ __noinline u32 mapping_publish(struct vma_search *search)
 	struct mapping_key key;
 	u32 number;
 
-	if (!search || !engine || atomic_load_relaxed(&engine->mapping_last) >= MAPPING_SCRIPT - 1)
+	if (!search || !engine ||
+	    atomic_load_relaxed(&engine->mapping_last) >= MAPPING_SCRIPT_FIRST - 1)
 		return 0;
 	number = atomic_fetch_add_acq_rel(&engine->mapping_last, 1) + 1;
 	record = bpf_map_lookup_elem(&mappings, &number);

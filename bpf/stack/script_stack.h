@@ -39,31 +39,26 @@ CORE_INLINE const struct script_layout *script_layout_of(struct script *script, 
 	return root && root->script.link ? &root->script : NULL;
 }
 
-/* Reads the string object at `address`. False: unreadable, too long, or no kind that is known. */
-__noinline int script_text_read(struct script_text *text, const struct script_layout *layout,
-				u64 address)
+/* Reads the string object at `address`; 0 is an empty one. False: unreadable, too long, or no kind
+ * that is known. */
+__noinline int script_text_read(struct script_text *text, struct script_walk *walk, u64 address)
 {
-	u64 length = 0, bytes, from;
-	u32 state = 0, width;
+	u64 bytes;
 
-	if (!text || !layout)
+	if (!text || !walk)
 		return false;
 	bpf_probe_read_kernel(text, sizeof(*text), NULL); /* a read that fails leaves zeros */
-	if (bpf_probe_read_user(&length, sizeof(length), (void *)(address + SCRIPT_TEXT_LENGTH)) ||
-	    bpf_probe_read_user(&state, sizeof(state), (void *)(address + SCRIPT_TEXT_STATE)))
+	if (!address)
+		return true;
+	if (!script_text_find(walk, address) || walk->text_bytes > SCRIPT_TEXT_BYTES)
 		return false;
-	width = state >> 2 & 7;
-	if (!(state >> 5 & 1) || (width != 1 && width != 2 && width != 4) ||
-	    length > SCRIPT_TEXT_BYTES)
-		return false;
-	bytes = length * width;
-	from = address + (state >> 6 & 1 ? layout->text_ascii : layout->text_wide);
+	bytes = walk->text_bytes;
 	text->bytes = bytes;
-	text->width = width;
+	text->width = walk->text_width;
 	core_one_register(bytes);
 	if (!bytes || bytes > SCRIPT_TEXT_BYTES)
 		return false;
-	return !bpf_probe_read_user(text->text, bytes, (void *)from);
+	return !bpf_probe_read_user(text->text, bytes, (void *)walk->text_from);
 }
 
 static long record_hash_add(u32 i, struct scratch **context)
@@ -155,8 +150,9 @@ static __always_inline int script_record_read(struct scratch *scratch)
 	record->runtime = walk->layout.runtime;
 	record->version = walk->layout.version;
 	record->first_line = walk->code_word[line / 8 & 31] >> 8 * (line & 4);
-	return script_text_read(&record->name, &walk->layout, walk->code_word[name & 31]) &&
-	       script_text_read(&record->file, &walk->layout, walk->code_word[file & 31]);
+	return script_text_read(&record->name, walk, walk->code_word[name & 31]) &&
+	       script_text_read(&record->file, walk, walk->code_word[file & 31]) &&
+	       script_text_read(&record->owner, walk, walk->owner);
 }
 
 /*

@@ -378,15 +378,21 @@ CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step 
 /* Notes the frame of a loop. A guessed frame may have another CFA. */
 CORE_GLOBAL_PART int step_mark(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
-	struct script_mark mark;
+	struct script_mark *mark;
+	u32 frame, place;
 
 	if (core_is_null(walk) || core_is_null(step) || walk->is_guessed)
 		return 0;
-	mark.cfa = cfa;
-	mark.pc = walk->registers.value[REGISTER_RIP];
-	mark.place = (step->place ^ walk->generation) & ~STEP_INTERRUPTED;
-	mark.index = walk->frame_index;
-	script_marks_add(&walk->scripts, &mark);
+	mark = script_marks_add(&walk->scripts, walk->frame_index);
+	if (!mark)
+		return 0;
+	frame = RULE_LOOP_FRAME(step->rule.operand);
+	place = RULE_LOOP_PLACE(step->rule.operand);
+	mark->cfa = cfa;
+	mark->pc = walk->registers.value[REGISTER_RIP];
+	mark->place = (step->place ^ walk->generation) & ~STEP_INTERRUPTED;
+	mark->frame = direct_knows(walk, frame) ? direct_register(walk, frame) : 0;
+	mark->code_place = direct_knows(walk, place) ? direct_register(walk, place) : 0;
 	return 0;
 }
 

@@ -267,7 +267,7 @@ CORE_PART u32 frame_check(struct unwind *unwind, u64 cfa, u64 caller_rsp)
  */
 CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
 {
-	struct script_mark mark;
+	struct script_mark *mark;
 	u32 index;
 
 	if (core_is_null(unwind) || unwind->is_guessed)
@@ -276,13 +276,19 @@ CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
 	core_one_register(index);
 	if (index >= STACK_USER_DEPTH_MAX)
 		return 0;
-	mark.cfa = cfa;
-	mark.pc = unwind->registers.value[REGISTER_RIP];
-	mark.place = unwind->frame[index];
+	mark = script_marks_add(&unwind->scripts, index);
+	if (!mark)
+		return 0;
+	mark->cfa = cfa;
+	mark->pc = unwind->registers.value[REGISTER_RIP];
+	mark->place = unwind->frame[index];
 	if (index && unwind->is_interrupted)
-		mark.place -= FRAME_BEHIND_INTERRUPTED;
-	mark.index = index;
-	script_marks_add(&unwind->scripts, &mark);
+		mark->place -= FRAME_BEHIND_INTERRUPTED;
+	if (!register_get(&unwind->registers, RULE_LOOP_FRAME(unwind->rule.operand), &mark->frame))
+		mark->frame = 0;
+	if (!register_get(&unwind->registers, RULE_LOOP_PLACE(unwind->rule.operand),
+			  &mark->code_place))
+		mark->code_place = 0;
 	return 0;
 }
 

@@ -57,7 +57,7 @@ static enum frame_kind user_kind(const char *name, const char *object)
 		return FRAME_KIND_MISSING;
 	if (strcmp(object, UNKNOWN) == 0 || strcmp(object, "[vdso]") == 0)
 		return FRAME_KIND_USER;
-	if (strcmp(object, SCRIPT_PATH) == 0)
+	if (script_runtime_of(object))
 		return FRAME_KIND_SCRIPT;
 	return object[0] == '[' ? FRAME_KIND_JIT : FRAME_KIND_USER;
 }

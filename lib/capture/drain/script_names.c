@@ -14,6 +14,12 @@
 /* The most bytes of a name: UTF-8 takes up to two bytes for a byte of Latin-1. */
 #define NAME_BYTES (2 * SCRIPT_TEXT_BYTES + 1)
 
+static const char *const paths[] = {
+#define X(id, name) [SCRIPT_##id] = (name),
+	SCRIPT_RUNTIMES(X)
+#undef X
+};
+
 static u32 character(const struct script_text *text, u32 at)
 {
 	u32 value = 0;
@@ -22,68 +28,74 @@ static u32 character(const struct script_text *text, u32 at)
 	return value;
 }
 
-/* Converts a text to UTF-8. False: it is no text. */
+static u32 put(char *out, u32 used, u32 value)
+{
+	if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff)
+		value = '?';
+	if (value < 0x80) {
+		out[used++] = value;
+	} else if (value < 0x800) {
+		out[used++] = 0xc0 | value >> 6;
+		out[used++] = 0x80 | (value & 0x3f);
+	} else if (value < 0x10000) {
+		out[used++] = 0xe0 | value >> 12;
+		out[used++] = 0x80 | (value >> 6 & 0x3f);
+		out[used++] = 0x80 | (value & 0x3f);
+	} else {
+		out[used++] = 0xf0 | value >> 18;
+		out[used++] = 0x80 | (value >> 12 & 0x3f);
+		out[used++] = 0x80 | (value >> 6 & 0x3f);
+		out[used++] = 0x80 | (value & 0x3f);
+	}
+	return used;
+}
+
+/* Converts a text to UTF-8. Behind a 0, names of PHP have numbers that tell equal ones apart.
+ * False: it is no text. */
 static bool text_convert(const struct script_text *text, char out[NAME_BYTES])
 {
 	u32 used = 0;
 
-	if (text->bytes > SCRIPT_TEXT_BYTES ||
-	    (text->width != 1 && text->width != 2 && text->width != 4))
+	if (text->bytes > SCRIPT_TEXT_BYTES || (text->width > 2 && text->width != 4))
 		return false;
-	for (u32 at = 0; at + text->width <= text->bytes; at += text->width) {
-		u32 value = character(text, at);
-
-		if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff)
-			value = '?';
-		if (value < 0x80) {
-			out[used++] = value;
-		} else if (value < 0x800) {
-			out[used++] = 0xc0 | value >> 6;
-			out[used++] = 0x80 | (value & 0x3f);
-		} else if (value < 0x10000) {
-			out[used++] = 0xe0 | value >> 12;
-			out[used++] = 0x80 | (value >> 6 & 0x3f);
-			out[used++] = 0x80 | (value & 0x3f);
-		} else {
-			out[used++] = 0xf0 | value >> 18;
-			out[used++] = 0x80 | (value >> 12 & 0x3f);
-			out[used++] = 0x80 | (value >> 6 & 0x3f);
-			out[used++] = 0x80 | (value & 0x3f);
-		}
-	}
+	for (u32 at = 0; !text->width && at < text->bytes && text->text[at]; at++)
+		out[used++] = text->text[at] < ' ' || text->text[at] == 0x7f ? '?' : text->text[at];
+	for (u32 at = 0; text->width && at + text->width <= text->bytes; at += text->width)
+		used = put(out, used, character(text, at));
 	out[used] = 0;
-	return used;
+	return used || !text->bytes;
 }
 
-static int write_name(struct recording *recording, u32 id, const struct script_record *record)
+static int write_name(struct recording *recording, u32 number, u32 id,
+		      const struct script_record *record)
 {
-	char name[NAME_BYTES], file[NAME_BYTES], both[2 * NAME_BYTES + 16];
-	struct trace_symbol symbol = {.mapping = MAPPING_SCRIPT,
-				      .start = SCRIPT_START(id),
-				      .size = SCRIPT_START(1),
-				      .name = both};
+	char name[NAME_BYTES], file[NAME_BYTES], owner[NAME_BYTES], all[3 * NAME_BYTES + 32];
+	struct trace_symbol symbol = {
+		.mapping = number, .start = SCRIPT_START(id), .size = SCRIPT_START(1), .name = all};
 	const char *slash;
 
-	if (!text_convert(&record->name, name) || !text_convert(&record->file, file))
+	if (!text_convert(&record->name, name) || !text_convert(&record->file, file) ||
+	    !text_convert(&record->owner, owner))
 		return 0;
 	slash = strrchr(file, '/');
-	snprintf(both, sizeof(both), "%s (%s:%u)", name, slash && slash[1] ? slash + 1 : file,
+	snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
+		 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
 		 record->first_line);
 	return trace_writer_symbol(recording->writer, &symbol);
 }
 
-int script_names_write_mapping(struct recording *recording)
+int script_names_write_mapping(struct recording *recording, u32 number)
 {
 	const struct trace_mapping mapping = {
-		.number = MAPPING_SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_PATH};
+		.number = number, .kind = MAPPING_ANON, .path = paths[MAPPING_SCRIPT(number)]};
 
-	if (recording->mapping_written[MAPPING_SCRIPT])
+	if (recording->mapping_written[number])
 		return 0;
-	recording->mapping_written[MAPPING_SCRIPT] = true;
+	recording->mapping_written[number] = true;
 	return trace_writer_mapping(recording->writer, &mapping);
 }
 
-int script_names_write(struct recording *recording, const u64 *offsets, u32 count)
+int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count)
 {
 	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.script_records);
 	int result = 0;
@@ -93,7 +105,7 @@ int script_names_write(struct recording *recording, const u64 *offsets, u32 coun
 		u32 id = SCRIPT_ID(offsets[i]);
 
 		if (!bpf_map_lookup_elem(map, &id, &record))
-			result = write_name(recording, id, &record);
+			result = write_name(recording, number, id, &record);
 	}
 	return result;
 }

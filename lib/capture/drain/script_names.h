@@ -11,9 +11,9 @@
 struct recording;
 
 /* Writes the mapping unless the file has it. */
-int script_names_write_mapping(struct recording *recording);
+int script_names_write_mapping(struct recording *recording, u32 number);
 
 /* Writes the names of functions by the offsets of their frames. */
-int script_names_write(struct recording *recording, const u64 *offsets, u32 count);
+int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count);
 
 #endif

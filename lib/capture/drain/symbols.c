@@ -97,7 +97,7 @@ void symbols_meet_mapping(struct recording *recording, u32 number)
 	char path[PATH_BYTES_MAX];
 	struct trace_mapping mapping;
 
-	if (!number || number >= MAPPING_SCRIPT)
+	if (!number || number >= MAPPING_SCRIPT_FIRST)
 		return;
 	symbolizers_identify(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number), &mapping, path,
@@ -109,8 +109,8 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 {
 	if (number >= MAPPINGS_MAX)
 		return 0;
-	if (number == MAPPING_SCRIPT)
-		return script_names_write_mapping(recording);
+	if (MAPPING_IS_SCRIPT(number))
+		return script_names_write_mapping(recording, number);
 	meet(recording, number);
 	if (recording->mapping_written[number])
 		return 0;
@@ -126,7 +126,7 @@ void symbols_note_vain(struct recording *recording, const struct stack_ref *user
 
 	if (has_stack ? user->vain == VAIN_LEAF : user->reason == REASON_NO_FRAMES)
 		number = leaf && !FRAME_IS_KERNEL(leaf) ? FRAME_MAPPING(leaf) : 0;
-	if (number && number != MAPPING_SCRIPT)
+	if (number && !MAPPING_IS_SCRIPT(number))
 		symbolizers_need(recording->symbolizers, number, events);
 }
 

@@ -45,8 +45,8 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 		return 0;
 	for (i = 0; i < count && !kernel; i++)
 		run[i] = FRAME_OFFSET(run[i]);
-	if (number == MAPPING_SCRIPT)
-		return script_names_write(recording, run, count);
+	if (MAPPING_IS_SCRIPT(number))
+		return script_names_write(recording, number, run, count);
 	if (!kernel)
 		query.record = loaded_mapping(recording->loaded, number);
 	result = symbols_recall(recording, number, run, &query.count);

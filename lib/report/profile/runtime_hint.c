@@ -34,7 +34,7 @@ static const struct runtime {
 	[PHP] = {"php", "PHP code",
 		 "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d "
 		 "opcache.jit=function -d opcache.jit_debug=16 (from 8.0 on, with opcache) names "
-		 "its functions; interpreted, they have none"},
+		 "the functions that its JIT compiles"},
 	[PERL] = {"perl", "Perl code", UNREADABLE},
 	[DOTNET] = {"dotnet", ".NET code",
 		    "DOTNET_PerfMapEnabled=1 in its environment (from .NET 6 on) names it"},
@@ -51,13 +51,14 @@ _Static_assert(RUNTIMES <= RUNTIME_HINTS_MAX, "there is room for all hints");
  * belongs to the script. */
 static const struct interpreter {
 	enum runtime_id runtime;
+	enum script_runtime script; /* whose functions a walk reads */
 	const char *loop, *file;
 	const char *names[2];
 } interpreters[] = {
-	{PYTHON, "_PyEval_EvalFrameDefault", NULL, {"py::"}},
-	{RUBY, "rb_vm_exec", "libruby", {}},
-	{PHP, "execute_ex", NULL, {"JIT$", "TRACE-"}},
-	{PERL, "Perl_runops_", NULL, {}},
+	{PYTHON, SCRIPT_CPYTHON, "_PyEval_EvalFrameDefault", NULL, {"py::"}},
+	{RUBY, SCRIPT_NONE, "rb_vm_exec", "libruby", {}},
+	{PHP, SCRIPT_PHP, "execute_ex", NULL, {"JIT$", "TRACE-"}},
+	{PERL, SCRIPT_NONE, "Perl_runops_", NULL, {}},
 };
 
 #define INTERPRETERS (sizeof(interpreters) / sizeof(*interpreters))
@@ -92,7 +93,8 @@ static u32 classify(const char *name, const char *object)
 		if (is_generated &&
 		    (begins(name, interpreter->names[0]) || begins(name, interpreter->names[1])))
 			classes |= LABEL_NAMED(i);
-		if (interpreter->runtime == PYTHON && object && !strcmp(object, SCRIPT_PATH))
+		if (interpreter->script && object &&
+		    script_runtime_of(object) == interpreter->script)
 			classes |= LABEL_NAMED(i);
 		if (!is_generated &&
 		    (begins(name, interpreter->loop) || begins(file, interpreter->file)))

@@ -119,7 +119,9 @@ static bool layout_is_sound(const struct script_layout *layout)
 	       layout->code_lines < code_bytes && layout->first_line < code_bytes &&
 	       layout->code_number < code_bytes && layout->link_kind < SCRIPT_LINK_COUNT &&
 	       layout->thread_next < code_bytes && layout->thread_id < code_bytes &&
-	       layout->thread_frame < code_bytes;
+	       layout->thread_frame < code_bytes && layout->frame_place < frame_bytes &&
+	       layout->code_count < code_bytes && layout->code_owner < code_bytes &&
+	       layout->text_kind < SCRIPT_TEXT_COUNT && layout->runtime < SCRIPT_RUNTIME_COUNT;
 }
 
 bool code_rows_are_sound(const struct code_rows *rows)

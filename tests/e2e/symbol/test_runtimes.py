@@ -128,13 +128,13 @@ def test_node():
 
 def newest_python():
     """The first of these that runs, is new enough, and whose functions are not read without preparation."""
-    programs = ["python3", *("python3.%d" % minor for minor in range(13, 16)),
+    programs = ["python3", *("python3.%d" % minor for minor in range(14, 17)),
                 *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3"))]
     for program in filter(None, map(shutil.which, programs)):
-        done = subprocess.run([program, "-c", "import sys; print(sys.version_info >= (3, 13))"], capture_output=True, check=False)
+        done = subprocess.run([program, "-c", "import sys; print(sys.version_info >= (3, 14))"], capture_output=True, check=False)
         if done.stdout == b"True\n":
             return program
-    raise Skip("no Python 3.13 or newer here (Debian 13 package python3)")
+    raise Skip("no Python 3.14 or newer here")
 
 
 def test_python():
@@ -151,7 +151,8 @@ def test_php():
         raise Skip("php has no opcache here (Debian package php-opcache)")
     write("fib.php", PHP)
     os.utime("fib.php", (1e9, 1e9))  # opcache leaves files alone that changed within 2 s (opcache.file_update_protection)
-    note = note_of("PHP code", "php", "fib.php")
+    compiling = ["-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M", "-d", "opcache.jit=function"]
+    note = note_of("PHP code", "php", *compiling, "fib.php")
     check_named("JIT$fib", "php", *options_of(note, "php"), "fib.php")
 
 

@@ -19,6 +19,9 @@
 #define LOOP_PC 0x7000000ULL
 #define TYPE_DISTANCE 0x3000
 #define TYPE (LOOP_PC + TYPE_DISTANCE)
+#define TEXT_LENGTH 16
+#define TEXT_HASH 24
+#define TEXT_STATE 32
 #define NATIVE(number) FRAME_USER(LOOP_MAPPING, 0x9000 + (number))
 
 static u64 memory[WORDS];
@@ -60,6 +63,14 @@ u64 script_intern(struct script *of)
 	return interned;
 }
 
+static void mark_add(const struct script_mark *mark)
+{
+	struct script_mark *place = script_marks_add(&marks, mark->index);
+
+	if (place)
+		*place = *mark;
+}
+
 static u64 room(u32 words)
 {
 	u64 address = AT(memory_next);
@@ -78,9 +89,9 @@ static u64 text_make(u64 hash)
 {
 	u64 text = room(16);
 
-	*word_at(text + SCRIPT_TEXT_LENGTH) = 20;
-	*word_at(text + SCRIPT_TEXT_HASH) = hash;
-	*word_at(text + SCRIPT_TEXT_STATE) = 1 << 2 | 1 << 5 | 1 << 6;
+	*word_at(text + TEXT_LENGTH) = 20;
+	*word_at(text + TEXT_HASH) = hash;
+	*word_at(text + TEXT_STATE) = 1 << 2 | 1 << 5 | 1 << 6;
 	return text;
 }
 
@@ -125,7 +136,7 @@ static void loop_make(u32 index, u64 frame)
 				   .index = index};
 
 	*word_at(cfa - layout.link) = frame;
-	script_marks_add(&marks, &mark);
+	mark_add(&mark);
 }
 
 static void native_make(u32 depth)
@@ -155,6 +166,7 @@ static void begin(bool entry_is_frame)
 					.frame_previous = entry_is_frame ? 48 : 8,
 					.entry_mark = entry_is_frame ? 68 : 70,
 					.entry_value = entry_is_frame ? 1 : 3,
+					.entry_mask = 0xff,
 					.entry_is_frame = entry_is_frame,
 					.code_type = 8,
 					.code_name = 128,
@@ -174,7 +186,8 @@ static void check_frames(const u64 *expected, u32 count)
 
 TEST(frames_take_the_place_of_their_loop)
 {
-	const u64 expected[] = {NATIVE(0), FRAME_SCRIPT(3), FRAME_SCRIPT(2), FRAME_SCRIPT(1),
+	const u64 expected[] = {NATIVE(0), FRAME_SCRIPT(SCRIPT_CPYTHON, 3),
+				FRAME_SCRIPT(SCRIPT_CPYTHON, 2), FRAME_SCRIPT(SCRIPT_CPYTHON, 1),
 				NATIVE(2)};
 
 	for (u32 entry_is_frame = 0; entry_is_frame < 2; entry_is_frame++) {
@@ -196,7 +209,8 @@ TEST(frames_take_the_place_of_their_loop)
 
 TEST(each_loop_has_its_own_frames)
 {
-	const u64 expected[] = {FRAME_SCRIPT(2), NATIVE(1), FRAME_SCRIPT(1), NATIVE(3)};
+	const u64 expected[] = {FRAME_SCRIPT(SCRIPT_CPYTHON, 2), NATIVE(1),
+				FRAME_SCRIPT(SCRIPT_CPYTHON, 1), NATIVE(3)};
 
 	begin(true);
 	loop_make(0, frame_make(code_make(2), 0x99, true));
@@ -208,7 +222,7 @@ TEST(each_loop_has_its_own_frames)
 
 TEST(a_leaf_apart_is_the_innermost_frame_of_the_script)
 {
-	const u64 expected[] = {FRAME_SCRIPT(1), NATIVE(1)};
+	const u64 expected[] = {FRAME_SCRIPT(SCRIPT_CPYTHON, 1), NATIVE(1)};
 	u64 outer;
 
 	begin(true);
@@ -218,12 +232,12 @@ TEST(a_leaf_apart_is_the_innermost_frame_of_the_script)
 	native_make(2);
 	assert_true(script_walk(&script));
 	check_frames(expected, 2);
-	assert_int_equal(stack.word[STACK_WORDS_MAX - 1], FRAME_SCRIPT(2));
+	assert_int_equal(stack.word[STACK_WORDS_MAX - 1], FRAME_SCRIPT(SCRIPT_CPYTHON, 2));
 }
 
 TEST(a_loop_with_a_frame_that_is_not_proven_stays_native)
 {
-	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(1)};
+	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(SCRIPT_CPYTHON, 1)};
 	u64 code, good;
 
 	for (u32 fault = 0; fault < 5; fault++) {
@@ -265,7 +279,7 @@ TEST(a_function_without_an_id_is_told_apart_from_a_failed_check)
 	interned = 77;
 	assert_true(script_walk(&script));
 	assert_int_equal(walk.unknown, 0);
-	assert_int_equal(stack.word[0], FRAME_SCRIPT(77));
+	assert_int_equal(stack.word[0], FRAME_SCRIPT(SCRIPT_CPYTHON, 77));
 }
 
 TEST(a_code_object_that_was_replaced_is_not_found_in_the_cache)
@@ -302,9 +316,9 @@ TEST(a_code_object_whose_strings_were_replaced_is_not_found_in_the_cache)
 		loop_make(0, frame_make(code, 0, true));
 		native_make(1);
 		if (i == 0)
-			*word_at(name + SCRIPT_TEXT_HASH) = 2;
+			*word_at(name + TEXT_HASH) = 2;
 		else if (i == 1)
-			*word_at(name + SCRIPT_TEXT_LENGTH) = 21;
+			*word_at(name + TEXT_LENGTH) = 21;
 		else if (i == 2)
 			((u8 *)word_at(file))[layout.text_ascii + 19] = 'x';
 		else if (i == 3)
@@ -363,8 +377,8 @@ TEST(deep_recursion_keeps_both_ends)
 	assert_true(script_walk(&script));
 	assert_int_equal(stack.depth, STACK_USER_DEPTH_MAX);
 	assert_int_equal(stack.word[0], NATIVE(0));
-	assert_int_equal(stack.word[1], FRAME_SCRIPT(1));
-	assert_int_equal(stack.word[STACK_USER_DEPTH_MAX - 2], FRAME_SCRIPT(2));
+	assert_int_equal(stack.word[1], FRAME_SCRIPT(SCRIPT_CPYTHON, 1));
+	assert_int_equal(stack.word[STACK_USER_DEPTH_MAX - 2], FRAME_SCRIPT(SCRIPT_CPYTHON, 2));
 	assert_int_equal(stack.word[STACK_USER_DEPTH_MAX - 1], NATIVE(2));
 }
 
@@ -402,7 +416,7 @@ TEST(loops_beyond_the_room_for_marks_stay_native)
 	native_make(SCRIPT_MARKS_MAX + 3);
 	assert_int_equal(marks.missed, 3);
 	assert_true(script_walk(&script));
-	assert_int_equal(stack.word[SCRIPT_MARKS_MAX - 1], FRAME_SCRIPT(1));
+	assert_int_equal(stack.word[SCRIPT_MARKS_MAX - 1], FRAME_SCRIPT(SCRIPT_CPYTHON, 1));
 	assert_int_equal(stack.word[SCRIPT_MARKS_MAX], NATIVE(SCRIPT_MARKS_MAX));
 }
 
@@ -466,16 +480,18 @@ static u64 loop_enter(u32 index, u64 outer, const u32 *ids, struct script_mark *
 TEST(entered_loops_have_the_frames_up_to_their_own_entry)
 {
 	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 4, 0};
-	const u64 expected[] = {NATIVE(0),	 FRAME_SCRIPT(4), FRAME_SCRIPT(3), NATIVE(2),
-				FRAME_SCRIPT(2), FRAME_SCRIPT(1), NATIVE(4)};
+	const u64 expected[] = {
+		NATIVE(0), FRAME_SCRIPT(SCRIPT_CPYTHON, 4), FRAME_SCRIPT(SCRIPT_CPYTHON, 3),
+		NATIVE(2), FRAME_SCRIPT(SCRIPT_CPYTHON, 2), FRAME_SCRIPT(SCRIPT_CPYTHON, 1),
+		NATIVE(4)};
 
-	for (u32 kind = SCRIPT_LINK_THREAD; kind < SCRIPT_LINK_COUNT; kind++) {
+	for (u32 kind = SCRIPT_LINK_THREAD; kind <= SCRIPT_LINK_LIST; kind++) {
 		struct script_mark mark[2];
 
 		begin_entered(kind);
 		loop_enter(1, loop_enter(3, 0x9990, outer, &mark[1]), inner, &mark[0]);
-		script_marks_add(&marks, &mark[0]);
-		script_marks_add(&marks, &mark[1]);
+		mark_add(&mark[0]);
+		mark_add(&mark[1]);
 		native_make(5);
 		assert_true(script_walk(&script));
 		check_frames(expected, 7);
@@ -488,12 +504,13 @@ TEST(entered_loops_have_the_frames_up_to_their_own_entry)
 TEST(frames_of_a_loop_without_a_mark_are_passed)
 {
 	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 4, 0};
-	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(2), FRAME_SCRIPT(1)};
+	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(SCRIPT_CPYTHON, 2),
+				FRAME_SCRIPT(SCRIPT_CPYTHON, 1)};
 	struct script_mark mark[2];
 
 	begin_entered(SCRIPT_LINK_THREAD);
 	loop_enter(0, loop_enter(2, 0, outer, &mark[1]), inner, &mark[0]);
-	script_marks_add(&marks, &mark[1]);
+	mark_add(&mark[1]);
 	native_make(3);
 	assert_true(script_walk(&script));
 	check_frames(expected, 4);
@@ -503,7 +520,8 @@ TEST(frames_of_a_loop_without_a_mark_are_passed)
 TEST(a_loop_that_is_not_on_the_way_from_the_innermost_frame_stays_native)
 {
 	static const u32 outer[] = {1, 2, 0}, inner[] = {3, 0};
-	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(2), FRAME_SCRIPT(1)};
+	const u64 expected[] = {NATIVE(0), NATIVE(1), FRAME_SCRIPT(SCRIPT_CPYTHON, 2),
+				FRAME_SCRIPT(SCRIPT_CPYTHON, 1)};
 	struct script_mark mark[2];
 	u64 frame;
 
@@ -511,8 +529,8 @@ TEST(a_loop_that_is_not_on_the_way_from_the_innermost_frame_stays_native)
 	frame = loop_enter(2, 0, outer, &mark[1]);
 	loop_enter(0, frame, inner, &mark[0]);
 	*word_at(thread + THREAD_FRAME) = frame;
-	script_marks_add(&marks, &mark[0]);
-	script_marks_add(&marks, &mark[1]);
+	mark_add(&mark[0]);
+	mark_add(&mark[1]);
 	native_make(3);
 	assert_true(script_walk(&script));
 	check_frames(expected, 4);
@@ -523,7 +541,7 @@ TEST(a_loop_that_is_not_on_the_way_from_the_innermost_frame_stays_native)
 TEST(the_interpreters_own_code_is_no_function)
 {
 	static const u32 ids[] = {1, 2, 3, 0};
-	const u64 expected[] = {FRAME_SCRIPT(3), FRAME_SCRIPT(1)};
+	const u64 expected[] = {FRAME_SCRIPT(SCRIPT_CPYTHON, 3), FRAME_SCRIPT(SCRIPT_CPYTHON, 1)};
 	struct script_mark mark;
 	u64 frame, code;
 
@@ -532,7 +550,7 @@ TEST(the_interpreters_own_code_is_no_function)
 	code = *word_at(frame + layout.frame_code) & ~1ULL;
 	*word_at(code + layout.code_file) = *word_at(code + layout.code_name);
 	*word_at(code + (layout.first_line & ~7U)) = 0;
-	script_marks_add(&marks, &mark);
+	mark_add(&mark);
 	native_make(1);
 	assert_true(script_walk(&script));
 	check_frames(expected, 2);
@@ -542,7 +560,7 @@ TEST(the_interpreters_own_code_is_no_function)
 TEST(a_thread_is_found_in_the_list)
 {
 	static const u32 ids[] = {1, 2, 0};
-	const u64 expected[] = {FRAME_SCRIPT(2), FRAME_SCRIPT(1)};
+	const u64 expected[] = {FRAME_SCRIPT(SCRIPT_CPYTHON, 2), FRAME_SCRIPT(SCRIPT_CPYTHON, 1)};
 
 	for (u32 others = 0; others < SCRIPT_THREADS_MAX + 2; others++) {
 		struct script_mark mark;
@@ -557,7 +575,7 @@ TEST(a_thread_is_found_in_the_list)
 			*word_at(other + 8) = *word_at(list + 16);
 			*word_at(list + 16) = other;
 		}
-		script_marks_add(&marks, &mark);
+		mark_add(&mark);
 		native_make(1);
 		assert_true(script_walk(&script));
 		if (others < SCRIPT_THREADS_MAX) {
@@ -586,10 +604,166 @@ TEST(a_list_without_the_thread_leaves_the_loop_native)
 			*word_at(LOOP_PC + layout.interpreter) = 0;
 		else
 			*word_at(thread + THREAD_FRAME) = 0;
-		script_marks_add(&marks, &mark);
+		mark_add(&mark);
 		native_make(1);
 		assert_true(script_walk(&script));
 		assert_int_equal(stack.word[0], NATIVE(0));
 		assert_int_equal(walk.unjoined, 1);
 	}
+}
+
+/* --- PHP: a register leads to the innermost frame, and code has no type --- */
+
+#define PLACE(instruction) (32ULL * (instruction) + 0x400000)
+
+/* The layout of PHP 8.2. */
+static void begin_php(void)
+{
+	begin(true);
+	layout = (struct script_layout){.runtime = SCRIPT_PHP,
+					.loop = LOOP_OFFSET,
+					.link = 96,
+					.link_kind = SCRIPT_LINK_REGISTER,
+					.type = TYPE_DISTANCE,
+					.frame_code = 24,
+					.frame_previous = 48,
+					.entry_mark = 42,
+					.entry_value = 2,
+					.entry_mask = 2,
+					.entry_is_frame = 1,
+					.code_unit = 32,
+					.code_name = 8,
+					.code_owner = 16,
+					.code_count = 80,
+					.code_lines = 88,
+					.code_file = 152,
+					.first_line = 160,
+					.code_copied = 1,
+					.owner_name = 8,
+					.text_kind = SCRIPT_TEXT_PHP,
+					.text_ascii = 24};
+}
+
+static u64 php_text_make(u64 hash, u64 tail)
+{
+	u64 text = room(16);
+
+	*word_at(text + 8) = hash;
+	*word_at(text + 16) = 20;
+	*word_at(text + 24 + 8) = tail; /* of 20 characters the last 16 begin at the fourth */
+	return text;
+}
+
+/* A function of a class with `instructions` instructions that the cache knows by `id`. */
+static u64 function_make(u32 id, u32 instructions)
+{
+	u64 code = room(SCRIPT_CODE_WORDS), owner = room(4);
+
+	*word_at(code + layout.code_name) = php_text_make(id, 0);
+	*word_at(code + layout.code_owner) = owner;
+	*word_at(owner + layout.owner_name) = php_text_make(1, 0);
+	*word_at(code + layout.code_count) = instructions;
+	*word_at(code + layout.code_lines) = PLACE(id * 100);
+	*word_at(code + layout.code_file) = php_text_make(0, 7);
+	walk.code = code;
+	memcpy(walk.code_word, word_at(code), 8 * SCRIPT_CODE_WORDS);
+	walk.layout = layout;
+	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	script_cache_put(&cache, walk.key, id);
+	return code;
+}
+
+static u64 call_make(u64 code, u64 place, u64 previous, bool is_entry)
+{
+	u64 frame = room(SCRIPT_FRAME_WORDS);
+
+	*word_at(frame + layout.frame_place) = place;
+	*word_at(frame + layout.frame_code) = code;
+	*word_at(frame + layout.frame_previous) = previous;
+	*word_at(frame + 40) = (is_entry ? 0x20000ULL : 0) | 0x1410009;
+	return frame;
+}
+
+static void register_make(u32 index, u64 frame, u64 place)
+{
+	const struct script_mark mark = {.cfa = AT(WORDS - 8),
+					 .pc = LOOP_PC + 0x20,
+					 .place = FRAME_USER(LOOP_MAPPING, LOOP_OFFSET + 0x20),
+					 .index = index,
+					 .frame = frame,
+					 .code_place = place};
+
+	mark_add(&mark);
+}
+
+TEST(a_register_leads_to_the_frames_of_each_loop)
+{
+	const u64 expected[] = {FRAME_SCRIPT(SCRIPT_PHP, 2), NATIVE(1), FRAME_SCRIPT(SCRIPT_PHP, 3),
+				FRAME_SCRIPT(SCRIPT_PHP, 1), NATIVE(3)};
+	u64 outer, middle, inner;
+
+	begin_php();
+	outer = call_make(function_make(1, 10), PLACE(100 + 9), 0x99990, true);
+	middle = call_make(function_make(3, 10), PLACE(300), outer, false);
+	/* an exception was thrown in it */
+	inner = call_make(function_make(2, 10), 0, middle, true);
+	register_make(0, inner, TYPE + 64);
+	register_make(2, middle, PLACE(301));
+	native_make(4);
+	assert_true(script_walk(&script));
+	check_frames(expected, 5);
+	assert_int_equal(walk.joined, 2);
+}
+
+TEST(frames_that_are_at_no_instruction_of_their_function_stay_native)
+{
+	const u64 expected[] = {FRAME_SCRIPT(SCRIPT_PHP, 1), NATIVE(1), NATIVE(2)};
+	const u64 places[] = {PLACE(110), PLACE(99) + 31, 0, TYPE + 96, TYPE - 8};
+	u64 outer;
+
+	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		begin_php();
+		outer = call_make(function_make(1, 10), places[i], 0, true);
+		register_make(0, outer, PLACE(101));
+		register_make(1, outer, places[i] ? places[i] : 8);
+		register_make(2, call_make(function_make(2, 10), 0, outer, false), PLACE(201));
+		native_make(3);
+		assert_true(script_walk(&script));
+		check_frames(expected, 3);
+		assert_int_equal(walk.unjoined, 2);
+	}
+}
+
+TEST(a_register_that_is_not_known_leaves_the_loop_native)
+{
+	begin_php();
+	function_make(1, 10);
+	register_make(0, 0, PLACE(100));
+	native_make(1);
+	assert_true(script_walk(&script));
+	assert_int_equal(stack.word[0], NATIVE(0));
+	assert_int_equal(walk.unjoined, 1);
+}
+
+TEST(a_copy_of_a_function_is_the_same_function_unless_a_name_differs)
+{
+	u64 code, copy;
+
+	begin_php();
+	code = function_make(1, 10);
+	copy = room(SCRIPT_CODE_WORDS);
+	memcpy(word_at(copy), word_at(code), 8 * SCRIPT_CODE_WORDS);
+	walk.code = copy;
+	memcpy(walk.code_word, word_at(copy), 8 * SCRIPT_CODE_WORDS);
+	assert_int_equal(script_cache_get(&walk, &cache), 1);
+	/* the class's name, the function's, and the last characters of a name without a hash */
+	*word_at(*word_at(*word_at(code + 16) + 8) + 8) = 2;
+	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	*word_at(*word_at(*word_at(code + 16) + 8) + 8) = 1;
+	assert_int_equal(script_cache_get(&walk, &cache), 1);
+	*word_at(*word_at(code + 8) + 8) = 2;
+	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	*word_at(*word_at(code + 8) + 8) = 1;
+	*word_at(*word_at(code + 152) + 32) = 8;
+	assert_int_equal(script_cache_get(&walk, &cache), 0);
 }

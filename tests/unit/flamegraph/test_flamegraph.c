@@ -26,7 +26,7 @@ static const struct trace_mapping mappings[] = {
 	{.number = FILE_WITHOUT_PATH, .kind = MAPPING_FILE, .path = ""},
 	{.number = GENERATED, .kind = MAPPING_ANON, .tgid = 100, .path = "[anon]"},
 	{.number = VDSO, .kind = MAPPING_VDSO, .path = "[vdso]"},
-	{.number = SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_PATH},
+	{.number = SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_NAME_CPYTHON},
 };
 
 static const struct trace_symbol symbols[] = {

@@ -437,10 +437,11 @@ static void write_script(const char *file, const char *host, const char *const *
 					.command = "",
 					.version = ""};
 	const struct trace_source source = {.name = "cpu-clock", .value_unit = ""};
-	const struct trace_mapping mapping = {
-		.number = MAPPING_SCRIPT, .kind = MAPPING_ANON, .path = SCRIPT_PATH};
+	const struct trace_mapping mapping = {.number = MAPPING_SCRIPT(SCRIPT_CPYTHON),
+					      .kind = MAPPING_ANON,
+					      .path = SCRIPT_NAME_CPYTHON};
 	struct trace_event event = {.time = 2 * SECOND, .tid = 100, .kernel = TRACE_NO_STACK};
-	u64 frames[] = {FRAME_SCRIPT(1), FRAME_SCRIPT(2)};
+	u64 frames[] = {FRAME_SCRIPT(SCRIPT_CPYTHON, 1), FRAME_SCRIPT(SCRIPT_CPYTHON, 2)};
 	const struct trace_stack stack = {
 		.id = 1, .generation = 1, .flags = STACK_USER, .depth = 2, .frames = frames};
 	struct trace_writer *writer;
@@ -449,7 +450,7 @@ static void write_script(const char *file, const char *host, const char *const *
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
 	for (u32 i = 0; i < 2; i++) {
-		const struct trace_symbol symbol = {.mapping = MAPPING_SCRIPT,
+		const struct trace_symbol symbol = {.mapping = MAPPING_SCRIPT(SCRIPT_CPYTHON),
 						    .start = SCRIPT_START(i + 1),
 						    .size = SCRIPT_START(1),
 						    .name = functions[i]};

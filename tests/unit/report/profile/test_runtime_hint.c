@@ -39,7 +39,7 @@ static int write_names(struct trace_writer *writer, const struct content *conten
 						.kind = MAPPING_ANON,
 						.tgid = TGID,
 						.base = 0x7f0000000000,
-						.path = content->is_script ? SCRIPT_PATH
+						.path = content->is_script ? SCRIPT_NAME_CPYTHON
 									   : "[anon]"};
 	const struct trace_symbol own = {
 		.mapping = PROGRAM, .start = INTERPRETER, .size = 64, .name = content->program};

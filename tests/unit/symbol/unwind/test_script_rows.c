@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Libraries that are built like CPython, with a loop whose words lie where the test says, and
- * libraries that only look like CPython.
+ * Libraries that are built like CPython or PHP, with a loop whose words lie where the test says,
+ * and libraries that only look like these.
  */
 #include "symbol/unwind/script_rows.h"
 
@@ -297,6 +297,78 @@ TEST(what_is_not_understood_has_no_marks)
 		assert_int_equal(library_build(&library, sources[i]), -EOPNOTSUPP);
 		assert_int_equal(marked_bytes(&library, &rows), 0);
 		assert_int_equal(library.rows.script.runtime, SCRIPT_CPYTHON);
+		assert_int_equal(library.rows.script.link, 0);
+		library_close(&library);
+	}
+}
+
+/*
+ * A loop of PHP. The frame is 40 + 104 bytes; r14 is stored 72 bytes below the CFA, r15 80 bytes.
+ */
+#define PHP(build, globals, prologue, end)                                                         \
+	"const char build[] = \"" build "\";\nchar " globals "[1800];\nvoid *zend_execute_ex;\n"   \
+	"__asm__(\".globl execute_ex\\n.type execute_ex, @function\\nexecute_ex:\\n"               \
+	".cfi_startproc\\npush %r13\\n.cfi_def_cfa_offset 16\\npush %r12\\n"                       \
+	".cfi_def_cfa_offset 24\\npush %rbp\\n.cfi_def_cfa_offset 32\\npush %rbx\\n"               \
+	".cfi_def_cfa_offset 40\\nsub $104, %rsp\\n.cfi_def_cfa_offset 144\\n" prologue            \
+	"php_body:\\ncall php_callee@PLT\\njmp *(%r15)\\nmov %rax, %r14\\njmp *(%r15)\\n" end      \
+	"add $104, %rsp\\n.cfi_def_cfa_offset 40\\npop %rbx\\n.cfi_def_cfa_offset 32\\n"           \
+	"pop %rbp\\n.cfi_def_cfa_offset 24\\npop %r12\\n.cfi_def_cfa_offset 16\\n"                 \
+	"pop %r13\\n.cfi_def_cfa_offset 8\\nret\\n.cfi_endproc\\n"                                 \
+	".size execute_ex, .-execute_ex\\n\");\nvoid php_callee(void) {}\n"
+
+#define PHP_82 "API20220829,NTS"
+#define PHP_ENTERS "mov %r14, 72(%rsp)\\nmov %rdi, %r14\\nmov %r15, 64(%rsp)\\n"
+#define PHP_ENDS "nop\\nmov 72(%rsp), %r14\\nmov 64(%rsp), %r15\\nnop\\n"
+
+TEST(the_loop_of_php_tells_where_its_callers_registers_are)
+{
+	struct library library;
+	u32 rows, bytes;
+
+	assert_int_equal(
+		library_build(&library, PHP(PHP_82, "executor_globals", PHP_ENTERS, PHP_ENDS)), 0);
+	assert_true(code_rows_are_sound(&library.rows));
+	assert_int_equal(library.rows.script.runtime, SCRIPT_PHP);
+	assert_int_equal(library.rows.script.version, 20220829);
+	assert_int_equal(library.rows.script.link_kind, SCRIPT_LINK_REGISTER);
+	assert_int_equal(library.rows.script.code_file, 152);
+	/* call 5, jmp 3, mov 3, jmp 3, nop 1, mov 5 */
+	bytes = marked_bytes(&library, &rows);
+	assert_int_equal(bytes, 20);
+	for (u32 i = 0; i < library.rows.rule_count; i++) {
+		const struct unwind_rule *rule = &library.rows.rules[i];
+
+		if (rule->cfa_kind != CFA_SCRIPT_LOOP)
+			continue;
+		assert_int_equal(rule->operand, REGISTER_R15 << 4 | REGISTER_R14);
+		assert_int_equal(rule->slot[SLOT_R14], 9);
+		assert_int_equal(rule->slot[SLOT_R15], 10);
+	}
+	library_close(&library);
+}
+
+TEST(a_loop_of_php_that_is_not_understood_has_no_marks)
+{
+	static const char *const sources[] = {
+		PHP("API20290829,NTS", "executor_globals", PHP_ENTERS,
+		    PHP_ENDS), /* a later version */
+		PHP("API2022082,NTS", "executor_globals", PHP_ENTERS, PHP_ENDS),
+		PHP(PHP_82, "other_globals", PHP_ENTERS, PHP_ENDS), /* thread-safe */
+		/* another register, no frame that is entered, one that is not stored, a branch */
+		PHP(PHP_82, "executor_globals", "mov %r13, 72(%rsp)\\nmov %rdi, %r13\\n", ""),
+		PHP(PHP_82, "executor_globals", "mov %r14, 72(%rsp)\\nmov %r15, 64(%rsp)\\n", ""),
+		PHP(PHP_82, "executor_globals", "mov %rdi, %r14\\nmov %r15, 64(%rsp)\\n", ""),
+		PHP(PHP_82, "executor_globals", "je php_body\\n" PHP_ENTERS, PHP_ENDS),
+	};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, sources[i]), -EOPNOTSUPP);
+		assert_int_equal(marked_bytes(&library, &rows), 0);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_PHP);
 		assert_int_equal(library.rows.script.link, 0);
 		library_close(&library);
 	}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "script_loop.h"
+
+#include "symbol/elf/elf_words.h"
+
+static const struct file_span *span_of(const struct file_spans *covered, u64 address)
+{
+	for (u32 i = 0; i < covered->count; i++)
+		if (address >= covered->spans[i].start && address < covered->spans[i].end)
+			return &covered->spans[i];
+	return NULL;
+}
+
+bool script_loop_enter(struct script_loop *loop, u64 address)
+{
+	const struct file_span *span = span_of(loop->covered, address);
+
+	if (!span || span->start != address || span->end - span->start > SCRIPT_LOOP_BYTES_MAX)
+		return false;
+	loop->start = span->start;
+	loop->end = span->end;
+	loop->code = elf_words_bytes(loop->elf, loop->start, loop->end - loop->start);
+	return loop->code;
+}
+
+bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset)
+{
+	u64 end = FILE_IMAGE_BASE + address + 1;
+
+	return file_image_code(loop->image, FILE_IMAGE_BASE + address, &end, offset);
+}
+
+const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address)
+{
+	u32 low = 0, high = loop->rows->count;
+	u64 offset;
+
+	if (!script_loop_offset(loop, address, &offset))
+		return NULL;
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (loop->rows->rows[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !loop->rows->rows[low - 1].rule)
+		return NULL;
+	return &loop->rows->rules[loop->rows->rows[low - 1].rule - 1];
+}
+
+bool script_loop_instruction(const struct script_loop *loop, u64 address,
+			     struct x86_instruction *code)
+{
+	const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
+	u64 left = elf_words_left(loop->elf, address);
+
+	return bytes && x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, code);
+}
+
+bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
+			   const struct x86_instruction *code, s64 *below)
+{
+	const struct unwind_rule *rule = script_loop_rule(loop, address);
+
+	if (!rule || rule->cfa_kind != CFA_REGISTER || !code->is_memory || code->has_segment ||
+	    code->index != X86_NO_REGISTER || code->base >= X86_REGISTERS ||
+	    x86_dwarf_register(code->base) != rule->cfa_register)
+		return false;
+	*below = (s64)rule->cfa_offset - code->displacement;
+	return *below > 0;
+}
+
+/* Notes the part that a jump leads to, if the frame there is as large as in the loop. */
+static bool moved_add(struct script_loop *loop, const struct unwind_rule *body, u64 target)
+{
+	const struct file_span *span = span_of(loop->covered, target);
+	const struct unwind_rule *there = span ? script_loop_rule(loop, span->start) : NULL;
+
+	if (!there || there->cfa_register != body->cfa_register ||
+	    there->cfa_offset != body->cfa_offset || there->cfa_kind != body->cfa_kind)
+		return true;
+	for (u32 i = 0; i < loop->moved_count; i++)
+		if (loop->moved[i][0] == span->start)
+			return true;
+	if (loop->moved_count == SCRIPT_LOOP_PARTS_MAX)
+		return false;
+	loop->moved[loop->moved_count][0] = span->start;
+	loop->moved[loop->moved_count++][1] = span->end;
+	return true;
+}
+
+bool script_loop_find_moved(struct script_loop *loop, u64 body)
+{
+	const struct unwind_rule *rule = script_loop_rule(loop, body);
+	u32 bytes = loop->end - loop->start;
+
+	if (!rule)
+		return false;
+	for (u32 at = 0; at < bytes;) {
+		struct x86_instruction code;
+		enum x86_flow flow;
+		u64 target;
+
+		if (!x86_decode(loop->code + at, bytes - at, &code))
+			return false;
+		at += code.length;
+		flow = x86_flow_of(&code);
+		target = loop->start + at + code.immediate;
+		if ((flow == X86_JUMP || flow == X86_BRANCH) &&
+		    (target < loop->start || target >= loop->end) && !moved_add(loop, rule, target))
+			return false;
+	}
+	return true;
+}
+
+static bool range_add(struct script_loop *loop, u64 start, u64 end, bool is_unmarked)
+{
+	struct script_loop_range *range = &loop->ranges[loop->range_count];
+	u64 last = FILE_IMAGE_BASE + end;
+
+	if (loop->range_count == SCRIPT_LOOP_RANGES_MAX ||
+	    !file_image_code(loop->image, FILE_IMAGE_BASE + start, &last, &range->start))
+		return false;
+	range->end = range->start + (last - FILE_IMAGE_BASE - start);
+	range->is_unmarked = is_unmarked;
+	loop->range_count++;
+	return true;
+}
+
+bool script_loop_mark(struct script_loop *loop, u64 start, u64 end)
+{
+	return range_add(loop, start, end, false);
+}
+
+bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end)
+{
+	return range_add(loop, start, end, true);
+}

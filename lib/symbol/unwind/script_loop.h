@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The loop of an interpreter in a file: the rows and instructions of its code, and the parts of
+ * it that get the kind CFA_SCRIPT_LOOP. A runtime's reader finds the loop, and says in which parts
+ * the words that a walk reads are valid.
+ */
+#ifndef LIB_SYMBOL_SCRIPT_LOOP_H
+#define LIB_SYMBOL_SCRIPT_LOOP_H
+
+#include <libelf.h>
+#include <stdbool.h>
+
+#include "symbol/unwind/code_rows.h"
+#include "symbol/unwind/file_image.h"
+#include "symbol/unwind/x86_decode.h"
+
+#define SCRIPT_LOOP_BYTES_MAX (1U << 20)
+#define SCRIPT_LOOP_RANGES_MAX 96
+#define SCRIPT_LOOP_PARTS_MAX 8 /* parts that were moved away */
+
+/* A range of file offsets. */
+struct script_loop_range {
+	u64 start, end;
+	bool is_unmarked; /* whatever other ranges have the code */
+};
+
+struct script_loop {
+	Elf *elf;
+	const struct file_image *image;
+	const struct code_rows *rows;
+	const struct file_spans *covered;
+
+	/* Addresses of the file; set by script_loop_enter(): */
+	u64 start, end;
+	const u8 *code;
+
+	/* Output: */
+	struct script_layout layout;
+	u32 stack_bytes;     /* bytes of the native frame that a walk relies on, below the CFA */
+	u8 operand;	     /* of the rules: RULE_LOOP_OPERAND() */
+	u8 slot[SLOT_COUNT]; /* where the loop saves registers that its rows do not tell; 0: nothing
+			      */
+	struct script_loop_range ranges[SCRIPT_LOOP_RANGES_MAX];
+	u32 range_count;
+	u64 moved[SCRIPT_LOOP_PARTS_MAX][2]; /* parts of the loop that were moved away */
+	u32 moved_count;
+};
+
+/* Sets the loop to the function at an address. False: its code is not known. */
+bool script_loop_enter(struct script_loop *loop, u64 address);
+
+bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset);
+
+/* The rule at an address of the file; NULL: there is no rule. */
+const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address);
+
+/* Reads the instruction at an address of the file. */
+bool script_loop_instruction(const struct script_loop *loop, u64 address,
+			     struct x86_instruction *code);
+
+/* Sets *below to the distance of an operand on the stack below the CFA; false: the operand is
+ * elsewhere. */
+bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
+			   const struct x86_instruction *code, s64 *below);
+
+/* Notes the parts of the loop that jumps lead to; `body` is an address within the loop. False: the
+ * code cannot be read. */
+bool script_loop_find_moved(struct script_loop *loop, u64 body);
+
+/* Marks the code from an address to another one, or leaves it without a mark. False: it is no code,
+ * or there are too many ranges. */
+bool script_loop_mark(struct script_loop *loop, u64 start, u64 end);
+bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end);
+
+/*
+ * A reader of a runtime: finds its loop, fills the output, and marks code. -ENOENT: the file has
+ * no such interpreter; -EOPNOTSUPP: the version or build is not known, and layout has only
+ * `runtime` and `version`.
+ */
+typedef int script_loop_reader(struct script_loop *loop);
+
+script_loop_reader script_python_read, script_php_read;
+
+#endif

@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CPython 3.11 to 3.13 (Include/internal/pycore_frame.h, Python/ceval.c there).
+ *
+ * 3.11 and 3.12: each run of
+ * _PyEval_EvalFrameDefault() has a struct _PyCFrame among its own data on the native stack, which
+ * holds the address of the innermost frame. The compiler chooses the place, so the code tells it:
+ *
+ *   lea d(%rsp), %reg         the address of the structure
+ *   mov %reg, 56(tstate)      is linked into the thread's state,
+ *   mov..., d + n(%rsp)       and the address of the frame is stored, before or behind
+ *
+ * From the later of the two stores on, the words are valid. They are valid no more where the
+ * function has given the stack back: there the CFA is less than `link` above rsp. Before the stores
+ * a branch leads to code that calls a function which ends the process, as there is no thread state:
+ * the code up to that call is never marked. All bounds are exact, so a marked row needs no other
+ * check of the pc.
+ *
+ * 3.13 and later: the native stack holds the frame with which the loop was entered. It is filled,
+ * and then the thread's state gets the address of the innermost frame:
+ *
+ *   lea d(%rsp), %reg
+ *   mov %reg, 8(frame)        the entered frame's caller
+ *   mov frame, 72(thread)
+ *
+ * The thread's state is found in a word of the native stack, where the prologue stores its address
+ * too, or else at the thread pointer, by the code of PyThreadState_GetUnchecked(); a thread that
+ * has released the interpreter's lock has none there, and is in the list of threads, whose place is
+ * in _PyRuntime, at offsets that its first words tell (struct _Py_DebugOffsets). A walk counts only
+ * if it ends at the frame on the native stack.
+ *
+ * Where the loop calls a function of the script, it stores the address of the new frame, and the
+ * compiler may store some words of that frame behind it. Until then the frame has words of an
+ * earlier one, which may look valid. Such code is never marked (gaps_find()).
+ *
+ * A part of the loop that the compiler has moved away (.cold) has an entry of its own in the
+ * tables. A jump leads there, and where it begins the frame is already as large as in the loop.
+ *
+ * Where the fields of a code object lie is written in the file: PyCode_Type has a list of members,
+ * with names and offsets.
+ */
+#include "script_loop.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "symbol/elf/elf_words.h"
+
+#define WORD 8
+#define PROLOGUE_BYTES_MAX 256
+#define SCRIPT_ENTRY_MAX 65536
+#define RUNTIME_BYTES_MAX (1U << 24)
+#define GAPS_MAX 64 /* between the stores of a call */
+#define GAP_INSTRUCTIONS_MAX 48
+#define UNFILLED_INSTRUCTIONS_MAX 8 /* of the code without a thread state, up to the call */
+
+/* Offsets in a thread's state; the latter two since 3.13. */
+#define THREAD_CFRAME 56
+#define THREAD_NEXT 8
+#define THREAD_ID 152 /* its thread pointer, by glibc and musl */
+
+/* Offsets in a PyTypeObject and a PyMemberDef: part of the stable interface since 3.0. */
+#define TYPE_NAME 24
+#define TYPE_MEMBERS 240
+#define MEMBER_OFFSET 16
+#define MEMBER_BYTES 40
+#define MEMBERS_MAX 64
+
+/* Offsets that no file says, by version. */
+struct version {
+	u32 version;	 /* upper 16 bits of Py_Version */
+	u8 innermost;	 /* offset of the innermost frame's address in struct _PyCFrame */
+	u8 thread_frame; /* the same in a thread's state; 0: there is a struct _PyCFrame */
+	u8 frame_code, frame_previous, entry_mark, entry_value, entry_is_frame;
+	u8 code_number, code_tag;
+	u8 text_ascii, text_wide;
+};
+
+static const struct version versions[] = {
+	{0x030b, 8, 0, 32, 48, 68, 1, 1, 0, 0, 48, 72},
+	{0x030c, 0, 0, 0, 8, 70, 3, 0, 88, 0, 40, 56},
+	{0x030d, 0, 72, 0, 8, 70, 3, 0, 88, 0, 40, 56},
+};
+
+struct loop {
+	struct script_loop *file;
+	const struct version *version;
+	u64 body; /* address from which the words are valid */
+	s64 link;
+	s64 entry;
+	enum script_link link_kind;
+	u64 runtime;	       /* address of the address of an interpreter's state */
+	u64 threads;	       /* offset there of the first thread's address */
+	u64 fatal;	       /* target of the prologue's branch; 0: it has none */
+	u64 fatal_end;	       /* address behind the call there */
+	u64 gaps[GAPS_MAX][2]; /* code in which a frame is linked and not filled */
+	u32 gap_count;
+};
+
+/* Bytes that an instruction stores to memory; 0: it stores none, or a kind that is not known. */
+static u32 stored_bytes(const struct x86_instruction *code)
+{
+	if (!code->is_memory)
+		return 0;
+	if (code->map == X86_MAP_ONE_BYTE && (code->opcode == 0x89 || code->opcode == 0xc7))
+		return code->is_wide ? 8 : 0;
+	if (code->map != X86_MAP_0F || code->repeat)
+		return 0;
+	if (code->opcode == 0x11 || code->opcode == 0x29 || code->opcode == 0x7f)
+		return 16;
+	return code->opcode == 0xd6 || code->opcode == 0x13 ? 8 : 0;
+}
+
+/* The register that an instruction computes the address in *base + *distance in; else
+ * X86_NO_REGISTER. */
+static u32 computed_register(const struct x86_instruction *code, u32 *base, s64 *distance)
+{
+	if (code->map != X86_MAP_ONE_BYTE || !code->is_wide)
+		return X86_NO_REGISTER;
+	*distance = code->is_memory ? code->displacement : 0;
+	*base = code->is_memory ? code->base : code->reg;
+	if (code->opcode == 0x8d && code->is_memory && code->index == X86_NO_REGISTER &&
+	    !code->has_segment)
+		return *base < X86_REGISTERS ? code->reg : X86_NO_REGISTER;
+	if (code->is_memory)
+		return X86_NO_REGISTER;
+	if (code->opcode == 0x8b)
+		*base = code->rm;
+	return code->opcode == 0x89 ? code->rm : code->opcode == 0x8b ? code->reg : X86_NO_REGISTER;
+}
+
+/* Bytes that an instruction stores to a frame; 0: it stores none. */
+static u32 frame_bytes_stored(const struct x86_instruction *code)
+{
+	bool is_plain = code->map == X86_MAP_ONE_BYTE;
+
+	if (code->map == X86_MAP_VECTOR)
+		return 32;
+	if (is_plain && (code->opcode == 0x88 || code->opcode == 0xc6))
+		return 1;
+	if (is_plain && (code->opcode == 0x89 || code->opcode == 0xc7))
+		return code->is_wide ? 8 : code->is_narrow ? 2 : 4;
+	return code->map == X86_MAP_0F && code->opcode == 0x17 ? 8 : stored_bytes(code);
+}
+
+/* Finds where struct _PyCFrame lies, and from where on it is filled. */
+static bool prologue_read(struct loop *loop)
+{
+	s64 place[X86_REGISTERS] = {}; /* distance below the CFA of the address in a register */
+	s64 stores[PROLOGUE_BYTES_MAX][2], frame = 0, below;
+	u32 bytes = loop->file->end - loop->file->start, store_count = 0;
+	bool is_filled = false;
+
+	if (bytes > PROLOGUE_BYTES_MAX)
+		bytes = PROLOGUE_BYTES_MAX;
+	for (u32 at = 0; at < bytes && !is_filled;) {
+		struct x86_instruction code;
+		u64 address = loop->file->start + at;
+		enum x86_flow flow;
+
+		if (!x86_decode(loop->file->code + at, bytes - at, &code))
+			return false;
+		at += code.length;
+		flow = x86_flow_of(&code);
+		if (flow != X86_NEXT && (flow != X86_BRANCH || loop->fatal))
+			return false;
+		if (flow == X86_BRANCH)
+			loop->fatal = loop->file->start + at + code.immediate;
+		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 && code.is_wide &&
+		    code.is_memory && code.displacement == THREAD_CFRAME && code.base != X86_RSP &&
+		    place[code.reg] && !frame) {
+			loop->link = place[code.reg];
+			frame = loop->link - loop->version->innermost;
+		}
+		if (stored_bytes(&code) &&
+		    script_loop_below_cfa(loop->file, address, &code, &below)) {
+			stores[store_count][0] = below;
+			stores[store_count++][1] = below - stored_bytes(&code);
+		}
+		for (u32 reg = 0; reg < X86_REGISTERS; reg++)
+			if (code.writes >> reg & 1)
+				place[reg] = 0;
+		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x8d && code.is_wide &&
+		    script_loop_below_cfa(loop->file, address, &code, &below))
+			place[code.reg] = below;
+		for (u32 i = 0; i < store_count && frame; i++)
+			is_filled |= stores[i][0] >= frame && stores[i][1] <= frame - WORD;
+		loop->body = loop->file->start + at;
+	}
+	loop->link = frame;
+	loop->link_kind = SCRIPT_LINK_FRAME;
+	return is_filled && loop->link % WORD == 0;
+}
+
+/* The state of reading a prologue of 3.13 or later. */
+struct prologue {
+	bool is_thread[X86_REGISTERS], is_frame[X86_REGISTERS]; /* registers with these addresses */
+	s64 place[X86_REGISTERS];	   /* distance below the CFA of the address in a register */
+	s64 stores[PROLOGUE_BYTES_MAX][2]; /* bytes on the stack, as distances below the CFA */
+	u32 store_count;
+	s64 entry, thread; /* distances below the CFA; 0: not seen yet */
+	bool is_linked;
+};
+
+/* True if all bytes of the frame that was entered are stored that a walk reads. */
+static bool is_entry_stored(const struct prologue *prologue, u32 offset, u32 bytes)
+{
+	s64 first = prologue->entry - offset;
+
+	for (u32 i = 0; i < prologue->store_count; i++)
+		if (prologue->stores[i][0] >= first && prologue->stores[i][1] <= first - (s64)bytes)
+			return true;
+	return false;
+}
+
+/* Follows one instruction of the prologue. False: the order of stores is not the one that a walk
+ * relies on. */
+static bool prologue_step(const struct loop *loop, struct prologue *prologue, u64 address,
+			  const struct x86_instruction *code)
+{
+	const struct version *version = loop->version;
+	bool is_move = code->map == X86_MAP_ONE_BYTE && code->opcode == 0x89 && code->is_wide;
+	bool is_thread = false, is_frame = false;
+	u32 base = 0, reg;
+	s64 distance = 0, below;
+
+	if (frame_bytes_stored(code) && script_loop_below_cfa(loop->file, address, code, &below)) {
+		prologue->stores[prologue->store_count][0] = below;
+		prologue->stores[prologue->store_count++][1] = below - frame_bytes_stored(code);
+		if (is_move && prologue->is_thread[code->reg] && !prologue->thread)
+			prologue->thread = below;
+	} else if (is_move && code->is_memory && code->base < X86_REGISTERS &&
+		   code->index == X86_NO_REGISTER) {
+		if (prologue->is_frame[code->base] && code->displacement == version->frame_previous)
+			prologue->entry = prologue->place[code->reg];
+		if (prologue->is_thread[code->base] && prologue->is_frame[code->reg] &&
+		    code->displacement == version->thread_frame) {
+			prologue->is_linked = true;
+			if (!prologue->entry ||
+			    !is_entry_stored(prologue, version->frame_previous, WORD))
+				return false;
+		}
+	}
+	reg = computed_register(code, &base, &distance);
+	if (reg < X86_REGISTERS && !code->is_memory) {
+		is_thread = prologue->is_thread[base];
+		is_frame = prologue->is_frame[base];
+	}
+	for (u32 i = 0; i < X86_REGISTERS; i++)
+		if (code->writes >> i & 1) {
+			prologue->place[i] = 0;
+			prologue->is_thread[i] = prologue->is_frame[i] = false;
+		}
+	if (reg < X86_REGISTERS) {
+		prologue->is_thread[reg] = is_thread;
+		prologue->is_frame[reg] = is_frame;
+		if (code->is_memory && script_loop_below_cfa(loop->file, address, code, &below))
+			prologue->place[reg] = below;
+	}
+	return true;
+}
+
+/* Finds the frame with which the loop is entered, and the thread's state. */
+static bool entry_prologue_read(struct loop *loop)
+{
+	struct prologue prologue = {};
+	u32 bytes = loop->file->end - loop->file->start;
+	bool is_filled = false;
+
+	prologue.is_thread[X86_RDI] = prologue.is_frame[X86_RSI] = true;
+	if (bytes > PROLOGUE_BYTES_MAX)
+		bytes = PROLOGUE_BYTES_MAX;
+	for (u32 at = 0; at < bytes && !is_filled;) {
+		struct x86_instruction code;
+		u64 address = loop->file->start + at;
+		enum x86_flow flow;
+
+		if (!x86_decode(loop->file->code + at, bytes - at, &code))
+			return false;
+		at += code.length;
+		flow = x86_flow_of(&code);
+		if ((flow != X86_NEXT && flow != X86_BRANCH) ||
+		    !prologue_step(loop, &prologue, address, &code))
+			return false;
+		if (flow == X86_BRANCH && !loop->fatal)
+			loop->fatal = loop->file->start + at + code.immediate;
+		is_filled = prologue.is_linked &&
+			    is_entry_stored(&prologue, loop->version->entry_mark, 1);
+		loop->body = loop->file->start + at;
+	}
+	loop->entry = prologue.entry;
+	loop->link = prologue.thread;
+	loop->link_kind = SCRIPT_LINK_THREAD;
+	return is_filled && loop->entry % WORD == 0 && loop->entry <= SCRIPT_ENTRY_MAX;
+}
+
+/* Words of struct _Py_DebugOffsets. */
+enum debug_word {
+	DEBUG_COOKIE,
+	DEBUG_VERSION,
+	DEBUG_FREE_THREADED,
+	DEBUG_INTERPRETERS = 5,
+	DEBUG_THREADS = 9,
+	DEBUG_WORDS
+};
+
+/* Finds the list of threads. */
+static bool thread_list_read(struct loop *loop)
+{
+	u64 word[DEBUG_WORDS], address;
+	const u8 *bytes;
+
+	if (!elf_words_export(loop->file->elf, "_PyRuntime", &address))
+		return false;
+	bytes = elf_words_bytes(loop->file->elf, address, sizeof(word));
+	if (!bytes)
+		return false;
+	memcpy(word, bytes, sizeof(word));
+	loop->runtime = address + word[DEBUG_INTERPRETERS];
+	loop->threads = word[DEBUG_THREADS];
+	return !memcmp(&word[DEBUG_COOKIE], "xdebugpy", WORD) && !word[DEBUG_FREE_THREADED] &&
+	       word[DEBUG_VERSION] >> 16 == loop->version->version &&
+	       word[DEBUG_INTERPRETERS] < RUNTIME_BYTES_MAX && loop->threads < RUNTIME_BYTES_MAX &&
+	       (word[DEBUG_INTERPRETERS] | loop->threads) % WORD == 0;
+}
+
+/* Reads where the function lies that returns the address of the thread's state:
+ * mov %fs:d, %rax; ret. False: it has other code. */
+static bool thread_place_read(struct loop *loop)
+{
+	static const u8 begin[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const u8 load[] = {0x64, 0x48, 0x8b, 0x04, 0x25};
+	const u8 *code;
+	u64 address;
+	s32 place;
+
+	if (!elf_words_export(loop->file->elf, "PyThreadState_GetUnchecked", &address))
+		return false;
+	code = elf_words_bytes(loop->file->elf, address, sizeof(begin));
+	if (code && !memcmp(code, begin, sizeof(begin)))
+		address += sizeof(begin);
+	code = elf_words_bytes(loop->file->elf, address, sizeof(load) + sizeof(place) + 1);
+	if (!code || memcmp(code, load, sizeof(load)) || code[sizeof(load) + sizeof(place)] != 0xc3)
+		return false;
+	memcpy(&place, code + sizeof(load), sizeof(place));
+	loop->link = -(s64)place;
+	return place < 0 && place % WORD == 0;
+}
+
+/* Decides how a walk finds the thread's state. False: it cannot. */
+static bool thread_find(struct loop *loop)
+{
+	if (loop->link)
+		return true;
+	if (!thread_list_read(loop))
+		return false;
+	loop->link_kind = thread_place_read(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
+	if (loop->link_kind == SCRIPT_LINK_LIST)
+		loop->link = loop->entry;
+	return true;
+}
+
+/* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
+static bool fatal_read(struct loop *loop)
+{
+	u64 address = loop->fatal;
+
+	for (u32 i = 0; loop->fatal && i < UNFILLED_INSTRUCTIONS_MAX; i++) {
+		struct x86_instruction code;
+		enum x86_flow flow;
+
+		if (!script_loop_instruction(loop->file, address, &code))
+			return false;
+		address += code.length;
+		flow = x86_flow_of(&code);
+		loop->fatal_end = address;
+		if (flow != X86_NEXT)
+			return flow == X86_CALL || flow == X86_CALL_INDIRECT || flow == X86_TRAP;
+	}
+	return !loop->fatal;
+}
+
+/* --- gaps --- */
+
+/* Distances of registers from the address of a new frame. */
+struct frame_registers {
+	bool is_known[X86_REGISTERS];
+	s64 distance[X86_REGISTERS];
+};
+
+static void frame_registers_step(struct frame_registers *registers,
+				 const struct x86_instruction *code)
+{
+	u32 base = 0, reg;
+	s64 distance = 0;
+	bool is_known;
+
+	reg = computed_register(code, &base, &distance);
+	is_known = reg < X86_REGISTERS && registers->is_known[base];
+	distance += is_known ? registers->distance[base] : 0;
+	for (u32 i = 0; i < X86_REGISTERS; i++)
+		if (code->writes >> i & 1)
+			registers->is_known[i] = false;
+	if (is_known) {
+		registers->is_known[reg] = true;
+		registers->distance[reg] = distance;
+	}
+}
+
+/* True if an instruction stores one of the frame's words that a walk reads. */
+static bool is_frame_store(const struct loop *loop, const struct frame_registers *registers,
+			   const struct x86_instruction *code)
+{
+	const struct version *version = loop->version;
+	s64 at, end;
+
+	if (!code->is_memory || code->base >= X86_REGISTERS || !registers->is_known[code->base] ||
+	    code->has_segment || !frame_bytes_stored(code))
+		return false;
+	at = registers->distance[code->base] + code->displacement;
+	end = at + frame_bytes_stored(code);
+	return (at < version->frame_code + WORD && end > version->frame_code) ||
+	       (at < version->frame_previous + WORD && end > version->frame_previous) ||
+	       (at <= version->entry_mark && end > version->entry_mark);
+}
+
+/*
+ * Notes the code from `address` on up to the last store to the new frame. The code is followed
+ * through jumps, up to a call or return, which finds all stores done.
+ */
+static bool gap_add(struct loop *loop, u64 address, struct frame_registers registers)
+{
+	u64 piece[GAP_INSTRUCTIONS_MAX][2];
+	u32 pieces = 0, stored = 0;
+	u64 stored_end = 0;
+
+	piece[0][0] = address;
+	for (u32 i = 0; i < GAP_INSTRUCTIONS_MAX - 1; i++) {
+		struct x86_instruction code;
+		enum x86_flow flow;
+
+		if (!script_loop_instruction(loop->file, address, &code))
+			return false;
+		address += code.length;
+		flow = x86_flow_of(&code);
+		if (flow != X86_NEXT && flow != X86_BRANCH && flow != X86_JUMP)
+			break;
+		if (is_frame_store(loop, &registers, &code)) {
+			stored = pieces + 1;
+			stored_end = address;
+		}
+		frame_registers_step(&registers, &code);
+		piece[pieces][1] = address;
+		if (flow == X86_JUMP)
+			piece[++pieces][0] = address += code.immediate;
+	}
+	for (u32 i = 0; i < stored; i++) {
+		if (loop->gap_count == GAPS_MAX)
+			return false;
+		loop->gaps[loop->gap_count][0] = piece[i][0];
+		loop->gaps[loop->gap_count++][1] = i + 1 == stored ? stored_end : piece[i][1];
+	}
+	return true;
+}
+
+/* True if an instruction stores the address of the innermost frame. In the thread's state it is
+ * known by its offset alone; a store to another object only makes a gap that need not be one. */
+static bool is_link_store(const struct loop *loop, u64 address, const struct x86_instruction *code)
+{
+	s64 below;
+
+	if (code->map != X86_MAP_ONE_BYTE || code->opcode != 0x89 || !code->is_wide ||
+	    !code->is_memory)
+		return false;
+	if (loop->link_kind == SCRIPT_LINK_FRAME)
+		return script_loop_below_cfa(loop->file, address, code, &below) &&
+		       below == loop->link;
+	return code->base < X86_REGISTERS && code->base != X86_RSP &&
+	       code->index == X86_NO_REGISTER && code->displacement == loop->version->thread_frame;
+}
+
+/* Notes the gaps behind each store of a frame's address in a part of the loop. */
+static bool gaps_find(struct loop *loop, u64 start, u64 end)
+{
+	u32 bases[X86_REGISTERS];
+	s64 distances[X86_REGISTERS];
+
+	for (u32 i = 0; i < X86_REGISTERS; i++)
+		bases[i] = X86_NO_REGISTER;
+	for (u64 at = start; at < end;) {
+		struct x86_instruction code;
+		struct frame_registers registers = {};
+		u32 base = 0, reg;
+		s64 distance = 0;
+
+		if (!script_loop_instruction(loop->file, at, &code))
+			return false;
+		if (is_link_store(loop, at, &code)) {
+			registers.is_known[code.reg] = true;
+			base = bases[code.reg];
+			if (base < X86_REGISTERS) {
+				registers.is_known[base] = true;
+				registers.distance[base] = -distances[code.reg];
+			}
+			if (!gap_add(loop, at + code.length, registers))
+				return false;
+		}
+		at += code.length;
+		reg = computed_register(&code, &base, &distance);
+		for (u32 i = 0; i < X86_REGISTERS; i++)
+			if (code.writes >> i & 1 ||
+			    (bases[i] < X86_REGISTERS && code.writes >> bases[i] & 1))
+				bases[i] = X86_NO_REGISTER;
+		if (reg < X86_REGISTERS && reg != base) {
+			bases[reg] = base;
+			distances[reg] = distance;
+		}
+	}
+	return true;
+}
+
+static bool all_gaps_find(struct loop *loop)
+{
+	bool is_read = gaps_find(loop, loop->body, loop->file->end);
+
+	for (u32 i = 0; i < loop->file->moved_count && is_read; i++)
+		is_read = gaps_find(loop, loop->file->moved[i][0], loop->file->moved[i][1]);
+	return is_read;
+}
+
+/* The offset of a member of code objects; 0: the type has no such member. */
+static u32 member_offset(Elf *elf, u64 members, const char *name)
+{
+	for (u32 i = 0; i < MEMBERS_MAX; i++, members += MEMBER_BYTES) {
+		u64 text = elf_words_pointer(elf, members), offset = 0;
+		const char *found = text ? elf_words_text(elf, text) : NULL;
+		const u8 *bytes = elf_words_bytes(elf, members + MEMBER_OFFSET, WORD);
+
+		if (!found || !bytes)
+			return 0;
+		memcpy(&offset, bytes, WORD);
+		if (!strcmp(found, name))
+			return offset < SCRIPT_CODE_WORDS * WORD ? offset : 0;
+	}
+	return 0;
+}
+
+static bool code_type_read(Elf *elf, u64 type, struct script_layout *layout)
+{
+	u64 name = elf_words_pointer(elf, type + TYPE_NAME);
+	u64 members = elf_words_pointer(elf, type + TYPE_MEMBERS);
+	const char *text = name ? elf_words_text(elf, name) : NULL;
+
+	if (!text || strcmp(text, "code") || !members)
+		return false;
+	layout->code_type = WORD; /* of each object of CPython */
+	layout->code_name = member_offset(elf, members, "co_qualname");
+	layout->code_file = member_offset(elf, members, "co_filename");
+	layout->code_lines = member_offset(elf, members, "co_linetable");
+	layout->first_line = member_offset(elf, members, "co_firstlineno");
+	return layout->code_name && layout->code_file && layout->code_lines && layout->first_line &&
+	       (layout->code_name | layout->code_file | layout->code_lines) % WORD == 0 &&
+	       layout->first_line % 4 == 0;
+}
+
+/* Reads the version. False: the file is no CPython that exports its version (3.11 on). */
+static bool version_read(Elf *elf, struct loop *loop, struct script_layout *layout)
+{
+	u64 address;
+	const u8 *value;
+
+	if (!elf_words_export(elf, "Py_Version", &address))
+		return false;
+	value = elf_words_bytes(elf, address, WORD);
+	if (!value)
+		return false;
+	memcpy(&layout->version, value, sizeof(layout->version));
+	layout->runtime = SCRIPT_CPYTHON;
+	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (versions[i].version == layout->version >> 16)
+			loop->version = &versions[i];
+	return true;
+}
+
+static void version_apply(const struct version *version, struct script_layout *layout)
+{
+	layout->frame_code = version->frame_code;
+	layout->frame_previous = version->frame_previous;
+	layout->entry_mark = version->entry_mark;
+	layout->entry_value = version->entry_value;
+	layout->entry_mask = 0xff;
+	layout->entry_is_frame = version->entry_is_frame;
+	layout->code_number = version->code_number;
+	layout->code_tag = version->code_tag;
+	layout->thread_frame = version->thread_frame;
+	layout->thread_next = THREAD_NEXT;
+	layout->thread_id = THREAD_ID;
+	layout->text_ascii = version->text_ascii;
+	layout->text_wide = version->text_wide;
+}
+
+/* Bytes of the native frame that a walk relies on. */
+static u32 stack_bytes(const struct loop *loop)
+{
+	return loop->link_kind > SCRIPT_LINK_THREAD || loop->entry > loop->link ? loop->entry
+										: loop->link;
+}
+
+/* Marks the code in which the words are valid. */
+static bool loop_mark(struct loop *loop)
+{
+	struct script_loop *file = loop->file;
+	bool is_marked = script_loop_mark(file, loop->body, file->end);
+
+	for (u32 i = 0; i < file->moved_count && is_marked; i++)
+		is_marked = script_loop_mark(file, file->moved[i][0], file->moved[i][1]);
+	if (loop->fatal)
+		is_marked = is_marked && script_loop_unmark(file, loop->fatal, loop->fatal_end);
+	for (u32 i = 0; i < loop->gap_count && is_marked; i++)
+		is_marked = script_loop_unmark(file, loop->gaps[i][0], loop->gaps[i][1]);
+	return is_marked;
+}
+
+int script_python_read(struct script_loop *file)
+{
+	struct script_layout *layout = &file->layout;
+	struct loop loop = {.file = file};
+	u64 address, type, offset;
+	bool is_read;
+
+	if (!elf_words_export(file->elf, "_PyEval_EvalFrameDefault", &address) ||
+	    !version_read(file->elf, &loop, layout))
+		return -ENOENT;
+	if (!loop.version || !script_loop_enter(file, address) ||
+	    !elf_words_export(file->elf, "PyCode_Type", &type) ||
+	    !code_type_read(file->elf, type, layout))
+		return -EOPNOTSUPP;
+	is_read = loop.version->thread_frame ? entry_prologue_read(&loop) && thread_find(&loop)
+					     : prologue_read(&loop);
+	if (!is_read || !fatal_read(&loop) || !script_loop_find_moved(file, loop.body) ||
+	    !all_gaps_find(&loop) || !loop_mark(&loop) ||
+	    !script_loop_offset(file, loop.body, &offset))
+		return -EOPNOTSUPP;
+	file->stack_bytes = stack_bytes(&loop);
+	layout->loop = offset;
+	layout->link = loop.link;
+	layout->link_kind = loop.link_kind;
+	layout->entry = loop.entry;
+	layout->interpreter = loop.runtime ? (s64)(loop.runtime - loop.body) : 0;
+	layout->threads = loop.threads;
+	layout->type = (s64)(type - loop.body);
+	version_apply(loop.version, layout);
+	return 0;
+}

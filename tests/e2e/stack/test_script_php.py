@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The functions of PHP scripts in user stacks (PHP 8.1 to 8.4), with nothing prepared in the program. The callers of each function of
+programs/stack/script_calls.php are known by its source, so a single other one fails the test."""
+
+import collections
+import os
+import re
+import shutil
+
+from harness.cases import main, needs
+from harness.recording import function, record, user_frames
+from harness.skip import Skip
+
+CALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack", "script_calls.php")
+NAME = re.compile(r"^(.*) \((.*):(\d+)\)$")  # qualified name, file, first line
+
+# function -> its callers; "" is the begin of the program, "eval" the code that eval() runs, "<file>" that of the file
+CALLERS = {
+    "burn": ["inner"],
+    "inner": ["work"],
+    "work": ["run", "generate", "recurse", "recurse_through_c", "catching", "compare", "closure", "eval", "Item::__construct", "Item::__destruct",
+             "Item::__call", "Item::__get", "Item::__toString", "Part::getIterator", "Part::offsetGet", "Part::offsetSet", "Part::offsetExists",
+             "Part::offsetUnset"],
+    "generate": ["run"],
+    "recurse": ["run", "recurse"],
+    "recurse_through_c": ["run", "closure"],
+    "closure": ["run", "recurse_through_c"],
+    "catching": ["run"],
+    "compare": ["run"],
+    "eval": ["run"],
+    "Item::__construct": ["Item::create", "run"],
+    "Item::__destruct": ["run"],
+    "Item::__call": ["run"],
+    "Item::__get": ["run"],
+    "Item::__toString": ["run"],
+    "Item::create": ["run"],
+    "Part::getIterator": ["run"],
+    "Part::offsetGet": ["run"],
+    "Part::offsetSet": ["run"],
+    "Part::offsetExists": ["run"],
+    "Part::offsetUnset": ["run"],
+    "run": ["<file>"],
+    "<file>": [""],
+}
+
+
+def script_function(name):
+    name, file, _ = NAME.match(name).groups()
+    if "eval()'d code" in file:
+        return "eval"
+    assert file == "script_calls.php", (name, file)
+    return "closure" if name.startswith("{closure") else name
+
+
+def script_functions(event):
+    """The functions of the script, innermost first; loops that stay native are None."""
+    functions = []
+    for frame in user_frames(event):
+        if function(frame) == "execute_ex":
+            functions.append(None)
+        if frame.object == "[php]":
+            functions.append(script_function(function(frame)))
+    return functions
+
+
+def check_calls(*command, rate=999, seconds=3):
+    needs("bpf", "perf events")
+    recording = record("-F", rate, "--", *command, CALLS, seconds)
+    recording.check()
+    wrong, at_work, whole, met = collections.Counter(), 0, 0, set()
+    for event in recording.events():
+        functions = script_functions(event)
+        met.update(functions)
+        for callee, caller in zip(functions, functions[1:] + [""]):
+            if callee is not None and caller is not None and caller not in CALLERS.get(callee, []):
+                wrong[callee, caller] += 1
+        if "run" in functions:
+            at_work += 1
+            whole += functions[-1] == "<file>" and None not in functions
+    assert not wrong, (wrong.most_common(5), at_work, whole)
+    assert at_work > 100 * seconds and whole >= 0.99 * at_work, (at_work, whole)
+    assert not set(CALLERS) - met - {"Item::create", "Item::__construct"}, set(CALLERS) - met
+    assert not re.search(r"^# note: +PHP", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
+    return at_work, whole
+
+
+def php(version):
+    path = shutil.which("php" + version)
+    if not path:
+        raise Skip("no PHP %s here (Debian package php%s-cli)" % (version, version))
+    return path
+
+
+def test_php_8_2():
+    check_calls(php("8.2"))
+
+
+def test_php_8_4():
+    check_calls(php("8.4"))
+
+
+if __name__ == "__main__":
+    main(globals())
