@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The code around a pc, and the result of reading it (core/unwind/code_rule.h). */
+/* The code around a pc, and the result of reading it (core/arch/code_rule.h). */
 #ifndef STACKMAP_ABI_NEAR_CODE_H
 #define STACKMAP_ABI_NEAR_CODE_H
 
@@ -10,10 +10,6 @@
 #define NEAR_CODE_AFTER 104
 #define NEAR_CODE_STEP 8
 #define NEAR_CODE_BYTES (NEAR_CODE_BEFORE + NEAR_CODE_AFTER)
-
-/* The instruction of a system call, as a little-endian number. */
-#define SYSCALL_CODE 0x050f
-#define SYSCALL_BYTES 2
 
 struct near_code {
 	/*

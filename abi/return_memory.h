@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The search for the return address of a frame that no rule covers (core/unwind/return_search.h).
+ * The search for the return address of a frame that no rule covers (core/arch/return_search.h).
  */
 #ifndef STACKMAP_ABI_RETURN_MEMORY_H
 #define STACKMAP_ABI_RETURN_MEMORY_H
@@ -26,10 +26,12 @@ struct return_search {
 	u64 pc;
 	u64 rsp;
 	u64 rbp;
-	u32 word;	    /* bytes of a stack word: 4 in a 32-bit task, else 8 */
-	u32 knows_rbp;	    /* 1: rbp has the value that the frame's function sees */
-	u32 is_at_entry;    /* 1: the pc is a function's first instruction */
-	u32 flags;	    /* enum rule_flag of the rule for code without tables */
+	u64 link;	 /* arm64: the return address in x30, without its signature; 0: not known */
+	u64 code_mask;	 /* arm64: the bits of an address of code */
+	u32 word;	 /* bytes of a stack word: 4 in a 32-bit task, else 8 */
+	u32 knows_rbp;	 /* 1: rbp has the value that the frame's function sees */
+	u32 is_at_entry; /* 1: the pc is a function's first instruction */
+	u32 flags;	 /* enum rule_flag of the rule for code without tables */
 	u32 is_interrupted; /* 1: the pc is exact, not behind a call */
 	u32 is_generated;   /* 1: the code has no file with tables */
 	u32 is_unlisted;    /* 1: the file has no table yet that could say more of the code */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A rule says in 16 bytes how to step one frame outwards from one pc, on x86-64. Every format of
- * unwind tables is compiled to rules, one executor runs them, and caches keep them.
+ * A rule says in 16 bytes how to step one frame outwards from one pc. Every format of unwind tables
+ * is compiled to rules, one executor runs them, and caches keep them.
  *
  * CFA, the canonical frame address, is the stack pointer of the caller once the call has returned:
  *
@@ -10,7 +10,7 @@
  *   CFA_DEREF_INDEX   *(register + offset + 8 * base) + 8 * operand     (base is a register here)
  *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
- *   CFA_BY_CODE       no table covers the code: its bytes say how (core/unwind/code_rule.h)
+ *   CFA_BY_CODE       no table covers the code: its bytes say how (core/arch/code_rule.h)
  *   CFA_SCRIPT_LOOP   register + offset; the frame is that of an interpreter's loop, and its CFA
  *                     or two registers lead to the script's frames (abi/script.h)
  *   CFA_GO_SAVED, CFA_GO_DEPTH: the caller is on another stack, whose place Go's runtime has noted
@@ -18,44 +18,25 @@
  *
  * The slot of a callee-saved register, or of the return address:
  *
- *   0                     the register still has its value
+ *   0                     the register still has its value; the return address is in
+ *                         REGISTER_LINK
  *   1 .. SLOT_WORDS_MAX   saved that many words below `base`: at CFA - 8 * slot, or for a base
- *                         that is a register at register + 8 - 8 * slot. The return address is
- *                         always relative to the CFA
+ *                         that is a register at register + 8 * (RULE_BASE_WORDS - slot). The
+ *                         return address is relative to the CFA, or to the base
+ *                         (RETURN_IS_BELOW_BASE)
  *   SLOT_IN_REGISTER + r  in register r
  *   SLOT_LOST             not known: a frame that needs the register ends the walk
  *
- * Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36).
+ * Registers and slots of each architecture are in abi/arch/.
  */
 #ifndef STACKMAP_ABI_RULE_H
 #define STACKMAP_ABI_RULE_H
 
+#include "arch/registers.h"
 #include "scalar.h"
 #include "stack.h"
 
-enum unwind_register {
-	REGISTER_RAX,
-	REGISTER_RDX,
-	REGISTER_RCX,
-	REGISTER_RBX,
-	REGISTER_RSI,
-	REGISTER_RDI,
-	REGISTER_RBP,
-	REGISTER_RSP,
-	REGISTER_R8,
-	REGISTER_R9,
-	REGISTER_R10,
-	REGISTER_R11,
-	REGISTER_R12,
-	REGISTER_R13,
-	REGISTER_R14,
-	REGISTER_R15,
-	REGISTER_RIP,
-	REGISTER_COUNT,
-	/* fs base, the thread pointer; 0: not known. `known` has no bit for it */
-	REGISTER_THREAD = REGISTER_COUNT,
-	REGISTER_SLOTS = 32, /* length of arrays, so that a mask bounds an index */
-};
+#define REGISTER_SLOTS 32 /* length of arrays, so that a mask bounds an index */
 
 /* A register has a meaning only if its bit in `known` is set: a call preserves few registers. */
 struct unwind_registers {
@@ -64,29 +45,6 @@ struct unwind_registers {
 	u32 at_entry; /* 1: the pc is a function's first instruction, as the event's source says */
 };
 ABI_SIZE(struct unwind_registers, 264);
-
-#define REGISTER_IS_ZERO(registers, reg)                                                           \
-	(!((registers)->known >> (reg)&1) || !(registers)->value[reg])
-
-/*
- * True if the frame has no caller: the stack of a coroutine begins there. The registers are those
- * that a table's rule or another proven rule gives for the caller. Ruby puts 0 where the first
- * function's return address belongs, and 0 into the registers; D puts the end of the stack, which
- * is the CFA, into rbp. By the ABI 0 in rbp marks the outermost frame, and the CFA of each frame is
- * a multiple of 16. An overwritten return address or a wrong CFA leaves registers that are not 0.
- */
-ABI_INLINE u32 registers_have_no_caller(const struct unwind_registers *registers)
-{
-	u64 rsp = registers->value[REGISTER_RSP], rbp = registers->value[REGISTER_RBP];
-
-	return !registers->value[REGISTER_RIP] && !(rsp & 15) &&
-	       registers->known >> REGISTER_RBP & 1 && (!rbp || rbp == rsp) &&
-	       REGISTER_IS_ZERO(registers, REGISTER_RBX) &&
-	       REGISTER_IS_ZERO(registers, REGISTER_R12) &&
-	       REGISTER_IS_ZERO(registers, REGISTER_R13) &&
-	       REGISTER_IS_ZERO(registers, REGISTER_R14) &&
-	       REGISTER_IS_ZERO(registers, REGISTER_R15);
-}
 
 enum cfa_kind {
 	CFA_REGISTER,
@@ -106,7 +64,7 @@ enum rule_flag {
 	RULE_SIGNAL = 1 << 1, /* the caller was interrupted: its pc is exact, not behind a call */
 	/*
 	 * guessed, without a table or proof in the code: the stack is searched for a proof
-	 * (core/unwind/return_search.h)
+	 * (core/arch/return_search.h)
 	 */
 	RULE_FRAME_POINTER = 1 << 2,
 	/*
@@ -121,32 +79,21 @@ enum rule_flag {
 	RULE_SWITCHED = 1 << 7,
 };
 
-/* The order of the slots. */
-enum rule_slot {
-	SLOT_RBX,
-	SLOT_RBP,
-	SLOT_R12,
-	SLOT_R13,
-	SLOT_R14,
-	SLOT_R15,
-	SLOT_RETURN,
-	SLOT_COUNT,
-};
-
 /*
  * The slots of CFA_GO_SAVED and CFA_GO_DEPTH: word offsets from the address that a pointer holds.
  * Only rbp is known of the caller's registers.
  */
 enum go_slot {
-	GO_SLOT_M = SLOT_RBX,	      /* CFA_GO_SAVED: offset of m in a g */
-	GO_SLOT_GOROUTINE = SLOT_R12, /* CFA_GO_SAVED: offset of the goroutine's g in m */
-	GO_SLOT_STACK = SLOT_R13, /* in the goroutine's g: offset of the saved rsp or stack end */
+	GO_SLOT_M = 0,	       /* CFA_GO_SAVED: offset of m in a g */
+	GO_SLOT_GOROUTINE = 2, /* CFA_GO_SAVED: offset of the goroutine's g in m */
+	GO_SLOT_STACK =
+		3, /* in the goroutine's g: offset of the saved stack pointer or stack end */
 	/*
 	 * CFA_GO_SAVED: offset of the saved rbp in the goroutine's g; 0: the goroutine has called
 	 * and waits for the return
 	 */
-	GO_SLOT_RBP = SLOT_R14,
-	GO_SLOT_DEPTH = SLOT_R14, /* CFA_GO_DEPTH: offset of the depth from rsp */
+	GO_SLOT_RBP = 4,
+	GO_SLOT_DEPTH = 4, /* CFA_GO_DEPTH: offset of the depth from rsp */
 };
 
 #define SLOT_WORDS_MAX 0xdf
@@ -155,6 +102,8 @@ enum go_slot {
 #define RULE_BASE_CFA 0xff
 
 #define SLOT_WORD 8U
+#define RULE_SLOTS 7
+#define RULE_BASE_BYTES (SLOT_WORD * RULE_BASE_WORDS)
 
 /*
  * The slot of a register that is saved at base + offset. SLOT_LOST: the place is above the base,
@@ -180,9 +129,9 @@ struct unwind_rule {
 	u8 cfa_kind;
 	u8 cfa_register;
 	u8 operand;
-	u8 base;  /* RULE_BASE_CFA, or a register */
-	u8 flags; /* enum rule_flag */
-	u8 slot[SLOT_COUNT];
+	u8 base;	     /* RULE_BASE_CFA, or a register */
+	u8 flags;	     /* enum rule_flag */
+	u8 slot[RULE_SLOTS]; /* by enum rule_slot */
 };
 ABI_SIZE(struct unwind_rule, 16);
 

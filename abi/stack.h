@@ -13,7 +13,7 @@
  * A frame is a kernel address (bit 63 set) or a user frame (bit 63 clear):
  *   guessed (1 bit) << 62 | mapping number (22 bits) << 40 | file offset (40 bits)
  * A frame is guessed if a step to it, or to a frame further in, is not proven
- * (core/unwind/return_search.h). All 23 bits above the offset are set if the mapping is unknown.
+ * (core/arch/return_search.h). All 23 bits above the offset are set if the mapping is unknown.
  * For code without a file the mapping names the task and the upper address bits, and the offset is
  * the lower 40 bits of the address. See abi/mapping.h.
  *

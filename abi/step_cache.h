@@ -32,10 +32,10 @@
 struct cached_step {
 	u64 place; /* (frame (abi/stack.h) | STEP_INTERRUPTED) ^ STEP_GENERATION; 0: empty */
 	struct unwind_rule rule;
-	/* Derived from the rule; masks are by DWARF number: */
+	/* Derived from the rule; masks are by DWARF number, from STEP_MASK_SHIFT on: */
 	u16 kept;     /* registers that keep their value */
 	u16 restored; /* registers that are saved below the CFA */
-	u16 words;    /* largest slot of `restored`; 0: the rule is of another kind */
+	u16 words;    /* largest slot of `restored`, and flags; 0: the rule is of another kind */
 	u16 is_plain; /* 1: CFA = register + offset, and the rule has no special case */
 };
 ABI_SIZE(struct cached_step, 32);

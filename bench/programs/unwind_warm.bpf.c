@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/user_registers.h"
 #include "stack/direct_stack.h"
 #include "state/scratch_slots.h"
+#include "state/user_registers.h"
 #include "unwind/unwind.h"
 #include "unwind_warm.h"
 
@@ -70,17 +70,16 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 	rule_cache_put(cache, &key, &unwind->rule);
 }
 
+#include "arch/code_rule.c"
+#include "arch/return_search.c"
 #include "deep_stack.c"
 #include "stack_switch.c"
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
-#include "unwind/code_rule.c"
-#include "unwind/code_scan.c"
 #include "unwind/direct_walk.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
-#include "unwind/return_search.c"
 #include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"

@@ -10,12 +10,15 @@
  * regs_syscall(): the number of the system call; NO_SYSCALL in an exception or interrupt
  * syscall_of(): the same of registers that only a probing read reaches
  * regs_are_compat(): true if the registers are those of 32-bit code
- * regs_copy(): all registers, by their places in struct unwind_registers
+ * regs_copy(): all registers, by their places in struct unwind_registers; the program has `config`
  * thread_pointer_of(): the address of a task's thread-local storage
  * is_compat_syscall(): true if a task's system call is one of 32-bit code
  * is_behind_breakpoint(): true if a pc of the current task lies behind a breakpoint
  * regs_link(): the return address at the first instruction of a function; 0: the stack has it
- * code_address(): an address of code without the bits that may sign a return address
+ * code_address(): an address of code without the bits that may sign a return address; the program
+ *     has `config`
+ * RETURNS_ARE_ON_STACK: 1 if the kernel's list of return addresses that probes took tells the stack
+ *     words that held them
  * is_taken_return(): true if a return probe took the return address of the stack word
  *
  * All may be called from any context. Addresses are those of the current task's address space.

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The unwinder does not know this architecture's registers: user stacks are taken by frame pointers
- * (lib/capture/load/plan.c). A frame record is the caller's x29 and the return address, as on
- * x86-64, but a function that makes no calls keeps its return address in x30 and has no record.
- */
 #ifndef BPF_ARCH_ARM64_H
 #define BPF_ARCH_ARM64_H
 
@@ -15,7 +10,7 @@
 #define EVENT_PC(ctx) ((ctx)->regs.pc)
 #define FRAME_POINTER 29
 #define LINK 30
-#define CODE_ADDRESS_BITS 48
+#define RETURNS_ARE_ON_STACK 0
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -73,13 +68,21 @@ static __always_inline bool regs_are_compat(const struct pt_regs___kernel *regs)
 	return regs->pstate & PSTATE_32_BIT;
 }
 
-/* Only what a walk begins with has a place. */
-static __always_inline void regs_copy(const struct pt_regs___kernel *regs, u64 *value)
+/* x16 to x18 have no place. */
+static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs, u64 *value,
+					     u64 code_mask)
 {
-	value[REGISTER_RBP] = regs->regs[FRAME_POINTER];
-	value[REGISTER_RSP] = regs->sp;
-	value[REGISTER_RIP] = regs->pc;
+	for (u32 i = 0; i < REGISTER_CODE_MASK; i++)
+		value[i] = regs->regs[i];
+	for (u32 i = REGISTER_THREAD + 1; i <= REGISTER_LINK; i++)
+		value[i] = regs->regs[i];
+	value[REGISTER_CODE_MASK] = code_mask;
+	value[REGISTER_PC] = regs->pc;
+	value[REGISTER_THREAD] = 0;
+	value[REGISTER_SP] = regs->sp;
 }
+
+#define regs_copy(regs, value) regs_copy_masked(regs, value, config.code_mask)
 
 static __always_inline u64 thread_pointer_of(const struct thread_struct *thread)
 {
@@ -99,14 +102,8 @@ static __always_inline bool is_behind_breakpoint(u64 pc)
 	return false;
 }
 
-/*
- * The kernel maps nothing above 48 bits that a process has not asked for there, and signatures of
- * return addresses lie in the bits above (Arm ARM, D8.10).
- */
-static __always_inline u64 code_address(u64 address)
-{
-	return address & ((1ULL << CODE_ADDRESS_BITS) - 1);
-}
+/* Signatures of return addresses lie in the bits above the address space (Arm ARM, D8.10). */
+#define code_address(address) ((address)&config.code_mask)
 
 /*
  * The kernel's list has the stack pointer at the function's entry, innermost first. The function's

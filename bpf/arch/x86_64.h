@@ -8,6 +8,7 @@
 #define BREAKPOINT_BYTES 1
 #define INSTRUCTION_BYTES_MAX 16
 #define SKIP_PROGRAM 2
+#define RETURNS_ARE_ON_STACK 1
 #define EVENT_PC(ctx) ((ctx)->regs.rip)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -6,8 +6,8 @@
 #define BPF_COOKIE_H
 
 #include "kernel/kernel_types.h"
-#include "kernel/user_registers.h"
 #include "state/engine_maps.h"
+#include "state/user_registers.h"
 
 static __always_inline struct kernel_entry current_entry(void)
 {

@@ -106,8 +106,8 @@ static long raw_restore_return(u32 i, struct raw_walk *walk)
 static __always_inline void raw_place(struct raw_buffer *buffer)
 {
 	program_place(&buffer->place);
-	buffer->raw.value[REGISTER_RIP] = buffer->place.pc;
-	buffer->raw.value[REGISTER_RSP] = buffer->place.sp;
+	buffer->raw.value[REGISTER_PC] = buffer->place.pc;
+	buffer->raw.value[REGISTER_SP] = buffer->place.sp;
 }
 
 /* Puts back the return addresses that probes have replaced on the stack. */
@@ -115,7 +115,7 @@ static __always_inline void raw_restore_returns(struct raw_walk *walk)
 {
 	const struct uprobe_task *probes = current_probes();
 
-	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
+	if (!RETURNS_ARE_ON_STACK || !probes || walk->buffer->raw.flags & RAW_COMPAT)
 		return;
 	walk->buffer->taken = (u64)BPF_CORE_READ(probes, return_instances);
 	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
@@ -129,7 +129,7 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->scratch->search;
 	struct raw_stack *raw = &walk->buffer->raw;
-	u64 sp = raw->value[REGISTER_RSP];
+	u64 sp = raw->value[REGISTER_SP];
 
 	walk->buffer->end = vma_find(search, sp) ? search->entry.end : ~0ULL;
 	walk->buffer->from = sp - RED_ZONE;

@@ -16,13 +16,13 @@
 #include "deferral/raw_request.h"
 #include "deferral/request.h"
 #include "hit.h"
-#include "kernel/user_registers.h"
 #include "mapping/build_id.h"
 #include "stack/direct_stack.h"
 #include "stack/script_stack.h"
 #include "stack/stack_store.h"
 #include "stack/unwinder.h"
 #include "stack/user_stack.h"
+#include "state/user_registers.h"
 
 struct user_side {
 	struct stack_field field;

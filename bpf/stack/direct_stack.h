@@ -3,7 +3,7 @@
  * The user stack of the current task at the event itself, without frame pointers, as far as all
  * rules are known and all memory is readable (core/unwind/direct_walk.h).
  *
- * The program includes cached_rule.c, code_rule.c, code_scan.c, return_search.c, rule_search.c,
+ * The program includes cached_rule.c, code_rule.c, return_search.c, rule_search.c,
  * table_search.c and direct_walk.c behind this header.
  */
 #ifndef BPF_DIRECT_STACK_H
@@ -35,10 +35,10 @@ __noinline u64 direct_enter(struct scratch *scratch, u64 pc)
 		return 0;
 	if (!page_find(scratch, pc))
 		return pc;
-	pc = probed_return(scratch->direct.registers.value[REGISTER_RSP] - 8);
+	pc = probed_return(scratch->direct.registers.value[REGISTER_SP] - 8);
 	if (!pc || page_find(scratch, pc))
 		return 0;
-	scratch->direct.registers.value[REGISTER_RIP] = pc;
+	scratch->direct.registers.value[REGISTER_PC] = pc;
 	return pc;
 }
 
@@ -73,7 +73,7 @@ CORE_INLINE bool direct_code_apart(struct direct *direct)
 		if (vma->space.sequence & SEQUENCE_CHANGING || image_lookup(&scratch->search))
 			return false;
 		vma->has_image = 1;
-		page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);
+		page_keep(scratch, scratch->direct.registers.value[REGISTER_PC]);
 	}
 	return !vma->image;
 }

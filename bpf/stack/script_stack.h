@@ -9,10 +9,10 @@
 #ifndef BPF_SCRIPT_STACK_H
 #define BPF_SCRIPT_STACK_H
 
-#include "kernel/user_registers.h"
 #include "script_walk.h"
 #include "state/engine_maps.h"
 #include "state/scratch_slots.h"
+#include "state/user_registers.h"
 
 #define RECORD_WORDS (sizeof(struct script_record) / 8)
 

@@ -13,7 +13,6 @@
 #define BPF_UNWINDER_H
 
 #include "engine.h"
-#include "kernel/user_registers.h"
 #include "mapping/build_id.h"
 #include "mapping/file_memory.h"
 #include "mapping/missing_page.h"
@@ -25,6 +24,7 @@
 #include "stack/table_chunks.h"
 #include "state/engine_maps.h"
 #include "state/instance.h"
+#include "state/user_registers.h"
 #include "unwind/rule_search.h"
 #include "unwind/unwind.h"
 
@@ -187,10 +187,10 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	int error = mapping_find(search, pc);
 
 	if (error == -ENOENT) {
-		pc = probed_return(walk->registers.value[REGISTER_RSP] - 8);
+		pc = probed_return(walk->registers.value[REGISTER_SP] - 8);
 		if (!pc)
 			return false;
-		walk->registers.value[REGISTER_RIP] = pc;
+		walk->registers.value[REGISTER_PC] = pc;
 		error = mapping_find(search, pc);
 	}
 	if (error && error != -ENOSPC)
@@ -232,7 +232,7 @@ static __always_inline bool rule_recall(struct unwinder *unwinder, struct rule_c
 
 	search->space = unwinder->search.vma.space;
 	search->place = unwinder->frame | (walk->is_interrupted ? RULE_KEY_INTERRUPTED : 0);
-	search->pc = walk->registers.value[REGISTER_RIP];
+	search->pc = walk->registers.value[REGISTER_PC];
 	is_found = rule_search_find(search, cache);
 	walk->is_listed = search->is_listed;
 	return is_found;
@@ -279,7 +279,7 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 		return 0;
 	search = &unwinder->search;
 	reads = &unwinder->reads;
-	pc = unwinder->walk.registers.value[REGISTER_RIP];
+	pc = unwinder->walk.registers.value[REGISTER_PC];
 	file_reads_note(reads, pc, 1);
 	reads->is_noted = unwinder->walk.is_search;
 	return search->vma.number != MAPPING_UNKNOWN &&

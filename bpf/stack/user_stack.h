@@ -12,8 +12,8 @@
 #define BPF_USER_STACK_H
 
 #include "deep_stack.h"
-#include "kernel/user_registers.h"
 #include "mapping/user_frame.h"
+#include "state/user_registers.h"
 
 /* Begins at the place where the task left user mode. */
 static __always_inline void walk_from_task(struct user_walk *walk)

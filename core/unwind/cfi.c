@@ -41,19 +41,10 @@ enum cfi_instruction {
 #define INSTRUCTION_HIGH 0xc0
 #define INSTRUCTION_LOW 0x3f
 
-/* COLUMN_* of registers 0 to 15, four bits each. */
-#define COLUMNS_OF_REGISTERS                                                                       \
-	((u64)COLUMN_RBX << 4 * REGISTER_RBX | (u64)COLUMN_RBP << 4 * REGISTER_RBP |               \
-	 (u64)COLUMN_RSP << 4 * REGISTER_RSP | (u64)COLUMN_R12 << 4 * REGISTER_R12 |               \
-	 (u64)COLUMN_R13 << 4 * REGISTER_R13 | (u64)COLUMN_R14 << 4 * REGISTER_R14 |               \
-	 (u64)COLUMN_R15 << 4 * REGISTER_R15)
-
 CORE_PART struct cfi_cell *cell_of(struct cfi_row *row, u64 reg)
 {
-	u64 column = COLUMNS_OF_REGISTERS >> (4 * reg & 63);
+	u64 column = column_of(reg);
 
-	if (reg >= REGISTER_RIP)
-		column = reg == REGISTER_RIP ? COLUMN_RETURN : COLUMN_IGNORED;
 	core_one_register(column);
 	return &row->column[column & (CFI_COLUMNS - 1)];
 }
@@ -106,7 +97,7 @@ CORE_PART void restore(struct cfi *cfi, u64 reg)
 
 CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
 {
-	if (reg >= REGISTER_RIP || offset != (s32)offset)
+	if (!is_table_register(reg) || offset != (s32)offset)
 		cfi->stop = STOP_UNSUPPORTED;
 	cfi->row.cfa = (struct cfi_cell){.how = CFI_OFFSET, .reg = reg, .offset = offset};
 }
@@ -254,7 +245,8 @@ CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 		restore_remembered(cfi);
 		break;
 	default:
-		return false;
+		if (!is_ignored_instruction(instruction))
+			return false;
 	}
 	unwind->bytes.at = operands->position + taken;
 	return true;

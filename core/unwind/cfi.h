@@ -8,11 +8,12 @@
 
 #include <stdbool.h>
 
+#include "arch/unwinding.h"
 #include "env.h"
 #include "rule.h"
 #include "unwind_bytes.h"
 
-#define CFI_COLUMNS 16 /* a power of two; column 0 takes registers that no rule needs */
+#define CFI_COLUMNS 16 /* a power of two; enum cfi_column */
 #define CFI_REMEMBERED_MAX 8
 #define CFI_INSTRUCTIONS_MAX (1U << 20) /* cc1plus has functions with over 8192 instructions */
 
@@ -35,18 +36,6 @@ struct cfi_cell {
 	u8 reg;
 	u16 length;
 	s32 offset;
-};
-
-enum cfi_column {
-	COLUMN_IGNORED,
-	COLUMN_RBX,
-	COLUMN_RBP,
-	COLUMN_R12,
-	COLUMN_R13,
-	COLUMN_R14,
-	COLUMN_R15,
-	COLUMN_RETURN,
-	COLUMN_RSP,
 };
 
 struct cfi_row {

@@ -6,9 +6,7 @@
  */
 #include "unwind.h"
 
-/* offset in the kernel's ucontext: uc_mcontext.gregs[REG_RSP], [REG_RIP] */
-#define UCONTEXT_RSP 160
-#define UCONTEXT_RIP 168
+#define RULE_NEAR_WORDS 60 /* slots that the window of a direct walk shows */
 
 CORE_PART u32 evaluate(struct unwind *unwind, const struct cfi_cell *cell)
 {
@@ -74,13 +72,13 @@ CORE_PART u8 slot_expression(struct unwind *unwind, const struct cfi_cell *cell,
 {
 	struct expr_term term;
 
-	if (evaluate(unwind, cell) || rule->cfa_kind == CFA_DEREF_INDEX)
+	if (RETURN_IS_BELOW_BASE || evaluate(unwind, cell) || rule->cfa_kind == CFA_DEREF_INDEX)
 		return SLOT_LOST;
 	term = unwind->expr.stack[0];
 	if (term.kind != EXPR_REGISTER || (rule->base != RULE_BASE_CFA && rule->base != term.reg))
 		return SLOT_LOST;
 	rule->base = term.reg;
-	return slot_below((u64)term.offset - SLOT_WORD);
+	return slot_below((u64)term.offset - RULE_BASE_BYTES);
 }
 
 CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct unwind_rule *rule)
@@ -94,7 +92,7 @@ CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct 
 			return SLOT_LOST;
 		return slot_below(cell->offset);
 	case CFI_IN_REGISTER:
-		return cell->reg < REGISTER_RIP ? SLOT_IN_REGISTER + cell->reg : SLOT_LOST;
+		return is_table_register(cell->reg) ? SLOT_IN_REGISTER + cell->reg : SLOT_LOST;
 	case CFI_EXPRESSION:
 		return slot_expression(unwind, cell, rule);
 	}
@@ -115,7 +113,7 @@ static long slot_fill(u32 i, void *arg)
 	core_one_register(i);
 	if (i >= SLOT_RETURN)
 		return 1;
-	cell = &walk->unwind->cfi.row.column[COLUMN_RBX + i];
+	cell = &walk->unwind->cfi.row.column[COLUMN_SAVED + i];
 	if ((cell->how == CFI_EXPRESSION) == walk->by_expression)
 		walk->rule->slot[i] = slot_of(walk->unwind, cell, walk->rule);
 	return 0;
@@ -140,10 +138,38 @@ CORE_PART u32 rule_return(const struct cfi_cell *cell, struct unwind_rule *rule)
 	}
 	if (cell->how == CFI_OFFSET)
 		slot = slot_below(cell->offset);
-	else if (cell->how == CFI_IN_REGISTER && cell->reg < REGISTER_RIP)
+	else if (cell->how == CFI_IN_REGISTER && is_table_register(cell->reg))
 		slot = SLOT_IN_REGISTER + cell->reg;
+	else if (RETURN_MAY_BE_IN_REGISTER &&
+		 (cell->how == CFI_UNSPECIFIED || cell->how == CFI_SAME))
+		slot = 0;
 	rule->slot[SLOT_RETURN] = slot;
-	return slot == SLOT_LOST ? STOP_UNSUPPORTED : STOP_NONE;
+	return slot == SLOT_LOST && !RETURN_IS_BELOW_BASE ? STOP_UNSUPPORTED : STOP_NONE;
+}
+
+/*
+ * Makes the CFA's register the base of the slots if that is nearer to the saved registers than the
+ * CFA is.
+ */
+CORE_PART u32 rule_base(const struct cfi_row *row, struct unwind_rule *rule)
+{
+	const struct cfi_cell *link = &row->column[COLUMN_RETURN];
+	const struct cfi_cell *fp = &row->column[COLUMN_SAVED + SLOT_FP];
+	u8 link_slot = rule->slot[SLOT_RETURN], fp_slot = rule->slot[SLOT_FP];
+	s64 above = (s64)rule->cfa_offset - RULE_BASE_BYTES;
+
+	if (rule->cfa_kind == CFA_REGISTER && link->how == CFI_OFFSET &&
+	    (link_slot > RULE_NEAR_WORDS || (fp->how == CFI_OFFSET && fp_slot > RULE_NEAR_WORDS))) {
+		link_slot = slot_below(above + link->offset);
+		if (fp->how == CFI_OFFSET)
+			fp_slot = slot_below(above + fp->offset);
+		if (link_slot != SLOT_LOST) {
+			rule->base = rule->cfa_register;
+			rule->slot[SLOT_RETURN] = link_slot;
+			rule->slot[SLOT_FP] = fp_slot;
+		}
+	}
+	return rule->slot[SLOT_RETURN] == SLOT_LOST ? STOP_UNSUPPORTED : STOP_NONE;
 }
 
 /* Sets the caller's stack pointer, which is the CFA or is in a register. */
@@ -152,7 +178,7 @@ CORE_PART u32 rule_stack(const struct cfi_cell *cell, struct unwind_rule *rule)
 	if (cell->how == CFI_UNSPECIFIED || (cell->how == CFI_VALUE_OFFSET && !cell->offset))
 		return STOP_NONE;
 	if (cell->how != CFI_IN_REGISTER || rule->cfa_kind != CFA_REGISTER ||
-	    cell->reg >= REGISTER_RIP)
+	    !is_table_register(cell->reg))
 		return STOP_UNSUPPORTED;
 	rule->flags |= RULE_STACK_MOVED;
 	rule->operand = cell->reg;
@@ -171,16 +197,16 @@ CORE_PART u32 rule_signal(struct unwind *unwind, struct unwind_rule *rule)
 	if (stop)
 		return stop;
 	rip = unwind->expr.stack[0];
-	stop = evaluate(unwind, &unwind->cfi.row.column[COLUMN_RSP]);
+	stop = evaluate(unwind, &unwind->cfi.row.column[COLUMN_SP]);
 	if (stop)
 		return stop;
 	rsp = unwind->expr.stack[0];
 	if (rip.kind != EXPR_REGISTER || rsp.kind != EXPR_REGISTER || rip.reg != rsp.reg ||
-	    rip.offset - UCONTEXT_RIP != rsp.offset - UCONTEXT_RSP)
+	    rip.offset - UCONTEXT_PC != rsp.offset - UCONTEXT_SP)
 		return STOP_UNSUPPORTED;
 	rule->cfa_kind = CFA_SIGNAL;
 	rule->cfa_register = rip.reg;
-	rule->cfa_offset = rip.offset - UCONTEXT_RIP;
+	rule->cfa_offset = rip.offset - UCONTEXT_PC;
 	return STOP_NONE;
 }
 
@@ -193,15 +219,17 @@ CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule)
 	if (unwind->cfi.entry.is_signal)
 		rule->flags = RULE_SIGNAL;
 	if (row->column[COLUMN_RETURN].how == CFI_EXPRESSION &&
-	    row->column[COLUMN_RSP].how == CFI_EXPRESSION)
+	    row->column[COLUMN_SP].how == CFI_EXPRESSION)
 		return rule_signal(unwind, rule);
 	stop = rule_return(&row->column[COLUMN_RETURN], rule);
 	if (stop || rule->flags & RULE_OUTERMOST)
 		return stop;
 	stop = rule_cfa(unwind, rule);
 	if (!stop)
-		stop = rule_stack(&row->column[COLUMN_RSP], rule);
+		stop = rule_stack(&row->column[COLUMN_SP], rule);
 	if (!stop)
 		rule_slots(unwind, rule);
+	if (RETURN_IS_BELOW_BASE && !stop)
+		stop = rule_base(row, rule);
 	return stop;
 }

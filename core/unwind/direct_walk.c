@@ -7,17 +7,19 @@
  * moved stack (longjmp).
  */
 #include "direct_walk.h"
-#include "code_rule.h"
+#include "arch/code_rule.h"
+#include "arch/return_search.h"
+#include "arch/unwinding.h"
 #include "deep_stack.h"
 #include "go_stack.h"
-#include "return_search.h"
 #include "script_marks.h"
-#include "signal_context.h"
 #include "stack_switch.h"
 
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
+/* Set in `words` if the return address is in REGISTER_LINK, so that 0 words may be enough. */
+#define STEP_BY_LINK 0x8000
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
 
 CORE_PART u64 direct_register(const struct direct_walk *walk, u32 reg)
@@ -97,7 +99,8 @@ CORE_PART bool step_is_called(struct direct_walk *walk, const struct unwind_rule
 
 	return rule->flags & RULE_SIGNAL ||
 	       (direct_read(cfa - 8 * rule->slot[SLOT_RETURN], &search->value, 8) &&
-		direct_read(search->value - 8, &search->before, 8) &&
+		direct_read(code_address_of(&walk->registers, search->value) - 8, &search->before,
+			    8) &&
 		is_behind_call(search->before));
 }
 
@@ -110,7 +113,7 @@ CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind
 
 	if (core_is_null(walk) || core_is_null(rule))
 		return STOP_NO_PROGRESS;
-	rsp = walk->registers.value[REGISTER_RSP];
+	rsp = walk->registers.value[REGISTER_SP];
 	if (cfa == rsp)
 		return walk->interrupted ? STOP_NONE : STOP_NO_PROGRESS;
 	if (cfa < rsp && (rule->flags & RULE_FRAME_POINTER || !step_is_called(walk, rule, cfa)))
@@ -125,7 +128,7 @@ CORE_PART u32 caller_check(struct direct_walk *walk, const struct unwind_rule *r
 {
 	if (cfa & 7)
 		return STOP_UNALIGNED;
-	return stack_switch_is_far(walk->registers.value[REGISTER_RSP], cfa)
+	return stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa)
 		       ? caller_switch(walk, rule, cfa)
 		       : STOP_NONE;
 }
@@ -150,41 +153,52 @@ CORE_PART void step_restore(struct direct_walk *walk, const struct cached_step *
 {
 	const u8 *slot = step->rule.slot;
 
-	step_restore_slot(walk, end, slot[SLOT_RBX], REGISTER_RBX);
-	step_restore_slot(walk, end, slot[SLOT_RBP], REGISTER_RBP);
-	step_restore_slot(walk, end, slot[SLOT_R12], REGISTER_R12);
-	step_restore_slot(walk, end, slot[SLOT_R13], REGISTER_R13);
-	step_restore_slot(walk, end, slot[SLOT_R14], REGISTER_R14);
-	step_restore_slot(walk, end, slot[SLOT_R15], REGISTER_R15);
-	walk->registers.known = (walk->registers.known & step->kept) | step->restored;
+#define X(saved, reg) step_restore_slot(walk, end, slot[saved], reg);
+	EACH_SAVED_REGISTER(X)
+#undef X
+	walk->registers.known = (walk->registers.known & (u32)step->kept << STEP_MASK_SHIFT) |
+				(u32)step->restored << STEP_MASK_SHIFT;
 }
 
 CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
 {
-	walk->registers.value[REGISTER_RIP] = pc;
-	walk->registers.value[REGISTER_RSP] = cfa;
+	pc = code_address_of(&walk->registers, pc);
+	walk->registers.value[REGISTER_PC] = pc;
+	walk->registers.value[REGISTER_SP] = cfa;
 	walk->registers.at_entry = 0;
 	walk->interrupted = 0;
 	return pc_check(pc);
+}
+
+/* The words below the CFA or the base that a step needs. */
+CORE_PART u32 step_window(const struct cached_step *step)
+{
+	return RETURN_MAY_BE_IN_REGISTER ? step->words & ~STEP_BY_LINK : step->words;
 }
 
 /* Steps to the caller by the words saved below the CFA. */
 CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
 	u32 stop = caller_check(walk, &step->rule, cfa);
-	u64 end;
+	u64 end, pc;
 
 	if (stop)
 		return stop;
-	if (!direct_open(walk, cfa, step->words))
+	if (RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN] &&
+	    !direct_knows(walk, REGISTER_LINK))
+		return STOP_UNKNOWN_REGISTER;
+	if (!direct_open(walk, cfa, step_window(step)))
 		return STOP_STACK_UNREADABLE;
 	end = direct_index(walk, cfa);
 	step_restore(walk, step, end);
-	return caller_enter(walk, cfa, direct_word(walk, end - step->rule.slot[SLOT_RETURN]));
+	pc = RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN]
+		     ? walk->registers.value[REGISTER_LINK]
+		     : direct_word(walk, end - step->rule.slot[SLOT_RETURN]);
+	return caller_enter(walk, cfa, pc);
 }
 
-/* The same test as rax_is_proven() in unwind_step.c. */
-CORE_GLOBAL_PART int step_proves_rax(struct direct_walk *walk, const struct cached_step *step)
+/* The same test as result_is_proven() in unwind_step.c. */
+CORE_GLOBAL_PART int step_proves_result(struct direct_walk *walk, const struct cached_step *step)
 {
 	struct return_search *search;
 	u64 cfa;
@@ -192,10 +206,10 @@ CORE_GLOBAL_PART int step_proves_rax(struct direct_walk *walk, const struct cach
 	if (core_is_null(walk) || core_is_null(step))
 		return false;
 	search = &walk->returns;
-	search->pc = walk->registers.value[REGISTER_RIP];
-	cfa = walk->registers.value[REGISTER_RAX] + step->rule.cfa_offset;
-	return step->rule.cfa_register == REGISTER_RAX &&
-	       !stack_switch_is_far(walk->registers.value[REGISTER_RSP], cfa) &&
+	search->pc = walk->registers.value[REGISTER_PC];
+	cfa = walk->registers.value[REGISTER_RESULT] + step->rule.cfa_offset;
+	return step->rule.cfa_register == REGISTER_RESULT &&
+	       !stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa) &&
 	       direct_read(cfa - 8 * step->rule.slot[SLOT_RETURN], &search->value, 8) &&
 	       direct_read(search->value - 8, &search->before, 8) &&
 	       return_search_is_of_call(search);
@@ -205,7 +219,7 @@ CORE_PART u32 step_plain(struct direct_walk *walk, const struct cached_step *ste
 {
 	u32 reg = step->rule.cfa_register;
 
-	if (!direct_knows(walk, reg) && !step_proves_rax(walk, step))
+	if (!direct_knows(walk, reg) && (!RESULT_MAY_BE_CFA || !step_proves_result(walk, step)))
 		return STOP_UNKNOWN_REGISTER;
 	return step_by_cfa(walk, step, direct_register(walk, reg) + step->rule.cfa_offset);
 }
@@ -221,9 +235,9 @@ CORE_PART u32 step_signal(struct direct_walk *walk, const struct cached_step *st
 	if (!direct_fill(walk, end, SIGNAL_CONTEXT_WORDS))
 		return STOP_STACK_UNREADABLE;
 	signal_registers(walk->window, &walk->registers);
-	walk->switches.entered = walk->registers.value[REGISTER_RSP];
+	walk->switches.entered = walk->registers.value[REGISTER_SP];
 	walk->registers.at_entry = 0;
-	return pc_check(walk->registers.value[REGISTER_RIP]);
+	return pc_check(walk->registers.value[REGISTER_PC]);
 }
 
 CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule, u64 *cfa)
@@ -234,7 +248,7 @@ CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 		return STOP_UNKNOWN_REGISTER;
 	*cfa = direct_register(walk, reg) + rule->cfa_offset;
 	if (rule->cfa_kind == CFA_PLT)
-		*cfa += (walk->registers.value[REGISTER_RIP] & 15) >= rule->operand ? 8 : 0;
+		*cfa += (walk->registers.value[REGISTER_PC] & 15) >= rule->operand ? 8 : 0;
 	if (rule->cfa_kind == CFA_PLT || rule->cfa_kind == CFA_REGISTER ||
 	    rule->cfa_kind == CFA_SCRIPT_LOOP)
 		return STOP_NONE;
@@ -249,18 +263,22 @@ CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 /* Steps to the caller if its registers are saved below another register than the CFA. */
 CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
-	u64 end = direct_register(walk, step->rule.base) + 8, pc;
+	u64 end = direct_register(walk, step->rule.base) + RULE_BASE_BYTES, pc = 0;
 	u32 stop = caller_check(walk, &step->rule, cfa);
 
 	if (stop)
 		return stop;
 	if (!direct_knows(walk, step->rule.base))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_open(walk, cfa, step->rule.slot[SLOT_RETURN]))
+	if (!RETURN_IS_BELOW_BASE) {
+		if (!direct_open(walk, cfa, step->rule.slot[SLOT_RETURN]))
+			return STOP_STACK_UNREADABLE;
+		pc = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
+	}
+	if (!direct_open(walk, end, step_window(step)))
 		return STOP_STACK_UNREADABLE;
-	pc = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
-	if (!direct_open(walk, end, step->words))
-		return STOP_STACK_UNREADABLE;
+	if (RETURN_IS_BELOW_BASE)
+		pc = direct_below(walk, end, step->rule.slot[SLOT_RETURN]);
 	step_restore(walk, step, direct_index(walk, end));
 	return caller_enter(walk, cfa, pc);
 }
@@ -268,15 +286,22 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 /* Computes the parts of a step that follow from its rule alone. */
 CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 {
-	static const u8 slot_register[] = {REGISTER_RBX, REGISTER_RBP, REGISTER_R12,
-					   REGISTER_R13, REGISTER_R14, REGISTER_R15};
+#define X(saved, reg) [saved] = (reg),
+	static const u8 slot_register[] = {EACH_SAVED_REGISTER(X)};
+#undef X
 	const struct unwind_rule *rule = &step->rule;
-	u64 words, fits, kept = KNOWN(REGISTER_RSP), restored = KNOWN(REGISTER_RSP);
+	u64 words, fits, kept = KNOWN(REGISTER_SP), restored = KNOWN(REGISTER_SP), by_link = 0;
 
 	if (core_is_null(step))
 		return 0;
 	words = rule->slot[SLOT_RETURN];
 	fits = is_below(words - 1, WALK_WINDOW_WORDS);
+	if (RETURN_MAY_BE_IN_REGISTER) {
+		by_link = is_below(words, 1);
+		fits |= by_link;
+		kept *= 1 - rule_loses_sp(rule);
+		restored = kept;
+	}
 	for (u32 i = 0; i < SLOT_RETURN; i++) {
 		u64 slot = rule->slot[i], is_here = is_below(slot, WALK_WINDOW_WORDS + 1);
 		u64 is_kept = is_below(slot, 1), is_deeper = is_here & is_below(words, slot);
@@ -286,9 +311,9 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 		words += is_deeper * (slot - words);
 		fits &= is_here | is_below(SLOT_LOST - 1, slot);
 	}
-	step->kept = kept;
-	step->restored = restored;
-	step->words = fits * words;
+	step->kept = kept >> STEP_MASK_SHIFT;
+	step->restored = restored >> STEP_MASK_SHIFT;
+	step->words = fits * (words | by_link * STEP_BY_LINK);
 	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
 			 !(rule->flags & ~(RULE_ANALYSED | RULE_SWITCHED));
 	return 0;
@@ -343,7 +368,7 @@ CORE_GLOBAL_PART int step_searched(struct direct_walk *walk, u32 stop)
 {
 	if (core_is_null(walk) || stop == STOP_ROOT || stop == STOP_STACK_UNREADABLE)
 		return stop;
-	walk->searched_pc = walk->registers.value[REGISTER_RIP];
+	walk->searched_pc = walk->registers.value[REGISTER_PC];
 	walk->is_guessed |= walk->returns.is_guess;
 	walk->is_final = stop != STOP_NONE;
 	return stop ? STOP_NO_RULE : STOP_NONE;
@@ -367,11 +392,11 @@ CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step 
 	stop = go_caller_find(&step->rule, &walk->registers, direct_go_word, 0, found);
 	if (stop)
 		return stop;
-	if (!stack_switch(&walk->switches, walk->registers.value[REGISTER_RSP], found->cfa,
+	if (!stack_switch(&walk->switches, walk->registers.value[REGISTER_SP], found->cfa,
 			  STACK_SWITCH_WORD))
 		return STOP_NO_PROGRESS;
-	walk->registers.known = KNOWN(REGISTER_RSP) | (found->knows_rbp ? KNOWN(REGISTER_RBP) : 0);
-	walk->registers.value[REGISTER_RBP] = found->rbp;
+	walk->registers.known = KNOWN(REGISTER_SP) | (found->knows_rbp ? KNOWN(REGISTER_FP) : 0);
+	walk->registers.value[REGISTER_FP] = found->rbp;
 	return caller_enter(walk, found->cfa, found->pc);
 }
 
@@ -389,7 +414,7 @@ CORE_GLOBAL_PART int step_mark(struct direct_walk *walk, const struct cached_ste
 	frame = RULE_LOOP_FRAME(step->rule.operand);
 	place = RULE_LOOP_PLACE(step->rule.operand);
 	mark->cfa = cfa;
-	mark->pc = walk->registers.value[REGISTER_RIP];
+	mark->pc = walk->registers.value[REGISTER_PC];
 	mark->place = (step->place ^ walk->generation) & ~STEP_INTERRUPTED;
 	mark->frame = direct_knows(walk, frame) ? direct_register(walk, frame) : 0;
 	mark->code_place = direct_knows(walk, place) ? direct_register(walk, place) : 0;
@@ -457,7 +482,7 @@ CORE_PART struct cached_step *step_entry(struct direct *direct)
 /* Reads the code around the pc within [start, end). */
 CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
 {
-	u64 pc = walk->registers.value[REGISTER_RIP];
+	u64 pc = walk->registers.value[REGISTER_PC];
 	u32 missing = near_code_missing(pc, start), after = near_code_after(pc, end);
 
 	near_code_clear(&walk->code);
@@ -477,7 +502,7 @@ CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
 	if (!code_read(walk, start, end))
 		return STOP_TABLE_UNREADABLE;
 	code_rule(&walk->code, &walk->search.rule, 8, walk->interrupted != 0,
-		  walk->registers.value[REGISTER_RAX]);
+		  walk->registers.value[REGISTER_RESULT]);
 	return STOP_NONE;
 }
 
@@ -529,7 +554,7 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 	u32 stop;
 
 	walk->search.place = place;
-	walk->search.pc = walk->registers.value[REGISTER_RIP];
+	walk->search.pc = walk->registers.value[REGISTER_PC];
 	stop = rule_find(direct, is_generated);
 	if (stop)
 		return stop;
@@ -564,14 +589,14 @@ static long direct_step(u32 i, void *arg)
 	struct direct *direct = arg;
 	struct direct_walk *walk = direct->walk;
 	bool is_generated = false;
-	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &is_generated);
+	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_PC], &is_generated);
 	u64 place = frame | walk->interrupted;
 	u32 index = step_index(place), stop = STOP_NONE;
 	const struct cached_step *step;
 
 	if (!frame) {
 		/* The pc is a stack word that the search chose, and is not in code. */
-		walk->is_final = walk->registers.value[REGISTER_RIP] == walk->searched_pc;
+		walk->is_final = walk->registers.value[REGISTER_PC] == walk->searched_pc;
 		walk->stop = STOP_NOT_CODE;
 		return 1;
 	}
@@ -621,7 +646,7 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	struct stack *stack = direct->stack;
 
 	walk->interrupted = STEP_INTERRUPTED;
-	walk->switches.entered = walk->registers.value[REGISTER_RSP];
+	walk->switches.entered = walk->registers.value[REGISTER_SP];
 	walk->switches.count = 0;
 	walk->window_bytes = 0;
 	walk->search.table_steps = 0;
@@ -634,7 +659,7 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;
 	walk->stop =
-		walk->is_compat ? STOP_UNSUPPORTED : pc_check(walk->registers.value[REGISTER_RIP]);
+		walk->is_compat ? STOP_UNSUPPORTED : pc_check(walk->registers.value[REGISTER_PC]);
 	if (!walk->stop)
 		core_loop(STACK_WALK_DEPTH_MAX + 1, direct_step, direct);
 	walk->leaf = walk->leaf_apart ? stack->word[STACK_WORDS_MAX - 1] : 0;

@@ -9,7 +9,7 @@
  * the walk could not go on.
  *
  * The embedder supplies four functions, and those of rule_search.h: natively by linking them, in
- * BPF by defining them before it includes cached_rule.c, code_rule.c, code_scan.c, return_search.c,
+ * BPF by defining them before it includes cached_rule.c, code_rule.c, return_search.c,
  * rule_search.c, table_search.c and direct_walk.c.
  */
 #ifndef CORE_DIRECT_WALK_H

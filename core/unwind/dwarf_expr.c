@@ -45,7 +45,8 @@ CORE_PART struct expr_term term_constant(s64 value)
 CORE_PART struct expr_term term_register(u64 reg, s64 offset)
 {
 	return (struct expr_term){
-		.kind = reg < REGISTER_COUNT ? EXPR_REGISTER : EXPR_INVALID,
+		.kind = is_table_register(reg) || reg == RETURN_COLUMN ? EXPR_REGISTER
+								       : EXPR_INVALID,
 		.reg = reg,
 		.offset = offset,
 	};
@@ -119,7 +120,7 @@ CORE_PART struct expr_term add(struct expr_term a, struct expr_term b)
 
 CORE_PART struct expr_term bit_and(struct expr_term a, struct expr_term b)
 {
-	a.kind = is_register(&a) && a.reg == REGISTER_RIP && is_constant(&b, PLT_ENTRY_MASK)
+	a.kind = is_register(&a) && a.reg == REGISTER_PC && is_constant(&b, PLT_ENTRY_MASK)
 			 ? EXPR_IP_LOW
 			 : EXPR_INVALID;
 	return a;

@@ -25,7 +25,6 @@
 #define SCAN_STEPS_MAX (1U << 17)
 #define NOTE_GO 0x00006f4700000004ULL		/* type 4, "Go" */
 #define CIE_ID_VERSION_ZR 0x00527a0100000000ULL /* id 0, version 1, "zR" */
-#define CIE_ALIGNMENTS_RETURN 0x107801		/* 1, -8, rip */
 #define SEARCH_STEPS_MAX 32
 
 /*
@@ -131,7 +130,7 @@ CORE_PART u32 cie_fields(struct unwind *unwind)
 	column = version == CIE_VERSION_GCC ? bytes_take_u8(bytes) : bytes_leb128(bytes).value;
 	if (bytes_overrun(bytes))
 		return STOP_BAD_TABLE;
-	if (column != REGISTER_RIP)
+	if (column != RETURN_COLUMN)
 		return STOP_UNSUPPORTED;
 	entry->start = bytes->at;
 	entry->end = bytes->end;
@@ -388,7 +387,7 @@ CORE_PART bool is_cie(struct unwind *unwind, u64 record)
 		return false;
 	unwind->word = 0;
 	return unwind_fetch(unwind, record + LENGTH_BYTES + 8, &unwind->word, 3) &&
-	       unwind->word == CIE_ALIGNMENTS_RETURN;
+	       is_cie_alignments(unwind->word);
 }
 
 /*

@@ -25,8 +25,8 @@
 
 #include <stdbool.h>
 
+#include "arch/return_search.h"
 #include "env.h"
-#include "return_search.h"
 #include "rule.h"
 #include "stack_switches.h"
 
@@ -57,12 +57,12 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 			     const struct unwind_registers *registers, go_stack_read read,
 			     void *memory, struct go_caller *caller)
 {
-	u64 rsp = registers->value[REGISTER_RSP], thread = registers->value[REGISTER_THREAD];
+	u64 rsp = registers->value[REGISTER_SP], thread = registers->value[REGISTER_THREAD];
 	u64 is_depth = rule->cfa_kind - CFA_GO_SAVED;
 	u64 is_suspended = go_select(is_depth, 0, go_is_slot(rule->slot[GO_SLOT_RBP]));
-	u64 is_kept = (1 - is_suspended) & (1 - go_is_slot(rule->slot[SLOT_RBP]));
+	u64 is_kept = (1 - is_suspended) & (1 - go_is_slot(rule->slot[SLOT_FP]));
 	u64 first = go_select(is_depth, rsp, thread) + rule->cfa_offset;
-	u64 knows_rbp = registers->known >> REGISTER_RBP & 1;
+	u64 knows_rbp = registers->known >> REGISTER_FP & 1;
 	u64 stack;
 	long error = read(memory, first, &caller->goroutine), is_lost;
 
@@ -86,9 +86,9 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 	error |= read(memory, caller->pc - 8, &caller->before);
 	is_lost = read(memory,
 		       go_select(is_suspended, caller->goroutine + 8 * rule->slot[GO_SLOT_RBP],
-				 caller->cfa - 8 * rule->slot[SLOT_RBP]),
+				 caller->cfa - 8 * rule->slot[SLOT_FP]),
 		       &caller->saved_rbp);
-	caller->rbp = go_select(is_kept, registers->value[REGISTER_RBP], caller->saved_rbp);
+	caller->rbp = go_select(is_kept, registers->value[REGISTER_FP], caller->saved_rbp);
 	caller->knows_rbp = is_lost ? 0 : go_select(is_kept, knows_rbp, 1);
 	if (error)
 		return STOP_STACK_UNREADABLE;

@@ -9,7 +9,7 @@
  * written to its code, so the bytes there decide for this process alone.
  */
 #include "rule_search.h"
-#include "near_code.h"
+#include "arch/unwinding.h"
 
 CORE_GLOBAL_PART int granule_bytes(u64 pc, u64 interrupted, u64 from, u64 to)
 {

@@ -14,7 +14,6 @@
 #define SFRAME_MAGIC 0xdee2
 #define SFRAME_SORTED 0x1
 #define SFRAME_RELATIVE_TO_FIELD 0x4
-#define SFRAME_ABI_AMD64 3
 #define SFRAME_FIXED_NONE 0
 #define SEARCH_STEPS_MAX 32
 #define ROWS_MAX (1U << 17)
@@ -39,8 +38,7 @@
 CORE_PART bool header_is_sane(const struct sframe_header *header)
 {
 	return header->magic == SFRAME_MAGIC && header->version >= 1 && header->version <= 3 &&
-	       header->abi == SFRAME_ABI_AMD64 && header->flags & SFRAME_SORTED &&
-	       header->function_count;
+	       header->abi == SFRAME_ABI && header->flags & SFRAME_SORTED && header->function_count;
 }
 
 CORE_PART u32 entry_bytes_of(u32 version)
@@ -241,15 +239,17 @@ CORE_PART u32 rule_default(const struct sframe_search *search, struct unwind_rul
 	s32 fixed_fp = search->header.fixed_fp_offset;
 	s32 ra = search->header.fixed_ra_offset;
 
-	rule->cfa_register = ROW_BASE_IS_SP(search->row_info) ? REGISTER_RSP : REGISTER_RBP;
+	rule->cfa_register = ROW_BASE_IS_SP(search->row_info) ? REGISTER_SP : REGISTER_FP;
 	rule->cfa_offset = word_signed(search, 0);
+	if (RETURN_MAY_BE_IN_REGISTER && ra == SFRAME_FIXED_NONE && count == used)
+		return STOP_NONE;
 	if (ra == SFRAME_FIXED_NONE)
 		ra = word_signed(search, used++);
 	rule->slot[SLOT_RETURN] = slot_below(ra);
 	if (used < count)
-		rule->slot[SLOT_RBP] = slot_below(word_signed(search, used));
+		rule->slot[SLOT_FP] = slot_below(word_signed(search, used));
 	else if (fixed_fp != SFRAME_FIXED_NONE)
-		rule->slot[SLOT_RBP] = slot_below(fixed_fp);
+		rule->slot[SLOT_FP] = slot_below(fixed_fp);
 	return count >= used && rule->slot[SLOT_RETURN] != SLOT_LOST ? STOP_NONE : STOP_UNSUPPORTED;
 }
 
@@ -260,12 +260,14 @@ CORE_PART u8 slot_flexible(u32 control, s32 offset, struct unwind_rule *rule)
 
 	if (!CONTROL_IS_REGISTER(control))
 		return CONTROL_IS_DEREF(control) ? slot_below(offset) : SLOT_LOST;
-	if (reg >= REGISTER_RIP)
+	if (!is_table_register(reg))
 		return SLOT_LOST;
 	if (!CONTROL_IS_DEREF(control))
 		return offset ? SLOT_LOST : SLOT_IN_REGISTER + reg;
+	if (RETURN_IS_BELOW_BASE)
+		return SLOT_LOST;
 	rule->base = reg;
-	return slot_below((s64)offset - SLOT_WORD);
+	return slot_below((s64)offset - RULE_BASE_BYTES);
 }
 
 /*
@@ -277,7 +279,7 @@ CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_ru
 	u32 control = word_unsigned(search, 0), count = ROW_WORDS(search->row_info), used = 2;
 
 	if (count < 2 || count > ROW_WORDS_MAX || !CONTROL_IS_REGISTER(control) ||
-	    CONTROL_REGISTER(control) >= REGISTER_RIP)
+	    !is_table_register(CONTROL_REGISTER(control)))
 		return STOP_UNSUPPORTED;
 	rule->cfa_kind = CONTROL_IS_DEREF(control) ? CFA_DEREF : CFA_REGISTER;
 	rule->cfa_register = CONTROL_REGISTER(control);
@@ -293,8 +295,8 @@ CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_ru
 	if (rule->base != RULE_BASE_CFA || rule->slot[SLOT_RETURN] == SLOT_LOST)
 		return STOP_UNSUPPORTED;
 	if (used + 1 < count)
-		rule->slot[SLOT_RBP] = slot_flexible(word_unsigned(search, used),
-						     word_signed(search, used + 1), rule);
+		rule->slot[SLOT_FP] = slot_flexible(word_unsigned(search, used),
+						    word_signed(search, used + 1), rule);
 	return STOP_NONE;
 }
 
@@ -303,11 +305,7 @@ CORE_PART u32 row_rule(const struct sframe_search *search, struct unwind_rule *r
 {
 	*rule = (struct unwind_rule){
 		.base = RULE_BASE_CFA,
-		.slot = {[SLOT_RBX] = SLOT_LOST,
-			 [SLOT_R12] = SLOT_LOST,
-			 [SLOT_R13] = SLOT_LOST,
-			 [SLOT_R14] = SLOT_LOST,
-			 [SLOT_R15] = SLOT_LOST},
+		.slot = {SLOTS_LOST_BUT_FP},
 	};
 	if (search->header.version == 3 && FUNCTION_IS_SIGNAL(search->info))
 		rule->flags = RULE_SIGNAL;

@@ -38,7 +38,7 @@ CORE_PART bool is_behind_syscall(struct unwind *unwind, u64 pc)
 /* The address whose rule counts: within the call for a frame that made a call. */
 CORE_PART u64 lookup_address(struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 pc = unwind->registers.value[REGISTER_PC];
 
 	return unwind->is_interrupted && !is_behind_syscall(unwind, pc) ? pc : pc - 1;
 }
@@ -79,8 +79,8 @@ CORE_GLOBAL_PART int granule_find(struct unwind *unwind)
 {
 	if (core_is_null(unwind))
 		return 0;
-	unwind->granule = rule_granule(unwind->registers.value[REGISTER_RIP],
-				       unwind->is_interrupted, unwind->same_from, unwind->same_to);
+	unwind->granule = rule_granule(unwind->registers.value[REGISTER_PC], unwind->is_interrupted,
+				       unwind->same_from, unwind->same_to);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ CORE_OUTLINED u32 rule_enter(struct unwind *unwind)
 /* Sets unwind->mapping to the mapping of the current pc. */
 CORE_PART bool mapping_enter(struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 pc = unwind->registers.value[REGISTER_PC];
 
 	if (pc >= unwind->mapping.start && pc < unwind->mapping.end)
 		return true;
@@ -221,7 +221,7 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 CORE_PART u32 frame_enter(struct unwind *unwind)
 {
 	bool is_code = mapping_enter(unwind);
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 index = unwind->depth;
 
 	if (!is_code && index)
@@ -269,7 +269,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->max_depth = max_depth < STACK_WALK_DEPTH_MAX ? max_depth : STACK_WALK_DEPTH_MAX;
 	unwind->is_interrupted = true;
 	unwind->is_guessed = 0;
-	unwind->switches.entered = unwind->registers.value[REGISTER_RSP];
+	unwind->switches.entered = unwind->registers.value[REGISTER_SP];
 	unwind->switches.count = 0;
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;

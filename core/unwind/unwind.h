@@ -9,7 +9,7 @@
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
  * The embedder supplies seven functions: natively by linking them, in BPF by defining them before
- * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, code_scan, dwarf_expr,
+ * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, dwarf_expr,
  * eh_frame, return_search, sframe, unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
  * Any memory contents are safe and give frames and a stop reason. `budget` bounds the work.
@@ -19,16 +19,16 @@
 
 #include <stdbool.h>
 
+#include "arch/code_rule.h"
+#include "arch/return_search.h"
+#include "arch/unwinding.h"
 #include "cfi.h"
-#include "code_rule.h"
 #include "dwarf_expr.h"
 #include "eh_frame.h"
 #include "env.h"
-#include "return_search.h"
 #include "rule_cache.h"
 #include "script.h"
 #include "sframe.h"
-#include "signal_context.h"
 #include "stack.h"
 #include "stack_switches.h"
 #include "unwind_bytes.h"
@@ -191,7 +191,7 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind);
 /* The cache key of the current frame's rule. `frame` is its pc as mapping and offset. */
 ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
 {
-	u64 header = frame - (unwind->registers.value[REGISTER_RIP] - unwind->image.header);
+	u64 header = frame - (unwind->registers.value[REGISTER_PC] - unwind->image.header);
 	struct rule_key key = {
 		.place = frame | (unwind->is_interrupted ? RULE_KEY_INTERRUPTED : 0),
 	};

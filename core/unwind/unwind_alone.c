@@ -33,15 +33,14 @@ void unwind_remember(struct unwind *unwind)
 	(void)unwind;
 }
 
+#include "arch/code_rule.c"
+#include "arch/return_search.c"
 #include "deep_stack.c"
 #include "stack_switch.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
-#include "unwind/code_rule.c"
-#include "unwind/code_scan.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
-#include "unwind/return_search.c"
 #include "unwind/sframe.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"

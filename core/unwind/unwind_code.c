@@ -6,7 +6,7 @@
 /* Reads the code before the pc, within its mapping, and `after` bytes from the pc on. */
 CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 missing = near_code_missing(pc, unwind->mapping.start);
 
 	core_one_register(missing);
@@ -19,7 +19,7 @@ CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
 /* Reads the code around the pc, or at least one instruction. */
 CORE_PART bool code_enter(struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 after = near_code_after(pc, unwind->mapping.end);
 
 	near_code_clear(&unwind->near);
@@ -36,7 +36,7 @@ CORE_PART bool code_enter(struct unwind *unwind)
  */
 CORE_PART bool is_of_the_code(const struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP], after = unwind->code_seen - pc;
+	u64 pc = unwind->registers.value[REGISTER_PC], after = unwind->code_seen - pc;
 
 	return pc - unwind->mapping.start >= NEAR_CODE_BEFORE &&
 	       (after == NEAR_CODE_AFTER || unwind->near.at + NEAR_CODE_STEP <= after);
@@ -47,7 +47,7 @@ CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *
 	if (!code_enter(unwind))
 		return unwind_fetch_stop(unwind);
 	if (!code_rule(&unwind->near, rule, unwind->is_compat ? WORD / 2 : WORD,
-		       unwind->is_interrupted, unwind->registers.value[REGISTER_RAX]) ||
+		       unwind->is_interrupted, unwind->registers.value[REGISTER_RESULT]) ||
 	    !is_of_the_code(unwind))
 		unwind->code_seen = CODE_UNREADABLE;
 	return STOP_NONE;

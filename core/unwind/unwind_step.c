@@ -11,11 +11,9 @@
 #define KNOWN(reg) (1U << (reg))
 
 /* The registers of a rule's slots, eight bits each. */
+#define REGISTER_OF_SLOT(slot, reg) | (u64)(reg) << 8 * (slot)
 #define REGISTERS_OF_SLOTS                                                                         \
-	((u64)REGISTER_RBX << 8 * SLOT_RBX | (u64)REGISTER_RBP << 8 * SLOT_RBP |                   \
-	 (u64)REGISTER_R12 << 8 * SLOT_R12 | (u64)REGISTER_R13 << 8 * SLOT_R13 |                   \
-	 (u64)REGISTER_R14 << 8 * SLOT_R14 | (u64)REGISTER_R15 << 8 * SLOT_R15 |                   \
-	 (u64)REGISTER_RIP << 8 * SLOT_RETURN)
+	((u64)REGISTER_PC << 8 * SLOT_RETURN EACH_SAVED_REGISTER(REGISTER_OF_SLOT))
 
 CORE_PART bool register_get(const struct unwind_registers *registers, u32 reg, u64 *value)
 {
@@ -48,7 +46,7 @@ CORE_PART bool stack_word(struct unwind *unwind, u64 address, u64 *value)
  * counts if the word below the CFA proves it: a return address behind a call of the frame's
  * function, at most STACK_SWITCH_BYTES further out.
  */
-CORE_GLOBAL_PART int rax_is_proven(struct unwind *unwind)
+CORE_GLOBAL_PART int result_is_proven(struct unwind *unwind)
 {
 	struct return_search *search;
 	u64 cfa;
@@ -56,10 +54,11 @@ CORE_GLOBAL_PART int rax_is_proven(struct unwind *unwind)
 	if (core_is_null(unwind))
 		return false;
 	search = &unwind->returns;
-	search->pc = unwind->registers.value[REGISTER_RIP];
-	cfa = unwind->registers.value[REGISTER_RAX] + unwind->rule.cfa_offset;
-	return unwind->rule.cfa_register == REGISTER_RAX && unwind->rule.cfa_kind == CFA_REGISTER &&
-	       !stack_switch_is_far(unwind->registers.value[REGISTER_RSP], cfa) &&
+	search->pc = unwind->registers.value[REGISTER_PC];
+	cfa = unwind->registers.value[REGISTER_RESULT] + unwind->rule.cfa_offset;
+	return unwind->rule.cfa_register == REGISTER_RESULT &&
+	       unwind->rule.cfa_kind == CFA_REGISTER &&
+	       !stack_switch_is_far(unwind->registers.value[REGISTER_SP], cfa) &&
 	       unwind_peek(unwind, cfa - 8 * unwind->rule.slot[SLOT_RETURN], &search->value, 8) &&
 	       unwind_peek(unwind, search->value - 8, &search->before, 8) &&
 	       return_search_is_of_call(search);
@@ -79,10 +78,12 @@ CORE_PART u32 cfa_index(const struct unwind *unwind, const struct unwind_rule *r
 
 CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
 {
-	u64 ip = unwind->registers.value[REGISTER_RIP];
+	u64 ip = unwind->registers.value[REGISTER_PC];
 	u32 stop;
 
-	if (!register_get(&unwind->registers, rule->cfa_register, cfa) && !rax_is_proven(unwind))
+	if (!register_get(&unwind->registers, rule->cfa_register, cfa) &&
+	    !cfa_recover(&unwind->registers, rule, cfa) &&
+	    (!RESULT_MAY_BE_CFA || !result_is_proven(unwind)))
 		return STOP_UNKNOWN_REGISTER;
 	*cfa += rule->cfa_offset;
 	if (rule->cfa_kind == CFA_PLT && (ip & 15) >= rule->operand)
@@ -151,7 +152,8 @@ static long slot_restore(u32 i, void *arg)
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct slot_restore *restore = &unwind->restore;
 	u32 reg = REGISTERS_OF_SLOTS >> (8 * i & 63) & 0xff;
-	u64 base = i == SLOT_RETURN ? restore->cfa : restore->base;
+	u32 from = RETURN_MAY_BE_IN_REGISTER && i == SLOT_RETURN ? REGISTER_LINK : reg;
+	u64 base = i == SLOT_RETURN && !RETURN_IS_BELOW_BASE ? restore->cfa : restore->base;
 	u64 value = 0;
 	u32 slot;
 	bool known;
@@ -169,7 +171,7 @@ static long slot_restore(u32 i, void *arg)
 		if (!known && base == restore->cfa)
 			restore->stop = unwind_stack_stop(unwind);
 	} else {
-		known = register_get(&unwind->registers, reg, &value);
+		known = register_get(&unwind->registers, from, &value);
 	}
 	if (known)
 		register_set(&unwind->caller, reg, value);
@@ -183,7 +185,13 @@ CORE_PART u64 slots_base(const struct unwind *unwind, const struct unwind_rule *
 	if (rule->base == RULE_BASE_CFA || rule->cfa_kind == CFA_DEREF_INDEX)
 		return cfa;
 	register_get(&unwind->registers, rule->base, &base);
-	return base + 8;
+	return base + RULE_BASE_BYTES;
+}
+
+/* False: all of the caller's registers are in registers. */
+CORE_PART bool has_saved(const struct unwind_rule *rule)
+{
+	return !RETURN_MAY_BE_IN_REGISTER || rule->slot[SLOT_RETURN] || rule->slot[SLOT_FP];
 }
 
 CORE_PART u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
@@ -192,8 +200,8 @@ CORE_PART u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rul
 
 	unwind->restore = (struct slot_restore){.cfa = cfa, .base = base};
 	unwind->caller.known = 0;
-	unwind->caller.value[REGISTER_RAX] = unwind->registers.value[REGISTER_RAX];
-	if (!unwind->is_compat && !saved_read(unwind, rule, base))
+	unwind->caller.value[REGISTER_RESULT] = unwind->registers.value[REGISTER_RESULT];
+	if (!unwind->is_compat && (!has_saved(rule) || !saved_read(unwind, rule, base)))
 		unwind->saved_count = 0;
 	core_loop(SLOT_COUNT, slot_restore, &unwind);
 	return unwind->restore.stop;
@@ -211,7 +219,7 @@ CORE_OUTLINED u32 signal_step(struct unwind *unwind)
 			  sizeof(unwind->context)))
 		return unwind_stack_stop(unwind);
 	signal_registers(unwind->context, &unwind->caller);
-	unwind->switches.entered = unwind->caller.value[REGISTER_RSP];
+	unwind->switches.entered = unwind->caller.value[REGISTER_SP];
 	return STOP_NONE;
 }
 
@@ -225,7 +233,8 @@ CORE_PART bool frame_is_called(struct unwind *unwind, const struct unwind_rule *
 
 	return rule->flags & RULE_SIGNAL ||
 	       (unwind_peek(unwind, cfa - 8 * rule->slot[SLOT_RETURN], &search->value, 8) &&
-		unwind_peek(unwind, search->value - 8, &search->before, 8) &&
+		unwind_peek(unwind, code_address_of(&unwind->registers, search->value) - 8,
+			    &search->before, 8) &&
 		is_behind_call(search->before));
 }
 
@@ -240,7 +249,7 @@ CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp
 	if (core_is_null(unwind))
 		return STOP_NO_PROGRESS;
 	rule = &unwind->rule;
-	rsp = unwind->registers.value[REGISTER_RSP];
+	rsp = unwind->registers.value[REGISTER_SP];
 	if (caller_rsp == rsp)
 		return unwind->is_interrupted ? STOP_NONE : STOP_NO_PROGRESS;
 	if (caller_rsp < rsp && (rule->flags & (RULE_FRAME_POINTER | RULE_STACK_MOVED) ||
@@ -256,7 +265,7 @@ CORE_PART u32 frame_check(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 {
 	if (caller_rsp & (unwind->is_compat ? 3 : 7))
 		return STOP_UNALIGNED;
-	return stack_switch_is_far(unwind->registers.value[REGISTER_RSP], caller_rsp)
+	return stack_switch_is_far(unwind->registers.value[REGISTER_SP], caller_rsp)
 		       ? frame_switch(unwind, cfa, caller_rsp)
 		       : STOP_NONE;
 }
@@ -280,7 +289,7 @@ CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
 	if (!mark)
 		return 0;
 	mark->cfa = cfa;
-	mark->pc = unwind->registers.value[REGISTER_RIP];
+	mark->pc = unwind->registers.value[REGISTER_PC];
 	mark->place = unwind->frame[index];
 	if (index && unwind->is_interrupted)
 		mark->place -= FRAME_BEHIND_INTERRUPTED;
@@ -310,7 +319,7 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind)
 	if (rule->cfa_kind == CFA_SCRIPT_LOOP)
 		frame_mark(unwind, cfa);
 	stop = slots_restore(unwind, rule, cfa);
-	register_set(&unwind->caller, REGISTER_RSP, rsp);
+	register_set(&unwind->caller, REGISTER_SP, rsp);
 	return stop;
 }
 
@@ -340,13 +349,13 @@ CORE_GLOBAL_PART int go_step(struct unwind *unwind)
 	stop = go_caller_find(&unwind->rule, &unwind->registers, go_word, unwind, found);
 	if (stop)
 		return stop;
-	if (!stack_switch(&unwind->switches, unwind->registers.value[REGISTER_RSP], found->cfa,
+	if (!stack_switch(&unwind->switches, unwind->registers.value[REGISTER_SP], found->cfa,
 			  STACK_SWITCH_WORD))
 		return STOP_NO_PROGRESS;
-	unwind->caller.known = found->knows_rbp ? KNOWN(REGISTER_RBP) : 0;
-	unwind->caller.value[REGISTER_RBP] = found->rbp;
-	register_set(&unwind->caller, REGISTER_RSP, found->cfa);
-	register_set(&unwind->caller, REGISTER_RIP, found->pc);
+	unwind->caller.known = found->knows_rbp ? KNOWN(REGISTER_FP) : 0;
+	unwind->caller.value[REGISTER_FP] = found->rbp;
+	register_set(&unwind->caller, REGISTER_SP, found->cfa);
+	register_set(&unwind->caller, REGISTER_PC, found->pc);
 	return STOP_NONE;
 }
 
@@ -367,10 +376,10 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 		return stop;
 	if (!core_reload(unwind->budget)) /* an unreadable word may have counted as lost */
 		return STOP_BUDGET;
-	if (!(unwind->caller.known & KNOWN(REGISTER_RIP)))
+	if (!(unwind->caller.known & KNOWN(REGISTER_PC)))
 		return STOP_UNKNOWN_REGISTER;
-	unwind->caller.value[REGISTER_THREAD] = unwind->registers.value[REGISTER_THREAD];
+	registers_settle(&unwind->caller, &unwind->registers, rule);
 	unwind->registers = unwind->caller;
 	unwind->is_interrupted = rule->flags & RULE_SIGNAL;
-	return unwind->registers.value[REGISTER_RIP] ? STOP_NONE : null_return_stop(unwind);
+	return unwind->registers.value[REGISTER_PC] ? STOP_NONE : null_return_stop(unwind);
 }

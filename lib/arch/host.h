@@ -3,8 +3,9 @@
  * The parts of user-space code that differ between architectures (bpf/arch/arch.h is for BPF).
  * Each header of this folder defines the same names:
  *
- * UNWINDER_KNOWS_ARCH: 1 if core/unwind has the registers and rules of this architecture; with 0
- *     user stacks are taken by frame pointers
+ * HOST_ELF_MACHINE: this architecture in the headers of ELF files
+ * code_address_mask(): the bits of an address of code of user space; the others may sign a return
+ *     address
  * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
  *     six arguments in the kernel's pt_regs

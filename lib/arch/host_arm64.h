@@ -2,7 +2,9 @@
 #ifndef ARCH_HOST_ARM64_H
 #define ARCH_HOST_ARM64_H
 
-#define UNWINDER_KNOWS_ARCH 0
+#include <elf.h>
+
+#define HOST_ELF_MACHINE EM_AARCH64
 #define LIBRARY_CACHE_FLAGS 0x0a03
 
 /* The kernel's pt_regs begins with x0 to x30. */
@@ -32,6 +34,33 @@
 		"sp", 8 * 31                                                                       \
 	}
 
-#define registers_here(registers) ((registers)->known = 0)
+/* xpaclri clears the bits of x30 that a signature takes; CPUs without signatures leave x30 alone.
+ * The bits from 55 on are those of no address of user space. */
+#define code_address_mask()                                                                        \
+	({                                                                                         \
+		register unsigned long mask_link __asm__("x30") = (1UL << 55) - 1;                 \
+                                                                                                   \
+		__asm__("hint #7" : "+r"(mask_link));                                              \
+		mask_link;                                                                         \
+	})
+
+#define KEPT_REGISTERS (1U << REGISTER_FP | 1U << REGISTER_SP | 1U << REGISTER_PC)
+
+#define registers_here(registers)                                                                  \
+	({                                                                                         \
+		u64 *here_value = (registers)->value;                                              \
+                                                                                                   \
+		here_value[REGISTER_CODE_MASK] = code_address_mask();                              \
+		__asm__ volatile("str x29, [%[value], %[fp]]\n\t"                                  \
+				 "mov x9, sp\n\t"                                                  \
+				 "str x9, [%[value], %[sp]]\n\t"                                   \
+				 "adr x9, .\n\t"                                                   \
+				 "str x9, [%[value], %[pc]]"                                       \
+				 :                                                                 \
+				 : [value] "r"(here_value), [fp] "i"(8 * REGISTER_FP),             \
+				   [sp] "i"(8 * REGISTER_SP), [pc] "i"(8 * REGISTER_PC)            \
+				 : "x9", "memory");                                                \
+		(registers)->known = KEPT_REGISTERS;                                               \
+	})
 
 #endif

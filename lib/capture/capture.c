@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/host.h"
 #include "capture/capture_parts.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
@@ -161,17 +160,6 @@ static void note_task_work(const struct capture_config *config, struct stackmap_
 		error_set(refusal, 0, "BPF task work: %s", task_work_why());
 }
 
-/* Takes stacks by frame pointers where the unwinder does not know the registers. */
-static void choose_unwind(struct capture_options *options, struct capture_refusals *refusals)
-{
-	if (UNWINDER_KNOWS_ARCH || options->no_user_stacks ||
-	    options->user_unwind == USER_UNWIND_FP)
-		return;
-	options->user_unwind = USER_UNWIND_FP;
-	error_set(&refusals->user_stacks, 0,
-		  "unwind tables: stackmap does not read them on this architecture yet");
-}
-
 int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error)
 {
@@ -181,7 +169,6 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	bool refused = false;
 	int first, result;
 
-	choose_unwind(&chosen, &refusals);
 	first = result = create(&chosen, &refused, out, &refusal);
 	last = refusal;
 	chosen.command_path = NULL; /* one question is enough */

@@ -153,7 +153,8 @@ static int set_constants(const struct stackmap_client *client, u32 cpus)
 	const struct capture_config config = {
 		.cpus = cpus,
 		.user_stacks = true,
-		.user_unwind = UNWINDER_KNOWS_ARCH ? USER_UNWIND_AUTO : USER_UNWIND_FP,
+		.user_unwind = USER_UNWIND_AUTO,
+		.code_mask = code_address_mask(),
 		.max_user_depth = STACK_USER_DEPTH_MAX,
 		.deferral = task_work_works() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
 	};

@@ -59,8 +59,6 @@ __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 
 	if (max < 1 || !frames)
 		return -EINVAL;
-	if (!UNWINDER_KNOWS_ARCH)
-		return -EOPNOTSUPP;
 	registers_here(&unwind.registers);
 	unwind_stack(&unwind, max < STACKMAP_HERE_DEPTH_MAX ? max + 1 : STACK_USER_DEPTH_MAX);
 	count = frames_copy(&unwind, frames, max);

@@ -336,7 +336,7 @@ static bool cache_key(const struct unwind *unwind, struct rule_key *key)
 
 	if (!unwinder->options.rules || mapping->number == MAPPING_UNKNOWN)
 		return false;
-	*key = unwind_rule_key(unwind, frame_in(mapping, unwind->registers.value[REGISTER_RIP]));
+	*key = unwind_rule_key(unwind, frame_in(mapping, unwind->registers.value[REGISTER_PC]));
 	return true;
 }
 
@@ -386,7 +386,7 @@ bool unwind_recall(struct unwind *unwind)
 	if (unwind->is_search)
 		return rule_cache_get_exact(rules, &key, &unwind->rule);
 	unwinder->search.place = key.place;
-	unwinder->search.pc = unwind->registers.value[REGISTER_RIP];
+	unwinder->search.pc = unwind->registers.value[REGISTER_PC];
 	if (!rule_search_find(&unwinder->search, rules))
 		return false;
 	unwind->rule = unwinder->search.rule;
@@ -423,7 +423,7 @@ static void walk(struct user_unwinder *unwinder, const struct raw_stack *raw)
 	unwind->guess_mark = FRAME_GUESSED;
 	for (u32 i = 0; i < REGISTER_COUNT; i++)
 		unwind->registers.value[i] = raw->value[i];
-	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind->registers.known = REGISTERS_ALL;
 	unwind->registers.at_entry = raw->flags & RAW_AT_ENTRY;
 	unwind_stack(unwind, unwinder->options.max_depth);
 }

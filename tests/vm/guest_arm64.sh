@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Records each kind of source on arm64: no event is lost, counts are those of the workload, and both stacks reach their ends by frame
-# pointers. doctor and record say that stacks are taken so.
+# Records each kind of source on arm64: no event is lost, counts are those of the workload, and both stacks reach their ends, the user
+# stacks by unwind tables. A function without a frame of its own, and one that calls in its last instruction, are no hole in a stack.
 set -u
 
 faults=0
@@ -36,17 +36,29 @@ counts() {
 	[ "$found" -eq "$3" ] || fault "$1: $found events $2 end with $4: $(stackmap export --format folded -e "$2" "$1.data" | head -n 3)"
 }
 
+# whole NAME: no user stack ends early, and none is taken by frame pointers
+whole() {
+	! grep -q 'by frame pointers\|of unknown end\|user stack ends early' "$1.log" || fault "$1: user stacks are not whole: $(cat "$1.log")"
+}
+
+# calls_from PROGRAM FUNCTIONS COUNT: PROGRAM called mark() so often from FUNCTIONS, a regular expression
+calls_from() {
+	local found
+	found=$(awk -v end=";main;$2;mark\$" '{ stack = $0; sub(/ [0-9]+$/, "", stack); if (stack ~ end) sum += $NF } END { print sum + 0 }' "$1.folded")
+	[ "$found" -eq "$3" ] || fault "$1: $found calls from $2, not $3: $(cat "$1.folded")"
+}
+
 stackmap doctor | tee doctor.out
 for feature in bpf 'kernel BTF' 'perf events' 'raw tracepoints' tracefs uprobes kprobes 'kernel addresses'; do
 	grep -q "^yes *$feature  " doctor.out || fault "doctor: $feature does not work"
 done
-grep -q '^User stacks are taken by frame pointers alone here' doctor.out || fault 'doctor: no word of frame pointers'
+! grep -q '^User stacks are taken by frame pointers' doctor.out || fault 'doctor: user stacks are taken by frame pointers'
 
 recording samples -F 999 -- known_counts_static getppid=300000
 [ "$(events samples "$(stackmap report samples.data | sed -n 's/^# events: *[0-9]* //p')")" -ge 10 ] || fault 'samples: fewer than 10'
 stackmap report samples.data | grep -q '\[u\] main$' || fault 'samples: no stack has main()'
 stackmap report samples.data | grep -q '\[k\] el0t_64_sync$' || fault 'samples: no kernel stack reaches the entry'
-grep -q 'user stacks are taken by frame pointers alone' samples.log || fault 'record: no word of frame pointers'
+whole samples
 
 kernel='el0t_64_sync_\[k\];el0t_64_sync_handler'
 recording calls -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getpgid -e u:/bin/known_counts_static:counted \
@@ -64,5 +76,24 @@ stackmap report -e offcpu-time waits.data | grep -q '\[k\] hrtimer_nanosleep$' |
 
 recording functions -e k:ksys_write -- known_counts_static faults=10
 [ "$(events functions k:ksys_write)" -ge 1 ] || fault 'functions: no ksys_write'
+
+# Each kind of frame of programs without frame pointers; the last one signs its return addresses.
+for program in frame_kinds frame_kinds_static frame_kinds_protected; do
+	recording "$program" -e "u:/bin/$program:mark" -- "$program" 20
+	whole "$program"
+	stackmap export --format folded "$program.data" >"$program.folded"
+	calls_from "$program" small_frame 40
+	calls_from "$program" large_frame 20
+	calls_from "$program" variable_frame 20
+	calls_from "$program" 'deep_frame;deep_frame;deep_frame;deep_frame;deep_frame;deep_frame;large_frame' 20
+	calls_from "$program" 'interrupted_frame;[^;]*kill;__kernel_rt_sigreturn;on_signal' 20
+	calls_from "$program" 'called_back;.*;compare' 20
+
+	recording spins -F 99 -- "$program" 1 300000000
+	whole spins
+	stackmap export --format folded spins.data >spins.folded
+	[ "$(grep -c ';main;spin;spin_without_calls' spins.folded)" -ge 1 ] || fault "$program: no sample of a function without calls"
+	! grep ';spin_without_calls' spins.folded | grep -qv ';main;spin;spin_without_calls' || fault "$program: $(cat spins.folded)"
+done
 
 [ "$faults" -eq 0 ]

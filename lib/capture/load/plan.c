@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/host.h"
 #include "capture/feature/task_work.h"
 #include "capture/load/pid_namespace.h"
 #include "comm_glob.h"
@@ -209,6 +210,7 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 		return error_set(error, ERANGE, "--max-depth %u: must be between 1 and %d", depth,
 				 STACK_WALK_DEPTH_MAX);
 	config->user_stacks = !options->no_user_stacks;
+	config->code_mask = code_address_mask();
 	config->user_unwind = options->user_unwind;
 	config->max_user_depth = depth ? depth : STACK_WALK_DEPTH_MAX;
 	if (config->user_unwind == USER_UNWIND_AUTO)

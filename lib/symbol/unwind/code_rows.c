@@ -105,8 +105,8 @@ int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 
 static bool rule_is_sound(const struct unwind_rule *rule)
 {
-	return rule->cfa_kind < CFA_KIND_COUNT && rule->cfa_register < REGISTER_RIP &&
-	       (rule->base < REGISTER_RIP || rule->base == RULE_BASE_CFA);
+	return rule->cfa_kind < CFA_KIND_COUNT && is_table_register(rule->cfa_register) &&
+	       (is_table_register(rule->base) || rule->base == RULE_BASE_CFA);
 }
 
 static bool layout_is_sound(const struct script_layout *layout)

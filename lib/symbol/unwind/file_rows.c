@@ -70,8 +70,8 @@ static int add_row(const struct file_image *image, struct code_rows *rows, u32 s
 }
 
 /* The first system call in [at, end) from which clone() returns in two threads; or `end`. The code
- * behind the call tells the threads apart by rax (core/unwind/code_rule.c), so the call and the
- * place behind it have no row. */
+ * behind the call tells the threads apart by rax (core/arch/x86_64/code_rule.c), so the call and
+ * the place behind it have no row. */
 static u32 clone_call_next(const struct code_image *code, u32 at, u32 end)
 {
 	static const u8 wanted[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c}; /* syscall; test; jl */

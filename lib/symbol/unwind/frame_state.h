@@ -12,6 +12,7 @@
 #ifndef LIB_SYMBOL_FRAME_STATE_H
 #define LIB_SYMBOL_FRAME_STATE_H
 
+#include "arch/numbers_x86_64.h"
 #include "rule.h"
 #include "x86_decode.h"
 #include <stdbool.h>

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/numbers_x86_64.h"
 #include "array.h"
 #include "file_image.h"
 #include "go_switch.h"

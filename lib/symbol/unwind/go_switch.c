@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "arch/numbers_x86_64.h"
 #include "x86_decode.h"
 
 #define LOADS_MAX 4

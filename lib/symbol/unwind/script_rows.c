@@ -12,7 +12,7 @@ static struct unwind_rule marked_rule(const struct script_loop *loop,
 {
 	struct unwind_rule marked = *rule;
 	bool is_given_back =
-		rule->cfa_register == REGISTER_RSP && rule->cfa_offset < (s64)loop->stack_bytes;
+		rule->cfa_register == REGISTER_SP && rule->cfa_offset < (s64)loop->stack_bytes;
 
 	if (rule->cfa_kind != CFA_REGISTER || rule->base != RULE_BASE_CFA || rule->flags ||
 	    is_given_back)

@@ -11,6 +11,7 @@
  */
 #include "x86_decode.h"
 
+#include "arch/numbers_x86_64.h"
 #include "rule.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * frames, or the direct walk reports that the stack is incomplete. Every stack lies at the end of
  * the memory, where a whole window cannot be read.
  */
-#include "unwind/signal_context.h"
+#include "arch/unwinding.h"
 #include "walked_memory.h"
 
 #include <stdlib.h>

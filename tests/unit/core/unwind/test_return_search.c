@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The caller of code without any rule: return addresses that are proven, guessed, or neither. */
-#include "unwind/return_search.h"
+#include "arch/return_search.h"
 
 #include <string.h>
 

@@ -27,7 +27,7 @@ void memory_set(struct unwind *unwind, const void *memory, u32 bytes)
 	memory_waits = 0;
 	memset(unwind, 0, sizeof(*unwind));
 	unwind->budget = UNWIND_BUDGET;
-	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind->registers.known = REGISTERS_ALL;
 	unwind->is_interrupted = true;
 }
 
@@ -98,7 +98,7 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 
 static struct rule_key current_key(const struct unwind *unwind)
 {
-	return unwind_rule_key(unwind, MEMORY_FRAME(unwind->registers.value[REGISTER_RIP]));
+	return unwind_rule_key(unwind, MEMORY_FRAME(unwind->registers.value[REGISTER_PC]));
 }
 
 bool unwind_recall(struct unwind *unwind)

@@ -63,7 +63,7 @@ void file_table_use(struct file_table_search *search, const struct file_table_ch
 void rule_keep(const struct unwind_rule *rule)
 {
 	struct rule_key key =
-		unwind_rule_key(&builder, MEMORY_FRAME(builder.registers.value[REGISTER_RIP]));
+		unwind_rule_key(&builder, MEMORY_FRAME(builder.registers.value[REGISTER_PC]));
 
 	rule_cache_put(&rules, &key, rule);
 }

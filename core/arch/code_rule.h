@@ -8,6 +8,7 @@
 #ifndef CORE_CODE_RULE_H
 #define CORE_CODE_RULE_H
 
+#include "arch/unwinding.h"
 #include "env.h"
 #include "near_code.h"
 #include "rule.h"
@@ -26,11 +27,11 @@ CORE_GLOBAL int near_code_missing(u64 pc, u64 start);
 CORE_GLOBAL int near_code_after(u64 pc, u64 end);
 
 /*
- * Makes the rule of the pc that `code` is around. `word` is 4 in a 32-bit task, else 8; `rax` is
- * the register of an interrupted task. Returns 0 if the rule depends on rax, so that it must not be
- * cached.
+ * Makes the rule of the pc that `code` is around. `word` is 4 in a 32-bit task, else 8; `result` is
+ * REGISTER_RESULT of an interrupted task. Returns 0 if the rule depends on this register, so that
+ * it must not be cached.
  */
 CORE_GLOBAL int code_rule(struct near_code *code, struct unwind_rule *rule, u32 word,
-			  u32 is_interrupted, u64 rax);
+			  u32 is_interrupted, u64 result);
 
 #endif

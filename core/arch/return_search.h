@@ -30,32 +30,10 @@
 
 #include <stdbool.h>
 
+#include "arch/unwinding.h"
 #include "env.h"
 #include "return_memory.h"
 #include "rule.h"
-
-/* 0 for call *operand (0xff, then a byte whose bits 3 to 5 are 2), else below 2^14. */
-CORE_PART u64 call_indirect(u64 bytes)
-{
-	return (bytes & 0x38ff) ^ 0x10ff;
-}
-
-#define CALL_DIRECT(bytes)                                                                         \
-	((u8)((bytes) >> 24) == 0xe8) /* call rel32 ends with the eight bytes                      \
-				       */
-
-/*
- * True if a call of any length ends with these eight bytes. Products, because the verifier follows
- * both results of a comparison.
- */
-CORE_PART bool is_behind_call(u64 bytes)
-{
-	return CALL_DIRECT(bytes) ||
-	       call_indirect(bytes >> 8) * call_indirect(bytes >> 16) *
-			       call_indirect(bytes >> 32) ==
-		       0 ||
-	       call_indirect(bytes >> 40) * call_indirect(bytes >> 48) == 0;
-}
 
 /*
  * Begins a search in the frame with these registers; search->flags and search->word are set before.

@@ -13,12 +13,11 @@
  * A jump through memory is the end of a function, or a stub that is one: rsp points to the return
  * address, except in PLT0.
  */
-#include "code_rule.h"
-
 #include <stdbool.h>
 
-#include "code_scan.h"
-#include "return_search.h"
+#include "arch/code_rule.h"
+#include "arch/return_search.h"
+#include "arch/x86_64/code_scan.h"
 
 #define CODE_BEFORE 6 /* bytes of struct code that lie before the pc */
 #define WORD 8
@@ -295,16 +294,6 @@ CORE_PART void rule_choose(struct near_code *near, const struct code *code,
 					      is_interrupted));
 }
 
-CORE_GLOBAL int near_code_missing(u64 pc, u64 start)
-{
-	return pc - start < NEAR_CODE_BEFORE ? NEAR_CODE_BEFORE - (pc - start) : 0;
-}
-
-CORE_GLOBAL int near_code_after(u64 pc, u64 end)
-{
-	return end - pc < NEAR_CODE_AFTER ? end - pc : NEAR_CODE_AFTER;
-}
-
 CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 word,
 			  u32 is_interrupted, u64 rax)
 {
@@ -330,3 +319,5 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 		rule_choose(near, &code, rule, is_interrupted);
 	return 1;
 }
+
+#include "arch/x86_64/code_scan.c"

@@ -9,10 +9,9 @@
 #include <bpf/bpf_helpers.h>
 
 #include "env.h"
+#include "instance.h"
+#include "kernel/user_probe.h"
 #include "rule.h"
-#include "user_probe.h"
-
-#define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)
 
 /*
  * Reads the user registers of the current task at its entry into the kernel; an event in user mode
@@ -30,8 +29,8 @@ __noinline int registers_of_current(struct unwind_registers *registers)
 		return 0;
 	value = registers->value;
 	regs_copy(regs, value);
-	value[REGISTER_RSP] = place.sp;
-	value[REGISTER_RIP] = place.pc;
+	value[REGISTER_SP] = place.sp;
+	value[REGISTER_PC] = place.pc;
 	value[REGISTER_THREAD] = thread_pointer_of(&task->thread);
 	registers->known = REGISTERS_ALL;
 	registers->at_entry = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "return_search.h"
+#include "arch/return_search.h"
 
 #define FUNCTION_BYTES_MAX (16 << 10) /* the most bytes from a function's start to its pc */
 #define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
@@ -103,9 +103,9 @@ CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
 {
 	if (!is_behind_call(search->before))
 		return RETURN_NO_CALL;
-	if (!CALL_DIRECT(search->before))
+	if (!call_is_direct(search->before))
 		return RETURN_INDIRECT;
-	*target = search->value + (s64)(s32)(search->before >> 32);
+	*target = call_target(search->value, search->before);
 	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
 }
 

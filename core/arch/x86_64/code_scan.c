@@ -7,7 +7,7 @@
  * counts as the end of a function only where it cannot stay within the function: behind a
  * conditional jump or a landing pad, as start-up code has them.
  */
-#include "code_scan.h"
+#include "arch/x86_64/code_scan.h"
 
 #include <stdbool.h>
 

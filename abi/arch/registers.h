@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The registers of user stacks, on each architecture. Each header of this folder that is named
+ * registers_ARCHITECTURE.h defines the same names:
+ *
+ * enum unwind_register: the numbers of the registers, which are those of DWARF. REGISTER_SP,
+ *     REGISTER_FP and REGISTER_PC: stack pointer, frame pointer, pc. REGISTER_LINK: the register
+ *     that has the return address at a function's entry; REGISTER_PC if the stack has it.
+ *     REGISTER_RESULT: the result of a system call. REGISTER_THREAD: the thread pointer, 0 if it is
+ *     not known; `known` has no bit for it
+ * REGISTER_COUNT, REGISTERS_ALL: the used elements of an array of registers, and their bits in
+ *     `known`
+ * is_table_register(): true for the numbers of general registers that a table may name
+ * enum rule_slot: the order of a rule's slots; the return address is the last one, SLOT_RETURN
+ * EACH_SAVED_REGISTER(X): X(slot, register) of all other slots
+ * RETURN_MAY_BE_IN_REGISTER: 1 if slot 0 of a return address means REGISTER_LINK
+ * RETURN_IS_BELOW_BASE: 1 if the slot of the return address counts from the rule's base, and not
+ *     always from the CFA
+ * RULE_BASE_WORDS: the words from a base that is a register up to where slots count from
+ * STEP_MASK_SHIFT: the lowest register in the masks of a step (step_cache.h)
+ *
+ * UNWIND_ARM64 chooses arm64 on any machine, for tests of its rules.
+ */
+#ifndef STACKMAP_ABI_REGISTERS_H
+#define STACKMAP_ABI_REGISTERS_H
+
+#include "scalar.h"
+
+#if defined(UNWIND_ARM64) || defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#include "arch/registers_arm64.h"
+#else
+#include "arch/registers_x86_64.h"
+#endif
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The return address of a frame that no rule covers is in x30, as long as an interrupted function
+ * has made no call, or in the frame record that x29 points to. An address that is behind `bl T`,
+ * with T at most FUNCTION_BYTES_MAX before the pc, is proven to be the return address: T is the
+ * start of the function. Of both places, the one with the nearer T counts, since the pc lies in the
+ * function that starts last. Without such a proof the step by x29 is a guess: x29 may be the
+ * caller's. x29 = 0 marks the end of the stack (AAPCS64, "The Frame Pointer").
+ *
+ * x30 counts as word 0, the record as word 1; the embedder's read of word 0 is not used.
+ */
+#include "arch/return_search.h"
+
+#define FUNCTION_BYTES_MAX (16 << 10) /* the most bytes from a function's start to its pc */
+#define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
+#define ADDRESS_MAX (1ULL << 52)
+#define STACK_NEAR (8 << 20) /* a frame pointer points at most this far above sp */
+#define RECORD_LINK 8	     /* offset of the return address in a frame record */
+#define WORD_LINK 0
+#define WORD_RECORD 1
+#define NO_POINTER 0
+
+CORE_PART bool has_pointer(const struct return_search *search)
+{
+	return search->knows_rbp && search->rbp >= search->rsp &&
+	       search->rbp - search->rsp < STACK_NEAR && !(search->rbp & 7);
+}
+
+CORE_GLOBAL int return_search_begin(struct return_search *search,
+				    const struct unwind_registers *registers)
+{
+	u64 link;
+
+	if (core_is_null(search) || core_is_null(registers))
+		return 0;
+	link = code_address_of(registers, registers->value[REGISTER_LINK]);
+	search->pc = registers->value[REGISTER_PC];
+	search->rsp = registers->value[REGISTER_SP];
+	search->rbp = registers->value[REGISTER_FP];
+	search->knows_rbp = registers->known >> REGISTER_FP & 1;
+	search->link = search->is_interrupted && registers->known >> REGISTER_LINK & 1 ? link : 0;
+	search->code_mask = registers->value[REGISTER_CODE_MASK];
+	search->is_at_entry = registers->at_entry;
+	search->pointer = has_pointer(search) ? WORD_RECORD : NO_POINTER;
+	search->first = search->link ? WORD_LINK : WORD_RECORD;
+	search->words = search->pointer + 1 - search->first;
+	search->calls = RETURN_NO_CALL;
+	search->pointer_kind = RETURN_NO_CALL;
+	search->target = 0;
+	search->called = 0;
+	search->is_inner = 0;
+	search->is_unread = 0;
+	if (search->is_at_entry)
+		search->words = 0;
+	return 0;
+}
+
+CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
+{
+	if (core_is_null(search) || i >= search->words)
+		return 0;
+	search->at = search->first + i;
+	search->address = search->at == WORD_RECORD ? search->rbp + RECORD_LINK : search->rsp;
+	search->value = 0;
+	search->is_unread = 1;
+	return 1;
+}
+
+CORE_GLOBAL int return_search_wants(struct return_search *search)
+{
+	if (core_is_null(search))
+		return 0;
+	search->is_unread = 0;
+	search->value = search->at == WORD_LINK ? search->link : search->value & search->code_mask;
+	return search->value - ADDRESS_MIN < ADDRESS_MAX && !(search->value & 3);
+}
+
+/* Classifies an address behind a call: the call may be one of the pc's function. */
+CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
+{
+	if (!is_behind_call(search->before))
+		return RETURN_NO_CALL;
+	if (!call_is_direct(search->before))
+		return RETURN_INDIRECT;
+	*target = call_target(search->value, search->before);
+	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
+}
+
+CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
+{
+	u64 target = 0;
+
+	return !core_is_null(search) && return_kind(search, &target) == RETURN_OF_CALL;
+}
+
+/* x30 may be left from an earlier call of the function itself: then x30 lies in the function. */
+CORE_GLOBAL int return_search_take(struct return_search *search)
+{
+	u64 target = 0;
+	u32 kind;
+
+	if (core_is_null(search))
+		return 0;
+	kind = return_kind(search, &target);
+	if (search->at == WORD_LINK) {
+		search->calls = kind;
+		search->target = target;
+		search->called = kind == RETURN_OF_CALL;
+		search->is_inner = search->pc - search->value < search->pc - target;
+	} else {
+		search->pointer_kind = kind;
+		if (kind == RETURN_OF_CALL && search->called && target >= search->target)
+			search->called = 0;
+	}
+	return 0;
+}
+
+CORE_PART void rule_by_link(struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_SP,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_FRAME_POINTER,
+	};
+}
+
+CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule)
+{
+	if (core_is_null(search) || core_is_null(rule))
+		return STOP_NO_RULE;
+	search->is_guess = 0;
+	if (search->is_at_entry || search->called) {
+		search->is_guess = !search->is_at_entry && search->is_inner;
+		rule_by_link(rule);
+		return STOP_NONE;
+	}
+	if (search->is_unread)
+		return STOP_STACK_UNREADABLE;
+	if (search->pointer != NO_POINTER) {
+		search->is_guess = search->pointer_kind != RETURN_OF_CALL;
+		return STOP_NONE;
+	}
+	if (search->calls != RETURN_NO_CALL) {
+		search->is_guess = 1;
+		rule_by_link(rule);
+		return STOP_NONE;
+	}
+	return search->knows_rbp && !search->rbp ? STOP_ROOT : STOP_NO_RULE;
+}

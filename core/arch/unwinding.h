@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The parts of the unwinder that differ between architectures (abi/arch has the registers). Each
+ * header of this folder that is named unwinding_ARCHITECTURE.h defines the same names:
+ *
+ * SYSCALL_CODE, SYSCALL_BYTES: the instruction of a system call, as a little-endian number
+ * RETURN_COLUMN: the column of the return address in tables
+ * COLUMNS_OF_REGISTERS(): the row's column for a register; COLUMN_IGNORED: no rule needs it
+ * is_cie_alignments(): true for the three bytes behind version and augmentation of a CIE that
+ *     compilers write: alignment of code, alignment of data, column of the return address
+ * is_ignored_instruction(): true for call frame instructions of the architecture that have no
+ *     operand and change nothing that a rule needs
+ * SFRAME_ABI: the architecture in the header of an SFrame section
+ * SLOTS_LOST_BUT_FP: initializers of the slots that SFrame has nothing for
+ * RESULT_MAY_BE_CFA: 1 if hand-written code keeps its caller's stack pointer in REGISTER_RESULT,
+ *     also across calls
+ * SIGNAL_CONTEXT_WORDS, UCONTEXT_GENERAL: the registers in the kernel's ucontext, and their offset;
+ *     UCONTEXT_SP, UCONTEXT_PC: the offsets of these two
+ * signal_registers(): reads them, as all known registers
+ * code_address_of(): an address of code without the bits that sign it
+ * registers_settle(): completes the registers of a caller
+ * rule_loses_sp(): true if a step by the rule leads to a caller whose stack pointer is not known,
+ *     but for a lower bound
+ * cfa_recover(): the value of the CFA's register, which is not known, by another register
+ * registers_have_no_caller(): true if the frame has no caller: a stack begins there. The registers
+ *     are those that a proven rule gives for the caller
+ * is_behind_call(): true if a call ends with these eight bytes; call_is_direct(), call_target()
+ * UNWIND_CODE_RULE, UNWIND_RETURN_SEARCH: the sources of code_rule.h and return_search.h
+ */
+#ifndef CORE_UNWINDING_H
+#define CORE_UNWINDING_H
+
+#include <stdbool.h>
+
+#include "env.h"
+#include "rule.h"
+
+enum cfi_column {
+	COLUMN_IGNORED,
+	COLUMN_SAVED,
+	COLUMN_RETURN = COLUMN_SAVED + SLOT_RETURN,
+	COLUMN_SP
+};
+
+#if defined(UNWIND_ARM64) || defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#include "arch/unwinding_arm64.h"
+#else
+#include "arch/unwinding_x86_64.h"
+#endif
+
+#endif
