@@ -45,14 +45,14 @@ class Ftrace:
         return total
 
     def bytes(self):
-        """Of the entries in the buffer, without page headers and unused ends of pages."""
+        """Bytes of the entries in the buffer, without page headers and unused ends of pages."""
         return self._sum("bytes")
 
     def overwritten(self):
         return self._sum("overrun")
 
     def events(self):
-        """Retained, each with its stack."""
+        """The number of retained events that have their stack."""
         mark = f" {self.event.split(':')[1]}: "
         with open(f"{self.folder}/trace", errors="replace") as lines:
             return sum(mark in line for line in lines)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-An instance in the kernel, with what it holds there: every map, program and link that is pinned in
-its folder, by the kernel's own account. What it shares with the others (_engine-N) counts apart.
-"""
+An instance in the kernel, and its objects: every map, program and link that is pinned in its folder, with the kernel's
+own sizes. Objects shared with other instances (_engine-N) count apart."""
 import ctypes
 import errno
 import glob
@@ -26,7 +25,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def engine_folder():
-    """Of all instances: its name ends with the version of what it holds."""
+    """The folder that all instances share: its name ends with the version of its contents."""
     return glob.glob(f"{HOME}/_engine-*")[0]
 
 
@@ -47,7 +46,7 @@ def _is_there(kind, number):
 
 
 def _objects(kind):
-    """All of a kind. While somebody makes a link bpftool may come upon it and give up: it is asked again."""
+    """All objects of a kind. bpftool fails if it meets a link that is being made, and is run again then."""
     command = ["bpftool", "-j", "-f", kind, "show"]
     for _ in range(100):
         done = subprocess.run(command, capture_output=True, text=True)
@@ -75,7 +74,7 @@ def memory(objects):
 
 
 def largest(objects, count=6):
-    """Maps by what they take, for a person."""
+    """The largest maps with their sizes, as text."""
     maps = sorted(objects["map"], key=lambda one: -one["bytes_memlock"])
     return ", ".join(f"{one['name']} {one['bytes_memlock'] / 2**20:.1f}" for one in maps[:count])
 
@@ -96,8 +95,8 @@ class Instance:
             self.stop()
 
     def stop(self):
-        """Seconds until nothing of it is left in the kernel; a prog array may be, for ever, if anybody looks at it
-        while the kernel clears it (tests/e2e/harness/bpf_objects.py)."""
+        """Stops the instance; returns the seconds until all of its objects are freed. A prog array is not waited for: it is
+        never freed if another process looks at it while the kernel clears it (tests/e2e/harness/bpf_objects.py)."""
         objects = [(kind, one["id"]) for kind, ones in pinned(self.folder).items() for one in ones
                    if one.get("type") != "prog_array"]
         begin = time.monotonic()
@@ -121,7 +120,7 @@ class Instance:
         return json.loads(run([STACKMAP, "report", "--json", "--instance", self.name]))["ledger"]
 
     def objects(self):
-        """What is its own: the maps of the engine are pinned there, too."""
+        """The instance's own objects; the engine's maps are pinned in its folder, too."""
         shared = {one["id"] for one in pinned(engine_folder())["map"]}
         own = pinned(self.folder)
         own["map"] = [one for one in own["map"] if one["id"] not in shared]

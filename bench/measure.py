@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-What every bench program does the same way: it says under which conditions it ran, runs each side in
-alternating rounds, and ends with one line for each figure:
+The common part of all bench programs. A bench prints its conditions, runs each side in alternating rounds, and ends with
+one line for each figure:
 
     FIGURE <tab> name <tab> measured <tab> target <tab> met|missed|unclear|too noisy
 
@@ -37,7 +37,7 @@ BPFFS = "/sys/fs/bpf"
 
 
 def end_by_exit(signal_number, _frame):
-    """A bench that is asked to end takes back what it began, as one that fails does."""
+    """A bench that gets SIGTERM cleans up like one that fails."""
     sys.exit(128 + signal_number)
 
 
@@ -50,7 +50,7 @@ def skip(reason):
 
 
 def run(command, **options):
-    """Its output; a command that fails ends the bench."""
+    """Returns the command's output; a command that fails ends the bench."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     done = subprocess.run(command, text=True, **{**pipes, **options})
     if done.returncode:
@@ -89,7 +89,7 @@ def need_perf():
 
 
 def need_tracefs():
-    """Where nobody mounted it, the program starts again with a mount of its own."""
+    """If tracefs is not mounted, the program starts again with a mount of its own."""
     if os.path.isdir(f"{TRACEFS}/instances"):
         return
     if os.environ.get("BENCH_MOUNTED") or os.geteuid():
@@ -172,7 +172,7 @@ def median(values):
 
 
 def print_costs(name, costs):
-    """A line: the least CPU time of all processes, all rounds, and what else went on."""
+    """Prints a line with the least CPU time of all processes, all rounds, and the other load of the machine."""
     print(f"{name:<34} {least(costs):6.2f} s (" + " ".join(f"{cost.processes:.2f}" for cost in costs) + "), medians: machine "
           f"{median([cost.machine for cost in costs]):.2f} s, stolen {median([cost.stolen for cost in costs]):.2f} s, wall "
           f"{median([cost.wall for cost in costs]):.2f} s")
@@ -183,7 +183,7 @@ def least(costs):
 
 
 def disturbed(costs):
-    """How many runs of the same work took more than the shortest by over NOISE_MAX."""
+    """The number of runs that took more than the shortest run of the same work by over NOISE_MAX."""
     return sum(cost.processes > (1 + NOISE_MAX) * least(costs) for cost in costs)
 
 

@@ -25,7 +25,7 @@ def counts(file):
 
 
 def stacks(command):
-    """Of each event in the text of a `script` command its frames, (symbol, object), innermost first."""
+    """The frames of each event in the text of a `script` command: (symbol, object), innermost first."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                errors="replace")
     frames = None

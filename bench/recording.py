@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-What a recording's bytes are spent on, by its block headers (abi/trace_file.h), and how many events
-it holds, by its own account.
-"""
+The bytes of a recording by type of block, from its block headers (abi/trace_file.h), and its number of events, from its
+ledger."""
 import json
 import os
 import struct

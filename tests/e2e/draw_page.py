@@ -74,7 +74,7 @@ def texts(shapes):
 
 
 def picture(page):
-    """Of what the page shows now."""
+    """The SVG of the page's present state."""
     with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "draw_page.js"), encoding="ascii") as script:
         drawn = page.value(script.read())
     shapes = drawn["shapes"]
@@ -93,7 +93,7 @@ def make_recording(stackmap, folder):
 
 
 def hide_machine(page):
-    """The picture is of the page, not of whose machine it was made on."""
+    """Removes the names of this machine from the picture."""
     this = os.uname()
     about = page.text("#about").replace(" \u00b7 %s, Linux %s" % (this.nodename, this.release), "")
     page.value("document.querySelector('#about').textContent = %s" % json.dumps(about))

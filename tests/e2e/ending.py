@@ -94,7 +94,7 @@ class Ending:
         return done
 
     def make_large(self):
-        """What takes a while to read."""
+        """Makes a recording that takes a while to read."""
         self.run("record", "-q", "-o", "large.data", "-e", "syscalls:sys_*", "--", "ls", "-lR", "/usr/include")
         self.large = os.path.abspath("large.data")
 
@@ -108,7 +108,7 @@ class Ending:
             return subprocess.Popen([self.stackmap, *words], stdin=subprocess.DEVNULL, stdout=piped, stderr=messages)
 
     def end(self, process, sent):
-        """It is left its time, and ends in no more than what it may take."""
+        """Lets the command run for a while, signals it, and checks that it ends within its limit."""
         time.sleep(self.random.random() ** 2 * LONGEST)
         process.send_signal(sent)
         began = time.monotonic()
@@ -128,7 +128,7 @@ class Ending:
                 os.waitpid(pid, os.WNOHANG)
 
     def check_processes(self, known):
-        """The command that was started runs on when its recorder is killed; nothing else."""
+        """After a killed recorder only the command that it has started may still run."""
         deadline = time.monotonic() + LEFT_SECONDS
         while True:
             self.reap(known)
@@ -142,7 +142,7 @@ class Ending:
             time.sleep(0.01)
 
     def check_bpf(self, killed):
-        """What a killed process leaves there, the next one takes away."""
+        """Objects that a killed process leaves in the BPF file system are removed by the next command."""
         if os.path.exists(HOME + "/other"):
             self.run("stop", "other")
         if killed:
@@ -150,7 +150,7 @@ class Ending:
         assert not os.path.exists(HOME), "left in %s: %s" % (HOME, os.listdir(HOME))
 
     def check_recording(self, path, killed):
-        """Each event is there or counted. Of a killed one, what is whole can be read."""
+        """Each event is in the recording or counted as lost. Whole blocks of a killed recorder's file can be read."""
         done = self.run("report", "--json", path, status=None)
         assert killed or not re.search(r"damaged|ends at byte", done.stderr), done.stderr
         if not done.stdout:

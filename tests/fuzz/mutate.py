@@ -29,7 +29,7 @@ import zlib
 SECONDS_MAX = 5
 MEMORY_MAX = 256 << 10  # KiB
 FILE_MAX = 1 << 20
-WAIT_MAX = 120  # s: that nobody waits for ever for one that sleeps
+WAIT_MAX = 120  # s; a limit for a command that sleeps for ever
 FILE_HEADER_BYTES = 16
 BLOCK = struct.Struct("<IIBBHIIIIIQQ")  # struct trace_block_header
 PLAIN, ZSTD = 0, 1

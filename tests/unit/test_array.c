@@ -37,7 +37,7 @@ TEST(many_at_once)
 	free(items);
 }
 
-TEST(what_is_new_is_zero)
+TEST(new_elements_are_zero)
 {
 	u16 *items = NULL;
 	u32 room = 0;

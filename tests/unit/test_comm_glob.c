@@ -127,7 +127,7 @@ TEST(several_globs_match_what_one_of_them_matches)
 		}
 }
 
-TEST(a_long_name_stands_for_what_the_kernel_keeps)
+TEST(a_long_name_matches_its_first_15_characters)
 {
 	assert_true(comm_glob_matches("firefox-content-process", "firefox-content"));
 	assert_false(comm_glob_matches("firefox-content-process", "firefox-conten"));
@@ -143,7 +143,7 @@ static int compile(const char **wanted, size_t count)
 	return comm_globs_compile(&list, &automaton, &error);
 }
 
-TEST(what_never_matches_or_has_no_room_is_refused)
+TEST(impossible_or_too_long_globs_are_refused)
 {
 	const char *wanted[] = {"aaaaaaaaaaaaaaa", "bbbbbbbbbbbbbb", "cccccccccccccc",
 				"ddddddddddddd", "e"};

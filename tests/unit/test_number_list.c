@@ -42,7 +42,7 @@ TEST(bits)
 	assert_bits("0-127", UINT64_MAX, UINT64_MAX);
 }
 
-TEST(what_is_not_a_list)
+TEST(texts_that_are_no_list_are_refused)
 {
 	static const char *const wrong[] = {"",	   ",",	  "1,",	   ",1",  "1,,2", "-1",
 					    "1-",  "3-1", "1-2-3", "x",	  "1 ",	  " 1",

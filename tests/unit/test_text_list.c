@@ -5,7 +5,7 @@
 #include "text_list.h"
 #include "unit_test.h"
 
-TEST(each_is_there_once)
+TEST(each_text_is_listed_once)
 {
 	char list[32] = "";
 
@@ -18,7 +18,7 @@ TEST(each_is_there_once)
 	assert_string_equal(list, "web12, web1, b12");
 }
 
-TEST(what_does_not_fit_is_left_out)
+TEST(texts_without_room_are_left_out)
 {
 	char list[12] = "";
 

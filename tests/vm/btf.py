@@ -46,7 +46,7 @@ class Btf:
         return self.string(struct.unpack_from("<I", self.data, self.offsets[number])[0]) if number else "void"
 
     def target(self, number):
-        """What a pointer, typedef, qualifier or function refers to; the return type of a prototype."""
+        """The type that a pointer, typedef, qualifier or function refers to; the return type of a prototype."""
         return struct.unpack_from("<I", self.data, self.offsets[number] + 8)[0]
 
     def find(self, name, *kinds):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-What the BPF programs ask of a kernel and not every kernel has, with the versions that have it and what happens without:
-the only place where a difference between kernels is allowed. What is not named here has to be on all of them.
-"""
+Kernel features that the BPF programs need and not every kernel has, with the versions that have them and the behaviour
+without them. Only these differences between kernels are allowed: all other features must exist on all of them."""
 from dataclasses import dataclass
 
 EVER = (999, 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What cannot be done is refused in one line, with the nearest valid choice where there is one, the right exit status,
-and nothing left behind."""
+"""Impossible requests are refused in one line, with the nearest valid choice if there is one and the right exit status, and
+leave no files."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ def refused(status, *arguments, words=()):
 
 
 def record_refused(status, *options, words=()):
-    """Where the command must not have run either."""
+    """A refusal of `record`, after which the command must not have run."""
     refused(status, "record", "-o", "f.data", *options, "--", "touch", "ran", words=words)
 
 
@@ -53,7 +53,7 @@ def test_functions_have_arguments_and_no_periods():
 
 
 def test_words_of_other_tracers():
-    """What has another form here is answered with that form; what means the same is taken."""
+    """Words of other tracers with the same meaning are accepted; others are refused with the form that they have here."""
     for event, instead in (("profile:ms:10", "profile:hz:HZ"), ("interval:s:1", "-F HZ"), ("usdt:x", "usdt:PATH:PROVIDER:NAME")):
         record_refused(USAGE, "-e", event, words=[event, instead])
     for event, reason in (("usdt:/bin/sh:x", "the file has no USDT probes"), ("nothing/event=0xc2/", "this machine has no PMU nothing")):

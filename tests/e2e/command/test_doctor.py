@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Whether a recording is possible: in each of these environments doctor and record say the same, in the same words."""
+"""doctor and record agree in each of these environments whether a recording is possible, in the same words."""
 
 import json
 import os
@@ -13,12 +13,12 @@ REFUSE = program("refuse_syscall")
 
 
 def without(*names):
-    """Without these capabilities."""
+    """Runs without these capabilities."""
     return ["setpriv", "--bounding-set=" + ",".join("-" + name for name in names), "--inh-caps=-all"]
 
 
 def only(*names):
-    """Another user, with these capabilities alone."""
+    """Runs as another user with only these capabilities."""
     which = ",".join(["-all", *("+" + name for name in names)])
     return [*NOBODY, *("--%s=%s" % (kind, which) for kind in ("inh-caps", "ambient-caps", "bounding-set"))]
 
@@ -32,7 +32,7 @@ def limited(option, value):
     return ["sh", "-c", 'ulimit -S%s %s || exit 77; ulimit -H%s %s; exec "$@"' % (option, value, option, value), "sh"]
 
 
-# What else a machine may lack, and a word of the refusal; None: a recording works all the same.
+# Other features that a machine may lack, and a word of the refusal; None: a recording works nevertheless.
 ENVIRONMENTS = {
     "as it is": ([], None),
     "no CAP_SYS_ADMIN": (without("sys_admin"), None),
@@ -72,7 +72,7 @@ ENVIRONMENTS = {
 
 
 def check(name, prefix, word):
-    """Both end alike; refusals are the same line. -q: a ledger may follow."""
+    """Both commands end alike, and refuse with the same line. With -q a ledger may follow."""
     doctor = run(*prefix, STACKMAP, "doctor", status=None)
     record = run(*prefix, STACKMAP, "record", "-q", "-a", "-o", "out/f.data", "--", "true", status=None)
     if 77 in (doctor.returncode, record.returncode):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Where the kernel refuses to trace: one line that names what is missing and the fix, exit status 1, no file."""
+"""If the kernel refuses to trace, the command prints one line with the missing feature and the fix, exits with 1, and leaves
+no file."""
 
 import json
 import os
@@ -58,7 +59,7 @@ def test_a_limit_is_named():
 
 
 def test_limits_below_those_of_the_sandbox():
-    """What is lower than it would be set to is let alone, and enough."""
+    """Limits that are lower than the sandbox's own stay, and suffice."""
     needs("bpf", "perf events")
     for limits in (("-v", "3900000"), ("-t", "30"), ("-S", "-t", "30"), ("-n", "128"), ("-c", "0")):
         done = run(*limited(*limits))
@@ -93,7 +94,7 @@ def test_doctor_names_what_is_refused():
 
 
 def refused(count, *arguments):
-    """Where the kernel refuses the first loads of the program, libbpf's second tries among them."""
+    """Runs a command while the kernel refuses the first loads of the program, including libbpf's second tries."""
     env = {**os.environ, "LD_PRELOAD": program("librefuse_programs.so"), "REFUSE_NAME": "on_sample",
            "REFUSE_COUNT": str(count)}
     return run(STACKMAP, *arguments, env=env, status=None)
@@ -104,7 +105,7 @@ def record_refused(count, *options):
 
 
 def ways():
-    """What each way to user stacks is called that is simpler than the best one here."""
+    """The names of the ways to user stacks that are simpler than the best one here."""
     deferred = "BPF task work" not in features() or features()["BPF task work"] is None
     return (["learned rules"] if deferred else []) + ["taken by frame pointers alone;"]
 
@@ -113,7 +114,7 @@ UNKNOWN_END = "user stack of unknown end: "
 
 
 def unknown_ends():
-    """Of f.data: stacks of unknown end, and those that are complete. The report's head says the same."""
+    """The stacks of f.data with an unknown end, and the complete ones. The report's head has the same numbers."""
     counts = json.loads(run(STACKMAP, "report", "--json", "f.data").stdout)["ledger"]["user_stacks"]
     line = "# ledger:   %s%d, taken by frame pointers alone: callers may be missing\n" % (UNKNOWN_END, counts["unknown_end"])
     assert (line in run(STACKMAP, "report", "--no-pager", "f.data").stdout) == (counts["unknown_end"] > 0), (line, counts)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Kernels that refuse single features, as LSMs, lockdown and containers do: every command takes the next way down and
-names it, or says in one line what is refused, with the reason that doctor gives beforehand. The test prints a row of
+"""Kernels that refuse single features, as LSMs, lockdown and containers do: every command uses the next simpler way and
+names it, or prints one line with the refused feature and the reason that doctor gives beforehand. The test prints a row of
 docs/kernels.md for each feature."""
 
 import contextlib
@@ -30,7 +30,7 @@ def refusing(refused, *arguments, status=None):
 
 
 def messages(done):
-    """What the command says, without what it says in any case."""
+    """The command's messages, without the usual ones."""
     lines = [line.removeprefix("stackmap: ") for line in done.stderr.splitlines()]
     usual = ("ledger: ", "Total: ", NAME + ": records until ", NOBODY_HERE, "agent: ")
     return [line for line in lines if not line.startswith(usual) and " events, " not in line]
@@ -46,7 +46,7 @@ def outcome(done):
 
 
 def recorded(done, path):
-    """What was recorded is whole, or nothing was."""
+    """The recording is complete, or does not exist."""
     if done.returncode == 0:
         report = json.loads(run(STACKMAP, "report", "-j", path).stdout)["ledger"]
         assert report["recorded"] > 0 and report["produced"] == report["recorded"], report
@@ -67,7 +67,7 @@ def record(refused, *options, command=CALLS):
 
 
 def instance(refused):
-    """A whole life of an instance: each command that reads it works, whether it has files or not."""
+    """An instance from start to stop: each command that reads it works, with and without files."""
     started = refusing(refused, "start", NAME, "-e", "syscalls:sys_enter_getppid")
     if started.returncode:
         return outcome(started)
@@ -96,7 +96,7 @@ def top(refused):
 
 
 def agent(refused):
-    """Its store is not there: windows stay in the spool."""
+    """The agent has no store: windows stay in the spool."""
     os.makedirs("spool", mode=0o700, exist_ok=True)
     return outcome(refusing(refused, "agent", "--config", "/dev/null", "--to", NOBODY_HERE, "--spool", "spool", "--window", "1",
                             "--once", "1", "-F", "99"))

@@ -65,7 +65,7 @@ def test_the_harness_refuses():
 
 
 def test_the_agent_works_under_its_unit():
-    """Windows with the names of the kernel's code and of another user's program, whose folder nobody else may read."""
+    """Windows have the names of the kernel's code and of another user's program in a folder that only this user may read."""
     needs_systemd()
     os.chmod(".", 0o755)
     os.mkdir("theirs", 0o700)
@@ -88,7 +88,7 @@ def test_the_agent_works_under_its_unit():
     assert {"schedule", "__schedule"} & {name for event in events for name in map(function, event.frames)}, said
 
 
-# What is lost without each capability of the agent's unit.
+# The names that are lost without each capability of the agent's unit.
 LOST = {
     "CAP_BPF": "windows",
     "CAP_PERFMON": "windows",
@@ -101,7 +101,7 @@ LOST = {
 }
 NOBODY = "65534"
 CALL = "import os, time\nwhile True: os.getppid(), time.sleep(0.01)"
-# Each is called by its own name: a program in a folder of its user, on a mount that nobody else sees, without a file.
+# Programs with names of their own: in a folder of its user, on a private mount, without a file.
 PLACES = {
     "private": "exec theirs/private -c \"$CALL\"",
     "contained": "mkdir hidden; mount -t tmpfs none hidden; cp \"$PYTHON\" hidden/contained; exec hidden/contained -c \"$CALL\"",
@@ -135,7 +135,7 @@ def below(pid):
 
 
 def of_processes(pid):
-    """The sandboxes of an agent that records are nobody's."""
+    """The processes of an agent: recorder and sender of the unit's user, sandboxes of user nobody."""
     found = set()
     for other in below(pid):
         lines = dict(line.split(":\t", 1) for line in read_text("/proc/%d/status" % other).splitlines() if ":\t" in line)
@@ -158,7 +158,7 @@ def of_windows():
 
 
 def run_agent_under(path):
-    """What an agent under these restrictions has, and what it said."""
+    """The names that an agent under these restrictions has, and its messages."""
     shutil.rmtree("windows", ignore_errors=True)
     agent = subprocess.Popen(
         under(path, STACKMAP, "agent", "--config", "/dev/null", "--to", "http://127.0.0.1:1", "--spool", "spool", "--window", 1,

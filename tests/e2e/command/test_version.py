@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a bug report needs: of what the program was made, and the ways that a recording takes here, which are those that
-doctor has found."""
+"""The text for bug reports: the libraries that the program was built with, and the ways of a recording on this machine,
+which are those of doctor."""
 
 import os
 import re
@@ -15,7 +15,7 @@ WAYS = ["PID namespace", "CPU samples", "tracepoints", "user functions", "kernel
 
 
 def verbose(*prefix):
-    """name -> what is said of it, in order; the first line is that of --version alone."""
+    """name -> text, in order; the first line is that of --version alone."""
     first, *lines = run(*prefix, STACKMAP, "--version", "--verbose").stdout.splitlines()
     assert first + "\n" == stackmap("--version").stdout
     return {name.strip(): value.strip() for name, value in (line.split(":", 1) for line in lines)}

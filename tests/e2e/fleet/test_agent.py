@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""`stackmap agent` with a ClickHouse of the test's own: what a program did is in the store, exactly, whoever was killed
-meanwhile. The events are a program's own system calls, as many as it was told to make."""
+"""`stackmap agent` with a ClickHouse of the test's own: the store has exactly the events of a program, also if processes are
+killed meanwhile. The events are a program's own system calls, as many as it was told to make."""
 
 import contextlib
 import glob
@@ -50,7 +50,7 @@ def test_what_was_recorded_is_in_the_store():
 
 
 def test_memory_of_all_processes_is_told():
-    """To the store as a label, and by the last line."""
+    """The memory is in the store as a label, and in the last line."""
     with store() as (server, url):
         agent = Agent(url, "-e", GETPPID)
         call()
@@ -84,7 +84,7 @@ def test_each_stack_is_whole():
 
 
 def test_two_machines_have_one_hash():
-    """Of one program with one libc, wherever it lies."""
+    """Stacks of one program with one libc have the same hash at all load addresses."""
     with store() as (server, url):
         for host, name in ("one", "here"), ("two", "there"):
             agent = Agent(url, "-e", GETPPID, host=host)
@@ -97,7 +97,7 @@ def test_two_machines_have_one_hash():
 
 
 def test_an_agent_that_was_killed():
-    """What was in its spool is sent by the next one; no window has the time of another."""
+    """The next agent sends the spool of a killed one; no window has the time of another."""
     with store() as (server, url):
         server.stop()
         agent = Agent(url, "-e", GETPPID)
@@ -140,7 +140,7 @@ def test_the_last_line_counts_what_is_left():
 
 
 def test_the_service_of_a_cgroup():
-    """Of a unit by its name; a rule says another name, and the version."""
+    """The service of a unit is its name; a rule gives another name, and the version."""
     with store() as (server, url):
         root = pathlib.Path(cgroup2()) / ("stackmap-agent-%d" % os.getpid())
         units = [root / "web@1.service", root / "worker.service"]
@@ -184,7 +184,7 @@ def sender_of(agent):
 
 
 def test_the_sender_has_no_privileges():
-    """And the recorder those of `record`: it can load nothing any more."""
+    """The sender has no capabilities; the recorder has those of `record`, and cannot load programs any more."""
     with store() as (_, url):
         agent = Agent(url, "-e", GETPPID)
         assert capabilities(sender_of(agent)) == 0
@@ -193,7 +193,7 @@ def test_the_sender_has_no_privileges():
 
 
 def test_an_agent_whose_sender_is_gone_ends():
-    """Whoever runs it starts it again; what was recorded is in the spool."""
+    """The agent ends, so that its unit is started again; its events are in the spool."""
     with store() as (server, url):
         agent = Agent(url, "-e", GETPPID, batch=3600)
         call()
@@ -207,7 +207,7 @@ def test_an_agent_whose_sender_is_gone_ends():
 
 
 def refused(*options, config=None):
-    """What is said of options, or of a file with these lines, that cannot be used."""
+    """The message about wrong options, or about a file with these lines."""
     path = "/dev/null"
     if config is not None:
         path = "agent.conf"
@@ -251,7 +251,7 @@ def test_what_cannot_be_is_refused():
 
 
 def test_the_command_line_wins():
-    """What a file says is overruled, not added to."""
+    """Options of the command line replace those of the file."""
     with store() as (server, url):
         shutil.rmtree("spool", ignore_errors=True)
         pathlib.Path("agent.conf").write_text("to = http://127.0.0.1:1\nhost = file\nlabel = of=file\n")

@@ -44,7 +44,7 @@ class Agent:
 
 
 def caller():
-    """By a name that nobody else has."""
+    """Runs the caller with a name that no other task has."""
     return program("known_counts", called=NAME)
 
 
@@ -96,7 +96,7 @@ def test_a_refusal_is_said_and_the_next_window_is_sent():
 
 
 def test_a_receiver_that_hangs_stops_nothing():
-    """What it is behind by is bounded, the rest is lost and said; the agent ends when it is told to."""
+    """The number of waiting windows is limited, further ones are lost and reported; the agent ends when it is told to."""
     over = threading.Event()
 
     def hangs(_):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The dashboard asks a store what it can answer: each query of it, as Grafana would send it, on an old server, a current one and
-a cluster. Grafana itself is not here: what its panels ask of an answer is checked instead."""
+"""The dashboard asks a store what it can answer: each query of it, as Grafana would send it, on an old server, a current one
+and a cluster. Grafana itself is not run: the test checks that answers have the form that its panels need."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ def quoted(text):
 
 
 def filled(sql, values):
-    """What Grafana makes of a query: its macro of time, and variables with a format."""
+    """Fills in a query as Grafana does: its macro of time, and variables with a format."""
     def variable(match):
         value = values[match[1]]
         if match[2] != "singlequote":

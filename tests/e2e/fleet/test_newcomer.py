@@ -43,7 +43,7 @@ def test_the_guide_works_as_it_stands():
 
 
 def test_each_example_is_an_option():
-    """What stands there for a later day, all of it at once."""
+    """All commented-out lines of the example file together are valid options."""
     text = re.sub(r"^#(?=[a-z-]+( = |$))", "", EXAMPLE.read_text(), flags=re.M)
     text = text.replace(PLACE, "127.0.0.1:1")
     pathlib.Path("password").write_text("secret\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A store is read by the commands that read recordings, and says what they say: rows that an agent's own code has made of real
-recordings, on servers of the test's own."""
+"""Commands read a store like recordings, with the same results: rows that an agent's own code has made of real recordings,
+on servers of the test's own."""
 
 import contextlib
 import http.server
@@ -104,7 +104,7 @@ PROBE = []
 
 
 def check_same(store, files):
-    """What the store says of the service is what the merged recordings say: frames, counts and values."""
+    """The store gives the same frames, counts and values for the service as the merged recordings."""
     whole = merged(*files)
     for by in ("count", "value"):
         ours, theirs = store.folded("--service", "shop", by=by), folded(whole, by)
@@ -270,7 +270,7 @@ def test_missing_rows_are_said():
 
 
 def test_names_for_a_whole_fleet():
-    """What was inlined is named in the store by a file that the host did not keep; then it is shown as a local report does."""
+    """A debug file that the host does not have gives the store the names of inlined functions, as in a local report."""
     needs("bpf")
     workload = shutil.copy(program("inlined_calls"), "gone")
     record("-e", "syscalls:sys_enter_getppid", "--no-kernel", "--", os.path.realpath(workload), 7, output="inlined.data")
@@ -344,7 +344,7 @@ def text(value):
 
 
 STACK, OBJECT = b"S" * 16, b"O" * 16
-# What an honest server with one event says, by the beginning of the question.
+# The answers of an honest server with one event, by the beginning of the query.
 HONEST = {
     "SELECT max(version)": None,
     "SELECT host, sum(p)": text("web1") + struct.pack("<QQQ", 1, 1, 1),
@@ -365,7 +365,7 @@ HONEST = {
 
 
 class Liar(http.server.BaseHTTPRequestHandler):
-    """Honest but for the answer to one question."""
+    """A server that gives a false answer to one query."""
     disable_nagle_algorithm = True  # else an answer waits for an acknowledgement
 
     protocol_version = "HTTP/1.1"
@@ -397,7 +397,7 @@ class Liar(http.server.BaseHTTPRequestHandler):
 
 class LiarServer(http.server.ThreadingHTTPServer):
     def handle_error(self, *_):
-        """Who is lied to hangs up."""
+        """A client that gets a false answer closes the connection."""
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Who is let in by a store, and whom `stackmap` takes for one: passwords, certificates, proxies of the environment."""
+"""Access to a store, and the check of its identity: passwords, certificates, proxies of the environment."""
 
 import contextlib
 import os
@@ -67,7 +67,7 @@ def test_no_password_in_the_clear():
         assert "use https, or --allow-cleartext" in done.stderr, (command, done.stderr)
         done = stackmap(*command, *access, "--allow-cleartext", status=1)
         assert "use https" not in done.stderr and "stackmap.invalid" in done.stderr, (command, done.stderr)
-        stackmap(*command, status=1)  # nothing to hide
+        stackmap(*command, status=1)  # no password, so no refusal
 
 
 def test_users_and_proxies():

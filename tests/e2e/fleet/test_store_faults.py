@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What happens to a store between an agent's spool and its tables: whatever goes wrong, in the end every event is stored, or its
-loss has a name."""
+"""Faults between an agent's spool and the store's tables: in the end every event is stored, or counted as lost with a
+reason."""
 
 import atexit
 import contextlib
@@ -86,7 +86,7 @@ class Agent:
         return tuple(map(int, both.split()))
 
     def step(self):
-        """What the sender is at, after a step."""
+        """The state of the sender after a step."""
         return self.ask("step")[0]
 
     def drain(self):
@@ -264,7 +264,7 @@ def test_disk_full_under_the_spool():
 
 
 def test_spool_full_after_the_events_went():
-    """The answer was lost and the batch gave way: what is stored is not called lost."""
+    """The answer was lost and the batch was dropped for room: its stored events are not counted as lost."""
     shop = Store("spool_doubt")
     with behind_proxy(shop) as (proxy, url), Agent(url, bytes_most=40000) as agent:
         produced, recorded = agent.put(1, 500)
@@ -467,7 +467,7 @@ def test_sender_killed():
 
 
 def test_missing_events():
-    """Where events are missing: which host, which windows. What a host calls itself is not obeyed by a terminal."""
+    """The check names the hosts and windows with missing events. Control characters in host names are escaped."""
     shop = Store("missing")
     shop.server.ask("INSERT INTO missing.ledger SELECT toDateTime(intDiv(toUInt32(now()), 3600) * 3600 - 1800 + number * 10), "
                     "'od\\x1bd', 'boot', 1, 10, 7, 7, [], [], 0, 0 FROM system.numbers LIMIT 3")

@@ -39,7 +39,7 @@ class Agent:
         raise AssertionError("the agent said only:\n%s" % "".join(self.said))
 
     def stop(self):
-        """As systemd does it: the last window goes out."""
+        """Stops the agent as systemd does: the last window is sent."""
         self.process.send_signal(signal.SIGTERM)
         self.said.append(self.process.communicate(timeout=SECONDS_MAX)[1])
         assert self.process.returncode == 0, (self.process.returncode, "".join(self.said))
@@ -54,7 +54,7 @@ def number(server, sql):
 
 
 def assert_balances(server):
-    """Each window's rows are what its ledger says was recorded, and nothing is there without a ledger."""
+    """The rows of each window add up to the recorded events of its ledger, and each window has a ledger."""
     ledger = {(time, host): (int(produced), int(recorded), sum(map(int, lost.strip("[]").split(",") if lost != "[]" else [])))
               for time, host, produced, recorded, lost in server.ask(
                   "SELECT time, host, produced, recorded, lost FROM stackmap.ledger FINAL")}

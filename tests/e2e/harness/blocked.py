@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The program blocked, which measures how long it was."""
+"""The program `blocked`, which measures its own waits."""
 
 from harness.cases import needs, program
 from harness.recording import function, kernel_frames, record, user_frames
@@ -28,7 +28,7 @@ def is_blocked_in(event, blocking):
 
 
 def check_blocked(recording, caller, blocking, measured):
-    """Each wait is there and as long as it was, as far as the task was not preempted on its way there."""
+    """Each wait is recorded with its right length, except if the task was preempted on its way into the wait."""
     events = events_in(recording, TIME, caller)
     waits = [event for event in events if is_blocked_in(event, blocking)]
     assert COUNT / 2 <= len(waits) <= COUNT, (caller, len(waits), events)

@@ -63,8 +63,8 @@ class Browser:
 
 
 class Page:
-    """Reads and moves one page, as a person would: by what it shows, the mouse and the keyboard. It shares nothing with
-    other pages of the browser, not even a process."""
+    """Reads and moves one page, as a person would: by what it shows, the mouse and the keyboard. Each page has its own
+    storage and process."""
 
     def __init__(self, browser):
         self.browser = browser
@@ -75,7 +75,7 @@ class Page:
         self.attach()
 
     def note(self, message):
-        """Nothing may go wrong in a page unseen."""
+        """Stores each error of the page."""
         if message.get("method") == "Runtime.exceptionThrown":
             details = message["params"]["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
@@ -133,7 +133,7 @@ class Page:
         return self.value("document.querySelector(%s).textContent" % json.dumps(selector))
 
     def cpu_seconds(self):
-        """Of the page's main thread since it began: scripts, layout, painting."""
+        """CPU seconds of the page's main thread since its start: scripts, layout, painting."""
         metrics = {metric["name"]: metric["value"] for metric in self.call("Performance.getMetrics")["metrics"]}
         return metrics["TaskDuration"]
 
@@ -142,7 +142,7 @@ class Page:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def accessible(self):
-        """What programs that read the page to people find: (role, name) of each element."""
+        """The content for screen readers: (role, name) of each element."""
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
 

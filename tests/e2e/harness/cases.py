@@ -33,7 +33,7 @@ OWN = tempfile.TemporaryDirectory(prefix="stackmap-e2e-programs-")
 
 @functools.lru_cache(maxsize=None)
 def program(name, called=None):
-    """A copy that only this run has: probes in it, or a filter by a name that nobody else has, meet no other tasks."""
+    """A private copy of a program, so that probes in it and filters by its name concern no other tasks."""
     built = os.path.join(PROGRAMS, name)
     own = os.path.join(os.path.realpath(OWN.name), called or os.path.basename(name))
     return shutil.copy(built, own) if os.path.isfile(built) else built
@@ -56,7 +56,7 @@ def stackmap(*arguments, **options):
 
 @functools.lru_cache(maxsize=None)
 def features():
-    """What doctor says of this machine: feature -> None if it works, else why not."""
+    """doctor's result for this machine: feature -> None if it works, else the reason."""
     found, last = {}, None
     for line in stackmap("doctor", status=None).stdout.splitlines():
         if line.startswith(("yes  ", "no   ")):
@@ -68,7 +68,7 @@ def features():
 
 
 def on_terminal(command, size=0, **variables):
-    """What a command shows on a terminal, of so many columns."""
+    """The output of a command on a terminal of so many columns."""
     master, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 0, size, 0, 0))
     process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE,
@@ -112,7 +112,7 @@ def cgroup2():
 
 
 def explain(error):
-    """Where in the test it failed, and why."""
+    """The place of the failure in the test, and its reason."""
     places = ["%s:%d" % (os.path.basename(place.filename), place.lineno)
               for place in traceback.extract_tb(error.__traceback__)[1:]]
     return "%s: %s: %s" % (" > ".join(places), type(error).__name__, error)
@@ -148,8 +148,8 @@ def run_cases(module, wanted):
 
 
 def main(module):
-    """Runs the cases of a module (globals()), or those named on the command line. What the user has chosen for reports
-    of his own is not for them; each run has a cache of its own, if any."""
+    """Runs the cases of a module (globals()), or those named on the command line. The user's own settings for reports are
+    removed; each run has its own cache."""
     os.environ.pop("DEBUGINFOD_URLS", None)
     gc.disable()  # events by the hundred thousand, in no cycles
     with tempfile.TemporaryDirectory(prefix="stackmap-e2e-cache-") as cache:

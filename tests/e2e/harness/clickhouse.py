@@ -76,7 +76,7 @@ def needs_clickhouse():
 
 
 class Refused(Exception):
-    """What the server complains of."""
+    """An error message of the server."""
 
 
 def ask(port, sql, user=USER, password=PASSWORD, **settings):
@@ -163,7 +163,7 @@ def cluster_of(servers):
 
 @contextlib.contextmanager
 def clickhouse(shards=1, data=None, kind=Server):
-    """So many servers, as a list. data: where the first one keeps its data."""
+    """Starts `count` servers and gives them as a list. data: data folder of the first one."""
     needs_clickhouse()
     with tempfile.TemporaryDirectory(prefix="stackmap-clickhouse-") as folder:
         servers = [kind(os.path.join(folder, str(i)), None if i else data) for i in range(shards)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What is said of a recording that came to harm."""
+"""Messages about damaged recordings."""
 
 import json
 import re
@@ -10,7 +10,7 @@ DAMAGED = re.compile(r"^stackmap: \S+: (?:damaged at byte (\d+): .+|ends at byte
 
 
 def damage_of(done):
-    """The last line of its messages. One before it may say what has no names."""
+    """The last line of its messages. A line before it may be about missing names."""
     return DAMAGED.match(done.stderr.splitlines(keepends=True)[-1]) if done.stderr else None
 
 

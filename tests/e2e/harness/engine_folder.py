@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The folder of the engine that recordings share, in a BPF file system that nobody else sees."""
+"""The folder of the engine that recordings share, in a private BPF file system."""
 
 import glob
 import json
@@ -23,8 +23,8 @@ def engine_state():
 
 
 def forget_tables():
-    """What runs when an instance starts has unwind tables by then: as if nobody had made them. In a namespace of processes the
-    engine has another name; there is one in this file system."""
+    """Deletes the unwind tables that the start of an instance has made for running programs. The engine's name differs in a
+    PID namespace; this file system has only one engine."""
     needs_command("bpftool", "version")
     tables, = glob.glob(FOLDER + "*/file_tables")
     chunks = json.loads(run("bpftool", "-j", "map", "dump", "pinned", tables).stdout)

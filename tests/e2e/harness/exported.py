@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the exports say, read as the tools read them that they are made for: each as the sums of events by their stacks.
+"""Readers of all export formats, which read like the tools of each format. The result is the sums of events by stack.
 
 A reader gives {(event, task, stack): [number, sum of values]}, a stack as names, outermost first. Where a format
 cannot tell something apart, so does expected() of that format."""
@@ -29,7 +29,7 @@ class Sums(collections.defaultdict):
 
 
 def plain(name):
-    """What all formats can say: nothing that a terminal obeys or does not show, only UTF-8."""
+    """The text that all formats can hold: UTF-8 without control characters and invisible ones."""
     return re.sub("[\0-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffd]", "?", name)
 
 
@@ -61,7 +61,7 @@ def as_folded(event, task, stack):
 
 
 def check_speedscope(file):
-    """What its schema asks for, and that every number of a frame is one."""
+    """Checks the requirements of the schema, and that every frame number exists."""
     assert set(file) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex", "exporter"}
     assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     for frame in file["shared"]["frames"]:

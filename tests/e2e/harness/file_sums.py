@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What is in a recording, added up by a program that shares nothing with stackmap: its bytes are read as stackmap-data(5)
-says (tests/unit/trace/page_reader.py), frames are named by the symbols in the file, as stackmap-report(1) says."""
+"""The content of a recording, added up by a program that shares no code with stackmap: its bytes are read as
+stackmap-data(5) says (tests/unit/trace/page_reader.py), frames are named by the symbols in the file, as stackmap-report(1)
+says."""
 
 import bisect
 import collections
@@ -22,7 +23,7 @@ Event = collections.namedtuple("Event", "source comm pid tid cpu value times sta
 
 
 def fields(line, count):
-    """What stands behind the first word: numbers, and a text."""
+    """The fields behind the first word: numbers, and a text."""
     return line.split(" ", count)[1:]
 
 
@@ -86,7 +87,7 @@ class FileSums:
         return int(flags), [int(frame, 16) for frame in frames]
 
     def task(self, tid, time):
-        """Of several names of one thread the last that holds."""
+        """The last valid one of a thread's names."""
         tasks = [task for task in self.tasks[tid] if task[0] <= time]
         return max(tasks, key=lambda task: task[0])[1:] if tasks else (0, "")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""An instance to which harm is done: it counts on, or nothing of it is left, and the next one works."""
+"""Checks of an instance after a fault: it goes on counting, or it is gone without remains, and the next instance works."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ STEPS = random.Random(os.environ.get("STACKMAP_TEST_SEED", "steps"))
 # --- what there is ---
 
 def own_objects():
-    """Maps of stacks that have our size."""
+    """Stack maps of the size that only this test uses."""
     table_bytes = own_objects.table_bytes
     maps = {entry["id"] for entry in shown("map") if entry.get("bytes_value") == table_bytes}
     return [("map", number) for number in maps]
@@ -47,7 +47,7 @@ def begin():
 
 
 def check_nothing_left():
-    """The kernel frees what nobody holds after a grace period."""
+    """Checks that all objects are freed, which takes a grace period."""
     assert not os.path.exists(HOME), [*os.walk(HOME)]
     wait_until(lambda: not own_objects())
 
@@ -90,7 +90,7 @@ def check_works(name="x"):
 
 
 def check_next_start():
-    """Whatever the one before left: this one works, and leaves nothing."""
+    """The next instance works and leaves no objects, independent of the remains of the one before."""
     start()
     check_works()
     stop()

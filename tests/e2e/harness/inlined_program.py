@@ -42,7 +42,7 @@ def record_calls(name):
 
 
 def hottest(text):
-    """What `report --json` says of the calls: their innermost functions."""
+    """The innermost functions of the calls in `report --json`."""
     stacks = json.loads(text)["stacks"]
     assert sum(stack["count"] for stack in stacks) == 5, stacks
     return stacks[0]["user"][:3]

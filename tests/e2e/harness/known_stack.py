@@ -41,7 +41,7 @@ class Target:
         self.process.stdin.flush()
 
     def wait_for_next_read(self):
-        """Asleep with nothing to read: not in the read() that took the latest."""
+        """Waits until the program sleeps in its next read()."""
         wait_until(lambda: not unread(self.process.stdin) and readers(self.pid))
 
     def end(self):
@@ -49,7 +49,7 @@ class Target:
 
 
 def sleepers(count):
-    """So many threads asleep in read(), each with a stack that was asked for, and who asked."""
+    """`count` threads that sleep in read(), each with a pending stack, and the recorders that have requested the stacks."""
     target = Target("threads", count)
     recorder, = recorders_of(target, ENTER_READ, count=1)
     target.go_on()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The program machine_code, which generates what it runs."""
+"""The program machine_code, which generates code and runs it."""
 
 from harness.recording import names_of
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""An ordinary user who puts things in a recorder's way: the programs neighbour.c and flood.c, run as one who has nothing.
-For tests, and for bench/neighbours."""
+"""An ordinary user with files that hinder a recorder: runs the programs neighbour.c and flood.c without privileges. Used by
+tests and by bench/neighbours."""
 
 import contextlib
 import os

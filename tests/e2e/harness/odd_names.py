@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Names as somebody may give them who wants a terminal, a reader or a spreadsheet to take them for something else."""
+"""Malicious names, which a terminal, a reader or a spreadsheet would interpret as commands."""
 
 import subprocess
 import unicodedata
@@ -38,7 +38,7 @@ def is_hidden(character):
 
 
 def check_shown(what, output, seen=True):
-    """What reached the terminal is text, and the name is there, on one line."""
+    """The terminal gets only text, and the name is shown on one line."""
     hidden = [character for character in output.decode() if is_hidden(character) and character not in "\n\t"]
     assert not hidden, (what, hidden, output)
     assert b"\nyz" not in output, (what, output)

@@ -16,7 +16,7 @@ TABLES = "mapping", "location", "function", "link", "string", "attribute", "stac
 
 
 def unescaped(text):
-    """What protoc writes for bytes."""
+    """The bytes that protoc writes in escaped form."""
     return ESCAPE.sub(lambda match: bytes([int(match[1], 8)]) if len(match[1]) == 3 else LETTERS.get(match[1], match[1]),
                       text.encode())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A receiver of profiles for tests: keeps what it is sent, and answers as it is told, also as no good server would."""
+"""A receiver of profiles for tests: stores requests, and gives prepared answers, also invalid ones."""
 
 import contextlib
 import email
@@ -18,7 +18,7 @@ class Request:
         self.path, self.headers, self.body = path, headers, body
 
     def parts(self):
-        """Of a form: name -> bytes."""
+        """The parts of a form: name -> bytes."""
         head = ("Content-Type: %s\r\n\r\n" % self.headers["Content-Type"]).encode()
         form = email.message_from_bytes(head + self.body, policy=email.policy.HTTP)
         assert form.get_content_type() == "multipart/form-data", form.get_content_type()
@@ -62,7 +62,7 @@ def is_cut(handler):
 
 
 def is_silent(handler):
-    """Takes all and says nothing."""
+    """Reads the request and never answers."""
     handler.close_connection = True
 
 

@@ -45,7 +45,7 @@ def names_of(event):
 
 
 def marker(event):
-    """Why the user stack is not there or ends early: a reason, or None."""
+    """The reason why the user stack is missing or ends early, or None."""
     markers = [frame.name.strip("[]") for frame in event.frames if frame.object == "[user stack]"]
     return markers[0] if markers else None
 
@@ -135,7 +135,7 @@ class Recording:
             return parse_stack_map_bin(file.read())
 
     def check(self):
-        """What must hold of every whole recording: the ledger to the last event, and every id."""
+        """Checks the invariants of a complete recording: the ledger adds up, and every id exists."""
         report = self.report()
         check_ledger(report["ledger"])
         kept = report["ledger"]["recorded"] + report["ledger"]["counted_only"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Where a user stack ends that is said to be whole."""
+"""The outermost frames of complete user stacks."""
 
 import collections
 import functools
@@ -22,7 +22,7 @@ def begins_something(name, path):
 
 
 def check_roots(events):
-    """What is said to be whole ends where a program or a thread begins."""
+    """A stack without a mark ends where a program or a thread begins."""
     roots = collections.Counter((stack[-1].name, stack[-1].object) for event in events
                                 for stack in [user_frames(event)] if stack and not marker(event))
     wrong = {root: count for root, count in roots.items() if not begins_something(*root)}

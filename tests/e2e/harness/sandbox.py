@@ -45,7 +45,7 @@ def symbolizer_of(pid):
 
 
 def sandbox_of(pid):
-    """What parses these files."""
+    """The sandbox that parses these files."""
     symbolizer = symbolizer_of(pid)
     found = [child for child in children(symbolizer) if status(child)["Seccomp"] == "2"] if symbolizer else []
     return found[0] if found else None
@@ -80,7 +80,7 @@ def finished(recorder, output="f.data"):
 
 
 def waits_for_answer(pid):
-    """In poll() for some seconds: other waits are shorter, or have no end."""
+    """True if the recorder is in a poll() of some seconds: it waits for an answer. Other waits are shorter, or have no end."""
     with open("/proc/%d/syscall" % pid) as file:
         words = file.read().split()
     return len(words) > 3 and 1000 < int(words[3], 16) < 20000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""An instance whose tasks sleep in the kernel, and whoever reads it."""
+"""An instance whose tasks sleep in the kernel, and its reader."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ class Reader:
 
 
 def start(*options):
-    """An instance, and a process that is about to sleep: nobody has walked its stack before."""
+    """Starts an instance, and a process that is about to sleep and whose stack was never unwound before."""
     needs("BPF task work", "tracefs")
     fresh_bpffs()
     target = Target("threads", THREADS)
@@ -61,7 +61,7 @@ def check_waiting(events, count):
 
 
 def snapshots(*options):
-    """What is looked at stays as it is, however often."""
+    """Repeated snapshots show the same events."""
     target = start(*options)
     fall_asleep(target)
     for _ in range(3):

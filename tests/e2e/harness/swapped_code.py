@@ -59,13 +59,13 @@ def check_probed(event, inner):
 
 
 def is_untold(event):
-    """Nothing can be told of mappings that another thread is stopped in the middle of changing: whoever is preempted there, or
-    whose CPU is taken away, stays there for milliseconds, and a walk cannot wait. The frame is unknown, or the stack ends."""
+    """True if the frame is unknown or the stack ends because another thread is changing the mappings: a thread that is
+    preempted there stays there for milliseconds, and a walk cannot wait."""
     return marker(event) == "not_code" or any(frame.object == "[unknown]" for frame in event.frames)
 
 
 def check_untold(event, inner):
-    """Up to there everything is told, and of the rest nothing is wrong."""
+    """Frames up to the unknown one are complete, and no frame behind it is wrong."""
     told = itertools.takewhile(lambda frame: frame.object not in ("[unknown]", "[user stack]"), event.frames)
     names = names_of(frame for frame in told if not is_kernel(frame))
     expected = [name % {"turn": turn_of(names)} for name in inner]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What `top --batch` prints."""
+"""The output of `top --batch`."""
 
 import re
 import signal

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What ftrace leaves behind: an instance on this machine; and, written by hand, what a kernel with stack ids leaves: trace.dat
-(version 6), stack_map_bin and mappings."""
+"""Data of ftrace: an instance on this machine; and hand-written files of a kernel with stack ids: trace.dat (version 6),
+stack_map_bin and mappings."""
 
 import os
 import re
@@ -83,7 +83,7 @@ class Ring:
         self.pages[-1][0] += entry
 
     def gap(self, lost):
-        """A new page, before which so many entries were lost; 0: nobody knows how many, None: none."""
+        """A new page, before which `lost` entries were lost; 0: an unknown number, None: no loss."""
         self.pages.append([b"", lost])
 
     def event(self, name, tid, flags=0):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a unit restricts, where systemd does not run: a cgroup with a memory limit; and, as a program, a command under the
-capabilities, system calls, address families and mounts that the unit leaves.
+"""The restrictions of a unit without systemd: a cgroup with a memory limit; and, as a program, a command with the
+capabilities, system calls, address families and mounts that the unit allows.
 
 usage: unit.py UNIT WRITABLE_FOLDER COMMAND..."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the kernel tells nobody is asked for again and again: what is in a file of /proc, who sleeps, what is unread."""
+"""Polls for states that the kernel does not announce: contents of /proc files, sleeping tasks, unread data."""
 
 import array
 import fcntl
@@ -19,7 +19,7 @@ def read_text(path):
 
 
 def wait_until(is_so):
-    """The kernel tells nobody when a task has gone to sleep, so it is asked again and again; who is waited for has the
+    """Polls until the condition holds, as the kernel does not announce that a task has gone to sleep. Other tasks have the
     CPU meanwhile."""
     deadline = time.monotonic() + SECONDS_MAX
     while not is_so():

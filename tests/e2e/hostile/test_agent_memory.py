@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """An agent in a cgroup with the limit of its unit, beside an ordinary user whose files take some kilobytes on disk and claim
-gigabytes: no process is killed for memory, no window is missing, and the agent reports whose files have no names. Names that do not come hold back
-no window for long, also not names of root's files."""
+gigabytes: no process is killed for memory, no window is missing, and the agent reports the users whose files have no names.
+Names that do not come hold back no window for long, also not names of root's files."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ def limit_of_the_unit():
 
 
 def beside_files(command, *options):
-    """What the command says, in a cgroup of its own."""
+    """The command's messages; it runs in a cgroup of its own."""
     needs_root()
     with memory_cgroup(limit_of_the_unit()) as cgroup, neighbour("symbols", cases.PROGRAMS):
         said = cases.run(*cgroup.inside(cases.STACKMAP, command, *options)).stderr

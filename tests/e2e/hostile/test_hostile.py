@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A process whose unwind tables and stacks lie while it is recorded: it lives and does its work, the recorder lives, the
-ledger balances, and an honest run of the same program at the same time has its stacks whole."""
+"""A process falsifies its unwind tables and stacks while it is recorded: it survives and does its work, the recorder
+survives, the ledger adds up, and an honest run of the same program at the same time has complete stacks."""
 
 from harness.cases import main, needs, program
 from harness.recording import record, user_frames
@@ -11,7 +11,7 @@ BOTH = '"$0" honest & honest=$!; echo $honest >honest.pid; "$0" "$1" && wait $ho
 
 
 def lie(mode):
-    """The command's exit status tells whether what it worked out is right."""
+    """The command's exit status says whether its results are right."""
     needs("bpf", "perf events")
     recording = record("-a", "-F", 999, "--", "sh", "-c", BOTH, program("hostile"), mode)
     with open("honest.pid", encoding="ascii") as pid:

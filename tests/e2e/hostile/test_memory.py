@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a small file may cost: recordings of some kilobytes that would unfold into gigabytes are read as far as their
-size allows, by every command that reads one."""
+"""The memory that a small file may take: every command reads recordings of some kilobytes, which would unfold into
+gigabytes, only as far as their size allows."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from harness.cases import STACKMAP, main, program, run
 
 FILE_BYTES_MAX = 1 << 20
 MEMORY_KIB_MAX = 256 << 10
-# What write_bomb makes, and how many.
+# Kinds of write_bomb, and the counts.
 BOMBS = {"stacks": 300000, "placeholders": 10000000, "frames": 30000, "events": 8000000, "leaves": 300000, "cpus": 10000,
          "files": 60000}
 COMMANDS = [["report"], ["report", "--tree"], ["report", "--sort", "pid,dso,symbol"], ["diff", "small.data"],
@@ -21,7 +21,7 @@ COMMANDS = [["report"], ["report", "--tree"], ["report", "--sort", "pid,dso,symb
 
 
 def memory_of(*command):
-    """Its exit status, what it said, and the most memory it had, in KiB."""
+    """The exit status of a command, its messages, and its peak memory in KiB."""
     with open("said", "w+b") as said:
         process = subprocess.Popen([STACKMAP, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)
         _, status, usage = os.wait4(process.pid, 0)
@@ -44,7 +44,7 @@ def test_small_files_cost_little():
 
 
 def test_a_folder_of_them_costs_as_little():
-    """Each alone may take some MiB for nothing; all together may not take as much each."""
+    """One file may take some MiB; a folder of them must not take as much for each."""
     os.mkdir("all")
     run(program("write_views"), 10, 10, "all/a.data")
     run(program("write_bomb"), "stacks", 300000, "bomb.data")

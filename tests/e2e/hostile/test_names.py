@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What is called like something that a terminal or a spreadsheet obeys is text in all that is printed: by each command, of a
-recording whose every name is of that kind, and in what commands say of words that they do not know."""
+"""Names that a terminal or a spreadsheet would interpret are printed as text: by each command, for a recording with only
+such names, and in messages about unknown words."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ import re
 from harness.cases import main, program, run, stackmap
 from harness.odd_names import CLASSES, check_shown, is_utf8, name_of, outputs
 
-# By command, what it prints of a recording; {0} and {1} are two, "." is for none.
+# The options with which each command prints a recording; {0} and {1} are two recordings, "." is no option.
 VIEWS = {
     "report": [["{0}"], ["--tree", "{0}"], ["--callers", "ab*", "{0}"], ["--callees", "ab*", "{0}"], ["--csv", "{0}"],
                ["--missing", "{0}"], ["--sort", "event,comm,cgroup,dso,symbol", "{0}"], ["--fields", "value,comm", "{0}"],
@@ -22,14 +22,14 @@ VIEWS = {
     "script": [["{0}"], ["--ids", "{0}"], ["--lines", "--show-cgroup", "{0}"]],
     "export": [["-f", "folded", "{0}"], ["-f", "perf-script", "{0}"]],
 }
-# Escaped, so that the name is there as it is.
+# Formats that escape names and keep their bytes.
 EXACT = {
     "report": [["--json", "{0}"], ["--json", "--missing", "{0}"], ["--json", "--tree", "{0}"],
                ["--json", "--sort", "comm,cgroup,dso,symbol", "{0}"]],
     "diff": [["--json", "{0}", "{1}"], ["--json", "--stacks", "{0}", "{1}"]],
     "export": [["-f", form, "{0}"] for form in ("json", "speedscope", "chrome")],
 }
-# These print nothing of a recording but messages, or have tests of their own.
+# Commands that print only messages about a recording, or have tests of their own.
 OTHERS = {"record", "start", "status", "pause", "resume", "reset", "stop", "flamegraph", "merge", "import", "dump", "top", "list",
           "doctor", "agent", "hosts", "store"}
 
@@ -39,7 +39,7 @@ def commands():
 
 
 def test_each_command_is_known_here():
-    """Whoever adds one decides where it stands above."""
+    """A new command must be added to one of the lists above."""
     assert set(commands()) == {*VIEWS, *EXACT, *OTHERS}
 
 
@@ -139,7 +139,7 @@ NUMBER = re.compile(r"[+-]?[0-9.]+")
 
 
 def test_no_cell_is_a_formula():
-    """Where spreadsheets separate cells by `;`, they do so whatever is quoted. Without the mark it is the name."""
+    """Spreadsheets that separate cells by `;` ignore quotes. Without the mark the cell is the name."""
     for name in "=1+1", "+1", "-1+1", "@SUM(1)", "'=1", "=1,1", '="1', "a;=1", "\uff1d1":
         files = recordings(name)
         for words in each_view(VIEWS, files):

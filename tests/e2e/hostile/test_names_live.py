@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A program whose file, and so its task, is called like something that a terminal obeys: it is recorded, and every file of
-an instance, every live view and every list shows its name as text. Runs in a mount namespace with a BPF file system of
-its own."""
+"""A program whose file, and therefore its task, has a name that a terminal would interpret is recorded: every file of an
+instance, every live view and every list shows the name as text. Runs in a mount namespace with a BPF file system of its own."""
 
 import contextlib
 import os
@@ -78,7 +77,7 @@ def test_recordings_and_lists():
 
 
 class Screen:
-    """What a command writes to a terminal, byte by byte."""
+    """The bytes that a command writes to a terminal."""
 
     def __init__(self, *words):
         self.end, inner = pty.openpty()
@@ -104,7 +103,7 @@ class Screen:
         return self.bytes
 
 
-# What ncurses itself says to an xterm.
+# Control sequences that ncurses itself sends to an xterm.
 SEQUENCES = re.compile(rb"\x1b(\[[0-9;?>]*[A-Za-z]|[()][A-Z0-9]|[=>78M])|[\r\n\b\x0e\x0f]")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""An ordinary user runs code in files that do not answer, or take for ever to be read, while root records the machine.
-Nothing is lost for it, root's names are all there, and the end comes soon."""
+"""An ordinary user runs code in files that do not answer, or take for ever to be read, while root records the machine. No
+event is lost because of them, root's names are complete, and the recording ends soon."""
 
 import contextlib
 import glob
@@ -153,7 +153,7 @@ def test_files_end_beside_files_that_are_not_opened():
 
 
 def test_the_last_file_ends_beside_files_that_are_not_opened():
-    """Soon after the command's end, which nobody had to ask for."""
+    """The last file ends soon after the command's end, without a signal."""
     needs_root()
     with neighbour("open"), recording("-a", "-e", "sched:sched_switch", "--rotate", "1s", "--", "sh", "-c", "sleep 2; touch ended",
                                       output="f.data") as recorder:
@@ -181,7 +181,7 @@ def test_the_end_does_not_wait_for_files_of_root():
 
 
 def record_assisted_beside(what):
-    """As on a kernel that cannot call a program back: the recorder itself reads what others have."""
+    """Records as on a kernel without task work, where the recorder itself reads other users' files."""
     return record_beside(what, ("env", "LD_PRELOAD=" + cases.program("librefuse_programs.so"), "REFUSE_NAME=ask_for_callbac",
                                 "REFUSE_COUNT=1000"))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a recorder may do while it records, what it needs to begin, and what becomes of it when the process that parses
-files of others is attacked."""
+"""The privileges of a recorder while it records, the privileges that it needs to begin, and attacks on the process that
+parses other users' files."""
 
 import contextlib
 import ctypes
@@ -107,7 +107,7 @@ def test_a_flight_in_a_folder_of_another_user():
 
 
 def test_the_sandbox_has_nothing():
-    """But, for as long as it reads it, the file that it was given."""
+    """The sandbox has no open file except the one that it reads."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
         pid = sandbox_of(recorder.pid)
         assert pid, "there is no sandbox"
@@ -123,7 +123,7 @@ def test_the_sandbox_has_nothing():
 
 
 def test_the_sandbox_goes_with_a_killed_recorder():
-    """Stopped, it does not even see that its socket is closed, as one in the middle of a file."""
+    """A stopped sandbox does not see that its socket is closed, like one that is parsing a file."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
         pid = sandbox_of(recorder.pid)
         os.kill(pid, signal.SIGSTOP)
@@ -133,7 +133,7 @@ def test_the_sandbox_goes_with_a_killed_recorder():
 
 
 def test_readers_of_recordings_may_open_files_only():
-    """A recording may be of anybody. The pipe holds them back before the first byte."""
+    """A recording may come from any user. The pipe stops the readers before the first byte."""
     needs_root()
     os.mkfifo("pipe")
     for command in (("report",), ("script",), ("export", "-f", "folded"), ("dump",)):
@@ -203,7 +203,7 @@ def test_another_user_with_two_capabilities_records_every_source():
 
 
 def test_their_own_functions_have_names():
-    """Files that one may read anyway take no privilege."""
+    """Files that the user may read anyway need no privilege."""
     needs("raw tracepoints")
     needs_reach(NOBODY)
     _, made = record_confined(NOBODY, BPF_AND_PERFMON, "-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
@@ -323,7 +323,7 @@ HOME = "/sys/fs/bpf/stackmap"
 
 
 def enter_own_mounts():
-    """A BPF file system that nobody else sees: instances of others stay out of it, and ours go with this process."""
+    """Mounts a private BPF file system, which has no instances of others, and disappears with this process."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None):
         raise Skip("no mount namespace here: %s" % os.strerror(ctypes.get_errno()))
@@ -361,7 +361,7 @@ COMMANDS = (("stop",), ("pause",), ("resume",), ("reset",), ("status",), ("recor
 
 
 def check_denied(command, name, why):
-    """As another user who may use BPF; one line says why not."""
+    """Runs as another user with CAP_BPF: the command is refused with one line."""
     done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, *command, name), status=1)
     assert re.fullmatch(r"stackmap: %s: Permission denied: it %s, .*root may open it\n" % (name, why), done.stderr), (command, done)
     assert not done.stdout, done
@@ -397,7 +397,7 @@ def test_a_group_may_read_but_not_change():
 
 
 def test_a_home_of_another_user_is_not_trusted():
-    """Where anybody may make folders, somebody may have been here first."""
+    """In a folder where any user may make folders, another user may have made the home first."""
     needs_root()
     enter_own_mounts()
     os.mkdir(HOME, 0o777)
@@ -409,7 +409,7 @@ def test_a_home_of_another_user_is_not_trusted():
 
 
 def test_an_instance_of_another_user_is_not_trusted():
-    """Who is neither root nor we could have put anything there."""
+    """An owner other than root and this user may have put any pins there."""
     for place in ("mine", ""):
         with instance("mine", "-e", "sched:sched_switch") as folder:
             theirs = os.path.join(HOME, place)
@@ -479,7 +479,7 @@ def test_a_parser_that_crashes_costs_the_names_of_one_file():
 
 
 def test_who_insists_gets_what_is_there():
-    """At the second Ctrl-C no name is waited for any more: those of the files of root are missing."""
+    """After the second Ctrl-C the recorder waits for no name: names of root's files are missing."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
         subprocess.run(["sleep", "0.01"], check=True)
         made = end_with_stopped_sandbox(recorder, None)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a recorder does not wait for."""
+"""A recorder does not wait for a parser without an end."""
 
 from harness.cases import main
 from harness.sandbox import end_with_stopped_sandbox, needs_root, recording_of_ls, wait_for_sleep
 
 
 def test_a_parser_that_never_answers_is_not_waited_for():
-    """By who asks twice for the end: the file has no names, and says so."""
+    """After two signals the recording ends: the file has no names, and says so."""
     needs_root()
     with recording_of_ls() as recorder:
         wait_for_sleep(recorder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A tool of its own on stackmap's engine (examples/write_stacks): its stacks, and that who asks at the same time, tools and
-recordings, gets them from one unwind. Runs in a mount namespace with an engine of its own."""
+"""A tool of its own on stackmap's engine (examples/write_stacks): its stacks, and that tools and recordings that request a
+stack at the same time get it from one unwind. Runs in a mount namespace with an engine of its own."""
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ def start(*command):
 
 
 def end(process, output):
-    """Ends its input: the workload goes to work. What it says on stderr."""
+    """Ends the input, so that the workload starts; returns its standard error."""
     written, messages = process.communicate(timeout=SECONDS_MAX)
     assert written == output and process.returncode == 0, messages
     return messages.decode()
@@ -43,7 +43,7 @@ class Blocked:
         os.close(writer)
 
     def write(self):
-        """Sends it into write(), where it goes to sleep; nobody is told of that."""
+        """Sends the workload into write(), where it goes to sleep, and waits for that."""
         self.process.stdin.close()
         while not self.is_in_write():
             time.sleep(0.001)
@@ -100,7 +100,7 @@ def check_counts(stacks):
 
 
 def unwinds():
-    """How many stacks the engine has unwound in callbacks: it has claimed that many unwinders."""
+    """The number of stacks that the engine has unwound in callbacks, which is the number of claimed unwinders."""
     dump = run("bpftool", "-j", "map", "dump", "pinned", os.path.join(FOLDER, "engine_state")).stdout
     return json.loads(dump)[0]["formatted"]["value"]["unwinder_next"]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What recordings share through the BPF file system: made by the first, removed by the last, and rid of what a killed one
-left. Runs in a mount namespace with a BPF file system of its own: nobody else's engine is in it."""
+"""The objects that recordings share through the BPF file system: made by the first recording, removed by the last one, and
+cleaned after a killed one. Runs in a mount namespace with a private BPF file system."""
 
 import contextlib
 import os
@@ -110,7 +110,7 @@ def test_it_mounts_the_file_system():
 
 
 def test_without_a_file_system():
-    """Who may not mount records all the same."""
+    """A user who may not mount can record nevertheless."""
     needs_command("setpriv", "--version")
     run("mount", "-t", "tmpfs", "none", BPFFS)
     done = run("setpriv", "--bounding-set", "-sys_admin", "--", STACKMAP, "record", "-F", 99, "-o", "f.data", "--", "true")
@@ -119,7 +119,7 @@ def test_without_a_file_system():
 
 
 def test_a_stopped_recorder_stops_nobody():
-    """It holds the lock of the folder: the other goes without."""
+    """The stopped recorder holds the lock of the folder: the other one records without the shared engine."""
     needs_command("flock", "--version")
     fresh_bpffs()
     os.mkdir(HOME)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Whatever fails, and whoever is killed, at any step: the ledger balances, nothing of the instance is left, and the next
-one works. Runs in a mount namespace with a BPF file system of its own. The stack maps have a size that nobody else's has,
-so those which are left are ours; and who leaves a program or a link leaves the maps that it holds."""
+"""Failures and kills at every step: the ledger adds up, no object of the instance is left, and the next one works. Runs in a
+mount namespace with a private BPF file system. The stack maps have a size that no other instance uses, so maps that are left
+belong to this test; a program or link that is left keeps its maps, too."""
 
 import contextlib
 import json
@@ -81,8 +81,7 @@ def test_stop_is_killed():
 
 
 def harm_while_it_lives(fault, command, steps):
-    """A command that works on an instance: whatever becomes of it, the instance counts on, and after the next command
-    it is as good as before."""
+    """Harms a command that works on an instance: the instance goes on counting, and works as before after the next command."""
     for step in steps:
         with told(*command[:1], fault, "at", step):
             at_step(step, fault, *command)
@@ -124,7 +123,7 @@ def test_readers_are_killed():
 
 
 def test_pause_and_resume_are_killed():
-    """Paused or not: what it says is so, and the other undoes it."""
+    """After a killed pause or resume, the reported state is right, and the other command undoes it."""
     begin()
     start()
     for command in ("pause", "resume"):
@@ -150,7 +149,7 @@ def test_record_is_killed():
 
 
 def check_refused(done):
-    """A clear word, or it did without."""
+    """Checks that the command reports the refusal, or works without the feature."""
     assert done.returncode in (0, 1, 2), (done.returncode, done.stderr)
     assert not done.returncode or re.fullmatch(r"(stackmap: .+\n)+", done.stderr), done.stderr
 
@@ -204,7 +203,7 @@ def test_record_is_refused():
 # --- too little of everything ---
 
 def test_locked_memory_limit():
-    """What counted as locked memory is counted otherwise since 5.11."""
+    """Since Linux 5.11 memory of BPF does not count as locked memory."""
     begin()
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (4096, 4096))}
     stackmap("start", "x", *OPTIONS, **limit)
@@ -229,7 +228,7 @@ def memory_group(limit):
 
 
 def test_memory_limit():
-    """Refused with a word, or killed by the kernel; never half an instance."""
+    """The start is refused with a message, or killed by the kernel; half an instance is never left."""
     begin()
     folder = memory_group(24 << 20)
     enter = "echo $$ >%s/cgroup.procs && exec \"$0\" \"$@\"" % folder
@@ -307,14 +306,14 @@ def test_write_errors():
 # --- what vanishes, and what comes in masses ---
 
 def tasks_gone(name, tid_shift):
-    """Of those that a map of the instance knows, the ones that are no more. Some exit while it is looked."""
+    """The ended tasks among the keys of an instance's map. Some tasks exit during the look."""
     dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", "%s/pins/map_%s" % (INSTANCE, name)).stdout)
     tids = {entry["formatted"]["key"] >> tid_shift for entry in dump}
     return {tid for tid in tids if not os.path.exists("/proc/%d" % tid)}
 
 
 def test_storms():
-    """Of forks and of programs: nothing is owed to tasks that are gone."""
+    """Many forks and programs: the maps have no entries of ended tasks."""
     begin()
     start("-e", "sched:sched_process_fork", "-e", "syscalls:sys_enter_execve", "-e", "syscalls:sys_enter_exit_group",
           "--flight", "4M")
@@ -363,7 +362,8 @@ def call_inside(cgroup):
 
 
 def test_a_cgroup_vanishes():
-    """That an instance filters by: it has no events any more, not even of another of the same name."""
+    """A cgroup that an instance filters by is removed: the instance has no further events, also not of a new cgroup of the
+    same name."""
     begin()
     folder = os.path.join(cgroup2(), "stackmap-faults-%d" % os.getpid())
     os.mkdir(folder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the files of an instance show: read while events pour in, against one another, and against what others say. Runs in
-a mount namespace with a BPF file system of its own."""
+"""The files of an instance: read while events pour in, and compared with one another and with other sources. Runs in a mount
+namespace with a BPF file system of its own."""
 
 import os
 import re
@@ -116,7 +116,8 @@ def parse_mappings(text):
 
 
 def check_same_stacks(text, binary):
-    """Names against numbers: the same ids, depths, counts, and a frame is of user code in both or in neither."""
+    """Compares the text with names and the text with numbers: equal ids, depths and counts, and each frame is user code in
+    both or in neither."""
     assert text.keys() == binary.keys()
     for stack_id, stack in text.items():
         other = binary[stack_id]
@@ -153,7 +154,7 @@ def test_files_are_whole_while_events_pour_in():
 
 
 def read_at_one_time(instance, *names):
-    """User stacks of before the pause still arrive, with the next run of their tasks: until nothing did meanwhile."""
+    """Reads until no user stack has arrived meanwhile: stacks of before the pause arrive with the next run of their tasks."""
     for _ in range(READS):
         before = instance.stat()
         files = [instance.read(name) for name in names]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The life of an instance without a process: it is started, outlives its shell, records, is paused, and ends, by stop or
-because its folder is gone; then the kernel has nothing of it any more."""
+because its folder is gone; then the kernel has freed all of its objects."""
 
 import collections
 import json
@@ -125,7 +125,7 @@ def places(name, map_name):
 
 
 def test_no_room_for_what_it_does_not_take():
-    """What threads have for their user stacks is large, and of no use without these."""
+    """The memory for threads' user stacks is large, and not made without user stacks."""
     begin("kernel", *CALLS_ONLY, "--no-user")
     for map_name in ("deferrals", "works", "execve_calls"):
         assert places("kernel", map_name) == 1, map_name
@@ -217,8 +217,8 @@ def test_the_default_map_has_room():
 
 
 def test_what_a_full_map_does_not_count():
-    """12,000 call paths, each twice: status, the list, the file and top say what is not in a map of 1,024. The stacks of
-    who begins another program meanwhile come on top."""
+    """12,000 call paths, each twice: status, the list, the file and top say what is not in a map of 1,024. Stacks of execve
+    calls of other tasks come in addition."""
     needs("uprobes")
     workload = program("call_paths")
     begin("full", "-e", "u:%s:leaf" % workload, "--no-kernel", "--bits", 10, "--flight", "8M")
@@ -235,7 +235,7 @@ def test_what_a_full_map_does_not_count():
 
 
 def test_counts_of_user_stacks():
-    """What -v prints is what the file has, of all the life of the instance."""
+    """-v prints the counts of the file, of the whole life of the instance."""
     needs("BPF task work")
     begin("counts", *CALLS_ONLY, "--flight", "1M")
     call(100)
@@ -272,7 +272,7 @@ def test_a_removed_folder_ends_it():
 
 
 def test_removed_while_it_is_read():
-    """Who has a file open reads it to its end, and holds only what that takes."""
+    """A reader with an open file reads it to its end, and keeps only the objects that this needs."""
     begin("read")
     call(100)
     objects = held_by("read")
@@ -296,7 +296,7 @@ def test_user_functions_that_nobody_reads():
 
 
 def test_two_starts_at_once():
-    """One wins, and records; the other says why not, and leaves nothing of its own."""
+    """One start wins and records; the other one reports the reason and leaves no objects."""
     needs("bpf", "raw tracepoints", "tracefs")
     for _ in range(3):
         fresh_bpffs()

@@ -173,7 +173,7 @@ def test_follow_until_the_instance_ends():
 
 
 def test_one_follower():
-    """Two would each see half of it."""
+    """Two readers would each see half of the events."""
     start(*DRAIN)
     with Follower() as follower:
         call(10)
@@ -202,7 +202,7 @@ def test_wrong_usage():
 
 
 def test_recording_of_a_snapshot_agrees():
-    """What `record` writes of a flight instance is what `script` shows of it."""
+    """`record` of a flight instance writes the same events that `script` shows."""
     start(*FLIGHT)
     call(700)
     shown = read("script", "--ids").stdout

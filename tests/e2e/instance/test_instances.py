@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""As many instances side by side as there may be: each with sources, filters and a mode of its own, none in the way of
-another, one unwind for all that ask at once, and nothing left of them in the end."""
+"""The largest number of instances side by side: each has its own sources, filters and mode, none disturbs another, all
+requests of one moment share an unwind, and no object is left at the end."""
 
 import concurrent.futures
 import json
@@ -28,7 +28,7 @@ def names():
 
 
 def calls_of(number):
-    """What the workload of an instance does: different for each, and for each source."""
+    """The calls of an instance's workload: different for each instance and each source."""
     return {"getppid": 100 + number, "getpgid": 300 + number, "calls": 500 + number}
 
 

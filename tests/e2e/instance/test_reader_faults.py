@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Those who empty the rings of an instance are killed or refused at any step: nothing is lost, and another goes on where
-they were."""
+"""Readers that empty the rings of an instance are killed or refused at any step: no event is lost, and another reader
+continues."""
 
 import contextlib
 import json
@@ -54,7 +54,7 @@ class Reading:
 
 
 def check_reader_is_told(status):
-    """A clear word, or it did without."""
+    """Checks that the reader reports the refusal, or works without the feature."""
     messages = read_text("messages")
     assert status in (0, 1, -signal.SIGKILL), (status, messages)
     assert status != 1 or re.search(r"^stackmap: .", messages, re.M), messages

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The stack map of an instance is emptied while two CPUs are busy with calls that are counted: what its files hold and what
-its ledger calls lost is every call. The same for recordings of one file after another."""
+"""The stack map of an instance is emptied while two CPUs are busy with calls that are counted: the events in its files and
+the lost events of its ledger are all calls. The same for recordings of one file after another."""
 
 import fcntl
 import os
@@ -204,7 +204,7 @@ def test_reader_that_is_stopped():
 
 
 def test_reader_that_is_killed():
-    """Its place is free, and what it did not take is there for the next."""
+    """The reader's lock is free, and the next reader gets the remaining events."""
     start()
     reader = Reader("f.data")
     reader.process.send_signal(signal.SIGSTOP)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""libstackmap as programs of others have it: the examples, built with what is installed alone, with the shared and with the
+"""libstackmap as other programs use it: the examples, built with what is installed alone, with the shared and with the
 static library, on this kernel. CLANG and BPFTOOL name the two."""
 
 import collections

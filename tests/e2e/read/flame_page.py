@@ -28,7 +28,7 @@ def stacks_of(recording, event, *filters):
 
 
 def visible(name):
-    """As the page shows what cannot be seen."""
+    """The form in which the page shows invisible characters."""
     return re.sub("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e]", "?", name)
 
 
@@ -43,7 +43,7 @@ def sums_of(stacks, weight=1):
 
 
 def table(page):
-    """What the table of functions says: name -> [self, total]."""
+    """The table of functions: name -> [self, total]."""
     rows = page.value("[...document.querySelectorAll('#rows-of-functions tr')].map(row => "
                       "[row.lastChild.textContent, ...[...row.cells].slice(0, 2).map(cell => +cell.dataset.weight)])")
     return {name: weights for name, *weights in rows}
@@ -62,7 +62,7 @@ def check_table(page, stacks, weight=1):
 
 
 def expect_twins(expected, shown):
-    """Stacks of a report have names without files: a page's twins together are what is said of the name."""
+    """Stacks of a report have names without files: the twins of a page together have the counts of the report's name."""
     twins = {name: shown[name] for name in TWINS if name in shown}
     both = expected.pop("twin", None)
     if len(twins) == 2:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Recordings that came to harm: a killed recorder, a full disk, cut and altered files. What was whole reads back,
-the rest is one error with its offset."""
+"""Damaged recordings: a killed recorder, a full disk, cut and altered files. Whole blocks are read, and one error names the
+offset of the damage."""
 
 import os
 import re

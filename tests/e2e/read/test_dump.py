@@ -70,7 +70,7 @@ def test_hottest():
 
 
 def test_user_frames_are_places_in_files():
-    """Mapping number and file offset: what `script` shows of the same stack."""
+    """Mapping number and file offset agree with the frames of the same stack in `script`."""
     made = recording()
     by_id, _ = made.stacks()
     numbers = collections.defaultdict(set)

@@ -86,7 +86,7 @@ def test_folded():
 
 
 def test_folded_by_value():
-    """Off-CPU time is what such a flame graph is of, not how often a task was blocked. Each source is weighed by itself."""
+    """A flame graph of off-CPU events shows times, not numbers of waits. Each source is weighed by itself."""
     path = small()
     expected = report_of(path).renamed(as_folded)
     check_equal(folded(path, "--by", "value"), by_weight(expected, {"sched:sched_switch"}))
@@ -267,7 +267,7 @@ def protobuf(path):
 
 
 def test_pprof_by_protoc():
-    """Nothing in the file that its description does not have."""
+    """The file has only fields of its description."""
     for path in each_recording():
         pprof = pprof_of(path)
         text = protobuf(path + ".pb.gz")
@@ -336,7 +336,7 @@ def mode_of(path):
 
 
 def test_modes():
-    """What is made for others to read is as the umask has it; a recording is its owner's, merged ones too."""
+    """Exports have the permissions of the umask; recordings, also merged ones, are readable only for their owner."""
     path = small()
     for umask in (0o022, 0o077, 0):
         for form in ("folded", "pprof"):
@@ -361,7 +361,7 @@ def test_mode_of_a_file_stays():
 
 
 def test_link_stays():
-    """What it leads to is written, be it there or not."""
+    """The target of the link is written, whether it exists or not."""
     os.mkdir("folder")
     os.symlink("folder/out", "link")
     for _ in range(2):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Exports in the hands of those who read them: speedscope and its schema, a public stackcollapse. (go tool pprof is in
-test_export.) They are npm packages; ./setup check gets them."""
+"""Exports are read by other tools: speedscope and its schema, a public stackcollapse. (go tool pprof is in test_export.)
+They are npm packages; ./setup check gets them."""
 
 import base64
 import json
@@ -72,7 +72,7 @@ def test_speedscope_opens_them():
 
 
 def as_collapsed(task, stack):
-    """What it makes of a stack: the task before each frame, no arguments of functions."""
+    """The tool's form of a stack: the task before each frame, no arguments of functions."""
     return ",".join("%s`%s" % (task, re.sub(r"(..)[(<].*", r"\1", name)) for name in stack)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The page of `flamegraph` in a browser: what it shows is what `report --json` counts, whatever is chosen; no name
-gets out of its text; a hundred thousand functions are drawn at once."""
+"""The page of `flamegraph` in a browser: it shows the counts of `report --json` for each selection; each name stays inside
+its text element; a hundred thousand functions are drawn at once."""
 
 import json
 import os
@@ -142,7 +142,7 @@ def test_zoom():
 
 
 def check_zoomed_table(page, stacks, whole):
-    """The functions of what is zoomed to, and the words that say so."""
+    """The table shows the functions of the zoomed part, and its title says so."""
     zoomed = status(page)[0]
     weight = check_table(page, stacks)
     assert page.text("#functions-of") == "in %s, which is %.2f%% of all" % (zoomed, 100 * weight / whole)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The data of a page of two recordings, without a browser: the same bytes each time, and for each stack what
-`diff --json` counts, however long the recordings are."""
+"""The data of a page of two recordings, without a browser: the same bytes each time, and for each stack the counts of `diff
+--json`, for recordings of any length."""
 
 import collections
 import json

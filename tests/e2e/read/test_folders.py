@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A folder of recordings is one recording for all commands that read one: the one that `merge` makes of them. What else
-lies in the folder, whoever put it there, is left out; what is damaged is said, and the rest is shown."""
+"""A folder of recordings is one recording for all commands that read one: the one that `merge` makes of them. Other files in
+the folder, of any owner, are left out; damage is reported, and the rest is shown."""
 
 import json
 import os
@@ -90,7 +90,7 @@ def test_a_summary_among_them():
 
 
 def test_what_is_no_recording_is_left_out():
-    """Nothing waits for a FIFO, and no device is opened."""
+    """The command does not wait for a FIFO, and opens no device."""
     files = make_folder()
     expected = stackmap("script", merged(files)).stdout
     os.mkfifo("all/fifo")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""`script --hashes`: one hash for one stack, wherever its program lies and whichever recording it is in."""
+"""`script --hashes`: a stack has the same hash at all load addresses and in all recordings."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What ftrace has recorded becomes a recording: each event with its stacks, and an account of what is missing."""
+"""Data of ftrace becomes a recording: each event has its stacks, and the ledger counts the lost ones."""
 
 import os
 import random
@@ -174,7 +174,7 @@ def damaged(data, chance):
 
 
 def check_damaged(*names):
-    """A recording, or why there is none; and nothing is left."""
+    """Checks for a recording, or an error and no file."""
     ring = Ring()
     for number in range(200):
         ring.event("begin", 5)

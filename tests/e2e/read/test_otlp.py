@@ -112,7 +112,7 @@ def test_an_interrupt_is_no_thread():
 
 
 def test_ids_are_those_of_the_content():
-    """The same again has the same ids, so that who stores it can tell; another choice has others."""
+    """Equal exports have equal ids, so that a store can recognize them; another selection has other ids."""
     def ids(*options):
         return {single(profile, "profile_id") for profile in otlp_of(small(), *options).profiles}
     assert ids() == ids() and not ids() & ids("--comm", "sh")

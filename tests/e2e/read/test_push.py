@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""`export --to`: what receivers get is the recording, once; who they are is verified, and what they answer is believed of nobody."""
+"""`export --to`: receivers get the recording once, their identity is verified, and their answers are not trusted."""
 
 import base64
 import gzip
@@ -53,7 +53,7 @@ def without_colons(event, task, stack):
 
 
 def profile_of(request):
-    """What Pyroscope and Parca get."""
+    """The profile that Pyroscope and Parca get."""
     if request.headers["Content-Type"].startswith("multipart/"):
         return request.parts()["profile"]
     (series,) = json.loads(request.body)["series"]
@@ -61,7 +61,7 @@ def profile_of(request):
     return base64.b64decode(sample["raw_profile"], validate=True)
 
 
-# What arrives.
+# --- requests ---
 
 
 def test_otlp():
@@ -155,7 +155,7 @@ def test_parca_by_its_own_definition():
 
 
 def test_filters_and_nothing():
-    """What is not chosen is not sent; of nothing, nothing is."""
+    """Events outside of the selection are not sent; an empty selection sends no request."""
     choice = ["--event", "sched:*", "--time", "101,111", "--comm", "sh"]
     check_equal(Otlp(gzip.decompress(sent("otlp", *choice).body)).sums(), report_of(small(), *choice))
     for kind in KINDS:
@@ -171,7 +171,7 @@ def test_a_path_of_ones_own():
     assert [request.path for request in server.requests] == ["/tenants/a/v1development/profiles", "/v1development/profiles"]
 
 
-# Who one is.
+# --- identity of the client ---
 
 
 def secret(text, mode=0o600, name="secret"):
@@ -244,7 +244,7 @@ def test_options_that_need_each_other():
         assert push(url, *options, status=2).stderr
 
 
-# Whom one talks to.
+# --- identity of the receiver ---
 
 
 def test_tls():
@@ -272,7 +272,7 @@ def test_a_redirect_is_not_followed():
     assert not other.requests
 
 
-# What is answered. Nothing is ever sent twice.
+# --- answers; no request is ever sent twice ---
 
 
 def failure(answer, kind="otlp"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Views of one recording agree with each other and with what ran; recordings compared and merged; the pager."""
+"""Views of one recording agree with each other and with the workload; recordings are compared and merged; the pager."""
 
 import csv
 import io
@@ -164,7 +164,7 @@ def test_lines_fit_their_terminal():
 
 
 def test_a_name_that_is_not_demangled():
-    """Of names that stay mangled the report says how many they are, and why."""
+    """The report gives the number of names that stay mangled, and the reason."""
     name = "_ZcvT_" + "IT_" * 150 + "v"
     run(program("write_names"), name, "f.data")
     said = stackmap("report", "-s", "symbol", "f.data")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Options of the reports, on recordings that are written for them (write_views.c): no event is left out that no option
-asks to leave out, and what is chosen is what was asked for."""
+"""Options of the reports, on recordings that are written for them (write_views.c): the options select exactly the events
+that they describe."""
 
 import csv
 import io
@@ -120,7 +120,7 @@ def test_nothing_is_chosen():
 
 
 def test_diff_says_what_of_it_changed():
-    """One source is what it was, the other grew: only its share is smaller. Text, CSV and JSON agree."""
+    """One source is unchanged and the other one grew: only the share of the first one is smaller. Text, CSV and JSON agree."""
     write(1000, 1000, "before.data")
     write(1000, 3000, "after.data")
     options = ["--sort", "event", "--by", "count", "before.data", "after.data"]
@@ -244,7 +244,7 @@ def test_innermost_frames_are_chosen():
 
 
 def test_trees_name_the_files():
-    """What has one name in two files can be told apart."""
+    """Functions of one name in two files can be distinguished."""
     write()
     tree = report("--tree", "-e", "cpu-clock")["trees"][0]["tree"]
     twins = {node["object"]: node["count"] for node in nodes(tree) if node["name"] == "twin"}

@@ -36,7 +36,7 @@ def read(*words):
     return stackmap(*words[:-1], *AS_RECORDED, words[-1]).stdout
 
 
-# What readers say: {key: [number, sum of values]}.
+# The results of readers: {key: [number, sum of values]}.
 
 
 def report_json(path):
@@ -160,7 +160,7 @@ def tree_nodes(node, above=()):
 
 
 def tree(by):
-    """Whose task it was, a tree does not tell; what stacks without frames come to is the rest of its root."""
+    """A tree does not have the tasks; stacks without frames are the rest of its root."""
     def read_sums(path):
         sums = Sums()
         for each in json.loads(read("report", "--json", "--tree", "--by", by, path))["trees"]:
@@ -183,7 +183,7 @@ def diff(side):
     return read_sums
 
 
-# What they must be, of the file.
+# The expected results, from the file.
 
 
 def by_stack(file):

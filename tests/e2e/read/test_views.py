@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What every view has in common: code without a symbol is called by its file and its function's place in it, never by a neighbour;
-names of symbol tables alone are had without opening any file; and a recording with nothing in it, or with nothing but
-losses, is shown for what it is."""
+"""Common rules of all views: code without a symbol is named by its file and its function's offset, never by a neighbouring
+function; names of symbol tables need no open file; recordings without events, or only with losses, are shown as such."""
 
 import json
 import platform

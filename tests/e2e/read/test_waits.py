@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Both sides of a wake-up, against programs of which it is known who ends their waits."""
+"""Both sides of a wake-up, compared with programs whose wakers are known."""
 
 import csv
 import io
@@ -86,7 +86,7 @@ def test_a_chain_of_four_threads():
 
 
 def test_a_deadlock_from_before():
-    """Nobody is woken: who holds the lock is found, and that it waits itself."""
+    """No thread is woken: the report finds the holder of the lock, and that the holder waits itself."""
     needs("typed tracepoints", "task iterators", "BPF task work")
     with subprocess.Popen([program("waits"), "deadlock"]) as process:
         def all_asleep():
@@ -175,7 +175,8 @@ POLLS = "import select; select.poll().poll(%d)" % MS
 
 
 def test_idle_is_told_apart():
-    """Who waits in poll() for nothing in particular is idle; who sleeps is only if the user says so. Nothing is left out."""
+    """A thread that waits in poll() for any event is idle; a sleeping thread is idle only if the user says so. No wait is
+    left out."""
     needs("typed tracepoints")
     recording = record("--time", "--wakers", "--", "sh", "-c", "%s -c '%s' & %s timer %d; wait" % (
         sys.executable, POLLS, program("waits"), 2 * MS))

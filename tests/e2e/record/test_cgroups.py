@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""In which cgroup events were: of tasks in several, of tasks that are moved, of cgroups that are gone. The events are a
+"""The cgroups of events: of tasks in several cgroups, of tasks that are moved, of cgroups that are gone. The events are a
 program's own calls of chdir, as many as it was told to make in each place."""
 
 import contextlib
@@ -18,7 +18,7 @@ CHDIR = "syscalls:sys_enter_chdir"
 
 
 class Cgroups:
-    """Cgroups below one of the test's own, as paths in the hierarchy; whoever is in them at the end goes to its root."""
+    """Cgroups below one of the test's own, as paths in the hierarchy; at the end their tasks are moved to its root."""
 
     def __init__(self):
         self.root = cgroup2()
@@ -40,7 +40,7 @@ class Cgroups:
         return path
 
     def own(self):
-        """Where the test itself is, and what it starts."""
+        """The cgroup of the test itself and of its children."""
         with open("/proc/self/cgroup", encoding="ascii") as file:
             return next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))
 

@@ -58,7 +58,7 @@ def blocked_start(*words):
 
 
 def test_a_signal_ends_the_wait_for_a_lock():
-    """Nothing was recorded, so there is no file, and no command was started."""
+    """No event was recorded, no file is made, and no command is started."""
     needs("bpf", "raw tracepoints")
     for sent in signal.SIGINT, signal.SIGTERM:
         for words in (("record", "-o", "f.data", *SOURCE, "--", "touch", "started"), ("start", "x"), ("top", "-b")):
@@ -72,7 +72,7 @@ def test_a_signal_ends_the_wait_for_a_lock():
 
 
 def test_a_signal_ends_loading():
-    """At any moment of it: nothing is left, or a recording that is whole."""
+    """A signal at any moment of loading leaves no file or a complete recording."""
     needs("bpf", "raw tracepoints")
     fresh_bpffs()
     for step in range(12):
@@ -186,7 +186,7 @@ def ignore_children():
 
 
 def test_a_caller_that_ignores_its_children():
-    """Who starts us may have no use for SIGCHLD, and that is inherited."""
+    """The caller may ignore SIGCHLD, and the recorder inherits this."""
     needs("bpf", "raw tracepoints")
     for words, wanted in (("exit 7", 7), ("kill -TERM $$", 128 + signal.SIGTERM)):
         process = recorder("-q", *SOURCE, "--", "sh", "-c", words, preexec_fn=ignore_children)
@@ -227,7 +227,7 @@ def test_a_command_ends_with_a_recording_that_failed_if_asked():
 # --- while it records, and at the end ---
 
 def test_a_reader_that_stopped_stops_nobody():
-    """The pipe is full, and nobody empties it: one signal is enough."""
+    """The pipe is full and has no active reader: one signal ends the recorder."""
     needs("bpf", "raw tracepoints")
     reader, writer = os.pipe()
     process = recorder("-q", "-a", "-e", "syscalls:sys_enter_*", output="-", stdout=writer)

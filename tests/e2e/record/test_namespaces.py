@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Recordings inside a PID namespace: of its tasks and those of namespaces inside, by the ids that they have there, and of
-nobody else. Runs in a namespace of its own with a BPF file system of its own; outside of it a process goes on all the
-time, and writes into a pipe that leads in. What holds of filters and of blocked tasks holds there, too: those cases run
-as they are."""
+"""Recordings inside a PID namespace: of its tasks and those of inner namespaces, by their ids in this namespace, and of no
+other tasks. Runs in a namespace of its own with a BPF file system of its own; outside of it a process goes on all the time,
+and writes into a pipe that leads in. What holds of filters and of blocked tasks holds there, too: those cases run as they
+are."""
 
 import json
 import os
@@ -28,7 +28,7 @@ NESTED = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
 LAST_ID = "/proc/sys/kernel/ns_last_pid"  # the next is given behind it
 OUTSIDE = "outside-%d" % os.getppid()  # as it is called by whoever is not
 
-# What holds outside holds inside.
+# Cases that also run inside of a namespace.
 test_a_snapshot = sleeping_instance.a_snapshot
 test_asleep_at_the_end = known_stack.asleep_at_the_end
 test_inside_execve_of_a_thread = known_stack.inside_execve_of_a_thread
@@ -123,7 +123,7 @@ def test_from_a_namespace_inside():
 
 
 def test_ended_tasks_have_names_in_a_flight():
-    """Who was there before the recorder is told of at its exit only: its id is gone before it is freed."""
+    """Tasks older than the recorder are noted only at their exit: the id is gone before the task is freed."""
     os.mkfifo("go")
     early = "sh -c 'printf early >/proc/self/comm; echo $$ >id; read line <go; :'; :"
     with subprocess.Popen(["sh", "-c", early]):
@@ -153,7 +153,7 @@ def engines():
 
 
 def test_the_engine_is_of_the_namespace():
-    """Cookies and rules are kept by ids: whoever sees others must not find ours."""
+    """Cookies and rules have ids as keys: recordings in other PID namespaces must not find them."""
     fresh_bpffs()
     with subprocess.Popen([STACKMAP, "record", "-e", "page-faults", "-o", "f.data", "--", "cat"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
@@ -171,7 +171,7 @@ def test_the_engine_is_of_the_namespace():
 
 
 def test_what_a_namespace_has_left():
-    """A recorder that was killed with its namespace comes back to nobody: the next to end removes its engine."""
+    """The next recorder that ends removes the engine of a recorder that was killed with its namespace."""
     fresh_bpffs()
     with subprocess.Popen([*NESTED, STACKMAP, "record", "-e", "page-faults", "-o", "f.data", "--", "cat"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as recorder:

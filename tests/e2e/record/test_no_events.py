@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A recording without events ends with one line that says why, in every command that records; and whoever reads it is told
-that it has none."""
+"""A recording without events ends with one line that says why, in every command that records; and every command that reads
+it says that it has no events."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""How long tasks are blocked, where, and who ends it: against what the tasks measure themselves."""
+"""The length, the place and the waker of waits, compared with the tasks' own measurements."""
 
 import contextlib
 import os
@@ -125,7 +125,7 @@ def record_wait(*prefix):
 
 
 def test_a_wait_that_has_not_ended():
-    """Who still waits when recording ends has waited so far."""
+    """A wait that goes on when the recording ends has its length so far."""
     needs("bpf", "raw tracepoints", "task iterators")
     name, least, recording, messages = record_wait()
     waits = [event for event in recording.events() if is_blocked_in(event, "nanosleep") and event.comm == name]

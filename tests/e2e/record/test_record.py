@@ -90,7 +90,7 @@ def test_output_of_the_command_is_its_own():
 
 
 def test_signal_mask_of_the_command():
-    """What the recorder takes for itself is not blocked in its command."""
+    """Signals that the recorder blocks are not blocked in its command."""
     needs("bpf", "perf events")
     done = stackmap("record", "-q", "-F", 99, "-o", "f.data", "--", "grep", "SigBlk", "/proc/self/status")
     assert int(done.stdout.split()[1], 16) == 0, done.stdout

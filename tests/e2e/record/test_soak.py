@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Mixed load for a while, STACKMAP_SOAK_SECONDS (20): what the kernel keeps of tasks goes with them, nobody waits for ever, no
-unwinder stays claimed, and every event is accounted for. The load tells when all but its residents are gone, so nothing is
-guessed from time. Runs in a mount namespace with an engine of its own."""
+"""Mixed load for a while, STACKMAP_SOAK_SECONDS (20): data of ended tasks is deleted, no task waits for ever, no unwinder
+stays claimed, and every event is accounted for. The load tells when all but its residents are gone, so nothing is guessed
+from time. Runs in a mount namespace with an engine of its own."""
 
 import contextlib
 import glob

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What is recorded is what happened: events of a workload whose numbers are known, by each kind of source."""
+"""Each kind of source records the known numbers of events of a workload."""
 
 import collections
 import os

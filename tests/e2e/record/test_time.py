@@ -210,7 +210,7 @@ def test_a_stopped_process():
 
 
 def test_filters():
-    """Of the whole machine only what has this name: from when it has it."""
+    """Only tasks with this name have accounts, from the moment when they get the name."""
     needs("typed tracepoints")
     name = "timed-%d" % os.getpid()
     shutil.copy(shutil.which("ls"), name)
@@ -220,7 +220,7 @@ def test_filters():
 
 
 def test_a_cgroup():
-    """Of the whole machine only what is in or below it, tasks that sleep there already among them."""
+    """Only tasks in or below the cgroup have accounts, also tasks that already sleep there."""
     needs("typed tracepoints", "task iterators")
     folder = os.path.join(cgroup2(), "stackmap-time-%d" % os.getpid())
     inner = os.path.join(folder, "inner")

@@ -12,7 +12,7 @@ from harness.recording import function, kernel_frames, record
 WRITE, WRITTEN = "syscalls:sys_enter_write", "syscalls:sys_exit_write"
 COPY = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1000", "count=100", "status=none"]
 
-# Who is killed first when memory runs out: a number up to 1000 that a process sets, in a field of 16 bits.
+# oom_score_adj: a number up to 1000 that a process sets, in a field of 16 bits.
 ADJUST, EXEC, KMALLOC = "oom:oom_score_adj_update", "sched:sched_process_exec", "kmem:kmalloc"
 SET = ["sh", "-c", "for score in 250 1000 7; do echo $score >/proc/self/oom_score_adj; done"]
 
@@ -35,7 +35,7 @@ def recorded(*arguments, **options):
 
 
 def told(recording, name):
-    """What the head of the report says of an event."""
+    """The line about an event in the head of the report."""
     lines = [line for line in recording.read("report").splitlines() if line.startswith("# events:") and name in line]
     return " ".join(line.split(":", 1)[1].strip() for line in lines)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Whoever reads an instance ends, or its file does, while tasks sleep in the kernel: their events have their stacks, taken from
-outside, and the tasks wait on for whoever reads next."""
+"""The reader of an instance, or its file, ends while tasks sleep in the kernel: their events get their stacks from outside,
+and the tasks stay asleep for the next reader."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""One stack for each entry into the kernel, whoever asks for it and however the task leaves again: to user mode, into
-another program, to its end, or not at all. Runs in a mount namespace with an engine of its own: no rule is known
+"""One stack for each entry into the kernel, for all requests and for each way in which the task leaves again: to user mode,
+into another program, to its end, or not at all. Runs in a mount namespace with an engine of its own: no rule is known
 before, so each first event of a stack waits for its answer."""
 
 import collections
@@ -80,7 +80,8 @@ def one_leaves_while_all_wait(victim, leave):
 
 
 def test_one_of_three_killed():
-    """While all wait for the stack of a sleeping task. Whoever asked first, the two others get it, by one unwind."""
+    """One recorder is killed while all wait for the stack of a sleeping task. The two others get it by one unwind,
+    independent of the first request."""
     for victim in range(3):
         one_leaves_while_all_wait(victim, kill)
 

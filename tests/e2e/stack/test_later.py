@@ -20,7 +20,7 @@ TRIES = 10
 
 
 def own_cat():
-    """Its name is nobody else's, and its first read() is on a path that nobody has walked before: most events cannot have
+    """The program has a unique name, and the stack of its first read() was never unwound before: most events cannot have
     their stack. A shell starts it, because a command's own files have tables before it runs. It is another file each time."""
     with contextlib.suppress(FileNotFoundError):
         os.remove(COMMAND)

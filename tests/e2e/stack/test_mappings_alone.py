@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What test_mappings checks, where others would disturb it: the kernel is told which process id is next, so nobody else may
-start a process; and another thread changes the mappings, which is seldom stopped in the middle."""
+"""The checks of test_mappings that other tests would disturb: the test sets the next process id, so no other process may
+start; and another thread changes the mappings, which is seldom stopped in the middle."""
 
 import collections
 import os

@@ -43,7 +43,7 @@ def test_moved_before():
 
 
 def test_other_code():
-    """One byte makes it code that nobody knows."""
+    """A copy that differs in one byte has no names."""
     needs("bpf", "perf events")
     recording = record("-F", 499, "--", MOVED, "differ")
     events = [event for event in recording.events() if event.comm == "moved_code"]
@@ -53,7 +53,7 @@ def test_other_code():
 
 
 def test_changed_later():
-    """What is written to later is not the file's any more."""
+    """Code that is changed later does not count as the file's code."""
     needs("bpf", "perf events")
     if [int(part) for part in re.findall(r"\d+", os.uname().release)[:2]] < [6, 4]:
         raise Skip("this kernel does not say that a mapping was changed")

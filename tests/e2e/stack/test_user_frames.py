@@ -170,7 +170,7 @@ def test_a_caller_found_by_a_register_that_calls_may_change():
 
 
 def test_generated_code():
-    """Has its address and nobody's name."""
+    """Generated code has its address and no name."""
     needs("bpf", "uprobes")
     recording = record("--user-unwind", "fp", "-e", "u:%s:leaf" % CODE, "--",
                        "sh", "-c", "%s jit 5 >address" % CODE)

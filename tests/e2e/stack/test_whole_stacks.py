@@ -106,7 +106,7 @@ def test_instruction_that_runs_as_a_copy():
 
 
 def test_instruction_that_the_kernel_runs():
-    """Who asks before it ran is not told what is after it."""
+    """The stack of a request before the instruction does not show the state after it."""
     recording = sampled_under_probe("pushes", "calls", 30000)
     assert {marker(event) for event in recording.events()} <= {None, "changed"}
     check_inside(recording, ["call_often", *PATH_INSIDE, "main"], share=0.9)
@@ -323,7 +323,7 @@ def test_fibers_of_languages():
 
 
 def test_a_lost_caller():
-    """Nobody knows what follows; that it is not the end is known."""
+    """The caller is unknown, and the stack is marked as cut."""
     needs("bpf", "raw tracepoints")
     recording = record("-e", "syscalls:sys_enter_getppid", "--", KNOWN, "lost")
     event, = [event for event in recording.events() if event.name.endswith("getppid")]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Debug information that is in several files, or that somebody has made to do harm. A bad file costs its own names, and
-no others: each recording is of two programs, and the second one's are always whole."""
+"""Debug information in several files, and malicious debug information. A bad file costs its own names, and no others: each
+recording is of two programs, and the second one's are always whole."""
 
 import json
 import lzma
@@ -28,7 +28,7 @@ def edit(path, *edits):
             file.write(data)
 
 
-# What dwz moves away is what two programs have in common.
+# dwz moves the entries that two programs share.
 
 SHARED = """
 struct common { int number; struct { long first; char name[80]; } inside; struct common *next; };
@@ -134,7 +134,7 @@ class Liar:
         assert self.tell(lambda: None)[0] == INLINED
 
     def tell(self, lie):
-        """What the innermost functions of the liar are after a lie, and what is said beside the report."""
+        """The innermost functions of the liar after a change of its file, and the messages of the report."""
         with open("liar.debug", "wb") as file:
             file.write(self.debug)
         lie()

@@ -90,7 +90,7 @@ def build_id_of(path):
 
 
 def made_bare(keep="-S"):
-    """A recording of a program without debug information, which lies in bare.debug, where nobody looks."""
+    """A recording of a program without debug information, which lies in bare.debug, where the report does not search."""
     build(BARE)
     split(BARE, keep)
     made = record_calls(BARE)

@@ -12,7 +12,7 @@ from harness.recorder import Recorder
 from harness.recording import function, record, user_frames
 from harness.waiting import wait_until_reading
 
-# Five events, then it waits until somebody has closed its input.
+# Five events, then the program waits until its input is closed.
 SOURCE = """
 #include <unistd.h>
 static inline __attribute__((always_inline)) void PREFIX(inner)(void)
@@ -95,7 +95,7 @@ def test_a_program_replaced_by_another():
 
 
 def test_a_program_written_over():
-    """Its old content is nowhere any more: no names are better than those of the new one."""
+    """The old content is gone: missing names are better than those of the new content."""
     build("written_over", "mine")
     build("other", "others")
     made = record_until_kept("written_over", "./written_over; cat other >written_over")

@@ -73,7 +73,7 @@ def notes(recording):
 
 
 def note_of(code, *command):
-    """What the report advises for the program as it is."""
+    """The report's advice for the unchanged program."""
     found = [note for note in notes(record("-F", 999, "--", *command)) if note.startswith(code + " has no names: ")]
     assert len(found) == 1, found
     return found[0]

@@ -133,7 +133,7 @@ def test_stripped_program_of_the_distribution():
 
 
 def missing(made, name, *options):
-    """What `report --missing` says of a program's file."""
+    """The row of a program's file in `report --missing`."""
     report = json.loads(stackmap("report", "--missing", "--json", *options, made.path).stdout)
     return next((file for file in report["missing"] if file["file"].endswith("/" + name)), None), report
 
@@ -267,7 +267,7 @@ SYMBOLS = 7  # type of block, as stackmap-data(5) has it
 
 
 def cut_before_symbols(path):
-    """What is left of a recorder that was killed."""
+    """Cuts a recording like that of a killed recorder."""
     with open(path, "rb") as file:
         data = file.read()
     at = 16
@@ -295,7 +295,7 @@ def test_a_recording_that_was_not_finished():
 
 
 def test_kallsyms_of_one_boot():
-    """Of no recording the kernel's place is known: only their times tell boots apart."""
+    """No recording has the kernel's address: only their times distinguish boots."""
     with open("kallsyms", "w", encoding="ascii") as file:
         file.write(KALLSYMS)
     for name, later in ("first", 0), ("same", 1), ("other", 3600):

@@ -38,7 +38,7 @@ static struct cpu_budget begin(double percent, struct load *load)
 	return budget;
 }
 
-TEST(who_costs_little_keeps_the_rate)
+TEST(a_cheap_agent_keeps_its_rate)
 {
 	struct load load = {.fixed = 0.1, .by_hz = 0.001};
 	struct cpu_budget budget = begin(0.5, &load);
@@ -47,7 +47,7 @@ TEST(who_costs_little_keeps_the_rate)
 		assert_int_equal(minute(&budget, &load), 97);
 }
 
-TEST(who_costs_much_comes_down_and_stays)
+TEST(an_expensive_agent_lowers_its_rate)
 {
 	struct load load = {.fixed = 0.05, .by_hz = 0.02};
 	struct cpu_budget budget = begin(0.5, &load);
@@ -62,7 +62,7 @@ TEST(who_costs_much_comes_down_and_stays)
 	assert_int_equal(budget.frequency, before);
 }
 
-TEST(it_comes_back_when_there_is_room)
+TEST(the_rate_rises_when_the_budget_allows)
 {
 	struct load load = {.by_hz = 0.05};
 	struct cpu_budget budget = begin(0.5, &load);
@@ -75,7 +75,7 @@ TEST(it_comes_back_when_there_is_room)
 	assert_int_equal(budget.frequency, 97);
 }
 
-TEST(there_is_a_floor)
+TEST(the_rate_has_a_lower_limit)
 {
 	struct load load = {.fixed = 50};
 	struct cpu_budget budget = begin(0.5, &load);
@@ -94,7 +94,7 @@ TEST(without_a_budget_nothing_changes)
 	assert_true(budget.used > 49 && budget.used < 51);
 }
 
-TEST(what_is_used_is_counted)
+TEST(used_cpu_time_is_counted)
 {
 	u64 before = own_cpu_ns(), busy = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 20 * NS_PER_MS;
 

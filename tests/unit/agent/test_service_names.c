@@ -64,7 +64,7 @@ TEST(the_first_rule_that_matches_wins)
 	service_names_free(&names);
 }
 
-TEST(a_rule_that_is_none_is_refused)
+TEST(a_malformed_rule_is_refused)
 {
 	static const char *const wrong[] = {"web", "=web", "*=", "*=:", ""};
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What bench/measure.py says of rounds whose times are known."""
+"""The verdicts of bench/measure.py for rounds with known times."""
 import contextlib
 import io
 import os

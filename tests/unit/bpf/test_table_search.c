@@ -87,7 +87,7 @@ static int map_of_tables(void)
 	return bpf_map__fd(programs->maps.file_tables);
 }
 
-TEST(what_is_published_is_found, set_up, tear_down)
+TEST(a_published_table_is_found, set_up, tear_down)
 {
 	struct search_count count;
 

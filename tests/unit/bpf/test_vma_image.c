@@ -120,7 +120,7 @@ static int first_image(struct dl_phdr_info *object, size_t bytes, void *image)
 }
 
 /* Maps all of this program's file, as readers of their own symbols do, right below the program. */
-TEST(another_mapping_below_is_none_of_the_image)
+TEST(a_mapping_below_does_not_belong_to_the_image)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat stat;
@@ -202,7 +202,7 @@ static void map_page(void *address, u64 file_offset, int access)
 }
 
 /* Code behind a program's zeroed data, and the same code in a mapping apart from its ELF header. */
-TEST(memory_without_a_file_may_lie_between)
+TEST(anonymous_memory_may_lie_inside_an_image)
 {
 	void *base = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void *elsewhere = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -244,7 +244,7 @@ static void *change_mappings(void *code)
 
 /* Three pages of this program's file: the last one stays code while the one before it changes. The
  * only other answer that is allowed is that the mappings are being changed. */
-TEST(changes_beside_it_do_not_disturb)
+TEST(changes_of_neighbouring_mappings_are_harmless)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	void *code = mmap(NULL, 3 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);

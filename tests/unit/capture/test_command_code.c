@@ -49,7 +49,7 @@ static void visit_until_done(struct command_code *code)
 }
 
 /* The program does not run, and other files have no tables. */
-TEST(a_commands_files_have_tables, begin_unwinding, end)
+TEST(files_of_a_command_have_tables, begin_unwinding, end)
 {
 	struct command_code code = begun("/bin/sleep");
 
@@ -63,7 +63,7 @@ TEST(a_commands_files_have_tables, begin_unwinding, end)
 }
 
 /* The linker has mapped itself before it finds that the command is no program. */
-TEST(a_text_has_none, begin_unwinding, end)
+TEST(a_text_file_has_no_tables, begin_unwinding, end)
 {
 	struct command_code code = begun("/etc/passwd");
 
@@ -115,7 +115,7 @@ TEST(a_program_that_the_linker_does_not_link_has_tables, begin_unwinding, end)
 	}
 }
 
-TEST(without_a_path_nobody_is_asked, begin_unwinding, end)
+TEST(without_a_path_no_linker_is_started, begin_unwinding, end)
 {
 	struct command_code code = begun(NULL);
 
@@ -159,7 +159,7 @@ static void compile_auditor(void)
 }
 
 /* Otherwise code of the command would run twice. */
-TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
+TEST(a_command_with_auditors_is_left_out, begin_unwinding, end)
 {
 	static const char *const options[] = {"--audit", "--depaudit"};
 	char command[512];
@@ -187,7 +187,7 @@ TEST(a_command_with_auditors_is_not_asked_for, begin_unwinding, end)
 }
 
 /* Variables of the environment are meant for the command, not for the linker. */
-TEST(the_environment_has_nothing_done, begin_unwinding, end)
+TEST(the_environment_does_not_reach_the_linker, begin_unwinding, end)
 {
 	struct command_code code;
 
@@ -303,7 +303,7 @@ TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
 }
 
 /* A capture that ends while the linker is stopped leaves no process. */
-TEST(one_that_was_asked_is_ended, begin_unwinding, end)
+TEST(a_stopped_linker_is_ended, begin_unwinding, end)
 {
 	struct command_code code = begun("/bin/sleep");
 	pid_t linker = code.linker;

@@ -155,7 +155,7 @@ TEST(each_entry_has_its_own_cookie_and_equal_stacks_one_id)
 	assert_int_equal(stack.ref_count, 2);
 }
 
-TEST(nobody_answers_what_was_cancelled)
+TEST(a_cancelled_request_has_no_answer)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;
@@ -186,7 +186,7 @@ TEST(programs_that_may_sleep_unwind_at_once)
 	assert_int_equal(programs->bss->answer.count, before);
 }
 
-TEST(what_is_no_id_or_frame_is_not_found)
+TEST(invalid_ids_and_frames_are_not_found)
 {
 	struct stackmap_stack stack;
 	char path[PATH_MAX];

@@ -26,7 +26,7 @@ static void check(const char *runs, u64 skipped, u64 unsure, s64 ahead)
 	assert_int_equal((s64)state.ahead, ahead);
 }
 
-TEST(pairs_are_no_loss)
+TEST(hits_of_both_programs_are_no_loss)
 {
 	check("", 0, 0, 0);
 	check("fs", 0, 0, 0);
@@ -34,7 +34,7 @@ TEST(pairs_are_no_loss)
 	check("fsffsffsss", 0, 0, 0);
 }
 
-TEST(a_second_alone_is_a_skip)
+TEST(a_hit_of_the_second_program_alone_is_a_skip)
 {
 	check("fss", 0, 1, 0);
 	check("fssfs", 1, 0, 0);
@@ -42,14 +42,14 @@ TEST(a_second_alone_is_a_skip)
 	check("fssfssfs", 2, 0, 0);
 }
 
-TEST(the_first_hit_may_be_one)
+TEST(the_first_hit_may_be_of_one_program)
 {
 	check("s", 0, 1, 0);
 	check("sfs", 1, 0, 0);
 }
 
 /* Hits between the two attachments run only the first program. */
-TEST(runs_before_the_second_came_hide_nothing)
+TEST(runs_before_the_second_attachment_hide_no_skip)
 {
 	check("fffs", 0, 0, 0);
 	check("fffssfs", 1, 0, 0);
@@ -57,14 +57,14 @@ TEST(runs_before_the_second_came_hide_nothing)
 
 /* An interrupt between the two runs: its first program is skipped, as the interrupted program has
  * not ended. */
-TEST(an_interrupts_skip_is_one)
+TEST(a_skip_in_an_interrupt_is_counted)
 {
 	check("fsfssfs", 1, 0, 0);
 }
 
 /* The interrupt hits while the second program runs: the kernel does not run a program inside
  * itself. */
-TEST(a_miss_of_the_second_leaves_its_partner)
+TEST(a_miss_of_the_second_program_keeps_the_first_hit)
 {
 	check("fsfsf", 0, 0, 1);
 	check("fsfsffs", 0, 0, 1);

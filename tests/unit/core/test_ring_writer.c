@@ -28,7 +28,7 @@ TEST(drain_takes_what_the_reader_has_given_back)
 	assert_int_equal(ring.head, 2 * SLOTS + 1);
 }
 
-TEST(claim_says_what_was_there)
+TEST(claim_returns_the_former_state)
 {
 	u64 position = 5 * SLOTS;
 	u32 never = 0, event = committed(position - SLOTS, 0);
@@ -42,7 +42,7 @@ TEST(claim_says_what_was_there)
 	assert_int_equal(run, committed(position, COMMIT_BUSY));
 }
 
-TEST(claim_leaves_others_alone)
+TEST(claim_changes_no_other_slot)
 {
 	u64 position = 5 * SLOTS;
 	u32 busy = committed(position - SLOTS, COMMIT_BUSY), newer = committed(position + SLOTS, 0);
@@ -54,7 +54,7 @@ TEST(claim_leaves_others_alone)
 }
 
 /* The event at a position that is a multiple of 2^30 has a commit word of zero. */
-TEST(zero_is_an_event_once_positions_have_come_round)
+TEST(the_word_zero_is_an_event_after_a_wrap)
 {
 	u32 event = committed(ROUND, 0), newer = event;
 

@@ -330,7 +330,7 @@ TEST(a_code_object_whose_strings_were_replaced_is_not_found_in_the_cache)
 	}
 }
 
-TEST(a_torn_entry_is_empty)
+TEST(a_torn_cache_entry_counts_as_empty)
 {
 	begin(true);
 	loop_make(0, frame_make(code_make(1), 0, true));

@@ -126,7 +126,7 @@ TEST(chrome)
 
 /* Slices of a thread nest or follow each other; a wait that would overlap is shown as an instant.
  */
-TEST(chrome_s_slices_do_not_overlap)
+TEST(slices_of_chrome_do_not_overlap)
 {
 	static const char *const phases[] = {"X", "i", "X"};
 	struct trace_reader *reader;

@@ -90,7 +90,7 @@ TEST(names_are_compared_as_text, create, destroy)
 		assert_int_equal(taken_count, 2);                                                  \
 	} while (0)
 
-TEST(what_tells_events_apart, create, destroy)
+TEST(events_with_other_attributes_are_other_samples, create, destroy)
 {
 	struct trace_task other = {.tid = 10, .tgid = 9, .comm = "tasks"};
 

@@ -141,7 +141,7 @@ TEST(periods_of_perf_script_add_up)
 	assert_int_equal(all, SMALL_EVENTS * TIMES);
 }
 
-TEST(chrome_says_how_many)
+TEST(chrome_shows_the_repeats)
 {
 	struct text text = export_of(SUMMARY, "chrome", NULL);
 	json_t *whole = json_loadb(text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);

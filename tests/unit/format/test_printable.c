@@ -34,7 +34,7 @@ TEST(text_of_all_languages_is_shown)
 	      "\u00ac\u00ae\u200a\u2010\u2027\u202f\u205f\u2070\U0010ffff");
 }
 
-TEST(what_is_shown_and_what_is_not_follow_each_other)
+TEST(shown_and_hidden_characters_may_alternate)
 {
 	check("a\033b", "a?b");
 	check("\033ab\177", "?ab?");
@@ -42,7 +42,7 @@ TEST(what_is_shown_and_what_is_not_follow_each_other)
 	check("ab\xff", "ab?");
 }
 
-TEST(control_characters_are_not)
+TEST(control_characters_are_replaced)
 {
 	char text[] = "a?b";
 
@@ -56,7 +56,7 @@ TEST(control_characters_are_not)
 	      "??31m?");
 }
 
-TEST(invisible_characters_are_not)
+TEST(invisible_characters_are_replaced)
 {
 	check("\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200d\u200e\u200f", "??????????");
 	check("\u2028\u2029\u202a\u202b\u202c\u202d\u202e", "???????");
@@ -66,7 +66,7 @@ TEST(invisible_characters_are_not)
 }
 
 /* Each invalid byte counts alone, and the next character is complete. */
-TEST(bytes_that_are_no_characters_are_not)
+TEST(invalid_bytes_are_replaced)
 {
 	check("\x9b\x33\x31m", "?31m");
 	check("\xff\xfe\x80", "???");

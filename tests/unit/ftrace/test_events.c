@@ -297,7 +297,7 @@ TEST(a_cookie_that_comes_again)
 	clear(&imported);
 }
 
-TEST(addresses_that_are_none)
+TEST(invalid_addresses_are_left_out)
 {
 	struct imported imported;
 	const struct trace_stack *stack;
@@ -343,7 +343,7 @@ TEST(whole_stacks)
 	clear(&imported);
 }
 
-TEST(what_makes_no_sense)
+TEST(senseless_entries_are_refused)
 {
 	struct ftrace_entry unknown_kind = EVENT(10, 5, .kind = 1);
 	struct ftrace_entry unknown_cause = {.what = FTRACE_LOST, .reason = LOST_COUNT};

@@ -110,7 +110,7 @@ TEST(recordings_come_by_name, make_folder, remove_folder)
 }
 
 /* The other files include FIFOs and devices, whose opening waits or has an effect. */
-TEST(all_else_is_left_out, make_folder, remove_folder)
+TEST(files_that_are_no_recordings_are_left_out, make_folder, remove_folder)
 {
 	put_bytes("empty", "", 0);
 	put_bytes("short", "stackma", 7);
@@ -178,7 +178,7 @@ TEST(a_link_of_somebody_else_is_not_followed, make_folder, remove_folder)
 	assert_non_null(strstr(noted.message, "/b: a link of user 65534"));
 }
 
-TEST(what_cannot_be_opened_is_told, make_folder, remove_folder)
+TEST(a_file_that_cannot_be_opened_is_reported, make_folder, remove_folder)
 {
 	put_recording("a");
 	put_bytes("b", "stackmap of no version", 22);
@@ -190,7 +190,7 @@ TEST(what_cannot_be_opened_is_told, make_folder, remove_folder)
 	assert_non_null(strstr(noted.message, "/b: damaged at byte 0"));
 }
 
-TEST(a_damaged_one_is_there, make_folder, remove_folder)
+TEST(a_damaged_recording_is_listed, make_folder, remove_folder)
 {
 	put_recording("a");
 	put_recording("b");

@@ -346,7 +346,7 @@ TEST(ledgers_add_up)
 	trace_reader_close(&reader);
 }
 
-TEST(no_ledger_of_an_unfinished_one)
+TEST(an_unfinished_recording_has_no_ledger)
 {
 	struct host unfinished = second;
 	struct trace_reader *reader;
@@ -389,7 +389,7 @@ TEST(two_recordings_of_one_machine)
 	trace_reader_close(&reader);
 }
 
-TEST(a_summary_makes_the_whole_one)
+TEST(merging_a_summary_makes_a_summary)
 {
 	struct host summary = second;
 	struct trace_reader *reader;
@@ -508,7 +508,7 @@ static bool is_same_event(const struct trace_event *a, const struct trace_event 
 	       a->kernel == b->kernel && a->user == b->user;
 }
 
-TEST(in_memory_it_is_the_same)
+TEST(a_merge_in_memory_gives_the_same_recording)
 {
 	struct trace_reader *file = merge(&first, &second), *memory, *parts[2];
 	struct events wanted = events_of(file), got;
@@ -556,7 +556,7 @@ static void harm_events(const char *file)
 	assert_int_equal(fclose(stream), 0);
 }
 
-TEST(damaged_events_of_one_leave_the_others)
+TEST(damage_of_one_recording_spares_the_others)
 {
 	struct trace_reader *reader, *parts[2];
 

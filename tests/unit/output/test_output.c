@@ -154,7 +154,7 @@ TEST(a_link_of_another_user_is_not_followed, set_up, tear_down)
 	assert_int_equal(names_in_folder(), 2);
 }
 
-TEST(a_link_of_ours_leads_to_the_file, set_up, tear_down)
+TEST(a_link_of_this_user_is_followed, set_up, tear_down)
 {
 	assert_int_equal(mkdir("there", 0755), 0);
 	assert_int_equal(symlink("there/file", "second"), 0);
@@ -205,7 +205,7 @@ static int write_where_each_keeps_his_own(void)
 }
 
 /* The error comes at the start, not when the file gets its name. */
-TEST(what_cannot_be_replaced_is_told_at_once, set_up, tear_down)
+TEST(a_file_that_cannot_be_replaced_is_reported_at_once, set_up, tear_down)
 {
 	needs_root();
 	assert_int_equal(chmod(folder, 01777), 0);
@@ -216,7 +216,7 @@ TEST(what_cannot_be_replaced_is_told_at_once, set_up, tear_down)
 	assert_int_equal(in_child(write_where_each_keeps_his_own), 0);
 }
 
-TEST(an_old_one_that_is_a_folder_is_told_at_once, set_up, tear_down)
+TEST(a_folder_with_the_old_files_name_is_reported_at_once, set_up, tear_down)
 {
 	struct output output;
 
@@ -243,7 +243,7 @@ TEST(names_that_are_too_long, set_up, tear_down)
 	assert_int_equal(names_in_folder(), 1);
 }
 
-TEST(a_fifo_of_ours, set_up, tear_down)
+TEST(a_fifo_of_this_user_is_written, set_up, tear_down)
 {
 	char got[8] = "";
 	int reader;
@@ -272,7 +272,7 @@ static int wait_for_a_reader(void)
 	return output_open(NAME, OUTPUT_RECORDING, &output, &error) != -EINTR;
 }
 
-TEST(a_fifo_that_nobody_reads_can_be_left, set_up, tear_down)
+TEST(a_signal_ends_the_wait_for_a_fifos_reader, set_up, tear_down)
 {
 	assert_int_equal(mkfifo(NAME, 0600), 0);
 	assert_int_equal(in_child(wait_for_a_reader), 0);
@@ -291,7 +291,7 @@ static int fill_pipe(void)
 	return output_write(&output, bytes, sizeof(bytes)) != -EINTR;
 }
 
-TEST(a_reader_that_stopped_can_be_left, set_up, tear_down)
+TEST(a_signal_ends_the_wait_for_a_stopped_reader, set_up, tear_down)
 {
 	assert_int_equal(mkfifo(NAME, 0600), 0);
 	assert_int_equal(in_child(fill_pipe), 0);

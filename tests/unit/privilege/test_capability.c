@@ -57,14 +57,14 @@ TEST(held_as_the_kernel_says)
 	assert_int_equal(capability_held(), status_word("CapEff"));
 }
 
-TEST(all_others_are_gone)
+TEST(other_capabilities_are_gone)
 {
 	assert_int_equal(
 		after_keeping(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_BPF), check_sets), 0);
 	assert_int_equal(after_keeping(0, check_sets), 0);
 }
 
-TEST(kept_ones_stay)
+TEST(kept_capabilities_stay)
 {
 	u64 held = capability_held();
 	u64 one = held & -held;
@@ -82,7 +82,7 @@ TEST(kept_ones_stay)
 	assert_int_equal(status, 0);
 }
 
-TEST(none_comes_back)
+TEST(a_lost_capability_does_not_come_back)
 {
 	assert_int_equal(after_keeping(0, check_return), 0);
 }

@@ -90,7 +90,7 @@ TEST(a_mount_of_a_part_is_that_part)
 	assert_int_equal(memory_limit_of_cgroups(root), 128 << 20);
 }
 
-TEST(nothing_known_is_no_limit)
+TEST(without_known_limits_there_is_no_limit)
 {
 	write_file("mountinfo", "");
 	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);

@@ -108,7 +108,7 @@ TEST(files_are_refused, set_up, tear_down)
 	close(file);
 }
 
-TEST(the_other_side_is_gone, set_up, tear_down)
+TEST(a_closed_socket_is_an_error, set_up, tear_down)
 {
 	char byte;
 
@@ -118,7 +118,7 @@ TEST(the_other_side_is_gone, set_up, tear_down)
 	ends[1] = -1;
 }
 
-TEST(too_late, set_up, tear_down)
+TEST(a_late_message_is_a_timeout, set_up, tear_down)
 {
 	char byte, *big = calloc(1, BIG);
 

@@ -238,7 +238,7 @@ static int ask(struct sandbox *sandbox, int number)
 	return result ?: answer;
 }
 
-TEST(everything_else_is_refused, set_up, tear_down)
+TEST(other_system_calls_are_refused, set_up, tear_down)
 {
 	for (size_t i = 0; i < REFUSED; i++) {
 		int answer = ask(*state, i);
@@ -248,7 +248,7 @@ TEST(everything_else_is_refused, set_up, tear_down)
 	}
 }
 
-TEST(what_it_needs_works, set_up, tear_down)
+TEST(the_needed_system_calls_work, set_up, tear_down)
 {
 	assert_int_equal(ask(*state, READ_OPENED), 0);
 	assert_int_equal(ask(*state, MAP_OPENED), 0);
@@ -293,7 +293,7 @@ static void assert_status(pid_t pid, const char *name, const char *expected)
 	assert_string_equal(value, expected);
 }
 
-TEST(the_kernel_says_so, set_up, tear_down)
+TEST(the_kernel_shows_the_restrictions, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
@@ -316,7 +316,7 @@ static void kill_child(pid_t pid)
 	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-TEST(one_that_died_is_replaced, set_up, tear_down)
+TEST(a_dead_sandbox_is_replaced, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
@@ -328,7 +328,7 @@ TEST(one_that_died_is_replaced, set_up, tear_down)
 	assert_int_equal(ask(*state, READ_OPENED), 0);
 }
 
-TEST(not_for_ever, set_up, tear_down)
+TEST(a_sandbox_is_not_replaced_for_ever, set_up, tear_down)
 {
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++)
 		assert_int_equal(ask(*state, DIE), -EPIPE);
@@ -384,7 +384,7 @@ static void assert_was_killed(pid_t pid)
 	assert_true(usage.ru_utime.tv_sec < 30);
 }
 
-TEST(it_goes_with_a_killed_recorder)
+TEST(the_sandbox_dies_with_a_killed_recorder)
 {
 	pid_t sandbox, recorder = start_recorder(&sandbox);
 
@@ -411,7 +411,7 @@ static int give_one_up(void)
 }
 
 /* The process ends only when the sandbox has. */
-TEST(one_given_up_is_killed)
+TEST(an_abandoned_sandbox_is_killed)
 {
 	struct rusage usage;
 	int status;
@@ -471,7 +471,7 @@ TEST(limits_are_only_lowered)
 }
 
 /* Memory that was taken before counts, so two pieces of three quarters are too much. */
-TEST(it_may_take_its_part_of_the_limit)
+TEST(a_sandbox_may_take_its_part_of_the_limit)
 {
 	struct sandbox *sandbox;
 
@@ -483,7 +483,7 @@ TEST(it_may_take_its_part_of_the_limit)
 	sandbox_end(&sandbox);
 }
 
-TEST(one_that_takes_too_long)
+TEST(a_slow_request_ends_the_sandbox)
 {
 	struct sandbox *sandbox;
 

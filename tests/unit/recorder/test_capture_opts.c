@@ -14,7 +14,7 @@ struct later_opts {
 	uint64_t later;
 };
 
-TEST(what_an_older_program_does_not_know_is_zero)
+TEST(members_that_an_older_program_lacks_are_zero)
 {
 	struct stackmap_capture_opts given = {.size = offsetof(struct stackmap_capture_opts, pids),
 					      .frequency = 97,
@@ -28,7 +28,7 @@ TEST(what_an_older_program_does_not_know_is_zero)
 	assert_int_equal(opts.no_user_stacks, 0);
 }
 
-TEST(what_a_newer_program_asks_for_is_refused)
+TEST(options_of_a_newer_program_are_refused)
 {
 	struct later_opts given = {.known.size = sizeof(given), .later = 1ULL << 63};
 	struct stackmap_capture_opts opts;
@@ -38,7 +38,7 @@ TEST(what_a_newer_program_asks_for_is_refused)
 	assert_int_equal(capture_opts_read(&given.known, &opts, NULL), 0);
 }
 
-TEST(without_a_size_they_are_refused)
+TEST(options_without_a_size_are_refused)
 {
 	struct stackmap_capture_opts given = {.size = 0}, opts;
 	struct stackmap_capture *capture = NULL;
@@ -63,7 +63,7 @@ static int choose(const struct stackmap_capture_opts *opts, struct stackmap_erro
 	return result;
 }
 
-TEST(what_is_not_there_is_refused)
+TEST(null_options_are_refused)
 {
 	const struct stackmap_capture_opts no_list = {.cpus = "first"}, no_cpu = {.cpus = "0,1023"};
 	const struct stackmap_capture_opts no_events = {.events = (const char *const[]){NULL}};

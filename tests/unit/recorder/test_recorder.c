@@ -160,7 +160,7 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-TEST(what_libbpf_prints_with_is_the_programs, NULL, close_capture)
+TEST(the_programs_print_function_of_libbpf_stays, NULL, close_capture)
 {
 	libbpf_print_fn_t printed = libbpf_set_print(print_nothing);
 
@@ -265,7 +265,7 @@ static uint64_t count_in(const char *file)
 	return events;
 }
 
-TEST(a_flight_recorder_writes_what_it_holds, NULL, close_capture)
+TEST(a_flight_recorder_writes_its_last_events, NULL, close_capture)
 {
 	char moment[sizeof(path) + 2];
 
@@ -312,7 +312,7 @@ TEST(flight_and_rotation_need_a_path)
 	assert_int_equal(stackmap_capture_open(&rotation, &capture, NULL), -EINVAL);
 }
 
-TEST(what_an_instance_records_cannot_be_chosen)
+TEST(events_of_an_instance_cannot_be_chosen)
 {
 	const struct stackmap_capture_opts opts = {
 		.size = sizeof(opts), .instance = "none", .frequency = 99};

@@ -47,7 +47,7 @@ TEST(without_a_place_no_frames_are_written)
 	assert_int_equal(stackmap_here(NULL, 10), -EINVAL);
 }
 
-TEST(closing_nothing_does_nothing)
+TEST(closing_null_has_no_effect)
 {
 	struct stackmap_recording *recording = NULL;
 	struct stackmap_capture *capture = NULL;
@@ -105,7 +105,7 @@ static int keep_no_event(void *arg, const struct stackmap_event *event)
 	return 0;
 }
 
-TEST(without_a_recording_nothing_is_read)
+TEST(a_null_recording_has_no_content)
 {
 	const struct stackmap_event event = {};
 	struct stackmap_error error = {};

@@ -60,7 +60,7 @@ static struct seen see(struct stackmap_recording *recording)
 	return seen;
 }
 
-TEST(it_says_how_it_was_made)
+TEST(a_recording_says_how_it_was_made)
 {
 	struct stackmap_recording *recording = open_file();
 	const struct stackmap_recording_info *info = stackmap_recording_info(recording);
@@ -79,7 +79,7 @@ TEST(it_says_how_it_was_made)
 	assert_null(recording);
 }
 
-TEST(numbers_end)
+TEST(numbers_out_of_range_give_null)
 {
 	struct stackmap_recording *recording = open_file();
 
@@ -309,7 +309,7 @@ static int stop_at_third(void *arg, const struct stackmap_event *event)
 	return ++*(int *)arg == 3 ? 42 : 0;
 }
 
-TEST(what_stops_it_is_given_back)
+TEST(the_callbacks_result_is_returned)
 {
 	struct stackmap_recording *recording = open_file();
 	int count = 0;
@@ -319,7 +319,7 @@ TEST(what_stops_it_is_given_back)
 	stackmap_recording_close(&recording);
 }
 
-TEST(a_file_that_was_cut_off_gives_what_is_whole)
+TEST(a_cut_file_gives_its_whole_blocks)
 {
 	struct stackmap_recording *recording;
 	struct stackmap_error error;

@@ -31,7 +31,7 @@ static void assert_refused(const struct session_options *options, const char *wo
 		fail_msg("\"%s\" does not say \"%s\"", error.message, words);
 }
 
-TEST(what_an_instance_records_was_chosen_by_its_start)
+TEST(events_of_an_instance_are_chosen_at_its_start)
 {
 	static const struct session_options options[] = {
 		{.has_command = true}, {.events = one},	      {.frequency = 99},
@@ -124,7 +124,7 @@ TEST(a_command_beside_a_choice_of_tasks_sets_the_duration)
 			 TASKS_OF_PIDS);
 }
 
-TEST(a_process_that_is_not_there_is_refused)
+TEST(a_missing_process_is_refused)
 {
 	const char *gone[] = {"2147483647"}, *list[] = {"1-2"}, *none[] = {"0"};
 	const struct session_options no_process = {.pids = {.items = gone, .count = 1}};

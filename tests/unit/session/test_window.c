@@ -162,19 +162,19 @@ static void look_as_events_come(void)
 	}
 }
 
-TEST(a_flight_instance_keeps_what_was_seen, NULL, detach)
+TEST(a_snapshot_leaves_events_in_a_flight_instance, NULL, detach)
 {
 	attach(8 << 20);
 	look_as_events_come();
 }
 
-TEST(a_drain_instance_keeps_what_was_seen, NULL, detach)
+TEST(a_snapshot_leaves_events_in_a_drain_instance, NULL, detach)
 {
 	attach(0);
 	look_as_events_come();
 }
 
-TEST(what_was_drained_is_not_seen_again, NULL, detach)
+TEST(drained_events_are_not_in_a_snapshot, NULL, detach)
 {
 	struct trace_writer *writer;
 	struct stackmap_error error;

@@ -222,7 +222,7 @@ TEST(addresses_follow_the_program_headers, set_up, tear_down)
 	assert_false(code_file_read_address(files, file, 0x404000, &byte, 1)); /* writable */
 }
 
-TEST(headers_that_lie_are_harmless, set_up, tear_down)
+TEST(false_headers_are_harmless, set_up, tear_down)
 {
 	struct small_elf elf = small_elf();
 	const struct code_file *file;
@@ -241,7 +241,7 @@ TEST(headers_that_lie_are_harmless, set_up, tear_down)
 	assert_false(code_file_read_address(files, file, ~0ULL - 4, bytes, 4));
 }
 
-TEST(more_headers_than_anybody_needs_are_none, set_up, tear_down)
+TEST(too_many_headers_are_refused, set_up, tear_down)
 {
 	struct small_elf elf = small_elf();
 	u64 address;

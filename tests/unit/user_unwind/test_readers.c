@@ -76,7 +76,7 @@ static int open_patiently(const struct reader_file *file)
 	return result;
 }
 
-TEST(what_is_ours_we_read_ourselves, set_up, tear_down)
+TEST(own_files_are_read_directly, set_up, tear_down)
 {
 	const struct reader_file file = seen();
 	char read[sizeof(text)];
@@ -91,7 +91,7 @@ TEST(what_is_ours_we_read_ourselves, set_up, tear_down)
 	assert_int_equal(worker(), 0);
 }
 
-TEST(files_that_others_answer_for_are_held_by_a_worker, set_up, tear_down)
+TEST(files_of_other_file_systems_are_held_by_a_worker, set_up, tear_down)
 {
 	const struct reader_file file = seen();
 	u8 page[READERS_PAGE];
@@ -136,7 +136,7 @@ static pid_t start_as_another_user(void)
 	return pid;
 }
 
-TEST(another_users_process_a_worker_reads, set_up, tear_down)
+TEST(a_worker_reads_another_users_process, set_up, tear_down)
 {
 	pid_t pid = start_as_another_user();
 	struct reader_file file = seen();
@@ -162,7 +162,7 @@ TEST(another_users_process_a_worker_reads, set_up, tear_down)
 
 /* Requests without a pause to a file that never answers cost a tenth of the time and few processes.
  */
-TEST(who_does_not_answer_is_not_waited_for, set_up, tear_down)
+TEST(a_reader_that_never_answers_is_not_waited_for, set_up, tear_down)
 {
 	const struct reader_file file = seen();
 	u64 end = clock_ms() + HANG_MS, waited = 0, longest = 0;

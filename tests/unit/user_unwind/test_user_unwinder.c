@@ -122,7 +122,7 @@ TEST(chain_of_a_static_program_is_found, set_up, tear_down)
 	assert_chain_at(1);
 }
 
-TEST(vdso_is_ours, set_up, tear_down)
+TEST(the_vdso_is_read_from_this_process, set_up, tear_down)
 {
 	u32 first = 1;
 
@@ -310,7 +310,7 @@ static void keep_identity(const struct stat *before)
 	assert_int_equal(utimensat(AT_FDCWD, copy, times, 0), 0);
 }
 
-TEST(truncated_file_kills_nobody, set_up, tear_down)
+TEST(a_truncated_file_kills_no_process, set_up, tear_down)
 {
 	struct stat before;
 

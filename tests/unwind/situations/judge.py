@@ -27,7 +27,7 @@ import struct
 HEAD = re.compile(r"^ *(.*?) +\d+(?: \[\d+\])? +[0-9.]+: ")
 LINE = re.compile(r"^\t? *([0-9a-f]+) (.*) \((.*)\)$")
 ADDITIONS = re.compile(r"\+0x[0-9a-f]+$|@@\w.*|::h[0-9a-f]{16}$|\.(constprop|isra|part|cold|lto_priv|actor|abi0)(\.\d+)*$|\[clone .*")
-# Of a library, or of what the kernel maps. All other code is the program's own.
+# Files of libraries and mappings of the kernel. All other code is the program's own.
 FOREIGN = re.compile(r"/usr/|/lib|/opt/|.*/ld-|\[vdso\]|.*\.so")
 OMITTED = re.compile(r"\[\d* ?frames omitted\]$")
 

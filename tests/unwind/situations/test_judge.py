@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the judge says of stacks that are known to be whole, cut, guessed or wrong."""
+"""The verdicts of the judge for stacks that are known to be whole, cut, guessed or wrong."""
 import os
 import sys
 import unittest

@@ -55,7 +55,7 @@ static int (*const locks[])(struct folder *folder, struct stackmap_error *error)
 	folder_lock_reader,
 };
 
-TEST(who_holds_it_is_told, set_up, tear_down)
+TEST(the_holder_of_the_lock_is_named, set_up, tear_down)
 {
 	static const char *const holders[] = {"another command", "another process reads"};
 
@@ -67,7 +67,7 @@ TEST(who_holds_it_is_told, set_up, tear_down)
 }
 
 /* No process holds the lock. */
-TEST(another_failure_is_told_as_what_it_is, set_up, tear_down)
+TEST(another_failure_has_its_own_message, set_up, tear_down)
 {
 	static const int codes[] = {ENOMEM, ENOLCK};
 

@@ -263,7 +263,7 @@ TEST(a_lasting_answer_outlives_a_file, setup, teardown)
 	assert_null(deferred_stacks_next(*state, second));
 }
 
-TEST(the_end_loses_who_waits, setup, teardown)
+TEST(waiting_events_are_lost_at_the_end, setup, teardown)
 {
 	struct world world = {};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -340,7 +340,7 @@ TEST(a_drain_keeps_them_for_the_next_file, setup, teardown)
 
 /* Stacks never come, and each event is followed by an epoch: the join holds at most MOST
  * placeholders. */
-TEST(it_lets_go, setup, teardown)
+TEST(events_without_a_stack_are_given_up, setup, teardown)
 {
 	enum { EVENTS = 100000, MOST = 3 * 4096 };
 	struct world world = {.open = false};

@@ -57,7 +57,7 @@ TEST(full_rings_are_visited_often)
 	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
 }
 
-TEST(in_between_it_stays)
+TEST(between_the_limits_the_pace_is_unchanged)
 {
 	struct pace pace = {.ms = 40};
 

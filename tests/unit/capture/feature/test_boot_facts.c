@@ -49,7 +49,7 @@ static void add_line(const struct place *place, const char *line)
 	assert_int_equal(fclose(file), 0);
 }
 
-TEST(what_is_kept_is_found, make_place, remove_place)
+TEST(stored_facts_are_found, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -63,7 +63,7 @@ TEST(what_is_kept_is_found, make_place, remove_place)
 	assert_int_equal(boot_fact(place->folder, ""), -1);
 }
 
-TEST(the_last_word_counts, make_place, remove_place)
+TEST(the_last_fact_counts, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -72,7 +72,7 @@ TEST(the_last_word_counts, make_place, remove_place)
 	assert_int_equal(boot_fact(place->folder, "it"), 0);
 }
 
-TEST(another_boot_says_nothing, make_place, remove_place)
+TEST(facts_of_another_boot_are_ignored, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -83,7 +83,7 @@ TEST(another_boot_says_nothing, make_place, remove_place)
 	assert_int_equal(boot_fact(place->folder, "ours"), 1);
 }
 
-TEST(what_is_damaged_says_nothing, make_place, remove_place)
+TEST(damaged_facts_are_ignored, make_place, remove_place)
 {
 	const struct place *place = *state;
 	char id[64];
@@ -105,7 +105,7 @@ TEST(what_is_damaged_says_nothing, make_place, remove_place)
 	assert_int_equal(boot_fact(place->folder, "first"), 1);
 }
 
-TEST(what_others_can_write_says_nothing, make_place, remove_place)
+TEST(facts_that_others_can_write_are_ignored, make_place, remove_place)
 {
 	const struct place *place = *state;
 
@@ -121,7 +121,7 @@ TEST(what_others_can_write_says_nothing, make_place, remove_place)
 
 /* A file of another type, a link, or a too large file is neither read nor written, and opening it
  * does not wait. */
-TEST(what_is_no_file_of_facts_is_left_alone, make_place, remove_place)
+TEST(other_files_are_left_alone, make_place, remove_place)
 {
 	const struct place *place = *state;
 	struct stat status;

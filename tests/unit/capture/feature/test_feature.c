@@ -123,27 +123,27 @@ static int without_bpf(void)
 	return strstr(results[FEATURE_BPF].fix, "CONFIG_BPF_SYSCALL") ? 0 : 3;
 }
 
-TEST(probes_answer_as_we_are)
+TEST(probes_give_a_result_with_own_privileges)
 {
 	assert_int_equal(in_child(as_we_are), 0);
 }
 
-TEST(probes_answer_without_privileges)
+TEST(probes_give_a_result_without_privileges)
 {
 	assert_int_equal(in_child(without_privileges), 0);
 }
 
-TEST(probes_answer_under_seccomp)
+TEST(probes_give_a_result_under_seccomp)
 {
 	assert_int_equal(in_child(under_seccomp), 0);
 }
 
-TEST(probes_answer_without_bpf)
+TEST(probes_give_a_result_without_bpf)
 {
 	assert_int_equal(in_child(without_bpf), 0);
 }
 
-TEST(every_feature_has_words)
+TEST(every_feature_has_a_name_and_a_purpose)
 {
 	for (int feature = 0; feature < FEATURE_COUNT; feature++) {
 		assert_true(feature_name(feature)[0]);

@@ -111,7 +111,7 @@ static u32 compare(const struct btf *all, const struct btf *some, const char *na
 	return comparison.structs;
 }
 
-TEST(same_as_the_kernel)
+TEST(subset_types_equal_the_kernels_types)
 {
 	static const char *const names[] = {"task_struct", "mm_struct___old", "vm_area_struct"};
 	struct btf *all = kernel_btf_load(), *some;
@@ -143,7 +143,7 @@ TEST(a_pointer_points_to_nothing)
 	btf__free(some);
 }
 
-TEST(what_nobody_has)
+TEST(unknown_names_are_left_out)
 {
 	static const char *const names[] = {"nobody_has_this", "nor___this"};
 	struct btf *some;

@@ -424,7 +424,7 @@ TEST(deferrals_are_counted_by_cause, begin_alone, end_all)
 }
 
 /* A counter that no program has is left out, not shown as 0. */
-TEST(what_no_program_knows_has_no_line, begin_alone, end_all)
+TEST(a_counter_without_a_program_has_no_line, begin_alone, end_all)
 {
 	u64 value;
 
@@ -502,7 +502,7 @@ static mode_t mode_of(const char *name)
 	return status.st_mode & 07777;
 }
 
-TEST(nobody_writes_them, begin_alone, end_all)
+TEST(the_files_are_read_only, begin_alone, end_all)
 {
 	int fd = open(FOLDER "/stack_map", O_WRONLY | O_CLOEXEC);
 
@@ -536,7 +536,7 @@ static int check_hidden(void *arg, const struct stack_map_bin_stack *stack)
 	return 0;
 }
 
-TEST(no_address_is_shown_that_is_hidden, NULL, end_all)
+TEST(hidden_addresses_are_not_shown, NULL, end_all)
 {
 	struct stackmap_error error;
 	u32 kernel_frames = 0;

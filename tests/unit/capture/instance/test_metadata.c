@@ -64,7 +64,7 @@ static int read_bytes(const void *value, size_t bytes)
 	return result;
 }
 
-TEST(it_tells_what_was_written)
+TEST(metadata_is_read_back_as_written)
 {
 	int fd = write_map();
 	struct metadata *metadata = NULL;
@@ -91,7 +91,7 @@ TEST(it_tells_what_was_written)
 	close(fd);
 }
 
-TEST(it_stays_as_it_is)
+TEST(metadata_cannot_be_changed)
 {
 	static const char other[4096];
 	int fd = write_map();

@@ -277,7 +277,7 @@ TEST(a_reader_reads_all_of_it, NULL, detach)
 	assert_int_equal(file.ledger.lost[LOST_RESET], 0);
 }
 
-TEST(what_nobody_reads_goes_with_the_map, NULL, detach)
+TEST(events_without_a_reader_are_reset_with_the_map, NULL, detach)
 {
 	struct file file;
 
@@ -331,7 +331,7 @@ static void begin_reset(int steps)
 		assert_int_equal(generation_set(&capture->loaded, TABLE_CURRENT, spare), 0);
 }
 
-TEST(a_reset_that_was_killed_is_made_good, NULL, detach)
+TEST(a_killed_reset_is_completed, NULL, detach)
 {
 	struct file file;
 
@@ -350,7 +350,7 @@ TEST(a_reset_that_was_killed_is_made_good, NULL, detach)
 	assert_int_equal(file.ledger.recorded, 5 * 30);
 }
 
-TEST(killed_and_unread_it_is_made_good_too, NULL, detach)
+TEST(a_killed_reset_without_a_reader_is_completed, NULL, detach)
 {
 	struct file file;
 
@@ -435,7 +435,7 @@ TEST(each_event_is_in_one_window, NULL, detach)
 	rotate(true);
 }
 
-TEST(with_user_stacks_too, NULL, detach)
+TEST(each_event_with_user_stacks_is_in_one_window, NULL, detach)
 {
 	rotate(false);
 }

@@ -57,7 +57,7 @@ TEST(events_before_the_limit_go, set_up)
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 15, SLOTS + 15), 0);
 }
 
-TEST(what_is_no_event_is_not_counted, set_up)
+TEST(only_events_are_counted, set_up)
 {
 	put_events(SLOTS, SLOTS + 4);
 	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
@@ -98,14 +98,14 @@ TEST(positions_wrap, set_up)
 }
 
 /* A writer claims a discarded slot like any other, and counts no overwritten event. */
-TEST(writers_claim_what_was_emptied, set_up)
+TEST(writers_claim_emptied_slots, set_up)
 {
 	put_events(SLOTS, SLOTS + 1);
 	ring_discard_flight(&ring, SLOTS + 1, SLOTS + 1);
 	assert_int_equal(ring_claim(&slot_at(SLOTS)->commit, 2 * SLOTS), CLAIM_CONTINUED);
 }
 
-TEST(a_drain_ends_at_what_is_being_written, set_up)
+TEST(a_discard_ends_at_a_slot_that_is_being_written, set_up)
 {
 	put_events(SLOTS, SLOTS + 10);
 	put(SLOTS + 2, KIND_DEFERRED_STACK, 0);

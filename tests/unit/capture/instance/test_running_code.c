@@ -72,7 +72,7 @@ TEST(code_of_others_has_no_numbers, begin_with_other, end_with_other)
 	assert_true(other_is_numbered());
 }
 
-TEST(who_is_gone_has_no_code, begin_with_other, end_with_other)
+TEST(an_ended_process_has_no_code, begin_with_other, end_with_other)
 {
 	tabulate(INT_MAX, PATIENCE_MS);
 	assert_false(other_is_numbered());
@@ -80,7 +80,7 @@ TEST(who_is_gone_has_no_code, begin_with_other, end_with_other)
 
 /* The kernel maps the program at low addresses and the linker at high ones; the linker maps the
  * libraries at high addresses, too. */
-TEST(what_lies_highest_has_tables_first, begin_with_other, end_with_other)
+TEST(the_highest_mappings_have_tables_first, begin_with_other, end_with_other)
 {
 	struct number_range range = {.first = other, .last = other};
 	const struct number_list pids = {.ranges = &range, .count = 1};
@@ -100,7 +100,7 @@ TEST(what_lies_highest_has_tables_first, begin_with_other, end_with_other)
 }
 
 /* Half of the numbers are left to events. */
-TEST(numbers_are_left, begin_with_other, end_with_other)
+TEST(some_numbers_are_left_to_events, begin_with_other, end_with_other)
 {
 	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
 	struct engine_state engine;

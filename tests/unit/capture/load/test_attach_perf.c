@@ -93,7 +93,7 @@ static struct perf_runs noted(void)
 	return sum;
 }
 
-TEST(who_did_not_open_the_event_knows_its_count)
+TEST(skips_are_known_without_reading_the_event)
 {
 	struct perf_runs runs;
 	u64 skipped;
@@ -157,7 +157,7 @@ static void write_list(const char *text)
 }
 
 /* The list's file is opened once and read again from its beginning each time. */
-TEST(one_descriptor_tells_all_changes)
+TEST(one_descriptor_shows_all_changes)
 {
 	struct cpu_hotplug *hotplug;
 	int list = memfd_create("online", MFD_CLOEXEC);
@@ -182,7 +182,7 @@ TEST(one_descriptor_tells_all_changes)
 }
 
 /* The CPU was offline at the start and had no event. */
-TEST(a_cpu_that_was_never_there_is_sampled)
+TEST(a_cpu_that_was_offline_at_the_start_is_sampled)
 {
 	struct perf_event *event;
 	u32 events;
@@ -212,7 +212,7 @@ static void burn(u64 ns)
 }
 
 /* The rate changes from a sample each second to a sample each millisecond of CPU time. */
-TEST(a_rate_can_be_another)
+TEST(the_rate_can_be_changed)
 {
 	u64 before;
 

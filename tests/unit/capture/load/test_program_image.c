@@ -89,7 +89,7 @@ TEST(each_has_its_constants)
 	}
 }
 
-TEST(none_is_left_of_a_failure)
+TEST(a_failure_leaves_no_program)
 {
 	struct program_image good = image_of(first_constant, 4), bad = image_of(refused, 2);
 	struct program_load loads[LOADS];

@@ -120,7 +120,7 @@ TEST(run_that_lost_a_slot, set_up)
 	}
 }
 
-TEST(depth_that_cannot_be, set_up)
+TEST(an_impossible_depth_is_refused, set_up)
 {
 	put_run(2 * SLOTS, 4);
 	for (u32 depth = STACK_WORDS_MAX + 1; depth <= 0xffff; depth += 0x1234) {

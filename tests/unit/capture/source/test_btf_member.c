@@ -110,7 +110,7 @@ static void assert_refused(int type, const char *path, int code, const char *tex
 	assert_int_equal(number.number.steps, 0);
 }
 
-TEST(no_member_is_guessed)
+TEST(unknown_members_are_refused)
 {
 	assert_refused(outer_pointer, "->last", ENOENT,
 		       "outer has no member last; it has first, in, next, text");

@@ -145,7 +145,7 @@ TEST(a_pointer_is_an_address)
 	assert_false(field.is_address);
 }
 
-TEST(all_else_is_none)
+TEST(other_fields_have_no_number)
 {
 	static const char *const others[] = {"rwbs[8]", "rwbs", "cmd",	"key",	     "id",
 					     "uuid",	"sect", "none", "common_pid"};
@@ -164,7 +164,7 @@ TEST(all_else_is_none)
 	assert_int_equal(field.tracepoint, 99);
 }
 
-TEST(there_may_be_none)
+TEST(a_record_may_have_no_fields)
 {
 	struct tracepoint_field field;
 

@@ -52,7 +52,7 @@ TEST(memory_is_a_register_and_a_displacement)
 	assert_memory("8@(%rax)", REGISTER_OFFSET(rax), 0);
 }
 
-TEST(forms_that_are_not_read_are_refused)
+TEST(unsupported_forms_are_refused)
 {
 	static const char *const forms[] = {
 		"8@4(%rax,%rdx,4)",
@@ -88,7 +88,7 @@ TEST(constants_are_numbers)
 	assert_int_equal(number.displacement[0], -12);
 }
 
-TEST(an_argument_that_is_not_there_is_none)
+TEST(a_missing_argument_is_refused)
 {
 	assert_int_equal(find("", 1), -ENOENT);
 	assert_int_equal(find("  ", 1), -ENOENT);

@@ -83,7 +83,7 @@ TEST(runs_only_once_started)
 	workload_clear(&workload);
 }
 
-TEST(end_of_one_that_runs)
+TEST(a_running_command_is_ended)
 {
 	struct workload workload = {0};
 
@@ -98,7 +98,7 @@ TEST(end_of_one_that_runs)
 	workload_clear(&workload);
 }
 
-TEST(none_to_run)
+TEST(without_a_command_nothing_is_started)
 {
 	char *missing[] = {"no-such-command", NULL}, *path[] = {"./none", NULL};
 	char *directory[] = {folder, NULL};
@@ -154,7 +154,7 @@ TEST(a_number_used_again_is_not_met)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-TEST(one_that_runs_is_left_alone)
+TEST(a_running_command_may_be_left_alone)
 {
 	struct workload workload = {0};
 	pid_t pid;

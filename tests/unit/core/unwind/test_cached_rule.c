@@ -30,7 +30,7 @@ static bool is_rule_of(const struct unwind_rule *rule, u64 key)
 	return !memcmp(rule, &expected, sizeof(expected));
 }
 
-TEST(what_was_put_is_found)
+TEST(a_stored_rule_is_found)
 {
 	struct rule_key key = {.place = 0x12345678};
 	struct unwind_rule rule = rule_of(1, 2), found = {0};

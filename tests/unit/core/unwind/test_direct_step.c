@@ -50,7 +50,7 @@ static u32 walk_again(void)
 }
 
 /* A nested walk may interrupt another walk that is about to apply its step. */
-TEST(a_walk_that_owns_no_steps_has_one)
+TEST(a_walk_without_own_steps_makes_one_step)
 {
 	static struct step_cache before;
 
@@ -108,7 +108,7 @@ TEST(own_rules_hold_in_their_address_space)
 	assert_true(walk.is_final);
 }
 
-TEST(rax_counts_where_the_unwinder_counts_it)
+TEST(a_caller_by_rax_is_found_as_by_the_unwinder)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
 	const struct unwind_rule rule = {.cfa_register = REGISTER_RAX,
@@ -207,7 +207,7 @@ TEST(generated_code_is_read)
 
 /* Code of a file that its tables do not list is read like generated code when no rule of its
  * address is cached. */
-TEST(code_apart_is_read)
+TEST(unlisted_code_of_a_file_is_read)
 {
 	one_caller();
 	is_code_apart = true;
@@ -292,7 +292,7 @@ TEST(generated_code_is_read_as_the_unwinder_does)
 	assert_in_range(deep, 1000, 20000);
 }
 
-TEST(what_is_no_user_code_ends_it)
+TEST(an_address_outside_of_user_code_ends_the_walk)
 {
 	one_caller();
 	memory[1001] = 0;
@@ -333,7 +333,7 @@ static void one_table(void)
 }
 
 /* A return address belongs to the code before it, an interrupted pc to itself. */
-TEST(a_table_knows_what_caches_do_not)
+TEST(a_table_is_searched_for_uncached_rules)
 {
 	one_table();
 	assert_int_equal(walk_again(), STOP_ROOT);
@@ -380,7 +380,7 @@ TEST(a_row_serves_its_neighbours)
 }
 
 /* A rule that was made from code, without a table, may be a guess, so no step of it is cached. */
-TEST(a_table_counts_more_than_what_was_made_from_code)
+TEST(a_table_overrules_rules_made_from_code)
 {
 	const struct unwind_rule guess = {.flags = RULE_OUTERMOST};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
@@ -397,7 +397,7 @@ TEST(a_table_counts_more_than_what_was_made_from_code)
 }
 
 /* If no row of the table covers the code, the cached rule that was made from the code is used. */
-TEST(what_was_made_from_code_counts_where_no_table_covers_it)
+TEST(rules_made_from_code_count_outside_of_tables)
 {
 	const struct unwind_rule made = {.flags = RULE_OUTERMOST},
 				 by_code = {.cfa_kind = CFA_BY_CODE};
@@ -413,7 +413,7 @@ TEST(what_was_made_from_code_counts_where_no_table_covers_it)
 
 /* A process that writes a system call before a function, or over one, changes only its own rules.
  */
-TEST(no_process_decides_for_others)
+TEST(a_process_changes_only_its_own_rules)
 {
 	one_table();
 	memory[8] = 0x050fULL << 48;

@@ -230,7 +230,7 @@ TEST(plain_stacks_are_complete)
 }
 
 /* A base in random memory cannot always be read: such a failure ends only the direct walk. */
-TEST(other_rules_are_known_too)
+TEST(other_supported_rules_give_the_same_stacks)
 {
 	struct tally tally = walk_many(SUPPORTED);
 
@@ -238,7 +238,7 @@ TEST(other_rules_are_known_too)
 	assert_true(tally.missed < tally.complete / 10);
 }
 
-TEST(what_it_does_not_know_it_leaves)
+TEST(unsupported_rules_are_left_to_the_unwinder)
 {
 	struct tally tally = walk_many(ALL);
 

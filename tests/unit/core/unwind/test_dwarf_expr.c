@@ -71,7 +71,7 @@ TEST(constants_of_every_size)
 	assert_term(EXPR_REGISTER, REGISTER_RBP, 9, 0);
 }
 
-TEST(what_no_term_can_say_is_refused)
+TEST(unsupported_expressions_are_refused)
 {
 	assert_int_equal(expression(0x77, 0, 0x76, 0, 0x22), STOP_UNSUPPORTED);
 	assert_int_equal(expression(0x77, 0, 0x06, 0x06), STOP_UNSUPPORTED);

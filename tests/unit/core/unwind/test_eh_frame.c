@@ -234,7 +234,7 @@ TEST(a_search_is_short)
 	assert_true(UNWIND_BUDGET - unwind.budget <= 40);
 }
 
-TEST(augmentations_are_led_over)
+TEST(augmentations_are_skipped)
 {
 	make("zPLR", 1);
 	use_index();
@@ -256,7 +256,7 @@ TEST(augmentations_are_led_over)
 	assert_int_equal(rule_at(17, 0), STOP_UNSUPPORTED);
 }
 
-TEST(without_index_all_are_looked_at)
+TEST(without_an_index_all_records_are_searched)
 {
 	make("zR", 1);
 	use_segment();
@@ -331,7 +331,7 @@ TEST(without_a_usable_index_the_section_is_read)
 }
 
 /* A linker may leave out the section of such an index. */
-TEST(an_index_of_nothing_is_no_damage)
+TEST(an_empty_index_is_no_damage)
 {
 	make("zR", 1);
 	memset(memory + 8, 0, 4);
@@ -343,7 +343,7 @@ TEST(an_index_of_nothing_is_no_damage)
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
 }
 
-TEST(a_section_is_found_from_behind)
+TEST(a_section_is_found_from_any_record)
 {
 	static u8 whole[0x40000];
 	u32 bytes;
@@ -435,7 +435,7 @@ static u32 rule_anew(u32 function)
 	return rule_at(function, 0);
 }
 
-TEST(damage_is_told)
+TEST(damage_is_reported)
 {
 	make("zR", 1);
 	use_index();
@@ -462,7 +462,7 @@ static u32 rule_of_cut(u32 bytes, u8 left_behind)
 	return rule_at(0, 0);
 }
 
-TEST(what_a_read_left_behind_is_not_looked_at)
+TEST(earlier_content_of_the_window_does_not_count)
 {
 	make("zR", 1);
 	for (u32 bytes = EH_FRAME; bytes < used; bytes++) {

@@ -165,7 +165,7 @@ TEST(a_copy_of_the_return_address_does_not_hide_the_frame_pointer)
 }
 
 /* The call of a helper has left its return address at rsp, since the function has moved rsp. */
-TEST(the_functions_own_return_address_proves_nothing)
+TEST(the_functions_own_return_address_is_no_proof)
 {
 	stack_clear();
 	words[0] = INNER_CALLER;
@@ -311,7 +311,7 @@ TEST(generated_code_keeps_a_frame_pointer_but_for_a_call_on_top)
 	assert_by_word(0, false);
 }
 
-TEST(nothing_is_no_rule)
+TEST(without_any_caller_there_is_no_rule)
 {
 	stack_clear();
 	words[1] = DATA;

@@ -121,7 +121,7 @@ TEST(other_registers_are_lost)
 			assert_int_equal(rule->slot[slot], SLOT_LOST);
 }
 
-TEST(what_is_not_understood_is_said)
+TEST(unsupported_rows_are_reported)
 {
 	take(2);
 	section.byte[2] = 4; /* version */
@@ -148,7 +148,7 @@ static u32 rule_of_cut(int version, u32 row_bytes, u64 offset, u8 left_behind)
 	return rule_at(offset);
 }
 
-TEST(what_a_read_left_behind_is_not_looked_at)
+TEST(earlier_content_of_the_window_does_not_count)
 {
 	for (int version = 1; version <= 3; version++)
 		for (u32 row_bytes = 0; row_bytes < 80; row_bytes++)

@@ -67,7 +67,7 @@ TEST(work_is_limited)
 }
 
 /* Each word of the chain, and the code, becomes available only after a wait. */
-TEST(what_was_not_there_changes_nothing)
+TEST(absent_pages_do_not_change_the_stack)
 {
 	u32 budget;
 
@@ -116,7 +116,7 @@ TEST(a_leaf_outside_of_code_counts)
 }
 
 /* A return address outside of code shows that the guess before it was wrong. */
-TEST(a_guess_is_not_believed)
+TEST(a_guess_to_no_code_is_dropped)
 {
 	chain(5);
 	memory[1003] = 0x1234;
@@ -154,7 +154,7 @@ static bool made_from_code(u64 pc, bool interrupted, struct unwind_rule *rule)
 }
 
 /* The same rule is found again without work. */
-TEST(steps_are_remembered)
+TEST(steps_are_cached)
 {
 	u32 budget;
 
@@ -172,7 +172,7 @@ TEST(steps_are_remembered)
 }
 
 /* The key is the address, and whether the frame made a call. */
-TEST(code_of_a_file_is_remembered)
+TEST(rules_of_a_files_code_are_cached)
 {
 	struct unwind_rule rule;
 
@@ -213,7 +213,7 @@ TEST(code_without_tables_is_read)
 }
 
 /* The address may have other code the next time. */
-TEST(generated_code_is_not_remembered)
+TEST(rules_of_generated_code_are_not_cached)
 {
 	static const struct rule_cache empty;
 
@@ -228,7 +228,7 @@ TEST(generated_code_is_not_remembered)
 }
 
 /* A search that runs out of budget finds less than a complete one. */
-TEST(what_was_cut_short_is_not_remembered)
+TEST(results_of_an_exhausted_budget_are_not_cached)
 {
 	struct unwind_rule whole, rule;
 	u32 kept = 0;
@@ -253,7 +253,7 @@ TEST(what_was_cut_short_is_not_remembered)
 }
 
 /* Another process may have the tables. */
-TEST(files_without_their_tables_are_not_remembered)
+TEST(files_with_absent_tables_are_not_cached)
 {
 	struct unwind_rule rule;
 
@@ -268,7 +268,7 @@ TEST(files_without_their_tables_are_not_remembered)
 	memory_image = 0;
 }
 
-TEST(tasks_of_32_bits_are_not_remembered)
+TEST(rules_of_32_bit_tasks_are_not_cached)
 {
 	static const struct rule_cache empty;
 

@@ -298,7 +298,7 @@ TEST(trampolines_without_tables)
 
 /* A process may cut its mapping anywhere, and the hidden bytes may change the meaning of the code.
  */
-TEST(code_that_is_cut_off_says_little)
+TEST(code_that_is_cut_off_gives_no_rule)
 {
 	u8 code[8 + 10 + 1];
 	u64 pc;
@@ -320,7 +320,7 @@ TEST(code_that_is_cut_off_says_little)
 }
 
 /* The next page is absent: the bytes on this page may be enough. */
-TEST(code_at_the_end_of_what_is_there)
+TEST(code_at_the_end_of_available_memory)
 {
 	static u8 code[80] = {[24] = 0xc3};
 

@@ -67,7 +67,7 @@ TEST(saved_registers_come_back)
 	assert_true(is_known(REGISTER_R14));
 }
 
-TEST(what_was_lost_stays_lost)
+TEST(a_lost_register_stays_lost)
 {
 	struct unwind_rule rule = plain_rule();
 

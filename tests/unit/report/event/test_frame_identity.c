@@ -135,7 +135,7 @@ TEST(a_return_address_is_of_the_byte_before)
 
 /* The pc is at a probe at the start of a function, or at a system call that is the last
  * instruction. */
-TEST(what_was_executed_is_where_it_is)
+TEST(an_executed_address_is_not_moved)
 {
 	struct frame_place place =
 		frame_identities_place(identities, FRAME_USER(LIBC, 0x2000), FRAME_EXECUTED);
@@ -158,7 +158,7 @@ TEST(generated_code_is_its_function)
 		     JIT_BASE + 0x720, 0);
 }
 
-TEST(what_nothing_identifies_is_of_its_host)
+TEST(unidentified_code_belongs_to_its_host)
 {
 	assert_place(FRAME_USER(LOCAL, 0x40), FRAME_RETURN, FRAME_BY_HOST, "/opt/local", 0x40, 0);
 	assert_place(UNNAMED_MODULE + 0x40, FRAME_RETURN, FRAME_BY_HOST, "[local]", 0x40, 0);
@@ -175,7 +175,7 @@ static struct frame_identity identity_at(u64 frame)
 }
 
 /* The id of a mapping differs from the id of a function inside it. */
-TEST(ids_tell_objects_apart)
+TEST(objects_have_different_ids)
 {
 	const u64 frames[] = {
 		KERNEL + 0x1040,	 MODULE + 0x30,

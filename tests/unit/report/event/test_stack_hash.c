@@ -173,7 +173,7 @@ TEST(one_stack_has_one_hash_on_all_machines)
 }
 
 /* All variants have hashes different from the usual one and from each other. */
-TEST(what_matters_changes_it)
+TEST(each_relevant_difference_changes_the_hash)
 {
 	struct recorded made[12];
 	struct stack_hash hashes[12];
@@ -202,7 +202,7 @@ TEST(what_matters_changes_it)
 	}
 }
 
-TEST(why_there_is_none_belongs_to_it)
+TEST(the_reason_of_a_missing_stack_counts)
 {
 	struct recorded changed = usual(&here), gone = usual(&here);
 
@@ -212,7 +212,7 @@ TEST(why_there_is_none_belongs_to_it)
 	assert_false(same(hash_of(&here, changed), hash_of(&here, gone)));
 }
 
-TEST(a_leaf_is_its_function)
+TEST(a_leaf_counts_as_its_function)
 {
 	struct recorded one = usual(&here), other = usual(&there);
 
@@ -255,7 +255,7 @@ TEST(bpf_programs_go_by_their_name)
 }
 
 /* The same path may be another file on another host. */
-TEST(code_that_nothing_identifies_is_of_its_host)
+TEST(unidentified_code_counts_by_its_host)
 {
 	struct machine moved = there;
 	struct recorded one = usual(&here), other = usual(&there);
@@ -278,7 +278,7 @@ TEST(a_mapping_that_is_not_known_is_one_place)
 
 /* Stores keep hashes, so the function must not change. The expected hash was computed by another
  * program, after the comments of frame_identity.h and stack_hash.h. */
-TEST(the_hash_stays_what_it_is)
+TEST(the_hash_function_has_not_changed)
 {
 	static const u8 kept[] = {0xf0, 0x5a, 0x97, 0xe4, 0x3d, 0x8d, 0x58, 0xcc,
 				  0x14, 0xa8, 0x7a, 0x86, 0x7c, 0x62, 0xd9, 0xe4};
@@ -297,7 +297,7 @@ static struct frame_identity by_build_id(const u8 *build_id, u32 bytes, u64 offs
 }
 
 /* The parts of a stack that a store keeps. */
-TEST(it_can_be_made_again_of_its_parts)
+TEST(a_hash_can_be_computed_from_stored_parts)
 {
 	const struct frame_identity leaf = by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x1000);
 	const struct frame_identity kernel[] = {

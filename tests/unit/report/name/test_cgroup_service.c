@@ -56,7 +56,7 @@ TEST(containers_are_their_id)
 	       {"/machine.slice/machine-web.scope", "machine-web"}, {"/lxc.payload.web", "web"});
 }
 
-TEST(a_users_own_unit_is_the_users)
+TEST(a_unit_of_a_user_belongs_to_the_user)
 {
 	EXPECT({"/user.slice/user-1000.slice/session-3.scope", "user-1000"}, {USER, "user-1000"},
 	       {"/user.slice/user-1000.slice/nginx.service", "user-1000/nginx"},
@@ -71,7 +71,7 @@ TEST(a_users_own_unit_is_the_users)
 	       {USER "/kernel", "user-1000"}, {USER "/other.service", "user-1000/other"});
 }
 
-TEST(what_lies_in_a_container_or_service_is_its_own)
+TEST(cgroups_in_a_container_or_service_belong_to_it)
 {
 	EXPECT({"/docker/" ID "/system.slice/nginx.service", "4f1ec5c4d1a3/nginx"},
 	       {"/docker/" ID "/docker/" OTHER_ID, "4f1ec5c4d1a3/aaaaaaaaaaaa"},
@@ -82,7 +82,7 @@ TEST(what_lies_in_a_container_or_service_is_its_own)
 }
 
 /* A user could give a cgroup a name that ends a line, or that names another owner. */
-TEST(odd_letters_do_no_harm)
+TEST(odd_characters_are_harmless)
 {
 	EXPECT({USER "/a\tb\x1b[1m.service", "user-1000/a?b?[1m"},
 	       {USER "/a\\x0ab.service", "user-1000/a\\x0ab"},
@@ -91,7 +91,7 @@ TEST(odd_letters_do_no_harm)
 	       {"/user.slice/user-.slice/x", "x"}, {"/user.slice/user-1x.slice", "user-1x"});
 }
 
-TEST(the_root_and_sessions_have_none)
+TEST(the_root_and_sessions_have_no_service)
 {
 	static const char *const none[] = {"", "/", "//", "/session-1.scope"};
 	char name[CGROUP_SERVICE_BYTES];

@@ -52,7 +52,7 @@ TEST(functions_with_one_slide_are_a_segment)
 	assert_int_equal(layout.count, 0);
 }
 
-TEST(what_wraps_is_left_out)
+TEST(ranges_that_wrap_are_left_out)
 {
 	static const struct trace_symbol symbols[] = {
 		{3, UINT64_MAX - 8, 0x10, "by its offset", 0x1000},
@@ -64,7 +64,7 @@ TEST(what_wraps_is_left_out)
 	assert_int_equal(layout.count, 0);
 }
 
-TEST(there_are_no_more_than_fit)
+TEST(the_number_of_segments_is_limited)
 {
 	struct trace_symbol symbols[ELF_SEGMENTS_MAX + 5];
 	struct elf_segments layout;

@@ -15,7 +15,7 @@ TEST(a_mangled_name_is_demangled_once)
 	assert_ptr_equal(demangle_cache_find(names, again), plain);
 }
 
-TEST(other_names_stay)
+TEST(names_that_are_not_mangled_are_unchanged)
 {
 	static const char *const others[] = {"main", "", "_init", "_ZN3foo", "malloc@plt"};
 	struct demangle_cache *names = *state;
@@ -25,7 +25,7 @@ TEST(other_names_stay)
 			assert_ptr_equal(demangle_cache_find(names, others[i]), others[i]);
 }
 
-TEST(many_names_keep_their_own)
+TEST(many_names_do_not_mix)
 {
 	struct demangle_cache *names = *state;
 	char mangled[32], plain[32];

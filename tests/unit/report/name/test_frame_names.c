@@ -120,14 +120,14 @@ TEST(a_function_without_a_name_is_its_range)
 	expect(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
 }
 
-TEST(a_copy_names_what_was_hidden)
+TEST(a_copy_names_hidden_kernel_code)
 {
 	write_recording(0, 0);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
 	assert_string_equal(note, "");
 }
 
-TEST(a_copy_of_the_same_boot_names_what_is_left)
+TEST(a_copy_of_the_same_boot_names_the_rest)
 {
 	write_recording(KERNEL, NAMED);
 	expect(NAMED, (struct frame_naming){.kernel = kernel}, "schedule");
@@ -136,21 +136,21 @@ TEST(a_copy_of_the_same_boot_names_what_is_left)
 	assert_string_equal(note, "");
 }
 
-TEST(a_copy_of_another_boot_names_nothing)
+TEST(a_copy_of_another_boot_is_ignored)
 {
 	write_recording(KERNEL + 0x200000, 0);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "0xffffffff81002000");
 	assert_non_null(strstr(note, "another boot or kernel"));
 }
 
-TEST(a_copy_of_another_kernel_names_nothing)
+TEST(a_copy_of_another_kernel_is_ignored)
 {
 	write_recording(KERNEL, NAMED + 0x10);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "vmlinux+0x2000");
 	assert_non_null(strstr(note, "another boot or kernel"));
 }
 
-TEST(of_many_boots_none_is_believed_to_be_the_right_one)
+TEST(a_copy_is_ignored_if_many_boots_are_possible)
 {
 	write_recording(0, 0);
 	expect(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true}, "[unknown]");

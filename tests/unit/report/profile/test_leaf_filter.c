@@ -124,7 +124,7 @@ TEST(rows_by_file)
 	assert_int_equal(count_with("[kernel.kallsyms]", "schedule"), count_by_hand(is_schedule));
 }
 
-TEST(what_is_not_there)
+TEST(unknown_functions_and_files_select_no_row)
 {
 	assert_int_equal(count_with(NULL, "schedule,shedule"), SMALL_EVENTS);
 	assert_int_equal(result, -ENOENT);

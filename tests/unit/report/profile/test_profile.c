@@ -253,7 +253,7 @@ TEST(filters)
 	assert_int_equal(COUNT_WITH(.from = 102000000000, .to = 105000000000), 4);
 }
 
-TEST(any_item_of_a_list_will_do)
+TEST(any_item_of_a_list_selects_an_event)
 {
 	assert_int_equal(COUNT_WITH(.comms = STRINGS("none", "s?", "dd")), 7 + 4);
 	assert_int_equal(COUNT_WITH(.events = STRINGS("cpu-clock", "sched:*")), SMALL_EVENTS);

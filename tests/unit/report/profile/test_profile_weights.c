@@ -74,7 +74,7 @@ TEST(values_count_where_they_have_a_unit)
 	check(NULL, WEIGHT_VALUE, WEIGHT_COUNT);
 }
 
-TEST(it_can_be_chosen)
+TEST(the_weight_can_be_chosen)
 {
 	check("count", WEIGHT_COUNT, WEIGHT_COUNT);
 	check("value", WEIGHT_VALUE, WEIGHT_VALUE);

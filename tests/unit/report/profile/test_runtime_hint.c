@@ -134,19 +134,19 @@ TEST(each_runtime_has_its_remedy)
 	check(&(struct content){"luajit", 5, 5}, "generated code", "/tmp/perf-PID.map");
 }
 
-TEST(code_with_names_needs_none)
+TEST(code_with_names_gets_no_hint)
 {
 	check(&(struct content){"java", 5, 5, "Main.run"}, NULL, NULL);
 	check(&(struct content){"java", 0, 5}, NULL, NULL);
 }
 
-TEST(what_is_rare_is_not_told)
+TEST(rare_code_gets_no_hint)
 {
 	check(&(struct content){"java", 1, 10}, NULL, NULL);
 	check(&(struct content){"java", 1, 9}, "Java code", "-XX:");
 }
 
-TEST(interpreters_are_told_by_their_loop)
+TEST(interpreters_are_recognized_by_their_loop)
 {
 	static const char loop[] = "_PyEval_EvalFrameDefault";
 	static const char php_loop[] = "execute_ex";
@@ -167,7 +167,7 @@ TEST(interpreters_are_told_by_their_loop)
 }
 
 /* The library of Debian 13 has no symbol for its loop. */
-TEST(ruby_is_told_by_its_library)
+TEST(ruby_is_recognized_by_its_library)
 {
 	const struct content content = {
 		"worker", 0, 5, NULL, NULL, false, "/usr/lib/libruby-3.3.so.3.3.8"};

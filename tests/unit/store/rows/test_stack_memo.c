@@ -147,7 +147,7 @@ static int end(void **state)
 }
 
 /* Kernel stacks and stacks of files are cached; stacks with generated code are not. */
-TEST(what_means_the_same_is_remembered, begin, end)
+TEST(unchanged_stacks_are_cached, begin, end)
 {
 	for (u32 i = 0; i < 3; i++)
 		window(&usual);
@@ -174,7 +174,7 @@ TEST(a_build_id_that_comes_late_forgets_nothing, begin, end)
 	assert_int_equal(memo.side_count, 0);
 }
 
-TEST(a_file_that_is_another_is_noticed, begin, end)
+TEST(a_changed_file_is_noticed, begin, end)
 {
 	struct meaning other = usual, without = usual, moved = usual;
 
@@ -189,7 +189,7 @@ TEST(a_file_that_is_another_is_noticed, begin, end)
 	assert_int_equal(batch.row_count[STORE_STACKS], 8);
 }
 
-TEST(a_kernel_that_is_another_is_noticed, begin, end)
+TEST(a_changed_kernel_is_noticed, begin, end)
 {
 	struct meaning other = usual;
 
@@ -210,7 +210,7 @@ TEST(generated_code_may_change, begin, end)
 }
 
 /* Hashes stay in the cache; the marks of sent stacks are cleared. */
-TEST(what_is_forgotten_is_sent_again, begin, end)
+TEST(stacks_are_sent_again_after_a_reset, begin, end)
 {
 	window(&usual);
 	sent_cache_clear(&sent);
@@ -218,7 +218,7 @@ TEST(what_is_forgotten_is_sent_again, begin, end)
 	assert_int_equal(batch.row_count[STORE_STACKS], 4);
 }
 
-TEST(it_forgets_when_it_is_full, begin, end)
+TEST(a_full_cache_is_emptied, begin, end)
 {
 	memo.most = 1;
 	for (u32 i = 0; i < 3; i++)

@@ -252,7 +252,7 @@ TEST(no_two_rows_have_one_key)
 	batch_clear(&batch);
 }
 
-TEST(a_row_says_who_and_what)
+TEST(a_row_has_task_and_source)
 {
 	struct batch batch = batch_of(1);
 	struct row rows[ROWS_MAX];
@@ -311,7 +311,7 @@ static struct stack_hash made_again(const struct stored_stack *stack)
 	return stack_hash_join(stack->leaf, in_user ? user : kernel, &kernel_side, &user_side);
 }
 
-TEST(a_stored_stack_hashes_to_its_name)
+TEST(a_stored_stack_has_the_hash_of_its_key)
 {
 	struct batch batch = batch_of(1);
 	struct stored_stack stacks[ROWS_MAX];
@@ -330,7 +330,7 @@ TEST(a_stored_stack_hashes_to_its_name)
 }
 
 /* A placeholder without a resolution also has a reason. */
-TEST(a_side_that_is_missing_says_why)
+TEST(a_missing_stack_has_its_reason)
 {
 	static const char *const ends[] = {"root",	 "no_rule",    "changed",
 					   "unanswered", "unreadable", "no_frames"};
@@ -506,7 +506,7 @@ TEST(stacks_go_out_once_a_day)
 	window_rows_free(&rows);
 }
 
-TEST(who_remembers_little_sends_more)
+TEST(a_small_cache_sends_more_stacks)
 {
 	struct window_rows *rows = make(1);
 	struct batch batch, whole = batch_of(2);

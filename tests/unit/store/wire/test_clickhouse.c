@@ -139,7 +139,7 @@ TEST(complaints_are_one_printable_line)
 	end();
 }
 
-TEST(other_failures_have_no_answer)
+TEST(other_failures_have_an_error)
 {
 	static const struct {
 		struct canned_answer answer;
@@ -233,7 +233,7 @@ TEST(secrets_go_in_cleartext_when_asked_to)
 }
 
 /* A kept connection ends without an answer: the server may have stored the rows. */
-TEST(rows_are_never_sent_again_behind_our_back)
+TEST(rows_are_never_sent_again_silently)
 {
 	static const struct canned_answer answers[] = {{KEPT("0\r\n\r\n"), true, false},
 						       {NULL, false, false},
@@ -266,7 +266,7 @@ TEST(tables_of_a_query_are_parts_of_a_form)
 	assert_non_null(strstr(request(0), "\r\n\r\n\x04it's\r\n--"));
 }
 
-TEST(tokens_go_to_those_who_know_them)
+TEST(tokens_are_sent_to_servers_that_support_them)
 {
 	static const struct canned_answer answers[] = {{OK("10\r\n\r\n26.7.3.1\n\n"), false, false},
 						       {OK("0\r\n\r\n"), false, false},

@@ -29,7 +29,7 @@ TEST(values_are_little_endian_and_strings_counted)
 	byte_buffer_free(&rows);
 }
 
-TEST(what_was_put_is_got)
+TEST(values_are_read_back_as_written)
 {
 	struct byte_buffer rows = {0};
 	struct byte_cursor cursor;
@@ -57,7 +57,7 @@ TEST(what_was_put_is_got)
 }
 
 /* The server may claim any length. */
-TEST(what_is_longer_than_the_answer_is_bad)
+TEST(lengths_beyond_the_answer_are_refused)
 {
 	static const u8 text[] = {200, 1, 'a'},
 			huge[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
@@ -159,7 +159,7 @@ TEST(blocks_hold_the_rows)
 }
 
 /* The rest of a body behind its last whole block is also sent unchanged. */
-TEST(short_rows_stay_as_they_are)
+TEST(short_rows_are_not_compressed)
 {
 	u8 *rows = noise(PACKED_BLOCK_BYTES + 5);
 	struct byte_buffer packed = {0};

@@ -39,7 +39,7 @@ TEST(shards_keep_their_order)
 	store_url_clear(&url);
 }
 
-TEST(others_are_refused)
+TEST(other_urls_are_refused)
 {
 	static const char *const refused[] = {
 		"",

@@ -139,7 +139,7 @@ static void name_of(u64 number, const char *ending, char *path, size_t bytes)
 	snprintf(path, bytes, "%s/%016llx.%s", spool_path, (unsigned long long)number, ending);
 }
 
-TEST(what_was_put_comes_back, set_up, tear_down)
+TEST(batches_are_read_back_as_written, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	struct window_ledger *window;
@@ -348,7 +348,7 @@ static off_t size_of(u64 number)
 }
 
 /* Any damaged byte of a file costs its rows or the whole batch, and the next batch is read. */
-TEST(damage_is_said_and_counted, set_up, tear_down)
+TEST(damage_is_reported_and_counted, set_up, tear_down)
 {
 	struct spool_count count;
 	u64 first;
@@ -449,7 +449,7 @@ TEST(a_batch_can_be_passed_over, set_up, tear_down)
 }
 
 /* The batch is set aside: its ledger counts the loss, and its file stays while there is room. */
-TEST(what_is_set_aside_is_bounded, set_up, tear_down)
+TEST(set_aside_batches_are_bounded, set_up, tear_down)
 {
 	struct spooled_batch batch;
 	struct spool_count count;
@@ -477,7 +477,7 @@ TEST(what_is_set_aside_is_bounded, set_up, tear_down)
 	take(number, NULL);
 }
 
-TEST(each_end_is_held_once, set_up, tear_down)
+TEST(each_end_of_a_spool_has_one_owner, set_up, tear_down)
 {
 	struct spool *other;
 
@@ -486,7 +486,7 @@ TEST(each_end_is_held_once, set_up, tear_down)
 	assert_int_equal(open_end(SPOOL_DRAIN, ROOM, &other), -EBUSY);
 }
 
-TEST(the_folder_is_ours_alone, set_up, tear_down)
+TEST(the_folder_is_private, set_up, tear_down)
 {
 	struct stat status;
 	char link[128];
@@ -510,7 +510,7 @@ TEST(the_folder_is_ours_alone, set_up, tear_down)
 }
 
 /* Links, pipes, folders and files of other users stay in place. */
-TEST(what_others_put_there_is_left_alone, set_up, tear_down)
+TEST(files_of_others_are_left_alone, set_up, tear_down)
 {
 	char path[4][128], target[128];
 	struct spool_count count;

@@ -51,7 +51,7 @@ static int take(const struct items *items)
 	return result;
 }
 
-TEST(the_truth_is_taken)
+TEST(a_valid_answer_is_accepted)
 {
 	const struct debug_name *name;
 	struct debug_names *names;
@@ -133,7 +133,7 @@ TEST(sizes_fit)
 				 -EBADMSG);
 }
 
-TEST(only_what_was_asked_for)
+TEST(answers_for_other_places_are_refused)
 {
 	struct items place = truth, start = truth, size = truth;
 	struct debug_names *names = NULL;

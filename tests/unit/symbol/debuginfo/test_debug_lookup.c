@@ -345,7 +345,7 @@ TEST(never_with_another_build_id)
 	expect_nothing();
 }
 
-TEST(what_is_no_file_is_left_alone)
+TEST(paths_that_are_no_files_are_left_alone)
 {
 	build("fifo", BUILD);
 	start(&(struct debug_choice){});
@@ -426,7 +426,7 @@ TEST(a_kernel_lies_where_its_stext_is)
 	assert_non_null(strstr(notes, "it has none"));
 }
 
-TEST(a_kernel_that_was_hidden_is_told_of)
+TEST(a_hidden_kernel_is_reported)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
 	const struct debug_code kernel = {.module = &module, .release = "none"};
@@ -461,7 +461,7 @@ TEST(from_servers)
 	assert_string_equal(notes, "");
 }
 
-TEST(what_several_files_share)
+TEST(entries_in_a_shared_file_are_found)
 {
 	if (system("dwz --version >/dev/null 2>&1")) {
 		puts("skip: dwz is not installed");

@@ -113,7 +113,7 @@ static void expect_note(const struct debug_answer *claimed, const char *why)
 	assert_non_null(strstr(notes, "test_symbol_debug_lookup_checks: "));
 }
 
-TEST(the_truth_comes_through)
+TEST(valid_answers_are_accepted)
 {
 	const struct debug_answer truth = TRUTH;
 
@@ -142,7 +142,7 @@ TEST(a_file_that_is_damaged)
 	assert_non_null(strstr(notes, "it is damaged"));
 }
 
-TEST(answers_that_make_no_sense)
+TEST(senseless_answers_are_refused)
 {
 	struct debug_answer claimed[] = {TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH};
 

@@ -78,7 +78,7 @@ TEST(long_names_are_demangled, setup, teardown)
 	expect_all();
 }
 
-TEST(other_names_stay, setup, teardown)
+TEST(names_that_are_not_mangled_are_unchanged, setup, teardown)
 {
 	static const char *const names[] = {
 		"main", "", "_",
@@ -192,7 +192,7 @@ TEST(a_name_that_is_too_long, setup, teardown)
 }
 
 /* Names that are not mangled, and names that are demangled, are no failures. */
-TEST(what_fails_says_why, setup, teardown)
+TEST(failures_have_a_reason, setup, teardown)
 {
 	char *endless = repeat("_ZcvT_", "IT_", 150, "v"), *other = repeat("_Z", "9", 200, "");
 

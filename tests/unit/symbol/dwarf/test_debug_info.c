@@ -368,7 +368,7 @@ static void each_byte_is_of(const struct sample *sample, const char *symbol, con
 	}
 }
 
-TEST(what_the_linker_threw_away_names_nothing)
+TEST(discarded_functions_name_no_code)
 {
 	char path[SAMPLE_PATH_BYTES];
 

@@ -35,7 +35,7 @@ TEST(found_behind_other_notes)
 	assert_memory_equal(found, id, 8);
 }
 
-TEST(absent_or_too_long_is_none)
+TEST(absent_or_too_long_notes_give_no_id)
 {
 	u8 notes[256], found[TRACE_BUILD_ID_MAX];
 	size_t bytes = put(notes, 1, "GNU", 4, 8);
@@ -46,7 +46,7 @@ TEST(absent_or_too_long_is_none)
 	assert_int_equal(build_id_from_notes(notes, sizeof(notes), found), 0);
 }
 
-TEST(cuts_and_lying_sizes_are_none)
+TEST(cut_notes_and_false_sizes_give_no_id)
 {
 	static const u32 sizes[] = {0x7fffffff, 0xffffffff, 0xfffffffd, 9};
 	u8 found[TRACE_BUILD_ID_MAX], whole[64];

@@ -449,7 +449,7 @@ static void expect_refused(const char *path)
 	close(fd);
 }
 
-TEST(what_is_no_program_is_refused)
+TEST(files_that_are_no_programs_are_refused)
 {
 	static const struct sample object = {"object", "gcc -c $IN -o $OUT", sample_c, ".c"};
 	char source[SAMPLE_PATH_BYTES + 8], path[SAMPLE_PATH_BYTES];

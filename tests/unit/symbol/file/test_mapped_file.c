@@ -294,7 +294,7 @@ TEST(a_cut_path_is_marked)
 	assert_string_equal(small, ".../a/b/");
 }
 
-TEST(code_without_a_file_is_told_by_its_key)
+TEST(code_without_a_file_is_identified_by_its_key)
 {
 	struct mapping_record record = {
 		.key = {.kind = MAPPING_ANON, .inode = 1234ULL << 24 | 0x7f}};
@@ -315,7 +315,7 @@ TEST(code_without_a_file_is_told_by_its_key)
 	assert_int_equal(mapping.build_id_bytes, 0);
 }
 
-TEST(build_id_of_what_is_no_elf)
+TEST(a_file_that_is_no_elf_has_no_build_id)
 {
 	u8 found[TRACE_BUILD_ID_MAX];
 	int fd = open("/dev/null", O_RDONLY);

@@ -88,7 +88,7 @@ TEST(an_empty_file_is_an_empty_text)
 	free(text);
 }
 
-TEST(failures_leave_the_results_alone)
+TEST(failures_leave_results_unchanged)
 {
 	char *text = (char *)state;
 	size_t bytes = 7;

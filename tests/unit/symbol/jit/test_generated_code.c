@@ -23,7 +23,7 @@ TEST(nothing)
 	symbol_table_free(&table);
 }
 
-TEST(what_covers_nothing)
+TEST(empty_functions_are_left_out)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;

@@ -36,7 +36,7 @@ TEST(where_the_code_runs, setup, teardown)
 	symbol_table_free(&table);
 }
 
-TEST(records_that_name_nothing, setup, teardown)
+TEST(records_without_functions_are_skipped, setup, teardown)
 {
 	struct symbol_table *table;
 
@@ -259,7 +259,7 @@ TEST(behind_what_is_there, setup, teardown)
 	symbol_table_free(&table);
 }
 
-TEST(what_cannot_be_read, setup, teardown)
+TEST(an_unreadable_dump_is_an_error, setup, teardown)
 {
 	struct generated_code code = {};
 	int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);

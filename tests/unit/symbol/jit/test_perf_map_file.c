@@ -88,7 +88,7 @@ TEST(no_folder, setup, teardown)
 	assert_int_equal(perf_map_folder(0), -ENOENT);
 }
 
-TEST(what_is_no_regular_file, setup, teardown)
+TEST(other_files_are_no_map, setup, teardown)
 {
 	assert_int_equal(mkfifo(map_path, 0600), 0);
 	assert_refused();

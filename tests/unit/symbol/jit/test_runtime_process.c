@@ -66,7 +66,7 @@ TEST(one_in_a_namespace_of_its_own)
 	assert_int_equal(status, 0);
 }
 
-TEST(what_it_wrote)
+TEST(files_of_the_process_are_accepted)
 {
 	const struct runtime_process process = {
 		.since = monotonic() - 100 * SECOND, .user = 1234, .inner_id = 1};

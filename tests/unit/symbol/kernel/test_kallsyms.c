@@ -339,7 +339,7 @@ static int read_passing(struct fixture *fixture, const char *before, const char 
 }
 
 /* If the static lines are unchanged, only the lines behind them are read. */
-TEST(what_passes_is_read_again)
+TEST(temporary_symbols_are_read_again)
 {
 	char *text = strdup(symbols_text);
 	struct fixture fixture;
@@ -355,7 +355,7 @@ TEST(what_passes_is_read_again)
 	free(text);
 }
 
-TEST(a_list_that_has_moved_is_another)
+TEST(a_moved_list_is_read_anew)
 {
 	struct fixture fixture;
 

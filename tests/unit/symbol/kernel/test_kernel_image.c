@@ -100,7 +100,7 @@ TEST(the_range_holds_the_kernels_code)
 		assert_true(seen.kernel.start < seen.kernel.end);
 }
 
-TEST(addresses_are_shown_if_there_is_a_range)
+TEST(addresses_are_shown_if_a_range_is_known)
 {
 	struct seen seen = {};
 

@@ -111,7 +111,7 @@ TEST(a_program_that_is_loaded_again_keeps_its_name, begin, end)
 	}
 }
 
-TEST(what_is_gone_is_forgotten_one_file_later, begin, end)
+TEST(removed_code_is_forgotten_one_file_later, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");

@@ -128,7 +128,7 @@ TEST(room_is_made_by_the_longest_unused)
 	assert_false(take(&first));
 }
 
-TEST(all_are_forgotten)
+TEST(clearing_forgets_all_files)
 {
 	struct file_key first = key_of(1), second = key_of(2);
 

@@ -116,7 +116,7 @@ TEST(one_other_byte_makes_it_other_code)
 	}
 }
 
-TEST(nothing_is_said_without_the_first_segment)
+TEST(without_the_first_segment_there_is_no_result)
 {
 	struct moved_code moved;
 
@@ -156,7 +156,7 @@ static struct mapping_record record_of_file(void)
 }
 
 /* Each mapping is requested once, one of each process at a time, and gets its result. */
-TEST(what_is_wanted_is_compared)
+TEST(requested_code_is_compared)
 {
 	struct mapping_record record = record_of_file();
 	struct moved_code wanted[MOVED_CODE_ASK_MAX], moved, other;

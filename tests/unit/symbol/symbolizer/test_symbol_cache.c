@@ -99,7 +99,7 @@ TEST(an_address_is_of_the_nearest_that_covers_it, begin, end)
 	expect_one(0x130, "outer ", 0);
 }
 
-TEST(no_symbol_is_known_too, begin, end)
+TEST(the_absence_of_a_symbol_is_cached, begin, end)
 {
 	const u64 asked[] = {0x101, 0x300};
 
@@ -141,7 +141,7 @@ TEST(one_function_answered_twice_is_one, begin, end)
 	expect_one(0x102, "whole ", 0);
 }
 
-TEST(when_it_is_full_it_forgets_all, begin, end)
+TEST(a_full_cache_is_emptied, begin, end)
 {
 	const u64 asked[] = {0x101};
 	char name[16];

@@ -375,7 +375,7 @@ TEST(code_that_a_jitdump_names, setup, teardown)
 	remove_dump(&dump);
 }
 
-TEST(code_that_both_name, setup, teardown)
+TEST(code_in_a_perf_map_and_a_jitdump, setup, teardown)
 {
 	const struct place place = generated_code_of_this_process();
 	struct dump dump;
@@ -475,7 +475,7 @@ static int refuse(void *arg, const struct trace_symbol *symbol, bool is_alone)
 	return -ENOSPC;
 }
 
-TEST(the_end_comes_from_each, setup, teardown)
+TEST(the_callbacks_error_is_returned, setup, teardown)
 {
 	struct place place;
 	struct symbol_query query = {.open = mapped_file_open, .each = refuse, .count = 1};

@@ -113,7 +113,7 @@ static void assert_refused(const struct lie *lie)
 	assert_true(distrusted);
 }
 
-TEST(the_truth_comes_through)
+TEST(valid_answers_are_accepted)
 {
 	const struct lie truth = TRUTH;
 	bool distrusted;
@@ -176,7 +176,7 @@ TEST(too_many_bytes)
 	assert_refused(&lie);
 }
 
-TEST(an_error_that_is_none)
+TEST(a_false_error_is_refused)
 {
 	struct lie lie = TRUTH;
 
@@ -242,7 +242,7 @@ static int rows_told(const struct lie_of_rows *told, bool *distrusted)
 	return result;
 }
 
-TEST(rows_that_are_sound)
+TEST(valid_rows_are_accepted)
 {
 	const struct lie_of_rows truth = TRUE_ROWS;
 	bool distrusted;
@@ -259,7 +259,7 @@ static void assert_rows_refused(const struct lie_of_rows *lie)
 	assert_true(distrusted);
 }
 
-TEST(rows_that_are_not)
+TEST(invalid_rows_are_refused)
 {
 	const struct lie_of_rows truth = TRUE_ROWS;
 	struct lie_of_rows lie = truth;

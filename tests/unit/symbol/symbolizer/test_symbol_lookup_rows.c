@@ -47,11 +47,11 @@ TEST(the_code_of_a_file_has_rules, setup, teardown)
 }
 
 /* The table of a file that was written since, or of another file, would be wrong. */
-TEST(another_file_has_none, setup, teardown)
+TEST(another_file_has_no_rules, setup, teardown)
 {
 	struct mapping_record record;
 
-	assert_true(sample_record_mapped(&record, test_another_file_has_none));
+	assert_true(sample_record_mapped(&record, test_another_file_has_no_rules));
 	record.key.since++;
 	assert_int_equal(ask(&record), -ENOENT);
 	record.key.since--;
@@ -71,15 +71,16 @@ static int open_and_change(const struct mapping_record *record, const char *path
 	return file;
 }
 
-TEST(a_file_that_changes_meanwhile_has_none, setup, teardown)
+TEST(a_file_that_changes_meanwhile_has_no_rules, setup, teardown)
 {
-	assert_true(sample_record_mapped(&changed, test_a_file_that_changes_meanwhile_has_none));
+	assert_true(
+		sample_record_mapped(&changed, test_a_file_that_changes_meanwhile_has_no_rules));
 	assert_int_equal(symbol_lookup_rows(lookup, &changed, open_and_change, -1, true, &rows),
 			 -ESTALE);
 }
 
 /* The sandbox goes on after such a file. */
-TEST(what_is_no_program_has_none, setup, teardown)
+TEST(a_file_that_is_no_program_has_no_rules, setup, teardown)
 {
 	struct mapping_record record;
 	u32 pid = symbol_lookup_pid(lookup);

@@ -212,7 +212,7 @@ static u32 recall(u32 number)
 	return count;
 }
 
-TEST(what_was_answered_of_a_file_is_known, setup, teardown)
+TEST(answers_about_a_file_are_cached, setup, teardown)
 {
 	meet(1, FILE_OWNER_ROOT);
 	meet(2, FILE_OWNER_ROOT);
@@ -294,7 +294,7 @@ TEST(the_kernel_does_not_wait_for_files_of_root, setup, teardown)
 	assert_int_equal(symbolizers_failures(symbolizers), 1);
 }
 
-TEST(what_is_behind_it_goes_to_another, setup, teardown)
+TEST(jobs_behind_a_hanging_process_go_to_another_one, setup, teardown)
 {
 	meet(HANGS, SOMEBODY);
 	meet(2, SOMEBODY);
@@ -307,7 +307,7 @@ TEST(what_is_behind_it_goes_to_another, setup, teardown)
 }
 
 /* The number of processes that are started for an owner is limited. */
-TEST(one_that_dies_again_and_again, setup, teardown)
+TEST(a_process_that_keeps_dying_is_given_up, setup, teardown)
 {
 	meet(3, SOMEBODY);
 	for (int i = 0; i < 8; i++) {
@@ -497,7 +497,7 @@ TEST(analyses_that_events_miss_come_first, setup, teardown)
 	assert_int_equal(tables[PARTIAL_TOO], 6);
 }
 
-TEST(where_there_is_no_room_none_is_made, setup, teardown)
+TEST(a_full_map_gets_no_table, setup, teardown)
 {
 	meet(NO_ROOM, FILE_OWNER_ROOT);
 	tabulate(NO_ROOM);

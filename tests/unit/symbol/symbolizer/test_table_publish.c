@@ -167,7 +167,7 @@ TEST(a_whole_table_takes_the_place_of_a_partial_one, set_up, tear_down)
 	assert_int_equal(count_chunks(), 12);
 }
 
-TEST(the_longest_unused_goes, set_up, tear_down)
+TEST(the_longest_unused_table_is_evicted, set_up, tear_down)
 {
 	for (u32 number = 1; number <= 4; number++)
 		publish_unused(number, 10);
@@ -183,7 +183,7 @@ TEST(the_longest_unused_goes, set_up, tear_down)
 	assert_int_equal(count_chunks(), 40);
 }
 
-TEST(as_many_go_as_are_in_the_way, set_up, tear_down)
+TEST(as_many_tables_as_needed_are_evicted, set_up, tear_down)
 {
 	for (u32 number = 1; number <= 8; number++) {
 		publish_unused(number, 5);
@@ -210,7 +210,7 @@ TEST(tables_in_use_stay, set_up, tear_down)
 }
 
 /* The publisher was killed: some chunks are missing. */
-TEST(what_was_begun_is_finished, set_up, tear_down)
+TEST(an_unfinished_table_is_completed, set_up, tear_down)
 {
 	u32 base;
 
@@ -226,7 +226,7 @@ TEST(what_was_begun_is_finished, set_up, tear_down)
 }
 
 /* A process that deleted the root was killed before it deleted the chunks. */
-TEST(chunks_without_a_root_go, set_up, tear_down)
+TEST(chunks_without_a_root_are_deleted, set_up, tear_down)
 {
 	struct file_table_chunk root;
 

@@ -65,7 +65,7 @@ TEST(lengths_are_those_of_objdump)
 	assert_int_equal(differences, 0);
 }
 
-TEST(an_instruction_that_is_cut_short_is_none)
+TEST(a_cut_instruction_is_not_decoded)
 {
 	static const u8 lea[] = {0x48, 0x8d, 0x84, 0x24, 1, 2, 3, 4};
 	struct x86_instruction instruction;

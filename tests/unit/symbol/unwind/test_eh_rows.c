@@ -202,7 +202,7 @@ static void read_rows(const char *path, struct code_rows *rows)
 }
 
 /* The section is undamaged; only its index is. */
-TEST(the_index_only_helps)
+TEST(a_damaged_index_costs_no_rows)
 {
 	static void (*const changes[])(u8 * index, u32 count) = {omit_index, empty_index,
 								 reverse_index};

@@ -125,7 +125,7 @@ TEST(a_table_says_what_the_rows_say)
 	check_rows(1100000, 60000);
 }
 
-TEST(no_rows_are_no_rules)
+TEST(without_rows_there_are_no_rules)
 {
 	check_at(5);
 	assert_int_equal(file_table_pack(&rows, &table), 0);
@@ -149,7 +149,7 @@ TEST(rows_ascend)
 }
 
 /* Code beyond the limit has no rule. */
-TEST(there_are_only_so_many_rules)
+TEST(the_number_of_rules_is_limited)
 {
 	for (u32 i = 0; i < FILE_TABLE_RULES_MAX + 10; i++) {
 		struct unwind_rule rule = rule_of(i);
@@ -164,7 +164,7 @@ TEST(there_are_only_so_many_rules)
 	forget();
 }
 
-TEST(what_is_not_sound_is_seen)
+TEST(invalid_rows_are_detected)
 {
 	add_functions(100, 10);
 	rows.rows[50].offset = rows.rows[49].offset;
@@ -187,7 +187,7 @@ TEST(what_is_not_sound_is_seen)
 }
 
 /* Sanitizers report invalid reads. */
-TEST(any_chunks_give_some_answer)
+TEST(any_chunks_give_a_valid_answer)
 {
 	add_functions(3000, 100);
 	assert_int_equal(file_table_pack(&rows, &table), 0);

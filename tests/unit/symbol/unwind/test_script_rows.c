@@ -267,7 +267,7 @@ TEST(python_3_13_ends_its_frames_at_one_on_the_stack)
 	}
 }
 
-TEST(what_is_not_understood_has_no_marks)
+TEST(unsupported_code_has_no_marks)
 {
 	static const char *const sources[] = {
 		PYTHON("0x031000f0", "code", LINK FILL_LATER),		  /* a later version */

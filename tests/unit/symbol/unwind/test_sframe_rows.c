@@ -181,7 +181,7 @@ static int result_of_file(void)
 										   : result;
 }
 
-TEST(what_the_assembler_makes_has_the_rules_of_the_unwinder)
+TEST(sections_of_the_assembler_have_the_rules_of_the_unwinder)
 {
 	u32 built = 0;
 
@@ -326,7 +326,7 @@ TEST(functions_in_order_have_a_table)
 	assert_int_equal(result_of_lie(), 0);
 }
 
-TEST(functions_out_of_order_have_none)
+TEST(functions_out_of_order_have_no_table)
 {
 	lie_begin(&plain, 10, 20, 20);
 	lie.functions[4].start = lie.functions[6].start;
@@ -338,7 +338,7 @@ TEST(functions_out_of_order_have_none)
 }
 
 /* A function's part outside of code has no rule, and its part in code gets no rule of .eh_frame. */
-TEST(functions_beyond_the_code_have_none)
+TEST(functions_beyond_the_code_have_no_rules)
 {
 	lie_begin(&plain, 10, 20, 20);
 	lie.functions[9].bytes = UINT32_MAX;
@@ -356,7 +356,7 @@ TEST(rows_out_of_order_replace_each_other)
 	assert_int_equal(result_of_lie(), 0);
 }
 
-TEST(counts_beyond_the_section_have_none)
+TEST(counts_beyond_the_section_give_no_table)
 {
 	lie_begin(&plain, 10, 20, 20);
 	lie.header.function_count = UINT32_MAX;
@@ -367,7 +367,7 @@ TEST(counts_beyond_the_section_have_none)
 	assert_int_equal(result_of_lie(), -EBADMSG);
 }
 
-TEST(a_row_that_the_unwinder_does_not_reach_is_none)
+TEST(rows_beyond_the_unwinders_limit_are_left_out)
 {
 	lie_begin(&plain, 1, 20, ROWS_MAX);
 	for (u32 i = 0; i < ROWS_MAX - 1; i++)
@@ -376,7 +376,7 @@ TEST(a_row_that_the_unwinder_does_not_reach_is_none)
 	assert_int_equal(result_of_lie(), 0);
 }
 
-TEST(much_to_read_is_not_read_to_its_end)
+TEST(reading_of_large_sections_is_limited)
 {
 	lie_begin(&large, FUNCTIONS_MAX, 1, ROWS_MAX);
 	for (u32 i = 0; i < ROWS_MAX; i++)
@@ -390,7 +390,7 @@ TEST(much_to_read_is_not_read_to_its_end)
 }
 
 /* A rule without room must not be replaced by the rule of .eh_frame. */
-TEST(too_many_rules_have_none)
+TEST(rules_beyond_the_limit_are_left_out)
 {
 	lie_begin(&large, 1, ROWS_MAX, ROWS_MAX);
 	assert_int_equal(result_of_lie(), -E2BIG);

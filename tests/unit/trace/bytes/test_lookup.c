@@ -129,7 +129,7 @@ TEST(last_record_of_a_mapping_counts)
 	lookup_free(&lookup);
 }
 
-TEST(nothing_is_found_in_nothing)
+TEST(an_empty_recording_has_no_entries)
 {
 	struct lookup lookup;
 

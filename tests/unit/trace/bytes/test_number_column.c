@@ -122,7 +122,7 @@ TEST(unused_codes_are_bad)
 	}
 }
 
-TEST(rest_is_not_done)
+TEST(a_reader_with_unread_numbers_is_not_done)
 {
 	struct column column = {0};
 	struct number_reader reader;

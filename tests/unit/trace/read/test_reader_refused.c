@@ -91,7 +91,7 @@ TEST(newer_version_is_refused_by_name)
 	assert_null(reader);
 }
 
-TEST(files_that_are_not_ours)
+TEST(files_of_other_formats_are_refused)
 {
 	static const u8 text[] = "not a recording, but long enough to be one";
 	struct trace_reader *reader = NULL;

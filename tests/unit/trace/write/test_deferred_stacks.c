@@ -206,7 +206,7 @@ TEST(leaf_of_a_resolution_is_a_frame_to_be_named, NULL, remove_files)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-TEST(nonsense_is_refused, NULL, remove_files)
+TEST(invalid_calls_are_refused, NULL, remove_files)
 {
 	struct trace_writer *writer = create();
 	u32 stack = add_stack(writer, 7, 2, 0), placeholder = add_placeholder(writer);
@@ -405,7 +405,7 @@ TEST(wrong_resolutions_are_damage, NULL, remove_files)
 }
 
 /* The same blocks without an error: only the end of the file is missing. */
-TEST(right_resolutions_are_none, NULL, remove_files)
+TEST(right_resolutions_are_no_damage, NULL, remove_files)
 {
 	static const struct resolved right[] = {
 		{PLACEHOLDER, {.stack = REAL}},

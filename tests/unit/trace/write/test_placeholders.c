@@ -127,7 +127,7 @@ TEST(leaf_of_the_event_stays)
 	placeholders_free(&placeholders);
 }
 
-TEST(what_is_no_placeholder)
+TEST(other_values_are_no_placeholder)
 {
 	struct trace_event events[] = {{.user = 0}, {.user = TRACE_NO_STACK}};
 	struct placeholders placeholders = {0};

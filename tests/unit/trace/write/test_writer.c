@@ -294,7 +294,7 @@ TEST(errors_are_kept, NULL, remove_files)
 	assert_null(writer);
 }
 
-TEST(nonsense_is_refused, NULL, remove_files)
+TEST(invalid_calls_are_refused, NULL, remove_files)
 {
 	static const struct trace_info info = {.cpus = 1};
 	static const u64 frames[] = {FRAME_NARROW_TOP | 1, 0};
