@@ -35,7 +35,7 @@ struct hosts_request {
 };
 
 /* The sum over all hosts. */
-static u64 sum_of(const struct store_host_counts *counts, const char *event)
+static u64 sum_over_hosts(const struct store_host_counts *counts, const char *event)
 {
 	u64 sum = 0;
 
@@ -55,7 +55,7 @@ static double percent_of(const struct store_host_counts *counts,
 			 const struct store_host_count *count, struct event_sum *last)
 {
 	if (!last->event || strcmp(last->event, count->event) != 0)
-		*last = (struct event_sum){count->event, sum_of(counts, count->event)};
+		*last = (struct event_sum){count->event, sum_over_hosts(counts, count->event)};
 	return last->sum ? 100.0 * (double)count->count / (double)last->sum : 0;
 }
 

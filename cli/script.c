@@ -232,7 +232,7 @@ static void free_texts(struct stack_texts *texts)
 	free(texts->items);
 }
 
-static int create_texts(struct script *script, u32 stacks)
+static int stack_texts_create(struct script *script, u32 stacks)
 {
 	struct stack_texts *texts = script->texts;
 
@@ -390,7 +390,9 @@ static int print_events(struct script *script, const struct script_values *value
 
 	trace_reader_sources(script->reader, &script->sources);
 	script->texts = &texts;
-	err = err ?: create_texts(script, trace_reader_stacks(script->reader, &script->stacks));
+	err = err
+		      ?: stack_texts_create(script,
+					    trace_reader_stacks(script->reader, &script->stacks));
 	script->print = values->hashes ? print_with_hash
 			: values->ids  ? print_with_ids
 				       : print_with_stacks;

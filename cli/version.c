@@ -66,7 +66,7 @@ static void print_namespace(void)
 		line("PID namespace:", "the initial one");
 }
 
-static void print_samples(void)
+static void print_sample_source(void)
 {
 	struct source_list sources = {};
 	struct stackmap_error error;
@@ -119,7 +119,7 @@ static const char *kernel_text(struct kernel_ways ways)
 static void print_ways(void)
 {
 	print_namespace();
-	print_samples();
+	print_sample_source();
 	line("tracepoints:",
 	     way_tracepoint_cookies() ? "one program for many, by cookies" : "a program each");
 	line("user functions:",

@@ -41,7 +41,7 @@ struct symbol_line {
 
 ARRAY_MAP(symbol_line, 1, struct symbol_line);
 
-/* Eight hexadecimal digits, the first one in the lowest byte. All are made in one word. */
+/* Converts a number to eight hexadecimal digits in one word, the first digit in the lowest byte. */
 static __always_inline u64 hex_digits(u32 number)
 {
 	u64 digits = __builtin_bswap32(number), letters;
@@ -53,7 +53,7 @@ static __always_inline u64 hex_digits(u32 number)
 	return digits + 0x3030303030303030ULL + letters * ('a' - '0' - 10);
 }
 
-/* One access, where a copy from or to an address that is not aligned would be one for each byte. */
+/* Access one word. A memcpy() from or to an unaligned address would access each byte alone. */
 static __always_inline u64 get_word(const char *from)
 {
 	return *(const u64 *)from;

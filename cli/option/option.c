@@ -82,7 +82,7 @@ static void parser_init(struct parser *parser, const struct command *command)
 	parser_add(parser, &help_row);
 }
 
-static const struct option_row *row_of(const struct parser *parser, int value)
+static const struct option_row *find_row(const struct parser *parser, int value)
 {
 	if (value >= LONG_BASE && value < LONG_BASE + parser->rows)
 		return parser->row[value - LONG_BASE];
@@ -318,7 +318,7 @@ static void unknown_option(const struct parser *parser, char **argv)
 	const char *name = parser->command->name;
 
 	if (optopt >= LONG_BASE)
-		message("--%s: takes no argument", row_of(parser, optopt)->name);
+		message("--%s: takes no argument", find_row(parser, optopt)->name);
 	else if (optopt)
 		unknown_letter(parser, (char)optopt);
 	else if (is_prefix_of_many(parser, word))
@@ -330,7 +330,7 @@ static void unknown_option(const struct parser *parser, char **argv)
 
 static void argument_missing(const struct parser *parser)
 {
-	const struct option_row *row = row_of(parser, optopt);
+	const struct option_row *row = find_row(parser, optopt);
 	char option[64];
 
 	message("%s: needs an argument: %s", spelling(row, optopt, option, sizeof(option)),
@@ -353,7 +353,7 @@ static enum option_result add_operand(struct parser *parser, const char *operand
 
 static enum option_result take(struct parser *parser, int value, char **argv, void *values)
 {
-	const struct option_row *row = row_of(parser, value);
+	const struct option_row *row = find_row(parser, value);
 	char option[64];
 
 	if (value == '?' && !optopt && !strncmp(argv[optind - 1], "--", 2) &&

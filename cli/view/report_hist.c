@@ -318,7 +318,8 @@ static json_t *buckets_array(const struct view *view, const struct group *group)
 	json_t *array = json_array();
 	int failed = 0;
 
-	/* Below 2^63, as values are; the last bucket of log2 may end above. */
+	/* Values are below 2^63, so the numbers fit into json_int_t; only the end of the last log2
+	 * bucket may be larger. */
 	for (u32 i = 0; i < count; i++)
 		failed |= json_array_append_new(array, json_pack("{s:I, s:I, s:I}", "from",
 								 (json_int_t)buckets[i].from, "to",

@@ -31,7 +31,7 @@ struct event_stacks {
 	struct part *parts; /* by 2 * stack + below_leaf; frames NULL: not made yet */
 	u32 stack_count;
 	struct intern numbers;
-	struct part joined; /* of the last event */
+	struct part joined; /* the joined stack of the last event */
 };
 
 static int set_number(struct event_stacks *stacks, struct event_frame *frame)

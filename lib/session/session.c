@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A rotation's file that is due waits for the names of what it has seen. Events go on into the file
- * meanwhile, and the face goes on looking at signals and at its command. Files of other users may
- * never give their names: the wait for them is a tenth of the file's time, so that they delay files
- * by no more than that, whatever these users do. The wait for root's files and our own is as long
- * as the file's time, and a second at least: on a busy machine their names take their time. Names
- * that come later are there for the next file. The last file, which ends with the session, waits as
- * long, but a second at least.
+ * When a rotation's file is due, the session first waits for the names of its addresses. Meanwhile
+ * events still go into the file, and the face looks at signals and at its command. Files of other
+ * users may never give their names: the wait for them is limited to a tenth of the file's time. The
+ * wait for files of root and of this user is limited to the file's time, but at least a second, as
+ * their names are slow on a busy machine. Names that come later are used in the next file. The last
+ * file, which ends with the session, has the same limits, but at least a second each.
  *
- * A file that cannot be written any more ends a recording, but not a rotation: its file ends, and
- * new events wait in the rings until the next file can be opened.
+ * A write error ends a recording to one file, but not a rotation: its file ends, and new events
+ * wait in the rings until the next file can be opened.
  *
- * The stack map would be full of the past some day. A rotation empties it at the end of each file,
- * windows of own programs once a minute; if it cannot be emptied then, it can later.
+ * Old stacks would fill the stack map in the end. A rotation resets the map at the end of each
+ * file, windows of own programs once a minute; a reset that is not possible then is tried again
+ * later.
  */
 #include "session/session.h"
 

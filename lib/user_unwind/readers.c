@@ -80,8 +80,8 @@ static int reader_open(const struct mapping_record *record)
 	return mapped_file_open(record, path);
 }
 
-/* True if another user serves the file system of the file (FUSE, a server), or is root where it is
- * mounted. */
+/* True if reads may have to wait for another user: one who serves the file system (FUSE, a server),
+ * or has mounted it as root of a user namespace. */
 static bool reader_asks_others(const struct mapping_record *record)
 {
 	return !record->file_system || file_system_is_of_others(record->file_system);

@@ -130,7 +130,7 @@ void symbols_note_vain(struct recording *recording, const struct stack_ref *user
 		symbolizers_need(recording->symbolizers, number, events);
 }
 
-/* Requests tables again for code that is met again. */
+/* From time to time, allows new requests for the tables of all files, as tables may be evicted. */
 static void tabulate_again(struct recording *recording)
 {
 	u64 now = clock_ms();

@@ -51,7 +51,7 @@ static bool read_words(u32 tid, u64 address, u32 words[WORDS])
 	return got == WORDS * sizeof(*words);
 }
 
-static bool is_thread_beside(u32 tid, u32 other)
+static bool is_other_thread_of_process(u32 tid, u32 other)
 {
 	char path[64];
 
@@ -76,7 +76,7 @@ static u32 find_holder(u32 tid)
 	    number == SYS_futex && read_words(tid, address, words))
 		holder = lock_holder_of(words, (u32)operation);
 	fclose(file);
-	return is_thread_beside(tid, holder) ? holder : 0;
+	return is_other_thread_of_process(tid, holder) ? holder : 0;
 }
 
 void lock_holders_find(struct loaded *loaded, struct lock_holders *list)

@@ -214,8 +214,8 @@ static int explain_append(int err, const char *subject, struct stackmap_error *e
 	return err;
 }
 
-static int add_found(struct source_list *list, struct source_word *word,
-		     struct stackmap_error *error)
+static int add_sources_of_word(struct source_list *list, struct source_word *word,
+			       struct stackmap_error *error)
 {
 	return explain_append(find_word(word, append_found, list, error), word->query.subject,
 			      error);
@@ -335,7 +335,7 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 		if (!list->period)
 			word.query.frequency = word.query.frequency ?: frequency;
 		word.query.period_default = list->period;
-		err = add_found(list, &word, error);
+		err = add_sources_of_word(list, &word, error);
 		source_word_clear(&word);
 	}
 	free(subject);

@@ -177,7 +177,7 @@ static size_t put_letter(char letter, char name[CGROUP_SERVICE_BYTES], size_t us
 	return used;
 }
 
-static size_t put_part(const struct part *part, char name[CGROUP_SERVICE_BYTES], size_t used)
+static size_t put_unescaped(const struct part *part, char name[CGROUP_SERVICE_BYTES], size_t used)
 {
 	for (size_t i = 0; i < part->length; i++) {
 		char letter = part->at[i];
@@ -196,14 +196,14 @@ static size_t put_owner(struct part owner, char name[CGROUP_SERVICE_BYTES])
 	size_t used = 0;
 
 	if (is_manager_of_user(&owner)) {
-		used = put_part(&(struct part){"user-", 5}, name, used);
+		used = put_unescaped(&(struct part){"user-", 5}, name, used);
 		owner.at += strlen("user@");
 		owner.length -= strlen("user@");
 		owner.length -= strlen(".service");
 	} else {
 		cut_to_name(&owner);
 	}
-	return put_part(&owner, name, used);
+	return put_unescaped(&owner, name, used);
 }
 
 bool cgroup_service_name(const char *cgroup, char name[CGROUP_SERVICE_BYTES])
@@ -215,12 +215,12 @@ bool cgroup_service_name(const char *cgroup, char name[CGROUP_SERVICE_BYTES])
 		used = put_owner(owner, name);
 		if (find_innermost(owner.at + owner.length, true, &inner)) {
 			used = put_letter('/', name, used);
-			used = put_part(&inner, name, used);
+			used = put_unescaped(&inner, name, used);
 		}
 	} else {
 		if (!find_innermost(cgroup, false, &inner))
 			return false;
-		used = put_part(&inner, name, 0);
+		used = put_unescaped(&inner, name, 0);
 	}
 	name[used] = 0;
 	return true;

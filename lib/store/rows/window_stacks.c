@@ -355,8 +355,8 @@ static int send_part(struct window_stacks *stacks, u64 leaf, const struct stack_
 }
 
 /* Appends the offset or the object of each frame of a side, leaf included. */
-static void put_each(struct window_stacks *stacks, u64 leaf, const struct stack_part *part,
-		     bool offsets)
+static void put_frame_fields(struct window_stacks *stacks, u64 leaf, const struct stack_part *part,
+			     bool offsets)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
 	u64 depth = depth_of(part) + (leaf != 0);
@@ -390,11 +390,11 @@ static void put_arrays(struct window_stacks *stacks, const struct stack_parts *p
 		    (parts->leaf != STACK_LEAF_NONE);
 
 	row_put_count(rows, depth);
-	put_each(stacks, parts->kernel_leaf, &parts->kernel, false);
-	put_each(stacks, parts->user_leaf, &parts->user, false);
+	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, false);
+	put_frame_fields(stacks, parts->user_leaf, &parts->user, false);
 	row_put_count(rows, depth);
-	put_each(stacks, parts->kernel_leaf, &parts->kernel, true);
-	put_each(stacks, parts->user_leaf, &parts->user, true);
+	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, true);
+	put_frame_fields(stacks, parts->user_leaf, &parts->user, true);
 }
 
 static int put_stack(struct window_stacks *stacks, const struct stack_parts *parts,

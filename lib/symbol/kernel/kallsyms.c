@@ -402,7 +402,8 @@ int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 
 
 struct passing {
 	struct builder builder;
-	u64 last; /* address of the last static line, which comes first; 0 = that line was met */
+	u64 last; /* address of the last static line, which the text must begin with; 0: the line
+		     was read */
 };
 
 static int add_passing(void *arg, const struct kallsyms_line *line)

@@ -438,7 +438,8 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 
 	if (type == R_X86_64_RELATIVE)
 		return add_pointer(file, relocation->r_offset, relocation->r_addend);
-	if (type == R_X86_64_IRELATIVE) /* the resolver: no jump goes to it through the slot */
+	if (type == R_X86_64_IRELATIVE) /* a pointer to the resolver, to which jumps through the
+					   slot do not lead */
 		return add_pointer(file, INT32_MAX, relocation->r_addend);
 	if (!symbol ||
 	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))

@@ -44,7 +44,7 @@ struct function {
 	bool has_exit;	    /* an exit that proves the stack depth */
 	bool has_switch;    /* rsp is loaded from memory: the code switches stacks */
 	bool has_aligned;   /* a call with the stack alignment of the ABI */
-	bool has_unaligned; /* a call without this alignment */
+	bool has_unaligned; /* a call with another stack alignment */
 	bool has_jumps;	    /* jumps with unknown targets */
 	bool jumps_differ;  /* these jumps have states that contradict each other */
 	bool fill_failed;

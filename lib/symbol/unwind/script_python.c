@@ -463,8 +463,9 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 	return true;
 }
 
-/* True if an instruction stores the address of the innermost frame. In the thread's state it is
- * known by its offset alone; a store to another object only makes a gap that need not be one. */
+/* True if an instruction stores the address of the innermost frame. A store to the thread's state
+ * is recognized only by its offset. A store to another object at this offset makes a needless gap,
+ * which is harmless. */
 static bool is_link_store(const struct loop *loop, u64 address, const struct x86_instruction *code)
 {
 	s64 below;
