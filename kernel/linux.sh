@@ -62,7 +62,7 @@ drop_former() {
 	local file
 	while read -r file; do
 		if [ -e "$cache/pristine/$file" ]; then
-			put "$cache/source/${file%/*}" "$cache/pristine/$file"
+			put "$(dirname "$cache/source/$file")" "$cache/pristine/$file"
 		else
 			rm -f "$cache/source/$file"
 		fi
@@ -97,7 +97,7 @@ config_of() {
 build() {
 	local folder=$cache/build-$1 source=$cache/source option
 	[ "$1" != unpatched ] || source=$cache/pristine
-	local make=(make -s -C "$source" ARCH=x86_64 "O=$folder" "-j$jobs")
+	local make=(make -s -C "$source" ARCH=x86_64 "O=$folder" "-j$jobs" "CC=${CC:-gcc}")
 	mkdir -p "$folder"
 	"${make[@]}" tinyconfig
 	config_of "$1" >"$folder/added"
@@ -121,7 +121,7 @@ pack() {
 	mkdir -p "$1"/{bin,dev,proc,sys,tmp}
 	cp "$(command -v busybox)" "$1/bin/busybox"
 	cp -r "$cache/source/tools/testing/selftests/ftrace" "$1/ftrace"
-	build_programs "$1/ftrace"
+	[ ! -e "$1/ftrace/user_stack.c" ] || build_programs "$1/ftrace"
 	install -m 755 "$here/guest.sh" "$1/init"
 	cp "$here"/{boot,retention}.sh "$1"
 	(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$1.cpio.gz"

@@ -23,8 +23,10 @@ static void cost_of_the_original(struct kunit *test)
 		struct subject subject = {.depth = depths[i]};
 
 		fill(&subject);
-		kunit_info(test, "cost of %u frames: RFC's map %llu", depths[i],
-			   cost(find_original, &subject));
+		kunit_info(test, "cost of a hit of %u frames: RFC's map %llu", depths[i],
+			   cost(find_original, &subject, 0));
+		kunit_info(test, "cost of a new stack of %u frames: RFC's map %llu", depths[i],
+			   cost(find_original, &subject, 16));
 	}
 	ftrace_stackmap_destroy(original);
 	trace_array_put(tr);

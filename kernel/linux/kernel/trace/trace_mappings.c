@@ -3,12 +3,11 @@
  * Numbers of the mappings that user frames lie in.
  *
  * A user frame is stored as the number of a file and an offset in the file, so
- * that it is the same in all processes, wherever they map the file. The path
- * and the build ID are kept from the first time that the file is seen, so that
- * the frame can be symbolized after the process has exited.
+ * that it is the same in all processes, wherever they map the file. The path is
+ * kept from the first time that the file is seen, so that the frame can be
+ * symbolized after the process has exited.
  */
 
-#include <linux/buildid.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/jhash.h>
@@ -31,9 +30,8 @@ void trace_mappings_free(struct trace_mappings *mappings)
 	struct trace_mapping *mapping;
 	unsigned long number;
 
-	if (!mappings)
-		return;
-	xa_for_each(&mappings->by_number, number, mapping) kfree(mapping);
+	xa_for_each(&mappings->by_number, number, mapping)
+		kfree(mapping);
 	xa_destroy(&mappings->by_number);
 	mutex_destroy(&mappings->lock);
 }
@@ -124,18 +122,6 @@ static const char *path_of(struct vm_area_struct *vma, char *buffer)
 	return IS_ERR(path) ? "..." : path;
 }
 
-/*
- * Only what is in the page cache is read: a task that waits for a FUSE server
- * here might wait forever.
- */
-static void build_id_read(struct trace_mapping *mapping,
-			  struct vm_area_struct *vma)
-{
-	if (!vma->vm_file || build_id_parse_nofault(vma, mapping->build_id,
-						    &mapping->build_id_size))
-		mapping->build_id_size = 0;
-}
-
 static struct trace_mapping *mapping_make(struct vm_area_struct *vma,
 					  const struct trace_mapping_key *key)
 {
@@ -153,7 +139,6 @@ static struct trace_mapping *mapping_make(struct vm_area_struct *vma,
 		return NULL;
 	memcpy(mapping->path, path, bytes);
 	mapping->key = *key;
-	build_id_read(mapping, vma);
 	return mapping;
 }
 
@@ -192,8 +177,7 @@ static u32 mapping_number(struct trace_mappings *mappings,
 {
 	struct trace_mapping *mapping;
 
-	scoped_guard(mutex, &mappings->lock)
-	{
+	scoped_guard(mutex, &mappings->lock) {
 		mapping = mapping_find(mappings, key);
 		if (mapping)
 			return mapping->number;
@@ -238,8 +222,6 @@ u64 trace_mappings_frame(struct trace_mappings *mappings,
 	number = mapping_number(mappings, vma, &key);
 	if (number)
 		return STACKID_FRAME_USER(number, offset_in(vma, address));
-	scoped_guard(mutex, &mappings->lock)
-		WRITE_ONCE(mappings->refused, mappings->refused + 1);
 	return STACKID_FRAME_USER(TRACE_MAPPING_UNKNOWN, address);
 }
 

@@ -2,7 +2,6 @@
 #ifndef _KERNEL_TRACE_MAPPINGS_H
 #define _KERNEL_TRACE_MAPPINGS_H
 
-#include <linux/buildid.h>
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/xarray.h>
@@ -42,8 +41,6 @@ struct trace_mapping {
 	struct hlist_node node;
 	struct trace_mapping_key key;
 	u32 number;
-	u32 build_id_size;	/* 0: unknown */
-	u8 build_id[BUILD_ID_SIZE_MAX];
 	char path[];
 };
 
@@ -53,7 +50,6 @@ struct trace_mappings {
 	DECLARE_HASHTABLE(by_key, 8);	/* guarded by lock */
 	struct xarray by_number;	/* added to under lock, read under RCU */
 	u32 count;			/* written under lock */
-	u32 refused;			/* frames without a number; likewise */
 };
 
 /* NULL stands for a map without user stacks. */

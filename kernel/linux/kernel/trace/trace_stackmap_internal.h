@@ -2,6 +2,7 @@
 #ifndef _KERNEL_TRACE_STACKMAP_INTERNAL_H
 #define _KERNEL_TRACE_STACKMAP_INTERNAL_H
 
+#include <linux/cache.h>
 #include <linux/refcount.h>
 
 #include "stackmap/stack_map.h"
@@ -15,7 +16,7 @@ struct trace_stackmap {
 	atomic_long_t deep;	/* stacks with more frames than a map takes */
 	struct stackid_geometry geometry;
 	struct stackid_stack __percpu *packed;
-	u8 table[] __aligned(64);
+	u8 table[] ____cacheline_aligned;
 };
 
 struct trace_stackmap *trace_stackmap_get(struct trace_array *tr);

@@ -61,7 +61,8 @@ static void deep_stacks_are_refused_and_counted(struct kunit *test)
 	for (u32 i = 0; i <= depth; i++)
 		frames[i] = KERNEL_FRAME(i);
 	KUNIT_EXPECT_GT(test, id_of_depth(instance->tr, frames, depth), 0);
-	KUNIT_EXPECT_EQ(test, id_of_depth(instance->tr, frames, depth + 1), -E2BIG);
+	KUNIT_EXPECT_EQ(test, id_of_depth(instance->tr, frames, depth + 1),
+			-E2BIG);
 	map = trace_stackmap_get(instance->tr);
 	KUNIT_ASSERT_NOT_NULL(test, map);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&map->deep), 1);

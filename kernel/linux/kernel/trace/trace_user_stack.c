@@ -9,17 +9,28 @@
  * of the instance, or why there is none.
  */
 #include <linux/slab.h>
+#include <linux/unwind_deferred.h>
 
 #include "trace.h"
 #include "trace_stackmap_internal.h"
-#include "trace_user_stack_internal.h"
+#include "trace_user_stack.h"
+
+/* The user stacks of an instance */
+struct trace_user_stacks {
+	struct unwind_work work;
+	struct trace_array *tr;
+};
+
+/* One answer, to all events of an entry into the kernel */
+struct user_stack_answer {
+	struct trace_user_stacks *user;
+	u64 cookie;
+};
 
 const char *trace_user_stack_reason(u32 reason)
 {
 	static const char *const words[] = {
 		[USER_STACK_CHANGED]	= "changed",
-		[USER_STACK_BUSY]	= "busy",
-		[USER_STACK_RUNNING]	= "running",
 		[USER_STACK_FULL]	= "full",
 		[USER_STACK_NO_MEMORY]	= "no_memory",
 	};

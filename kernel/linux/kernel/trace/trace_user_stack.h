@@ -10,8 +10,6 @@ struct trace_buffer;
 /* Why a request got no user stack; a part of the format of user_stack_id */
 enum user_stack_reason {
 	USER_STACK_CHANGED = 1,	/* the task returns to another user mode */
-	USER_STACK_BUSY,	/* the mappings of the task are being changed */
-	USER_STACK_RUNNING,	/* in the kernel when tracing stopped */
 	USER_STACK_FULL,	/* the map has refused the stack */
 	USER_STACK_NO_MEMORY,
 	USER_STACK_REASONS,

@@ -33,8 +33,8 @@ static_assert(sizeof(struct stackid_element) == 8 * STACKID_SLACK_WORDS);
 /*
  * True if a published element holds this stack: equal identity and equal words.
  */
-int stackid_element_equal(const struct stackid_element *element,
-			  const struct stackid_stack *stack, u64 identity);
+bool stackid_element_equal(const struct stackid_element *element,
+			   const struct stackid_stack *stack, u64 identity);
 
 /* Builds an element that is not yet published, with its first reference. */
 void stackid_element_fill(struct stackid_element *element,

@@ -29,33 +29,16 @@ static u64 mix(u64 lane, u64 word, u64 multiplier)
 	return lane ^ lane >> 32;
 }
 
-struct hashing {
-	const struct stackid_stack *stack;
-	u64 a, b;
-};
-
-static void mix_words(struct hashing *hashing, u32 count)
-{
-	const u64 *word = hashing->stack->word;
-	u64 a = hashing->a, b = hashing->b;
-
-	for (u32 i = 0; i < count; i++) {
-		if (i % 2)
-			b = mix(b, word[i], MULTIPLIER_B);
-		else
-			a = mix(a, word[i], MULTIPLIER_A);
-	}
-	hashing->a = a;
-	hashing->b = b;
-}
-
 u64 stackid_hash(const struct stackid_stack *stack, u64 seed)
 {
-	struct hashing hashing = { .stack = stack, .a = seed };
-	u32 words = stack->words;
+	u64 identity = (u64)stack->flags << 16 | stack->depth;
+	u64 a = seed, b = mix(~seed, identity, MULTIPLIER_B);
 
-	hashing.b = mix(~seed, (u64)stack->flags << 16 | stack->depth,
-			MULTIPLIER_B);
-	mix_words(&hashing, words);
-	return mix(hashing.a, hashing.b * MULTIPLIER_C, MULTIPLIER_D);
+	for (u32 i = 0; i < stack->words; i++) {
+		if (i % 2)
+			b = mix(b, stack->word[i], MULTIPLIER_B);
+		else
+			a = mix(a, stack->word[i], MULTIPLIER_A);
+	}
+	return mix(a, b * MULTIPLIER_C, MULTIPLIER_D);
 }

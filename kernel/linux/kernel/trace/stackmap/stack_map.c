@@ -5,13 +5,16 @@
  * slot against a finished element (the publication idiom of RCU, with a CAS for
  * the pointer store because writers race):
  *
- *   1. Probe. If a slot has the same upper hash bits and its element equals the stack: add a
- *      reference, done.
- *   2. At the first free slot: reserve room in the pool (one fetch_add takes the entry's ticket and
- *      the words), and build the element there, in private.
- *   3. CAS the free slot to point at the element. Success: done. Failure: compare the winner's
- *      element like any other. If it equals the stack, done; else probe on with the built element.
- *   4. An element that was built in vain becomes the spare of this CPU; its ticket is returned.
+ *   1. Probe. If a slot has the same upper hash bits and its element equals the
+ *      stack: add a reference, done.
+ *   2. At the first free slot: reserve room in the pool (one fetch_add takes the
+ *      ticket of the entry and the words), and build the element there, in
+ *      private.
+ *   3. CAS the free slot to point at the element. Success: done. Failure:
+ *      compare the winner's element like any other. If it equals the stack,
+ *      done; else probe on with the built element.
+ *   4. An element that was built and is not needed becomes the spare of this
+ *      CPU; its ticket is returned.
  *
  * The map has no duplicates: slots never become free again, so two writers of
  * one stack probe the same slots in the same order, and the later writer meets
@@ -51,30 +54,22 @@ struct search {
 	s64 result;
 };
 
-static struct stackid_cpu *stackid_line(void *table,
-					const struct stackid_geometry *geometry,
-					u32 cpu)
+static struct stackid_cpu *stackid_line(struct stackid_header *header, u32 cpu)
 {
-	struct stackid_header *header = table;
 	struct stackid_cpu *lines = (struct stackid_cpu *)(header + 1);
 
-	if (cpu >= geometry->cpus)
-		cpu = 0;
 	return &lines[cpu];
 }
 
 static u64 *stackid_slot(void *table, const struct stackid_geometry *geometry,
 			 u32 index)
 {
-	return (u64 *)((u8 *)table + geometry->slots_offset) +
-	       (index & geometry->slot_mask);
+	return (u64 *)((u8 *)table + geometry->slots_offset) + index;
 }
 
 static struct stackid_element *
 stackid_element(void *table, const struct stackid_geometry *geometry, u32 word)
 {
-	if (word >= geometry->pool_words)
-		return NULL;
 	return (struct stackid_element *)((u8 *)table + geometry->pool_offset +
 					  8 * (u64)word);
 }
@@ -99,7 +94,7 @@ static void spare_put(struct stackid_cpu *line, u32 word, u64 capacity)
 		atomic64_add(SPARE_CAPACITY(displaced), &line->wasted);
 }
 
-/* Takes the spare if it has `need` words; else 0. */
+/* Takes the spare if it has @need words; else 0. */
 static u64 spare_take(struct stackid_cpu *line, u32 need)
 {
 	u64 spare = READ_ONCE(line->spare);
@@ -197,12 +192,12 @@ static u32 reserve(struct search *search)
 static int build(struct search *search)
 {
 	u32 word = reserve(search);
-	struct stackid_element *element =
-		stackid_element(search->table, search->geometry, word);
 
-	if (!element)
+	if (word == NO_WORD)
 		return -ENOSPC;
-	stackid_element_fill(element, search->stack,
+	stackid_element_fill(stackid_element(search->table, search->geometry,
+					     word),
+			     search->stack,
 			     identity_of(search->stack, search->hash));
 	search->built = SLOT(search->hash, word);
 	return 0;
@@ -217,30 +212,20 @@ static void unbuild(struct search *search)
 	spare_put(search->line, POOL_WORD(search->built), search->capacity);
 }
 
-/* The element of a slot if it equals the searched stack; else NULL. */
-static struct stackid_element *slot_match(const struct search *search, u64 slot)
+/* Adds a reference if the element of a slot equals the searched stack. */
+static bool slot_matches(const struct search *search, u64 slot)
 {
 	struct stackid_element *element;
 
-	if (slot >> 32 != search->hash >> 32)
-		return NULL;
+	if (!slot || slot >> 32 != search->hash >> 32)
+		return false;
 	element = stackid_element(search->table, search->geometry,
 				  POOL_WORD(slot));
-	if (!element ||
-	    !stackid_element_equal(element, search->stack,
+	if (!stackid_element_equal(element, search->stack,
 				   identity_of(search->stack, search->hash)))
-		return NULL;
-	return element;
-}
-
-static int slot_matches(const struct search *search, u64 slot)
-{
-	struct stackid_element *element = slot_match(search, slot);
-
-	if (!element)
-		return 0;
+		return false;
 	atomic64_inc(&element->ref_count);
-	return 1;
+	return true;
 }
 
 /*
@@ -262,8 +247,8 @@ static u64 publish(struct search *search, u64 *slot)
 	return 0;
 }
 
-/* One probe; 1 ends the search. */
-static int probe(struct search *search, u32 i)
+/* One probe; true ends the search. */
+static bool probe(struct search *search, u32 i)
 {
 	u32 index = ((u32)search->hash + i) & search->geometry->slot_mask;
 	u64 *slot = stackid_slot(search->table, search->geometry, index);
@@ -271,20 +256,20 @@ static int probe(struct search *search, u32 i)
 
 	if (!found) {
 		if (!search->built && build(search))
-			return 1;
+			return true;
 		found = publish(search, slot);
 		if (!found) {
 			search->result = stackid_map_id(search->table, index);
-			return 1;
+			return true;
 		}
 	}
 	if (!slot_matches(search, found))
-		return 0;
+		return false;
 	if (search->built)
 		atomic64_inc(&search->line->lost_races);
 	unbuild(search);
 	search->result = stackid_map_id(search->table, index);
-	return 1;
+	return true;
 }
 
 /* The whole search, for a stack that is not in its first slot. */
@@ -321,7 +306,7 @@ s64 stackid_map_get_id(void *table, const struct stackid_geometry *geometry,
 		       u32 cpu, const struct stackid_stack *stack)
 {
 	struct stackid_header *header = table;
-	struct stackid_cpu *line = stackid_line(table, geometry, cpu);
+	struct stackid_cpu *line = stackid_line(table, cpu);
 	struct search search = { .table = table,
 				 .geometry = geometry,
 				 .stack = stack };

@@ -14,25 +14,26 @@
 #include "table.h"
 
 /*
- * Returns the id (> 0) of a stack that stackid_pack() has packed; a new stack is stored. Errors:
+ * Returns the id (> 0) of a stack that stackid_pack() has packed. A new stack is
+ * stored. Errors:
  *   -EINVAL  the stack has no frames
- *   -ENOSPC  the stack is new, and the pool is full, 2^bits stacks are stored, or 64 slots in a
- *            row hold others
- * `cpu` picks the line of counters: any number is valid. Each call with frames counts one
- * reference, or one drop by cause.
+ *   -ENOSPC  the stack is new, and the pool is full, 2^bits stacks are stored,
+ *            or 64 slots in a row hold others
+ * @cpu picks the line of counters. Each call with frames counts one reference,
+ * or one drop by cause.
  */
 s64 stackid_map_get_id(void *table, const struct stackid_geometry *geometry,
 		       u32 cpu, const struct stackid_stack *stack);
 
 /*
- * The element in slot `index` (0 .. slot_mask), or NULL; for walks over a
+ * The element in slot @index (0 .. slot_mask), or NULL; for walks over a
  * table.
  */
 struct stackid_element *stackid_map_at(void *table,
 				       const struct stackid_geometry *geometry,
 				       u32 index);
 
-/* The id of the stack in slot `index`. */
+/* The id of the stack in slot @index. */
 u32 stackid_map_id(void *table, u32 index);
 
 #endif

@@ -8,56 +8,26 @@
 
 #include "stack_pack.h"
 
-struct frames {
-	struct stackid_stack *stack;
-	u64 common;
-};
-
-static void common_words(struct frames *frames, u32 count)
+static bool is_narrow(const struct stackid_stack *stack)
 {
-	const u64 *word = frames->stack->word;
-	u64 common = word[0];
-
-	for (u32 i = 1; i < count; i++)
-		common &= word[i];
-	frames->common &= common;
-}
-
-static int is_narrow(struct stackid_stack *stack)
-{
-	struct frames frames = { .stack = stack,
-				 .common = STACKID_FRAME_NARROW_TOP };
+	u64 common = STACKID_FRAME_NARROW_TOP;
 	u32 depth = stack->depth;
 
-	common_words(&frames, depth);
-	return frames.common == STACKID_FRAME_NARROW_TOP;
+	for (u32 i = 0; i < depth; i++)
+		common &= stack->word[i];
+	return common == STACKID_FRAME_NARROW_TOP;
 }
 
 /* Joins pairs of frames into words. */
-static void join_words(struct frames *frames, u32 count)
-{
-	u64 *to = frames->stack->word;
-	const u64 *from = frames->stack->word;
-
-	for (u32 i = 0; i < count; i++)
-		to[i] = (u32)from[2 * i] | from[2 * i + 1] << 32;
-}
-
-/* Writes the last word of an odd stack. */
-static void join_last(struct stackid_stack *stack, u32 i)
-{
-	if (i < STACKID_WORDS_MAX / 2)
-		stack->word[i] = (u32)stack->word[2 * i];
-}
-
 static void join_halves(struct stackid_stack *stack)
 {
-	struct frames frames = { .stack = stack };
 	u32 depth = stack->depth, pairs = depth / 2;
+	u64 *word = stack->word;
 
-	join_words(&frames, pairs);
-	if (stack->depth % 2)
-		join_last(stack, stack->depth / 2);
+	for (u32 i = 0; i < pairs; i++)
+		word[i] = (u32)word[2 * i] | word[2 * i + 1] << 32;
+	if (depth % 2)
+		word[pairs] = (u32)word[2 * pairs];
 }
 
 u32 stackid_pack(struct stackid_stack *stack)

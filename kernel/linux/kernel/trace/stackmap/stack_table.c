@@ -37,9 +37,6 @@ void stackid_table_init(void *table, const struct stackid_geometry *geometry,
 
 	header->generation = generation;
 	header->seed = seed;
-	header->bits = geometry->bits;
-	header->cpus = geometry->cpus;
-	header->pool_words = geometry->pool_words;
 	header->id_tag = stackid_id_tag(generation, geometry->bits);
 }
 

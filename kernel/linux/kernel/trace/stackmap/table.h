@@ -13,8 +13,8 @@
  *
  * A stack id has 32 bits: the slot index in the low bits + 1 bits, and above it
  * the tag of the generation, which is the generation modulo (2^k - 1) plus 1 for
- * the k bits left. No id is 0, and an id of
- * another generation differs, until the tags wrap.
+ * the k bits left. No id is 0, and an id of another generation differs, until
+ * the tags wrap.
  *
  * Invariants: sum(ref_count) + sum(drops) = calls of stackid_map_get_id();
  * published elements <= 2^bits.
@@ -23,8 +23,7 @@
 #define _TRACE_STACKMAP_TABLE_H
 
 #include <linux/atomic.h>
-#include <linux/build_bug.h>
-#include <linux/stddef.h>
+#include <linux/cache.h>
 #include <linux/types.h>
 
 #include "stack.h"
@@ -46,24 +45,14 @@ enum stackid_drop {
 struct stackid_header {
 	u64 generation; /* starts at 1, never wraps in use */
 	u64 seed;
-	u32 bits;
-	u32 cpus;
-	u32 pool_words;
-	u32 reserved0;
-	u32 id_tag; /* stackid_id_tag(generation, bits), so that a hit needs no division */
-	u32 reserved2;
-	u64 reserved1[11];
+	u32 id_tag; /* stackid_id_tag(), so that a hit needs no division */
 	/*
-	 * In a cache line of its own: entries handed out << 32 | pool words
-	 * handed out. Racing writers may push either number beyond its limit; a
-	 * writer whose share lies beyond the limit was refused.
+	 * Entries handed out << 32 | pool words handed out. Racing writers may
+	 * push either number beyond its limit; a writer whose share lies beyond
+	 * the limit was refused.
 	 */
-	atomic64_t allocated;
-	u64 reserved3[15];
+	atomic64_t allocated ____cacheline_aligned_in_smp;
 };
-
-static_assert(sizeof(struct stackid_header) == 256);
-static_assert(offsetof(struct stackid_header, allocated) == 128);
 
 struct stackid_cpu {
 	atomic64_t inserts;
@@ -75,10 +64,7 @@ struct stackid_cpu {
 	 * of a full pool
 	 */
 	atomic64_t wasted;
-	u64 reserved;
-};
-
-static_assert(sizeof(struct stackid_cpu) == 64);
+} ____cacheline_aligned_in_smp;
 
 #define STACKID_ELEMENT_HEADER_WORDS 2
 
