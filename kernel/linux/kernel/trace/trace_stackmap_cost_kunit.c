@@ -153,6 +153,28 @@ static void store_without_allocation(struct kunit *test, struct trace_array *tr)
 	trace_stackmap_put(map);
 }
 
+/* More than stackdepot keeps */
+static void store_a_deep_stack(struct kunit *test, struct trace_array *tr)
+{
+	const unsigned int depth = 300;
+	unsigned long *frames;
+	depot_stack_handle_t handle;
+	s64 id;
+
+	frames = kunit_kcalloc(test, depth, sizeof(*frames), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, frames);
+	for (unsigned int i = 0; i < depth; i++)
+		frames[i] = 0xffffffff81000000UL + 16 * i;
+	handle = stack_depot_save(frames, depth, GFP_KERNEL);
+	guard(preempt)();
+	id = trace_stackmap_get_id(tr, 0, frames, depth);
+	kunit_info(test,
+		   "numbers of a stack of %u frames, stored twice: stack ids %u, stackdepot %u",
+		   depth,
+		   trace_stackmap_get_id(tr, 0, frames, depth) == id ? 1 : 2,
+		   stack_depot_save_flags(frames, depth, 0, 0) == handle ? 1 : 2);
+}
+
 static void cost_of_a_stack_id(struct kunit *test)
 {
 	struct trace_array *tr = trace_array_get_by_name("stackmap_cost", NULL);
@@ -171,6 +193,7 @@ static void cost_of_a_stack_id(struct kunit *test)
 	cost_of_depth(test, tr, 10, "a new stack", 16);
 	cost_of_depth(test, tr, 20, "a new stack", 16);
 	cost_of_depth(test, tr, DEPTH_MAX, "a new stack", 16);
+	store_a_deep_stack(test, tr);
 	store_without_allocation(test, tr);
 	scoped_guard(mutex, &trace_types_lock)
 		trace_stackmap_disable(tr);
