@@ -18,7 +18,6 @@
 #include "event/field_value.h"
 #include "event/filter.h"
 #include "event/off_cpu.h"
-#include "event/probe.h"
 #include "event/since_before.h"
 #include "event/thread_time.h"
 #include "mapping/kernel_symbols.h"
@@ -163,6 +162,23 @@ SEC("stackmap.raw_tp")
 int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_syscall(ctx, &syscalls.exit, syscall_of((void *)ctx->args[0]));
+}
+
+/*
+ * User functions. The task is about to run a copy of the instruction under the probe, so a callback
+ * would find other registers. A stack that cannot be walked at once is saved for user space, and
+ * its rules are found for the next time (steps_request). (Programs that may sleep could unwind
+ * here, but on 6.18 they were sometimes not run for any hit of a task, and no counter shows that.)
+ */
+static __always_inline bool on_user(struct pt_regs *ctx, u64 cookie)
+{
+	struct hit hit = {
+		.kind = COOKIE_KIND(cookie),
+		.is_probe = true,
+		.at_entry = COOKIE_AT_ENTRY(cookie),
+	};
+
+	return event_emit(ctx, &hit, ctx);
 }
 
 SEC("stackmap.uprobe")

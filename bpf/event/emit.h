@@ -11,15 +11,14 @@
 #include "answer.h"
 #include "deferral/callback.h"
 #include "filter.h"
-#include "stack/interrupt_cut.h"
+#include "stack/foreign_frames.h"
 #include "stack/stack_store.h"
-#include "stack/tracer_frames.h"
 #include "state/scratch_slots.h"
 #include "user_side.h"
 
 /*
  * Frames of the program and of its callers; the glue of a raw tracepoint may add more
- * (tracer_frames.h).
+ * (foreign_frames.h).
  */
 #define SKIP_RAW_TRACEPOINT SKIP_PROGRAM
 #define SKIP_TRAMPOLINE SKIP_PROGRAM

@@ -7,13 +7,125 @@
 #ifndef BPF_TASKS_H
 #define BPF_TASKS_H
 
-#include "cgroups.h"
+#include <bpf/bpf_core_read.h>
+
 #include "deferral/execve.h"
 #include "event/filter.h"
-#include "exited.h"
 #include "kernel/kernel_types.h"
 #include "ring_writer.h"
+#include "state/instance.h"
+#include "state/map.h"
+#include "task_name.h"
 #include "task_names.h"
+
+/*
+ * Tasks that have exited. The kernel's work for a task on its way out belongs to the task, so the
+ * task leaves `followed` EXITED_MAX exits later.
+ *
+ * sched_process_free would be the right moment, but it comes from RCU in whatever task RCU
+ * interrupts, and a kernel may keep programs away from some tasks: on a virtual machine whose agent
+ * was such a task, every call in it was missed and not counted, while ftrace saw it.
+ * sched_process_exit comes in the task itself.
+ */
+
+#define EXITED_MAX 1024 /* a power of two */
+
+struct exited {
+	u64 task;
+	u32 tid;
+	u32 reserved;
+};
+
+ARRAY_MAP(exited, EXITED_MAX, struct exited);
+
+u32 exited_next;
+
+/*
+ * True if a task, which may have been freed, has this id. A task that died in its execve does not:
+ * it had exchanged ids with the first thread of its process.
+ */
+static __always_inline bool has_id(u64 task, u32 tid)
+{
+	return tid_of((struct task_struct *)task) == tid;
+}
+
+static __always_inline void unfollow(u64 task, u32 tid)
+{
+	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
+
+	if (own && (!own->task || own->task == task || !has_id(own->task, tid)))
+		bpf_map_delete_elem(&followed, &tid);
+}
+
+/* Adds a task in place of the one that has waited longest, which is no longer followed. */
+static __always_inline void exited_add(u64 task, u32 tid)
+{
+	u32 index = atomic_fetch_add_acq_rel(&exited_next, 1) & (EXITED_MAX - 1);
+	struct exited *place = bpf_map_lookup_elem(&exited, &index);
+
+	if (!place)
+		return;
+	if (place->task)
+		unfollow(place->task, place->tid);
+	place->task = task;
+	place->tid = tid;
+}
+
+/*
+ * The cgroup of a task, by its id in the cgroup2 hierarchy, and the paths of cgroups that may be
+ * deleted before their id is read.
+ */
+
+SHARED_ARRAY_MAP(cgroup_paths, CGROUP_PATHS, struct cgroup_path);
+
+u32 cgroups_made;
+
+/* 0 if the kernel has no cgroups. */
+static __always_inline u64 cgroup_of(const struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->cgroups))
+		return 0;
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+/*
+ * True for a cgroup of the cgroup2 hierarchy; other hierarchies may exist. Each task is in cgroup2,
+ * mounted or not.
+ */
+static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->cgroups))
+		return false;
+	return BPF_CORE_READ(cgroup, root) == BPF_CORE_READ(task, cgroups, dfl_cgrp, root);
+}
+
+/*
+ * Runs one at a time: the kernel holds the lock of the path's buffer. A path that does not fit is
+ * not kept, since the cut path would name another cgroup.
+ */
+SEC("stackmap.raw_tp/cgroup_mkdir")
+int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *cgroup = (void *)ctx->args[0];
+	u32 index = cgroups_made % CGROUP_PATHS;
+	struct cgroup_path *made;
+	long bytes;
+
+	if (!is_of_cgroup2(cgroup))
+		return 0;
+	made = bpf_map_lookup_elem(&cgroup_paths, &index);
+	if (!made)
+		return 0;
+	atomic_exchange_acq_rel(&made->id, 0);
+	bytes = bpf_probe_read_kernel_str(made->path, sizeof(made->path), (void *)ctx->args[1]);
+	if (bytes <= 0 || bytes == sizeof(made->path))
+		return 0;
+	atomic_store_release(&made->id, BPF_CORE_READ(cgroup, kn, id));
+	cgroups_made++;
+	return 0;
+}
 
 /* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU.
  */
