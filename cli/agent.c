@@ -15,19 +15,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/agent_child.h"
 #include "agent/agent_choice.h"
 #include "agent/cpu_budget.h"
-#include "agent/exemplars.h"
+#include "array.h"
 #include "capture/load/loaded.h"
 #include "clock.h"
 #include "command.h"
 #include "error.h"
 #include "hash_index.h"
 #include "option/option_file.h"
+#include "output/output.h"
 #include "privilege/memory_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
@@ -35,10 +37,93 @@
 #include "recording/no_events.h"
 #include "recording/record_rows.h"
 #include "recording/session_face.h"
+#include "session/rotation.h"
 #include "store/rows/window_rows.h"
 #include "store/write/sender.h"
-#include "string_list.h"
 #include "terminal/message.h"
+
+/*
+ * Keeps the windows of the last hour as recordings on this machine. A store has sums, an exemplar
+ * has each event with its time. All reading commands accept the files.
+ */
+struct exemplars {
+	struct rotation rotation;
+	char *output; /* FOLDER/window.data; NULL = windows are not kept */
+	bool failed;  /* the last window could not be kept, which was reported */
+};
+
+#define KEPT_SECONDS 3600
+#define PIECE_BYTES (64 << 10)
+
+/* Makes the folder. Exit status; errors were printed. */
+static int exemplars_begin(struct exemplars *exemplars, const char *folder, u64 window_seconds)
+{
+	if (mkdir(folder, 0700) && errno != EEXIST) {
+		message("--exemplars %s: %s", folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (asprintf(&exemplars->output, "%s/window.data", folder) < 0) {
+		exemplars->output = NULL;
+		message("--exemplars %s: %s", folder, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	exemplars->rotation = (struct rotation){.output = exemplars->output,
+						.keep = KEPT_SECONDS / window_seconds ?: 1};
+	return EXIT_DONE;
+}
+
+static int copy(int from, struct output *to)
+{
+	char piece[PIECE_BYTES];
+	off_t at = 0;
+	ssize_t bytes;
+	int result = 0;
+
+	while (!result && (bytes = pread(from, piece, sizeof(piece), at)) > 0) {
+		result = output_write(to, piece, bytes);
+		at += bytes;
+	}
+	return result ?: bytes < 0 ? -errno : 0;
+}
+
+static int keep(const char *path, int fd, struct stackmap_error *error)
+{
+	struct output output;
+	int result = output_open(path, OUTPUT_RECORDING, &output, error);
+
+	if (result)
+		return result;
+	result = copy(fd, &output);
+	if (result)
+		snprintf(error->message, sizeof(error->message), "%s: %s", path, strerror(-result));
+	else
+		result = output_publish(&output, error);
+	output_close(&output);
+	return result;
+}
+
+/* Keeps the recording behind a descriptor, and closes the descriptor. A failure is reported once,
+ * until a window is kept again. */
+static void exemplars_keep(struct exemplars *exemplars, int fd)
+{
+	struct stackmap_error error, removal;
+	char *path = rotation_next(&exemplars->rotation, clock_ms(), &removal);
+	bool failed = path && keep(path, fd, &error);
+
+	if (removal.message[0])
+		message_error(&removal);
+	if (failed && !exemplars->failed)
+		message_error(&error);
+	exemplars->failed = failed;
+	free(path);
+	close(fd);
+}
+
+static void exemplars_clear(struct exemplars *exemplars)
+{
+	free(exemplars->output);
+	exemplars->output = NULL;
+}
 
 #define OWN_LABELS 3
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The commands that act on running instances: `stackmap pause` and `stackmap resume`, between which
+ * an instance keeps its data and records no events; `stackmap stop`, which ends instances and
+ * removes all of their files and maps, while a reader of an instance still finishes its file; and
+ * `stackmap reset`, which empties the stack map of an instance while it records.
+ */
+#include "capture/bpffs/folder.h"
+#include "capture/capture.h"
+#include "capture/instance/reset.h"
+#include "capture/instance/stop.h"
+#include "capture/load/loaded.h"
+#include "command.h"
+#include "terminal/message.h"
+
+enum action { PAUSE, RESUME, RESET, STOP };
+
+/* An instance that is damaged can still be stopped, so stopping does not open its maps. */
+static int act(enum action action, const char *name)
+{
+	bool waits = action == PAUSE || action == RESUME;
+	struct stackmap_error error;
+	struct capture *capture = NULL;
+	struct folder *folder = NULL;
+	int result = folder_open(name, &folder, &error);
+
+	result = result ?: (waits ? folder_lock_wait : folder_lock)(folder, &error);
+	if (!result && action != STOP)
+		result = capture_open(folder, &capture, &error);
+	if (!result && action == PAUSE)
+		loaded_pause(capture_loaded(capture), PAUSE_USER);
+	else if (!result && action == RESUME)
+		loaded_resume(capture_loaded(capture), PAUSE_USER);
+	else if (!result && action == RESET)
+		result = reset_instance(capture_loaded(capture), folder, &error);
+	else if (!result)
+		result = instance_stop(folder, &error);
+	capture_free(&capture);
+	folder_close(&folder);
+	return result ? message_failure(result, &error) : EXIT_DONE;
+}
+
+/* Goes on behind an instance that fails. Returns the first failure's exit status. */
+static int act_on_all(enum action action, int count, char **names)
+{
+	int status = EXIT_DONE;
+
+	for (int i = 0; i < count; i++) {
+		int result = act(action, names[i]);
+
+		status = status ?: result;
+	}
+	return status;
+}
+
+static int pause_run(const void *values, int count, char **operands)
+{
+	(void)values;
+	return act_on_all(PAUSE, count, operands);
+}
+
+static int resume_run(const void *values, int count, char **operands)
+{
+	(void)values;
+	return act_on_all(RESUME, count, operands);
+}
+
+static int reset_run(const void *values, int count, char **operands)
+{
+	(void)values;
+	return act_on_all(RESET, count, operands);
+}
+
+static int stop_run(const void *values, int count, char **operands)
+{
+	(void)values;
+	return act_on_all(STOP, count, operands);
+}
+
+const struct command pause_command = {
+	.name = "pause",
+	.operands = "NAME...",
+	.operands_max = UINT32_MAX,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
+	.summary = "pause instances",
+	.run = pause_run,
+};
+
+const struct command resume_command = {
+	.name = "resume",
+	.operands = "NAME...",
+	.operands_max = UINT32_MAX,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
+	.summary = "resume paused instances",
+	.run = resume_run,
+};
+
+const struct command reset_command = {
+	.name = "reset",
+	.operands = "NAME",
+	.operands_max = 1,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
+	.summary = "empty the stack map of an instance, while it records",
+	.run = reset_run,
+};
+
+const struct command stop_command = {
+	.name = "stop",
+	.operands = "NAME...",
+	.operands_max = UINT32_MAX,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
+	.summary = "end instances, and leave nothing of them",
+	.run = stop_run,
+};
