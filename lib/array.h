@@ -36,4 +36,10 @@
 int array_widen(void *items, u32 *room, u64 least, size_t item_bytes);
 int array_widen_zeroed(void *items, u32 *room, u64 least, size_t item_bytes);
 
+/* An array of texts that are borrowed, such as the arguments of a repeated option. */
+struct string_list {
+	const char **items;
+	size_t count, room;
+};
+
 #endif

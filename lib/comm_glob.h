@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
+#include "array.h"
 #include "config.h"
 #include "stackmap/error.h"
-#include "string_list.h"
 
 bool comm_glob_matches(const char *glob, const char *comm);
 

@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "array.h"
 #include "number_list.h"
 #include "scalar.h"
-#include "string_list.h"
 #include "terminal/message.h"
 
 /* The type of the target is the right column. */

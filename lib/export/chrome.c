@@ -26,7 +26,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "error.h"
 #include "event_stack.h"
 #include "export_format.h"

@@ -2,6 +2,7 @@
 /* The list of export formats, in the order in which the user sees them. */
 #include "export_format.h"
 
+#include <stddef.h>
 #include <string.h>
 
 const struct export_format *const export_formats[] = {
@@ -15,5 +16,20 @@ const struct export_format *export_format_find(const char *name)
 	for (const struct export_format *const *format = export_formats; *format; format++)
 		if (strcmp((*format)->name, name) == 0)
 			return *format;
+	return NULL;
+}
+
+static const struct {
+	const char *unit, *word;
+} words[] = {
+	{"ns", "nanoseconds"}, {"us", "microseconds"}, {"ms", "milliseconds"},
+	{"s", "seconds"},      {"bytes", "bytes"},
+};
+
+const char *value_unit_word(const char *unit)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(unit, words[i].unit) == 0)
+			return words[i].word;
 	return NULL;
 }

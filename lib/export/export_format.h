@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
+#include "array.h"
 #include "report/event/event_filter.h"
 #include "report/name/frame_names.h"
-#include "string_list.h"
 #include "trace/read/reader.h"
 
 /* The host and service of the recording, for formats that name them. All zero: the recording's. */
@@ -60,5 +60,9 @@ extern const struct export_format *const export_formats[];
 
 /* NULL: no format has this name. */
 const struct export_format *export_format_find(const char *name);
+
+/* The unit of a value in the words of pprof, OTLP and speedscope: "nanoseconds", "bytes"...; NULL:
+ * these formats have no word for the unit. */
+const char *value_unit_word(const char *unit);
 
 #endif

@@ -31,7 +31,6 @@
 #include "ring.h"
 #include "sample_table.h"
 #include "trace/read/cgroup_name.h"
-#include "value_unit.h"
 
 #define SAMPLES (1U << 17)
 #define SECOND 1000000000ULL

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "event_stack.h"
 #include "export/otlp.pb-c.h"
 #include "format/json_text.h"
 #include "intern.h"
-#include "profile_place.h"
 
 /* The index of a key with a value. */
 struct attribute {

@@ -29,11 +29,9 @@
 #include "format/json_text.h"
 #include "gzip_stream.h"
 #include "intern.h"
-#include "profile_place.h"
 #include "ring.h"
 #include "sample_table.h"
 #include "trace/read/cgroup_name.h"
-#include "value_unit.h"
 
 #define SAMPLES (1U << 17)
 #define SECOND 1000000000ULL

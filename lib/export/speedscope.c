@@ -16,7 +16,6 @@
 #include "export_format.h"
 #include "format/json_text.h"
 #include "report/profile/profile.h"
-#include "value_unit.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "ftrace/batch.h"
 #include "ftrace/decode.h"
+#include "ftrace/entry.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
 #include "scalar.h"

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "hash_index.h"
 #include "intern.h"
+#include "order.h"
 
 #define MACHINE_SHIFT 48
 #define ADDRESS_MASK ((1ULL << MACHINE_SHIFT) - 1)

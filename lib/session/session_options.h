@@ -7,11 +7,11 @@
 #ifndef LIB_SESSION_OPTIONS_H
 #define LIB_SESSION_OPTIONS_H
 
+#include "array.h"
 #include "capture/capture.h"
 #include "capture/source/source.h"
 #include "config.h"
 #include "number_list.h"
-#include "string_list.h"
 
 /* How an instance is read. */
 enum session_use {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ftrace/batch.h"
+#include "ftrace/entry.h"
 #include "ftrace/events.h"
 #include "trace/write/memory_recording.h"
 

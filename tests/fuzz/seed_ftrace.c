@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ftrace/batch.h"
+#include "ftrace/entry.h"
 
 static struct ftrace_batch batch;
 

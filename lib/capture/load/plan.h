@@ -5,11 +5,11 @@
 
 #include <sys/types.h>
 
+#include "array.h"
 #include "capture/source/source.h"
 #include "config.h"
 #include "stack_table.h"
 #include "stackmap/error.h"
-#include "string_list.h"
 
 struct capture_options {
 	const struct source_list *sources; /* must outlive the capture */

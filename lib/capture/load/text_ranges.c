@@ -9,7 +9,7 @@
 
 #include <bpf/bpf.h>
 
-#include "bisect.h"
+#include "order.h"
 #include "stack.h"
 #include "symbol/kernel/kallsyms.h"
 

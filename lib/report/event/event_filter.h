@@ -6,8 +6,8 @@
 #ifndef LIB_REPORT_EVENT_FILTER_H
 #define LIB_REPORT_EVENT_FILTER_H
 
+#include "array.h"
 #include "number_list.h"
-#include "string_list.h"
 #include "trace/read/reader.h"
 
 /* Set while events are filtered: an event was met; an event passed. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
 #include "order.h"
 #include "trace/read/cgroup_name.h"
 

@@ -9,8 +9,8 @@
 #ifndef LIB_REPORT_WAIT_ENDS_H
 #define LIB_REPORT_WAIT_ENDS_H
 
+#include "array.h"
 #include "report/event/event_paths.h"
-#include "string_list.h"
 #include "wakeups.h"
 
 /* One end of a wait. */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "intern.h"
 #include "order.h"
 #include "ring.h"

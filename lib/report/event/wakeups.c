@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "order.h"
 #include "trace/block/source_name.h"
 

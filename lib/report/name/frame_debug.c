@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "array.h"
-#include "bisect.h"
+#include "order.h"
 
 /* The reader has the symbols sorted by mapping and start. A recording may come from an attacker:
  * symbols whose addresses would wrap are left out. */

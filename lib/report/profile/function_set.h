@@ -3,8 +3,8 @@
 #ifndef LIB_REPORT_FUNCTION_SET_H
 #define LIB_REPORT_FUNCTION_SET_H
 
+#include "array.h"
 #include "profile.h"
-#include "string_list.h"
 
 /* All zero: empty. */
 struct function_set {

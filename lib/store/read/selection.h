@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
+#include "array.h"
 #include "scalar.h"
 #include "store/read/shards.h"
-#include "string_list.h"
 
 /*
  * A question to a store: a selection of events, a time range, and the detail. An empty list selects

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
+#include "order.h"
 #include "scalar.h"
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"

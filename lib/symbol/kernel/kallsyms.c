@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "order.h"
 #include "symbol/file/whole_file.h"
 

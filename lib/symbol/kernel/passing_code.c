@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "module_list.h"
 #include "order.h"
 #include "symbol/table/text_pool.h"

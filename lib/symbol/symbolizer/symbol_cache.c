@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "order.h"
 
 #define NO_SYMBOL UINT32_MAX

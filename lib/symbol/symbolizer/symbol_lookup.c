@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bisect.h"
 #include "file_table.h"
+#include "order.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
 #include "symbol/file/mapped_file.h"

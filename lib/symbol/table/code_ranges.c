@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "order.h"
 
 #define NO_OUTER UINT32_MAX

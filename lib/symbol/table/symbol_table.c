@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "order.h"
 
 #define NO_OUTER UINT32_MAX

@@ -25,8 +25,8 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "code_functions.h"
+#include "order.h"
 
 #define POPPING_ENDS_MIN 4
 #define ARGUMENT_BYTES_MAX 4096

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
+#include "order.h"
 
 /* --- Addresses. --- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "bisect.h"
+#include "order.h"
 
 /* One path through the code of a function, until the path ends. */
 struct path {

@@ -20,10 +20,10 @@
 #include <zstd.h>
 
 #include "array.h"
-#include "bisect.h"
 #include "code_rows.h"
 #include "file_image.h"
 #include "file_table.h"
+#include "order.h"
 #include "scalar.h"
 
 /* One section of an ELF file, unpacked. The file may hold any bytes. */

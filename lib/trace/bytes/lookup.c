@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect.h"
 #include "order.h"
 
 static u32 *identity(u32 count)

@@ -8,7 +8,6 @@
 
 #include "../report/small_recording.h"
 #include "export/frame_tree.h"
-#include "export/profile_place.h"
 #include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-event-stack-XXXXXX";

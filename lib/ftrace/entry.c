@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ftrace/batch.h"
+#include "ftrace/entry.h"
 
 #include <errno.h>
 #include <string.h>
