@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The time between two visits of a drain to the rings. Fuller rings and new code shorten it. The
- * programs wake the reader when they meet new code (bpf/mapping/new_code.h), and the reader opens
- * the file. Build id and unwind table are requested next, one after the other, and each answer
- * needs a visit: these visits come after 1, 2, 4... ms.
+ * programs wake the reader when they meet new code (bpf/mapping/user_mapping.h), and the reader
+ * opens the file. Build id and unwind table are requested next, one after the other, and each
+ * answer needs a visit: these visits come after 1, 2, 4... ms.
  *
  * With DEFERRAL_ASSISTED user space may meet code that the programs have not met. Programs that
  * live for some milliseconds come in series (builds, tests), so after new code the visits are

@@ -83,7 +83,7 @@ void recording_begin_file(struct recording *recording)
 					   recording->mode != READ_DRAIN);
 }
 
-/* Takes a mapping, which the programs report once (bpf/mapping/new_code.h). */
+/* Takes a mapping, which the programs report once (bpf/mapping/user_mapping.h). */
 static int take_mapping(void *arg, void *data, size_t bytes)
 {
 	if (bytes >= sizeof(u32))
