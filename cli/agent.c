@@ -35,7 +35,6 @@
 #include "process/signals.h"
 #include "product_version.h"
 #include "recording/no_events.h"
-#include "recording/record_rows.h"
 #include "recording/session_face.h"
 #include "session/rotation.h"
 #include "store/rows/window_rows.h"

@@ -19,7 +19,6 @@
 #include "process/signals.h"
 #include "process/workload.h"
 #include "recording/no_events.h"
-#include "recording/record_rows.h"
 #include "recording/session_face.h"
 #include "session/trigger.h"
 #include "table.h"

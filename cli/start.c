@@ -12,7 +12,6 @@
 #include "command_line.h"
 #include "process/privilege.h"
 #include "process/signals.h"
-#include "recording/record_rows.h"
 #include "recording/session_face.h"
 #include "session/session.h"
 #include "table.h"

@@ -20,7 +20,7 @@
 #include "error.h"
 #include "process/signals.h"
 #include "recording/no_events.h"
-#include "recording/record_rows.h"
+#include "recording/session_face.h"
 #include "terminal/message.h"
 #include "top/top_feed.h"
 #include "top/top_screen.h"

@@ -3,7 +3,7 @@
 
 #include "capture/load/loaded.h"
 #include "process/privilege.h"
-#include "symbol/file/file_owner.h"
+#include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "terminal/message.h"
 

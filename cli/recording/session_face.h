@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Steps that all recording commands share (session/session.h). */
+/* The steps (session/session.h) and the rows of options that all recording commands share. */
 #ifndef CLI_SESSION_FACE_H
 #define CLI_SESSION_FACE_H
 
 #include "capture/capture.h"
 #include "capture/instance/status.h"
+#include "capture/source/source.h"
+#include "option/option.h"
 #include "session/session.h"
+#include "session/session_options.h"
 
 /* How user stacks are taken, as one word and as a phrase. */
 const char *user_way_name(enum user_way way);
@@ -32,5 +35,98 @@ void session_face_tell_nameless(const struct session *session);
  * -errno with the error that `record` would print. The process loses its privileges in the call, so
  * a second try fails. */
 int session_face_try(enum user_way *way, struct stackmap_error *error);
+
+/* Rows of options for the commands that record. */
+
+/* clang-format off */
+#define TARGET_ROW(values, place, ...)                                                           \
+	{                                                                                        \
+		.target = offsetof(values, place), __VA_ARGS__                                   \
+	}
+
+/* Rows of a command whose struct `values` has a struct session_options: `path` leads there, as
+ * "record.". `hz`: the frequency without -e and -F, as text. */
+#define TARGET_EVENT_ROWS(values, path, hz)                                                      \
+	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
+	    .type = OPTION_U64, .argument = "HZ",                                                \
+	    .group = "Events", .min = 1, .max = UINT32_MAX, .words = "max",                  \
+	    .number_of_word = source_rate_max,                                                   \
+	    .help = "CPU samples a second (default " hz " when there is no -e), or max"),        \
+	TARGET_ROW(values, path events, .name = "event", .letter = 'e',                          \
+	    .type = OPTION_STRINGS, .argument = "EVENT",                                         \
+	    .group = "Events",                                                                   \
+	    .help = "what to record; see 'stackmap list'; may be repeated"),                     \
+	TARGET_ROW(values, path off_cpu, .name = "off-cpu", .type = OPTION_FLAG,                 \
+	    .group = "Events",                                                                   \
+	    .help = "how long tasks are blocked, and where (-e offcpu-time)"),                   \
+	TARGET_ROW(values, path wakers, .name = "wakers", .type = OPTION_FLAG,                   \
+	    .group = "Events",                                                                   \
+	    .help = "--off-cpu, and who ends it (-e offcpu-waker)"),                             \
+	TARGET_ROW(values, path no_kernel, .name = "no-kernel", .type = OPTION_FLAG,             \
+	    .group = "Events",                                                                   \
+	    .help = "do not take kernel stacks"),                                                \
+	TARGET_ROW(values, path no_user, .name = "no-user", .type = OPTION_FLAG,                 \
+	    .group = "Events",                                                                   \
+	    .help = "do not take user stacks"),                                                  \
+	TARGET_ROW(values, path user_unwind, .name = "user-unwind", .type = OPTION_WORD,         \
+	    .argument = "WAY",                                                                   \
+	    .group = "Events",                                                                   \
+                                                                                                 \
+	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none", \
+	    .words = "auto, fp, none"),                                                         \
+	TARGET_ROW(values, path max_depth, .name = "max-depth", .type = OPTION_U64,              \
+	    .argument = "N", .group = "Events",                                                  \
+	    .min = 1, .max = STACK_WALK_DEPTH_MAX,                                               \
+	    .help = "frames of a user stack that are followed (default 16384)"),                                     \
+	TARGET_ROW(values, path user_at_syscall, .name = "user-at-syscall",                      \
+	    .type = OPTION_FLAG, .group = "Events",                                              \
+                                                                                                 \
+	    .help = "take the user stack at the entry of each system call, for all events in it")
+
+#define TARGET_TASK_ROWS(values, path)                                                           \
+	TARGET_ROW(values, path pids, .name = "pid", .letter = 'p', .type = OPTION_STRINGS,      \
+	    .argument = "PID",                                                                   \
+	    .group = "Tasks",                                                                    \
+	    .help = "this process, its threads and children; several like 12,34"),               \
+	TARGET_ROW(values, path comms, .name = "comm", .type = OPTION_STRINGS,                   \
+	    .argument = "NAME", .group = "Tasks",                                                \
+	    .help = "only tasks of this name (a glob); may be repeated"),                        \
+	TARGET_ROW(values, path cgroup, .name = "cgroup", .type = OPTION_STRING,                 \
+	    .argument = "DIR", .group = "Tasks",                                                 \
+	    .help = "only tasks in or below this cgroup2 directory"),                            \
+	TARGET_ROW(values, path cpus, .name = "cpu", .letter = 'C', .type = OPTION_STRING,       \
+	    .argument = "CPUS",                                                                  \
+	    .group = "Tasks", .help = "only on these CPUs, like 0-3,8")
+
+#define PERIOD_ROW(values, path)                                                                 \
+	TARGET_ROW(values, path period, .name = "count", .letter = 'c', .type = OPTION_U64,      \
+	    .argument = "PERIOD", .group = "Events", .min = 1, .max = INT64_MAX,                 \
+	    .help = "an event for each PERIOD occurrences of perf events, as page-faults")
+
+#define AT_ROW(values, path)                                                                     \
+	TARGET_ROW(values, path at, .name = "at", .type = OPTION_STRING, .argument = "TIME",     \
+	    .group = "Recording", .help = "begin at this time, as 12:00:00, on many hosts at once")
+
+#define TARGET_RING_ROW(values, path)                                                            \
+	TARGET_ROW(values, path ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE,        \
+	    .argument = "SIZE",                                                                  \
+	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 28,                             \
+	    .help = "ring of each CPU (default 4M, less above 64 CPUs)")
+
+#define TARGET_SIZE_ROWS(values, path)                                                           \
+	TARGET_RING_ROW(values, path),                                                           \
+	TARGET_ROW(values, path bits, .name = "bits", .letter = 'b', .type = OPTION_U64,         \
+	    .argument = "BITS",                                                                  \
+	    .group = "Recording", .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX,                  \
+                                                                                                 \
+	    .help = "the stack map holds 2^BITS stacks (default 14; of an instance 17)"),        \
+	TARGET_ROW(values, path pool, .name = "pool", .type = OPTION_SIZE,                       \
+	    .argument = "SIZE", .group = "Recording",                                            \
+	    .min = 8 * TABLE_POOL_WORDS_MIN, .max = 8ULL * TABLE_POOL_WORDS_MAX,                 \
+	    .help = "memory for the stack map's frames (default 256 bytes a stack)"),            \
+	TARGET_ROW(values, path no_dedup, .name = "no-dedup", .type = OPTION_FLAG,               \
+	    .group = "Recording",                                                                \
+	    .help = "record every stack in full, without the stack map")
+/* clang-format on */
 
 #endif

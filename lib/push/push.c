@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The steps that all kinds share: find the times of the events, let the kind make its message,
- * send one request, and check the answer. */
+/*
+ * The list of kinds, and the steps that all kinds share: find the times of the events, let the kind
+ * make its message, send one request, and check the answer.
+ */
 #include "push.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,8 @@
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define IN_PATH DIGITS LETTERS "/-._~"
+
+const struct push_kind *const push_kinds[] = {&otlp_push, &pyroscope_push, &parca_push, NULL};
 
 static int refuse(struct stackmap_error *error, const char *why)
 {
@@ -262,4 +267,65 @@ int push_recording(struct push *push, struct trace_reader *reader,
 	free(message.body);
 	free(message.query);
 	return err;
+}
+
+int push_export(const struct push_profile *profile, const struct export_format *format,
+		char **bytes, size_t *length, struct stackmap_error *error)
+{
+	struct export_options options = *profile->options;
+	char *made = NULL;
+	FILE *to = open_memstream(&made, length);
+	int err, closed;
+
+	if (!to)
+		return error_set_errno(error, ENOMEM, format->name);
+	options.no_colons = true;
+	err = format->write(profile->reader, &options, to, error);
+	closed = fclose(to);
+	if (!err && closed)
+		err = error_set_errno(error, ENOMEM, format->name);
+	if (err)
+		free(made);
+	else
+		*bytes = made;
+	return err;
+}
+
+static int each_label(const char *label, int (*each)(void *arg, const char *key, const char *value),
+		      void *arg)
+{
+	size_t length = strcspn(label, "=");
+	char *key = strndup(label, length);
+	int err = key ? each(arg, key, label[length] ? &label[length + 1] : "") : -ENOMEM;
+
+	free(key);
+	return err;
+}
+
+int push_labels(const struct push_profile *profile,
+		int (*each)(void *arg, const char *key, const char *value), void *arg)
+{
+	const struct export_identity *identity = &profile->options->identity;
+	const char *host = identity->host ?: trace_reader_info(profile->reader)->hostname;
+	int err = each(arg, "host", host);
+
+	if (!err && identity->service)
+		err = each(arg, "service", identity->service);
+	if (!err && identity->version)
+		err = each(arg, "version", identity->version);
+	for (size_t i = 0; i < identity->labels.count && !err; i++)
+		err = each_label(identity->labels.items[i], each, arg);
+	return err;
+}
+
+char *push_label_key(const char *key)
+{
+	char *copy;
+
+	if (asprintf(&copy, "%s%s", isdigit((u8)key[0]) ? "_" : "", key) < 0)
+		return NULL;
+	for (char *c = copy; *c; c++)
+		if (!isalnum((u8)*c) || (u8)*c >= 0x80)
+			*c = '_';
+	return copy;
 }

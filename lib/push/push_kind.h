@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Protocols of receivers of profiles. Each kind is one file of this folder, which ends with its
- * struct push_kind; push_kind.c lists them.
+ * struct push_kind; push.c lists them.
  */
 #ifndef LIB_PUSH_KIND_H
 #define LIB_PUSH_KIND_H

@@ -19,7 +19,6 @@
 #include "file_system.h"
 #include "privilege/file_worker.h"
 #include "privilege/message.h"
-#include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)

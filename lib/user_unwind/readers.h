@@ -4,7 +4,7 @@
  * of another process, or reads its memory, may block in the kernel, without reacting to signals:
  * the other process or a file system (FUSE, a server) need not answer. Files and processes of root
  * and of our own user are trusted and read directly. For each other owner
- * (symbol/file/file_owner.h) a worker process reads.
+ * (symbol/file/mapped_file.h) a worker process reads.
  *
  * A worker has 0.1 s for an answer; then it is abandoned. Waiting for one owner takes at most a
  * tenth of the time, for all owners together a quarter; requests beyond these shares are refused.

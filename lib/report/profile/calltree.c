@@ -11,7 +11,7 @@
 
 #include "array.h"
 #include "hash_index.h"
-#include "whole_stack.h"
+#include "profile.h"
 
 struct child {
 	struct calltree_node *node;

@@ -12,7 +12,7 @@
 
 #include "error.h"
 #include "name_match.h"
-#include "whole_stack.h"
+#include "profile.h"
 
 #define UNKNOWN "[unknown]" /* shown for labels without an object, as in tables */
 

@@ -12,9 +12,9 @@
 
 #include "array.h"
 #include "order.h"
+#include "profile.h"
 #include "report/name/frame_debug.h"
 #include "symbol/debuginfo/debug_lookup.h"
-#include "whole_stack.h"
 
 #define NO_FILE UINT32_MAX
 

@@ -73,4 +73,20 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		  const char *by, struct profile_weights *weights);
 void profile_weights_clear(struct profile_weights *weights);
 
+/*
+ * The stack of a row as one list of labels, the same for every view, so that their sums agree:
+ * kernel frames innermost, user frames around them. A marker, "[no_rule]", stands at the outer end
+ * of a side that is cut, and for a stack without any frame.
+ */
+struct whole_stack {
+	u32 *labels; /* innermost first */
+	u32 depth;   /* never 0 */
+	u32 room;
+};
+
+/* *stack is all zero at first and is reused for the next row. -ENOMEM. */
+int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
+		    const struct profile_row *row);
+void whole_stack_free(struct whole_stack *stack);
+
 #endif

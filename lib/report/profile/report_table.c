@@ -14,7 +14,7 @@
 #include "array.h"
 #include "hash_index.h"
 #include "order.h"
-#include "whole_stack.h"
+#include "profile.h"
 
 #define UNKNOWN "[unknown]"
 #define NO_CELL UINT32_MAX

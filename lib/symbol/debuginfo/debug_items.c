@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug_service.h"
+
 struct cursor {
 	const char *at;
 	const char *end;

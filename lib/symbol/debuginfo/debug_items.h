@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Checks the bytes of a debug_answer (debug_service.h) and makes names of them. */
+/* The names of places from debug information, made of the bytes of a debug_answer
+ * (debug_service.h), which are checked. */
 #ifndef LIB_SYMBOL_DEBUG_ITEMS_H
 #define LIB_SYMBOL_DEBUG_ITEMS_H
 
-#include "debug_lookup.h"
-#include "debug_service.h"
+#include "scalar.h"
+#include "symbol/elf/code_place.h"
+
+struct debug_answer;
+
+struct debug_name {
+	u64 place;
+	const char *symbol; /* or NULL */
+	u64 symbol_start, symbol_size;
+	u32 count;
+	const struct code_place *functions; /* innermost first; `file` is the whole path */
+};
 
 /* The names of one answer. */
 struct debug_names {
@@ -18,5 +29,10 @@ struct debug_names {
 /* Takes over `data`, of answer->bytes, on success. -EBADMSG: the bytes make no sense; -ENOMEM. */
 int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
 		     bool is_kernel, struct debug_names **out);
+
+void debug_names_free(struct debug_names **names);
+
+/* The name of a place, or NULL; `names` may be NULL. */
+const struct debug_name *debug_names_at(const struct debug_names *names, u64 place);
 
 #endif

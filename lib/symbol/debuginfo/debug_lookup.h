@@ -13,6 +13,7 @@
 #define LIB_SYMBOL_DEBUG_LOOKUP_H
 
 #include "debug_fetch.h"
+#include "debug_items.h"
 #include "symbol/elf/code_place.h"
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
@@ -54,14 +55,6 @@ struct debug_code {
 	struct elf_segments layout;
 };
 
-struct debug_name {
-	u64 place;
-	const char *symbol; /* or NULL */
-	u64 symbol_start, symbol_size;
-	u32 count;
-	const struct code_place *functions; /* innermost first; `file` is the whole path */
-};
-
 /* The sources of names that exist for some code. */
 struct debug_facts {
 	bool has_id;	  /* the recording has a build id */
@@ -74,12 +67,7 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 
 /* Gives the names of places (ascending): file offsets, or addresses of the kernel. -ENOENT: no
  * names, -ENOMEM. */
-struct debug_names;
 int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out);
-void debug_names_free(struct debug_names **names);
-
-/* The name of a place, or NULL; `names` may be NULL. */
-const struct debug_name *debug_names_at(const struct debug_names *names, u64 place);
 
 #endif

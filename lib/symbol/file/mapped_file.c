@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "file_place.h"
+#include "file_system.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/vdso.h"
 
@@ -237,4 +238,37 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 		snprintf(path, path_bytes, "[anon]");
 		mapping->tgid = mapped_process(record, &mapping->base);
 	}
+}
+
+/* /proc/PID belongs to the user of the process; stat() on it takes no lock of the process. */
+
+u64 file_owner_process(u32 tgid)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", tgid);
+	if (stat(path, &status))
+		return FILE_OWNER_NONE;
+	/* The kernel gives root as the owner of a process that is just ending. */
+	return status.st_uid || !access(path, F_OK) ? status.st_uid : FILE_OWNER_NONE;
+}
+
+u64 file_owner(const struct mapping_record *record)
+{
+	u64 base;
+
+	if (record->key.kind == MAPPING_ANON)
+		return file_owner_process(mapped_process(record, &base));
+	if (record->key.kind != MAPPING_FILE)
+		return FILE_OWNER_ROOT;
+	if (file_system_is_of_others(record->file_system))
+		return FILE_OWNER_MOUNT | record->key.device;
+	return record->owner;
+}
+
+bool file_owner_trusted(u64 owner)
+{
+	return owner == FILE_OWNER_KERNEL || owner == FILE_OWNER_TABLES ||
+	       owner == FILE_OWNER_ANALYSES || owner == FILE_OWNER_ROOT || owner == geteuid();
 }

@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "error.h"
 #include "privilege/message.h"
-#include "symbol/file/file_owner.h"
+#include "symbol/file/mapped_file.h"
 
 #define SENT_MAX 64
 #define TABLES_SENT_MAX 4 /* where names do not wait for tables; the next ones lie ready there */

@@ -29,7 +29,7 @@ struct symbolizer_job {
 };
 
 struct symbolizer_client {
-	u64 owner; /* symbol/file/file_owner.h */
+	u64 owner; /* symbol/file/mapped_file.h */
 	struct file_worker worker;
 	u32 sandbox;		     /* process id of the sandbox; 0 = not known */
 	u32 starts;		     /* processes started so far */

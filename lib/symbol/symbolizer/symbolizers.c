@@ -25,7 +25,6 @@
 
 #include "error.h"
 #include "privilege/memory_limit.h"
-#include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/passing_code.h"

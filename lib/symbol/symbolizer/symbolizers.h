@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Names and build ids for a recorder that must not block: each owner of files
- * (symbol/file/file_owner.h) has a symbolizer process. A process that hangs or is busy delays only
+ * (symbol/file/mapped_file.h) has a symbolizer process. A process that hangs or is busy delays only
  * the names of its owner's files; the kernel and root have processes of their own.
  *
  * A file that could not be read, or not in time, has no names and is counted.
@@ -129,7 +129,7 @@ u64 symbolizers_failures(struct symbolizers *symbolizers);
 
 /* The files of an owner that could not be read: their number, and the path of one. */
 struct symbolizers_trouble {
-	u64 owner; /* symbol/file/file_owner.h */
+	u64 owner; /* symbol/file/mapped_file.h */
 	u64 files;
 	char path[256];
 };

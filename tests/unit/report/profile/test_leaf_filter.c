@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "report/profile/whole_stack.h"
+#include "report/profile/profile.h"
 #include "small_recording.h"
 #include "unit_test.h"
 

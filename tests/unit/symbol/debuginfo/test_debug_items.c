@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbol/debuginfo/debug_items.h"
+#include "symbol/debuginfo/debug_service.h"
 #include "unit_test.h"
 
 #define PLACE 0x1000

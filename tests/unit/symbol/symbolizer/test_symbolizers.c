@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "privilege/memory_limit.h"
 #include "privilege/message.h"
-#include "symbol/file/file_owner.h"
+#include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbol_file.h"
 #include "symbol/symbolizer/symbolizer.h"
 #include "symbol/symbolizer/symbolizers.h"
