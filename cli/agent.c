@@ -426,25 +426,11 @@ static void put_batch(struct agent *agent)
 	forget_lost(agent);
 }
 
-static bool batch_is_full(const struct agent *agent)
-{
-	return window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART;
-}
-
 static u16 seconds_of(const struct agent *agent)
 {
 	u64 seconds = (clock_ms() - agent->window_began + 500) / 1000;
 
 	return seconds > UINT16_MAX ? UINT16_MAX : seconds ?: 1;
-}
-
-static void add_window(struct agent *agent, struct trace_reader *reader,
-		       const struct window_time *time)
-{
-	struct stackmap_error error;
-
-	if (window_rows_add(agent->rows, reader, time, &error))
-		message("agent: a batch is lost: %s", error.message);
 }
 
 /* Hands a window to the pusher and to the exemplars; `copy` is a descriptor of the recording. */
@@ -465,6 +451,7 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 	struct window_time time = {.time = agent->window_time, .skew = agent->window_skew};
 	bool copies = agent->exemplars.output || agent->choice.pushes;
 	struct trace_reader *reader;
+	struct stackmap_error lost;
 	int copy, result = session_take(agent->session, &reader, copies ? &copy : NULL, error);
 
 	session_face_tell_nameless(agent->session);
@@ -473,8 +460,8 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 	agent->produced += trace_reader_ledger(reader)->produced;
 	time.seconds = seconds_of(agent);
 	begin_window(agent);
-	if (agent->rows)
-		add_window(agent, reader, &time);
+	if (agent->rows && window_rows_add(agent->rows, reader, &time, &lost))
+		message("agent: a batch is lost: %s", lost.message);
 	trace_reader_close(&reader);
 	if (copies && copy >= 0)
 		hand_on(agent, copy);
@@ -484,9 +471,12 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 
 static void keep_batch(struct agent *agent)
 {
+	bool is_full;
+
 	if (!agent->rows)
 		return;
-	if (!batch_is_full(agent) && batch_at(agent, corrected_ms(agent)) == agent->batch)
+	is_full = window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART;
+	if (!is_full && batch_at(agent, corrected_ms(agent)) == agent->batch)
 		return;
 	put_batch(agent);
 	begin_batch(agent);

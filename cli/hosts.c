@@ -190,14 +190,6 @@ static int show_of(const struct hosts_values *values, struct hosts_request *requ
 	return request->choice.is_partial ? EXIT_FAILED : status;
 }
 
-static int parse_hash(const char *text, u8 hash[HASH_BYTES])
-{
-	bool is_hash =
-		strlen(text) == 2 * HASH_BYTES && hex_bytes(text, hash, HASH_BYTES) == HASH_BYTES;
-
-	return is_hash ? 0 : -EINVAL;
-}
-
 static int choose(const struct hosts_values *values, struct hosts_request *request)
 {
 	struct string_list *wanted = request->choice.question.wanted;
@@ -219,7 +211,8 @@ static int choose(const struct hosts_values *values, struct hosts_request *reque
 	if (!values->stack)
 		return 0;
 	request->wish.stack = request->stack;
-	if (!parse_hash(values->stack, request->stack))
+	if (strlen(values->stack) == 2 * HASH_BYTES &&
+	    hex_bytes(values->stack, request->stack, HASH_BYTES) == HASH_BYTES)
 		return 0;
 	message("--stack %s: must be 32 hexadecimal digits, as 'script --hashes' shows",
 		values->stack);

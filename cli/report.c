@@ -278,18 +278,13 @@ static int print_report(struct report *report, const struct report_request *requ
 	return print_plain(report, request);
 }
 
-static int find_functions(const struct profile *profile, struct report_request *request,
-			  struct stackmap_error *error)
-{
-	if (!request->tree.symbol)
-		return 0;
-	return function_set_create(profile, request->tree.symbol, &request->tree.functions, error);
-}
-
 static int report_profile(struct report *report, struct report_request *request,
 			  struct stackmap_error *error)
 {
-	int err = find_functions(report->profile, request, error);
+	const char *symbol = request->tree.symbol;
+	int err = symbol ? function_set_create(report->profile, symbol, &request->tree.functions,
+					       error)
+			 : 0;
 
 	if (err)
 		return err;

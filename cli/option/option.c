@@ -411,21 +411,18 @@ enum option_result option_parse(const struct command *command, int argc, char **
 	return check_operands(command, argc - optind, argv + optind);
 }
 
-static void clear_strings(struct string_list *list)
-{
-	free(list->items);
-	*list = (struct string_list){0};
-}
-
 void option_clear(const struct command *command, void *values)
 {
 	for (const struct option_row *row = command->rows; row && row->name; row++) {
 		void *target = (char *)values + row->target;
+		struct string_list *strings = target;
 
-		if (row->type == OPTION_STRINGS)
-			clear_strings(target);
-		else if (row->type == OPTION_NUMBERS)
+		if (row->type == OPTION_STRINGS) {
+			free(strings->items);
+			*strings = (struct string_list){0};
+		} else if (row->type == OPTION_NUMBERS) {
 			number_list_clear(target);
+		}
 	}
 }
 

@@ -244,12 +244,6 @@ static void tell_nothing(const struct from_choice *choice, const struct store_ac
 
 /* --- the question --- */
 
-static void put_list(const char *name, const struct string_list *list, FILE *to)
-{
-	for (size_t i = 0; i < list->count; i++)
-		fprintf(to, "%s %s, ", name, list->items[i]);
-}
-
 static void put_time(u64 seconds, FILE *to)
 {
 	time_t value = (time_t)seconds;
@@ -268,7 +262,9 @@ static void describe(const struct store_question *question, char text[DESCRIPTIO
 	if (!to)
 		return;
 	for (u32 field = 0; field < STORE_FIELD_COUNT; field++)
-		put_list(store_field_name(field), &question->wanted[field], to);
+		for (size_t i = 0; i < question->wanted[field].count; i++)
+			fprintf(to, "%s %s, ", store_field_name(field),
+				question->wanted[field].items[i]);
 	put_time(question->from, to);
 	fputs(" to ", to);
 	put_time(question->to, to);

@@ -198,13 +198,6 @@ static void note_unused(const char *option, bool is_given)
 		message("%s is not used: --no-inline reads no debug information", option);
 }
 
-static void note_all_unused(const struct names_values *values)
-{
-	note_unused("--vmlinux", values->vmlinux);
-	note_unused("--sysroot", values->sysroot);
-	note_unused("--debuginfod", values->debuginfod);
-}
-
 static void open_debug(const struct names_values *values, struct frame_naming *naming)
 {
 	const struct debug_choice choice = {
@@ -217,7 +210,9 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 	int err;
 
 	if (values->no_inline && !values->lines) {
-		note_all_unused(values);
+		note_unused("--vmlinux", values->vmlinux);
+		note_unused("--sysroot", values->sysroot);
+		note_unused("--debuginfod", values->debuginfod);
 		return;
 	}
 	err = debug_lookup_create(&choice, &naming->debug);

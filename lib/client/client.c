@@ -211,22 +211,6 @@ int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct st
 	return 0;
 }
 
-static int share_mappings(struct stackmap_client *client)
-{
-	int fd = bpf_object__find_map_fd_by_name(client->object, "mappings");
-
-	return map_pages(fd, MAPPINGS_MAX * sizeof(*client->mappings), PROT_READ,
-			 (void **)&client->mappings);
-}
-
-static int set_table(const struct stackmap_client *client)
-{
-	int fd = bpf_object__find_map_fd_by_name(client->object, "tables");
-	u32 zero = 0;
-
-	return bpf_map_update_elem(fd, &zero, &client->table_fd, BPF_ANY) ? -errno : 0;
-}
-
 /*
  * Attaches the hooks. Without task work no task waits for a stack; older kernels lack some of these
  * tracepoints.
@@ -246,12 +230,17 @@ static int attach_hooks(struct stackmap_client *client)
 
 int stackmap_client_start(struct stackmap_client *client, struct stackmap_error *error)
 {
-	int result;
+	int tables, mappings, result;
+	u32 zero = 0;
 
 	if (!client)
 		return error_set(error, EINVAL, "no client is given (NULL)");
-	result = share_mappings(client);
-	result = result ?: set_table(client);
+	mappings = bpf_object__find_map_fd_by_name(client->object, "mappings");
+	result = map_pages(mappings, MAPPINGS_MAX * sizeof(*client->mappings), PROT_READ,
+			   (void **)&client->mappings);
+	tables = bpf_object__find_map_fd_by_name(client->object, "tables");
+	if (!result && bpf_map_update_elem(tables, &zero, &client->table_fd, BPF_ANY))
+		result = -errno;
 	result = result ?: attach_hooks(client);
 	if (result)
 		return error_set(error, -result, "starting BPF programs that use stackmap: %s",

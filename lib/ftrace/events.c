@@ -78,13 +78,6 @@ static int cookies_make(struct cookies *cookies, u64 cookie, u32 tid, u32 *index
 	return 0;
 }
 
-static void cookies_free(struct cookies *cookies)
-{
-	hash_index_free(&cookies->index);
-	free(cookies->items);
-	*cookies = (struct cookies){};
-}
-
 struct waiting_event {
 	bool is_used;
 	u32 cookie; /* in `cookies`, or HASH_INDEX_NONE */
@@ -131,7 +124,8 @@ void ftrace_events_free(struct ftrace_events **events)
 		return;
 	free(old->cpus);
 	ftrace_stacks_free(&old->stacks);
-	cookies_free(&old->cookies);
+	hash_index_free(&old->cookies.index);
+	free(old->cookies.items);
 	free(old);
 	*events = NULL;
 }
@@ -227,13 +221,6 @@ static int begin_event(struct ftrace_events *events, const struct ftrace_entry *
 	return 0;
 }
 
-static int set_stack_id(struct ftrace_events *events, const struct ftrace_entry *entry,
-			struct waiting_event *waiting)
-{
-	waiting->event.kernel_reason = REASON_GONE;
-	return ftrace_stacks_by_id(&events->stacks, entry->id, &waiting->event.kernel);
-}
-
 static int set_cookie(struct ftrace_events *events, const struct ftrace_entry *entry,
 		      struct waiting_event *waiting)
 {
@@ -258,7 +245,8 @@ static int add_stack(struct ftrace_events *events, const struct ftrace_entry *en
 		return 0;
 	switch (entry->what) {
 	case FTRACE_STACK_ID:
-		return set_stack_id(events, entry, waiting);
+		waiting->event.kernel_reason = REASON_GONE;
+		return ftrace_stacks_by_id(&events->stacks, entry->id, &waiting->event.kernel);
 	case FTRACE_STACK:
 		waiting->event.kernel_reason = REASON_NO_FRAMES;
 		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.kernel);

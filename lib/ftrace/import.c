@@ -237,14 +237,6 @@ static int write_told_modules(struct importing *importing)
 	return err;
 }
 
-static int write_modules(struct importing *importing)
-{
-	if (importing->live)
-		return kernel_image_modules(&importing->files, write_module, importing->writer,
-					    importing->error);
-	return write_told_modules(importing);
-}
-
 static u64 modified(const char *path)
 {
 	struct stat status;
@@ -297,11 +289,15 @@ static int begin(struct importing *importing, u64 first)
 		info.cpus = ring_file_cpus(importing->ring);
 	}
 	err = trace_writer_create(importing->path, &info, &importing->writer, importing->error);
-	return err ?: write_modules(importing)
-		       ?: ftrace_events_create(
-				  importing->writer, importing->stacks,
-				  (struct ftrace_entry_code){importing, is_entry_code},
-				  &importing->events);
+	if (!err && importing->live)
+		err = kernel_image_modules(&importing->files, write_module, importing->writer,
+					   importing->error);
+	else if (!err)
+		err = write_told_modules(importing);
+	return err
+		       ?: ftrace_events_create(importing->writer, importing->stacks,
+					       (struct ftrace_entry_code){importing, is_entry_code},
+					       &importing->events);
 }
 
 /* The losses of an empty ring do not begin a recording. */

@@ -168,12 +168,6 @@ static void choose_temporary(struct output *output)
 		 output->place.name, number);
 }
 
-static void note_temporary(const struct output *output)
-{
-	standing.folder = output->place.folder;
-	strcpy(standing.name, output->temporary);
-}
-
 static void forget_temporary(struct output *output)
 {
 	output->temporary[0] = standing.name[0] = '\0';
@@ -188,10 +182,12 @@ static int with_temporary(struct output *output, int (*make)(struct output *outp
 		choose_temporary(output);
 		result = make(output);
 	}
-	if (result)
+	if (result) {
 		output->temporary[0] = '\0';
-	else
-		note_temporary(output);
+	} else {
+		standing.folder = output->place.folder;
+		strcpy(standing.name, output->temporary);
+	}
 	return result;
 }
 

@@ -315,33 +315,25 @@ static struct reader_request request_for(const struct reader_file *file, u32 wha
 	return request;
 }
 
-static int open_cached(const struct mapping_record *record)
-{
-	char path[PATH_BYTES];
-
-	mapped_file_path(record, path, sizeof(path));
-	return mapped_file_open_cached(record, path);
-}
-
-static int ask_for_file(struct readers *readers, u64 owner, const struct reader_request *request)
-{
-	struct reader_answer answer;
-	int file = -1, result = ask(readers, owner, request, &answer, &file);
-
-	return result ?: file >= 0 ? file : READERS_HELD;
-}
-
 /* Opens a file as the process of the request has it, in a way that depends on the owner. */
 static int open_as(struct readers *readers, const struct reader_request *request)
 {
 	u64 owner = owner_of(readers, &request->record);
-	int fd = -ENOENT;
+	struct reader_answer answer;
+	char path[PATH_BYTES];
+	int fd = -ENOENT, result;
 
 	if (file_owner_trusted(owner))
 		return reader_open(&request->record);
-	if (!reader_asks_others(&request->record))
-		fd = open_cached(&request->record);
-	return fd >= 0 ? fd : ask_for_file(readers, owner, request);
+	if (!reader_asks_others(&request->record)) {
+		mapped_file_path(&request->record, path, sizeof(path));
+		fd = mapped_file_open_cached(&request->record, path);
+	}
+	if (fd >= 0)
+		return fd;
+	fd = -1;
+	result = ask(readers, owner, request, &answer, &fd);
+	return result ?: fd >= 0 ? fd : READERS_HELD;
 }
 
 /* Tries the process in which the mapping was seen now, then the process of the record, which may

@@ -52,21 +52,15 @@ struct cap {
 	u32 count, room;
 };
 
-static u32 text_number(struct text_set *set, const char *text, size_t length)
+static u32 get_text(struct byte_cursor *row, struct text_set *set)
 {
+	size_t length;
+	const char *text = row_get_text(row, &length);
 	char *copy = strndup(text, length);
 	u32 number = copy ? text_set_number(set, copy) : HASH_INDEX_NONE;
 
 	free(copy);
 	return number;
-}
-
-static u32 get_text(struct byte_cursor *row, struct text_set *set)
-{
-	size_t length;
-	const char *text = row_get_text(row, &length);
-
-	return text_number(set, text, length);
 }
 
 static int take_total(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
@@ -259,13 +253,6 @@ static char *counts_sql(const struct store_question *question, const struct sele
 	return NULL;
 }
 
-static int put_chosen(const struct cap *cap, struct byte_buffer *rows)
-{
-	for (u32 i = 0; i < cap->count; i++)
-		row_put_bytes(rows, cap->heavy[i].hash, STORE_HASH_BYTES);
-	return rows->failed ? -ENOMEM : 0;
-}
-
 static int read_counts(struct shards *shards, struct selection selection, const struct cap *cap,
 		       struct stackmap_error *error)
 {
@@ -274,8 +261,11 @@ static int read_counts(struct shards *shards, struct selection selection, const 
 	bool is_capped = cap->counts->is_capped;
 	char *sql = counts_sql(cap->question, &selection, is_capped);
 	struct shard_query query = {.sql = sql, .tables = selection.tables};
-	int err = sql && !put_chosen(cap, &chosen) ? 0 : out_of_memory(error);
+	int err;
 
+	for (u32 i = 0; i < cap->count; i++)
+		row_put_bytes(&chosen, cap->heavy[i].hash, STORE_HASH_BYTES);
+	err = sql && !chosen.failed ? 0 : out_of_memory(error);
 	if (is_capped)
 		selection.tables[selection.table_count++] =
 			(struct clickhouse_table){.name = CHOSEN,

@@ -100,11 +100,6 @@ static bool begins_with_code(const char *body, size_t bytes)
 	return bytes > strlen(PREFIX) && !memcmp(body, PREFIX, strlen(PREFIX));
 }
 
-static bool server_error_is(u32 status, const void *body, size_t bytes)
-{
-	return status != 200 || begins_with_code(body, bytes);
-}
-
 static u32 read_code(const char *body, size_t bytes)
 {
 	u32 code = 0;
@@ -307,7 +302,8 @@ static int send_call(struct clickhouse *server, struct call *call, struct byte_b
 		result->outcome = CLICKHOUSE_DENIED;
 	if (err)
 		return err;
-	if (server_error_is(answer.status, answer.body.data, answer.body.used))
+	if (answer.status != 200 ||
+	    begins_with_code((const char *)answer.body.data, answer.body.used))
 		return call_failed(server, &answer, result, error);
 	result->outcome = CLICKHOUSE_DONE;
 	return 0;
@@ -416,12 +412,6 @@ struct insert {
 	struct call call;
 };
 
-static void put_token(struct insert *insert, const char *token)
-{
-	put(&insert->settings, "&async_insert=0&insert_deduplication_token=");
-	put_encoded(&insert->settings, token);
-}
-
 static int run_insert(struct clickhouse *server, struct insert *insert,
 		      struct clickhouse_result *result, struct stackmap_error *error)
 {
@@ -453,8 +443,10 @@ int clickhouse_insert_packed(struct clickhouse *server, const char *into, const 
 	byte_buffer_byte(&insert.sql, 0);
 	if (packed)
 		put(&insert.settings, "&decompress=1");
-	if (year >= CLICKHOUSE_MODERN)
-		put_token(&insert, token);
+	if (year >= CLICKHOUSE_MODERN) {
+		put(&insert.settings, "&async_insert=0&insert_deduplication_token=");
+		put_encoded(&insert.settings, token);
+	}
 	err = run_insert(server, &insert, result, error);
 	byte_buffer_free(&insert.sql);
 	byte_buffer_free(&insert.settings);

@@ -451,22 +451,13 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 	"system.parts WHERE active AND database = currentDatabase() AND table = '%s' GROUP BY "    \
 	"day HAVING day > 0 AND day < %u ORDER BY day FORMAT RowBinary"
 
-static int drop_day(struct clickhouse *server, const struct dropped_day *day,
-		    struct stackmap_error *error)
-{
-	char sql[SQL_BYTES_MAX];
-
-	snprintf(sql, sizeof(sql), "ALTER TABLE %s.%s DROP PARTITION %u",
-		 clickhouse_database(server), day->table, day->day);
-	return clickhouse_execute(server, sql, "", error);
-}
-
 static int drop_days(struct clickhouse *server, const char *table, u32 first,
 		     const struct byte_buffer *days,
 		     void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
 		     struct stackmap_error *error)
 {
 	struct byte_cursor rows = {days->data, days->data + days->used, false};
+	char sql[SQL_BYTES_MAX];
 	int err = 0;
 
 	while (!err && byte_cursor_left(&rows)) {
@@ -477,7 +468,9 @@ static int drop_days(struct clickhouse *server, const char *table, u32 first,
 		if (rows.bad || day.day >= first)
 			return error_set(error, EBADMSG, "%s: the answer makes no sense",
 					 clickhouse_name(server));
-		err = drop_day(server, &day, error);
+		snprintf(sql, sizeof(sql), "ALTER TABLE %s.%s DROP PARTITION %u",
+			 clickhouse_database(server), table, day.day);
+		err = clickhouse_execute(server, sql, "", error);
 		if (!err)
 			dropped(arg, &day);
 	}

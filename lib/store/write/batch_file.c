@@ -168,26 +168,19 @@ static int get_text(struct byte_cursor *about, char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-static int get_lost_as(struct byte_cursor *about, char **lost_as)
-{
-	const char *text = byte_cursor_string(about);
-
-	*lost_as = *text ? strdup(text) : NULL;
-	return *lost_as || !*text ? 0 : -ENOMEM;
-}
-
 static int get_about(const struct file_head *head, struct spooled_batch *out)
 {
 	const u8 *at = out->data + sizeof(*head);
 	struct byte_cursor about = {.at = at, .end = at + head->about_bytes};
-	int err = get_text(&about, &out->ledger.host);
+	int err = get_text(&about, &out->ledger.host) ?: get_text(&about, &out->ledger.boot);
+	const char *lost_as;
 
-	if (!err)
-		err = get_text(&about, &out->ledger.boot);
-	if (!err)
-		err = get_lost_as(&about, &out->lost_as);
 	if (err)
 		return err;
+	lost_as = byte_cursor_string(&about);
+	out->lost_as = *lost_as ? strdup(lost_as) : NULL;
+	if (*lost_as && !out->lost_as)
+		return -ENOMEM;
 	out->ledger.number = byte_cursor_varint(&about);
 	get_tables(&about, about.end, head->rows_bytes, out);
 	return get_windows(&about, &out->ledger);

@@ -234,14 +234,6 @@ static int spool_folder_read(int folder, const char *name, u8 **data, size_t *by
 	return err;
 }
 
-/* Both succeed if the file is already gone. */
-static int spool_folder_rename(int folder, const char *from, const char *to)
-{
-	if (renameat(folder, from, folder, to) && errno != ENOENT)
-		return -errno;
-	return fsync(folder) ? -errno : 0;
-}
-
 static int spool_folder_remove(int folder, const char *name)
 {
 	return unlinkat(folder, name, 0) && errno != ENOENT ? -errno : 0;
@@ -787,7 +779,9 @@ static int keep_refused(struct spool *spool, const struct batch *batch)
 
 	spool_item_name(batch->number, SPOOL_BATCH, name);
 	spool_item_name(batch->number, SPOOL_REFUSED, refused);
-	return err ?: spool_folder_rename(spool->folder, name, refused);
+	if (!err && renameat(spool->folder, name, spool->folder, refused) && errno != ENOENT)
+		err = -errno;
+	return err ?: fsync(spool->folder) ? -errno : 0;
 }
 
 int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,

@@ -84,23 +84,16 @@ void stack_resolution_free(struct stack_resolution *resolution)
 	*resolution = (struct stack_resolution){0};
 }
 
-static void apply_resolution(const struct stack_resolution *resolution, u32 number,
-			     struct trace_event *event)
+static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)
 {
 	static const struct trace_resolution unanswered = {.stack = TRACE_NO_STACK,
 							   .reason = REASON_UNANSWERED};
+	u32 index = resolution->by_index[event->user], number = index & ~INDEX_IS_PLACEHOLDER;
 
-	event_resolve(event, number ? &resolution->resolutions[number - 1] : &unanswered);
-}
-
-static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)
-{
-	u32 index = resolution->by_index[event->user];
-
-	if (index & INDEX_IS_PLACEHOLDER)
-		apply_resolution(resolution, index & ~INDEX_IS_PLACEHOLDER, event);
-	else
+	if (!(index & INDEX_IS_PLACEHOLDER))
 		event->user = index;
+	else
+		event_resolve(event, number ? &resolution->resolutions[number - 1] : &unanswered);
 }
 
 bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event)
