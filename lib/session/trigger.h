@@ -13,10 +13,10 @@
 
 #include <stdbool.h>
 
+#include "array.h"
 #include "capture/drain/pace.h"
 #include "capture/source/source.h"
 #include "stackmap/error.h"
-#include "string_list.h"
 
 struct loaded;
 struct trigger_ring;

@@ -107,7 +107,7 @@ static u32 awaited_mapping(struct recording *recording)
 	u32 number = event_stack_vain(&stack, STACK_STOP(unwound->flags));
 
 	if (recording->mode != READ_DRAIN || loaded_is_flight(recording->loaded) || !number ||
-	    number >= MAPPING_SCRIPT)
+	    number >= MAPPING_SCRIPT_FIRST)
 		return 0;
 	if (!recording->mapping_met[number])
 		symbols_meet_mapping(recording, number);
