@@ -2,12 +2,12 @@
 /*
  * Events that found their ring full and are counted at their stacks: a table of sums for each CPU,
  * mapped into the reader's memory. Programs add rows and counts; the reader only notes what it has
- * written to a file. So a sum over all files is exact although programs never stop.
+ * written to a file. A sum over all files is exact, although programs never stop.
  *
  *   events counted in rows = sum of count; written to files = sum of reported_count
  *
- * A program that interrupts the writer of a new row passes the row by. So a key may have several
- * rows, and all of them count.
+ * A program that interrupts the writer of a new row passes the row by. A key may therefore have
+ * several rows, and all of them count.
  */
 #ifndef STACKMAP_ABI_COUNTED_H
 #define STACKMAP_ABI_COUNTED_H

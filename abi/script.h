@@ -123,7 +123,7 @@ struct script_layout {
 	/* Offsets in a thread's state, of the next one and of the thread pointer: */
 	u8 thread_next;
 	u8 thread_id;
-	/* Of versions whose code objects have no type: */
+	/* The members of versions whose code objects have no type: */
 	u8 frame_place;	 /* in a frame: address of an instruction of the function */
 	u8 code_unit;	 /* bytes of an instruction; 0: code objects have a type */
 	u32 threads;	 /* offset of the first thread's address in an interpreter's state */

@@ -5,8 +5,8 @@
  * the linker's, x18 is the platform's: no table names them, and their places in the array hold what
  * has no DWARF number below 32.
  *
- * gcc stores x29 and x30 at the bottom of a frame, where a slot may not reach from the CFA. So the
- * return address may count from a base, too, and slots reach to both sides of a base.
+ * gcc stores x29 and x30 at the bottom of a frame, where a slot may not reach from the CFA. The
+ * return address may therefore count from a base, too, and slots reach to both sides of a base.
  */
 #ifndef STACKMAP_ABI_REGISTERS_ARM64_H
 #define STACKMAP_ABI_REGISTERS_ARM64_H

@@ -3,7 +3,7 @@
  * Counts events that found their ring full (abi/counted.h): the event is written to the scratch
  * slot, as each event is, and is then added to the row of its stacks.
  *
- * A deferred stack comes with a cookie, which only one stay in the kernel has. So an event that
+ * A deferred stack comes with a cookie, which only one stay in the kernel has. An event that
  * would wait for one is counted without the user stack. Where the kernel unwinds deferred stacks,
  * the stack is requested all the same: the unwinding learns rules, with which later events have
  * their stacks at once.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Return addresses may be signed (PAC): the signature lies in the bits above the address space, and
- * a mask removes it from each address that a walk takes from a register or from the stack. So call
- * frame instructions that say where addresses are signed change nothing.
+ * a mask removes it from each address that a walk takes from a register or from the stack. Call
+ * frame instructions that say where addresses are signed are passed over.
  */
 #ifndef CORE_UNWINDING_ARM64_H
 #define CORE_UNWINDING_ARM64_H

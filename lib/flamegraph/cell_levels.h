@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounds the number of cells, so that a page of any recording can be opened. What cells tell apart
- * becomes less, level by level: times, CPUs, then threads, of which the hottest stay. The sums of
+ * Bounds the number of cells, so that a page of any recording can be opened. Cells tell less
+ * apart, level by level: times, CPUs, then threads, of which the hottest stay. The sums of
  * what is left, and those of stacks, stay exact.
  */
 #ifndef LIB_FLAMEGRAPH_CELL_LEVELS_H

@@ -103,7 +103,7 @@ const struct session_target *session_target(const struct session *session);
 /* Sum of the files or windows that have ended; of a viewer, the ledger of the instance. */
 const struct trace_ledger *session_ledger(const struct session *session);
 
-/* What triggers have set off (session/trigger.h). */
+/* The state of triggers (session/trigger.h). */
 struct trigger_watch;
 const struct trigger_watch *session_triggers(const struct session *session);
 

@@ -2,7 +2,7 @@
 /*
  * Triggers: events of a recording that end the recording, or have a flight recorder write a
  * snapshot. The reader looks for such events in the rings, so the programs in the kernel do not
- * know of triggers, and other events cost nothing more.
+ * know of triggers, and other events cost no more.
  *
  * A ring is looked at from where the last look ended. A slot that is not committed yet is looked at
  * once more in the next look. A flight recorder may overwrite slots between two looks; these slots

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Only an interrupted frame can be at any instruction; a frame that made a call is behind the call,
- * with its frame record stored. So stubs and the first and last instructions of functions are
+ * with its frame record stored. Stubs and the first and last instructions of functions are
  * recognised in interrupted frames only: the return address is in x30 there. All other code is
  * assumed to keep a frame pointer, and the stack is searched for a proof (return_search.c).
  *

@@ -3,7 +3,7 @@
  * The return address of a frame that no rule covers is in x30, as long as an interrupted function
  * has made no call, or in the frame record that x29 points to. An address that is behind `bl T`,
  * with T at most FUNCTION_BYTES_MAX before the pc, is proven to be the return address: T is the
- * start of the function. Of both places, the one with the nearer T counts, since the pc lies in the
+ * start of the function. The place with the nearer T counts, since the pc lies in the
  * function that starts last. Without such a proof the step by x29 is a guess: x29 may be the
  * caller's. x29 = 0 marks the end of the stack (AAPCS64, "The Frame Pointer").
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Rows only grow. A program adds the value, then the count, and the reader reads in the reverse
- * order. So an event that is counted has its value in the sum, perhaps together with the value of
+ * order. An event that is counted has its value in the sum, perhaps together with the value of
  * an event that the next file counts; the files together are exact.
  */
 #include "capture/drain/counted_events.h"
