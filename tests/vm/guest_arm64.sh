@@ -89,7 +89,7 @@ for program in frame_kinds frame_kinds_static frame_kinds_protected; do
 	calls_from "$program" 'interrupted_frame;[^;]*kill;__kernel_rt_sigreturn;on_signal' 20
 	calls_from "$program" 'called_back;.*;compare' 20
 
-	recording spins -F 99 -- "$program" 1 300000000
+	recording spins -F 99 -- "$program" 1 50000000
 	whole spins
 	stackmap export --format folded spins.data >spins.folded
 	[ "$(grep -c ';main;spin;spin_without_calls' spins.folded)" -ge 1 ] || fault "$program: no sample of a function without calls"
