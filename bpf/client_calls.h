@@ -13,6 +13,8 @@
 /* static keeps stackmap's constants out of the tool's skeleton. */
 #define INSTANCE_CONSTANT static
 #define INSTANCE_HAS_NO_RECORDER
+/* The kernel counts a client's own callback among the calls of the program that schedules it. */
+#define UNWIND_SAVES_A_CALL
 
 #include "deferral/deliver.h"
 #include "deferral/leave.h"

@@ -87,9 +87,15 @@ CORE_GLOBAL_PART int granule_find(struct unwind *unwind)
 /*
  * Takes the rule of the current frame from the cache, or makes it. Outlined, so that what it keeps
  * on the BPF stack is gone behind it: some verifiers (6.19) keep states apart by words that no code
- * reads any more, and would verify the step for each.
+ * reads any more, and would verify the step for each. UNWIND_SAVES_A_CALL makes it part of its
+ * caller, for programs that reach it one call deeper: Linux 6.1 refuses calls that are 9 deep.
  */
-CORE_OUTLINED u32 rule_enter(struct unwind *unwind)
+#ifdef UNWIND_SAVES_A_CALL
+CORE_PART
+#else
+CORE_OUTLINED
+#endif
+u32 rule_enter(struct unwind *unwind)
 {
 	u32 stop;
 
