@@ -33,7 +33,7 @@ struct pid_namespace_id {
 
 /* The globs of --comm as states of one automaton, a bit each (core/comm_globs.h). */
 struct comm_globs {
-	u64 first;	 /* states before the first byte */
+	u64 first;	 /* state 0 of each glob: the states that are set at the start */
 	u64 stays;	 /* states that any byte leaves set */
 	u64 last;	 /* states that mean: a glob has matched */
 	u64 enters[256]; /* by byte: states that the byte sets, each from the state below */

@@ -211,7 +211,7 @@ int on_stop(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		off_cpu_stop(task);
+		off_cpu_record_unfinished(task);
 	return 0;
 }
 

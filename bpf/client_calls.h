@@ -62,14 +62,14 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 }
 
 /* The functions of scripts get their names from a recorder, and a client has none. */
-static __always_inline u64 deferred_stack_join(struct scratch *scratch)
+static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch)
 {
 	scratch->counters.script_unjoined += scratch->direct.scripts.count;
 	return scratch->direct.leaf;
 }
 
-static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
-						       const struct unwinder *unwinder, u64 leaf)
+static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratch,
+							  const struct unwinder *unwinder, u64 leaf)
 {
 	scratch->counters.script_unjoined += unwinder->walk.scripts.count;
 	return leaf;

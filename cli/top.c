@@ -50,7 +50,7 @@ struct top {
 	bool chose_event;
 	bool shows_help;
 	int signals;
-	u64 began, next_refresh; /* clock_ms(); begin and end of the coming refresh */
+	u64 began, next_refresh; /* clock_ms(); bounds of the time that the next refresh shows */
 	u64 refreshes;
 	bool ended;
 };

@@ -12,7 +12,7 @@
 #include "stack.h"
 
 #define DEEP_INNER 256
-#define DEEP_RING (DEEP_INNER + 1) /* behind the frame that says how many are left out */
+#define DEEP_RING (DEEP_INNER + 1) /* first word of the ring; FRAME_OMITTED is right before it */
 #define DEEP_OUTER (STACK_USER_DEPTH_MAX - DEEP_RING)
 
 struct deep_stack {

@@ -311,9 +311,8 @@ CORE_PART bool script_frame_read(struct script_walk *walk)
 	       script_read(walk->frame, walk->frame_word, 8 * SCRIPT_FRAME_WORDS);
 }
 
-/* True if the place of the frame is one of the code object's instructions, or one of all
- * functions'.
- */
+/* True if the frame's place is an instruction of its code object, or one of the instructions at
+ * which a frame of any function may be (script_layout.type). */
 CORE_PART bool script_place_is_known(const struct script_walk *walk)
 {
 	const struct script_layout *layout = &walk->layout;

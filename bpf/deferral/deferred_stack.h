@@ -66,14 +66,14 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 		deferred_stack_commit(ring, position, tid, cookie, no_stack(reason), 0);
 }
 
-static __always_inline u64 deferred_stack_join(struct scratch *scratch)
+static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch)
 {
 	script_join_walked(scratch);
 	return scratch->direct.leaf;
 }
 
-static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
-						       const struct unwinder *unwinder, u64 leaf)
+static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratch,
+							  const struct unwinder *unwinder, u64 leaf)
 {
 	struct direct_walk *walk = &scratch->direct;
 

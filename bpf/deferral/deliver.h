@@ -93,7 +93,7 @@ static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, 
 
 	unwinder_copy(unwinder, &scratch->user, skip);
 	if (unwinder->walk.scripts.count)
-		leaf = deferred_stack_join_unwound(scratch, unwinder, leaf);
+		leaf = deferred_stack_join_scripts_of(scratch, unwinder, leaf);
 	deferred_stack_put(scratch, cpu, tid, cookie, leaf);
 }
 

@@ -28,7 +28,7 @@ static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 t
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(scratch, cpu, config.max_user_depth, config.leaf);
 	if (walk->is_final) {
-		leaf = deferred_stack_join(scratch);
+		leaf = deferred_stack_join_scripts(scratch);
 		deferred_stack_put(scratch, cpu, tid, cookie, leaf);
 	} else {
 		deferred_stack_unfinished(scratch, cpu, tid, cookie);

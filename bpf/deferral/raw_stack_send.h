@@ -140,7 +140,8 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 	raw_restore_returns(walk);
 }
 
-static long raw_list_slot(u32 i, struct raw_walk *walk)
+/* Adds the executable mapping in slot i of the leaf, if there is one. 1: the list is full. */
+static long raw_list_slot_mapping(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->scratch->search;
 	struct raw_stack *raw = &walk->buffer->raw;
@@ -160,14 +161,14 @@ static long raw_list_slot(u32 i, struct raw_walk *walk)
 	return 0;
 }
 
-static long raw_list_leaf(u32 i, struct raw_walk *walk)
+static long raw_list_leaf_mappings(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->scratch->search;
 
 	walk->buffer->last = vma_leaf(search, walk->buffer->from);
 	if (!walk->buffer->last)
 		return 1;
-	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot, walk, 0);
+	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot_mapping, walk, 0);
 	walk->buffer->from = walk->buffer->last + 1;
 	return walk->buffer->from == 0 || walk->buffer->raw.flags & RAW_SOME_MAPPINGS;
 }
@@ -198,7 +199,7 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 static __always_inline void raw_list_mappings(struct raw_walk *walk)
 {
 	walk->buffer->from = 0;
-	bpf_loop(MAPLE_LEAVES_MAX, raw_list_leaf, walk, 0);
+	bpf_loop(MAPLE_LEAVES_MAX, raw_list_leaf_mappings, walk, 0);
 	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
 }
 

@@ -46,13 +46,15 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 						  u32 cookie, u32 reason);
 
 /*
- * Defined by the embedder: replaces the frames of interpreters' loops in scratch->user, behind a
- * final walk of scratch->direct, or behind the walk of an unwinder whose stack was copied there
- * (`leaf` in front of it, 0: no leaf). Returns the leaf. Called as the functions above.
+ * Defined by the embedder: replaces the frames of interpreters' loops in scratch->user by frames of
+ * scripts. The first function is called after a final walk of scratch->direct; the second one after
+ * the stack of an unwinder was copied to scratch->user, with `leaf` in front of it (0: no leaf).
+ * Both return the leaf, and are called as the functions above.
  */
-static __always_inline u64 deferred_stack_join(struct scratch *scratch);
-static __always_inline u64 deferred_stack_join_unwound(struct scratch *scratch,
-						       const struct unwinder *unwinder, u64 leaf);
+static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch);
+static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratch,
+							  const struct unwinder *unwinder,
+							  u64 leaf);
 
 /* Defined by the embedder: leaves a stack that ends for want of a rule to user space. False: it is
  * to be delivered as it is. */

@@ -192,7 +192,7 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 u64 unfinished_waits;
 
 /* When recording ends: records how long a task has waited so far, as an event of this CPU. */
-static __always_inline void off_cpu_stop(struct task_struct *task)
+static __always_inline void off_cpu_record_unfinished(struct task_struct *task)
 {
 	if (is_blocking(task, task->__state) && off_cpu_end(task, bpf_get_smp_processor_id()))
 		unfinished_waits++;

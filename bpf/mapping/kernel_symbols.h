@@ -84,8 +84,9 @@ static __always_inline char symbol_type(const struct kallsym_iter *symbol)
 	return symbol->exported ? type - ('a' - 'A') : type;
 }
 
-/* Appends the module to `used` bytes of the line's rest, of which the last is a NUL. Returns the
- * bytes with a newline. */
+/* Completes a line whose rest has `used` bytes, the name and its NUL: the module, if there is one,
+ * and a newline take the place of the NUL. Returns the new number of bytes; 0: the module's name
+ * cannot be read. */
 static __always_inline u32 symbol_line_end(struct symbol_line *line, u32 used,
 					   const struct kallsym_iter *symbol)
 {

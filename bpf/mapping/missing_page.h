@@ -17,9 +17,9 @@
 
 #define S_IFMT 0170000
 #define S_IFREG 0100000
-#define PAGE_BITS 12	 /* pages may be larger */
-#define WAIT_LOOKS_MAX 8 /* tries while the memory is being changed */
-#define LOCK_IS_WANTED 3 /* bits of rwsem.count: held by a writer, or with waiters */
+#define PAGE_BITS 12	      /* pages may be larger */
+#define WAIT_LOOKS_MAX 8      /* tries while the memory is being changed */
+#define LOCK_BLOCKS_READERS 3 /* bits of rwsem.count: held by a writer, or with waiters */
 #define NAME_VIRTIOFS 0x73666f6974726976ULL /* "virtiofs" */
 
 /* True for virtiofs: a FUSE file system that the hypervisor answers for. */
@@ -58,7 +58,7 @@ static __always_inline bool file_is_answered(struct inode *inode)
  * True if a reader of mmap_lock would block (kernel/locking/rwsem.c; with PREEMPT_RT rwbase_rt.c:
  * there the count is negative while readers may enter).
  */
-static __always_inline bool is_lock_wanted(const struct vma_search *search)
+static __always_inline bool mmap_lock_blocks_readers(const struct vma_search *search)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 	struct mm_struct___rt *rt = (void *)mm;
@@ -66,7 +66,7 @@ static __always_inline bool is_lock_wanted(const struct vma_search *search)
 	if (bpf_core_field_exists(rt->mmap_lock.rwbase))
 		return BPF_CORE_READ(rt, mmap_lock.rwbase.readers.counter) >= 0;
 	return bpf_core_field_exists(mm->mmap_lock.count) &&
-	       BPF_CORE_READ(mm, mmap_lock.count.counter) & LOCK_IS_WANTED;
+	       BPF_CORE_READ(mm, mmap_lock.count.counter) & LOCK_BLOCKS_READERS;
 }
 
 /*
@@ -79,7 +79,7 @@ __noinline int missing_page_peek(struct vma_search *search, u64 address)
 
 	if (!search)
 		return 0;
-	if (is_lock_wanted(search))
+	if (mmap_lock_blocks_readers(search))
 		return -EAGAIN;
 	is_mapping = vma_find(search, address);
 	if (!search->entry.vma)

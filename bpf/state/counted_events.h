@@ -18,7 +18,7 @@
 
 SHARED_ARRAY_MAP(counted, 1, struct counted_table); /* by CPU; user space sets the number */
 
-/* Instead of a position in a ring, which is never so low: the event is counted only. */
+/* scratch->position of an event that is only counted. Positions in a ring are larger. */
 #define POSITION_COUNTED 1
 
 static __always_inline bool is_counted_only(const struct scratch *scratch)
@@ -26,7 +26,7 @@ static __always_inline bool is_counted_only(const struct scratch *scratch)
 	return scratch->position == POSITION_COUNTED;
 }
 
-/* Returns POSITION_COUNTED, or 0 if the CPU has spent its time for counting. */
+/* Returns POSITION_COUNTED, or 0 if the CPU has used up the time that it may spend on counting. */
 __noinline u64 counted_begin(struct scratch *scratch, u32 cpu)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
@@ -50,7 +50,8 @@ static __always_inline void counted_spend(struct counted_table *table, u64 since
 	table->busy_until = until + COUNTED_SHARE * spent;
 }
 
-/* Only stacks that another event could have, too, are part of a key. */
+/* Sets the stacks of the event's key and returns the key's flags. A stack that no other event can
+ * have is left out, and the reason stands in its place. */
 static __always_inline u64 counted_flags(const struct event_slot *slot, u32 *kernel, u32 *user)
 {
 	u32 flags = STAMP_FLAGS(slot->stamp);

@@ -251,7 +251,9 @@ static bool is_prefix_of_many(const struct parser *parser, const char *word)
 	return matches > 1;
 }
 
-static bool report_foreign(const struct parser *parser, const char *option)
+/* Reports an option of another tool together with its replacement here. False: the option is none
+ * of these. */
+static bool report_foreign_option(const struct parser *parser, const char *option)
 {
 	const char *instead = foreign_option(parser->command->name, option);
 
@@ -299,7 +301,7 @@ static void unknown_long(const struct parser *parser, const char *word)
 	char option[64];
 
 	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
-	if (!report_foreign(parser, option))
+	if (!report_foreign_option(parser, option))
 		unknown_name(parser, option + 2);
 }
 
@@ -307,7 +309,7 @@ static void unknown_letter(const struct parser *parser, char letter)
 {
 	const char option[] = {'-', letter, '\0'};
 
-	if (!report_foreign(parser, option))
+	if (!report_foreign_option(parser, option))
 		message("%s: unknown option, see 'stackmap help %s'", option,
 			parser->command->name);
 }

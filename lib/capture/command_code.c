@@ -107,8 +107,8 @@ static bool names_auditors(int file)
 	return false;
 }
 
-/* True if execve() maps all that can be known of the file: it is a 64-bit program of this machine
- * that has no linker, or another one than ours. */
+/* True if execve() maps all code that can be known before the program runs: the file is a 64-bit
+ * program of this machine without a dynamic linker, or with another one than `linker`. */
 static bool is_mapped_by_kernel(int file, const char *linker)
 {
 	char interpreter[PATH_MAX] = "";

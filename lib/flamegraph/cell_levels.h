@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounds the number of cells, so that a page of any recording can be opened. Cells tell less
- * apart, level by level: times, CPUs, then threads, of which the hottest stay. The sums of
- * what is left, and those of stacks, stay exact.
+ * Bounds the number of cells, so that a page of any recording can be opened. The first level joins
+ * the cells of all CPUs and of neighbouring times; later levels join the cells of threads of one
+ * name, too, and leave fewer and fewer of the hottest threads apart. The sums of the joined cells,
+ * and those of stacks, stay exact.
  */
 #ifndef LIB_FLAMEGRAPH_CELL_LEVELS_H
 #define LIB_FLAMEGRAPH_CELL_LEVELS_H

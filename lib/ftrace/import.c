@@ -120,9 +120,9 @@ static int open_by_path(const struct mapping_record *record, const char *path)
 						    : -ENOENT;
 }
 
-static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_alone)
+static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_undivided)
 {
-	(void)is_alone;
+	(void)is_undivided;
 	return trace_writer_symbol(arg, symbol);
 }
 

@@ -97,7 +97,7 @@ void trigger_watch_close(struct trigger_watch *watch)
 	*watch = (struct trigger_watch){};
 }
 
-/* The time of a stamp, which has passed. */
+/* The full time of a stamp, which has the lower bits of a time in the past. CLOCK_MONOTONIC, ns. */
 static u64 time_of(u64 stamp)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC);

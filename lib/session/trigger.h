@@ -31,16 +31,17 @@ struct trigger_watch {
 	struct pace pace;
 	u64 delay_ns;
 	u64 due[TRIGGER_COUNT]; /* CLOCK_MONOTONIC, ns; 0: no trigger has happened */
-	u64 written;		/* the same: snapshots hold all events until then */
-	u64 unseen;		/* slots that were overwritten before a look */
+	u64 written; /* CLOCK_MONOTONIC, ns: snapshots hold all events until then; 0: none */
+	u64 unseen;  /* slots that were overwritten before a look */
 };
 
 /* `word`: "500ms", "5s", "10min", "2h", after --after; NULL: no delay. -EINVAL. */
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error);
 
-/* Begins to look at rings, of own programs before they are attached. Without triggers among the
- * sources there is nothing to look for. `stop_when`: names of events of an instance that end what
- * is read of it, in addition. -ENOMEM; -ENOENT: the instance has no event of such a name. */
+/* Begins a watch of the rings, from their present ends on. Programs of this process are attached
+ * later, so that the watch sees all of their events. The watch stays off if no source is a trigger.
+ * `stop_when`: names of events of an instance that end the reading of it, besides the triggers of
+ * its sources. -ENOMEM; -ENOENT: the instance has no event of such a name. */
 int trigger_watch_open(struct trigger_watch *watch, const struct loaded *loaded, u64 delay_ns,
 		       const struct string_list *stop_when, struct stackmap_error *error);
 void trigger_watch_close(struct trigger_watch *watch);

@@ -7,7 +7,8 @@
  * function that starts last. Without such a proof the step by x29 is a guess: x29 may be the
  * caller's. x29 = 0 marks the end of the stack (AAPCS64, "The Frame Pointer").
  *
- * x30 counts as word 0, the record as word 1; the embedder's read of word 0 is not used.
+ * The search has two words: word 0 is x30, word 1 the return address in the frame record. The
+ * embedder reads the stack for word 0, too; the search takes the value of x30 instead.
  */
 #include "arch/return_search.h"
 
@@ -75,7 +76,8 @@ CORE_GLOBAL int return_search_wants(struct return_search *search)
 	return search->value - ADDRESS_MIN < ADDRESS_MAX && !(search->value & 3);
 }
 
-/* Classifies an address behind a call: the call may be one of the pc's function. */
+/* Returns the enum return_kind of search->value, and sets *target to the function that a direct
+ * call in front of this address calls. */
 CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
 {
 	if (!is_behind_call(search->before))

@@ -98,7 +98,8 @@ CORE_GLOBAL int return_search_wants(struct return_search *search)
 	       value - search->rsp + NO_CODE_NEAR >= 2 * NO_CODE_NEAR;
 }
 
-/* Classifies a word that lies behind a call: the call may be one of the pc's function. */
+/* Returns the enum return_kind of search->value, and sets *target to the function that a direct
+ * call in front of this address calls. */
 CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
 {
 	if (!is_behind_call(search->before))

@@ -83,24 +83,26 @@ void file_ledger_user_stack(struct recording *recording, const struct stack_ref 
 		recording->written.user_stops[ref->stop] += events;
 }
 
-static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32 cpu)
+/* The ledger of a CPU without the numbers that earlier files have reported. */
+static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording *recording,
+							  u32 cpu)
 {
 	const struct cpu_reader *reader = &recording->cpus[cpu];
-	struct trace_cpu_ledger window = cpu_totals(recording->loaded, cpu);
+	struct trace_cpu_ledger ledger = cpu_totals(recording->loaded, cpu);
 
-	window.counted = counted_events_reported(recording->loaded, cpu) - reader->counted_before;
-	window.produced -= reader->consumed_before + reader->counted_before;
+	ledger.counted = counted_events_reported(recording->loaded, cpu) - reader->counted_before;
+	ledger.produced -= reader->consumed_before + reader->counted_before;
 	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
 		u64 reported = reported_of_cpu(recording->loaded, cpu, cause);
 
-		window.lost[cause] -= reported;
-		window.produced -= reported;
+		ledger.lost[cause] -= reported;
+		ledger.produced -= reported;
 	}
-	window.lost[LOST_OVERWRITTEN] += reader->passed_over;
-	window.recorded = reader->events;
+	ledger.lost[LOST_OVERWRITTEN] += reader->passed_over;
+	ledger.recorded = reader->events;
 	if (recording->mode == READ_DRAIN && recording->loaded->running)
-		window.produced = window.recorded + window.counted + lost_of(window.lost);
-	return window;
+		ledger.produced = ledger.recorded + ledger.counted + lost_of(ledger.lost);
+	return ledger;
 }
 
 static void add_notes(const struct loaded *loaded, u64 *notes)
@@ -139,7 +141,7 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 {
 	*ledger = recording->written;
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
-		cpus[cpu] = cpu_window(recording, cpu);
+		cpus[cpu] = cpu_ledger_since_last_file(recording, cpu);
 		ledger->produced += cpus[cpu].produced;
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			ledger->lost[cause] += cpus[cpu].lost[cause];

@@ -19,7 +19,7 @@ struct time_row {
 	u32 tid, tgid;	    /* of a thread, a process; else of one of its threads */
 	const char *comm;   /* at the end; of a process its first thread's, if that is known */
 	const char *cgroup; /* at the end */
-	u64 threads;	    /* accounts */
+	u64 threads;	    /* number of accounts that this row sums up */
 	u64 begin;	    /* of one of its accounts */
 	u64 life;	    /* ns */
 	u64 spent[TIME_STATES];

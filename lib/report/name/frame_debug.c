@@ -124,7 +124,8 @@ static int add_leaf(void *arg, const struct trace_event *event)
 	return event->leaf ? add_place(arg, event->leaf) : 0;
 }
 
-static bool has_leaves(const struct trace_reader *reader)
+/* True if events have the pc of the sample apart from their stack. */
+static bool any_source_has_leaf(const struct trace_reader *reader)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
@@ -149,7 +150,7 @@ static int collect(struct trace_reader *reader, struct places *places)
 		for (u32 j = 0; j < stacks[i].depth && !result; j++)
 			result = add_place(places, place_of(stacks[i].frames[j], true));
 	}
-	if (!result && has_leaves(reader) &&
+	if (!result && any_source_has_leaf(reader) &&
 	    trace_reader_events(reader, add_leaf, places, &error) == -ENOMEM)
 		result = -ENOMEM;
 	make_unique(places);

@@ -78,16 +78,16 @@ static struct calltree_node *enter_child(struct builder *builder, struct calltre
 	return node;
 }
 
-/* Range of a stack, from the root of the tree on: `step` is 1 towards outer frames, -1 towards
- * inner frames. */
-struct walk {
+/* The part of a stack that is in the tree, from the root of the tree on: `step` is 1 towards outer
+ * frames, -1 towards inner frames. */
+struct tree_part {
 	u32 first, count;
 	int step;
 };
 
-/* The part of a stack that is in the tree. False: no part is. */
-static bool find_walk(const struct whole_stack *stack, const struct calltree_options *options,
-		      struct walk *walk)
+/* Sets *part, which may be empty. False: the tree leaves the stack out. */
+static bool find_tree_part(const struct whole_stack *stack, const struct calltree_options *options,
+			   struct tree_part *part)
 {
 	const struct function_set *functions = options->functions;
 	u32 i;
@@ -97,15 +97,17 @@ static bool find_walk(const struct whole_stack *stack, const struct calltree_opt
 		for (i = stack->depth; i > 0 && !function_set_has(functions, stack->labels[i - 1]);)
 			i--;
 		if (i)
-			*walk = (struct walk){.first = i - 2, .count = i - 1, .step = -1};
+			*part = (struct tree_part){.first = i - 2, .count = i - 1, .step = -1};
 		return i;
 	case CALLTREE_CALLERS: /* the frames outside of the innermost of the functions */
 		for (i = 0; i < stack->depth && !function_set_has(functions, stack->labels[i]);)
 			i++;
-		*walk = (struct walk){.first = i + 1, .count = stack->depth - i - 1, .step = 1};
+		*part = (struct tree_part){
+			.first = i + 1, .count = stack->depth - i - 1, .step = 1};
 		return i < stack->depth;
 	default:
-		*walk = (struct walk){.first = stack->depth - 1, .count = stack->depth, .step = -1};
+		*part = (struct tree_part){
+			.first = stack->depth - 1, .count = stack->depth, .step = -1};
 		return true;
 	}
 }
@@ -114,13 +116,13 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 {
 	u64 weight = profile_row_weight(row, builder->options->by);
 	struct calltree_node *node = builder->root;
-	struct walk walk;
+	struct tree_part part;
 
 	if (whole_stack_set(&builder->stack, builder->profile, row))
 		return -ENOMEM;
-	if (!find_walk(&builder->stack, builder->options, &walk))
+	if (!find_tree_part(&builder->stack, builder->options, &part))
 		return 0;
-	for (u32 at = walk.first; node && walk.count--; at += walk.step)
+	for (u32 at = part.first; node && part.count--; at += part.step)
 		node = enter_child(builder, node, builder->stack.labels[at], weight);
 	if (!node)
 		return -ENOMEM;

@@ -14,7 +14,7 @@
 struct cache_symbol {
 	u64 start, size, address;
 	u32 name; /* offset in cache->names */
-	bool is_alone;
+	bool is_undivided;
 };
 
 struct cache_range {
@@ -72,7 +72,8 @@ int symbol_cache_find(const struct symbol_cache *cache, u32 number, u64 *address
 	return result;
 }
 
-int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symbol, bool is_alone)
+int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symbol,
+		     bool is_undivided)
 {
 	size_t bytes = strlen(symbol->name) + 1;
 	u64 used = cache->range_count * sizeof(struct cache_range) +
@@ -85,7 +86,7 @@ int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symb
 		return -ENOMEM;
 	memcpy(cache->names + cache->name_bytes, symbol->name, bytes);
 	cache->symbols[cache->symbol_count++] = (struct cache_symbol){
-		symbol->start, symbol->size, symbol->address, cache->name_bytes, is_alone};
+		symbol->start, symbol->size, symbol->address, cache->name_bytes, is_undivided};
 	cache->name_bytes += bytes;
 	return 0;
 }
@@ -149,7 +150,7 @@ int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *add
 	for (u32 i = cache->answer; i < cache->symbol_count && !err; i++) {
 		const struct cache_symbol *symbol = &cache->symbols[i];
 
-		if (symbol->is_alone)
+		if (symbol->is_undivided)
 			err = add_range(cache, file,
 					(struct cache_range){symbol->start,
 							     symbol->start + symbol->size, i});
@@ -157,7 +158,7 @@ int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *add
 	for (u32 i = 0; i < count && !err; i++) {
 		u32 symbol = symbol_at(cache, addresses[i]);
 
-		if (symbol == NO_SYMBOL || !cache->symbols[symbol].is_alone)
+		if (symbol == NO_SYMBOL || !cache->symbols[symbol].is_undivided)
 			err = add_range(
 				cache, file,
 				(struct cache_range){addresses[i], addresses[i] + 1, symbol});

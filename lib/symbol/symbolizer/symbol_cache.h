@@ -42,7 +42,8 @@ int symbol_cache_find(const struct symbol_cache *cache, u32 number, u64 *address
 
 /* Adds an answer: first its symbols, ascending; then the requested addresses, ascending. -ENOMEM:
  * the cache is correct, but may be incomplete. */
-int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symbol, bool is_alone);
+int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symbol,
+		     bool is_undivided);
 int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *addresses, u32 count);
 
 /* Drops the symbols that were added since the last symbol_cache_answered(). */

@@ -65,7 +65,7 @@ static bool next_symbol(const char **data, const char *end, struct symbolizer_sy
 }
 
 int symbol_file_each(int file, u64 bytes, u32 number,
-		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone),
+		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_undivided),
 		     void *arg)
 {
 	char *data = NULL, *name = NULL;
@@ -90,17 +90,17 @@ int symbol_file_each(int file, u64 bytes, u32 number,
 						    .address = head.address,
 						    .name = name};
 
-		result = each(arg, &symbol, head.is_alone);
+		result = each(arg, &symbol, head.is_undivided);
 	}
 	free(name);
 	free(data);
 	return result;
 }
 
-int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_alone)
+int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_undivided)
 {
 	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
-					       strlen(symbol->name), is_alone};
+					       strlen(symbol->name), is_undivided};
 
 	fwrite(&head, sizeof(head), 1, (FILE *)out);
 	fwrite(symbol->name, head.name_bytes, 1, (FILE *)out);

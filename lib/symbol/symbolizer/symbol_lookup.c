@@ -214,7 +214,7 @@ struct symbol_bytes {
 
 /* Reads and checks the next symbol; its name is copied to `name`. */
 static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *query,
-		       struct trace_symbol *symbol, bool *is_alone, char *name)
+		       struct trace_symbol *symbol, bool *is_undivided, char *name)
 {
 	struct symbol_item head;
 	u32 address;
@@ -236,7 +236,7 @@ static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *qu
 	bytes->at += head.name_bytes;
 	bytes->last = head.start;
 	bytes->first = false;
-	*is_alone = head.is_alone;
+	*is_undivided = head.is_undivided;
 	*symbol = (struct trace_symbol){.mapping = query->number,
 					.start = head.start,
 					.size = head.size,
@@ -254,14 +254,14 @@ static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query 
 
 	for (u32 i = 0; i < answer->symbols && !result; i++) {
 		struct trace_symbol symbol;
-		bool is_alone;
+		bool is_undivided;
 
-		if (take_symbol(&bytes, query, &symbol, &is_alone, name)) {
+		if (take_symbol(&bytes, query, &symbol, &is_undivided, name)) {
 			sandbox_distrust(lookup->sandbox);
 			lookup->failures++;
 			break;
 		}
-		result = query->each(query->arg, &symbol, is_alone);
+		result = query->each(query->arg, &symbol, is_undivided);
 	}
 	free(name);
 	return result;

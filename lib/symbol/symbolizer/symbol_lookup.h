@@ -64,13 +64,13 @@ struct symbol_query {
 				    of the kernel */
 	const u64 *addresses;	 /* ascending; file offsets for user code */
 	u32 count;
-	int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone);
+	int (*each)(void *arg, const struct trace_symbol *symbol, bool is_undivided);
 	void *arg;
 };
 
-/* Calls each() once for each symbol that covers an address, ascending. `is_alone`: all addresses in
- * the symbol have this symbol. Stops at the first non-zero return and returns it. 0 for a mapping
- * without symbols; -ENOENT: its file was not found. */
+/* Calls each() once for each symbol that covers an address, ascending. `is_undivided`: all
+ * addresses in the symbol have this symbol. Stops at the first non-zero return and returns it. 0
+ * for a mapping without symbols; -ENOENT: its file was not found. */
 int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *query);
 
 /* The number of files on which the sandbox failed since the last call. */

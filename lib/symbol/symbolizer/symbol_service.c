@@ -208,14 +208,14 @@ static u32 find(const struct code *code, const u64 *addresses, u32 count, struct
 }
 
 /* True if all addresses in the symbol have this symbol. */
-static bool is_alone(const struct code *code, const struct symbol *symbol)
+static bool is_undivided(const struct code *code, const struct symbol *symbol)
 {
 	const struct symbol_table *symbols = code->tables.symbols;
 	u64 end = symbol->start + symbol->size;
 
-	return symbol_table_is_alone(symbols, symbol->start, end) ||
+	return symbol_table_is_one_symbol(symbols, symbol->start, end) ||
 	       (!symbol_table_touches(symbols, symbol->start, end) &&
-		symbol_table_is_alone(code->tables.functions, symbol->start, end));
+		symbol_table_is_one_symbol(code->tables.functions, symbol->start, end));
 }
 
 static void put(FILE *out, const struct code *code, const struct symbol *symbol)
@@ -227,7 +227,7 @@ static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 		.address = segment ? segment->address + (symbol->start - segment->offset)
 				   : symbol->start,
 		.name_bytes = symbol->name_bytes,
-		.is_alone = is_alone(code, symbol),
+		.is_undivided = is_undivided(code, symbol),
 	};
 
 	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX)

@@ -55,7 +55,7 @@ struct symbol_item {
 	u64 size;
 	u64 address; /* link time address of the start; `start` if the code has no ELF file */
 	u32 name_bytes;
-	u32 is_alone; /* all addresses in the symbol have this symbol */
+	u32 is_undivided; /* all addresses in the symbol have this symbol */
 };
 
 /* The most bytes of an answer, which is in the memory of both sides and of the socket at once. */

@@ -273,8 +273,8 @@ int symbolizer_client_time_left(const struct symbolizer_client *client)
 	return end > now ? end - now : 0;
 }
 
-int symbolizer_client_visit(struct symbolizer_client *client,
-			    const struct symbolizer_callbacks *callbacks)
+int symbolizer_client_exchange(struct symbolizer_client *client,
+			       const struct symbolizer_callbacks *callbacks)
 {
 	int result = client->worker.pid ? receive_answers(client, callbacks) : 0;
 

@@ -74,8 +74,8 @@ int symbolizer_client_submit(struct symbolizer_client *client, const struct symb
 bool symbolizer_client_reads(const struct symbolizer_client *client);
 
 /* Sends jobs and takes answers, without waiting. The first error of callbacks->answered(). */
-int symbolizer_client_visit(struct symbolizer_client *client,
-			    const struct symbolizer_callbacks *callbacks);
+int symbolizer_client_exchange(struct symbolizer_client *client,
+			       const struct symbolizer_callbacks *callbacks);
 
 /* The time until the first job is too late, ms; -1: no job. */
 int symbolizer_client_time_left(const struct symbolizer_client *client);

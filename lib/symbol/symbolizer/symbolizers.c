@@ -409,14 +409,15 @@ int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
 
 /* --- Answers. --- */
 
-/* The destinations of the symbols of an answer. */
+/* The places to which take_symbol() hands each symbol of an answer: the sink of the caller, the
+ * cache, or both. */
 struct taker {
 	struct symbolizers *symbolizers;
 	bool to_sink, to_cache;
 };
 
 /* Symbols of passing code get their size from the program: kallsyms has no sizes. */
-static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_alone)
+static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_undivided)
 {
 	const struct taker *taker = arg;
 	struct symbolizers *symbolizers = taker->symbolizers;
@@ -428,7 +429,7 @@ static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_alo
 	    passing_code_find(symbolizers->passing, symbol.start, &span) == CODE_KNOWN &&
 	    span.start == symbol.start)
 		symbol.size = span.end - span.start;
-	if (taker->to_cache && symbol_cache_add(&symbolizers->cache, &symbol, is_alone))
+	if (taker->to_cache && symbol_cache_add(&symbolizers->cache, &symbol, is_undivided))
 		return -ENOMEM;
 	return taker->to_sink ? sink->symbol(sink->arg, &symbol) : 0;
 }
@@ -582,8 +583,8 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	symbolizers->sink = sink;
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		callbacks.may_read = may_read(symbolizers, i);
-		result = first_error(result,
-				     symbolizer_client_visit(&symbolizers->clients[i], &callbacks));
+		result = first_error(
+			result, symbolizer_client_exchange(&symbolizers->clients[i], &callbacks));
 	}
 	return result;
 }

@@ -343,7 +343,7 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 	return false;
 }
 
-bool symbol_table_is_alone(const struct symbol_table *table, u64 start, u64 end)
+bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end)
 {
 	u32 count = started(table, start);
 

@@ -52,7 +52,7 @@ bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end);
 
 /* True if a symbol begins at start, and symbol_table_find() gives this symbol for all addresses of
  * [start, end). */
-bool symbol_table_is_alone(const struct symbol_table *table, u64 start, u64 end);
+bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end);
 
 /* The symbol with this index, in the order of starts, after sealing. False: behind the last. */
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);

@@ -468,9 +468,10 @@ const struct frame_state *code_analysis_state(const struct code_analysis *analys
 	return map >= MAP_STATE ? &analysis->states[map - MAP_STATE] : NULL;
 }
 
-/* Where callees pop arguments, they may also put arguments below their return address and go on as
- * another function. The depth therefore does not hold during a call either, and a frame pointer
- * counts before the depth. */
+/* Makes the rule of a state. False: the state has no rule. A function that pops its arguments may
+ * first add arguments and jump to another function, which pops these too. The distance from rsp to
+ * the CFA is then not known during a call either, so the rule uses rbp if rbp points into the
+ * frame. */
 static bool rule_of(const struct code_analysis *analysis, u32 number, struct unwind_rule *rule)
 {
 	struct frame_state state = analysis->states[number];

@@ -302,8 +302,8 @@ void function_retry(struct code_analysis *analysis, u32 number)
 		function_wake(analysis, number);
 }
 
-/* Notes registers that code has changed before a tail call of this function (a bit for each slot of
- * a rule). */
+/* Notes the registers that code has changed before it enters this function by a tail call (a bit
+ * for each slot of a rule). */
 void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost)
 {
 	struct function *function = &analysis->functions[number];

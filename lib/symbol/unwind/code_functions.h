@@ -52,7 +52,7 @@ struct function {
 	bool is_trampoline;
 	bool has_changed;	  /* `lost` has changed, and callers are to be tried again */
 	u32 lost;		  /* slots of registers that the function does not keep */
-	u32 entry_lost;		  /* slots of registers that are lost before a tail call enters */
+	u32 entry_lost;		  /* slots of registers that are lost before tail calls to it */
 	u32 jump_state;		  /* the state at the jumps with unknown targets */
 	u32 runs, waiters, users; /* lists: index + 1 */
 };

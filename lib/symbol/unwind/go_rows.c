@@ -50,7 +50,7 @@ struct go_reader {
 	struct file_image *image;
 	struct code_rows *rows;
 	struct file_spans *covered;
-	struct unwind_rule saved; /* of systemstack(), which has led to the goroutine's rsp */
+	struct unwind_rule saved; /* systemstack()'s rule CFA_GO_SAVED, for morestack() */
 };
 
 /* Adds what is code of [start, end) of the file. NULL: it has no rule. */
@@ -83,7 +83,7 @@ struct function {
 	u8 bare_slot;	/* of rbp, before it is stored */
 	u8 framed_slot; /* of rbp, once it is stored */
 	u8 rule_flags;
-	bool has_pointer;
+	bool has_frame_pointer;
 	u8 code[GO_CODE_MAX];
 	u32 code_bytes; /* that are in `code` */
 	u32 run_count;
@@ -149,8 +149,9 @@ static const struct unwind_rule elsewhere = {
 	.slot = {SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST},
 };
 
-/* rbp points to where the function has saved its caller's, on the stack that it has left. */
-static const struct unwind_rule by_pointer = {
+/* The function is on another stack. rbp still points into its frame on the first stack, to the word
+ * that holds the caller's rbp; the return address is the next word. */
+static const struct unwind_rule by_frame_pointer = {
 	.cfa_register = REGISTER_RBP,
 	.cfa_offset = 2 * WORD,
 	.base = RULE_BASE_CFA,
@@ -159,7 +160,7 @@ static const struct unwind_rule by_pointer = {
 };
 
 /* Rows of a function that goes to another stack, and has set rbp to its frame before. */
-static int add_by_pointer(const struct go_reader *reader, const struct function *function)
+static int add_by_frame_pointer(const struct go_reader *reader, const struct function *function)
 {
 	u64 set = 0;
 	int result = 0;
@@ -175,14 +176,14 @@ static int add_by_pointer(const struct go_reader *reader, const struct function 
 						    : SET_BYTES_MAX);
 		if (run->end - run->start > UNDO_BYTES_MAX)
 			result = add(reader, set < run->start ? run->start : set,
-				     run->end - UNDO_BYTES_MAX, &by_pointer);
+				     run->end - UNDO_BYTES_MAX, &by_frame_pointer);
 	}
 	return result;
 }
 
-/* Whether the first bytes of a function store rbp in its frame and set rbp to that place: mov
+/* True if the first bytes of a function store rbp in its frame and set rbp to that place: mov
  * %rbp,N(%rsp) and lea N(%rsp),%rbp, or push %rbp and mov %rsp,%rbp. */
-static bool sets_pointer(const struct function *function)
+static bool sets_frame_pointer(const struct function *function)
 {
 	const u8 *code = function->code;
 	u32 count = function->code_bytes < PROLOGUE_MAX ? function->code_bytes : PROLOGUE_MAX;
@@ -231,14 +232,14 @@ static int add_away(struct go_reader *reader, const struct function *function,
 		rule.slot[GO_SLOT_RBP] = go_saved_rbp(function->code, function->code_bytes);
 		return add(reader, start, end, rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
 	}
-	if (part->place == GO_AWAY && function->has_pointer)
-		return add(reader, start, end, &by_pointer);
+	if (part->place == GO_AWAY && function->has_frame_pointer)
+		return add(reader, start, end, &by_frame_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
 		return add(reader, start, end, &elsewhere);
 	if (is_named(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
 		reader->saved = rule;
-	if (rule.cfa_kind == CFA_GO_SAVED && function->has_pointer)
-		return add(reader, start, end, &by_pointer);
+	if (rule.cfa_kind == CFA_GO_SAVED && function->has_frame_pointer)
+		return add(reader, start, end, &by_frame_pointer);
 	if (rule.cfa_kind == CFA_REGISTER)
 		rule.cfa_offset = depth + WORD;
 	else
@@ -265,8 +266,8 @@ static int add_switching(struct go_reader *reader, struct function *function)
 	for (u32 i = 0; i < parts.count; i++)
 		comes_back |= parts.part[i].place == GO_COMES_BACK &&
 			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
-	if (!comes_back && function->has_pointer && !is_named(function, "runtime.mcall"))
-		return add_by_pointer(reader, function);
+	if (!comes_back && function->has_frame_pointer && !is_named(function, "runtime.mcall"))
+		return add_by_frame_pointer(reader, function);
 	if (!parts.count)
 		return add(reader, function->start, function->end, &elsewhere);
 	for (u32 i = 0; i < parts.count && !result; i++) {
@@ -305,9 +306,9 @@ static void function_read(const struct go_reader *reader, struct function *funct
 	if (!file_image_read(reader->image, FILE_IMAGE_BASE + function->start, function->code,
 			     function->code_bytes))
 		function->code_bytes = 0;
-	function->has_pointer = sets_pointer(function);
+	function->has_frame_pointer = sets_frame_pointer(function);
 	function->framed_slot = 2;
-	if (function->flags & GO_IS_ASSEMBLER && !function->has_pointer)
+	if (function->flags & GO_IS_ASSEMBLER && !function->has_frame_pointer)
 		function->bare_slot = function->framed_slot =
 			function->code_bytes == bytes &&
 					go_code_keeps_rbp(function->code, function->code_bytes)

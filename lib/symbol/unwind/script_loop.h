@@ -21,7 +21,7 @@
 /* A range of file offsets. */
 struct script_loop_range {
 	u64 start, end;
-	bool is_unmarked; /* whatever other ranges have the code */
+	bool is_unmarked; /* the code has no mark, even if other ranges contain it */
 };
 
 struct script_loop {
@@ -38,8 +38,7 @@ struct script_loop {
 	struct script_layout layout;
 	u32 stack_bytes;     /* bytes of the native frame that a walk relies on, below the CFA */
 	u8 operand;	     /* of the rules: RULE_LOOP_OPERAND() */
-	u8 slot[SLOT_COUNT]; /* where the loop saves registers that its rows do not tell; 0: nothing
-			      */
+	u8 slot[SLOT_COUNT]; /* places of saved registers that the rows lack; 0: none */
 	struct script_loop_range ranges[SCRIPT_LOOP_RANGES_MAX];
 	u32 range_count;
 	u64 moved[SCRIPT_LOOP_PARTS_MAX][2]; /* parts of the loop that were moved away */

@@ -90,9 +90,9 @@ struct loop {
 	s64 entry;
 	enum script_link link_kind;
 	u64 runtime;	       /* address of the address of an interpreter's state */
-	u64 threads;	       /* offset there of the first thread's address */
+	u64 threads;	       /* offset of the first thread's address in that state */
 	u64 fatal;	       /* target of the prologue's branch; 0: it has none */
-	u64 fatal_end;	       /* address behind the call there */
+	u64 fatal_end;	       /* end of the code at `fatal`: the address behind its call */
 	u64 gaps[GAPS_MAX][2]; /* code in which a frame is linked and not filled */
 	u32 gap_count;
 };
@@ -554,7 +554,7 @@ static bool code_type_read(Elf *elf, u64 type, struct script_layout *layout)
 
 	if (!text || strcmp(text, "code") || !members)
 		return false;
-	layout->code_type = WORD; /* of each object of CPython */
+	layout->code_type = WORD; /* each object of CPython has its type in the second word */
 	layout->code_name = member_offset(elf, members, "co_qualname");
 	layout->code_file = member_offset(elf, members, "co_filename");
 	layout->code_lines = member_offset(elf, members, "co_linetable");

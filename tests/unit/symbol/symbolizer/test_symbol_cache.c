@@ -51,11 +51,11 @@ static void expect_one(u64 address, const char *known, u32 left)
 	expect(&address, 1, known, left, address);
 }
 
-static void add(const char *name, u64 start, u64 size, bool is_alone)
+static void add(const char *name, u64 start, u64 size, bool is_undivided)
 {
 	const struct trace_symbol symbol = {.start = start, .size = size, .name = name};
 
-	assert_int_equal(symbol_cache_add(&cache, &symbol, is_alone), 0);
+	assert_int_equal(symbol_cache_add(&cache, &symbol, is_undivided), 0);
 }
 
 static void answered(const u64 *addresses, u32 count)

@@ -52,10 +52,10 @@ struct seen {
 	u32 count;
 	struct trace_symbol symbol; /* the last symbol */
 	char name[256];
-	bool is_alone;
+	bool is_undivided;
 };
 
-static int see(void *arg, const struct trace_symbol *symbol, bool is_alone)
+static int see(void *arg, const struct trace_symbol *symbol, bool is_undivided)
 {
 	struct seen *seen = arg;
 
@@ -63,7 +63,7 @@ static int see(void *arg, const struct trace_symbol *symbol, bool is_alone)
 		assert_true(symbol->start > seen->symbol.start);
 	seen->count++;
 	seen->symbol = *symbol;
-	seen->is_alone = is_alone;
+	seen->is_undivided = is_undivided;
 	snprintf(seen->name, sizeof(seen->name), "%s", symbol->name);
 	return 0;
 }
@@ -154,7 +154,7 @@ TEST(a_function_of_this_program, setup, teardown)
 	expect(&place, place.offset, "nothing_else_has_this_name", place.offset);
 	expect(&place, place.offset + 1, "nothing_else_has_this_name", place.offset);
 	assert_int_equal(ask(&place, &place.offset, 1, &seen), 0);
-	assert_true(seen.is_alone);
+	assert_true(seen.is_undivided);
 }
 
 TEST(several_addresses_give_each_symbol_once, setup, teardown)
@@ -467,9 +467,9 @@ TEST(a_function_of_the_kernel, setup, teardown)
 	expect(&place, address + 4, "schedule", address);
 }
 
-static int refuse(void *arg, const struct trace_symbol *symbol, bool is_alone)
+static int refuse(void *arg, const struct trace_symbol *symbol, bool is_undivided)
 {
-	(void)is_alone;
+	(void)is_undivided;
 	(void)arg;
 	(void)symbol;
 	return -ENOSPC;

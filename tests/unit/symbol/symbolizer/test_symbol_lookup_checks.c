@@ -70,9 +70,9 @@ void symbol_serve(int socket)
 	}
 }
 
-static int count(void *arg, const struct trace_symbol *symbol, bool is_alone)
+static int count(void *arg, const struct trace_symbol *symbol, bool is_undivided)
 {
-	(void)is_alone;
+	(void)is_undivided;
 	(void)symbol;
 	++*(u32 *)arg;
 	return 0;

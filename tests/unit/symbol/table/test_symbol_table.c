@@ -117,17 +117,17 @@ TEST(the_best_alias_wins, setup, teardown)
 	expect(500, "named", 500, 10);
 }
 
-TEST(a_symbol_is_alone_where_no_other_begins, setup, teardown)
+TEST(a_range_is_one_symbol_where_no_other_begins, setup, teardown)
 {
 	add("outer", 0x100, 0x40, ~0ULL, 1);
 	add("inner", 0x120, 8, ~0ULL, 1);
 	symbol_table_seal(table);
-	assert_true(symbol_table_is_alone(table, 0x120, 0x128));
-	assert_true(symbol_table_is_alone(table, 0x100, 0x120));
-	assert_false(symbol_table_is_alone(table, 0x100, 0x121));
-	assert_false(symbol_table_is_alone(table, 0x128, 0x130));
-	assert_false(symbol_table_is_alone(table, 0x120, 0x129));
-	assert_false(symbol_table_is_alone(table, 0x80, 0x90));
+	assert_true(symbol_table_is_one_symbol(table, 0x120, 0x128));
+	assert_true(symbol_table_is_one_symbol(table, 0x100, 0x120));
+	assert_false(symbol_table_is_one_symbol(table, 0x100, 0x121));
+	assert_false(symbol_table_is_one_symbol(table, 0x128, 0x130));
+	assert_false(symbol_table_is_one_symbol(table, 0x120, 0x129));
+	assert_false(symbol_table_is_one_symbol(table, 0x80, 0x90));
 }
 
 static void add_unsized(const char *name, u64 start, bool is_label, bool takes_labels)
