@@ -19,25 +19,25 @@ static unsigned long long lost_sum(const struct trace_ledger *ledger)
 	return sum;
 }
 
-static void print_cut(u64 count, const struct stack_end *end, const char *what, const char *prefix,
-		      FILE *to)
+static void print_incomplete_line(u64 count, const struct stack_end *end, const char *what,
+				  const char *prefix, FILE *to)
 {
 	if (count && stack_end_is_cut(end))
 		fprintf(to, "%s%s: %llu, %s: %s\n", prefix, what, (unsigned long long)count,
 			end->name, end->meaning);
 }
 
-static void print_cuts(const struct trace_ledger *ledger, const char *prefix, FILE *to)
+static void print_incomplete_stacks(const struct trace_ledger *ledger, const char *prefix, FILE *to)
 {
 	for (int i = 0; i < REASON_COUNT; i++)
-		print_cut(ledger->kernel_reasons[i], stack_end_of_reason(i), "without kernel stack",
-			  prefix, to);
+		print_incomplete_line(ledger->kernel_reasons[i], stack_end_of_reason(i),
+				      "without kernel stack", prefix, to);
 	for (int i = 0; i < REASON_COUNT; i++)
-		print_cut(ledger->user_reasons[i], stack_end_of_reason(i), "without user stack",
-			  prefix, to);
+		print_incomplete_line(ledger->user_reasons[i], stack_end_of_reason(i),
+				      "without user stack", prefix, to);
 	for (int i = 0; i < STOP_COUNT; i++)
-		print_cut(ledger->user_stops[i], stack_end_of_stop(i), "user stack ends early",
-			  prefix, to);
+		print_incomplete_line(ledger->user_stops[i], stack_end_of_stop(i),
+				      "user stack ends early", prefix, to);
 	if (ledger->user_stops[STOP_NONE])
 		fprintf(to, "%suser stack of unknown end: %llu, %s\n", prefix,
 			(unsigned long long)ledger->user_stops[STOP_NONE],
@@ -73,7 +73,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 			fprintf(to, "%slost: %llu, %s: %s\n", prefix,
 				(unsigned long long)ledger->lost[i], lost_causes[i].name,
 				lost_causes[i].meaning);
-	print_cuts(ledger, prefix, to);
+	print_incomplete_stacks(ledger, prefix, to);
 	for (int i = 0; i < NOTE_COUNT; i++)
 		if (ledger->notes[i])
 			fprintf(to, "%s%llu %s\n", prefix, (unsigned long long)ledger->notes[i],

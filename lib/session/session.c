@@ -463,7 +463,7 @@ static void end_rotated_file(struct session *session)
 	if (session->kind == SESSION_READER)
 		reset_by_reader(loaded, session->options.instance, &error);
 	else
-		reset_followed(loaded, 0, &error);
+		reset_with_reader(loaded, 0, &error);
 	capture_end_window(session->capture);
 	if (close_file(session, session->path, &error))
 		fail_file(session, &error);
@@ -605,7 +605,7 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 	if (result)
 		return result;
 	if (session->kind == SESSION_OWN && !is_last && clock_ms() >= session->next_reset) {
-		reset_followed(capture_loaded(session->capture), 0, NULL);
+		reset_with_reader(capture_loaded(session->capture), 0, NULL);
 		session->next_reset = clock_ms() + RESET_MS;
 	}
 	fd = copy ? dup(session->window.recording.fd) : -1;

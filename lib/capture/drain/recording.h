@@ -75,7 +75,7 @@ struct recording {
 	u64 names_until;	  /* clock_ms(); the wait for names ends; 0 = no limit */
 	u64 hurries_until;	  /* the same after a request to end; 0 = none came yet */
 	u64 moved_next;		  /* clock_ms(); the next search for moved code */
-	u32 marked_tables;	  /* symbolizers_marked_tables() that programs know of */
+	u32 script_loop_tables;	  /* symbolizers_script_loop_tables() that programs know of */
 	u32 moved_files;    /* mappings that count as parts of files (symbolizer/moved_check.h) */
 	u64 tabulate_again; /* clock_ms(); tables are requested once more */
 	u64 rules_until;    /* clock_ms(); until then programs leave stacks without rules to us */

@@ -144,11 +144,11 @@ static void tabulate_again(struct recording *recording)
 
 static void forget_unmarked(struct recording *recording)
 {
-	u32 tables = symbolizers_marked_tables(recording->symbolizers);
+	u32 tables = symbolizers_script_loop_tables(recording->symbolizers);
 
-	if (tables != recording->marked_tables)
+	if (tables != recording->script_loop_tables)
 		loaded_forget_rules(recording->loaded);
-	recording->marked_tables = tables;
+	recording->script_loop_tables = tables;
 }
 
 void symbols_await_rules(struct recording *recording)

@@ -87,7 +87,7 @@ static void limit_to_heads(struct recording *recording)
 	}
 }
 
-static void lift_limits(struct recording *recording)
+static void lift_drain_limits(struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].limit = recording->cpus[cpu].task_limit = 0;
@@ -172,7 +172,7 @@ int recording_end_window(struct recording *recording)
 	generation_peek(recording);
 	limit_to_heads(recording);
 	result = first_error(result, drain_to_limit(recording));
-	lift_limits(recording);
+	lift_drain_limits(recording);
 	result = first_error(result, copy_tasks(recording));
 	if (recording->deferred)
 		result = first_error(result, unwind_waiting(recording));

@@ -131,7 +131,7 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 	result = folder_commit(folder, options->group, error);
 	if (!result)
 		running_code_tabulate(loaded, options->symbolizers, options->pids, TABLES_MS);
-	if (symbolizers_marked_tables(options->symbolizers))
+	if (symbolizers_script_loop_tables(options->symbolizers))
 		loaded_forget_rules(loaded);
 	return result;
 }

@@ -154,7 +154,7 @@ static int begin(struct loaded *loaded, struct generation_table **current,
 	return 0;
 }
 
-int reset_unread(struct loaded *loaded, struct stackmap_error *error)
+int reset_without_reader(struct loaded *loaded, struct stackmap_error *error)
 {
 	struct generation_table *current;
 	int result = begin(loaded, &current, error);
@@ -170,7 +170,7 @@ int reset_unread(struct loaded *loaded, struct stackmap_error *error)
 	return result ? failed(result, error) : 0;
 }
 
-int reset_followed(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
+int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
 {
 	struct generation_table *current;
 	int result = begin(loaded, &current, error);
@@ -212,13 +212,13 @@ int reset_instance(struct loaded *loaded, struct folder *folder, struct stackmap
 	if (result)
 		return result;
 	if (loaded->plan.config.flight)
-		return reset_unread(loaded, error);
+		return reset_without_reader(loaded, error);
 	for (waits = 0, result = -EBUSY; result == -EBUSY && waits < WAITS_MAX; waits++) {
 		result = folder_lock_reader(folder, error);
 		if (!result)
-			return reset_unread(loaded, error);
+			return reset_without_reader(loaded, error);
 		if (result == -EBUSY)
-			result = reset_followed(loaded, WAIT_READER_MS, error);
+			result = reset_with_reader(loaded, WAIT_READER_MS, error);
 	}
 	return result;
 }
@@ -230,7 +230,7 @@ int reset_by_reader(struct loaded *loaded, const char *name, struct stackmap_err
 
 	if (result)
 		return result;
-	result = folder_lock(control, error) ?: reset_followed(loaded, 0, error);
+	result = folder_lock(control, error) ?: reset_with_reader(loaded, 0, error);
 	folder_close(&control);
 	return result;
 }

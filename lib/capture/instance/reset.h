@@ -20,11 +20,11 @@ struct folder;
 int reset_prepare(struct loaded *loaded, struct stackmap_error *error);
 
 /* Resets an instance without a reader; the caller keeps readers from starting. */
-int reset_unread(struct loaded *loaded, struct stackmap_error *error);
+int reset_without_reader(struct loaded *loaded, struct stackmap_error *error);
 
 /* Resets an instance with a reader, which may be this process. -EBUSY: the generation before the
  * current one was not read within `wait_ms`; the instance is unchanged. */
-int reset_followed(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error);
+int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error);
 
 /* Resets the instance in a locked folder, with or without a reader. -EBUSY: the reader is behind.
  */

@@ -66,7 +66,7 @@ static int read_kernel_text(struct ahead *ahead)
 	return result == -ENOMEM ? result : 0;
 }
 
-static void *do_ahead(void *arg)
+static void *run_ahead_work(void *arg)
 {
 	struct ahead *ahead = arg;
 
@@ -81,7 +81,7 @@ static void ahead_begin(struct ahead *ahead)
 {
 	ahead->copy = (struct kernel_copy){-1, -1};
 	if (ahead->reads_text || ahead->opens_event)
-		ahead->has_thread = !pthread_create(&ahead->thread, NULL, do_ahead, ahead);
+		ahead->has_thread = !pthread_create(&ahead->thread, NULL, run_ahead_work, ahead);
 }
 
 static void finish_ahead(struct ahead *ahead)
@@ -89,7 +89,7 @@ static void finish_ahead(struct ahead *ahead)
 	if (ahead->has_thread)
 		pthread_join(ahead->thread, NULL);
 	else if (!ahead->is_done)
-		do_ahead(ahead);
+		run_ahead_work(ahead);
 	ahead->has_thread = false;
 	ahead->is_done = true;
 }

@@ -60,7 +60,7 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
-	u32 marked_tables;		     /* tables with marked code that were added */
+	u32 script_loop_tables;		     /* tables with marked code that were added */
 	bool has_no_room;		     /* the map of tables is full */
 	bool takes_turns;		     /* one process reads a file of root at a time */
 	bool was_awaited;
@@ -154,9 +154,9 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids)
 	return count;
 }
 
-u32 symbolizers_marked_tables(const struct symbolizers *symbolizers)
+u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers)
 {
-	return symbolizers->marked_tables;
+	return symbolizers->script_loop_tables;
 }
 
 u64 symbolizers_failures(struct symbolizers *symbolizers)
@@ -505,7 +505,7 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 		job->cached = false;
 		return submit_to_client(symbolizers, client_of(symbolizers, owner), job);
 	}
-	symbolizers->marked_tables += answer && answer->has_marks;
+	symbolizers->script_loop_tables += answer && answer->has_marks;
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
 		return submit_analysis(symbolizers, client, job, file);
 	if (job->what == SYMBOLIZER_TABLE || job->what == SYMBOLIZER_ANALYSIS)

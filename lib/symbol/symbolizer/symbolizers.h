@@ -122,7 +122,7 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 void symbolizers_drop(struct symbolizers *symbolizers);
 
 /* The number of tables with marked code (abi/script.h) that the processes have added. */
-u32 symbolizers_marked_tables(const struct symbolizers *symbolizers);
+u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers);
 
 /* The number of files that could not be read since the last call. */
 u64 symbolizers_failures(struct symbolizers *symbolizers);

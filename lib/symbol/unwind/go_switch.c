@@ -68,8 +68,8 @@ static struct term load_term(const struct way_back *way, const struct x86_instru
 }
 
 /* Executes an instruction other than a jump. True: the register of `to` gets the value of *term. */
-static bool written_term(const struct way_back *way, const struct x86_instruction *code, u8 *to,
-			 struct term *term)
+static bool term_written_by(const struct way_back *way, const struct x86_instruction *code, u8 *to,
+			    struct term *term)
 {
 	if (code->map != X86_MAP_ONE_BYTE || !code->is_wide)
 		return false;
@@ -150,7 +150,7 @@ static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule 
 		    x86_flow_of(&instruction) != X86_NEXT)
 			return false;
 		at += instruction.length;
-		is_known = written_term(&way, &instruction, &to, &term);
+		is_known = term_written_by(&way, &instruction, &to, &term);
 		if (is_known && to == X86_RSP) {
 			*back = at;
 			return term_rule(&term, rule);

@@ -226,7 +226,7 @@ TEST(a_flight_ring_goes_with_the_map, NULL, detach)
 	for (int i = 0; i < CHILDREN; i++)
 		children[i] = start_child(CALLS);
 	for (int i = 0; i < RESETS; i++) {
-		assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
+		assert_int_equal(reset_without_reader(capture_loaded(capture), &error), 0);
 		asked += calls_of(previous_table());
 	}
 	assert_int_equal(current_generation(), 1 + RESETS);
@@ -248,7 +248,7 @@ static void reset_in_child(int resets)
 	assert_true(child >= 0);
 	if (child)
 		return;
-	while (resets && !reset_followed(capture_loaded(capture), WAIT_MS, &error))
+	while (resets && !reset_with_reader(capture_loaded(capture), WAIT_MS, &error))
 		resets--;
 	_exit(resets != 0);
 }
@@ -283,7 +283,7 @@ TEST(events_without_a_reader_are_reset_with_the_map, NULL, detach)
 
 	attach_or_skip(0, false);
 	call_in_child(1000);
-	assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
+	assert_int_equal(reset_without_reader(capture_loaded(capture), &error), 0);
 	call_in_child(70);
 	open_file(&file);
 	write_rest(&file);
@@ -298,15 +298,15 @@ TEST(a_reader_that_is_behind_is_not_passed, NULL, detach)
 	attach_or_skip(0, false);
 	open_file(&file);
 	call_in_child(100);
-	assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
+	assert_int_equal(reset_with_reader(capture_loaded(capture), 0, &error), 0);
 	call_in_child(10);
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), -EBUSY);
+		assert_int_equal(reset_with_reader(capture_loaded(capture), 0, &error), -EBUSY);
 		assert_non_null(strstr(error.message, "behind"));
 	}
 	assert_int_equal(current_generation(), 2);
 	assert_int_equal(capture_drain(capture, NULL), 0);
-	assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
+	assert_int_equal(reset_with_reader(capture_loaded(capture), 0, &error), 0);
 	call_in_child(1);
 	write_rest(&file);
 	assert_int_equal(file.ledger.recorded, 111);
@@ -341,7 +341,7 @@ TEST(a_killed_reset_is_completed, NULL, detach)
 		call_in_child(10);
 		begin_reset(steps);
 		call_in_child(10);
-		while (reset_followed(capture_loaded(capture), 0, &error))
+		while (reset_with_reader(capture_loaded(capture), 0, &error))
 			assert_int_equal(capture_drain(capture, NULL), 0);
 		call_in_child(10);
 		assert_int_equal(capture_drain(capture, NULL), 0);
@@ -359,7 +359,7 @@ TEST(a_killed_reset_without_a_reader_is_completed, NULL, detach)
 		call_in_child(10);
 		begin_reset(steps);
 		call_in_child(10);
-		assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
+		assert_int_equal(reset_without_reader(capture_loaded(capture), &error), 0);
 		call_in_child(10);
 	}
 	open_file(&file);
@@ -393,7 +393,7 @@ TEST(the_next_swap_may_come_when_a_window_has_ended, NULL, detach)
 	open_file(&file);
 	call_in_child(10);
 	for (int again = 0; again < 3; again++) {
-		assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
+		assert_int_equal(reset_with_reader(capture_loaded(capture), 0, &error), 0);
 		calls_at_the_seam = 5;
 		assert_int_equal(capture_end_window(capture), 0);
 		assert_int_equal(calls_at_the_seam, 0);
@@ -414,7 +414,7 @@ static void rotate(bool kernel_only)
 	for (int i = 0; i < CHILDREN; i++)
 		children[i] = start_child(CALLS);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
+		assert_int_equal(reset_with_reader(capture_loaded(capture), 0, &error), 0);
 		assert_int_equal(capture_end_window(capture), 0);
 		close_file(&files[i], CHILDREN);
 		open_file(&files[i + 1]);
