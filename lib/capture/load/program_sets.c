@@ -45,10 +45,10 @@ static void select_start(const struct plan *plan, bool is_recording, struct bpf_
 			 struct bpf_program *plain)
 {
 	bool visits = is_recording && plan->visits_at_start;
-	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
+	bool asks = plan_defers(plan) && plan->config.deferral == DEFERRAL_TASK_WORK;
 
-	bpf_program__set_autoload(asking, visits && by_task_work);
-	bpf_program__set_autoload(plain, visits && !by_task_work);
+	bpf_program__set_autoload(asking, visits && asks);
+	bpf_program__set_autoload(plain, visits && !asks);
 }
 
 static void select_off_cpu(struct program_set *set, const struct plan *plan)
