@@ -361,12 +361,23 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 	whole->machine = texts->machine;
 }
 
+/* Events that are counted only are recorded ones in a summary, which has no times. */
+static void count_as_recorded(u64 *recorded, u64 *counted)
+{
+	*recorded += *counted;
+	*counted = 0;
+}
+
 static int write_ledger(struct merge *merge)
 {
 	struct trace_cpu_ledger *cpus = merge->cpus;
 	u32 count = 0;
 
+	if (merge->is_summary)
+		count_as_recorded(&merge->ledger.recorded, &merge->ledger.counted);
 	for (u32 i = 0; i < merge->machines.cpus; i++) {
+		if (merge->is_summary)
+			count_as_recorded(&cpus[i].recorded, &cpus[i].counted);
 		cpus[i].cpu = i;
 		if (cpus[i].produced)
 			cpus[count++] = cpus[i];

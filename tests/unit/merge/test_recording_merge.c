@@ -34,10 +34,11 @@ struct host {
 	u64 value;
 	bool unfinished;
 	u32 repeats; /* repeats of each event; not 0: the recording is a summary */
+	u32 counted; /* events that are counted only */
 };
 
-static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0};
-static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false, 0};
+static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0, 0};
+static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false, 0, 0};
 
 static char folder[] = "/tmp/stackmap-merge-XXXXXX";
 static char path[2][64], merged[64];
@@ -100,6 +101,11 @@ static void write_events(struct trace_writer *writer, const struct host *host)
 	event.kernel = index[1];
 	event.leaf = FRAME_USER(host->library, 0x20);
 	assert_int_equal(trace_writer_event(writer, &event), 0);
+	if (!host->counted)
+		return;
+	event.is_counted = 1;
+	event.repeats = host->counted - 1;
+	assert_int_equal(trace_writer_event(writer, &event), 0);
 }
 
 #define OLD "/old.slice"
@@ -125,6 +131,7 @@ static void write_recording(const struct host *host, const char *file)
 				  .cpus = 2,
 				  .address_shown = 1,
 				  .is_summary = host->repeats != 0,
+				  .has_counted = host->counted != 0,
 				  .hostname = host->name,
 				  .kernel = "6.1.0",
 				  .machine = "x86_64",
@@ -134,8 +141,12 @@ static void write_recording(const struct host *host, const char *file)
 		.name = "off-cpu", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
 	struct trace_source other = {.name = host->name, .value_unit = ""};
 	struct trace_task task = {.tid = 100, .tgid = 100};
-	struct trace_ledger ledger = {.produced = 3, .recorded = 2, .lost = {[LOST_RING_FULL] = 1}};
-	struct trace_cpu_ledger cpu = {.cpu = 1, .produced = 3, .recorded = 2};
+	struct trace_ledger ledger = {.produced = 3 + host->counted,
+				      .recorded = 2,
+				      .counted = host->counted,
+				      .lost = {[LOST_RING_FULL] = 1}};
+	struct trace_cpu_ledger cpu = {
+		.cpu = 1, .produced = 3 + host->counted, .recorded = 2, .counted = host->counted};
 	struct trace_writer *writer;
 	u32 cgroups[2];
 
@@ -408,6 +419,33 @@ TEST(merging_a_summary_makes_a_summary)
 	trace_reader_close(&reader);
 	reader = merge(&first, &second);
 	assert_false(trace_reader_info(reader)->is_summary);
+	trace_reader_close(&reader);
+}
+
+/* A summary has no events that are counted only: they are recorded ones there. */
+TEST(events_that_are_counted_only_are_recorded_in_a_summary)
+{
+	struct host counted = first, summary = second;
+	const struct trace_cpu_ledger *cpus;
+	const struct trace_ledger *ledger;
+	struct trace_reader *reader;
+
+	counted.counted = 7;
+	summary.repeats = 99;
+	reader = merge(&counted, &summary);
+	ledger = trace_reader_ledger(reader);
+	assert_int_equal(events_of(reader).count, 5);
+	assert_int_equal(ledger->produced, 13);
+	assert_int_equal(ledger->recorded, 11);
+	assert_int_equal(ledger->counted, 0);
+	assert_int_equal(ledger->lost[LOST_RING_FULL], 2);
+	assert_int_equal(trace_reader_cpu_ledgers(reader, &cpus), 2);
+	assert_int_equal(cpus[0].recorded, 9);
+	trace_reader_close(&reader);
+	reader = merge(&counted, &second);
+	ledger = trace_reader_ledger(reader);
+	assert_int_equal(ledger->recorded, 4);
+	assert_int_equal(ledger->counted, 7);
 	trace_reader_close(&reader);
 }
 
