@@ -447,16 +447,19 @@ static void begin_day(struct window_rows *rows, u32 time, const struct trace_inf
 		put_host(rows, info);
 }
 
-/* Events that the ledger counts and the recording lacks count as write errors. A recording that was
- * not finished has no ledger, so its losses are unknown. */
+/* Events that the ledger counts and the recording lacks count as write errors. Events that are
+ * counted only have rows like others. A recording that was not finished has no ledger, so its
+ * losses are unknown. */
 static void account(struct window_ledger *window, const struct trace_ledger *ledger, u64 seen)
 {
+	u64 written = ledger ? ledger->recorded + ledger->counted : seen;
+
 	window->produced = window->recorded = seen;
 	if (!ledger)
 		return;
 	memcpy(window->lost, ledger->lost, sizeof(window->lost));
-	if (ledger->recorded > seen)
-		window->lost[LOST_WRITE_ERROR] += ledger->recorded - seen;
+	if (written > seen)
+		window->lost[LOST_WRITE_ERROR] += written - seen;
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		window->produced += window->lost[i];
 }

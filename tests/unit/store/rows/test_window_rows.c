@@ -380,6 +380,55 @@ TEST(frames_have_bounds_and_names)
 	batch_clear(&batch);
 }
 
+/* A recording of one event with a time and seven that are counted only. Its ledger counts more of
+ * the latter than it has. */
+static void write_counted(const char *to, u64 missing)
+{
+	const struct trace_info info = {.cpus = 1,
+					.has_counted = 1,
+					.hostname = "h",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	const struct trace_source source = {"event", 0, ""};
+	const struct trace_ledger ledger = {
+		.produced = 8 + missing, .recorded = 1, .counted = 7 + missing};
+	struct trace_event event = {
+		.time = 1, .tid = 7, .kernel = TRACE_NO_STACK, .user = TRACE_NO_STACK};
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_create(to, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	event.is_counted = 1;
+	event.repeats = 6;
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	assert_int_equal(trace_writer_ledger(writer, &ledger, NULL, 0), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+TEST(events_that_are_counted_only_are_recorded_or_lost)
+{
+	static const char other[] = "counted.data";
+	struct trace_reader *small = reader;
+
+	for (u64 missing = 0; missing < 4; missing += 3) {
+		struct batch batch;
+
+		write_counted(other, missing);
+		assert_int_equal(trace_reader_open(other, &reader, NULL), 0);
+		batch = batch_of(1);
+		assert_int_equal(batch.windows[0].recorded, 8);
+		assert_int_equal(batch.windows[0].lost[LOST_WRITE_ERROR], missing);
+		assert_int_equal(batch.windows[0].produced, 8 + missing);
+		batch_clear(&batch);
+		trace_reader_close(&reader);
+		unlink(other);
+	}
+	reader = small;
+}
+
 /* A user stack whose outer frame was interrupted at the first instruction of a function. `stop`:
  * the stop reason in the ledger. */
 static void write_interrupted(const char *to, enum stop_reason stop)
