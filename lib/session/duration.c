@@ -91,6 +91,8 @@ int instant_parse(const char *word, u64 now, u64 *instant, struct stackmap_error
 	}
 	if (seconds <= begin)
 		return error_set(error, ERANGE, "--at %s: that has passed", word);
+	if ((u64)seconds > UINT64_MAX / NS_PER_S)
+		return error_set(error, ERANGE, "--at %s: that is too far away", word);
 	*instant = (u64)seconds * NS_PER_S;
 	return 0;
 }

@@ -18,7 +18,7 @@ bool duration_parse_ms(const char *word, u64 *ms);
  *   2026-11-28T12:00  ...T12:00:30   that instant
  *
  * in the machine's time zone, or in UTC with Z behind. `now`: seconds since 1970. -EINVAL: the word
- * has another form; -ERANGE: the instant has passed.
+ * has another form; -ERANGE: the instant has passed, or is later than 2554.
  */
 int instant_parse(const char *word, u64 now, u64 *instant, struct stackmap_error *error);
 

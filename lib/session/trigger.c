@@ -2,6 +2,7 @@
 #include "session/trigger.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "session/duration.h"
 
 #define LOOK_MS_MAX 20 /* between two looks: a trigger is noticed no later than that */
+#define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS) /* of a delay that is added to a time */
 
 struct trigger_ring {
 	u64 position; /* of the next look */
@@ -21,7 +23,7 @@ int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 {
 	u64 ms = 0;
 
-	if (word && !duration_parse_ms(word, &ms))
+	if (word && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
 		return error_set(error, EINVAL,
 				 "--after %s: not a time like 500ms, 5s, 10min or 2h", word);
 	*ns = ms * NS_PER_MS;

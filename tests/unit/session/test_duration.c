@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "session/trigger.h"
 #include "unit_test.h"
 
 #define NOW 1764331200ULL /* 2025-11-28T12:00:00Z */
@@ -28,6 +29,19 @@ TEST(durations_have_a_unit)
 		assert_true(duration_parse_ms(words[i].word, &ms));
 		assert_int_equal(ms, words[i].ms);
 	}
+}
+
+TEST(a_delay_is_a_number_of_ns)
+{
+	struct stackmap_error error;
+	u64 ns = 7;
+
+	assert_int_equal(trigger_parse_delay("2h", &ns, &error), 0);
+	assert_int_equal(ns, 7200 * 1000000000ULL);
+	assert_int_equal(trigger_parse_delay(NULL, &ns, &error), 0);
+	assert_int_equal(ns, 0);
+	assert_int_equal(trigger_parse_delay("4294967295h", &ns, &error), -EINVAL);
+	assert_int_equal(ns, 0);
 }
 
 static void assert_instant(const char *word, u64 seconds)
@@ -74,5 +88,6 @@ TEST(other_words_and_instants_that_have_passed_are_refused)
 		assert_int_equal(instant_parse(wrong[i], NOW, &instant, &error), -EINVAL);
 	assert_int_equal(instant_parse("2025-11-28T12:00Z", NOW, &instant, &error), -ERANGE);
 	assert_int_equal(instant_parse("1999-01-01T00:00:00", NOW, &instant, &error), -ERANGE);
+	assert_int_equal(instant_parse("2600-01-01T00:00Z", NOW, &instant, &error), -ERANGE);
 	assert_int_equal(instant, 7);
 }
