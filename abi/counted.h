@@ -6,6 +6,8 @@
  *
  *   events counted in rows = sum of count; written to files = sum of reported_count
  *
+ * A reset without a reader discards what no file has: it raises reported_count, too.
+ *
  * A program that interrupts the writer of a new row passes the row by. A key may therefore have
  * several rows, and all of them count.
  */
@@ -52,8 +54,9 @@ ABI_SIZE(struct counted_row, 64);
 
 struct counted_table {
 	u64 busy_until; /* CLOCK_MONOTONIC ns */
-	u64 reported;	/* sum of reported_count */
-	u64 reserved[6];
+	u64 reported;	/* sum of the reported_count of files */
+	u64 discarded;	/* the same of resets */
+	u64 reserved[5];
 	struct counted_row row[COUNTED_ROWS];
 };
 ABI_OFFSET(struct counted_table, row, 64);

@@ -72,12 +72,15 @@ static long cpu_sum(u32 cpu, struct reading **context)
 {
 	const struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 	const struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	const struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
 	struct reading *reading = *context;
 	u32 i;
 
 	if (!own || !ring)
 		return 1;
 	reading->lost[LOST_RESET] += ring->reset;
+	if (table)
+		reading->counted -= table->discarded;
 	for (i = 0; i < SCRATCH_SLOTS; i++) {
 		scratch_sum(reading, &own->scratch[i]);
 		walks_sum(reading, &own->scratch[i]);

@@ -11,12 +11,9 @@
 #ifndef BPF_COUNTED_EVENTS_H
 #define BPF_COUNTED_EVENTS_H
 
-#include "counted.h"
 #include "instance.h"
-#include "map.h"
+#include "rings.h"
 #include "scratch_slots.h"
-
-SHARED_ARRAY_MAP(counted, 1, struct counted_table); /* by CPU; user space sets the number */
 
 /* scratch->position of an event that is only counted. Positions in a ring are larger. */
 #define POSITION_COUNTED 1

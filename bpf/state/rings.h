@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rings of an instance (abi/ring.h), and the address of a position. */
+/*
+ * The rings of an instance (abi/ring.h), the address of a position, and the events that found their
+ * ring full (abi/counted.h).
+ */
 #ifndef BPF_RINGS_H
 #define BPF_RINGS_H
 
+#include "counted.h"
 #include "instance.h"
+#include "map.h"
 #include "ring_writer.h"
 
 /* Created by user space: values of RING_BYTES(slots, slot_size), one per CPU. */
@@ -14,6 +19,8 @@ struct {
 	__uint(key_size, 4);
 	__uint(value_size, sizeof(struct ring_header));
 } rings SEC(".maps");
+
+SHARED_ARRAY_MAP(counted, 1, struct counted_table); /* by CPU; user space sets the number */
 
 /*
  * The slot of a position. The bound is on the offset itself: 6.1 forgets the bound of an index when

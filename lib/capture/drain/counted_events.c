@@ -122,7 +122,8 @@ int counted_events_take(struct recording *recording)
 u64 counted_events_sum(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
-	u64 sum = 0;
+	const struct counted_table *table = loaded_counted(loaded, cpu);
+	u64 sum = table ? -table->discarded : 0;
 
 	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
 		sum += scratch_slots[i].counters.counted;

@@ -11,7 +11,8 @@
 /* Writes what was added since the last call. Errors are those of the writer and -ENOMEM. */
 int counted_events_take(struct recording *recording);
 
-/* Events of a CPU that programs have counted so far, and those of them that files have. */
+/* Events of a CPU that programs have counted so far and no reset has discarded, and those of them
+ * that files have. */
 u64 counted_events_sum(const struct loaded *loaded, u32 cpu);
 u64 counted_events_reported(const struct loaded *loaded, u32 cpu);
 

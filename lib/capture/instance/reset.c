@@ -117,7 +117,18 @@ static bool discard_drain(struct loaded *loaded, const u64 *limits)
 	return all;
 }
 
-/* Discards the events of generation `done` and older ones from the rings. */
+/* Discards the events that found their ring full. Their rows name stacks, too. */
+static void discard_counted(struct loaded *loaded)
+{
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct counted_table *table = loaded_counted(loaded, cpu);
+
+		if (table)
+			loaded_ring(loaded, cpu).header->reset += counted_discard(table);
+	}
+}
+
+/* Discards the events of generation `done` and older ones. */
 static int empty_rings(struct loaded *loaded, u64 done)
 {
 	u64 deferred_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
@@ -132,6 +143,7 @@ static int empty_rings(struct loaded *loaded, u64 done)
 				return -EBUSY;
 			sleep_wait_ms();
 		}
+	discard_counted(loaded);
 	set_done(loaded, done);
 	return 0;
 }

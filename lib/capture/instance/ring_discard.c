@@ -60,3 +60,28 @@ u64 ring_discard_drain(struct ring_view *ring, u64 limit)
 	atomic_store_release(&ring->header->tail, position);
 	return count;
 }
+
+static u64 discard_row(struct counted_row *row)
+{
+	u64 count, value;
+
+	if (atomic_load_acquire(&row->state) != COUNTED_READY)
+		return 0;
+	count = atomic_load_acquire(&row->count) - row->reported_count;
+	if (!count)
+		return 0;
+	value = atomic_load_relaxed(&row->value) - row->reported_value;
+	row->reported_value += value;
+	row->reported_count += count;
+	return count;
+}
+
+u64 counted_discard(struct counted_table *table)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < COUNTED_ROWS; i++)
+		count += discard_row(&table->row[i]);
+	table->discarded += count;
+	return count;
+}

@@ -13,7 +13,7 @@ import threading
 
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
-from harness.instance import CALLS, status_of
+from harness.instance import CALLS, stat_of, status_of
 from harness.recording import Recording, check_ledger
 from harness.waiting import wait_until
 
@@ -22,7 +22,7 @@ COMM = "calls-%d" % os.getpid()  # nobody else's calls are counted
 CALLS_ONLY = ["-e", CALLS, "--comm", COMM]
 RESETS = 100
 RESETS_READ = 25
-LEDGER = re.compile(r"ledger: (\d+) events = (\d+) recorded \+ (\d+) lost$", re.M)
+LEDGER = re.compile(r"ledger: (\d+) events = (\d+) recorded(?: \+ \d+ counted only)? \+ (\d+) lost$", re.M)
 
 
 def counted_calls():
@@ -181,6 +181,25 @@ def test_nobody_reads():
     ledger = ledger_of("f.data")
     assert (ledger["recorded"], ledger["lost"]["reset"]) == (70, 1000), ledger
     check_total(1070, reset=1000)
+
+
+def test_nobody_reads_a_full_ring():
+    """Events that found their ring full are discarded with those in the ring."""
+    start("--ring", "64K")
+    call(20000)
+    assert status_of(NAME)["ledger"]["counted_only"] > 0
+    reset()
+    ledger = check_total(20000)
+    assert ledger["counted_only"] == 0 and ledger["lost"]["reset"] + ledger["lost"]["ring_full"] == 20000, ledger
+    assert stat_of(NAME)["counted_only"] == "0"
+    call(70)
+    reader = Reader("f.data")
+    reader.end()
+    ledger = ledger_of("f.data")
+    assert (ledger["recorded"], ledger["counted_only"]) == (70, 0), ledger
+    assert ledger["lost"]["reset"] + ledger["lost"]["ring_full"] == 20000, ledger
+    check_stacks("f.data")
+    check_total(20070)
 
 
 def test_reader_that_is_stopped():

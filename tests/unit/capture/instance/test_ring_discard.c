@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The slots of a ring that a discard empties and counts. If a writer and a discarding reader meet
- * in a slot, its event counts once.
+ * The slots of a ring and the counted events that a discard empties and counts. If a writer and a
+ * discarding reader meet in a slot, its event counts once.
  */
 #include "capture/instance/ring_discard.h"
 
@@ -115,6 +115,34 @@ TEST(a_discard_ends_at_a_slot_that_is_being_written, set_up)
 	put(SLOTS + 7, 0, 0);
 	assert_int_equal(ring_discard_drain(&ring, SLOTS + 9), 2);
 	assert_int_equal(ring.header->tail, SLOTS + 9);
+}
+
+static struct counted_table counted;
+
+static void put_count(u32 row, enum counted_state state, u64 events, u64 reported)
+{
+	counted.row[row] = (struct counted_row){.state = state,
+						.count = events,
+						.value = 10 * events,
+						.reported_count = reported,
+						.reported_value = 10 * reported};
+}
+
+TEST(counted_events_that_no_file_has_go, set_up)
+{
+	memset(&counted, 0, sizeof(counted));
+	counted.reported = 5;
+	put_count(3, COUNTED_READY, 12, 5);
+	put_count(COUNTED_ROWS - 1, COUNTED_READY, 4, 0);
+	put_count(7, COUNTED_NEW, 0, 0);
+	assert_int_equal(counted_discard(&counted), 11);
+	assert_int_equal(counted.discarded, 11);
+	assert_int_equal(counted.reported, 5);
+	assert_int_equal(counted.row[3].reported_value, 120);
+	assert_int_equal(counted_discard(&counted), 0);
+	counted.row[3].count++;
+	assert_int_equal(counted_discard(&counted), 1);
+	assert_int_equal(counted.discarded, 12);
 }
 
 static u64 overwritten, busy, written;
