@@ -10,6 +10,7 @@
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
 #include "capture/drain/recording.h"
+#include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"
@@ -271,6 +272,7 @@ void capture_free(struct capture **capture)
 	if (!gone)
 		return;
 	command_code_bury(&gone->command_code);
+	symbols_await_no_rules(&gone->recording);
 	attachment_free(&gone->loaded.attachment);
 	recording_free(&gone->recording);
 	symbolizers_free(&gone->symbolizers);

@@ -151,6 +151,13 @@ static void forget_unmarked(struct recording *recording)
 	recording->script_loop_tables = tables;
 }
 
+/* True if programs may leave stacks without rules to this reader. */
+static bool may_take_raw_stacks(const struct recording *recording)
+{
+	return recording->deferred && !recording->loaded->foreign &&
+	       recording->mode == READ_DRAIN && !loaded_is_flight(recording->loaded);
+}
+
 void symbols_await_rules(struct recording *recording)
 {
 	bool is_awaiting = symbolizers_are_tabulating(recording->symbolizers) ||
@@ -162,12 +169,18 @@ void symbols_await_rules(struct recording *recording)
 		recording->rules_until = now + RULES_MS;
 	if (is_awaiting)
 		pace_await_table(&recording->pace);
-	if (recording->loaded->foreign || !recording->deferred || recording->mode != READ_DRAIN ||
-	    loaded_is_flight(recording->loaded))
+	if (!may_take_raw_stacks(recording))
 		return;
 	told = &loaded_programs(recording->loaded)->bss->rules_awaited;
 	if (*told != (now < recording->rules_until))
 		__atomic_store_n(told, now < recording->rules_until, __ATOMIC_RELAXED);
+}
+
+void symbols_await_no_rules(struct recording *recording)
+{
+	if (recording->rules_until && may_take_raw_stacks(recording))
+		__atomic_store_n(&loaded_programs(recording->loaded)->bss->rules_awaited, 0,
+				 __ATOMIC_RELAXED);
 }
 
 /* Writes a mapping again with its build id; readers use the last record of a mapping. */

@@ -29,6 +29,10 @@ int symbols_recall(struct recording *recording, u32 number, u64 *addresses, u32 
  * begins, and by symbols_take(). */
 void symbols_await_rules(struct recording *recording);
 
+/* Tells the programs that no one takes such stacks any more. Called when reading has ended: the
+ * programs of an instance go on. */
+void symbols_await_no_rules(struct recording *recording);
+
 /* Writes all facts that workers have found since the last call. Never waits. */
 int symbols_take(struct recording *recording);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Switches that user space sets in the running programs of an instance: the pause with its owner,
- * and the process that is left out. A child makes a known number of system calls. */
+ * the process that is left out, and the stacks that are left to a reader. A child makes a known
+ * number of system calls. */
 #include "capture/capture.h"
 
 #include <errno.h>
@@ -8,14 +9,20 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "capture/capture_parts.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
+#include "trace/write/writer.h"
 #include "unit_test.h"
 
 #define CALLS 100
@@ -34,18 +41,31 @@ static void skip_without(int result, const struct stackmap_error *error)
 	skip();
 }
 
-static int begin(void **state)
+static void begin_with(bool user_stacks)
 {
 	struct capture_options options = {.sources = &sources,
 					  .bits = 10,
 					  .comms = {.items = (const char *[]){NAME}, .count = 1},
-					  .no_user_stacks = true};
+					  .no_user_stacks = !user_stacks,
+					  .user_unwind = USER_UNWIND_AUTO};
 	struct stackmap_error error;
 	int result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
 
-	(void)state;
 	result = result ?: capture_create(&options, &capture, &error);
 	skip_without(result ?: capture_attach(capture, &error), &error);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	begin_with(false);
+	return 0;
+}
+
+static int begin_with_user_stacks(void **state)
+{
+	(void)state;
+	begin_with(true);
 	return 0;
 }
 
@@ -156,4 +176,44 @@ TEST(a_recorder_is_left_out_until_it_exits, begin, end)
 	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, 0);
 	call_in_child(false);
 	assert_counts(CALLS, 0);
+}
+
+/* The programs' word `rules_awaited`, by their map, which `map` keeps. */
+static u32 rules_awaited(int map, size_t map_bytes, size_t offset)
+{
+	u8 *bytes = calloc(1, map_bytes + 8);
+	u32 key = 0, word;
+
+	assert_non_null(bytes);
+	assert_int_equal(bpf_map_lookup_elem(map, &key, bytes), 0);
+	memcpy(&word, bytes + offset, sizeof(word));
+	free(bytes);
+	return word;
+}
+
+/* A reader says at the begin of a file that it takes stacks without rules. */
+TEST(no_stack_is_left_to_a_reader_that_has_ended, begin_with_user_stacks, end)
+{
+	static const struct trace_info info = {.cpus = 1, .version = "this test"};
+	struct capture_bpf *programs = loaded_programs(&capture->loaded);
+	size_t offset = (u8 *)&programs->bss->rules_awaited - (u8 *)programs->bss;
+	size_t map_bytes = bpf_map__value_size(programs->maps.bss);
+	int map = dup(bpf_map__fd(programs->maps.bss)), file = memfd_create("file", MFD_CLOEXEC);
+	struct trace_writer *writer;
+	struct stackmap_error error;
+
+	assert_true(map >= 0 && file >= 0);
+	if (!capture->recording.deferred) {
+		close(map);
+		close(file);
+		printf("stacks are not deferred here\n");
+		skip();
+	}
+	assert_int_equal(trace_writer_create_fd(file, "memory", &info, &writer, &error), 0);
+	assert_int_equal(capture_begin(capture, writer, &error), 0);
+	assert_int_equal(rules_awaited(map, map_bytes, offset), 1);
+	capture_free(&capture);
+	assert_int_equal(rules_awaited(map, map_bytes, offset), 0);
+	trace_writer_discard(&writer);
+	close(map);
 }
