@@ -40,9 +40,9 @@ is events_of_the_boot_have_kernel_stacks "$(has '<stack_id [0-9]*>$' trace)" som
 is events_of_the_boot_have_user_stacks "$(has '<user_stack_id [0-9]*>$' trace)" some
 
 cat stack_map_bin >/tmp/before
-is addresses_are_shown "$(has ' 0x[1-9a-f]' mappings)" some
+is addresses_are_shown "$(has ' 0x[1-9a-f]' stack_map_mappings)" some
 echo 2 >/proc/sys/kernel/kptr_restrict
-is addresses_are_hidden "$(has 'kernel vmlinux 0x0-0x0 ' mappings)" some
+is addresses_are_hidden "$(has 'kernel vmlinux 0x0-0x0 ' stack_map_mappings)" some
 is addresses_are_hidden_in_binary "$(cmp -s stack_map_bin /tmp/before && echo shown || echo hidden)" hidden
 echo 0 >/proc/sys/kernel/kptr_restrict
 is addresses_are_shown_again_in_binary "$(cmp -s stack_map_bin /tmp/before && echo shown || echo hidden)" shown

@@ -215,7 +215,7 @@ static int write_module(void *writer, const struct trace_module *module)
 	return trace_writer_module(writer, module);
 }
 
-/* Writes the modules that the file `mappings` lists. */
+/* Writes the modules that the file `stack_map_mappings` lists. */
 static int write_told_modules(struct importing *importing)
 {
 	const struct mappings *mappings = stack_files_mappings(importing->stacks);

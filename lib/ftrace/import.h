@@ -20,7 +20,7 @@
 struct ftrace_import {
 	const char
 		*from; /* an instance in tracefs; a folder that holds trace.dat; or a trace.dat */
-	const char *stacks; /* the folder of stack_map_bin and mappings; NULL: the ring's folder */
+	const char *stacks; /* folder of stack_map_bin and stack_map_mappings; NULL: the ring's */
 	const char *buffer; /* instance in a trace.dat; NULL: the default of ring_file_open() */
 	const char *command;
 	const char *version;

@@ -102,6 +102,18 @@ static int read_file(const char *folder, const char *name, struct stack_files *f
 	return err ? error_set(error, -err, "%s: %s", path, inside.message) : 0;
 }
 
+/* The kernel's file is stack_map_mappings. An instance of stackmap and `stackmap export` have the
+ * same lines in a file mappings. */
+static int read_mappings_file(const char *folder, struct stack_files *files,
+			      struct stackmap_error *error)
+{
+	int err = read_file(folder, "stack_map_mappings", files, read_mappings, error);
+
+	if (err || files->mappings)
+		return err;
+	return read_file(folder, "mappings", files, read_mappings, error);
+}
+
 int stack_files_open(const char *folder, struct stack_files **out, struct stackmap_error *error)
 {
 	struct stack_files *files = calloc(1, sizeof(*files));
@@ -111,7 +123,7 @@ int stack_files_open(const char *folder, struct stack_files **out, struct stackm
 		return error_set_errno(error, ENOMEM, folder);
 	files->frames.limit = UINT64_MAX;
 	err = read_file(folder, "stack_map_bin", files, read_stacks, error)
-		      ?: read_file(folder, "mappings", files, read_mappings, error);
+		      ?: read_mappings_file(folder, files, error);
 	if (err)
 		stack_files_free(&files);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The files of an instance beside its ring: the stacks by their ids (stack_map_bin), and the
- * mappings of their frames (mappings). A kernel without stack ids has neither file.
+ * mappings of their frames (stack_map_mappings, or mappings in a copy of an instance of stackmap).
+ * A kernel without stack ids has neither file.
  */
 #ifndef LIB_FTRACE_STACK_FILES_H
 #define LIB_FTRACE_STACK_FILES_H

@@ -71,7 +71,7 @@ static int make_folder(void **state)
 		  (const u64[]){FRAME_USER(1, 0x10), FRAME_USER(2, 0x20), FRAME_USER(3, 0x30)});
 	put_stack(to, MARKED_STACK, 3, (const u64[]){0x7fffffff, 0, KERNEL});
 	fclose(to);
-	to = open_file("mappings");
+	to = open_file("stack_map_mappings");
 	fputs("kernel vmlinux 0xffffffff81000000-0xffffffff82000000 -\n"
 	      "1 aabb /bin/program\n3 - [vdso32]\n",
 	      to);

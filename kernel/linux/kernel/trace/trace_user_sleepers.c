@@ -4,9 +4,9 @@
  *
  * A task that sleeps, or was preempted, is unwound from here by the task that
  * stops tracing. A request is answered once, by the side that claims it.
- * Nothing waits for another task: pages that are not in memory are not faulted
- * in, locks are tried, and after 100 ms the remaining tasks are answered as
- * "running".
+ * Pages that are not in memory are not faulted in, and the mmap lock is tried,
+ * because another task may hold it while it waits for I/O. After 100 ms the
+ * remaining tasks are answered as "running".
  */
 #include <linux/delay.h>
 #include <linux/mm.h>

@@ -184,12 +184,7 @@ int trace_user_stacks_enable(struct trace_array *tr)
 	return 0;
 }
 
-/**
- * trace_user_stacks_disable - Stop recording user stacks by id
- * @tr: the instance
- *
- * Sleeps; the caller holds trace_types_lock.
- */
+/* Undoes trace_user_stacks_enable(). Sleeps, under trace_types_lock. */
 void trace_user_stacks_disable(struct trace_array *tr)
 {
 	struct trace_user_stacks *user = user_stacks_of(tr);

@@ -12,7 +12,6 @@ enum user_stack_reason {
 	USER_STACK_CHANGED = 1,	/* the task returns to another user mode */
 	USER_STACK_FULL,	/* the map has refused the stack */
 	USER_STACK_NO_MEMORY,
-	USER_STACK_REASONS,
 };
 
 #ifdef CONFIG_FTRACE_USER_STACKMAP

@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* By the instruction: syscall() of the C library has no frame. */
+/* The bare instruction, because syscall() of the C library has no frame */
 static long innermost(long number, long a, long b, long c)
 {
 	long answer;
@@ -71,7 +71,7 @@ static void handle(int number)
 }
 
 #if defined(__x86_64__)
-/* The way back of a signal handler, with a frame pointer of zero */
+/* The restorer of a signal handler, which clears the frame pointer */
 static __attribute__((naked)) void return_without_frame(void)
 {
 	asm volatile("xor %ebp, %ebp\n"
@@ -114,7 +114,7 @@ static int sleep_below(void)
 	return 2;
 }
 
-/* As the kernel has it: the C library's has a way back of its own. */
+/* By the system call, because the C library sets a restorer of its own */
 static int handle_without_frame(void)
 {
 	const struct {
@@ -159,7 +159,7 @@ static int call_vdso(void)
 }
 #endif
 
-/* By a task of the kernel that shares our memory. 0, or 2 if there is no io_uring. */
+/* Have a worker of io_uring serve a request. Return: 0, or 2 without io_uring */
 static int have_worker_work(void)
 {
 	struct io_uring_params params = {0};
