@@ -11,12 +11,14 @@
 #include "error.h"
 #include "session/duration.h"
 
-#define LOOK_MS_MAX 20 /* between two looks: a trigger is noticed no later than that */
+#define LOOK_MS_MAX 20		 /* between two looks: a trigger is noticed no later than that */
+#define ABSENT_NS_MAX 1000000000 /* after which a slot without an event is passed over */
 #define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS) /* of a delay that is added to a time */
 
 struct trigger_ring {
 	u64 position; /* of the next look */
 	u64 head;     /* at the last look */
+	u64 absent; /* time since which the slot at `position` is not written; 0: it was not met */
 };
 
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
@@ -131,6 +133,17 @@ static void look_at(struct trigger_watch *watch, const struct ring_view *ring, u
 		note(watch, stamp);
 }
 
+/* A program may be interrupted while it writes a slot, so the look waits for the slot. In a flight
+ * recorder a slot may stay unwritten until the ring comes round. */
+static bool is_given_up(struct trigger_ring *seen)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!seen->absent)
+		seen->absent = now;
+	return now - seen->absent > ABSENT_NS_MAX;
+}
+
 static void look_at_ring(struct trigger_watch *watch, u32 cpu, struct pace_rings *rings)
 {
 	struct trigger_ring *seen = &watch->rings[cpu];
@@ -144,12 +157,14 @@ static void look_at_ring(struct trigger_watch *watch, u32 cpu, struct pace_rings
 	if (seen->position < oldest) {
 		watch->unseen += oldest - seen->position;
 		seen->position = oldest;
+		seen->absent = 0;
 	}
 	for (; seen->position < head; seen->position++) {
 		enum slot_state state = ring_slot_state(&ring, seen->position);
 
-		if (state == SLOT_ABSENT && seen->position >= seen->head)
+		if (state == SLOT_ABSENT && !is_given_up(seen))
 			break;
+		seen->absent = 0;
 		if (state == SLOT_EVENT)
 			look_at(watch, &ring, seen->position);
 	}
