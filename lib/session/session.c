@@ -640,6 +640,8 @@ int session_stop(struct session *session, struct stackmap_error *error)
 	if (session->options.windows && !window_is_open(&session->window))
 		result = open_window(session, error);
 	capture_detach(session->capture);
+	if (trigger_watch_is_on(&session->triggers))
+		trigger_look(&session->triggers); /* counts slots overwritten since the last look */
 	if (result)
 		return result;
 	if (session->writer || session->options.windows)

@@ -134,8 +134,10 @@ def test_the_newest_snapshots_are_kept():
 
 
 def test_events_that_were_overwritten_unseen_are_counted():
+    """The command stops the recorder meanwhile."""
     needs("bpf", "raw tracepoints", "uprobes")
-    recording = record("--flight", "64K", "--bits", 10, "-e", COUNTED, "--stop-when", NEST, "--", *calls(400000).split())
+    script = "kill -STOP $PPID; %s; kill -CONT $PPID" % calls(400000)
+    recording = record("--flight", "64K", "--bits", 10, "-e", COUNTED, "--stop-when", NEST, "--", "sh", "-c", script)
     ledger = recording.check()
     assert "were overwritten before --stop-when" in recording.messages, recording.messages
     assert ledger["produced"] == 400000, ledger
