@@ -13,7 +13,7 @@ CORE_PART void script_marks_clear(struct script_marks *marks)
 	marks->count = marks->missed = 0;
 }
 
-/* The place for the frame of a loop; NULL: there is none left. A frame that is walked again
+/* The place for the frame of a loop; NULL: all places are used. A frame that is walked again
  * replaces itself. */
 CORE_PART struct script_mark *script_marks_add(struct script_marks *marks, u64 index)
 {

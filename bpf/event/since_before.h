@@ -11,8 +11,8 @@
  * compares the registers: another entry into the kernel makes the stack REASON_CHANGED.
  *
  * Each iterator has two programs. Only the one for kernels that call back asks for callbacks, so
- * only this one contains the unwinder. Other kernels would not run it, but Linux 6.1 counts how
- * deep its calls are all the same.
+ * only this one contains the unwinder. Other kernels would never make these calls, but Linux 6.1
+ * refuses a program for their depth.
  */
 #ifndef BPF_SINCE_BEFORE_H
 #define BPF_SINCE_BEFORE_H

@@ -251,8 +251,8 @@ static bool is_prefix_of_many(const struct parser *parser, const char *word)
 	return matches > 1;
 }
 
-/* Reports an option of another tool together with its replacement here. False: the option is none
- * of these. */
+/* Reports an option of another tool together with its replacement here. False: the table of
+ * such options lacks it. */
 static bool report_foreign_option(const struct parser *parser, const char *option)
 {
 	const char *instead = foreign_option(parser->command->name, option);

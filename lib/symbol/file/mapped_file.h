@@ -59,7 +59,7 @@ u64 file_owner(const struct mapping_record *record);
 /* The user of a process; FILE_OWNER_NONE: the process is gone. Reads procfs only. */
 u64 file_owner_process(u32 tgid);
 
-/* True for the kernel, root and our own user: owners who could stop this process anyway. */
+/* True for the kernel, root and our own user: these owners could stop this process anyway. */
 bool file_owner_trusted(u64 owner);
 
 #endif

@@ -50,7 +50,7 @@ bool script_loop_enter(struct script_loop *loop, u64 address);
 
 bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset);
 
-/* The rule at an address of the file; NULL: there is no rule. */
+/* The rule at an address of the file; NULL: no table covers the address. */
 const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address);
 
 /* Reads the instruction at an address of the file. */
