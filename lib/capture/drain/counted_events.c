@@ -57,7 +57,7 @@ static int write_row(struct recording *recording, const struct counted_key *key,
 		     u64 value)
 {
 	u32 flags = STAMP_FLAGS(key->task);
-	struct stack_ref kernel = {}, user = {};
+	struct stack_ref kernel = STACK_REF_NONE, user = STACK_REF_NONE;
 	struct trace_event event = {
 		.time = clock_ns(CLOCK_MONOTONIC),
 		.tid = COUNTED_TID(key->task),

@@ -54,6 +54,13 @@ struct stack_ref {
 	u32 vain;  /* the mapping whose code ended the stack or made it a guess, VAIN_LEAF, or 0 */
 };
 
+/* No stack yet: what an event keeps if its stacks cannot be read for want of memory. */
+#define STACK_REF_NONE                                                                             \
+	(struct stack_ref)                                                                         \
+	{                                                                                          \
+		.index = TRACE_NO_STACK, .reason = REASON_ANSWER_LOST                              \
+	}
+
 /* The stack of a cookie: in the map, or as frames, or the reason of its absence. */
 struct deferred_stack {
 	TAILQ_ENTRY(deferred_stack) link;

@@ -54,7 +54,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	u32 kernel_state = EVENT_KERNEL_STATE(STAMP_FLAGS(slot->stamp));
-	struct stack_ref kernel = {}, user = {};
+	struct stack_ref kernel = STACK_REF_NONE, user = STACK_REF_NONE;
 	struct trace_event event = {
 		.time = unwrap(recording->time_limit, STAMP_TIME(slot->stamp)),
 		.tid = slot->tid,
