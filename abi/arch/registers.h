@@ -8,6 +8,7 @@
  *     that has the return address at a function's entry; REGISTER_PC if the stack has it.
  *     REGISTER_RESULT: the result of a system call. REGISTER_THREAD: the thread pointer, 0 if it is
  *     not known; `known` has no bit for it
+ * REGISTERS_ELF_MACHINE: the number of these registers' architecture in headers of ELF files
  * REGISTER_COUNT, REGISTERS_ALL: the used elements of an array of registers, and their bits in
  *     `known`
  * is_table_register(): true for the numbers of general registers that a table may name

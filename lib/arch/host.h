@@ -3,7 +3,6 @@
  * The parts of user-space code that differ between architectures (bpf/arch/arch.h is for BPF).
  * Each header of this folder defines the same names:
  *
- * HOST_ELF_MACHINE: this architecture in the headers of ELF files
  * code_address_mask(): the bits of an address of code of user space; the others may sign a return
  *     address
  * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache

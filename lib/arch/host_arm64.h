@@ -2,9 +2,6 @@
 #ifndef ARCH_HOST_ARM64_H
 #define ARCH_HOST_ARM64_H
 
-#include <elf.h>
-
-#define HOST_ELF_MACHINE EM_AARCH64
 #define LIBRARY_CACHE_FLAGS 0x0a03
 
 /* The kernel's pt_regs begins with x0 to x30. */

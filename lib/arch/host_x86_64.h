@@ -3,11 +3,9 @@
 #define ARCH_HOST_X86_64_H
 
 #include <asm/unistd.h>
-#include <elf.h>
 #include <stddef.h>
 #include <sys/user.h>
 
-#define HOST_ELF_MACHINE EM_X86_64
 #define code_address_mask() (~0ULL)
 #define LIBRARY_CACHE_FLAGS 0x0303
 

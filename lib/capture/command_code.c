@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arch/host.h"
+#include "arch/registers.h"
 #include "capture/instance/running_code.h"
 #include "symbol/symbolizer/symbolizers.h"
 
@@ -116,7 +116,7 @@ static bool is_mapped_by_kernel(int file, const char *linker)
 	ElfW(Phdr) part;
 
 	if (!read_at(file, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != HOST_ELF_MACHINE)
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != REGISTERS_ELF_MACHINE)
 		return false;
 	for (u32 i = 0; i < header.e_phnum; i++)
 		if (read_at(file, &part, sizeof(part), header.e_phoff + i * sizeof(part)) &&

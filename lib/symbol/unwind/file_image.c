@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arch/host.h"
+#include "arch/registers.h"
 
 #define BLOCK (64U << 10)
 #define SEGMENTS_MAX 64
@@ -77,7 +77,7 @@ static int segments_read(struct file_image *image)
 
 	if (!read_file(image, 0, &header, sizeof(header)) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != HOST_ELF_MACHINE ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != REGISTERS_ELF_MACHINE ||
 	    header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
 	for (u32 i = 0; i < header.e_phnum; i++) {

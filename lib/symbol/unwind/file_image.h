@@ -16,8 +16,8 @@
 
 struct file_image;
 
-/* The caller keeps the file open until the image is freed. -ENOEXEC: not an ELF file for x86-64, or
- * segments of code overlap. */
+/* The caller keeps the file open until the image is freed. -ENOEXEC: not an ELF file for this
+ * architecture, or segments of code overlap. */
 int file_image_create(int file, struct file_image **out);
 void file_image_free(struct file_image **image);
 
