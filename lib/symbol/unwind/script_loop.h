@@ -10,6 +10,7 @@
 #include <libelf.h>
 #include <stdbool.h>
 
+#include "arch/numbers_x86_64.h"
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_image.h"
 #include "symbol/unwind/x86_decode.h"
@@ -38,7 +39,7 @@ struct script_loop {
 	struct script_layout layout;
 	u32 stack_bytes;     /* bytes of the native frame that a walk relies on, below the CFA */
 	u8 operand;	     /* of the rules: RULE_LOOP_OPERAND() */
-	u8 slot[SLOT_COUNT]; /* places of saved registers that the rows lack; 0: none */
+	u8 slot[RULE_SLOTS]; /* places of saved registers that the rows lack; 0: none */
 	struct script_loop_range ranges[SCRIPT_LOOP_RANGES_MAX];
 	u32 range_count;
 	u64 moved[SCRIPT_LOOP_PARTS_MAX][2]; /* parts of the loop that were moved away */

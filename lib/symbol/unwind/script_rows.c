@@ -19,7 +19,7 @@ static struct unwind_rule marked_rule(const struct script_loop *loop,
 		return marked;
 	marked.cfa_kind = CFA_SCRIPT_LOOP;
 	marked.operand = loop->operand;
-	for (u32 i = 0; i < SLOT_COUNT; i++)
+	for (u32 i = 0; i < RULE_SLOTS; i++)
 		if (loop->slot[i])
 			marked.slot[i] = loop->slot[i];
 	return marked;
