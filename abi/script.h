@@ -59,6 +59,17 @@ static inline enum script_runtime script_runtime_of(const char *path)
 	return SCRIPT_NONE;
 }
 
+/* The name that stands for the file of a mapping number; NULL: the number is that of a file. */
+static inline const char *script_path_of(u32 number)
+{
+#define X(id, name)                                                                                \
+	if (number == MAPPING_SCRIPT(SCRIPT_##id))                                                 \
+		return name;
+	SCRIPT_RUNTIMES(X)
+#undef X
+	return 0;
+}
+
 /* Places 1 .. of a function; there is one so far. Frames behind the leaf are looked up a byte
  * before. */
 #define SCRIPT_PLACE_BITS 16

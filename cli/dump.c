@@ -24,6 +24,7 @@
 #include "format/printable.h"
 #include "format/stack_map_bin_reader.h"
 #include "process/privilege.h"
+#include "script.h"
 #include "stack.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/kernel/kernel_image.h"
@@ -100,16 +101,16 @@ static bool name_user(const struct dump *dump, u64 frame, char *text, size_t byt
 {
 	const struct mapping_record *record = NULL;
 	char record_path[PATH_MAX];
-	const char *path = NULL;
+	const char *path = script_path_of(FRAME_MAPPING(frame));
 
 	if (FRAME_IS_OMITTED(frame)) {
 		snprintf(text, bytes, "[%llu frames omitted]",
 			 (unsigned long long)FRAME_OFFSET(frame));
 		return true;
 	}
-	if (dump->mappings)
+	if (!path && dump->mappings)
 		path = mappings_path(dump->mappings, FRAME_MAPPING(frame));
-	if (dump->instance)
+	if (!path && dump->instance)
 		record = loaded_mapping(capture_loaded(dump->instance), FRAME_MAPPING(frame));
 	if (record) {
 		mapped_file_path(record, record_path, sizeof(record_path));
