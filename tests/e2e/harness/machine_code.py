@@ -3,10 +3,10 @@
 
 from harness.recording import names_of
 
-# Until a process has had the CPU for 20 ticks, however long others have it.
+# Until a process has had the CPU for so many ticks of 10 ms (20), however long others have it: sh -c TEXT sh PID [TICKS].
 UNTIL_IT_RAN = """
 ticks() { set -- $(cat /proc/$1/stat) && echo ${14}; }
-end=$(($(ticks $1) + 20))
+end=$(($(ticks $1) + ${2:-20}))
 while [ $(ticks $1) -lt $end ]; do sleep 0.05; done
 """
 

@@ -18,7 +18,7 @@ BIN_MAGIC, BIN_VERSION = 0x464D5342, 2
 
 Event = collections.namedtuple("Event", "comm tid cpu time name frames value other times", defaults=[0, None, 1])
 Frame = collections.namedtuple("Frame", "address name object")
-IdLine = collections.namedtuple("IdLine", "comm tid name kernel user times")
+IdLine = collections.namedtuple("IdLine", "comm tid name kernel user times is_timed")
 Stack = collections.namedtuple("Stack", "refs flags frames")
 
 
@@ -82,7 +82,7 @@ def parse_ids(text):
         head = ID_HEAD.match(line)
         assert head, "no event with ids: " + line
         ids = {which: int(number) for which, number in STACK_ID.findall(head[7])}
-        lines.append(IdLine(head[1], int(head[2]), head[5], ids.get("stack_id"), ids.get("user_stack_id"), int(head[6] or 1)))
+        lines.append(IdLine(head[1], int(head[2]), head[5], ids.get("stack_id"), ids.get("user_stack_id"), int(head[6] or 1), head[4] != "[counted only]"))
     return lines
 
 
@@ -180,6 +180,20 @@ def user_account(recording):
     found = {name: count for part in (account["stops"], account["reasons"]) for name, count in part.items() if count}
     assert account["complete"] + account["unknown_end"] + sum(found.values()) == ledger["recorded"] + ledger["counted_only"], ledger
     return account["complete"], found
+
+
+def second_half(events):
+    """Those of a program whose code has unwind tables by then: a machine with much to do may take long to make them, and only so
+    many stacks wait for them."""
+    return events[len(events) // 2:]
+
+
+def check_whole_later(recording, least, one_of, excuses=lambda event: False):
+    """A recording has so many whole stacks at least, and in its second half at most one of so many is cut without an excuse."""
+    complete, rest = user_account(recording)
+    later = second_half(recording.events())
+    cut = [marker(event) for event in later if marker(event) and not excuses(event)]
+    assert complete > least and len(cut) <= len(later) / one_of, (complete, rest, collections.Counter(cut))
 
 
 def record(*arguments, output="f.data", **options):

@@ -8,7 +8,7 @@ import subprocess
 from harness.cases import SECONDS_MAX, STACKMAP
 
 WEIGHT = re.compile(r"(\d+) events in [0-9.]+ s")
-LEDGER = re.compile(r"ledger: (\d+) events = (\d+) recorded \+ (\d+) lost")
+LEDGER = re.compile(r"ledger: (\d+) events = (\d+) recorded(?: \+ \d+ counted only)? \+ (\d+) lost")
 
 
 class Text:

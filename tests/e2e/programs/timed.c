@@ -7,7 +7,8 @@
  *    or: timed deadlock
  *
  * Waits until somebody opens GO, makes threads, waits until all of them have worked and sleep for
- * good, opens DONE, and sleeps. `mutex`: all of them want one mutex; `spin`: all run on one CPU.
+ * good, opens DONE, and sleeps. `mutex`: all of them want one mutex; `spin`: the whole process runs
+ * on one CPU, and no thread begins to work before all of them are there.
  * `exec`: a second thread calls execve. `deadlock`: two threads, each of which has what the other
  * one wants.
  */
@@ -30,8 +31,8 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
-static pthread_barrier_t both;
-static atomic_int started, tids[THREADS_MAX];
+static pthread_barrier_t both, all;
+static atomic_int tids[THREADS_MAX];
 
 static long long cpu_ns(void)
 {
@@ -67,18 +68,22 @@ static void *want_mutex(void *arg)
 	return NULL;
 }
 
-static void *spin_on_one_cpu(void *arg)
+static void *spin(void *arg)
+{
+	pthread_barrier_wait(&all);
+	work_for(SPIN_NS);
+	*(atomic_int *)arg = (int)syscall(SYS_gettid);
+	sleep_for_good();
+	return NULL;
+}
+
+static void stay_on_one_cpu(void)
 {
 	cpu_set_t cpus;
 
 	CPU_ZERO(&cpus);
 	CPU_SET(0, &cpus);
 	sched_setaffinity(0, sizeof(cpus), &cpus);
-	atomic_fetch_add(&started, 1);
-	work_for(SPIN_NS);
-	*(atomic_int *)arg = (int)syscall(SYS_gettid);
-	sleep_for_good();
-	return NULL;
 }
 
 static bool is_asleep(int tid)
@@ -142,8 +147,11 @@ int main(int count, char **arguments)
 
 	if (count == 5 && !strcmp(arguments[1], "mutex"))
 		run_threads(want_mutex, atoi(arguments[2]), arguments[3], arguments[4]);
-	if (count == 5 && !strcmp(arguments[1], "spin"))
-		run_threads(spin_on_one_cpu, atoi(arguments[2]), arguments[3], arguments[4]);
+	if (count == 5 && !strcmp(arguments[1], "spin")) {
+		stay_on_one_cpu();
+		pthread_barrier_init(&all, NULL, atoi(arguments[2]));
+		run_threads(spin, atoi(arguments[2]), arguments[3], arguments[4]);
+	}
 	if (count == 3 && !strcmp(arguments[1], "exec"))
 		pthread_create(&one, NULL, become, arguments[2]);
 	if (count == 2 && !strcmp(arguments[1], "deadlock")) {

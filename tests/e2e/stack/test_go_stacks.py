@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from harness.cases import main, needs, needs_command, run, stackmap
-from harness.recording import record, user_account
+from harness.recording import check_whole_later, marker, record
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "go_stacks")
 BUILT = tempfile.TemporaryDirectory(prefix="stackmap-go-")
@@ -66,14 +66,16 @@ def is_begin_or_signal(caller, callee):
         callee.startswith(("runtime.asyncPreempt", "runtime.sigreturn"))
 
 
+def in_signal_return(event):
+    return marker(event) == "changed"
+
+
 def recorded(way):
     """The whole stacks of a recording as lists of names, outermost first."""
     needs("bpf", "perf events")
     path = go_program()
     recording = record("-F", 999, "--", path, way)
-    complete, rest = user_account(recording)
-    rest.pop("changed", None)  # in a signal's return
-    assert complete > 300 and sum(rest.values()) <= complete / 300, (complete, rest)
+    check_whole_later(recording, 300, 300, in_signal_return)
     calls, jumps = jumps_and_calls(path)
     stacks, wrong = [], collections.Counter()
     folded = stackmap("export", "--format", "folded", "--no-inline", "--no-demangle", recording.path).stdout
@@ -134,9 +136,7 @@ def test_a_stripped_program_has_names():
     needs("bpf", "perf events")
     for flags in (["-ldflags=-s -w"], ["-ldflags=-s -w", "-buildmode=pie"]):
         recording = record("-F", 999, "--", go_program(*flags), "collect")
-        complete, rest = user_account(recording)
-        rest.pop("changed", None)  # in a signal's return
-        assert complete > 300 and sum(rest.values()) <= complete / 300, (flags, complete, rest)
+        check_whole_later(recording, 300, 300, in_signal_return)
         folded = stackmap("export", "--format", "folded", recording.path).stdout
         stacks = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines()]
         names = collections.Counter(plain(name) for stack in stacks for name in stack)

@@ -11,6 +11,8 @@ import (
 	"os"
 	"sort"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -70,14 +72,23 @@ func collect(id int) int {
 	return total
 }
 
+const workFor = 3 * time.Second
+
+// CPU time of all threads: others may have the CPUs meanwhile.
+func used() time.Duration {
+	var usage syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 func main() {
 	way := os.Args[1]
-	end := time.Now().Add(2 * time.Second)
+	var isOver int32
 	done := make(chan int)
 	for id := 1; id <= 4; id++ {
 		go func(id int) {
 			total := 0
-			for time.Now().Before(end) {
+			for atomic.LoadInt32(&isOver) == 0 {
 				if way == "collect" {
 					total += collect(id)
 				} else {
@@ -87,6 +98,10 @@ func main() {
 			done <- total
 		}(id)
 	}
+	for used() < workFor {
+		time.Sleep(10 * time.Millisecond)
+	}
+	atomic.StoreInt32(&isOver, 1)
 	for id := 1; id <= 4; id++ {
 		<-done
 	}

@@ -3,11 +3,13 @@
  * moved_code WHAT: moves its own code to anonymous memory at the same addresses, as programs do for
  * large pages, and then works: outer_work() calls middle_work(), and that calls leaf_work().
  *
- *   copy     the memory is mapped over the code, and the code copied into it; 0.6 seconds of work
+ *   copy     the memory is mapped over the code, and the code copied into it
  *   remap    a copy of the code is moved over it
  *   differ   a copy that differs in one byte, of a function that is never called
- *   change   copy, and the same byte is written after 0.4 seconds; then later_work() for 0.4 more
+ *   change   copy, and the same byte is written after the work; then later_work()
  *   stay     copy; says so on standard output, and works until it is killed
+ *
+ * Both kinds of work take a second and a half of CPU time: others may have the CPUs meanwhile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 #define APART __attribute__((noinline, noclone))
 #define MOVED APART __attribute__((section("moved_text")))
 #define MOVER APART __attribute__((section("mover_text"), aligned(4096)))
+#define WORK_SECONDS 1.5
 #define AFTER_CALL() __asm__ volatile("" ::: "memory")
 
 extern char __start_moved_text[], __stop_moved_text[];
@@ -29,7 +32,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
@@ -131,10 +134,10 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "stay"))
 		puts("moved");
 	fflush(stdout);
-	outer_work(!strcmp(what, "stay") ? 1e9 : !strcmp(what, "change") ? 0.4 : 0.6);
+	outer_work(!strcmp(what, "stay") ? 1e9 : WORK_SECONDS);
 	if (!strcmp(what, "change")) {
 		change_code(code, bytes);
-		later_work(0.4);
+		later_work(WORK_SECONDS);
 	}
 	AFTER_CALL();
 	return 0;
