@@ -197,10 +197,10 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	fields = unwind->bytes.at;
 	end = unwind->bytes.end;
 	stop = cie_enter(unwind, fields - 4 - id);
+	unwind->eh.record_end = end;
 	if (stop)
 		return stop;
 	bytes_open(&unwind->bytes, fields, end);
-	unwind->eh.record_end = end;
 	stop = bytes_ready(unwind);
 	if (!stop)
 		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding, 0);
@@ -351,6 +351,9 @@ static long record_step(u32 i, void *arg)
 	if (record >= search->records_end)
 		return 1;
 	search->stop = unwind_spend(unwind) ? fde_open(unwind, record) : STOP_BUDGET;
+	/* The length of a record that is not understood leads to the next one. */
+	if (search->stop == STOP_UNSUPPORTED && search->records > 1 && search->record_end > record)
+		search->stop = STOP_NO_RULE;
 	/*
 	 * A record that could not be opened, such as the terminator, leaves the end of its
 	 * predecessor.

@@ -491,14 +491,17 @@ static u32 function_note(struct reading *reading, u64 record)
 	return stop;
 }
 
-/* Notes the functions of all records up to one that cannot be read, as a search does. True: all
- * records were read. */
+/* Notes the functions of all records up to one whose length cannot be read, as a search does. True:
+ * all records were passed. */
 static bool functions_note(struct reading *reading)
 {
 	u64 record = reading->unwind.image.eh_frame.start;
 
 	for (u32 i = 0; i < EH_ENTRIES_MAX && record < reading->unwind.image.eh_frame.end; i++) {
-		if (function_note(reading, record) != STOP_NO_RULE)
+		u32 stop = function_note(reading, record);
+
+		if (stop != STOP_NO_RULE &&
+		    (stop != STOP_UNSUPPORTED || reading->unwind.eh.record_end <= record))
 			return false;
 		if (reading->unwind.eh.record_end <= record) /* the terminator */
 			return true;

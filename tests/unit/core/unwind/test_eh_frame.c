@@ -271,6 +271,37 @@ TEST(without_an_index_all_records_are_searched)
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
 }
 
+/* Makes the section of two functions, with a record between them that is not understood. */
+static void make_with_odd_record(u32 return_column)
+{
+	u32 cie, odd;
+
+	memset(memory, 0, sizeof(memory));
+	used = EH_FRAME;
+	cie = put_cie("zR", 1);
+	put_fde(cie, 0, true);
+	odd = put_cie("zR", 1);
+	assert_int_equal(memory[odd + 14], 16);
+	memory[odd + 14] = return_column;
+	put_fde(odd, 1, true);
+	put_fde(cie, 2, true);
+	put(0, 4);
+	memory_set(&unwind, memory, sizeof(memory));
+	use_segment();
+}
+
+/* arm64's libgcc has records that return by x15; a linker may leave out the index. */
+TEST(records_that_are_not_understood_do_not_hide_the_next_ones)
+{
+	make_with_odd_record(15);
+	assert_int_equal(rule_at(2, 0), STOP_NONE);
+	assert_int_equal(unwind.rule.cfa_offset, 24);
+	make_with_odd_record(15);
+	assert_int_equal(rule_at(1, 0), STOP_NO_RULE);
+	make_with_odd_record(16);
+	assert_int_equal(rule_at(1, 0), STOP_NONE);
+}
+
 #define BEHIND (120 << 10) /* bytes of tables of exceptions */
 
 /* The search starts at any FDE; the first record may be far before. */

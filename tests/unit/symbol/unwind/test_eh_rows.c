@@ -7,6 +7,7 @@
 #include <libelf.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -113,6 +114,29 @@ TEST(damaged_files_have_the_rules_of_the_unwinder_or_none)
 		close(file);
 	}
 	assert_true(read > FLIPS / 10);
+}
+
+/* Without an index, one record with another return column than rip lies between all others. */
+TEST(a_record_that_is_not_understood_does_not_hide_the_next_ones)
+{
+	const struct sample odd = {"odd", "gcc -O1 -static -Wl,--no-eh-frame-hdr -s $IN -o $OUT",
+				   "__asm__(\".text\\nodd: .cfi_startproc\\n.cfi_return_column "
+				   "15\\nnop\\nret\\n.cfi_endproc\\n\");\n"
+				   "int main(void) { return 0; }\n",
+				   ".c"};
+	struct code_rows rows = {};
+	struct file_spans covered = {};
+	char path[SAMPLE_PATH_BYTES];
+	int file;
+
+	sample_build(&odd, path);
+	file = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	assert_int_equal(code_rows_read_tables(file, &rows, &covered), 0);
+	assert_true(rows.count > 1000);
+	code_rows_clear(&rows);
+	free(covered.spans);
+	close(file);
 }
 
 TEST(a_file_without_tables_has_no_rows)
