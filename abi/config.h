@@ -61,6 +61,8 @@ struct capture_config {
 	u32 questions; /* 1: a source has a question (abi/question.h) */
 	u32 off_cpu_kind;
 	u32 waker_kind;
+	u32 origins; /* 1: work that was queued has the stacks of who queued it (deferral.h) */
+	u32 origin_kind;
 	u32 time_kinds[TIME_STATES]; /* event kinds by enum time_state; or TIME_KIND_NONE */
 	u32 user_unwind;	     /* enum user_unwind */
 	u32 deferral;		     /* enum deferral_way */

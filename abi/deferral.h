@@ -63,4 +63,29 @@ struct blocked {
 #define BLOCKED_FIELD(user) ((u32)(user))
 #define BLOCKED_STATE(user) ((u32)((user) >> 32) & 3)
 
+/* --origins: the queueing of a work item, a timer or an io_uring request (bpf/event/origin.h). */
+#define ORIGINS_MAX 16384U /* objects that are queued, or were */
+#define ORIGIN_WORKS_MAX 16384U
+#define ORIGIN_CALLS 4U /* callbacks that interrupt each other on one CPU */
+
+struct origin {
+	u64 object;	/* address of the work item, timer or request */
+	u64 time;	/* ns, CLOCK_MONOTONIC: when it was queued; 0: not known */
+	u64 generation; /* of the stack map, for ids */
+	u64 kernel;	/* the stack fields of an event | state << 32 */
+	u64 user;
+	u32 tid; /* of the task that queued it; or TID_INTERRUPT */
+	u32 reserved;
+};
+
+/* Callbacks that run on one CPU, each inside the one before. */
+struct origin_cpu_calls {
+	struct {
+		u64 task;	/* address of the current task_struct; 0: free */
+		u64 is_hrtimer; /* a high-resolution timer */
+		struct origin origin;
+	} call[ORIGIN_CALLS];
+	u64 ended; /* the object whose callback ended last */
+};
+
 #endif

@@ -33,8 +33,10 @@ enum source_type {
 	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: ns */
 	SOURCE_WAKER = 7,      /* a task ends another task's wait; value: ns */
 	SOURCE_TIME = 8,       /* a thread has waited; value: ns. Not in an instance */
-	SOURCE_HOLDER = 9, /* a thread holds what another one waits for at the end; value: ns. Not
-			      in an instance */
+	SOURCE_HOLDER = 9,  /* a thread holds what another one waits for at the end; value: ns. Not
+			       in an instance */
+	SOURCE_ORIGIN = 10, /* the queueing of what an event belongs to; value: ns. Not in an
+			       instance */
 };
 
 struct metadata_header {

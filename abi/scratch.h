@@ -10,6 +10,7 @@
 
 #include "address_space.h"
 #include "counted.h"
+#include "deferral.h"
 #include "direct_memory.h"
 #include "ledger.h"
 #include "mapping.h"
@@ -130,7 +131,7 @@ struct scratch {
 	u32 index;	    /* number of the slot on its CPU */
 	u64 refused;	    /* in a CPU's slot 0, atomic: events that found all slots busy */
 	u32 tid;	    /* in a PID namespace: id of the event's task */
-	u32 in_interrupt;   /* waker events: an interrupt wakes, not the interrupted task */
+	u32 in_interrupt;   /* an interrupt wakes or queues, not the interrupted task */
 	u32 wants_callback; /* the current task needs a callback after its event is written */
 	u32 reserved;
 	u64 position;	   /* place of the event (bpf/state/ring_slots.h) */
@@ -138,6 +139,9 @@ struct scratch {
 	u64 event[EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 8]; /* the event's slot, until it is written */
 	struct counted_key counted_key;
 	u64 counted_value;
+	struct origin origin; /* of an object that is being queued */
+	u64 origin_task; /* the task whose work an event belongs to; 0: the event is in an interrupt
+			  */
 	struct scratch_counters counters;
 	struct vma_search search; /* mapping of the latest frame, mostly shared by the next */
 	struct known_vma page[SCRATCH_PAGES];	     /* direct-mapped by (mm, page) */

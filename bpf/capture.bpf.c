@@ -18,6 +18,7 @@
 #include "event/field_value.h"
 #include "event/filter.h"
 #include "event/off_cpu.h"
+#include "event/origin_queue.h"
 #include "event/since_before.h"
 #include "event/thread_time.h"
 #include "mapping/kernel_symbols.h"
@@ -319,6 +320,67 @@ int on_wake(u64 *ctx)
 {
 	return callback_go(ctx, &callbacks_wake, off_cpu_wake(ctx, (void *)ctx[0]));
 }
+
+/* TP_PROTO(int req_cpu, struct pool_workqueue *pwq, struct work_struct *work) */
+SEC("stackmap.raw_tp")
+int on_queue_work(struct bpf_raw_tracepoint_args *ctx)
+{
+	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[2]));
+}
+
+/* timer_start, hrtimer_start */
+SEC("stackmap.raw_tp")
+int on_queue_timer(struct bpf_raw_tracepoint_args *ctx)
+{
+	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[0]));
+}
+
+/* TP_PROTO(struct io_kiocb *req, int rw) */
+SEC("stackmap.raw_tp")
+int on_queue_request(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct io_kiocb *request = (void *)ctx->args[0];
+	u64 work = 0;
+
+	if (bpf_core_field_exists(request->work))
+		work = ctx->args[0] + bpf_core_field_offset(struct io_kiocb, work);
+	return callback_go(ctx, &callbacks_raw_tp, work && origin_queued(ctx, work));
+}
+
+SEC("raw_tp/workqueue_execute_start")
+int on_work_begin(struct bpf_raw_tracepoint_args *ctx)
+{
+	origin_work_begin(ctx->args[0]);
+	return 0;
+}
+
+SEC("raw_tp/workqueue_execute_end")
+int on_work_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	origin_work_end(ctx->args[0]);
+	return 0;
+}
+
+/*
+ * The kernel skips a program that runs on the CPU already, so timers that interrupt each other have
+ * programs of their own.
+ */
+#define TIMER_PROGRAMS(name, tracepoint, is_hrtimer)                                               \
+	SEC("raw_tp/" tracepoint "_expire_entry")                                                  \
+	int on_##name##_begin(struct bpf_raw_tracepoint_args *ctx)                                 \
+	{                                                                                          \
+		origin_call_begin(ctx->args[0], is_hrtimer);                                       \
+		return 0;                                                                          \
+	}                                                                                          \
+	SEC("raw_tp/" tracepoint "_expire_exit")                                                   \
+	int on_##name##_end(struct bpf_raw_tracepoint_args *ctx)                                   \
+	{                                                                                          \
+		origin_call_end(ctx->args[0]);                                                     \
+		return 0;                                                                          \
+	}
+
+TIMER_PROGRAMS(timer, "timer", false)
+TIMER_PROGRAMS(hrtimer, "hrtimer", true)
 
 /*
  * At sched_process_exit and sched_prepare_exec. One program serves both, because verification is

@@ -314,6 +314,8 @@ static const struct option_row rows[] = {
 	    .help = "where each thread's time goes, and each of its waits (-e 'time:*')"),
 	ROW(locks, .name = "locks", .type = OPTION_FLAG, .group = "Events",
 	    .help = "--wakers, and for which lock of the kernel or of a process a thread waits"),
+	ROW(origins, .name = "origins", .type = OPTION_FLAG, .group = "Events",
+	    .help = "beside events of queued work: who queued it (-e queued-by)"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	TARGET_TASK_ROWS(struct record_values, session.),

@@ -36,7 +36,7 @@ struct report_values {
 	struct leaf_filter leaves;
 	struct string_list idle;
 	u64 top, chain;
-	bool tree, children, missing, time, wakers, locks;
+	bool tree, children, missing, time, wakers, locks, origins;
 	bool json, csv, no_pager;
 };
 
@@ -45,7 +45,7 @@ struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
 	struct string_list idle;
-	bool is_table, is_tree, is_missing, is_time, is_wakers, is_locks;
+	bool is_table, is_tree, is_missing, is_time, is_wakers, is_locks, is_origins;
 	u32 chain;
 	enum time_key time_key;
 	struct report_table_request table;
@@ -228,6 +228,8 @@ static int print_json(const struct report *report, const struct report_request *
 		return report_wakers_json(report);
 	if (request->is_locks)
 		return report_locks_json(report);
+	if (request->is_origins)
+		return report_origins_json(report);
 	return report_stacks_json(report);
 }
 
@@ -241,6 +243,8 @@ static int print_csv(const struct report *report, const struct report_request *r
 		return report_wakers_csv(report);
 	if (request->is_locks)
 		return report_locks_csv(report);
+	if (request->is_origins)
+		return report_origins_csv(report);
 	return request->is_table ? report_table_csv(report, &request->table)
 				 : report_stacks_csv(report);
 }
@@ -266,6 +270,8 @@ static int print_plain(struct report *report, const struct report_request *reque
 		return report_wakers_plain(report);
 	if (request->is_locks)
 		return report_locks_plain(report);
+	if (request->is_origins)
+		return report_origins_plain(report);
 	return report_stacks_plain(report);
 }
 
@@ -290,7 +296,7 @@ static int report_profile(struct report *report, struct report_request *request,
 		return err;
 	err = report_weigh_events(report, request->by);
 	if (!err && !request->is_missing && !request->is_time && !request->is_wakers &&
-	    !request->is_locks)
+	    !request->is_locks && !request->is_origins)
 		report_note_missing(report);
 	err = err ?: print_report(report, request);
 	if (err)
@@ -353,6 +359,21 @@ static int make_locks(struct report *report, const struct report_request *reques
 	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
 }
 
+static int make_origins(struct report *report, const struct report_request *request,
+			struct stackmap_error *error)
+{
+	int err = 0;
+
+	if (request->is_origins)
+		err = origin_table_create(report->reader, &request->choice.filter,
+					  report->profile->names, report->profile->paths,
+					  &report->origins);
+	if (err == -ENODATA)
+		return error_set(error, ENODATA,
+				 "--origins: this recording has no origins; record --origins has");
+	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
+}
+
 static int check_values(struct trace_reader *reader, const struct report_request *request,
 			struct stackmap_error *error)
 {
@@ -388,12 +409,14 @@ static int report_recording(struct report_request *request, struct trace_reader 
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
 	err = err ?: make_times(&report, request, error) ?: make_wakers(&report, request, error)
-			  ?: make_locks(&report, request, error);
+			  ?: make_locks(&report, request, error)
+			  ?: make_origins(&report, request, error);
 	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);
 	wait_pairs_free(&report.wakers);
 	lock_table_free(&report.locks);
+	origin_table_free(&report.origins);
 	return err;
 }
 
@@ -434,9 +457,9 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 
 static int check_combination(const struct report_values *values)
 {
-	static const char *const views[] = {"--sort or --fields", "--tree",    "--callers",
-					    "--callees",	  "--missing", "--thread-time",
-					    "--wakers",		  "--locks",   "--hist"};
+	static const char *const views[] = {
+		"--sort or --fields", "--tree",	  "--callers", "--callees", "--missing",
+		"--thread-time",      "--wakers", "--locks",   "--origins", "--hist"};
 	static const char *const formats[] = {"--json", "--csv"};
 	const bool viewed[] = {(values->sort && !values->time && !values->hist) || values->fields,
 			       values->tree,
@@ -446,6 +469,7 @@ static int check_combination(const struct report_values *values)
 			       values->time,
 			       values->wakers,
 			       values->locks,
+			       values->origins,
 			       values->hist};
 	const bool formatted[] = {values->json, values->csv};
 
@@ -525,6 +549,7 @@ static int make_request(const struct report_values *values, char **operands,
 	request->is_time = values->time;
 	request->is_wakers = values->wakers;
 	request->is_locks = values->locks;
+	request->is_origins = values->origins;
 	request->chain = (u32)values->chain;
 	request->is_table = !values->time && (values->sort || values->fields);
 	request->is_missing = values->missing;
@@ -593,6 +618,8 @@ static const struct option_row rows[] = {
 	 .help = "a thread that waits in this function (a glob) is idle, not blocked; may be repeated"},
 	{.name = "locks", .type = OPTION_FLAG, ROW(locks, .group = "View"),
 	 .help = "the locks that threads waited for, and both ends of the waits"},
+	{.name = "origins", .type = OPTION_FLAG, ROW(origins, .group = "View"),
+	 .help = "work that was queued, and who queued it: both stacks"},
 	{.name = "hist", .type = OPTION_WORD, .argument = "SCALE", ROW(hist, .group = "View"),
 	 .words = "log2, lin",
 	 .help = "the values as histograms (log2 or lin), by stack or by the keys of --sort"},

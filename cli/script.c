@@ -12,6 +12,7 @@
 #include "command.h"
 #include "error.h"
 #include "format/printable.h"
+#include "report/event/origins.h"
 #include "report/event/stack_end.h"
 #include "report/event/stack_hash.h"
 #include "report/event/wakeups.h"
@@ -64,6 +65,7 @@ struct script {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
 	struct wakeups *wakeups;
+	struct origins *origins;
 	struct stack_hashes *hashes;
 	struct stack_texts *texts;
 };
@@ -288,9 +290,34 @@ static void print_other_end(const struct script *script, const struct trace_even
 	printf(" %u", TID_SHOWN(other->tid));
 }
 
+/* Prints the name of the thread that has queued the event's work. */
+static void print_origin(const struct script *script, const struct trace_event *origin)
+{
+	const struct trace_task *task =
+		origin ? trace_reader_task(script->reader, origin->tid, origin->time) : NULL;
+
+	if (!origin)
+		return;
+	fputs(" queued by ", stdout);
+	printable_put(origin->tid == TID_INTERRUPT ? TID_INTERRUPT_NAME
+		      : task			   ? task->comm
+						   : "<...>",
+		      stdout);
+	printf(" %u", TID_SHOWN(origin->tid));
+}
+
+/* Prints the stacks of the origin outside of those of the work, as if one had called the other. */
+static int print_origin_sides(const struct script *script, const struct trace_event *origin)
+{
+	printf("\t%16x [queued by] ([origin])\n", 0);
+	return print_side(script, kernel_side(script, origin))
+		       ?: print_side(script, user_side(script, origin));
+}
+
 static int print_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
+	const struct trace_event *origin = origins_of(script->origins, event);
 	int err;
 
 	print_task(script, event, ' ');
@@ -300,11 +327,14 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	printable_put(source->name, stdout);
 	putchar(':');
 	print_other_end(script, event);
+	print_origin(script, origin);
 	print_number(event);
 	putchar('\n');
 	err = print_side(script, kernel_side(script, event));
 	if (!err)
 		err = print_side(script, user_side(script, event));
+	if (!err && origin)
+		err = print_origin_sides(script, origin);
 	putchar('\n');
 	return err;
 }
@@ -386,6 +416,7 @@ static int print_events(struct script *script, const struct script_values *value
 	struct stack_texts texts = {};
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
 			  ?: wakeups_create(script->reader, &script->wakeups)
+			  ?: origins_create(script->reader, &script->origins)
 			  ?: stack_hashes_create(script->reader, &script->hashes);
 
 	trace_reader_sources(script->reader, &script->sources);
@@ -402,6 +433,7 @@ static int print_events(struct script *script, const struct script_values *value
 		error_set(error, ENOMEM, "script: not enough memory");
 	frame_names_free(&script->names);
 	wakeups_free(&script->wakeups);
+	origins_free(&script->origins);
 	stack_hashes_free(&script->hashes);
 	free_texts(&texts);
 	return err > 0 ? 0 : err;

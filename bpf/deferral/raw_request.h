@@ -9,6 +9,7 @@
 #include "cookie.h"
 #include "raw_stack_send.h"
 #include "stack/stack_field.h"
+#include "state/counted_events.h"
 #include "state/task_ids.h"
 
 /*
@@ -36,6 +37,8 @@ static __always_inline struct stack_field raw_request(struct scratch *scratch, u
 
 	if (!cookie)
 		return no_stack(REASON_NO_STATE);
+	if (is_aside(scratch))
+		cookie |= COOKIE_LASTING;
 	return raw_save(scratch, current_tid(), cookie, flags) ? no_stack(REASON_NO_ROOM)
 							       : cookie_field(cookie);
 }

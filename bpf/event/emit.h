@@ -11,6 +11,7 @@
 #include "answer.h"
 #include "deferral/callback.h"
 #include "filter.h"
+#include "origin.h"
 #include "stack/foreign_frames.h"
 #include "stack/stack_store.h"
 #include "state/scratch_slots.h"
@@ -86,17 +87,11 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	if (config.value)
 		slot->extra[config.leaf] = hit->is_waker ? time - hit->value : hit->value;
 	event_commit(scratch, cpu);
-}
-
-/* Counts an event and returns its place (event_reserve()), or 0. */
-static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu)
-{
-	if (paused) {
-		scratch->counters.lost[LOST_PAUSED]++;
-		return 0;
+	if (config.origins) {
+		scratch->origin_task =
+			hit->is_waker && scratch->in_interrupt ? 0 : bpf_get_current_task();
+		origin_record(scratch, cpu, time, hit->is_sample);
 	}
-	scratch->counters.produced++;
-	return event_reserve(scratch, cpu);
 }
 
 /*

@@ -16,7 +16,7 @@ struct hit {
 	bool at_entry;	/* at a function's entry: its frame is not built yet */
 	u64 value;	/* in the unit of the source; waker events: begin of the wait, ns */
 	bool is_record; /* at a tracepoint, attached by perf */
-	bool is_waker;	/* a task is woken; the waker may be outside of the namespace */
+	bool is_waker;	/* wakes a task or queues work; it may be outside of the namespace */
 	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */
 };
 

@@ -161,6 +161,7 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 		slot->extra[0] = 0;
 	slot->extra[config.leaf] = time - from->since;
 	event_commit(scratch, cpu);
+	origin_record_of(task, scratch, cpu, time);
 }
 
 /*

@@ -195,9 +195,10 @@ static __always_inline u64 time_wait_begin(u32 state, struct scratch *scratch, u
 	return time_kind_of(state) == TIME_KIND_NONE ? 0 : event_begin(scratch, cpu);
 }
 
-static __always_inline void time_wait_write(u64 position, u32 tid, u32 state, u64 begin, u64 end,
-					    struct scratch *scratch, u32 cpu,
-					    struct stack_field kernel, struct stack_field user)
+static __always_inline void time_wait_write(u64 position, const struct task_struct *task, u32 tid,
+					    u32 state, u64 begin, u64 end, struct scratch *scratch,
+					    u32 cpu, struct stack_field kernel,
+					    struct stack_field user)
 {
 	struct event_slot *slot = event_of(scratch);
 
@@ -214,6 +215,7 @@ static __always_inline void time_wait_write(u64 position, u32 tid, u32 state, u6
 	slot->extra[config.leaf] = end - begin;
 	scratch->position = position;
 	event_commit(scratch, cpu);
+	origin_record_of(task, scratch, cpu, end);
 }
 
 /* The task has not run since its account changed. */
@@ -239,10 +241,10 @@ static __always_inline void time_record_in(struct task_struct *task, const struc
 	if (has_stack)
 		kernel = off_cpu_kernel(task, scratch, cpu);
 	user = off_cpu_field(&time->from);
-	time_wait_write(blocked_at, time->account.tid, time->blocked_state, time->blocked_since,
-			time->from.since, scratch, cpu, kernel, user);
-	time_wait_write(at, time->account.tid, time->state, time->from.since, now, scratch, cpu,
-			kernel, user);
+	time_wait_write(blocked_at, task, time->account.tid, time->blocked_state,
+			time->blocked_since, time->from.since, scratch, cpu, kernel, user);
+	time_wait_write(at, task, time->account.tid, time->state, time->from.since, now, scratch,
+			cpu, kernel, user);
 }
 
 /* The waits of a thread that end at `now`. */

@@ -10,6 +10,8 @@
 #include "scalar.h"
 
 #define PF_EXITING 4U
+#define PF_IO_WORKER 0x10U
+#define PF_WQ_WORKER 0x20U
 
 /* Only named by callbacks; libbpf needs a definition. */
 struct bpf_map {
@@ -245,6 +247,19 @@ struct sched_entity {
 	u64 sum_exec_runtime;
 };
 
+/* io_uring: a request, and the worker that serves it. */
+struct io_wq_work {
+	u32 flags;
+};
+
+struct io_kiocb {
+	struct io_wq_work work;
+};
+
+struct io_worker {
+	struct io_wq_work *cur_work;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -254,6 +269,7 @@ struct task_struct {
 	unsigned long nivcsw; /* and because it was preempted */
 	struct uprobe_task *utask;
 	struct mm_struct *mm;
+	void *worker_private; /* of an io_uring worker: struct io_worker * */
 	u32 flags;
 	int pid;
 	int tgid;

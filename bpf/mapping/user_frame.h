@@ -41,12 +41,15 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
 }
 
 /*
- * The same for the current task. A global function: for each pointer that is loaded from a typed
+ * The same for the current task. A worker of io_uring has memory, but never was in user mode. A
+ * global function: for each pointer that is loaded from a typed
  * task the verifier looks through all names of the kernel's types, on every path that leads there.
  */
 __noinline int address_space_enter(struct vma_search *search)
 {
-	return search && address_space_of(search, (void *)bpf_get_current_task_btf());
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return search && !(task->flags & PF_IO_WORKER) && address_space_of(search, task);
 }
 
 static __always_inline struct known_vma *cached_page(struct scratch *scratch, u64 address)

@@ -17,10 +17,16 @@
 
 /* scratch->position of an event that is only counted. Positions in a ring are larger. */
 #define POSITION_COUNTED 1
+#define POSITION_ASIDE 2 /* of stacks that are kept for later events (bpf/event/origin.h) */
 
 static __always_inline bool is_counted_only(const struct scratch *scratch)
 {
 	return scratch->position == POSITION_COUNTED;
+}
+
+static __always_inline bool is_aside(const struct scratch *scratch)
+{
+	return config.origins && scratch->position == POSITION_ASIDE;
 }
 
 /* Returns POSITION_COUNTED, or 0 if the CPU has used up the time that it may spend on counting. */

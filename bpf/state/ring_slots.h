@@ -86,6 +86,17 @@ __noinline u64 event_reserve(struct scratch *scratch, u32 cpu)
 	return position;
 }
 
+/* Counts an event and returns its place (event_reserve()), or 0. */
+static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu)
+{
+	if (paused) {
+		scratch->counters.lost[LOST_PAUSED]++;
+		return 0;
+	}
+	scratch->counters.produced++;
+	return event_reserve(scratch, cpu);
+}
+
 /* Writes the event in scratch->event to its place. */
 __noinline int event_commit(struct scratch *scratch, u32 cpu)
 {

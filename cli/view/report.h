@@ -7,6 +7,7 @@
 
 #include "format/json_text.h"
 #include "report/event/lock_table.h"
+#include "report/event/origins.h"
 #include "report/event/time_table.h"
 #include "report/event/wait_pairs.h"
 #include "report/profile/calltree.h"
@@ -17,10 +18,11 @@ struct report {
 	struct trace_reader *reader;
 	bool is_store; /* the events come from a store: start_ns is null */
 	struct profile *profile;
-	struct time_table *times;   /* accounts of threads' time; no rows without --time */
-	struct wait_pairs *wakers;  /* NULL: not asked for */
-	struct lock_table *locks;   /* NULL: not asked for */
-	struct debug_lookup *debug; /* NULL: without debug information */
+	struct time_table *times;     /* accounts of threads' time; no rows without --time */
+	struct wait_pairs *wakers;    /* NULL: not asked for */
+	struct lock_table *locks;     /* NULL: not asked for */
+	struct origin_table *origins; /* NULL: not asked for */
+	struct debug_lookup *debug;   /* NULL: without debug information */
 	const struct trace_source *sources;
 	u32 source_count;
 	struct profile_weights weights;
@@ -139,6 +141,9 @@ int report_time_json(const struct report *report, const struct time_table *table
 void report_put_pair(const struct report *report, const struct wait_pair *pair, u64 whole);
 json_t *report_pair_json(const struct report *report, const struct wait_pair *pair);
 
+int report_origins_plain(const struct report *report);
+int report_origins_csv(const struct report *report);
+int report_origins_json(const struct report *report);
 int report_wakers_plain(const struct report *report);
 int report_wakers_csv(const struct report *report);
 int report_wakers_json(const struct report *report);

@@ -33,6 +33,7 @@
 #include "frame_tree.h"
 #include "intern.h"
 #include "order.h"
+#include "report/event/origins.h"
 #include "report/event/wakeups.h"
 #include "ring.h"
 #include "trace/block/source_name.h"
@@ -67,6 +68,7 @@ struct chrome {
 	struct json_labels labels;
 	struct intern tasks;
 	struct wakeups *wakeups;
+	struct origins *origins;
 	bool has_states;	/* slices are states of threads */
 	struct interval *waits; /* of the account of time */
 	u32 wait_count, wait_room;
@@ -216,6 +218,17 @@ static void put_other_end(struct chrome *chrome, const struct trace_event *event
 			other->tid);
 }
 
+/* Writes the thread that has queued the event's work as an argument, if it is known. */
+static void put_origin(struct chrome *chrome, const struct trace_event *event)
+{
+	const struct trace_event *origin = origins_of(chrome->origins, event);
+
+	if (origin && is_interrupt(origin))
+		fprintf(chrome->to, ",\"queued_by\":\"%s\"", TID_INTERRUPT_NAME);
+	else if (origin)
+		fprintf(chrome->to, ",\"queued_by\":%u", origin->tid);
+}
+
 static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 			 const struct event_stack *stack)
 {
@@ -230,6 +243,7 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	if (is_interrupt(event))
 		fprintf(chrome->to, ",\"task\":\"%s\"", TID_INTERRUPT_NAME);
 	put_other_end(chrome, event);
+	put_origin(chrome, event);
 	fputs(",\"stack\":[", chrome->to);
 	for (u32 i = 0; i < stack->depth && !err; i++) {
 		fputs(i ? "," : "", chrome->to);
@@ -442,6 +456,7 @@ static int chrome_open(struct chrome *chrome, const struct frame_naming *naming)
 
 	chrome->tasks = INTERN(struct named_task);
 	return err ?: wakeups_create(chrome->reader, &chrome->wakeups)
+		       ?: origins_create(chrome->reader, &chrome->origins)
 		       ?: frame_tree_create(&chrome->tree);
 }
 
@@ -449,6 +464,7 @@ static void chrome_close(struct chrome *chrome)
 {
 	intern_clear(&chrome->tasks);
 	wakeups_free(&chrome->wakeups);
+	origins_free(&chrome->origins);
 	for (u32 i = 0; i < chrome->labels.room; i++)
 		free(chrome->labels.texts[i]);
 	free(chrome->labels.texts);

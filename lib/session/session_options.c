@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "error.h"
 #include "session/trigger.h"
+#include "trace/block/source_name.h"
 
 /* Groups of options, for the table of exclusions. */
 enum given {
@@ -105,7 +106,7 @@ static u32 given_by(const struct session_options *options)
 	bool has_tables = !o->no_user && !is_unwind(o, "fp") && !is_unwind(o, "none");
 	u32 given = 0;
 
-	given |= o->events.count || o->frequency || o->period ? GIVEN_EVENTS : 0;
+	given |= o->events.count || o->frequency || o->period || o->origins ? GIVEN_EVENTS : 0;
 	given |= o->frequency ? GIVEN_RATE : 0;
 	given |= o->period ? GIVEN_PERIOD : 0;
 	given |= o->all ? GIVEN_ALL : 0;
@@ -285,6 +286,8 @@ static int choose_sources(const struct session_options *options, struct source_l
 		result = source_list_add(sources, locks, 0, error);
 	if (!result && options->time)
 		result = source_list_add(sources, "time:*", 0, error);
+	if (!result && options->origins)
+		result = source_list_add(sources, TRACE_ORIGIN, 0, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,
 					 error);

@@ -25,7 +25,7 @@ struct session_options {
 	struct string_list events; /* words as -e takes them; none: CPU samples */
 	u64 frequency;		   /* Hz */
 	u64 period;		   /* occurrences of a perf event for each event of it */
-	bool off_cpu, wakers, locks, time;
+	bool off_cpu, wakers, locks, time, origins;
 	bool no_kernel, no_user;
 	const char *user_unwind; /* "auto", "fp" or "none"; NULL: auto */
 	bool user_at_syscall;

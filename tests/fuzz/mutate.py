@@ -40,7 +40,7 @@ OF_RECORDINGS = [["report"], ["report", "--tree"], ["report", "--sort", "event,p
                  ["report", "--json"], ["script"], ["script", "--ids", "--show-cgroup"], ["script", "--hashes"], ["export"],
                  ["export", "-f", "pprof", "-o", "/dev/null"], ["export", "-f", "otlp", "-o", "/dev/null"],
                  ["export", "-f", "chrome"], ["export", "-f", "speedscope"], ["export", "-f", "perfetto", "-o", "/dev/null"],
-                 ["report", "--wakers", "--chain", "3"], ["report", "--locks"],
+                 ["report", "--wakers", "--chain", "3"], ["report", "--locks"], ["report", "--origins"],
                  ["export", "-f", "perf-script"], ["export", "-f", "json"], ["export", "-f", "stack_map_bin", "-o", "/dev/null"],
                  ["export", "-f", "mappings"], ["flamegraph", "-o", "page.html"], ["flamegraph", "-o", "page.html", "SEED"],
                  ["diff", "--csv", "SEED"], ["diff", "--stacks", "--per", "second", "SEED"],

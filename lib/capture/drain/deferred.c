@@ -215,6 +215,8 @@ static int open_all(struct recording *recording, struct deferred *deferred)
 	deferred->unwound = calloc(1, sizeof(*deferred->unwound));
 	if (!deferred->unwound || deferred_stacks_create(&deferred->stacks))
 		return -ENOMEM;
+	if (loaded->plan.config.origins)
+		deferred_stacks_keep(deferred->stacks);
 	deferred->raw =
 		ring_buffer__new(bpf_map__fd(raw_map(recording)), take_raw, recording, NULL);
 	if (!deferred->raw)

@@ -30,6 +30,7 @@ struct deferred_stacks {
 	u64 sweep_epoch; /* epoch of the last sweep */
 	u64 open_count;
 	u64 open_limit; /* the number of open cookies from which on a sweep pays */
+	bool keeps;	/* deferred_stacks_keep() */
 };
 
 static int compare_cookies(const void *left, const void *right)
@@ -54,28 +55,28 @@ static struct deferred_stack *find(const struct deferred_stacks *stacks, u32 tid
 	return node ? *node : NULL;
 }
 
-static bool is_swept(const struct deferred_stack *stack)
+static bool is_swept(const struct deferred_stacks *stacks, const struct deferred_stack *stack)
 {
-	return !stack->known || stack->cookie & COOKIE_LASTING;
+	return !stack->known || stacks->keeps || stack->cookie & COOKIE_LASTING;
 }
 
 static struct deferred_list *list_of(struct deferred_stacks *stacks,
 				     const struct deferred_stack *stack)
 {
-	return is_swept(stack) ? &stacks->open : &stacks->known;
+	return is_swept(stacks, stack) ? &stacks->open : &stacks->known;
 }
 
 static void list_add(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
-	stack->epoch = is_swept(stack) ? 0 : stacks->epoch;
+	stack->epoch = is_swept(stacks, stack) ? 0 : stacks->epoch;
 	TAILQ_INSERT_TAIL(list_of(stacks, stack), stack, link);
-	stacks->open_count += is_swept(stack);
+	stacks->open_count += is_swept(stacks, stack);
 }
 
 static void list_remove(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
 	TAILQ_REMOVE(list_of(stacks, stack), stack, link);
-	stacks->open_count -= is_swept(stack);
+	stacks->open_count -= is_swept(stacks, stack);
 }
 
 static u64 bytes_of(const struct deferred_stack *stack)
@@ -148,6 +149,11 @@ int deferred_stacks_create(struct deferred_stacks **out)
 	stacks->open_limit = OPEN_LIMIT_MIN;
 	*out = stacks;
 	return 0;
+}
+
+void deferred_stacks_keep(struct deferred_stacks *stacks)
+{
+	stacks->keeps = true;
 }
 
 static void begin_file(struct deferred_stacks *stacks, struct deferred_list *list, bool drops)
@@ -263,7 +269,7 @@ struct deferred_stack *deferred_stacks_next(const struct deferred_stacks *stacks
 {
 	struct deferred_stack *next = last ? TAILQ_NEXT(last, link) : TAILQ_FIRST(&stacks->known);
 
-	if (!next && !(last && is_swept(last)))
+	if (!next && !(last && is_swept(stacks, last)))
 		next = TAILQ_FIRST(&stacks->open);
 	while (next && !next->known)
 		next = TAILQ_NEXT(next, link);

@@ -95,6 +95,10 @@ int deferred_stack_set_frames(struct deferred_stack *stack, const u64 *frames, u
 struct deferred_stacks;
 
 int deferred_stacks_create(struct deferred_stacks **out);
+
+/* From now on each stack stays until a sweep finds its cookie closed: events may come at any time
+ * after their stacks. */
+void deferred_stacks_keep(struct deferred_stacks *stacks);
 void deferred_stacks_free(struct deferred_stacks **stacks);
 
 /* The stack of a cookie; NULL: not known yet. Valid until another stack is added or an epoch

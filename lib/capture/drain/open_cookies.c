@@ -14,6 +14,7 @@
 #include "array.h"
 #include "capture/load/skeleton.h"
 #include "deferral.h"
+#include "engine.h"
 #include "order.h"
 #include "ring.h"
 #include "thread_time.h"
@@ -87,6 +88,35 @@ static int take_time(int map_fd, const void *key, struct open_cookies *list)
 	return add(list, 0, BLOCKED_FIELD(time.from.user));
 }
 
+/* Both kinds of cookies, as a stack that is to come may be of either. */
+static int add_origin(struct open_cookies *list, const struct origin *origin)
+{
+	u32 cookie = BLOCKED_FIELD(origin->user);
+
+	if (!origin->object || BLOCKED_STATE(origin->user) != STATE_COOKIE)
+		return 0;
+	return add(list, cookie & COOKIE_LASTING ? 0 : origin->tid, cookie);
+}
+
+static int take_origin(int map_fd, const void *key, struct open_cookies *list)
+{
+	struct origin origin;
+
+	return bpf_map_lookup_elem(map_fd, key, &origin) ? 0 : add_origin(list, &origin);
+}
+
+static int take_origin_calls(int map_fd, const void *key, struct open_cookies *list)
+{
+	struct origin_cpu_calls calls;
+	int result = 0;
+
+	if (bpf_map_lookup_elem(map_fd, key, &calls))
+		return 0;
+	for (u32 i = 0; i < ORIGIN_CALLS && !result; i++)
+		result = add_origin(list, &calls.call[i].origin);
+	return result;
+}
+
 int open_cookies_read(const struct loaded *loaded, struct open_cookies *list)
 {
 	return read_map(loaded_programs(loaded)->maps.deferrals, list, take_deferral);
@@ -98,7 +128,10 @@ int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *
 
 	return read_map(programs->maps.execve_calls, list, take_execve)
 		       ?: read_map(programs->maps.blocked, list, take_blocked)
-		       ?: read_map(programs->maps.thread_times, list, take_time);
+		       ?: read_map(programs->maps.thread_times, list, take_time)
+		       ?: read_map(programs->maps.origins, list, take_origin)
+		       ?: read_map(programs->maps.origin_works, list, take_origin)
+		       ?: read_map(programs->maps.origin_calls, list, take_origin_calls);
 }
 
 bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie)

@@ -23,9 +23,8 @@ struct open_cookies {
 
 /* Adds the cookies that tasks wait for. Tasks may come and go meanwhile. -ENOMEM. */
 int open_cookies_read(const struct loaded *loaded, struct open_cookies *list);
-/* Adds the lasting cookies, with thread id 0: those of tasks in execve, and of blocked tasks.
- * -ENOMEM.
- */
+/* Adds the lasting cookies, with thread id 0: those of tasks in execve, and of blocked tasks. And
+ * the cookies of origins (deferral.h). -ENOMEM. */
 int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *list);
 bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie);
 void open_cookies_clear(struct open_cookies *list);

@@ -332,6 +332,8 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 		return PROGRAM_WAKER;
 	case SOURCE_TIME:
 		return PROGRAM_TIME;
+	case SOURCE_ORIGIN:
+		return PROGRAM_ORIGIN;
 	case SOURCE_HOLDER: /* lib/capture/file/lock_holders.h */
 		return 0;
 	}
@@ -687,6 +689,38 @@ static void stop_times(struct attachment *attachment)
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
+/* The beginnings and ends first: an object that is queued before is not known. Kernels may lack
+ * io_uring. */
+static int attach_origins(struct attachment *attachment)
+{
+	const struct program_set *set = &attachment->sets[0];
+	const __typeof__(set->object->progs) *programs = &set->object->progs;
+	const struct {
+		const char *tracepoint;
+		const struct bpf_program *program;
+	} places[] = {
+		{"workqueue_execute_start", programs->on_work_begin},
+		{"workqueue_execute_end", programs->on_work_end},
+		{"timer_expire_entry", programs->on_timer_begin},
+		{"timer_expire_exit", programs->on_timer_end},
+		{"hrtimer_expire_entry", programs->on_hrtimer_begin},
+		{"hrtimer_expire_exit", programs->on_hrtimer_end},
+		{"workqueue_queue_work", programs->on_queue_work},
+		{"timer_start", programs->on_queue_timer},
+		{"hrtimer_start", programs->on_queue_timer},
+		{"io_uring_queue_async_work", programs->on_queue_request},
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !result; i++) {
+		result = link_raw_tracepoint(&attachment->links, places[i].tracepoint,
+					     program_set_fd(set, places[i].program), false, 0);
+		if (result == -ENOENT && places[i].program == programs->on_queue_request)
+			result = 0;
+	}
+	return result;
+}
+
 static int attach(struct attachment *attachment, u32 kind)
 {
 	const struct source *source = &attachment->sources->sources[kind];
@@ -715,6 +749,8 @@ static int attach(struct attachment *attachment, u32 kind)
 		return link_typed(&attachment->links, program_fd(attachment, kind));
 	case SOURCE_TIME:
 		return attach_time(attachment, kind);
+	case SOURCE_ORIGIN:
+		return attach_origins(attachment);
 	case SOURCE_HOLDER:
 		return 0;
 	}

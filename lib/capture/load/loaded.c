@@ -722,7 +722,8 @@ bool loaded_is_by_cpu(const struct loaded *loaded)
 
 pid_t loaded_only_task(const struct loaded *loaded)
 {
-	if (loaded->running || has_source(loaded->sources, SOURCE_WAKER))
+	if (loaded->running || has_source(loaded->sources, SOURCE_WAKER) ||
+	    has_source(loaded->sources, SOURCE_ORIGIN))
 		return 0;
 	return loaded->attachment.command;
 }

@@ -18,6 +18,7 @@
 #include "error.h"
 #include "ring.h"
 #include "symbol/file/whole_file.h"
+#include "trace/block/source_name.h"
 
 #define CPUS_FILE "/sys/devices/system/cpu/possible"
 
@@ -142,12 +143,16 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
 		if (source->type == SOURCE_TRACEPOINT || source->type == SOURCE_SYSCALL ||
-		    source->type == SOURCE_WAKER)
+		    source->type == SOURCE_WAKER || source->type == SOURCE_ORIGIN)
 			plan->kernel_text = true;
 		if (source->type == SOURCE_OFF_CPU)
 			plan->config.off_cpu_kind = kind;
 		if (source->type == SOURCE_WAKER)
 			plan->config.waker_kind = kind;
+		if (source->type == SOURCE_ORIGIN) {
+			plan->config.origins = 1;
+			plan->config.origin_kind = kind;
+		}
 		if (source->type == SOURCE_OFF_CPU || source->type == SOURCE_WAKER)
 			plan->off_cpu = true;
 		if (source->type == SOURCE_HOLDER) {
@@ -197,6 +202,29 @@ static int check_time(const struct capture_options *options, const struct plan *
 		return error_set(error, EINVAL,
 				 "--time, -e time:...: threads move between CPUs; choose tasks, "
 				 "not CPUs (-C)");
+	return 0;
+}
+
+/* An origin is two stack ids that are kept for a later event. */
+static int check_origins(const struct capture_options *options, const struct plan *plan,
+			 struct stackmap_error *error)
+{
+	if (!plan->config.origins)
+		return 0;
+	if (options->sources->count == 1)
+		return error_set(error, EINVAL,
+				 "-e " TRACE_ORIGIN
+				 ": it goes with other events, which the work that "
+				 "was queued makes");
+	if (options->has_files)
+		return error_set(error, EINVAL,
+				 "--origins, -e " TRACE_ORIGIN ": only a recording into a file has "
+				 "them");
+	if (options->no_dedup)
+		return error_set(error, EINVAL,
+				 "--origins, -e " TRACE_ORIGIN
+				 ": --no-dedup does without the stack "
+				 "map, which keeps their stacks");
 	return 0;
 }
 
@@ -258,7 +286,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	result = comm_globs_compile(&options->comms, &config->comms, error)
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
-	result = result ?: check_time(options, plan, error);
+	result = result ?: check_time(options, plan, error) ?: check_origins(options, plan, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);

@@ -18,12 +18,14 @@
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 
-/* libbpf's first warning, kept as the reason of a failed load. */
+/* libbpf's first warning, kept as the reason of a failed load. A field that this kernel has with
+ * another size is not the reason: the program does not read such a field. */
+#define OTHER_SIZE "accesses field incorrectly"
 static _Thread_local char first_warning[256];
 
 static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level == LIBBPF_WARN && !first_warning[0]) {
+	if (level == LIBBPF_WARN && !first_warning[0] && !strstr(format, OTHER_SIZE)) {
 		vsnprintf(first_warning, sizeof(first_warning), format, args);
 		first_warning[strcspn(first_warning, "\n")] = 0;
 	}
@@ -48,7 +50,8 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	X(WAKER, on_wake, wake)                                                                    \
 	X(FIELD_VALUE, on_field_value, tracepoint)                                                 \
 	ALONE(FIELD_CALL, on_field_call)                                                           \
-	X(TIME, on_time_switch, switch)
+	X(TIME, on_time_switch, switch)                                                            \
+	X(ORIGIN, on_queue_work, raw_tp)
 
 struct bpf_program *program_set_program(const struct program_set *set, enum program program)
 {

@@ -30,7 +30,8 @@ enum program {
 	PROGRAM_FIELD_VALUE = 1 << 13, /* the event of a tracepoint with a value */
 	PROGRAM_FIELD_CALL = 1 << 14,  /* counts skipped runs of PROGRAM_FIELD_VALUE */
 	PROGRAM_TIME = 1 << 15,	       /* with all programs of thread times */
-	PROGRAM_LAST = PROGRAM_TIME,
+	PROGRAM_ORIGIN = 1 << 16,      /* with all programs of origins */
+	PROGRAM_LAST = PROGRAM_ORIGIN,
 };
 
 struct capture_bpf;

@@ -22,6 +22,7 @@
 #include "capture/load/plan.h"
 #include "capture/load/program_set.h"
 #include "capture/load/skeleton.h"
+#include "deferral.h"
 #include "error.h"
 #include "ring.h"
 #include "scratch.h"
@@ -70,6 +71,18 @@ static void select_time(struct program_set *set, const struct plan *plan)
 	bpf_program__set_autoload(set->object->progs.on_time_stop, plan->task_iterators);
 }
 
+static void select_origins(struct program_set *set)
+{
+	bpf_program__set_autoload(set->object->progs.on_queue_timer, true);
+	bpf_program__set_autoload(set->object->progs.on_queue_request, true);
+	bpf_program__set_autoload(set->object->progs.on_work_begin, true);
+	bpf_program__set_autoload(set->object->progs.on_work_end, true);
+	bpf_program__set_autoload(set->object->progs.on_timer_begin, true);
+	bpf_program__set_autoload(set->object->progs.on_timer_end, true);
+	bpf_program__set_autoload(set->object->progs.on_hrtimer_begin, true);
+	bpf_program__set_autoload(set->object->progs.on_hrtimer_end, true);
+}
+
 static void select_programs(struct program_set *set, const struct plan *plan)
 {
 	struct bpf_program *program;
@@ -94,6 +107,8 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		select_off_cpu(set, plan);
 	if (set->programs & PROGRAM_TIME)
 		select_time(set, plan);
+	if (set->programs & PROGRAM_ORIGIN)
+		select_origins(set);
 	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
 					      ATTACH_TYPE_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(set->object->progs.defer_uprobe_multi,
@@ -189,6 +204,14 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 		result = result
 				 ?: bpf_map__set_max_entries(object->maps.ended_times,
 							     sysconf(_SC_PAGESIZE));
+	}
+	if (config->origins) {
+		result = result ?: bpf_map__set_max_entries(object->maps.origins, ORIGINS_MAX);
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.origin_works,
+							     ORIGIN_WORKS_MAX);
+		result =
+			result ?: bpf_map__set_max_entries(object->maps.origin_calls, config->cpus);
 	}
 	if (plan->questions)
 		result =

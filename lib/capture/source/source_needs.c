@@ -29,6 +29,7 @@ static const struct need needs[] = {
 	[SOURCE_WAKER] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 	[SOURCE_TIME] = {{FEATURE_TYPED_TRACEPOINT}, 1},
 	[SOURCE_HOLDER] = {{FEATURE_TYPED_TRACEPOINT}, 1},
+	[SOURCE_ORIGIN] = {{FEATURE_TRACEPOINT}, 1},
 };
 
 /* Writes the reasons of all alternatives and the fix of the first. False: an alternative works. */

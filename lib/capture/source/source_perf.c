@@ -27,6 +27,7 @@ static const struct source off_cpu_events[] = {
 	{.type = SOURCE_OFF_CPU, .name = "offcpu-time", .unit = "ns"},
 	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
 	{.type = SOURCE_HOLDER, .name = "offcpu-holder", .unit = "ns"},
+	{.type = SOURCE_ORIGIN, .name = TRACE_ORIGIN, .unit = ""},
 	TIME_STATE_LIST(TIME_SOURCE)};
 
 #define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))
@@ -57,7 +58,7 @@ static int off_cpu_find(struct source_query *query, source_visit visit, void *ar
 			continue;
 		else if (query->asks.name || query->asks.count)
 			err = error_set(error, EINVAL,
-					"%s: waits have their time as value, and no conditions",
+					"%s: its value is a time, and it takes no conditions",
 					query->subject);
 		else
 			err = visit(arg, &off_cpu_events[i]);

@@ -12,4 +12,8 @@ const char *trace_source_short_name(const char *name);
 #define TRACE_STATE_PREFIX "time:"
 const char *trace_source_state(const char *name);
 
+/* An event of this source tells who has queued the work that the event of the same time and CPU
+ * belongs to. Its value is the time since then in ns, without a unit: such times have no sum. */
+#define TRACE_ORIGIN "queued-by"
+
 #endif

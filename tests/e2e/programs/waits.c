@@ -4,13 +4,30 @@
  *
  * usage: waits lock MS     `waiter` wants a mutex that `owner` holds for so long
  *    or: waits chain MS    `first` waits for `second`, that for `third`, that for `fourth`, which
- * sleeps or: waits timer MS    the main thread sleeps or: waits deadlock    `one` and `two` have
- * what the other one wants; the process goes on for good
+ *                          sleeps
+ *    or: waits timer MS    the main thread sleeps
+ *    or: waits deadlock    `one` and `two` have what the other one wants; the process goes on for
+ *                          good
+ *
+ * Work that the kernel does later, N times, each time before the next:
+ *    or: waits work N      a work item of the kernel brings bytes from one end of a terminal to the
+ *                          other
+ *    or: waits alarm N     a timer of high resolution expires
+ *    or: waits timeout N   a timer ends the wait for a message that does not come
+ *    or: waits request N   a worker of io_uring reads this program's file; 77: io_uring is refused
  */
+#include <fcntl.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +36,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, other_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both;
 static sem_t locked, done[4];
-static long ms;
+static long ms; /* or times */
 
 static APART void sleep_ms(void)
 {
@@ -139,6 +156,116 @@ static void run_chain(void)
 		pthread_join(threads[i], NULL);
 }
 
+/* --- work that was queued --- */
+
+static APART void queue_work(int terminal)
+{
+	if (write(terminal, "w", 1) != 1)
+		exit(1);
+}
+
+static void run_work(long times)
+{
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), other;
+	struct termios raw;
+	char byte;
+
+	if (terminal < 0 || grantpt(terminal) || unlockpt(terminal))
+		exit(1);
+	other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	if (other < 0 || tcgetattr(other, &raw))
+		exit(1);
+	cfmakeraw(&raw);
+	tcsetattr(other, TCSANOW, &raw);
+	for (long i = 0; i < times; i++) {
+		queue_work(terminal);
+		if (read(other, &byte, 1) != 1)
+			exit(1);
+	}
+}
+
+static APART void start_alarm(int timer)
+{
+	const struct itimerspec soon = {.it_value.tv_nsec = 20000000};
+
+	timerfd_settime(timer, 0, &soon, NULL);
+}
+
+static void run_alarm(long times)
+{
+	int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	unsigned long long expired;
+
+	for (long i = 0; i < times; i++) {
+		start_alarm(timer);
+		if (read(timer, &expired, sizeof(expired)) != sizeof(expired))
+			exit(1);
+	}
+}
+
+static APART void wait_in_vain(int end)
+{
+	char byte;
+
+	recv(end, &byte, 1, 0);
+}
+
+static void run_timeout(long times)
+{
+	const struct timeval soon = {.tv_usec = 20000};
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon)))
+		exit(1);
+	for (long i = 0; i < times; i++)
+		wait_in_vain(ends[0]);
+}
+
+static APART long submit_request(int ring)
+{
+	return syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+}
+
+static void *map_ring(int ring, size_t bytes, off_t what)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, what);
+
+	if (memory == MAP_FAILED)
+		exit(1);
+	return memory;
+}
+
+/* The rings of io_uring(7), with one entry each, and requests that no one may serve at once. */
+static void run_request(long times)
+{
+	static char bytes[4096];
+	struct io_uring_params ring = {};
+	int fd = syscall(SYS_io_uring_setup, 1, &ring), file = open("/proc/self/exe", O_RDONLY);
+	struct io_uring_sqe *request;
+	unsigned *tail, *head;
+	char *queue, *done;
+
+	if (fd < 0)
+		exit(77);
+	queue = map_ring(fd, ring.sq_off.array + 64, IORING_OFF_SQ_RING);
+	done = map_ring(fd, ring.cq_off.cqes + 64, IORING_OFF_CQ_RING);
+	request = map_ring(fd, sizeof(*request), IORING_OFF_SQES);
+	tail = (unsigned *)(queue + ring.sq_off.tail);
+	head = (unsigned *)(done + ring.cq_off.head);
+	for (long i = 0; i < times; i++) {
+		*request = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+						 .flags = IOSQE_ASYNC,
+						 .fd = file,
+						 .addr = (unsigned long)bytes,
+						 .len = sizeof(bytes)};
+		__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+		if (submit_request(fd) != 1)
+			exit(1);
+		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+	}
+}
+
 int main(int count, char **arguments)
 {
 	ms = count == 3 ? atol(arguments[2]) : 0;
@@ -151,6 +278,14 @@ int main(int count, char **arguments)
 		run_chain();
 	else if (count == 3 && !strcmp(arguments[1], "timer"))
 		sleep_ms();
+	else if (count == 3 && !strcmp(arguments[1], "work"))
+		run_work(ms);
+	else if (count == 3 && !strcmp(arguments[1], "alarm"))
+		run_alarm(ms);
+	else if (count == 3 && !strcmp(arguments[1], "timeout"))
+		run_timeout(ms);
+	else if (count == 3 && !strcmp(arguments[1], "request"))
+		run_request(ms);
 	else if (count == 2 && !strcmp(arguments[1], "deadlock")) {
 		pthread_barrier_init(&both, NULL, 2);
 		start("one", lock_both, 0);

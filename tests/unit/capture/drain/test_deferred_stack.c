@@ -244,6 +244,28 @@ TEST(a_lasting_answer_stays, setup, teardown)
 	assert_int_equal(world.lost_cookies, 0);
 }
 
+/* With origins an event may come long after its stack, whatever the cookie. */
+TEST(an_answer_is_kept_on_request, setup, teardown)
+{
+	struct world world = {.open = true};
+	struct deferred_sweep sweep = sweep_of(&world);
+
+	deferred_stacks_keep(*state);
+	give_answer(*state, TID, COOKIE);
+	for (int i = 0; i < 3; i++) {
+		epochs_pass(*state, 2);
+		deferred_stacks_sweep(*state, &sweep);
+	}
+	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
+	world.open = false;
+	for (int i = 0; i < 2; i++) {
+		deferred_stacks_sweep(*state, &sweep);
+		epochs_pass(*state, 2);
+	}
+	deferred_stacks_sweep(*state, &sweep);
+	assert_null(deferred_stacks_find(*state, TID, COOKIE));
+}
+
 /* Events of the next file may still need the stack. */
 TEST(a_lasting_answer_outlives_a_file, setup, teardown)
 {

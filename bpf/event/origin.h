@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * --origins: the stacks of the task that queued what a kernel worker, an io_uring worker or a timer
+ * now does.
+ *
+ *   a work item, timer or request is queued    object -> origin                  origins
+ *   a worker begins a work item                task of the worker -> origin      origin_works
+ *   a timer's callback begins                  CPU -> origin                     origin_calls
+ *   an event                                   a second event, with the origin's thread and stacks
+ *
+ * Both events have the same time and CPU, by which a reader joins them (report/event/origins.h).
+ * The value of the second is the time since the object was queued.
+ *
+ * An object that a timer's callback queues has the origin of the timer: so has a delayed work item,
+ * which its timer queues, and a timer that starts itself again. A work item that queues itself
+ * keeps its origin as well.
+ *
+ * Objects are not taken out of `origins` when they are cancelled or freed: the map replaces the
+ * least recently used ones. A stack is counted in the stack map once, where the object is queued.
+ */
+#ifndef BPF_ORIGIN_H
+#define BPF_ORIGIN_H
+
+#include "kernel/kernel_types.h"
+#include "stack/stack_field.h"
+#include "state/ring_slots.h"
+#include "state/stack_tables.h"
+
+/* User space sets the size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, struct origin);
+} origins SEC(".maps");
+
+HASH_MAP(origin_works, 1, u64, struct origin);	     /* by struct task_struct * */
+ARRAY_MAP(origin_calls, 1, struct origin_cpu_calls); /* by CPU */
+
+/* The innermost callback of a timer that the current task runs. A soft interrupt may be preempted
+ * by other tasks with PREEMPT_RT, so the task is compared. A CPU sample is taken in the callback of
+ * a high-resolution timer, and belongs to what this timer has interrupted. */
+static __always_inline bool origin_of_call(u32 cpu, bool is_sample, struct origin *out)
+{
+	struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
+	u64 task = bpf_get_current_task();
+	u32 i;
+
+	if (!calls)
+		return false;
+#pragma clang loop unroll(full)
+	for (i = ORIGIN_CALLS; i > 0; i--) {
+		if (calls->call[i - 1].task != task || !calls->call[i - 1].origin.object ||
+		    (is_sample && calls->call[i - 1].is_hrtimer))
+			continue;
+		*out = calls->call[i - 1].origin;
+		return out->time != 0;
+	}
+	return false;
+}
+
+/* The map may give an element to another object at any time: then the second look differs. */
+static __always_inline bool origin_of_object(u64 object, struct origin *out)
+{
+	const struct origin *found = bpf_map_lookup_elem(&origins, &object);
+
+	if (!found)
+		return false;
+	*out = *found;
+	return bpf_map_lookup_elem(&origins, &object) == found && out->object == object;
+}
+
+/* The request that an io_uring worker serves. */
+static __always_inline u64 request_of(const struct task_struct *task)
+{
+	const struct io_worker *worker;
+
+	if (!(BPF_CORE_READ(task, flags) & PF_IO_WORKER))
+		return 0;
+	worker = BPF_CORE_READ(task, worker_private);
+	return worker && bpf_core_field_exists(worker->cur_work)
+		       ? (u64)BPF_CORE_READ(worker, cur_work)
+		       : 0;
+}
+
+static __always_inline bool origin_of_task(u64 task, struct origin *out)
+{
+	const struct origin *work = bpf_map_lookup_elem(&origin_works, &task);
+	u64 request;
+
+	if (work) {
+		*out = *work;
+		return true;
+	}
+	request = request_of((const void *)task);
+	return request && origin_of_object(request, out);
+}
+
+static __always_inline bool origin_find(u64 task, u32 cpu, bool is_sample, struct origin *out)
+{
+	if ((!task || task == bpf_get_current_task()) && origin_of_call(cpu, is_sample, out))
+		return true;
+	return task && origin_of_task(task, out);
+}
+
+/* The field of a stack. An id may be of a generation that is gone. */
+static __always_inline struct stack_field origin_field(const struct origin *origin, u64 word)
+{
+	struct stack_field field = stack_field_of(word);
+	void *table = table_current();
+
+	if (field.state == STATE_ID && (!table || table_generation(table) != origin->generation))
+		return no_stack(REASON_GONE);
+	return field;
+}
+
+/*
+ * Records the origin of the event that was written before, if the origin is known. A global
+ * function: verified once for all programs, and empty without --origins.
+ */
+__noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_sample)
+{
+	struct stack_field kernel, user;
+	struct event_slot *slot;
+	struct origin origin;
+
+	if (!config.origins || !scratch ||
+	    !origin_find(scratch->origin_task, cpu, is_sample, &origin) ||
+	    !event_begin(scratch, cpu))
+		return 0;
+	slot = event_of(scratch);
+	kernel = origin_field(&origin, origin.kernel);
+	user = origin_field(&origin, origin.user);
+	slot->tid = origin.tid;
+	slot->stamp = STAMP_OF(time, config.origin_kind, EVENT_FLAGS(kernel.state, user.state));
+	slot->kernel = kernel.value;
+	slot->user = user.value;
+	if (config.leaf)
+		slot->extra[0] = 0;
+	slot->extra[config.leaf & 1] = time - origin.time;
+	return event_commit(scratch, cpu);
+}
+
+/* The same of an event of a task. */
+static __always_inline void origin_record_of(const struct task_struct *task,
+					     struct scratch *scratch, u32 cpu, u64 time)
+{
+	if (!config.origins)
+		return;
+	scratch->origin_task = (u64)task;
+	origin_record(scratch, cpu, time, false);
+}
+
+#endif

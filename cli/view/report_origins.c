@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Events of work that was queued, with both stacks (report --origins). */
+#include <errno.h>
+#include <stdio.h>
+
+#include "csv.h"
+#include "format/json_text.h"
+#include "format/printable.h"
+#include "report.h"
+
+static double share_of(const struct report *report, const struct origin_row *row)
+{
+	return report_share(origin_row_weight(report->origins, row),
+			    report->origins->weights[row->kind]);
+}
+
+static u32 shown_rows(const struct report *report)
+{
+	u32 count = 0;
+
+	while (count < report->origins->count && count < report->limit &&
+	       share_of(report, report->origins->rows[count]) >= report->least)
+		count++;
+	return count;
+}
+
+static bool has_unit(const struct report *report, u32 kind)
+{
+	return origin_row_weight(report->origins, &(struct origin_row){.kind = kind, .value = 1});
+}
+
+/* A thread has its name, an interrupt its kind and the function that it called. */
+static void put_name(const struct wait_end *end)
+{
+	if (end->interrupt)
+		printf("%s ", end->interrupt);
+	printable_put(end->interrupt ? end->function ?: "" : end->comm, stdout);
+}
+
+static void print_row(const struct report *report, const struct origin_row *row)
+{
+	const struct wait_end *origin = &row->origin;
+	const struct profile_row work = {.kernel = row->work.kernel, .user = row->work.user};
+	const struct profile_row queued = {.kernel = origin->kernel, .user = origin->user};
+
+	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", share_of(report, row),
+	       (unsigned long long)row->count);
+	put_name(&row->work);
+	printf("  ");
+	printable_put(report->sources[row->kind].name, stdout);
+	if (has_unit(report, row->kind))
+		printf("  %s", report_value(report, row->kind, row->value));
+	printf("%s\n", report->color ? "\033[0m" : "");
+	report_put_stack(report, &work);
+	printf("  queued by ");
+	put_name(origin);
+	printf(" up to %s before, in\n", report_time_text(row->longest));
+	report_put_stack(report, &queued);
+}
+
+int report_origins_plain(const struct report *report)
+{
+	u32 shown = shown_rows(report);
+
+	printf("# %-9s %llu events are of work that was queued, and by whom is known\n",
+	       "origins:", (unsigned long long)report->origins->events);
+	for (u32 i = 0; i < shown && !ferror(stdout); i++)
+		print_row(report, report->origins->rows[i]);
+	if (shown == report->limit && shown < report->origins->count)
+		printf("\n# %u of %u rows shown, --top 0 shows all\n", shown,
+		       report->origins->count);
+	return 0;
+}
+
+int report_origins_csv(const struct report *report)
+{
+	u32 shown = shown_rows(report);
+	int err = 0;
+
+	printf("share,count,value,longest,event,comm,kernel,user,origin_comm,origin_kernel,"
+	       "origin_user\n");
+	for (u32 i = 0; i < shown && !err && !ferror(stdout); i++) {
+		const struct origin_row *row = report->origins->rows[i];
+
+		printf("%.4f,%llu,%llu,%llu", share_of(report, row), (unsigned long long)row->count,
+		       (unsigned long long)row->value, (unsigned long long)row->longest);
+		csv_put(",", report->sources[row->kind].name, stdout);
+		csv_put(",", row->work.comm, stdout);
+		err = report_csv_path(report, row->work.kernel)
+			      ?: report_csv_path(report, row->work.user);
+		csv_put(",", row->origin.comm, stdout);
+		err = err ?: report_csv_path(report, row->origin.kernel)
+				  ?: report_csv_path(report, row->origin.user);
+		putchar('\n');
+	}
+	return err;
+}
+
+static json_t *end_object(const struct report *report, const struct wait_end *end)
+{
+	json_t *object = json_pack("{s:o, s:s*, s:s*}", "comm", json_text(end->comm), "interrupt",
+				   end->interrupt, "function", end->function);
+	int failed = json_set_path(object, "kernel", report->profile, end->kernel) |
+		     json_set_path(object, "user", report->profile, end->user);
+
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+int report_origins_json(const struct report *report)
+{
+	u32 shown = shown_rows(report);
+	json_t *rows = json_array();
+	int failed = !rows;
+
+	for (u32 i = 0; i < shown && !failed; i++) {
+		const struct origin_row *row = report->origins->rows[i];
+
+		failed = json_array_append_new(
+			rows, json_pack("{s:o, s:I, s:I, s:I, s:o, s:o}", "event",
+					json_text(report->sources[row->kind].name), "count",
+					(json_int_t)row->count, "value", (json_int_t)row->value,
+					"longest", (json_int_t)row->longest, "work",
+					end_object(report, &row->work), "queued_by",
+					end_object(report, &row->origin)));
+	}
+	if (!failed)
+		return report_put_json(report, json_pack("{s:I, s:o}", "events",
+							 (json_int_t)report->origins->events,
+							 "origins", rows));
+	json_decref(rows);
+	return -ENOMEM;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Joins an event of work that was queued with the event that tells who has queued the work
+ * (TRACE_ORIGIN, record --origins). Both have the same time and the same CPU, and no other number.
+ * If two origins have the same time and CPU, by chance, they are not joined.
+ */
+#ifndef LIB_REPORT_ORIGINS_H
+#define LIB_REPORT_ORIGINS_H
+
+#include "report/event/event_filter.h"
+#include "wait_ends.h"
+
+struct origins;
+
+/* Reads all events if the recording has origins. -ENOMEM. */
+int origins_create(struct trace_reader *reader, struct origins **out);
+void origins_free(struct origins **origins);
+
+/* The origin of an event; NULL: not known, or the event is an origin itself. */
+const struct trace_event *origins_of(const struct origins *origins,
+				     const struct trace_event *event);
+
+/*
+ * Events with equal stacks of the work and of its origin. A timer's callback interrupts any task,
+ * so the stack of its work ends at the function that calls back.
+ */
+struct origin_row {
+	u32 kind;
+	struct wait_end work, origin;
+	u64 count, value;
+	u64 longest; /* ns from the queueing to an event, at most */
+};
+
+struct origin_table {
+	const struct origin_row **rows; /* most events of a kind first, or most of its value */
+	u32 count;
+	u64 events;   /* with an origin */
+	u64 *weights; /* sum of the rows' weights, by kind */
+};
+
+/* The events that pass the filter. `by`: the weight of each kind. -ENODATA: the recording has no
+ * origins; -ENOMEM. */
+int origin_table_create(struct trace_reader *reader, const struct event_filter *filter,
+			struct frame_names *names, struct event_paths *paths,
+			struct origin_table **out);
+void origin_table_free(struct origin_table **table);
+
+/* The number of events, or their value where that has a unit. */
+u64 origin_row_weight(const struct origin_table *table, const struct origin_row *row);
+
+#endif

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Work that the kernel does later, with the stacks of the program that queued it (record --origins)."""
+
+import csv
+import io
+import json
+import subprocess
+
+from harness.cases import Skip, main, needs, program, stackmap
+from harness.recording import function, record
+
+TIMES = 30
+ORIGIN = "queued-by"
+
+
+def record_queued(mode, event, *options, times=TIMES):
+    """The recording, and the rows of `report --origins` of what the program queued."""
+    needs("bpf", "raw tracepoints")
+    if stackmap("list", event, status=None).returncode:
+        raise Skip("no %s here" % event)
+    recording = record("-a", "--origins", *options, "-e", event, "--", program("waits"), mode, times)
+    recording.check()
+    return recording, rows_of(recording)
+
+
+def rows_of(recording, *options):
+    report = json.loads(recording.read("report", "--origins", "--json", "--no-inline", "--top", 0, *options))
+    assert report["events"] == sum(row["count"] for row in report["origins"]), report
+    return report["origins"]
+
+
+def queued_in(rows, user, kernel):
+    """The rows of work that `user` of this program has queued by `kernel`. Its first call may be one of new code, whose user
+    stack comes later, and has the same stack then."""
+    found = [row for row in rows if user in row["queued_by"]["user"]]
+    assert found, (user, [row["queued_by"]["user"] for row in rows])
+    for row in found:
+        assert row["queued_by"]["comm"] == "waits" and row["queued_by"]["user"][-1] in ("_start", "main"), row
+        assert any(kernel in name for name in row["queued_by"]["kernel"]), row
+        assert "interrupt" not in row["queued_by"] and 0 < row["longest"] < 60e9, row
+    return found
+
+
+def test_a_work_item():
+    recording, rows = record_queued("work", "workqueue:workqueue_execute_start")
+    found = queued_in(rows, "queue_work", "queue_work_on")
+    assert sum(row["count"] for row in found) == TIMES, found
+    for row in found:
+        assert row["work"]["comm"].startswith("kworker") and "worker_thread" in row["work"]["kernel"] and not row["work"]["user"], row
+    check_script(recording, "workqueue:workqueue_execute_start", "queue_work")
+    check_table(recording, rows)
+
+
+def check_script(recording, source, user):
+    """An event of the work has the name of who queued it, and its stacks behind its own; so has an event of its own."""
+    events = recording.events()
+    work = [event for event in events if event.name == source and (event.other or "").startswith("queued by waits ")
+            and any(function(frame) == user for frame in event.frames)]
+    assert len(work) == TIMES, [event for event in events if event.name == source]
+    origins = {(event.cpu, event.time): event for event in events if event.name == ORIGIN}
+    for event in work:
+        names = [function(frame) for frame in event.frames]
+        behind = event.frames[names.index("[queued by]") + 1:]
+        origin = origins[event.cpu, event.time]
+        assert user in names[names.index("[queued by]"):] and behind == origin.frames, (names, origin)
+        assert event.other == "queued by waits %d" % origin.tid and origin.value < 60e9, (event, origin)
+
+
+def check_table(recording, rows):
+    table = list(csv.DictReader(io.StringIO(recording.read("report", "--origins", "--csv", "--no-inline", "--top", 0))))
+    assert [(int(row["count"]), row["comm"], row["origin_user"].split(";")[0]) for row in table] == [
+        (row["count"], row["work"]["comm"], (row["queued_by"]["user"] or [""])[0]) for row in rows], table
+    text = recording.read("report", "--origins", "--no-inline", "--top", 0)
+    assert text.count("  queued by ") == len(rows) and "  queued by waits up to " in text, text
+
+
+def wakes_of(mode, called, user, kernel):
+    """Each wait of the program that this callback of a timer has ended has the program's call that started the timer."""
+    needs("typed tracepoints")
+    recording = record("--wakers", "--origins", "--", program("waits"), mode, TIMES)
+    recording.check()
+    rows = [row for row in rows_of(recording) if row["event"] == "offcpu-waker" and row["work"].get("function") in called]
+    found = queued_in(rows, user, kernel)
+    woken = [event for event in recording.events() if event.name == "offcpu-waker" and event.comm == "interrupt" and any(function(frame) in called for frame in event.frames)]
+    assert len(woken) == sum(row["count"] for row in found) == sum(row["count"] for row in rows) <= TIMES, (len(woken), rows)
+    for row in found:
+        assert (row["work"]["interrupt"], row["work"]["user"]) == ("timer", []), row
+        assert row["work"]["kernel"][-1] in ("__hrtimer_run_queues", "call_timer_fn", "__run_timers"), row
+
+
+def test_a_timer_of_high_resolution():
+    wakes_of("alarm", ["timerfd_tmrproc"], "start_alarm", "hrtimer_start")
+
+
+def test_a_timer():
+    wakes_of("timeout", ["process_timeout", "try_to_wake_up"], "wait_in_vain", "schedule_timeout")
+
+
+def test_a_sleep():
+    """The interrupt that ends a sleep is of a timer that the sleeper has started itself."""
+    wakes_of("timer", ["hrtimer_wakeup"], "sleep_ms", "hrtimer_start")
+
+
+def test_a_request_of_io_uring():
+    event = "io_uring:io_uring_file_get"
+    if not subprocess.run([program("waits"), "request", "1"], check=False).returncode == 0:
+        raise Skip("io_uring is refused (kernel.io_uring_disabled), or not there")
+    recording, rows = record_queued("request", event)
+    found = queued_in(rows, "submit_request", "io_queue_iowq")
+    assert sum(row["count"] for row in found) == TIMES, found
+    for row in found:
+        assert row["work"]["comm"].startswith("iou-wrk-") and "io_wq_worker" in row["work"]["kernel"] and not row["work"]["user"], row
+    assert recording.ledger()["user_stacks"]["reasons"]["refused"] >= TIMES, recording.ledger()
+
+
+def test_a_cpu_sample_is_no_work_of_its_timer():
+    """Samples by the clock are taken in the callback of a timer, which the recorder has started."""
+    needs("perf events")
+    recording = record("-a", "--origins", "-e", "cpu-clock/10000000", "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+    recording.check()
+    own = [row for row in rows_of(recording) if row["work"]["comm"] == "sh"]
+    assert not any("perf" in name or "cpu_clock" in name for row in own for name in row["queued_by"]["kernel"]), own
+
+
+def test_a_worker_that_waits():
+    """--time has the waits of a worker in a work item, with who queued that; a worker without work has no origin."""
+    needs("typed tracepoints")
+    _, rows = record_queued("work", "workqueue:workqueue_execute_start", "--time")
+    for row in rows:
+        if row["event"].startswith("time:") and row["work"]["comm"].startswith("kworker") and "process_one_work" not in row["work"]["kernel"]:
+            assert "worker_thread" not in row["work"]["kernel"], row
+
+
+def test_without_origins():
+    needs("bpf", "raw tracepoints")
+    recording = record("-e", "sched:sched_switch", "--", "true")
+    refused = stackmap("report", "--origins", recording.path, status=1).stderr
+    assert "record --origins" in refused, refused
+    for options, reason in ((["--no-dedup", "-e", "sched:sched_switch"], "--no-dedup"), (["-F", "99", "-e", "sched:sched_switch"], "-F")):
+        refused = stackmap("record", "-a", "--origins", *options, "--", "true", status=None)
+        assert refused.returncode and reason in refused.stderr, refused.stderr
+    refused = stackmap("record", "-a", "-e", ORIGIN, "--", "true", status=2).stderr
+    assert "goes with other events" in refused, refused
+
+
+main(globals())
