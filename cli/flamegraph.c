@@ -17,6 +17,7 @@ struct flamegraph_values {
 	struct recording_values recording;
 	const char *output;
 	struct names_values names;
+	struct string_list idle;
 };
 
 struct input {
@@ -51,14 +52,16 @@ static int fill(struct flamegraph *graph, const struct inputs *inputs, struct st
 	return err;
 }
 
-static int draw(const struct inputs *inputs, const struct frame_naming *naming, const char *output,
-		struct stackmap_error *error)
+static int draw(const struct flamegraph_values *values, const struct inputs *inputs,
+		const struct frame_naming *naming, struct stackmap_error *error)
 {
+	const char *output = values->output;
 	struct flamegraph *graph;
 	int err = flamegraph_create(naming, inputs->count, &graph);
 
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));
+	flamegraph_set_idle(graph, &values->idle);
 	err = fill(graph, inputs, error) ?: write_file(graph, output, error);
 	if (!err && !output_file_is_standard(output))
 		message("%llu events in %s, to be opened in a browser",
@@ -99,14 +102,15 @@ static void check_boots(const struct inputs *inputs, struct frame_naming *naming
 	names_check_boots(naming, readers, inputs->count);
 }
 
-static int draw_inputs(struct inputs *inputs, struct frame_naming *naming, const char *output)
+static int draw_inputs(const struct flamegraph_values *values, struct inputs *inputs,
+		       struct frame_naming *naming)
 {
 	struct stackmap_error error;
 	int status = open_all(inputs);
 
 	if (status == EXIT_DONE) {
 		check_boots(inputs, naming);
-		if (draw(inputs, naming, output, &error)) {
+		if (draw(values, inputs, naming, &error)) {
 			message_error(&error);
 			status = EXIT_FAILED;
 		}
@@ -121,7 +125,7 @@ static int draw_named(const struct flamegraph_values *values, struct inputs *inp
 
 	if (status != EXIT_DONE)
 		return status;
-	status = draw_inputs(inputs, &naming, values->output);
+	status = draw_inputs(values, inputs, &naming);
 	names_close(&naming);
 	return status;
 }
@@ -167,6 +171,12 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct flamegraph_values, output),
 	 .group = "Output",
 	 .help = "the page (default " OUTPUT_DEFAULT "; - is standard output)"},
+	{.name = "idle",
+	 .type = OPTION_STRINGS,
+	 .argument = "FUNCTION",
+	 .target = offsetof(struct flamegraph_values, idle),
+	 .group = "Output",
+	 .help = "a thread that waits in this function (a glob) is idle; may be repeated"},
 	NAMES_ROWS(struct flamegraph_values, names),
 	FOLD_ROW(struct flamegraph_values, names),
 	RECORDING_ROWS(struct flamegraph_values, recording),

@@ -2,10 +2,16 @@
 #ifndef LIB_COMMAND_LINE_H
 #define LIB_COMMAND_LINE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /*
- * The command line of this process, words joined by blanks; the caller frees it. NULL: it cannot be
- * read.
+ * The command line of this process as a shell takes it: words that need quotes have them. The
+ * caller frees it. NULL: it cannot be read.
  */
 char *command_line_read(void);
+
+/* The same of words that each end in a NUL; a NUL follows the last byte. NULL without memory. */
+char *command_line_of(const char *words, size_t bytes);
 
 #endif

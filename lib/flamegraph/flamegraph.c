@@ -379,6 +379,11 @@ int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct 
 	return 0;
 }
 
+void flamegraph_set_idle(struct flamegraph *graph, const struct string_list *idle)
+{
+	graph->idle = *idle;
+}
+
 void flamegraph_free(struct flamegraph **graph)
 {
 	struct flamegraph *old = *graph;

@@ -21,6 +21,10 @@ struct flamegraph;
 int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct flamegraph **out);
 void flamegraph_free(struct flamegraph **graph);
 
+/* The functions of idle threads, globs; none: WAIT_IDLE_FUNCTIONS. The list must outlive the graph.
+ */
+void flamegraph_set_idle(struct flamegraph *graph, const struct string_list *idle);
+
 /* Adds the events that pass the filter. The reader must outlive the graph; `name` is copied. */
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
 		   const struct event_filter *filter, struct stackmap_error *error);

@@ -4,6 +4,7 @@
 #ifndef LIB_FLAMEGRAPH_GRAPH_H
 #define LIB_FLAMEGRAPH_GRAPH_H
 
+#include "array.h"
 #include "flamegraph/stack_tree.h"
 #include "flamegraph/thread_waits.h"
 #include "flamegraph/time_cells.h"
@@ -43,6 +44,7 @@ struct graph_recording {
 
 struct flamegraph {
 	const struct frame_naming *naming;
+	struct string_list idle; /* of the caller */
 	struct stack_tree tree;
 	struct intern threads;
 	struct graph_source *sources; /* sources that have events, of all recordings */

@@ -222,13 +222,13 @@ static int put_frames(const struct stack_tree *tree, FILE *to)
 	return err;
 }
 
-static void put_idle_frames(const struct stack_tree *tree, FILE *to)
+static void put_idle_frames(const struct stack_tree *tree, const struct string_list *idle, FILE *to)
 {
 	bool is_first = true;
 
 	begin_column("idle", false, to);
 	for (u32 i = 0; i < tree->frames.count; i++) {
-		if (!wait_is_idle_function(tree->sorted[i]->name))
+		if (!wait_is_idle_function(idle, tree->sorted[i]->name))
 			continue;
 		put_number(is_first, i, to);
 		is_first = false;
@@ -390,7 +390,7 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	err = err ?: put_frames(&graph->tree, to);
 	if (err)
 		return err;
-	put_idle_frames(&graph->tree, to);
+	put_idle_frames(&graph->tree, &graph->idle, to);
 	put_nodes(&graph->tree, to);
 	err = put_all_cells(graph, to);
 	put_times(&graph->recordings[0], graph->recording_count == 1, to);

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/records.h"
 #include "capture/drain/symbols.h"
 #include "clock.h"
 #include "error.h"
@@ -56,8 +56,8 @@ static bool has_sum(const struct recording *recording, u32 kind)
 static int write_row(struct recording *recording, const struct counted_key *key, u32 cpu, u64 count,
 		     u64 value)
 {
-	u32 flags = STAMP_FLAGS(key->task);
-	struct stack_ref kernel = STACK_REF_NONE, user = STACK_REF_NONE;
+	const struct stack_fields fields = {STAMP_FLAGS(key->task), (u32)key->stacks,
+					    (u32)(key->stacks >> 32)};
 	struct trace_event event = {
 		.time = clock_ns(CLOCK_MONOTONIC),
 		.tid = COUNTED_TID(key->task),
@@ -66,23 +66,14 @@ static int write_row(struct recording *recording, const struct counted_key *key,
 		.leaf = key->leaf,
 		.is_counted = 1,
 	};
+	struct stack_ref user;
 	int result;
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
 	if (has_sum(recording, event.kind))
 		event.value = value;
-	result = event_stack(recording, NULL, 0, EVENT_KERNEL_STATE(flags), (u32)key->stacks,
-			     &kernel);
-	result = result
-			 ?: event_stack(recording, NULL, 0, EVENT_USER_STATE(flags),
-					(u32)(key->stacks >> 32), &user);
-	result = result ?: event_stack_mapping(recording, event.leaf);
-	result = result ?: task_log_need(recording->tasks, recording->writer, event.tid);
-	event.kernel = kernel.index;
-	event.kernel_reason = kernel.reason;
-	event.user = user.index;
-	event.user_reason = user.reason;
+	result = records_fill(recording, NULL, 0, &fields, &event, &user);
 	return write_records(recording, &event, &user, count) ?: result;
 }
 

@@ -28,15 +28,28 @@ void records_begin_round(struct recording *recording)
 	task_log_round(recording->tasks);
 }
 
-static int user_stack(struct recording *recording, const struct ring_view *ring, u64 position,
-		      struct trace_event *event, struct stack_ref *ref)
+int records_fill(struct recording *recording, const struct ring_view *ring, u64 position,
+		 const struct stack_fields *fields, struct trace_event *event,
+		 struct stack_ref *user)
 {
-	const struct event_slot *slot = ring_slot(ring, position);
-	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
+	u32 kernel_state = EVENT_KERNEL_STATE(fields->flags);
+	u32 user_state = EVENT_USER_STATE(fields->flags);
+	struct stack_ref kernel = STACK_REF_NONE;
+	int result;
 
-	if (state == STATE_COOKIE && recording->deferred)
-		return deferred_ref(recording, field, event, ref);
-	return event_stack(recording, ring, position, state, field, ref);
+	*user = STACK_REF_NONE;
+	result = event_stack(recording, ring, position, kernel_state, fields->kernel, &kernel);
+	if (!result && user_state == STATE_COOKIE && recording->deferred)
+		result = deferred_ref(recording, fields->user, event, user);
+	else if (!result)
+		result = event_stack(recording, ring, position, user_state, fields->user, user);
+	result = result ?: event_stack_mapping(recording, event->leaf);
+	result = result ?: task_log_need(recording->tasks, recording->writer, event->tid);
+	event->kernel = kernel.index;
+	event->kernel_reason = kernel.reason;
+	event->user = user->index;
+	event->user_reason = user->reason;
+	return result;
 }
 
 static void count_event(struct recording *recording, const struct trace_event *event,
@@ -53,8 +66,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 		       u32 cpu)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
-	u32 kernel_state = EVENT_KERNEL_STATE(STAMP_FLAGS(slot->stamp));
-	struct stack_ref kernel = STACK_REF_NONE, user = STACK_REF_NONE;
+	const struct stack_fields fields = {STAMP_FLAGS(slot->stamp), slot->kernel, slot->user};
 	struct trace_event event = {
 		.time = unwrap(recording->time_limit, STAMP_TIME(slot->stamp)),
 		.tid = slot->tid,
@@ -65,18 +77,12 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 				 ? slot->extra[recording->loaded->plan.config.leaf]
 				 : 0,
 	};
+	struct stack_ref user;
 	int result;
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
-	result = event_stack(recording, ring, position, kernel_state, slot->kernel, &kernel);
-	result = result ?: user_stack(recording, ring, position, &event, &user);
-	result = result ?: event_stack_mapping(recording, event.leaf);
-	result = result ?: task_log_need(recording->tasks, recording->writer, event.tid);
-	event.kernel = kernel.index;
-	event.kernel_reason = kernel.reason;
-	event.user = user.index;
-	event.user_reason = user.reason;
+	result = records_fill(recording, ring, position, &fields, &event, &user);
 	count_event(recording, &event, &user);
 	return trace_writer_event(recording->writer, &event) ?: result;
 }

@@ -4,6 +4,7 @@
 #ifndef LIB_CAPTURE_RECORDS_H
 #define LIB_CAPTURE_RECORDS_H
 
+#include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 
 /* Called before the rings are read; sets the latest possible stamp. */
@@ -12,6 +13,21 @@ void records_begin_round(struct recording *recording);
 /* Takes the record at `position`. */
 typedef int (*take_record)(struct recording *recording, const struct ring_view *ring, u64 position,
 			   u32 cpu);
+
+/*
+ * Fills an event's stacks from the two fields of a slot or of a row, and writes what the event
+ * needs to be read: its stacks, the mapping of its leaf, the name of its thread. `event` has all
+ * but the stacks. `ring` and `position`: of the slot, for stacks that follow it; NULL: there are
+ * none. On failure the event names no stack.
+ */
+struct stack_fields {
+	u32 flags; /* of the stamp */
+	u32 kernel, user;
+};
+
+int records_fill(struct recording *recording, const struct ring_view *ring, u64 position,
+		 const struct stack_fields *fields, struct trace_event *event,
+		 struct stack_ref *user);
 
 /* Write an event, or the name of a task. */
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,

@@ -80,8 +80,10 @@ static bool is_function_of(const char *const *globs, size_t count, const char *l
 	return false;
 }
 
-bool wait_is_idle_function(const char *label)
+bool wait_is_idle_function(const struct string_list *idle, const char *label)
 {
+	if (idle->count)
+		return is_function_of((const char *const *)idle->items, idle->count, label);
 	return is_function_of(idle_functions, sizeof(idle_functions) / sizeof(*idle_functions),
 			      label);
 }

@@ -49,8 +49,9 @@ struct wait_ends;
 		"kcompactd", "kauditd_thread", "khugepaged", "ksmd", "oom_reaper", "kjournald2",   \
 		"kdevtmpfs", "watchdog"
 
-/* Whether a function, as a frame's label names it, is one of WAIT_IDLE_FUNCTIONS. */
-bool wait_is_idle_function(const char *label);
+/* Whether a function, as a frame's label names it, is one of these globs; none:
+ * WAIT_IDLE_FUNCTIONS. */
+bool wait_is_idle_function(const struct string_list *idle, const char *label);
 
 /* `wakeups` NULL: no event is of a holder; `idle`: globs, none: WAIT_IDLE_FUNCTIONS. All arguments
  * must outlive the ends. -ENOMEM. */

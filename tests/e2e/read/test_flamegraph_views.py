@@ -400,6 +400,14 @@ def test_idle_time_is_that_of_report():
         assert page.value("+document.querySelector('#idle').dataset.weight") == idle and status_weight(page) == blocked - idle
         page.press("d")
         assert status_weight(page) == blocked
+    for functions in (["no_function"], ["no_function", "futex_*"]):
+        options = [word for name in functions for word in ("--idle", name)]
+        chosen = json.loads(recording.read("report", "--thread-time", "--json", *options))["time"]["idle"]
+        stackmap("flamegraph", "-o", "chosen.html", *options, recording.path)
+        with browser.page() as page:
+            page.open("chosen.html")
+            choose_source(page, "time:interruptible")
+            assert status_weight(page) == blocked - chosen and (chosen > 0) == (len(functions) > 1), (functions, chosen)
 
 
 def test_a_deep_thin_stack_takes_no_room():
