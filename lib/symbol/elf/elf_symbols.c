@@ -28,11 +28,14 @@
  * relocations, so the instruction of each stub is decoded and its slot is looked up among the
  * relocations.
  *
- * The instruction is jmp *offset(%rip), after an optional endbr64 and bnd, or after mold's
- * mov $number, %r11d. With ld.lld -z retpolineplt, which forbids indirect jumps, it is
- * mov offset(%rip), %r11, and a stub that binds lazily has twice the size. The sections .plt,
- * .plt.sec and .plt.got are all read this way. A stub with other instructions, as the first of
- * .plt, stays without a name.
+ * On x86-64 the instruction is jmp *offset(%rip), after an optional endbr64 and bnd, or after
+ * mold's mov $number, %r11d. With ld.lld -z retpolineplt, which forbids indirect jumps, it is mov
+ * offset(%rip), %r11, and a stub that binds lazily has twice the size. The sections .plt, .plt.sec
+ * and .plt.got are all read this way. A stub with other instructions, as the first of .plt, stays
+ * without a name.
+ *
+ * On arm64 a stub loads x17 from x16, which has the page of the slot, and ends with br x17 (ELF for
+ * the Arm 64-bit Architecture, "Procedure linkage table").
  */
 
 #define STUB_BYTES_MAX 16
@@ -49,9 +52,16 @@ struct slots {
 	size_t capacity;
 };
 
+static bool is_slot_relocation(int machine, int type)
+{
+	return machine == EM_AARCH64 ? type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT
+				     : type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+}
+
 /* Reads the slots of a section of relocations, whose symbols must be those of .dynsym: where a tool
  * has removed .dynsym, its section number may now be that of .symtab, with other indexes. */
-static int add_relocations(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct slots *slots)
+static int add_relocations(Elf *elf, int machine, Elf_Scn *section, const GElf_Shdr *header,
+			   struct slots *slots)
 {
 	Elf_Scn *linked = elf_getscn(elf, header->sh_link);
 	Elf_Data *data = elf_getdata(section, NULL), *symbols;
@@ -62,11 +72,10 @@ static int add_relocations(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, 
 		return 0;
 	symbols = elf_getdata(linked, NULL);
 	for (int i = 0; symbols && data && gelf_getrela(data, i, &relocation); i++) {
-		int type = GELF_R_TYPE(relocation.r_info);
 		GElf_Sym symbol;
 		const char *name;
 
-		if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+		if (!is_slot_relocation(machine, GELF_R_TYPE(relocation.r_info)) ||
 		    !gelf_getsym(symbols, GELF_R_SYM(relocation.r_info), &symbol))
 			continue;
 		name = elf_strptr(elf, names.sh_link, symbol.st_name);
@@ -86,7 +95,7 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static int read_slots(Elf *elf, struct slots *slots)
+static int read_slots(Elf *elf, int machine, struct slots *slots)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -94,7 +103,7 @@ static int read_slots(Elf *elf, struct slots *slots)
 
 	while (!err && (section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-			err = add_relocations(elf, section, &header, slots);
+			err = add_relocations(elf, machine, section, &header, slots);
 	if (slots->count)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_address);
 	return err;
@@ -125,6 +134,44 @@ static bool is_long_stub(const u8 *code, size_t bytes)
 	return bytes >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) && code[7] == 0xe8;
 }
 
+/* Instructions of arm64, and masks where they have operands. */
+#define ADRP_X16 0x90000010
+#define ADRP_MASK 0x9f00001f
+#define LDR_X17_X16 0xf9400211
+#define LDR_MASK 0xffc003ff
+#define BTI_C 0xd503245f
+#define BR_X17 0xd61f0220
+#define NOP 0xd503201f
+
+static u32 instruction_at(const u8 *code, size_t bytes, size_t at)
+{
+	u32 instruction = 0;
+
+	if (at + sizeof(instruction) <= bytes)
+		memcpy(&instruction, code + at, sizeof(instruction));
+	return instruction;
+}
+
+/* The address of the slot that a stub of arm64 jumps through, and the stub's bytes; or 0. */
+static u64 stub_slot_arm64(const u8 *code, size_t bytes, u64 address, size_t *stub_bytes)
+{
+	size_t at = instruction_at(code, bytes, 0) == BTI_C ? 4 : 0, end = at + 8;
+	u32 page = instruction_at(code, bytes, at), load = instruction_at(code, bytes, at + 4);
+	u64 pages = ((u64)(page >> 5 & 0x7ffff) << 2 | (page >> 29 & 3))
+		    << 43; /* 21 bits, signed */
+
+	if ((page & ADRP_MASK) != ADRP_X16 || (load & LDR_MASK) != LDR_X17_X16)
+		return 0;
+	while (end < bytes && instruction_at(code, bytes, end) != BR_X17)
+		end += 4;
+	do
+		end += 4;
+	while (instruction_at(code, bytes, end) == NOP);
+	*stub_bytes = end;
+	return ((address + at) & ~4095ULL) + (u64)((s64)pages >> 43) * 4096 +
+	       (load >> 10 & 0xfff) * 8;
+}
+
 static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes, const char *name,
 		    struct symbol_table *table)
 {
@@ -143,28 +190,34 @@ static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes
 							.name_bytes = length + strlen("@plt")});
 }
 
-static int add_stubs(const Elf_Data *data, const GElf_Shdr *header, const struct slots *slots,
-		     const struct elf_segments *segments, struct symbol_table *table)
+static int add_stubs(const Elf_Data *data, int machine, const GElf_Shdr *header,
+		     const struct slots *slots, const struct elf_segments *segments,
+		     struct symbol_table *table)
 {
-	size_t step = header->sh_entsize == 8 ? 8 : STUB_BYTES_MAX;
+	bool is_arm64 = machine == EM_AARCH64;
+	size_t step = is_arm64 ? 4 : header->sh_entsize == 8 ? 8 : STUB_BYTES_MAX;
 	int err = 0;
 
-	for (size_t at = 0; !err && at + step <= data->d_size; at += step) {
+	for (size_t at = 0, passed; !err && at + step <= data->d_size; at += passed) {
 		const u8 *code = (u8 *)data->d_buf + at;
 		size_t bytes = is_long_stub(code, data->d_size - at) ? 2 * STUB_BYTES_MAX : step;
 		u64 address = header->sh_addr + at;
-		struct slot key = {.address = stub_slot(code, step, address)};
+		struct slot key = {.address = is_arm64 ? stub_slot_arm64(code, data->d_size - at,
+									 address, &bytes)
+						       : stub_slot(code, step, address)};
 		const struct slot *slot =
 			bsearch(&key, slots->slot, slots->count, sizeof(key), by_address);
 		const struct elf_segment *segment = elf_segment_of(segments, address);
 
 		if (slot && segment)
 			err = add_stub(segment, address, bytes, slot->name, table);
+		passed = slot ? bytes : step;
 	}
 	return err;
 }
 
-/* Adds the stubs of an x86-64 file; files of other machines have none here. 0, -ENOMEM, -E2BIG. */
+/* Adds the stubs of a file for x86-64 or arm64; files of other machines have none here. 0, -ENOMEM,
+ * -E2BIG. */
 static int add_plt(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
 {
 	struct slots slots = {};
@@ -173,10 +226,11 @@ static int add_plt(Elf *elf, const struct elf_segments *segments, struct symbol_
 	size_t names;
 	int err;
 
-	if (!gelf_getehdr(elf, &elf_header) || elf_header.e_machine != EM_X86_64 ||
+	if (!gelf_getehdr(elf, &elf_header) ||
+	    (elf_header.e_machine != EM_X86_64 && elf_header.e_machine != EM_AARCH64) ||
 	    elf_getshdrstrndx(elf, &names))
 		return 0;
-	err = read_slots(elf, &slots);
+	err = read_slots(elf, elf_header.e_machine, &slots);
 	while (!err && slots.count && (section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		const char *name = gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS
@@ -186,7 +240,8 @@ static int add_plt(Elf *elf, const struct elf_segments *segments, struct symbol_
 			name && !strncmp(name, ".plt", 4) ? elf_getdata(section, NULL) : NULL;
 
 		if (data && data->d_buf)
-			err = add_stubs(data, &header, &slots, segments, table);
+			err = add_stubs(data, elf_header.e_machine, &header, &slots, segments,
+					table);
 	}
 	free(slots.slot);
 	return err;

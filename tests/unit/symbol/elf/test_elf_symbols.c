@@ -340,6 +340,55 @@ TEST(assembler_names_functions_and_stubs)
 	symbol_table_free(&table);
 }
 
+/* Of a library for arm64: with landing pads and, of a linker that makes them, with shorter stubs.
+ */
+TEST(stubs_of_arm64_have_names)
+{
+	static const struct sample libraries[] = {
+		{"arm64_pads",
+		 "clang-14 --target=aarch64-linux-gnu -O1 -fPIC -shared -nostdlib -fuse-ld=lld "
+		 "-mbranch-protection=standard -Wl,-z,force-bti $IN -o $OUT",
+		 "void puts(void); void abort(void); void f(void) { puts(); abort(); puts(); }\n",
+		 ".c"},
+		{"arm64",
+		 "clang-14 --target=aarch64-linux-gnu -O1 -fPIC -shared -nostdlib -fuse-ld=lld $IN "
+		 "-o $OUT",
+		 "void puts(void); void abort(void); void f(void) { puts(); abort(); puts(); }\n",
+		 ".c"},
+	};
+
+	if (system("ld.lld --version >/dev/null 2>&1 && clang-14 --version >/dev/null 2>&1"))
+		skip();
+	for (u32 i = 0; i < 2; i++) {
+		char path[SAMPLE_PATH_BYTES], line[256], name[NAME_BYTES];
+		struct symbol_table *table;
+		u64 address, offset;
+		FILE *pipe;
+		u32 expected = 0;
+
+		sample_build(&libraries[i], path);
+		read_segments(path);
+		table = load(path);
+		pipe = run("llvm-objdump-14 -d -j .plt '%s' 2>/dev/null", path);
+		while (fgets(line, sizeof(line), pipe)) {
+			struct symbol symbol;
+
+			if (sscanf(line, "%lx <%511[^>]>:", &address, name) != 2 ||
+			    !strstr(name, "@plt"))
+				continue;
+			assert_true(to_offset(address, &offset));
+			assert_true(symbol_table_find(table, offset + 4, &symbol));
+			assert_string_equal(symbol.name, name);
+			assert_int_equal(symbol.start, offset);
+			assert_int_equal(symbol.size, i ? 16 : 24);
+			expected++;
+		}
+		pclose(pipe);
+		assert_int_equal(expected, 2);
+		symbol_table_free(&table);
+	}
+}
+
 struct image {
 	u8 *bytes;
 	size_t size;
