@@ -249,7 +249,7 @@ struct script_walk {
 	u64 entry;  /* address of the frame that must end the loop's; 0: any entry does */
 	u64 thread; /* address of the state that is compared with the thread; 0: none is */
 	u32 threads_left;
-	u32 reserved;
+	u32 end;   /* enum script_end of the current step */
 	u64 outer; /* address of the frame behind the last loop's frames; 0: unknown */
 	u32 at;	   /* next frame of the native stack */
 	u32 mark;  /* next mark */

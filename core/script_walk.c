@@ -280,28 +280,38 @@ CORE_PART void script_frames_drop(struct script_walk *walk)
 	walk->depth = walk->start;
 }
 
-/* Ends the frames of a loop without a part of them: the native frame takes their place. */
-CORE_PART void script_loop_refuse(struct script *script, u32 *counter)
-{
-	struct script_walk *walk = script->walk;
+/*
+ * What script_step() does at its end, as bits. In memory and at one place: the verifier would
+ * follow the same code at each place that refuses a loop.
+ */
+enum script_end {
+	SCRIPT_ADDS_NATIVE = 1, /* adds the native frame */
+	SCRIPT_UNJOINED = 2,	/* drops the frames of the loop and counts it */
+	SCRIPT_UNKNOWN = 4,
+};
 
-	++*counter;
-	script_frames_drop(walk);
-	walk->frame = walk->thread = 0;
-	script_native_add(script);
+/* Ends the frames of a loop without a part of them: the native frame takes their place. */
+CORE_PART void script_loop_refuse(struct script_walk *walk, u32 end)
+{
+	walk->end = end | SCRIPT_ADDS_NATIVE;
 }
 
-CORE_PART void script_loop_leave(struct script *script)
+CORE_PART void script_frames_refuse(struct script_walk *walk, u32 end)
 {
-	struct script_walk *walk = script->walk;
+	walk->unjoined += end >> 1 & 1;
+	walk->unknown += end >> 2 & 1;
+	script_frames_drop(walk);
+	walk->frame = walk->thread = 0;
+}
+
+CORE_PART void script_loop_leave(struct script_walk *walk)
+{
+	u32 is_empty = walk->depth == walk->start;
 
 	walk->frame = 0;
-	if (walk->depth == walk->start) {
-		script_native_add(script);
-		return;
-	}
-	walk->joined++;
-	walk->at++;
+	walk->end = is_empty * SCRIPT_ADDS_NATIVE;
+	walk->joined += !is_empty;
+	walk->at += !is_empty;
 }
 
 /* Reads the frame at walk->frame. */
@@ -359,14 +369,12 @@ CORE_PART bool script_is_entry(const struct script_walk *walk)
  * Passes the frame with which another loop was entered: a loop further in, which has no mark. The
  * frames so far are that loop's.
  */
-CORE_PART void script_entry_pass(struct script *script)
+CORE_PART void script_entry_pass(struct script_walk *walk)
 {
-	struct script_walk *walk = script->walk;
-
 	script_frames_drop(walk);
 	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
 	if (!core_reload(walk->frame))
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 }
 
 /* Adds the function of the code object that was read. False: it has no id. */
@@ -388,44 +396,42 @@ CORE_PART void script_frame(struct script *script)
 	bool is_last;
 
 	if (!script_frame_read(walk)) {
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	is_last = script_is_entry(walk);
 	if (is_last && walk->entry && walk->frame != walk->entry) {
-		script_entry_pass(script);
+		script_entry_pass(walk);
 		return;
 	}
 	if (is_last && !walk->layout.entry_is_frame) {
 		if (walk->entry)
 			walk->outer = script_frame_word(walk, walk->layout.frame_previous);
-		script_loop_leave(script);
+		script_loop_leave(walk);
 		return;
 	}
 	if (!script_code_read(walk)) {
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	walk->place = 0;
 	if (!script_code_is_internal(walk) && !script_function_add(script)) {
-		script_loop_refuse(script, &walk->unknown);
+		script_loop_refuse(walk, SCRIPT_UNKNOWN);
 		return;
 	}
 	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
 	if (is_last)
-		script_loop_leave(script);
+		script_loop_leave(walk);
 	else if (!core_reload(walk->frame))
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 }
 
 /* Compares one state of the list with the thread. Its words take the place of a code object's. */
-CORE_PART void script_thread(struct script *script)
+CORE_PART void script_thread(struct script_walk *walk)
 {
-	struct script_walk *walk = script->walk;
-
 	if (!walk->threads_left || walk->thread & 7 ||
 	    !script_read(walk->thread, walk->code_word, 8 * SCRIPT_CODE_WORDS)) {
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	walk->threads_left--;
@@ -436,7 +442,7 @@ CORE_PART void script_thread(struct script *script)
 		walk->thread = script_code_word(walk, walk->layout.thread_next);
 	}
 	if (!(core_reload(walk->thread) | core_reload(walk->frame)))
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 }
 
 /* Adds the native frame at walk->at, or enters its loop. */
@@ -449,28 +455,35 @@ CORE_PART void script_native_frame(struct script *script)
 	core_one_register(index);
 	mark = &script->marks->mark[index & (SCRIPT_MARKS_MAX - 1)];
 	if (walk->mark >= script->marks->count || mark->index != walk->at) {
-		script_native_add(script);
+		walk->end = SCRIPT_ADDS_NATIVE;
 		return;
 	}
 	walk->mark++;
 	if (!script_loop_enter(script, mark))
-		script_loop_refuse(script, &walk->unjoined);
+		script_loop_refuse(walk, SCRIPT_UNJOINED);
 }
 
 static long script_step(u32 i, void *arg)
 {
 	struct script *script = arg;
 	struct script_walk *walk = script->walk;
+	u32 end;
 
 	(void)i;
+	walk->end = 0;
 	if (walk->thread)
-		script_thread(script);
+		script_thread(walk);
 	else if (walk->frame)
 		script_frame(script);
 	else if (walk->at < walk->depth_native && walk->depth < walk->max_depth)
 		script_native_frame(script);
 	else
 		walk->is_done = 1;
+	end = core_reload(walk->end);
+	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN))
+		script_frames_refuse(walk, end);
+	if (end & SCRIPT_ADDS_NATIVE)
+		script_native_add(script);
 	return (walk->is_done | walk->is_native) != 0;
 }
 

@@ -13,10 +13,20 @@
 
 u64 deferred_stacks_lost; /* deferred stacks without room in the ring or a free scratch slot */
 
-static __always_inline u64 deferred_stack_reserve(struct ring_header *ring, struct scratch *scratch)
+/* The thread of a deferred stack and its cookie in one argument. */
+#define STACK_WAIT(tid, cookie) ((u64)(tid) << 32 | (cookie))
+
+/*
+ * Takes a slot of this CPU's ring: returns its position, or 0. A global function, as the next one:
+ * verified once for all stacks that a program delivers.
+ */
+__noinline u64 deferred_stack_reserve(struct scratch *scratch, u32 cpu)
 {
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	u64 position = 0;
 
+	if (!scratch || !ring)
+		return 0;
 	if (paused & PAUSE_SNAPSHOT)
 		;
 	else if (config.flight)
@@ -28,42 +38,44 @@ static __always_inline u64 deferred_stack_reserve(struct ring_header *ring, stru
 	return position;
 }
 
-static __always_inline void deferred_stack_commit(struct ring_header *ring, u64 position, u32 tid,
-						  u32 cookie, struct stack_field user, u64 leaf)
+/* Writes a deferred stack, given as a STACK_FIELD_WORD(), to a slot. */
+__noinline int deferred_stack_commit(u32 cpu, u64 position, u64 wait, u64 user, u64 leaf)
 {
-	struct event_slot *slot = (void *)ring_slot(ring, position);
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct stack_field field = stack_field_of(user);
+	struct event_slot *slot = ring ? (void *)ring_slot(ring, position) : NULL;
 
 	if (!slot)
-		return;
-	slot->tid = tid;
+		return 0;
+	slot->tid = wait >> 32;
 	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), KIND_DEFERRED_STACK,
-			       EVENT_FLAGS(STATE_NONE, user.state));
-	slot->kernel = cookie;
-	slot->user = user.value;
+			       EVENT_FLAGS(STATE_NONE, field.state));
+	slot->kernel = (u32)wait;
+	slot->user = field.value;
 	if (config.leaf)
 		slot->extra[0] = leaf;
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
+	return 0;
 }
 
 static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
 					       u32 cookie, u64 leaf)
 {
-	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	u64 position = ring ? deferred_stack_reserve(ring, scratch) : 0;
+	u64 position = deferred_stack_reserve(scratch, cpu);
 
 	if (position)
-		deferred_stack_commit(ring, position, tid, cookie,
-				      stack_store(scratch, &scratch->user, cpu), leaf);
+		deferred_stack_commit(cpu, position, STACK_WAIT(tid, cookie),
+				      stack_store_word(scratch, &scratch->user, cpu), leaf);
 }
 
 static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
 						  u32 cookie, u32 reason)
 {
-	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	u64 position = ring ? deferred_stack_reserve(ring, scratch) : 0;
+	u64 position = deferred_stack_reserve(scratch, cpu);
 
 	if (position)
-		deferred_stack_commit(ring, position, tid, cookie, no_stack(reason), 0);
+		deferred_stack_commit(cpu, position, STACK_WAIT(tid, cookie),
+				      STACK_FIELD_WORD(reason, STATE_NONE), 0);
 }
 
 static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch)
