@@ -25,8 +25,8 @@ struct direct_walk {
 	u32 slot;		   /* scratch slot of this CPU: slot 0 owns the step cache */
 
 	/* Output: */
-	u32 stop; /* enum stop_reason */
-	u32 reserved0;
+	u32 stop;	/* enum stop_reason */
+	u32 is_cut;	/* 1: not final only because rules of the last frame's file are to come */
 	u64 leaf;	/* frame of the leaf; 0: none */
 	u32 is_final;	/* 1: another unwinder would find no more frames */
 	u32 is_guessed; /* 1: a step was not proven; all frames behind it have FRAME_GUESSED */

@@ -110,7 +110,7 @@ static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 ti
 {
 	const struct unwind *walk = &unwinder->walk;
 
-	return rules_awaited && walk->mapping.image && !walk->scripts.count &&
+	return are_rules_awaited() && walk->mapping.image && !walk->scripts.count &&
 	       1U << walk->stop & STOPS_WITHOUT_RULE && address_space_enter(&scratch->search) &&
 	       !raw_save(scratch, tid, cookie, RAW_BETTER);
 }

@@ -93,14 +93,16 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
 {
 	s64 cookie;
 
-	if (config.deferral == DEFERRAL_ASSISTED && config.count && is_counted_only(scratch))
-		return no_stack(REASON_ANSWER_LOST);
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
 		return no_stack(REASON_CHANGED);
 	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())
 		steps_request(scratch, hit->at_entry);
-	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
-		return raw_request(scratch, hit->at_entry ? RAW_AT_ENTRY : 0);
+	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting()) {
+		if (config.count && is_counted_only(scratch))
+			return no_stack(REASON_ANSWER_LOST);
+		return raw_request(scratch, hit->at_entry * RAW_AT_ENTRY |
+						    scratch->direct.is_cut * RAW_BETTER);
+	}
 	cookie = deferral_request(scratch, cpu);
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
@@ -109,7 +111,7 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
  * rules are to come. The stack is then deferred as if the rule were not known. */
 static __always_inline bool walk_needs_rules(const struct direct_walk *walk)
 {
-	return rules_awaited && !walk->is_generated && 1U << walk->stop & STOPS_WITHOUT_RULE;
+	return are_rules_awaited() && !walk->is_generated && 1U << walk->stop & STOPS_WITHOUT_RULE;
 }
 
 /* Counts the result of a walk. A global function: verified once for all programs. */
@@ -122,8 +124,11 @@ __noinline int walk_count(struct scratch *scratch)
 	stop = scratch->direct.stop;
 	scratch->counters.table_steps += scratch->direct.search.table_steps;
 	core_one_register(stop);
-	if (walk_needs_rules(&scratch->direct))
+	scratch->direct.is_cut = 0;
+	if (scratch->direct.is_final && walk_needs_rules(&scratch->direct)) {
 		scratch->direct.is_final = 0;
+		scratch->direct.is_cut = 1;
+	}
 	if (scratch->direct.is_final)
 		scratch->counters.walked++;
 	else if (stop < STOP_COUNT)
@@ -133,7 +138,8 @@ __noinline int walk_count(struct scratch *scratch)
 
 /*
  * The user part by unwind tables. The registers with which the task left user mode are also those
- * that an event in user mode interrupted.
+ * that an event in user mode interrupted. A cut stack that cannot be left to a later walk is taken
+ * as far as this walk came.
  */
 static __always_inline struct user_side user_unwound(const struct hit *hit, struct scratch *scratch,
 						     u32 cpu)
@@ -154,15 +160,16 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	if (!is_in_sigreturn() && !is_in_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	walk_count(scratch);
-	if (walk->is_final) {
-		script_join_walked(scratch);
-		side.field = stack_store(scratch, &scratch->user, cpu);
-		side.leaf = walk->leaf;
-		return side;
+	if (!walk->is_final) {
+		if (is_user_sample(hit))
+			side.leaf = user_frame(scratch, hit->user_pc);
+		side.field = user_request(hit, scratch, cpu);
+		if (side.field.state == STATE_COOKIE || !core_reload(walk->is_cut))
+			return side;
 	}
-	if (is_user_sample(hit))
-		side.leaf = user_frame(scratch, hit->user_pc);
-	side.field = user_request(hit, scratch, cpu);
+	script_join_walked(scratch);
+	side.field = stack_store(scratch, &scratch->user, cpu);
+	side.leaf = walk->leaf;
 	return side;
 }
 

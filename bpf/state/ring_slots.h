@@ -11,10 +11,20 @@
 #include "scratch_slots.h"
 
 /*
- * 1: the recorder makes rules of files that it has met. A stack that ends in code without a rule is
- * sent as it is, and the recorder unwinds it when the rules are there.
+ * Until this time of the monotonic clock the recorder makes rules of files that it has met. A stack
+ * that ends in code without a rule is sent as it is, and the recorder unwinds it when the rules are
+ * there. The recorder goes on moving the time, so a recorder that is killed leaves no stack to
+ * nobody.
  */
-u32 rules_awaited;
+u64 rules_awaited;
+
+static __always_inline bool are_rules_awaited(void)
+{
+	u64 until = rules_awaited;
+
+	return until && bpf_ktime_get_ns() < until;
+}
+
 #define STOPS_WITHOUT_RULE                                                                         \
 	(1U << STOP_NO_RULE | 1U << STOP_GUESSED | 1U << STOP_NOT_CODE | 1U << STOP_NULL_RETURN)
 

@@ -13,8 +13,9 @@
 #include "user_unwind/user_unwinder.h"
 
 #define PATH_BYTES_MAX 4096
-#define MOVED_MS 20		 /* between two searches for moved code, which read a map */
-#define RULES_MS 1000		 /* the time in which new code becomes a request for its rules */
+#define MOVED_MS 20   /* between two searches for moved code, which read a map */
+#define RULES_MS 1000 /* the time in which new code becomes a request for its rules */
+#define AWAIT_MS 4000 /* a reader that comes later than that is taken for one that has ended */
 #define TABULATE_AGAIN_MS 600000 /* tables may be evicted earlier: symbolizer/table_publish.h */
 
 /* Stores a process id in the slot of its remainder, or the next slot, where the programs look it
@@ -162,8 +163,7 @@ void symbols_await_rules(struct recording *recording)
 {
 	bool is_awaiting = symbolizers_are_tabulating(recording->symbolizers) ||
 			   symbolizers_are_analysing(recording->symbolizers);
-	u64 now = clock_ms();
-	u32 *told;
+	u64 now = clock_ms(), until;
 
 	if (is_awaiting || !recording->rules_until)
 		recording->rules_until = now + RULES_MS;
@@ -171,9 +171,9 @@ void symbols_await_rules(struct recording *recording)
 		pace_await_table(&recording->pace);
 	if (!may_take_raw_stacks(recording))
 		return;
-	told = &loaded_programs(recording->loaded)->bss->rules_awaited;
-	if (*told != (now < recording->rules_until))
-		__atomic_store_n(told, now < recording->rules_until, __ATOMIC_RELAXED);
+	until = now < recording->rules_until ? recording->rules_until + AWAIT_MS : 0;
+	__atomic_store_n(&loaded_programs(recording->loaded)->bss->rules_awaited, until * NS_PER_MS,
+			 __ATOMIC_RELAXED);
 }
 
 void symbols_await_no_rules(struct recording *recording)
