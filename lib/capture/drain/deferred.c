@@ -120,7 +120,16 @@ static bool hold(struct recording *recording, const struct raw_stack *raw)
 {
 	u32 number = awaited_mapping(recording);
 
-	return number && held_stacks_add(&recording->deferred->held, raw, number);
+	return number && held_stacks_add(&recording->deferred->held, raw,
+					 recording->deferred->unwound, number);
+}
+
+/* True for a frame in code that no file holds. */
+static bool is_generated(void *loaded, u64 frame)
+{
+	const struct mapping_record *record = record_of(loaded, FRAME_MAPPING(frame));
+
+	return !record || record->key.kind == MAPPING_ANON;
 }
 
 /* Unwinds a stack that was held. False: it waits for the rules of another file now. */
@@ -130,6 +139,7 @@ static bool unwind_again(struct recording *recording, struct held_stack *held, b
 	struct deferred_stack *stack;
 
 	unwind(recording, &held->raw);
+	held_stack_settle(held, is_generated, recording->loaded, recording->deferred->unwound);
 	held->number = all ? 0 : awaited_mapping(recording);
 	if (held->number)
 		return false;

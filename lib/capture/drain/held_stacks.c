@@ -5,9 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t held_bytes(const struct raw_stack *raw)
+/* Where the frames of the first walk begin. */
+static size_t frames_offset(const struct raw_stack *raw)
 {
-	return offsetof(struct held_stack, raw) + RAW_STACK_SIZE((size_t)raw->stack_bytes);
+	size_t end = offsetof(struct held_stack, raw) + RAW_STACK_SIZE((size_t)raw->stack_bytes);
+
+	return (end + sizeof(u64) - 1) / sizeof(u64) * sizeof(u64);
+}
+
+static size_t held_bytes(const struct raw_stack *raw, u32 depth)
+{
+	return frames_offset(raw) + sizeof(u64) * depth;
+}
+
+static u64 *frames_of(const struct held_stack *stack)
+{
+	return (u64 *)((u8 *)stack + frames_offset(&stack->raw));
 }
 
 void held_stacks_put(struct held_stacks *held, struct held_stack *stack)
@@ -17,19 +30,44 @@ void held_stacks_put(struct held_stacks *held, struct held_stack *stack)
 	stack->next = NULL;
 	*held->last = stack;
 	held->last = &stack->next;
-	held->bytes += held_bytes(&stack->raw);
+	held->bytes += held_bytes(&stack->raw, stack->depth);
 }
 
-bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw, u32 number)
+bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
+		     const struct unwound_stack *first, u32 number)
 {
-	struct held_stack *stack = malloc(held_bytes(raw));
+	struct held_stack *stack = malloc(held_bytes(raw, first->depth));
 
 	if (!stack)
 		return false;
 	memcpy(&stack->raw, raw, RAW_STACK_SIZE((size_t)raw->stack_bytes));
 	stack->number = number;
+	stack->depth = first->depth;
+	stack->flags = first->flags;
+	memcpy(frames_of(stack), first->frame, sizeof(u64) * first->depth);
 	held_stacks_put(held, stack);
 	return true;
+}
+
+void held_stack_settle(const struct held_stack *stack,
+		       bool (*is_generated)(void *argument, u64 frame), void *argument,
+		       struct unwound_stack *later)
+{
+	const u64 *first = frames_of(stack);
+	bool is_behind_generated = false, is_kept = later->depth < stack->depth;
+
+	for (u32 i = 0; i < stack->depth && !is_kept && !FRAME_IS_GUESSED(first[i]); i++) {
+		if (first[i] != later->frame[i]) {
+			is_kept = is_behind_generated;
+			break;
+		}
+		is_behind_generated |= is_generated(argument, first[i]);
+	}
+	if (!is_kept)
+		return;
+	later->depth = stack->depth;
+	later->flags = stack->flags;
+	memcpy(later->frame, first, sizeof(u64) * stack->depth);
 }
 
 bool held_stacks_are_too_many(const struct held_stacks *held)

@@ -10,10 +10,13 @@
 #include <stdbool.h>
 
 #include "raw_stack.h"
+#include "user_unwind/user_unwinder.h"
 
 struct held_stack {
 	struct held_stack *next;
 	u32 number;	      /* the mapping whose rules it waits for */
+	u32 depth;	      /* frames of the first walk; they lie behind `raw` */
+	u32 flags;	      /* of the first walk, as in struct unwound_stack */
 	struct raw_stack raw; /* without the unused part of `stack` */
 };
 
@@ -24,8 +27,17 @@ struct held_stacks {
 	u64 most; /* bytes that may be held */
 };
 
-/* Copies a raw stack. False: no memory. */
-bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw, u32 number);
+/* Copies a raw stack and the result of its first walk. False: no memory. */
+bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
+		     const struct unwound_stack *first, u32 number);
+
+/*
+ * Replaces the result of a later walk by that of the first one if it has fewer frames, or another
+ * frame behind generated code (`is_generated`): the process has gone, or its code has changed.
+ */
+void held_stack_settle(const struct held_stack *stack,
+		       bool (*is_generated)(void *argument, u64 frame), void *argument,
+		       struct unwound_stack *later);
 
 /* True if there are more than may be held. */
 bool held_stacks_are_too_many(const struct held_stacks *held);

@@ -7,6 +7,9 @@
 #include "unit_test.h"
 
 #define STACK_BYTES 300
+#define FRAMES 3
+#define IN_FILE(offset) FRAME_USER(7, offset)
+#define IN_GENERATED(offset) FRAME_USER(9, offset)
 #define HELD_MAX (64U << 10)
 
 /* A raw stack of exactly its size: the sanitizer sees a read behind it. */
@@ -25,9 +28,14 @@ static struct raw_stack *raw_of(u32 cookie)
 
 static void add(struct held_stacks *held, u32 cookie)
 {
+	static const struct unwound_stack first = {
+		.depth = FRAMES,
+		.flags = STACK_USER,
+		.frame = {IN_FILE(1), IN_GENERATED(2), IN_FILE(3)},
+	};
 	struct raw_stack *raw = raw_of(cookie);
 
-	assert_true(held_stacks_add(held, raw, 100 + cookie));
+	assert_true(held_stacks_add(held, raw, &first, 100 + cookie));
 	free(raw);
 }
 
@@ -86,11 +94,56 @@ static void test_limit(void **state)
 	assert_false(held_stacks_are_too_many(&held));
 }
 
+static bool is_generated(void *argument, u64 frame)
+{
+	(void)argument;
+	return FRAME_MAPPING(frame) == FRAME_MAPPING(IN_GENERATED(0));
+}
+
+/* Settles a later walk with these frames (0: no frame), and compares the result with `expected`. */
+static void settle(const u64 later[FRAMES + 1], const u64 expected[FRAMES + 1])
+{
+	struct held_stacks held = {.most = HELD_MAX};
+	struct unwound_stack *result = calloc(1, sizeof(*result));
+	u32 depth = 0;
+
+	assert_non_null(result);
+	add(&held, 1);
+	while (result->depth <= FRAMES && later[result->depth]) {
+		result->frame[result->depth] = later[result->depth];
+		result->depth++;
+	}
+	held_stack_settle(held.first, is_generated, NULL, result);
+	for (; depth <= FRAMES && expected[depth]; depth++)
+		assert_int_equal(result->frame[depth], expected[depth]);
+	assert_int_equal(result->depth, depth);
+	free(result);
+	held_stacks_clear(&held);
+}
+
+static void test_later_walk(void **state)
+{
+	const u64 first[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2), IN_FILE(3)};
+	const u64 longer[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2), IN_FILE(3), IN_FILE(4)};
+	const u64 other[FRAMES + 1] = {IN_FILE(1), IN_FILE(20), IN_FILE(30), IN_FILE(40)};
+	const u64 other_code[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2), IN_FILE(30), IN_FILE(40)};
+	const u64 shorter[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2)};
+	const u64 none[FRAMES + 1] = {0};
+
+	(void)state;
+	settle(longer, longer);
+	settle(other, other); /* rules of a file have come */
+	settle(other_code, first);
+	settle(shorter, first);
+	settle(none, first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_later_walk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
