@@ -5,10 +5,17 @@
 
 static const struct file_span *span_of(const struct file_spans *covered, u64 address)
 {
-	for (u32 i = 0; i < covered->count; i++)
-		if (address >= covered->spans[i].start && address < covered->spans[i].end)
-			return &covered->spans[i];
-	return NULL;
+	u32 low = 0, high = covered->count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (covered->spans[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < covered->spans[low - 1].end ? &covered->spans[low - 1] : NULL;
 }
 
 bool script_loop_enter(struct script_loop *loop, u64 address)
