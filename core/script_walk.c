@@ -95,7 +95,9 @@ CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address)
 	return is_php ? script_text_of_php(walk, address) : script_text_of_cpython(walk, address);
 }
 
-/* Adds what tells the string at `address` from others to walk->key; 0 is no string. 0: unreadable.
+/*
+ * Adds the string at `address` to walk->key: its length, and its hash or else its last bytes. The
+ * address 0 stands for no string. Returns 0 if the string is unreadable.
  */
 CORE_GLOBAL_PART int script_text_add(struct script_walk *walk, u64 address)
 {
