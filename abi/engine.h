@@ -13,7 +13,7 @@
 
 #include "scalar.h"
 
-#define ENGINE_VERSION 12 /* version of everything shared; part of the engine folder's name */
+#define ENGINE_VERSION 13 /* version of everything shared; part of the engine folder's name */
 
 #define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
 #define TASKS_MAX (1U << 17)

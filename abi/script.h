@@ -16,7 +16,8 @@
  * which the words are valid (CFA_SCRIPT_LOOP).
  *
  * PHP keeps the address of the innermost frame and that of its instruction in two registers, which
- * the native walk restores for each loop as it restores a caller's registers.
+ * the native walk restores for each loop as it restores a caller's registers. Ruby keeps the
+ * address of the innermost frame in a register; its frames lie side by side.
  *
  * In a stack the native frame of a loop is replaced by the script's frames:
  *
@@ -35,9 +36,11 @@
 /* The runtimes, and the names that stand for the file of their frames. X(ID, name). */
 #define SCRIPT_RUNTIMES(X)                                                                         \
 	X(CPYTHON, SCRIPT_NAME_CPYTHON)                                                            \
-	X(PHP, SCRIPT_NAME_PHP)
+	X(PHP, SCRIPT_NAME_PHP)                                                                    \
+	X(RUBY, SCRIPT_NAME_RUBY)
 #define SCRIPT_NAME_CPYTHON "[python]"
 #define SCRIPT_NAME_PHP "[php]"
+#define SCRIPT_NAME_RUBY "[ruby]"
 
 #define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
@@ -78,6 +81,9 @@ static inline const char *script_path_of(u32 number)
 #define FRAME_SCRIPT(runtime, id) FRAME_USER(MAPPING_SCRIPT(runtime), SCRIPT_START(id) | 1)
 
 #define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
+/* Words behind these: one that the frame leads to, and the address of the frame behind this one. */
+#define SCRIPT_WORD_APART SCRIPT_FRAME_WORDS
+#define SCRIPT_WORD_BEHIND (SCRIPT_FRAME_WORDS + 1)
 #define SCRIPT_OTHER_PLACES 3
 #define SCRIPT_CODE_WORDS 24 /* words of a code object that are read */
 
@@ -85,10 +91,19 @@ static inline const char *script_path_of(u32 number)
 enum script_text_kind {
 	SCRIPT_TEXT_CPYTHON, /* from byte 16 on: number of characters, hash, kind of characters */
 	SCRIPT_TEXT_PHP,     /* from byte 8 on: hash, number of bytes */
+	SCRIPT_TEXT_RUBY,    /* from byte 0 on: flags, class, number of bytes, address */
 	SCRIPT_TEXT_COUNT,
 };
 
+#define SCRIPT_TEXT_FROM(kind) (16 - 8 * (u64)(kind)) /* the first byte that is read */
+#define SCRIPT_TEXT_WORDS 4			      /* words that are read */
+
 /* In the kind of characters of CPython: bits 2 to 4 width of a character, 5 compact, 6 ASCII. */
+/* In the flags of Ruby: bits 0 to 4 kind of object; bit 13 the characters are not in the object. */
+#define RUBY_KIND(flags) ((flags)&31)
+#define RUBY_KIND_STRING 5
+#define RUBY_KIND_ARRAY 7 /* its first element in the word 16 bytes behind its address */
+#define RUBY_IS_APART(flags) ((flags) >> 13 & 1)
 #define SCRIPT_TEXT_TAIL 16 /* bytes at the end that tell strings without a hash apart */
 
 /* Where the address of the innermost frame is. */
@@ -105,7 +120,8 @@ enum script_link {
 /* Offsets are in bytes and, but for `entry_mark` and `first_line`, those of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
-	u32 version; /* CPython: Py_Version; PHP: number of its module interface, a date */
+	u32 version; /* CPython: Py_Version; PHP: number of its module interface, a date; Ruby:
+		      * 3.2.1 is 0x030201 */
 	u32 loop;    /* file offset of a byte of the loop */
 	u32 link;    /* distance of the word that link_kind says; 0: no layout is known */
 	/*
@@ -120,7 +136,8 @@ struct script_layout {
 	u8 entry_value;	   /* the value there of this byte's bits in entry_mask */
 	u8 entry_is_frame; /* 1: the marked frame is a function's; 0: the frames end before it */
 	u8 text_ascii;	   /* of characters in a string object without others than ASCII */
-	u8 text_wide;	   /* the same with others */
+	u8 text_wide;	   /* the same with others; Ruby: first bit, in the flags, of the number of
+			    * bytes in the object, 0: a word has it */
 	u8 link_kind;	   /* enum script_link */
 	/* Offsets in a code object: */
 	u8 code_type;
@@ -147,7 +164,13 @@ struct script_layout {
 	u8 code_owner;	/* address of the class that a method belongs to; 0: names are qualified */
 	u8 owner_name;	/* in a class: address of its name */
 	u8 text_kind;	/* enum script_text_kind */
-	u8 reserved[6];
+	u8 frame_bytes; /* from a frame to the address in SCRIPT_WORD_BEHIND */
+	u8 entry_from;	/* in a frame: address of the word in SCRIPT_WORD_APART; 0: none is read */
+	u8 code_body;	/* in the object that frame_code leads to: address of the code object; 0: it
+			   is that object */
+	u8 place_kept;	/* 1: the innermost frame has its instruction, as the others have */
+	u8 line_shift;	/* bits of the first line's word below the number */
+	u8 code_end;	/* 1: a place may be behind the last instruction, too */
 };
 ABI_SIZE(struct script_layout, 72);
 
@@ -173,9 +196,10 @@ struct script_marks {
  * A cache of ids: direct-mapped, written without a lock by any program. An entry is an id and a
  * seal over the id and its key, which is the code object as a process has it at the moment: the
  * address space, the address of the code object and the words that say which function it is. A
- * process may free a code object and make another one at its address. A version with a number in
- * each code object gives the two different numbers. The keys of other versions hold lengths, hashes
- * and last characters of the code object's strings, since the strings' addresses may be the same.
+ * process may free a code object and make another one at its address. If the version numbers its
+ * code objects, the number is in the key. If not, lengths, hashes and last characters of the code
+ * object's strings are in the key, since the new strings may lie at the addresses of the freed
+ * ones, too.
  */
 #define SCRIPT_CACHE_BITS 16
 
@@ -184,8 +208,23 @@ struct cached_script {
 	u64 id;
 };
 
+/*
+ * The functions of a process that were new to the engine. A process gets a new id only while it has
+ * fewer than SCRIPT_QUOTA() of the ids that are left. So a program that makes functions without
+ * end leaves ids to other programs. Two processes may have the same place, where the later one
+ * replaces the other.
+ */
+#define SCRIPT_QUOTA_BITS 10
+#define SCRIPT_QUOTA(ids_left) ((ids_left) / 4)
+
+struct script_quota {
+	u64 owner; /* hash of the address space */
+	u64 count;
+};
+
 struct script_cache {
 	struct cached_script entry[1U << SCRIPT_CACHE_BITS];
+	struct script_quota quota[1U << SCRIPT_QUOTA_BITS];
 };
 
 /*
@@ -210,7 +249,8 @@ struct script_record {
 	u32 version;
 	u32 first_line;
 	u32 reserved;
-	struct script_text name; /* qualified, if there is no owner; empty: the file's own code */
+	struct script_text name; /* of the function, qualified unless `owner` has the class; empty:
+				  * the code of the file outside of functions */
 	struct script_text file;
 	struct script_text owner; /* class of a method; empty: none */
 };
@@ -257,13 +297,13 @@ struct script_walk {
 	u32 start; /* `depth` at the begin of the current loop */
 	u32 depth_native;
 	u32 is_done;
-	u64 code;	  /* address of the code object in code_word */
-	u64 key;	  /* its hash */
-	u64 text_word[4]; /* of a string object */
-	u64 text_hash;	  /* its hash */
-	u64 text_from;	  /* address of its characters */
-	u64 text_bytes;	  /* all characters of it */
-	u32 text_width;	  /* as in struct script_text */
+	u64 code;			  /* address of the code object in code_word */
+	u64 key;			  /* its hash */
+	u64 text_word[SCRIPT_TEXT_WORDS]; /* of a string object */
+	u64 text_hash;			  /* its hash */
+	u64 text_from;			  /* address of its characters */
+	u64 text_bytes;			  /* all characters of it */
+	u32 text_width;			  /* as in struct script_text */
 	u32 text_has_hash;
 	u64 owner;				/* address of a class's name */
 	u64 frame_word[SCRIPT_FRAME_WORDS + 6]; /* 16: a mask bounds an index */

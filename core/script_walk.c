@@ -39,15 +39,21 @@ CORE_PART u64 script_frame_word(const struct script_walk *walk, u32 offset)
 	return walk->frame_word[index & FRAME_WORDS_MASK];
 }
 
+CORE_PART u64 script_space_hash(const struct script_walk *walk)
+{
+	u64 hash = script_hash_add(walk->seed, walk->space.mm, KEY_WORD);
+
+	hash = script_hash_add(hash, walk->space.process, KEY_WORD);
+	return script_hash_add(hash, walk->space.execs, KEY_WORD);
+}
+
 /* The key of the code object that was read: whose it is, where it lies, and which function it is.
  */
 CORE_PART u64 script_code_key(const struct script_walk *walk)
 {
 	const struct script_layout *layout = &walk->layout;
-	u64 hash = script_hash_add(walk->seed, walk->space.mm, KEY_WORD);
+	u64 hash = script_hash_add(script_space_hash(walk), layout->version, KEY_WORD);
 
-	hash = script_hash_add(hash, walk->space.process, KEY_WORD);
-	hash = script_hash_add(hash, (u64)walk->space.execs << 32 | layout->version, KEY_WORD);
 	hash = script_hash_add(hash, layout->code_copied ? 0 : walk->code, KEY_WORD);
 	hash = script_hash_add(hash, script_code_word(walk, layout->code_name), KEY_WORD);
 	hash = script_hash_add(hash, script_code_word(walk, layout->code_file), KEY_WORD);
@@ -72,6 +78,21 @@ CORE_PART bool script_text_of_cpython(struct script_walk *walk, u64 address)
 	return kind >> 5 & 1 && (width == 1 || width == 2 || width == 4);
 }
 
+/* The same for a string of Ruby; its words were read from byte 0 on. */
+CORE_PART bool script_text_of_ruby(struct script_walk *walk, u64 address)
+{
+	u64 flags = walk->text_word[0];
+	bool is_apart = RUBY_IS_APART(flags);
+
+	walk->text_width = 0;
+	walk->text_hash = walk->text_has_hash = 0;
+	walk->text_bytes = walk->layout.text_wide && !is_apart
+				   ? flags >> walk->layout.text_wide & 31
+				   : walk->text_word[2];
+	walk->text_from = is_apart ? walk->text_word[3] : address + walk->layout.text_ascii;
+	return RUBY_KIND(flags) == RUBY_KIND_STRING;
+}
+
 /* The same for a string of PHP; its words were read from byte 8 on. */
 CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
 {
@@ -85,14 +106,24 @@ CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
 
 CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address)
 {
-	bool is_php;
+	u32 kind;
 
 	if (core_is_null(walk))
 		return 0;
-	is_php = walk->layout.text_kind == SCRIPT_TEXT_PHP;
-	if (address & 7 || !script_read(address + (is_php ? 8 : 16), walk->text_word, 24))
+	kind = walk->layout.text_kind;
+	if (address & 7 ||
+	    !script_read(address + SCRIPT_TEXT_FROM(kind), walk->text_word, SCRIPT_TEXT_WORDS * 8))
 		return 0;
-	return is_php ? script_text_of_php(walk, address) : script_text_of_cpython(walk, address);
+	if (kind == SCRIPT_TEXT_PHP)
+		return script_text_of_php(walk, address);
+	if (kind == SCRIPT_TEXT_CPYTHON)
+		return script_text_of_cpython(walk, address);
+	if (RUBY_KIND(walk->text_word[0]) == RUBY_KIND_ARRAY) {
+		address = walk->text_word[2];
+		if (!script_read(address, walk->text_word, SCRIPT_TEXT_WORDS * 8))
+			return 0;
+	}
+	return script_text_of_ruby(walk, address);
 }
 
 /*
@@ -175,6 +206,22 @@ CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id)
 	atomic_store_relaxed(&entry->id, id);
 }
 
+CORE_INLINE bool script_quota_take(struct script_cache *cache, const struct script_walk *walk,
+				   u32 ids_left)
+{
+	u64 owner = script_space_hash(walk);
+	struct script_quota *quota = &cache->quota[owner >> (64 - SCRIPT_QUOTA_BITS)];
+
+	if (atomic_load_relaxed(&quota->owner) != owner) {
+		atomic_store_relaxed(&quota->owner, owner);
+		atomic_store_relaxed(&quota->count, 0);
+	}
+	if (atomic_load_relaxed(&quota->count) >= SCRIPT_QUOTA(ids_left))
+		return false;
+	atomic_add_relaxed(&quota->count, 1);
+	return true;
+}
+
 /* --- frames --- */
 
 /* The word of frame `number`. The leaf that is kept apart has the last word, as in direct_walk().
@@ -235,7 +282,7 @@ CORE_PART void script_innermost_find(struct script_walk *walk, const struct scri
 	walk->outer = 0;
 	if (kind == SCRIPT_LINK_REGISTER) {
 		walk->frame = mark->frame;
-		walk->place = mark->code_place;
+		walk->place = walk->layout.place_kept ? 0 : mark->code_place;
 	}
 	if (walk->frame || kind == SCRIPT_LINK_REGISTER)
 		return;
@@ -316,11 +363,15 @@ CORE_PART void script_loop_leave(struct script_walk *walk)
 	walk->at += !is_empty;
 }
 
-/* Reads the frame at walk->frame. */
+/* Reads the frame at walk->frame, and fills the words behind it (abi/script.h). */
 CORE_PART bool script_frame_read(struct script_walk *walk)
 {
+	walk->frame_word[SCRIPT_WORD_BEHIND] = walk->frame + walk->layout.frame_bytes;
 	return !(walk->frame & 7) &&
-	       script_read(walk->frame, walk->frame_word, 8 * SCRIPT_FRAME_WORDS);
+	       script_read(walk->frame, walk->frame_word, 8 * SCRIPT_FRAME_WORDS) &&
+	       (!walk->layout.entry_from ||
+		script_read(script_frame_word(walk, walk->layout.entry_from),
+			    &walk->frame_word[SCRIPT_WORD_APART], 8));
 }
 
 /* True if the frame's place is an instruction of its code object, or one of the instructions at
@@ -334,7 +385,8 @@ CORE_PART bool script_place_is_known(const struct script_walk *walk)
 
 	if (!place)
 		place = script_frame_word(walk, layout->frame_place);
-	return place - script_code_word(walk, layout->code_lines) < count * layout->code_unit ||
+	return place - script_code_word(walk, layout->code_lines) <
+		       count * layout->code_unit + layout->code_end ||
 	       place - walk->type < SCRIPT_OTHER_PLACES * (u64)layout->code_unit;
 }
 
@@ -342,6 +394,9 @@ CORE_PART bool script_place_is_known(const struct script_walk *walk)
 CORE_PART bool script_code_read(struct script_walk *walk)
 {
 	walk->code = script_frame_word(walk, walk->layout.frame_code) & ~(u64)walk->layout.code_tag;
+	if (walk->layout.code_body &&
+	    !script_read(walk->code + walk->layout.code_body, &walk->code, 8))
+		return false;
 	if (walk->code & 7 || !script_read(walk->code, walk->code_word, 8 * SCRIPT_CODE_WORDS))
 		return false;
 	return walk->layout.code_unit

@@ -50,6 +50,13 @@ CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address);
 CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id);
 
 /*
+ * Counts a function of the walk's process that needs a new id. False: the process has its share of
+ * the ids. Any context.
+ */
+CORE_INLINE bool script_quota_take(struct script_cache *cache, const struct script_walk *walk,
+				   u32 ids_left);
+
+/*
  * Walks over script->native. True: script->stack is the stack with the script's frames. False: the
  * native stack stays as it is, because it has no marks, or too many frames.
  */

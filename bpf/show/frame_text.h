@@ -84,6 +84,8 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_CPYTHON);
 	else if (number == MAPPING_SCRIPT(SCRIPT_PHP))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_PHP);
+	else if (number == MAPPING_SCRIPT(SCRIPT_RUBY))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_RUBY);
 	else if (record && record->key.kind == MAPPING_FILE)
 		name_put(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)

@@ -104,19 +104,23 @@ static __always_inline int script_find(struct scratch *scratch, u64 key)
 }
 
 /*
- * Gives the record in scratch->script_search an id under a hash. 0: no id is left, no memory, or
- * another program has just taken the hash; the id is then free again unless another one has been
- * given out since. On 6.1 the value of a map must be in a map or on the stack, so the scratch slot
- * is looked up once more.
+ * Gives the record in scratch->script_search an id under a hash. 0: no id is left for the process,
+ * no memory, or another program has just taken the hash; the id is then free again unless another
+ * one has been given out since. On 6.1 the value of a map must be in a map or on the stack, so the
+ * scratch slot is looked up once more.
  */
 __noinline int script_publish(struct scratch *scratch, u64 key)
 {
 	struct engine_state *engine = engine_current();
-	u32 id, slot, cpu = bpf_get_smp_processor_id();
+	u32 id, slot, last, zero = 0, cpu = bpf_get_smp_processor_id();
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
+	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
 
-	if (!scratch || !own || !engine ||
-	    atomic_load_relaxed(&engine->script_last) >= SCRIPTS_MAX - 1)
+	if (!scratch || !own || !engine || !cache)
+		return 0;
+	last = atomic_load_relaxed(&engine->script_last);
+	if (last >= SCRIPTS_MAX - 1 ||
+	    !script_quota_take(cache, &scratch->script, SCRIPTS_MAX - 1 - last))
 		return 0;
 	slot = scratch->index;
 	core_one_register(slot);
@@ -149,7 +153,8 @@ static __always_inline int script_record_read(struct scratch *scratch)
 	line = walk->layout.first_line;
 	record->runtime = walk->layout.runtime;
 	record->version = walk->layout.version;
-	record->first_line = walk->code_word[line / 8 & 31] >> 8 * (line & 4);
+	record->first_line = (u32)(walk->code_word[line / 8 & 31] >> 8 * (line & 4)) >>
+			     (walk->layout.line_shift & 31);
 	return script_text_read(&record->name, walk, walk->code_word[name & 31]) &&
 	       script_text_read(&record->file, walk, walk->code_word[file & 31]) &&
 	       script_text_read(&record->owner, walk, walk->owner);

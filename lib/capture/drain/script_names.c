@@ -50,8 +50,9 @@ static u32 put(char *out, u32 used, u32 value)
 	return used;
 }
 
-/* Converts a text to UTF-8. Behind a 0, names of PHP have numbers that tell equal ones apart.
- * False: it is no text. */
+/* Converts a text to UTF-8. A text without a width has it already and ends at its first 0: in PHP's
+ * name of an anonymous class the file and a number follow. False: the widths are not those of a
+ * text. */
 static bool text_convert(const struct script_text *text, char out[NAME_BYTES])
 {
 	u32 used = 0;
@@ -77,7 +78,8 @@ static int write_name(struct recording *recording, u32 number, u32 id,
 	if (!text_convert(&record->name, name) || !text_convert(&record->file, file) ||
 	    !text_convert(&record->owner, owner))
 		return 0;
-	slash = strrchr(file, '/');
+	/* Ruby: "(eval at PATH:LINE)" */
+	slash = file[0] == '(' ? NULL : strrchr(file, '/');
 	snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
 		 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
 		 record->first_line);

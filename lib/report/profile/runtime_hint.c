@@ -56,7 +56,7 @@ static const struct interpreter {
 	const char *names[2];
 } interpreters[] = {
 	{PYTHON, SCRIPT_CPYTHON, "_PyEval_EvalFrameDefault", NULL, {"py::"}},
-	{RUBY, SCRIPT_NONE, "rb_vm_exec", "libruby", {}},
+	{RUBY, SCRIPT_RUBY, "rb_vm_exec", "libruby", {}},
 	{PHP, SCRIPT_PHP, "execute_ex", NULL, {"JIT$", "TRACE-"}},
 	{PERL, SCRIPT_NONE, "Perl_runops_", NULL, {}},
 };

@@ -112,16 +112,19 @@ static bool rule_is_sound(const struct unwind_rule *rule)
 static bool layout_is_sound(const struct script_layout *layout)
 {
 	const u32 frame_bytes = 8 * SCRIPT_FRAME_WORDS, code_bytes = 8 * SCRIPT_CODE_WORDS;
+	const u32 all_bytes = 8 * (SCRIPT_WORD_BEHIND + 1);
 
-	return layout->frame_code < frame_bytes && layout->frame_previous < frame_bytes &&
-	       layout->entry_mark < frame_bytes && layout->code_type < code_bytes &&
+	return layout->frame_code < frame_bytes && layout->frame_previous < all_bytes &&
+	       layout->entry_mark < all_bytes && layout->code_type < code_bytes &&
 	       layout->code_name < code_bytes && layout->code_file < code_bytes &&
 	       layout->code_lines < code_bytes && layout->first_line < code_bytes &&
 	       layout->code_number < code_bytes && layout->link_kind < SCRIPT_LINK_COUNT &&
 	       layout->thread_next < code_bytes && layout->thread_id < code_bytes &&
 	       layout->thread_frame < code_bytes && layout->frame_place < frame_bytes &&
 	       layout->code_count < code_bytes && layout->code_owner < code_bytes &&
-	       layout->text_kind < SCRIPT_TEXT_COUNT && layout->runtime < SCRIPT_RUNTIME_COUNT;
+	       layout->entry_from < frame_bytes && layout->line_shift < 32 &&
+	       layout->code_end < 2 && layout->text_kind < SCRIPT_TEXT_COUNT &&
+	       layout->runtime < SCRIPT_RUNTIME_COUNT;
 }
 
 bool code_rows_are_sound(const struct code_rows *rows)

@@ -10,7 +10,7 @@ from harness.cases import OWN, needs_command, run
 
 BPFFS = "/sys/fs/bpf"
 HOME = BPFFS + "/stackmap"
-FOLDER = HOME + "/_engine-12"
+FOLDER = HOME + "/_engine-13"
 SHARED = {"engine_state", "engine_tasks", "file_tables", "mapping_numbers", "mappings", "moved_code", "rules", "script_ids",
           "script_numbers", "script_records", "unwinders"}
 OWN_MOUNTS = "STACKMAP_TEST_OWN_MOUNTS"

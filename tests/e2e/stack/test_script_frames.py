@@ -148,6 +148,7 @@ MADE = re.compile(r"(inner|outer)(?:_(\d+))? \(made(?:_(\d+))?:\d+\)")
 def check_made(minor, what):
     """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
     needs("bpf", "perf events")
+    fresh_bpffs()  # the ids are those of this test's engine
     recording = record("-F", 4999, "--", python(minor), CALLS.replace("script_calls", "script_makes"), what, 4)
     wrong, right = collections.Counter(), 0
     for event in recording.events():

@@ -374,6 +374,84 @@ TEST(a_loop_of_php_that_is_not_understood_has_no_marks)
 	}
 }
 
+/*
+ * A library of Ruby whose loop is larger than its other functions. The frame is 40 + 24 bytes; r15
+ * is stored 16 bytes below the CFA.
+ */
+#define RUBY(version, prologue, line)                                                              \
+	"const char ruby_version[] = \"" version "\";\n"                                           \
+	"__asm__(\".globl rb_iseq_label, rb_iseq_path, rb_iseq_first_lineno\\n"                    \
+	"rb_iseq_label:\\nendbr64\\nmov 16(%rdi), %rax\\nmov 80(%rax), %rax\\nret\\n"              \
+	"rb_iseq_path:\\nmov 16(%rdi), %rax\\nmov 64(%rax), %rax\\nmov (%rax), %rdx\\nret\\n"      \
+	"rb_iseq_first_lineno:\\nmov 16(%rdi), %rax\\n" line "\\nret\\n"                           \
+	"ruby_loop:\\n.cfi_startproc\\npush %r15\\n.cfi_def_cfa_offset 16\\n"                      \
+	".cfi_offset %r15, -16\\npush %r14\\n.cfi_def_cfa_offset 24\\n.cfi_offset %r14, -24\\n"    \
+	"push %rbx\\n.cfi_def_cfa_offset 32\\nsub $32, %rsp\\n.cfi_def_cfa_offset 64\\n" prologue  \
+	".rept 4000\\njmp *(%r14)\\n.endr\\nlea 64(%rbp), %r15\\nje 2f\\njmp *(%r14)\\n"           \
+	"nop\\n2: lea 32(%rsp), %rsp\\n.cfi_def_cfa_offset 32\\n"                                  \
+	"pop %rbx\\n.cfi_def_cfa_offset 24\\npop %r14\\n.cfi_def_cfa_offset 16\\npop %r15\\n"      \
+	"nop\\n.cfi_def_cfa_offset 8\\nret\\n.cfi_endproc\\n\");\n"
+
+#define RUBY_ENTERS                                                                                \
+	"test %rdi, %rdi\\nje 1f\\n1: mov 16(%rdi), %r15\\nmov %rdi, %rbx\\nmov (%r15), %r14\\n"
+#define RUBY_LINE "movslq 88(%rax), %rax"
+
+TEST(the_loop_of_ruby_is_found_without_a_name)
+{
+	static const struct {
+		const char *source;
+		u32 frame_bytes, shift;
+	} libraries[] = {
+		{RUBY("3.1.2", RUBY_ENTERS, "mov 88(%rax), %rax"), 64, 1},
+		{RUBY("3.2.3", RUBY_ENTERS, RUBY_LINE), 64, 0},
+		{RUBY("3.3.8", RUBY_ENTERS, RUBY_LINE), 56, 0},
+	};
+
+	for (u32 i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, libraries[i].source), 0);
+		assert_true(code_rows_are_sound(&library.rows));
+		assert_int_equal(library.rows.script.runtime, SCRIPT_RUBY);
+		assert_int_equal(library.rows.script.version >> 8, 0x0301 + i);
+		assert_int_equal(library.rows.script.frame_bytes, libraries[i].frame_bytes);
+		assert_int_equal(library.rows.script.line_shift, libraries[i].shift);
+		assert_int_equal(library.rows.script.code_body, 16);
+		assert_int_equal(library.rows.script.code_name, 80);
+		assert_int_equal(library.rows.script.code_file, 64);
+		assert_int_equal(library.rows.script.first_line, 88);
+		/* jmp 3 each, lea 4; behind it branch and jmp are unmarked; nop 1 */
+		assert_int_equal(marked_bytes(&library, &rows), 4000 * 3 + 4 + 1);
+		assert_int_equal(rows, 2);
+		library_close(&library);
+	}
+}
+
+TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
+{
+	static const char *const sources[] = {
+		RUBY("3.9.0", RUBY_ENTERS, RUBY_LINE), /* a later version */
+		RUBY("3.x", RUBY_ENTERS, RUBY_LINE),
+		RUBY("3.3.8", RUBY_ENTERS, "xor %eax, %eax"), /* no member is returned */
+		/* another register, another member, no instruction */
+		RUBY("3.3.8", "mov 16(%rdi), %r13\\nmov (%r13), %r14\\n", RUBY_LINE),
+		RUBY("3.3.8", "mov 24(%rdi), %r15\\nmov (%r15), %r14\\n", RUBY_LINE),
+		RUBY("3.3.8", "mov 16(%rdi), %r15\\nxor %r14d, %r14d\\n", RUBY_LINE),
+	};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, sources[i]), -EOPNOTSUPP);
+		assert_int_equal(marked_bytes(&library, &rows), 0);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_RUBY);
+		assert_int_equal(library.rows.script.link, 0);
+		library_close(&library);
+	}
+}
+
 TEST(other_files_have_no_interpreter)
 {
 	struct library library;

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The functions of Ruby scripts in user stacks (Ruby 3.1 to 3.3), with nothing prepared in the program. The callers of each function of
+programs/stack/script_calls.rb are known by its source, so a single other one fails the test."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+
+from harness.cases import main, needs
+from harness.engine_folder import fresh_bpffs
+from harness.recording import function, record, user_frames
+from harness.skip import Skip
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
+NAME = re.compile(r"^(.*) \((.*):(\d+)\)$")  # name, file, first line
+NAMELESS = re.compile(r"\+0x([0-9a-f]+)\.\.0x([0-9a-f]+)$")  # a function without a name: begin, end
+
+# function -> its callers; "" is the begin of a stack, "eval" the code that eval() runs
+CALLERS = {
+    "burn": ["inner"],
+    "inner": ["work"],
+    "work": ["run", "block in run", "block (2 levels) in generate", "recurse", "recurse_through_c", "block in catching", "rescue in catching",
+             "catching", "block in ensuring", "ensure in block in ensuring", "block in fiber", "initialize", "<=>", "each", "method_missing",
+             "respond_to_missing?", "to_s", "plain", "block in <class:Item>", "block in to_proc", "eval"],
+    "generate": ["run"],
+    "block in generate": ["run", ""],  # in a fiber, if the numbers are asked for one by one
+    "block (2 levels) in generate": ["block in generate"],
+    "block in run": ["run", "each", "block (2 levels) in generate"],
+    "recurse": ["run", "recurse"],
+    "recurse_through_c": ["run", "block in recurse_through_c"],
+    "block in recurse_through_c": ["recurse_through_c"],
+    "fail_within": ["catching"],
+    "block in catching": ["fail_within"],
+    "rescue in catching": ["catching"],
+    "catching": ["run"],
+    "ensuring": ["run"],
+    "block in ensuring": ["ensuring"],
+    "ensure in block in ensuring": ["block in ensuring"],
+    "fiber": ["run"],
+    "block in fiber": [""],
+    "initialize": ["run"],
+    "<=>": ["run"],
+    "each": ["run"],
+    "method_missing": ["run"],
+    "respond_to_missing?": ["run"],
+    "to_s": ["run"],
+    "plain": ["run", "plain"],
+    "block in <class:Item>": ["run"],
+    "to_proc": ["run"],
+    "block in to_proc": ["run"],
+    "evaluate": ["run"],
+    "eval": ["evaluate"],
+    "run": ["<main>", "block (2 levels) in <main>"],
+    "block in <main>": ["<main>"],
+    "block (2 levels) in <main>": [""],  # begins a thread
+    "<class:Item>": ["<main>"],
+    "<class:Part>": ["<main>"],
+    "<main>": [""],
+}
+RARE = {"generate", "fiber", "to_proc", "<class:Item>", "<class:Part>", "block in <main>"}  # take hardly any time of their own
+
+
+def ruby(version):
+    path = shutil.which("ruby" + version)
+    if not path:
+        raise Skip("no Ruby %s here (Debian package ruby%s)" % (version, version))
+    return path
+
+
+class Loop:
+    """The loop of a library, which exports no name: the function that begins with mov 16(%rdi), %r15 and mov (%r15), %r14."""
+
+    def __init__(self):
+        self.places = {}
+
+    def is_in(self, frame):
+        match = NAMELESS.search(frame.name)
+        if not match or "libruby" not in frame.object:
+            return False
+        if frame.object not in self.places:
+            with open(frame.object, "rb") as file:
+                self.places[frame.object] = [found.start() for found in
+                                             re.finditer(rb"\x4c\x8b\x7f\x10.{0,16}\x4d\x8b\x37", file.read(), re.DOTALL)]
+            assert len(self.places[frame.object]) == 1, "the code of the loop has changed"
+        return int(match[1], 16) <= self.places[frame.object][0] < int(match[2], 16)
+
+
+def script_functions(event, loop):
+    """The functions of the script, innermost first; loops that stay native are None. Functions of Ruby's own are left out."""
+    functions = []
+    for frame in user_frames(event):
+        if loop.is_in(frame):
+            functions.append(None)
+        if frame.object == "[ruby]":
+            name, file, _ = NAME.match(function(frame)).groups()
+            if not file.startswith("<internal:"):
+                assert file.endswith(".rb") or file.startswith("(eval"), frame
+                functions.append("eval" if file.startswith("(eval") else name)
+    return functions
+
+
+def check_calls(version, *options, rate=1999, seconds=3):
+    needs("bpf", "perf events")
+    recording = record("-F", rate, "--", ruby(version), *options, PROGRAMS + "/script_calls.rb", seconds, 3)
+    recording.check()
+    wrong, at_work, whole, met, loop = collections.Counter(), 0, 0, set(), Loop()
+    for event in recording.events():
+        functions = script_functions(event, loop)
+        met.update(functions)
+        for callee, caller in zip(functions, functions[1:] + [""]):
+            if callee is not None and caller is not None and caller not in CALLERS.get(callee, []):
+                wrong[callee, caller] += 1
+        if "run" in functions:
+            at_work += 1
+            whole += functions[-1] in ("<main>", "block (2 levels) in <main>") and None not in functions
+    assert not wrong, (wrong.most_common(5), at_work, whole)
+    assert at_work > 200 * seconds and whole >= 0.99 * at_work, (at_work, whole)
+    assert not set(CALLERS) - met - RARE, set(CALLERS) - met
+    assert not re.search(r"^# note: +Ruby", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
+    return at_work, whole
+
+
+def test_ruby_3_1():
+    check_calls("3.1")
+
+
+def test_ruby_3_2():
+    check_calls("3.2")
+
+
+def test_ruby_3_3():
+    check_calls("3.3")
+
+
+def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
+    """Frames whose code the JIT compiled are not read; the others have their own callers."""
+    needs("bpf", "perf events")
+    path = ruby("3.3")
+    if subprocess.run([path, "--yjit", "-e", ""], capture_output=True, check=False).returncode:
+        raise Skip("this Ruby has no YJIT")
+    wrong, loop = collections.Counter(), Loop()
+    for event in record("-F", 1999, "--", path, "--yjit", PROGRAMS + "/script_calls.rb", 3, 3).events():
+        functions = script_functions(event, loop)
+        for callee, caller in zip(functions, functions[1:]):
+            if callee is not None and caller is not None and caller not in CALLERS.get(callee, []):
+                wrong[callee, caller] += 1
+    assert not wrong, wrong.most_common(5)
+
+
+MADE = re.compile(r"(inner|outer)(?:_(\d+))? \(made(?:_(\d+))?:\d+\)")
+
+
+def check_made(version, what):
+    """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
+    needs("bpf", "perf events")
+    fresh_bpffs()  # the ids are those of this test's engine
+    recording = record("-F", 4999, "--", ruby(version), PROGRAMS + "/script_makes.rb", what, 3)
+    wrong, right = collections.Counter(), 0
+    for event in recording.events():
+        made = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[ruby]"]
+        made = [match.groups() for match in made if match]
+        if [which for which, _, _ in made] == ["inner", "outer"]:
+            is_right = made[0][1:] == made[1][1:]
+            right += is_right
+            wrong[what, tuple(made)] += not is_right
+    assert right > 300 and not +wrong, (what, right, sum(wrong.values()), wrong.most_common(3))
+    return right
+
+
+def test_functions_that_are_made_and_freed():
+    """Their names, bodies and instructions get the addresses of freed ones."""
+    for version in "3.1", "3.2", "3.3":
+        if shutil.which("ruby" + version):
+            for what in "names", "files", "both":
+                check_made(version, what)
+
+
+def test_events_of_any_kind():
+    """Each system call and each large allocation has the functions of the script, in a callback of C and in a fiber."""
+    needs("bpf", "BPF task work")
+    rounds = 200
+    for version in "3.1", "3.3":
+        if shutil.which("ruby" + version):
+            break
+    recording = record("-e", "syscalls:sys_enter_getppid", "-e", "u:libc.so.6:malloc", "--", ruby(version), PROGRAMS + "/script_events.rb", rounds)
+    found = collections.Counter()
+    for event in recording.events():
+        names = [NAME.match(function(frame)) for frame in user_frames(event) if frame.object == "[ruby]"]
+        found[event.name.rpartition(":")[2], tuple(name[1] for name in names if not name[2].startswith("<internal:"))] += 1
+    for between in ("block in run", "run", "<main>"), ("block (2 levels) in run", "block in run"):
+        assert found["sys_enter_getppid", ("call", "step", *between)] == rounds, found.most_common(20)
+        assert found["malloc", ("allocate", "step", *between)] >= rounds, found.most_common(20)
+
+
+if __name__ == "__main__":
+    main(globals())
