@@ -79,6 +79,9 @@ static inline const char *script_path_of(u32 number)
 #define SCRIPT_START(id) ((u64)(id) << SCRIPT_PLACE_BITS)
 #define SCRIPT_ID(offset) ((u32)((offset) >> SCRIPT_PLACE_BITS))
 #define FRAME_SCRIPT(runtime, id) FRAME_USER(MAPPING_SCRIPT(runtime), SCRIPT_START(id) | 1)
+/* No function has id 0: the symbols there name the interpreters whose functions could not be read,
+ * each at the number of its file's mapping. */
+#define SCRIPT_UNREAD_END SCRIPT_START(1)
 
 #define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
 /* Words behind these: one that the frame leads to, and the address of the frame behind this one. */
@@ -108,7 +111,8 @@ enum script_text_kind {
 
 /* Where the address of the innermost frame is. */
 enum script_link {
-	SCRIPT_LINK_NONE,
+	SCRIPT_LINK_NONE,   /* not known: offsets of the version */
+	SCRIPT_LINK_UNREAD, /* not known: the version is, the code of the build is not understood */
 	SCRIPT_LINK_FRAME,  /* at CFA - link */
 	SCRIPT_LINK_THREAD, /* in the thread's state, whose address lies at CFA - link */
 	SCRIPT_LINK_TLS,    /* the same; it lies at the thread pointer - link, or is in the list */

@@ -96,14 +96,25 @@ static void print_all(const struct report *report, const struct missing_names *m
 		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing->count);
 }
 
+static int print_interpreter(void *has_lines, const char *text)
+{
+	printf("%s# functions of scripts are not read: ", *(bool *)has_lines ? "" : "\n");
+	printable_put(text, stdout);
+	putchar('\n');
+	*(bool *)has_lines = true;
+	return 0;
+}
+
 int report_missing_plain(const struct report *report)
 {
 	struct missing_names missing;
+	bool has_lines = false;
 	int err = missing_names_find(report->reader, report->profile, report->debug, &missing);
 
 	if (err)
 		return err;
 	print_all(report, &missing);
+	missing_interpreters_each(report->reader, print_interpreter, &has_lines);
 	missing_names_free(&missing);
 	return 0;
 }
@@ -141,6 +152,22 @@ static json_t *files_json(const struct report *report, const struct missing_name
 	return files;
 }
 
+static int add_interpreter(void *array, const char *text)
+{
+	return json_array_append_new(array, json_text(text));
+}
+
+static json_t *interpreters_json(const struct report *report)
+{
+	json_t *array = json_array();
+
+	if (array && missing_interpreters_each(report->reader, add_interpreter, array)) {
+		json_decref(array);
+		return NULL;
+	}
+	return array;
+}
+
 int report_missing_json(const struct report *report)
 {
 	struct missing_names missing;
@@ -149,8 +176,9 @@ int report_missing_json(const struct report *report)
 
 	if (err)
 		return err;
-	value = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)missing.events, "self",
-			  (json_int_t)missing.self, "missing", files_json(report, &missing));
+	value = json_pack("{s:I, s:I, s:o, s:o}", "events", (json_int_t)missing.events, "self",
+			  (json_int_t)missing.self, "missing", files_json(report, &missing),
+			  "unread_interpreters", interpreters_json(report));
 	missing_names_free(&missing);
 	return report_put_json(report, value);
 }

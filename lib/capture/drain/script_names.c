@@ -2,6 +2,7 @@
 #include "capture/drain/script_names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,9 @@
 
 #include "capture/drain/recording.h"
 #include "capture/load/skeleton.h"
+#include "file_table.h"
 #include "script.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 /* The most bytes of a name: UTF-8 takes up to two bytes for a byte of Latin-1. */
 #define NAME_BYTES (2 * SCRIPT_TEXT_BYTES + 1)
@@ -108,6 +111,63 @@ int script_names_write(struct recording *recording, u32 number, const u64 *offse
 
 		if (!bpf_map_lookup_elem(map, &id, &record))
 			result = write_name(recording, number, id, &record);
+	}
+	return result;
+}
+
+/* Writes "CPython 3.15.0". */
+static void interpreter_name(const struct script_layout *layout, char *out, u32 bytes)
+{
+	u32 version = layout->version;
+
+	if (layout->runtime == SCRIPT_PHP)
+		snprintf(out, bytes, "PHP of module interface %u", version);
+	else if (layout->runtime == SCRIPT_RUBY && version)
+		snprintf(out, bytes, "Ruby %u.%u.%u", version >> 16, version >> 8 & 0xff,
+			 version & 0xff);
+	else if (layout->runtime == SCRIPT_RUBY)
+		snprintf(out, bytes, "Ruby");
+	else if (version)
+		snprintf(out, bytes, "CPython %u.%u.%u", version >> 24, version >> 16 & 0xff,
+			 version >> 8 & 0xff);
+	else
+		snprintf(out, bytes, "CPython before 3.11");
+}
+
+static int write_unread(struct recording *recording, u32 number, const struct script_layout *layout)
+{
+	char path[PATH_MAX], interpreter[64], all[PATH_MAX + 160];
+	u32 script = MAPPING_SCRIPT(layout->runtime);
+	const struct trace_symbol symbol = {
+		.mapping = script, .start = number, .size = 1, .name = all};
+	struct trace_mapping mapping;
+
+	symbolizers_identify(recording->symbolizers, number,
+			     loaded_mapping(recording->loaded, number), &mapping, path,
+			     sizeof(path));
+	interpreter_name(layout, interpreter, sizeof(interpreter));
+	snprintf(all, sizeof(all), "%s: %s (%s)", interpreter,
+		 layout->link_kind == SCRIPT_LINK_UNREAD
+			 ? "the code of this build is not understood"
+			 : "offsets unknown",
+		 mapping.path);
+	return script_names_write_mapping(recording, script)
+		       ?: trace_writer_symbol(recording->writer, &symbol);
+}
+
+int script_names_write_unread(struct recording *recording)
+{
+	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables);
+	int result = 0;
+
+	for (u32 number = 1; number < MAPPING_SCRIPT_FIRST && !result; number++) {
+		u64 key = FILE_TABLE_KEY(number, FILE_TABLE_ROOT);
+		struct file_table_chunk root;
+
+		if (recording->mapping_written[number] && !bpf_map_lookup_elem(map, &key, &root) &&
+		    root.script.runtime && !root.script.link &&
+		    root.script.runtime < SCRIPT_RUNTIME_COUNT)
+			result = write_unread(recording, number, &root.script);
 	}
 	return result;
 }

@@ -12,6 +12,7 @@
 #include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/script_names.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/file/file_symbols.h"
@@ -114,7 +115,7 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		thread_times_finish(recording);
 	counted_events_take(recording);
 	trace_writer_flush(recording->writer);
-	result = file_symbols_finish(recording, error);
+	result = file_symbols_finish(recording, error) ?: script_names_write_unread(recording);
 	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	if (recording->mode == READ_DRAIN)

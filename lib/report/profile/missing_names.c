@@ -14,6 +14,7 @@
 #include "order.h"
 #include "profile.h"
 #include "report/name/frame_debug.h"
+#include "script.h"
 #include "symbol/debuginfo/debug_lookup.h"
 
 #define NO_FILE UINT32_MAX
@@ -208,6 +209,24 @@ void missing_names_free(struct missing_names *missing)
 {
 	free(missing->files);
 	*missing = (struct missing_names){};
+}
+
+int missing_interpreters_each(const struct trace_reader *reader,
+			      int (*each)(void *arg, const char *text), void *arg)
+{
+	const struct trace_symbol *symbols;
+	u32 count = trace_reader_symbols(reader, &symbols);
+	int result = 0;
+
+	for (u32 i = 0; i < count && !result; i++) {
+		const struct trace_mapping *mapping =
+			trace_reader_mapping(reader, symbols[i].mapping);
+
+		if (mapping && mapping->kind == MAPPING_ANON && script_runtime_of(mapping->path) &&
+		    symbols[i].start < SCRIPT_UNREAD_END)
+			result = each(arg, symbols[i].name);
+	}
+	return result;
 }
 
 /* Marks the labels of user code without a name. */

@@ -62,6 +62,13 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 		       struct debug_lookup *debug, struct missing_names *missing);
 void missing_names_free(struct missing_names *missing);
 
+/*
+ * Calls `each` for the interpreters of a recording whose functions could not be read, with a text
+ * such as "CPython 3.15.0: offsets unknown (PATH)". Stops at a non-zero result, which is returned.
+ */
+int missing_interpreters_each(const struct trace_reader *reader,
+			      int (*each)(void *arg, const char *text), void *arg);
+
 /* The share of the events, from 0 to 1, that end in user code without a name. Quick, as reasons
  * are not determined. */
 double missing_names_share(const struct profile *profile);

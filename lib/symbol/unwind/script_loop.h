@@ -74,8 +74,8 @@ bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end);
 
 /*
  * A reader of a runtime: finds its loop, fills the output, and marks code. -ENOENT: the file has
- * no such interpreter; -EOPNOTSUPP: the version or build is not known, and layout has only
- * `runtime` and `version`.
+ * no such interpreter; -EOPNOTSUPP: the version or build is not known, and layout has
+ * `runtime`, `version`, and link_kind SCRIPT_LINK_NONE or SCRIPT_LINK_UNREAD.
  */
 typedef int script_loop_reader(struct script_loop *loop);
 

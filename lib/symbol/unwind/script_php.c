@@ -219,6 +219,8 @@ int script_php_read(struct script_loop *loop)
 	loop->layout.runtime = SCRIPT_PHP;
 	loop->layout.version = version_number(loop->elf);
 	version = version_of(loop->layout.version);
+	if (version)
+		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
 	if (!version || !elf_words_export(loop->elf, "executor_globals", &globals) ||
 	    !script_loop_enter(loop, address) || !prologue_read(loop, &body) ||
 	    !script_loop_find_moved(loop, body) || !loop_mark(loop, body) ||

@@ -564,23 +564,21 @@ static bool code_type_read(Elf *elf, u64 type, struct script_layout *layout)
 	       layout->first_line % 4 == 0;
 }
 
-/* Reads the version. False: the file is no CPython that exports its version (3.11 on). */
-static bool version_read(Elf *elf, struct loop *loop, struct script_layout *layout)
+/* Reads the version, which files export from 3.11 on; it stays 0 for others. */
+static void version_read(Elf *elf, struct loop *loop, struct script_layout *layout)
 {
 	u64 address;
-	const u8 *value;
+	const u8 *value = NULL;
 
-	if (!elf_words_export(elf, "Py_Version", &address))
-		return false;
-	value = elf_words_bytes(elf, address, WORD);
-	if (!value)
-		return false;
-	memcpy(&layout->version, value, sizeof(layout->version));
-	layout->runtime = SCRIPT_CPYTHON;
+	if (elf_words_export(elf, "Py_Version", &address))
+		value = elf_words_bytes(elf, address, WORD);
+	if (value)
+		memcpy(&layout->version, value, sizeof(layout->version));
 	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].version == layout->version >> 16)
 			loop->version = &versions[i];
-	return true;
+	if (loop->version)
+		layout->link_kind = SCRIPT_LINK_UNREAD;
 }
 
 static void version_apply(const struct version *version, struct script_layout *layout)
@@ -629,9 +627,10 @@ int script_python_read(struct script_loop *file)
 	u64 address, type, offset;
 	bool is_read;
 
-	if (!elf_words_export(file->elf, "_PyEval_EvalFrameDefault", &address) ||
-	    !version_read(file->elf, &loop, layout))
+	if (!elf_words_export(file->elf, "_PyEval_EvalFrameDefault", &address))
 		return -ENOENT;
+	layout->runtime = SCRIPT_CPYTHON;
+	version_read(file->elf, &loop, layout);
 	if (!loop.version || !script_loop_enter(file, address) ||
 	    !elf_words_export(file->elf, "PyCode_Type", &type) ||
 	    !code_type_read(file->elf, type, layout))

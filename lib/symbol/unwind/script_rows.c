@@ -99,7 +99,8 @@ int script_rows_mark(int file, const struct file_spans *covered, struct code_row
 		result = rows_mark(&loop, rows);
 	if (result)
 		loop.layout = (struct script_layout){.runtime = loop.layout.runtime,
-						     .version = loop.layout.version};
+						     .version = loop.layout.version,
+						     .link_kind = loop.layout.link_kind};
 	if (!result || result == -EOPNOTSUPP)
 		rows->script = loop.layout;
 	file_image_free(&image);

@@ -12,7 +12,7 @@
  * Sets rows->script from a file whose rows and functions with tables (ascending) are given, and
  * gives the rows of the loop the kind CFA_SCRIPT_LOOP where the frames of the script can be found.
  * -ENOENT: the file has no interpreter; -EOPNOTSUPP: the version or the build is not known, and
- * rows->script has only `runtime` and `version`; -ENOMEM, -E2BIG. After an error the rows are
+ * rows->script says which and why (script_loop.h); -ENOMEM, -E2BIG. After an error the rows are
  * unchanged.
  */
 int script_rows_mark(int file, const struct file_spans *covered, struct code_rows *rows);

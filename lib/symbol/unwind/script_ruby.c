@@ -342,6 +342,8 @@ int script_ruby_read(struct script_loop *loop)
 	loop->layout.runtime = SCRIPT_RUBY;
 	loop->layout.version = text ? version_parse(text) : 0;
 	version = version_of(loop->layout.version);
+	if (version)
+		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
 	if (!version || !members_read(loop, &loop->layout) || !loop_find(loop, &body) ||
 	    !saved_place_find(loop, body) || !script_loop_find_moved(loop, body) ||
 	    !loop_mark(loop, body) || !script_loop_offset(loop, body, &offset))

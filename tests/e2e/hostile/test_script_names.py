@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Processes that imitate an interpreter: their forged frames bring no wrong name, use up nothing that others need, and lose no event."""
+
+import collections
+import json
+import re
+import subprocess
+
+from harness.cases import main, needs, program, stackmap
+from harness.engine_folder import fresh_bpffs
+from harness.recording import function, record, user_frames
+
+CALLS, FUNCTIONS = 200, 20000
+IDS = 65535
+NAME = re.compile(r"^(.*) \(imitation\.py:1\)$")
+
+
+def record_calls(path, *modes):
+    """A recording of system calls in programs. An instance, begun while one of them runs, has the unwind table of its file before the first
+    event."""
+    needs("bpf", "BPF task work")
+    fresh_bpffs()
+    command = "; ".join("%s %s %d" % (path, mode, FUNCTIONS if mode == "endless" else CALLS) for mode in modes)
+    with subprocess.Popen([path, "wait", "0"]) as waiting:
+        try:
+            stackmap("start", "tables", "-e", "syscalls:sys_enter_getppid", "-p", waiting.pid)
+            return record("-e", "syscalls:sys_enter_getppid", "--", "sh", "-c", command)
+        finally:
+            waiting.kill()
+            stackmap("stop", "tables", status=None)
+
+
+def names_by_thread(*modes):
+    """Name of the thread -> names of the functions of scripts of each of its events. All events must be there."""
+    recording = record_calls(program("script_imitation"), *modes)
+    recording.check()
+    found = collections.defaultdict(list)
+    for event in recording.events():
+        names = [NAME.match(function(frame)) for frame in user_frames(event) if frame.object == "[python]"]
+        assert all(names), event
+        found[event.comm].append(tuple(name[1] for name in names))
+    return found
+
+
+def test_forged_frames_have_no_names():
+    """Frames in a circle, frames that lead nowhere, and names of 1 MiB."""
+    found = names_by_thread("cycle", "forged", "long", "plain")
+    for mode in "cycle", "forged", "long":
+        assert found[mode] == [()] * CALLS, (mode, len(found[mode]), collections.Counter(found[mode]).most_common(3))
+    assert found["plain"] == [("made_by_hand",)] * CALLS, collections.Counter(found["plain"]).most_common(3)
+
+
+def test_functions_without_end_leave_ids_to_others():
+    """The program gets a fifth of all ids: as many as are a quarter of the rest."""
+    found = names_by_thread("endless", "plain")
+    named = [names[0] for names in found["endless"] if names]
+    assert len(found["endless"]) == FUNCTIONS and IDS // 5 - 4 <= len(named) <= IDS // 5 + 4, len(named)
+    assert named == ["made_%07d" % number for number in range(len(named))], "each call has its own function's name"
+    assert found["plain"] == [("made_by_hand",)] * CALLS, collections.Counter(found["plain"]).most_common(3)
+
+
+def test_processes_with_equal_addresses_have_their_own_names():
+    found = names_by_thread("twins")
+    for twin in "first", "second":
+        assert found[twin] == [((twin + "_twin").ljust(12, "_"),)] * CALLS, (twin, collections.Counter(found[twin]).most_common(3))
+
+
+def test_an_unknown_version_is_named_with_its_file():
+    path = program("script_unknown")
+    recording = record_calls(path, "plain")
+    text = "CPython 3.15.0: offsets unknown (%s)" % path
+    assert recording.read("report", "--no-pager", "--missing").count(text) == 1, recording.read("report", "--no-pager", "--missing")
+    assert json.loads(recording.read("report", "--json", "--missing"))["unread_interpreters"] == [text]
+    assert not any(frame.object == "[python]" for event in recording.events() for frame in user_frames(event))
+
+
+if __name__ == "__main__":
+    main(globals())
