@@ -71,7 +71,7 @@ def script_functions(event):
 
 def check_calls(minor):
     needs("bpf", "perf events")
-    recording = record("-F", 999, "--", python(minor), CALLS, 3)
+    recording = record("-F", 999, "--", python(minor), CALLS, 2)
     recording.check()
     wrong, whole = collections.Counter(), []
     for event in recording.events():
@@ -149,7 +149,7 @@ def check_made(minor, what):
     """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
     needs("bpf", "perf events")
     fresh_bpffs()  # the ids are those of this test's engine
-    recording = record("-F", 4999, "--", python(minor), CALLS.replace("script_calls", "script_makes"), what, 4)
+    recording = record("-F", 4999, "--", python(minor), CALLS.replace("script_calls", "script_makes"), what, 2)
     wrong, right = collections.Counter(), 0
     for event in recording.events():
         made = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[python]"]

@@ -11,7 +11,7 @@ import subprocess
 
 from harness.cases import main, needs
 from harness.engine_folder import fresh_bpffs
-from harness.recording import function, record, user_frames
+from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
@@ -102,11 +102,11 @@ def script_functions(event, loop):
     return functions
 
 
-def check_calls(version, *options, rate=1999, seconds=3):
+def check_calls(version, *options, rate=1999, seconds=2):
     needs("bpf", "perf events")
     recording = record("-F", rate, "--", ruby(version), *options, PROGRAMS + "/script_calls.rb", seconds, 3)
     recording.check()
-    wrong, at_work, whole, met, loop = collections.Counter(), 0, 0, set(), Loop()
+    wrong, whole, met, loop = collections.Counter(), [], set(), Loop()
     for event in recording.events():
         functions = script_functions(event, loop)
         met.update(functions)
@@ -114,13 +114,13 @@ def check_calls(version, *options, rate=1999, seconds=3):
             if callee is not None and caller is not None and caller not in CALLERS.get(callee, []):
                 wrong[callee, caller] += 1
         if "run" in functions:
-            at_work += 1
-            whole += functions[-1] in ("<main>", "block (2 levels) in <main>") and None not in functions
-    assert not wrong, (wrong.most_common(5), at_work, whole)
-    assert at_work > 200 * seconds and whole >= 0.99 * at_work, (at_work, whole)
+            whole.append(functions[-1] in ("<main>", "block (2 levels) in <main>") and None not in functions)
+    assert not wrong, (wrong.most_common(5), len(whole), sum(whole))
+    later = second_half(whole)
+    assert len(whole) > 200 * seconds and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
     assert not set(CALLERS) - met - RARE, set(CALLERS) - met
     assert not re.search(r"^# note: +Ruby", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
-    return at_work, whole
+    return len(whole), sum(whole)
 
 
 def test_ruby_3_1():
@@ -142,7 +142,7 @@ def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
     if subprocess.run([path, "--yjit", "-e", ""], capture_output=True, check=False).returncode:
         raise Skip("this Ruby has no YJIT")
     wrong, loop = collections.Counter(), Loop()
-    for event in record("-F", 1999, "--", path, "--yjit", PROGRAMS + "/script_calls.rb", 3, 3).events():
+    for event in record("-F", 1999, "--", path, "--yjit", PROGRAMS + "/script_calls.rb", 2, 3).events():
         functions = script_functions(event, loop)
         for callee, caller in zip(functions, functions[1:]):
             if callee is not None and caller is not None and caller not in CALLERS.get(callee, []):
@@ -157,7 +157,7 @@ def check_made(version, what):
     """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
     needs("bpf", "perf events")
     fresh_bpffs()  # the ids are those of this test's engine
-    recording = record("-F", 4999, "--", ruby(version), PROGRAMS + "/script_makes.rb", what, 3)
+    recording = record("-F", 4999, "--", ruby(version), PROGRAMS + "/script_makes.rb", what, 2)
     wrong, right = collections.Counter(), 0
     for event in recording.events():
         made = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[ruby]"]
