@@ -49,14 +49,20 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 	return true;
 }
 
+static bool is_whole(const struct unwound_stack *stack)
+{
+	return stack->depth && !STACK_STOP(stack->flags) && !(stack->flags & STACK_TRUNCATED);
+}
+
 void held_stack_settle(const struct held_stack *stack,
 		       bool (*is_generated)(void *argument, u64 frame), void *argument,
 		       struct unwound_stack *later)
 {
 	const u64 *first = frames_of(stack);
-	bool is_behind_generated = false, is_kept = later->depth < stack->depth;
+	bool is_behind_generated = false, is_kept = later->depth < stack->depth && !is_whole(later);
+	u32 compared = later->depth < stack->depth ? later->depth : stack->depth;
 
-	for (u32 i = 0; i < stack->depth && !is_kept && !FRAME_IS_GUESSED(first[i]); i++) {
+	for (u32 i = 0; i < compared && !is_kept && !FRAME_IS_GUESSED(first[i]); i++) {
 		if (first[i] != later->frame[i]) {
 			is_kept = is_behind_generated;
 			break;

@@ -32,8 +32,9 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 		     const struct unwound_stack *first, u32 number);
 
 /*
- * Replaces the result of a later walk by that of the first one if it has fewer frames, or another
- * frame behind generated code (`is_generated`): the process has gone, or its code has changed.
+ * Replaces the result of a later walk by that of the first one if it ends early with fewer frames,
+ * or has another frame behind generated code (`is_generated`): the process has gone, or its code
+ * has changed.
  */
 void held_stack_settle(const struct held_stack *stack,
 		       bool (*is_generated)(void *argument, u64 frame), void *argument,

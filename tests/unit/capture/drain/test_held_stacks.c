@@ -100,8 +100,9 @@ static bool is_generated(void *argument, u64 frame)
 	return FRAME_MAPPING(frame) == FRAME_MAPPING(IN_GENERATED(0));
 }
 
-/* Settles a later walk with these frames (0: no frame), and compares the result with `expected`. */
-static void settle(const u64 later[FRAMES + 1], const u64 expected[FRAMES + 1])
+/* Settles a later walk with these frames (0: no frame) and end, and compares the result with
+ * `expected`. */
+static void settle(const u64 later[FRAMES + 1], u32 stop, const u64 expected[FRAMES + 1])
 {
 	struct held_stacks held = {.most = HELD_MAX};
 	struct unwound_stack *result = calloc(1, sizeof(*result));
@@ -109,6 +110,7 @@ static void settle(const u64 later[FRAMES + 1], const u64 expected[FRAMES + 1])
 
 	assert_non_null(result);
 	add(&held, 1);
+	result->flags = stack_flags_of_stop(stop);
 	while (result->depth <= FRAMES && later[result->depth]) {
 		result->frame[result->depth] = later[result->depth];
 		result->depth++;
@@ -131,11 +133,12 @@ static void test_later_walk(void **state)
 	const u64 none[FRAMES + 1] = {0};
 
 	(void)state;
-	settle(longer, longer);
-	settle(other, other); /* rules of a file have come */
-	settle(other_code, first);
-	settle(shorter, first);
-	settle(none, first);
+	settle(longer, STOP_ROOT, longer);
+	settle(other, STOP_ROOT, other); /* rules of a file have come */
+	settle(other_code, STOP_ROOT, first);
+	settle(shorter, STOP_STACK_UNREADABLE, first);
+	settle(shorter, STOP_ROOT, shorter); /* the first walk had guessed */
+	settle(none, STOP_STACK_UNREADABLE, first);
 }
 
 int main(void)
