@@ -16,8 +16,8 @@ int script_names_write_mapping(struct recording *recording, u32 number);
 /* Writes the names of functions by the offsets of their frames. */
 int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count);
 
-/* Writes the interpreters of the file's mappings whose functions could not be read, each as a symbol
- * (SCRIPT_UNREAD_END). */
+/* Writes the interpreters of the file's mappings whose functions could not be read, each as a
+ * symbol (SCRIPT_UNREAD_END). */
 int script_names_write_unread(struct recording *recording);
 
 #endif
