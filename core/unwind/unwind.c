@@ -160,6 +160,7 @@ static long return_look(u32 i, void *arg)
 CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 {
 	struct return_search *search;
+	u32 stop;
 
 	if (core_is_null(unwind))
 		return STOP_NO_RULE;
@@ -172,7 +173,9 @@ CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 				core_reload(unwind->is_listed));
 	return_search_begin(search, &unwind->registers);
 	core_loop(RETURN_WORDS_MAX, return_look, &unwind);
-	return return_search_end(search, &unwind->rule);
+	stop = return_search_end(search, &unwind->rule);
+	/* The memory above a coroutine's first frame may be untouched, or not there. */
+	return stop == STOP_STACK_UNREADABLE && search->flags & RULE_UNCALLED ? STOP_ROOT : stop;
 }
 
 /*
