@@ -20,6 +20,7 @@ from harness.sandbox import needs_root, recording, sandbox_of, stop_idle_sandbox
 
 END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
 SWITCHES = 20000
+TRIES = 3
 # Of a window of one second, or from the command's end, on a machine with much else to do. Names that never come took 10 s more.
 WINDOW_SECONDS_MAX = 8
 START_SECONDS_MAX = 60  # a neighbour lives twice as long
@@ -49,22 +50,40 @@ def check_losses(ledger):
     assert lost <= ledger["produced"] / 1000, ledger
 
 
-def check_names(made):
+def missing_names(made):
+    """Nothing, or the names that are there in place of those of the kernel or of root's C library."""
     stacks = made.report()["stacks"]
-    kernel = [name for stack in stacks for name in stack["kernel"]]
-    user = [name for stack in stacks for name in stack["user"]]
-    assert "__schedule" in kernel or "schedule" in kernel, kernel[:20]
-    assert any(re.fullmatch("(__libc_)?(read|write)|__GI___(read|write)", name) for name in user), sorted(set(user))[:50]
+    kernel = {name for stack in stacks for name in stack["kernel"]}
+    user = {name for stack in stacks for name in stack["user"]}
+    if not kernel & {"__schedule", "schedule"}:
+        return sorted(kernel)[:50]
+    if not any(re.fullmatch("(__libc_)?(read|write)|__GI___(read|write)", name) for name in user):
+        return sorted(user)[:50]
+    return []
+
+
+def check_names(made):
+    assert not missing_names(made), (missing_names(made), made.messages)
+
+
+def record_switches(prefix=()):
+    """A recording with root's names. It waits a second for them; on a machine with much to do they may come later than that. Names
+    that a neighbour holds back come in none of several recordings."""
+    for _ in range(TRIES):
+        with recording("-a", "-e", "sched:sched_switch", prefix=prefix) as recorder:
+            neighbours.switch(SWITCHES)
+            made = end_soon(recorder)
+        check_losses(made.check())
+        if not missing_names(made):
+            return made
+    check_names(made)
+    return made
 
 
 def record_beside(what, prefix=()):
     needs_root()
-    with neighbour(what), recording("-a", "-e", "sched:sched_switch", prefix=prefix) as recorder:
-        neighbours.switch(SWITCHES)
-        made = end_soon(recorder)
-    check_losses(made.check())
-    check_names(made)
-    return made
+    with neighbour(what):
+        return record_switches(prefix)
 
 
 def check_told(made, files):
@@ -75,11 +94,7 @@ def check_told(made, files):
 
 def test_no_neighbour():
     needs_root()
-    with recording("-a", "-e", "sched:sched_switch") as recorder:
-        neighbours.switch(SWITCHES)
-        made = end_soon(recorder)
-    check_losses(made.check())
-    check_names(made)
+    made = record_switches()
     assert "gave no names" not in made.messages, made.messages
 
 
