@@ -86,7 +86,9 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	  "loops of interpreters without the script's frames: a name was unreadable or had no "    \
 	  "room")                                                                                  \
 	X(DEEP_SCRIPTS, "deep_scripts",                                                            \
-	  "loops of interpreters without the script's frames: too many in one stack")
+	  "loops of interpreters without the script's frames: too many in one stack")              \
+	X(UNSEEN_ALIVE, "unseen_alive",                                                            \
+	  "things that were alive when recording ended, and are not in it: their event was lost")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

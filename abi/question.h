@@ -64,7 +64,14 @@ struct condition {
  * A span lasts from an event of its first source to the next event of its second source with the
  * same key. The second event is recorded, with the time as its value.
  */
-enum span_role { SPAN_NONE = 0, SPAN_BEGIN, SPAN_END };
+enum span_role {
+	SPAN_NONE = 0,
+	SPAN_BEGIN,
+	SPAN_END,
+	ALIVE_CALL, /* the call of a function at whose return something begins */
+	ALIVE_BEGIN,
+	ALIVE_END,
+};
 
 /* Spans of one thread nest: so many of one key are timed at once. The spans of all other keys do
  * not nest: the newest begin counts. */
@@ -80,15 +87,29 @@ struct span_begins {
 	u64 begin[SPAN_DEPTH_MAX]; /* ns, CLOCK_MONOTONIC */
 };
 
+/*
+ * What is alive: something begins at an event, which is recorded if no event with the same key has
+ * ended it when recording ends. In the ring the event's value is the serial number.
+ */
+struct alive_thing {
+	u64 serial;
+	u64 number; /* the value of its event */
+};
+
+#define ALIVE_MAX (1U << 20)	   /* things that are alive at once */
+#define ALIVE_CALLS_MAX (1U << 14) /* threads that are in the call of such a function */
+
 #define SPANS_MAX (1U << 16) /* keys that have begun and not ended */
 
 struct question {
 	struct event_number value;
-	u32 count;	/* of conditions */
-	u32 span;	/* number of the span, from 1; 0: none */
+	struct event_number factor; /* of the value; bytes 0: none */
+	u32 count;		    /* of conditions */
+	u32 span; /* number of the span, from 1; 0: none. ALIVE: 1: keys are those of a process */
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
-	u16 unused;
+	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has the number */
+	u8 unused;
 	struct event_number key;
 	struct condition conditions[QUESTION_CONDITIONS_MAX];
 };

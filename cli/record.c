@@ -293,6 +293,7 @@ static int record_run(const void *arg, int count, char **operands)
 	int status;
 
 	record.options.has_command = count > 0;
+	record.options.command = count > 0 ? operands[0] : NULL;
 	record.options.use = SESSION_TAKE_OR_COPY;
 	status = run(&record, operands);
 	session_close(&record.session);
@@ -316,6 +317,8 @@ static const struct option_row rows[] = {
 	    .help = "--wakers, and for which lock of the kernel or of a process a thread waits"),
 	ROW(origins, .name = "origins", .type = OPTION_FLAG, .group = "Events",
 	    .help = "beside events of queued work: who queued it (-e queued-by)"),
+	ROW(leaks, .name = "leaks", .type = OPTION_FLAG, .group = "Events",
+	    .help = "memory that is not freed when the recording ends, by the stack of its allocation"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	TARGET_TASK_ROWS(struct record_values, session.),

@@ -20,10 +20,12 @@
 #ifndef BPF_ANSWER_H
 #define BPF_ANSWER_H
 
+#include "alive.h"
 #include "comm_globs.h"
 #include "condition.h"
+#include "event_numbers.h"
 #include "state/instance.h"
-#include "state/task_ids.h"
+#include "state/map.h"
 
 /* By event kind. User space sets the size; one entry if no source asks. */
 struct {
@@ -41,75 +43,6 @@ struct {
 	__type(value, struct comm_globs);
 } comm_patterns SEC(".maps");
 
-#define ANSWER_NONE -1 /* the event does not meet the conditions */
-
-/* Values are not negative: a negative number is an error code in the place of a value. */
-static __always_inline u64 value_of(u64 number)
-{
-	return (s64)number < 0 ? 0 : number;
-}
-
-u64 numbers_unread;
-
-/* Reads `bytes` bytes, 1 to 8, of the event as a number whose upper bytes are zero. */
-static __always_inline u64 event_bytes(u64 address, u64 bytes)
-{
-	u64 value = 0;
-
-	core_one_register(bytes);
-	if (!bytes || bytes > sizeof(value) ||
-	    bpf_probe_read_kernel(&value, bytes, (const void *)address))
-		return 0;
-	return value;
-}
-
-/* The same of memory, of the kernel or of the current task. */
-__noinline u64 memory_number(u64 address, u64 bytes, u32 place)
-{
-	const void *from = (const void *)address;
-	u64 value = 0;
-	long err;
-
-	core_one_register(bytes);
-	if (!bytes || bytes > sizeof(value))
-		return 0;
-	err = place == NUMBER_IN_USER_MEMORY ? bpf_probe_read_user(&value, bytes, from)
-					     : bpf_probe_read_kernel(&value, bytes, from);
-	if (err)
-		atomic_add_relaxed(&numbers_unread, 1);
-	return err ? 0 : value;
-}
-
-/* Reads a number behind a pointer, which is a word of the event. */
-__noinline u64 number_behind(u64 pointer, const struct event_number *number)
-{
-	u32 i;
-
-	if (!number)
-		return 0;
-	for (i = 0; i < NUMBER_STEPS_MAX - 1; i++) {
-		if (i + 1 >= number->steps)
-			break;
-		pointer = memory_number(pointer + number->displacement[i], sizeof(pointer),
-					number->place);
-	}
-	return memory_number(pointer + number->displacement[i], number->bytes, number->place);
-}
-
-__noinline u64 event_number_read(u64 base, const struct event_number *number)
-{
-	u64 value;
-
-	if (!number || !number->bytes)
-		return 0;
-	if (number->place == NUMBER_CONSTANT)
-		return number->displacement[0];
-	value = event_bytes(base + number->offset, number->steps ? sizeof(value) : number->bytes);
-	if (number->steps)
-		value = number_behind(value, number);
-	return event_number_widen(value, number->bytes, number->is_signed);
-}
-
 static __always_inline u32 comm_compare(u64 pattern)
 {
 	u32 key = pattern;
@@ -126,20 +59,6 @@ struct asked {
 	u64 is_met; /* 1: all conditions of the current alternative are met so far */
 	u64 time;   /* of the span that ends, ns */
 };
-
-static __always_inline u64 subject_number(u32 subject, const struct event_number *number, u64 base)
-{
-	switch (subject) {
-	case CONDITION_PID:
-		return current_ids() >> 32;
-	case CONDITION_TID:
-		return (u32)current_ids();
-	case CONDITION_UID:
-		return (u32)bpf_get_current_uid_gid();
-	default:
-		return event_number_read(base, number);
-	}
-}
 
 /* 1 if a condition is met, else 0. */
 __noinline int condition_holds(const struct condition *condition, u64 base, u64 time)
@@ -182,9 +101,6 @@ static long condition_try(u32 i, struct asked *asked)
 
 /* The spans that have begun. User space counts those that are left at the end. */
 HASH_MAP(spans, 1, struct span_key, struct span_begins);
-
-u64 spans_unbegun; /* ends of which no begin is known */
-u64 spans_unkept;  /* begins for which there was no room */
 
 static __always_inline void span_key_set(struct span_key *key, const struct question *question,
 					 u64 base)
@@ -267,14 +183,24 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		if ((s64)asked.time < 0)
 			return ANSWER_NONE;
 	}
+	if (config.alive && question->span_role == ALIVE_END) {
+		alive_end(question, base);
+		return ANSWER_NONE;
+	}
 	asked.is_met = 1 + core_unknown_zero(question->count);
 	if (question->count)
 		bpf_loop(QUESTION_CONDITIONS_MAX, condition_try, &asked, 0);
+	if (config.alive && question->span_role == ALIVE_CALL) {
+		alive_call(question, base, asked.is_met);
+		return ANSWER_NONE;
+	}
 	if (!asked.is_met)
 		return ANSWER_NONE;
+	if (config.alive && question->span_role == ALIVE_BEGIN)
+		return alive_begin(question, base);
 	if (question->span_role == SPAN_END)
 		return asked.time;
-	return value_of(event_number_read(base, &question->value));
+	return question_value(question, base);
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "capture/load/proc_tasks.h"
 #include "clock.h"
 #include "error.h"
+#include "session/leaks.h"
 #include "session/trigger.h"
 #include "trace/block/source_name.h"
 
@@ -45,6 +46,7 @@ enum given {
 	GIVEN_AT = 1 << 20,
 	GIVEN_RATE = 1 << 21,	/* -F */
 	GIVEN_PERIOD = 1 << 22, /* -c */
+	GIVEN_LEAKS = 1 << 23,
 };
 
 /* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
@@ -54,16 +56,17 @@ static const struct {
 	const char *of_instance; /* for an instance: what its start has decided */
 	const char *error;	 /* else the error */
 } exclusions[] = {
-	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command", NULL},
-	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c", NULL},
+	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c go", NULL},
 	{GIVEN_RATE | GIVEN_PERIOD, 0, NULL, "-F and -c: choose one, a rate or a period"},
-	{GIVEN_INSTANCE | GIVEN_TIME, 0, "what it records", NULL},
-	{GIVEN_INSTANCE | GIVEN_PIDS, 0, "a choice of tasks", NULL},
-	{GIVEN_INSTANCE | GIVEN_ALL, 0, "a choice of tasks", NULL},
-	{GIVEN_INSTANCE | GIVEN_FILTER, 0, "a choice of tasks", NULL},
-	{GIVEN_INSTANCE | GIVEN_RING, 0, "an option of how to record", NULL},
-	{GIVEN_INSTANCE | GIVEN_FLIGHT, 0, "an option of how to record", NULL},
-	{GIVEN_INSTANCE | GIVEN_MANNER, 0, "an option of how to record", NULL},
+	{GIVEN_INSTANCE | GIVEN_TIME, 0, "what it records goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_LEAKS, 0, "what it records goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_PIDS, 0, "a choice of tasks goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_ALL, 0, "a choice of tasks goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_FILTER, 0, "a choice of tasks goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_RING, 0, "an option of how to record goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_FLIGHT, 0, "an option of how to record goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_MANNER, 0, "an option of how to record goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_SNAPSHOT, 0, NULL,
 	 "--snapshot-when: it goes with --flight, not with an instance"},
 	{GIVEN_INSTANCE | GIVEN_AT, 0, NULL, "--at: an instance records already"},
@@ -128,6 +131,7 @@ static u32 given_by(const struct session_options *options)
 	given |= o->output ? GIVEN_FILE : 0;
 	given |= o->windows ? GIVEN_WINDOWS : 0;
 	given |= o->time ? GIVEN_TIME : 0;
+	given |= o->leaks ? GIVEN_LEAKS : 0;
 	given |= o->stop_when.count ? GIVEN_STOP : 0;
 	given |= o->snapshot_when.count ? GIVEN_SNAPSHOT : 0;
 	given |= o->after ? GIVEN_AFTER : 0;
@@ -146,7 +150,7 @@ static int check_exclusions(const struct session_options *options, struct stackm
 		if (exclusions[i].error)
 			return error_set(error, EINVAL, "%s", exclusions[i].error);
 		return error_set(error, EINVAL,
-				 "--instance %s: it records already; %s goes with 'stackmap start'",
+				 "--instance %s: it records already; %s with 'stackmap start'",
 				 options->instance, exclusions[i].of_instance);
 	}
 	return 0;
@@ -259,6 +263,20 @@ static int check_period(u64 period, const struct source_list *sources, struct st
 			 (unsigned long long)period);
 }
 
+/* A file has what is alive when it ends, so it must end with the recording. */
+static int check_alive(const struct session_options *options, const struct source_list *sources,
+		       struct stackmap_error *error)
+{
+	for (u32 kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].question.span_role == ALIVE_BEGIN &&
+		    (options->flight || options->rotate || options->has_files || options->windows))
+			return error_set(error, EINVAL,
+					 "%s: a file of 'stackmap record' has it, without --flight "
+					 "and --rotate",
+					 sources->sources[kind].name);
+	return 0;
+}
+
 /* CPU samples, unless another event is chosen. */
 static int choose_sources(const struct session_options *options, struct source_list *sources,
 			  struct stackmap_error *error)
@@ -272,8 +290,8 @@ static int choose_sources(const struct session_options *options, struct source_l
 	int result = 0;
 
 	sources->period = options->period;
-	if (!options->events.count &&
-	    ((!off_cpu && !options->time) || options->frequency || options->period))
+	if (!options->events.count && ((!off_cpu && !options->time && !options->leaks) ||
+				       options->frequency || options->period))
 		result = source_list_add_sample(
 			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
 	if (!result && off_cpu)
@@ -288,6 +306,8 @@ static int choose_sources(const struct session_options *options, struct source_l
 		result = source_list_add(sources, "time:*", 0, error);
 	if (!result && options->origins)
 		result = source_list_add(sources, TRACE_ORIGIN, 0, error);
+	if (!result && options->leaks)
+		result = leaks_add(options, sources, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,
 					 error);
@@ -297,6 +317,7 @@ static int choose_sources(const struct session_options *options, struct source_l
 					 error)
 			 ?: add_triggers(sources, &options->snapshot_when, "--snapshot-when",
 					 TRIGGER_SNAPSHOT, error);
+	result = result ?: check_alive(options, sources, error);
 	if (result || options->lenient)
 		return result;
 	if (options->period)

@@ -26,6 +26,8 @@ struct session_options {
 	u64 frequency;		   /* Hz */
 	u64 period;		   /* occurrences of a perf event for each event of it */
 	bool off_cpu, wakers, locks, time, origins;
+	bool leaks;	     /* memory that is not freed when the recording ends */
+	const char *command; /* its name, for `leaks`; NULL: none, or not known */
 	bool no_kernel, no_user;
 	const char *user_unwind; /* "auto", "fp" or "none"; NULL: auto */
 	bool user_at_syscall;

@@ -7,8 +7,12 @@
 
 #include "capture/source/source.h"
 #include "capture/source/source_question.h"
+#include "capture/source/source_span.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+/* Words are parsed and not looked up. */
+const struct source_ops source_user_ops, source_usdt_ops, source_kernel_ops, source_pmu_ops;
 
 static int find(void *arg, const char *name, struct source_number *out,
 		struct stackmap_error *error)
@@ -34,6 +38,7 @@ static void check_parsed(const struct question_words *words, const char *text, c
 	if (words->count > QUESTION_CONDITIONS_MAX)
 		abort();
 	check(words->name, text, end);
+	check(words->factor, text, end);
 	check(words->unit, text, end);
 	for (u32 i = 0; i < words->count; i++) {
 		check(words->conditions[i].name, text, end);
@@ -51,6 +56,19 @@ static void check_parsed(const struct question_words *words, const char *text, c
 			abort();
 }
 
+static void parse_span(const char *word)
+{
+	struct stackmap_error error;
+	struct source_span span;
+
+	if (!source_span_is(word) || source_span_parse(word, "-e it", &span, &error))
+		return;
+	if (span.is_alive ? span.end.query.asks.role != ALIVE_END
+			  : span.end.query.asks.role != SPAN_END || span.has_call)
+		abort();
+	source_span_clear(&span);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	char *word = malloc(bytes + 1), *question;
@@ -61,6 +79,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		return 0;
 	memcpy(word, data, bytes);
 	word[bytes] = '\0';
+	parse_span(word);
 	question = question_cut(word);
 	if (question && !question_parse(question, "-e it", &words, &error))
 		check_parsed(&words, question, word + bytes);

@@ -8,25 +8,12 @@
 
 #include <string.h>
 
-#include "capture/drain/file_ledger.h"
 #include "capture/drain/records.h"
-#include "capture/drain/symbols.h"
 #include "clock.h"
 #include "error.h"
 
 /* A record stands for at most so many events. */
 #define RECORD_EVENTS_MAX (1ULL << 32)
-
-static void note(struct recording *recording, const struct trace_event *event,
-		 const struct stack_ref *user)
-{
-	u64 events = event_stands_for(event);
-
-	if (event->kernel == TRACE_NO_STACK)
-		recording->written.kernel_reasons[event->kernel_reason] += events;
-	file_ledger_user_stack(recording, user, events);
-	symbols_note_vain(recording, user, event->leaf, events);
-}
 
 static int write_records(struct recording *recording, struct trace_event *event,
 			 const struct stack_ref *user, u64 count)
@@ -37,7 +24,7 @@ static int write_records(struct recording *recording, struct trace_event *event,
 		u64 events = count < RECORD_EVENTS_MAX ? count : RECORD_EVENTS_MAX;
 
 		event->repeats = (u32)(events - 1);
-		note(recording, event, user);
+		records_note_stacks(recording, event, user);
 		result = first_error(result, trace_writer_event(recording->writer, event));
 		event->value = 0;
 		count -= events;

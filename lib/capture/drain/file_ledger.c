@@ -99,7 +99,8 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 		ledger.produced -= reported;
 	}
 	ledger.lost[LOST_OVERWRITTEN] += reader->passed_over;
-	ledger.recorded = reader->events;
+	ledger.recorded = reader->events - reader->ended;
+	ledger.produced -= reader->ended;
 	if (recording->mode == READ_DRAIN && recording->loaded->running)
 		ledger.produced = ledger.recorded + ledger.counted + lost_of(ledger.lost);
 	return ledger;
@@ -147,6 +148,7 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
 	add_notes(recording->loaded, ledger->notes);
+	ledger->notes[NOTE_UNSEEN_ALIVE] = recording->written.notes[NOTE_UNSEEN_ALIVE];
 	ledger->recorded = trace_writer_recorded(recording->writer);
 	ledger->counted = trace_writer_counted(recording->writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/drain/alive_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
@@ -37,6 +38,8 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	recording->symbolizers = symbolizers;
 	recording->cpus = calloc(config->cpus, sizeof(*recording->cpus));
 	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
+	if (!result && config->alive)
+		result = alive_events_create(recording);
 	if (!result && loaded->plan.times)
 		result = thread_times_create(recording);
 	if (!result && config->user_stacks)
@@ -59,6 +62,7 @@ static void forget_names(struct recording *recording)
 void recording_free(struct recording *recording)
 {
 	deferred_free(&recording->deferred);
+	alive_events_free(recording);
 	thread_times_free(recording);
 	new_code_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
@@ -77,7 +81,8 @@ void recording_begin_file(struct recording *recording)
 	memset(recording->mapping_written, 0, sizeof(recording->mapping_written));
 	memset(&recording->written, 0, sizeof(recording->written));
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
-		recording->cpus[cpu].events = recording->cpus[cpu].passed_over = 0;
+		recording->cpus[cpu].events = recording->cpus[cpu].ended =
+			recording->cpus[cpu].passed_over = 0;
 	if (recording->deferred)
 		deferred_stacks_begin_file(recording->deferred->stacks,
 					   recording->mode != READ_DRAIN);

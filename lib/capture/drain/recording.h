@@ -22,7 +22,8 @@ enum read_mode {
 
 /* The reader's state for one CPU. Positions are those of its rings. */
 struct cpu_reader {
-	u64 events;	     /* events written to the current file */
+	u64 events;	     /* events written to the current file, or taken for alive_events.h */
+	u64 ended;	     /* those of them that are not in the file: their things have ended */
 	u64 passed_over;     /* flight: older events in slots that writers could not claim */
 	u64 end;	     /* end of this round; deferred stacks are known up to here */
 	u64 limit;	     /* end of this file; 0 = the file goes on */
@@ -45,6 +46,7 @@ struct written_table {
 	u64 generation;		     /* generation of the items; 0 = another file */
 };
 
+struct alive_events;
 struct deferred;
 struct ring_buffer;
 struct symbolizers;
@@ -56,6 +58,7 @@ struct recording {
 	enum read_mode mode;	     /* of the current file */
 	struct task_log *tasks;
 	struct deferred *deferred;    /* NULL: user stacks are not deferred */
+	struct alive_events *alive;   /* NULL: no source asks for what is alive */
 	struct ring_buffer *times;    /* thread_times.h; NULL: threads have no accounts */
 	struct ring_buffer *new_code; /* new mappings; NULL: no user stacks */
 	int times_result;

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "capture/drain/alive_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
@@ -52,14 +53,15 @@ int records_fill(struct recording *recording, const struct ring_view *ring, u64 
 	return result;
 }
 
-static void count_event(struct recording *recording, const struct trace_event *event,
-			const struct stack_ref *user)
+void records_note_stacks(struct recording *recording, const struct trace_event *event,
+			 const struct stack_ref *user)
 {
+	u64 events = event_stands_for(event);
+
 	if (event->kernel == TRACE_NO_STACK)
-		recording->written.kernel_reasons[event->kernel_reason]++;
-	file_ledger_user_stack(recording, user, 1);
-	symbols_note_vain(recording, user, event->leaf, 1);
-	recording->cpus[event->cpu].events++;
+		recording->written.kernel_reasons[event->kernel_reason] += events;
+	file_ledger_user_stack(recording, user, events);
+	symbols_note_vain(recording, user, event->leaf, events);
 }
 
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
@@ -83,7 +85,10 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
 	result = records_fill(recording, ring, position, &fields, &event, &user);
-	count_event(recording, &event, &user);
+	if (alive_events_want(recording, event.kind))
+		return alive_events_hold(recording, &event, &user) ?: result;
+	records_note_stacks(recording, &event, &user);
+	recording->cpus[cpu].events++;
 	return trace_writer_event(recording->writer, &event) ?: result;
 }
 

@@ -7,6 +7,8 @@
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 
+struct stack_ref;
+
 /* Called before the rings are read; sets the latest possible stamp. */
 void records_begin_round(struct recording *recording);
 
@@ -37,6 +39,10 @@ int records_take_task(struct recording *recording, const struct ring_view *ring,
 /* Joins a deferred stack to the events that wait for it; ignores other records. */
 int records_take_deferred_stack(struct recording *recording, const struct ring_view *ring,
 				u64 position, u32 cpu);
+
+/* Counts the stacks that an event of the file lacks, and those that end in code without rules. */
+void records_note_stacks(struct recording *recording, const struct trace_event *event,
+			 const struct stack_ref *user);
 
 /* Takes all records from `position` up to `end`. Returns the first error. */
 int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/drain/alive_events.h"
 #include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
@@ -103,7 +104,7 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		     struct stackmap_error *error)
 {
 	struct trace_cpu_ledger *cpus = calloc(recording->loaded->plan.config.cpus, sizeof(*cpus));
-	int result;
+	int result = 0;
 
 	if (!cpus)
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
@@ -114,8 +115,11 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->times)
 		thread_times_finish(recording);
 	counted_events_take(recording);
+	if (recording->alive)
+		result = alive_events_finish(recording);
 	trace_writer_flush(recording->writer);
-	result = file_symbols_finish(recording, error) ?: script_names_write_unread(recording);
+	result = first_error(result, file_symbols_finish(recording, error));
+	result = first_error(result, script_names_write_unread(recording));
 	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	if (recording->mode == READ_DRAIN)

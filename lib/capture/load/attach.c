@@ -785,6 +785,14 @@ int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 	return result;
 }
 
+/* What begins while some sources are not attached might end unseen. */
+static void open_alive(const struct attachment *attachment, bool is_open)
+{
+	if (attachment->plan->config.alive)
+		__atomic_store_n(&attachment->sets[0].object->bss->alive_open, is_open,
+				 __ATOMIC_SEQ_CST);
+}
+
 int attachment_start(struct attachment *attachment, struct stackmap_error *error)
 {
 	cpu_hotplug_begin(&attachment->hotplug);
@@ -797,6 +805,7 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 		return attach_failed(attachment, &attachment->sources->sources[kind], -result,
 				     error);
 	}
+	open_alive(attachment, true);
 	return 0;
 }
 
@@ -845,6 +854,7 @@ static u64 count_unfinished_spans(int map)
 
 void attachment_stop(struct attachment *attachment)
 {
+	open_alive(attachment, false);
 	stop_times(attachment);
 	record_unfinished_waits(attachment);
 	attach_perf_stop(attachment);

@@ -105,7 +105,7 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
-	config->count = !config->flight;
+	config->count = !config->flight && !config->alive;
 	config->task_slots = task_slots(config);
 	return 0;
 }
@@ -122,9 +122,10 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 
 static void plan_question(const struct source *source, u32 kind, struct plan *plan)
 {
-	if (!source->question.value.bytes && !source->question.count && !source->question.span)
+	if (!source->question.value.bytes && !source->question.count && !source->question.span_role)
 		return;
-	plan->spans |= source->question.span != 0;
+	plan->spans |= source->question.span_role == SPAN_BEGIN;
+	plan->config.alive |= source->question.span_role == ALIVE_BEGIN;
 	plan->config.questions = 1;
 	plan->questions = kind + 1;
 	for (u32 i = 0; i < source->question.count; i++)
@@ -165,7 +166,7 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 		}
 		if (source->type == SOURCE_SYSCALL)
 			plan_syscall(source, kind, plan);
-		if (source->unit)
+		if (source->unit || source->question.span_role == ALIVE_BEGIN)
 			plan->config.value = 1;
 		plan_question(source, kind, plan);
 	}

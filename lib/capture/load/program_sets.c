@@ -218,6 +218,12 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 			result ?: bpf_map__set_max_entries(object->maps.questions, plan->questions);
 	if (plan->spans)
 		result = result ?: bpf_map__set_max_entries(object->maps.spans, SPANS_MAX);
+	if (config->alive) {
+		result = result ?: bpf_map__set_max_entries(object->maps.alive, ALIVE_MAX);
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.alive_calls,
+							     ALIVE_CALLS_MAX);
+	}
 	if (plan->comm_patterns)
 		result = result
 				 ?: bpf_map__set_max_entries(object->maps.comm_patterns,

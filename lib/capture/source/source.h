@@ -9,6 +9,7 @@
  *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
  *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
  *   span:BEGIN..END/by=KEY/        the time from one event to another (source_span.h)
+ *   alive:BEGIN..END/by=KEY/       what has begun and not ended when recording ends, likewise
  *   NAME/if=CONDITIONS/            only the events that meet the conditions (source_question.h)
  *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
  *   u:PATH:FUNC+OFFSET             ... an instruction in it

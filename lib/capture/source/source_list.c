@@ -302,6 +302,63 @@ static int add_ends(struct source_list *list, struct source_span *span, u32 numb
 	return search.is_reported ? err : explain_append(err, search.subject, error);
 }
 
+/* --- What is alive. --- */
+
+struct alive_search {
+	struct source_list *list;
+	const struct source_span *span;
+	enum span_role role;
+	struct stackmap_error *error;
+	bool is_reported; /* `error` is set */
+};
+
+static int append_alive(void *arg, const struct source *source)
+{
+	struct alive_search *search = arg;
+	struct source named = *source;
+	int err;
+
+	if (!may_be_end_of_span(source)) {
+		search->is_reported = true;
+		return error_set(search->error, EINVAL,
+				 "%s: what is alive is between tracepoints, system calls and "
+				 "functions; %s is none of them",
+				 search->span->begin.query.subject, source->name);
+	}
+	err = asprintf(&named.name, search->role == ALIVE_END ? "alive:..%s" : "alive:%s",
+		       source->name);
+	if (err < 0)
+		return -ENOMEM;
+	if (search->role == ALIVE_BEGIN && search->span->has_call && !named.unit)
+		named.unit = (char *)search->span->unit;
+	if (search->role != ALIVE_BEGIN)
+		named.unit = NULL;
+	err = list_append(search->list, &named);
+	free(named.name);
+	return err;
+}
+
+static int add_alive(struct source_list *list, struct source_span *span,
+		     struct stackmap_error *error)
+{
+	struct alive_search search = {
+		.list = list, .span = span, .role = ALIVE_END, .error = error};
+	int err = list->triggers ? error_set(error, EINVAL,
+					     "%s: what is alive is known when recording ends",
+					     span->begin.query.subject)
+				 : 0;
+
+	if (err)
+		return err;
+	err = find_word(&span->end, append_alive, &search, error);
+	search.role = ALIVE_CALL;
+	if (span->has_call)
+		err = err ?: find_word(&span->call, append_alive, &search, error);
+	search.role = ALIVE_BEGIN;
+	err = err ?: find_word(&span->begin, append_alive, &search, error);
+	return search.is_reported ? err : explain_append(err, span->begin.query.subject, error);
+}
+
 static int add_span(struct source_list *list, const char *text, const char *subject,
 		    struct stackmap_error *error)
 {
@@ -311,7 +368,7 @@ static int add_span(struct source_list *list, const char *text, const char *subj
 
 	if (err)
 		return err;
-	err = add_ends(list, &span, number, error);
+	err = span.is_alive ? add_alive(list, &span, error) : add_ends(list, &span, number, error);
 	source_span_clear(&span);
 	return err;
 }

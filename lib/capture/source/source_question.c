@@ -65,6 +65,11 @@ static size_t name_length(const char *text)
 	return length;
 }
 
+static bool is_name(const char *text)
+{
+	return text[0] && name_length(text) == strlen(text);
+}
+
 static bool is_identifier(const char *text)
 {
 	size_t length =
@@ -90,11 +95,12 @@ static bool parse_type(const char *text, struct number_type *type)
 /* "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT" */
 static bool parse_value(char *text, struct question_words *out)
 {
-	char *name = strsep(&text, ":"), *part;
+	char *factor = strsep(&text, ":"), *name = strsep(&factor, "*"), *part;
 
-	if (!name[0] || name_length(name) != strlen(name))
+	if (!is_name(name) || (factor && !is_name(factor)))
 		return false;
 	out->name = name;
+	out->factor = factor;
 	if (!text)
 		return true;
 	part = strsep(&text, ":");
@@ -269,8 +275,8 @@ static bool parse_key(char *text, struct question_words *out)
 
 	out->by = name;
 	out->by_end = text ?: name;
-	return name[0] && name_length(name) == strlen(name) && out->by_end[0] &&
-	       name_length(out->by_end) == strlen(out->by_end);
+	name += name[0] == '*';
+	return is_name(name) && is_name(out->by_end);
 }
 
 int question_parse(char *text, const char *subject, struct question_words *out,
@@ -346,13 +352,18 @@ static int resolve_value(const struct question_words *asks, const char *subject,
 			 void *arg, struct source *source, struct stackmap_error *error)
 {
 	const char *name = without_prefix(asks->name);
-	struct source_number found = {};
+	struct source_number found = {}, factor = {};
 	int err = find(arg, name, &found, error)
 			  ?: apply_type(&asks->type, name, subject, &found.number, error);
 
+	if (!err && asks->factor)
+		err = find(arg, without_prefix(asks->factor), &factor, error)
+			      ?: apply_type(&asks->type, asks->factor, subject, &factor.number,
+					    error);
 	if (err)
 		return err;
 	source->question.value = found.number;
+	source->question.factor = factor.number;
 	source->unit = (char *)(asks->unit	   ? asks->unit
 				: found.is_address ? TRACE_UNIT_ADDRESS
 						   : unit_of(source->name, name));
@@ -445,14 +456,18 @@ static int resolve_condition(const struct condition_words *words, bool has_time,
 static int resolve_span(const struct question_words *asks, number_find find, void *arg,
 			struct source *source, struct stackmap_error *error)
 {
-	const char *name = asks->role == SPAN_END ? asks->by_end : asks->by;
+	bool is_end = asks->role == SPAN_END || asks->role == ALIVE_END;
+	const char *name = is_end ? asks->by_end : asks->by;
 	struct question *question = &source->question;
 	struct source_number found = {};
 	int err = 0;
 
 	question->span_role = asks->role;
-	if (asks->role == SPAN_NONE)
+	question->has_call = asks->has_call;
+	if (asks->role == SPAN_NONE || (asks->role == ALIVE_CALL && !name))
 		return 0;
+	if (asks->role >= ALIVE_CALL)
+		question->span = source->type == SOURCE_USER;
 	question->key_subject = name ? subject_of(name) : CONDITION_TID;
 	if (question->key_subject != CONDITION_PID && question->key_subject != CONDITION_TID) {
 		question->key_subject = CONDITION_NUMBER;

@@ -8,11 +8,13 @@
  *   /by=KEY,if=CONDITIONS/                of a span: source_span.h
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
+ *                of a value also NAME*NAME, the product of both
  *   NAME:        a number of the event; of kernel functions also ARGUMENT->MEMBER.MEMBER->MEMBER
  *   CONDITIONS:  CONDITION  CONDITIONS && CONDITION  CONDITIONS || CONDITION   && binds stronger
  *   CONDITION:   NUMBER OP INTEGER        OP: < <= > >= == !=
  *                comm ~ GLOB  comm !~ GLOB
- *   KEY:         tid  pid  NAME  NAME:NAME   of the first event and of the second event
+ *   KEY:         tid  pid  NAME  NAME:NAME   of the first event and of the second event;
+ *                of what is alive also *NAME:NAME, the number where the first one points to
  *   INTEGER:     decimal or 0xHEX, with - in front, with ns, us, ms, s, K, M or G behind
  *
  * pid, tid, uid and comm are those of the task in which the event happens. All other names are
@@ -45,13 +47,15 @@ struct condition_words {
 
 /* The strings are parts of the parsed text. */
 struct question_words {
-	const char *name; /* of the value; NULL: no value */
+	const char *name;   /* of the value; NULL: no value */
+	const char *factor; /* of the value, another number; NULL: none */
 	struct number_type type;
 	const char *unit; /* NULL: by the name */
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
 	enum span_role role;	 /* not parsed; of a source that is one end of a span */
+	bool has_call;		 /* not parsed; of ALIVE_BEGIN */
 };
 
 /*

@@ -2,16 +2,19 @@
 #include "source_span.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 
 #define PREFIX "span:"
+#define ALIVE_PREFIX "alive:"
 
 bool source_span_is(const char *text)
 {
-	return !strncmp(text, PREFIX, strlen(PREFIX));
+	return !strncmp(text, PREFIX, strlen(PREFIX)) ||
+	       !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));
 }
 
 /* The two dots between the words; those of a path like u:../bin/x:f stand beside a slash or colon.
@@ -24,6 +27,78 @@ static char *find_dots(char *text)
 	return NULL;
 }
 
+static void ask_for_span(struct source_span *span, const struct question_words *asks)
+{
+	span->begin.query.asks = (struct question_words){.by = asks->by, .role = SPAN_BEGIN};
+	span->end.query.asks = *asks;
+	span->end.query.asks.role = SPAN_END;
+}
+
+/* The entry of the function whose return is `text`: u: for ur:, uprobe: for uretprobe:. */
+static char *call_of(const char *text)
+{
+	static const char *const returns[][2] = {{"ur:", "u:"}, {"uretprobe:", "uprobe:"}};
+	char *call;
+
+	for (size_t i = 0; i < sizeof(returns) / sizeof(*returns); i++)
+		if (!strncmp(text, returns[i][0], strlen(returns[i][0])))
+			return asprintf(&call, "%s%s", returns[i][1],
+					text + strlen(returns[i][0])) < 0
+				       ? NULL
+				       : call;
+	return NULL;
+}
+
+/* What is asked of the call: the value if it is an argument, the conditions, and where the key will
+ * be. */
+static int ask_call(struct source_span *span, const struct question_words *asks,
+		    const char *subject, struct stackmap_error *error)
+{
+	bool has_value = asks->name && strcmp(asks->name, "ret") != 0;
+	bool has_place = asks->by[0] == '*';
+	int err;
+
+	if (!has_value && !has_place && !asks->count)
+		return 0;
+	span->call_text = call_of(span->begin.query.text);
+	if (!span->call_text)
+		return has_place ? error_set(error, EINVAL,
+					     "%s: by=%s: only the return of a function of a "
+					     "program has *arg1 to *arg6",
+					     subject, asks->by)
+				 : 0;
+	err = source_word_parse(span->call_text, subject, &span->call, error);
+	if (err)
+		return err;
+	span->has_call = true;
+	span->unit = asks->unit ?: asks->name;
+	span->call.query.asks = *asks;
+	span->call.query.asks.role = ALIVE_CALL;
+	span->call.query.asks.by = has_place ? asks->by + 1 : NULL;
+	span->begin.query.asks.count = 0;
+	span->begin.query.asks.has_call = true;
+	if (has_place)
+		span->begin.query.asks.by = "ret";
+	if (has_value)
+		span->begin.query.asks.name = span->begin.query.asks.factor = NULL;
+	else
+		span->call.query.asks.name = span->call.query.asks.factor = NULL;
+	return 0;
+}
+
+static int ask_for_alive(struct source_span *span, const struct question_words *asks,
+			 const char *subject, struct stackmap_error *error)
+{
+	if (!asks->by || asks->by_end[0] == '*')
+		return error_set(error, EINVAL,
+				 "%s: expected by=NUMBER:NUMBER, of what begins and of what ends",
+				 subject);
+	span->begin.query.asks = *asks;
+	span->begin.query.asks.role = ALIVE_BEGIN;
+	span->end.query.asks = (struct question_words){.by_end = asks->by_end, .role = ALIVE_END};
+	return ask_call(span, asks, subject, error);
+}
+
 static int parse_words(struct source_span *span, char *spec, const struct question_words *asks,
 		       const char *subject, struct stackmap_error *error)
 {
@@ -31,10 +106,9 @@ static int parse_words(struct source_span *span, char *spec, const struct questi
 	int err;
 
 	if (!dots)
-		return error_set(
-			error, EINVAL,
-			"%s: expected span:BEGIN..END, two events with two dots between them",
-			subject);
+		return error_set(error, EINVAL,
+				 "%s: expected %sBEGIN..END, two events with two dots between them",
+				 subject, span->is_alive ? ALIVE_PREFIX : PREFIX);
 	*dots = '\0';
 	err = source_word_parse(spec, subject, &span->begin, error)
 		      ?: source_word_parse(dots + 2, subject, &span->end, error);
@@ -47,9 +121,12 @@ static int parse_words(struct source_span *span, char *spec, const struct questi
 			"%s: the events of a span have neither values, conditions nor periods "
 			"of their own",
 			subject);
-	span->begin.query.asks = (struct question_words){.by = asks->by, .role = SPAN_BEGIN};
-	span->end.query.asks = *asks;
-	span->end.query.asks.role = SPAN_END;
+	if (span->is_alive)
+		return ask_for_alive(span, asks, subject, error);
+	if (asks->by && (asks->by[0] == '*' || asks->by_end[0] == '*'))
+		return error_set(error, EINVAL, "%s: only alive: has by=*%s", subject,
+				 asks->by + (asks->by[0] == '*'));
+	ask_for_span(span, asks);
 	return 0;
 }
 
@@ -66,9 +143,14 @@ int source_span_parse(const char *text, const char *subject, struct source_span 
 	question = question_cut(parsed.text);
 	if (question)
 		err = question_parse(question, subject, &asks, error);
-	if (!err && asks.name)
+	parsed.is_alive = !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));
+	if (!err && asks.name && !parsed.is_alive)
 		err = error_set(error, EINVAL, "%s: the value of a span is its time", subject);
-	err = err ?: parse_words(&parsed, parsed.text + strlen(PREFIX), &asks, subject, error);
+	err = err
+		      ?: parse_words(&parsed,
+				     parsed.text + (parsed.is_alive ? strlen(ALIVE_PREFIX)
+								    : strlen(PREFIX)),
+				     &asks, subject, error);
 	if (err)
 		source_span_clear(&parsed);
 	else
@@ -80,6 +162,8 @@ void source_span_clear(struct source_span *span)
 {
 	source_word_clear(&span->begin);
 	source_word_clear(&span->end);
+	source_word_clear(&span->call);
+	free(span->call_text);
 	free(span->text);
-	span->text = NULL;
+	span->call_text = span->text = NULL;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Spans: the time from one event to another.
+ * Spans: the time from one event to another; and things that are alive from one event to another.
  *
  *   span:BEGIN..END  span:BEGIN..END/by=KEY,if=CONDITIONS/
  *
  * BEGIN and END are words of tracepoints, system calls and functions. Both are sources: those of
  * END have the events, whose value is the time since BEGIN in ns, those of BEGIN have none.
+ *
+ *   alive:BEGIN..END/by=KEY,value=NUMBER,if=CONDITIONS/
+ *
+ * Here BEGIN has the events: those whose key no END had when recording ended. Where BEGIN is the
+ * return of a user function, a third source is the entry of that function, whose arguments are the
+ * value and the numbers of the conditions. All such words share their keys, so a number that one
+ * begins may be ended by another.
  */
 #ifndef LIB_CAPTURE_SOURCE_SPAN_H
 #define LIB_CAPTURE_SOURCE_SPAN_H
@@ -14,7 +21,11 @@
 
 struct source_span {
 	struct source_word begin, end;
-	char *text; /* memory of the strings */
+	struct source_word call; /* of a function at whose return something begins */
+	bool is_alive, has_call;
+	const char *unit; /* of the value that the call has; NULL: none */
+	char *text;	  /* memory of the strings */
+	char *call_text;
 };
 
 bool source_span_is(const char *text);

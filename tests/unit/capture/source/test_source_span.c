@@ -63,12 +63,48 @@ TEST(malformed_spans_are_refused)
 		"span:cs/10..a:b",
 		"span:a:b..cs/10",
 		"span:a:b/x..c:d",
+		"span:a:b..c:d/by=*x:y/",
+		"alive:a:b..c:d",
+		"alive:a:b..c:d/by=x:*y/",
+		"alive:k:f..k:g/by=*x:y/",
+		"alive:a:b..c:d/by=x,value=y*/",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		assert_int_equal(source_span_parse(words[i], "-e it", &span, &error), -EINVAL);
 		assert_memory_equal(error.message, "-e it: ", strlen("-e it: "));
 	}
+}
+
+TEST(what_is_alive_has_a_call_where_a_function_returns)
+{
+	const char *text = "alive:ur:x:f..u:x:g/by=*arg1:arg1,value=arg2*arg3:bytes,if=arg2>1/";
+
+	assert_int_equal(source_span_parse(text, "-e it", &span, &error), 0);
+	assert_true(span.is_alive && span.has_call);
+	assert_string_equal(span.unit, "bytes");
+	assert_string_equal(span.call.query.text, "u:x:f");
+	assert_int_equal(span.call.query.asks.role, ALIVE_CALL);
+	assert_string_equal(span.call.query.asks.by, "arg1");
+	assert_string_equal(span.call.query.asks.name, "arg2");
+	assert_string_equal(span.call.query.asks.factor, "arg3");
+	assert_int_equal(span.call.query.asks.count, 1);
+	assert_int_equal(span.begin.query.asks.role, ALIVE_BEGIN);
+	assert_string_equal(span.begin.query.asks.by, "ret");
+	assert_null(span.begin.query.asks.name);
+	assert_int_equal(span.begin.query.asks.count, 0);
+	assert_int_equal(span.end.query.asks.role, ALIVE_END);
+	assert_string_equal(span.end.query.asks.by_end, "arg1");
+	source_span_clear(&span);
+}
+
+TEST(what_is_alive_needs_no_call_where_the_event_has_all_numbers)
+{
+	assert_int_equal(source_span_parse("alive:a:b..c:d/by=x,value=y/", "-e it", &span, &error),
+			 0);
+	assert_true(span.is_alive && !span.has_call);
+	assert_string_equal(span.begin.query.asks.name, "y");
+	source_span_clear(&span);
 }
 
 TEST(a_list_has_both_ends, NULL, clear)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The allocator is that of the program itself, as in a static one, else of a library that is mapped
+ * beside the C library, else of the C library. Mappings of files and of memory are the C library's.
+ */
+#include "session/leaks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/source/elf_function.h"
+#include "capture/source/program_file.h"
+#include "error.h"
+
+#define C_LIBRARY "libc.so.6"
+
+static const struct {
+	const char *begin, *end, *by, *value;
+	bool is_mapping;
+	bool is_optional; /* some libraries lack the function */
+} functions[] = {
+	{"malloc", "free", "ret:arg1", "arg1", false, false},
+	{"calloc", "free", "ret:arg1", "arg1*arg2", false, false},
+	{"realloc", "realloc", "ret:arg1", "arg2", false, false},
+	{"posix_memalign", "free", "*arg1:arg1", "arg3", false, true},
+	{"aligned_alloc", "free", "ret:arg1", "arg2", false, true},
+	{"memalign", "free", "ret:arg1", "arg2", false, true},
+	{"valloc", "free", "ret:arg1", "arg1", false, true},
+	{"pvalloc", "free", "ret:arg1", "arg1", false, true},
+	{"mmap", "munmap", "ret:arg1", "arg2", true, true},
+	{"mremap", "mremap", "ret:arg1", "arg3", true, true},
+};
+
+struct allocator {
+	char file[PATH_MAX]; /* "": not found yet */
+	char mapper[PATH_MAX];
+};
+
+static int is_malloc(void *arg, const struct elf_function *function)
+{
+	(void)arg;
+	return !strcmp(function->name, "malloc") ? 1 : 0;
+}
+
+static bool has_malloc(const char *path)
+{
+	struct program_file file;
+	bool found;
+
+	if (program_file_open(path, &file))
+		return false;
+	found = elf_function_each(file.fd, is_malloc, NULL) == 1;
+	close(file.fd);
+	return found;
+}
+
+static bool is_c_library(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc.musl", 9) ||
+	       !strncmp(name, "ld-musl", 7) || !strncmp(name, "libc-2.", 7);
+}
+
+static bool is_loader(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && !strncmp(name, "/ld-linux", 9);
+}
+
+/* Considers a file that a process has mapped. */
+static void meet_file(struct allocator *allocator, const char *path)
+{
+	if (is_c_library(path))
+		snprintf(allocator->mapper, sizeof(allocator->mapper), "%s", path);
+	else if (!allocator->file[0] && !is_loader(path) && has_malloc(path))
+		snprintf(allocator->file, sizeof(allocator->file), "%s", path);
+}
+
+/* Reads the code that a process has mapped, the program first. */
+static void look_at_process(struct allocator *allocator, const char *pid)
+{
+	char *line = NULL, *path, maps[64];
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(maps, sizeof(maps), "/proc/%d/maps", atoi(pid));
+	file = fopen(maps, "re");
+	while (file && getline(&line, &room, file) > 0) {
+		path = strchr(line, '/');
+		if (!path || !strstr(line, " r-xp "))
+			continue;
+		path[strcspn(path, "\n")] = '\0';
+		meet_file(allocator, path);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+static int add_function(u32 i, const char *path, struct source_list *sources,
+			struct stackmap_error *error)
+{
+	struct stackmap_error reason;
+	char *word;
+	int err;
+
+	if (asprintf(&word, "alive:ur:%s:%s..u:%s:%s/by=%s,value=%s:bytes/", path,
+		     functions[i].begin, path, functions[i].end, functions[i].by,
+		     functions[i].value) < 0)
+		return error_set(error, ENOMEM, "--leaks: %s", strerror(ENOMEM));
+	sources->option = "--leaks:";
+	err = source_list_add(sources, word, 0, &reason);
+	sources->option = NULL;
+	free(word);
+	if (err == -ENOENT && functions[i].is_optional)
+		return 0;
+	return err ? error_set(error, -err, "%s", reason.message) : 0;
+}
+
+int leaks_add(const struct session_options *options, struct source_list *sources,
+	      struct stackmap_error *error)
+{
+	struct allocator allocator = {};
+	char command[PATH_MAX];
+	int result = 0;
+
+	if (options->pids.count)
+		look_at_process(&allocator, options->pids.items[0]);
+	else if (options->command && !program_file_find(options->command, command))
+		meet_file(&allocator, command);
+	if (!allocator.mapper[0])
+		strcpy(allocator.mapper, allocator.file[0] ? allocator.file : C_LIBRARY);
+	if (!allocator.file[0])
+		strcpy(allocator.file, allocator.mapper);
+	for (u32 i = 0; i < sizeof(functions) / sizeof(*functions) && !result; i++)
+		result =
+			add_function(i, functions[i].is_mapping ? allocator.mapper : allocator.file,
+				     sources, error);
+	return result;
+}
