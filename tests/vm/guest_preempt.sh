@@ -14,11 +14,13 @@ fault() {
 	faults=$((faults + 1))
 }
 
-# check NAME: the events that its ledger does not lose have their own stacks
+# check NAME PERCENT: the events that its ledger does not lose have their own stacks, so many of them at least have one. Where the
+# recorder makes the first user stacks, a stopped one makes few.
 check() {
 	tail -n 2 "$1.log"
 	stackmap report --csv --top 0 --no-inline "$1.data" >"$1.csv" || fault "$1: report ended with $?"
-	awk -F, -v calls=$((calls * tasks / 2)) '
+	awk -F, -v calls=$((calls * tasks / 2)) -v percent="$2" '
+		$5 !~ /known_counts/ { next }
 		$4 ~ /getppid/ { events["parent"] += $2; if (/ask_group/) mixed += $2 }
 		$4 ~ /getpgid/ { events["group"] += $2; if (/ask_parent/) mixed += $2 }
 		/ask_parent/ || /ask_group/ { whole += $2 }
@@ -27,7 +29,7 @@ check() {
 			print sum " of " 2 * calls " events, " whole + 0 " with their function"
 			if (mixed)
 				print "MIXED: " mixed " events have the stack of another task"
-			if (events["parent"] > calls || events["group"] > calls || sum < 100 || whole < sum * 9 / 10)
+			if (events["parent"] > calls || events["group"] > calls || sum < 100 || whole < sum * percent / 100)
 				print "WRONG NUMBERS"
 		}' "$1.csv" >"$1.sums"
 	cat "$1.sums"
@@ -54,11 +56,11 @@ mkdir -p /debug && mount -t debugfs debugfs /debug 2>/dev/null
 cat /debug/sched/preempt /sys/kernel/realtime 2>/dev/null
 # shellcheck disable=SC2086 # options are meant to be split
 stackmap record -o ring.data $events -- sh -c "$load" >ring.log 2>&1 || fault "record ended with $?: $(cat ring.log)"
-check ring
+check ring 90
 # shellcheck disable=SC2086
 stackmap record --ring 16K -o counted.data $events -- sh -c "kill -STOP \$PPID; $load; kill -CONT \$PPID" >counted.log 2>&1 ||
 	fault "record with a stopped reader ended with $?: $(cat counted.log)"
-check counted
+check counted 1
 grep -q ' [1-9][0-9]* counted only' counted.log || fault "no event is counted only: $(cat counted.log)"
 
 exit $faults
