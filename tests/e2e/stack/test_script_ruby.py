@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs
+from harness.cases import main, needs, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
@@ -178,14 +178,30 @@ def test_functions_that_are_made_and_freed():
                 check_made(version, what)
 
 
+def wait_for_library(process):
+    while process.poll() is None:
+        with open("/proc/%d/maps" % process.pid) as maps:
+            if "libruby" in maps.read():
+                return
+
+
 def test_events_of_any_kind():
-    """Each system call and each large allocation has the functions of the script, in a callback of C and in a fiber."""
+    """Each system call and each large allocation has the functions of the script, in a callback of C and in a fiber. An instance, begun while
+    Ruby runs, has the unwind table of its library before the first event."""
     needs("bpf", "BPF task work")
     rounds = 200
     for version in "3.1", "3.3":
         if shutil.which("ruby" + version):
             break
-    recording = record("-e", "syscalls:sys_enter_getppid", "-e", "u:libc.so.6:malloc", "--", ruby(version), PROGRAMS + "/script_events.rb", rounds)
+    fresh_bpffs()
+    with subprocess.Popen([ruby(version), "-e", "sleep"]) as waiting:
+        try:
+            wait_for_library(waiting)
+            stackmap("start", "tables", "-e", "syscalls:sys_enter_getppid", "-p", waiting.pid)
+            recording = record("-e", "syscalls:sys_enter_getppid", "-e", "u:libc.so.6:malloc", "--", ruby(version), PROGRAMS + "/script_events.rb", rounds)
+        finally:
+            waiting.kill()
+            stackmap("stop", "tables", status=None)
     found = collections.Counter()
     for event in recording.events():
         names = [NAME.match(function(frame)) for frame in user_frames(event) if frame.object == "[ruby]"]
