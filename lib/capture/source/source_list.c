@@ -302,7 +302,7 @@ static int add_ends(struct source_list *list, struct source_span *span, u32 numb
 	return search.is_reported ? err : explain_append(err, search.subject, error);
 }
 
-/* --- What is alive. --- */
+/* --- Things that are alive. --- */
 
 struct alive_search {
 	struct source_list *list;

@@ -49,8 +49,8 @@ static char *call_of(const char *text)
 	return NULL;
 }
 
-/* What is asked of the call: the value if it is an argument, the conditions, and where the key will
- * be. */
+/* The call is asked for the value if it is an argument, for the conditions, and for where the key
+ * will be. */
 static int ask_call(struct source_span *span, const struct question_words *asks,
 		    const char *subject, struct stackmap_error *error)
 {
