@@ -88,8 +88,8 @@ struct span_begins {
 };
 
 /*
- * What is alive: something begins at an event, which is recorded if no event with the same key has
- * ended it when recording ends. In the ring the event's value is the serial number.
+ * A thing that is alive begins at an event. The event is recorded if no event with the same key has
+ * ended the thing when recording ends. In the ring the event's value is the serial number.
  */
 struct alive_thing {
 	u64 serial;

@@ -214,9 +214,9 @@ struct cached_script {
 
 /*
  * The functions of a process that were new to the engine. A process gets a new id only while it has
- * fewer than SCRIPT_QUOTA() of the ids that are left. So a program that makes functions without
- * end leaves ids to other programs. Two processes may have the same place, where the later one
- * replaces the other.
+ * fewer than SCRIPT_QUOTA() of the ids that are left, so that a program which makes functions
+ * without end leaves ids to other programs. Two processes may have the same place, where the later
+ * one replaces the other.
  */
 #define SCRIPT_QUOTA_BITS 10
 #define SCRIPT_QUOTA(ids_left) ((ids_left) / 4)

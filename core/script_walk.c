@@ -330,8 +330,8 @@ CORE_PART void script_frames_drop(struct script_walk *walk)
 }
 
 /*
- * What script_step() does at its end, as bits. In memory and at one place: the verifier would
- * follow the same code at each place that refuses a loop.
+ * The work at the end of script_step(), as bits in memory. All checks set the bits and one place
+ * reads them: the verifier would follow the same code at each check.
  */
 enum script_end {
 	SCRIPT_ADDS_NATIVE = 1, /* adds the native frame */

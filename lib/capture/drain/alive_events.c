@@ -74,7 +74,8 @@ static int compare_serials(const void *a, const void *b)
 	return (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-/* Reads all that is alive, by serial number. What lives during the whole call is in it once. */
+/* Reads all things that are alive, by serial number. A thing that lives during the whole call is
+ * read once. */
 static int read_things(struct recording *recording)
 {
 	struct alive_events *alive = recording->alive;

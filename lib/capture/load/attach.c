@@ -785,7 +785,7 @@ int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 	return result;
 }
 
-/* What begins while some sources are not attached might end unseen. */
+/* A thing that begins while some sources are not attached might end unseen. */
 static void open_alive(const struct attachment *attachment, bool is_open)
 {
 	if (attachment->plan->config.alive)

@@ -43,7 +43,7 @@
 #define BODY_COUNT 4
 #define BODY_INSTRUCTIONS 8
 
-/* What no file says, by version. */
+/* Facts that no file says, by version. */
 struct version {
 	u32 number; /* 0x0302 is 3.2 */
 	u8 frame_bytes, text, text_length, line_shift;

@@ -340,8 +340,7 @@ TEST(assembler_names_functions_and_stubs)
 	symbol_table_free(&table);
 }
 
-/* Of a library for arm64: with landing pads and, of a linker that makes them, with shorter stubs.
- */
+/* A library for arm64 has longer stubs if its code has landing pads. */
 TEST(stubs_of_arm64_have_names)
 {
 	static const struct sample libraries[] = {
