@@ -100,6 +100,14 @@ static void await_rules(struct recording *recording)
 	}
 }
 
+static int finish_alive(struct recording *recording, struct stackmap_error *error)
+{
+	int result = recording->alive ? alive_events_finish(recording) : 0;
+
+	return result ? error_set(error, -result, "things that are alive: %s", strerror(-result))
+		      : 0;
+}
+
 int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		     struct stackmap_error *error)
 {
@@ -115,11 +123,10 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->times)
 		thread_times_finish(recording);
 	counted_events_take(recording);
-	if (recording->alive)
-		result = alive_events_finish(recording);
+	result = finish_alive(recording, error);
 	trace_writer_flush(recording->writer);
-	result = first_error(result, file_symbols_finish(recording, error));
-	result = first_error(result, script_names_write_unread(recording));
+	result = first_error(result, file_symbols_finish(recording, error)
+					     ?: script_names_write_unread(recording));
 	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	if (recording->mode == READ_DRAIN)
