@@ -308,8 +308,7 @@ struct alive_search {
 	struct source_list *list;
 	const struct source_span *span;
 	enum span_role role;
-	struct stackmap_error *error;
-	bool is_reported; /* `error` is set */
+	bool is_refused; /* a source of the wrong type was found */
 };
 
 static int append_alive(void *arg, const struct source *source)
@@ -318,12 +317,9 @@ static int append_alive(void *arg, const struct source *source)
 	struct source named = *source;
 	int err;
 
-	if (!may_be_end_of_span(source)) {
-		search->is_reported = true;
-		return error_set(search->error, EINVAL,
-				 "%s: what is alive is between tracepoints, system calls and "
-				 "functions; %s is none of them",
-				 search->span->begin.query.subject, source->name);
+	if (!may_be_end_of_span(source) || source->type == SOURCE_TRACEPOINT) {
+		search->is_refused = true;
+		return -EINVAL;
 	}
 	err = asprintf(&named.name, search->role == ALIVE_END ? "alive:..%s" : "alive:%s",
 		       source->name);
@@ -341,8 +337,7 @@ static int append_alive(void *arg, const struct source *source)
 static int add_alive(struct source_list *list, struct source_span *span,
 		     struct stackmap_error *error)
 {
-	struct alive_search search = {
-		.list = list, .span = span, .role = ALIVE_END, .error = error};
+	struct alive_search search = {.list = list, .span = span, .role = ALIVE_END};
 	int err = list->triggers ? error_set(error, EINVAL,
 					     "%s: what is alive is known when recording ends",
 					     span->begin.query.subject)
@@ -356,7 +351,11 @@ static int add_alive(struct source_list *list, struct source_span *span,
 		err = err ?: find_word(&span->call, append_alive, &search, error);
 	search.role = ALIVE_BEGIN;
 	err = err ?: find_word(&span->begin, append_alive, &search, error);
-	return search.is_reported ? err : explain_append(err, span->begin.query.subject, error);
+	if (search.is_refused)
+		return error_set(error, EINVAL,
+				 "%s: what is alive is between system calls and functions",
+				 span->begin.query.subject);
+	return explain_append(err, span->begin.query.subject, error);
 }
 
 static int add_span(struct source_list *list, const char *text, const char *subject,

@@ -121,7 +121,8 @@ def test_what_cannot_be_is_refused():
     refused("-e", word.replace("ur:", "u:") % "*arg1:arg1", says="only the return of a function of a program has")
     refused("-e", "span:u:libc.so.6:malloc..u:libc.so.6:free/by=*arg1:arg1/", says="only alive: has by=*arg1")
     refused("-F", "99", "--stop-when", word % "ret:arg1", says="is known when recording ends")
-    refused("-e", "alive:cpu-clock..u:libc.so.6:free/by=pid/", says="tracepoints, system calls and functions")
+    refused("-e", "alive:cpu-clock..u:libc.so.6:free/by=pid/", says="what is alive is between system calls and functions")
+    refused("-e", "alive:kmem:kmalloc..kmem:kfree/by=ptr/", says="what is alive is between system calls and functions")
 
 
 if __name__ == "__main__":
