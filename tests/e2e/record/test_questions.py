@@ -175,7 +175,7 @@ def test_what_cannot_be_asked_is_refused():
     refused(TAKE + "/if=pid<-1/", says="pid is a number of 32 bits without a sign, and never -1")
     refused(TAKE + "/if=comm~sixteen-bytes-*are/", says="the name of a task has 15 bytes at most")
     refused("page-faults/if=address>1/", says="it has no number address; only tracepoints")
-    refused("offcpu-time/if=pid==1/", says="waits have their time as value, and no conditions")
+    refused("offcpu-time/if=pid==1/", says="its value is a time, and it takes no conditions")
     refused("%s/if=oom_score/" % ADJUST, says="bad condition oom_score")
     refused("%s,%s/if=comm~x/" % (TAKE, TAKE), says="already, with another value or condition, or none")
 

@@ -26,11 +26,12 @@ int main(void)
   return read(0, &byte, 1); }
 """
 
-# A process beside the recorder, the parent of this shell, has the file open: only then the program ends.
+# The program runs before `meanwhile`. It ends when a process beside the recorder, the parent of this shell, has the file open.
 UNTIL_KEPT = """
 mkfifo go
 { %(start)s; } <go &
 exec 3>go
+until grep -qsx '%(comm)s' /proc/[0-9]*/comm; do sleep 0.01; done
 %(meanwhile)s
 tries=0
 until ls -l /proc/$PPID/fd $(sed 's:[0-9]*:/proc/&/fd:g' /proc/$PPID/task/$PPID/children) 2>/dev/null | grep -q '/%(name)s'; do
@@ -52,8 +53,9 @@ def build(path, prefix, *linked):
 
 def record_until_kept(name, start, meanwhile=":"):
     needs("bpf", "raw tracepoints")
-    script = UNTIL_KEPT % {"name": name, "start": start, "meanwhile": meanwhile}
-    return record("-e", "syscalls:sys_enter_getppid", "--comm", name[:15], "--", "sh", "-c", script)
+    comm = name[:15]
+    script = UNTIL_KEPT % {"name": name, "comm": comm, "start": start, "meanwhile": meanwhile}
+    return record("-e", "syscalls:sys_enter_getppid", "--comm", comm, "--", "sh", "-c", script)
 
 
 def expect_names(made, prefix):

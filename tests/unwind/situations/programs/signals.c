@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	int has_timer = !strcmp(what, "timer");
 	stack_t alternate = {.ss_sp = memory, .ss_size = sizeof(memory)};
 	struct sigaction outer = {.sa_handler = handler}, inner = {.sa_handler = inner_handler};
-	struct itimerval often = {{0, 500}, {0, 500}};
+	struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
 
 	is_nested = !strcmp(what, "nested");
 	if (!strcmp(what, "stack")) {
@@ -63,5 +63,6 @@ int main(int argc, char **argv)
 		setitimer(ITIMER_REAL, &often, NULL);
 	while (is_time_left(argv))
 		interrupted(has_timer);
+	setitimer(ITIMER_REAL, &never, NULL);
 	return 0;
 }
