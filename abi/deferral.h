@@ -64,17 +64,17 @@ struct blocked {
 #define BLOCKED_STATE(user) ((u32)((user) >> 32) & 3)
 
 /* --origins: the queueing of a work item, a timer or an io_uring request (bpf/event/origin.h). */
-#define ORIGINS_MAX 16384U /* objects that are queued, or were */
-#define ORIGIN_WORKS_MAX 16384U
-#define ORIGIN_CALLS 4U /* callbacks that interrupt each other on one CPU */
+#define ORIGINS_MAX 16384U	/* objects that are queued, or were */
+#define ORIGIN_WORKS_MAX 16384U /* workers that are in a work item */
+#define ORIGIN_CALLS 4U		/* callbacks that interrupt each other on one CPU */
 
 struct origin {
 	u64 object;	/* address of the work item, timer or request */
 	u64 time;	/* ns, CLOCK_MONOTONIC: when it was queued; 0: not known */
 	u64 generation; /* of the stack map, for ids */
-	u64 kernel;	/* the stack fields of an event | state << 32 */
-	u64 user;
-	u32 tid; /* of the task that queued it; or TID_INTERRUPT */
+	u64 kernel;	/* stack field of an event | state << 32: STACK_FIELD_WORD() */
+	u64 user;	/* the same */
+	u32 tid;	/* of the task that queued it; or TID_INTERRUPT */
 	u32 reserved;
 };
 

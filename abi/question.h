@@ -92,8 +92,8 @@ struct span_begins {
  * ended the thing when recording ends. In the ring the event's value is the serial number.
  */
 struct alive_thing {
-	u64 serial;
-	u64 number; /* the value of its event */
+	u64 serial; /* as in the ring */
+	u64 number; /* the value of its event in the file */
 };
 
 #define ALIVE_MAX (1U << 20)	   /* things that are alive at once */
@@ -108,7 +108,7 @@ struct question {
 	u32 span; /* number of the span, from 1; 0: none. ALIVE: 1: keys are those of a process */
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
-	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has the number */
+	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
 	u8 unused;
 	struct event_number key;
 	struct condition conditions[QUESTION_CONDITIONS_MAX];

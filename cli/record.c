@@ -316,7 +316,7 @@ static const struct option_row rows[] = {
 	ROW(locks, .name = "locks", .type = OPTION_FLAG, .group = "Events",
 	    .help = "--wakers, and for which lock of the kernel or of a process a thread waits"),
 	ROW(origins, .name = "origins", .type = OPTION_FLAG, .group = "Events",
-	    .help = "beside events of queued work: who queued it (-e queued-by)"),
+	    .help = "beside an event of queued work: the task that queued it, with its stacks (-e queued-by)"),
 	ROW(leaks, .name = "leaks", .type = OPTION_FLAG, .group = "Events",
 	    .help = "memory that is not freed when the recording ends, by the stack of its allocation"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",

@@ -4,10 +4,11 @@
  * at which a thing begins is recorded at once, with its stacks; the map `alive` holds the things
  * that have not ended, and the reader keeps only their events.
  *
- * The argument that is the value of a function's call is read at its entry, and the key, as the
- * address of the block, is its result. A call inside of such a call, as that of mmap() in malloc(),
- * begins nothing. The stack pointers of both tell this: inside of a call the stack is deeper. The
- * same comparison drops a call that ended by longjmp().
+ * Where a thing begins at the return of a function, the value is read from the arguments at the
+ * function's entry, and the key, such as the address of the block, is the result. A call inside of
+ * such a call, as that of mmap() in malloc(), begins no thing. The stack pointers of both calls are
+ * compared: inside of a call the stack is deeper. The same comparison drops a call that ended by
+ * longjmp().
  */
 #ifndef BPF_ALIVE_H
 #define BPF_ALIVE_H
@@ -18,24 +19,24 @@
 
 /* The outermost call of each thread, by the kernel's thread id. */
 struct alive_call {
-	u64 sp; /* at the entry; 0: the call has returned */
-	u64 number;
-	u64 place; /* address where the function stores the key; 0: the result is the key */
-	u64 is_wanted;
+	u64 sp;	       /* at the entry; 0: the call has returned */
+	u64 number;    /* value of the event */
+	u64 place;     /* address where the function stores the key; 0: the result is the key */
+	u64 is_wanted; /* 1: the call meets the conditions */
 };
 
 HASH_MAP(alive, 1, struct span_key, struct alive_thing);
 MAP_OF(alive_calls, BPF_MAP_TYPE_LRU_HASH, 0, 1, u32, struct alive_call);
 
-/* 1: things begin and end. User space sets it while all sources are attached, so no end is missed.
- */
+/* 1: begins and ends are noted. User space sets the flag while all sources are attached, so no end
+ * is missed. */
 u64 alive_open;
 
 u64 spans_unbegun; /* ends of which no begin is known */
 u64 spans_unkept;  /* begins for which there was no room */
 
 #define RETURN_ADDRESS_BYTES (8 * RETURNS_ARE_ON_STACK)
-#define ERROR_ADDRESS ((u64)-4095) /* MAP_FAILED and all above it are no addresses */
+#define ERROR_ADDRESS ((u64)-4095) /* keys from here on are error codes, -1 is MAP_FAILED */
 
 static __always_inline u64 stack_pointer_at(u64 base)
 {
@@ -71,7 +72,7 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 	return 0;
 }
 
-/* The number and the key by the call that returns here. False: it begins nothing. */
+/* Takes the value and the key from the call that returns here. False: the call begins no thing. */
 static __always_inline bool alive_take_call(u64 base, u64 *number, u64 *by)
 {
 	u32 tid = bpf_get_current_pid_tgid();
@@ -86,7 +87,7 @@ static __always_inline bool alive_take_call(u64 base, u64 *number, u64 *by)
 	return call->is_wanted;
 }
 
-/* No other begin has the same: a CPU's clock goes on between two of them. */
+/* The number is unique: the CPU is in it, and the clock goes on between two begins on one CPU. */
 static __always_inline u64 alive_serial(void)
 {
 	u64 serial = bpf_ktime_get_ns() * CONFIG_CPUS_MAX + bpf_get_smp_processor_id();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The numbers of an event that a question reads (abi/question.h). The base of the event is a
- * number here: what is read there is read by a helper.
+ * The numbers of an event that a question reads (abi/question.h). The address of the event
+ * is passed as a number, because a helper reads the memory there.
  */
 #ifndef BPF_EVENT_NUMBERS_H
 #define BPF_EVENT_NUMBERS_H
@@ -32,7 +32,7 @@ static __always_inline u64 event_bytes(u64 address, u64 bytes)
 	return value;
 }
 
-/* The same of memory, of the kernel or of the current task. */
+/* The same for memory of the kernel or of the current task. */
 __noinline u64 memory_number(u64 address, u64 bytes, u32 place)
 {
 	const void *from = (const void *)address;
@@ -49,7 +49,7 @@ __noinline u64 memory_number(u64 address, u64 bytes, u32 place)
 	return err ? 0 : value;
 }
 
-/* Reads a number behind a pointer, which is a word of the event. */
+/* Reads the number to which a pointer in the event leads, step by step. */
 __noinline u64 number_behind(u64 pointer, const struct event_number *number)
 {
 	u32 i;

@@ -59,7 +59,8 @@ static __always_inline bool origin_of_call(u32 cpu, bool is_sample, struct origi
 	return false;
 }
 
-/* The map may give an element to another object at any time: then the second look differs. */
+/* The map may give an element to another object at any time: then the second lookup
+ * differs. */
 static __always_inline bool origin_of_object(u64 object, struct origin *out)
 {
 	const struct origin *found = bpf_map_lookup_elem(&origins, &object);

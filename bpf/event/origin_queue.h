@@ -9,8 +9,8 @@
 #include "emit.h"
 #include "origin.h"
 
-/* A work item that queues itself keeps its origin. True: it is kept. */
-static __always_inline bool origin_keep_of_work(u64 object)
+/* Keeps the origin of a work item that queues itself. False: the object is another one. */
+static __always_inline bool keep_origin_of_requeued_work(u64 object)
 {
 	u64 task = bpf_get_current_task();
 	const struct origin *work = bpf_map_lookup_elem(&origin_works, &task);
@@ -19,7 +19,7 @@ static __always_inline bool origin_keep_of_work(u64 object)
 	       !bpf_map_update_elem(&origins, &object, work, BPF_ANY);
 }
 
-/* A timer that the kernel starts again behind its callback keeps its origin. */
+/* True for a timer that the kernel starts again after its callback: the timer keeps its origin. */
 static __always_inline bool is_started_again(u64 object, u32 cpu)
 {
 	const struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
@@ -65,7 +65,7 @@ static __always_inline bool origin_queued(void *ctx, u64 object)
 	struct scratch *scratch;
 	bool wanted;
 
-	if (paused || origin_keep_of_work(object))
+	if (paused || keep_origin_of_requeued_work(object))
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)

@@ -13,8 +13,8 @@
 /*
  * Until this time of the monotonic clock the recorder makes rules of files that it has met. A stack
  * that ends in code without a rule is sent as it is, and the recorder unwinds it when the rules are
- * there. The recorder goes on moving the time, so a recorder that is killed leaves no stack to
- * nobody.
+ * there. The recorder moves the time on as it runs; after a recorder is killed the time passes, and
+ * stacks are no longer sent.
  */
 u64 rules_awaited;
 

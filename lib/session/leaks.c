@@ -73,8 +73,8 @@ static bool is_loader(const char *path)
 	return name && !strncmp(name, "/ld-linux", 9);
 }
 
-/* Considers a file that a process has mapped. */
-static void meet_file(struct allocator *allocator, const char *path)
+/* Notes a file if it is the C library, or the first file beside it that has malloc(). */
+static void note_file(struct allocator *allocator, const char *path)
 {
 	if (is_c_library(path))
 		snprintf(allocator->mapper, sizeof(allocator->mapper), "%s", path);
@@ -83,7 +83,7 @@ static void meet_file(struct allocator *allocator, const char *path)
 }
 
 /* Reads the code that a process has mapped, the program first. */
-static void look_at_process(struct allocator *allocator, const char *pid)
+static void note_files_of_process(struct allocator *allocator, const char *pid)
 {
 	char *line = NULL, *path, maps[64];
 	size_t room = 0;
@@ -96,7 +96,7 @@ static void look_at_process(struct allocator *allocator, const char *pid)
 		if (!path || !strstr(line, " r-xp "))
 			continue;
 		path[strcspn(path, "\n")] = '\0';
-		meet_file(allocator, path);
+		note_file(allocator, path);
 	}
 	free(line);
 	if (file)
@@ -131,9 +131,9 @@ int leaks_add(const struct session_options *options, struct source_list *sources
 	int result = 0;
 
 	if (options->pids.count)
-		look_at_process(&allocator, options->pids.items[0]);
+		note_files_of_process(&allocator, options->pids.items[0]);
 	else if (options->command && !program_file_find(options->command, command))
-		meet_file(&allocator, command);
+		note_file(&allocator, command);
 	if (!allocator.mapper[0])
 		strcpy(allocator.mapper, allocator.file[0] ? allocator.file : C_LIBRARY);
 	if (!allocator.file[0])

@@ -8,8 +8,8 @@
 
 #include "session/session_options.h"
 
-/* Adds the functions of the file that has malloc() for the command or the first process. -ENOENT:
- * it has none. */
+/* Adds the functions of the file whose malloc() the first process, else the command, calls.
+ * -ENOENT: the file lacks a function that every allocator has. */
 int leaks_add(const struct session_options *options, struct source_list *sources,
 	      struct stackmap_error *error);
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Samples Debian's own programs of arm64, which with-debian-arm64 has unpacked: Debian 13 signs its return addresses, and the emulated
-# CPU does. At least 99 of 100 user stacks are whole beside three at the start, and no event is lost. The few that are cut belong to the start of a program, whose
+# CPU does. At least 99 of 100 user stacks are whole, not counting three at the start, and no event is lost. The few that are cut belong to the start of a program, whose
 # memory execve() replaces while it is sampled, and to functions by hand without tables (OPENSSL_cleanse).
 set -u
 

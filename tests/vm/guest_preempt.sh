@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A kernel that preempts programs (real-time, or preempt=full since 7.0, when the programs of tracepoints may be preempted): what
-# they keep for a CPU is of one task, though other tasks of that CPU run the same programs meanwhile. Several tasks do one of two
-# calls, each in a function of its own: no event has the call of the one and the stack of the other, in the ring and as a count.
+# A kernel that preempts programs (real-time, or preempt=full since 7.0, when the programs of tracepoints may be preempted): the data
+# that they keep for a CPU stay those of one task, though other tasks of that CPU run the same programs meanwhile. Several tasks do one of two
+# calls, each in a function of its own: no event has the call of the one and the stack of the other, in the ring or as a count.
 set -u
 
 calls=4000 # of each task
@@ -14,8 +14,8 @@ fault() {
 	faults=$((faults + 1))
 }
 
-# check NAME PERCENT: the events that its ledger does not lose have their own stacks, so many of them at least have one. Where the
-# recorder makes the first user stacks, a stopped one makes few.
+# check NAME PERCENT: no event that the ledger has not lost has another task's stack, and PERCENT of these events at least have a user
+# stack. The percentage is low for a stopped recorder, where the recorder unwinds the first user stacks.
 check() {
 	tail -n 2 "$1.log"
 	stackmap report --csv --top 0 --no-inline "$1.data" >"$1.csv" || fault "$1: report ended with $?"

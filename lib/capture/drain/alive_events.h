@@ -12,7 +12,7 @@
 
 struct stack_ref;
 
-/* -ENOMEM. */
+/* Sets recording->alive. -ENOMEM. */
 int alive_events_create(struct recording *recording);
 void alive_events_free(struct recording *recording);
 

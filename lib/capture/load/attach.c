@@ -689,8 +689,8 @@ static void stop_times(struct attachment *attachment)
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-/* The beginnings and ends first: an object that is queued before is not known. Kernels may lack
- * io_uring. */
+/* Begins and ends of work are attached before its queueing, so that no work begins unseen whose
+ * queueing is recorded. A kernel may lack io_uring and its tracepoint. */
 static int attach_origins(struct attachment *attachment)
 {
 	const struct program_set *set = &attachment->sets[0];

@@ -8,13 +8,13 @@
  *   /by=KEY,if=CONDITIONS/                of a span: source_span.h
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
- *                of a value also NAME*NAME, the product of both
+ *                a value may also be NAME*NAME, the product of both
  *   NAME:        a number of the event; of kernel functions also ARGUMENT->MEMBER.MEMBER->MEMBER
  *   CONDITIONS:  CONDITION  CONDITIONS && CONDITION  CONDITIONS || CONDITION   && binds stronger
  *   CONDITION:   NUMBER OP INTEGER        OP: < <= > >= == !=
  *                comm ~ GLOB  comm !~ GLOB
  *   KEY:         tid  pid  NAME  NAME:NAME   of the first event and of the second event;
- *                of what is alive also *NAME:NAME, the number where the first one points to
+ *                of alive: also *NAME:NAME, where the first key is read from memory at *NAME
  *   INTEGER:     decimal or 0xHEX, with - in front, with ns, us, ms, s, K, M or G behind
  *
  * pid, tid, uid and comm are those of the task in which the event happens. All other names are

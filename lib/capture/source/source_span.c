@@ -34,8 +34,9 @@ static void ask_for_span(struct source_span *span, const struct question_words *
 	span->end.query.asks.role = SPAN_END;
 }
 
-/* The entry of the function whose return is `text`: u: for ur:, uprobe: for uretprobe:. */
-static char *call_of(const char *text)
+/* The word for the entry of a function, from the word for its return: u: for ur:, uprobe: for
+ * uretprobe:. NULL: another word, or no memory. */
+static char *entry_word_of(const char *text)
 {
 	static const char *const returns[][2] = {{"ur:", "u:"}, {"uretprobe:", "uprobe:"}};
 	char *call;
@@ -49,10 +50,10 @@ static char *call_of(const char *text)
 	return NULL;
 }
 
-/* The call is asked for the value if it is an argument, for the conditions, and for where the key
- * will be. */
-static int ask_call(struct source_span *span, const struct question_words *asks,
-		    const char *subject, struct stackmap_error *error)
+/* Has the function's entry read the value if that is an argument, check the conditions, and read
+ * the address at which the key will be. */
+static int ask_at_entry(struct source_span *span, const struct question_words *asks,
+			const char *subject, struct stackmap_error *error)
 {
 	bool has_value = asks->name && strcmp(asks->name, "ret") != 0;
 	bool has_place = asks->by[0] == '*';
@@ -60,7 +61,7 @@ static int ask_call(struct source_span *span, const struct question_words *asks,
 
 	if (!has_value && !has_place && !asks->count)
 		return 0;
-	span->call_text = call_of(span->begin.query.text);
+	span->call_text = entry_word_of(span->begin.query.text);
 	if (!span->call_text)
 		return has_place ? error_set(error, EINVAL,
 					     "%s: by=%s: only the return of a function of a "
@@ -96,7 +97,7 @@ static int ask_for_alive(struct source_span *span, const struct question_words *
 	span->begin.query.asks = *asks;
 	span->begin.query.asks.role = ALIVE_BEGIN;
 	span->end.query.asks = (struct question_words){.by_end = asks->by_end, .role = ALIVE_END};
-	return ask_call(span, asks, subject, error);
+	return ask_at_entry(span, asks, subject, error);
 }
 
 static int parse_words(struct source_span *span, char *spec, const struct question_words *asks,

@@ -3,7 +3,7 @@
 
 from harness.recording import names_of
 
-# Until a process has had the CPU for so many ticks of 10 ms (20), however long others have it: sh -c TEXT sh PID [TICKS].
+# A shell text that waits until a process has run for TICKS ticks of 10 ms (20), whatever the load: sh -c TEXT sh PID [TICKS].
 UNTIL_IT_RAN = """
 ticks() { set -- $(cat /proc/$1/stat) && echo ${14}; }
 end=$(($(ticks $1) + ${2:-20}))

@@ -183,8 +183,8 @@ def user_account(recording):
 
 
 def second_half(events):
-    """Those of a program whose code has unwind tables by then: a machine with much to do may take long to make them, and only so
-    many stacks wait for them."""
+    """The later events, when the program's code has its unwind tables: a loaded machine may take long to make these, and only a
+    limited number of stacks waits for them."""
     return events[len(events) // 2:]
 
 

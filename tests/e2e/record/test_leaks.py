@@ -110,7 +110,7 @@ def refused(*arguments, says):
     assert not os.path.exists("no.data")
 
 
-def test_what_cannot_be_is_refused():
+def test_words_that_cannot_be_recorded_are_refused():
     word = "alive:ur:libc.so.6:malloc..u:libc.so.6:free/by=%s,value=arg1/"
     refused("--leaks", "--flight", "1M", says="without --flight and --rotate")
     refused("--leaks", "--rotate", "10s", says="without --flight and --rotate")

@@ -30,7 +30,7 @@ def rows_of(recording, *options):
     return report["origins"]
 
 
-def queued_in(rows, user, kernel):
+def rows_queued_in(rows, user, kernel):
     """The rows of work that `user` of this program has queued by `kernel`. Its first call may be one of new code, whose user
     stack comes later, and has the same stack then."""
     found = [row for row in rows if user in row["queued_by"]["user"]]
@@ -44,7 +44,7 @@ def queued_in(rows, user, kernel):
 
 def test_a_work_item():
     recording, rows = record_queued("work", "workqueue:workqueue_execute_start")
-    found = queued_in(rows, "queue_work", "queue_work_on")
+    found = rows_queued_in(rows, "queue_work", "queue_work_on")
     assert sum(row["count"] for row in found) == TIMES, found
     for row in found:
         assert row["work"]["comm"].startswith("kworker") and "worker_thread" in row["work"]["kernel"] and not row["work"]["user"], row
@@ -75,13 +75,13 @@ def check_table(recording, rows):
     assert text.count("  queued by ") == len(rows) and "  queued by waits up to " in text, text
 
 
-def wakes_of(mode, called, user, kernel):
+def check_wakes(mode, called, user, kernel):
     """Each wait of the program that this callback of a timer has ended has the program's call that started the timer."""
     needs("typed tracepoints")
     recording = record("--wakers", "--origins", "--", program("waits"), mode, TIMES)
     recording.check()
     rows = [row for row in rows_of(recording) if row["event"] == "offcpu-waker" and row["work"].get("function") in called]
-    found = queued_in(rows, user, kernel)
+    found = rows_queued_in(rows, user, kernel)
     woken = [event for event in recording.events() if event.name == "offcpu-waker" and event.comm == "interrupt" and any(function(frame) in called for frame in event.frames)]
     assert len(woken) == sum(row["count"] for row in found) == sum(row["count"] for row in rows) <= TIMES, (len(woken), rows)
     for row in found:
@@ -90,16 +90,16 @@ def wakes_of(mode, called, user, kernel):
 
 
 def test_a_timer_of_high_resolution():
-    wakes_of("alarm", ["timerfd_tmrproc"], "start_alarm", "hrtimer_start")
+    check_wakes("alarm", ["timerfd_tmrproc"], "start_alarm", "hrtimer_start")
 
 
 def test_a_timer():
-    wakes_of("timeout", ["process_timeout", "try_to_wake_up"], "wait_in_vain", "schedule_timeout")
+    check_wakes("timeout", ["process_timeout", "try_to_wake_up"], "wait_in_vain", "schedule_timeout")
 
 
 def test_a_sleep():
     """The interrupt that ends a sleep is of a timer that the sleeper has started itself."""
-    wakes_of("timer", ["hrtimer_wakeup"], "sleep_ms", "hrtimer_start")
+    check_wakes("timer", ["hrtimer_wakeup"], "sleep_ms", "hrtimer_start")
 
 
 def test_a_request_of_io_uring():
@@ -107,7 +107,7 @@ def test_a_request_of_io_uring():
     if not subprocess.run([program("waits"), "request", "1"], check=False).returncode == 0:
         raise Skip("io_uring is refused (kernel.io_uring_disabled), or not there")
     recording, rows = record_queued("request", event)
-    found = queued_in(rows, "submit_request", "io_queue_iowq")
+    found = rows_queued_in(rows, "submit_request", "io_queue_iowq")
     assert sum(row["count"] for row in found) == TIMES, found
     for row in found:
         assert row["work"]["comm"].startswith("iou-wrk-") and "io_wq_worker" in row["work"]["kernel"] and not row["work"]["user"], row
