@@ -88,7 +88,8 @@ static int take_time(int map_fd, const void *key, struct open_cookies *list)
 	return add(list, 0, BLOCKED_FIELD(time.from.user));
 }
 
-/* Both kinds of cookies, as a stack that is to come may be of either. */
+/* Adds the cookie of an origin's user stack that is still to come: a thread's cookie, or a lasting
+ * one. */
 static int add_origin(struct open_cookies *list, const struct origin *origin)
 {
 	u32 cookie = BLOCKED_FIELD(origin->user);

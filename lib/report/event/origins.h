@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Joins an event of work that was queued with the event that tells who has queued the work
- * (TRACE_ORIGIN, record --origins). Both have the same time and the same CPU, and no other number.
- * If two origins have the same time and CPU, by chance, they are not joined.
+ * (TRACE_ORIGIN, record --origins). Both have the same time and the same CPU; no number joins them.
+ * Two origins that by chance have the same time and CPU are not joined.
  */
 #ifndef LIB_REPORT_ORIGINS_H
 #define LIB_REPORT_ORIGINS_H
@@ -22,7 +22,7 @@ const struct trace_event *origins_of(const struct origins *origins,
 
 /*
  * Events with equal stacks of the work and of its origin. A timer's callback interrupts any task,
- * so the stack of its work ends at the function that calls back.
+ * so the stack of its work ends at the kernel function that calls the callback.
  */
 struct origin_row {
 	u32 kind;
