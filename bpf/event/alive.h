@@ -56,7 +56,7 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 	struct alive_call fresh = {};
 	struct alive_call *call;
 
-	if (!config.alive || !question)
+	if (!config.alive || !question || !alive_open)
 		return 0;
 	fresh.sp = stack_pointer_at(base);
 	fresh.is_wanted = is_wanted;

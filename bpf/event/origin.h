@@ -15,8 +15,9 @@
  * which its timer queues, and a timer that starts itself again. A work item that queues itself
  * keeps its origin as well.
  *
- * Objects are not taken out of `origins` when they are cancelled or freed: the map replaces the
- * least recently used ones. A stack is counted in the stack map once, where the object is queued.
+ * A work item leaves `origins` when a worker begins it. Objects that are cancelled or freed stay:
+ * the map replaces the least recently used ones. A stack is counted in the stack map once, where
+ * the object is queued.
  */
 #ifndef BPF_ORIGIN_H
 #define BPF_ORIGIN_H
@@ -53,8 +54,10 @@ static __always_inline bool origin_of_call(u32 cpu, bool is_sample, struct origi
 		if (calls->call[i - 1].task != task || !calls->call[i - 1].origin.object ||
 		    (is_sample && calls->call[i - 1].is_hrtimer))
 			continue;
+		if (!calls->call[i - 1].origin.time)
+			return false;
 		*out = calls->call[i - 1].origin;
-		return out->time != 0;
+		return true;
 	}
 	return false;
 }

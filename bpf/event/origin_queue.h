@@ -53,6 +53,7 @@ static __always_inline void origin_take(void *ctx, const struct hit *hit, struct
 	origin->object = object;
 	if (!bpf_map_update_elem(&origins, &object, origin, BPF_ANY))
 		return;
+	bpf_map_delete_elem(&origins, &object);
 	scratch->counters.produced++;
 	scratch->counters.lost[LOST_NO_MEMORY]++;
 }
@@ -63,13 +64,17 @@ static __always_inline bool origin_queued(void *ctx, u64 object)
 	struct hit hit = {.skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scratch *scratch;
+	u32 is_paused = paused;
 	bool wanted;
 
-	if (paused || keep_origin_of_requeued_work(object))
+	if (keep_origin_of_requeued_work(object))
 		return false;
-	scratch = scratch_claim(cpu);
-	if (!scratch)
-		return scratch_refuse(cpu);
+	scratch = is_paused ? NULL : scratch_claim(cpu);
+	if (!scratch) {
+		/* The object has been queued before, perhaps by another task. */
+		bpf_map_delete_elem(&origins, &object);
+		return is_paused ? false : scratch_refuse(cpu);
+	}
 	scratch->position = POSITION_ASIDE;
 	event_task(&hit, scratch);
 	origin_take(ctx, &hit, scratch, cpu, object);
@@ -130,8 +135,11 @@ static __always_inline void origin_work_begin(u64 object)
 		origin_call_begin(object, false);
 		return;
 	}
-	if (origin_of_object(object, &origin))
-		bpf_map_update_elem(&origin_works, &task, &origin, BPF_NOEXIST);
+	if (!origin_of_object(object, &origin) ||
+	    bpf_map_update_elem(&origin_works, &task, &origin, BPF_NOEXIST))
+		return;
+	/* The next queueing may be missed, as in an interrupt of on_queue_work(). */
+	bpf_map_delete_elem(&origins, &object);
 }
 
 static __always_inline void origin_work_end(u64 object)

@@ -142,6 +142,7 @@ static bool is_long_stub(const u8 *code, size_t bytes)
 #define BTI_C 0xd503245f
 #define BR_X17 0xd61f0220
 #define NOP 0xd503201f
+#define ARM64_STUB_BYTES_MAX 32 /* a file cannot make each stub's search long */
 
 static u32 instruction_at(const u8 *code, size_t bytes, size_t at)
 {
@@ -162,8 +163,12 @@ static u64 stub_slot_arm64(const u8 *code, size_t bytes, u64 address, size_t *st
 
 	if ((page & ADRP_MASK) != ADRP_X16 || (load & LDR_MASK) != LDR_X17_X16)
 		return 0;
+	if (bytes > ARM64_STUB_BYTES_MAX)
+		bytes = ARM64_STUB_BYTES_MAX;
 	while (end < bytes && instruction_at(code, bytes, end) != BR_X17)
 		end += 4;
+	if (end >= bytes)
+		return 0;
 	do
 		end += 4;
 	while (instruction_at(code, bytes, end) == NOP);
