@@ -71,8 +71,9 @@ static __always_inline bool origin_queued(void *ctx, u64 object)
 		return false;
 	scratch = is_paused ? NULL : scratch_claim(cpu);
 	if (!scratch) {
-		/* The object has been queued before, perhaps by another task. */
-		bpf_map_delete_elem(&origins, &object);
+		/* Another task may have queued the object before. */
+		if (!is_started_again(object, cpu))
+			bpf_map_delete_elem(&origins, &object);
 		return is_paused ? false : scratch_refuse(cpu);
 	}
 	scratch->position = POSITION_ASIDE;
