@@ -62,7 +62,7 @@ struct capture_config {
 	u32 alive;     /* 1: a source has a role of what is alive (abi/question.h) */
 	u32 off_cpu_kind;
 	u32 waker_kind;
-	u32 origins; /* 1: work that was queued has the stacks of who queued it (deferral.h) */
+	u32 origins; /* 1: an event of queued work has the stacks of the task that queued it */
 	u32 origin_kind;
 	u32 time_kinds[TIME_STATES]; /* event kinds by enum time_state; or TIME_KIND_NONE */
 	u32 user_unwind;	     /* enum user_unwind */

@@ -57,7 +57,7 @@ static __always_inline void unfollow(u64 task, u32 tid)
 		bpf_map_delete_elem(&followed, &tid);
 }
 
-/* Adds a task. The slot of the oldest task is taken, and the oldest task is no longer followed. */
+/* Adds a task, which takes the place of the oldest task: the recorder stops following that one. */
 static __always_inline void exited_add(u64 task, u32 tid)
 {
 	u32 index = atomic_fetch_add_acq_rel(&exited_next, 1) & (EXITED_MAX - 1);

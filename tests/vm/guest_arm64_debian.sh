@@ -52,7 +52,7 @@ create index i on t(b);
 select count(*), sum(a.a) from t a join t b on a.a = b.b group by a.b % 10 order by 2;'
 sampled openssl /usr/bin/openssl speed -seconds 2 rsa2048 sha256
 sampled perl /usr/bin/perl -e 'my %h; for my $i (1..300000) { my $x = sprintf("%d-%s", $i, $i * 7 % 13); $h{$i % 1000} = $x; $x =~ s/(\d)-/$1+1/e; }'
-# The C++ runtime unwinds, too: through frames whose tables are the same.
+# A C++ program whose exceptions the C++ runtime unwinds by the same tables.
 cp /bin/exceptions "$debian/tmp"
 sampled exceptions /tmp/exceptions
 umount "$debian/proc" "$debian/dev"

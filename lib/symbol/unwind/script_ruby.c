@@ -55,7 +55,7 @@ static const struct version versions[] = {
 	{0x0303, 56, 24, 0, 0},
 };
 
-/* Reads a version such as "3.2.1"; 0: the text is none. */
+/* Reads a version such as "3.2.1"; 0: the text is not a version. */
 static u32 version_parse(const char *text)
 {
 	u32 number = 0, part = 0, parts = 0, digits = 0;

@@ -53,7 +53,7 @@ def test_a_work_item():
 
 
 def check_script(recording, source, user):
-    """An event of the work has the name of who queued it, and its stacks behind its own; so has an event of its own."""
+    """The report gives each event of queued work the name and the stacks of the task that queued it."""
     events = recording.events()
     work = [event for event in events if event.name == source and (event.other or "").startswith("queued by waits ")
             and any(function(frame) == user for frame in event.frames)]
@@ -135,7 +135,7 @@ def test_a_cpu_sample_is_no_work_of_its_timer():
 
 
 def test_a_worker_that_waits():
-    """--time has the waits of a worker in a work item, with who queued that; a worker without work has no origin."""
+    """A worker's waits in a work item have the task that queued the item as origin; a worker without work has no origin."""
     needs("typed tracepoints")
     _, rows = record_queued("work", "workqueue:workqueue_execute_start", "--time")
     for row in rows:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An event and its origin are joined by time and CPU, if no other origin has the same. */
+/* Time and CPU join an event with its origin, unless two origins have the same time and CPU. */
 #include <stdlib.h>
 #include <unistd.h>
 
