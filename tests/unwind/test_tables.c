@@ -223,21 +223,6 @@ static enum outcome caller_by_libdw(Dwarf_CFI *table, u64 address, struct caller
 	return outcome;
 }
 
-static const struct unwind_rule *rule_at(const struct code_rows *rows, u64 offset)
-{
-	u32 low = 0, high = rows->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (rows->rows[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && rows->rows[low - 1].rule ? &rows->rules[rows->rows[low - 1].rule - 1] : NULL;
-}
-
 static enum outcome caller_by_rule(const struct unwind_rule *rule, struct caller *caller)
 {
 	if (!rule || rule->cfa_kind == CFA_BY_CODE)
@@ -262,7 +247,7 @@ static enum outcome compare(const struct code_rows *rows, Dwarf_CFI *table, u64 
 	registers_make_up(address);
 	outcome = caller_by_libdw(table, address, &expected);
 	if (outcome == EQUAL)
-		outcome = caller_by_rule(rule_at(rows, offset), &got);
+		outcome = caller_by_rule(code_rows_rule(rows, offset), &got);
 	if (outcome == EQUAL && (got.sp != expected.sp || got.pc != expected.pc ||
 				 (got.has_fp && expected.has_fp && got.fp != expected.fp))) {
 		printf("%#" PRIx64 ": sp %#" PRIx64 ", fp %#" PRIx64 ", pc %#" PRIx64

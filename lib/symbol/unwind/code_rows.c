@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "file_table.h"
+#include "order.h"
 
 static bool is_rule(const void *things, u32 index, const void *key)
 {
@@ -125,6 +126,14 @@ static bool layout_is_sound(const struct script_layout *layout)
 	       layout->entry_from < frame_bytes && layout->line_shift < 32 &&
 	       layout->code_end < 2 && layout->text_kind < SCRIPT_TEXT_COUNT &&
 	       layout->runtime < SCRIPT_RUNTIME_COUNT;
+}
+
+const struct unwind_rule *code_rows_rule(const struct code_rows *rows, u64 offset)
+{
+	size_t count = bisect(rows->count, i, rows->rows[i].offset <= offset);
+
+	return count && rows->rows[count - 1].rule ? &rows->rules[rows->rows[count - 1].rule - 1]
+						   : NULL;
 }
 
 bool code_rows_are_sound(const struct code_rows *rows)

@@ -77,6 +77,9 @@ int code_rows_read(int file, struct code_rows *rows);
  * analysis is not worth its time. */
 int code_rows_read_unanalysed(int file, struct code_rows *rows);
 
+/* The rule of the row that holds at a file offset; NULL: no rule. */
+const struct unwind_rule *code_rows_rule(const struct code_rows *rows, u64 offset);
+
 /* True if offsets ascend, all rules exist and can be executed, and the layout keeps its bounds. */
 bool code_rows_are_sound(const struct code_rows *rows);
 

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "script_loop.h"
 
+#include "order.h"
 #include "symbol/elf/elf_words.h"
 
 static const struct file_span *span_of(const struct file_spans *covered, u64 address)
 {
-	u32 low = 0, high = covered->count;
+	size_t count = bisect(covered->count, i, covered->spans[i].start <= address);
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (covered->spans[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < covered->spans[low - 1].end ? &covered->spans[low - 1] : NULL;
+	return count && address < covered->spans[count - 1].end ? &covered->spans[count - 1] : NULL;
 }
 
 bool script_loop_enter(struct script_loop *loop, u64 address)
@@ -39,22 +32,10 @@ bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset
 
 const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address)
 {
-	u32 low = 0, high = loop->rows->count;
 	u64 offset;
 
-	if (!script_loop_offset(loop, address, &offset))
-		return NULL;
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (loop->rows->rows[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || !loop->rows->rows[low - 1].rule)
-		return NULL;
-	return &loop->rows->rules[loop->rows->rows[low - 1].rule - 1];
+	return script_loop_offset(loop, address, &offset) ? code_rows_rule(loop->rows, offset)
+							  : NULL;
 }
 
 bool script_loop_instruction(const struct script_loop *loop, u64 address,

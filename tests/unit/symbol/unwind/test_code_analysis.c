@@ -165,21 +165,6 @@ struct truth {
 	u32 right, wrong, unknown;
 };
 
-static const struct unwind_rule *rule_at(const struct code_rows *rows, u32 offset)
-{
-	u32 low = 0, high = rows->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (rows->rows[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && rows->rows[low - 1].rule ? &rows->rules[rows->rows[low - 1].rule - 1] : NULL;
-}
-
 static void compare(const struct frame_state *frame, const struct unwind_rule *table,
 		    struct truth *truth)
 {
@@ -216,7 +201,7 @@ static void compare_all(int file, bool is_stripped, struct truth *truth)
 			const struct unwind_rule *table = NULL;
 
 			if (file_image_code(image, FILE_IMAGE_BASE + at, &end, &offset))
-				table = rule_at(&rows, offset);
+				table = code_rows_rule(&rows, offset);
 			if (frame && table && table->cfa_kind == CFA_REGISTER && !table->flags &&
 			    (table->cfa_register == REGISTER_RSP ||
 			     table->cfa_register == REGISTER_RBP))
@@ -583,10 +568,10 @@ TEST(tables_come_before_the_analysis)
 	assert_false(second.is_partial);
 	assert_true(count_analysed(&second) > 0);
 	for (u32 i = 0; i < first.count; i++) {
-		const struct unwind_rule *rule = rule_at(&first, first.rows[i].offset);
+		const struct unwind_rule *rule = code_rows_rule(&first, first.rows[i].offset);
 
 		if (rule && rule->cfa_kind != CFA_BY_CODE)
-			assert_memory_equal(rule, rule_at(&second, first.rows[i].offset),
+			assert_memory_equal(rule, code_rows_rule(&second, first.rows[i].offset),
 					    sizeof(*rule));
 	}
 	code_rows_clear(&first);
