@@ -191,6 +191,8 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 	int file, result = -ESTALE;
 
 	mapped_file_path(record, path, sizeof(path));
+	if (code < 0 && kept_code_keep(lookup->code, record, path, open))
+		return -ENOENT;
 	file = code < 0 ? kept_code_open(lookup->code, record, path, open)
 			: fcntl(code, F_DUPFD_CLOEXEC, 0);
 	if (file < 0)
@@ -199,8 +201,6 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 		result = request_rows(lookup, file, is_analysed, rows);
 	if (!result && !mapped_file_is(file, record))
 		result = -ESTALE;
-	if (!result && rows->is_partial)
-		kept_code_keep(lookup->code, record, path, open);
 	close(file);
 	return result;
 }

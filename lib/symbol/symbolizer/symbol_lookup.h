@@ -46,9 +46,9 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 		       kept_code_opener open);
 
 /* Reads the unwind tables of a mapped file, and with `is_analysed` the code that no table covers,
- * as checked rows. The file is that of the record before and after reading. A file whose rows are
- * partial is kept open for its analysis. `code`: the open file, or -1: it is opened by its record.
- * 0; -ENOENT: not found; -errno. The caller clears *rows in any case. */
+ * as checked rows. The file is that of the record before and after reading. `code`: the open file,
+ * or -1: the file is opened by its record, and kept open. 0; -ENOENT: not found; -errno. The caller
+ * clears *rows in any case. */
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
 		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows);
 

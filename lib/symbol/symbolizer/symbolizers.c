@@ -57,6 +57,7 @@ struct symbolizers {
 	bool in_troubles[MAPPINGS_MAX];	     /* counted in `troubles` */
 	bool failed[MAPPINGS_MAX];	     /* counted in `failures` since the last reset */
 	u8 client_with_file[MAPPINGS_MAX];   /* 1 + index of the client that has found the file */
+	u8 client_with_table[MAPPINGS_MAX];  /* the same for the client that has made its table */
 	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
@@ -492,19 +493,38 @@ static int submit_analysis(struct symbolizers *symbolizers, struct symbolizer_cl
 	return symbolizer_client_submit(client, job);
 }
 
+/* Submits a job to the client to ask for a file that `client` has not found; false: there is none.
+ * The client that has made the file's table keeps the file, which others may have come too late to
+ * find. */
+static bool submit_to_next(struct symbolizers *symbolizers, const struct symbolizer_client *client,
+			   struct symbolizer_job *job, int *result)
+{
+	u32 keeper = job->record ? symbolizers->client_with_table[job->number] : 0;
+	struct symbolizer_client *next = NULL;
+
+	if (job->next != FILE_OWNER_NONE)
+		next = client_of(symbolizers, job->next);
+	else if (keeper && &symbolizers->clients[keeper - 1] != client)
+		next = &symbolizers->clients[keeper - 1];
+	if (!next)
+		return false;
+	job->cached = job->next == FILE_OWNER_NONE;
+	job->next = FILE_OWNER_NONE;
+	*result = submit_to_client(symbolizers, next, job);
+	return true;
+}
+
 static int answered(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
 		    const struct symbolizer_answer *answer, int file)
 {
 	struct symbolizers *symbolizers = arg;
 	int result = 0;
 
-	if (answer && answer->result == -ENOENT && job->next != FILE_OWNER_NONE) {
-		u64 owner = job->next;
-
-		job->next = FILE_OWNER_NONE;
-		job->cached = false;
-		return submit_to_client(symbolizers, client_of(symbolizers, owner), job);
-	}
+	if (answer && answer->result == -ENOENT &&
+	    submit_to_next(symbolizers, client, job, &result))
+		return result;
+	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result)
+		symbolizers->client_with_table[job->number] = 1 + (client - symbolizers->clients);
 	symbolizers->script_loop_tables += answer && answer->has_marks;
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
 		return submit_analysis(symbolizers, client, job, file);

@@ -26,7 +26,8 @@ int main(void)
   return read(0, &byte, 1); }
 """
 
-# The program runs before `meanwhile`. It ends when a process beside the recorder, the parent of this shell, has the file open.
+# The program runs before `meanwhile`. It ends when a child of the recorder, which is the parent of this shell, has opened the file:
+# the children that read names or tables keep their files open.
 UNTIL_KEPT = """
 mkfifo go
 { %(start)s; } <go &
@@ -34,7 +35,7 @@ exec 3>go
 until grep -qsx '%(comm)s' /proc/[0-9]*/comm; do sleep 0.01; done
 %(meanwhile)s
 tries=0
-until ls -l /proc/$PPID/fd $(sed 's:[0-9]*:/proc/&/fd:g' /proc/$PPID/task/$PPID/children) 2>/dev/null | grep -q '/%(name)s'; do
+until ls -l $(sed 's:[0-9]*:/proc/&/fd:g' /proc/$PPID/task/$PPID/children) 2>/dev/null | grep -q '/%(name)s'; do
 	tries=$((tries + 1))
 	[ $tries -lt 3000 ] || exit 9
 	sleep 0.01

@@ -24,6 +24,7 @@
 #define PARTIAL 81
 #define PARTIAL_TOO 82
 #define PARTIAL_LAST 83
+#define GONE 84 /* only the process that has made the table has found the file */
 #define ANALYSES_HELD 125
 #define HELD 126 /* the service waits with the table of this number; 1: with all tables */
 #define MADE 127 /* index of the number of tables */
@@ -69,15 +70,18 @@ static void make_table(int file, const struct symbolizer_request *request,
 static void answer(int socket, const struct symbolizer_request *request, int file)
 {
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
+	static bool has_made_table;
 
-	if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
+	if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS) {
 		make_table(file, request, &answer);
-
+		has_made_table |= request->number == GONE;
+	}
 	while (request->number == HANGS)
 		pause();
 	if (request->number == DIES)
 		_exit(1);
-	if (request->number == UNFOUND && request->cached)
+	if ((request->number == UNFOUND && request->cached) ||
+	    (request->number == GONE && !has_made_table))
 		answer.result = -ENOENT;
 	if (!answer.result && request->what == SYMBOLIZER_SYMBOLS)
 		return send_symbol(socket, &answer);
@@ -366,6 +370,21 @@ TEST(names_of_root_do_not_wait_for_tables, setup, teardown)
 	assert_int_equal(tables[MADE], 0);
 	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
 	await_tables(1);
+}
+
+TEST(a_file_that_only_its_table_was_made_of_has_names, setup, teardown)
+{
+	meet(GONE, FILE_OWNER_ROOT);
+	tabulate(GONE);
+	await_tables(1);
+	while (symbolizers_are_tabulating(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	ask(GONE);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[GONE], 1);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
 /* Names of other files wait only for the table that is being made. */
