@@ -42,16 +42,16 @@ work() {
 	cp /bin/known_counts_static known$1 && ./known$1 getppid=$1
 }
 
-# stat_of NUMBER NAME
-stat_of() {
-	sed -n "s/^$2: //p" $home/n$1/stack_map_stat
+# ledger_of NUMBER FIELD: of the instance. Its text file does not have the events that the kernel has skipped.
+ledger_of() {
+	stackmap status --json n$1 | sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" | head -n 1
 }
 
 # While a task is preempted within a program, which from 7.0 on a tracepoint's can be, the kernel skips that program for all
 # others on its CPU: the ledger counts them.
 has_its_events() {
 	local recorded skipped
-	recorded=$(stat_of $1 recorded) skipped=$(stat_of $1 recursion)
+	recorded=$(ledger_of $1 recorded) skipped=$(ledger_of $1 recursion)
 	[ "$recorded" -le $1 ] && [ $((recorded + skipped)) -ge $1 ] || {
 		echo "$recorded recorded, $skipped skipped"
 		return 1
