@@ -64,9 +64,10 @@ struct blocked {
 #define BLOCKED_STATE(user) ((u32)((user) >> 32) & 3)
 
 /* --origins: the queueing of a work item, a timer or an io_uring request (bpf/event/origin.h). */
-#define ORIGINS_MAX 16384U	/* objects that are queued, or were */
-#define ORIGIN_WORKS_MAX 16384U /* workers that are in a work item */
-#define ORIGIN_CALLS 4U		/* callbacks that interrupt each other on one CPU */
+#define ORIGINS_MAX 16384U		    /* objects that are queued, or were */
+#define ORIGIN_WORKS_MAX 16384U		    /* workers that are in a work item */
+#define ORIGIN_CALLS 4U			    /* callbacks that are under way on one CPU */
+#define ORIGIN_CALL_HARD (ORIGIN_CALLS - 1) /* the place of one in a hard interrupt */
 
 struct origin {
 	u64 object;	/* address of the work item, timer or request */
@@ -78,7 +79,11 @@ struct origin {
 	u32 reserved;
 };
 
-/* Callbacks that run on one CPU, each inside the one before. */
+/*
+ * Callbacks that are under way on one CPU. Each has its place: the last one is for hard interrupts,
+ * the others are for soft ones. Only with PREEMPT_RT are soft interrupts preempted, and more than
+ * one under way.
+ */
 struct origin_cpu_calls {
 	struct {
 		u64 task;	/* address of the current task_struct; 0: free */

@@ -84,44 +84,61 @@ static __always_inline bool origin_queued(void *ctx, u64 object)
 	return wanted;
 }
 
-/* A callback inside another one hides the other's origin, even if its own is not known. */
-static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
+/* The place of a callback in a soft interrupt. */
+static __always_inline u32 soft_call_place(u64 task)
 {
-	u32 cpu = bpf_get_smp_processor_id(), i;
-	struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
-	u64 task = bpf_get_current_task();
-
-	if (!calls)
-		return;
-	for (i = 0; i < ORIGIN_CALLS; i++) {
-		struct origin *origin = &calls->call[i].origin;
-
-		if (atomic_load_relaxed(&calls->call[i].task) ||
-		    atomic_cas_acq_rel(&calls->call[i].task, 0, task))
-			continue;
-		if (!origin_of_object(object, origin))
-			origin->time = 0;
-		calls->call[i].is_hrtimer = is_hrtimer;
-		origin->object = object;
-		return;
-	}
+	if (!bpf_core_field_exists(((struct task_struct___rt *)0)->softirq_disable_cnt))
+		return 0;
+	return (u32)(task >> 8) % ORIGIN_CALL_HARD;
 }
 
+/*
+ * A callback inside another one hides the other's origin, even if its own is not known.
+ *
+ * The end of a callback may not be seen: the kernel skips a program that an interrupt meets at
+ * work. So a callback takes its place whatever is there: a hard interrupt is in no other one, and a
+ * soft interrupt of a task in no other one of the task.
+ */
+static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
+{
+	u32 cpu = bpf_get_smp_processor_id(), place;
+	struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
+	const struct hrtimer *timer = (void *)object;
+	u64 task = bpf_get_current_task();
+	struct origin *origin;
+
+	if (!calls)
+		return;
+	place = is_hrtimer && !BPF_CORE_READ(timer, is_soft) ? ORIGIN_CALL_HARD
+							     : soft_call_place(task);
+	core_one_register(place);
+	place &= ORIGIN_CALLS - 1;
+	atomic_store_release(&calls->call[place].task, 0);
+	origin = &calls->call[place].origin;
+	if (!origin_of_object(object, origin))
+		origin->time = 0;
+	calls->call[place].is_hrtimer = is_hrtimer;
+	origin->object = object;
+	atomic_store_release(&calls->call[place].task, task);
+}
+
+/* The object may be freed already. */
 static __always_inline void origin_call_end(u64 object)
 {
-	u32 cpu = bpf_get_smp_processor_id(), i;
+	u32 cpu = bpf_get_smp_processor_id(), place = ORIGIN_CALL_HARD;
 	struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
 
 	if (!calls)
 		return;
-	for (i = 0; i < ORIGIN_CALLS; i++) {
-		if (calls->call[i].origin.object != object)
-			continue;
-		calls->call[i].origin.object = 0;
-		atomic_store_release(&calls->call[i].task, 0);
-		calls->ended = object;
+	if (calls->call[place].origin.object != object)
+		place = soft_call_place(bpf_get_current_task());
+	core_one_register(place);
+	place &= ORIGIN_CALLS - 1;
+	if (calls->call[place].origin.object != object)
 		return;
-	}
+	calls->call[place].origin.object = 0;
+	atomic_store_release(&calls->call[place].task, 0);
+	calls->ended = object;
 }
 
 /* A worker begins a work item. Work items of soft interrupts run in any task, as timers do. */

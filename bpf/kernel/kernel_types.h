@@ -260,6 +260,11 @@ struct io_worker {
 	struct io_wq_work *cur_work;
 };
 
+/* A timer of high resolution. is_soft: it expires in a soft interrupt. */
+struct hrtimer {
+	u8 is_soft;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -283,6 +288,11 @@ struct task_struct {
 	unsigned int in_execve : 1;
 	char comm[16];
 	struct thread_struct thread;
+};
+
+/* With PREEMPT_RT. */
+struct task_struct___rt {
+	int softirq_disable_cnt;
 };
 
 /* The size of on_cpu since 7.1 or so. */

@@ -33,6 +33,7 @@ FIELDS = [
     Need(("vm_area_struct.vm_lock_seq",), (6, 4), EVER, "a change of moved code is not noticed"),
     Need(("mm_struct.mmap_lock.count", "mm_struct___rt.mmap_lock.rwbase"), (0, 0), EVER,
          "one of the two forms is there, the second with PREEMPT_RT"),
+    Need(("task_struct___rt.softirq_disable_cnt",), EVER, EVER, "soft interrupts are not preempted"),
     Need(("inode___mtime.i_mtime",), (0, 0), (6, 7), "one of the three forms is there"),
     Need(("inode___hidden_mtime.__i_mtime",), (6, 7), (6, 11), "one of the three forms is there"),
     Need(("inode___split_mtime.i_mtime_",), (6, 11), EVER, "one of the three forms is there"),

@@ -689,8 +689,11 @@ static void stop_times(struct attachment *attachment)
 	syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-/* Begins and ends of work are attached before its queueing, so that no work begins unseen whose
- * queueing is recorded. A kernel may lack io_uring and its tracepoint. */
+/*
+ * Ends of work are attached before begins, so that no work stays under way whose end was not seen;
+ * and begins before its queueing, so that no work begins unseen whose queueing is recorded. A
+ * kernel may lack io_uring and its tracepoint.
+ */
 static int attach_origins(struct attachment *attachment)
 {
 	const struct program_set *set = &attachment->sets[0];
@@ -699,12 +702,12 @@ static int attach_origins(struct attachment *attachment)
 		const char *tracepoint;
 		const struct bpf_program *program;
 	} places[] = {
-		{"workqueue_execute_start", programs->on_work_begin},
 		{"workqueue_execute_end", programs->on_work_end},
-		{"timer_expire_entry", programs->on_timer_begin},
+		{"workqueue_execute_start", programs->on_work_begin},
 		{"timer_expire_exit", programs->on_timer_end},
-		{"hrtimer_expire_entry", programs->on_hrtimer_begin},
+		{"timer_expire_entry", programs->on_timer_begin},
 		{"hrtimer_expire_exit", programs->on_hrtimer_end},
+		{"hrtimer_expire_entry", programs->on_hrtimer_begin},
 		{"workqueue_queue_work", programs->on_queue_work},
 		{"timer_start", programs->on_queue_timer},
 		{"hrtimer_start", programs->on_queue_timer},
