@@ -70,6 +70,7 @@ def in_signal_return(event):
     return marker(event) == "changed"
 
 
+@functools.lru_cache(maxsize=None)
 def recorded(way):
     """The whole stacks of a recording as lists of names, outermost first."""
     needs("bpf", "perf events")
@@ -107,8 +108,9 @@ def callers(stacks, function):
 
 def test_the_scheduler_works_for_a_goroutine():
     stacks = recorded("collect")
-    assert not callers(stacks, "runtime.systemstack")[None]
-    assert "main.build" in {plain(name) for names in stacks for name in names[:-1] if "runtime.systemstack" in map(plain, names)}
+    begun = [names for names in stacks if plain(names[0]) == "runtime.systemstack"]
+    assert not begun, begun[:3]
+    assert "main.describe" in {plain(name) for names in stacks for name in names[:-1] if "runtime.systemstack" in map(plain, names)}
 
 
 def test_a_stack_that_grows():
@@ -121,7 +123,9 @@ def test_a_stack_that_grows():
 
 
 def test_the_scheduler_works_for_itself():
-    assert set(callers(recorded("collect"), "runtime.mcall")) <= {None}
+    inside = [names for names in recorded("collect") if plain(names[-1]) != "runtime.mcall"]  # it has a caller until it changes the stack
+    found = callers(inside, "runtime.mcall")
+    assert set(found) <= {None}, found
 
 
 def test_callbacks():

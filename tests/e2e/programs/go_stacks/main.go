@@ -9,6 +9,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -72,17 +73,76 @@ func collect(id int) int {
 	return total
 }
 
-const workFor = 3 * time.Second
+// Small enough to be inlined.
+func mix(x uint32) uint32 { return x*1664525 + 1013904223 }
 
-// CPU time of all threads: others may have the CPUs meanwhile.
-func used() time.Duration {
+//go:noinline
+func burn(x uint32) uint32 {
+	for i := 0; i < 100000; i++ {
+		x = mix(x)
+	}
+	return x
+}
+
+// The goroutine's stack is described on the scheduler's stack.
+//
+//go:noinline
+func describe(times int) int {
+	var room [8192]byte
+	total := 0
+	for i := 0; i < times; i++ {
+		total += runtime.Stack(room[:], false)
+	}
+	return total
+}
+
+const (
+	workFor  = 2 * time.Second
+	eachFor  = 300 * time.Millisecond
+	ofThread = 1 // RUSAGE_THREAD
+)
+
+// CPU time: others may have the CPUs meanwhile.
+func used(who int) time.Duration {
 	var usage syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	syscall.Getrusage(who, &usage)
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// CPU time of a function in a goroutine of its own, whose stack is small at first.
+func usedBy(do func()) time.Duration {
+	done := make(chan time.Duration)
+	go func() {
+		runtime.LockOSThread()
+		begin := used(ofThread)
+		do()
+		took := used(ofThread) - begin
+		runtime.UnlockOSThread()
+		done <- took
+	}()
+	return <-done
+}
+
+var sink uint32
+
+// Each function that a stack must show has CPU time of its own, however the rest of the time is spent.
+func workInEach() {
+	each := []func(){
+		func() { sink += burn(sink) },
+		func() { sink += uint32(describe(100)) },
+		func() { sink += uint32(build(11, 1).sum()) },
+		func() { sink += uint32(deep(200)) }, // most of it is growth of the stack
+	}
+	for _, do := range each {
+		for took := time.Duration(0); took < eachFor; {
+			took += usedBy(do)
+		}
+	}
 }
 
 func main() {
 	way := os.Args[1]
+	runtime.GOMAXPROCS(2) // many idle CPUs would spend most of the time with looking for work
 	var isOver int32
 	done := make(chan int)
 	for id := 1; id <= 4; id++ {
@@ -98,11 +158,14 @@ func main() {
 			done <- total
 		}(id)
 	}
-	for used() < workFor {
+	for used(syscall.RUSAGE_SELF) < workFor {
 		time.Sleep(10 * time.Millisecond)
 	}
 	atomic.StoreInt32(&isOver, 1)
 	for id := 1; id <= 4; id++ {
 		<-done
+	}
+	if way == "collect" {
+		workInEach()
 	}
 }
