@@ -73,7 +73,7 @@ static void on_timer(int)
 {
 	if (may_throw)
 		sink = sink + catcher(5);
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < 400000; i++)
 		sink = sink + i;
 }
 
@@ -105,7 +105,9 @@ __attribute__((noinline)) static void turns()
 static void work(unsigned seed)
 {
 	for (int i = 0; i < 20; i++) {
-		sink = sink + catcher(static_cast<int>(seed % 20)) + sorts(seed + i);
+		for (int n = 0; n < 30; n++)
+			sink = sink + catcher(static_cast<int>(seed % 20));
+		sink = sink + sorts(seed + i);
 		sink = sink + recurses(40, [](int n) { return n * 2L; });
 		turns();
 	}

@@ -23,6 +23,7 @@ UNITS = pathlib.Path(cases.PROGRAMS).parents[1] / "systemd"
 AGENT, INSTANCE = UNITS / "stackmap-agent.service", UNITS / "stackmap@.service"
 EXPOSURE_MAX = 40  # tenths: 4.0
 USER = 12345
+TRIES = 4
 
 
 def under(path, *command):
@@ -180,7 +181,12 @@ def test_each_capability_of_the_agent_is_needed():
     text = AGENT.read_text()
     assert set(unit.settings(AGENT)["CapabilityBoundingSet"]) == set(LOST)
     with calling_programs():
-        found, said = run_agent_under(AGENT)
+        found = set()
+        for _ in range(TRIES):  # names may come too late for one run on a loaded machine
+            more, said = run_agent_under(AGENT)
+            found |= more
+            if found >= set(LOST.values()):
+                break
         assert found >= set(LOST.values()), (set(LOST.values()) - found, said)
         for capability, what in LOST.items():
             pathlib.Path("less.service").write_text(re.sub(r"\b%s\b" % capability, "", text))

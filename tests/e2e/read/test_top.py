@@ -164,7 +164,7 @@ class Terminal:
     def text(self):
         return self.tmux("capture-pane", "-p")
 
-    def wait(self, pattern, seconds=20):
+    def wait(self, pattern, seconds=SECONDS_MAX):
         """Until this is seen; returns the screen."""
         end = time.monotonic() + seconds
         while True:

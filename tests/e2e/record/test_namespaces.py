@@ -137,12 +137,12 @@ def test_ended_tasks_have_names_in_a_flight():
 def test_a_waker_outside():
     """Has the id 0 and a kernel stack; its program is not looked at."""
     needs("bpf", "raw tracepoints")
-    script = "dd if=$0 iflag=nonblock of=/dev/null bs=1M count=1; exec head -c 20 $0"  # what was written before is there
+    script = "dd if=$0 iflag=nonblock of=/dev/null bs=1M count=1; exec head -c 100 $0"  # what was written before is there
     recording = record("-a", "--wakers", "--", "sh", "-c", script, os.environ[PIPE])
     recording.check()
     wakers = [event for event in recording.events() if event.name == WAKER and event.tid == 0]
     by_writing = [event for event in wakers if any("pipe_write" in function(frame) for frame in kernel_frames(event))]
-    assert len(by_writing) >= 10 and {event.comm for event in by_writing} == {"outside"}, by_writing
+    assert by_writing and {event.comm for event in by_writing} == {"outside"}, by_writing  # fewer if the reader has no CPU meanwhile
     assert {event.comm for event in wakers} <= {"outside", "interrupt"}, wakers  # a disk's interrupt wakes who reads a page
     assert not [event for event in wakers if user_frames(event)], wakers
     assert [event for event in recording.events() if event.name == TIME and event.comm == "head"]

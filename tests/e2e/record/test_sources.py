@@ -107,7 +107,7 @@ def test_period_of_events_without_their_own():
 
 def test_period_without_events_is_that_of_samples():
     needs("bpf", "perf events")
-    recording = record("-c", 2000000, "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+    recording = record("-c", 2000000, "--", "sh", "-c", "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done")
     assert recording.check()["recorded"] > 10 and {event.name for event in recording.events()} <= {"cpu-clock", "cycles"}
 
 
@@ -123,7 +123,7 @@ def test_samples_of_one_mode():
     """cpu-clock:u in user mode only, cpu-clock:k in the kernel only; both of a program that is in both."""
     needs("bpf", "perf events")
     recording = record("-F", 2000, "-e", "cpu-clock:u", "-e", "cpu-clock:k", "--", "sh", "-c",
-                       "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exec dd if=/dev/zero of=/dev/null bs=1k count=100000")
+                       "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exec dd if=/dev/zero of=/dev/null bs=1k count=500000 status=none")
     recording.check()
     events = recording.events()
     kernel = {name: [bool(kernel_frames(event)) for event in events if event.name == name] for name in ("cpu-clock:u", "cpu-clock:k")}

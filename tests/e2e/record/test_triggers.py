@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Triggers: an event ends a recording or writes a snapshot, at once or later; and recordings that begin at an instant."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -79,9 +80,10 @@ def test_only_events_that_meet_the_conditions_count():
 
 
 def test_the_recording_goes_on_for_the_time_after():
-    """The command calls until the file is written: the last call is later than the trigger by the delay."""
+    """The command calls until the file is written: the last call is later than the trigger, and as late as the delay but for one call,
+    which takes long on a loaded machine."""
     script = "%s; until [ -e written ]; do %s; done" % (NESTED, calls(1))
-    messages = ended(recorder("-e", COUNTED, "--stop-when", NEST, "--after", "400ms", "--", "sh", "-c", script))
+    messages = ended(recorder("-e", COUNTED, "--stop-when", NEST, "--after", "1s", "--", "sh", "-c", script))
     assert STOPPED in messages, messages
     recording = Recording("f.data")
     recording.check()
@@ -162,10 +164,14 @@ def test_events_begin_at_the_instant():
     """The command's clock is not before the instant, in words with and without a date and a time zone."""
     needs("bpf")
     for form in "%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ":
-        instant = int(time.time()) + 3
-        word = time.strftime(form, time.gmtime(instant) if form[-1] == "Z" else time.localtime(instant))
-        done = stackmap("record", "-q", "-o", "f.data", "--at", word, "--", "date", "+%s")
-        assert int(done.stdout) >= instant, (done.stdout, instant)
+        for delay in 3, 30:  # a loaded machine may start the command after the first instant
+            instant = int(time.time()) + delay
+            word = time.strftime(form, time.gmtime(instant) if form[-1] == "Z" else time.localtime(instant))
+            with contextlib.suppress(subprocess.TimeoutExpired):  # without a date the instant is tomorrow's then
+                done = stackmap("record", "-q", "-o", "f.data", "--at", word, "--", "date", "+%s", status=None, timeout=delay + 60)
+                if done.returncode == 0:
+                    break
+        assert done.returncode == 0 and int(done.stdout) >= instant, (done.stdout, done.stderr, instant)
 
 
 def test_the_wait_for_the_instant_can_be_given_up():

@@ -72,6 +72,8 @@ def test_kernel_code_that_faults():
             raise Skip("this kernel's ftrace does not print fields as numbers")
         instance.write("options/fields", "1")
         instance.write("options/stacktrace", "1")
+        instance.write("options/event-fork", "1")  # only of this process and its children: others may fill the ring
+        instance.write("set_event_pid", str(os.getpid()))
         instance.write("events/exceptions/page_fault_kernel/enable", "1")
         recording = record("-e", "exceptions:page_fault_kernel", "--", sys.executable, "-c", FAULTS)
         instance.write("tracing_on", "0")

@@ -119,7 +119,7 @@ os.execv("/proc/self/fd/%d" % file, sys.argv[1:])"""
 def test_program_that_is_no_file():
     """A memfd has no path, but a name, and symbols as long as it is mapped."""
     needs("bpf", "perf events")
-    recording = record("-F", 999, "--", "python3", "-c", RUN_FROM_MEMORY, CODE, "jit", 100000000)
+    recording = record("-F", 999, "--", "python3", "-c", RUN_FROM_MEMORY, CODE, "jit", 500000000)
     frames = {(function(frame), frame.object) for event in recording.events() for frame in user_frames(event)}
     assert ("run_code", "/memfd:program") in frames, frames
 
