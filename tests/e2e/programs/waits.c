@@ -19,7 +19,9 @@
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,7 +38,8 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, other_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both;
 static sem_t locked, done[4];
-static long ms; /* or times */
+static _Atomic pid_t tids[4]; /* of the threads that wait */
+static long ms;		      /* or times */
 
 static APART void sleep_ms(void)
 {
@@ -51,10 +54,31 @@ static APART void hold_lock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+/* Until a thread sleeps, without a wait of its own: a loaded machine may start threads late. */
+static void await_sleep(const _Atomic pid_t *tid)
+{
+	char path[64], text[256], *state;
+	ssize_t bytes;
+	int file;
+
+	for (;; sched_yield()) {
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", *tid);
+		file = open(path, O_RDONLY);
+		bytes = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+		if (file >= 0)
+			close(file);
+		text[bytes > 0 ? bytes : 0] = '\0';
+		state = strrchr(text, ')');
+		if (state && state[1] && state[2] == 'S')
+			return;
+	}
+}
+
 static void *own(void *arg)
 {
 	pthread_mutex_lock(&mutex);
 	sem_post(&locked);
+	await_sleep(&tids[0]);
 	hold_lock();
 	return arg;
 }
@@ -67,6 +91,7 @@ static APART void want_lock(void)
 
 static void *wait_for_lock(void *arg)
 {
+	tids[0] = gettid();
 	want_lock();
 	return arg;
 }
@@ -90,6 +115,8 @@ static APART void third_waits(void)
 
 static APART void fourth_sleeps(void)
 {
+	for (int i = 0; i < 3; i++)
+		await_sleep(&tids[i]);
 	sleep_ms();
 	sem_post(&done[3]);
 }
@@ -99,6 +126,7 @@ static void *link_of_chain(void *arg)
 	static void (*const links[])(void) = {first_waits, second_waits, third_waits,
 					      fourth_sleeps};
 
+	tids[(long)arg] = gettid();
 	links[(long)arg]();
 	return NULL;
 }
