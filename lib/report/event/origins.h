@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Joins an event of work that was queued with the event that tells who has queued the work
- * (TRACE_ORIGIN, record --origins). Both have the same time and the same CPU; no number joins them.
- * Two origins that by chance have the same time and CPU are not joined.
+ * Joins an event in queued work with its origin. The origin is a second event (TRACE_ORIGIN, record
+ * --origins) with the stacks of the task that has queued the work. Both events have the same time
+ * and CPU, and nothing else joins them. Two origins of the same time and CPU stay without an event.
  */
 #ifndef LIB_REPORT_ORIGINS_H
 #define LIB_REPORT_ORIGINS_H

@@ -12,8 +12,9 @@ const char *trace_source_short_name(const char *name);
 #define TRACE_STATE_PREFIX "time:"
 const char *trace_source_state(const char *name);
 
-/* An event of this source tells who has queued the work that the event of the same time and CPU
- * belongs to. Its value is the time since then in ns, without a unit: such times have no sum. */
+/* The source of origins. An origin belongs to the event of the same time and CPU, which lies in
+ * queued work, and has the stacks of the task that has queued the work. Its value is the time from
+ * the queueing to the event in ns. The value has no unit, so that no report adds such times up. */
 #define TRACE_ORIGIN "queued-by"
 
 #endif
