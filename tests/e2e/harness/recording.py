@@ -196,6 +196,19 @@ def check_whole_later(recording, least, one_of, excuses=lambda event: False):
     assert complete > least and len(cut) <= len(later) / one_of, (complete, rest, collections.Counter(cut))
 
 
+TRIES = 4
+
+
+def one_with_names(make, has_names):
+    """A recording that is told to end waits for names for about a second, and on a loaded machine they may come later. Names that
+    are not given at all are in none of several recordings."""
+    for _ in range(TRIES):
+        made = make()
+        if has_names(made):
+            break
+    return made
+
+
 def record(*arguments, output="f.data", **options):
     """Records; the last arguments are usually `--` and a command."""
     done = stackmap("record", "-o", output, *arguments, **options)

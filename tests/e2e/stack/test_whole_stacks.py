@@ -21,7 +21,7 @@ sys.setrecursionlimit(1000000)
 nested = []
 for i in range(3000):
     nested = [nested]
-for i in range(2000):
+for i in range(700):
     repr(nested)
 """
 

@@ -9,7 +9,7 @@ import shutil
 from harness.cases import Skip, main, needs, needs_command, program, run
 from harness.inlined_program import hottest_names
 from harness.recorder import Recorder
-from harness.recording import function, record, user_frames
+from harness.recording import function, one_with_names, record, user_frames
 from harness.waiting import wait_until_reading
 
 # Five events, then the program waits until its input is closed.
@@ -75,11 +75,13 @@ def test_a_deleted_program():
 def test_a_deleted_command_in_flight():
     """Nobody looks at the ring before the end: its file is found by the mappings of the process that the events are of,
     which are not those of the linker that had mapped it before."""
-    build("deleted_command", "mine", "-no-pie")
-    recorder = Recorder("--flight", "1M", "-e", "syscalls:sys_enter_getppid", "--", "./deleted_command")
-    wait_until_reading("deleted_command")
-    os.unlink("deleted_command")
-    expect_names(recorder.end(), "mine")
+    def deleted():
+        build("deleted_command", "mine", "-no-pie")
+        recorder = Recorder("--flight", "1M", "-e", "syscalls:sys_enter_getppid", "--", "./deleted_command")
+        wait_until_reading("deleted_command")
+        os.unlink("deleted_command")
+        return recorder.end()
+    expect_names(one_with_names(deleted, lambda made: "mine_outer+0x" in made.script), "mine")
 
 
 def test_a_program_deleted_afterwards():
