@@ -49,7 +49,7 @@ class WaitingTree:
 
     def go(self):
         """A shell command that lets the tree go and ends after it."""
-        return "echo >/proc/{0}/fd/0; while [ -e /proc/{0}/exe ]; do :; done".format(self.tree.pid)
+        return "echo >/proc/{0}/fd/0; while [ -e /proc/{0}/exe ]; do sleep 0.01; done".format(self.tree.pid)
 
     def __exit__(self, *_):
         self.tree.stdin.close()

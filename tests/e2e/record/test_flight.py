@@ -40,7 +40,7 @@ def test_memory_is_what_was_asked_for():
 
 def test_signal_writes_numbered_files():
     """FILE.1 has what was before the signal, FILE.2 that and more; recording goes on."""
-    wait = "until [ -e f.data.%d ]; do :; done"
+    wait = "until [ -e f.data.%d ]; do sleep 0.01; done"
     script = "; ".join([calls(1000), "kill -USR2 $PPID", wait % 1, calls(500), "kill -USR2 $PPID", wait % 2, calls(70)])
     whole = flight(script, size="8M").check()
     assert whole["produced"] == 1570, whole
@@ -55,7 +55,7 @@ def test_signal_writes_numbered_files():
 
 def test_signal_under_load():
     """Snapshots while events pour in: each file balances."""
-    wait = "until [ -e f.data.%d ]; do :; done"
+    wait = "until [ -e f.data.%d ]; do sleep 0.01; done"
     shots = "; ".join("kill -USR2 $PPID; " + wait % number for number in range(1, 6))
     whole = flight("(%s) & (%s) & %s; wait" % (calls(400000), calls(400000), shots))
     for number in range(1, 6):

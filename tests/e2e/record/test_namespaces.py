@@ -128,7 +128,7 @@ def test_ended_tasks_have_names_in_a_flight():
     early = "sh -c 'printf early >/proc/self/comm; echo $$ >id; read line <go; :'; :"
     with subprocess.Popen(["sh", "-c", early]):
         wait_until(lambda: os.path.exists("id") and os.path.getsize("id"))
-        script = "echo >go; while [ -e /proc/$(cat id) ]; do :; done"
+        script = "echo >go; while [ -e /proc/$(cat id) ]; do sleep 0.01; done"
         recording = record("-a", "-e", "sched:sched_process_exit", "--flight", "1M", "--", "sh", "-c", script)
     recording.check()
     assert [event for event in recording.events() if event.comm == "early"], recording.script

@@ -25,7 +25,7 @@ def test_signals_finish_the_file():
 
 def test_signal_without_a_command():
     needs("bpf", "uprobes")
-    script = "%s record -q -o f.data -a %s & pid=$!; until [ -e f.data ]; do :; done; %s calls=10; kill -INT $pid; wait $pid"
+    script = "%s record -q -o f.data -a %s & pid=$!; until [ -e f.data ]; do sleep 0.01; done; %s calls=10; kill -INT $pid; wait $pid"
     done = run("sh", "-c", script % (STACKMAP, " ".join(SOURCE), WORKLOAD))
     assert not done.stderr and Recording("f.data").check()["recorded"] <= 10
 

@@ -26,7 +26,7 @@ NESTED = "%s nested=1" % PROGRAM
 
 
 def until(path):
-    return "until [ -e %s ]; do :; done" % path
+    return "until [ -e %s ]; do sleep 0.01; done" % path
 
 
 def names(recording):
