@@ -74,9 +74,11 @@ struct capture_config {
 	u32 by_cpu;	     /* 1: only CPUs in cpu_mask */
 	u32 has_files;	     /* 1: the instance has files (lib/capture/instance/files.h) */
 	struct pid_namespace_id pids;
-	u64 code_mask; /* bits of an address of code; the others may sign a return address (arm64)
-			*/
-	u64 cgroup;    /* id of the cgroup whose tasks are recorded; 0: any */
+	u64 code_mask;	/* bits of an address of code; the others may sign a return address (arm64)
+			 */
+	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
+	u32 reserved;
+	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

@@ -62,8 +62,8 @@ struct vma_entry {
 	u64 start;
 	u64 end;
 	u64 flags;
-	u64 page_offset; /* file offset of `start` */
-	u64 file;	 /* the kernel's struct file; 0: no file */
+	u64 page; /* number of the file's page at `start` */
+	u64 file; /* the kernel's struct file; 0: no file */
 };
 
 /* A search from the mapping of code downwards to the mapping of its file's first segment. */

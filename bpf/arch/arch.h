@@ -6,6 +6,7 @@
  * struct pt_regs___kernel, struct thread_info, struct thread_struct: the fields that are read
  * SKIP_PROGRAM: the frames of a program and of its caller in its own kernel stack
  * EVENT_PC(): the pc of a perf event's context
+ * MEMORY_PAGE_BITS: a page of memory has 2^MEMORY_PAGE_BITS bytes; the program has `config`
  * regs_pc(), regs_sp(), regs_frame_pointer(): user registers at an entry into the kernel
  * regs_syscall(): the number of the system call; NO_SYSCALL in an exception or interrupt
  * syscall_of(): the same of registers that only a probing read reaches
@@ -19,6 +20,7 @@
  *     has `config`
  * RETURNS_ARE_ON_STACK: 1 if the kernel's list of return addresses that probes took tells the stack
  *     words that held them
+ * link_of(): the place of the return address of a function without a frame among registers, or NULL
  * is_taken_return(): true if a return probe took the return address of the stack word
  *
  * All may be called from any context. Addresses are those of the current task's address space.

@@ -6,6 +6,7 @@
 #define TIF_32BIT 22
 #define BREAKPOINT_BYTES 4
 #define INSTRUCTION_BYTES_MAX 4
+#define MEMORY_PAGE_BITS (12 + config.page_scale)
 #define SKIP_PROGRAM 3 /* the kernel lists the program's own frame twice */
 #define EVENT_PC(ctx) ((ctx)->regs.pc)
 #define FRAME_POINTER 29
@@ -51,6 +52,11 @@ static __always_inline u64 regs_frame_pointer(const struct pt_regs___kernel *reg
 static __always_inline u64 regs_link(const struct pt_regs___kernel *regs)
 {
 	return regs->regs[LINK];
+}
+
+static __always_inline u64 *link_of(u64 *value)
+{
+	return &value[REGISTER_LINK];
 }
 
 static __always_inline s64 regs_syscall(const struct pt_regs___kernel *regs)

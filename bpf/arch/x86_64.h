@@ -7,6 +7,7 @@
 #define BREAKPOINT 0xcc
 #define BREAKPOINT_BYTES 1
 #define INSTRUCTION_BYTES_MAX 16
+#define MEMORY_PAGE_BITS 12
 #define SKIP_PROGRAM 2
 #define RETURNS_ARE_ON_STACK 1
 #define EVENT_PC(ctx) ((ctx)->regs.rip)
@@ -70,6 +71,12 @@ static __always_inline u64 regs_link(const struct pt_regs___kernel *regs)
 {
 	(void)regs;
 	return 0;
+}
+
+static __always_inline u64 *link_of(u64 *value)
+{
+	(void)value;
+	return NULL;
 }
 
 static __always_inline s64 regs_syscall(const struct pt_regs___kernel *regs)

@@ -36,7 +36,7 @@ struct raw_buffer {
 	u64 from;  /* the next address to look at */
 	u64 end;   /* end of the stack's mapping */
 	u64 last;  /* last address of the current leaf */
-	u64 taken; /* the next return_instance of the kernel to put back */
+	u64 taken; /* the next return_instance to put back, or the address in its place */
 	struct place place;
 	struct raw_stack raw;
 };
@@ -82,6 +82,7 @@ static long raw_copy_page(u32 i, struct raw_walk *walk)
 	return 0;
 }
 
+/* Puts a return address back by the kernel's list, which tells the word that held it. */
 static long raw_restore_return(u32 i, struct raw_walk *walk)
 {
 	const struct return_instance *taken = (void *)walk->buffer->taken;
@@ -100,6 +101,45 @@ static long raw_restore_return(u32 i, struct raw_walk *walk)
 }
 
 /*
+ * Puts a return address back where the kernel's list tells only the stack pointer at the function's
+ * entry: a word with the address of the probes' memory, walk->buffer->taken, is the return address
+ * of the innermost function whose entry lies above the word.
+ */
+static long raw_restore_word(u32 i, struct raw_walk *walk)
+{
+	struct raw_stack *raw = &walk->buffer->raw;
+	u64 offset = 8 * i, *word, pc;
+
+	core_one_register(offset);
+	if (offset > RAW_STACK_BYTES_MAX - 8 || offset >= raw->stack_bytes)
+		return 1;
+	word = (u64 *)(raw->stack + offset);
+	if (code_address(*word) != walk->buffer->taken)
+		return 0;
+	pc = probed_return(raw->stack_start + offset);
+	if (pc)
+		*word = pc;
+	return 0;
+}
+
+static __always_inline void raw_restore_words(struct raw_walk *walk)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	const struct xol_area *area = probe_area(BPF_CORE_READ(task, mm));
+	struct raw_stack *raw = &walk->buffer->raw;
+	u64 *link = link_of(raw->value), pc;
+
+	if (!area)
+		return;
+	walk->buffer->taken = BPF_CORE_READ(area, vaddr);
+	if (link && code_address(*link) == walk->buffer->taken) {
+		pc = probed_return(raw->value[REGISTER_SP] - 8);
+		*link = pc ?: *link;
+	}
+	bpf_loop(RAW_STACK_BYTES_MAX / 8, raw_restore_word, walk, 0);
+}
+
+/*
  * Sets pc and sp to the place in the program. Only for the current task: another task is asleep in
  * a system call and has the right registers.
  */
@@ -115,8 +155,12 @@ static __always_inline void raw_restore_returns(struct raw_walk *walk)
 {
 	const struct uprobe_task *probes = current_probes();
 
-	if (!RETURNS_ARE_ON_STACK || !probes || walk->buffer->raw.flags & RAW_COMPAT)
+	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
 		return;
+	if (!RETURNS_ARE_ON_STACK) {
+		raw_restore_words(walk);
+		return;
+	}
 	walk->buffer->taken = (u64)BPF_CORE_READ(probes, return_instances);
 	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
 }

@@ -35,7 +35,6 @@ u64 alive_open;
 u64 spans_unbegun; /* ends of which no begin is known */
 u64 spans_unkept;  /* begins for which there was no room */
 
-#define RETURN_ADDRESS_BYTES (8 * RETURNS_ARE_ON_STACK)
 #define ERROR_ADDRESS ((u64)-4095) /* keys from here on are error codes, -1 is MAP_FAILED */
 
 static __always_inline u64 stack_pointer_at(u64 base)

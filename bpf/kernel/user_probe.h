@@ -19,6 +19,7 @@
 
 #define PROBE_AREA_BYTES 4096
 #define RETURN_SAVES_BYTES 24
+#define RETURN_ADDRESS_BYTES (8 * RETURNS_ARE_ON_STACK) /* a return takes them off the stack */
 #define PROBED_RETURNS_MAX 64 /* per task: the kernel's MAX_URETPROBE_DEPTH */
 
 static __always_inline struct xol_area *probe_area(struct mm_struct *mm)
@@ -95,10 +96,11 @@ __noinline int program_place(struct place *place)
 		return 0;
 	}
 	taken = BPF_CORE_READ(probes, return_instances);
-	if (taken && BPF_CORE_READ(taken, stack) + sizeof(u64) - place->sp <= RETURN_SAVES_BYTES &&
+	if (taken &&
+	    BPF_CORE_READ(taken, stack) + RETURN_ADDRESS_BYTES - place->sp <= RETURN_SAVES_BYTES &&
 	    is_of_probes(place->pc)) {
 		place->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
-		place->sp = BPF_CORE_READ(taken, stack) + sizeof(u64);
+		place->sp = BPF_CORE_READ(taken, stack) + RETURN_ADDRESS_BYTES;
 	}
 	return 0;
 }

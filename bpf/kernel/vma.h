@@ -157,7 +157,7 @@ __noinline bool vma_find(struct vma_search *search, u64 address)
 	if (!vma)
 		return false;
 	entry->flags = BPF_CORE_READ(vma, vm_flags);
-	entry->page_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
+	entry->page = BPF_CORE_READ(vma, vm_pgoff);
 	entry->file = (u64)BPF_CORE_READ(vma, vm_file);
 	return is_range_of(vma, search);
 }

@@ -70,8 +70,7 @@ static __always_inline int build_id_look_in(struct vma_search *search,
 {
 	if (image_lookup(search) || !search->vma.image)
 		return -EAGAIN;
-	if (!vma_find(search, search->vma.image) ||
-	    (search->entry.file && search->entry.page_offset))
+	if (!vma_find(search, search->vma.image) || (search->entry.file && search->entry.page))
 		return -EAGAIN;
 	return build_id_read(search, record);
 }

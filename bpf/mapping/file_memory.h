@@ -172,7 +172,7 @@ static long file_part_check(u32 i, struct file_check *check)
 		check->reads->is_altered = 1;
 		return 1;
 	}
-	offset = check->reads->at - entry->start + (entry->file ? entry->page_offset : 0);
+	offset = check->reads->at - entry->start + (entry->file ? entry_file_offset(entry) : 0);
 	if (offset != image_file_offset(check->image, search->vma.image, check->reads->at))
 		check->reads->is_altered = 1;
 	file_part_sure(check->reads, search);

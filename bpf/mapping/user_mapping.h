@@ -20,6 +20,12 @@
 #include "mapping.h"
 #include "moved_code.h"
 #include "state/engine_maps.h"
+#include "state/instance.h"
+
+static __always_inline u64 entry_file_offset(const struct vma_entry *entry)
+{
+	return entry->page << MEMORY_PAGE_BITS;
+}
 
 /*
  * Tells the recorder, which sleeps, of each mapping whose code this instance meets for the first
@@ -288,7 +294,7 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 		inode = NULL;
 	vma->start = entry->start;
 	vma->end = entry->end;
-	vma->file_offset = entry->page_offset;
+	vma->file_offset = entry_file_offset(entry);
 	if (inode) {
 		inode_identify(key, inode);
 	} else if (is_vdso(search, entry)) {

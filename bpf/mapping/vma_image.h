@@ -16,7 +16,6 @@
 
 #define IMAGE_STEPS_MAX 16
 #define IMAGE_LOOKS_MAX 16 /* tries while the memory is being changed */
-#define IMAGE_PAGE 4096
 
 /*
  * Adds a mapping to the image. The lowest mapping that shows the ELF header is the first segment;
@@ -26,20 +25,20 @@ static __always_inline bool image_add(struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 
-	search->image.offset = entry->page_offset;
+	search->image.offset = entry_file_offset(entry);
 	search->image.limit = entry->start;
-	if (!entry->page_offset)
+	if (!entry->page)
 		search->vma.image = entry->start;
-	return !entry->start || (!entry->page_offset && !(entry->flags & VM_EXEC));
+	return !entry->start || (!entry->page && !(entry->flags & VM_EXEC));
 }
 
 static __always_inline bool is_lower_part(const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
-	u64 file_end = entry->page_offset + (entry->end - entry->start);
+	u64 file_end = entry_file_offset(entry) + (entry->end - entry->start);
 
 	return (u64)inode_of(entry) == search->image.inode &&
-	       file_end <= search->image.offset + IMAGE_PAGE;
+	       file_end <= search->image.offset + (1ULL << MEMORY_PAGE_BITS);
 }
 
 static long image_step(u32 index, struct vma_search **context)

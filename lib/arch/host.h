@@ -25,4 +25,7 @@
 #error "stackmap runs on x86-64 and arm64: a header of this folder would have to describe others"
 #endif
 
+/* A page of memory has 4096 << page_scale() bytes. For users that include <unistd.h>. */
+#define page_scale() ((unsigned int)__builtin_ctzl(sysconf(_SC_PAGESIZE)) - 12)
+
 #endif

@@ -155,6 +155,7 @@ static int set_constants(const struct stackmap_client *client, u32 cpus)
 		.user_stacks = true,
 		.user_unwind = USER_UNWIND_AUTO,
 		.code_mask = code_address_mask(),
+		.page_scale = page_scale(),
 		.max_user_depth = STACK_USER_DEPTH_MAX,
 		.deferral = task_work_works() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
 	};

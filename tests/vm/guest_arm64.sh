@@ -89,11 +89,24 @@ for program in frame_kinds frame_kinds_static frame_kinds_protected; do
 	calls_from "$program" 'interrupted_frame;[^;]*kill;__kernel_rt_sigreturn;on_signal' 20
 	calls_from "$program" 'called_back;.*;compare' 20
 
+	# Functions that return into the kernel's memory are in the stack, by their own callers. The copy of the C library has no table
+	# yet, so the first stacks of a dynamic program are those that user space finishes.
+	mkdir "copies_of_$program"
+	cp /lib/libc.so.6 "copies_of_$program"
+	recording returns -e "u:/bin/$program:mark" -e "ur:/bin/$program:deep_frame" -e "ur:/bin/$program:large_frame" -- \
+		env "LD_LIBRARY_PATH=$PWD/copies_of_$program" "$program" 20
+	whole returns
+	stackmap export --format folded -e "u:/bin/$program:mark" returns.data >returns.folded
+	calls_from returns large_frame 20
+	calls_from returns 'deep_frame;deep_frame;deep_frame;deep_frame;deep_frame;deep_frame;large_frame' 20
+
 	recording spins -F 99 -- "$program" 1 50000000
 	whole spins
 	stackmap export --format folded spins.data >spins.folded
 	[ "$(grep -c ';main;spin;spin_without_calls' spins.folded)" -ge 1 ] || fault "$program: no sample of a function without calls"
 	! grep ';spin_without_calls' spins.folded | grep -qv ';main;spin;spin_without_calls' || fault "$program: $(cat spins.folded)"
 done
+
+test_here_plain || fault 'stackmap_here()'
 
 [ "$faults" -eq 0 ]

@@ -240,6 +240,7 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 				 STACK_WALK_DEPTH_MAX);
 	config->user_stacks = !options->no_user_stacks;
 	config->code_mask = code_address_mask();
+	config->page_scale = page_scale();
 	config->user_unwind = options->user_unwind;
 	config->max_user_depth = depth ? depth : STACK_WALK_DEPTH_MAX;
 	if (config->user_unwind == USER_UNWIND_AUTO)

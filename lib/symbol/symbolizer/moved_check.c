@@ -187,7 +187,7 @@ static bool read_file(int file, u64 offset, u8 *buffer, u32 bytes)
 {
 	ssize_t count = pread(file, buffer, bytes, offset);
 
-	if (count <= 0 || bytes - count >= PAGE)
+	if (count <= 0 || bytes - count >= sysconf(_SC_PAGESIZE))
 		return false;
 	memset(buffer + count, 0, bytes - count);
 	return true;

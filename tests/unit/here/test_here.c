@@ -267,8 +267,14 @@ TEST(libraries_are_walked_through)
 	walk(&chain);
 }
 
-/* push %rbp; mov %rsp, %rbp; call *%rsi; pop %rbp; ret: code that no file holds. */
+/* Code that no file holds. */
+#ifdef __aarch64__
+/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x1; ldp x29, x30, [sp], #16; ret */
+static const uint32_t generated[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0020, 0xa8c17bfd, 0xd65f03c0};
+#else
+/* push %rbp; mov %rsp, %rbp; call *%rsi; pop %rbp; ret */
 static const uint8_t generated[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3};
+#endif
 
 static void run_generated(struct chain *chain)
 {
@@ -277,6 +283,7 @@ static void run_generated(struct chain *chain)
 	assert_true(code != MAP_FAILED);
 	memcpy(code, generated, sizeof(generated));
 	assert_int_equal(mprotect(code, PAGE, PROT_READ | PROT_EXEC), 0);
+	__builtin___clear_cache(code, (char *)code + sizeof(generated));
 	((void (*)(struct chain *, void (*)(struct chain *)))code)(chain, take);
 	munmap(code, PAGE);
 }
