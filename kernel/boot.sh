@@ -35,7 +35,7 @@ echo 0 >tracing_on
 for option in stacktrace stackmap userstacktrace userstackmap; do
 	is "boot_has_set_$option" "$(cat options/$option)" 1
 done
-is boot_has_set_the_size "$(grep ^table_size: stack_map_stat)" 'table_size: 8192'
+is boot_has_set_the_size "$(sed -n 's,^entries: [0-9]* / ,,p' stack_map_stat)" 4096
 is events_of_the_boot_have_kernel_stacks "$(has '<stack_id [0-9]*>$' trace)" some
 is events_of_the_boot_have_user_stacks "$(has '<user_stack_id [0-9]*>$' trace)" some
 

@@ -92,12 +92,15 @@ static struct trace_mapping_key key_of(struct vm_area_struct *vma,
 	};
 }
 
+/* What is found stays valid, since nothing is removed */
 static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
 					  const struct trace_mapping_key *key)
 {
 	struct trace_mapping *mapping;
 
-	hash_for_each_possible(mappings->by_key, mapping, node, key_hash(key))
+	guard(rcu)();
+	hash_for_each_possible_rcu(mappings->by_key, mapping, node,
+				   key_hash(key))
 		if (!memcmp(&mapping->key, key, sizeof(*key)))
 			return mapping;
 	return NULL;
@@ -152,7 +155,7 @@ static u32 mapping_add(struct trace_mappings *mappings,
 	    xa_err(xa_store(&mappings->by_number, number, mapping, GFP_KERNEL)))
 		return 0;
 	mapping->number = number;
-	hash_add(mappings->by_key, &mapping->node, key_hash(&mapping->key));
+	hash_add_rcu(mappings->by_key, &mapping->node, key_hash(&mapping->key));
 	WRITE_ONCE(mappings->count, number);
 	return number;
 }
@@ -175,15 +178,12 @@ static u32 mapping_number(struct trace_mappings *mappings,
 			  struct vm_area_struct *vma,
 			  const struct trace_mapping_key *key)
 {
-	struct trace_mapping *mapping;
+	struct trace_mapping *mapping = mapping_find(mappings, key);
 
-	scoped_guard(mutex, &mappings->lock) {
-		mapping = mapping_find(mappings, key);
-		if (mapping)
-			return mapping->number;
-		if (mappings->count + 1 >= TRACE_MAPPINGS_MAX)
-			return 0;
-	}
+	if (mapping)
+		return mapping->number;
+	if (READ_ONCE(mappings->count) + 1 >= TRACE_MAPPINGS_MAX)
+		return 0;
 	mapping = mapping_make(vma, key);
 	return mapping ? mapping_publish(mappings, mapping) : 0;
 }

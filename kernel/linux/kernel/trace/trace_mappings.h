@@ -6,11 +6,13 @@
 #include <linux/mutex.h>
 #include <linux/xarray.h>
 
+#include "stackmap/stack.h"
+
 struct mm_struct;
 struct seq_file;
 
 #define TRACE_MAPPINGS_MAX	8192
-#define TRACE_MAPPING_UNKNOWN	((1U << 23) - 1)
+#define TRACE_MAPPING_UNKNOWN	STACKID_FRAME_MAPPING_MAX
 
 enum trace_mapping_kind {
 	TRACE_MAPPING_FILE = 1,
@@ -46,8 +48,8 @@ struct trace_mapping {
 
 /* Entries are not removed before all of them are freed. */
 struct trace_mappings {
-	struct mutex lock;		/* guards the members below */
-	DECLARE_HASHTABLE(by_key, 8);	/* guarded by lock */
+	struct mutex lock;		/* guards what is added */
+	DECLARE_HASHTABLE(by_key, 8);	/* added to under lock, read under RCU */
 	struct xarray by_number;	/* added to under lock, read under RCU */
 	u32 count;			/* written under lock */
 };

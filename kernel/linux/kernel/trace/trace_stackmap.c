@@ -158,7 +158,7 @@ s64 trace_stackmap_get_id(struct trace_array *tr, int nesting,
 
 	if (!map)
 		return -ENOENT;
-	if (count > STACKID_USER_DEPTH_MAX) {
+	if (count > STACKID_DEPTH_MAX) {
 		atomic_long_inc(&map->deep);
 		return -E2BIG;
 	}

@@ -103,34 +103,28 @@ static int stackmap_text_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static u64 percent(u64 part, u64 whole)
-{
-	return whole ? div64_u64(part * 100, whole) : 0;
-}
-
 static int stackmap_stat_show(struct seq_file *m, void *v)
 {
 	struct stackmap_file *file = m->private;
 	struct trace_stackmap *map = file->map;
 	struct stackid_stat stat;
-	u64 drops, hits;
 
 	if (!map)
 		return 0;
 	stackid_table_stat(map->table, &map->geometry, &stat);
-	drops = stackid_stat_refused(&stat);
-	hits = stat.refs - min(stat.refs, stat.entries);
 	seq_printf(m, "entries: %llu / %llu\n", stat.entries, stat.max_entries);
 	seq_printf(m, "pool: %llu / %llu\n", 8 * stat.pool_used,
 		   8 * stat.pool_words);
-	seq_printf(m, "full: %u%%\n", stackid_stat_fill(&stat));
-	seq_printf(m, "table_size: %llu\n", map->geometry.slot_mask + 1ULL);
+	seq_printf(m, "pool_wasted: %llu\n", 8 * stat.wasted);
 	seq_printf(m, "successes: %llu\n", stat.refs);
-	seq_printf(m, "hits: %llu\n", hits);
-	seq_printf(m, "drops: %llu\n", drops);
-	seq_printf(m, "success_rate: %llu%%\n",
-		   percent(stat.refs, stat.refs + drops));
-	seq_printf(m, "hit_rate: %llu%%\n", percent(hits, stat.refs + drops));
+	seq_printf(m, "drops: %llu\n", stackid_stat_refused(&stat));
+	seq_printf(m, "drops_pool_full: %llu\n",
+		   stat.drops[STACKID_DROP_POOL_FULL]);
+	seq_printf(m, "drops_table_full: %llu\n",
+		   stat.drops[STACKID_DROP_TABLE_FULL]);
+	seq_printf(m, "drops_probe_limit: %llu\n",
+		   stat.drops[STACKID_DROP_PROBE_LIMIT]);
+	seq_printf(m, "lost_races: %llu\n", stat.lost_races);
 	seq_printf(m, "generation: %llu\n", stat.generation);
 	seq_printf(m, "deep: %ld\n", atomic_long_read(&map->deep));
 	seq_printf(m, "lost: %ld\n", atomic_long_read(&map->lost));

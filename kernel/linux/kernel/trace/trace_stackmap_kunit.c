@@ -51,7 +51,7 @@ static s64 id_of_depth(struct trace_array *tr, const unsigned long *frames,
 
 static void deep_stacks_are_refused_and_counted(struct kunit *test)
 {
-	const u32 depth = STACKID_USER_DEPTH_MAX;
+	const u32 depth = STACKID_DEPTH_MAX;
 	struct instance *instance = test->priv;
 	struct trace_stackmap *map;
 	unsigned long *frames;

@@ -65,11 +65,15 @@ static unsigned int frames_walk(struct pt_regs *regs, struct mm_struct *mm,
 	}
 }
 
-/* Pairs with the smp_store_release() of on_cpu in finish_task() */
-static bool is_on_cpu(struct task_struct *task)
+/*
+ * The task that stops tracing may have a request, too, and cannot return to
+ * user space meanwhile. Pairs with the smp_store_release() of on_cpu in
+ * finish_task().
+ */
+static bool runs_elsewhere(struct task_struct *task)
 {
 	/* Acquires what the task has written before it was switched out */
-	return smp_load_acquire(&task->on_cpu);
+	return task != current && smp_load_acquire(&task->on_cpu);
 }
 
 static unsigned long switches(struct task_struct *task)
@@ -78,8 +82,8 @@ static unsigned long switches(struct task_struct *task)
 }
 
 /*
- * Unwind a task that does not run meanwhile. The caller holds the mmap lock and
- * the stack of the task.
+ * Unwind current, or a task that does not run meanwhile. The caller holds the
+ * mmap lock and the stack of the task.
  *
  * Return: the number of frames, 0 if the task returns to another user mode, or
  * -EAGAIN if the task has run
@@ -96,7 +100,7 @@ static int sleeper_frames(struct task_struct *task, struct mm_struct *mm,
 	 * the switch.
 	 */
 	smp_rmb();
-	if (is_on_cpu(task))
+	if (runs_elsewhere(task))
 		return -EAGAIN;
 	if (unwind_deferred_stack_is_same(task))
 		count = frames_walk(task_pt_regs(task), mm, frames);
@@ -108,7 +112,7 @@ static int sleeper_frames(struct task_struct *task, struct mm_struct *mm,
 	 * was seen on a CPU, or has counted another switch.
 	 */
 	smp_rmb();
-	if (is_on_cpu(task) || switches(task) != before)
+	if (runs_elsewhere(task) || switches(task) != before)
 		return -EAGAIN;
 	return count;
 }

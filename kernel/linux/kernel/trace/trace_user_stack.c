@@ -67,8 +67,10 @@ static void answer_record(struct user_stack_answer *answer,
 static void stack_fill(struct stackid_stack *stack, const unsigned long *frames,
 		       unsigned int count)
 {
-	stack->depth = min(count, STACKID_USER_DEPTH_MAX);
+	stack->depth = min(count, STACKID_DEPTH_MAX);
 	stack->flags = STACKID_USER;
+	if (count >= STACKID_DEPTH_MAX)
+		stack->flags |= STACKID_TRUNCATED;
 	for (u32 i = 0; i < stack->depth; i++)
 		stack->word[i] = frames[i];
 	stackid_pack(stack);

@@ -23,7 +23,7 @@
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
-#define STACKID_USER_DEPTH_MAX 511
+#define STACKID_DEPTH_MAX 511
 #define STACKID_WORDS_MAX 512
 
 #define STACKID_FRAME_OFFSET_BITS 40

@@ -44,8 +44,8 @@ static void user_frames_take_a_word(struct kunit *test)
 	u64 first = STACKID_FRAME_USER(7, 0x123456789a);
 	struct stackid_stack *stack;
 
-	stack = stack_of(test, first, STACKID_USER_DEPTH_MAX);
-	KUNIT_EXPECT_EQ(test, stack->words, STACKID_USER_DEPTH_MAX);
+	stack = stack_of(test, first, STACKID_DEPTH_MAX);
+	KUNIT_EXPECT_EQ(test, stack->words, STACKID_DEPTH_MAX);
 	expect_frames(test, stack, first);
 }
 
@@ -55,7 +55,7 @@ static void empty_and_deep_stacks_are_refused(struct kunit *test)
 
 	stack->depth = 0;
 	KUNIT_EXPECT_EQ(test, stackid_pack(stack), 0);
-	stack->depth = STACKID_USER_DEPTH_MAX + 1;
+	stack->depth = STACKID_DEPTH_MAX + 1;
 	KUNIT_EXPECT_EQ(test, stackid_pack(stack), 0);
 }
 

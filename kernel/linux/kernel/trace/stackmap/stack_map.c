@@ -312,7 +312,7 @@ s64 stackid_map_get_id(void *table, const struct stackid_geometry *geometry,
 				 .stack = stack };
 	u32 index;
 
-	if (stack->words == 0 || stack->words > STACKID_USER_DEPTH_MAX)
+	if (stack->words == 0 || stack->words > STACKID_DEPTH_MAX)
 		return -EINVAL;
 	search.hash = stackid_hash(stack, header->seed);
 	index = (u32)search.hash & geometry->slot_mask;

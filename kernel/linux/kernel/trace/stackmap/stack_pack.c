@@ -35,7 +35,7 @@ u32 stackid_pack(struct stackid_stack *stack)
 	u32 depth = stack->depth;
 
 	stack->words = 0;
-	if (depth == 0 || depth > STACKID_USER_DEPTH_MAX)
+	if (depth == 0 || depth > STACKID_DEPTH_MAX)
 		return 0;
 	stack->flags &= ~STACKID_NARROW;
 	if (is_narrow(stack)) {

@@ -14,7 +14,7 @@
  * Packs in place. In: word[0 .. depth - 1] = raw frames, `depth`, and in
  * `flags` STACKID_TRUNCATED and STACKID_USER. Out: word[0 .. words - 1],
  * `words`, and STACKID_NARROW set or clear. Returns `words`: 0 if depth is 0 or
- * above STACKID_USER_DEPTH_MAX.
+ * above STACKID_DEPTH_MAX.
  */
 u32 stackid_pack(struct stackid_stack *stack);
 

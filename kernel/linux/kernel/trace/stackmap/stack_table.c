@@ -4,6 +4,7 @@
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
+#include <linux/sched.h>
 
 #include "stack_map.h"
 #include "stack_table.h"
@@ -64,6 +65,7 @@ static void add_elements(void *table, const struct stackid_geometry *geometry,
 		struct stackid_element *element =
 			stackid_map_at(table, geometry, index);
 
+		cond_resched();
 		if (!element)
 			continue;
 		stat->entries++;
@@ -94,12 +96,4 @@ u64 stackid_stat_refused(const struct stackid_stat *stat)
 	for (u32 cause = 0; cause < STACKID_DROP_COUNT; cause++)
 		refused += stat->drops[cause];
 	return refused;
-}
-
-u32 stackid_stat_fill(const struct stackid_stat *stat)
-{
-	u64 entries = stat->entries * 100 / stat->max_entries;
-	u64 pool = stat->pool_used * 100 / stat->pool_words;
-
-	return entries > pool ? entries : pool;
 }

@@ -42,11 +42,6 @@ struct stackid_stat {
 u64 stackid_stat_refused(const struct stackid_stat *stat);
 
 /*
- * Fill level in percent: of the entries or of the pool, whichever is higher.
- */
-u32 stackid_stat_fill(const struct stackid_stat *stat);
-
-/*
  * Computes the geometry. -ERANGE: bits is not in [STACKID_BITS_MIN,
  * STACKID_BITS_MAX], pool_words is not in [STACKID_POOL_WORDS_MIN,
  * STACKID_POOL_WORDS_MAX] or 0 (the default for `bits`), or cpus is 0.

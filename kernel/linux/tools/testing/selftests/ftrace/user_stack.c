@@ -7,12 +7,15 @@
  * usage: user_stack functions     the functions in the file, as "NAME 0xOFFSET"
  *        user_stack number CALL   the number of one of the system calls below
  *        user_stack calls COUNT   getppid() COUNT times
+ *        user_stack calls-below FRAMES COUNT
+ *                                 the same below that many frames
  *        user_stack sleeps        nanosleep(), for long
  *        user_stack exits         exit_group()
  *        user_stack executes FILE execve()
  *        user_stack executes-frameless FILE
  *                                 execve() with a frame pointer of zero, as a
  *                                 new program has
+ *        user_stack stops FILE    write() of a zero to tracing_on
  *        user_stack sleeps-below  pause(), with a stack pointer below all stacks
  *        user_stack calls-vdso    getppid() by the vdso of 32-bit tasks
  *        user_stack works         a request that a worker of io_uring serves
@@ -20,6 +23,7 @@
  *        user_stack loses-frame   the same with another frame pointer than the
  *                                 interrupted code
  */
+#include <fcntl.h>
 #include <linux/io_uring.h>
 #include <signal.h>
 #include <stdio.h>
@@ -63,6 +67,24 @@ static long middle(long number, long a, long b, long c)
 static long outer(long number, long a, long b, long c)
 {
 	return middle(number, a, b, c);
+}
+
+static void call_below(int frames, int count)
+{
+	if (frames)
+		call_below(frames - 1, count);
+	else
+		for (int i = 0; i < count; i++)
+			outer(SYS_getppid, 0, 0, 0);
+	/* Not a tail call */
+	asm volatile("");
+}
+
+static int stop(const char *path)
+{
+	int file = open(path, O_WRONLY);
+
+	return file < 0 || outer(SYS_write, file, (long)"0", 1) != 1;
 }
 
 static void handle(int number)
@@ -204,6 +226,7 @@ static const struct {
 	int number;
 } numbers[] = {
 	{"getppid", SYS_getppid},	{"nanosleep", SYS_nanosleep},
+	{"write", SYS_write},
 	{"exit_group", SYS_exit_group}, {"execve", SYS_execve},
 	{"rt_sigreturn", SYS_rt_sigreturn},
 #ifdef SYS_pause
@@ -232,6 +255,10 @@ int main(int argc, char **argv)
 	} else if (argc == 3 && !strcmp(argv[1], "calls")) {
 		for (int i = 0; i < atoi(argv[2]); i++)
 			outer(SYS_getppid, 0, 0, 0);
+	} else if (argc == 4 && !strcmp(argv[1], "calls-below")) {
+		call_below(atoi(argv[2]), atoi(argv[3]));
+	} else if (argc == 3 && !strcmp(argv[1], "stops")) {
+		return stop(argv[2]);
 	} else if (argc == 2 && !strcmp(argv[1], "sleeps")) {
 		outer(SYS_nanosleep, (long)&long_time, 0, 0);
 	} else if (argc == 2 && !strcmp(argv[1], "exits")) {
