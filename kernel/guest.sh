@@ -15,6 +15,7 @@ nothing) ;;
 slow) cd /ftrace && sh ./ftracetest $(ls test.d/stackmap/*.tc | grep -v /bits.tc) ;;
 boot | refused | taken-back) sh /boot.sh $1 ;;
 retention) sh /retention.sh ;;
+user-cost) sh /user_cost.sh ;;
 ftracetest) cd /ftrace && shift && sh ./ftracetest "$@" ;;
 *) cd /ftrace && sh ./ftracetest test.d/stackmap ;;
 esac

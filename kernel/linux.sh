@@ -123,7 +123,7 @@ pack() {
 	cp -r "$cache/source/tools/testing/selftests/ftrace" "$1/ftrace"
 	[ ! -e "$1/ftrace/user_stack.c" ] || build_programs "$1/ftrace"
 	install -m 755 "$here/guest.sh" "$1/init"
-	cp "$here"/{boot,retention}.sh "$1"
+	cp "$here"/{boot,retention,user_cost}.sh "$1"
 	(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$1.cpio.gz"
 }
 
