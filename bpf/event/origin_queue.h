@@ -96,8 +96,8 @@ static __always_inline u32 soft_call_place(u64 task)
  * A callback inside another one hides the other's origin, even if its own is not known.
  *
  * The end of a callback may not be seen: the kernel skips a program that an interrupt meets at
- * work. So a callback takes its place whatever is there: a hard interrupt is in no other one, and a
- * soft interrupt of a task in no other one of the task.
+ * work. The next callback overwrites the place then. Its place holds no callback that still runs,
+ * because hard interrupts do not nest, and neither do the soft interrupts of one task.
  */
 static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 {

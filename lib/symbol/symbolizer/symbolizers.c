@@ -493,9 +493,9 @@ static int submit_analysis(struct symbolizers *symbolizers, struct symbolizer_cl
 	return symbolizer_client_submit(client, job);
 }
 
-/* Submits a job to the client to ask for a file that `client` has not found; false: there is none.
- * The client that has made the file's table keeps the file, which others may have come too late to
- * find. */
+/* Submits a job again after `client` has not found the file: to the client of the job's next owner,
+ * else to the client that has made the file's table and therefore keeps the file open. False: no
+ * other client may have the file. */
 static bool submit_to_next(struct symbolizers *symbolizers, const struct symbolizer_client *client,
 			   struct symbolizer_job *job, int *result)
 {

@@ -92,7 +92,7 @@ static struct trace_mapping_key key_of(struct vm_area_struct *vma,
 	};
 }
 
-/* What is found stays valid, since nothing is removed */
+/* A mapping that was found stays valid: none is ever removed */
 static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
 					  const struct trace_mapping_key *key)
 {
