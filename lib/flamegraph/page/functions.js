@@ -30,7 +30,6 @@ class FunctionTable extends EventTarget {
   sortBy(order) {
     this.order = order;
     this.fill();
-    this.dispatchEvent(new Event('order'));
   }
 
   // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null; sides: before and

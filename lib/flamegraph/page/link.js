@@ -4,12 +4,15 @@
 // number has another name, is not zoomed.
 
 const NOTE_MS = 150; // browsers refuse addresses that change at each move of the pointer
+const ACTS = ['keyup', 'click', 'pointerup', 'input', 'change']; // each may end with another state of the page
 
 class Link {
   // fields: by name {get(): text, set(text)}, in the order in which they are set.
   constructor(fields) {
     this.fields = fields;
     this.defaults = this.read();
+    for (const act of ACTS)
+      window.addEventListener(act, () => this.note(), true);
     window.addEventListener('hashchange', () => {
       if (location.hash !== this.written)
         this.follow();
@@ -25,6 +28,7 @@ class Link {
     return String(new URLSearchParams(state));
   }
 
+  // Writes the state to the address, a moment later.
   note() {
     this.timer ??= setTimeout(() => {
       this.timer = null;
@@ -46,6 +50,7 @@ class Link {
         field.set(text);
     }
     this.written = location.hash;
+    this.note();
   }
 }
 

@@ -114,7 +114,6 @@ class Page {
     for (const chart of [this.chart, this.callers])
       this.listenToChart(chart);
     this.functions.addEventListener('choose', event => this.searchFor(exactQuery(this.profile.labels[event.detail])));
-    this.functions.addEventListener('order', () => this.link.note());
     this.functions.addEventListener('sandwich', event => this.showSandwich(event.detail));
     this.timeline.addEventListener('choose', event => this.choose(event.detail));
     this.timeline.addEventListener('select', () => this.updateSoon());
@@ -306,7 +305,6 @@ class Page {
 
   showStrips() {
     const {rows} = this.elements;
-    this.link?.note();
     this.elements['state-legend'].hidden = rows.value !== 'states';
     this.elements['thread-filter'].hidden = rows.value !== 'states' && rows.value !== 'thread';
     if (rows.value === 'heat')
@@ -422,7 +420,6 @@ class Page {
     const {focused, total} = this.active;
     status.textContent = this.lines(this.active, focused).join(' \u00b7 ');
     status.dataset.weight = total[focused];
-    this.link?.note();
   }
 
   showTip(chart, {node, x, y}) {

@@ -188,6 +188,19 @@ def test_a_link_opens_the_same_view():
         assert status(page)[0] == "all" and not page.errors
 
 
+def test_each_choice_alone_is_in_the_address():
+    """The address is read after each key: no later choice writes it."""
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        choose_source(page, "cpu-clock")
+        page.drag(*(page.place("#timeline-canvas", across, 0.5) for across in (0.3, 0.4, 0.6)))
+        link(page)
+        for key, words in ("z", "timezoom=1"), ("i", "icicle=1"), ("v", "invert=1"), ("r", "fold=1"), ("o", "order="), ("l", "timeline="):
+            assert words not in link(page), (key, words)
+            page.press(key)
+            assert words in link(page), (key, words, link(page))
+
+
 def test_copied_text():
     with browser.page() as page:
         page.open(draw(write("a.data")))
