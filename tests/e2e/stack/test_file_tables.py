@@ -51,10 +51,10 @@ def walks_of(work):
 
 
 def check_few_deferred(walked, deferred, by_table):
-    """Without tables it is about half of them."""
+    """Without tables it is about half of them. The step cache answers for most frames, so few of them need a table."""
     if walked + deferred < 100:
         raise Skip("no more than %d samples here" % (walked + deferred))
-    assert by_table > 100 and deferred * 10 < walked, (walked, deferred, by_table)
+    assert by_table > 0 and deferred * 10 < walked, (walked, deferred, by_table)
 
 
 def test_a_short_run_defers_few_of_its_samples():
