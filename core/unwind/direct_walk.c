@@ -466,7 +466,7 @@ CORE_GLOBAL_PART int step_keeps_pointer(struct direct_walk *walk, const struct c
 	if (walk->interrupted | walk->is_unlisted | walk->registers.at_entry || cfa & 7 ||
 	    !direct_knows(walk, REGISTER_FP) ||
 	    stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa) ||
-	    !direct_open(walk, cfa, step->rule.slot[SLOT_RETURN]))
+	    !direct_open(walk, cfa, step_window(step)))
 		return false;
 	search->value = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	search->is_guess = 0;
