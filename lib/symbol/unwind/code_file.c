@@ -440,14 +440,17 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 		return add_pointer(file, relocation->r_offset, relocation->r_addend);
 	if (type == R_X86_64_IRELATIVE) /* a pointer to the resolver, to which jumps through the
 					   slot do not lead */
-		return add_pointer(file, INT32_MAX, relocation->r_addend);
+		return add_pointer(file, INT32_MAX, relocation->r_addend)
+			       ?: add_imported_slot(file, relocation->r_offset, "");
 	if (!symbol ||
 	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))
 		return 0;
 	if (symbol->st_shndx == SHN_UNDEF || noreturn_name(name_of(symbols, symbol)))
 		return add_imported_slot(file, relocation->r_offset, name_of(symbols, symbol));
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
-		return 0;
+		return type == R_X86_64_JUMP_SLOT
+			       ? add_imported_slot(file, relocation->r_offset, "")
+			       : 0;
 	return add_pointer(file, relocation->r_offset, symbol->st_value + relocation->r_addend);
 }
 

@@ -698,10 +698,7 @@ static void open_function(struct code_analysis *analysis, u32 number)
 void paths_follow_all(struct code_analysis *analysis)
 {
 	while (!analysis->result) {
-		if (analysis->changed_count) {
-			function_retry_users(analysis,
-					     analysis->changed[--analysis->changed_count]);
-		} else if (analysis->edge_count) {
+		if (analysis->edge_count) {
 			struct edge edge = analysis->edges[--analysis->edge_count];
 			const struct function *function = &analysis->functions[edge.function];
 
@@ -709,6 +706,11 @@ void paths_follow_all(struct code_analysis *analysis)
 				follow_edge(analysis, &edge);
 		} else if (analysis->idle_count) {
 			open_function(analysis, analysis->idle[--analysis->idle_count]);
+		} else if (analysis->changed_count) {
+			/* All at once: a function that calls several of them is tried once. */
+			while (analysis->changed_count)
+				function_retry_users(analysis,
+						     analysis->changed[--analysis->changed_count]);
 		} else {
 			return;
 		}

@@ -425,6 +425,58 @@ TEST(a_lazy_slot_leads_to_no_code_of_its_own_file)
 	analysed_free(&analysed);
 }
 
+/* worker() calls a function that the program chooses when it starts. The word of its slot leads
+ * back into its stub. */
+#define CHOOSING                                                                                   \
+	".globl start\nstart: call worker\nhlt\n.p2align 4\n"                                      \
+	"worker: push %rax\ncall chosen\nnop\npop %rcx\nret\n.p2align 4\n"                         \
+	"choose: lea plain(%rip), %rax\nret\n.p2align 4\nplain: xor %eax, %eax\nret\n"             \
+	".globl chosen\n.type chosen, @gnu_indirect_function\n.set chosen, choose\n"
+
+enum { BEHIND_CHOSEN = 22 };
+
+TEST(a_function_that_is_chosen_at_the_start_keeps_registers)
+{
+	static const struct sample sample = {
+		"choosing", "gcc -no-pie -nostdlib -static -Wl,-e,start -s -o $OUT $IN", CHOOSING,
+		".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, BEHIND_CHOSEN, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_int_equal(rule.slot[SLOT_RBX], 0);
+	assert_int_equal(rule.slot[SLOT_R12], 0);
+	analysed_free(&analysed);
+}
+
+/* worker() calls twenty functions that each change a register. */
+#define CHANGING                                                                                   \
+	".globl start\nstart: call worker\nhlt\n.p2align 4\nworker: push %rax\n"                   \
+	".altmacro\n.macro each what\n.set n, 0\n.rept 20\n\\what %n\n.set n, n + 1\n.endr\n"      \
+	".endm\n.macro calling number\ncall changing\\number\n.endm\n"                             \
+	".macro defining number\nchanging\\number: xor %ebx, %ebx\nret\n.endm\n"                   \
+	"each calling\npop %rcx\nret\n.p2align 4\neach defining\n"
+
+enum { BEHIND_CHANGING = 17 + 5 * 20 };
+
+TEST(a_function_may_call_many_that_change_registers)
+{
+	static const struct sample sample = {
+		"changing", "gcc -no-pie -nostdlib -static -Wl,-e,start -o $OUT $IN", CHANGING,
+		".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, BEHIND_CHANGING, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_int_equal(rule.slot[SLOT_RBX], SLOT_LOST);
+	assert_int_equal(rule.slot[SLOT_R12], 0);
+	analysed_free(&analysed);
+}
+
 /* The jump tables of first() and second() lie side by side; no comparison limits their index. */
 #define TABLES                                                                                     \
 	".globl start\nstart: call first\ncall second\nhlt\n.p2align 4\n"                          \
