@@ -101,6 +101,7 @@ struct code_file {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[SEGMENTS_MAX];
 	u32 segment_count;
+	bool has_interpreter;
 	Elf64_Shdr *sections;
 	u32 section_count;
 	u8 *bytes;
@@ -200,6 +201,7 @@ static int read_headers(struct code_file *file)
 		if (!read_at(file, header->e_phoff + i * sizeof(*segment), segment,
 			     sizeof(*segment)))
 			return -ENOEXEC;
+		file->has_interpreter |= segment->p_type == PT_INTERP;
 		file->segment_count += segment->p_type == PT_LOAD;
 	}
 	if (header->e_shentsize != sizeof(Elf64_Shdr) || !header->e_shnum ||
@@ -587,7 +589,6 @@ static void make_image(struct code_file *file, const struct file_span *covered, 
 
 	image->has_symbols = has_names(file);
 	image->is_fixed = file->header.e_type == ET_EXEC;
-	image->entry = is_code(file, file->header.e_entry, 1) ? file->header.e_entry : 0;
 	image->sections = file->spans;
 	image->section_count = file->span_count;
 	image->covered = covered;
@@ -596,11 +597,35 @@ static void make_image(struct code_file *file, const struct file_span *covered, 
 	image->context = file;
 }
 
+/* True if the code passes on the stack pointer that it was entered with, as the code does that the
+ * kernel enters: the program's arguments lie there. */
+static bool passes_stack(struct code_file *file, u64 address)
+{
+	static const u8 to_rdi[] = {0x48, 0x89, 0xe7};	     /* mov %rsp, %rdi */
+	static const u8 to_rdx[] = {0x5e, 0x48, 0x89, 0xe2}; /* pop %rsi; mov %rsp, %rdx */
+	u8 code[16];
+
+	return read_memory(file, address, code, sizeof(code)) &&
+	       (memmem(code, sizeof(code), to_rdi, sizeof(to_rdi)) ||
+		memmem(code, sizeof(code), to_rdx, sizeof(to_rdx)));
+}
+
+/* The address at which the kernel enters the file; 0: none. Linkers also write an entry point to
+ * libraries, which is the begin of their code. */
+static u64 entry_of(struct code_file *file)
+{
+	u64 entry = file->header.e_entry;
+	bool is_program = file->header.e_type == ET_EXEC || file->has_interpreter;
+
+	return is_code(file, entry, 1) && (is_program || passes_stack(file, entry)) ? entry : 0;
+}
+
 int code_file_load(struct code_file *file)
 {
 	struct code_image *image = &file->image;
 	int result = read_code(file) ?: read_symbols(file) ?: read_pointers(file);
 
+	image->entry = entry_of(file);
 	image->symbols = file->symbols;
 	image->symbol_count = file->symbol_count;
 	image->pointers = file->pointers;

@@ -64,6 +64,7 @@ struct edge {
 	u32 state;
 	u32 call; /* the last call on the path that may not return, or NONE */
 	u8 tries; /* function->tries when the edge was added; a difference: undone since */
+	bool is_behind_call;
 };
 
 struct run {

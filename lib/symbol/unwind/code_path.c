@@ -427,6 +427,7 @@ static void call_function(struct path *path, u32 target, u32 next)
 	}
 	return_to(path, next, function->lost);
 	path->edge.state = path_state(path);
+	path->edge.is_behind_call = true;
 	if (path->edge.state != NONE)
 		waiter_add(analysis, callee, &path->edge);
 	path_end(path);
@@ -625,7 +626,7 @@ static bool goes_on(struct path *path, u32 end)
 		return false;
 	}
 	if (path->behind_call && at != path->behind_call && !(mark & MARK_START) &&
-	    !analysis->image->has_symbols && at % 16 == 0 &&
+	    at % 16 == 0 &&
 	    !(mark & (MARK_BRANCHED | MARK_JUMPED))) {
 		struct x86_instruction instruction;
 
@@ -657,9 +658,11 @@ static void follow_edge(struct code_analysis *analysis, const struct edge *edge)
 		.compared = {.reg = X86_NO_REGISTER},
 		.run_start = edge->at,
 		.run_end = edge->at,
+		.behind_call = edge->is_behind_call ? edge->at : 0,
 	};
 	struct file_span section = {};
 
+	path.edge.is_behind_call = false;
 	while (!path.is_over && !analysis->result) {
 		u32 at = path.edge.at;
 

@@ -527,6 +527,52 @@ TEST(code_behind_a_call_of_an_unknown_function_may_be_another_ones)
 	analysed_free(&analysed);
 }
 
+/* fatal(), of another library, does not return, which its name does not say. The function behind
+ * the padding does not return either, so it contradicts nothing. */
+#define ENDING                                                                                     \
+	".globl caller\n.type caller, @function\ncaller: sub $24, %rsp\ntest %edi, %edi\njne 1f\n" \
+	"add $24, %rsp\nret\n1: call fatal@PLT\n.p2align 4\n"                                      \
+	"hidden: push %rbx\ncall fatal@PLT\nhlt\n"                                                 \
+	".globl user\nuser: lea hidden(%rip), %rax\nret\n"
+
+enum { CALL_OF_FATAL = 13, HIDDEN = 32, IN_HIDDEN = 33 };
+
+TEST(a_function_behind_padding_is_none_of_the_one_before)
+{
+	static const struct sample sample = {"ending", "gcc -shared -nostdlib -s -o $OUT $IN",
+					     ENDING, ".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, CALL_OF_FATAL, &rule));
+	assert_int_equal(rule.cfa_offset, 32);
+	if (find_rule(&analysed, HIDDEN, &rule))
+		assert_int_equal(rule.cfa_offset, 8);
+	if (find_rule(&analysed, IN_HIDDEN, &rule))
+		assert_int_equal(rule.cfa_offset, 16);
+	analysed_free(&analysed);
+}
+
+/* The linker writes the begin of the code as entry point of a library. */
+#define LIBRARY                                                                                    \
+	".globl first\n.type first, @function\nfirst: xor %ebp, %ebp\njmp 1f\n.p2align 4\n"        \
+	"1: mov %ebp, %eax\nret\n"
+
+TEST(the_begin_of_a_library_is_no_entry)
+{
+	static const struct sample sample = {
+		"library", "gcc -shared -nostdlib -Wl,-e,first -s -o $OUT $IN", LIBRARY, ".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, 0, &rule));
+	assert_int_equal(rule.flags & RULE_OUTERMOST, 0);
+	assert_int_equal(rule.cfa_offset, 8);
+	analysed_free(&analysed);
+}
+
 /* Several functions pop two arguments. framed() has a frame pointer, which the function that it
  * calls restores; lost() calls a function that changes rbp. */
 #define POPPING                                                                                    \
