@@ -281,6 +281,20 @@ static bool table_target(struct code_analysis *analysis, struct frame_value tabl
 	       code_section_end(analysis, *target);
 }
 
+/* True if the target of a jump table lies behind the code of its function, where the compiler lets
+ * the cases lead that cannot be: padding (a byte 0x90 may be code), or the begin of a function. */
+static bool is_behind_code(struct code_analysis *analysis, s64 target)
+{
+	struct x86_instruction instruction;
+
+	if (!code_decode_at(analysis, target, code_section_end(analysis, target), &instruction))
+		return false;
+	if (code_is_padding(&instruction))
+		return instruction.length > 1 || instruction.opcode == 0xcc;
+	return target % 16 == 0 && instruction.map == X86_MAP_ONE_BYTE &&
+	       instruction.opcode >= 0x50 && instruction.opcode <= 0x57;
+}
+
 /* Follows all targets of a jump table. The table ends by the bound of a comparison before the jump,
  * at the next address that code names, or at the first target that is impossible. */
 static bool follow_table(struct path *path, struct frame_value table)
@@ -306,6 +320,8 @@ static bool follow_table(struct path *path, struct frame_value table)
 		if (*code_mark_at(analysis, target) & MARK_START &&
 		    !frame_state_is_bare(&path->state) && target != function->start)
 			break;
+		if (is_behind_code(analysis, target))
+			continue;
 		if (!is_sure && (target < function->start || target >= function->end))
 			break;
 		path_branch_to(path, target, &path->state);
@@ -625,8 +641,7 @@ static bool goes_on(struct path *path, u32 end)
 		path_end(path);
 		return false;
 	}
-	if (path->behind_call && at != path->behind_call && !(mark & MARK_START) &&
-	    at % 16 == 0 &&
+	if (path->behind_call && at != path->behind_call && !(mark & MARK_START) && at % 16 == 0 &&
 	    !(mark & (MARK_BRANCHED | MARK_JUMPED))) {
 		struct x86_instruction instruction;
 

@@ -502,6 +502,33 @@ TEST(a_table_of_jumps_ends_where_another_begins)
 	analysed_free(&analysed);
 }
 
+/* The second case of switching() cannot be; clang lets it lead behind the function. */
+#define SWITCHING                                                                                  \
+	".globl start\nstart: call switching\ncall next\nhlt\n.p2align 4\n"                        \
+	"switching: push %rbx\ncmp $2, %edi\nja 1f\nmov %edi, %edi\nlea .Ltable(%rip), %rax\n"     \
+	"movslq (%rax,%rdi,4), %rcx\nadd %rax, %rcx\njmp *%rcx\n.Lcase: pop %rbx\nret\n"           \
+	"1: pop %rbx\nret\n.Lend: .p2align 4\nnext: push %rbp\nmov %edi, %eax\npop %rbp\nret\n"    \
+	".section .rodata\n.p2align 2\n.Ltable: .long .Lcase - .Ltable, .Lend - .Ltable, "         \
+	".Lcase - .Ltable\n"
+
+enum { CASE = 40, NEXT = 48 };
+
+TEST(a_case_that_cannot_be_leads_nowhere)
+{
+	static const struct sample sample = {
+		"switching", "gcc -no-pie -nostdlib -static -Wl,-e,start -s -o $OUT $IN", SWITCHING,
+		".s"};
+	struct analysed analysed;
+	struct unwind_rule rule;
+
+	analyse_sample(&sample, false, &analysed);
+	assert_true(find_rule(&analysed, CASE, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_true(find_rule(&analysed, NEXT, &rule));
+	assert_int_equal(rule.cfa_offset, 8);
+	analysed_free(&analysed);
+}
+
 /* bad() pops its return address, so it has no rule. A jump of worse(), which does the same, also
  * reaches the block behind the call of bad(). */
 #define DOUBTFUL                                                                                   \
