@@ -115,7 +115,7 @@ int script_names_write(struct recording *recording, u32 number, const u64 *offse
 	return result;
 }
 
-/* Writes "CPython 3.15.0". */
+/* Writes "CPython 3.16.0". */
 static void interpreter_name(const struct script_layout *layout, char *out, u32 bytes)
 {
 	u32 version = layout->version;

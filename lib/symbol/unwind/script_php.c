@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * PHP 8.1 to 8.4 (Zend/zend_compile.h, Zend/zend_execute.h, Zend/zend_vm_execute.skl there), as
+ * PHP 8.1 to 8.5 (Zend/zend_compile.h, Zend/zend_execute.h, Zend/zend_vm_execute.skl there), as
  * GCC builds it on x86-64: the frame of the script that a loop runs is in r14 and the instruction
  * in r15, in all of the interpreter's code. The loop execute_ex() stores both of its caller on the
  * stack, which its unwind table does not tell, and takes them back at its end:
@@ -52,6 +52,7 @@ static const struct version versions[] = {
 	{20220829, 80, 88, 152, 160, 888},  /* 8.2 */
 	{20230831, 76, 80, 144, 152, 888},  /* 8.3 */
 	{20240924, 96, 104, 168, 176, 960}, /* 8.4 */
+	{20250925, 96, 104, 168, 176, 984}, /* 8.5 */
 };
 
 /* Bytes of the build's text; NULL: the section has none. */

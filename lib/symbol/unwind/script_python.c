@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPython 3.11 to 3.13 (Include/internal/pycore_frame.h, Python/ceval.c there).
+ * CPython 3.11 to 3.15 (Include/internal/pycore_frame.h, Python/ceval.c there).
  *
  * 3.11 and 3.12: each run of
  * _PyEval_EvalFrameDefault() has a struct _PyCFrame among its own data on the native stack, which
@@ -26,8 +26,14 @@
  * The thread's state is found in a word of the native stack, where the prologue stores its address
  * too, or else at the thread pointer, by the code of PyThreadState_GetUnchecked(); a thread that
  * has released the interpreter's lock has none there, and is in the list of threads, whose place is
- * in _PyRuntime, at offsets that its first words tell (struct _Py_DebugOffsets). A walk counts only
- * if it ends at the frame on the native stack.
+ * in _PyRuntime. A walk counts only if it ends at the frame on the native stack.
+ *
+ * The first words of _PyRuntime (struct _Py_DebugOffsets) have the offsets in frames and in a
+ * thread's state; the table of versions says which word has which offset.
+ *
+ * A build may have a function for each instruction in place of a loop with jumps from each
+ * instruction to the next one (--with-tail-call-interp). Such functions link frames outside of the
+ * loop, so the build is refused: its loop has hardly a jump to an address in a register.
  *
  * Where the loop calls a function of the script, it stores the address of the new frame, and the
  * compiler may store some words of that frame behind it. Until then the frame has words of an
@@ -54,10 +60,11 @@
 #define GAP_INSTRUCTIONS_MAX 48
 #define UNFILLED_INSTRUCTIONS_MAX 8 /* of the code without a thread state, up to the call */
 
-/* Offsets in a thread's state; the latter two since 3.13. */
-#define THREAD_CFRAME 56
-#define THREAD_NEXT 8
-#define THREAD_ID 152 /* its thread pointer, by glibc and musl */
+#define DISPATCHES_MIN 16 /* jumps to an address in a register or in a table */
+
+#define VERSION_WITH_HANDLERS 0x030e
+
+#define THREAD_CFRAME 56 /* offset in a thread's state */
 
 /* Offsets in a PyTypeObject and a PyMemberDef: part of the stable interface since 3.0. */
 #define TYPE_NAME 24
@@ -74,18 +81,28 @@ struct version {
 	u8 frame_code, frame_previous, entry_mark, entry_value, entry_is_frame;
 	u8 code_number, code_tag;
 	u8 text_ascii, text_wide;
+	/* Words of struct _Py_DebugOffsets: the offsets of thread_state.next and thread_id, of
+	 * interpreter_frame.previous and of code_object.filename. 0: the file has no such words */
+	u8 word_next, word_id, word_previous, word_filename;
+	/* Output of offsets_read(): */
+	u8 thread_next, thread_id; /* the latter is its thread pointer, by glibc and musl */
 };
 
 static const struct version versions[] = {
 	{0x030b, 8, 0, 32, 48, 68, 1, 1, 0, 0, 48, 72},
 	{0x030c, 0, 0, 0, 8, 70, 3, 0, 88, 0, 40, 56},
-	{0x030d, 0, 72, 0, 8, 70, 3, 0, 88, 0, 40, 56},
+	{0x030d, .entry_value = 3, .code_number = 88, .text_ascii = 40, .text_wide = 56,
+	 .word_next = 21, .word_id = 24, .word_previous = 29, .word_filename = 35},
+	{0x030e, .entry_value = 3, .code_number = 88, .code_tag = 3, .text_ascii = 40,
+	 .text_wide = 56, .word_next = 24, .word_id = 27, .word_previous = 32, .word_filename = 40},
+	{0x030f, .entry_value = 3, .code_number = 88, .code_tag = 3, .text_ascii = 40,
+	 .text_wide = 56, .word_next = 24, .word_id = 30, .word_previous = 40, .word_filename = 48},
 };
 
 struct loop {
 	struct script_loop *file;
-	const struct version *version;
-	u64 body; /* address from which the words are valid */
+	struct version version; /* its number is 0 if it is not known */
+	u64 body;		/* address from which the words are valid */
 	s64 link;
 	s64 entry;
 	enum script_link link_kind;
@@ -170,7 +187,7 @@ static bool prologue_read(struct loop *loop)
 		    code.is_memory && code.displacement == THREAD_CFRAME && code.base != X86_RSP &&
 		    place[code.reg] && !frame) {
 			loop->link = place[code.reg];
-			frame = loop->link - loop->version->innermost;
+			frame = loop->link - loop->version.innermost;
 		}
 		if (stored_bytes(&code) &&
 		    script_loop_below_cfa(loop->file, address, &code, &below)) {
@@ -218,7 +235,7 @@ static bool is_entry_stored(const struct prologue *prologue, u32 offset, u32 byt
 static bool prologue_step(const struct loop *loop, struct prologue *prologue, u64 address,
 			  const struct x86_instruction *code)
 {
-	const struct version *version = loop->version;
+	const struct version *version = &loop->version;
 	bool is_move = code->map == X86_MAP_ONE_BYTE && code->opcode == 0x89 && code->is_wide;
 	bool is_thread = false, is_frame = false;
 	u32 base = 0, reg;
@@ -285,7 +302,7 @@ static bool entry_prologue_read(struct loop *loop)
 		if (flow == X86_BRANCH && !loop->fatal)
 			loop->fatal = loop->file->start + at + code.immediate;
 		is_filled = prologue.is_linked &&
-			    is_entry_stored(&prologue, loop->version->entry_mark, 1);
+			    is_entry_stored(&prologue, loop->version.entry_mark, 1);
 		loop->body = loop->file->start + at;
 	}
 	loop->entry = prologue.entry;
@@ -294,20 +311,43 @@ static bool entry_prologue_read(struct loop *loop)
 	return is_filled && loop->entry % WORD == 0 && loop->entry <= SCRIPT_ENTRY_MAX;
 }
 
-/* Words of struct _Py_DebugOffsets. */
+/* Words of struct _Py_DebugOffsets that have the same place in each version, and distances between
+ * words that are the same in each version. */
 enum debug_word {
 	DEBUG_COOKIE,
 	DEBUG_VERSION,
 	DEBUG_FREE_THREADED,
 	DEBUG_INTERPRETERS = 5,
 	DEBUG_THREADS = 9,
-	DEBUG_WORDS
+	DEBUG_WORDS = 64
 };
 
-/* Finds the list of threads. */
-static bool thread_list_read(struct loop *loop)
+enum debug_distance {
+	DEBUG_NEXT_TO_FRAME = 2,
+	DEBUG_PREVIOUS_TO_CODE = 1,
+	DEBUG_PREVIOUS_TO_OWNER = 4,
+	DEBUG_FILENAME_TO_QUALNAME = 2,
+	DEBUG_FILENAME_TO_LINETABLE = 3,
+	DEBUG_FILENAME_TO_LINE = 4
+};
+
+/* Sets *offset to a word's; false: it is beyond the `words` that a walk reads. */
+static bool offset_read(u64 word, u32 words, u8 *offset)
 {
+	*offset = word;
+	return word < words * WORD;
+}
+
+/*
+ * Reads the offsets in frames and threads, and finds the list of threads. False: the words are not
+ * those of this version, or an offset is not where a walk reads.
+ */
+static bool offsets_read(struct loop *loop, const struct script_layout *layout)
+{
+	struct version *version = &loop->version;
 	u64 word[DEBUG_WORDS], address;
+	const u64 *thread = &word[version->word_next], *frame = &word[version->word_previous];
+	const u64 *code = &word[version->word_filename];
 	const u8 *bytes;
 
 	if (!elf_words_export(loop->file->elf, "_PyRuntime", &address))
@@ -319,9 +359,24 @@ static bool thread_list_read(struct loop *loop)
 	loop->runtime = address + word[DEBUG_INTERPRETERS];
 	loop->threads = word[DEBUG_THREADS];
 	return !memcmp(&word[DEBUG_COOKIE], "xdebugpy", WORD) && !word[DEBUG_FREE_THREADED] &&
-	       word[DEBUG_VERSION] >> 16 == loop->version->version &&
+	       word[DEBUG_VERSION] == layout->version &&
 	       word[DEBUG_INTERPRETERS] < RUNTIME_BYTES_MAX && loop->threads < RUNTIME_BYTES_MAX &&
-	       (word[DEBUG_INTERPRETERS] | loop->threads) % WORD == 0;
+	       (word[DEBUG_INTERPRETERS] | loop->threads | thread[0] | frame[0]) % WORD == 0 &&
+	       offset_read(thread[0], SCRIPT_CODE_WORDS, &version->thread_next) &&
+	       offset_read(thread[DEBUG_NEXT_TO_FRAME], SCRIPT_CODE_WORDS,
+			   &version->thread_frame) &&
+	       offset_read(word[version->word_id], SCRIPT_CODE_WORDS, &version->thread_id) &&
+	       (version->thread_frame | version->thread_id) % WORD == 0 && version->thread_frame &&
+	       offset_read(frame[0], SCRIPT_FRAME_WORDS, &version->frame_previous) &&
+	       offset_read(frame[DEBUG_PREVIOUS_TO_CODE], SCRIPT_FRAME_WORDS,
+			   &version->frame_code) &&
+	       version->frame_code % WORD == 0 &&
+	       offset_read(frame[DEBUG_PREVIOUS_TO_OWNER], SCRIPT_FRAME_WORDS,
+			   &version->entry_mark) &&
+	       code[0] == layout->code_file &&
+	       code[DEBUG_FILENAME_TO_QUALNAME] == layout->code_name &&
+	       code[DEBUG_FILENAME_TO_LINETABLE] == layout->code_lines &&
+	       code[DEBUG_FILENAME_TO_LINE] == layout->first_line;
 }
 
 /* Reads where the function lies that returns the address of the thread's state:
@@ -347,17 +402,16 @@ static bool thread_place_read(struct loop *loop)
 	return place < 0 && place % WORD == 0;
 }
 
-/* Decides how a walk finds the thread's state. False: it cannot. */
-static bool thread_find(struct loop *loop)
+/* Decides how a walk finds the thread's state. */
+static void thread_find(struct loop *loop)
 {
-	if (loop->link)
-		return true;
-	if (!thread_list_read(loop))
-		return false;
+	if (loop->link) {
+		loop->runtime = loop->threads = 0;
+		return;
+	}
 	loop->link_kind = thread_place_read(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
 	if (loop->link_kind == SCRIPT_LINK_LIST)
 		loop->link = loop->entry;
-	return true;
 }
 
 /* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
@@ -411,7 +465,7 @@ static void frame_registers_step(struct frame_registers *registers,
 static bool is_frame_store(const struct loop *loop, const struct frame_registers *registers,
 			   const struct x86_instruction *code)
 {
-	const struct version *version = loop->version;
+	const struct version *version = &loop->version;
 	s64 at, end;
 
 	if (!code->is_memory || code->base >= X86_REGISTERS || !registers->is_known[code->base] ||
@@ -477,7 +531,7 @@ static bool is_link_store(const struct loop *loop, u64 address, const struct x86
 		return script_loop_below_cfa(loop->file, address, code, &below) &&
 		       below == loop->link;
 	return code->base < X86_REGISTERS && code->base != X86_RSP &&
-	       code->index == X86_NO_REGISTER && code->displacement == loop->version->thread_frame;
+	       code->index == X86_NO_REGISTER && code->displacement == loop->version.thread_frame;
 }
 
 /* Notes the gaps behind each store of a frame's address in a part of the loop. */
@@ -576,8 +630,8 @@ static void version_read(Elf *elf, struct loop *loop, struct script_layout *layo
 		memcpy(&layout->version, value, sizeof(layout->version));
 	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].version == layout->version >> 16)
-			loop->version = &versions[i];
-	if (loop->version)
+			loop->version = versions[i];
+	if (loop->version.version)
 		layout->link_kind = SCRIPT_LINK_UNREAD;
 }
 
@@ -592,8 +646,8 @@ static void version_apply(const struct version *version, struct script_layout *l
 	layout->code_number = version->code_number;
 	layout->code_tag = version->code_tag;
 	layout->thread_frame = version->thread_frame;
-	layout->thread_next = THREAD_NEXT;
-	layout->thread_id = THREAD_ID;
+	layout->thread_next = version->thread_next;
+	layout->thread_id = version->thread_id;
 	layout->text_ascii = version->text_ascii;
 	layout->text_wide = version->text_wide;
 }
@@ -620,24 +674,60 @@ static bool loop_mark(struct loop *loop)
 	return is_marked;
 }
 
+/* Finds the words of the loop's native frame. False: the build's code is not understood. */
+static bool loop_read(struct loop *loop, const struct script_layout *layout)
+{
+	if (!loop->version.word_next)
+		return prologue_read(loop);
+	if (!offsets_read(loop, layout) || !entry_prologue_read(loop))
+		return false;
+	thread_find(loop);
+	return true;
+}
+
+/* Jumps of a part of the loop to addresses that the code does not tell. */
+static u32 dispatches_count(const struct script_loop *file, u64 start, u64 end)
+{
+	u32 count = 0;
+
+	while (start < end) {
+		struct x86_instruction code;
+
+		if (!script_loop_instruction(file, start, &code))
+			return 0;
+		count += x86_flow_of(&code) == X86_JUMP_INDIRECT;
+		start += code.length;
+	}
+	return count;
+}
+
+/* True if the instructions of the version may be functions of their own, and are. */
+static bool has_other_handlers(const struct loop *loop)
+{
+	const struct script_loop *file = loop->file;
+	u32 count = dispatches_count(file, file->start, file->end);
+
+	for (u32 i = 0; i < file->moved_count; i++)
+		count += dispatches_count(file, file->moved[i][0], file->moved[i][1]);
+	return loop->version.version >= VERSION_WITH_HANDLERS && count < DISPATCHES_MIN;
+}
+
 int script_python_read(struct script_loop *file)
 {
 	struct script_layout *layout = &file->layout;
 	struct loop loop = {.file = file};
 	u64 address, type, offset;
-	bool is_read;
 
 	if (!elf_words_export(file->elf, "_PyEval_EvalFrameDefault", &address))
 		return -ENOENT;
 	layout->runtime = SCRIPT_CPYTHON;
 	version_read(file->elf, &loop, layout);
-	if (!loop.version || !script_loop_enter(file, address) ||
+	if (!loop.version.version || !script_loop_enter(file, address) ||
 	    !elf_words_export(file->elf, "PyCode_Type", &type) ||
 	    !code_type_read(file->elf, type, layout))
 		return -EOPNOTSUPP;
-	is_read = loop.version->thread_frame ? entry_prologue_read(&loop) && thread_find(&loop)
-					     : prologue_read(&loop);
-	if (!is_read || !fatal_read(&loop) || !script_loop_find_moved(file, loop.body) ||
+	if (!loop_read(&loop, layout) || !fatal_read(&loop) ||
+	    !script_loop_find_moved(file, loop.body) || has_other_handlers(&loop) ||
 	    !all_gaps_find(&loop) || !loop_mark(&loop) ||
 	    !script_loop_offset(file, loop.body, &offset))
 		return -EOPNOTSUPP;
@@ -649,6 +739,6 @@ int script_python_read(struct script_loop *file)
 	layout->interpreter = loop.runtime ? (s64)(loop.runtime - loop.body) : 0;
 	layout->threads = loop.threads;
 	layout->type = (s64)(type - loop.body);
-	version_apply(loop.version, layout);
+	version_apply(&loop.version, layout);
 	return 0;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ruby 3.1 to 3.3 (vm_core.h, vm_exec.c, vm_insnhelper.h, iseq.c there), as GCC builds it on
+ * Ruby 3.1 to 3.4 (vm_core.h, vm_exec.c, vm_insnhelper.h, iseq.c there), as GCC builds it on
  * x86-64: the loop vm_exec_core() keeps the frame of the script that it runs in r15 and the next
  * instruction in r14. The loop exports no name. It is the only large function that begins with
  *
  *   mov 16(%rdi), %r15     the thread's innermost frame
  *   mov (%r15), %r14       the frame's instruction
+ *
+ * or has moved rdi to another register before (3.4, which calls a function between).
  *
  * Frames lie side by side on the stack of the virtual machine, the innermost at the lowest address.
  * A call within the loop fills a frame before r15 gets its address. The frame with which the loop
@@ -29,6 +31,7 @@
 #define WORD 8
 #define PROLOGUE_BYTES_MAX 256
 #define LOOP_BYTES_MIN 8192
+#define CALL_KEEPS (1U << X86_RBX | 1U << X86_RBP | 1U << X86_R12 | 1U << X86_R13)
 #define PLACES_MAX 64
 #define OTHER_INSTRUCTIONS_MAX 4096
 
@@ -53,6 +56,7 @@ static const struct version versions[] = {
 	{0x0301, 64, 16, 14, 1},
 	{0x0302, 64, 24, 0, 0},
 	{0x0303, 56, 24, 0, 0},
+	{0x0304, 56, 24, 0, 0},
 };
 
 /* Reads a version such as "3.2.1"; 0: the text is not a version. */
@@ -140,31 +144,55 @@ static bool members_read(const struct script_loop *loop, struct script_layout *l
 	       (layout->code_name | layout->code_file) % WORD == 0;
 }
 
+/* True for an instruction that loads the thread's innermost frame into r15. */
+static bool is_frame_load(const struct x86_instruction *code)
+{
+	u32 offset;
+
+	return code->base < X86_REGISTERS && load_read(code, code->base, X86_R15, &offset) &&
+	       offset == THREAD_FRAME;
+}
+
+/* True for an instruction that copies a register to another one. */
+static bool is_move(const struct x86_instruction *code)
+{
+	return code->map == X86_MAP_ONE_BYTE && code->opcode == 0x89 && code->is_wide &&
+	       !code->is_memory;
+}
+
 /* Sets *body behind the instruction that loads r14. False: the function begins otherwise. */
 static bool prologue_read(const struct script_loop *loop, u64 *body)
 {
+	u32 states = 1U << X86_RDI; /* registers with the address of the thread's state */
 	bool has_frame = false;
 
 	for (u64 address = loop->start; address < loop->start + PROLOGUE_BYTES_MAX;) {
 		struct x86_instruction code;
 		enum x86_flow flow;
+		bool is_moved;
 		u32 offset;
 
 		if (address >= loop->end || !script_loop_instruction(loop, address, &code))
 			return false;
 		flow = x86_flow_of(&code);
-		if (flow != X86_NEXT && flow != X86_BRANCH)
+		if (flow == X86_CALL && !has_frame)
+			states &= CALL_KEEPS;
+		else if (flow != X86_NEXT && flow != X86_BRANCH)
 			return false;
 		address += code.length;
 		if (has_frame && load_read(&code, X86_R15, X86_R14, &offset)) {
 			*body = address;
 			return offset == FRAME_PLACE;
 		}
-		if (load_read(&code, X86_RDI, X86_R15, &offset) && offset == THREAD_FRAME)
+		if (is_frame_load(&code) && states >> code.base & 1) {
 			has_frame = true;
-		else if (code.writes >> X86_R15 & 1 || code.writes >> X86_R14 & 1 ||
-			 (!has_frame && code.writes >> X86_RDI & 1))
+			continue;
+		}
+		if (code.writes >> X86_R15 & 1 || code.writes >> X86_R14 & 1)
 			return false;
+		is_moved = is_move(&code) && states >> code.reg & 1;
+		states &= ~code.writes;
+		states |= (u32)is_moved << code.rm;
 	}
 	return false;
 }
@@ -197,15 +225,6 @@ static bool saved_place_find(struct script_loop *loop, u64 body)
 		return false;
 	loop->stack_bytes = SLOT_WORD * rule->slot[SLOT_R15];
 	return true;
-}
-
-/* True for an instruction that loads the thread's innermost frame into r15. */
-static bool is_frame_load(const struct x86_instruction *code)
-{
-	u32 offset;
-
-	return code->base < X86_REGISTERS && load_read(code, code->base, X86_R15, &offset) &&
-	       offset == THREAD_FRAME;
 }
 
 /* True for an instruction behind which r15 may have something else than a frame of the loop. */

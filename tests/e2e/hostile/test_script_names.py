@@ -69,7 +69,7 @@ def test_processes_with_equal_addresses_have_their_own_names():
 def test_an_unknown_version_is_named_with_its_file():
     path = program("script_unknown")
     recording = record_calls(path, "plain")
-    text = "CPython 3.15.0: offsets unknown (%s)" % path
+    text = "CPython 3.16.0: offsets unknown (%s)" % path
     assert recording.read("report", "--no-pager", "--missing").count(text) == 1, recording.read("report", "--no-pager", "--missing")
     assert json.loads(recording.read("report", "--json", "--missing"))["unread_interpreters"] == [text]
     assert not any(frame.object == "[python]" for event in recording.events() for frame in user_frames(event))

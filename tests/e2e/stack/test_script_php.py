@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The functions of PHP scripts in user stacks (PHP 8.1 to 8.4), with nothing prepared in the program. The callers of each function of
+"""The functions of PHP scripts in user stacks (PHP 8.1 to 8.5), with nothing prepared in the program. The callers of each function of
 programs/stack/script_calls.php are known by its source, so a single other one fails the test."""
 
 import collections
@@ -98,6 +98,10 @@ def test_php_8_2():
 
 def test_php_8_4():
     check_calls(php("8.4"))
+
+
+def test_php_8_5():
+    check_calls(php("8.5"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The functions of Ruby scripts in user stacks (Ruby 3.1 to 3.3), with nothing prepared in the program. The callers of each function of
+"""The functions of Ruby scripts in user stacks (Ruby 3.1 to 3.4), with nothing prepared in the program. The callers of each function of
 programs/stack/script_calls.rb are known by its source, so a single other one fails the test."""
 
 import collections
@@ -71,7 +71,7 @@ def ruby(version):
 
 
 class Loop:
-    """The loop of a library, which exports no name: the function that begins with mov 16(%rdi), %r15 and mov (%r15), %r14."""
+    """The loop of a library, which exports no name: the function that begins with mov 16(%rdi), %r15 (3.4: %rbx) and mov (%r15), %r14."""
 
     def __init__(self):
         self.places = {}
@@ -82,10 +82,14 @@ class Loop:
             return False
         if frame.object not in self.places:
             with open(frame.object, "rb") as file:
-                self.places[frame.object] = [found.start() for found in
-                                             re.finditer(rb"\x4c\x8b\x7f\x10.{0,16}\x4d\x8b\x37", file.read(), re.DOTALL)]
-            assert len(self.places[frame.object]) == 1, "the code of the loop has changed"
-        return int(match[1], 16) <= self.places[frame.object][0] < int(match[2], 16)
+                code = file.read()
+            for begin in rb"\x4c\x8b\x7f\x10.{0,16}\x4d\x8b\x37", rb"\x4c\x8b\x7b\x10\x4d\x8b\x37":
+                places = [found.start() for found in re.finditer(begin, code, re.DOTALL)]
+                if len(places) == 1:
+                    break
+            assert len(places) == 1, "the code of the loop has changed"
+            self.places[frame.object] = places[0]
+        return int(match[1], 16) <= self.places[frame.object] < int(match[2], 16)
 
 
 def script_functions(event, loop):
@@ -135,6 +139,10 @@ def test_ruby_3_3():
     check_calls("3.3")
 
 
+def test_ruby_3_4():
+    check_calls("3.4")
+
+
 def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
     """Frames whose code the JIT compiled are not read; the others have their own callers."""
     needs("bpf", "perf events")
@@ -172,7 +180,7 @@ def check_made(version, what):
 
 def test_functions_that_are_made_and_freed():
     """Their names, bodies and instructions get the addresses of freed ones."""
-    for version in "3.1", "3.2", "3.3":
+    for version in "3.1", "3.2", "3.3", "3.4":
         if shutil.which("ruby" + version):
             for what in "names", "files", "both":
                 check_made(version, what)
@@ -190,7 +198,7 @@ def test_events_of_any_kind():
     Ruby runs, has the unwind table of its library before the first event."""
     needs("bpf", "BPF task work")
     rounds = 200
-    for version in "3.1", "3.3":
+    for version in "3.1", "3.3", "3.4":
         if shutil.which("ruby" + version):
             break
     fresh_bpffs()

@@ -233,9 +233,12 @@ TEST(python_3_12_has_the_frame_first)
 	"__asm__(\".globl PyThreadState_GetUnchecked\\n.type PyThreadState_GetUnchecked, "         \
 	"@function\\nPyThreadState_GetUnchecked:\\n" code                                          \
 	".size PyThreadState_GetUnchecked, .-PyThreadState_GetUnchecked\\n\");\n"
-#define RUNTIME(threaded)                                                                          \
-	"struct { char cookie[8]; long words[20]; } _PyRuntime = {\"xdebugpy\", "                  \
-	"{0x030d00f0, " threaded ", 0, 0, 632, 0, 0, 0, 7344}};\n"
+/* The first words of _PyRuntime; `line` is the offset of co_firstlineno. */
+#define RUNTIME_OF(version, threaded, line)                                                        \
+	"struct { char cookie[8]; long version, words[70]; } _PyRuntime = {\"xdebugpy\", " version \
+	", {[0] = " threaded ", [3] = 632, [7] = 7344, [19] = 8, [21] = 72, [22] = 152, "          \
+	"[27] = 8, [31] = 70, [33] = 112, [35] = 128, [36] = 136, [37] = " line "}};\n"
+#define RUNTIME(threaded) RUNTIME_OF(PYTHON_313, threaded, "72")
 #define LOAD_TLS "endbr64\\nmov %fs:-24, %rax\\nret\\n"
 
 TEST(python_3_13_ends_its_frames_at_one_on_the_stack)
@@ -244,8 +247,10 @@ TEST(python_3_13_ends_its_frames_at_one_on_the_stack)
 		const char *source;
 		u32 kind, link;
 	} loops[] = {
-		{PYTHON(PYTHON_313, "code", "mov %rdi, (%rsp)\\n" ENTERS), SCRIPT_LINK_THREAD, 160},
-		{PYTHON(PYTHON_313, "code", "mov %rdi, %r14\\nmov %r14, 8(%rsp)\\n" ENTERS),
+		{PYTHON(PYTHON_313, "code", "mov %rdi, (%rsp)\\n" ENTERS) RUNTIME("0"),
+		 SCRIPT_LINK_THREAD, 160},
+		{PYTHON(PYTHON_313, "code", "mov %rdi, %r14\\nmov %r14, 8(%rsp)\\n" ENTERS)
+			 RUNTIME("0"),
 		 SCRIPT_LINK_THREAD, 152},
 		{PYTHON(PYTHON_313, "code", ENTERS) GET_UNCHECKED(LOAD_TLS) RUNTIME("0"),
 		 SCRIPT_LINK_TLS, 24},
@@ -267,6 +272,33 @@ TEST(python_3_13_ends_its_frames_at_one_on_the_stack)
 	}
 }
 
+/* 3.14: other words of _PyRuntime have the offsets, and the mark of a frame lies elsewhere. */
+#define PYTHON_314 "0x030e00f0"
+#define ENTERS_314                                                                                 \
+	"mov 72(%rdi), %rax\\nmovb $3, 90(%rsp)\\nmov %rax, 24(%rsp)\\nlea 16(%rsp), %rax\\n"      \
+	"mov %rsi, %rbx\\nmov %rax, 8(%rbx)\\nmov %rsi, 72(%rdi)\\n"
+#define RUNTIME_314                                                                                \
+	"struct { char cookie[8]; long version, words[70]; } _PyRuntime = {\"xdebugpy\", "         \
+	"0x030e00f0, {[3] = 632, [7] = 7344, [22] = 8, [24] = 72, [25] = 176, [30] = 8, "          \
+	"[34] = 74, [38] = 112, [40] = 128, [41] = 136, [42] = 72}};\n"
+#define DISPATCHES(count) ".rept " count "\\njmp *%rax\\n.endr\\n"
+
+TEST(python_3_14_has_its_offsets_in_the_runtime)
+{
+	struct library library;
+
+	assert_int_equal(library_build(&library, PYTHON(PYTHON_314, "code",
+							ENTERS_314 DISPATCHES("16")) RUNTIME_314),
+			 0);
+	assert_int_equal(library.rows.script.version, 0x030e00f0);
+	assert_int_equal(library.rows.script.entry_mark, 74);
+	assert_int_equal(library.rows.script.thread_frame, 72);
+	assert_int_equal(library.rows.script.thread_id, 176);
+	assert_int_equal(library.rows.script.code_tag, 3);
+	assert_int_equal(library.rows.script.threads, 7344);
+	library_close(&library);
+}
+
 TEST(unsupported_code_has_no_marks)
 {
 	static const char *const sources[] = {
@@ -280,14 +312,20 @@ TEST(unsupported_code_has_no_marks)
 		/* no thread's state, or none that is known */
 		PYTHON(PYTHON_313, "code", ENTERS) GET_UNCHECKED(LOAD_TLS),
 		PYTHON(PYTHON_313, "code", ENTERS) RUNTIME("1"),
+		/* offsets of another version, or of another build of the version */
+		PYTHON(PYTHON_313, "code", ENTERS) RUNTIME_OF("0x030d01f0", "0", "72"),
+		PYTHON(PYTHON_313, "code", ENTERS) RUNTIME_OF(PYTHON_313, "0", "68"),
+		/* a function for each instruction in place of a loop */
+		PYTHON(PYTHON_314, "code", ENTERS_314 DISPATCHES("15")) RUNTIME_314,
 		/* the frame is linked before its caller is stored */
 		PYTHON(PYTHON_313, "code",
 		       "mov %rdi, (%rsp)\\nmovb $3, 86(%rsp)\\nlea 16(%rsp), %rax\\n"
-		       "mov %rax, 8(%rsi)\\nmov %rsi, 72(%rdi)\\nmov %rax, 24(%rsp)\\n"),
+		       "mov %rax, 8(%rsi)\\nmov %rsi, 72(%rdi)\\nmov %rax, 24(%rsp)\\n")
+			RUNTIME("0"),
 		/* its mark is not stored */
 		PYTHON(PYTHON_313, "code",
 		       "mov %rdi, (%rsp)\\nmov %rax, 24(%rsp)\\nlea 16(%rsp), %rax\\n"
-		       "mov %rax, 8(%rsi)\\nmov %rsi, 72(%rdi)\\n"),
+		       "mov %rax, 8(%rsi)\\nmov %rsi, 72(%rdi)\\n") RUNTIME("0"),
 	};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
@@ -394,6 +432,9 @@ TEST(a_loop_of_php_that_is_not_understood_has_no_marks)
 
 #define RUBY_ENTERS                                                                                \
 	"test %rdi, %rdi\\nje 1f\\n1: mov 16(%rdi), %r15\\nmov %rdi, %rbx\\nmov (%r15), %r14\\n"
+#define RUBY_34_ENTERS(register)                                                                   \
+	"mov %rdi, %rbx\\ncall rb_iseq_path@PLT\\nmov 16(%" register "), %r15\\nmov (%r15), "      \
+								     "%r14\\n"
 #define RUBY_LINE "movslq 88(%rax), %rax"
 
 TEST(the_loop_of_ruby_is_found_without_a_name)
@@ -405,6 +446,7 @@ TEST(the_loop_of_ruby_is_found_without_a_name)
 		{RUBY("3.1.2", RUBY_ENTERS, "mov 88(%rax), %rax"), 64, 1},
 		{RUBY("3.2.3", RUBY_ENTERS, RUBY_LINE), 64, 0},
 		{RUBY("3.3.8", RUBY_ENTERS, RUBY_LINE), 56, 0},
+		{RUBY("3.4.1", RUBY_34_ENTERS("rbx"), RUBY_LINE), 56, 0},
 	};
 
 	for (u32 i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
@@ -438,6 +480,9 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
 		RUBY("3.3.8", "mov 16(%rdi), %r13\\nmov (%r13), %r14\\n", RUBY_LINE),
 		RUBY("3.3.8", "mov 24(%rdi), %r15\\nmov (%r15), %r14\\n", RUBY_LINE),
 		RUBY("3.3.8", "mov 16(%rdi), %r15\\nxor %r14d, %r14d\\n", RUBY_LINE),
+		/* registers that the call has changed, or that never had the thread's state */
+		RUBY("3.4.1", RUBY_34_ENTERS("rdi"), RUBY_LINE),
+		RUBY("3.4.1", RUBY_34_ENTERS("rbp"), RUBY_LINE),
 	};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
@@ -464,7 +509,8 @@ TEST(other_files_have_no_interpreter)
 TEST(the_interpreter_of_this_system_is_known)
 {
 	static const char *const paths[] = {"/usr/bin/python3.11", "/usr/bin/python3.12",
-					    "/usr/bin/python3.13"};
+					    "/usr/bin/python3.13", "/usr/bin/python3.14",
+					    "/usr/bin/python3.15"};
 	struct library library;
 	u32 rows, found = 0;
 
@@ -477,7 +523,7 @@ TEST(the_interpreter_of_this_system_is_known)
 		found++;
 	}
 	if (!found) {
-		print_message("skipped: no CPython 3.11 to 3.13 in /usr/bin\n");
+		print_message("skipped: no CPython 3.11 to 3.15 in /usr/bin\n");
 		skip();
 	}
 }
