@@ -75,6 +75,8 @@ struct origin {
 	u64 generation; /* of the stack map, for ids */
 	u64 kernel;	/* stack field of an event | state << 32: STACK_FIELD_WORD() */
 	u64 user;	/* the same */
+	u64 running;	/* address of a word of the kernel that holds the object while its callback
+			   runs; 0: not known */
 	u32 tid;	/* of the task that queued it; or TID_INTERRUPT */
 	u32 reserved;
 };
@@ -90,7 +92,8 @@ struct origin_cpu_calls {
 		u64 is_hrtimer; /* a high-resolution timer */
 		struct origin origin;
 	} call[ORIGIN_CALLS];
-	u64 ended; /* the object whose callback ended last */
+	u64 ended;	   /* the object whose callback ended last, */
+	u64 ended_running; /* and the address of its word */
 };
 
 #endif

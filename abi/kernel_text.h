@@ -9,6 +9,9 @@
  *
  * TEXT_INTERRUPT: the first C function of the kernel for an interrupt.
  *
+ * TEXT_SOFT_INTERRUPT: the function that runs soft interrupts, at the end of an interrupt, in a
+ * task that enables them again, or in a task of their own.
+ *
  * TEXT_ENTRY: assembler code that the CPU enters for an interrupt or an exception: asm_exc_NAME,
  * asm_sysvec_NAME... The next frame further out is kernel code that was interrupted; on the
  * kernel's stack that frame is the pc itself.
@@ -20,7 +23,13 @@
 
 #define KERNEL_TEXT_MAX 8192
 
-enum text_kind { TEXT_OTHER = 0, TEXT_TRACER = 1, TEXT_INTERRUPT = 2, TEXT_ENTRY = 3 };
+enum text_kind {
+	TEXT_OTHER = 0,
+	TEXT_TRACER = 1,
+	TEXT_INTERRUPT = 2,
+	TEXT_ENTRY = 3,
+	TEXT_SOFT_INTERRUPT = 4
+};
 
 struct text_range {
 	u64 start;

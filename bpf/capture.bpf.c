@@ -325,14 +325,16 @@ int on_wake(u64 *ctx)
 SEC("stackmap.raw_tp")
 int on_queue_work(struct bpf_raw_tracepoint_args *ctx)
 {
-	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[2]));
+	u64 running = running_of_soft_work((void *)ctx->args[1]);
+
+	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[2], running));
 }
 
 /* timer_start, hrtimer_start */
 SEC("stackmap.raw_tp")
 int on_queue_timer(struct bpf_raw_tracepoint_args *ctx)
 {
-	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[0]));
+	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[0], 0));
 }
 
 /* TP_PROTO(struct io_kiocb *req, int rw) */
@@ -344,7 +346,7 @@ int on_queue_request(struct bpf_raw_tracepoint_args *ctx)
 
 	if (bpf_core_field_exists(request->work))
 		work = ctx->args[0] + bpf_core_field_offset(struct io_kiocb, work);
-	return callback_go(ctx, &callbacks_raw_tp, work && origin_queued(ctx, work));
+	return callback_go(ctx, &callbacks_raw_tp, work && origin_queued(ctx, work, 0));
 }
 
 SEC("raw_tp/workqueue_execute_start")

@@ -44,7 +44,8 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 
 	if (hit->is_waker)
 		scratch->in_interrupt = 0;
-	if (!config.kernel_stacks && !hit->is_waker)
+	stack->depth = 0;
+	if (!config.kernel_stacks && !hit->is_waker && !config.origins)
 		return no_stack(REASON_NOT_ASKED);
 	if (hit->is_probe)
 		return no_stack(REASON_NO_FRAMES);
@@ -88,6 +89,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 		slot->extra[config.leaf] = hit->is_waker ? time - hit->value : hit->value;
 	event_commit(scratch, cpu);
 	if (config.origins) {
+		interrupts_find(scratch);
 		scratch->origin_task =
 			hit->is_waker && scratch->in_interrupt ? 0 : bpf_get_current_task();
 		origin_record(scratch, cpu, time, hit->is_sample);

@@ -15,6 +15,18 @@
  * which its timer queues, and a timer that starts itself again. A work item that queues itself
  * keeps its origin as well.
  *
+ * The kernel skips a program that an interrupt, or a task that preempts, meets at work, so the end
+ * of a callback may not be seen. Its origin is not taken for true after that:
+ *
+ *   a work item, a timer of high resolution    a word of the kernel holds the object while its
+ *                                              callback runs: struct origin, `running`
+ *   a timer                                    the kernel's stack is one of a soft interrupt. Soft
+ *                                              interrupts do not interrupt each other, so no end is
+ *                                              skipped (but on kernels with PREEMPT_RT that let one
+ *                                              preempt another: CONFIG_PREEMPT_RT_NEEDS_BH_LOCK=n)
+ *
+ * An event in an interrupt has no origin of what was interrupted.
+ *
  * A work item leaves `origins` when a worker begins it. Objects that are cancelled or freed stay:
  * the map replaces the least recently used ones. A stack is counted in the stack map once, where
  * the object is queued.
@@ -22,6 +34,7 @@
 #ifndef BPF_ORIGIN_H
 #define BPF_ORIGIN_H
 
+#include "interrupts.h"
 #include "kernel/kernel_types.h"
 #include "stack/stack_field.h"
 #include "state/ring_slots.h"
@@ -38,10 +51,20 @@ struct {
 HASH_MAP(origin_works, 1, u64, struct origin);	     /* by struct task_struct * */
 ARRAY_MAP(origin_calls, 1, struct origin_cpu_calls); /* by CPU */
 
+/* False: the callback has ended, and its end was not seen. */
+static __always_inline bool origin_is_running(u64 running, u64 object)
+{
+	u64 word = 0;
+
+	return !running ||
+	       (!bpf_probe_read_kernel(&word, sizeof(word), (void *)running) && word == object);
+}
+
 /* The innermost callback of a timer that the current task runs. A soft interrupt may be preempted
  * by other tasks with PREEMPT_RT, so the task is compared. A CPU sample is taken in the callback of
  * a high-resolution timer, and belongs to what this timer has interrupted. */
-static __always_inline bool origin_of_call(u32 cpu, bool is_sample, struct origin *out)
+static __always_inline bool origin_of_call(u32 interrupts, u32 cpu, bool is_sample,
+					   struct origin *out)
 {
 	struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
 	u64 task = bpf_get_current_task();
@@ -52,7 +75,10 @@ static __always_inline bool origin_of_call(u32 cpu, bool is_sample, struct origi
 #pragma clang loop unroll(full)
 	for (i = ORIGIN_CALLS; i > 0; i--) {
 		if (calls->call[i - 1].task != task || !calls->call[i - 1].origin.object ||
-		    (is_sample && calls->call[i - 1].is_hrtimer))
+		    (is_sample && calls->call[i - 1].is_hrtimer) ||
+		    (i - 1 != ORIGIN_CALL_HARD && !may_be_soft_interrupt(interrupts)) ||
+		    !origin_is_running(calls->call[i - 1].origin.running,
+				       calls->call[i - 1].origin.object))
 			continue;
 		if (!calls->call[i - 1].origin.time)
 			return false;
@@ -94,17 +120,21 @@ static __always_inline bool origin_of_task(u64 task, struct origin *out)
 
 	if (work) {
 		*out = *work;
-		return true;
+		return origin_is_running(out->running, out->object);
 	}
 	request = request_of((const void *)task);
 	return request && origin_of_object(request, out);
 }
 
-static __always_inline bool origin_find(u64 task, u32 cpu, bool is_sample, struct origin *out)
+static __always_inline bool origin_find(const struct scratch *scratch, u32 cpu, bool is_sample,
+					struct origin *out)
 {
-	if ((!task || task == bpf_get_current_task()) && origin_of_call(cpu, is_sample, out))
+	u64 task = scratch->origin_task;
+
+	if ((!task || task == bpf_get_current_task()) &&
+	    origin_of_call(scratch->interrupts, cpu, is_sample, out))
 		return true;
-	return task && origin_of_task(task, out);
+	return task && !is_interrupt(scratch->interrupts) && origin_of_task(task, out);
 }
 
 /* The field of a stack. An id may be of a generation that is gone. */
@@ -128,8 +158,7 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 	struct event_slot *slot;
 	struct origin origin;
 
-	if (!config.origins || !scratch ||
-	    !origin_find(scratch->origin_task, cpu, is_sample, &origin) ||
+	if (!config.origins || !scratch || !origin_find(scratch, cpu, is_sample, &origin) ||
 	    !event_begin(scratch, cpu))
 		return 0;
 	slot = event_of(scratch);
@@ -145,13 +174,14 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 	return event_commit(scratch, cpu);
 }
 
-/* The same of an event of a task. */
+/* The same of an event of a task, whose stack is not at hand. */
 static __always_inline void origin_record_of(const struct task_struct *task,
 					     struct scratch *scratch, u32 cpu, u64 time)
 {
 	if (!config.origins)
 		return;
 	scratch->origin_task = (u64)task;
+	scratch->interrupts = INTERRUPTS_NOT_KNOWN;
 	origin_record(scratch, cpu, time, false);
 }
 

@@ -9,6 +9,33 @@
 #include "emit.h"
 #include "origin.h"
 
+/* The word that holds a timer of high resolution while its callback runs. */
+static __always_inline u64 running_of_hrtimer(const struct hrtimer *timer)
+{
+	u64 base = (u64)BPF_CORE_READ(timer, base);
+
+	return base && bpf_core_field_exists(((struct hrtimer_clock_base *)0)->running)
+		       ? base + bpf_core_field_offset(struct hrtimer_clock_base, running)
+		       : 0;
+}
+
+/* The word of a worker: the work item that it executes. */
+static __always_inline u64 running_of_worker(u64 worker)
+{
+	return worker ? worker + bpf_core_field_offset(struct worker, current_work) : 0;
+}
+
+/* The word of a work item that is queued as a soft interrupt of the CPU. */
+static __always_inline u64 running_of_soft_work(const struct pool_workqueue *queue)
+{
+	u64 node;
+
+	if (!(BPF_CORE_READ(queue, wq, flags) & WQ_BH))
+		return 0;
+	node = (u64)BPF_CORE_READ(queue, pool, workers.next);
+	return node ? running_of_worker(node - bpf_core_field_offset(struct worker, node)) : 0;
+}
+
 /* Keeps the origin of a work item that queues itself. False: the object is another one. */
 static __always_inline bool keep_origin_of_requeued_work(u64 object)
 {
@@ -19,17 +46,19 @@ static __always_inline bool keep_origin_of_requeued_work(u64 object)
 	       !bpf_map_update_elem(&origins, &object, work, BPF_ANY);
 }
 
-/* True for a timer that the kernel starts again after its callback: the timer keeps its origin. */
+/* True for a timer that the kernel starts again after its callback, which counts as running until
+ * then: the timer keeps its origin. */
 static __always_inline bool is_started_again(u64 object, u32 cpu)
 {
 	const struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
 
-	return calls && calls->ended == object;
+	return calls && calls->ended == object && calls->ended_running &&
+	       origin_is_running(calls->ended_running, object);
 }
 
 /* The generation is read before the stacks: an id is of this generation, or counts as gone. */
 static __always_inline void origin_take(void *ctx, const struct hit *hit, struct scratch *scratch,
-					u32 cpu, u64 object)
+					u32 cpu, u64 object, u64 running)
 {
 	struct origin *origin = &scratch->origin;
 	void *table = table_current();
@@ -38,19 +67,20 @@ static __always_inline void origin_take(void *ctx, const struct hit *hit, struct
 	origin->time = bpf_ktime_get_ns();
 	origin->generation = table ? table_generation(table) : 0;
 	kernel = kernel_field(ctx, hit, scratch, cpu);
+	interrupts_find(scratch);
+	if (is_started_again(object, cpu) ||
+	    (!is_interrupt(scratch->interrupts) && keep_origin_of_requeued_work(object)))
+		return;
 	origin->kernel = STACK_FIELD_WORD(kernel.value, kernel.state);
 	origin->user = STACK_FIELD_WORD(REASON_INTERRUPT, STATE_NONE);
 	origin->tid = TID_INTERRUPT;
-	if (!scratch->in_interrupt) {
+	if (!origin_of_call(scratch->interrupts, cpu, false, origin) && !scratch->in_interrupt) {
 		origin->tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
 		user = user_take(hit, scratch, cpu).field;
 		origin->user = STACK_FIELD_WORD(user.value, user.state);
-	} else if (is_started_again(object, cpu)) {
-		return;
-	} else {
-		origin_of_call(cpu, false, origin);
 	}
 	origin->object = object;
+	origin->running = running;
 	if (!bpf_map_update_elem(&origins, &object, origin, BPF_ANY))
 		return;
 	bpf_map_delete_elem(&origins, &object);
@@ -58,8 +88,11 @@ static __always_inline void origin_take(void *ctx, const struct hit *hit, struct
 	scratch->counters.lost[LOST_NO_MEMORY]++;
 }
 
-/* An object is queued. True: its user stack needs a callback (callback_go()). */
-static __always_inline bool origin_queued(void *ctx, u64 object)
+/*
+ * An object is queued. `running`: its word (struct origin), or 0 if the word is known when the
+ * callback begins. True: the user stack needs a callback (callback_go()).
+ */
+static __always_inline bool origin_queued(void *ctx, u64 object, u64 running)
 {
 	struct hit hit = {.skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
 	u32 cpu = bpf_get_smp_processor_id();
@@ -67,8 +100,6 @@ static __always_inline bool origin_queued(void *ctx, u64 object)
 	u32 is_paused = paused;
 	bool wanted;
 
-	if (keep_origin_of_requeued_work(object))
-		return false;
 	scratch = is_paused ? NULL : scratch_claim(cpu);
 	if (!scratch) {
 		/* Another task may have queued the object before. */
@@ -78,7 +109,7 @@ static __always_inline bool origin_queued(void *ctx, u64 object)
 	}
 	scratch->position = POSITION_ASIDE;
 	event_task(&hit, scratch);
-	origin_take(ctx, &hit, scratch, cpu, object);
+	origin_take(ctx, &hit, scratch, cpu, object, running);
 	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
@@ -95,9 +126,8 @@ static __always_inline u32 soft_call_place(u64 task)
 /*
  * A callback inside another one hides the other's origin, even if its own is not known.
  *
- * The end of a callback may not be seen: the kernel skips a program that an interrupt meets at
- * work. The next callback overwrites the place then. Its place holds no callback that still runs,
- * because hard interrupts do not nest, and neither do the soft interrupts of one task.
+ * The next callback overwrites a place whose end was not seen. The place holds no callback that
+ * still runs, because hard interrupts do not nest, and neither do the soft interrupts of one task.
  */
 static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 {
@@ -116,7 +146,9 @@ static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 	atomic_store_release(&calls->call[place].task, 0);
 	origin = &calls->call[place].origin;
 	if (!origin_of_object(object, origin))
-		origin->time = 0;
+		origin->time = origin->running = 0;
+	if (is_hrtimer)
+		origin->running = running_of_hrtimer(timer);
 	calls->call[place].is_hrtimer = is_hrtimer;
 	origin->object = object;
 	atomic_store_release(&calls->call[place].task, task);
@@ -139,22 +171,31 @@ static __always_inline void origin_call_end(u64 object)
 	calls->call[place].origin.object = 0;
 	atomic_store_release(&calls->call[place].task, 0);
 	calls->ended = object;
+	calls->ended_running = calls->call[place].origin.running;
 }
 
 /* A worker begins a work item. Work items of soft interrupts run in any task, as timers do. */
 static __always_inline void origin_work_begin(u64 object)
 {
 	const struct task_struct *worker = (void *)bpf_get_current_task();
+	const struct kthread *thread;
 	struct origin origin = {};
-	u64 task = (u64)worker;
+	u64 task = (u64)worker, running = 0;
 
-	if (!(BPF_CORE_READ(worker, flags) & PF_WQ_WORKER) ||
-	    bpf_map_lookup_elem(&origin_works, &task)) {
+	if (BPF_CORE_READ(worker, flags) & PF_WQ_WORKER) {
+		thread = BPF_CORE_READ(worker, worker_private);
+		running = running_of_worker((u64)BPF_CORE_READ(thread, data));
+	}
+	if (!running || !origin_is_running(running, object)) {
 		origin_call_begin(object, false);
 		return;
 	}
-	if (!origin_of_object(object, &origin) ||
-	    bpf_map_update_elem(&origin_works, &task, &origin, BPF_NOEXIST))
+	if (!origin_of_object(object, &origin)) {
+		bpf_map_delete_elem(&origin_works, &task);
+		return;
+	}
+	origin.running = running;
+	if (bpf_map_update_elem(&origin_works, &task, &origin, BPF_ANY))
 		return;
 	/* The next queueing may be missed, as in an interrupt of on_queue_work(). */
 	bpf_map_delete_elem(&origins, &object);

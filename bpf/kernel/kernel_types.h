@@ -260,9 +260,44 @@ struct io_worker {
 	struct io_wq_work *cur_work;
 };
 
-/* A timer of high resolution. is_soft: it expires in a soft interrupt. */
+/* A timer of high resolution. is_soft: it expires in a soft interrupt. `running` is the timer whose
+ * callback runs. */
+struct hrtimer;
+
+struct hrtimer_clock_base {
+	struct hrtimer *running;
+};
+
 struct hrtimer {
+	struct hrtimer_clock_base *base;
 	u8 is_soft;
+};
+
+/* A kernel thread; `data` of one of a workqueue is its worker. */
+struct kthread {
+	void *data;
+};
+
+struct work_struct;
+
+struct worker {
+	struct work_struct *current_work;
+	struct list_head node;
+};
+
+struct worker_pool {
+	struct list_head workers;
+};
+
+struct workqueue_struct {
+	unsigned int flags;
+};
+
+#define WQ_BH 1U /* work items are soft interrupts of the CPU; one worker for each pool */
+
+struct pool_workqueue {
+	struct worker_pool *pool;
+	struct workqueue_struct *wq;
 };
 
 struct task_struct {
@@ -274,7 +309,7 @@ struct task_struct {
 	unsigned long nivcsw; /* and because it was preempted */
 	struct uprobe_task *utask;
 	struct mm_struct *mm;
-	void *worker_private; /* of an io_uring worker: struct io_worker * */
+	void *worker_private; /* struct io_worker * of an io_uring worker, or struct kthread * */
 	u32 flags;
 	int pid;
 	int tgid;

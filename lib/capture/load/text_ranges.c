@@ -26,6 +26,8 @@ static const struct {
 	{"exc_nmi", TEXT_INTERRUPT},
 	{"fred_exc_nmi", TEXT_INTERRUPT},
 	{"xen_pv_evtchn_do_upcall", TEXT_INTERRUPT},
+	{"__do_softirq", TEXT_SOFT_INTERRUPT},
+	{"handle_softirqs", TEXT_SOFT_INTERRUPT},
 	{"asm_exc_", TEXT_ENTRY},
 	{"asm_sysvec_", TEXT_ENTRY},
 	{"asm_common_interrupt", TEXT_ENTRY},
@@ -48,7 +50,7 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return false;
 	switch (name[0]) {
 	case '_':
-		return name[1] == '_' && (name[2] == 't' || name[2] == 'b');
+		return name[1] == '_' && (name[2] == 't' || name[2] == 'b' || name[2] == 'd');
 	case 'a':
 		return name[1] == 's' && name[2] == 'm';
 	case 'c':
@@ -57,6 +59,8 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return name[1] == 'n' || name[1] == 'x';
 	case 'f':
 		return name[1] == 'r' && name[2] == 'e';
+	case 'h':
+		return name[1] == 'a' && name[2] == 'n';
 	case 's':
 		return name[1] == 'p' || name[1] == 'y';
 	default:

@@ -5,11 +5,12 @@
 import csv
 import io
 import json
+import os
 import subprocess
 
-from harness.cases import Skip, main, needs, program, stackmap
+from harness.cases import STACKMAP, Skip, main, needs, program, run, stackmap
 from harness.recorder import Recorder
-from harness.recording import function, record
+from harness.recording import Recording, function, record
 
 TIMES = 30
 ORIGIN = "queued-by"
@@ -148,6 +149,24 @@ def test_a_worker_that_waits():
     for row in rows:
         if row["event"].startswith("time:") and row["work"]["comm"].startswith("kworker") and "process_one_work" not in row["work"]["kernel"]:
             assert "worker_thread" not in row["work"]["kernel"], row
+
+
+def test_ends_that_are_not_seen():
+    """The kernel may skip the program at a callback's end. Here it is never called, and still no task has the origin of a
+    callback that has ended: a switch of tasks is in no timer's callback, and in a work item only on the stack of one."""
+    needs("bpf", "raw tracepoints")
+    command = 'while :; do :; done & "$@"; kill $!'  # on one CPU, so that timers interrupt the loop
+    done = run(program("refuse_feature"), "callback-ends", STACKMAP, "record", "-o", "ends.data", "-a", "--origins", "-e", "sched:sched_switch",
+               "--", "sh", "-c", command, "sh", program("waits"), "alarm", TIMES, status=None,
+               preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+    if done.returncode == 77:
+        raise Skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    recording = Recording("ends.data", done.stderr)
+    recording.check()
+    assert sum(event.comm == "waits" for event in recording.events()) >= TIMES
+    for row in rows_of(recording):
+        assert {"process_one_work", "io_wq_worker", "handle_softirqs", "__do_softirq"} & set(row["work"]["kernel"]), row
 
 
 def test_without_origins():

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * refuse_feature FEATURE[,FEATURE]... COMMAND...: runs the command on a kernel that refuses single
- * features of BPF and perf with EPERM, as LSMs, lockdown and containers do. A seccomp filter hands
+ * features of BPF and perf with EPERM, as LSMs, lockdown and containers do. `callback-ends` is no
+ * refusal: programs at the ends of timers' callbacks and of work items seem to be attached, and are
+ * never called, as if the kernel skipped them each time. A seccomp filter hands
  * each bpf() and perf_event_open() to a supervisor (seccomp_unotify(2)), which reads the arguments
  * in the memory of the caller and refuses the call or lets it pass. The supervisor is no child of
  * the command and ends with the last process under the filter.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
@@ -43,6 +46,7 @@ enum feature {
 	PERF_EVENTS,
 	UPROBE_MULTI,
 	UPROBES,
+	CALLBACK_ENDS,
 	FEATURES
 };
 
@@ -52,6 +56,7 @@ static const char *const names[FEATURES] = {
 	[RAW_TRACEPOINTS] = "raw-tracepoints",	   [TRACEPOINT_COOKIES] = "raw-tracepoint-cookies",
 	[TYPED_TRACEPOINTS] = "typed-tracepoints", [PERF_EVENTS] = "perf-events",
 	[UPROBE_MULTI] = "uprobe-multi",	   [UPROBES] = "uprobes",
+	[CALLBACK_ENDS] = "callback-ends",
 };
 
 /* Kernel functions that a BPF program attaches to; a load for one of them needs the feature. */
@@ -150,6 +155,36 @@ static bool is_refused_tracepoint(const void *attr)
 	       (refused[RAW_TRACEPOINTS] || (tracepoint->cookie && refused[TRACEPOINT_COOKIES]));
 }
 
+static bool is_callback_end(pid_t pid, const uint64_t *args)
+{
+	static const char *const ends[] = {"hrtimer_expire_exit", "timer_expire_exit",
+					   "workqueue_execute_end"};
+	char name[64] = "";
+	uint64_t address;
+
+	if (args[0] != BPF_RAW_TRACEPOINT_OPEN || !refused[CALLBACK_ENDS])
+		return false;
+	read_caller(pid, args[1], &address, sizeof(address));
+	read_caller(pid, address, name, sizeof(name) - 1);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!strcmp(name, ends[i]))
+			return true;
+	return false;
+}
+
+/* The call returns a file that is no link. */
+static void give_other_file(int listener, uint64_t id)
+{
+	int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct seccomp_notif_addfd given = {.id = id,
+					    .flags = SECCOMP_ADDFD_FLAG_SEND,
+					    .srcfd = file,
+					    .newfd_flags = O_CLOEXEC};
+
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &given);
+	close(file);
+}
+
 static bool is_refused_bpf(pid_t pid, const uint64_t *args)
 {
 	union bpf_attr attr = {};
@@ -189,6 +224,10 @@ static void supervise(int listener)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call))
 			continue; /* the caller has been killed meanwhile */
 		is_bpf = call.data.nr == SYS_bpf;
+		if (is_bpf && is_callback_end(call.pid, (const uint64_t *)call.data.args)) {
+			give_other_file(listener, call.id);
+			continue;
+		}
 		answer.id = call.id;
 		if (is_bpf ? is_refused_bpf(call.pid, (const uint64_t *)call.data.args)
 			   : is_refused_event(call.pid, (const uint64_t *)call.data.args))

@@ -41,18 +41,23 @@ TEST(tracer)
 TEST(interrupts)
 {
 	parse("ffffffff81000e00 T asm_sysvec_apic_timer_interrupt\n"
+	      "ffffffff81f00000 t handle_softirqs\n"
+	      "ffffffff81f00400 T __do_softirq\n"
+	      "ffffffff81f00440 t ____do_softirq\n"
 	      "ffffffff821f1390 T common_interrupt\n"
 	      "ffffffff821f1440 T sysvec_apic_timer_interrupt\n"
 	      "ffffffff821f14d0 T exc_page_fault\n"
 	      "ffffffff821f15c0 T exc_nmi\n"
 	      "ffffffff821f1620 T fred_sysvec_thermal\n"
 	      "ffffffff821f1b80 T __sysvec_thermal\n");
-	assert_int_equal(text.count, 5);
-	check_range(0, TEXT_ENTRY, 0xffffffff81000e00, 0xffffffff821f1390);
-	check_range(1, TEXT_INTERRUPT, 0xffffffff821f1390, 0xffffffff821f1440);
-	check_range(2, TEXT_INTERRUPT, 0xffffffff821f1440, 0xffffffff821f14d0);
-	check_range(3, TEXT_INTERRUPT, 0xffffffff821f15c0, 0xffffffff821f1620);
-	check_range(4, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
+	assert_int_equal(text.count, 7);
+	check_range(0, TEXT_ENTRY, 0xffffffff81000e00, 0xffffffff81f00000);
+	check_range(1, TEXT_SOFT_INTERRUPT, 0xffffffff81f00000, 0xffffffff81f00400);
+	check_range(2, TEXT_SOFT_INTERRUPT, 0xffffffff81f00400, 0xffffffff81f00440);
+	check_range(3, TEXT_INTERRUPT, 0xffffffff821f1390, 0xffffffff821f1440);
+	check_range(4, TEXT_INTERRUPT, 0xffffffff821f1440, 0xffffffff821f14d0);
+	check_range(5, TEXT_INTERRUPT, 0xffffffff821f15c0, 0xffffffff821f1620);
+	check_range(6, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
 }
 
 /* Code is interrupted at its first instruction, at another one, and in the entry of an exception:
