@@ -43,11 +43,11 @@ fetch_source() {
 
 # put FILE...: into the folder that is named first; a file that is the same keeps its time, so that it is not built again
 put() {
-	local folder=$1 file
+	local into=$1 file
 	shift
-	mkdir -p "$folder"
+	mkdir -p "$into"
 	for file; do
-		cmp -s "$file" "$folder/${file##*/}" || cp "$file" "$folder"
+		cmp -s "$file" "$into/${file##*/}" || cp "$file" "$into"
 	done
 }
 
@@ -93,18 +93,18 @@ config_of() {
 	esac
 }
 
-# build KIND: in a folder of its own
+# build KIND: in a folder of its own, which is not the one that the trap of prepare removes
 build() {
-	local folder=$cache/build-$1 source=$cache/source option
+	local objects=$cache/build-$1 source=$cache/source option
 	[ "$1" != unpatched ] || source=$cache/pristine
-	local make=(make -s -C "$source" ARCH=x86_64 "O=$folder" "-j$jobs" "CC=${CC:-gcc}")
-	mkdir -p "$folder"
+	local make=(make -s -C "$source" ARCH=x86_64 "O=$objects" "-j$jobs" "CC=${CC:-gcc}")
+	mkdir -p "$objects"
 	"${make[@]}" tinyconfig
-	config_of "$1" >"$folder/added"
-	(cd "$folder" && "$source/scripts/kconfig/merge_config.sh" -m -O . .config added) >/dev/null
+	config_of "$1" >"$objects/added"
+	(cd "$objects" && "$source/scripts/kconfig/merge_config.sh" -m -O . .config added) >/dev/null
 	"${make[@]}" olddefconfig
-	grep '^CONFIG_' "$folder/added" | while read -r option; do
-		grep -qx "$option" "$folder/.config" || { echo "kernel $1: no $option"; exit 1; }
+	grep '^CONFIG_' "$objects/added" | while read -r option; do
+		grep -qx "$option" "$objects/.config" || { echo "kernel $1: no $option"; exit 1; }
 	done
 	"${make[@]}" bzImage
 }
