@@ -195,7 +195,9 @@ static void count_failure(struct symbolizers *symbolizers, u32 number, u64 files
 static void note_failures(struct symbolizers *symbolizers, const struct symbolizer_client *client,
 			  const struct symbolizer_job *job, u64 files)
 {
-	struct symbolizers_trouble *trouble = &symbolizers->troubles[client - symbolizers->clients];
+	u32 owner =
+		client->owner == FILE_OWNER_TABLES ? CLIENT_ROOT : client - symbolizers->clients;
+	struct symbolizers_trouble *trouble = &symbolizers->troubles[owner];
 
 	if (job->what == SYMBOLIZER_IDENTIFY)
 		symbolizers->unread[job->number] = files;
@@ -494,12 +496,14 @@ static int submit_analysis(struct symbolizers *symbolizers, struct symbolizer_cl
 }
 
 /* Submits a job again after `client` has not found the file: to the client of the job's next owner,
- * else to the client that has made the file's table and therefore keeps the file open. False: no
- * other client may have the file. */
+ * else, for names, to the client that has made the file's table and therefore keeps the file open.
+ * A comparison is not for that client, as it reads the memory of a process of another user. False:
+ * no other client may have the file. */
 static bool submit_to_next(struct symbolizers *symbolizers, const struct symbolizer_client *client,
 			   struct symbolizer_job *job, int *result)
 {
-	u32 keeper = job->record ? symbolizers->client_with_table[job->number] : 0;
+	bool is_name = job->what == SYMBOLIZER_IDENTIFY || job->what == SYMBOLIZER_SYMBOLS;
+	u32 keeper = job->record && is_name ? symbolizers->client_with_table[job->number] : 0;
 	struct symbolizer_client *next = NULL;
 
 	if (job->next != FILE_OWNER_NONE)

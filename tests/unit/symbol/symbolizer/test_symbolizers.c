@@ -24,7 +24,8 @@
 #define PARTIAL 81
 #define PARTIAL_TOO 82
 #define PARTIAL_LAST 83
-#define GONE 84 /* only the process that has made the table has found the file */
+#define GONE 84	     /* only the process that has made the table has found the file */
+#define COMPARED 124 /* index of the number of comparisons that were asked for */
 #define ANALYSES_HELD 125
 #define HELD 126 /* the service waits with the table of this number; 1: with all tables */
 #define MADE 127 /* index of the number of tables */
@@ -72,6 +73,11 @@ static void answer(int socket, const struct symbolizer_request *request, int fil
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
 	static bool has_made_table;
 
+	if (request->what == SYMBOLIZER_MOVED) {
+		u8 compared = byte_of(file, COMPARED) + 1;
+
+		assert_int_equal(pwrite(file, &compared, 1, COMPARED), 1);
+	}
 	if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS) {
 		make_table(file, request, &answer);
 		has_made_table |= request->number == GONE;
@@ -385,6 +391,25 @@ TEST(a_file_that_only_its_table_was_made_of_has_names, setup, teardown)
 	await(SYMBOLIZERS_ANY);
 	assert_int_equal(named[GONE], 1);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
+}
+
+/* A table that is asked for afterwards is made after all that its process was asked before. */
+TEST(memory_of_a_process_is_read_for_its_user_alone, setup, teardown)
+{
+	meet(GONE, FILE_OWNER_ROOT);
+	tabulate(GONE);
+	await_tables(1);
+	while (symbolizers_are_tabulating(symbolizers)) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	symbolizers_compare(symbolizers, GONE, getpid(), &records[GONE], tables_file);
+	meet(1, FILE_OWNER_ROOT);
+	ask(1);
+	await(SYMBOLIZERS_ANY);
+	tabulate(1);
+	await_tables(2);
+	assert_int_equal(tables[COMPARED], 1);
 }
 
 /* Names of other files wait only for the table that is being made. */
