@@ -107,6 +107,6 @@ def asleep_at_the_end():
     """And they sleep on: their stacks are taken from outside."""
     needs("BPF task work", "tracefs")
     target, recorder = sleepers(3)
-    check_sleepers(recorder.end(), 3)
+    check_sleepers(recorder.ended(), 3)
     assert readers(target.pid) == 3
     target.end()

@@ -34,6 +34,7 @@ class Recorder:
         return self.ended()
 
     def ended(self):
-        """Its command ends by itself: a signal now would be the one that cuts the naming short."""
+        """Its command ends by itself, at the end of its input if it is `cat`: the recorder waits for names, which it does for a
+        second only after a signal."""
         _, messages = self.process.communicate(timeout=SECONDS_MAX)
         return Recording(self.output, messages.decode())

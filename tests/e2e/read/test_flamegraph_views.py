@@ -391,7 +391,7 @@ def want():
     with lock: pass
 thread = threading.Thread(target=want)
 thread.start()
-select.select([], [], [], 0.2)
+select.select([], [], [], 1)
 lock.release()
 thread.join()
 """
@@ -405,7 +405,7 @@ def test_idle_time_is_that_of_report():
     recording.check()
     report = json.loads(recording.read("report", "--thread-time", "--json"))
     idle, blocked = report["time"]["idle"], report["time"]["interruptible"]
-    assert 0.19e9 < idle < blocked - 0.1e9, report["time"]
+    assert 0.99e9 < idle < blocked - 0.1e9, report["time"]  # the other thread begins to wait before long
     draw(recording.path)
     with browser.page() as page:
         page.open("page.html")

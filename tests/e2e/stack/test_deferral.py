@@ -43,7 +43,7 @@ def test_one_unwind_for_all():
     target.end()
     check_one_unwind(before)
     for recorder in recorders:
-        recording = recorder.end()
+        recording = recorder.ended()
         events = [event for event in events_of(recording) if not is_unwinders(event)]
         assert [event.name for event in events] == FAULTS, events
         for event in events:
@@ -76,7 +76,7 @@ def one_leaves_while_all_wait(victim, leave):
     target.end()
     check_one_unwind(before)
     for recorder in recorders:
-        check_waited(recorder.end())
+        check_waited(recorder.ended())
 
 
 def test_one_of_three_killed():
@@ -89,7 +89,7 @@ def test_one_of_three_killed():
 def test_one_of_three_ends():
     """It takes the stack out of the sleeping task, and its request with it; the two others wait on."""
     for victim in range(3):
-        one_leaves_while_all_wait(victim, lambda recorder: check_waited(recorder.end()))
+        one_leaves_while_all_wait(victim, lambda recorder: check_waited(recorder.ended()))
 
 
 def test_many_recorders():
@@ -103,7 +103,7 @@ def test_many_recorders():
     target.end()
     check_one_unwind(before)
     for recorder in recorders:
-        check_waited(recorder.end())
+        check_waited(recorder.ended())
 
 
 def test_inside_execve():
@@ -203,7 +203,7 @@ def test_killed_with_a_request_pending():
         target.process.send_signal(number)
         target.end()
         assert engine_state()["unwinder_next"] - before["unwinder_next"] == 3
-        check_sleepers(recorder.end(), 3)
+        check_sleepers(recorder.ended(), 3)
 
 
 # test_namespaces runs this, too.
