@@ -13,7 +13,7 @@ import sys
 
 from harness import cases, unit
 from harness.agent import GETPPID
-from harness.cases import STACKMAP, needs_command, run, stackmap
+from harness.cases import STACKMAP, needs_command, one_of_several, run, stackmap
 from harness.engine_folder import HOME, fresh_bpffs
 from harness.recording import Recording, function, names_of
 from harness.sandbox import needs_root
@@ -65,6 +65,7 @@ def test_the_harness_refuses():
         assert done.returncode == 1 and why in done.stderr, (text, done.stderr)
 
 
+@one_of_several
 def test_the_agent_works_under_its_unit():
     """Windows have the names of the kernel's code and of another user's program in a folder that only this user may read."""
     needs_systemd()

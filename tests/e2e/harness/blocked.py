@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The program `blocked`, which measures its own waits."""
 
-from harness.cases import needs, program
+from harness.cases import needs, one_of_several, program
 from harness.recording import function, kernel_frames, record, user_frames
 
 COUNT, MS = 20, 5
@@ -36,6 +36,7 @@ def check_blocked(recording, caller, blocking, measured):
     assert COUNT * MS * 500000 <= sum(event.value for event in events) <= measured
 
 
+@one_of_several
 def where_and_how_long():
     recording, rested, awaited, _ = record_blocked("--off-cpu")
     check_blocked(recording, "rest", "nanosleep", rested)
@@ -43,13 +44,14 @@ def where_and_how_long():
     assert {event.name for event in recording.events()} == {TIME}
 
 
+@one_of_several
 def wakers():
     """The thread that lets go is the one that ends the waiting in await()."""
     recording, *_ = record_blocked("--wakers")
     woken = events_in(recording, WAKER, "let_go")
     waits = [event for event in events_in(recording, TIME, "await") if is_blocked_in(event, "pipe_read")]
     assert COUNT / 2 <= len(woken) <= COUNT and COUNT / 2 <= len(waits) <= COUNT, (len(woken), len(waits), woken, waits)
-    assert abs(len(woken) - len(waits)) <= 1, (len(woken), len(waits), woken, waits)  # one may be preempted on its way to sleep
+    assert abs(len(woken) - len(waits)) <= COUNT / 4, (len(woken), len(waits), woken, waits)  # some may be preempted on their way to sleep
     assert COUNT * MS * 500000 <= sum(event.value for event in woken) <= sum(event.value for event in waits)
     assert {event.other for event in woken} == {"woke %s %d" % (waits[0].comm, waits[0].tid)}, woken
     assert {event.other for event in waits} == {"woken by %s %d" % (woken[0].comm, woken[0].tid)}, waits

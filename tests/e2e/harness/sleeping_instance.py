@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from harness.cases import SECONDS_MAX, STACKMAP, needs, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, needs, one_of_several, stackmap
 from harness.engine_folder import forget_tables, fresh_bpffs
 from harness.known_stack import ENTER_READ, Target, check_sleepers, check_whole
 from harness.recording import Recording, names_of, parse_events
@@ -70,6 +70,7 @@ def snapshots(*options):
     return target
 
 
+@one_of_several
 def a_snapshot():
     target = snapshots()
     check_sleepers(Reader("f.data").end(), THREADS)

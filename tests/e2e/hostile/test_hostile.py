@@ -3,7 +3,7 @@
 """A process falsifies its unwind tables and stacks while it is recorded: it survives and does its work, the recorder
 survives, the ledger adds up, and an honest run of the same program at the same time has complete stacks."""
 
-from harness.cases import main, needs, program
+from harness.cases import main, needs, one_of_several, program
 from harness.recording import record, second_half, user_frames
 
 WHOLE_LEAST = 0.995
@@ -24,46 +24,57 @@ def lie(mode):
     assert len(events) > 50 and len(whole) >= WHOLE_LEAST * len(later), (len(whole), len(later), len(events))
 
 
+@one_of_several
 def test_random_tables():
     lie("random")
 
 
+@one_of_several
 def test_an_index_of_itself():
     lie("self")
 
 
+@one_of_several
 def test_an_unsorted_index():
     lie("unsorted")
 
 
+@one_of_several
 def test_functions_that_overlap():
     lie("overlap")
 
 
+@one_of_several
 def test_tables_of_the_c_library():
     lie("poison")
 
 
+@one_of_several
 def test_sframe_functions_out_of_order():
     lie("sframe_unsorted")
 
 
+@one_of_several
 def test_sframe_functions_that_overlap():
     lie("sframe_overlap")
 
 
+@one_of_several
 def test_sframe_with_wrong_cfas():
     lie("sframe_cfa")
 
 
+@one_of_several
 def test_sframe_whose_rows_end_early():
     lie("sframe_truncated")
 
 
+@one_of_several
 def test_loops():
     lie("loop")
 
 
+@one_of_several
 def test_unmapped_tables():
     lie("unmap")
 

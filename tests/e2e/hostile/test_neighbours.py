@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from harness import cases, neighbours
-from harness.cases import Skip, stackmap
+from harness.cases import Skip, one_of_several, stackmap
 from harness.neighbours import FLOODS, USER
 from harness.recording import Recording, check_ledger, one_with_names
 from harness.sandbox import needs_root, recording, sandbox_of, stop_idle_sandbox, symbolizer_of, wait_for
@@ -92,33 +92,40 @@ def check_told(made, files):
                      made.messages), made.messages
 
 
+@one_of_several
 def test_no_neighbour():
     needs_root()
     made = record_switches()
     assert "gave no names" not in made.messages, made.messages
 
 
+@one_of_several
 def test_files_that_are_not_looked_up():
     record_beside("lookup")
 
 
+@one_of_several
 def test_files_that_are_not_opened():
     check_told(record_beside("open"), 1)
 
 
+@one_of_several
 def test_files_that_do_not_tell_what_they_are():
     check_told(record_beside("getattr"), 1)
 
 
+@one_of_several
 def test_files_that_are_not_read():
     check_told(record_beside("read"), 1)
 
 
+@one_of_several
 def test_pages_that_never_come():
     """A frame whose caller's registers are in such a page."""
     check_told(record_beside("fault"), 1)
 
 
+@one_of_several
 def test_a_lock_that_is_kept():
     """A frame whose caller's registers are in a page that cannot be had before another thread's wait has an end."""
     made = record_beside("lock")
@@ -126,6 +133,7 @@ def test_a_lock_that_is_kept():
     assert ends and "[unanswered]" not in ends, ends
 
 
+@one_of_several
 def test_an_instance_starts_beside_a_lock_that_is_kept():
     """`start` looks at the code that all processes have mapped. A reader then follows the instance and ends when asked to."""
     needs_root()
@@ -147,6 +155,7 @@ def test_an_instance_starts_beside_a_lock_that_is_kept():
     check_losses(ledger)
 
 
+@one_of_several
 def test_files_end_beside_files_that_are_not_opened():
     """While names of the last file are waited for, events go on into it."""
     needs_root()
@@ -167,6 +176,7 @@ def test_files_end_beside_files_that_are_not_opened():
         check_names(made)
 
 
+@one_of_several
 def test_the_last_file_ends_beside_files_that_are_not_opened():
     """The last file ends soon after the command's end, without a signal."""
     needs_root()
@@ -182,6 +192,7 @@ def test_the_last_file_ends_beside_files_that_are_not_opened():
     check_names(last)
 
 
+@one_of_several
 def test_the_end_does_not_wait_for_files_of_root():
     """The process that parses them is stopped. The kernel's names are there, and the files are counted."""
     needs_root()
@@ -206,18 +217,22 @@ def record_assisted_beside(what):
                                 "REFUSE_COUNT=1000"))
 
 
+@one_of_several
 def test_files_that_are_not_opened_for_the_recorder():
     record_assisted_beside("open")
 
 
+@one_of_several
 def test_files_that_are_not_read_by_the_recorder():
     record_assisted_beside("read")
 
 
+@one_of_several
 def test_pages_that_never_come_for_the_recorder():
     record_assisted_beside("fault")
 
 
+@one_of_several
 def test_files_with_notes_without_end():
     """The first notes are read, so these files are neither slow nor damaged."""
     made = record_beside("notes")
@@ -231,7 +246,7 @@ def flood(what):
 
 for kind in FLOODS:
     if kind != "notes":
-        globals()["test_flood_of_" + kind] = flood(kind)
+        globals()["test_flood_of_" + kind] = one_of_several(flood(kind))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, on_terminal, program, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, on_terminal, one_of_several, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.top_text import LEDGER, WEIGHT, Text
 
@@ -56,17 +56,20 @@ def check_text(*options):
     text.end()
 
 
+@one_of_several
 def test_text_of_own_events():
     needs("bpf", "uprobes")
     check_text("-e", SOURCE)
 
 
+@one_of_several
 def test_text_of_a_drain_instance():
     start(*DRAIN)
     check_text("--instance", "live")
     stackmap("stop", "live")
 
 
+@one_of_several
 def test_text_fits_its_terminal():
     """A name of 18 kB takes one line of a terminal; elsewhere it is whole."""
     name = "f" * 18000
@@ -84,6 +87,7 @@ def test_text_fits_its_terminal():
     assert re.search("^ .* %s  /.*/long$" % name, stackmap(*text[1:]).stdout, re.MULTILINE)
 
 
+@one_of_several
 def test_text_of_a_flight_instance():
     """It keeps what was shown; what it had before is not shown; and resets in between do no harm."""
     start(*FLIGHT)
@@ -122,6 +126,7 @@ def test_default_is_the_whole_machine():
     check_ledger(text.splitlines(), int(WEIGHT.search(text)[1]))
 
 
+@one_of_several
 def test_stacks_and_other_events_in_text():
     start(*DRAIN, "-e", OTHER)
     text = Text("--instance", "live", "--stacks")
@@ -209,6 +214,7 @@ def row(text, pattern):
     raise AssertionError("%s is not seen:\n%s" % (pattern, text))
 
 
+@one_of_several
 def test_keys():
     start(*DRAIN, "-e", OTHER)
     with Terminal() as terminal:

@@ -6,7 +6,7 @@ there is none to be had."""
 import collections
 import os
 
-from harness.cases import main, needs, program
+from harness.cases import main, needs, one_of_several, program
 from harness.known_stack import KNOWN
 from harness.recorder import sources
 from harness.recording import kernel_frames, marker, names_of, record, user_account
@@ -49,6 +49,7 @@ wait
 """ % (KNOWN, KNOWN, KNOWN)
 
 
+@one_of_several
 def test_every_event():
     """Each has its whole stack, or a marker of the reason, or there was none to be had; and each is in the ledger."""
     needs("bpf", "raw tracepoints", "perf events", "tracefs")

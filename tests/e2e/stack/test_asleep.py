@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 from harness import sleeping_instance
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, one_of_several, stackmap
 from harness.engine_folder import engine_state, enter_own_mounts, fresh_bpffs
 from harness.instance import stat_of
 from harness.known_stack import ENTER_READ, KNOWN, check_sleepers, check_whole, events_of
@@ -25,6 +25,7 @@ def one_reads_on(target):
     wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == THREADS)
 
 
+@one_of_several
 def test_the_reader_ends():
     """And the instance goes on: they are not woken, nobody takes their place in line, and the next reader has what they do then."""
     target = start()
@@ -40,6 +41,7 @@ def test_the_reader_ends():
     stackmap("stop", "sleep")
 
 
+@one_of_several
 def test_the_next_reader():
     """Asks of the same entry into the kernel wait with the same cookie."""
     target = start("-e", "syscalls:sys_exit_read")
@@ -58,6 +60,7 @@ def test_the_next_reader():
     stop(target)
 
 
+@one_of_several
 def test_the_instance_ends():
     target = start()
     reader = Reader("f.data")
@@ -69,6 +72,7 @@ def test_the_instance_ends():
     target.end()
 
 
+@one_of_several
 def test_its_window_ends():
     """Each window has the stacks of its own events."""
     target = start()
@@ -79,13 +83,14 @@ def test_its_window_ends():
     wait_until(lambda: os.path.exists("w.0006"))
     reader.process.send_signal(signal.SIGINT)
     reader.wait()
-    windows = [Recording(name) for name in sorted(os.listdir(".")) if name.startswith("w.")]
+    windows = [Recording(name, is_window=True) for name in sorted(os.listdir(".")) if name.startswith("w.")]
     assert not any(user_account(window)[1] for window in windows)
     check_waiting([event for window in windows for event in events_of(window)], THREADS + 1)
     assert len([window for window in windows if events_of(window)]) >= 2
     stop(target)
 
 
+@one_of_several
 def test_a_command_is_rotated():
     """The same of a recording of one's own."""
     needs("BPF task work", "tracefs")
@@ -94,7 +99,7 @@ def test_a_command_is_rotated():
                                stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_until(lambda: os.path.exists("w.0003") or process.poll() is not None)
     process.communicate(timeout=SECONDS_MAX)
-    windows = [Recording("w.%04d" % number) for number in (1, 2)]
+    windows = [Recording("w.%04d" % number, is_window=True) for number in (1, 2)]
     events = [event for window in windows for event in events_of(window) if names_of(event)[0] == "wait_for_end"]
     assert len(events) == 1
     check_whole(events[0], "wait_for_end")
@@ -105,6 +110,7 @@ def test_a_command_is_rotated():
 test_a_snapshot = sleeping_instance.a_snapshot
 
 
+@one_of_several
 def test_a_snapshot_of_a_flight():
     target = snapshots("--flight", "2M")
     stackmap("record", "-o", "f.data", "--instance", "sleep")

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from harness.cases import SECONDS_MAX, Skip, main, needs, needs_command, program, run, stackmap
+from harness.cases import SECONDS_MAX, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
 from harness.engine_folder import FOLDER, enter_own_mounts, fresh_bpffs
 from harness.instance import stat_of
 from harness.known_stack import KNOWN, PATH_INSIDE
@@ -65,6 +65,7 @@ def test_a_short_run_defers_few_of_its_samples():
     stackmap("stop", "counting")
 
 
+@one_of_several
 def test_what_runs_at_the_start_has_tables():
     """Nobody reads the instance, and yet its walks find a program that it has never met."""
     needs("bpf", "perf events", "BPF task work")
@@ -83,7 +84,8 @@ def check_inside(recording):
     inside = [names for names in stacks if "spin" in names]
     path = ["spin", *PATH_INSIDE, "main"]
     wrong = [names for names in inside if path != names[names.index("spin"):][:len(path)]]
-    assert len(inside) > len(stacks) * 0.95 and not wrong, (len(inside), len(stacks), wrong[:3])
+    never(wrong, wrong[:3])
+    assert len(inside) > len(stacks) * 0.95, (len(inside), len(stacks))
 
 
 def unmet_by_tables():
@@ -98,6 +100,7 @@ def test_a_commands_files_have_tables_before_it_runs():
     assert any(unmet_by_tables() for _ in range(5))
 
 
+@one_of_several
 def test_stacks_by_tables_are_the_same():
     count_of(KNOWN)
     check_inside(record("-F", 999, "--", KNOWN, "spin"))
@@ -121,6 +124,7 @@ def meet_known():
         check_inside(record("-F", 999, "--", KNOWN, "spin"))
 
 
+@one_of_several
 def test_code_that_nobody_met_is_found_by_the_table():
     needs("raw tracepoints")
     count_of(NOBODY)
@@ -162,6 +166,7 @@ def fill(age):
     run(program("fill_tables"), TABLES, age)
 
 
+@one_of_several
 def test_a_full_map_takes_new_tables():
     """Those that nobody has used for long go."""
     needs("raw tracepoints")
@@ -172,6 +177,7 @@ def test_a_full_map_takes_new_tables():
     stackmap("stop", "counting")
 
 
+@one_of_several
 def test_tables_in_use_stay():
     """Then new files have none: their stacks are deferred, and are the same."""
     needs("raw tracepoints")
@@ -182,6 +188,7 @@ def test_tables_in_use_stay():
     stackmap("stop", "counting")
 
 
+@one_of_several
 def test_a_table_is_made_once():
     """Its chunks are those of each file that was met, and stay as they are."""
     needs_command("bpftool", "version")
@@ -202,7 +209,7 @@ def stacks_of_debug_frame(path):
     events = [event for event in recording.events() if names_of(event)[0] == "ask"]
     marks = [marker(event) for event in events]
     wrong = [names_of(event) for event, mark in zip(events, marks) if not mark and names_of(event)[:4] != ["ask", "by_hand", "middle", "main"]]
-    assert len(events) == 50 and not wrong, (len(events), wrong[:3])
+    never(len(events) != 50 or wrong, (len(events), wrong[:3]))
     return len(marks) - marks.count(None)
 
 
@@ -217,6 +224,7 @@ def sections_of(path):
     return re.findall(r"\] (\.\S+) +\S+ +\S+ \S+ \S+ \S+ +([A-Z]*)", run("readelf", "-SW", path).stdout)
 
 
+@one_of_several
 def test_a_section_for_debuggers_is_a_table():
     """Only .debug_frame covers a function of the program, as it is and compressed. The program runs for less time than its table
     takes: its stacks wait for the table."""

@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 
-from harness.cases import main, needs, needs_command, run, stackmap
+from harness.cases import main, needs, needs_command, never, one_of_several, run, stackmap
 from harness.recording import check_whole_later, marker, record
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "go_stacks")
@@ -89,8 +89,20 @@ def recorded(way):
             if caller in calls and callee in calls and not is_begin_or_signal(caller, callee) and \
                     not may_call(calls, jumps, caller, callee):
                 wrong[caller, callee] += 1
-    assert not wrong, wrong.most_common(5)
+    never(wrong, wrong.most_common(5))
     return stacks
+
+
+def of_several_recordings(case):
+    """Another recording is made for the next run of a case that has failed."""
+    @functools.wraps(case)
+    def once():
+        try:
+            case()
+        except AssertionError:
+            recorded.cache_clear()
+            raise
+    return one_of_several(once)
 
 
 def plain(name):
@@ -106,35 +118,40 @@ def callers(stacks, function):
     return found
 
 
+@of_several_recordings
 def test_the_scheduler_works_for_a_goroutine():
     stacks = recorded("collect")
     begun = [names for names in stacks if plain(names[0]) == "runtime.systemstack"]
-    assert not begun, begun[:3]
+    never(begun, begun[:3])
     assert "main.describe" in {plain(name) for names in stacks for name in names[:-1] if "runtime.systemstack" in map(plain, names)}
 
 
+@of_several_recordings
 def test_a_stack_that_grows():
     """The callers of a function that was suspended are not those of what its thread does next."""
     stacks = recorded("collect")
     assert callers(stacks, "runtime.morestack")["main.deep"]
     for names in stacks:
         if callers([names], "runtime.morestack")[None]:
-            assert {"runtime.goschedImpl", "runtime.preemptPark", "runtime.gopreempt_m"} & set(map(plain, names)), names
+            never(not {"runtime.goschedImpl", "runtime.preemptPark", "runtime.gopreempt_m"} & set(map(plain, names)), names)
 
 
+@of_several_recordings
 def test_the_scheduler_works_for_itself():
     inside = [names for names in recorded("collect") if plain(names[-1]) != "runtime.mcall"]  # it has a caller until it changes the stack
     found = callers(inside, "runtime.mcall")
-    assert set(found) <= {None}, found
+    never(set(found) - {None}, found)
 
 
+@of_several_recordings
 def test_callbacks():
     stacks = recorded("callbacks")
-    assert not callers(stacks, "runtime.cgocallback")[None]
+    never(callers(stacks, "runtime.cgocallback")[None], callers(stacks, "runtime.cgocallback"))
     path = ["main.callC", "c_outer", "main.goCallback"] * 2 + ["main.callC", "c_outer", "c_inner"]
     assert any([name for name in names if plain(name) in path] == path for names in stacks)
 
 
+@one_of_several
 def test_a_stripped_program_has_names():
     """Of its Go functions, inlined ones among them: also if a linker of C code has put the table among other data."""
     needs("bpf", "perf events")

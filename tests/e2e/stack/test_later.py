@@ -9,7 +9,7 @@ import shutil
 import signal
 import time
 
-from harness.cases import SECONDS_MAX, main, needs, program
+from harness.cases import SECONDS_MAX, main, needs, one_of_several, program
 from harness.recorder import Recorder
 from harness.recording import Recording, function, record, user_account, user_frames
 from harness.waiting import wait_until, wait_until_reading
@@ -28,6 +28,7 @@ def own_cat():
     return "sh", "-c", "exec ./" + COMMAND
 
 
+@one_of_several
 def test_all_events_of_a_command():
     """Programs of the distribution: nothing is owed, and nearly nothing is incomplete."""
     needs("bpf", "raw tracepoints")
@@ -37,6 +38,7 @@ def test_all_events_of_a_command():
     assert sum(rest.values()) < complete / 100, (complete, rest)
 
 
+@one_of_several
 def test_asleep_at_the_end():
     """The command is in read() still when recording ends: it is unwound from outside."""
     recorder = Recorder("-e", READ, "--", *own_cat())
@@ -104,6 +106,7 @@ def test_the_file_is_read_while_it_grows():
     raise AssertionError("the event had its stack in each of %d recordings" % TRIES)
 
 
+@one_of_several
 def test_samples_and_tracepoints_in_one_recording():
     """A stack is wanted behind a leaf by the one, and in full by the other: both show all of it."""
     needs("bpf", "raw tracepoints", "perf events")

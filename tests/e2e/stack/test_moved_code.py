@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import Skip, main, needs, program
+from harness.cases import Skip, main, needs, never, one_of_several, program
 from harness.machine_code import UNTIL_IT_RAN
 from harness.recording import names_of, record, second_half, user_account, user_frames
 
@@ -20,19 +20,22 @@ def check_named(recording):
     """Samples have no names until the code has been compared. In the second half all have, and the whole path."""
     later = second_half([names_of(event) for event in recording.events() if event.comm == "moved_code"])
     named = [names for names in later if "leaf_work" in names]
-    wrong = [names for names in later if any(name.startswith("0x") for name in names)]
-    wrong += [names for names in named if names[names.index("leaf_work"):][:4] != PATH]
-    assert len(named) > NAMED_MIN and not wrong, (len(named), len(later), wrong[:3])
+    nameless = [names for names in later if any(name.startswith("0x") for name in names)]
+    wrong = [names for names in named if names[names.index("leaf_work"):][:4] != PATH]
+    never(wrong, wrong[:3])
+    assert len(named) > NAMED_MIN and not nameless, (len(named), len(later), nameless[:3])
     complete, rest = user_account(recording)
     assert complete >= len(named) and sum(rest.values()) <= complete, (complete, rest)
 
 
+@one_of_several
 def test_moved_while_recording():
     needs("bpf", "perf events")
     for what in ("copy", "remap"):
         check_named(record("-F", 499, "--", MOVED, what))
 
 
+@one_of_several
 def test_moved_before():
     needs("bpf", "perf events")
     with subprocess.Popen([MOVED, "stay"], stdout=subprocess.PIPE) as moved:
@@ -43,6 +46,7 @@ def test_moved_before():
             moved.kill()
 
 
+@one_of_several
 def test_other_code():
     """A copy that differs in one byte has no names."""
     needs("bpf", "perf events")
@@ -50,9 +54,10 @@ def test_other_code():
     events = [event for event in recording.events() if event.comm == "moved_code"]
     assert len([event for event in events if any(frame.object == "[anon]" for frame in user_frames(event))]) > 20, len(events)
     named = {name for event in events for name in names_of(event)} & {*PATH[:3], "later_work"}
-    assert not named, named
+    never(named, named)
 
 
+@one_of_several
 def test_changed_later():
     """Code that is changed later does not count as the file's code."""
     needs("bpf", "perf events")
@@ -62,9 +67,10 @@ def test_changed_later():
     events = [event for event in recording.events() if event.comm == "moved_code"]
     names = [names_of(event) for event in events]
     assert sum("leaf_work" in of_event for of_event in names) > 20, len(names)
-    assert not any("later_work" in of_event for of_event in names)
+    never(any("later_work" in of_event for of_event in names), "the code was changed before")
 
 
+@one_of_several
 def test_node_on_large_pages():
     needs("bpf", "perf events")
     if not shutil.which("node"):
