@@ -153,10 +153,12 @@ def test_python_3_13():
     check_calls(13)
 
 
+@one_of_several
 def test_python_3_14():
     check_calls(14)
 
 
+@one_of_several
 def test_python_3_15():
     check_calls(15)
 
