@@ -153,7 +153,7 @@ def one_of_several(case):
                     return case()
                 except (NoExcuse, Skip):
                     raise
-                except (AssertionError, LookupError, ValueError) as error:
+                except (AssertionError, LookupError, TypeError, ValueError) as error:
                     if number == RUNS_MAX:
                         raise
                     print("run %d of %d: %s" % (number, RUNS_MAX, explain(error)[:2000]), flush=True)

@@ -12,7 +12,7 @@ import shutil
 import stat
 import subprocess
 
-from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from harness.cases import STACKMAP, Skip, main, needs, needs_command, one_of_several, program, run, stackmap
 from harness.exportable import export, in_folder, inlined, real, report_of, small
 from harness.exported import (Perfetto, Pprof, Sums, as_folded, as_perf_script, check_chrome_tracks, read_chrome, read_folded, read_perf_script,
                               read_speedscope, stacks_of_report, without_inlined)
@@ -123,6 +123,7 @@ def test_chrome():
         check_equal(read_chrome(export("chrome", path)), report_of(path))
 
 
+@one_of_several
 def test_chrome_shows_who_woke_whom():
     """An arrow for each wait that a thread ended."""
     needs("typed tracepoints")
@@ -135,6 +136,7 @@ def test_chrome_shows_who_woke_whom():
     assert export("chrome", recording.path, "--comm", "fourth").count('"ph":"f"') == 0
 
 
+@one_of_several
 def test_chrome_shows_the_states_of_threads():
     """They lie side by side, and add up to the life of each thread."""
     needs("typed tracepoints")
@@ -167,6 +169,7 @@ def test_perfetto():
             lambda event, task, stack, samples=samples: ("sample" if event in samples else event, "<...>" if task == "[unknown]" else task, stack)))
 
 
+@one_of_several
 def test_perfetto_shows_states_and_wake_ups():
     needs("typed tracepoints")
     recording = record("--time", "--wakers", "--", program("waits"), "chain", 20)

@@ -78,9 +78,9 @@ def test_a_chain_of_four_threads():
         assert sum(below["total"] for below in step["chain"]) <= step["most"], step
         if not step["chain"]:
             break
-        assert step["waker"]["comm"] == step["chain"][0]["sleeper"]["comm"], step
+        assert step["waker"] and step["waker"]["comm"] == step["chain"][0]["sleeper"]["comm"], step
         step = step["chain"][0]
-    assert names == ["first", "second", "third", "fourth"] and step["waker"]["interrupt"] == "timer", (names, step)
+    assert names == ["first", "second", "third", "fourth"] and step["waker"] and step["waker"]["interrupt"] == "timer", (names, step)
     two = pair_in(pairs_of(recording, "--chain", 2), "first_waits")
     assert two["chain"][0]["chain"][0]["chain"] == [], two
     text = recording.read("report", "--wakers", "--chain", 8)
