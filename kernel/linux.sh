@@ -111,8 +111,7 @@ build() {
 
 # The programs of the tests, one of 32 bits, too.
 build_programs() {
-	local flags=(-O2 -fno-omit-frame-pointer -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp
-		-fno-ipa-sra -static)
+	local flags=(-O2 -fno-omit-frame-pointer -fno-inline -fno-optimize-sibling-calls -static)
 	gcc "${flags[@]}" -o "$1/user_stack" "$1/user_stack.c"
 	gcc -m32 "${flags[@]}" -o "$1/user_stack_32" "$1/user_stack.c"
 }

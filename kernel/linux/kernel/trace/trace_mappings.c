@@ -108,20 +108,22 @@ static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
 
 /*
  * The path from the root of the mount namespace, because the reader may have
- * another root than the task. file_path() marks an unlinked file as deleted.
+ * another root than the task. d_path() marks an unlinked file as deleted. On
+ * overlayfs it is the path that the program has opened, not that in a layer.
  */
 static const char *path_of(struct vm_area_struct *vma, char *buffer)
 {
-	struct file *file = vma->vm_file;
+	const struct path *opened;
 	const char *path;
 
 	if (is_vdso(vma))
 		return is_32bit_vdso(vma) ? "[vdso32]" : "[vdso]";
-	if (!file)
+	if (!vma->vm_file)
 		return "[anon]";
-	path = d_absolute_path(&file->f_path, buffer, PATH_MAX);
-	if (IS_ERR(path) || d_unlinked(file->f_path.dentry))
-		path = file_path(file, buffer, PATH_MAX);
+	opened = file_user_path(vma->vm_file);
+	path = d_absolute_path(opened, buffer, PATH_MAX);
+	if (IS_ERR(path) || d_unlinked(opened->dentry))
+		path = d_path(opened, buffer, PATH_MAX);
 	return IS_ERR(path) ? "..." : path;
 }
 

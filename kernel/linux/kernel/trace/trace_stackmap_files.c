@@ -240,6 +240,6 @@ void trace_stackmap_create_files(struct trace_array *tr, struct dentry *d_tracer
 			  &stackmap_text_fops);
 	trace_create_file("stack_map_stat", TRACE_MODE_READ, d_tracer, tr,
 			  &stackmap_stat_fops);
-	trace_create_file("stack_map_reset", TRACE_MODE_WRITE, d_tracer, tr,
+	trace_create_file("stack_map_reset", 0200, d_tracer, tr,
 			  &stackmap_reset_fops);
 }

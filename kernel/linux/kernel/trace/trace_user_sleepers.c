@@ -25,18 +25,21 @@
 static bool word_read(struct mm_struct *mm, unsigned long address,
 		      unsigned int word_bytes, unsigned long *out)
 {
+	union {
+		unsigned long whole;
+		u32 half;
+	} word = {};
 	struct page *page;
-	u8 word[sizeof(long)] = {};
 
 	/* get_user_pages_remote() warns about an address below a stack */
 	if (address & (word_bytes - 1) || !vma_lookup(mm, address) ||
 	    get_user_pages_remote(mm, address, 1, FOLL_NOFAULT, &page,
 				  NULL) != 1)
 		return false;
-	memcpy_from_page(word, page, offset_in_page(address), word_bytes);
+	memcpy_from_page((char *)&word, page, offset_in_page(address),
+			 word_bytes);
 	put_page(page);
-	*out = word_bytes == sizeof(u32) ? *(u32 *)word
-					 : *(unsigned long *)word;
+	*out = word_bytes == sizeof(u32) ? word.half : word.whole;
 	return true;
 }
 
@@ -234,6 +237,11 @@ void trace_user_stacks_close(struct trace_array *tr)
 	end = ktime_add_ms(ktime_get(), CLOSE_MS_MAX);
 	while (tasks_answer(user, frames, end))
 		fsleep(1000);
+	/*
+	 * Pairs with the full barrier of unwind_deferred_claim(): a task whose
+	 * claim was seen is seen among those that answer.
+	 */
+	smp_rmb();
 	while (atomic_read(&user->answering) && ktime_before(ktime_get(), end))
 		fsleep(1000);
 	kfree(frames);

@@ -131,6 +131,7 @@ bool trace_user_stack_request(struct trace_array *tr,
 	user = rcu_dereference_sched(tr->user_stacks);
 	if (!user)
 		return false;
+	/* A request may be an event itself, by the work that it queues */
 	bit = trace_test_and_set_recursion(_THIS_IP_, _RET_IP_,
 					   TRACE_EVENT_START);
 	if (bit < 0)

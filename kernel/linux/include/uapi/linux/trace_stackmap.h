@@ -6,7 +6,9 @@
  * Later stacks follow, so a program reads to the end of the file.
  *
  * A frame is a kernel address (bit 63 is set), or the number of a mapping in
- * bits 40 to 62, see stack_map_mappings, and an offset in bits 0 to 39.
+ * bits 40 to 62, see stack_map_mappings, and an offset in bits 0 to 39. If all
+ * bits of the number are set, the mapping is unknown, and the offset is the
+ * lower part of the address.
  */
 #ifndef _UAPI_LINUX_TRACE_STACKMAP_H
 #define _UAPI_LINUX_TRACE_STACKMAP_H

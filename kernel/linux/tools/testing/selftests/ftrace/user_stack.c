@@ -2,7 +2,7 @@
 /*
  * A program whose user stack is known: innermost() makes each system call,
  * middle() calls innermost(), outer() calls middle(). The flags of the compiler
- * keep these calls and their frames.
+ * and KEPT keep these calls and their frames.
  *
  * usage: user_stack functions     the functions in the file, as "NAME 0xOFFSET"
  *        user_stack number CALL   the number of one of the system calls below
@@ -15,16 +15,13 @@
  *        user_stack executes-frameless FILE
  *                                 execve() with a frame pointer of zero, as a
  *                                 new program has
- *        user_stack stops FILE    write() of a zero to tracing_on
  *        user_stack sleeps-below  pause(), with a stack pointer below all stacks
  *        user_stack calls-vdso    getppid() by the vdso of 32-bit tasks
- *        user_stack works         a request that a worker of io_uring serves
  *        user_stack is-signalled  a signal handler returns, by rt_sigreturn()
  *        user_stack loses-frame   the same with another frame pointer than the
  *                                 interrupted code
  */
 #include <fcntl.h>
-#include <linux/io_uring.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +32,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#if __has_attribute(noipa)
+#define KEPT __attribute__((noipa))
+#else
+#define KEPT
+#endif
+
 /* The bare instruction, because syscall() of the C library has no frame */
-static long innermost(long number, long a, long b, long c)
+static KEPT long innermost(long number, long a, long b, long c)
 {
 	long answer;
 
@@ -59,17 +62,17 @@ static long innermost(long number, long a, long b, long c)
 	return answer;
 }
 
-static long middle(long number, long a, long b, long c)
+static KEPT long middle(long number, long a, long b, long c)
 {
 	return innermost(number, a, b, c);
 }
 
-static long outer(long number, long a, long b, long c)
+static KEPT long outer(long number, long a, long b, long c)
 {
 	return middle(number, a, b, c);
 }
 
-static void call_below(int frames, int count)
+static KEPT void call_below(int frames, int count)
 {
 	if (frames)
 		call_below(frames - 1, count);
@@ -78,13 +81,6 @@ static void call_below(int frames, int count)
 			outer(SYS_getppid, 0, 0, 0);
 	/* Not a tail call */
 	asm volatile("");
-}
-
-static int stop(const char *path)
-{
-	int file = open(path, O_WRONLY);
-
-	return file < 0 || outer(SYS_write, file, (long)"0", 1) != 1;
 }
 
 static void handle(int number)
@@ -181,31 +177,6 @@ static int call_vdso(void)
 }
 #endif
 
-/* Have a worker of io_uring serve a request. Return: 0, or 2 without io_uring */
-static int have_worker_work(void)
-{
-	struct io_uring_params params = {0};
-	long ring = syscall(SYS_io_uring_setup, 1, &params);
-	struct io_uring_sqe *requests;
-	char *queue;
-
-	if (ring < 0)
-		return 2;
-	queue = mmap(NULL, params.sq_off.array + params.sq_entries * sizeof(unsigned int),
-		     PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
-	requests = mmap(NULL, params.sq_entries * sizeof(*requests), PROT_READ | PROT_WRITE,
-			MAP_SHARED, ring, IORING_OFF_SQES);
-	if (queue == MAP_FAILED || requests == MAP_FAILED)
-		return 2;
-	requests->opcode = IORING_OP_NOP;
-	requests->flags = IOSQE_ASYNC;
-	*(unsigned int *)(queue + params.sq_off.array) = 0;
-	*(unsigned int *)(queue + params.sq_off.tail) = 1;
-	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
-		return 2;
-	return 0;
-}
-
 static void show(const char *name, const void *function)
 {
 	/* The program headers are in the first page of the file. */
@@ -226,7 +197,6 @@ static const struct {
 	int number;
 } numbers[] = {
 	{"getppid", SYS_getppid},	{"nanosleep", SYS_nanosleep},
-	{"write", SYS_write},
 	{"exit_group", SYS_exit_group}, {"execve", SYS_execve},
 	{"rt_sigreturn", SYS_rt_sigreturn},
 #ifdef SYS_pause
@@ -257,8 +227,6 @@ int main(int argc, char **argv)
 			outer(SYS_getppid, 0, 0, 0);
 	} else if (argc == 4 && !strcmp(argv[1], "calls-below")) {
 		call_below(atoi(argv[2]), atoi(argv[3]));
-	} else if (argc == 3 && !strcmp(argv[1], "stops")) {
-		return stop(argv[2]);
 	} else if (argc == 2 && !strcmp(argv[1], "sleeps")) {
 		outer(SYS_nanosleep, (long)&long_time, 0, 0);
 	} else if (argc == 2 && !strcmp(argv[1], "exits")) {
@@ -271,8 +239,6 @@ int main(int argc, char **argv)
 		return sleep_below();
 	} else if (argc == 2 && !strcmp(argv[1], "calls-vdso")) {
 		return call_vdso();
-	} else if (argc == 2 && !strcmp(argv[1], "works")) {
-		return have_worker_work();
 	} else if (argc == 2 && !strcmp(argv[1], "is-signalled")) {
 		signal(SIGUSR1, handle);
 		raise(SIGUSR1);
