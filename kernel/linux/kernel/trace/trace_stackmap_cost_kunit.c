@@ -159,6 +159,7 @@ static void store_a_deep_stack(struct kunit *test, struct trace_array *tr)
 	const unsigned int depth = 300;
 	unsigned long *frames;
 	depot_stack_handle_t handle;
+	bool same_id, same_handle;
 	s64 id;
 
 	frames = kunit_kcalloc(test, depth, sizeof(*frames), GFP_KERNEL);
@@ -166,13 +167,14 @@ static void store_a_deep_stack(struct kunit *test, struct trace_array *tr)
 	for (unsigned int i = 0; i < depth; i++)
 		frames[i] = 0xffffffff81000000UL + 16 * i;
 	handle = stack_depot_save(frames, depth, GFP_KERNEL);
-	guard(preempt)();
-	id = trace_stackmap_get_id(tr, 0, frames, depth);
+	same_handle = stack_depot_save_flags(frames, depth, 0, 0) == handle;
+	scoped_guard(preempt) {
+		id = trace_stackmap_get_id(tr, 0, frames, depth);
+		same_id = trace_stackmap_get_id(tr, 0, frames, depth) == id;
+	}
 	kunit_info(test,
 		   "numbers of a stack of %u frames, stored twice: stack ids %u, stackdepot %u",
-		   depth,
-		   trace_stackmap_get_id(tr, 0, frames, depth) == id ? 1 : 2,
-		   stack_depot_save_flags(frames, depth, 0, 0) == handle ? 1 : 2);
+		   depth, same_id ? 1 : 2, same_handle ? 1 : 2);
 }
 
 static void cost_of_a_stack_id(struct kunit *test)
