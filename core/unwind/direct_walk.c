@@ -462,15 +462,17 @@ CORE_GLOBAL_PART int step_keeps_pointer(struct direct_walk *walk, const struct c
 	if (core_is_null(walk) || core_is_null(step))
 		return false;
 	search = &walk->returns;
+	search->rsp = walk->registers.value[REGISTER_SP];
 	cfa = walk->registers.value[REGISTER_FP] + step->rule.cfa_offset;
 	if (walk->interrupted | walk->is_unlisted | walk->registers.at_entry || cfa & 7 ||
-	    !direct_knows(walk, REGISTER_FP) ||
-	    stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa) ||
-	    !direct_open(walk, cfa, step_window(step)))
+	    walk->registers.value[REGISTER_FP] < search->rsp || !direct_knows(walk, REGISTER_FP) ||
+	    stack_switch_is_far(search->rsp, cfa) || !direct_open(walk, cfa, step_window(step)))
 		return false;
 	search->value = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
+	search->word = 8;
 	search->is_guess = 0;
-	return direct_read(search->value - 8, &search->before, 8) && is_behind_call(search->before);
+	return return_search_wants(search) && direct_read(search->value - 8, &search->before, 8) &&
+	       is_behind_call(search->before);
 }
 
 /* Takes every step that is not plain. */

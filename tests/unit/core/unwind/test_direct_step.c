@@ -269,8 +269,9 @@ TEST(generated_code_is_read_as_the_unwinder_does)
 		memory_image = 0;
 		code_write(code, 240);
 		for (u32 word = 1000; word < 1200; word++)
-			memory[word] = rand() % 4 ? WORD(50) + (u32)rand() % 100
-						  : WORD(1000 + (u32)rand() % 300);
+			memory[word] = rand() % 4   ? WORD(50) + (u32)rand() % 100
+				       : rand() % 2 ? WORD(1000 + (u32)rand() % 300)
+						    : WORD(word - 2 + (u32)rand() % 12);
 		walk.registers.known = (1U << REGISTER_COUNT) - 1;
 		walk.registers.value[REGISTER_RIP] = pc;
 		walk.registers.value[REGISTER_RSP] = WORD(1000);
