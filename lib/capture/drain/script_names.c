@@ -127,6 +127,8 @@ static void interpreter_name(const struct script_layout *layout, char *out, u32 
 			 version & 0xff);
 	else if (layout->runtime == SCRIPT_RUBY)
 		snprintf(out, bytes, "Ruby");
+	else if (version && !(version & 0xffff)) /* a file that does not tell it (3.10) */
+		snprintf(out, bytes, "CPython %u.%u", version >> 24, version >> 16 & 0xff);
 	else if (version)
 		snprintf(out, bytes, "CPython %u.%u.%u", version >> 24, version >> 16 & 0xff,
 			 version >> 8 & 0xff);

@@ -45,7 +45,7 @@
  * Where the fields of a code object lie is written in the file: PyCode_Type has a list of members,
  * with names and offsets.
  */
-#include "script_loop.h"
+#include "script_python.h"
 
 #include <errno.h>
 #include <string.h>
@@ -600,7 +600,8 @@ static u32 member_offset(Elf *elf, u64 members, const char *name)
 	return 0;
 }
 
-static bool code_type_read(Elf *elf, u64 type, struct script_layout *layout)
+bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const char *lines_member,
+			     struct script_layout *layout)
 {
 	u64 name = elf_words_pointer(elf, type + TYPE_NAME);
 	u64 members = elf_words_pointer(elf, type + TYPE_MEMBERS);
@@ -609,9 +610,9 @@ static bool code_type_read(Elf *elf, u64 type, struct script_layout *layout)
 	if (!text || strcmp(text, "code") || !members)
 		return false;
 	layout->code_type = WORD; /* each object of CPython has its type in the second word */
-	layout->code_name = member_offset(elf, members, "co_qualname");
+	layout->code_name = member_offset(elf, members, name_member);
 	layout->code_file = member_offset(elf, members, "co_filename");
-	layout->code_lines = member_offset(elf, members, "co_linetable");
+	layout->code_lines = member_offset(elf, members, lines_member);
 	layout->first_line = member_offset(elf, members, "co_firstlineno");
 	return layout->code_name && layout->code_file && layout->code_lines && layout->first_line &&
 	       (layout->code_name | layout->code_file | layout->code_lines) % WORD == 0 &&
@@ -721,10 +722,12 @@ int script_python_read(struct script_loop *file)
 	if (!elf_words_export(file->elf, "_PyEval_EvalFrameDefault", &address))
 		return -ENOENT;
 	layout->runtime = SCRIPT_CPYTHON;
+	if (!elf_words_export(file->elf, "Py_Version", &type))
+		return script_python_register_read(file, address);
 	version_read(file->elf, &loop, layout);
 	if (!loop.version.version || !script_loop_enter(file, address) ||
 	    !elf_words_export(file->elf, "PyCode_Type", &type) ||
-	    !code_type_read(file->elf, type, layout))
+	    !script_python_code_type(file->elf, type, "co_qualname", "co_linetable", layout))
 		return -EOPNOTSUPP;
 	if (!loop_read(&loop, layout) || !fatal_read(&loop) ||
 	    !script_loop_find_moved(file, loop.body) || has_other_handlers(&loop) ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The functions of Python scripts in user stacks (CPython 3.11 to 3.15), with nothing prepared in the program. The callers of each
+"""The functions of Python scripts in user stacks (CPython 3.9 to 3.15), with nothing prepared in the program. The callers of each
 function of programs/stack/script_calls.py are known by its source, so a single other one fails the test."""
 
 import collections
@@ -44,6 +44,8 @@ CALLERS = {
     "Thread._bootstrap_inner": ["Thread._bootstrap"],
     "Thread._bootstrap": [""],
 }
+# Before 3.11 functions have no qualified names: those of the script by their own names.
+QUALIFIED = {name.rpartition(".")[2]: name for name in CALLERS if "." in name and not name.startswith("Thread.")}
 
 
 def python(minor):
@@ -61,7 +63,7 @@ def is_loop(frame):
     return "_PyEval_EvalFrameDefault" in frame.name or bool(match) and int(match[2], 16) - int(match[1], 16) > 50000
 
 
-def script_functions(event):
+def script_functions(event, has_qualified=True):
     """The functions of scripts, innermost first; those of other files than ours and of threading.py, and native loops, are None."""
     functions = []
     for frame in user_frames(event):
@@ -70,6 +72,10 @@ def script_functions(event):
         if frame.object != "[python]":
             continue
         name, file, _ = NAME.match(function(frame)).groups()
+        if not has_qualified and file == SCRIPT:
+            name = QUALIFIED.get(name, name)
+        if not has_qualified and file == "threading.py" and "Thread." + name in CALLERS:
+            name = "Thread." + name
         known = file == SCRIPT or file == "threading.py" and name.startswith("Thread.")
         is_exec = (name, file) == ("<module>", "<string>") and functions[-1:] == ["work"]
         functions.append(name if known else "exec" if is_exec else None)
@@ -82,7 +88,7 @@ def check_calls(minor):
     recording.check()
     wrong, whole = collections.Counter(), []
     for event in recording.events():
-        functions = script_functions(event)
+        functions = script_functions(event, minor >= 11)
         for callee, caller in zip(functions, functions[1:] + [""]):
             if callee in CALLERS and caller not in [None, *CALLERS[callee]]:
                 wrong[callee, caller] += 1
@@ -93,6 +99,16 @@ def check_calls(minor):
     later = second_half(whole)
     assert len(whole) > 300 and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
     assert not re.search(r"^# note: +Python", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
+
+
+@one_of_several
+def test_python_3_9():
+    check_calls(9)
+
+
+@one_of_several
+def test_python_3_10():
+    check_calls(10)
 
 
 @one_of_several
@@ -180,6 +196,14 @@ def check_made(minor, what):
             right += is_right
             wrong[what, tuple(made)] += not is_right
     assert right > 500 and not +wrong, (what, right, sum(wrong.values()), wrong.most_common(3))
+
+
+def test_functions_that_are_made_and_freed_3_9():
+    check_made(9, "files")
+
+
+def test_functions_that_are_made_and_freed_3_10():
+    check_made(10, "both")
 
 
 def test_functions_that_are_made_and_freed_3_11():

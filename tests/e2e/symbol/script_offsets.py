@@ -31,17 +31,17 @@ def word(member):
 
 # member of the layout -> expressions of which the first one that the debug information knows is the truth
 PYTHON = {
-    "frame_code": [offset(FRAME, "f_executable"), offset(FRAME, "f_code")],
-    "frame_previous": [offset(FRAME, "previous")],
+    "frame_code": [offset(FRAME, "f_executable"), offset(FRAME, "f_code"), offset("PyFrameObject", "f_code")],
+    "frame_previous": [offset(FRAME, "previous"), offset("PyFrameObject", "f_back")],
     "entry_mark": [offset(FRAME, "is_entry"), offset(FRAME, "owner")],
     "entry_value": ["sizeof(((struct %s *)0)->is_entry)" % FRAME, "(long)FRAME_OWNED_BY_INTERPRETER", "(long)FRAME_OWNED_BY_CSTACK"],
     "thread_frame": [offset(THREAD, "current_frame")],
     "thread_next": [offset(THREAD, "next")],
     "thread_id": [offset(THREAD, "thread_id")],
     "code_type": [offset("PyObject", "ob_type")],
-    "code_name": [offset(CODE, "co_qualname")],
+    "code_name": [offset(CODE, "co_qualname"), offset(CODE, "co_name")],
     "code_file": [offset(CODE, "co_filename")],
-    "code_lines": [offset(CODE, "co_linetable")],
+    "code_lines": [offset(CODE, "co_linetable"), offset(CODE, "co_lnotab")],
     "code_number": [offset(CODE, "co_version") + " & ~7"],  # the word that has it
     "first_line": [offset(CODE, "co_firstlineno")],
     "text_ascii": ["sizeof(PyASCIIObject)"],

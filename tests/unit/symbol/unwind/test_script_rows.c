@@ -341,6 +341,140 @@ TEST(unsupported_code_has_no_marks)
 }
 
 /*
+ * The parts of CPython 3.9 and 3.10. The frame is 24 + 104 bytes; rbx is stored 24 bytes below the
+ * CFA. The last bytes run without a thread's state.
+ */
+#define OLD_PYTHON(lines, prologue, code)                                                          \
+	"struct member { const char *name; int type; long offset; int flags; const char *doc; "    \
+	"};\n"                                                                                     \
+	"static struct member members[] = {{\"co_firstlineno\", 1, 40}, {\"co_filename\", 6, "     \
+	"104},"                                                                                    \
+	" {\"co_name\", 6, 112}, {\"" lines "\", 6, 120}, {0}};\n"                                 \
+	"struct type { long object[3]; const char *name; long other[26]; struct member *members;"  \
+	" long more[20]; };\n"                                                                     \
+	"struct type PyCode_Type = {{1}, \"code\", {0}, members};\n"                               \
+	"__asm__(\".globl _PyEval_EvalFrameDefault\\n"                                             \
+	".type _PyEval_EvalFrameDefault, @function\\n"                                             \
+	"_PyEval_EvalFrameDefault:\\n.cfi_startproc\\npush %rbp\\n.cfi_def_cfa_offset 16\\n"       \
+	"push %rbx\\n.cfi_def_cfa_offset 24\\n.cfi_offset %rbx, -24\\n"                            \
+	"sub $104, %rsp\\n.cfi_def_cfa_offset 128\\ntest %rdi, %rdi\\nje 9f\\n" prologue code      \
+	"add $104, %rsp\\n.cfi_def_cfa_offset 24\\npop %rbx\\n.cfi_def_cfa_offset 16\\n"           \
+	"pop %rbp\\n.cfi_def_cfa_offset 8\\nret\\n9: .cfi_def_cfa_offset 128\\n"                   \
+	"call loop_callee@PLT\\n.cfi_endproc\\n"                                                   \
+	".size _PyEval_EvalFrameDefault, .-_PyEval_EvalFrameDefault\\n\");\n"                      \
+	"void loop_callee(void) {}\n"
+
+#define OLD_ENTERS "mov %rdi, %rbp\\nmov %rsi, %rbx\\nmov %rbx, 24(%rbp)\\n"
+#define DISPATCH "jmp *%rax\\n"
+
+TEST(python_3_10_has_its_frame_in_a_register)
+{
+	static const struct {
+		const char *source;
+		u32 version;
+	} libraries[] = {
+		{OLD_PYTHON("co_lnotab", OLD_ENTERS, DISPATCH), 0x03090000},
+		{OLD_PYTHON("co_linetable", OLD_ENTERS, DISPATCH), 0x030a0000},
+	};
+
+	for (u32 i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, libraries[i].source), 0);
+		assert_true(code_rows_are_sound(&library.rows));
+		assert_int_equal(library.rows.script.version, libraries[i].version);
+		assert_int_equal(library.rows.script.link_kind, SCRIPT_LINK_REGISTER);
+		assert_int_equal(library.rows.script.frame_code, 32);
+		assert_int_equal(library.rows.script.code_name, 112);
+		assert_int_equal(library.rows.script.first_line, 40);
+		/* the store to the thread 4, jmp 2, add 4, pop 1 */
+		assert_int_equal(marked_bytes(&library, &rows), 11);
+		library_close(&library);
+	}
+}
+
+/* Code in which rbx has another value has no mark. */
+TEST(the_frame_of_python_3_10_is_followed_through_other_places)
+{
+	static const struct {
+		const char *source;
+		u32 marked; /* bytes behind the prologue */
+	} loops[] = {
+		/* stored on the stack meanwhile: mov 5, xor 2, then jmp 2 */
+		{OLD_PYTHON("co_linetable", OLD_ENTERS,
+			    "mov %rbx, 40(%rsp)\\nxor %ebx, %ebx\\ncall loop_callee@PLT\\n"
+			    "mov 40(%rsp), %rbx\\n" DISPATCH),
+		 9},
+		/* in another register: mov 3, xor 2, jmp 2 */
+		{OLD_PYTHON("co_linetable", OLD_ENTERS,
+			    "mov %rbx, %r12\\nxor %ebx, %ebx\\ncall loop_callee@PLT\\nmov %r12, "
+			    "%rbx\\n" DISPATCH),
+		 7},
+		/* the word beside it is overwritten: mov 5, xor 2, jmp 2 */
+		{OLD_PYTHON("co_linetable", OLD_ENTERS,
+			    "mov %rbx, 40(%rsp)\\nxor %ebx, %ebx\\nmov %rcx, 48(%rsp)\\nmov %ecx, "
+			    "36(%rsp)\\n"
+			    "mov 40(%rsp), %rbx\\n" DISPATCH),
+		 9},
+		/* on one of two paths: test 3, je 2, xor 2; jmp 2 is reached by both */
+		{OLD_PYTHON("co_linetable", OLD_ENTERS,
+			    "mov %rbx, %r12\\ntest %rcx, %rcx\\nje 1f\\nxor %ebx, %ebx\\n"
+			    "1: nop\\nmov %r12, %rbx\\n" DISPATCH),
+		 12},
+	};
+
+	for (u32 i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, loops[i].source), 0);
+		assert_int_equal(marked_bytes(&library, &rows), 4 + loops[i].marked + 4 + 1);
+		library_close(&library);
+	}
+}
+
+TEST(a_loop_of_python_3_10_that_is_not_understood_has_no_marks)
+{
+	static const char *const sources[] = {
+		/* the frame is overwritten, or a call loses it, or one of two paths does not have
+		   it */
+		OLD_PYTHON("co_linetable", OLD_ENTERS, "xor %ebx, %ebx\\n" DISPATCH),
+		OLD_PYTHON("co_linetable", OLD_ENTERS,
+			   "mov %rbx, 40(%rsp)\\nxor %ebx, %ebx\\nmov %rcx, 40(%rsp)\\n"
+			   "mov 40(%rsp), %rbx\\n" DISPATCH),
+		OLD_PYTHON("co_linetable", OLD_ENTERS,
+			   "mov %rbx, %rcx\\ncall loop_callee@PLT\\nmov %rcx, %rbx\\n" DISPATCH),
+		OLD_PYTHON("co_linetable", OLD_ENTERS,
+			   "test %rcx, %rcx\\nje 1f\\nmov %rbx, 40(%rsp)\\n1: xor %ebx, %ebx\\n"
+			   "mov 40(%rsp), %rbx\\n" DISPATCH),
+		OLD_PYTHON("co_linetable", OLD_ENTERS,
+			   "test %rcx, %rcx\\nje 2f\\nmov %rbx, %r12\\njmp 1f\\n"
+			   "2: mov %rbx, 40(%rsp)\\n1: xor %ebx, %ebx\\nmov 40(%rsp), "
+			   "%rbx\\n" DISPATCH),
+		/* another register, another place in the thread's state, another object */
+		OLD_PYTHON("co_linetable",
+			   "mov %rdi, %rbp\\nmov %rsi, %r12\\nmov %r12, 24(%rbp)\\n", DISPATCH),
+		OLD_PYTHON("co_linetable",
+			   "mov %rdi, %rbp\\nmov %rsi, %rbx\\nmov %rbx, 56(%rbp)\\n", DISPATCH),
+		OLD_PYTHON("co_linetable",
+			   "mov %rdx, %rbp\\nmov %rsi, %rbx\\nmov %rbx, 24(%rbp)\\n", DISPATCH),
+		OLD_PYTHON("co_other", OLD_ENTERS, DISPATCH),
+	};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+		u32 rows;
+
+		assert_int_equal(library_build(&library, sources[i]), -EOPNOTSUPP);
+		assert_int_equal(marked_bytes(&library, &rows), 0);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_CPYTHON);
+		assert_int_equal(library.rows.script.link, 0);
+		library_close(&library);
+	}
+}
+
+/*
  * A loop of PHP. The frame is 40 + 104 bytes; r14 is stored 72 bytes below the CFA, r15 80 bytes.
  */
 #define PHP(build, globals, prologue, end)                                                         \
