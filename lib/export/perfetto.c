@@ -9,6 +9,7 @@
  *   any other event               an instant, with the stack
  *   a state of the account of time  a slice, and a change of the thread's state
  *   a wake-up                     a flow from the waker's instant to the end of the wait
+ *   who has queued the work       an annotation of the event, but of a PerfSample: the thread's id
  *   lost events                   PerfSample.kernel_records_lost of their CPU
  *
  * Slices of a track must nest, by the rules of chrome.c. An interrupt is not a thread: its events
@@ -26,6 +27,7 @@
 #include "format/json_text.h"
 #include "frame_tree.h"
 #include "intern.h"
+#include "report/event/origins.h"
 #include "report/event/wakeups.h"
 #include "ring.h"
 #include "trace/block/source_name.h"
@@ -40,7 +42,7 @@
 #define THREAD_UUID(tid) ((u64)(tid) + 1)
 #define MODE_KERNEL 1U
 #define MODE_USER 2U
-#define ANNOTATIONS_MAX 3U
+#define ANNOTATIONS_MAX 4U
 
 enum track_event { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 enum task_state { TASK_RUNNING = 3 };
@@ -63,6 +65,7 @@ struct perfetto {
 	struct event_stacks *stacks;
 	struct frame_tree *tree;
 	struct wakeups *wakeups;
+	struct origins *origins;
 	struct intern tasks;
 	struct text_set paths;	     /* of mappings, by number - 1 */
 	bool *has_stack, *has_frame; /* by number: written */
@@ -379,6 +382,21 @@ static void annotate(Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *a
 	message->debug_annotations[message->n_debug_annotations++] = annotation;
 }
 
+/* The thread that has queued the event's work, if it is known. */
+static void annotate_origin(struct perfetto *perfetto, const struct trace_event *event,
+			    Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *annotation)
+{
+	const struct trace_event *origin = origins_of(perfetto->origins, event);
+
+	if (!origin)
+		return;
+	annotate(message, annotation, "queued_by", origin->tid);
+	if (origin->tid == TID_INTERRUPT) {
+		annotation->has_uint_value = 0;
+		annotation->string_value = (char *)TID_INTERRUPT_NAME;
+	}
+}
+
 /* The event of the other end, if a flow leads from one to the other. */
 static const struct trace_event *flow_end(const struct perfetto *perfetto,
 					  const struct trace_event *event)
@@ -413,6 +431,7 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 		annotate(&message, &annotations[1], "value", event->value);
 	if (!event_is_single(event))
 		annotate(&message, &annotations[2], "count", event_stands_for(event));
+	annotate_origin(perfetto, event, &message, &annotations[3]);
 	message.has_type = message.has_track_uuid = 1;
 	message.type = begin ? SLICE_BEGIN : INSTANT;
 	message.track_uuid =
@@ -525,6 +544,7 @@ static int perfetto_open(struct perfetto *perfetto, const struct frame_naming *n
 	perfetto->paths = TEXT_SET;
 	return event_stacks_create(perfetto->reader, naming, &perfetto->stacks)
 		       ?: wakeups_create(perfetto->reader, &perfetto->wakeups)
+		       ?: origins_create(perfetto->reader, &perfetto->origins)
 		       ?: frame_tree_create(&perfetto->tree);
 }
 
@@ -533,6 +553,7 @@ static void perfetto_close(struct perfetto *perfetto)
 	intern_clear(&perfetto->tasks);
 	text_set_clear(&perfetto->paths);
 	wakeups_free(&perfetto->wakeups);
+	origins_free(&perfetto->origins);
 	frame_tree_free(&perfetto->tree);
 	event_stacks_free(&perfetto->stacks);
 	free(perfetto->has_stack);

@@ -214,7 +214,7 @@ class Perfetto:
         self.strings, self.paths, self.mappings, self.frames, self.stacks = {}, {}, {}, {}, {}
         self.threads, self.processes, self.sums, self.states = {}, {}, Sums(), []
         self.flows, self.ends, self.open, self.lost = set(), set(), collections.defaultdict(list), 0
-        self.slices = collections.defaultdict(list)
+        self.slices, self.queued_by = collections.defaultdict(list), collections.Counter()
         with open(path, "rb") as file:
             packets = [wire(packet) for packet in wire(file.read())[1]]
         assert single(packets[0][13]) == 1 and all(single(packet[13]) == 2 for packet in packets[1:])
@@ -277,8 +277,10 @@ class Perfetto:
             name, begin = self.open[uuid].pop()
             self.slices[self.threads[uuid][0]].append((begin, time, name))
             return
-        values = {single(note[10]).decode(): single(note[3]) for note in map(wire, event[4])}
+        values = {single(note[10]).decode(): single(note[3] or note[6]) for note in map(wire, event[4])}
         name = single(event[22]).decode()
+        if "queued_by" in values:
+            self.queued_by[name, values["queued_by"]] += 1
         self.add(name, self.threads[uuid][1], event, values)
         assert kind in (1, 3) and event[23], event
         if kind == 1:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Work that the kernel does later, with the stacks of the program that queued it (record --origins)."""
 
+import collections
 import csv
 import io
 import json
@@ -9,6 +10,7 @@ import os
 import subprocess
 
 from harness.cases import STACKMAP, Skip, main, needs, one_of_several, program, run, stackmap
+from harness.exported import Perfetto
 from harness.recorder import Recorder
 from harness.recording import Recording, function, record
 
@@ -53,6 +55,18 @@ def test_a_work_item():
         assert row["work"]["comm"].startswith("kworker") and "worker_thread" in row["work"]["kernel"] and not row["work"]["user"], row
     check_script(recording, "workqueue:workqueue_execute_start", "queue_work")
     check_table(recording, rows)
+    check_perfetto(recording, "workqueue:workqueue_execute_start")
+
+
+def check_perfetto(recording, source):
+    """Each event of queued work has the thread that queued it, or `interrupt`, which the script gives the id 0, as an annotation."""
+    stackmap("export", "-f", "perfetto", "-o", "trace.perfetto", recording.path)
+    expected = collections.Counter()
+    for event in recording.events():
+        if event.name == source and (event.other or "").startswith("queued by "):
+            expected[source, b"interrupt" if event.other == "queued by interrupt 0" else int(event.other.split()[-1])] += 1
+    found = Perfetto("trace.perfetto").queued_by
+    assert sum(expected.values()) >= TIMES and found == expected, (found, expected)
 
 
 def check_script(recording, source, user):
