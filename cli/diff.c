@@ -7,6 +7,9 @@
  *
  * Rows of two recordings are the same if they have the same name: offsets and addresses differ from
  * build to build, and labels are numbers of one profile.
+ *
+ * A side may be several recordings. Their scatter, or that of slices of the side's only recording,
+ * says which changes are beyond the noise.
  */
 #include "view/diff.h"
 
@@ -16,18 +19,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "command.h"
 #include "error.h"
+#include "report/profile/comparison_noise.h"
 #include "terminal/message.h"
 
 #define NS_PER_SECOND 1e9
+#define TOP_DEFAULT 20
+#define TOP_UNSET UINT64_MAX
+#define LEAST_DEFAULT 0.005 /* percent: smaller changes round to 0.00% */
+#define SEPARATOR '\n'	    /* between the parts of an item's text */
 
+/* A pass over events that counts them by slice of time. */
 struct count {
 	const struct trace_reader *reader;
 	const struct trace_source *sources;
 	struct event_filter filter;
 	const char *source; /* NULL: any source */
-	u64 events, first, last;
+	const struct time_slices *slices;
+	u64 events[DIFF_SLICES], all, first, last;
 };
 
 static int add_event(void *arg, const struct trace_event *event)
@@ -38,298 +49,363 @@ static int add_event(void *arg, const struct trace_event *event)
 		return 0;
 	if (!event_filter_passes(&count->filter, count->reader, event))
 		return 0;
-	if (!count->events)
+	if (!count->all)
 		count->first = event->time;
-	count->events += event_stands_for(event);
+	count->events[time_slice_of(count->slices, event->time)] += event_stands_for(event);
+	count->all += event_stands_for(event);
 	count->last = event->time;
 	return 0;
 }
 
-/* Finds the divisor that makes recordings of different length comparable: the seconds that a
- * recording lasted, from the first event to the last of any source and task, so that the time in
- * which the filtered tasks sleep counts as well; or the number of occurrences of a chosen event.
- * `per`: UNIT_SECOND, or the name of an event source, whose events count if they pass the filter
- * except its list of sources. -ENOENT, with an error: there are no such events, or they span no
- * time. */
-static int diff_unit_count(const char *per, const struct recording_choice *choice,
-			   struct trace_reader *reader, double *units, struct stackmap_error *error)
+/* Divides the time from the first event to the last of any source and task, within --time. *span:
+ * that time, ns. */
+static int divide_time(const struct diff_side *side, struct diff_part *part, u64 *span,
+		       struct stackmap_error *error)
 {
-	bool is_time = strcmp(per, UNIT_SECOND) == 0;
-	struct count count = {.reader = reader, .source = is_time ? NULL : per};
-	int err;
+	const struct event_filter *filter = &part->choice.filter;
+	struct count count = {.reader = part->report.reader,
+			      .filter = {.from = filter->from, .to = filter->to},
+			      .slices = &part->slices};
+	int err = trace_reader_events(part->report.reader, add_event, &count, error);
 
-	if (is_time) {
-		count.filter.from = choice->filter.from;
-		count.filter.to = choice->filter.to;
-	} else {
-		count.filter = choice->filter;
-		count.filter.events = (struct string_list){0};
-	}
-	trace_reader_sources(reader, &count.sources);
-	err = trace_reader_events(reader, add_event, &count, error);
-	if (err)
-		return err;
-	*units =
-		is_time ? (double)(count.last - count.first) / NS_PER_SECOND : (double)count.events;
-	if (*units > 0)
-		return 0;
-	return error_set(error, ENOENT, "--per %s: %s has none", per, choice->name);
-}
-
-#define TOP_DEFAULT 20
-#define TOP_UNSET UINT64_MAX
-#define LEAST_DEFAULT 0.005 /* percent: smaller changes round to 0.00% */
-#define SEPARATOR '\n'	    /* between the parts of an item's text */
-
-/* As in tables of `stackmap report`: the share is of all events if the source is a key. */
-static double percent_of(const struct diff *diff, const struct report *report, u32 kind, u64 count,
-			 u64 value)
-{
-	u64 all = report->profile->count;
-
-	if (diff_has_event_key(diff))
-		return all ? 100.0 * (double)count / (double)all : 0;
-	return report_percent(report, kind,
-			      report->weights.by[kind] == WEIGHT_VALUE ? value : count);
-}
-
-/* The amount of all events of the source before, per unit; without such events, of those after. */
-static double whole_amount(const struct diff *diff, enum comparison_side side, u32 kind)
-{
-	const struct report *before = &diff->side[BEFORE], *here = &diff->side[side];
-
-	for (u32 i = 0; i < before->source_count; i++)
-		if (strcmp(before->sources[i].name, here->sources[kind].name) == 0 &&
-		    before->weights.totals[i])
-			return (double)before->weights.totals[i] / diff->units[BEFORE];
-	return (double)here->weights.totals[kind] / diff->units[side];
-}
-
-static struct compared_share share_of(const struct diff *diff, enum comparison_side side, u32 kind,
-				      u64 count, u64 value)
-{
-	const struct report *report = &diff->side[side];
-	bool by_value = report->weights.by[kind] == WEIGHT_VALUE;
-	struct compared_share share = {
-		.percent = percent_of(diff, report, kind, count, value),
-		.count = count,
-		.value = value,
-		.amount = (double)(by_value ? value : count) / diff->units[side],
-	};
-	double whole = whole_amount(diff, side, kind);
-
-	share.rank = share.percent;
-	if (diff->values->per)
-		share.rank = whole > 0 ? 100 * share.amount / whole : 0;
-	return share;
-}
-
-static int set_stack(const struct diff *diff, enum comparison_side side,
-		     const struct profile_row *row, struct compared_item *item)
-{
-	const struct report *report = &diff->side[side];
-	size_t bytes;
-	FILE *text = open_memstream(&item->text, &bytes);
-
-	if (!text)
-		return -ENOMEM;
-	fprintf(text, "%s%c%s%c", report->sources[row->kind].name, SEPARATOR, row->comm, SEPARATOR);
-	report_put_path(report, row->kernel, text);
-	fputc(SEPARATOR, text);
-	report_put_path(report, row->user, text);
-	item->share = share_of(diff, side, row->kind, row->count, row->value);
-	return fclose(text) ? -ENOMEM : 0;
-}
-
-static int list_stacks(struct diff *diff, enum comparison_side side)
-{
-	const struct report *report = &diff->side[side];
-	struct compared_list *list = &diff->list[side];
-	int err = compared_list_create(list, report->profile->row_count);
-
-	for (u32 i = 0; !err && i < list->count; i++)
-		err = set_stack(diff, side, report->profile->rows[i], &list->items[i]);
+	*span = err ? 0 : count.last - count.first;
+	if (*span && side->part_count == 1)
+		part->slices = (struct time_slices){.begin = count.first,
+						    .length = *span / DIFF_SLICES + 1,
+						    .count = DIFF_SLICES};
 	return err;
 }
 
-const char *diff_cell_text(const struct diff *diff, enum comparison_side side,
-			   const struct table_row *row, enum table_key key,
-			   char room[DIFF_CELL_ROOM])
-{
-	return report_table_text(diff->table[side], diff->side[side].sources, row, key, room);
-}
-
-static int set_row(const struct diff *diff, enum comparison_side side, const struct table_row *row,
-		   struct compared_item *item)
-{
-	const struct table_sum *sum = diff->values->children ? &row->children : &row->self;
-	const struct report *report = &diff->side[side];
-	char room[DIFF_CELL_ROOM];
-	size_t bytes;
-	FILE *text = open_memstream(&item->text, &bytes);
-
-	if (!text)
-		return -ENOMEM;
-	fputs(report->sources[row->kind].name, text);
-	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
-		if (diff->fields.keys & 1U << key)
-			fprintf(text, "%c%s", SEPARATOR,
-				diff_cell_text(diff, side, row, key, room));
-	item->share = share_of(diff, side, row->kind, sum->count, sum->value);
-	return fclose(text) ? -ENOMEM : 0;
-}
-
-static int list_rows(struct diff *diff, enum comparison_side side)
-{
-	const struct table_options options = {
-		.keys = diff->fields.keys, .by = diff->side[side].weights.by, .by_file_name = true};
-	struct compared_list *list = &diff->list[side];
-	int err = report_table_create(diff->side[side].profile, &options, &diff->table[side]);
-
-	err = err ?: compared_list_create(list, diff->table[side]->row_count);
-	for (u32 i = 0; !err && i < list->count; i++)
-		err = set_row(diff, side, &diff->table[side]->rows[i], &list->items[i]);
-	return err;
-}
-
-/* Notes the sources of both sides. */
-static void note_sources(struct diff *diff, const struct report *report)
-{
-	for (u32 i = 0; i < report->source_count; i++) {
-		const char *name = report->sources[i].name;
-
-		if (!report->weights.counts[i])
-			continue;
-		diff->many_sources |= diff->source && strcmp(diff->source, name) != 0;
-		diff->source = name;
-	}
-}
-
-static int list_side(struct diff *diff, enum comparison_side side)
-{
-	int err = report_weigh_events(&diff->side[side], diff->values->by);
-
-	if (err)
-		return err;
-	note_sources(diff, &diff->side[side]);
-	return diff->values->stacks ? list_stacks(diff, side) : list_rows(diff, side);
-}
-
-static int compare(struct diff *diff)
-{
-	int err = list_side(diff, BEFORE) ?: list_side(diff, AFTER);
-
-	err = err ?: comparison_create(diff->list, &diff->comparison);
-	err = err ?: diff_print(diff);
-	comparison_free(&diff->comparison);
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		compared_list_free(&diff->list[side]);
-		report_table_free(&diff->table[side]);
-		profile_weights_clear(&diff->side[side].weights);
-	}
-	return err;
-}
-
-static int read_profiles(struct diff *diff, const struct frame_naming *naming,
-			 struct stackmap_error *error)
-{
-	u32 split = table_keys_split(diff->fields.keys);
-	int err = 0;
-
-	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
-		err = profile_create_split(diff->side[side].reader, &diff->choice[side].filter,
-					   naming, split, &diff->side[side].profile, error);
-	return err;
-}
-
-static int count_units(struct diff *diff, struct stackmap_error *error)
-{
-	int err = 0;
-
-	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++) {
-		diff->units[side] = 1;
-		if (diff->values->per)
-			err = diff_unit_count(diff->values->per, &diff->choice[side],
-					      diff->side[side].reader, &diff->units[side], error);
-	}
-	return err;
-}
-
-static int diff_readers(struct diff *diff, struct frame_naming *naming,
+/* Sets the divisors that make recordings of different length comparable: the seconds that a
+ * recording lasted, so that the time in which the filtered tasks sleep counts as well; or the
+ * number of events of the source that --per names, which pass the filter except its list of
+ * sources. -ENOENT, with an error: there are no such events, or they span no time. */
+static int set_divisors(const char *per, struct diff_part *part, u64 span, double *divisors,
 			struct stackmap_error *error)
 {
-	struct trace_reader *readers[] = {diff->side[BEFORE].reader, diff->side[AFTER].reader};
-	int err, compare_err;
+	u32 count = part->slices.count ?: 1;
+	struct count events = {.reader = part->report.reader,
+			       .source = per,
+			       .filter = part->choice.filter,
+			       .slices = &part->slices};
+	int err;
 
-	names_check_boots(naming, readers, COMPARISON_SIDES);
-	err = count_units(diff, error) ?: read_profiles(diff, naming, error);
-	if (!err) {
-		compare_err = compare(diff);
-		if (compare_err)
-			err = error_set(error, -compare_err, "diff: %s", strerror(-compare_err));
+	events.filter.events = (struct string_list){0};
+	trace_reader_sources(part->report.reader, &events.sources);
+	if (strcmp(per, UNIT_SECOND) == 0) {
+		for (u32 i = 0; i < count; i++)
+			divisors[i] = (double)span / NS_PER_SECOND / count;
+		events.all = span;
+	} else {
+		err = trace_reader_events(part->report.reader, add_event, &events, error);
+		if (err)
+			return err;
+		for (u32 i = 0; i < count; i++)
+			divisors[i] = (double)events.events[i];
 	}
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
-		profile_free(&diff->side[side].profile);
+	return events.all
+		       ? 0
+		       : error_set(error, ENOENT, "--per %s: %s has none", per, part->choice.name);
+}
+
+static int no_memory(struct stackmap_error *error)
+{
+	return error_set(error, ENOMEM, "diff: %s", strerror(ENOMEM));
+}
+
+static u32 unit_of(const struct diff_part *part, u32 slice)
+{
+	return part->first_unit + slice;
+}
+
+static int make_units(const struct diff *diff, struct diff_side *side, struct compared_units *units,
+		      struct stackmap_error *error)
+{
+	u64 span[DIFF_RECORDINGS_MAX];
+	int err = 0;
+
+	for (u32 i = 0; i < side->part_count && !err; i++) {
+		side->parts[i]->first_unit = i;
+		err = divide_time(side, side->parts[i], &span[i], error);
+	}
+	units->are_slices = side->part_count == 1;
+	units->count = units->are_slices ? side->parts[0]->slices.count ?: 1 : side->part_count;
+	if (err || !diff->values->per)
+		return err;
+	units->divisors = calloc(units->count, sizeof(*units->divisors));
+	if (!units->divisors)
+		return no_memory(error);
+	for (u32 i = 0; i < side->part_count && !err; i++)
+		err = set_divisors(diff->values->per, side->parts[i], span[i],
+				   &units->divisors[side->parts[i]->first_unit], error);
 	return err;
 }
 
-static int diff_recordings(struct diff *diff, struct frame_naming *naming)
+/* The number of a source by its name. UINT32_MAX without memory. */
+static u32 find_source(struct diff *diff, const struct report *report, u32 kind)
 {
-	struct stackmap_error error;
-	int status = EXIT_FAILED, err;
+	const char *name = report->sources[kind].name;
 
-	diff->side[BEFORE].reader = recording_open(&diff->choice[BEFORE]);
-	if (!diff->side[BEFORE].reader)
-		return EXIT_FAILED;
-	diff->side[AFTER].reader = recording_open(&diff->choice[AFTER]);
-	if (!diff->side[AFTER].reader) {
-		trace_reader_close(&diff->side[BEFORE].reader);
-		return EXIT_FAILED;
-	}
-	err = diff_readers(diff, naming, &error);
-	status = recording_close(&diff->side[BEFORE].reader, &diff->choice[BEFORE], err, &error);
-	return recording_close(&diff->side[AFTER].reader, &diff->choice[AFTER], 0, NULL) ?: status;
+	for (u32 i = 0; i < diff->source_count; i++)
+		if (strcmp(diff->sources[i].name, name) == 0)
+			return i;
+	if (array_make_room(diff->sources, diff->source_count, diff->source_room))
+		return UINT32_MAX;
+	diff->sources[diff->source_count] =
+		(struct diff_source){.name = name, .by = report->weights.by[kind]};
+	return diff->source_count++;
 }
 
-static int choose_of_store(const struct diff_values *values, int count, char **operands,
-			   struct diff *diff)
+static int add_sources(struct diff *diff, enum comparison_side side, struct diff_part *part)
 {
-	const struct recording_values *recording = &values->recording;
+	const struct trace_ledger *ledger = trace_reader_ledger(part->report.reader);
+	const struct profile_weights *weights = &part->report.weights;
 
-	if (count != 1) {
-		message("diff --from: one operand is needed, the second value of --version, --host "
-			"or --since");
-		return -EINVAL;
+	if (report_weigh_events(&part->report, diff->values->by))
+		return -ENOMEM;
+	for (u32 kind = 0; kind < part->report.source_count; kind++) {
+		u32 source = find_source(diff, &part->report, kind);
+
+		if (source == UINT32_MAX)
+			return -ENOMEM;
+		diff->sources[source].counts[side] += weights->counts[kind];
+		diff->sources[source].totals[side] += weights->totals[kind];
+		diff->side[side].events += weights->counts[kind];
 	}
-	if (!values->stacks && report_fields_check_store(&diff->fields))
-		return -EINVAL;
-	if (recording_choose(recording, operands + count, &diff->choice[BEFORE]) ||
-	    recording_choose_second(recording, operands, &diff->choice[AFTER]))
-		return -EINVAL;
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		struct store_question *question = &diff->choice[side].store.question;
+	for (u32 cause = 0; cause < LOST_COUNT && ledger; cause++)
+		diff->side[side].lost += ledger->lost[cause];
+	return 0;
+}
 
-		question->no_inlined = values->names.no_inline;
-		question->by_cgroup = diff->fields.keys & 1U << TABLE_CGROUP;
+static u64 amount_of(const struct report *report, u32 kind, u64 count, u64 value)
+{
+	return report->weights.by[kind] == WEIGHT_VALUE ? value : count;
+}
+
+/* As in tables of `stackmap report`: the share is of all events if the source is a key. */
+static int add_wholes(struct diff *diff, enum comparison_side side)
+{
+	struct compared_units *units = &diff->units[side];
+	const struct diff_side *recordings = &diff->side[side];
+
+	units->source_count = diff->source_count;
+	units->wholes = calloc((size_t)units->count * diff->source_count + 1, sizeof(u64));
+	if (!units->wholes)
+		return -ENOMEM;
+	if (recordings->lost)
+		units->lost = 100.0 * (double)recordings->lost /
+			      (double)(recordings->lost + recordings->events);
+	for (u32 i = 0; i < recordings->part_count; i++) {
+		struct diff_part *part = recordings->parts[i];
+		const struct profile *profile = part->report.profile;
+
+		for (u32 r = 0; r < profile->row_count; r++) {
+			const struct profile_row *row = profile->rows[r];
+			u64 *whole = &units->wholes[unit_of(part, row->slice)];
+
+			if (!diff_has_event_key(diff)) {
+				whole += find_source(diff, &part->report, row->kind) * units->count;
+				*whole +=
+					amount_of(&part->report, row->kind, row->count, row->value);
+				continue;
+			}
+			for (u32 source = 0; source < diff->source_count; source++)
+				whole[source * units->count] += row->count;
+		}
 	}
 	return 0;
 }
 
-/* Chooses the recordings. The second one may be an instance in its current state. */
-static int choose(const struct diff_values *values, int count, char **operands, struct diff *diff)
+/* Takes the text over. */
+static void set_item(struct diff *diff, enum comparison_side side, u32 number,
+		     const struct diff_place *place, u32 kind, u32 slice, u64 count, u64 value)
 {
-	struct recording_values before = values->recording;
+	const struct diff_part *part = diff->side[side].parts[place->part];
+	struct compared_item *item = &diff->list[side].items[number];
+	u64 amount = amount_of(&part->report, kind, count, value);
 
-	if (values->recording.from.url)
-		return choose_of_store(values, count, operands, diff);
-	before.instance = NULL;
-	if (count + (values->recording.instance != NULL) != COMPARISON_SIDES) {
-		message("diff: two recordings are needed, BEFORE and AFTER, see 'stackmap help "
-			"diff'");
-		return -EINVAL;
+	diff->side[side].places[number] = *place;
+	item->source = find_source(diff, &part->report, kind);
+	item->unit = unit_of(part, slice);
+	item->is_sampled = part->report.sources[kind].extras & TRACE_EXTRA_LEAF;
+	item->count = count;
+	item->value = value;
+	item->amount = amount;
+	item->part = diff_has_event_key(diff) ? count : amount;
+}
+
+static char *text_of_stack(const struct report *report, const struct profile_row *row)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return NULL;
+	fprintf(to, "%s%c%s%c", report->sources[row->kind].name, SEPARATOR, row->comm, SEPARATOR);
+	report_put_path(report, row->kernel, to);
+	fputc(SEPARATOR, to);
+	report_put_path(report, row->user, to);
+	return fclose(to) ? NULL : text;
+}
+
+const char *diff_cell_text(const struct diff_part *part, const struct table_row *row,
+			   enum table_key key, char room[DIFF_CELL_ROOM])
+{
+	return report_table_text(part->table, part->report.sources, row, key, room);
+}
+
+static char *text_of_row(const struct diff *diff, const struct diff_part *part,
+			 const struct table_row *row)
+{
+	char *text = NULL, room[DIFF_CELL_ROOM];
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return NULL;
+	fputs(part->report.sources[row->kind].name, to);
+	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
+		if (diff->fields.keys & 1U << key)
+			fprintf(to, "%c%s", SEPARATOR, diff_cell_text(part, row, key, room));
+	return fclose(to) ? NULL : text;
+}
+
+static int make_table(const struct diff *diff, struct diff_part *part)
+{
+	const struct table_options options = {
+		.keys = diff->fields.keys, .by = part->report.weights.by, .by_file_name = true};
+
+	return diff->values->stacks
+		       ? 0
+		       : report_table_create(part->report.profile, &options, &part->table);
+}
+
+static u32 rows_of(const struct diff_part *part)
+{
+	return part->table ? part->table->row_count : part->report.profile->row_count;
+}
+
+/* The list has room for the rows of all parts. */
+static int list_part(struct diff *diff, enum comparison_side side, u32 number, u32 *listed)
+{
+	const struct diff_part *part = diff->side[side].parts[number];
+	struct compared_item *items = diff->list[side].items;
+
+	for (u32 i = 0; i < rows_of(part); i++, ++*listed) {
+		const struct diff_place place = {.part = number, .row = i};
+
+		if (part->table) {
+			const struct table_row *row = &part->table->rows[i];
+			const struct table_sum *sum =
+				diff->values->children ? &row->children : &row->self;
+
+			items[*listed].text = text_of_row(diff, part, row);
+			set_item(diff, side, *listed, &place, row->kind, row->slice, sum->count,
+				 sum->value);
+		} else {
+			const struct profile_row *row = part->report.profile->rows[i];
+
+			items[*listed].text = text_of_stack(&part->report, row);
+			set_item(diff, side, *listed, &place, row->kind, row->slice, row->count,
+				 row->value);
+		}
+		if (!items[*listed].text)
+			return -ENOMEM;
 	}
-	return recording_choose(&before, operands, &diff->choice[BEFORE])
-		       ?: recording_choose(&values->recording, operands + 1, &diff->choice[AFTER]);
+	return 0;
+}
+
+static int list_side(struct diff *diff, enum comparison_side side)
+{
+	struct diff_side *recordings = &diff->side[side];
+	u32 count = 0, listed = 0;
+	int err = add_wholes(diff, side);
+
+	for (u32 i = 0; i < recordings->part_count && !err; i++) {
+		err = make_table(diff, recordings->parts[i]);
+		count += err ? 0 : rows_of(recordings->parts[i]);
+	}
+	err = err ?: compared_list_create(&diff->list[side], count);
+	recordings->places = calloc(count + 1UL, sizeof(*recordings->places));
+	if (!recordings->places)
+		err = -ENOMEM;
+	for (u32 i = 0; i < recordings->part_count && !err; i++)
+		err = list_part(diff, side, i, &listed);
+	return err;
+}
+
+static void note_sources(struct diff *diff)
+{
+	u32 met = 0;
+
+	for (u32 i = 0; i < diff->source_count; i++)
+		met += diff->sources[i].counts[BEFORE] || diff->sources[i].counts[AFTER];
+	diff->many_sources = met > 1;
+}
+
+static int compare(struct diff *diff)
+{
+	int err = 0;
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
+			err = add_sources(diff, side, diff->side[side].parts[i]);
+	note_sources(diff);
+	err = err ?: list_side(diff, BEFORE);
+	err = err ?: list_side(diff, AFTER);
+	err = err ?: comparison_create(diff->list, diff->units, &diff->comparison);
+	err = err ?: comparison_find_noise(diff->list, diff->units, diff->comparison);
+	return err ?: diff_print(diff);
+}
+
+static int read_part(const struct diff *diff, struct diff_part *part,
+		     const struct frame_naming *naming, struct stackmap_error *error)
+{
+	return profile_create_split(part->report.reader, &part->choice.filter, naming,
+				    table_keys_split(diff->fields.keys), &part->slices,
+				    &part->report.profile, error);
+}
+
+static int read_and_compare(struct diff *diff, struct frame_naming *naming,
+			    struct stackmap_error *error)
+{
+	struct trace_reader *readers[COMPARISON_SIDES * DIFF_RECORDINGS_MAX];
+	u32 count = 0;
+	int err = 0;
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+		for (u32 i = 0; i < diff->side[side].part_count; i++)
+			readers[count++] = diff->side[side].parts[i]->report.reader;
+	names_check_boots(naming, readers, count);
+	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
+		err = make_units(diff, &diff->side[side], &diff->units[side], error);
+	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
+		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
+			err = read_part(diff, diff->side[side].parts[i], naming, error);
+	if (err)
+		return err;
+	err = compare(diff);
+	return err ? error_set(error, -err, "diff: %s", strerror(-err)) : 0;
+}
+
+static void clear(struct diff *diff)
+{
+	comparison_free(&diff->comparison);
+	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
+		struct diff_side *side = &diff->side[i];
+
+		compared_list_free(&diff->list[i]);
+		free(diff->units[i].wholes);
+		free(diff->units[i].divisors);
+		free(side->places);
+		for (u32 p = 0; p < side->part_count; p++) {
+			report_table_free(&side->parts[p]->table);
+			profile_weights_clear(&side->parts[p]->report.weights);
+			profile_free(&side->parts[p]->report.profile);
+		}
+	}
+	free(diff->sources);
 }
 
 static int check(const struct diff_values *values)
@@ -357,22 +433,34 @@ static int make_diff(const struct diff_values *values, int count, char **operand
 		return -EINVAL;
 	if (!values->stacks && report_fields_parse(values->sort ?: "symbol", NULL, &diff->fields))
 		return -EINVAL;
-	return choose(values, count, operands, diff);
+	return diff_choose(values, count, operands, diff);
 }
 
 static int diff_run(const void *arg, int count, char **operands)
 {
-	const struct diff_values *values = arg;
+	struct stackmap_error error;
 	struct frame_naming naming;
 	struct diff diff;
-	int status;
+	int status, err;
 
-	if (make_diff(values, count, operands, &diff))
+	if (make_diff(arg, count, operands, &diff)) {
+		diff_close(&diff, 0, NULL);
 		return EXIT_USAGE;
-	status = recording_names_open(&values->names, &diff.choice[BEFORE], &naming);
-	if (status)
+	}
+	status = recording_names_open(&diff.values->names, &diff.side[BEFORE].parts[0]->choice,
+				      &naming);
+	if (status) {
+		diff_close(&diff, 0, NULL);
 		return status;
-	status = diff_recordings(&diff, &naming);
+	}
+	status = diff_open(&diff);
+	if (status) {
+		diff_close(&diff, 0, NULL);
+	} else {
+		err = read_and_compare(&diff, &naming, &error);
+		clear(&diff);
+		status = diff_close(&diff, err, &error);
+	}
 	names_close(&naming);
 	return status;
 }
@@ -397,6 +485,8 @@ static const struct option_row rows[] = {
 	 .help = "how many, 0 for all (default 20; --json, --csv: all)"},
 	{.name = "min-percent", .type = OPTION_STRING, .argument = "PERCENT",
 	 ROW(min_percent, .group = "Output"), .help = "leave out smaller changes of the share (default 0.005; --json, --csv: 0)"},
+	{.name = "noise", .type = OPTION_FLAG, ROW(noise, .group = "Output"),
+	 .help = "also changes within the noise (--json, --csv: always)"},
 	{.name = "json", .letter = 'j', .type = OPTION_FLAG, ROW(json, .group = "Output"),
 	 .help = "one JSON object: ledgers and rows or stacks"},
 	{.name = "csv", .type = OPTION_FLAG, ROW(csv, .group = "Output"),

@@ -403,7 +403,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 		    (request->hist.is_asked ? EVENTS_WITH_VALUES : 0);
 	int err = check_values(reader, request, error)
 			  ?: profile_create_split(reader, &request->choice.filter, naming, split,
-						  &report.profile, error);
+						  NULL, &report.profile, error);
 
 	if (err)
 		return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The result of `stackmap diff`, as input of the printers. */
+/* The recordings that `stackmap diff` compares, and its result as input of the printers. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
@@ -10,26 +10,57 @@
 
 #define UNIT_SECOND "second" /* value of --per: the seconds that a recording lasted */
 #define DIFF_CELL_ROOM 16
+#define DIFF_RECORDINGS_MAX 64 /* of a side */
+#define DIFF_SLICES 48	       /* of a side's only recording; even, as neighbours are pairs */
 
 struct diff_values {
 	struct recording_values recording;
 	struct names_values names;
 	const char *sort, *by, *per, *min_percent;
 	u64 top;
-	bool stacks, children, json, csv, no_pager;
+	bool stacks, children, noise, json, csv, no_pager;
+};
+
+/* A recording. */
+struct diff_part {
+	struct recording_choice choice;
+	struct report report;
+	struct time_slices slices;  /* one for several recordings of a side */
+	struct report_table *table; /* NULL with --stacks */
+	u32 first_unit;		    /* of its slices */
+};
+
+/* Where the row of a compared item is. */
+struct diff_place {
+	u32 part, row;
+};
+
+struct diff_side {
+	const char *name;
+	struct diff_part *parts[DIFF_RECORDINGS_MAX];
+	u32 part_count;
+	u32 missing; /* recordings of a folder that could not be read */
+	u64 events, lost;
+	struct diff_place *places; /* of the items of `list` */
+};
+
+/* A source of events of any recording: recordings number their sources in their own way. */
+struct diff_source {
+	const char *name;
+	enum profile_weight by;
+	u64 counts[COMPARISON_SIDES], totals[COMPARISON_SIDES];
 };
 
 struct diff {
 	const struct diff_values *values;
 	struct report_fields fields;
-	struct recording_choice choice[COMPARISON_SIDES];
-	struct report side[COMPARISON_SIDES];
-	double units[COMPARISON_SIDES];		      /* divisors of the amounts: 1 without --per */
-	struct report_table *table[COMPARISON_SIDES]; /* NULL with --stacks */
+	struct diff_side side[COMPARISON_SIDES];
+	struct diff_source *sources;
+	u32 source_count, source_room;
 	struct compared_list list[COMPARISON_SIDES];
+	struct compared_units units[COMPARISON_SIDES];
 	struct comparison *comparison;
-	const char *source; /* of events, the last that was met */
-	bool many_sources;
+	bool many_sources; /* have events */
 	double least;
 	u64 limit;
 };
@@ -39,10 +70,31 @@ static inline bool diff_has_event_key(const struct diff *diff)
 	return diff->fields.keys & 1U << TABLE_EVENT;
 }
 
+static inline const struct diff_place *diff_place_of(const struct diff *diff,
+						     const struct comparison_row *row)
+{
+	return &diff->side[row->side].places[row->index];
+}
+
+static inline const struct diff_part *diff_part_of(const struct diff *diff,
+						   const struct comparison_row *row)
+{
+	return diff->side[row->side].parts[diff_place_of(diff, row)->part];
+}
+
+/* Chooses the recordings of both sides by the operands. 0, or -EINVAL and a message. */
+int diff_choose(const struct diff_values *values, int count, char **operands, struct diff *diff);
+
+/* Opens the recordings of both sides. EXIT_DONE, or EXIT_FAILED and a message. */
+int diff_open(struct diff *diff);
+
+/* Closes what is open and reports damage. EXIT_DONE, or EXIT_FAILED: a recording is damaged or
+ * missing, or `err` is not 0 (`error` has the reason). */
+int diff_close(struct diff *diff, int err, const struct stackmap_error *error);
+
 /* A number is formatted into `room`. */
-const char *diff_cell_text(const struct diff *diff, enum comparison_side side,
-			   const struct table_row *row, enum table_key key,
-			   char room[DIFF_CELL_ROOM]);
+const char *diff_cell_text(const struct diff_part *part, const struct table_row *row,
+			   enum table_key key, char room[DIFF_CELL_ROOM]);
 
 /* 0 or -errno; main() checks standard output later. */
 int diff_print(const struct diff *diff);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rows of a comparison, as text, comma-separated values and JSON. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "csv.h"
@@ -9,34 +10,62 @@
 #include "format/printable.h"
 #include "terminal/terminal.h"
 
-#define NUMBER_COLUMNS 78 /* of put_numbers(), and the spaces behind them */
+#define NUMBER_COLUMNS 87 /* of put_numbers(), and the spaces behind them */
+
+/* Rows that are printed, those that the noise hides, and those that --top leaves out. */
+struct shown {
+	u32 printed, within_noise, left_out;
+};
+
+static const struct report *report_of(const struct diff *diff, const struct comparison_row *row)
+{
+	return &diff_part_of(diff, row)->report;
+}
+
+static const struct table_row *cells_of(const struct diff *diff, const struct comparison_row *row)
+{
+	return &diff_part_of(diff, row)->table->rows[diff_place_of(diff, row)->row];
+}
+
+static const struct profile_row *stack_of(const struct diff *diff, const struct comparison_row *row)
+{
+	return report_of(diff, row)->profile->rows[diff_place_of(diff, row)->row];
+}
+
+static const char *cell_text(const struct diff *diff, const struct comparison_row *row, u32 key,
+			     char room[DIFF_CELL_ROOM])
+{
+	return diff_cell_text(diff_part_of(diff, row), cells_of(diff, row), key, room);
+}
 
 static const char *event_of(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct report *report = &diff->side[row->side];
-
-	if (diff->values->stacks)
-		return report->sources[report->profile->rows[row->index]->kind].name;
-	return report->sources[diff->table[row->side]->rows[row->index].kind].name;
+	return diff->sources[row->source].name;
 }
 
-static bool is_shown(const struct diff *diff, const struct comparison_row *row)
+/* Whether a row is printed; rows are asked for in the order of their change. */
+static bool show(const struct diff *diff, const struct comparison_row *row, struct shown *shown)
 {
-	double moved = comparison_moved(row);
+	bool takes_noise = diff->values->noise || diff->values->json || diff->values->csv;
 
-	return (moved < 0 ? -moved : moved) >= diff->least;
+	if (fabs(comparison_moved(row)) < diff->least)
+		return false;
+	if (!takes_noise && !comparison_is_beyond_noise(row))
+		shown->within_noise++;
+	else if (shown->printed == diff->limit)
+		shown->left_out++;
+	else
+		return shown->printed++, true;
+	return false;
 }
 
-/* Rows are in the order of their change. */
-static u32 shown_rows(const struct diff *diff)
+/* Half of the interval: of the change of the share in percentage points, or with --per of that of
+ * the amount. NAN: unknown. */
+static double noise_of(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct comparison *comparison = diff->comparison;
-	u32 count = 0;
-
-	while (count < comparison->row_count && count < diff->limit &&
-	       is_shown(diff, &comparison->rows[count]))
-		count++;
-	return count;
+	if (!diff->values->per)
+		return row->noise;
+	return row->noise / 100 * compared_amount_of_all(diff->units, row->source);
 }
 
 /* The keys of a row, without the source. */
@@ -62,7 +91,6 @@ static int decimals_of(const struct diff *diff, double amount)
 
 static void put_cells(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct table_row *cells = &diff->table[row->side]->rows[row->index];
 	char room[DIFF_CELL_ROOM];
 
 	if (shows_event(diff)) {
@@ -73,37 +101,34 @@ static void put_cells(const struct diff *diff, const struct comparison_row *row)
 		if (!has_key(diff, key))
 			continue;
 		fputs("  ", stdout);
-		printable_put_cut(diff_cell_text(diff, row->side, cells, key, room),
-				  terminal_left(NUMBER_COLUMNS), stdout);
+		printable_put_cut(cell_text(diff, row, key, room), terminal_left(NUMBER_COLUMNS),
+				  stdout);
 	}
 	putchar('\n');
 }
 
 static void put_stack(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct report *report = &diff->side[row->side];
-	const struct profile_row *stack = report->profile->rows[row->index];
+	const struct profile_row *stack = stack_of(diff, row);
 
 	fputs("  ", stdout);
 	printable_put(stack->comm[0] ? stack->comm : "[unknown]", stdout);
 	fputs("  ", stdout);
 	printable_put(event_of(diff, row), stdout);
 	putchar('\n');
-	report_put_stack(report, stack);
+	report_put_stack(report_of(diff, row), stack);
 }
 
 static u32 kind_of(const struct diff *diff, const struct comparison_row *row)
 {
-	if (diff->values->stacks)
-		return diff->side[row->side].profile->rows[row->index]->kind;
-	return diff->table[row->side]->rows[row->index].kind;
+	return diff->values->stacks ? stack_of(diff, row)->kind : cells_of(diff, row)->kind;
 }
 
 /* Values have the unit of their source. Numbers below one, and numbers of events, have no unit. */
 static void put_amount(const struct diff *diff, const struct comparison_row *row, double amount,
 		       const char *sign)
 {
-	const struct report *report = &diff->side[row->side];
+	const struct report *report = report_of(diff, row);
 	u32 kind = kind_of(diff, row);
 	double size = amount < 0 ? -amount : amount;
 	char text[64];
@@ -134,8 +159,21 @@ static void put_relative(const struct comparison_row *row)
 		printf("%9s", "new");
 }
 
-/* Both amounts with their shares, then the change of the amount relative to the first one, and the
- * change of the share. */
+/* In percentage points of the share; with --per in percent of the amount before. */
+static void put_noise(const struct diff *diff, const struct comparison_row *row)
+{
+	double noise = noise_of(diff, row);
+
+	if (diff->values->per)
+		noise *= 100 / row->share[BEFORE].amount;
+	if (isfinite(noise))
+		printf(" %7.2f%%", noise);
+	else
+		printf(" %8s", "-");
+}
+
+/* Both amounts with their shares, then the change of the amount relative to the first one, the
+ * change of the share, and the noise of the last of these, or with --per of the one before. */
 static void put_numbers(const struct diff *diff, const struct comparison_row *row)
 {
 	double change = comparison_change(row);
@@ -145,12 +183,13 @@ static void put_numbers(const struct diff *diff, const struct comparison_row *ro
 	put_amount(diff, row, change, "+");
 	put_relative(row);
 	printf(" %+7.2f%%", comparison_delta(row));
+	put_noise(diff, row);
 }
 
 static void put_heading(const struct diff *diff)
 {
-	printf("\n#%11s %8s %12s %8s %12s %9s %8s", "before", "share", "after", "share", "change",
-	       "of before", "of share");
+	printf("\n#%11s %8s %12s %8s %12s %9s %8s %8s", "before", "share", "after", "share",
+	       "change", "of before", "of share", "noise");
 	if (diff->values->stacks) {
 		printf("  comm  event, then the stack\n");
 		return;
@@ -163,66 +202,106 @@ static void put_heading(const struct diff *diff)
 	putchar('\n');
 }
 
+/* The total of a source, as a recording that has the source writes its values. */
+static const char *value_of(const struct diff *diff, u32 source, u64 value)
+{
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+		for (u32 i = 0; i < diff->side[side].part_count; i++) {
+			const struct report *report = &diff->side[side].parts[i]->report;
+			u32 kind = trace_reader_source_named(report->reader,
+							     diff->sources[source].name);
+
+			if (kind != TRACE_NO_SOURCE)
+				return report_value(report, kind, value);
+		}
+	return "";
+}
+
 static void put_side(const struct diff *diff, enum comparison_side side, const char *name)
 {
-	const struct report *report = &diff->side[side];
+	const struct diff_side *recordings = &diff->side[side];
 
 	printf("# %-7s ", name);
-	printable_put(diff->choice[side].name, stdout);
-	for (u32 i = 0; i < report->source_count; i++) {
-		if (!report->weights.counts[i])
+	printable_put(recordings->name, stdout);
+	if (recordings->part_count > 1)
+		printf(", %u recordings", recordings->part_count);
+	for (u32 i = 0; i < diff->source_count; i++) {
+		const struct diff_source *source = &diff->sources[i];
+
+		if (!source->counts[side])
 			continue;
-		printf(", %llu ", (unsigned long long)report->weights.counts[i]);
-		printable_put(report->sources[i].name, stdout);
-		if (report->weights.by[i] == WEIGHT_VALUE)
-			printf(" (%s)", report_value(report, i, report->weights.totals[i]));
+		printf(", %llu ", (unsigned long long)source->counts[side]);
+		printable_put(source->name, stdout);
+		if (source->by == WEIGHT_VALUE)
+			printf(" (%s)", value_of(diff, i, source->totals[side]));
 	}
+	if (recordings->lost)
+		printf(", %llu lost", (unsigned long long)recordings->lost);
 	if (diff->values->per) {
 		printf("; per ");
 		printable_put(diff->values->per, stdout);
-		printf(", of %.10g", diff->units[side]);
+		printf(", of %.10g", compared_divisor(&diff->units[side]));
 	}
 	putchar('\n');
 }
 
+static void put_end(const struct diff *diff, const struct shown *shown)
+{
+	const struct compared_units *units = diff->units;
+
+	if (shown->left_out)
+		printf("# %u of %u shown, --top 0 shows all\n", shown->printed,
+		       shown->printed + shown->left_out);
+	if (shown->within_noise)
+		printf("# %s%u changes within the noise, --noise shows them\n",
+		       shown->printed ? "" : "no change beyond the noise; ", shown->within_noise);
+	else if (!shown->printed)
+		printf("# no differences\n");
+	if (units[BEFORE].count < 2 || units[AFTER].count < 2)
+		printf("# the noise is unknown: %s is a single time; name several recordings "
+		       "with commas\n",
+		       diff->side[units[BEFORE].count < 2 ? BEFORE : AFTER].name);
+	else if (units[BEFORE].are_slices || units[AFTER].are_slices)
+		printf("# the noise is that within one run; several recordings of a side, with "
+		       "commas or in a folder, have that between runs\n");
+}
+
 static void print_plain(const struct diff *diff)
 {
-	u32 shown = shown_rows(diff);
+	struct shown shown = {};
 
 	if (!diff->values->no_pager)
 		pager_start();
 	put_side(diff, BEFORE, "before:");
 	put_side(diff, AFTER, "after:");
 	put_heading(diff);
-	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
+	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout); i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 
+		if (!show(diff, row, &shown))
+			continue;
 		put_numbers(diff, row);
 		if (diff->values->stacks)
 			put_stack(diff, row);
 		else
 			put_cells(diff, row);
 	}
-	if (shown == diff->limit && shown < diff->comparison->row_count)
-		printf("# %u of %u shown, --top 0 shows all\n", shown, diff->comparison->row_count);
-	if (!shown)
-		printf("# no differences\n");
+	put_end(diff, &shown);
 }
 
 static void csv_cells(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct table_row *cells = &diff->table[row->side]->rows[row->index];
 	char room[DIFF_CELL_ROOM];
 
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
 		if (has_key(diff, key))
-			csv_put(",", diff_cell_text(diff, row->side, cells, key, room), stdout);
+			csv_put(",", cell_text(diff, row, key, room), stdout);
 }
 
 static int csv_stack(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct report *report = &diff->side[row->side];
-	const struct profile_row *stack = report->profile->rows[row->index];
+	const struct report *report = report_of(diff, row);
+	const struct profile_row *stack = stack_of(diff, row);
 
 	csv_put(",", stack->comm, stdout);
 	return report_csv_path(report, stack->kernel) ?: report_csv_path(report, stack->user);
@@ -231,7 +310,7 @@ static int csv_stack(const struct diff *diff, const struct comparison_row *row)
 static void csv_heading(const struct diff *diff)
 {
 	printf("before,after,delta,count_before,count_after,value_before,value_after,"
-	       "amount_before,amount_after,change,change_percent,event");
+	       "amount_before,amount_after,change,change_percent,noise,event");
 	if (diff->values->stacks)
 		printf(",comm,kernel,user");
 	for (u32 key = 0; key < TABLE_KEY_COUNT && !diff->values->stacks; key++)
@@ -240,32 +319,38 @@ static void csv_heading(const struct diff *diff)
 	putchar('\n');
 }
 
-/* A change from zero has no percentage. */
-static void csv_amounts(const struct comparison_row *row)
+/* A change from zero has no percentage, and an unknown noise no number. */
+static void csv_amounts(const struct diff *diff, const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount, change = comparison_change(row);
+	double noise = noise_of(diff, row);
 
 	printf("%.10g,%.10g,%.10g,", before, row->share[AFTER].amount, change);
 	if (before > 0)
 		printf("%.4f", 100 * change / before);
+	putchar(',');
+	if (isfinite(noise))
+		printf("%.4g", noise);
 }
 
 static int print_csv(const struct diff *diff)
 {
-	u32 shown = shown_rows(diff);
+	struct shown shown = {};
 	int err = 0;
 
 	csv_heading(diff);
-	for (u32 i = 0; i < shown && !ferror(stdout) && !err; i++) {
+	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout) && !err; i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 		const struct compared_share *before = &row->share[BEFORE];
 		const struct compared_share *after = &row->share[AFTER];
 
+		if (!show(diff, row, &shown))
+			continue;
 		printf("%.4f,%.4f,%.4f,%llu,%llu,%llu,%llu,", before->percent, after->percent,
 		       comparison_delta(row), (unsigned long long)before->count,
 		       (unsigned long long)after->count, (unsigned long long)before->value,
 		       (unsigned long long)after->value);
-		csv_amounts(row);
+		csv_amounts(diff, row);
 		csv_put(",", event_of(diff, row), stdout);
 		if (diff->values->stacks)
 			err = csv_stack(diff, row);
@@ -296,8 +381,8 @@ static json_t *path_array(const struct report *report, const struct profile_path
 static void set_stack_members(const struct diff *diff, const struct comparison_row *row,
 			      json_t *object)
 {
-	const struct report *report = &diff->side[row->side];
-	const struct profile_row *stack = report->profile->rows[row->index];
+	const struct report *report = report_of(diff, row);
+	const struct profile_row *stack = stack_of(diff, row);
 
 	json_object_set_new(object, "comm", json_text(stack->comm));
 	json_object_set_new(object, "kernel", path_array(report, stack->kernel));
@@ -307,14 +392,12 @@ static void set_stack_members(const struct diff *diff, const struct comparison_r
 static void set_key_members(const struct diff *diff, const struct comparison_row *row,
 			    json_t *object)
 {
-	const struct table_row *cells = &diff->table[row->side]->rows[row->index];
 	char room[DIFF_CELL_ROOM];
 
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
 		if (has_key(diff, key))
-			json_object_set_new(
-				object, table_key_name(key),
-				json_text(diff_cell_text(diff, row->side, cells, key, room)));
+			json_object_set_new(object, table_key_name(key),
+					    json_text(cell_text(diff, row, key, room)));
 }
 
 static json_t *relative_change(const struct comparison_row *row)
@@ -326,11 +409,13 @@ static json_t *relative_change(const struct comparison_row *row)
 
 static json_t *row_object(const struct diff *diff, const struct comparison_row *row)
 {
-	json_t *object =
-		json_pack("{s:o, s:o, s:o, s:f, s:f, s:o}", "event", json_text(event_of(diff, row)),
-			  "before", share_object(&row->share[BEFORE]), "after",
-			  share_object(&row->share[AFTER]), "delta", comparison_delta(row),
-			  "change", comparison_change(row), "change_percent", relative_change(row));
+	double noise = noise_of(diff, row);
+	json_t *object = json_pack(
+		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event", json_text(event_of(diff, row)),
+		"before", share_object(&row->share[BEFORE]), "after",
+		share_object(&row->share[AFTER]), "delta", comparison_delta(row), "change",
+		comparison_change(row), "change_percent", relative_change(row), "noise",
+		isfinite(noise) ? json_real(noise) : json_null());
 
 	if (object && diff->values->stacks)
 		set_stack_members(diff, row, object);
@@ -339,21 +424,39 @@ static json_t *row_object(const struct diff *diff, const struct comparison_row *
 	return object;
 }
 
+/* The sum of the ledgers of a side; null if one of its recordings has none. */
+static json_t *side_ledger(const struct diff_side *side)
+{
+	struct trace_ledger sum = {};
+
+	for (u32 i = 0; i < side->part_count; i++) {
+		const struct trace_ledger *ledger =
+			trace_reader_ledger(side->parts[i]->report.reader);
+
+		if (!ledger)
+			return json_ledger(NULL);
+		trace_ledger_add(&sum, ledger);
+	}
+	return json_ledger(&sum);
+}
+
 static int print_json(const struct diff *diff)
 {
-	u32 shown = shown_rows(diff);
+	struct shown shown = {};
 	json_t *rows = json_array();
 
-	for (u32 i = 0; i < shown; i++)
-		if (json_array_append_new(rows, row_object(diff, &diff->comparison->rows[i])))
+	for (u32 i = 0; i < diff->comparison->row_count; i++) {
+		const struct comparison_row *row = &diff->comparison->rows[i];
+
+		if (show(diff, row, &shown) && json_array_append_new(rows, row_object(diff, row)))
 			return -ENOMEM;
+	}
 	return json_put(
-		json_pack("{s:o, s:o, s:o, s:o, s:o}", "before",
-			  json_ledger(trace_reader_ledger(diff->side[BEFORE].reader)), "after",
-			  json_ledger(trace_reader_ledger(diff->side[AFTER].reader)), "per",
+		json_pack("{s:o, s:o, s:o, s:o, s:o}", "before", side_ledger(&diff->side[BEFORE]),
+			  "after", side_ledger(&diff->side[AFTER]), "per",
 			  diff->values->per ? json_text(diff->values->per) : json_null(), "units",
-			  json_pack("{s:f, s:f}", "before", diff->units[BEFORE], "after",
-				    diff->units[AFTER]),
+			  json_pack("{s:f, s:f}", "before", compared_divisor(&diff->units[BEFORE]),
+				    "after", compared_divisor(&diff->units[AFTER])),
 			  diff->values->stacks ? "stacks" : "rows", rows),
 		stdout);
 }

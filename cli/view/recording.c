@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command_line.h"
 #include "error.h"
@@ -90,6 +91,35 @@ struct trace_reader *recordings_open_folder(const char *path)
 	}
 	recording_list_clear(&list);
 	return reader;
+}
+
+int recordings_open_each(const char *paths, struct recording_list *list)
+{
+	char *copy = strdup(paths), *rest = copy, *path;
+	struct stackmap_error error;
+	int err = 0;
+
+	recordings_init(list);
+	if (!copy) {
+		message("%s: %s", paths, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	privilege_keep_files();
+	file_limit_raise();
+	if (access(paths, F_OK) == 0) {
+		path = rest;
+		rest = NULL;
+	} else {
+		path = strsep(&rest, ",");
+	}
+	for (; path && !err; path = strsep(&rest, ","))
+		err = recording_list_is_folder(path) ? recording_list_add_folder(list, path, &error)
+						     : recording_list_add_file(list, path, &error);
+	free(copy);
+	if (!err)
+		return EXIT_DONE;
+	recording_list_clear(list);
+	return message_error(&error);
 }
 
 #define NS_DIGITS 9

@@ -20,6 +20,10 @@ void recordings_init(struct recording_list *list);
 /* Reports the damaged recordings, after the merge; returns their number. */
 u32 recordings_tell_damage(const struct recording_list *list);
 
+/* Opens each recording of `paths`, files and folders with commas between them; a file whose whole
+ * name this is comes first. 0, or a message and EXIT_FAILED: the list is empty then. */
+int recordings_open_each(const char *paths, struct recording_list *list);
+
 /* Merges all recordings of a folder in memory. The result is damaged if one of them is. NULL and a
  * message on failure. */
 struct trace_reader *recordings_open_folder(const char *path);

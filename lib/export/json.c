@@ -35,7 +35,7 @@ static int json_write(struct trace_reader *reader, const struct export_options *
 	struct profile *profile;
 	json_t *whole;
 	int err = profile_create_split(reader, &options->filter, &options->naming, EVENTS_BY_CGROUP,
-				       &profile, error);
+				       NULL, &profile, error);
 
 	if (err)
 		return err;

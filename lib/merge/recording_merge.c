@@ -262,9 +262,6 @@ static int add_event(void *arg, const struct trace_event *event)
 	return trace_writer_event(part->merge->writer, &moved);
 }
 
-/* A ledger consists of counters only, so it is added as an array. */
-_Static_assert(sizeof(struct trace_ledger) % sizeof(u64) == 0, "counters of 64 bits");
-
 static void add_ledgers(const struct part *part)
 {
 	struct merge *merge = part->merge;
@@ -275,8 +272,7 @@ static void add_ledgers(const struct part *part)
 	merge->has_ledger = merge->has_ledger && ledger;
 	if (!merge->has_ledger)
 		return;
-	for (size_t i = 0; i < sizeof(*ledger) / sizeof(u64); i++)
-		((u64 *)&merge->ledger)[i] += ((const u64 *)ledger)[i];
+	trace_ledger_add(&merge->ledger, ledger);
 	for (u32 i = 0; i < count; i++) {
 		u32 cpu = cpus[i].cpu + part->first_cpu;
 		struct trace_cpu_ledger *sum;

@@ -142,6 +142,15 @@ struct trace_ledger {
 	u64 notes[NOTE_COUNT];
 };
 
+/* A ledger consists of counters only, so it is added as an array. */
+_Static_assert(sizeof(struct trace_ledger) % sizeof(u64) == 0, "counters of 64 bits");
+
+static inline void trace_ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger)
+{
+	for (u32 i = 0; i < sizeof(*ledger) / sizeof(u64); i++)
+		((u64 *)sum)[i] += ((const u64 *)ledger)[i];
+}
+
 struct trace_cpu_ledger { /* ledger of one CPU, for causes that are known by CPU */
 	u32 cpu;
 	u64 produced;

@@ -35,6 +35,7 @@ struct counter {
 	struct event_paths *paths;
 	const struct event_filter *filter;
 	u32 split;
+	const struct time_slices *slices; /* or NULL */
 	struct event_counts *counts;
 	struct hash_index index, comm_index;
 	u32 room, comm_room;
@@ -132,6 +133,8 @@ static int set_key(struct counter *counter, struct pending *pending)
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
 		key->cpu = event->cpu;
+	if (counter->slices)
+		key->slice = (u16)time_slice_of(counter->slices, event->time);
 	pending->hash = hash_end(hash_words(0, key, sizeof(*key)));
 	hash_index_expect(&counter->index, pending->hash);
 	return 0;
@@ -198,7 +201,7 @@ static int add_event(void *arg, const struct trace_event *event)
 
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		      struct event_paths *paths, const struct event_filter *filter, u32 split,
-		      struct stackmap_error *error)
+		      const struct time_slices *slices, struct stackmap_error *error)
 {
 	struct counter *counter = calloc(1, sizeof(*counter));
 	int err = -ENOMEM;
@@ -209,6 +212,7 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		counter->paths = paths;
 		counter->filter = filter;
 		counter->split = split;
+		counter->slices = slices;
 		counter->counts = counts;
 		err = trace_reader_events(reader, add_event, counter, error);
 		err = err ?: count_batch(counter);

@@ -22,6 +22,23 @@ enum event_split {
 	EVENTS_WITH_VALUES = 1 << 4, /* no member of the key: each count has its distribution */
 };
 
+/* Pieces of equal length of a recording's time. Each event is in one: those before the first piece
+ * count there, those behind the last one in the last. */
+struct time_slices {
+	u64 begin, length; /* ns */
+	u32 count;	   /* below 2^16; 0: the time is not divided */
+};
+
+static inline u32 time_slice_of(const struct time_slices *slices, u64 time)
+{
+	u64 slice;
+
+	if (!slices->count || time <= slices->begin)
+		return 0;
+	slice = (time - slices->begin) / slices->length;
+	return slice < slices->count ? (u32)slice : slices->count - 1;
+}
+
 /* Has no padding, as keys are compared as bytes. */
 struct event_key {
 	u32 kernel; /* stack index, or TRACE_NO_STACK */
@@ -31,7 +48,8 @@ struct event_key {
 	u16 kind;
 	u8 kernel_reason; /* 0 with a stack */
 	u8 user_reason;
-	u32 leaf_in_kernel;
+	u16 leaf_in_kernel;
+	u16 slice;	   /* of time */
 	u32 pid, tid, cpu; /* 0: events are not split by it, or it is unknown */
 	u32 cgroup;	   /* number of the cgroup; 0 likewise */
 };
@@ -51,11 +69,11 @@ struct event_counts {
 	u64 events;
 };
 
-/* `split`: enum event_split, as bits. All zero on failure. -ENODATA: EVENTS_WITH_VALUES, and the
- * recording has sums of events. */
+/* `split`: enum event_split, as bits. `slices` may be NULL. All zero on failure. -ENODATA:
+ * EVENTS_WITH_VALUES, and the recording has sums of events. */
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		      struct event_paths *paths, const struct event_filter *filter, u32 split,
-		      struct stackmap_error *error);
+		      const struct time_slices *slices, struct stackmap_error *error);
 void event_counts_free(struct event_counts *counts);
 
 #endif

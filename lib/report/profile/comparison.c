@@ -11,7 +11,9 @@
 
 struct joined {
 	struct comparison_row row;
+	u64 part[COMPARISON_SIDES], amount[COMPARISON_SIDES];
 	const char *text;
+	u32 number; /* before the rows are sorted */
 };
 
 struct builder {
@@ -35,32 +37,83 @@ double comparison_moved(const struct comparison_row *row)
 	return row->share[AFTER].rank - row->share[BEFORE].rank;
 }
 
+bool comparison_is_beyond_noise(const struct comparison_row *row)
+{
+	return isnan(row->noise) || fabs(comparison_moved(row)) > row->noise;
+}
+
 static bool is_row(const void *rows, u32 index, const void *text)
 {
 	return strcmp(((const struct joined *)rows)[index].text, text) == 0;
 }
 
 static int add_item(struct builder *builder, enum comparison_side side, u32 number,
-		    const struct compared_item *item)
+		    struct compared_item *item)
 {
 	u32 hash = hash_text(item->text);
-	u32 index = hash_index_find(&builder->index, hash, is_row, builder->rows, item->text);
-	struct compared_share *share;
+	struct joined *joined;
 
-	if (index == HASH_INDEX_NONE) {
-		index = builder->count;
-		if (hash_index_add(&builder->index, hash, index))
+	item->row = hash_index_find(&builder->index, hash, is_row, builder->rows, item->text);
+	if (item->row == HASH_INDEX_NONE) {
+		item->row = builder->count;
+		if (hash_index_add(&builder->index, hash, item->row))
 			return -ENOMEM;
-		builder->rows[builder->count++] =
-			(struct joined){.row = {.side = side, .index = number}, .text = item->text};
+		builder->rows[builder->count++] = (struct joined){.row = {.side = side,
+									  .index = number,
+									  .source = item->source,
+									  .noise = NAN},
+								  .text = item->text,
+								  .number = item->row};
 	}
-	share = &builder->rows[index].row.share[side];
-	share->percent += item->share.percent;
-	share->count += item->share.count;
-	share->value += item->share.value;
-	share->amount += item->share.amount;
-	share->rank += item->share.rank;
+	joined = &builder->rows[item->row];
+	joined->row.share[side].count += item->count;
+	joined->row.share[side].value += item->value;
+	joined->part[side] += item->part;
+	joined->amount[side] += item->amount;
 	return 0;
+}
+
+double compared_whole(const struct compared_units *units, u32 source)
+{
+	double sum = 0;
+
+	for (u32 unit = 0; unit < units->count; unit++)
+		sum += (double)units->wholes[source * units->count + unit];
+	return sum;
+}
+
+double compared_divisor(const struct compared_units *units)
+{
+	double sum = 0;
+
+	for (u32 unit = 0; unit < units->count && units->divisors; unit++)
+		sum += units->divisors[unit];
+	return units->divisors ? sum : 1;
+}
+
+double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source)
+{
+	enum comparison_side side = compared_whole(&units[BEFORE], source) > 0 ? BEFORE : AFTER;
+
+	return compared_whole(&units[side], source) / compared_divisor(&units[side]);
+}
+
+static void set_shares(struct joined *joined, const struct compared_units units[COMPARISON_SIDES])
+{
+	u32 source = joined->row.source;
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		struct compared_share *share = &joined->row.share[side];
+		double whole = compared_whole(&units[side], source);
+
+		share->percent = whole > 0 ? 100 * (double)joined->part[side] / whole : 0;
+		share->amount = (double)joined->amount[side] / compared_divisor(&units[side]);
+		share->rank = share->percent;
+		if (!units[side].divisors)
+			continue;
+		whole = compared_amount_of_all(units, source);
+		share->rank = whole > 0 ? 100 * share->amount / whole : 0;
+	}
 }
 
 static int by_change(const void *a, const void *b)
@@ -76,19 +129,33 @@ static int by_change(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static int set_rows(struct builder *builder, struct comparison *comparison)
+/* Sorts the rows; items have the new numbers of their rows then. */
+static int set_rows(struct builder *builder, struct compared_list lists[COMPARISON_SIDES],
+		    struct comparison *comparison)
 {
+	u32 *place = calloc(builder->count + 1UL, sizeof(*place));
+
 	comparison->rows = calloc(builder->count + 1UL, sizeof(*comparison->rows));
-	if (!comparison->rows)
+	if (!comparison->rows || !place) {
+		free(comparison->rows);
+		free(place);
 		return -ENOMEM;
+	}
 	qsort(builder->rows, builder->count, sizeof(*builder->rows), by_change);
-	for (u32 i = 0; i < builder->count; i++)
+	for (u32 i = 0; i < builder->count; i++) {
 		comparison->rows[i] = builder->rows[i].row;
+		place[builder->rows[i].number] = i;
+	}
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+		for (u32 i = 0; i < lists[side].count; i++)
+			lists[side].items[i].row = place[lists[side].items[i].row];
 	comparison->row_count = builder->count;
+	free(place);
 	return 0;
 }
 
-int comparison_create(const struct compared_list lists[COMPARISON_SIDES], struct comparison **out)
+int comparison_create(struct compared_list lists[COMPARISON_SIDES],
+		      const struct compared_units units[COMPARISON_SIDES], struct comparison **out)
 {
 	struct comparison *comparison = calloc(1, sizeof(*comparison));
 	struct builder builder = {};
@@ -101,8 +168,9 @@ int comparison_create(const struct compared_list lists[COMPARISON_SIDES], struct
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < lists[side].count && !err; i++)
 			err = add_item(&builder, side, i, &lists[side].items[i]);
-	if (!err)
-		err = set_rows(&builder, comparison);
+	for (u32 i = 0; i < builder.count && !err; i++)
+		set_shares(&builder.rows[i], units);
+	err = err ?: set_rows(&builder, lists, comparison);
 	hash_index_free(&builder.index);
 	free(builder.rows);
 	if (err)

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Joins two lists of items with shares, before and after. Items with equal text are one row; a side
- * without the item has a share of 0. Therefore
+ * Joins two lists of items, before and after. Items with equal text are one row; a side without
+ * the item has a share of 0. Therefore
  *
- *    sum of before = sum of the first list's shares, sum of after = that of the second
+ *    sum of before = sum of the first list, sum of after = that of the second
+ *
+ * A side has units, whose scatter is its noise: several recordings, or the slices of time of its
+ * only one. Each item is of one unit.
  */
 #ifndef LIB_REPORT_COMPARISON_H
 #define LIB_REPORT_COMPARISON_H
+
+#include <stdbool.h>
 
 #include "scalar.h"
 
 enum comparison_side { BEFORE, AFTER, COMPARISON_SIDES };
 
-struct compared_share {
-	double percent;
-	u64 count;
-	u64 value;
-	double amount; /* count or value, by the weight of the comparison, in its unit */
-	double rank;   /* rows are sorted by the change of this number */
-};
-
 struct compared_item {
 	char *text; /* freed with the list */
-	struct compared_share share;
+	u32 source, unit;
+	u32 row; /* set by comparison_create() */
+	u64 count, value;
+	bool is_sampled; /* the events are samples: their number is one of chance */
+	u64 part;	 /* of the whole, for the share */
+	u64 amount;	 /* count or value */
 };
 
 struct compared_list {
@@ -30,10 +32,30 @@ struct compared_list {
 	u32 count;
 };
 
+struct compared_units {
+	u32 count, source_count;
+	/* Units are slices of one recording's time: only neighbours are alike, since a program has
+	 * phases. Otherwise all units of the side are alike. */
+	bool are_slices;
+	u64 *wholes;	  /* [source * count + unit]: what the parts of its items are of */
+	double *divisors; /* [unit]; NULL for both sides: amounts are not divided */
+	double lost;	  /* percent of the side's events that were lost */
+};
+
+struct compared_share {
+	double percent;
+	u64 count;
+	u64 value;
+	double amount; /* in its unit, divided by the divisors */
+	double rank;   /* percent, or with divisors the amount in percent of all amounts before */
+};
+
 struct comparison_row {
 	enum comparison_side side; /* the list that `index` refers to */
-	u32 index;
+	u32 index, source;
 	struct compared_share share[COMPARISON_SIDES];
+	double noise; /* half of the interval of comparison_moved(), by comparison_find_noise();
+			 NAN: unknown */
 };
 
 struct comparison {
@@ -46,9 +68,20 @@ double comparison_delta(const struct comparison_row *row);
 double comparison_change(const struct comparison_row *row);
 double comparison_moved(const struct comparison_row *row);
 
-/* Items of one list with equal text add up. -ENOMEM. */
-int comparison_create(const struct compared_list lists[COMPARISON_SIDES], struct comparison **out);
+/* The ranks differ by more than the noise, or the noise is unknown. */
+bool comparison_is_beyond_noise(const struct comparison_row *row);
+
+/* Both sides have the same sources. -ENOMEM. */
+int comparison_create(struct compared_list lists[COMPARISON_SIDES],
+		      const struct compared_units units[COMPARISON_SIDES], struct comparison **out);
 void comparison_free(struct comparison **comparison);
+
+/* Sums over the units of a side. */
+double compared_whole(const struct compared_units *units, u32 source);
+double compared_divisor(const struct compared_units *units); /* 1: amounts are not divided */
+
+/* The amount of all events of the source before, divided; without such events, of those after. */
+double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source);
 
 /* -ENOMEM: the list has room for `count` items, all zero. */
 int compared_list_create(struct compared_list *list, u32 count);

@@ -39,6 +39,8 @@ static int compare_rows(const struct profile_row *left, const struct profile_row
 		return order(left->cpu, right->cpu);
 	if (left->cgroup != right->cgroup)
 		return order(left->cgroup, right->cgroup);
+	if (left->slice != right->slice)
+		return order(left->slice, right->slice);
 	return strcmp(left->comm, right->comm);
 }
 
@@ -49,6 +51,7 @@ static bool is_row(const void *rows, u32 index, const void *key)
 	return row->kernel == wanted->kernel && row->user == wanted->user &&
 	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
 	       row->cpu == wanted->cpu && row->cgroup == wanted->cgroup &&
+	       row->slice == wanted->slice &&
 	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
@@ -61,7 +64,7 @@ static u32 hash_row(const struct profile_row *row)
 	hash = hash_word(hash, comm[0]);
 	hash = hash_word(hash, comm[1]);
 	hash = hash_word(hash, (u64)row->tid << 32 | row->pid);
-	hash = hash_word(hash, row->cgroup);
+	hash = hash_word(hash, (u64)row->slice << 32 | row->cgroup);
 	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
 }
 
@@ -96,8 +99,11 @@ static int add_count(struct builder *builder, const struct event_count *item)
 {
 	const struct event_key *from = &item->key;
 	struct event_paths *paths = builder->profile->paths;
-	struct profile_row key = {
-		.kind = from->kind, .pid = from->pid, .tid = from->tid, .cpu = from->cpu};
+	struct profile_row key = {.kind = from->kind,
+				  .pid = from->pid,
+				  .tid = from->tid,
+				  .cpu = from->cpu,
+				  .slice = from->slice};
 	struct profile_row *row;
 
 	memcpy(key.comm, builder->counts->comms[from->comm], sizeof(key.comm));
@@ -197,7 +203,8 @@ static int profile_alloc(struct trace_reader *reader, const struct frame_naming 
 }
 
 int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
-			 const struct frame_naming *naming, u32 split, struct profile **out,
+			 const struct frame_naming *naming, u32 split,
+			 const struct time_slices *slices, struct profile **out,
 			 struct stackmap_error *error)
 {
 	struct event_counts counts = {};
@@ -207,7 +214,7 @@ int profile_create_split(struct trace_reader *reader, const struct event_filter 
 	if (profile_alloc(reader, naming, &profile))
 		return error_set(error, ENOMEM, "report: not enough memory");
 	profile->split = split;
-	err = event_counts_read(&counts, reader, profile->paths, filter, split, error);
+	err = event_counts_read(&counts, reader, profile->paths, filter, split, slices, error);
 	if (!err && add_counts(profile, reader, &counts))
 		err = error_set(error, ENOMEM, "report: not enough memory");
 	event_counts_free(&counts);
@@ -222,7 +229,7 @@ int profile_create(struct trace_reader *reader, const struct event_filter *filte
 		   const struct frame_naming *naming, struct profile **out,
 		   struct stackmap_error *error)
 {
-	return profile_create_split(reader, filter, naming, 0, out, error);
+	return profile_create_split(reader, filter, naming, 0, NULL, out, error);
 }
 
 void profile_free(struct profile **profile)

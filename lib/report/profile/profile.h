@@ -17,6 +17,7 @@ struct profile_row {
 	char comm[16];
 	u32 pid, tid, cpu; /* 0: rows are not split by it, or it is unknown */
 	u32 cgroup;	   /* a label, if rows are split by it */
+	u32 slice;	   /* of time; 0: rows are not split by it */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
 	u64 count;
@@ -46,9 +47,10 @@ struct profile {
 int profile_create(struct trace_reader *reader, const struct event_filter *filter,
 		   const struct frame_naming *naming, struct profile **out,
 		   struct stackmap_error *error);
-/* `split`: enum event_split, as bits. */
+/* `split`: enum event_split, as bits. `slices`: rows are also split by these; or NULL. */
 int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
-			 const struct frame_naming *naming, u32 split, struct profile **out,
+			 const struct frame_naming *naming, u32 split,
+			 const struct time_slices *slices, struct profile **out,
 			 struct stackmap_error *error);
 void profile_free(struct profile **profile);
 

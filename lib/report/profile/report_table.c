@@ -74,7 +74,8 @@ static bool is_row(const void *rows, u32 index, const void *key)
 {
 	const struct table_row *row = &((const struct table_row *)rows)[index], *wanted = key;
 
-	return row->kind == wanted->kind && memcmp(row->cell, wanted->cell, sizeof(row->cell)) == 0;
+	return row->kind == wanted->kind && row->slice == wanted->slice &&
+	       memcmp(row->cell, wanted->cell, sizeof(row->cell)) == 0;
 }
 
 /* The index of the row with this key, which is added if it is new. HASH_INDEX_NONE without
@@ -82,7 +83,7 @@ static bool is_row(const void *rows, u32 index, const void *key)
 static u32 find_row(struct builder *builder, const struct table_row *key)
 {
 	struct report_table *table = builder->table;
-	u64 sum = hash_word(0, key->kind);
+	u64 sum = hash_word(0, (u64)key->slice << 32 | key->kind);
 	u32 hash, index;
 
 	for (u32 i = 0; i < TABLE_KEY_COUNT; i++)
@@ -160,7 +161,7 @@ static int set_event(const struct builder *builder, const struct profile_row *ro
 {
 	u32 comm = 0;
 
-	*key = (struct table_row){.kind = row->kind};
+	*key = (struct table_row){.kind = row->kind, .slice = row->slice};
 	if (has_key(builder, TABLE_COMM))
 		comm = frame_names_intern(builder->profile->names,
 					  row->comm[0] ? row->comm : UNKNOWN);
@@ -243,6 +244,7 @@ static int heavier(const void *a, const void *b, void *arg)
 		return order(left->kind, right->kind);
 	for (u32 i = 0; i < TABLE_KEY_COUNT && !by_weight; i++)
 		by_weight = order(left->cell[i], right->cell[i]);
+	by_weight = by_weight ?: order(left->slice, right->slice);
 	return by_weight ?: order(left->kind, right->kind);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flat table of a profile: one row for each source and combination of keys. `self` is the sum of
+ * A flat table of a profile: one row for each source, slice of time and combination of
+ * keys. `self` is the sum of
  * the events that end in the function (or file) of the row; `children` is the sum of the events
  * with it anywhere on their stack, each counted once. Without a key of frames both are equal.
  *
@@ -40,6 +41,7 @@ struct table_row {
 	u32 kind;
 	u32 cell[TABLE_KEY_COUNT]; /* 0: not a key of the table; report_table_text() gives its text
 				    */
+	u32 slice;		   /* of time; 0: the profile is not split by it */
 	struct table_sum self, children;
 	struct distribution values; /* of `self`, or of `children` if they order the table */
 };

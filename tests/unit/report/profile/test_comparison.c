@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "report/profile/comparison.h"
+#include "report/profile/comparison_noise.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +11,12 @@
 
 struct thing {
 	const char *text;
-	double percent;
 	u64 count;
+	u32 unit;
+	bool is_sampled;
 };
+
+#define UNITS_MAX 48
 
 static struct compared_list list_of(const struct thing *things, u32 count)
 {
@@ -20,11 +25,22 @@ static struct compared_list list_of(const struct thing *things, u32 count)
 	assert_int_equal(compared_list_create(&list, count), 0);
 	for (u32 i = 0; i < count; i++)
 		list.items[i] = (struct compared_item){.text = strdup(things[i].text),
-						       .share = {.percent = things[i].percent,
-								 .count = things[i].count,
-								 .amount = (double)things[i].count,
-								 .rank = things[i].percent}};
+						       .unit = things[i].unit,
+						       .is_sampled = things[i].is_sampled,
+						       .count = things[i].count,
+						       .part = things[i].count,
+						       .amount = things[i].count};
 	return list;
+}
+
+/* Each unit has `events` events of the only source. */
+static void units_create(struct compared_units *units, u32 count, u64 events)
+{
+	*units = (struct compared_units){.count = count, .source_count = 1};
+	units->wholes = calloc(count, sizeof(u64));
+	assert_non_null(units->wholes);
+	for (u32 i = 0; i < count; i++)
+		units->wholes[i] = events;
 }
 
 static void check(const struct comparison_row *row, double before, double after, u64 counts[2])
@@ -37,15 +53,18 @@ static void check(const struct comparison_row *row, double before, double after,
 	assert_int_equal(row->share[AFTER].count, counts[AFTER]);
 }
 
-TEST(join)
+TEST(rows_of_equal_text_are_joined)
 {
-	static const struct thing before[] = {{"same", 25, 1}, {"gone", 25, 1}, {"less", 50, 2}};
-	static const struct thing after[] = {
-		{"less", 12.5, 1}, {"new", 50, 4}, {"same", 12.5, 1}, {"same", 25, 2}};
+	static const struct thing before[] = {{"same", 1}, {"gone", 1}, {"less", 2}};
+	static const struct thing after[] = {{"less", 1}, {"new", 4}, {"same", 1}, {"same", 2}};
 	struct compared_list lists[] = {list_of(before, 3), list_of(after, 4)};
+	struct compared_units units[COMPARISON_SIDES];
 	struct comparison *comparison;
 
-	assert_int_equal(comparison_create(lists, &comparison), 0);
+	units_create(&units[BEFORE], 1, 4);
+	units_create(&units[AFTER], 1, 8);
+	assert_int_equal(comparison_create(lists, units, &comparison), 0);
+	assert_int_equal(comparison_find_noise(lists, units, comparison), 0);
 	assert_int_equal(comparison->row_count, 4);
 	check(&comparison->rows[0], 0, 50, (u64[]){0, 4});
 	assert_int_equal(comparison->rows[0].side, AFTER);
@@ -54,20 +73,173 @@ TEST(join)
 	assert_int_equal(comparison->rows[1].side, BEFORE);
 	check(&comparison->rows[2], 25, 0, (u64[]){1, 0});
 	check(&comparison->rows[3], 25, 37.5, (u64[]){1, 3});
+	for (u32 i = 0; i < 4; i++) {
+		assert_true(isnan(comparison->rows[i].noise));
+		assert_true(comparison_is_beyond_noise(&comparison->rows[i]));
+	}
 	comparison_free(&comparison);
 	assert_null(comparison);
-	compared_list_free(&lists[BEFORE]);
-	compared_list_free(&lists[AFTER]);
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		compared_list_free(&lists[side]);
+		free(units[side].wholes);
+	}
 }
 
-TEST(nothing)
+TEST(lists_without_items_have_no_rows)
 {
 	struct compared_list lists[] = {list_of(NULL, 0), list_of(NULL, 0)};
+	struct compared_units units[COMPARISON_SIDES];
 	struct comparison *comparison;
 
-	assert_int_equal(comparison_create(lists, &comparison), 0);
+	units_create(&units[BEFORE], 2, 0);
+	units_create(&units[AFTER], 2, 0);
+	assert_int_equal(comparison_create(lists, units, &comparison), 0);
+	assert_int_equal(comparison_find_noise(lists, units, comparison), 0);
 	assert_int_equal(comparison->row_count, 0);
 	comparison_free(&comparison);
-	compared_list_free(&lists[BEFORE]);
-	compared_list_free(&lists[AFTER]);
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		compared_list_free(&lists[side]);
+		free(units[side].wholes);
+	}
+}
+
+/* The row "it" of a comparison: its counts in the units of both sides, of 1,000 events each. */
+struct trial {
+	u32 units[COMPARISON_SIDES];
+	u64 counts[COMPARISON_SIDES][UNITS_MAX];
+	bool are_slices, is_sampled;
+	double lost;
+	double divisor; /* of each unit; 0: none */
+	double moved, noise;
+};
+
+static void compare(struct trial *trial)
+{
+	struct compared_list lists[COMPARISON_SIDES];
+	struct compared_units units[COMPARISON_SIDES];
+	struct comparison *comparison;
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		struct thing things[UNITS_MAX];
+		u32 count = trial->units[side];
+
+		for (u32 i = 0; i < count; i++)
+			things[i] =
+				(struct thing){"it", trial->counts[side][i], i, trial->is_sampled};
+		lists[side] = list_of(things, count);
+		units_create(&units[side], count, 1000);
+		units[side].are_slices = trial->are_slices;
+		units[side].lost = side == AFTER ? trial->lost : 0;
+		units[side].divisors = trial->divisor ? calloc(count, sizeof(double)) : NULL;
+		for (u32 i = 0; i < count && trial->divisor; i++)
+			units[side].divisors[i] = trial->divisor;
+	}
+	assert_int_equal(comparison_create(lists, units, &comparison), 0);
+	assert_int_equal(comparison_find_noise(lists, units, comparison), 0);
+	assert_int_equal(comparison->row_count, 1);
+	trial->moved = comparison_moved(&comparison->rows[0]);
+	trial->noise = comparison->rows[0].noise;
+	assert_int_equal(comparison_is_beyond_noise(&comparison->rows[0]),
+			 fabs(trial->moved) > trial->noise);
+	comparison_free(&comparison);
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		compared_list_free(&lists[side]);
+		free(units[side].wholes);
+		free(units[side].divisors);
+	}
+}
+
+TEST(the_scatter_of_recordings_is_noise)
+{
+	struct trial even = {.units = {3, 3}, .counts = {{500, 500, 500}, {510, 510, 510}}};
+	struct trial apart = {.units = {3, 3}, .counts = {{480, 500, 520}, {490, 510, 530}}};
+
+	compare(&even);
+	assert_true(fabs(even.moved - 1) < 1e-9 && even.noise == 0);
+	compare(&apart);
+	/* By Student's t test: 2.776 * sqrt(2 * 2^2 / 3) = 4.53. */
+	assert_true(fabs(apart.moved - 1) < 1e-9);
+	assert_in_range((u64)(apart.noise * 100), 400, 510);
+}
+
+TEST(two_recordings_have_a_wide_interval)
+{
+	struct trial two = {.units = {2, 2}, .counts = {{490, 510}, {590, 610}}};
+
+	compare(&two);
+	/* 4.303 * sqrt(2 * 1.414^2 / 2) = 6.08. */
+	assert_in_range((u64)(two.noise * 100), 540, 670);
+	assert_true(two.moved > two.noise);
+}
+
+/* A program whose first half is another one than its second half. */
+TEST(phases_of_a_program_are_no_noise)
+{
+	struct trial slices = {.units = {48, 48}, .are_slices = true};
+	struct trial units = {.units = {48, 48}};
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+		for (u32 i = 0; i < 48; i++)
+			slices.counts[side][i] = (i < 24 ? 100 : 900) + i % 2 + side * 50;
+	memcpy(units.counts, slices.counts, sizeof(units.counts));
+	compare(&slices);
+	compare(&units);
+	assert_true(slices.moved > slices.noise && slices.noise > 0);
+	assert_true(units.moved < units.noise);
+}
+
+TEST(few_samples_scatter_by_chance)
+{
+	struct trial samples = {
+		.units = {3, 3}, .counts = {{2, 2, 2}, {0, 0, 0}}, .is_sampled = true};
+	struct trial calls = {.units = {3, 3}, .counts = {{2, 2, 2}, {0, 0, 0}}};
+
+	compare(&samples);
+	assert_true(fabs(samples.moved) < samples.noise);
+	compare(&calls);
+	assert_true(fabs(calls.moved) > calls.noise);
+}
+
+TEST(lost_events_may_have_been_of_any_row)
+{
+	struct trial whole = {.units = {3, 3}, .counts = {{480, 500, 520}, {490, 510, 530}}};
+	struct trial lost = whole;
+
+	lost.lost = 7;
+	compare(&whole);
+	compare(&lost);
+	assert_true(fabs(lost.noise - whole.noise - 7) < 1e-9);
+}
+
+/* Amounts for each 10 of another event, in percent of all amounts before: the same numbers here. */
+TEST(divided_amounts_have_their_noise)
+{
+	struct trial shares = {.units = {3, 3}, .counts = {{480, 500, 520}, {490, 510, 530}}};
+	struct trial amounts = shares;
+
+	amounts.divisor = 10;
+	compare(&shares);
+	compare(&amounts);
+	assert_true(fabs(shares.moved - amounts.moved) < 1e-9);
+	assert_true(fabs(shares.noise - amounts.noise) < 1e-9);
+}
+
+/* Units are drawn from one distribution for both sides: the program's own random numbers. */
+TEST(equal_programs_rarely_differ)
+{
+	u32 beyond = 0;
+
+	srandom(1);
+	for (u32 run = 0; run < 400; run++) {
+		struct trial trial = {.units = {4, 4}};
+
+		for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+			for (u32 i = 0; i < 4; i++)
+				for (u32 k = 0; k < 12; k++)
+					trial.counts[side][i] += (u64)random() % 50;
+		compare(&trial);
+		beyond += fabs(trial.moved) > trial.noise;
+	}
+	/* 5 % are 20; each side of that is 2.8 standard deviations away. */
+	assert_in_range(beyond, 8, 32);
 }

@@ -171,7 +171,7 @@ TEST(rows_are_split)
 	struct profile *profile;
 
 	assert_int_equal(profile_create_split(reader, &all, &(struct frame_naming){},
-					      EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU,
+					      EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU, NULL,
 					      &profile, NULL),
 			 0);
 	assert_int_equal(sum_of(profile), SMALL_EVENTS);

@@ -247,9 +247,10 @@ static int setup(void **state)
 	if (small_recording_write(path) || trace_reader_open(path, &reader, NULL))
 		return -1;
 	trace_reader_sources(reader, &sources);
-	return profile_create_split(
-		reader, &all, &(struct frame_naming){},
-		EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU | EVENTS_BY_CGROUP, &profile, NULL);
+	return profile_create_split(reader, &all, &(struct frame_naming){},
+				    EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU |
+					    EVENTS_BY_CGROUP,
+				    NULL, &profile, NULL);
 }
 
 static int teardown(void **state)

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""`diff` of real recordings: two runs of one program show no change, a change of known size is shown with an interval that has it."""
+
+import json
+import os
+import re
+
+from harness.cases import main, one_of_several, program, stackmap
+
+PARTS = {"a": 40, "b": 30, "c": 20, "d": 10}
+OTHER = dict(PARTS, d=20)
+MORE = 100 * OTHER["d"] / sum(OTHER.values()) - 100 * PARTS["d"] / sum(PARTS.values())  # of share_d(), percentage points
+
+
+def record(name, parts, milliseconds=1000):
+    stackmap("record", "-F", 999, "-o", name, "--", program("known_shares"), milliseconds, *parts.values())
+    return name
+
+
+def diff(*options):
+    text = stackmap("diff", "--no-inline", "--json", "--comm", "known_shares", *options).stdout
+    return {row["symbol"]: row for row in json.loads(text)["rows"]}
+
+
+def shown(*options):
+    """Functions of the program that the text shows."""
+    text = stackmap("diff", "--no-inline", "--comm", "known_shares", *options).stdout
+    return re.findall(r"  (share_[a-d])$", text, re.MULTILINE), text
+
+
+@one_of_several
+def test_two_runs_of_one_program_have_no_change():
+    runs = [record("run%d.data" % i, PARTS) for i in range(6)]
+    rows, text = shown(",".join(runs[:3]), ",".join(runs[3:]))
+    assert not rows, text
+    assert re.search(r"^# before: run0.data,run1.data,run2.data, 3 recordings, [0-9]+ cpu-clock$", text, re.MULTILINE), text
+    assert re.search("^# .*[0-9]+ changes within the noise, --noise shows them$", text, re.MULTILINE), text
+    assert set(shown("--noise", ",".join(runs[:3]), ",".join(runs[3:]))[0]) == {"share_" + part for part in PARTS}
+    rows, text = shown(runs[0], runs[1])
+    assert not rows and "# the noise is that within one run;" in text, text
+
+
+@one_of_several
+def test_a_change_of_known_size_is_in_its_interval():
+    os.mkdir("before")
+    os.mkdir("after")
+    for i in range(3):
+        record("before/%d.data" % i, PARTS)
+        record("after/%d.data" % i, OTHER)
+    for sides in ["before", "after"], ["before/0.data", "after"], ["before/0.data,before/1.data", "after/0.data,after/2.data"]:
+        row = diff(*sides)["share_d"]
+        assert row["delta"] > row["noise"] > 0, (sides, row)
+        assert abs(row["delta"] - MORE) <= row["noise"] + 1, (sides, row, MORE)
+        assert "share_d" in shown(*sides)[0], sides
+    row = diff("--per", "second", "before", "after")["share_d"]
+    assert row["change"] > row["noise"] > 0, row
+
+
+def test_a_file_whose_name_has_a_comma():
+    record("one,two", PARTS, 100)
+    text = stackmap("diff", "one,two", "one,two").stdout
+    assert "# before: one,two, " in text and "# no differences" in text, text
+    done = stackmap("diff", "one,three", "one,two", status=1)
+    assert "one: cannot be read: No such file or directory" in done.stderr, done.stderr
+
+
+def test_a_list_of_more_recordings_than_are_compared():
+    record("one.data", PARTS, 100)
+    done = stackmap("diff", ",".join(65 * ["one.data"]), "one.data", status=1)
+    assert "at most 64 recordings, 'stackmap merge' makes fewer of them" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    main(globals())
