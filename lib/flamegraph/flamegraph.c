@@ -44,8 +44,9 @@ struct builder {
 	struct frame_names *names;
 	struct event_paths *paths;
 	struct intern joins;
-	struct wakeups *wakeups; /* NULL in a comparison, which has no single waits */
-	u16 *source_of;		 /* number in the graph by kind, or NO_SOURCE */
+	struct wakeups *wakeups;	  /* NULL in a comparison, which has no single waits */
+	struct address_counts *addresses; /* NULL: no source lines are known */
+	u16 *source_of;			  /* number in the graph by kind, or NO_SOURCE */
 	struct pending *batch;
 	u32 pending;
 };
@@ -62,17 +63,21 @@ static enum frame_kind user_kind(const char *name, const char *object)
 	return object[0] == '[' ? FRAME_KIND_JIT : FRAME_KIND_USER;
 }
 
+static struct tree_node *push_frame(struct builder *builder, struct tree_node *node,
+				    const struct tree_frame *frame)
+{
+	return frame ? stack_tree_child(&builder->graph->tree, node, frame) : NULL;
+}
+
 static struct tree_node *push(struct builder *builder, struct tree_node *node, const char *name,
 			      const char *object, enum frame_kind kind)
 {
-	struct stack_tree *tree = &builder->graph->tree;
-	const struct tree_frame *frame = stack_tree_frame(tree, name, object, kind);
-
-	return frame ? stack_tree_child(tree, node, frame) : NULL;
+	return push_frame(builder, node,
+			  stack_tree_frame(&builder->graph->tree, name, object, kind));
 }
 
-static struct tree_node *push_label(struct builder *builder, struct tree_node *node, u32 label,
-				    bool is_kernel)
+/* NULL without memory. */
+static const struct tree_frame *frame_of(struct builder *builder, u32 label, bool is_kernel)
 {
 	const char *name = frame_names_label(builder->names, label);
 	const char *object = frame_names_label_object(builder->names, label) ?: "";
@@ -81,7 +86,7 @@ static struct tree_node *push_label(struct builder *builder, struct tree_node *n
 
 	if (length > mark && strcmp(name + length - mark, FRAME_INLINED_MARK) == 0)
 		kind = FRAME_KIND_INLINED;
-	return push(builder, node, name, object, kind);
+	return stack_tree_frame(&builder->graph->tree, name, object, kind);
 }
 
 /* The node where a path from `node` ends; missing nodes are added. NULL without memory. */
@@ -96,7 +101,7 @@ static struct tree_node *join_path(struct builder *builder, struct tree_node *no
 	if (stack_end_is_cut(path->end))
 		node = push(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
 	for (u32 i = path->depth; node && i-- > 0;)
-		node = push_label(builder, node, path->labels[i], is_kernel);
+		node = push_frame(builder, node, frame_of(builder, path->labels[i], is_kernel));
 	join->node = node;
 	return node;
 }
@@ -260,6 +265,44 @@ static int place_waits(struct builder *builder)
 	return 0;
 }
 
+static int add_lines(void *arg, u64 frame, bool return_address, u64 events)
+{
+	struct builder *builder = arg;
+	const struct frame_name *name = frame_names_find(builder->names, frame, return_address);
+	int err = name ? 0 : -ENOMEM;
+
+	for (u32 i = 0; name && i < name->function_count && !err; i++) {
+		const struct frame_function *function = &name->functions[i];
+		const struct tree_frame *of;
+
+		if (!function->file || !function->line)
+			continue;
+		of = frame_of(builder, function->label, FRAME_IS_KERNEL(frame));
+		err = of ? source_lines_add(&builder->graph->lines, of, function->file,
+					    function->line, events)
+			 : -ENOMEM;
+	}
+	return err;
+}
+
+static int count_event(struct builder *builder, const struct pending *pending)
+{
+	const struct trace_event *event = &pending->event;
+	struct graph_recording *recording = builder->recording;
+	int err = 0;
+
+	if (builder->addresses)
+		err = address_counts_add(builder->addresses, event, pending->cell.count);
+	recording->events += pending->cell.count;
+	if (err || event->is_counted)
+		return err ?: time_cells_add(&recording->counts, 0, &pending->cell);
+	recording->last = event->time;
+	err = time_cells_add(&recording->cells, event->time, &pending->cell);
+	if (!err && recording->cells.cells.count > CELLS_MAX)
+		err = cell_levels_bound(builder->graph, recording, CELLS_MAX);
+	return err;
+}
+
 /* The memory that the lookups of a batch touch is prefetched for all its events at once. */
 static int count_batch(struct builder *builder)
 {
@@ -274,19 +317,8 @@ static int count_batch(struct builder *builder)
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
-	for (u32 i = 0; i < builder->pending && !err; i++) {
-		const struct trace_event *event = &batch[i].event;
-
-		recording->events += batch[i].cell.count;
-		if (event->is_counted) {
-			err = time_cells_add(&recording->counts, 0, &batch[i].cell);
-			continue;
-		}
-		err = time_cells_add(&recording->cells, event->time, &batch[i].cell);
-		recording->last = event->time;
-		if (!err && recording->cells.cells.count > CELLS_MAX)
-			err = cell_levels_bound(builder->graph, recording, CELLS_MAX);
-	}
+	for (u32 i = 0; i < builder->pending && !err; i++)
+		err = count_event(builder, &batch[i]);
 	builder->pending = 0;
 	return err;
 }
@@ -307,6 +339,7 @@ static int builder_prepare(struct builder *builder)
 	struct flamegraph *graph = builder->graph;
 	struct trace_reader *reader = builder->recording->reader;
 	u32 count = trace_reader_sources(reader, &builder->sources);
+	int err;
 
 	builder->joins = INTERN(struct join);
 	builder->batch = calloc(BATCH_EVENTS, sizeof(*builder->batch));
@@ -317,8 +350,11 @@ static int builder_prepare(struct builder *builder)
 	memset(builder->source_of, 0xff, count * sizeof(u16));
 	if (!graph->tree.by_file_name && wakeups_create(reader, &builder->wakeups))
 		return -ENOMEM;
-	return frame_names_create(reader, graph->naming, &builder->names)
-		       ?: event_paths_create(reader, builder->names, &builder->paths);
+	err = frame_names_create(reader, graph->naming, &builder->names)
+		      ?: event_paths_create(reader, builder->names, &builder->paths);
+	if (!err && frame_names_have_lines(builder->names))
+		err = address_counts_create(reader, &builder->addresses);
+	return err;
 }
 
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
@@ -340,10 +376,13 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 		err = cell_levels_bound(graph, recording, CELLS_SMALL);
 	err = err ?: place_stacks(&builder, &recording->cells)
 			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder);
+	if (!err && builder.addresses)
+		err = address_counts_each(builder.addresses, add_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	intern_clear(&builder.joins);
 	wakeups_free(&builder.wakeups);
+	address_counts_free(&builder.addresses);
 	event_paths_free(&builder.paths);
 	frame_names_free(&builder.names);
 	free(builder.source_of);
@@ -368,6 +407,7 @@ int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct 
 		return -ENOMEM;
 	graph->naming = naming;
 	graph->threads = INTERN(struct graph_thread);
+	source_lines_begin(&graph->lines);
 	graph->recordings = calloc(recordings + 1UL, sizeof(*graph->recordings));
 	if (!graph->recordings || stack_tree_create(&graph->tree)) {
 		free(graph->recordings);
@@ -397,6 +437,7 @@ void flamegraph_free(struct flamegraph **graph)
 		free(old->recordings[i].name);
 	}
 	stack_tree_clear(&old->tree);
+	source_lines_clear(&old->lines);
 	intern_clear(&old->threads);
 	free(old->recordings);
 	free(old->sources);

@@ -5,6 +5,7 @@
 #define LIB_FLAMEGRAPH_GRAPH_H
 
 #include "array.h"
+#include "flamegraph/source_lines.h"
 #include "flamegraph/stack_tree.h"
 #include "flamegraph/thread_waits.h"
 #include "flamegraph/time_cells.h"
@@ -46,6 +47,7 @@ struct flamegraph {
 	const struct frame_naming *naming;
 	struct string_list idle; /* of the caller */
 	struct stack_tree tree;
+	struct source_lines lines; /* of all recordings */
 	struct intern threads;
 	struct graph_source *sources; /* sources that have events, of all recordings */
 	u32 source_count, source_room;

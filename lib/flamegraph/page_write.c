@@ -16,6 +16,9 @@
  *   kinds       names of enum frame_kind
  *   objects     files and modules, "" for none
  *   frames      {name, object (index), kind (index)}, sorted by name
+ *   lines       source lines of frames {file: all paths, frame: the difference to the line before
+ *               it, path (an index), line, count (events)}, by frame, most events first; path -1:
+ *               the frame's other lines, `line` of them
  *   idle        frames of functions in which a thread waits for work
  *   nodes       {up, frame}: the tree of stacks in preorder, without its root: a node's parent is
  *               `up` levels above the node before it
@@ -222,6 +225,40 @@ static int put_frames(const struct stack_tree *tree, FILE *to)
 	return err;
 }
 
+static s64 line_number(const struct source_lines *lines, u32 i, size_t column)
+{
+	const struct source_line *line = &lines->shown[i];
+	u32 before = i ? line[-1].frame->number : 0;
+	const s64 numbers[] = {(s64)line->frame->number - before,
+			       line->file ? (s64)text_set_find(&lines->shown_files, line->file)
+					  : -1,
+			       line->line, (s64)line->count};
+
+	return numbers[column];
+}
+
+static int put_lines(const struct source_lines *lines, FILE *to)
+{
+	static const char *const columns[] = {"frame", "path", "line", "count"};
+	int err = 0;
+
+	fputs(",\"lines\":{", to);
+	begin_column("file", true, to);
+	for (u32 i = 0; i < lines->shown_files.count && !err; i++) {
+		fputs(i ? "," : "", to);
+		err = json_put_for_page(json_text(lines->shown_files.texts[i]), to);
+	}
+	fputc(']', to);
+	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
+		begin_column(columns[column], false, to);
+		for (u32 i = 0; i < lines->shown_count; i++)
+			put_number(i == 0, line_number(lines, i, column), to);
+		fputc(']', to);
+	}
+	fputc('}', to);
+	return err;
+}
+
 static void put_idle_frames(const struct stack_tree *tree, const struct string_list *idle, FILE *to)
 {
 	bool is_first = true;
@@ -387,7 +424,7 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	fputs("{\"version\":1,", to);
 	err = put_recordings(graph, to) ?: put_sources(graph, to) ?: put_threads(graph, to);
 	err = err ?: put_kinds(to) ?: put_objects(&graph->tree, to);
-	err = err ?: put_frames(&graph->tree, to);
+	err = err ?: put_frames(&graph->tree, to) ?: put_lines(&graph->lines, to);
 	if (err)
 		return err;
 	put_idle_frames(&graph->tree, &graph->idle, to);
@@ -416,6 +453,8 @@ static int align_buckets(struct flamegraph *graph)
 int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error)
 {
 	int err = align_buckets(graph) ?: stack_tree_sort(&graph->tree);
+
+	err = err ?: source_lines_choose(&graph->lines);
 
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));

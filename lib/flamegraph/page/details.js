@@ -25,12 +25,20 @@ function partLine(chart, node) {
   return isIn && node !== zoom ? [`${percentText(total[node], total[zoom])} of ${name}`] : [];
 }
 
+// Source lines of a frame, with their parts of the events in which the frame is on a stack, once for each call.
+function lineTexts(profile, frame) {
+  const lines = profile.lines.get(frame) ?? [];
+  const whole = lines.reduce((sum, {count}) => sum + count, 0);
+  return lines.length === 1 ? [lines[0].text] : lines.map(({text, count}) => `${text} ${percentText(count, whole)}`);
+}
+
 // chart: {tree, total, whole, sides: before and after, each {total, whole}, self or null}.
 function frameLines(chart, node, profile, unit) {
   const frame = chart.tree.frame[node];
   const about = frame === NO_FRAME ? [] : [[profile.kindName(frame), profile.object(frame)].filter(Boolean).join(', ')];
   const own = chart.self?.[node] ? [`own: ${weightLine(chart.self[node], chart.whole, unit)}`] : [];
-  const head = [chart.label(node), ...about];
+  const lines = lineTexts(profile, frame);
+  const head = [chart.label(node), ...about, ...lines.length ? [lines.join(', ')] : []];
   if (!profile.isDiff)
     return [...head, weightLine(chart.total[node], chart.whole, unit), ...partLine(chart, node), ...own];
   const [before, after] = chart.sides.map(({total, whole}) => ({weight: total[node], whole}));

@@ -105,7 +105,7 @@ class FunctionTable extends EventTarget {
     row.append(this.weightCell(this.sums.self[frame]), this.weightCell(this.sums.total[frame]));
     if (this.change)
       row.append(this.cell(pointsText(0, this.change[frame]), this.changeOf(frame)));
-    const cell = this.cell(this.labels[frame], [name, this.profile.object(frame)].filter(Boolean).join('\n'));
+    const cell = this.cell(this.labels[frame], [name, this.profile.object(frame), ...lineTexts(this.profile, frame)].filter(Boolean).join('\n'));
     cell.prepend(this.sandwichButton(this.labels[frame]));
     row.append(cell);
     return row;

@@ -2,6 +2,7 @@
 // The data of the page (lib/flamegraph/page_data.h), unpacked into typed columns.
 
 // Names come from recordings, which may be of anybody: what would not be seen, or would turn text around, is shown.
+const PATH_MAX = 48;
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 function visible(text) {
@@ -11,6 +12,11 @@ function visible(text) {
 // A command line is shown as it was typed: its lines stay lines.
 function visibleLines(text) {
   return text.split(/([\n\t])/).map((part, i) => i % 2 ? part : visible(part)).join('');
+}
+
+// The last parts of a long path.
+function shortPath(path) {
+  return path.length <= PATH_MAX ? path : `\u2026/${path.split('/').slice(-2).join('/')}`;
 }
 
 function fileName(path) {
@@ -56,6 +62,7 @@ class Profile {
     this.names = data.frames.name.map(visible);
     this.objectOf = data.frames.object;
     this.kindOf = data.frames.kind;
+    this.lines = this.findLines(data.lines);
     this.functionOf = this.findFunctions();
     this.labels = this.findLabels();
     this.bucketSeconds = data.bucket;
@@ -79,6 +86,22 @@ class Profile {
     for (let node = 1; node < tree.count; node++)
       nodes[node] = nodes[tree.parent[node]] | isIdle[tree.frame[node]];
     return nodes;
+  }
+
+  // By frame: its source lines, those with most events first. text: where; path: of the file, null of all other lines together.
+  findLines({file, frame, path, line, count}) {
+    const paths = file.map(visible);
+    const lines = new Map();
+    let at = 0;
+    frame.forEach((step, i) => {
+      at += step;
+      const others = `${line[i]} other ${line[i] === 1 ? 'line' : 'lines'}`;
+      const entry = path[i] < 0 ? {path: null, text: others, count: count[i]} :
+        {path: paths[path[i]], text: `${shortPath(paths[path[i]])}:${line[i]}`, count: count[i]};
+      if (!lines.get(at)?.push(entry))
+        lines.set(at, [entry]);
+    });
+    return lines;
   }
 
   // By frame, the first frame of the same name and file.

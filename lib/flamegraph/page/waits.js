@@ -73,6 +73,7 @@ class WaitPanel extends EventTarget {
     for (let at = node ?? ROOT; at !== ROOT; at = tree.parent[at]) {
       const item = document.createElement('li');
       item.textContent = labels[tree.frame[at]];
+      item.title = lineTexts(this.profile, tree.frame[at]).join('\n');
       items.push(item);
     }
     element.replaceChildren(...items);

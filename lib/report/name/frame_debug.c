@@ -261,6 +261,11 @@ void frame_debug_free(struct frame_debug **debug)
 	*debug = NULL;
 }
 
+bool frame_debug_found(const struct frame_debug *debug)
+{
+	return debug->count > 0;
+}
+
 const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
 					  bool return_address)
 {

@@ -25,6 +25,9 @@ int frame_debug_create(struct trace_reader *reader, struct debug_lookup *lookup,
 		       struct frame_debug **out);
 void frame_debug_free(struct frame_debug **debug);
 
+/* Whether any frame has a name. */
+bool frame_debug_found(const struct frame_debug *debug);
+
 /* NULL: unknown. A return address is looked up by the byte before it. */
 const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
 					  bool return_address);

@@ -596,6 +596,11 @@ const struct frame_naming *frame_names_naming(const struct frame_names *names)
 	return &names->naming;
 }
 
+bool frame_names_have_lines(const struct frame_names *names)
+{
+	return names->debug && frame_debug_found(names->debug);
+}
+
 static void note_undemangled(const struct frame_names *names)
 {
 	struct demangle_failures failures = {};

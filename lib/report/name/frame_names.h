@@ -97,6 +97,9 @@ void frame_names_free(struct frame_names **names);
 
 const struct frame_naming *frame_names_naming(const struct frame_names *names);
 
+/* Whether debug information was found, so that frames may have source lines. */
+bool frame_names_have_lines(const struct frame_names *names);
+
 /* Belongs to `names`; NULL only without memory. */
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 					  bool return_address);

@@ -14,7 +14,7 @@ from flame_page import (CHART, TWINS, check_sums, choose_source, colour_of_row, 
                         visible, write)
 
 from harness import browser, cases
-from harness.cases import needs, program, stackmap
+from harness.cases import needs, needs_command, program, run, stackmap
 from harness.recording import record
 
 DATA = '<script type="application/json" id="data">'
@@ -440,6 +440,55 @@ def test_a_deep_thin_stack_takes_no_room():
         sandwich_of(page, "function_541")
         callers, callees = page.box("#callers"), page.box("#chart")
         assert callees["height"] >= 5 * 18 and callers["height"] >= 18, (callers, callees)
+
+
+CALLS = """
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((noinline)) void call(void)
+{ syscall(SYS_getppid); __asm__ volatile(""); }
+int main(void)
+{
+	for (int i = 0; i < 30; i++)
+		call();
+	for (int i = 0; i < 10; i++)
+		call();
+	return 0;
+}
+"""
+
+
+def test_source_lines_of_a_frame():
+    """The lines of main are those of its two calls, with the parts of the 40 events that each has."""
+    needs("bpf", "raw tracepoints")
+    needs_command("gcc", "--version")
+    with open("calls.c", "w", encoding="ascii") as file:
+        file.write(CALLS)
+    run("gcc", "-O1", "-g", "-Wl,--build-id", "-o", "calls", "calls.c")
+    recording = record("-e", "syscalls:sys_enter_getppid", "--", "./calls")
+    recording.check()
+    first = os.path.join(os.getcwd(), "calls.c")
+    short = first if len(first) <= 48 else "\u2026/" + "/".join(first.split("/")[-2:])
+    lines = "%s:9 75.00%%, %s:11 25.00%%" % (short, short)
+    with browser.page() as page:
+        page.open(draw(recording.path))
+        focus_chart(page)
+        while status(page)[0] != "main":
+            page.press("ArrowUp")
+        assert lines in status(page), status(page)
+        page.press("ArrowUp")
+        assert status(page)[0] == "call" and short + ":5" in status(page), status(page)
+        sandwich_of(page, "main")
+        assert status(page)[0] == "main" and lines in status(page), status(page)
+        title = page.value("[...document.querySelectorAll('#rows-of-functions td:last-child')].find(cell => cell.textContent === 'main').title")
+        assert title.split("\n")[2:] == lines.split(", "), title
+        page.open(draw(recording.path, recording.path))
+        focus_chart(page)
+        while status(page)[0] != "main":
+            page.press("ArrowUp")
+        assert lines in status(page), status(page)
+    stackmap("flamegraph", "--no-inline", "-o", "page.html", recording.path)
+    assert data_of("page.html")[1]["lines"] == {"file": [], "frame": [], "path": [], "line": [], "count": []}
 
 
 def record_a_lock():

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "flamegraph/source_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+void source_lines_begin(struct source_lines *lines)
+{
+	*lines = (struct source_lines){
+		.files = TEXT_SET, .shown_files = TEXT_SET, .lines = INTERN(struct source_line)};
+}
+
+void source_lines_clear(struct source_lines *lines)
+{
+	text_set_clear(&lines->files);
+	text_set_clear(&lines->shown_files);
+	intern_clear(&lines->lines);
+	free(lines->shown);
+	lines->shown = NULL;
+}
+
+int source_lines_add(struct source_lines *lines, const struct tree_frame *frame, const char *file,
+		     u32 number, u64 count)
+{
+	const char *text = text_set_intern(&lines->files, file);
+	struct intern_key key = {{intern_address(frame), intern_address(text), number}};
+	struct source_line *line = text ? intern_entry(&lines->lines, &key) : NULL;
+
+	if (!line)
+		return -ENOMEM;
+	line->frame = frame;
+	line->file = text;
+	line->line = number;
+	line->count += count;
+	return 0;
+}
+
+static int by_frame(const void *left, const void *right)
+{
+	const struct source_line *a = left, *b = right;
+
+	return order(a->frame->number, b->frame->number) ?: order(!a->file, !b->file)
+		       ?: order(b->count, a->count) ?: (a->file ? strcmp(a->file, b->file) : 0)
+		       ?: order(a->line, b->line);
+}
+
+static int by_whole(const void *left, const void *right)
+{
+	const struct source_line *a = left, *b = right;
+
+	return order(b->whole, a->whole) ?: by_frame(left, right);
+}
+
+/* Keeps the first lines of each frame; one more stands for the others. Lines are by frame. */
+static u32 keep_of_frames(struct source_line *lines, u32 count)
+{
+	u32 kept = 0, of_frame = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		const struct source_line line = lines[i];
+
+		of_frame = i && lines[kept - 1].frame == line.frame ? of_frame + 1 : 0;
+		if (of_frame > LINES_OF_FRAME_MAX) {
+			lines[kept - 1].count += line.count;
+			lines[kept - 1].line++;
+			continue;
+		}
+		lines[kept] = line;
+		if (of_frame == LINES_OF_FRAME_MAX) {
+			lines[kept].file = NULL;
+			lines[kept].line = 1;
+		}
+		kept++;
+	}
+	return kept;
+}
+
+static void set_wholes(struct source_line *lines, u32 count)
+{
+	u64 whole = 0;
+
+	for (u32 i = 0, first = 0; i < count; i++) {
+		whole += lines[i].count;
+		if (i + 1 < count && lines[i + 1].frame == lines[i].frame)
+			continue;
+		for (; first <= i; first++)
+			lines[first].whole = whole;
+		whole = 0;
+	}
+}
+
+/* Keeps all lines of a frame or none, so that their parts of the frame are right. */
+static u32 keep_frames(struct source_line *lines, u32 count)
+{
+	u32 kept = LINES_MAX;
+
+	if (count <= LINES_MAX)
+		return count;
+	set_wholes(lines, count);
+	qsort(lines, count, sizeof(*lines), by_whole);
+	while (kept && lines[kept].frame == lines[kept - 1].frame)
+		kept--;
+	qsort(lines, kept, sizeof(*lines), by_frame);
+	return kept;
+}
+
+int source_lines_choose(struct source_lines *lines)
+{
+	u32 count = lines->lines.count;
+	struct source_line *shown = calloc(count + 1UL, sizeof(*shown));
+
+	lines->shown = shown;
+	if (!shown)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		shown[i] = *(const struct source_line *)lines->lines.entries[i];
+	qsort(shown, count, sizeof(*shown), by_frame);
+	lines->shown_count = keep_frames(shown, keep_of_frames(shown, count));
+	for (u32 i = 0; i < lines->shown_count; i++)
+		if (shown[i].file && !text_set_intern(&lines->shown_files, shown[i].file))
+			return -ENOMEM;
+	return 0;
+}
+
+/* --- the addresses of events --- */
+
+struct address {
+	struct intern_key key; /* frame, whether it is a return address */
+	u64 events;
+};
+
+struct stack_events {
+	u64 alone, below_leaf;
+};
+
+struct address_counts {
+	const struct trace_stack *stacks;
+	u32 stack_count;
+	struct stack_events *events; /* by stack */
+	struct intern addresses;
+};
+
+int address_counts_create(struct trace_reader *reader, struct address_counts **out)
+{
+	struct address_counts *counts = calloc(1, sizeof(*counts));
+
+	if (!counts)
+		return -ENOMEM;
+	counts->addresses = INTERN(struct address);
+	counts->stack_count = trace_reader_stacks(reader, &counts->stacks);
+	counts->events = calloc(counts->stack_count + 1UL, sizeof(*counts->events));
+	*out = counts;
+	if (counts->events)
+		return 0;
+	address_counts_free(out);
+	return -ENOMEM;
+}
+
+void address_counts_free(struct address_counts **counts)
+{
+	if (!*counts)
+		return;
+	intern_clear(&(*counts)->addresses);
+	free((*counts)->events);
+	free(*counts);
+	*counts = NULL;
+}
+
+static int add_address(struct address_counts *counts, u64 frame, bool return_address, u64 events)
+{
+	struct address *address =
+		intern_entry(&counts->addresses, &(struct intern_key){{frame, return_address}});
+
+	if (!address)
+		return -ENOMEM;
+	address->events += events;
+	return 0;
+}
+
+static void add_stack(struct address_counts *counts, u32 stack, bool has_leaf, u64 events)
+{
+	if (stack == TRACE_NO_STACK)
+		return;
+	if (has_leaf)
+		counts->events[stack].below_leaf += events;
+	else
+		counts->events[stack].alone += events;
+}
+
+int address_counts_add(struct address_counts *counts, const struct trace_event *event, u64 events)
+{
+	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
+
+	add_stack(counts, event->user, event->leaf && !in_kernel, events);
+	add_stack(counts, event->kernel, event->leaf && in_kernel, events);
+	return event->leaf ? add_address(counts, event->leaf, false, events) : 0;
+}
+
+static int add_frames(struct address_counts *counts, const struct trace_stack *stack,
+		      const struct stack_events *of)
+{
+	u64 events = of->alone + of->below_leaf;
+	int err = 0;
+
+	if (of->alone && stack->depth)
+		err = add_address(counts, stack->frames[0], false, of->alone);
+	if (of->below_leaf && stack->depth)
+		err = err ?: add_address(counts, stack->frames[0], true, of->below_leaf);
+	for (u32 i = 1; events && i < stack->depth && !err; i++)
+		err = add_address(counts, stack->frames[i], true, events);
+	return err;
+}
+
+int address_counts_each(struct address_counts *counts,
+			int (*each)(void *arg, u64 frame, bool return_address, u64 events),
+			void *arg)
+{
+	int result = 0;
+
+	for (u32 i = 0; i < counts->stack_count && !result; i++)
+		result = add_frames(counts, &counts->stacks[i], &counts->events[i]);
+	for (u32 i = 0; i < counts->addresses.count && !result; i++) {
+		const struct address *address = counts->addresses.entries[i];
+
+		result = each(arg, address->key.word[0], address->key.word[1], address->events);
+	}
+	return result;
+}
