@@ -16,6 +16,7 @@
 #include "error.h"
 #include "graph.h"
 #include "report/event/event_paths.h"
+#include "report/event/origins.h"
 #include "report/event/wakeups.h"
 #include "script.h"
 #include "trace/block/source_name.h"
@@ -45,6 +46,7 @@ struct builder {
 	struct event_paths *paths;
 	struct intern joins;
 	struct wakeups *wakeups;	  /* NULL in a comparison, which has no single waits */
+	struct origins *origins;	  /* NULL in a comparison */
 	struct address_counts *addresses; /* NULL: no source lines are known */
 	u16 *source_of;			  /* number in the graph by kind, or NO_SOURCE */
 	struct pending *batch;
@@ -221,13 +223,14 @@ static int set_cell(struct builder *builder, struct pending *pending)
 /* Keeps an event that is a wait: in a state, or off the CPU. */
 static int keep_wait(struct builder *builder, const struct pending *pending)
 {
-	const struct trace_event *event = &pending->event;
+	const struct trace_event *event = &pending->event, *other;
 
 	if (!builder->wakeups || !event_is_single(event) || !event->value ||
 	    event->tid == TID_INTERRUPT ||
 	    !(wakeups_is_wait(builder->wakeups, event) ||
 	      trace_source_state(builder->sources[event->kind].name)))
 		return 0;
+	other = wakeups_other(builder->wakeups, event);
 	return thread_waits_add(
 		&builder->recording->waits,
 		&(struct thread_wait){.begin = wait_begin(event),
@@ -236,7 +239,27 @@ static int keep_wait(struct builder *builder, const struct pending *pending)
 				      .user = pending->cell.user,
 				      .kernel = pending->cell.kernel,
 				      .source = pending->cell.source,
-				      .other = wakeups_other(builder->wakeups, event)});
+				      .other = other,
+				      .origin = origins_of(builder->origins, event),
+				      .other_origin =
+					      other ? origins_of(builder->origins, other) : NULL});
+}
+
+/* The thread and the stack of an event, if there is one. */
+static int place_side(struct builder *builder, const struct trace_event *event,
+		      struct wait_side *side)
+{
+	const struct graph_thread *thread;
+	struct time_cell at;
+
+	if (!event)
+		return 0;
+	thread = thread_of(builder, event);
+	if (!thread || find_paths(builder, event, &at))
+		return -ENOMEM;
+	side->thread = thread->number;
+	side->stack = place_stack(builder, thread->number, at.user, at.kernel);
+	return side->stack ? 0 : -ENOMEM;
 }
 
 static int place_waits(struct builder *builder)
@@ -246,23 +269,47 @@ static int place_waits(struct builder *builder)
 	thread_waits_finish(waits);
 	for (u32 i = 0; i < waits->count; i++) {
 		struct thread_wait *wait = &waits->waits[i];
-		const struct graph_thread *waker;
-		struct time_cell at;
 
 		wait->stack = place_stack(builder, wait->thread, wait->user, wait->kernel);
-		if (!wait->stack)
+		if (!wait->stack || place_side(builder, wait->other, &wait->waker) ||
+		    place_side(builder, wait->origin, &wait->queuer) ||
+		    place_side(builder, wait->other_origin, &wait->waker_queuer))
 			return -ENOMEM;
-		if (!wait->other)
-			continue;
-		waker = thread_of(builder, wait->other);
-		if (!waker || find_paths(builder, wait->other, &at))
-			return -ENOMEM;
-		wait->waker = waker->number;
-		wait->waker_stack = place_stack(builder, waker->number, at.user, at.kernel);
-		if (!wait->waker_stack)
-			return -ENOMEM;
+		waits->has_queuers |= wait->origin || wait->other_origin;
 	}
 	return 0;
+}
+
+/* Adds an event in queued work whose origin is known. */
+static int add_work(struct builder *builder, const struct pending *pending)
+{
+	const struct trace_event *event =
+		builder->origins ? origins_of(builder->origins, &pending->event) : NULL;
+	const struct graph_thread *thread = event ? thread_of(builder, event) : NULL;
+	struct time_cell origin = {};
+
+	if (!event)
+		return 0;
+	if (!thread || find_paths(builder, event, &origin))
+		return -ENOMEM;
+	origin.thread = thread->number;
+	return queued_works_add(&builder->recording->works, &pending->cell, &origin);
+}
+
+static int place_works(struct builder *builder)
+{
+	struct queued_works *works = &builder->recording->works;
+	int err = queued_works_choose(works);
+
+	for (u32 i = 0; i < works->shown_count && !err; i++)
+		for (u32 side = 0; side < 2; side++) {
+			struct time_cell *cell =
+				side ? &works->shown[i]->origin : &works->shown[i]->work;
+
+			cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
+			err = cell->stack ? err : -ENOMEM;
+		}
+	return err;
 }
 
 static int add_lines(void *arg, u64 frame, bool return_address, u64 events)
@@ -313,7 +360,8 @@ static int count_batch(struct builder *builder)
 	for (u32 i = 0; i < builder->pending; i++)
 		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < builder->pending && !err; i++)
-		err = set_cell(builder, &batch[i]) ?: keep_wait(builder, &batch[i]);
+		err = set_cell(builder, &batch[i]) ?: keep_wait(builder, &batch[i])
+				?: add_work(builder, &batch[i]);
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
@@ -348,7 +396,8 @@ static int builder_prepare(struct builder *builder)
 	    array_make_rooms(graph->sources, graph->source_count + count, graph->source_room))
 		return -ENOMEM;
 	memset(builder->source_of, 0xff, count * sizeof(u16));
-	if (!graph->tree.by_file_name && wakeups_create(reader, &builder->wakeups))
+	if (!graph->tree.by_file_name && (wakeups_create(reader, &builder->wakeups) ||
+					  origins_create(reader, &builder->origins)))
 		return -ENOMEM;
 	err = frame_names_create(reader, graph->naming, &builder->names)
 		      ?: event_paths_create(reader, builder->names, &builder->paths);
@@ -367,6 +416,7 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	recording->reader = reader;
 	time_cells_begin(&recording->cells);
 	time_cells_begin(&recording->counts);
+	queued_works_begin(&recording->works);
 	recording->name = strdup(name);
 	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
 	if (!err)
@@ -375,13 +425,14 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	if (!err && recording->cells.cells.count > CELLS_MANY)
 		err = cell_levels_bound(graph, recording, CELLS_SMALL);
 	err = err ?: place_stacks(&builder, &recording->cells)
-			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder);
+			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder) ?: place_works(&builder);
 	if (!err && builder.addresses)
 		err = address_counts_each(builder.addresses, add_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	intern_clear(&builder.joins);
 	wakeups_free(&builder.wakeups);
+	origins_free(&builder.origins);
 	address_counts_free(&builder.addresses);
 	event_paths_free(&builder.paths);
 	frame_names_free(&builder.names);
@@ -434,6 +485,7 @@ void flamegraph_free(struct flamegraph **graph)
 		time_cells_clear(&old->recordings[i].cells);
 		time_cells_clear(&old->recordings[i].counts);
 		thread_waits_clear(&old->recordings[i].waits);
+		queued_works_clear(&old->recordings[i].works);
 		free(old->recordings[i].name);
 	}
 	stack_tree_clear(&old->tree);

@@ -5,6 +5,7 @@
 #define LIB_FLAMEGRAPH_GRAPH_H
 
 #include "array.h"
+#include "flamegraph/queued_work.h"
 #include "flamegraph/source_lines.h"
 #include "flamegraph/stack_tree.h"
 #include "flamegraph/thread_waits.h"
@@ -39,6 +40,7 @@ struct graph_recording {
 	struct time_cells cells;
 	struct time_cells counts;  /* of events without a time, in one bucket */
 	struct thread_waits waits; /* none in a comparison */
+	struct queued_works works; /* none in a comparison */
 	u64 events;
 	u64 last; /* time of the last event; the first is at the origin of the cells */
 };

@@ -29,7 +29,10 @@
  *   times       for each thread of the account of time {pid, tid, begin, end (us since the first
  *               event), and by state: ns}
  *   waits       the longest waits of each thread {thread, source, stack (a node), begin, length
- *               (us), waker (a thread, or -1), wakerStack (a node)}, by thread and begin
+ *               (us), waker (a thread, or -1), wakerStack (a node), who queued the work that
+ * waited: queuer, queuerStack, and the work that woke: wakerQueuer, wakerQueuerStack}, by thread
+ * and begin; if none is known, the last four are empty works       events in queued work {stack (a
+ * node), source, thread, count, value, queuer (a thread), queuerStack (a node)}, most events first
  *
  * Numbers are printed one by one, since a million of them would take much memory as JSON values.
  * Texts are encoded by jansson.
@@ -350,6 +353,8 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	return 0;
 }
 
+#define WAIT_COLUMNS 7 /* without those of queued work */
+
 static s64 us_since(u64 time, u64 first)
 {
 	return ((s64)(time - first)) / 1000;
@@ -386,6 +391,9 @@ static void put_times(const struct graph_recording *recording, bool is_alone, FI
 	fputc('}', to);
 }
 
+#define SIDE_THREAD(side) ((side).stack ? (s64)(side).thread : -1)
+#define SIDE_STACK(side) ((side).stack ? (s64)(side).stack->number : 0)
+
 static s64 wait_number(const struct thread_wait *wait, u64 first, size_t column)
 {
 	const s64 numbers[] = {wait->thread,
@@ -393,25 +401,56 @@ static s64 wait_number(const struct thread_wait *wait, u64 first, size_t column)
 			       wait->stack->number,
 			       us_since(wait->begin, first),
 			       (s64)wait->length / 1000,
-			       wait->other ? (s64)wait->waker : -1,
-			       wait->other ? (s64)wait->waker_stack->number : 0};
+			       SIDE_THREAD(wait->waker),
+			       SIDE_STACK(wait->waker),
+			       SIDE_THREAD(wait->queuer),
+			       SIDE_STACK(wait->queuer),
+			       SIDE_THREAD(wait->waker_queuer),
+			       SIDE_STACK(wait->waker_queuer)};
 
 	return numbers[column];
 }
 
 static void put_waits(const struct graph_recording *recording, FILE *to)
 {
-	static const char *const columns[] = {"thread", "source", "stack",     "begin",
-					      "length", "waker",  "wakerStack"};
+	static const char *const columns[] = {
+		"thread",     "source", "stack",       "begin",	      "length",		 "waker",
+		"wakerStack", "queuer", "queuerStack", "wakerQueuer", "wakerQueuerStack"};
 	const struct thread_waits *waits = &recording->waits;
+	u32 count = waits->has_queuers ? sizeof(columns) / sizeof(*columns) : WAIT_COLUMNS;
 
 	fputs(",\"waits\":{", to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], column == 0, to);
-		for (u32 i = 0; i < waits->count; i++)
+		for (u32 i = 0; i < waits->count && column < count; i++)
 			put_number(i == 0,
 				   wait_number(&waits->waits[i], recording->cells.origin, column),
 				   to);
+		fputc(']', to);
+	}
+	fputc('}', to);
+}
+
+static s64 work_number(const struct queued_work *work, size_t column)
+{
+	const s64 numbers[] = {work->work.stack->number,  work->work.source,
+			       work->work.thread,	  (s64)work->work.count,
+			       (s64)work->work.value,	  work->origin.thread,
+			       work->origin.stack->number};
+
+	return numbers[column];
+}
+
+static void put_works(const struct queued_works *works, FILE *to)
+{
+	static const char *const columns[] = {"stack", "source", "thread",     "count",
+					      "value", "queuer", "queuerStack"};
+
+	fputs(",\"works\":{", to);
+	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
+		begin_column(columns[column], column == 0, to);
+		for (u32 i = 0; i < works->shown_count; i++)
+			put_number(i == 0, work_number(works->shown[i], column), to);
 		fputc(']', to);
 	}
 	fputc('}', to);
@@ -432,6 +471,7 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	err = put_all_cells(graph, to);
 	put_times(&graph->recordings[0], graph->recording_count == 1, to);
 	put_waits(&graph->recordings[0], to);
+	put_works(&graph->recordings[0].works, to);
 	fputc('}', to);
 	return err;
 }

@@ -7,27 +7,38 @@
 #ifndef LIB_FLAMEGRAPH_THREAD_WAITS_H
 #define LIB_FLAMEGRAPH_THREAD_WAITS_H
 
+#include <stdbool.h>
+
 #include "flamegraph/stack_tree.h"
 
 #define WAITS_MAX 8192U
 
 struct trace_event;
 
+/* Another thread that had a part in a wait, and its stack; NULL: not known. */
+struct wait_side {
+	const struct tree_node *stack;
+	u32 thread;
+};
+
 struct thread_wait {
 	u64 begin, length; /* ns */
 	u32 thread;	   /* number */
 	u32 user, kernel;  /* path ids */
 	u16 source;
-	const struct trace_event *other; /* of the waker; NULL: not known. Outlives the waits. */
+	/* Of the waker, and of who queued the work that waited, and that woke. NULL: not known.
+	 * They outlive the waits. */
+	const struct trace_event *other, *origin, *other_origin;
 
 	/* Set by the owner of the tree when all waits are added. */
-	const struct tree_node *stack, *waker_stack;
-	u32 waker; /* thread; unset without `other` */
+	const struct tree_node *stack;
+	struct wait_side waker, queuer, waker_queuer;
 };
 
 struct thread_waits {
 	struct thread_wait *waits;
 	u32 count, room;
+	bool has_queuers; /* set by the owner of the tree */
 };
 
 int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait); /* -ENOMEM */

@@ -66,7 +66,10 @@ class Page {
       of: elements['functions-of'], changeHead: elements['change-head'], heads: {self: elements['sort-self'], total: elements['sort-total'],
         ...profile.isDiff && {change: elements['sort-change']}}}, profile);
     this.waitPanel = new WaitPanel({panel: elements.wait, title: elements['wait-title'], about: elements['wait-about'],
-      sleeper: elements['wait-sleeper'], waker: elements['wait-waker'], wakerTitle: elements['wait-waker-title'], go: elements['wait-go']}, profile);
+      sleeper: elements['wait-sleeper'], waker: elements['wait-waker'], wakerTitle: elements['wait-waker-title'], go: elements['wait-go'],
+      origin: [elements['wait-origin-title'], elements['wait-origin']],
+      wakerOrigin: [elements['wait-waker-origin-title'], elements['wait-waker-origin']]}, profile);
+    this.originPanel = new OriginPanel({panel: elements.origins, title: elements['origins-title'], list: elements['origins-list']}, profile);
     this.setTheme(matchMedia('(prefers-color-scheme: dark)'));
   }
 
@@ -99,6 +102,7 @@ class Page {
     on('zoom-time', 'click', () => this.timeline.zoom(true));
     on('thread-filter', 'input', () => this.showStrips());
     on('wait-close', 'click', () => this.closeWait());
+    on('origins-close', 'click', () => this.toggleOrigins());
     on('keys', 'click', () => elements.help.showModal());
     this.listenToParts();
     const table = keyTable(this);
@@ -412,7 +416,38 @@ class Page {
   }
 
   lines(chart, node) {
-    return frameLines(chart, node, this.profile, this.unit);
+    return [...frameLines(chart, node, this.profile, this.unit), ...originLine(this.originsOf(chart, node), this.profile)];
+  }
+
+  // Tells of the stacks of the profile's tree whether they are part of a node of a chart.
+  partOf(chart, node) {
+    const {tree} = chart;
+    const isIn = place => place >= node && place < tree.end[node];
+    if (this.sandwiched !== null)
+      return this.sandwichMade.partOf(chart === this.callers, isIn, this.stacks.endOf);
+    const {endOf} = this.stacks;
+    const placeOf = stack => endOf ? endOf[stack] : stack;
+    const inverse = this.isInverted ? this.inverse.endOf : null;
+    return stack => isIn(inverse ? inverse[placeOf(stack)] : placeOf(stack));
+  }
+
+  // Who queued the work of the events of a node, in all the time.
+  originsOf(chart, node) {
+    const {origins} = this.profile;
+    return origins.rows.length ? origins.of(this.partOf(chart, node), this.choice) : [];
+  }
+
+  showOrigins() {
+    const {active, timeline, elements} = this;
+    const {focused} = active;
+    const isPart = !timeline.isWhole || Number(elements.cpu.value) >= 0;
+    const label = active.tree.frame[focused] === NO_FRAME ? '' : active.label(focused);
+    this.originPanel.show(this.originsOf(active, focused), label, this.unit, isPart ? '(whole time, all CPUs)' : '');
+  }
+
+  toggleOrigins() {
+    this.originPanel.toggle();
+    this.showOrigins();
   }
 
   tellStatus() {
@@ -420,6 +455,7 @@ class Page {
     const {focused, total} = this.active;
     status.textContent = this.lines(this.active, focused).join(' \u00b7 ');
     status.dataset.weight = total[focused];
+    this.showOrigins();
   }
 
   showTip(chart, {node, x, y}) {
@@ -613,6 +649,8 @@ class Page {
       this.unzoom();
     else if (this.sandwiched !== null)
       this.showSandwich(null);
+    else if (this.originPanel.isOpen)
+      this.toggleOrigins();
     else if (this.waitPanel.isOpen)
       this.closeWait();
     else

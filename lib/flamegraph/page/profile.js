@@ -73,6 +73,7 @@ class Profile {
     for (const cells of this.cells)
       cells.markIdle(this);
     this.waits = new Waits(data.waits, this);
+    this.origins = new Origins(data.works);
     this.states = new States(this, data.times);
   }
 

@@ -49,6 +49,20 @@ class Sandwich {
     return {tree, nodes, places: nodes.map(node => place[made[node]])};
   }
 
+  // Tells of stacks whether they have a part for which isIn(), a place in the tree of callers or in that of callees. endOf: where
+  // nodes of the profile's tree are in that of the stacks, or null.
+  partOf(ofCallers, isIn, endOf) {
+    const {stacks} = this;
+    const isPart = new Uint8Array(stacks.count);
+    if (ofCallers)
+      this.tops.forEach((top, i) => isIn(this.callers.ends[i]) && isPart.fill(1, top, stacks.end[top]));
+    else
+      this.callees.nodes.forEach((node, i) => {
+        isPart[node] = isIn(this.callees.places[i]) ? 1 : 0;
+      });
+    return stack => isPart[endOf ? endOf[stack] : stack] === 1;
+  }
+
   // total: of the stacks' nodes.
   callersTotal(total) {
     const {tree, ends} = this.callers;

@@ -6,7 +6,8 @@ class Waits {
   constructor(columns, {sources, idleNodes}) {
     this.all = columns.thread.map((thread, i) => ({thread, begin: columns.begin[i] / 1e6,
       end: (columns.begin[i] + columns.length[i]) / 1e6, ns: columns.length[i] * 1e3, stack: columns.stack[i],
-      waker: columns.waker[i], wakerStack: columns.wakerStack[i], ...this.stateOf(sources[columns.source[i]].name, idleNodes[columns.stack[i]])}));
+      waker: columns.waker[i], wakerStack: columns.wakerStack[i], queuer: columns.queuer[i] ?? -1, queuerStack: columns.queuerStack[i],
+      wakerQueuer: columns.wakerQueuer[i] ?? -1, wakerQueuerStack: columns.wakerQueuerStack[i], ...this.stateOf(sources[columns.source[i]].name, idleNodes[columns.stack[i]])}));
     this.byThread = new Map();
     for (const wait of this.all)
       if (!this.byThread.get(wait.thread)?.push(wait))
@@ -31,10 +32,23 @@ function waitsAt(waits, seconds) {
   return {inState: shortest(there.filter(({state}) => state)), ended: shortest(there.filter(({state}) => !state))};
 }
 
+// The frames of a node, innermost first.
+function listStack(element, node, profile) {
+  const {tree, labels} = profile;
+  const items = [];
+  for (let at = node ?? ROOT; at !== ROOT; at = tree.parent[at]) {
+    const item = document.createElement('li');
+    item.textContent = labels[tree.frame[at]];
+    item.title = lineTexts(profile, tree.frame[at]).join('\n');
+    items.push(item);
+  }
+  element.replaceChildren(...items);
+}
+
 class WaitPanel extends EventTarget {
   constructor(elements, profile) {
     super();
-    Object.assign(this, elements); // panel, title, about, sleeper, waker, wakerTitle, go
+    Object.assign(this, elements); // panel, title, about, sleeper, waker, wakerTitle, go, origin and wakerOrigin: [title, list]
     this.profile = profile;
     this.go.addEventListener('click', () => this.dispatchEvent(new CustomEvent('waker', {detail: this.wait})));
   }
@@ -59,23 +73,20 @@ class WaitPanel extends EventTarget {
     const shown = inState ?? wait;
     this.about.textContent = [BLOCKED[state] ?? 'no such time', ...shown ? [`${weightText(shown.ns, 'ns')}, ${secondsText(shown.begin)} to ${secondsText(shown.end)}`] :
       [`at ${secondsText(seconds)}`]].join(' \u00b7 ');
-    this.list(this.sleeper, wait && state !== 'running' ? wait.stack : null);
+    const blocked = wait && state !== 'running' ? wait : null;
+    listStack(this.sleeper, blocked && blocked.stack, this.profile);
+    this.showOrigin(this.origin, blocked ? blocked.queuer : -1, blocked?.queuerStack);
     const isWoken = ended !== null && state !== 'running' && ended.waker >= 0;
     this.wakerTitle.textContent = isWoken ? `woken by ${threadText(this.profile.threads[ended.waker])}` : '';
-    this.list(this.waker, isWoken ? ended.wakerStack : null);
+    listStack(this.waker, isWoken ? ended.wakerStack : null, this.profile);
+    this.showOrigin(this.wakerOrigin, isWoken ? ended.wakerQueuer : -1, ended?.wakerQueuerStack);
     this.go.hidden = !isWoken || this.profile.threads[ended.waker].tid === null;
   }
 
-  // The frames of a node, innermost first.
-  list(element, node) {
-    const {tree, labels} = this.profile;
-    const items = [];
-    for (let at = node ?? ROOT; at !== ROOT; at = tree.parent[at]) {
-      const item = document.createElement('li');
-      item.textContent = labels[tree.frame[at]];
-      item.title = lineTexts(this.profile, tree.frame[at]).join('\n');
-      items.push(item);
-    }
-    element.replaceChildren(...items);
+  // Who queued the work; queuer: -1 is not known.
+  showOrigin([title, list], queuer, node) {
+    title.textContent = queuer >= 0 ? `queued by ${threadText(this.profile.threads[queuer])}` : '';
+    title.parentNode.hidden = queuer < 0;
+    listStack(list, queuer >= 0 ? node : null, this.profile);
   }
 }

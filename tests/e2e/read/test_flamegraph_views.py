@@ -14,7 +14,7 @@ from flame_page import (CHART, TWINS, check_sums, choose_source, colour_of_row, 
                         visible, write)
 
 from harness import browser, cases
-from harness.cases import needs, needs_command, program, run, stackmap
+from harness.cases import needs, needs_command, one_of_several, program, run, stackmap
 from harness.recording import record
 
 DATA = '<script type="application/json" id="data">'
@@ -472,10 +472,7 @@ def test_source_lines_of_a_frame():
     lines = "%s:9 75.00%%, %s:11 25.00%%" % (short, short)
     with browser.page() as page:
         page.open(draw(recording.path))
-        focus_chart(page)
-        while status(page)[0] != "main":
-            page.press("ArrowUp")
-        assert lines in status(page), status(page)
+        assert focus_on(page, "main") and lines in status(page), status(page)
         page.press("ArrowUp")
         assert status(page)[0] == "call" and short + ":5" in status(page), status(page)
         sandwich_of(page, "main")
@@ -483,10 +480,7 @@ def test_source_lines_of_a_frame():
         title = page.value("[...document.querySelectorAll('#rows-of-functions td:last-child')].find(cell => cell.textContent === 'main').title")
         assert title.split("\n")[2:] == lines.split(", "), title
         page.open(draw(recording.path, recording.path))
-        focus_chart(page)
-        while status(page)[0] != "main":
-            page.press("ArrowUp")
-        assert lines in status(page), status(page)
+        assert focus_on(page, "main") and lines in status(page), status(page)
     stackmap("flamegraph", "--no-inline", "-o", "page.html", recording.path)
     assert data_of("page.html")[1]["lines"] == {"file": [], "frame": [], "path": [], "line": [], "count": []}
 
@@ -562,6 +556,100 @@ def test_a_wait_and_who_ended_it():
         page.value("document.activeElement.blur()")
         page.press("a")
         assert page.text("#range").startswith("whole: ") and not view.startswith("whole"), view
+
+
+def focus_on(page, name):
+    """Goes inwards along the widest frames. False: there is no frame of this name."""
+    focus_chart(page)
+    before = None
+    while status(page)[0] != name and status(page) != before:
+        before = status(page)
+        page.press("ArrowUp")
+    return status(page)[0] == name
+
+
+def origins_of(rows, frame=""):
+    """(comm, frames) -> events whose work has the frame on its stack, and was queued by a task."""
+    found = collections.Counter()
+    for row in rows:
+        origin = row["queued_by"]
+        if "interrupt" not in origin and (not frame or frame in map(visible, row["work"]["kernel"] + row["work"]["user"])):
+            found[origin["comm"], tuple(visible(name) for name in origin["kernel"] + origin["user"])] += row["count"]
+    assert found, (rows, frame)
+    return found
+
+
+def check_origins(page, rows, frame=""):
+    """The panel has the origins of the report, eight at most, each with its events and its stack."""
+    texts = page.value("[...document.querySelectorAll('#origins-list p')].map(p => p.textContent)")
+    stacks = page.value("[...document.querySelectorAll('#origins-list ol')].map(list => [...list.children].map(item => item.textContent))")
+    assert (" of " + frame in page.text("#origins-title")) == bool(frame), page.text("#origins-title")
+    expected, found, is_cut = origins_of(rows, frame), collections.Counter(), texts[-1].endswith(" others")
+    for text, (*names, comm) in zip(texts, stacks):
+        if text.startswith("queued by interrupt:"):
+            continue
+        found[comm, tuple(names)] += int(re.fullmatch(r"queued by %s \d+: ([\d,]+) events?" % re.escape(comm), text).group(1).replace(",", ""))
+    assert all(count <= expected[origin] for origin, count in found.items()) if is_cut else found == expected, (found, expected)
+
+
+@one_of_several
+def test_who_queued_the_work_of_a_frame():
+    """In the graph, its sandwich, and turned inside out."""
+    needs("bpf", "raw tracepoints")
+    event, ours = "workqueue:workqueue_execute_start", ("--no-inline", "--comm", "kworker*")
+    recording = record("-a", "--origins", "-e", event, "--", program("waits"), "work", 30)
+    recording.check()
+    stackmap("flamegraph", "-o", "page.html", *ours, recording.path)
+    rows = json.loads(recording.read("report", "--origins", "--json", "--top", 0, "-e", event, *ours))["origins"]
+    assert any("queue_work" in names for _, names in origins_of(rows)), rows
+    with browser.page() as page:
+        page.open("page.html")
+        choose_source(page, event)
+        for is_shown in False, True, False:
+            assert page.value("document.querySelector('#origins').hidden") != is_shown
+            if is_shown:
+                check_origins(page, rows)
+            page.press("q")
+        assert focus_on(page, "process_one_work") and status(page)[-1].startswith("queued by "), status(page)
+        page.press("s")
+        check_origins(page, rows, "process_one_work")
+        focus_chart(page, "#callers")
+        page.press("ArrowUp")
+        assert status(page)[0] != "process_one_work", status(page)
+        check_origins(page, rows, status(page)[0])
+        page.press("s")
+        page.press("v")
+        assert focus_on(page, "process_one_work"), status(page)
+        check_origins(page, rows, "process_one_work")
+        for scheme in "light", "dark":
+            page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            for size in WINDOWS:
+                page.resize(*size)
+                check_window(page, size, scheme, "origins")
+        page.press("Escape")
+        assert page.value("document.querySelector('#origins').hidden")
+
+
+def test_who_started_the_timer_that_ended_a_wait():
+    """The wait of a thread ends by a timer that the thread has started itself."""
+    needs("typed tracepoints")
+    recording = record("--time", "--wakers", "--origins", "--", program("waits"), "timeout", 30)
+    recording.check()
+    with browser.page() as page:
+        page.open(draw(recording.path))
+        page.press("h")
+        page.type("#thread-filter", "waits")
+        page.value("document.querySelector('#timeline-scroll').focus()")
+        page.press("Enter")
+        for _ in range(60):
+            if page.text("#wait-waker-origin-title"):
+                break
+            page.press("n")
+        assert re.fullmatch(r"queued by waits \d+", page.text("#wait-waker-origin-title")), page.text("#wait")
+        assert "wait_in_vain" in texts_of(page, "#wait-waker-origin") and "wait_in_vain" in texts_of(page, "#wait-sleeper"), page.text("#wait")
+        assert page.text("#wait-waker-title").startswith("woken by interrupt"), page.text("#wait")
+        page.press("Escape")
+        assert page.value("document.querySelector('#wait').hidden")
 
 
 def test_nothing_of_the_states_is_cut():

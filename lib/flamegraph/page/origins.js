@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Who queued the work that a kernel worker, an io_uring worker or a timer does: the sums of the recording's origins, and the panel
+// that shows those of the frame at the focus.
+
+const ORIGINS_MAX = 8;
+
+class Origins {
+  constructor(columns) {
+    this.rows = columns.stack.map((stack, i) => ({stack, source: columns.source[i], thread: columns.thread[i],
+      queuer: columns.queuer[i], queuerStack: columns.queuerStack[i], weights: {count: columns.count[i], value: columns.value[i]}}));
+  }
+
+  // Of the stacks for which isIn(stack), what is chosen: {queuer, queuerStack, weight}, the heaviest first.
+  of(isIn, {source, measure, threads}) {
+    const sums = new Map();
+    for (const row of this.rows) {
+      if (row.source !== source || threads && !threads[row.thread] || !isIn(row.stack))
+        continue;
+      const key = `${row.queuer} ${row.queuerStack}`;
+      const sum = sums.get(key) ?? {queuer: row.queuer, queuerStack: row.queuerStack, weight: 0};
+      sum.weight += row.weights[measure];
+      sums.set(key, sum);
+    }
+    return [...sums.values()].sort((a, b) => b.weight - a.weight);
+  }
+}
+
+// The line of a frame's description.
+function originLine(origins, profile) {
+  const others = origins.length > 1 ? ` and ${origins.length - 1} ${origins.length > 2 ? 'others' : 'other'}` : '';
+  return origins.length ? [`queued by ${threadText(profile.threads[origins[0].queuer])}${others}`] : [];
+}
+
+class OriginPanel {
+  constructor({panel, title, list}, profile) {
+    Object.assign(this, {panel, title, list, profile});
+    this.isWanted = null; // true: always, false: never, null: for a frame that was chosen
+  }
+
+  get isOpen() {
+    return !this.panel.hidden;
+  }
+
+  toggle() {
+    this.isWanted = !this.isOpen;
+  }
+
+  // label: of the frame, '' for everything; part: the part of the recording that the sums are of, if it is not what the graph shows.
+  show(origins, label, unit, part) {
+    const isWanted = this.isWanted ?? Boolean(label);
+    this.panel.hidden = !isWanted || !origins.length;
+    if (this.panel.hidden)
+      return;
+    this.title.textContent = ['Who queued the work', label && `of ${shortened(label)}`, part].filter(Boolean).join(' ');
+    const items = origins.slice(0, ORIGINS_MAX).flatMap(origin => this.item(origin, unit));
+    if (origins.length > ORIGINS_MAX)
+      items.push(this.paragraph(`${origins.length - ORIGINS_MAX} others`));
+    this.list.replaceChildren(...items);
+  }
+
+  paragraph(text) {
+    const paragraph = document.createElement('p');
+    paragraph.textContent = text;
+    return paragraph;
+  }
+
+  item({queuer, queuerStack, weight}, unit) {
+    const stack = document.createElement('ol');
+    listStack(stack, queuerStack, this.profile);
+    return [this.paragraph(`queued by ${threadText(this.profile.threads[queuer])}: ${amountText(weight, unit)}`), stack];
+  }
+}
