@@ -243,8 +243,10 @@ class Page {
     const {palette} = this;
     if (mode === 'change') {
       const [before, after] = sides;
-      const part = ({total, whole}, node) => whole > 0 ? total[node] / whole : 0;
-      return node => palette.change(part(before, node), part(after, node));
+      return node => {
+        const [old, now] = [before, after].map(({total, whole}) => ({weight: total[node], whole}));
+        return isNoise(old, now, this.unit) ? palette.same : palette.change(share(old), share(now));
+      };
     }
     const colours = palette.frames(mode);
     const rootColour = palette.kind('task');

@@ -43,12 +43,25 @@ function signed(number, text) {
 
 // Of what is there before and after, each {weight, whole}: the weight, in parts of what it was, and its share. A share
 // changes because of all the others, too.
+const NOISE_DEVIATIONS = 3;
+
+function share({weight, whole}) {
+  return whole > 0 ? weight / whole : 0;
+}
+
+// Whether the shares of two numbers of events differ, but may do so by chance alone. Of times and sizes the events are not known.
+function isNoise(before, after, unit) {
+  const variance = side => side.whole > 0 ? share(side) * (1 - share(side)) / side.whole : 0;
+  const change = Math.abs(share(after) - share(before));
+  return !unit && change > 0 && change <= NOISE_DEVIATIONS * Math.sqrt(variance(before) + variance(after));
+}
+
 function changeText(before, after, unit) {
   const change = after.weight - before.weight;
   const relative = before.weight > 0 ? signed(100 * change / before.weight, part => `${part.toFixed(2)}%`) : 'new';
-  const share = ({weight, whole}) => whole > 0 ? weight / whole : 0;
   return `change: ${signed(change, number => exactText(number, unit))} (${relative}), ` +
-    `${pointsText(share(before), share(after))} points of share`;
+    `${pointsText(share(before), share(after))} points of share` +
+    (isNoise(before, after, unit) ? ', within the noise' : '');
 }
 
 function secondsText(seconds) {

@@ -52,7 +52,11 @@ class Palette {
       `${this.isDark ? 28 + strength * 14 : 88 - strength * 28}%)`;
   }
 
+  get same() {
+    return this.change(1, 1);
+  }
+
   get scale() {
-    return [['less', this.change(1, 0)], ['same', this.change(1, 1)], ['more', this.change(0, 1)]];
+    return [['less', this.change(1, 0)], ['same, or within the noise', this.same], ['more', this.change(0, 1)]];
   }
 }

@@ -377,6 +377,36 @@ def changes(page):
     return dict(rows)
 
 
+def may_be_chance(before, whole_before, after, whole_after):
+    shares = before / whole_before, after / whole_after
+    return 0 < abs(shares[1] - shares[0]) <= 3 * sum(
+        share * (1 - share) / whole for share, whole in zip(shares, (whole_before, whole_after))) ** 0.5
+
+
+def test_changes_within_the_noise_have_no_colour():
+    """Told for each function as the numbers of its events say."""
+    before, after, grown = write("before.data", 1), write("after.data", 2), "grown.data"
+    run(program("write_flames"), 1, 300, 40, grown)
+    found = {}
+    for name in after, grown:
+        (old, old_whole), (new, new_whole) = (sums_of(stacks_of(path, "cpu-clock")) for path in (before, name))
+        with browser.page() as page:
+            page.open(draw(before, name))
+            choose_source(page, "cpu-clock")
+            page.value("document.querySelector('#sort-change').click()")
+            told = dict(page.value("[...document.querySelectorAll('#rows-of-functions tr')].map(row => "
+                                   "[row.lastChild.textContent, row.cells[2].title.includes(', within the noise')])"))
+            for twin in TWINS:
+                told.pop(twin, None)
+            for function, is_noise in told.items():
+                counts = old.get(function, [0, 0])[1], new.get(function, [0, 0])[1]
+                assert is_noise == may_be_chance(counts[0], old_whole, counts[1], new_whole), (function, counts)
+                found.setdefault(is_noise, []).append(function)
+            page.choose("#colour", "change")
+            assert "within the noise" in page.text("#legend"), page.text("#legend")
+    assert found[True] and found[False], found
+
+
 def test_two_recordings():
     before, after = write("before.data", 1), write("after.data", 2)
     (old, old_whole), (new, new_whole) = (sums_of(stacks_of(name, "cpu-clock")) for name in (before, after))
