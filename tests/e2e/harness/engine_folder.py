@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The folder of the engine that recordings share, in a private BPF file system."""
 
+import ctypes
 import glob
 import json
 import os
-import sys
 
-from harness.cases import OWN, needs_command, run
+from harness.cases import Skip, needs_command, run
 
 BPFFS = "/sys/fs/bpf"
 HOME = BPFFS + "/stackmap"
 FOLDER = HOME + "/_engine-13"
 SHARED = {"engine_state", "engine_tasks", "file_tables", "mapping_numbers", "mappings", "moved_code", "rules", "script_ids",
           "script_numbers", "script_records", "unwinders"}
-OWN_MOUNTS = "STACKMAP_TEST_OWN_MOUNTS"
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18
+has_own_mounts = False
 
 
 def engine_state():
@@ -40,16 +41,18 @@ def check_one_unwind(before):
         assert now[counter] - before[counter] == 1, (counter, before, now)
 
 
-def fresh_bpffs():
-    run("mount", "-t", "bpf", "bpf", BPFFS)
-
-
 def enter_own_mounts():
-    if OWN_MOUNTS in os.environ:
+    """Gives this process, once, a mount namespace of its own, so that its mounts end with the test; needs root."""
+    global has_own_mounts
+    if has_own_mounts:
         return
-    OWN.cleanup()  # the program that this becomes has another
-    try:
-        os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv], {**os.environ, OWN_MOUNTS: "1"})
-    except OSError as error:
-        print("no unshare here: %s" % error)
-        sys.exit(77)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+        raise Skip("no mount namespace here: %s" % os.strerror(ctypes.get_errno()))
+    has_own_mounts = True
+
+
+def fresh_bpffs():
+    """Mounts an empty BPF file system, which has no recordings of others, in mounts of this process alone."""
+    enter_own_mounts()
+    run("mount", "-t", "bpf", "bpf", BPFFS)

@@ -4,7 +4,6 @@
 parses other users' files."""
 
 import contextlib
-import ctypes
 import os
 import re
 import signal
@@ -13,12 +12,12 @@ import subprocess
 
 from harness import cases
 from harness.cases import Skip, needs, run
+from harness.engine_folder import HOME, fresh_bpffs
 from harness.recording import Recording, function, one_with_names, record, user_frames
 from harness.sandbox import (children, end, end_with_stopped_sandbox, needs_root, recording, recording_of_ls, sandbox_of,
                              status, wait_for, wait_for_sleep)
 
 NOBODY = 65534
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18
 BPF_AND_PERFMON = "+bpf,+perfmon"
 
 # Bits of /proc/PID/status
@@ -326,22 +325,12 @@ def test_kptr_restrict_as_it_was_at_the_start():
 # Instances without a process
 
 FILES = ("stack_map", "stack_map_stat", "stack_map_bin", "mappings", "trace")
-HOME = "/sys/fs/bpf/stackmap"
-
-
-def enter_own_mounts():
-    """Mounts a private BPF file system, which has no instances of others, and disappears with this process."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None):
-        raise Skip("no mount namespace here: %s" % os.strerror(ctypes.get_errno()))
-    if libc.mount(b"bpf", b"/sys/fs/bpf", b"bpf", 0, None):
-        raise Skip("no BPF file system here: %s" % os.strerror(ctypes.get_errno()))
 
 
 @contextlib.contextmanager
 def instance(name, *arguments):
     needs_root()
-    enter_own_mounts()
+    fresh_bpffs()
     run(cases.STACKMAP, "start", name, *arguments)
     try:
         yield os.path.join(HOME, name)
@@ -406,7 +395,7 @@ def test_a_group_may_read_but_not_change():
 def test_a_home_of_another_user_is_not_trusted():
     """In a folder where any user may make folders, another user may have made the home first."""
     needs_root()
-    enter_own_mounts()
+    fresh_bpffs()
     os.mkdir(HOME, 0o777)
     os.chown(HOME, NOBODY, NOBODY)
     done = run(cases.STACKMAP, "start", "mine", "-e", "sched:sched_switch", status=1)

@@ -102,6 +102,7 @@ def test_php_8_4():
     check_calls(php("8.4"))
 
 
+@one_of_several
 def test_php_8_5():
     check_calls(php("8.5"))
 

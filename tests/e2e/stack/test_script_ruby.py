@@ -142,6 +142,7 @@ def test_ruby_3_3():
     check_calls("3.3")
 
 
+@one_of_several
 def test_ruby_3_4():
     check_calls("3.4")
 
