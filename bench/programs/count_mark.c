@@ -6,6 +6,8 @@
  *   count_mark notes        where the kernel keeps the current task and a task's name
  *   count_mark begin LABEL | end | pause | go_on
  *   count_mark file PATH    the content of a file
+ *   count_mark run COMMAND...    runs a command; then the kernel's symbols and the parent's
+ * mappings
  */
 #include <bpf/btf.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "count_message.h"
@@ -87,6 +90,27 @@ static int send_file(const char *path)
 	return got < 0;
 }
 
+/* Sends what gives names to the counted addresses while the recorder that runs this program still
+ * has its programs of BPF. The files are not counted. */
+static int run(char **command)
+{
+	pid_t child = fork();
+	char path[64];
+	int status;
+
+	if (!child) {
+		execvp(command[0], command);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return 1;
+	say(COUNT_PAUSE, "", 1);
+	snprintf(path, sizeof(path), "/proc/%d/maps", getppid());
+	status |= send_file("/proc/kallsyms") | send_file(path);
+	say(COUNT_GO_ON, "", 1);
+	return status != 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "", *value = argc > 2 ? argv[2] : "";
@@ -104,6 +128,8 @@ int main(int argc, char **argv)
 		say(COUNT_GO_ON, "", 1);
 	} else if (!strcmp(verb, "file")) {
 		return send_file(value);
+	} else if (!strcmp(verb, "run") && argc > 2) {
+		return run(argv + 2);
 	} else {
 		return 2;
 	}
