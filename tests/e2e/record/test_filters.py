@@ -95,69 +95,74 @@ CHOICES = [
 
 
 @contextlib.contextmanager
-def chosen_tree(options):
-    """The options with their PID and DIR, that process, and a command that runs all three trees."""
-    with WaitingTree() as inside, WaitingTree() as outside, contextlib.ExitStack() as made:
-        folder = made.enter_context(cgroup_of(inside.tree.pid)) if "DIR" in options else None
-        values = {"PID": str(inside.tree.pid), "DIR": folder}
+def chosen_trees():
+    """The values of PID and DIR, and a command that runs all three trees."""
+    with WaitingTree() as inside, WaitingTree() as outside, cgroup_of(inside.tree.pid) as folder:
         script = "%s; %s; echo | %s %d >/dev/null" % (inside.go(), outside.go(), TREE, CALLS)
-        yield [values.get(word, word) for word in options], inside.tree.pid, script
+        yield {"PID": str(inside.tree.pid), "DIR": folder}, script
+
+
+def words_of(options, values):
+    return [values.get(word, word) for word in options]
 
 
 def test_every_choice_with_a_command():
     """One rule: beside a choice of tasks the command sets only the duration."""
     needs("bpf", "uprobes")
     for options, tasks, _ in CHOICES:
-        with chosen_tree(options) as (words, pid, script):
-            found = by_task(record(*words, "-e", SOURCE, "--", "sh", "-c", script), tasks)
-            assert (pid in found) == (options not in ([], CHOICES[1][0])), (options, found)
+        with chosen_trees() as (values, script):
+            found = by_task(record(*words_of(options, values), "-e", SOURCE, "--", "sh", "-c", script), tasks)
+            assert (int(values["PID"]) in found) == (options not in ([], CHOICES[1][0])), (options, found)
 
 
 def test_every_choice_without_a_command():
-    for row, (options, _, tasks) in enumerate(CHOICES):
-        with chosen_tree(options) as (words, _, script):
-            if tasks is None:
-                assert "nothing to record" in stackmap("record", *words, "-e", SOURCE, status=2).stderr
-                continue
-            output = "%d.data" % row
-            recorder = Recorder(*words, "-e", SOURCE, output=output)
-            wait_until(lambda: os.path.exists(output) or recorder.process.poll() is not None)
-            run("sh", "-c", script)
-            if "PID" in options:
-                by_task(recorder.ended(), tasks)
-            else:
-                by_task(recorder.end(), tasks)
+    """The recorders of all choices see the same trees."""
+    assert "nothing to record" in stackmap("record", "-e", SOURCE, status=2).stderr
+    choices = [(options, tasks, "%d.data" % row) for row, (options, _, tasks) in enumerate(CHOICES) if tasks]
+    with chosen_trees() as (values, script):
+        recorders = [Recorder(*words_of(options, values), "-e", SOURCE, output=output) for options, _, output in choices]
+        for recorder in recorders:
+            wait_until(lambda: os.path.exists(recorder.output) or recorder.process.poll() is not None)
+        run("sh", "-c", script)
+        for recorder, (options, tasks, _) in zip(recorders, choices):
+            by_task(recorder.ended() if "PID" in options else recorder.end(), tasks)
 
 
 def test_every_choice_in_top():
-    """Its processes of -p include one that stays, since top ends with them."""
+    """The views of all choices see the same trees. The processes of -p include one that stays, since top ends with them."""
     needs("bpf", "uprobes")
-    for options, _, tasks in CHOICES:
-        with chosen_tree(options) as (words, _, script), subprocess.Popen(["sleep", "600"]) as sleeper:
-            text = Text("-e", SOURCE, *words, *(["-p", str(sleeper.pid)] if "PID" in options else []))
+    with chosen_trees() as (values, script), subprocess.Popen(["sleep", "600"]) as sleeper:
+        stays = ["-p", str(sleeper.pid)]
+        views = [(Text("-e", SOURCE, *words_of(options, values), *(stays if "PID" in options else [])), options, CALLS * (tasks or 3 * TASKS))
+                 for options, _, tasks in CHOICES]
+        for text, _, _ in views:
             text.refresh()
-            run("sh", "-c", script)
-            expected, produced = CALLS * (tasks or 3 * TASKS), 0
+        run("sh", "-c", script)
+        for text, options, expected in views:
+            produced = 0
             while produced < expected:
                 produced = int(LEDGER.match(text.refresh()[1])[1])
             assert int(LEDGER.match(text.refresh()[1])[1]) == expected, (options, produced)
-            sleeper.kill()
+        sleeper.kill()
+        for text, options, _ in views:
             if "PID" not in options:
                 text.end()
             text.process.communicate(timeout=SECONDS_MAX)
 
 
 def test_every_choice_of_an_instance():
+    """The instances of all choices see the same trees."""
     needs("bpf", "uprobes")
     fresh_bpffs()
-    for options, _, tasks in CHOICES:
-        with chosen_tree(options) as (words, _, script):
-            begun = stackmap("start", "chosen", *words, "-e", SOURCE, status=None)
+    with chosen_trees() as (values, script):
+        for row, (options, _, _) in enumerate(CHOICES):
+            begun = stackmap("start", "choice%d" % row, *words_of(options, values), "-e", SOURCE, status=None)
             if begun.returncode:
                 raise Skip("no instance here: " + begun.stderr.strip())
-            run("sh", "-c", script)
-            found = len(stackmap("script", "--ids", "--instance", "chosen").stdout.splitlines())
-            stackmap("stop", "chosen")
+        run("sh", "-c", script)
+        for row, (options, _, tasks) in enumerate(CHOICES):
+            found = len(stackmap("script", "--ids", "--instance", "choice%d" % row).stdout.splitlines())
+            stackmap("stop", "choice%d" % row)
             assert found == CALLS * (tasks or 3 * TASKS), (options, found)
 
 
