@@ -191,14 +191,25 @@ def run_cases(module, wanted):
     return states
 
 
+def bpf_mounts():
+    """The mount namespace of this process, and how many BPF file systems lie over each other there."""
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:
+        return os.readlink("/proc/self/ns/mnt"), sum(line.split()[1] == "/sys/fs/bpf" for line in mounts)
+
+
+NAMESPACE, MOUNTS = bpf_mounts()  # of the machine
+
+
 def main(module):
     """Runs the cases of a module (globals()), or those named on the command line. The user's own settings for reports are
-    removed; each run has its own cache."""
+    removed; each run has its own cache. A case that mounts does it in a namespace of its own."""
     os.environ.pop("DEBUGINFOD_URLS", None)
     gc.disable()  # events by the hundred thousand, in no cycles
     with tempfile.TemporaryDirectory(prefix="stackmap-e2e-cache-") as cache:
         os.environ["XDG_CACHE_HOME"] = cache
         states = run_cases(module, sys.argv[3:])
+    namespace, count = bpf_mounts()
+    assert namespace != NAMESPACE or count <= MOUNTS, "%d BPF file systems are left mounted" % (count - MOUNTS)
     if states == {"SKIPPED"}:
         sys.exit(SKIPPED)
     sys.exit(states - {"OK", "SKIPPED"} != set() or not states)
