@@ -45,9 +45,7 @@ struct thread_time {
 	u32 blocked_state;
 	u32 state;
 	u64 exec;	 /* when the thread became another program since it runs; 0: not */
-	u64 ran;	 /* sum_exec_runtime at the last switch; 0: not known */
-	u64 waits;	 /* how often the thread had left a CPU to wait by then, */
-	u64 switches;	 /* and for any reason */
+	u64 waits;	 /* how often the thread had left a CPU to wait by the last switch */
 	u64 is_recorded; /* its waits have events, though they have not ended */
 };
 

@@ -84,13 +84,17 @@ static __always_inline bool is_blocking(const struct task_struct *task, u32 stat
 	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE) && task->mm;
 }
 
-static __always_inline void off_cpu_remember(struct scratch *scratch, u32 tid, u32 cpu)
+static __always_inline void off_cpu_remember(const struct task_struct *task,
+					     struct scratch *scratch, u32 cpu)
 {
+	u32 tid = typed_tid_of(task);
 	struct blocked from = {.user = STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE)};
 
 	if (config.user_stacks)
 		from.user = off_cpu_user(scratch, cpu, &from.generation);
 	from.since = bpf_ktime_get_ns();
+	from.switches = switches_of(task);
+	from.ran = task->se.sum_exec_runtime;
 	if (!bpf_map_update_elem(&blocked, &tid, &from, BPF_ANY))
 		return;
 	scratch->counters.produced++;
@@ -111,7 +115,7 @@ static __always_inline bool off_cpu_begin(const struct task_struct *task, u32 st
 	if (paused)
 		scratch->counters.lost[LOST_PAUSED]++;
 	else
-		off_cpu_remember(scratch, typed_tid_of(task), cpu);
+		off_cpu_remember(task, scratch, cpu);
 	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
@@ -144,14 +148,15 @@ static __always_inline struct stack_field off_cpu_field(const struct blocked *fr
 	return field;
 }
 
+/* is_seen: the task has not run since the wait began. */
 static __always_inline void off_cpu_write(struct task_struct *task, const struct blocked *from,
-					  struct scratch *scratch, u32 cpu)
+					  struct scratch *scratch, u32 cpu, u64 time, bool is_seen)
 {
 	struct event_slot *slot = event_of(scratch);
-	u64 time = bpf_ktime_get_ns();
-	struct stack_field kernel, user;
+	struct stack_field kernel = no_stack(REASON_CHANGED), user;
 
-	kernel = off_cpu_kernel(task, scratch, cpu);
+	if (is_seen)
+		kernel = off_cpu_kernel(task, scratch, cpu);
 	user = off_cpu_field(from);
 	slot->tid = typed_tid_of(task);
 	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
@@ -164,25 +169,47 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 	origin_record_of(task, scratch, cpu, time);
 }
 
+u64 unseen_waits; /* waits whose end no program was called for */
+
+/* The end of a wait that no program was called for: now, without what the task has run since it
+ * left its CPU. Other waits that it may have had since then are in this one. */
+static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
+					      const struct blocked *from, u64 now)
+{
+	u64 ran = task->se.sum_exec_runtime - from->ran, past = now - from->since;
+
+	atomic_add_relaxed(&unseen_waits, 1);
+	return !from->ran ? now : now - (ran < past ? ran : past);
+}
+
 /*
  * Records the wait of a task that is about to run on this CPU, or whose recording ends. The program
  * that removes the task from the map records its wait.
+ *
+ * A kernel may keep programs away from a switch (bpf/event/thread_time.h), so the wait that is in
+ * the map may have ended before. The task's switches tell, and has_run: the task leaves its CPU.
+ * Its stack is not that of the wait then.
  */
-static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
+static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool has_run)
 {
 	u32 tid = typed_tid_of(task);
 	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
 	struct scratch *scratch;
+	u64 time;
 
 	if (!found)
 		return false;
 	from = *found;
 	if (bpf_map_delete_elem(&blocked, &tid))
 		return false;
+	has_run |= from.switches != switches_of(task);
+	time = bpf_ktime_get_ns();
+	if (has_run)
+		time = off_cpu_unseen_end(task, &from, time);
 	scratch = scratch_claim(cpu);
 	if (scratch) {
 		if (event_begin(scratch, cpu))
-			off_cpu_write(task, &from, scratch, cpu);
+			off_cpu_write(task, &from, scratch, cpu, time, !has_run);
 		scratch_release(scratch);
 	} else {
 		scratch_refuse(cpu);
@@ -195,7 +222,8 @@ u64 unfinished_waits;
 /* When recording ends: records how long a task has waited so far, as an event of this CPU. */
 static __always_inline void off_cpu_record_unfinished(struct task_struct *task)
 {
-	if (is_blocking(task, task->__state) && off_cpu_end(task, bpf_get_smp_processor_id()))
+	if (is_blocking(task, task->__state) &&
+	    off_cpu_end(task, bpf_get_smp_processor_id(), false))
 		unfinished_waits++;
 }
 
@@ -218,6 +246,8 @@ static __always_inline void off_cpu_seed(struct task_struct *task, bool asks_use
 	if (config.by_cpu && !cpu_matches(task->thread_info.cpu))
 		return;
 	from.user = stack_request_for(task, asks_user_stack);
+	from.switches = switches;
+	from.ran = task->se.sum_exec_runtime;
 	if (bpf_map_update_elem(&blocked, &tid, &from, BPF_NOEXIST))
 		return;
 	found = bpf_map_lookup_elem(&blocked, &tid);
@@ -234,7 +264,7 @@ static __always_inline bool off_cpu_wake(void *ctx, const struct task_struct *ta
 	u32 tid = typed_tid_of(task), cpu = bpf_get_smp_processor_id();
 	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
 
-	if (!from)
+	if (!from || from->switches != switches_of(task))
 		return false;
 	hit.value = from->since;
 	return event_record(ctx, &hit, cpu);

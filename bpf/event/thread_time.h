@@ -91,11 +91,12 @@ static __noinline struct thread_time *time_open(struct task_struct *task, u64 be
 	u64 key = (u64)task;
 	struct thread_time time = {
 		.account = {.begin = begin, .tid = typed_tid_of(task), .tgid = typed_tgid_of(task)},
-		.from = {.since = begin, .user = user},
+		.from = {.since = begin,
+			 .user = user,
+			 .switches = switches_of(task),
+			 .ran = state == TIME_RUNNING ? 0 : task->se.sum_exec_runtime},
 		.state = state,
-		.switches = switches_of(task),
 		.waits = task->nvcsw,
-		.ran = state == TIME_RUNNING ? 0 : task->se.sum_exec_runtime,
 	};
 	long error = bpf_map_update_elem(&thread_times, &key, &time, BPF_NOEXIST);
 
@@ -154,9 +155,9 @@ static __always_inline void time_split(const struct task_struct *task, struct th
 static __always_inline void time_note_stolen(const struct task_struct *task,
 					     struct thread_time *time, u64 now)
 {
-	if (time->ran)
+	if (time->from.ran)
 		time->account.stolen +=
-			now - time->from.since - (task->se.sum_exec_runtime - time->ran);
+			now - time->from.since - (task->se.sum_exec_runtime - time->from.ran);
 }
 
 static __always_inline u64 time_user_stack(const struct task_struct *task, u32 cpu, u64 *generation,
@@ -222,7 +223,7 @@ static __always_inline void time_wait_write(u64 position, const struct task_stru
 static __always_inline bool time_still_waits(const struct task_struct *task,
 					     const struct thread_time *time)
 {
-	return !is_on_cpu(task) && switches_of(task) == time->switches;
+	return !is_on_cpu(task) && switches_of(task) == time->from.switches;
 }
 
 /* The slots first, then the stack, which may need slots behind them. */
@@ -273,9 +274,9 @@ static __noinline void time_record(struct task_struct *task, const struct thread
 static __always_inline u64 time_ran_unseen(const struct task_struct *task,
 					   const struct thread_time *time, u64 now)
 {
-	u64 ran = task->se.sum_exec_runtime - time->ran, past = now - time->from.since;
+	u64 ran = task->se.sum_exec_runtime - time->from.ran, past = now - time->from.since;
 
-	return !time->ran ? 0 : ran < past ? ran : past;
+	return !time->from.ran ? 0 : ran < past ? ran : past;
 }
 
 /* The thread leaves its CPU, and has not been seen to begin to run: it has at the end. */
@@ -288,7 +289,7 @@ static __always_inline void time_repair_waiting(struct task_struct *task, struct
 	time_spend(time, began);
 	time->state = TIME_RUNNING;
 	time->blocked_since = 0;
-	time->ran = 0;
+	time->from.ran = 0;
 	atomic_add_relaxed(&time_rest.unseen, 1);
 }
 
@@ -299,7 +300,7 @@ static __always_inline void time_repair_running(const struct task_struct *task,
 	time_spend(time, time->from.since + time_ran_unseen(task, time, now));
 	time->state = task->nvcsw != time->waits ? TIME_INTERRUPTIBLE : TIME_RUNNABLE;
 	time->from.user = STACK_FIELD_WORD(REASON_CHANGED, STATE_NONE);
-	time->switches = switches_of(task);
+	time->from.switches = switches_of(task);
 	atomic_add_relaxed(&time_rest.unseen, 1);
 }
 
@@ -345,9 +346,9 @@ static __always_inline bool time_stop_running(struct task_struct *task, bool pre
 		return false;
 	}
 	time->state = state_after_run(task, preempted, state);
-	time->switches = switches_of(task);
+	time->from.switches = switches_of(task);
 	time->waits = task->nvcsw;
-	time->ran = task->se.sum_exec_runtime;
+	time->from.ran = task->se.sum_exec_runtime;
 	time->from.user = time_user_stack(task, cpu, &time->from.generation, &wanted);
 	return wanted;
 }
@@ -398,7 +399,7 @@ static __always_inline void time_start_running(struct task_struct *task, u32 cpu
 	time->state = TIME_RUNNING;
 	time->blocked_since = 0;
 	time->waits = task->nvcsw;
-	time->ran = task->se.sum_exec_runtime;
+	time->from.ran = task->se.sum_exec_runtime;
 }
 
 /* The current task is another program. It may lose its CPU at any time here, so the account is not
@@ -438,7 +439,7 @@ static __always_inline void time_record_unfinished(struct task_struct *task)
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (time && time->state == TIME_RUNNING && !is_on_cpu(task) &&
-	    switches_of(task) != time->switches)
+	    switches_of(task) != time->from.switches)
 		time_repair_running(task, time, now);
 	if (!time || time->state == TIME_RUNNING)
 		return;

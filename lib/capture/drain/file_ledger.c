@@ -127,7 +127,7 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNFINISHED_WAITS] = memory->unfinished_waits;
 	notes[NOTE_MISSED_WAITS] = loaded->attachment.missed_waits;
 	notes[NOTE_WAITS_BEFORE] = memory->waits_before;
-	notes[NOTE_UNSEEN_SWITCHES] = memory->time_rest.unseen;
+	notes[NOTE_UNSEEN_SWITCHES] = memory->time_rest.unseen ?: memory->unseen_waits;
 	notes[NOTE_UNTIMED_THREADS] = memory->time_rest.untimed;
 	notes[NOTE_UNFINISHED_SPANS] = loaded->attachment.unfinished_spans;
 	notes[NOTE_UNBEGUN_SPANS] = memory->spans_unbegun;

@@ -3,6 +3,7 @@
 """The length, the place and the waker of waits, compared with the tasks' own measurements."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -12,7 +13,8 @@ import time
 
 from harness import blocked
 from harness.blocked import COUNT, TIME, WAKER, check_blocked, events_in, is_blocked_in, record_blocked
-from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, never, one_of_several, program, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
+from harness.recorder import Recorder
 from harness.recording import Recording, function, kernel_frames, record, user_account, user_frames
 from harness.waiting import wait_until
 
@@ -174,6 +176,57 @@ def test_every_event_has_its_stack():
 def test_waker_alone_is_refused():
     done = stackmap("record", "-a", "-e", WAKER, "--", "true", status=None)
     assert done.returncode and "offcpu-time" in done.stderr, done.stderr
+
+
+def map_of(pid, name):
+    """The number of a map that the process has, and the bytes of its values."""
+    numbers = set()
+    for fd in os.listdir("/proc/%d/fdinfo" % pid):
+        with contextlib.suppress(OSError), open("/proc/%d/fdinfo/%s" % (pid, fd), encoding="ascii") as file:
+            numbers |= {int(line.split()[1]) for line in file if line.startswith("map_id:")}
+    shown = [json.loads(run("bpftool", "-j", "map", "show", "id", number).stdout) for number in sorted(numbers)]
+    return next((each["id"], each["bytes_value"]) for each in shown if each.get("name") == name)
+
+
+@contextlib.contextmanager
+def spinner():
+    """A process that never waits. The loop beside it on one CPU preempts it."""
+    cpu = {min(os.sched_getaffinity(0))}
+    children = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=lambda: os.sched_setaffinity(0, cpu))
+                for _ in range(2)]
+    try:
+        yield children[0]
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
+def preempted(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        return int(next(line.split()[1] for line in file if line.startswith("nonvoluntary")))
+
+
+def test_a_wait_whose_end_was_not_seen():
+    """Kernels keep programs away from some switches. Here the test itself puts a wait into the recorder's map, of a thread that runs: as
+    if the recorder had seen the thread leave its CPU, and not come back."""
+    needs("typed tracepoints")
+    needs_command("bpftool", "version")
+    with spinner() as child:
+        wait_until(lambda: preempted(child.pid) > 10)
+        recorder = Recorder("-a", "--off-cpu", "--user-unwind", "none", "--", "cat")
+        recorder.say(b"begun\n")
+        number, size = map_of(recorder.process.pid, "blocked")
+        since = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        value = since.to_bytes(8, sys.byteorder) + bytes(size - 8)
+        run("bpftool", "map", "update", "id", number, "key", *child.pid.to_bytes(4, sys.byteorder), "value", *value)
+        seen = preempted(child.pid)
+        wait_until(lambda: preempted(child.pid) > seen + 2)
+        recording = recorder.end()
+    waits = [event for event in recording.events() if event.name == TIME and event.tid == child.pid]
+    assert len(waits) == 1 and [frame.name for frame in waits[0].frames] == ["[changed]"], waits
+    assert abs(float(waits[0].time) - waits[0].value / 1e9 - since / 1e9) < 1e-5, (waits, since)
+    assert " switches that the kernel kept from programs" in recording.read("report"), recording.read("report")
 
 
 if __name__ == "__main__":
