@@ -62,4 +62,86 @@ struct mapping_record {
 };
 ABI_SIZE(struct mapping_record, 512);
 
+/*
+ * The address space that an entry belongs to, and its state. The kernel reuses the address of an
+ * mm; the address together with the process and its execve count is unique.
+ */
+struct address_space {
+	u64 mm;
+	u64 process; /* start time of the process */
+	u32 execs;
+	u32 sequence; /* mm->mm_lock_seq: changes with the mappings; odd while they change */
+};
+ABI_SIZE(struct address_space, 24);
+
+/*
+ * Code of a file that its process has moved to anonymous memory at the same addresses, for large
+ * pages: Node.js (--use-largepages), PHP (opcache.huge_code_pages), HHVM. Such a mapping has no
+ * file, but may count as a part of one:
+ *
+ *   MOVED_WANTED  a program has met the mapping beside a mapping of the file
+ *   MOVED_ASKED   user space compares all bytes of the mapping with those of the file
+ *   MOVED_FILE    the bytes are equal: the mapping counts as that part of the file
+ *   MOVED_OTHER   the bytes differ: the mapping is generated code
+ *
+ * The key names the current state of the mapping: the kernel gives a mapping another stamp with
+ * every change (mprotect(), mremap(), munmap(), a fork of the process). A process must change a
+ * mapping that is not writable before a write, so equal bytes stay equal under one key. A mapping
+ * that is writable (Node.js leaves it so) may change at any time. User space compares such a
+ * mapping again after a second, and then after as long as the bytes have been equal, at most 64
+ * seconds.
+ */
+
+#define MOVED_CODE_MAX 1024
+
+enum moved_state { MOVED_WANTED = 1, MOVED_ASKED, MOVED_OTHER, MOVED_FILE };
+
+struct moved_key {
+	u64 mm; /* as in struct address_space */
+	u64 process;
+	u64 execs;
+	u64 vma;   /* the kernel's vm_area_struct */
+	u64 stamp; /* vm_lock_seq; 0 before Linux 6.4, where changes are not noticed */
+};
+ABI_SIZE(struct moved_key, 40);
+
+struct moved_code {
+	u64 vma;    /* `vma` of the key: elements of a deleted key are reused at once */
+	u32 state;  /* enum moved_state */
+	u32 number; /* mapping number of the file */
+	u32 tgid;
+	u32 is_writable; /* 1: the process can write to the mapping without changing it */
+	u64 start;
+	u64 end;
+	u64 offset; /* MOVED_FILE: file offset of `start` */
+	u64 image;  /* MOVED_FILE: address of the file's first segment */
+	u64 time;   /* CLOCK_MONOTONIC ns: last write of `state` */
+	u64 since;  /* MOVED_FILE: first time of that state */
+};
+ABI_SIZE(struct moved_code, 72);
+
+/*
+ * File systems whose files a server, or a process of any user, answers for: a read may wait
+ * forever. They are known by their magic (linux/magic.h, super_block.s_magic).
+ */
+
+#define FILE_SYSTEMS_OF_OTHERS(X)                                                                  \
+	X(0x65735546) /* FUSE */                                                                   \
+	X(0x6969)     /* NFS */                                                                    \
+	X(0x517b)     /* SMB */                                                                    \
+	X(0xff534d42) /* CIFS */                                                                   \
+	X(0xfe534d42) /* SMB 2 and 3 */                                                            \
+	X(0x01021997) /* 9p */                                                                     \
+	X(0x00c36400) /* Ceph */                                                                   \
+	X(0x5346414f) /* AFS of OpenAFS */                                                         \
+	X(0x6b414653) /* AFS of the kernel */                                                      \
+	X(0x73757245) /* Coda */
+
+#define X(magic) || file_system == (magic)
+ABI_INLINE u32 file_system_is_of_others(u64 file_system)
+{
+	return 0 FILE_SYSTEMS_OF_OTHERS(X);
+}
+#undef X
+
 #endif

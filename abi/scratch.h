@@ -8,18 +8,16 @@
 #ifndef STACKMAP_ABI_SCRATCH_H
 #define STACKMAP_ABI_SCRATCH_H
 
-#include "address_space.h"
 #include "counted.h"
 #include "deferral.h"
-#include "direct_memory.h"
 #include "ledger.h"
 #include "mapping.h"
-#include "moved_code.h"
 #include "ring.h"
 #include "rule.h"
 #include "scalar.h"
 #include "script.h"
 #include "stack.h"
+#include "walk_memory.h"
 
 #define SCRATCH_SLOTS 8
 

@@ -28,7 +28,6 @@
 #ifndef STACKMAP_ABI_SCRIPT_H
 #define STACKMAP_ABI_SCRIPT_H
 
-#include "address_space.h"
 #include "mapping.h"
 #include "scalar.h"
 #include "stack.h"

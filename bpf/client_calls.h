@@ -41,8 +41,6 @@
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
 #include "unwind/unwind_step.c"
 
 #define CLIENT_CALL static __always_inline __attribute__((unused))

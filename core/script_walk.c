@@ -13,7 +13,7 @@
 _Static_assert(SCRIPT_FRAME_WORDS <= FRAME_WORDS_MASK + 1, "a mask bounds an index");
 _Static_assert(SCRIPT_CODE_WORDS <= CODE_WORDS_MASK + 1, "a mask bounds an index");
 
-/* Odd numbers with half of the bits set, as in unwind/cached_rule.c. */
+/* Odd numbers with half of the bits set, as in unwind/rule_search.c. */
 #define KEY_WORD 0x9e3779b97f4a7c15ULL
 #define SEAL_ID 0xbf58476d1ce4e5b9ULL
 

@@ -21,7 +21,7 @@
 
 #include "env.h"
 #include "rule.h"
-#include "stack_switches.h"
+#include "walk_memory.h"
 
 #define STACK_SWITCH_BYTES 65536
 #define STACK_SWITCH_WORD 8 /* the gap if the rule says that the stack changes */

@@ -18,7 +18,7 @@
  * RETURN_IS_BELOW_BASE: 1 if the slot of the return address counts from the rule's base, and not
  *     always from the CFA
  * RULE_BASE_WORDS: the words from a base that is a register up to where slots count from
- * STEP_MASK_SHIFT: the lowest register in the masks of a step (step_cache.h)
+ * STEP_MASK_SHIFT: the lowest register in the masks of a step (rule_cache.h)
  *
  * UNWIND_ARM64 chooses arm64 on any machine, for tests of its rules.
  */

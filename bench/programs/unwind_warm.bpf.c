@@ -85,8 +85,6 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
 #include "unwind/unwind_step.c"
 
 static long direct_turn(u32 i, void *arg)

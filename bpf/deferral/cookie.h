@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Cookies: the entry into the kernel that a cookie belongs to, opening and closing (abi/engine.h).
+ * Cookies: the entry into the kernel that a cookie belongs to, opening and closing
+ * (abi/deferral.h).
  */
 #ifndef BPF_COOKIE_H
 #define BPF_COOKIE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Requests of tasks that are still asleep in the kernel when a recording ends. The recorder runs
- * this program for each task (abi/unwind_request.h): it peeks, reads the stack's memory out of the
+ * this program for each task (abi/raw_stack.h): it peeks, reads the stack's memory out of the
  * living process, and takes the cookie, or checks it if the instance goes on. If the cookie is
  * still pending, the task has not left the kernel meanwhile, and the memory that was read is its
  * stack.
@@ -9,9 +9,9 @@
 #ifndef BPF_UNWIND_BLOCKED_H
 #define BPF_UNWIND_BLOCKED_H
 
+#include "raw_stack.h"
 #include "raw_stack_send.h"
 #include "request.h"
-#include "unwind_request.h"
 
 /* Absent before 6.2, where no stack is deferred. */
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;

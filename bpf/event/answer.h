@@ -21,7 +21,6 @@
 #define BPF_ANSWER_H
 
 #include "alive.h"
-#include "comm_globs.h"
 #include "condition.h"
 #include "event_numbers.h"
 #include "state/instance.h"

@@ -6,8 +6,8 @@
 #ifndef BPF_FILTER_H
 #define BPF_FILTER_H
 
-#include "comm_globs.h"
-#include "own_processes.h"
+#include "condition.h"
+#include "config.h"
 #include "state/instance.h"
 #include "state/map.h"
 #include "state/task_ids.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The interrupts on the kernel's stack of an event, by the kernel's functions (abi/kernel_text.h):
+ * The interrupts on the kernel's stack of an event, by the kernel's functions (abi/config.h):
  * the kind of the innermost one, and INTERRUPTS_HARD if any of them is a hard one.
  */
 #ifndef BPF_INTERRUPTS_H

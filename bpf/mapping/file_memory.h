@@ -18,7 +18,7 @@
 #ifndef BPF_FILE_MEMORY_H
 #define BPF_FILE_MEMORY_H
 
-#include "unwind/unwind_image.h"
+#include "unwind/unwind_bytes.h"
 #include "user_mapping.h"
 
 #define FILE_READS_MAX 32    /* separate ranges; a power of two */

@@ -12,7 +12,7 @@
 #ifndef BPF_MISSING_PAGE_H
 #define BPF_MISSING_PAGE_H
 
-#include "file_system.h"
+#include "mapping.h"
 #include "user_mapping.h"
 
 #define S_IFMT 0170000

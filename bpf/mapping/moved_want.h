@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests that user space compare an anonymous mapping with the file beside it (abi/moved_code.h).
+ * Requests that user space compare an anonymous mapping with the file beside it (abi/mapping.h).
  * Programs move memory between two pages, so the rest of the code's segment, or the segment before
  * or behind it, is still a mapping of the file. Memory of just-in-time compilers mostly lies beside
  * no file.

@@ -18,7 +18,6 @@
 #include "kernel/user_probe.h"
 #include "kernel/vma.h"
 #include "mapping.h"
-#include "moved_code.h"
 #include "state/engine_maps.h"
 #include "state/instance.h"
 
@@ -68,7 +67,7 @@ __noinline int new_code_tell(u32 number)
 #endif
 
 /*
- * Anonymous mappings that hold code of a file (abi/moved_code.h): looked up where a mapping without
+ * Anonymous mappings that hold code of a file (abi/mapping.h): looked up where a mapping without
  * a file is met.
  */
 

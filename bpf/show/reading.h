@@ -28,7 +28,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "file_reading.h"
+#include "kept_records.h"
 #include "kernel/iterator.h"
 #include "scalar.h"
 #include "state/map.h"

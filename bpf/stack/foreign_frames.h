@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Frames of a kernel stack that do not belong to the event: the tracer's own frames, and the
- * frames of a task that an interrupt stopped by chance (abi/kernel_text.h).
+ * frames of a task that an interrupt stopped by chance (abi/config.h).
  */
 #ifndef BPF_FOREIGN_FRAMES_H
 #define BPF_FOREIGN_FRAMES_H

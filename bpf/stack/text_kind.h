@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kind of the kernel function (abi/kernel_text.h) that contains an address: a binary search
+ * The kind of the kernel function (abi/config.h) that contains an address: a binary search
  * behind a direct-mapped cache of addresses, because stacks repeat few addresses.
  */
 #ifndef BPF_TEXT_KIND_H
 #define BPF_TEXT_KIND_H
 
-#include "kernel_text.h"
+#include "config.h"
 #include "state/scratch_slots.h"
 
 SHARED_ARRAY_MAP(kernel_text, 1, struct kernel_text);

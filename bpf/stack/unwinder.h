@@ -12,7 +12,7 @@
 #ifndef BPF_UNWINDER_H
 #define BPF_UNWINDER_H
 
-#include "engine.h"
+#include "deferral.h"
 #include "mapping/build_id.h"
 #include "mapping/file_memory.h"
 #include "mapping/missing_page.h"

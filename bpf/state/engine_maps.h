@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The maps of mappings, rules and tasks that instances share (abi/engine.h). User space gives the
+ * The maps of mappings, rules and tasks that instances share (abi/deferral.h). User space gives the
  * engine's maps to each instance before it loads, so a file has the same number in all instances.
  */
 #ifndef BPF_ENGINE_MAPS_H
 #define BPF_ENGINE_MAPS_H
 
-#include "engine.h"
+#include "deferral.h"
 #include "file_table.h"
 #include "map.h"
 #include "mapping.h"
-#include "moved_code.h"
 #include "rule_cache.h"
 #include "script.h"
 

@@ -7,8 +7,8 @@
 #ifndef BPF_TASK_NAMES_H
 #define BPF_TASK_NAMES_H
 
+#include "kept_records.h"
 #include "state/instance.h"
-#include "task_name.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -11,11 +11,11 @@
 
 #include "deferral/execve.h"
 #include "event/filter.h"
+#include "kept_records.h"
 #include "kernel/kernel_types.h"
 #include "ring_writer.h"
 #include "state/instance.h"
 #include "state/map.h"
-#include "task_name.h"
 #include "task_names.h"
 
 /*

@@ -10,8 +10,8 @@
 
 #include "arch/unwinding.h"
 #include "env.h"
-#include "near_code.h"
 #include "rule.h"
+#include "walk_memory.h"
 
 CORE_PART void near_code_clear(struct near_code *code)
 {

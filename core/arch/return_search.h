@@ -32,8 +32,8 @@
 
 #include "arch/unwinding.h"
 #include "env.h"
-#include "return_memory.h"
 #include "rule.h"
+#include "walk_memory.h"
 
 /*
  * Begins a search in the frame with these registers; search->flags and search->word are set before.

@@ -17,11 +17,11 @@
 
 #include <stdbool.h>
 
-#include "direct_memory.h"
 #include "env.h"
+#include "rule_cache.h"
 #include "rule_search.h"
 #include "stack.h"
-#include "step_cache.h"
+#include "walk_memory.h"
 
 struct code_range {
 	u64 start, end;

@@ -28,7 +28,7 @@
 #include "arch/return_search.h"
 #include "env.h"
 #include "rule.h"
-#include "stack_switches.h"
+#include "walk_memory.h"
 
 /* Reads a word of the task. Not 0: the word is unreadable. */
 typedef long (*go_stack_read)(void *memory, u64 address, u64 *word);

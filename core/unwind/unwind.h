@@ -10,7 +10,7 @@
  *
  * The embedder supplies seven functions: natively by linking them, in BPF by defining them before
  * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, dwarf_expr,
- * eh_frame, return_search, sframe, unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
+ * eh_frame, return_search, sframe, unwind, unwind_bytes, unwind_step.
  *
  * Any memory contents are safe and give frames and a stop reason. `budget` bounds the work.
  */
@@ -23,17 +23,162 @@
 #include "arch/return_search.h"
 #include "arch/unwinding.h"
 #include "cfi.h"
-#include "dwarf_expr.h"
-#include "eh_frame.h"
 #include "env.h"
+#include "rule.h"
 #include "rule_cache.h"
+#include "scalar.h"
 #include "script.h"
-#include "sframe.h"
 #include "stack.h"
-#include "stack_switches.h"
 #include "unwind_bytes.h"
-#include "unwind_image.h"
-#include "unwind_step.h"
+#include "walk_memory.h"
+
+struct unwind;
+
+/* The meaning of a DWARF expression in an unwind table, as a term that a rule can express. */
+
+#define EXPR_STACK 8 /* a power of two */
+#define EXPR_OPERATIONS_MAX 64
+
+enum expr_kind {
+	EXPR_CONSTANT,	     /* offset */
+	EXPR_REGISTER,	     /* reg + offset */
+	EXPR_INDEX,	     /* 8 * index */
+	EXPR_REGISTER_INDEX, /* reg + offset + 8 * index */
+	EXPR_DEREF,	     /* *(reg + offset) + addend */
+	EXPR_DEREF_INDEX,    /* *(reg + offset + 8 * index) + addend */
+	EXPR_IP_LOW,	     /* rip & 15 */
+	EXPR_IP_LATE,	     /* (rip & 15) >= addend */
+	EXPR_IP_LATE_WORD,   /* 8 * ((rip & 15) >= addend) */
+	EXPR_PLT,	     /* reg + offset + 8 * ((rip & 15) >= addend) */
+	EXPR_INVALID,
+};
+
+struct expr_term {
+	u8 kind; /* enum expr_kind */
+	u8 reg;
+	u8 index;
+	u8 reserved;
+	s32 addend;
+	s64 offset;
+};
+
+struct expr {
+	u32 depth;
+	u32 stop; /* enum stop_reason */
+	struct expr_term stack[EXPR_STACK];
+};
+
+/*
+ * Evaluates `length` bytes of operations at an address; the result is unwind->expr.stack[0].
+ * STOP_UNSUPPORTED: no term expresses the result. The operations' stack begins empty.
+ * (DW_CFA_expression would begin with the CFA on the stack, which no term expresses: expressions
+ * that use it underflow and are unsupported.)
+ */
+CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length);
+
+/*
+ * .eh_frame: finds the entry that covers a pc, by the sorted index in .eh_frame_hdr, or entry by
+ * entry in a file without index (Linux Standard Base 5.0, core, section 10.6; statically linked
+ * programs lack the index). The section is the table, and the index only helps: a header without a
+ * usable index still gives the begin of the section.
+ */
+
+#define EH_ENTRIES_MAX (1U << 17) /* entries that are looked at one by one */
+
+struct eh_search {
+	u64 low, high;	 /* the entry of the index is in [low, high) */
+	u64 index;	 /* address of the index's first entry */
+	u64 header;	 /* address of .eh_frame_hdr */
+	u64 record_end;	 /* end of the record that was opened last: the next one begins there */
+	u64 records_end; /* no record begins there or behind */
+	u32 records;	 /* records to open at most */
+	u32 stop;
+	u32 is_wide;	   /* 1: numbers of the index have 8 bytes, else 4 */
+	u16 blocks;	   /* blocks before the current one that are left to scan */
+	u16 is_unreadable; /* 1: a part of the scanned memory was unreadable */
+	u16 is_empty;	   /* 1: the index is empty, so the section may be missing */
+	u64 block, block_end;
+	u64 segment; /* begin of the block's segment */
+	u64 entry;   /* entry of the index, or half of one: (function, FDE), header-relative */
+};
+
+/*
+ * Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no entry covers the pc.
+ */
+CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule);
+
+/* The executor: steps from the registers of a frame, by its rule, to those of its caller. */
+
+#define STEP_WORDS 16 /* saved registers that one read gets; a power of two */
+
+/*
+ * State while the slots of a rule are restored. It is not on the BPF stack, where the verifier
+ * would track each value and keep more states.
+ */
+struct slot_restore {
+	u64 cfa;
+	u64 base;
+	u32 stop;
+	u32 reserved;
+};
+
+/*
+ * Steps unwind->registers by unwind->rule. STOP_NONE: the registers are the caller's; its pc is not
+ * 0, and its stack pointer is further out (unless a signal interrupted it: a signal may have come
+ * on a stack of its own). Otherwise the registers are undefined.
+ */
+CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind);
+
+/*
+ * SFrame, versions 1 to 3 ("The SFrame Format", GNU Binutils 2.40, 2.41 and 2.46). It gives the
+ * places of CFA, return address and frame pointer, but not of the other callee-saved registers: a
+ * rule made from it loses them.
+ */
+
+/* The section's header. */
+struct sframe_header {
+	u16 magic;
+	u8 version;
+	u8 flags;
+	u8 abi;
+	s8 fixed_fp_offset;
+	s8 fixed_ra_offset;
+	u8 extra_bytes; /* bytes of an auxiliary header behind this one */
+	u32 function_count;
+	u32 row_count;
+	u32 row_bytes;
+	u32 functions; /* offset from the end of both headers */
+	u32 rows;
+};
+ABI_SIZE(struct sframe_header, 28);
+
+struct sframe_search {
+	struct sframe_header header;
+	u64 section;   /* address */
+	u64 functions; /* address of the index */
+	u64 entry;     /* address of the index entry that covers the pc */
+	u64 rows;
+	u64 rows_end;
+	u64 low, high;
+	u32 entry_bytes;
+	u32 stop;
+
+	u64 function; /* address of the entry's function */
+	u32 function_bytes;
+	u32 first_row; /* offset */
+	u32 rows_left;
+	u32 pc_offset; /* offset of the pc in the function, or in its repeated block */
+	u32 block_bytes;
+	u8 info;
+	u8 flexible;
+
+	u8 row_info; /* info byte of the row that covers the pc */
+	bool found;
+	u32 word[8]; /* data words of that row */
+};
+
+/* Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no row covers the pc. */
+CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 /*
  * Steps of work: reads, instructions, rows, records. A frame takes about 50. A file that does not
@@ -224,7 +369,7 @@ static inline u32 unwind_stack_stop(const struct unwind *unwind)
 }
 
 /*
- * Makes the rule of the current pc from its code (unwind_code.c, code_rule.h). There is always a
+ * Makes the rule of the current pc from its code (unwind_bytes.c, code_rule.h). There is always a
  * rule, unless the code is unreadable.
  */
 CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule);

@@ -44,6 +44,4 @@ void unwind_remember(struct unwind *unwind)
 #include "unwind/sframe.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
 #include "unwind/unwind_step.c"

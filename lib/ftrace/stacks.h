@@ -19,7 +19,7 @@ struct written_id {
 	u32 id, index;
 };
 
-/* True if a kernel address lies in TEXT_ENTRY (abi/kernel_text.h). */
+/* True if a kernel address lies in TEXT_ENTRY (abi/config.h). */
 struct ftrace_entry_code {
 	void *arg;
 	bool (*has)(void *arg, u64 address);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "file_system.h"
+#include "mapping.h"
 #include "privilege/file_worker.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The deferral of user stacks (abi/deferral.h, abi/engine.h): a task that enters the kernel, its requests for two instances, which
+ * The deferral of user stacks (abi/deferral.h): a task that enters the kernel, its requests for two instances, which
  * interrupt one another, the callbacks before user mode, execve, rt_sigreturn, exit and sleep; and a recorder that ends the first
  * instance from another CPU. Programs of one task nest: whoever has a lower level waits. One step here is one atomic operation
  * there. The kernel holds a work item until its callback has returned and refuses to schedule it until then; that is why a task

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "comm_glob.h"
-#include "comm_globs.h"
+#include "condition.h"
 #include "unit_test.h"
 
 static const char *const names[] = {

@@ -31,8 +31,6 @@
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
 #include "unwind/unwind_step.c"
 
 #define SIGNAL_STOP 19

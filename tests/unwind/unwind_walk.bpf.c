@@ -55,8 +55,6 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind/sframe.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
 #include "unwind/unwind_step.c"
 
 static __always_inline void registers_take(struct unwind_registers *registers,

@@ -18,7 +18,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/bpffs/root.h"
-#include "engine.h"
+#include "deferral.h"
 
 #define TEXT_OF(number) #number
 #define FOLDER_NAME(version) "_engine-" TEXT_OF(version)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The maps that all instances share (abi/engine.h), pinned in /sys/fs/bpf/stackmap/_engine-8/ as
+ * The maps that all instances share (abi/deferral.h), pinned in /sys/fs/bpf/stackmap/_engine-8/ as
  * long as they are used; in a PID namespace in _engine-8-pid-NUMBER/.
  *
  * Each user holds a shared lock on the folder, which the kernel drops with the process. A process

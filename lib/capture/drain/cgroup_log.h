@@ -6,7 +6,7 @@
 #ifndef LIB_CAPTURE_CGROUP_LOG_H
 #define LIB_CAPTURE_CGROUP_LOG_H
 
-#include "task_name.h"
+#include "kept_records.h"
 #include "trace/write/writer.h"
 
 struct cgroup_log;

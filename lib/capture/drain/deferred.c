@@ -20,7 +20,7 @@
 #include "capture/drain/file_ledger.h"
 #include "capture/drain/symbols.h"
 #include "capture/load/skeleton.h"
-#include "engine.h"
+#include "deferral.h"
 #include "error.h"
 #include "privilege/memory_limit.h"
 #include "symbol/symbolizer/symbolizers.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "deferral.h"
 #include "order.h"
 
 #define OPEN_LIMIT_MIN 4096

@@ -14,7 +14,6 @@
 #include "array.h"
 #include "capture/load/skeleton.h"
 #include "deferral.h"
-#include "engine.h"
 #include "order.h"
 #include "ring.h"
 #include "thread_time.h"

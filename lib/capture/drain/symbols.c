@@ -7,7 +7,7 @@
 #include "capture/drain/script_names.h"
 #include "capture/load/skeleton.h"
 #include "clock.h"
-#include "own_processes.h"
+#include "config.h"
 #include "symbol/symbolizer/moved_check.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "user_unwind/user_unwinder.h"

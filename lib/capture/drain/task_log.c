@@ -18,7 +18,7 @@
 #include "array.h"
 #include "capture/drain/cgroup_log.h"
 #include "capture/load/proc_tasks.h"
-#include "comm_globs.h"
+#include "condition.h"
 #include "order.h"
 
 #define TID_LIMIT (4U << 20)

@@ -8,7 +8,7 @@
 #define LIB_CAPTURE_TASK_LOG_H
 
 #include "config.h"
-#include "task_name.h"
+#include "kept_records.h"
 #include "trace/write/writer.h"
 
 struct task_log;

@@ -15,7 +15,7 @@
 #include "capture/drain/open_cookies.h"
 #include "clock.h"
 #include "interrupt.h"
-#include "unwind_request.h"
+#include "raw_stack.h"
 
 #define RETRY_MS 10
 #define ROUNDS_MAX 100

@@ -3,7 +3,7 @@
  * Unwinds tasks that are blocked in the kernel, perhaps for days, with an open cookie when a file
  * ends. Their stacks are unwound from outside, from the memory of the process. A check afterwards
  * proves that the stack is that of the event: the cookie is open only while the task has not left
- * the kernel (abi/unwind_request.h).
+ * the kernel (abi/raw_stack.h).
  */
 #ifndef LIB_CAPTURE_UNWIND_BLOCKED_H
 #define LIB_CAPTURE_UNWIND_BLOCKED_H

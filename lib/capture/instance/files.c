@@ -25,12 +25,11 @@
 #include "capture/load/proc_tasks.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
-#include "file_reading.h"
 #include "files.skel.h"
 #include "format/mappings_text.h"
 #include "format/printable.h"
+#include "kept_records.h"
 #include "symbol/kernel/kernel_image.h"
-#include "task_name.h"
 #include "trace/block/source_name.h"
 
 /* The lines of the kernel and its modules. If addresses are hidden, names and build ids still

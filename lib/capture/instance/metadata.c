@@ -13,7 +13,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "metadata_map.h"
+#include "kept_records.h"
 #include "ring.h"
 
 static const char *unit_of(const struct source *source)

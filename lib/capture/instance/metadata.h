@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The description of an instance, for processes that open it later (abi/metadata_map.h). */
+/* The description of an instance, for processes that open it later (abi/kept_records.h). */
 #ifndef LIB_CAPTURE_METADATA_H
 #define LIB_CAPTURE_METADATA_H
 

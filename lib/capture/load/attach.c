@@ -18,7 +18,7 @@
 #include "capture/source/source_needs.h"
 #include "capture/source/source_question.h"
 #include "clock.h"
-#include "engine.h"
+#include "deferral.h"
 #include "error.h"
 #include "privilege/capability.h"
 #include "privilege/limit.h"

@@ -19,9 +19,10 @@
 
 #include "capture/load/skeleton.h"
 #include "capture/load/text_ranges.h"
+#include "config.h"
 #include "error.h"
 #include "interrupt.h"
-#include "kernel_text.h"
+#include "kept_records.h"
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 #include "ring_writer.h"
@@ -30,7 +31,6 @@
 #include "stack_map.h"
 #include "stack_pack.h"
 #include "table.h"
-#include "task_name.h"
 
 /*
  * Preloading: slow work that needs no programs runs in a thread of its own while programs are

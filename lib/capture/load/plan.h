@@ -42,7 +42,7 @@ struct plan {
 	bool frame_pointers_only; /* an instance without task work has no reader to finish stacks */
 	bool off_cpu;		  /* the times of blocked tasks are kept */
 	bool times;		  /* each thread has an account of its time */
-	bool kernel_text;	  /* functions of the kernel are recognised (abi/kernel_text.h) */
+	bool kernel_text;	  /* functions of the kernel are recognised (abi/config.h) */
 	bool symbol_iterators;	  /* a program lists the kernel's symbols */
 	bool task_iterators;	  /* tasks that are blocked at the end get events */
 	bool visits_at_start;	  /* so do tasks that are blocked at the start; not for a command */

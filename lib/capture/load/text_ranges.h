@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The addresses of the functions of abi/kernel_text.h in the running kernel, by its list of
+/* The addresses of the functions of abi/config.h in the running kernel, by its list of
  * symbols. */
 #ifndef LIB_CAPTURE_TEXT_RANGES_H
 #define LIB_CAPTURE_TEXT_RANGES_H
 
 #include <stddef.h>
 
-#include "kernel_text.h"
+#include "config.h"
 #include "symbol/kernel/kernel_image.h"
 
 /* Leaves *text empty if addresses are hidden: then stacks begin with frames of the tracer, an

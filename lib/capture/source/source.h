@@ -27,7 +27,7 @@
 
 #include <stdbool.h>
 
-#include "metadata_map.h"
+#include "kept_records.h"
 #include "pmu_event.h"
 #include "question.h"
 #include "scalar.h"

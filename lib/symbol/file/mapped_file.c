@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "file_place.h"
-#include "file_system.h"
+#include "mapping.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/vdso.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Code that processes have moved to anonymous memory (abi/moved_code.h). The recorder finds the
+ * Code that processes have moved to anonymous memory (abi/mapping.h). The recorder finds the
  * mappings that the BPF programs ask to compare; a symbolizer, which may block, reads the memory of
  * the process and compares it with the file.
  */
@@ -8,7 +8,6 @@
 #define LIB_SYMBOL_MOVED_CHECK_H
 
 #include "mapping.h"
-#include "moved_code.h"
 
 #define MOVED_CODE_ASK_MAX 8
 

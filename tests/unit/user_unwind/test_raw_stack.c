@@ -15,9 +15,9 @@
 #include "capture/feature/task_work.h"
 #include "config.h"
 #include "deferral.h"
+#include "raw_stack.h"
 #include "stack_table.h"
 #include "stopped.h"
-#include "unwind_request.h"
 #include "user_unwind/user_unwinder.h"
 
 #include "test_raw_stack.skel.h"

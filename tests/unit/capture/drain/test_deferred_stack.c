@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "capture/drain/deferred_stack.h"
-#include "engine.h"
+#include "deferral.h"
 #include "unit_test.h"
 
 #define TID 1000

@@ -13,7 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/load/skeleton.h"
-#include "engine.h"
+#include "deferral.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/table_publish.h"
 

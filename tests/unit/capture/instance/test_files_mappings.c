@@ -12,7 +12,7 @@
 
 #include "capture/instance/files.h"
 #include "capture/load/skeleton.h"
-#include "engine.h"
+#include "deferral.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "capture/instance/metadata.h"
-#include "metadata_map.h"
+#include "kept_records.h"
 #include "unit_test.h"
 
 #define COMMAND "stackmap start slab -F 99 --flight 8M"

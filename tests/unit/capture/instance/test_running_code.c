@@ -15,7 +15,7 @@
 
 #include "capture/instance/running_code.h"
 #include "capture/load/skeleton.h"
-#include "engine.h"
+#include "deferral.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
 

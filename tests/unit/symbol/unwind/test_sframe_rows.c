@@ -22,7 +22,7 @@
 #include "sframe_rewrite.h"
 #include "sframe_section.h"
 #include "unit_test.h"
-#include "unwind/sframe.h"
+#include "unwind/unwind.h"
 
 #define PT_SFRAME 0x6474e554
 #define FILE_MAX (4U << 20)
