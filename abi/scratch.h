@@ -131,7 +131,7 @@ struct scratch {
 	u32 tid;	    /* in a PID namespace: id of the event's task */
 	u32 in_interrupt;   /* an interrupt wakes or queues, not the interrupted task */
 	u32 wants_callback; /* the current task needs a callback after its event is written */
-	u32 interrupts;	    /* --origins: those on the kernel's stack (bpf/event/interrupts.h) */
+	u32 interrupts;	    /* --origins: those on the kernel's stack (bpf/event/origin.h) */
 	u64 position;	    /* place of the event (bpf/state/ring_slots.h) */
 	u64 counted_since;  /* time when the event found its ring full */
 	u64 event[EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 8]; /* the event's slot, until it is written */

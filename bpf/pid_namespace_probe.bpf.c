@@ -9,7 +9,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "config.h"
-#include "kernel/upid.h"
+#include "kernel/kernel_types.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -6,7 +6,7 @@
 #ifndef BPF_DEFERRED_STACK_H
 #define BPF_DEFERRED_STACK_H
 
-#include "raw_request.h"
+#include "raw_stack_send.h"
 #include "stack/script_stack.h"
 #include "stack/stack_store.h"
 #include "stack/unwinder.h"

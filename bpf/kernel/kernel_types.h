@@ -6,6 +6,8 @@
 #ifndef BPF_KERNEL_TYPES_H
 #define BPF_KERNEL_TYPES_H
 
+#include <bpf/bpf_core_read.h>
+
 #include "arch/arch.h"
 #include "scalar.h"
 
@@ -343,5 +345,14 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* The ids of a task at each level of PID namespaces, from the initial one (0) to its own. */
+
+/* The entry of a level, which must not exceed the level of the task's own namespace. */
+static __always_inline struct upid *upid_at(struct pid *pid, u32 level)
+{
+	return (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+	       level * bpf_core_type_size(struct upid);
+}
 
 #endif

@@ -15,7 +15,7 @@
 #define BPF_RUNNING_CODE_H
 
 #include "kernel/iterator.h"
-#include "kernel/vma_list.h"
+#include "kernel/vma.h"
 #include "user_frame.h"
 
 #define RUNNING_NUMBERS_MAX (MAPPINGS_MAX / 2)

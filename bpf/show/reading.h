@@ -23,14 +23,15 @@
 #ifndef BPF_READING_H
 #define BPF_READING_H
 
-#include <stdbool.h>
-
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include <stdbool.h>
 
 #include "kept_records.h"
 #include "kernel/iterator.h"
 #include "scalar.h"
+#include "stack_map.h"
+#include "state/instance.h"
 #include "state/map.h"
 #include "state/stack_tables.h"
 
@@ -227,6 +228,41 @@ static __always_inline void *reading_table(struct reading *reading)
 		return NULL;
 	reading->generation = ((const struct table_header *)table)->generation;
 	return table;
+}
+
+/* Sums over the per-CPU counters of a stack map's generation. */
+
+struct line_sums {
+	void *table;
+	u64 inserts;
+	u64 drops;
+};
+
+static long line_add(u32 i, struct line_sums *sums)
+{
+	const struct table_cpu *line;
+	u32 cause;
+
+	if (i >= geometry.cpus)
+		return 1;
+	line = table_line(sums->table, &geometry, i);
+	sums->inserts += line->inserts;
+	for (cause = 0; cause < TABLE_DROP_COUNT; cause++)
+		sums->drops += line->drops[cause];
+	return 0;
+}
+
+static __always_inline struct line_sums table_sums(void *table)
+{
+	struct line_sums sums = {.table = table};
+
+	bpf_loop(CONFIG_CPUS_MAX + 1, line_add, &sums, 0);
+	return sums;
+}
+
+static __always_inline u64 table_inserts(void *table)
+{
+	return table_sums(table).inserts;
 }
 
 #endif

@@ -7,9 +7,9 @@
 #define BPF_SHOW_STACKS_H
 
 #include "frame_text.h"
+#include "reading.h"
 #include "stack/text_kind.h"
 #include "stack_map_bin.h"
-#include "table_lines.h"
 
 #define SLOTS_AT_ONCE 4096 /* slots looked at by one call */
 

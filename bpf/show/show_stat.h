@@ -14,7 +14,6 @@
 #include "reading.h"
 #include "state/rings.h"
 #include "state/scratch_slots.h"
-#include "table_lines.h"
 
 #define SLOTS_SUMMED_AT_ONCE 4096
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The unwinder (core/unwind/unwind.h) in programs that may sleep: it reads the current task's
- * memory, waits for missing pages (missing_page.h), finds the task's mappings, and caches each rule
+ * memory, waits for missing pages (file_memory.h), finds the task's mappings, and caches each rule
  * for all programs.
  *
  * Its memory is a pool that instances share. A program claims an unwinder by exchange. Per-CPU
@@ -15,7 +15,6 @@
 #include "deferral.h"
 #include "mapping/build_id.h"
 #include "mapping/file_memory.h"
-#include "mapping/missing_page.h"
 #include "mapping/user_frame.h"
 #include "mapping/user_mapping.h"
 #include "mapping/vma_image.h"

@@ -12,7 +12,7 @@
 #define BPF_TASK_IDS_H
 
 #include "instance.h"
-#include "kernel/upid.h"
+#include "kernel/kernel_types.h"
 
 static __always_inline bool in_pid_namespace(void)
 {

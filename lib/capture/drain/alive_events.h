@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The events of what is alive (bpf/event/alive.h). The reader holds each event at which something
+ * The events of what is alive (bpf/event/answer.h). The reader holds each event at which something
  * begins. When it holds twice as many as were alive at the last look, and at the end, it reads the
  * map `alive` and drops those whose thing has ended: they count as not produced. The others are
  * written at the end.
