@@ -7,8 +7,8 @@
  */
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
+#include "capture/instance/persist.h"
 #include "capture/instance/reset.h"
-#include "capture/instance/stop.h"
 #include "capture/load/loaded.h"
 #include "command.h"
 #include "terminal/message.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"
-#include "capture/feature/ways.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/source/source.h"
 #include "format/printable.h"

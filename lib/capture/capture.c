@@ -17,7 +17,7 @@
 #include "capture/file/lock_holders.h"
 #include "capture/file/recording_file.h"
 #include "capture/file/unwind_blocked.h"
-#include "capture/instance/open.h"
+#include "capture/instance/persist.h"
 #include "capture/instance/reset.h"
 #include "capture/source/source_needs.h"
 #include "error.h"

@@ -57,13 +57,6 @@ const struct kernel_files *capture_kernel_files(const struct capture *capture);
 struct symbolizers;
 struct symbolizers *capture_symbolizers(struct capture *capture);
 
-/* Features that the capture does without, with the kernel's reason; an empty message: the capture
- * has the feature. */
-struct capture_refusals {
-	struct stackmap_error user_stacks; /* a better way to user stacks */
-	struct stackmap_error task_iterators;
-};
-
 const struct capture_refusals *capture_refusals(const struct capture *capture);
 
 /* Starts the events. */

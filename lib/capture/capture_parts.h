@@ -3,7 +3,6 @@
 #ifndef LIB_CAPTURE_CAPTURE_PARTS_H
 #define LIB_CAPTURE_CAPTURE_PARTS_H
 
-#include "capture/capture.h"
 #include "capture/command_code.h"
 #include "capture/drain/recording.h"
 #include "capture/load/loaded.h"

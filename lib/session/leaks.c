@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/source/elf_function.h"
 #include "capture/source/program_file.h"
 #include "error.h"
 

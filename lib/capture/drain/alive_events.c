@@ -9,8 +9,8 @@
 #include <bpf/libbpf.h>
 
 #include "array.h"
+#include "capture/drain/drain.h"
 #include "capture/drain/event_stacks.h"
-#include "capture/drain/records.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 

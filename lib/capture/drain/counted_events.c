@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "capture/drain/records.h"
+#include "capture/drain/drain.h"
 #include "clock.h"
 #include "error.h"
 

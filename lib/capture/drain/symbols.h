@@ -6,6 +6,7 @@
 
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
+#include "scalar.h"
 
 /* Requests build id and unwind table of a mapping before an event names it, while its file can be
  * opened. */
@@ -35,5 +36,20 @@ void symbols_await_no_rules(struct recording *recording);
 
 /* Writes all facts that workers have found since the last call. Never waits. */
 int symbols_take(struct recording *recording);
+
+/*
+ * Names of script functions in the file: the functions of all scripts are symbols of one mapping,
+ * and their ids are its offsets (abi/script.h).
+ */
+
+/* Writes the mapping unless the file has it. */
+int script_names_write_mapping(struct recording *recording, u32 number);
+
+/* Writes the names of functions by the offsets of their frames. */
+int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count);
+
+/* Writes the interpreters of the file's mappings whose functions could not be read, each as a
+ * symbol (SCRIPT_UNREAD_END). */
+int script_names_write_unread(struct recording *recording);
 
 #endif

@@ -4,15 +4,19 @@
  * privilege, get it; with the privilege, allow the call in what refuses it (seccomp of a container,
  * an LSM, lockdown). Other errors depend on the kernel's build.
  */
-#include "feature.h"
+#include "capture/feature/feature.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "boot_facts.h"
-#include "feature_attempt.h"
+#include "capture/feature/boot_facts.h"
+#include "capture/feature/bpf_attr.h"
+#include "capture/feature/feature_attempt.h"
 #include "privilege/capability.h"
 
 #define CAPS_BPF (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
@@ -134,4 +138,55 @@ void feature_probe_once(enum feature feature, struct feature_result *result)
 	feature_probe(feature, result);
 	if (result->works)
 		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(feature), true);
+}
+
+#define KERNEL_FUNCTIONS_FEW 4 /* functions that may have a program each, which slows the start */
+
+static bool feature_works(enum feature feature)
+{
+	struct feature_result result;
+
+	feature_probe_once(feature, &result);
+	return result.works;
+}
+
+bool way_tracepoint_cookies(void)
+{
+	return feature_works(FEATURE_TRACEPOINT_COOKIE);
+}
+
+/* Attaches to functions of a folder: a kernel with uprobe multi returns EBADF. To attach and detach
+ * a real function takes 40 ms, as the kernel waits for all CPUs. */
+bool way_user_multi(void)
+{
+	const u64 offset = 0;
+	const struct uprobe_multi_attr attr = {
+		.prog_fd = empty_program_load(BPF_PROG_TYPE_KPROBE, ATTACH_TYPE_UPROBE_MULTI, 0),
+		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
+		.path = (uintptr_t) "/",
+		.offsets = (uintptr_t)&offset,
+		.count = 1,
+	};
+	bool works = false;
+
+	if ((int)attr.prog_fd < 0)
+		return false;
+	works = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr)) < 0 && errno == EBADF;
+	close(attr.prog_fd);
+	return works;
+}
+
+/* fentry is cheaper for an event, but while a task is preempted in the program, the kernel skips
+ * the program for all other tasks of that CPU. The other methods forbid preemption. Before 6.7 the
+ * kernel does not count skipped runs. */
+struct kernel_ways way_kernel(unsigned int functions)
+{
+	struct kernel_ways ways = {
+		.few = functions <= KERNEL_FUNCTIONS_FEW,
+		.multi = feature_works(FEATURE_KPROBE_MULTI),
+		.probe = feature_works(FEATURE_KPROBE),
+	};
+
+	ways.entry = !ways.multi && (ways.few || !ways.probe) && feature_works(FEATURE_FENTRY);
+	return ways;
 }

@@ -50,4 +50,24 @@ void feature_probe_once(enum feature feature, struct feature_result *result);
 const char *feature_name(enum feature feature);
 const char *feature_meaning(enum feature feature);
 
+/* The methods by which programs are attached, where kernels differ. Features are tried, so calls
+ * take time. */
+
+/* True if one program serves many tracepoints; else each has its own. */
+bool way_tracepoint_cookies(void);
+
+/* True if one link serves many user functions; else each has its own. */
+bool way_user_multi(void);
+
+/* The methods for this number of kernel functions. If they are few, each is looked up in the
+ * kernel's types; functions without a type take a probe, as ftrace may not know them. */
+struct kernel_ways {
+	bool few;
+	bool multi; /* one link serves all functions with a type */
+	bool entry; /* fentry, for functions with a type */
+	bool probe; /* a kprobe for each function */
+};
+
+struct kernel_ways way_kernel(unsigned int functions);
+
 #endif

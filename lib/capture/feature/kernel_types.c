@@ -5,7 +5,9 @@
  */
 #include "capture/feature/kernel_types.h"
 
+#include <errno.h>
 #include <libelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,318 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "capture/feature/kernel_btf.h"
-#include "capture/feature/type_subset.h"
+#include "intern.h"
+
+/*
+ * One pass over all types notes where each begins and takes the types of wanted names. Types that
+ * they refer to are appended to the list of taken types, until the end of the list is reached.
+ */
+
+#define FLAVOR "___"
+
+struct bytes {
+	u8 *bytes;
+	u32 count, room;
+};
+
+struct subset {
+	const u8 *types; /* of the kernel */
+	u32 type_bytes;
+	const char *strings;
+	u32 string_bytes;
+	u32 *starts; /* offset of each type */
+	u32 count, start_room;
+	u32 *places; /* id of each type in the subset; 0 = not taken */
+	u32 *taken;  /* the kernel's ids of the types in the subset, in order */
+	u32 taken_count, taken_room;
+	struct bytes out_types, out_strings;
+};
+
+/* The length of the kernel's name: NAME___FLAVOR is another form of NAME. */
+static size_t plain_length(const char *name)
+{
+	const char *flavor = NULL, *at = name;
+
+	while ((at = strstr(at + 1, FLAVOR)))
+		flavor = at;
+	return flavor ? (size_t)(flavor - name) : strlen(name);
+}
+
+static int add_name(struct text_set *names, const char *name)
+{
+	char *plain;
+	u32 number;
+
+	if (!*name)
+		return 0;
+	plain = strndup(name, plain_length(name));
+	number = plain ? text_set_number(names, plain) : HASH_INDEX_NONE;
+	free(plain);
+	return number == HASH_INDEX_NONE ? -ENOMEM : 0;
+}
+
+static bool has_shape(u32 kind)
+{
+	return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION || kind == BTF_KIND_ENUM ||
+	       kind == BTF_KIND_ENUM64 || kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_INT ||
+	       kind == BTF_KIND_FLOAT || kind == BTF_KIND_FWD;
+}
+
+static int collect_names(const struct btf *named, struct text_set *names)
+{
+	int result = 0;
+
+	for (u32 id = 1; id < btf__type_cnt(named) && !result; id++) {
+		const struct btf_type *type = btf__type_by_id(named, id);
+
+		if (has_shape(btf_kind(type)))
+			result = add_name(names, btf__name_by_offset(named, type->name_off));
+	}
+	return result;
+}
+
+/* The bytes of a type; 0: unknown kind. */
+static size_t bytes_of(const struct btf_type *type)
+{
+	static const struct {
+		u8 once, each;
+	} behind[] = {
+		[BTF_KIND_INT] = {4, 0},
+		[BTF_KIND_ARRAY] = {sizeof(struct btf_array), 0},
+		[BTF_KIND_STRUCT] = {0, sizeof(struct btf_member)},
+		[BTF_KIND_UNION] = {0, sizeof(struct btf_member)},
+		[BTF_KIND_ENUM] = {0, sizeof(struct btf_enum)},
+		[BTF_KIND_ENUM64] = {0, sizeof(struct btf_enum64)},
+		[BTF_KIND_FUNC_PROTO] = {0, sizeof(struct btf_param)},
+		[BTF_KIND_VAR] = {sizeof(struct btf_var), 0},
+		[BTF_KIND_DATASEC] = {0, sizeof(struct btf_var_secinfo)},
+		[BTF_KIND_DECL_TAG] = {sizeof(struct btf_decl_tag), 0},
+		[BTF_KIND_TYPE_TAG] = {0, 0},
+	};
+	u32 kind = btf_kind(type);
+
+	if (kind == BTF_KIND_UNKN || kind >= sizeof(behind) / sizeof(*behind))
+		return 0;
+	return sizeof(*type) + behind[kind].once + (size_t)behind[kind].each * btf_vlen(type);
+}
+
+static const struct btf_type *type_at(const struct subset *subset, u32 start)
+{
+	return (const struct btf_type *)(subset->types + start);
+}
+
+static int open_raw(struct subset *subset, const void *raw, size_t raw_bytes)
+{
+	const struct btf_header *header = raw;
+	u64 types, strings;
+
+	if (raw_bytes < sizeof(*header) || header->magic != BTF_MAGIC)
+		return -EINVAL;
+	types = (u64)header->hdr_len + header->type_off;
+	strings = (u64)header->hdr_len + header->str_off;
+	if (types + header->type_len > raw_bytes || strings + header->str_len > raw_bytes ||
+	    types % 4 || !header->str_len)
+		return -EINVAL;
+	subset->types = (const u8 *)raw + types;
+	subset->type_bytes = header->type_len;
+	subset->strings = (const char *)raw + strings;
+	subset->string_bytes = header->str_len;
+	return subset->strings[header->str_len - 1] ? -EINVAL : 0;
+}
+
+static int find_starts(struct subset *subset)
+{
+	u32 at = 0;
+
+	while (at < subset->type_bytes) {
+		u32 left = subset->type_bytes - at;
+		size_t bytes = left >= sizeof(struct btf_type) ? bytes_of(type_at(subset, at)) : 0;
+
+		if (!bytes || bytes > left)
+			return -EINVAL;
+		if (array_make_room(subset->starts, subset->count, subset->start_room))
+			return -ENOMEM;
+		subset->starts[subset->count++] = at;
+		at += bytes;
+	}
+	subset->places = calloc(subset->count + 1, sizeof(*subset->places));
+	return subset->places ? 0 : -ENOMEM;
+}
+
+/* Takes a type that is referred to, and replaces its id by that in the subset. */
+static int take(struct subset *subset, u32 *id)
+{
+	if (!*id)
+		return 0;
+	if (*id > subset->count)
+		return -EINVAL;
+	if (!subset->places[*id]) {
+		if (array_make_room(subset->taken, subset->taken_count, subset->taken_room))
+			return -ENOMEM;
+		subset->taken[subset->taken_count++] = *id;
+		subset->places[*id] = subset->taken_count;
+	}
+	*id = subset->places[*id];
+	return 0;
+}
+
+static int take_named(struct subset *subset, const struct text_set *names)
+{
+	int result = 0;
+
+	for (u32 i = 0; i < subset->count && !result; i++) {
+		const struct btf_type *type = type_at(subset, subset->starts[i]);
+		u32 id = i + 1;
+
+		if (!type->name_off || !has_shape(btf_kind(type)))
+			continue;
+		if (type->name_off >= subset->string_bytes)
+			return -EINVAL;
+		if (text_set_find(names, subset->strings + type->name_off) != HASH_INDEX_NONE)
+			result = take(subset, &id);
+	}
+	return result;
+}
+
+static int append(struct bytes *to, const void *bytes, size_t count)
+{
+	if (array_make_rooms(to->bytes, (u64)to->count + count, to->room))
+		return -ENOMEM;
+	memcpy(to->bytes + to->count, bytes, count);
+	to->count += count;
+	return 0;
+}
+
+static int move_name(struct subset *subset, u32 *name)
+{
+	u32 place = subset->out_strings.count;
+	const char *text = subset->strings + *name;
+
+	if (!*name)
+		return 0;
+	if (*name >= subset->string_bytes)
+		return -EINVAL;
+	*name = place;
+	return append(&subset->out_strings, text, strlen(text) + 1);
+}
+
+static int move_members(struct subset *subset, struct btf_type *type)
+{
+	struct btf_member *members = btf_members(type);
+	int result = 0;
+
+	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
+		result = move_name(subset, &members[i].name_off) ?: take(subset, &members[i].type);
+	return result;
+}
+
+/* Values of both sizes begin with the name. */
+static int move_values(struct subset *subset, struct btf_type *type, u32 bytes)
+{
+	u8 *values = (u8 *)(type + 1);
+	int result = 0;
+
+	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
+		result = move_name(subset, (u32 *)(values + (size_t)i * bytes));
+	return result;
+}
+
+static int move_rest(struct subset *subset, struct btf_type *type)
+{
+	switch (btf_kind(type)) {
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return move_members(subset, type);
+	case BTF_KIND_ENUM:
+		return move_values(subset, type, sizeof(struct btf_enum));
+	case BTF_KIND_ENUM64:
+		return move_values(subset, type, sizeof(struct btf_enum64));
+	case BTF_KIND_ARRAY:
+		return take(subset, &btf_array(type)->type)
+			       ?: take(subset, &btf_array(type)->index_type);
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		return take(subset, &type->type);
+	case BTF_KIND_PTR:
+		type->type = 0;
+		return 0;
+	case BTF_KIND_INT:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_FWD:
+		return 0;
+	}
+	return -EINVAL; /* other kinds have no size */
+}
+
+static int move_type(struct subset *subset, u32 id)
+{
+	u32 start = subset->starts[id - 1], place = subset->out_types.count;
+	const struct btf_type *type = type_at(subset, start);
+	struct btf_type *copy;
+
+	if (append(&subset->out_types, type, bytes_of(type)))
+		return -ENOMEM;
+	copy = (struct btf_type *)(subset->out_types.bytes + place);
+	return move_name(subset, &copy->name_off) ?: move_rest(subset, copy);
+}
+
+static int finish(const struct subset *subset, void **out, size_t *out_bytes)
+{
+	u32 types = subset->out_types.count, strings = subset->out_strings.count;
+	struct btf_header header = {
+		.magic = BTF_MAGIC,
+		.version = BTF_VERSION,
+		.hdr_len = sizeof(header),
+		.type_len = types,
+		.str_off = types,
+		.str_len = strings,
+	};
+	u8 *raw = malloc(sizeof(header) + types + strings);
+
+	if (!raw)
+		return -ENOMEM;
+	memcpy(raw, &header, sizeof(header));
+	if (types)
+		memcpy(raw + sizeof(header), subset->out_types.bytes, types);
+	memcpy(raw + sizeof(header) + types, subset->out_strings.bytes, strings);
+	*out = raw;
+	*out_bytes = sizeof(header) + types + strings;
+	return 0;
+}
+
+static int make(struct subset *subset, const struct text_set *names, void **out, size_t *out_bytes)
+{
+	int result = find_starts(subset)
+			     ?: append(&subset->out_strings, "", 1)
+			     ?: take_named(subset, names);
+
+	for (u32 i = 0; i < subset->taken_count && !result; i++)
+		result = move_type(subset, subset->taken[i]);
+	return result ?: finish(subset, out, out_bytes);
+}
+
+int type_subset(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
+		size_t *out_bytes)
+{
+	struct subset subset = {};
+	struct text_set names = TEXT_SET;
+	int result = open_raw(&subset, raw, raw_bytes)
+			     ?: collect_names(named, &names)
+			     ?: make(&subset, &names, out, out_bytes);
+
+	free(subset.starts);
+	free(subset.places);
+	free(subset.taken);
+	free(subset.out_types.bytes);
+	free(subset.out_strings.bytes);
+	text_set_clear(&names);
+	return result;
+}
 
 static Elf_Data *find_section(Elf *elf, const char *wanted)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file with the kernel's types that an object names, for libbpf (type_subset.h). The ids of types
- * are not those of the kernel, so an object that uses ids must be loaded without such a file.
+ * A file with the kernel's types that an object names, for libbpf. The ids of types are not
+ * those of the kernel, so an object that uses ids must be loaded without such a file.
  */
 #ifndef LIB_CAPTURE_KERNEL_TYPES_H
 #define LIB_CAPTURE_KERNEL_TYPES_H
 
+#include <bpf/btf.h>
 #include <stddef.h>
 
 /* All zero = no file: libbpf searches all types. */
@@ -21,5 +22,16 @@ void kernel_types_make(const void *object, size_t bytes, struct kernel_types *ty
 const char *kernel_types_path(const struct kernel_types *types);
 
 void kernel_types_clear(struct kernel_types *types);
+
+/*
+ * The few types of a kernel that an object names, out of all its types: libbpf searches all types
+ * that it is given, once for each type that the object reads. Types inside a type are included; a
+ * pointer points to void, as accesses never go through one.
+ */
+
+/* `raw`: the kernel's BTF, in this machine's byte order. 0 and BTF for the caller to free; -EINVAL:
+ * an unknown form; -ENOMEM. */
+int type_subset(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
+		size_t *out_bytes);
 
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "capture/drain/recording.h"
-#include "capture/drain/script_names.h"
 #include "capture/drain/symbols.h"
 #include "clock.h"
 #include "error.h"

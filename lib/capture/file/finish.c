@@ -13,7 +13,6 @@
 #include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
-#include "capture/drain/script_names.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/file/file_symbols.h"

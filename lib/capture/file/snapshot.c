@@ -5,8 +5,8 @@
 #include "capture/file/recording_file.h"
 
 #include "capture/drain/deferred.h"
+#include "capture/drain/drain.h"
 #include "capture/drain/file_ledger.h"
-#include "capture/drain/records.h"
 #include "capture/file/unwind_blocked.h"
 #include "error.h"
 

@@ -5,7 +5,6 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
-#include "capture/drain/records.h"
 #include "capture/file/file_symbols.h"
 #include "capture/file/unwind_blocked.h"
 #include "clock.h"

@@ -13,7 +13,7 @@
 #ifndef LIB_CAPTURE_ATTACH_H
 #define LIB_CAPTURE_ATTACH_H
 
-#include "capture/feature/ways.h"
+#include "capture/feature/feature.h"
 #include "capture/load/cpu_hotplug.h"
 #include "capture/load/link.h"
 #include "capture/load/program_set.h"

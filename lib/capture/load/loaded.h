@@ -2,8 +2,8 @@
 /*
  * The parts of a capture in the kernel, and the memory that this process shares with them:
  * programs, rings, counters, the two tables of the stack map. They were loaded by this process, or
- * opened from the pins of another (capture/instance/open.h). Files that are written are no part of
- * it. One thread uses it.
+ * opened from the pins of another (capture/instance/persist.h). Files that are written are no part
+ * of it. One thread uses it.
  */
 #ifndef LIB_CAPTURE_LOADED_H
 #define LIB_CAPTURE_LOADED_H

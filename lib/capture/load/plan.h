@@ -61,4 +61,11 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 /* True if user stacks are unwound by tables, some after the event. */
 bool plan_defers(const struct plan *plan);
 
+/* Features that the capture does without, with the kernel's reason; an empty message: the capture
+ * has the feature. */
+struct capture_refusals {
+	struct stackmap_error user_stacks; /* a better way to user stacks */
+	struct stackmap_error task_iterators;
+};
+
 #endif

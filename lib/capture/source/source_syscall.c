@@ -17,7 +17,7 @@
 #include "capture/feature/tracefs.h"
 #include "source_ops.h"
 #include "syscall_numbers.h"
-#include "tracepoint_field.h"
+#include "tracepoint.h"
 
 #define NAME_BYTES 96
 

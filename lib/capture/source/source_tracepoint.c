@@ -12,7 +12,6 @@
 #include "error.h"
 #include "source_ops.h"
 #include "tracepoint.h"
-#include "tracepoint_field.h"
 
 #define NAME_BYTES 256
 

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf_function.h"
 #include "error.h"
 #include "program_file.h"
 #include "source_ops.h"

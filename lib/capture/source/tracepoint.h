@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The names of this kernel's tracepoints. */
+/* The names of this kernel's tracepoints, and the fields of their records. */
 #ifndef LIB_CAPTURE_TRACEPOINT_H
 #define LIB_CAPTURE_TRACEPOINT_H
+
+#include <stdbool.h>
+
+#include "capture/source/source_question.h"
+#include "scalar.h"
+#include "stackmap/error.h"
 
 /* Receives one name; a non-zero return ends the walk and is its result. */
 typedef int (*tracepoint_visit)(void *arg, const char *name);
@@ -12,5 +18,25 @@ int tracepoint_each_event(int events, tracepoint_visit visit, void *arg);
 /* Visits all NAMEs, without their categories, by the kernel's BTF. -errno: the kernel has no BTF.
  */
 int tracepoint_each_btf(tracepoint_visit visit, void *arg);
+
+/* The fields of a tracepoint's record, as tracefs describes them. */
+
+struct tracepoint_field {
+	u32 tracepoint; /* id of the tracepoint: config of a perf event */
+	u32 offset;	/* in the record */
+	u32 bytes; /* 1, 2, 4 or 8; for an argument of a system call 4 or 8. An address: 7, which
+		      leaves out the byte that is ff in each address of the kernel */
+	bool is_signed;
+	bool is_address;
+};
+
+/* Finds a field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs, or
+ * -errno in its place. -ENOENT: no such number; the error, which begins with `subject`, names the
+ * numbers of the record. */
+int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
+			  struct tracepoint_field *out, struct stackmap_error *error);
+
+/* The place of the field in the record. */
+struct source_number tracepoint_field_number(const struct tracepoint_field *field);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "capture/feature/kernel_btf.h"
-#include "capture/feature/type_subset.h"
+#include "capture/feature/kernel_types.h"
 #include "unit_test.h"
 
 static struct kernel_btf_bytes raw;

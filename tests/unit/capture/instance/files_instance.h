@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "capture/capture.h"
 #include "capture/capture_parts.h"
 #include "capture/instance/files.h"
 #include "unit_test.h"

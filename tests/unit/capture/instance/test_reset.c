@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
 #include "stack_map.h"

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
 #include "clock.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/source/elf_function.h"
+#include "capture/source/program_file.h"
 #include "unit_test.h"
 
 #define CODE_BYTES 8

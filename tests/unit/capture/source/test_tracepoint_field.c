@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/source/tracepoint_field.h"
+#include "capture/source/tracepoint.h"
 #include "unit_test.h"
 
 #define COMMON "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
