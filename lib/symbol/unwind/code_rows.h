@@ -28,7 +28,7 @@ struct code_rows {
 	struct unwind_rule *rules; /* each rule once */
 	u32 rule_count, rule_room;
 	struct hash_index index; /* of rules */
-	bool is_partial;	 /* an analysis would add rows of code that no table covers */
+	bool is_partial; /* with an analysis, or with more memory, there would be more rows */
 	/* of the file's interpreter; without `link` its build or version is not known */
 	struct script_layout script;
 };
@@ -69,12 +69,13 @@ int code_rows_read_go(int file, const struct file_spans *covered, struct code_ro
 		      struct file_spans *found);
 
 /* Reads all tables, and analyses code that no table covers; rules of the analysis have
- * RULE_ANALYSED. -ENOEXEC: no tables, and no rules by analysis. */
+ * RULE_ANALYSED. -ENOEXEC: no tables, and no rules by analysis; -ENOMEM: memory_share() is too
+ * little for all rows. */
 int code_rows_read(int file, struct code_rows *rows);
 
 /* Reads all tables without the analysis, which takes ten to twenty times as long. If an analysis is
- * worth its time, is_partial is set, and there may be no rows yet. -ENOEXEC: no tables, and an
- * analysis is not worth its time. */
+ * worth its time, whatever its memory, is_partial is set, and there may be no rows yet. -ENOEXEC:
+ * no tables, and an analysis is not worth its time. */
 int code_rows_read_unanalysed(int file, struct code_rows *rows);
 
 /* The rule of the row that holds at a file offset; NULL: no rule. */

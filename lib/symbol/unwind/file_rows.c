@@ -3,10 +3,12 @@
  * The rows of a whole file: rows of its tables, and rows of the analysis for code that no table
  * covers. Code without either is read at the event.
  *
- * An analysis reads all code, since calls from code with tables give starts of functions.
- * is_analysis_affordable() decides by the headers, before code is read: the code that no table
- * covers must be a large enough share of all code, and the estimated memory must fit into
- * 1/MEMORY_PARTS of the sandbox's memory.
+ * An analysis reads all code, since calls from code with tables give starts of functions. The
+ * headers decide about it before code is read: the code that no table covers must be a large enough
+ * share of all code, and the estimated memory must fit into 1/MEMORY_PARTS of the sandbox's memory.
+ *
+ * Tables are shared by all instances on a machine, so for want of memory a table is partial: a
+ * process with more memory then makes it anew.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -170,16 +172,22 @@ static u64 gap_bytes(const struct code_image *image, const struct file_spans *co
 	return bytes;
 }
 
+static bool is_analysis_wanted(const struct code_image *code, const struct file_spans *covered)
+{
+	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
+	u64 share = gap < GAP_SMALL ? GAP_SMALL_SHARE : GAP_SHARE;
+
+	return gap >= GAP_BYTES_MIN && gap >= bytes / share && gap <= GAP_BYTES_MAX;
+}
+
 static bool is_analysis_affordable(const struct code_image *code, const struct file_spans *covered)
 {
 	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
 
-	u64 share = gap < GAP_SMALL ? GAP_SMALL_SHARE : GAP_SHARE;
-
-	return gap >= GAP_BYTES_MIN && gap >= bytes / share && gap <= GAP_BYTES_MAX &&
-	       COST_OF_CODE * bytes + COST_OF_GAP * gap <= memory_share() / MEMORY_PARTS;
+	return COST_OF_CODE * bytes + COST_OF_GAP * gap <= memory_share() / MEMORY_PARTS;
 }
 
+/* -ENOMEM: the sandbox's memory is too little. */
 static int analyse(struct code_file *file, const struct file_spans *covered,
 		   const struct file_image *image, struct code_rows *rows)
 {
@@ -187,8 +195,10 @@ static int analyse(struct code_file *file, const struct file_spans *covered,
 	struct code_analysis *analysis;
 	int result;
 
-	if (!is_analysis_affordable(code, covered))
+	if (!is_analysis_wanted(code, covered))
 		return 0;
+	if (!is_analysis_affordable(code, covered))
+		return -ENOMEM;
 	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
 	if (result)
 		return result;
@@ -220,7 +230,7 @@ static int read_code(int file, const struct file_spans *covered, struct code_row
 }
 
 /* Adds the rows that a reader gives for code that is not covered yet, and covers it. If the reader
- * fails, all its rows are left out. */
+ * fails, all its rows are left out. -ENOMEM. */
 static int add_part(int file,
 		    int (*read)(int file, const struct file_spans *covered, struct code_rows *rows,
 				struct file_spans *found),
@@ -228,9 +238,10 @@ static int add_part(int file,
 {
 	struct code_rows part = {}, both = {};
 	struct file_spans found = {};
-	int result = 0;
+	int failure = read(file, covered, &part, &found);
+	int result = failure == -ENOMEM ? -ENOMEM : 0;
 
-	if (!read(file, covered, &part, &found) && part.count) {
+	if (!failure && part.count) {
 		result = code_rows_merge(&both, rows, &part);
 		if (!result && array_make_rooms(covered->spans, (u64)covered->count + found.count,
 						covered->room))
@@ -246,19 +257,21 @@ static int add_part(int file,
 	return result;
 }
 
-/* True if the code that no table covers is to be analysed. */
+/* True if the code that no table covers is to be analysed, here or by a process with more memory.
+ */
 static bool is_worth_analysis(int file, const struct file_spans *covered)
 {
 	struct code_file *code = NULL;
-	bool is_worth = !code_file_open(file, covered->spans, covered->count, &code) &&
-			is_analysis_affordable(code_file_image(code), covered);
+	int result = code_file_open(file, covered->spans, covered->count, &code);
+	bool is_worth = result == -ENOMEM ||
+			(!result && is_analysis_wanted(code_file_image(code), covered));
 
 	code_file_free(&code);
 	return is_worth;
 }
 
 /* Reads all tables; then either analyses code that no table covers, or sets is_partial if an
- * analysis is worth its time. */
+ * analysis is worth its time or memory was too little for a table. */
 static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 {
 	struct code_rows tables = {}, others = {};
@@ -276,11 +289,13 @@ static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 		if (is_analysed)
 			error = error ?: add_part(file, read_code, &covered, &others);
 		else
-			is_partial = !error && is_worth_analysis(file, &covered);
+			is_partial = error ? error == -ENOMEM : is_worth_analysis(file, &covered);
 		if (error)
 			code_rows_clear(&others);
 		if (is_partial)
 			result = 0;
+		else if (error == -ENOMEM)
+			result = -ENOMEM;
 	}
 	if (!result && script != -ENOENT && script != -EOPNOTSUPP)
 		result = script;
