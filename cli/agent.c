@@ -11,6 +11,7 @@
  * memory, is lost without being counted.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -466,6 +467,7 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 	if (copies && copy >= 0)
 		hand_on(agent, copy);
 	agent->windows++;
+	malloc_trim(0); /* gives the memory of the window's tables back */
 	return 0;
 }
 
