@@ -108,8 +108,8 @@ struct blocked {
 	u64 since;	/* ns, CLOCK_MONOTONIC */
 	u64 user;	/* the user stack field of its event | state << 32 */
 	u64 generation; /* generation of the stack map, if the field is an id */
-	u64 switches;	/* how often the task had left a CPU by then, */
-	u64 ran;	/* and how long it had run: sum_exec_runtime; 0: not known */
+	u64 switches;	/* of the task, when the wait began */
+	u64 ran;	/* ns: sum_exec_runtime when the wait began; 0: not known */
 };
 
 #define BLOCKED_FIELD(user) ((u32)(user))

@@ -57,54 +57,56 @@ static int add_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* Divides the time from the first event to the last of any source and task, within --time. *span:
- * that time, ns. */
-static int divide_time(const struct diff_side *side, struct diff_part *part, u64 *span,
-		       struct stackmap_error *error)
+/* Divides the time from the first chosen event of a side's only recording to the last one. */
+static int divide_time(struct diff_part *part, struct stackmap_error *error)
 {
-	const struct event_filter *filter = &part->choice.filter;
 	struct count count = {.reader = part->report.reader,
-			      .filter = {.from = filter->from, .to = filter->to},
+			      .filter = part->choice.filter,
 			      .slices = &part->slices};
-	int err = trace_reader_events(part->report.reader, add_event, &count, error);
+	int err;
 
-	*span = err ? 0 : count.last - count.first;
-	if (*span && side->part_count == 1)
-		part->slices = (struct time_slices){.begin = count.first,
-						    .length = *span / DIFF_SLICES + 1,
-						    .count = DIFF_SLICES};
+	trace_reader_sources(part->report.reader, &count.sources);
+	err = trace_reader_events(part->report.reader, add_event, &count, error);
+	if (!err && count.last > count.first)
+		part->slices =
+			(struct time_slices){.begin = count.first,
+					     .length = (count.last - count.first) / DIFF_SLICES + 1,
+					     .count = DIFF_SLICES};
 	return err;
 }
 
-/* Sets the divisors that make recordings of different length comparable: the seconds that a
- * recording lasted, so that the time in which the filtered tasks sleep counts as well; or the
- * number of events of the source that --per names, which pass the filter except its list of
- * sources. -ENOENT, with an error: there are no such events, or they span no time. */
-static int set_divisors(const char *per, struct diff_part *part, u64 span, double *divisors,
+/* Sets the divisors that make recordings of different length comparable: the seconds from the first
+ * event to the last of any source and task within --time, so that the time in which the filtered
+ * tasks sleep counts as well; or the number of events of the source that --per names, which pass
+ * the filter except its list of sources. -ENOENT, with an error: there are no such events, or they
+ * span no time. */
+static int set_divisors(const char *per, struct diff_part *part, double *divisors,
 			struct stackmap_error *error)
 {
-	u32 count = part->slices.count ?: 1;
-	struct count events = {.reader = part->report.reader,
-			       .source = per,
-			       .filter = part->choice.filter,
-			       .slices = &part->slices};
+	const struct event_filter *filter = &part->choice.filter;
+	bool is_time = strcmp(per, UNIT_SECOND) == 0;
+	u32 slices = part->slices.count ?: 1;
+	struct count count = {.reader = part->report.reader,
+			      .source = is_time ? NULL : per,
+			      .slices = &part->slices};
+	double sum = 0;
 	int err;
 
-	events.filter.events = (struct string_list){0};
-	trace_reader_sources(part->report.reader, &events.sources);
-	if (strcmp(per, UNIT_SECOND) == 0) {
-		for (u32 i = 0; i < count; i++)
-			divisors[i] = (double)span / NS_PER_SECOND / count;
-		events.all = span;
-	} else {
-		err = trace_reader_events(part->report.reader, add_event, &events, error);
-		if (err)
-			return err;
-		for (u32 i = 0; i < count; i++)
-			divisors[i] = (double)events.events[i];
+	count.filter = *filter;
+	count.filter.events = (struct string_list){0};
+	if (is_time)
+		count.filter = (struct event_filter){.from = filter->from, .to = filter->to};
+	trace_reader_sources(part->report.reader, &count.sources);
+	err = trace_reader_events(part->report.reader, add_event, &count, error);
+	if (err)
+		return err;
+	for (u32 i = 0; i < slices; i++) {
+		double seconds = (double)(count.last - count.first) / NS_PER_SECOND;
+
+		divisors[i] = is_time ? seconds / slices : (double)count.events[i];
+		sum += divisors[i];
 	}
-	return events.all
-		       ? 0
+	return sum > 0 ? 0
 		       : error_set(error, ENOENT, "--per %s: %s has none", per, part->choice.name);
 }
 
@@ -121,14 +123,13 @@ static u32 unit_of(const struct diff_part *part, u32 slice)
 static int make_units(const struct diff *diff, struct diff_side *side, struct compared_units *units,
 		      struct stackmap_error *error)
 {
-	u64 span[DIFF_RECORDINGS_MAX];
 	int err = 0;
 
-	for (u32 i = 0; i < side->part_count && !err; i++) {
-		side->parts[i]->first_unit = i;
-		err = divide_time(side, side->parts[i], &span[i], error);
-	}
 	units->are_slices = side->part_count == 1;
+	if (units->are_slices)
+		err = divide_time(side->parts[0], error);
+	for (u32 i = 0; i < side->part_count; i++)
+		side->parts[i]->first_unit = i;
 	units->count = units->are_slices ? side->parts[0]->slices.count ?: 1 : side->part_count;
 	if (err || !diff->values->per)
 		return err;
@@ -136,7 +137,7 @@ static int make_units(const struct diff *diff, struct diff_side *side, struct co
 	if (!units->divisors)
 		return no_memory(error);
 	for (u32 i = 0; i < side->part_count && !err; i++)
-		err = set_divisors(diff->values->per, side->parts[i], span[i],
+		err = set_divisors(diff->values->per, side->parts[i],
 				   &units->divisors[side->parts[i]->first_unit], error);
 	return err;
 }
@@ -170,7 +171,6 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 			return -ENOMEM;
 		diff->sources[source].counts[side] += weights->counts[kind];
 		diff->sources[source].totals[side] += weights->totals[kind];
-		diff->side[side].events += weights->counts[kind];
 	}
 	for (u32 cause = 0; cause < LOST_COUNT && ledger; cause++)
 		diff->side[side].lost += ledger->lost[cause];
@@ -189,12 +189,16 @@ static int add_wholes(struct diff *diff, enum comparison_side side)
 	const struct diff_side *recordings = &diff->side[side];
 
 	units->source_count = diff->source_count;
+	units->lost = recordings->lost;
 	units->wholes = calloc((size_t)units->count * diff->source_count + 1, sizeof(u64));
-	if (!units->wholes)
+	units->amounts = calloc(diff->source_count + 1UL, sizeof(u64));
+	units->events = calloc(diff->source_count + 1UL, sizeof(u64));
+	if (!units->wholes || !units->amounts || !units->events)
 		return -ENOMEM;
-	if (recordings->lost)
-		units->lost = 100.0 * (double)recordings->lost /
-			      (double)(recordings->lost + recordings->events);
+	for (u32 i = 0; i < diff->source_count; i++) {
+		units->amounts[i] = diff->sources[i].totals[side];
+		units->events[i] = diff->sources[i].counts[side];
+	}
 	for (u32 i = 0; i < recordings->part_count; i++) {
 		struct diff_part *part = recordings->parts[i];
 		const struct profile *profile = part->report.profile;
@@ -397,6 +401,8 @@ static void clear(struct diff *diff)
 
 		compared_list_free(&diff->list[i]);
 		free(diff->units[i].wholes);
+		free(diff->units[i].amounts);
+		free(diff->units[i].events);
 		free(diff->units[i].divisors);
 		free(side->places);
 		for (u32 p = 0; p < side->part_count; p++) {

@@ -148,14 +148,16 @@ static __always_inline struct stack_field off_cpu_field(const struct blocked *fr
 	return field;
 }
 
-/* is_seen: the task has not run since the wait began. */
+/* still_waits: the task has not run since the wait began, so its kernel stack is that of the wait.
+ */
 static __always_inline void off_cpu_write(struct task_struct *task, const struct blocked *from,
-					  struct scratch *scratch, u32 cpu, u64 time, bool is_seen)
+					  struct scratch *scratch, u32 cpu, u64 time,
+					  bool still_waits)
 {
 	struct event_slot *slot = event_of(scratch);
 	struct stack_field kernel = no_stack(REASON_CHANGED), user;
 
-	if (is_seen)
+	if (still_waits)
 		kernel = off_cpu_kernel(task, scratch, cpu);
 	user = off_cpu_field(from);
 	slot->tid = typed_tid_of(task);
@@ -186,9 +188,9 @@ static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
  * Records the wait of a task that is about to run on this CPU, or whose recording ends. The program
  * that removes the task from the map records its wait.
  *
- * A kernel may keep programs away from a switch (bpf/event/thread_time.h), so the wait that is in
- * the map may have ended before. The task's switches tell, and has_run: the task leaves its CPU.
- * Its stack is not that of the wait then.
+ * Some kernels do not call programs at some switches (bpf/event/thread_time.h), so the wait that is
+ * in the map may have ended before. It has if the task's count of switches has changed, or if the
+ * caller sees the task leave a CPU (has_run). The task's kernel stack is not that of the wait then.
  */
 static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool has_run)
 {

@@ -21,11 +21,11 @@ struct diff_values {
 	bool stacks, children, noise, json, csv, no_pager;
 };
 
-/* A recording. */
+/* One recording of a side. */
 struct diff_part {
 	struct recording_choice choice;
 	struct report report;
-	struct time_slices slices;  /* one for several recordings of a side */
+	struct time_slices slices;  /* of the side's only recording; count 0: it has several */
 	struct report_table *table; /* NULL with --stacks */
 	u32 first_unit;		    /* of its slices */
 };
@@ -39,8 +39,8 @@ struct diff_side {
 	const char *name;
 	struct diff_part *parts[DIFF_RECORDINGS_MAX];
 	u32 part_count;
-	u32 missing; /* recordings of a folder that could not be read */
-	u64 events, lost;
+	u32 missing;		   /* recordings of a folder that could not be read */
+	u64 lost;		   /* events */
 	struct diff_place *places; /* of the items of `list` */
 };
 

@@ -48,7 +48,7 @@ static bool show(const struct diff *diff, const struct comparison_row *row, stru
 {
 	bool takes_noise = diff->values->noise || diff->values->json || diff->values->csv;
 
-	if (fabs(comparison_moved(row)) < diff->least)
+	if (fabs(comparison_rank_change(row)) < diff->least)
 		return false;
 	if (!takes_noise && !comparison_is_beyond_noise(row))
 		shown->within_noise++;
@@ -154,7 +154,7 @@ static void put_relative(const struct comparison_row *row)
 	double before = row->share[BEFORE].amount;
 
 	if (before > 0)
-		printf("%+8.2f%%", 100 * comparison_change(row) / before);
+		printf("%+8.2f%%", 100 * comparison_amount_change(row) / before);
 	else
 		printf("%9s", "new");
 }
@@ -176,13 +176,13 @@ static void put_noise(const struct diff *diff, const struct comparison_row *row)
  * change of the share, and the noise of the last of these, or with --per of the one before. */
 static void put_numbers(const struct diff *diff, const struct comparison_row *row)
 {
-	double change = comparison_change(row);
+	double change = comparison_amount_change(row);
 
 	put_share(diff, row, BEFORE);
 	put_share(diff, row, AFTER);
 	put_amount(diff, row, change, "+");
 	put_relative(row);
-	printf(" %+7.2f%%", comparison_delta(row));
+	printf(" %+7.2f%%", comparison_share_change(row));
 	put_noise(diff, row);
 }
 
@@ -257,13 +257,17 @@ static void put_end(const struct diff *diff, const struct shown *shown)
 		       shown->printed ? "" : "no change beyond the noise; ", shown->within_noise);
 	else if (!shown->printed)
 		printf("# no differences\n");
-	if (units[BEFORE].count < 2 || units[AFTER].count < 2)
-		printf("# the noise is unknown: %s is a single time; name several recordings "
-		       "with commas\n",
-		       diff->side[units[BEFORE].count < 2 ? BEFORE : AFTER].name);
-	else if (units[BEFORE].are_slices || units[AFTER].are_slices)
-		printf("# the noise is that within one run; several recordings of a side, with "
-		       "commas or in a folder, have that between runs\n");
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		if (units[side].count >= 2)
+			continue;
+		printf("# the noise is unknown: all events of ");
+		printable_put(diff->side[side].name, stdout);
+		printf(" have the same time. Name several recordings a side, with commas\n");
+		return;
+	}
+	if (units[BEFORE].are_slices || units[AFTER].are_slices)
+		printf("# the noise is that within a run; several recordings a side (commas or a "
+		       "folder) show what differs between runs\n");
 }
 
 static void print_plain(const struct diff *diff)
@@ -322,7 +326,7 @@ static void csv_heading(const struct diff *diff)
 /* A change from zero has no percentage, and an unknown noise no number. */
 static void csv_amounts(const struct diff *diff, const struct comparison_row *row)
 {
-	double before = row->share[BEFORE].amount, change = comparison_change(row);
+	double before = row->share[BEFORE].amount, change = comparison_amount_change(row);
 	double noise = noise_of(diff, row);
 
 	printf("%.10g,%.10g,%.10g,", before, row->share[AFTER].amount, change);
@@ -347,7 +351,7 @@ static int print_csv(const struct diff *diff)
 		if (!show(diff, row, &shown))
 			continue;
 		printf("%.4f,%.4f,%.4f,%llu,%llu,%llu,%llu,", before->percent, after->percent,
-		       comparison_delta(row), (unsigned long long)before->count,
+		       comparison_share_change(row), (unsigned long long)before->count,
 		       (unsigned long long)after->count, (unsigned long long)before->value,
 		       (unsigned long long)after->value);
 		csv_amounts(diff, row);
@@ -404,7 +408,7 @@ static json_t *relative_change(const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount;
 
-	return before > 0 ? json_real(100 * comparison_change(row) / before) : json_null();
+	return before > 0 ? json_real(100 * comparison_amount_change(row) / before) : json_null();
 }
 
 static json_t *row_object(const struct diff *diff, const struct comparison_row *row)
@@ -413,8 +417,8 @@ static json_t *row_object(const struct diff *diff, const struct comparison_row *
 	json_t *object = json_pack(
 		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event", json_text(event_of(diff, row)),
 		"before", share_object(&row->share[BEFORE]), "after",
-		share_object(&row->share[AFTER]), "delta", comparison_delta(row), "change",
-		comparison_change(row), "change_percent", relative_change(row), "noise",
+		share_object(&row->share[AFTER]), "delta", comparison_share_change(row), "change",
+		comparison_amount_change(row), "change_percent", relative_change(row), "noise",
 		isfinite(noise) ? json_real(noise) : json_null());
 
 	if (object && diff->values->stacks)

@@ -131,8 +131,8 @@ int diff_open(struct diff *diff)
 	return open_side(&diff->side[BEFORE]) ?: open_side(&diff->side[AFTER]);
 }
 
-/* A recording of several may be one of which the filter chooses no event. */
-static void share_use(struct diff_side *side)
+/* Keeps a recording of several from the message that the filter chose none of its events. */
+static void merge_filter_use(struct diff_side *side)
 {
 	bool passed = false;
 
@@ -149,7 +149,7 @@ int diff_close(struct diff *diff, int err, const struct stackmap_error *error)
 	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
 		struct diff_side *side = &diff->side[i];
 
-		share_use(side);
+		merge_filter_use(side);
 		for (u32 p = 0; p < side->part_count; p++) {
 			struct diff_part *part = side->parts[p];
 

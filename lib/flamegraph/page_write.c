@@ -28,11 +28,13 @@
  *               the last cells, which have no bucket, are of events that are counted only
  *   times       for each thread of the account of time {pid, tid, begin, end (us since the first
  *               event), and by state: ns}
- *   waits       the longest waits of each thread {thread, source, stack (a node), begin, length
- *               (us), waker (a thread, or -1), wakerStack (a node), who queued the work that
- * waited: queuer, queuerStack, and the work that woke: wakerQueuer, wakerQueuerStack}, by thread
- * and begin; if none is known, the last four are empty works       events in queued work {stack (a
- * node), source, thread, count, value, queuer (a thread), queuerStack (a node)}, most events first
+ *   waits       the longest waits of each thread, by thread and begin: {thread, source, stack (a
+ *               node), begin, length (us), waker (a thread, or -1), wakerStack (a node),
+ *               queuer, queuerStack (who queued the work that waited), wakerQueuer,
+ *               wakerQueuerStack (who queued the work that woke)}; the last four columns are
+ *               empty if no wait has any
+ *   works       events in queued work, most events first: {stack (a node), source, thread,
+ *               count, value, queuer (a thread), queuerStack (a node)}
  *
  * Numbers are printed one by one, since a million of them would take much memory as JSON values.
  * Texts are encoded by jansson.

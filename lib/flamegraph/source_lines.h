@@ -12,7 +12,8 @@
 #include "flamegraph/stack_tree.h"
 #include "trace/read/reader.h"
 
-/* The page has so many lines of a frame, and so many in all: those of frames with most events. */
+/* The most lines of one frame that the page shows, and the most of all frames; frames with most
+ * events come first. */
 #define LINES_OF_FRAME_MAX 4
 #define LINES_MAX 16384U
 

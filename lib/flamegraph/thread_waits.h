@@ -26,8 +26,8 @@ struct thread_wait {
 	u32 thread;	   /* number */
 	u32 user, kernel;  /* path ids */
 	u16 source;
-	/* Of the waker, and of who queued the work that waited, and that woke. NULL: not known.
-	 * They outlive the waits. */
+	/* Events of the waker (`other`), of the queuer of the work that waited (`origin`), and of
+	 * the queuer of the work that woke. NULL: not known. The events outlive the waits. */
 	const struct trace_event *other, *origin, *other_origin;
 
 	/* Set by the owner of the tree when all waits are added. */

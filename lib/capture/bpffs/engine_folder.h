@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The maps that all instances share (abi/deferral.h), pinned in /sys/fs/bpf/stackmap/_engine-8/ as
- * long as they are used; in a PID namespace in _engine-8-pid-NUMBER/.
+ * The maps that all instances share (abi/deferral.h), pinned in /sys/fs/bpf/stackmap/_engine-N/ as
+ * long as they are used, N being ENGINE_VERSION; in a PID namespace in _engine-N-pid-NUMBER/.
  *
  * Each user holds a shared lock on the folder, which the kernel drops with the process. A process
  * that gets an exclusive lock is the only user: the last one, or a new one beside pins that a

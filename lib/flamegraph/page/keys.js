@@ -35,7 +35,7 @@ function keyTable(page) {
     {keys: ['g', 'G'], text: 'save the graph as SVG, as PNG', act: event => elements[event.key === 'g' ? 'save-svg' : 'save-png'].click()},
     {keys: ['f'], text: 'the focus to the graph', act: () => page.chart.section.focus()},
     {keys: ['q'], text: 'show or hide who queued the work of the frame at the focus', act: () => page.toggleOrigins()},
-    {keys: ['Escape'], text: 'end the search, then the zoom, the sandwich, what is told of work and waits, the selection of time', act: () => page.stepBack()},
+    {keys: ['Escape'], text: 'end the search, then the zoom, the sandwich, the panels of queued work and of waits, the selected time', act: () => page.stepBack()},
     {keys: ['?'], text: 'this list', act: () => elements.help.showModal()},
     ...[page.chart, page.callers].flatMap(chart => chartKeys(chart)),
     {keys: ['ArrowLeft', 'ArrowRight'], where: timeline.scroll, place: 'in the timeline', text: 'move the selected time; with Shift its end only',

@@ -22,24 +22,24 @@ struct builder {
 	struct hash_index index;
 };
 
-double comparison_delta(const struct comparison_row *row)
+double comparison_share_change(const struct comparison_row *row)
 {
 	return row->share[AFTER].percent - row->share[BEFORE].percent;
 }
 
-double comparison_change(const struct comparison_row *row)
+double comparison_amount_change(const struct comparison_row *row)
 {
 	return row->share[AFTER].amount - row->share[BEFORE].amount;
 }
 
-double comparison_moved(const struct comparison_row *row)
+double comparison_rank_change(const struct comparison_row *row)
 {
 	return row->share[AFTER].rank - row->share[BEFORE].rank;
 }
 
 bool comparison_is_beyond_noise(const struct comparison_row *row)
 {
-	return isnan(row->noise) || fabs(comparison_moved(row)) > row->noise;
+	return isnan(row->noise) || fabs(comparison_rank_change(row)) > row->noise;
 }
 
 static bool is_row(const void *rows, u32 index, const void *text)
@@ -58,12 +58,14 @@ static int add_item(struct builder *builder, enum comparison_side side, u32 numb
 		item->row = builder->count;
 		if (hash_index_add(&builder->index, hash, item->row))
 			return -ENOMEM;
-		builder->rows[builder->count++] = (struct joined){.row = {.side = side,
-									  .index = number,
-									  .source = item->source,
-									  .noise = NAN},
-								  .text = item->text,
-								  .number = item->row};
+		builder->rows[builder->count++] =
+			(struct joined){.row = {.side = side,
+						.index = number,
+						.source = item->source,
+						.is_sampled = item->is_sampled,
+						.noise = NAN},
+					.text = item->text,
+					.number = item->row};
 	}
 	joined = &builder->rows[item->row];
 	joined->row.share[side].count += item->count;
@@ -93,9 +95,9 @@ double compared_divisor(const struct compared_units *units)
 
 double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source)
 {
-	enum comparison_side side = compared_whole(&units[BEFORE], source) > 0 ? BEFORE : AFTER;
+	enum comparison_side side = units[BEFORE].amounts[source] ? BEFORE : AFTER;
 
-	return compared_whole(&units[side], source) / compared_divisor(&units[side]);
+	return (double)units[side].amounts[source] / compared_divisor(&units[side]);
 }
 
 static void set_shares(struct joined *joined, const struct compared_units units[COMPARISON_SIDES])
@@ -119,7 +121,8 @@ static void set_shares(struct joined *joined, const struct compared_units units[
 static int by_change(const void *a, const void *b)
 {
 	const struct joined *x = a, *y = b;
-	double left = fabs(comparison_moved(&x->row)), right = fabs(comparison_moved(&y->row));
+	double left = fabs(comparison_rank_change(&x->row)),
+	       right = fabs(comparison_rank_change(&y->row));
 	double after = x->row.share[AFTER].rank - y->row.share[AFTER].rank;
 
 	if (left != right)

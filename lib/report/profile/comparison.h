@@ -22,7 +22,7 @@ struct compared_item {
 	u32 source, unit;
 	u32 row; /* set by comparison_create() */
 	u64 count, value;
-	bool is_sampled; /* the events are samples: their number is one of chance */
+	bool is_sampled; /* the events are samples, so their number varies by chance */
 	u64 part;	 /* of the whole, for the share */
 	u64 amount;	 /* count or value */
 };
@@ -37,9 +37,11 @@ struct compared_units {
 	/* Units are slices of one recording's time: only neighbours are alike, since a program has
 	 * phases. Otherwise all units of the side are alike. */
 	bool are_slices;
-	u64 *wholes;	  /* [source * count + unit]: what the parts of its items are of */
+	u64 *wholes;  /* [source * count + unit]: the sum that the parts of its items refer to */
+	u64 *amounts; /* [source]: the sum of the amounts of its items */
+	u64 *events;  /* [source] */
+	u64 lost;     /* events, of any source */
 	double *divisors; /* [unit]; NULL for both sides: amounts are not divided */
-	double lost;	  /* percent of the side's events that were lost */
 };
 
 struct compared_share {
@@ -53,9 +55,10 @@ struct compared_share {
 struct comparison_row {
 	enum comparison_side side; /* the list that `index` refers to */
 	u32 index, source;
+	bool is_sampled; /* of its items */
 	struct compared_share share[COMPARISON_SIDES];
-	double noise; /* half of the interval of comparison_moved(), by comparison_find_noise();
-			 NAN: unknown */
+	double noise; /* half the width of the interval around the change of rank, by
+		       * comparison_find_noise(); NAN: unknown */
 };
 
 struct comparison {
@@ -63,10 +66,10 @@ struct comparison {
 	u32 row_count;
 };
 
-/* after - before of the shares in percentage points, of the amounts, and of the ranks. */
-double comparison_delta(const struct comparison_row *row);
-double comparison_change(const struct comparison_row *row);
-double comparison_moved(const struct comparison_row *row);
+/* After less before: shares in percentage points, amounts, ranks. */
+double comparison_share_change(const struct comparison_row *row);
+double comparison_amount_change(const struct comparison_row *row);
+double comparison_rank_change(const struct comparison_row *row);
 
 /* The ranks differ by more than the noise, or the noise is unknown. */
 bool comparison_is_beyond_noise(const struct comparison_row *row);

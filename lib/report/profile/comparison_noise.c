@@ -1,186 +1,103 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The noise is found by the bootstrap: the comparison is repeated with units that are drawn at
- * random from those of each side. Of n units that are alike, n - 1 are drawn, with replacement, and
- * count n / (n - 1) each (J. N. K. Rao and C. F. J. Wu, Resampling inference with complex survey
- * data, 1988): the scatter of the repetitions is then that of whole recordings, even for two units.
- * Recordings of a side are alike; slices of one recording are alike in pairs of neighbours.
+ * A rank is a ratio of two sums over the units of a side. The scatter of the units' residuals gives
+ * its variance (W. G. Cochran, Sampling Techniques, 1977, chapters 5 and 6: ratios, strata). All
+ * recordings of a side are one stratum; slices of one recording are strata of two neighbours.
  *
- * Many rows are compared at once, and the greatest of many random changes is large. So each
- * repetition's changes are measured in standard deviations of their rows, and the greatest of them
- * is kept: rows are within that many deviations, all at once, in 95 % of the repetitions.
+ * Few recordings give each row an uncertain variance, but there are many rows. The variance of n
+ * independent events is known, so each row is also given the variance that its events would have
+ * if they scattered as those of the other rows do, the median row's; the two are averaged by their
+ * degrees of freedom (as in G. K. Smyth, Linear models and empirical Bayes methods, 2004). The
+ * result is never less than the row's own, and for samples never less than that of independent
+ * events: a row with few samples has too few in each unit to show its scatter.
  *
- * The number of samples in a row scatters at least as that of independent events does, which units
- * do not show where a row has few of them: the variance of n samples is at least n.
- *
- * A deviation that is found from few units is uncertain; Student's distribution says how much wider
- * the interval has to be.
+ * The interval is Student's, with the degrees of freedom of a difference (F. E. Satterthwaite,
+ * 1946), for all rows at once by Bonferroni's inequality. Rows with very few events cannot exceed
+ * it and are not counted there.
  */
 #include "comparison_noise.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define REPETITIONS 1000
-#define REPETITIONS_LEAST 200
-#define ITEMS_MOST 200000000 /* that are added up in all repetitions: about a second */
-#define COVERED 0.95
-#define NORMAL_QUANTILE 1.959964 /* of two-sided 95 % */
-#define SEED 1
-#define ROUNDING 1e-9 /* percent: smaller deviations are those of the arithmetic */
+#define OUTSIDE 0.05	  /* of all comparisons, if nothing has changed */
+#define EVENTS_LEAST 5	  /* of both sides, of a row that counts among the many */
+#define POOLED_DEGREES 10 /* of the median row's scatter, at most */
+#define DEGREES_MOST 256
+#define ROUNDING 1e-6
+#define STEPS 256 /* of an integral */
 
-struct repeated {
-	double *drawn;	/* by unit: how often it counts */
-	double *wholes; /* by source */
-	double *ranks;	/* by row */
+struct estimate {
+	double rank;
+	double events;
+	double variance; /* as the units scatter */
+	double expected; /* as independent events would */
 };
 
-struct bootstrap {
-	const struct compared_list *lists;
+struct side_noise {
+	const struct compared_list *list;
 	const struct compared_units *units;
-	u32 row_count, source_count;
-	struct repeated side[COMPARISON_SIDES];
-	double *scale;	   /* by source: percent of a divided amount */
-	double *changes;   /* by row, of the comparison itself */
-	double *deviation; /* by row */
-	double *samples;   /* by row: scratch of add_sampling() */
-	u64 random;
+	double *scale;	       /* by source: the whole of which a rank is a percentage */
+	double *residuals;     /* [row * units + unit] */
+	struct estimate *rows; /* by row */
+	double degrees, pooled_degrees, scatter;
 };
 
-/* splitmix64 by Sebastiano Vigna. */
-static u64 next_random(u64 *state)
+static double weight_of(const struct side_noise *side, const struct compared_item *item)
 {
-	u64 z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
+	return (double)(side->units->divisors ? item->amount : item->part);
 }
 
-/* Below `count`, which is small: the bias of the product is below 2^-16. */
-static u32 random_below(u64 *state, u32 count)
+/* The denominator of a unit; a rank is the sum of weights by the sum of these. */
+static double base_of(const struct side_noise *side, u32 source, u32 unit)
 {
-	return (u32)((next_random(state) >> 32) * count >> 32);
+	const struct compared_units *units = side->units;
+
+	return (units->divisors ? units->divisors[unit] * side->scale[source]
+				: (double)units->wholes[source * units->count + unit]) /
+	       100;
 }
 
-static void draw(const struct compared_units *units, u64 *random, double *drawn)
+static double base_sum(const struct side_noise *side, u32 source)
 {
-	u32 count = units->count;
+	double sum = 0;
 
-	memset(drawn, 0, count * sizeof(*drawn));
+	for (u32 unit = 0; unit < side->units->count; unit++)
+		sum += base_of(side, source, unit);
+	return sum;
+}
+
+static double variance_of(const struct compared_units *units, const double *residuals)
+{
+	double squares = 0;
+
 	if (units->are_slices) {
-		for (u32 unit = 0; unit + 1 < count; unit += 2)
-			drawn[unit + random_below(random, 2)] = 2;
-		if (count % 2)
-			drawn[count - 1] = 1;
+		for (u32 i = 0; i + 1 < units->count; i += 2)
+			squares += pow(residuals[i] - residuals[i + 1], 2);
+		return squares;
+	}
+	for (u32 i = 0; i < units->count; i++)
+		squares += pow(residuals[i], 2);
+	return squares * units->count / (units->count - 1);
+}
+
+static void estimate_row(struct side_noise *side, u32 row, u32 source)
+{
+	struct estimate *estimate = &side->rows[row];
+	double *residuals = &side->residuals[(size_t)row * side->units->count];
+	double sum = base_sum(side, source), part = 0;
+
+	if (sum <= 0)
 		return;
-	}
-	for (u32 i = 0; i + 1 < count; i++)
-		drawn[random_below(random, count)] += count / (count - 1.0);
-}
-
-static void draw_all(const struct compared_units *units, double *drawn)
-{
-	for (u32 unit = 0; unit < units->count; unit++)
-		drawn[unit] = 1;
-}
-
-/* Adds up the ranks of all rows of a side, with its drawn units. */
-static void add_up(struct bootstrap *bootstrap, enum comparison_side side)
-{
-	const struct compared_units *units = &bootstrap->units[side];
-	const struct compared_list *list = &bootstrap->lists[side];
-	struct repeated *repeated = &bootstrap->side[side];
-
-	for (u32 source = 0; source < bootstrap->source_count; source++) {
-		double sum = 0;
-
-		for (u32 unit = 0; unit < units->count; unit++)
-			sum += repeated->drawn[unit] *
-			       (units->divisors
-					? units->divisors[unit] * bootstrap->scale[source]
-					: (double)units->wholes[source * units->count + unit]);
-		repeated->wholes[source] = sum / 100;
-	}
-	memset(repeated->ranks, 0, bootstrap->row_count * sizeof(*repeated->ranks));
-	for (u32 i = 0; i < list->count; i++) {
-		const struct compared_item *item = &list->items[i];
-		double whole = repeated->wholes[item->source];
-
-		if (whole > 0)
-			repeated->ranks[item->row] +=
-				repeated->drawn[item->unit] *
-				(double)(units->divisors ? item->amount : item->part) / whole;
-	}
-}
-
-static double change_of(const struct bootstrap *bootstrap, u32 row)
-{
-	return bootstrap->side[AFTER].ranks[row] - bootstrap->side[BEFORE].ranks[row];
-}
-
-static void repeat(struct bootstrap *bootstrap)
-{
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		draw(&bootstrap->units[side], &bootstrap->random, bootstrap->side[side].drawn);
-		add_up(bootstrap, side);
-	}
-}
-
-/* Adds the least variance of each row's samples to `variance`. */
-static void add_sampling(struct bootstrap *bootstrap, enum comparison_side side, double *variance)
-{
-	const struct compared_list *list = &bootstrap->lists[side];
-	const double *ranks = bootstrap->side[side].ranks;
-
-	memset(bootstrap->samples, 0, bootstrap->row_count * sizeof(*bootstrap->samples));
-	for (u32 i = 0; i < list->count; i++)
-		if (list->items[i].is_sampled)
-			bootstrap->samples[list->items[i].row] += (double)list->items[i].count;
-	for (u32 row = 0; row < bootstrap->row_count; row++)
-		if (bootstrap->samples[row] > 0)
-			variance[row] += ranks[row] * ranks[row] / bootstrap->samples[row];
-}
-
-static void find_changes(struct bootstrap *bootstrap, double *variance)
-{
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		draw_all(&bootstrap->units[side], bootstrap->side[side].drawn);
-		add_up(bootstrap, side);
-		add_sampling(bootstrap, side, variance);
-	}
-	for (u32 row = 0; row < bootstrap->row_count; row++)
-		bootstrap->changes[row] = change_of(bootstrap, row);
-}
-
-/* -ENOMEM. */
-static int find_deviations(struct bootstrap *bootstrap, u32 repetitions)
-{
-	double *least = calloc(bootstrap->row_count + 1UL, sizeof(*least));
-
-	if (!least)
-		return -ENOMEM;
-	find_changes(bootstrap, least);
-	bootstrap->random = SEED;
-	for (u32 i = 0; i < repetitions; i++) {
-		repeat(bootstrap);
-		for (u32 row = 0; row < bootstrap->row_count; row++) {
-			double by = change_of(bootstrap, row) - bootstrap->changes[row];
-
-			bootstrap->deviation[row] += by * by;
-		}
-	}
-	for (u32 row = 0; row < bootstrap->row_count; row++) {
-		double seen = sqrt(bootstrap->deviation[row] / repetitions);
-
-		if (seen < ROUNDING)
-			seen = 0;
-		bootstrap->deviation[row] = fmax(seen, sqrt(least[row]));
-	}
-	free(least);
-	return 0;
+	estimate->rank /= sum;
+	for (u32 unit = 0; unit < side->units->count; unit++)
+		residuals[unit] -= estimate->rank * base_of(side, source, unit);
+	estimate->variance = variance_of(side->units, residuals) / (sum * sum);
+	if (!side->units->divisors)
+		part = fmin(estimate->rank / 100, 1);
+	if (estimate->events > 0)
+		estimate->expected = pow(estimate->rank, 2) * (1 - part) / estimate->events;
 }
 
 static int by_size(const void *a, const void *b)
@@ -190,110 +107,181 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The number of deviations that no row leaves in 95 % of the repetitions. -ENOMEM. */
-static int find_width(struct bootstrap *bootstrap, u32 repetitions, double *width)
+/* The scatter of the median row, as a multiple of that of independent events. -ENOMEM. */
+static int find_scatter(struct side_noise *side, u32 row_count)
 {
-	double *greatest = calloc(repetitions, sizeof(*greatest));
+	double *ratios = calloc(row_count + 1UL, sizeof(*ratios));
+	u32 count = 0;
 
-	if (!greatest)
+	if (!ratios)
 		return -ENOMEM;
-	bootstrap->random = SEED;
-	for (u32 i = 0; i < repetitions; i++) {
-		repeat(bootstrap);
-		for (u32 row = 0; row < bootstrap->row_count; row++) {
-			double by = fabs(change_of(bootstrap, row) - bootstrap->changes[row]);
-
-			if (bootstrap->deviation[row] > 0 &&
-			    by > greatest[i] * bootstrap->deviation[row])
-				greatest[i] = by / bootstrap->deviation[row];
-		}
+	for (u32 row = 0; row < row_count; row++)
+		if (side->rows[row].events >= EVENTS_LEAST && side->rows[row].expected > 0)
+			ratios[count++] = side->rows[row].variance / side->rows[row].expected;
+	qsort(ratios, count, sizeof(*ratios), by_size);
+	side->degrees = side->units->are_slices ? side->units->count / 2 : side->units->count - 1;
+	if (count > 1) {
+		/* The median of a chi-square variable by its mean: Wilson and Hilferty, 1931. */
+		side->scatter = ratios[count / 2] / pow(1 - 2 / (9 * side->degrees), 3);
+		side->pooled_degrees = fmin(POOLED_DEGREES, (count - 1) * side->degrees);
 	}
-	qsort(greatest, repetitions, sizeof(*greatest), by_size);
-	*width = fmax(greatest[(u32)(COVERED * repetitions)], NORMAL_QUANTILE);
-	free(greatest);
+	free(ratios);
 	return 0;
 }
 
-static u32 degrees_of_freedom(const struct compared_units *units)
+static int estimate_side(struct side_noise *side, const struct comparison *comparison)
 {
-	return units->are_slices ? units->count / 2 : units->count - 1;
-}
+	size_t rows = comparison->row_count + 1UL;
 
-/* Student's quantile as a multiple of the normal one: M. Abramowitz and I. A. Stegun, Handbook of
- * Mathematical Functions, 26.7.5; 3 % too small for 2 degrees, better for more. */
-static double student_factor(u32 degrees)
-{
-	const double x = NORMAL_QUANTILE, x2 = x * x, n = degrees;
+	side->residuals = calloc(rows * side->units->count, sizeof(double));
+	side->rows = calloc(rows, sizeof(*side->rows));
+	if (!side->residuals || !side->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < side->list->count; i++) {
+		const struct compared_item *item = &side->list->items[i];
+		double weight = weight_of(side, item);
 
-	return 1 + (x2 + 1) / (4 * n) + ((5 * x2 + 16) * x2 + 3) / (96 * n * n) +
-	       (((3 * x2 + 19) * x2 + 17) * x2 - 15) / (384 * n * n * n);
-}
-
-static int alloc_bootstrap(struct bootstrap *bootstrap)
-{
-	size_t rows = bootstrap->row_count + 1UL, sources = bootstrap->source_count + 1UL;
-	bool has_all;
-
-	bootstrap->scale = calloc(sources, sizeof(double));
-	bootstrap->changes = calloc(rows, sizeof(double));
-	bootstrap->deviation = calloc(rows, sizeof(double));
-	bootstrap->samples = calloc(rows, sizeof(double));
-	has_all = bootstrap->scale && bootstrap->changes && bootstrap->deviation &&
-		  bootstrap->samples;
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		struct repeated *repeated = &bootstrap->side[side];
-
-		repeated->drawn = calloc(bootstrap->units[side].count, sizeof(double));
-		repeated->wholes = calloc(sources, sizeof(double));
-		repeated->ranks = calloc(rows, sizeof(double));
-		has_all = has_all && repeated->drawn && repeated->wholes && repeated->ranks;
+		side->residuals[(size_t)item->row * side->units->count + item->unit] += weight;
+		side->rows[item->row].rank += weight;
+		side->rows[item->row].events += (double)item->count;
 	}
-	return has_all ? 0 : -ENOMEM;
+	for (u32 row = 0; row < comparison->row_count; row++)
+		estimate_row(side, row, comparison->rows[row].source);
+	return find_scatter(side, comparison->row_count);
 }
 
-static void free_bootstrap(struct bootstrap *bootstrap)
+/* The variance of a row's rank, with what the other rows tell. */
+static double joined_variance(const struct side_noise *side, u32 row, bool is_sampled)
 {
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		free(bootstrap->side[side].drawn);
-		free(bootstrap->side[side].wholes);
-		free(bootstrap->side[side].ranks);
+	const struct estimate *estimate = &side->rows[row];
+	double degrees = side->degrees + side->pooled_degrees;
+	double joined = (side->degrees * estimate->variance +
+			 side->pooled_degrees * side->scatter * estimate->expected) /
+			degrees;
+
+	return fmax(fmax(estimate->variance, joined), is_sampled ? estimate->expected : 0);
+}
+
+/* The integral of cos^(degrees - 1) from `from` to pi / 2, by Simpson's rule. */
+static double cosine_integral(double from, double degrees)
+{
+	double width = (M_PI_2 - from) / STEPS, sum = 0;
+
+	for (u32 i = 0; i <= STEPS; i++)
+		sum += (i == 0 || i == STEPS ? 1
+			: i % 2		     ? 4
+					     : 2) *
+		       pow(fmax(cos(from + i * width), 0), degrees - 1);
+	return sum * width / 3;
+}
+
+/* The value that Student's variable exceeds, up or down, with this probability. Its density is that
+ * of cosines: t = tan(angle) * sqrt(degrees). */
+static double student_quantile(double outside, double degrees)
+{
+	double low = 0, high = M_PI_2, whole = cosine_integral(0, degrees);
+
+	for (u32 i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (cosine_integral(middle, degrees) > outside * whole)
+			low = middle;
+		else
+			high = middle;
 	}
-	free(bootstrap->scale);
-	free(bootstrap->changes);
-	free(bootstrap->deviation);
-	free(bootstrap->samples);
+	return tan(low) * sqrt(degrees);
+}
+
+/* The ranks that the lost events of a side may have added to a row of this source. */
+static double lost_of(const struct side_noise *side, u32 source)
+{
+	const struct compared_units *units = side->units;
+	double lost = (double)units->lost, of_all = 1;
+
+	if (!units->lost)
+		return 0;
+	if (units->divisors && side->scale[source] > 0)
+		of_all = (double)units->amounts[source] / compared_divisor(units) /
+			 side->scale[source];
+	return 100 * lost / (lost + (double)units->events[source]) * of_all;
+}
+
+/* Quantiles by whole degrees of freedom; 0: not needed so far. */
+struct quantiles {
+	double outside;
+	double of[DEGREES_MOST + 1];
+};
+
+/* For the next smaller whole number of degrees, which makes the interval a little wider. */
+static double quantile_of(struct quantiles *quantiles, double degrees)
+{
+	u32 whole = (u32)fmin(fmax(degrees + ROUNDING, 1), DEGREES_MOST);
+
+	if (!quantiles->of[whole])
+		quantiles->of[whole] = student_quantile(quantiles->outside, whole);
+	return quantiles->of[whole];
+}
+
+static double noise_of_row(const struct side_noise sides[COMPARISON_SIDES],
+			   const struct comparison_row *row, u32 number,
+			   struct quantiles *quantiles)
+{
+	double sum = 0, squares = 0, lost = 0;
+
+	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
+		double variance = joined_variance(&sides[i], number, row->is_sampled);
+
+		sum += variance;
+		squares += variance * variance / (sides[i].degrees + sides[i].pooled_degrees);
+		lost += lost_of(&sides[i], row->source);
+	}
+	if (sum <= 0)
+		return lost;
+	return quantile_of(quantiles, sum * sum / squares) * sqrt(sum) + lost;
+}
+
+static void set_noise(const struct side_noise sides[COMPARISON_SIDES],
+		      struct comparison *comparison)
+{
+	struct quantiles quantiles = {};
+	u32 count = 0;
+
+	for (u32 row = 0; row < comparison->row_count; row++)
+		count += sides[BEFORE].rows[row].events + sides[AFTER].rows[row].events >=
+			 EVENTS_LEAST;
+	quantiles.outside = OUTSIDE / (count ?: 1);
+	for (u32 row = 0; row < comparison->row_count; row++)
+		comparison->rows[row].noise =
+			noise_of_row(sides, &comparison->rows[row], row, &quantiles);
 }
 
 int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
 			  const struct compared_units units[COMPARISON_SIDES],
 			  struct comparison *comparison)
 {
-	struct bootstrap bootstrap = {.lists = lists,
-				      .units = units,
-				      .row_count = comparison->row_count,
-				      .source_count = units[BEFORE].source_count};
-	u64 items = (u64)lists[BEFORE].count + lists[AFTER].count + 1;
-	u32 repetitions = REPETITIONS;
-	double width, factor;
-	int err;
+	struct side_noise sides[COMPARISON_SIDES] = {};
+	u32 sources = units[BEFORE].source_count;
+	double *scale;
+	int err = 0;
 
 	if (units[BEFORE].count < 2 || units[AFTER].count < 2)
 		return 0;
-	if (items * repetitions > ITEMS_MOST)
-		repetitions = items * REPETITIONS_LEAST > ITEMS_MOST ? REPETITIONS_LEAST
-								     : (u32)(ITEMS_MOST / items);
-	factor = student_factor(degrees_of_freedom(&units[BEFORE]) +
-				degrees_of_freedom(&units[AFTER]));
-	err = alloc_bootstrap(&bootstrap);
-	if (!err) {
-		for (u32 source = 0; source < bootstrap.source_count; source++)
-			bootstrap.scale[source] = compared_amount_of_all(units, source);
-		err = find_deviations(&bootstrap, repetitions);
-		err = err ?: find_width(&bootstrap, repetitions, &width);
+	scale = calloc(sources + 1UL, sizeof(*scale));
+	if (!scale)
+		return -ENOMEM;
+	for (u32 source = 0; source < sources; source++)
+		scale[source] = compared_amount_of_all(units, source);
+	for (u32 i = BEFORE; i < COMPARISON_SIDES && !err; i++) {
+		sides[i] =
+			(struct side_noise){.list = &lists[i], .units = &units[i], .scale = scale};
+		err = estimate_side(&sides[i], comparison);
 	}
-	for (u32 row = 0; row < comparison->row_count && !err; row++)
-		comparison->rows[row].noise = factor * width * bootstrap.deviation[row] +
-					      units[BEFORE].lost + units[AFTER].lost;
-	free_bootstrap(&bootstrap);
+	if (!err)
+		set_noise(sides, comparison);
+	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
+		free(sides[i].residuals);
+		free(sides[i].rows);
+	}
+	free(scale);
 	return err;
 }

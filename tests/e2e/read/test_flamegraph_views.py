@@ -397,6 +397,7 @@ thread.join()
 """
 
 
+@one_of_several
 def test_idle_time_is_that_of_report():
     needs("typed tracepoints")
     with open("work.py", "w", encoding="ascii") as file:
@@ -458,6 +459,7 @@ int main(void)
 """
 
 
+@one_of_several
 def test_source_lines_of_a_frame():
     """The lines of main are those of its two calls, with the parts of the 40 events that each has."""
     needs("bpf", "raw tracepoints")
@@ -494,6 +496,7 @@ def record_a_lock():
     return recording
 
 
+@one_of_several
 def test_states_add_up_to_the_account_of_time():
     recording = record_a_lock()
     rows = {row["tid"]: row for row in json.loads(recording.read("report", "--thread-time", "--json"))["rows"]}
@@ -522,6 +525,7 @@ def texts_of(page, selector):
     return page.value("[...document.querySelectorAll('%s li')].map(item => item.textContent)" % selector)
 
 
+@one_of_several
 def test_a_wait_and_who_ended_it():
     record_a_lock()
     with browser.page() as page:
@@ -630,6 +634,7 @@ def test_who_queued_the_work_of_a_frame():
         assert page.value("document.querySelector('#origins').hidden")
 
 
+@one_of_several
 def test_who_started_the_timer_that_ended_a_wait():
     """The wait of a thread ends by a timer that the thread has started itself."""
     needs("typed tracepoints")
@@ -652,6 +657,7 @@ def test_who_started_the_timer_that_ended_a_wait():
         assert page.value("document.querySelector('#wait').hidden")
 
 
+@one_of_several
 def test_nothing_of_the_states_is_cut():
     record_a_lock()
     for scheme in "light", "dark":

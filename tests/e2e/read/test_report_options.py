@@ -101,7 +101,7 @@ def test_diff_of_sources():
     assert re.search(r"[+]25[.]00% +[0-9.]+%  off-cpu$", text, re.MULTILINE), text
     write(100, 0, "before.data")
     write(0, 100, "after.data")
-    text = stackmap("diff", "before.data", "after.data").stdout
+    text = stackmap("diff", "--noise", "before.data", "after.data").stdout
     assert re.search(r"-6[.]00% +[0-9.]+%  cpu-clock  twin$", text, re.MULTILINE), text
     assert re.search(r"[+]6[.]00% +[0-9.]+%  off-cpu  twin$", text, re.MULTILINE), text
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,17 +39,29 @@ static void units_create(struct compared_units *units, u32 count, u64 events)
 {
 	*units = (struct compared_units){.count = count, .source_count = 1};
 	units->wholes = calloc(count, sizeof(u64));
-	assert_non_null(units->wholes);
+	units->amounts = calloc(1, sizeof(u64));
+	units->events = calloc(1, sizeof(u64));
+	assert_true(units->wholes && units->amounts && units->events);
 	for (u32 i = 0; i < count; i++)
 		units->wholes[i] = events;
+	units->amounts[0] = units->events[0] = count * events;
+}
+
+static void units_free(struct compared_units *units)
+{
+	free(units->wholes);
+	free(units->amounts);
+	free(units->events);
+	free(units->divisors);
 }
 
 static void check(const struct comparison_row *row, double before, double after, u64 counts[2])
 {
 	assert_true(row->share[BEFORE].percent == before);
 	assert_true(row->share[AFTER].percent == after);
-	assert_true(comparison_delta(row) == after - before);
-	assert_true(comparison_change(row) == (double)counts[AFTER] - (double)counts[BEFORE]);
+	assert_true(comparison_share_change(row) == after - before);
+	assert_true(comparison_amount_change(row) ==
+		    (double)counts[AFTER] - (double)counts[BEFORE]);
 	assert_int_equal(row->share[BEFORE].count, counts[BEFORE]);
 	assert_int_equal(row->share[AFTER].count, counts[AFTER]);
 }
@@ -81,7 +94,7 @@ TEST(rows_of_equal_text_are_joined)
 	assert_null(comparison);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
 		compared_list_free(&lists[side]);
-		free(units[side].wholes);
+		units_free(&units[side]);
 	}
 }
 
@@ -99,7 +112,7 @@ TEST(lists_without_items_have_no_rows)
 	comparison_free(&comparison);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
 		compared_list_free(&lists[side]);
-		free(units[side].wholes);
+		units_free(&units[side]);
 	}
 }
 
@@ -108,7 +121,7 @@ struct trial {
 	u32 units[COMPARISON_SIDES];
 	u64 counts[COMPARISON_SIDES][UNITS_MAX];
 	bool are_slices, is_sampled;
-	double lost;
+	u64 lost;
 	double divisor; /* of each unit; 0: none */
 	double moved, noise;
 };
@@ -137,16 +150,20 @@ static void compare(struct trial *trial)
 	assert_int_equal(comparison_create(lists, units, &comparison), 0);
 	assert_int_equal(comparison_find_noise(lists, units, comparison), 0);
 	assert_int_equal(comparison->row_count, 1);
-	trial->moved = comparison_moved(&comparison->rows[0]);
+	trial->moved = comparison_rank_change(&comparison->rows[0]);
 	trial->noise = comparison->rows[0].noise;
 	assert_int_equal(comparison_is_beyond_noise(&comparison->rows[0]),
 			 fabs(trial->moved) > trial->noise);
 	comparison_free(&comparison);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
 		compared_list_free(&lists[side]);
-		free(units[side].wholes);
-		free(units[side].divisors);
+		units_free(&units[side]);
 	}
+}
+
+static bool is_near(double found, double expected)
+{
+	return fabs(found - expected) < 0.01 * expected;
 }
 
 TEST(the_scatter_of_recordings_is_noise)
@@ -157,19 +174,23 @@ TEST(the_scatter_of_recordings_is_noise)
 	compare(&even);
 	assert_true(fabs(even.moved - 1) < 1e-9 && even.noise == 0);
 	compare(&apart);
-	/* By Student's t test: 2.776 * sqrt(2 * 2^2 / 3) = 4.53. */
+	/* Student's t test: 2.776 for 4 degrees of freedom, deviations of 2 points. */
 	assert_true(fabs(apart.moved - 1) < 1e-9);
-	assert_in_range((u64)(apart.noise * 100), 400, 510);
+	assert_true(is_near(apart.noise, 2.776 * sqrt(2 * 4 / 3.0)));
 }
 
 TEST(two_recordings_have_a_wide_interval)
 {
 	struct trial two = {.units = {2, 2}, .counts = {{490, 510}, {590, 610}}};
+	struct trial many = {.units = {2, 40}, .counts = {{490, 510}}};
 
 	compare(&two);
-	/* 4.303 * sqrt(2 * 1.414^2 / 2) = 6.08. */
-	assert_in_range((u64)(two.noise * 100), 540, 670);
+	assert_true(is_near(two.noise, 4.303 * sqrt(2 * 2 / 2.0)));
 	assert_true(two.moved > two.noise);
+	for (u32 i = 0; i < 40; i++)
+		many.counts[AFTER][i] = 600;
+	compare(&many); /* 12.706 for one degree of freedom: the other side has no scatter */
+	assert_true(is_near(many.noise, 12.706 * sqrt(2 / 2.0)));
 }
 
 /* A program whose first half is another one than its second half. */
@@ -205,10 +226,10 @@ TEST(lost_events_may_have_been_of_any_row)
 	struct trial whole = {.units = {3, 3}, .counts = {{480, 500, 520}, {490, 510, 530}}};
 	struct trial lost = whole;
 
-	lost.lost = 7;
+	lost.lost = 1000; /* beside 3,000 */
 	compare(&whole);
 	compare(&lost);
-	assert_true(fabs(lost.noise - whole.noise - 7) < 1e-9);
+	assert_true(fabs(lost.noise - whole.noise - 25) < 1e-9);
 }
 
 /* Amounts for each 10 of another event, in percent of all amounts before: the same numbers here. */
@@ -224,22 +245,58 @@ TEST(divided_amounts_have_their_noise)
 	assert_true(fabs(shares.noise - amounts.noise) < 1e-9);
 }
 
-/* Units are drawn from one distribution for both sides: the program's own random numbers. */
+/* A comparison of equal programs: rows of about 600 events in each recording. */
+static bool differs(u32 recordings, u32 rows)
+{
+	struct compared_list lists[COMPARISON_SIDES];
+	struct compared_units units[COMPARISON_SIDES];
+	struct comparison *comparison;
+	bool found = false;
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		u32 count = recordings * rows;
+
+		assert_int_equal(compared_list_create(&lists[side], count), 0);
+		units_create(&units[side], recordings, rows * 600);
+		for (u32 i = 0; i < count; i++) {
+			struct compared_item *item = &lists[side].items[i];
+
+			item->text = malloc(16);
+			assert_non_null(item->text);
+			snprintf(item->text, 16, "%u", i % rows);
+			item->unit = i / rows;
+			for (u32 k = 0; k < 24; k++)
+				item->count += (u64)random() % 50;
+			item->part = item->amount = item->count;
+		}
+	}
+	assert_int_equal(comparison_create(lists, units, &comparison), 0);
+	assert_int_equal(comparison_find_noise(lists, units, comparison), 0);
+	for (u32 i = 0; i < comparison->row_count; i++)
+		found |= comparison_is_beyond_noise(&comparison->rows[i]);
+	comparison_free(&comparison);
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		compared_list_free(&lists[side]);
+		units_free(&units[side]);
+	}
+	return found;
+}
+
+/* 5 of 100 comparisons differ by design, and fewer where rows share what they know of scatter. */
 TEST(equal_programs_rarely_differ)
 {
-	u32 beyond = 0;
+	static const struct {
+		u32 recordings, rows;
+	} cases[] = {{2, 1}, {4, 1}, {2, 100}, {3, 100}, {10, 100}};
 
 	srandom(1);
-	for (u32 run = 0; run < 400; run++) {
-		struct trial trial = {.units = {4, 4}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		u32 beyond = 0;
 
-		for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
-			for (u32 i = 0; i < 4; i++)
-				for (u32 k = 0; k < 12; k++)
-					trial.counts[side][i] += (u64)random() % 50;
-		compare(&trial);
-		beyond += fabs(trial.moved) > trial.noise;
+		for (u32 run = 0; run < 300; run++)
+			beyond += differs(cases[i].recordings, cases[i].rows);
+		print_message("%u recordings, %u rows: %u of 300\n", cases[i].recordings,
+			      cases[i].rows, beyond);
+		assert_true(beyond <= 28); /* 15, and 3.4 standard deviations */
 	}
-	/* 5 % are 20; each side of that is 2.8 standard deviations away. */
-	assert_in_range(beyond, 8, 32);
 }
