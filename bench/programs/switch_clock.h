@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What switch_clock.bpf.c counts for a thread. */
+/* The sums of a thread in the map of switch_clock.bpf.c. */
 #ifndef BENCH_SWITCH_CLOCK_H
 #define BENCH_SWITCH_CLOCK_H
 

@@ -37,7 +37,7 @@ struct hit {
 	u64 value;	/* in the unit of the source; waker events: begin of the wait, ns */
 	bool is_record; /* at a tracepoint, attached by perf */
 	bool is_waker;	/* wakes a task or queues work; it may be outside of the namespace */
-	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */
+	bool is_probe;	/* the event is at an instruction of user mode and has no kernel stack */
 };
 
 /* True for a CPU sample in user mode. */
@@ -84,7 +84,7 @@ static __always_inline bool read_words(const struct user_walk *walk, u64 address
 	return true;
 }
 
-/* Steps from a frame to its caller. pc = 0: there is no caller. */
+/* Steps from a frame to its caller. A pc of 0 afterwards: the frame has no caller. */
 static __always_inline void fp_walk_advance(struct user_walk *walk)
 {
 	u64 words[2];

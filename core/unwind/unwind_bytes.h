@@ -138,7 +138,7 @@ struct unwind_image {
 	u64 segment_offset[IMAGE_SEGMENTS_MAX]; /* file offsets of these segments */
 };
 
-/* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping is no ELF image. */
+/* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping has no ELF file. */
 CORE_INLINE u32 image_enter(struct unwind *unwind);
 
 static inline bool image_range_has(const struct image_range *range, u64 address)

@@ -30,9 +30,9 @@
  *               event), and by state: ns}
  *   waits       the longest waits of each thread, by thread and begin: {thread, source, stack (a
  *               node), begin, length (us), waker (a thread, or -1), wakerStack (a node),
- *               queuer, queuerStack (who queued the work that waited), wakerQueuer,
- *               wakerQueuerStack (who queued the work that woke)}; the last four columns are
- *               empty if no wait has any
+ *               queuer, queuerStack (of the thread that queued the waiting work), wakerQueuer,
+ *               wakerQueuerStack (of the thread that queued the waking work)}; the last four
+ *               columns are empty if no wait has any
  *   works       events in queued work, most events first: {stack (a node), source, thread,
  *               count, value, queuer (a thread), queuerStack (a node)}
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events in queued work, summed by their stack and by who queued the work (record --origins). */
+/* Sums of the events in queued work, by their stack and by the thread and stack that queued the
+ * work (record --origins). */
 #ifndef LIB_FLAMEGRAPH_QUEUED_WORK_H
 #define LIB_FLAMEGRAPH_QUEUED_WORK_H
 

@@ -433,7 +433,7 @@ class Page {
     return stack => isIn(inverse ? inverse[placeOf(stack)] : placeOf(stack));
   }
 
-  // Who queued the work of the events of a node, in all the time.
+  // The threads and stacks that queued the work of a node's events, over the whole recording.
   originsOf(chart, node) {
     const {origins} = this.profile;
     return origins.rows.length ? origins.of(this.partOf(chart, node), this.choice) : [];

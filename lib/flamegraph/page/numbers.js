@@ -49,7 +49,8 @@ function share({weight, whole}) {
   return whole > 0 ? weight / whole : 0;
 }
 
-// Whether the shares of two numbers of events differ, but may do so by chance alone. Of times and sizes the events are not known.
+// True if two shares differ by no more than chance explains. Only numbers of events are judged: the page does not have the
+// events behind a time or a size.
 function isNoise(before, after, unit) {
   const variance = side => side.whole > 0 ? share(side) * (1 - share(side)) / side.whole : 0;
   const change = Math.abs(share(after) - share(before));

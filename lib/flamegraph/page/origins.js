@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Who queued the work that a kernel worker, an io_uring worker or a timer does: the sums of the recording's origins, and the panel
-// that shows those of the frame at the focus.
+// Kernel workers, io_uring workers and timers do work that another thread has queued. The page has sums of such events by the
+// queuer's thread and stack; the panel shows the sums of the frame at the focus.
 
 const ORIGINS_MAX = 8;
 
@@ -10,7 +10,7 @@ class Origins {
       queuer: columns.queuer[i], queuerStack: columns.queuerStack[i], weights: {count: columns.count[i], value: columns.value[i]}}));
   }
 
-  // Of the stacks for which isIn(stack), what is chosen: {queuer, queuerStack, weight}, the heaviest first.
+  // Sums the chosen events whose stack satisfies isIn(): {queuer, queuerStack, weight}, the heaviest first.
   of(isIn, {source, measure, threads}) {
     const sums = new Map();
     for (const row of this.rows) {
@@ -34,7 +34,7 @@ function originLine(origins, profile) {
 class OriginPanel {
   constructor({panel, title, list}, profile) {
     Object.assign(this, {panel, title, list, profile});
-    this.isWanted = null; // true: always, false: never, null: for a frame that was chosen
+    this.isWanted = null; // true: always open, false: closed, null: open while a frame is chosen
   }
 
   get isOpen() {

@@ -83,7 +83,7 @@ class WaitPanel extends EventTarget {
     this.go.hidden = !isWoken || this.profile.threads[ended.waker].tid === null;
   }
 
-  // Who queued the work; queuer: -1 is not known.
+  // The thread and stack that queued the work. A queuer of -1 is unknown.
   showOrigin([title, list], queuer, node) {
     title.textContent = queuer >= 0 ? `queued by ${threadText(this.profile.threads[queuer])}` : '';
     title.parentNode.hidden = queuer < 0;

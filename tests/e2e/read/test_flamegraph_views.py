@@ -563,7 +563,7 @@ def test_a_wait_and_who_ended_it():
 
 
 def focus_on(page, name):
-    """Goes inwards along the widest frames. False: there is no frame of this name."""
+    """Moves the focus inwards along the widest frames to this name. False: none of them has the name."""
     focus_chart(page)
     before = None
     while status(page)[0] != name and status(page) != before:
