@@ -57,11 +57,6 @@ static const char machines[] = "SELECT host, any(kernel), any(machine), max(cpus
 static const char *const causes[LOST_COUNT] = {LEDGER_LOST(X)};
 #undef X
 
-static int out_of_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
-}
-
 /* Identifies a host by its shard and its name, which does not end with NUL. */
 struct host_key {
 	u32 shard;
@@ -127,7 +122,7 @@ static int take_sums(void *arg, u32 shard, struct byte_cursor *row, struct stack
 	host.stored = row_get_u64(row);
 	if (row->bad || find_host(account, &key))
 		return 0;
-	return add_host(account, &key, &host) ? out_of_memory(error) : 0;
+	return add_host(account, &key, &host) ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
 static int take_windows(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
@@ -182,7 +177,7 @@ static int take_machine(void *arg, u32 shard, struct byte_cursor *row, struct st
 	host->kernel = strndup(kernel, kernel_length);
 	host->machine = strndup(machine, machine_length);
 	host->cpus = cpus;
-	return host->kernel && host->machine ? 0 : out_of_memory(error);
+	return host->kernel && host->machine ? 0 : error_set_errno(error, ENOMEM, "store");
 }
 
 /* Copies `text` and replaces each "%s" by the condition; NULL without memory. */
@@ -229,7 +224,7 @@ static int look_at(struct shards *shards, u32 shard, const struct look *look,
 	sql = with_condition(look->sql, condition);
 	query.sql = sql;
 	err = sql ? shards_ask(shards, shard, &query, look->take, account, error)
-		  : out_of_memory(error);
+		  : error_set_errno(error, ENOMEM, "store");
 	free(sql);
 	return err;
 }
@@ -258,7 +253,7 @@ static int look_closer(struct shards *shards, u32 shard, const char *time,
 	int err = 0;
 
 	if (put_suspects(account, shard, &hosts))
-		err = hosts.failed ? out_of_memory(error)
+		err = hosts.failed ? error_set_errno(error, ENOMEM, "store")
 				   : look_at(shards, shard, &look, account, error);
 	byte_buffer_free(&hosts);
 	return err;

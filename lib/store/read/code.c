@@ -30,11 +30,6 @@ struct reading {
 	char days[96];
 };
 
-static int out_of_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
-}
-
 /* Copies a text of the answer into the arena and ends it with NUL; NULL without memory. */
 static const char *get_text(struct store_code *code, struct byte_cursor *row)
 {
@@ -143,11 +138,11 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 		return 0;
 	number = stack_number(reading, hash);
 	if (!stack.kernel_end || !stack.user_end || number == HASH_INDEX_NONE)
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	if (number >= code->stack_count || code->stacks[number].is_known)
 		return 0;
 	if (set_places(code, &stack, objects, offsets))
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	code->stacks[number] = stack;
 	return 0;
 }
@@ -194,10 +189,11 @@ static int take_frame(void *arg, u32 shard, struct byte_cursor *row, struct stac
 
 	(void)shard;
 	if (!frame)
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	frame->start = row_get_u64(row);
 	frame->size = row_get_u64(row);
-	return take_functions(reading->code, row, frame) ? out_of_memory(error) : 0;
+	return take_functions(reading->code, row, frame) ? error_set_errno(error, ENOMEM, "store")
+							 : 0;
 }
 
 static void put_frames(const struct reading *reading, struct byte_buffer *keys)
@@ -236,14 +232,14 @@ static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct sta
 
 	(void)shard;
 	if (!object)
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	object->kind = row_get_u8(row);
 	build_id = row_get_text(row, &length);
 	set_build_id(object, build_id, length);
 	object->path = get_text(reading->code, row);
 	object->is_kernel = row_get_u8(row);
 	object->is_known = true;
-	return object->path ? 0 : out_of_memory(error);
+	return object->path ? 0 : error_set_errno(error, ENOMEM, "store");
 }
 
 static void put_objects(const struct reading *reading, struct byte_buffer *keys)
@@ -302,7 +298,7 @@ static int read_part(struct reading *reading, const struct part *part, struct st
 		byte_buffer_clear(&keys);
 		part->put(reading, &keys);
 		if (keys.failed)
-			err = out_of_memory(error);
+			err = error_set_errno(error, ENOMEM, "store");
 		else if (keys.used)
 			err = ask(reading, i, part, &keys, error);
 	}
@@ -318,7 +314,7 @@ static int read_all(struct reading *reading, struct stackmap_error *error)
 	code->stack_count = reading->counts->stacks.count;
 	code->stacks = calloc(code->stack_count + 1UL, sizeof(*code->stacks));
 	if (!code->stacks)
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
 		err = read_part(reading, &parts[i], error);
 	return err;

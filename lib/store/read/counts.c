@@ -23,11 +23,6 @@
 /* Limit for an answer: a million machines record less in a year. */
 #define EVENTS_MAX (1ULL << 50)
 
-static int out_of_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
-}
-
 /* --- stacks beyond the cap --- */
 
 /* Sums of one event over all servers. */
@@ -54,9 +49,7 @@ struct cap {
 
 static u32 get_text(struct byte_cursor *row, struct text_set *set)
 {
-	size_t length;
-	const char *text = row_get_text(row, &length);
-	char *copy = strndup(text, length);
+	char *copy = row_get_string(row);
 	u32 number = copy ? text_set_number(set, copy) : HASH_INDEX_NONE;
 
 	free(copy);
@@ -71,7 +64,7 @@ static int take_total(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	(void)shard;
 	if (event == HASH_INDEX_NONE ||
 	    array_make_zeroed(cap->totals, event + 1UL, cap->total_room))
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	cap->totals[event].count += row_get_u64(row);
 	cap->totals[event].value += row_get_u64(row);
 	cap->stacks += row_get_u64(row);
@@ -92,7 +85,7 @@ static int take_heavy(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	memcpy(heavy.hash, hash, sizeof(heavy.hash));
 	if (heavy.event == HASH_INDEX_NONE || heavy.event >= cap->total_room ||
 	    cap->count == ROWS_MAX || array_make_room(cap->heavy, cap->count, cap->room))
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	cap->heavy[cap->count++] = heavy;
 	return 0;
 }
@@ -145,7 +138,8 @@ static int ask(struct shards *shards, const struct selection *selection, const c
 	char *sql = selection_sql(selection, format);
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
-	int err = sql ? shards_ask_all(shards, &query, take, arg, error) : out_of_memory(error);
+	int err = sql ? shards_ask_all(shards, &query, take, arg, error)
+		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);
 	return err;
@@ -214,7 +208,7 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	    count.event == HASH_INDEX_NONE || count.cgroup == HASH_INDEX_NONE ||
 	    counts->count == ROWS_MAX ||
 	    array_make_room(counts->counts, counts->count, counts->room))
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	counts->counts[counts->count++] = count;
 	return 0;
 }
@@ -265,7 +259,7 @@ static int read_counts(struct shards *shards, struct selection selection, const 
 
 	for (u32 i = 0; i < cap->count; i++)
 		row_put_bytes(&chosen, cap->heavy[i].hash, STORE_HASH_BYTES);
-	err = sql && !chosen.failed ? 0 : out_of_memory(error);
+	err = sql && !chosen.failed ? 0 : error_set_errno(error, ENOMEM, "store");
 	if (is_capped)
 		selection.tables[selection.table_count++] =
 			(struct clickhouse_table){.name = CHOSEN,
@@ -289,7 +283,7 @@ static int read_all(struct shards *shards, const struct selection *selection, st
 		      take_total, cap, error);
 
 	if (!err && stack_number(cap->counts, rest) != STORE_STACK_REST)
-		err = out_of_memory(error);
+		err = error_set_errno(error, ENOMEM, "store");
 	if (!err && cap->stacks > cap->question->cap) {
 		cap->counts->is_capped = true;
 		err = find_heavy(shards, selection, cap, error);

@@ -53,11 +53,6 @@ struct reading {
 	struct demangler *demangler;
 };
 
-static int out_of_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
-}
-
 /* --- functions --- */
 
 static bool is_wanted(const struct reading *reading, const char *name)
@@ -78,17 +73,15 @@ static bool is_wanted(const struct reading *reading, const char *name)
 static int take_name(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
 {
 	struct reading *reading = arg;
-	size_t length;
-	const char *text = row_get_text(row, &length);
 	u32 before = reading->names.count, number;
-	char *name = strndup(text, length);
+	char *name = row_get_string(row);
 
 	(void)shard;
 	number = name ? text_set_number(&reading->names, name) : HASH_INDEX_NONE;
 	if (number != HASH_INDEX_NONE && reading->names.count > before && is_wanted(reading, name))
 		row_put_text(&reading->wanted, name);
 	free(name);
-	return number == HASH_INDEX_NONE ? out_of_memory(error) : 0;
+	return number == HASH_INDEX_NONE ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
 static int find_names(struct reading *reading, struct stackmap_error *error)
@@ -99,10 +92,10 @@ static int find_names(struct reading *reading, struct stackmap_error *error)
 
 	snprintf(sql, sizeof(sql), names_sql, reading->days);
 	if (demangler_create(&reading->demangler))
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	err = shards_ask_all(reading->shards, &query, take_name, reading, error);
 	if (err || reading->wanted.failed)
-		return err ?: out_of_memory(error);
+		return err ?: error_set_errno(error, ENOMEM, "store");
 	if (reading->wanted.used)
 		return 0;
 	return error_set(error, ENOENT, "--function %s: no function of this name in this time",
@@ -117,7 +110,7 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	(void)shard;
 	if (hash)
 		row_put_bytes(&reading->stacks, hash, STORE_HASH_BYTES);
-	return reading->stacks.failed ? out_of_memory(error) : 0;
+	return reading->stacks.failed ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
 static int find_stacks(struct reading *reading, u32 shard, struct stackmap_error *error)
@@ -136,14 +129,6 @@ static int find_stacks(struct reading *reading, u32 shard, struct stackmap_error
 
 /* --- events --- */
 
-static char *get_text(struct byte_cursor *row)
-{
-	size_t length;
-	const char *text = row_get_text(row, &length);
-
-	return strndup(text, length);
-}
-
 static void clear_count(struct store_host_count *count)
 {
 	free(count->host);
@@ -156,10 +141,10 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 {
 	struct reading *reading = arg;
 	struct store_host_counts *counts = reading->counts;
-	struct store_host_count count = {.host = get_text(row),
-					 .service = get_text(row),
-					 .version = get_text(row),
-					 .event = get_text(row)};
+	struct store_host_count count = {.host = row_get_string(row),
+					 .service = row_get_string(row),
+					 .version = row_get_string(row),
+					 .event = row_get_string(row)};
 
 	(void)shard;
 	count.count = row_get_u64(row);
@@ -168,7 +153,7 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	    counts->count == ROWS_MAX ||
 	    array_make_room(counts->counts, counts->count, counts->room)) {
 		clear_count(&count);
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	}
 	counts->sum += count.count;
 	counts->counts[counts->count++] = count;
@@ -208,7 +193,7 @@ static int count_events(struct reading *reading, u32 shard, struct selection sel
 						  .bytes = reading->stacks.used};
 	query.table_count = selection.table_count;
 	err = sql ? shards_ask(reading->shards, shard, &query, take_count, reading, error)
-		  : out_of_memory(error);
+		  : error_set_errno(error, ENOMEM, "store");
 	free(sql);
 	return err;
 }

@@ -110,14 +110,6 @@ __attribute__((format(printf, 2, 0))) static int ask(struct clickhouse *server, 
 	return err;
 }
 
-static char *copy_text(struct byte_cursor *row)
-{
-	size_t length;
-	const char *text = row_get_text(row, &length);
-
-	return strndup(text, length);
-}
-
 /* State of the comparison by host. */
 struct hosts {
 	struct ledger_check *check;
@@ -172,7 +164,7 @@ static int add_cause(struct ledger_check *check, char *name, u64 events)
 
 static int take_cause(struct byte_cursor *row, void *arg)
 {
-	char *name = copy_text(row);
+	char *name = row_get_string(row);
 	u64 events = row_get_u64(row);
 
 	return name ? add_cause(arg, name, events) : -ENOMEM;
@@ -210,7 +202,7 @@ static int add_window(struct window_ranges *ranges, const struct window_range *w
 
 static int read_window(struct byte_cursor *row, struct window_range *window)
 {
-	*window = (struct window_range){.host = copy_text(row), .windows = 1};
+	*window = (struct window_range){.host = row_get_string(row), .windows = 1};
 	window->from = window->to = row_get_u32(row);
 	window->recorded = row_get_u64(row);
 	window->stored = row_get_u64(row);

@@ -38,11 +38,6 @@ const char *store_field_name(enum store_field field)
 	return fields[field].name;
 }
 
-static int out_of_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
-}
-
 char *selection_sql(const struct selection *selection, const char *format)
 {
 	const char *place = strstr(format, "%s");
@@ -83,10 +78,8 @@ static bool matches(struct values *values, const char *value)
 static int take_value(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
 {
 	struct values *values = arg;
-	size_t length;
-	const char *text = row_get_text(row, &length);
 	u32 before = values->all.count, number;
-	char *value = strndup(text, length);
+	char *value = row_get_string(row);
 
 	(void)shard;
 	number = value ? text_set_number(&values->all, value) : HASH_INDEX_NONE;
@@ -95,7 +88,7 @@ static int take_value(void *arg, u32 shard, struct byte_cursor *row, struct stac
 		values->chosen++;
 	}
 	free(value);
-	return number == HASH_INDEX_NONE ? out_of_memory(error) : 0;
+	return number == HASH_INDEX_NONE ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
 /* Lists up to VALUES_SHOWN values, as "a, b and others". */
@@ -131,7 +124,7 @@ static int match_values(struct shards *shards, struct selection *selection, stru
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
 	int err = sql ? shards_ask_all(shards, &query, take_value, values, error)
-		      : out_of_memory(error);
+		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);
 	if (!err && !values->chosen)
@@ -158,7 +151,7 @@ static int choose_field(struct shards *shards, const struct store_question *ques
 			row_put_text(rows, wanted->items[i]);
 	text_set_clear(&values.all);
 	if (err || rows->failed)
-		return err ?: out_of_memory(error);
+		return err ?: error_set_errno(error, ENOMEM, "store");
 	selection->tables[selection->table_count++] = (struct clickhouse_table){
 		.name = fields[field].table,
 		.structure = "value String",

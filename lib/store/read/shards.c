@@ -27,11 +27,6 @@ struct shards {
 	struct shard *shards;
 };
 
-static int out_of_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
-}
-
 u32 shards_count(const struct shards *shards)
 {
 	return shards->url.count;
@@ -74,7 +69,7 @@ void shards_close(struct shards **shards)
 static int set_away(struct shard *shard, struct stackmap_error *error)
 {
 	shard->away = strdup(error->message);
-	return shard->away ? SHARD_WENT : out_of_memory(error);
+	return shard->away ? SHARD_WENT : error_set_errno(error, ENOMEM, "store");
 }
 
 static int open_shard(struct shards *shards, const struct store_access *access, u32 i,
@@ -110,7 +105,7 @@ static int open_all(struct shards *shards, const struct store_access *access,
 		return err;
 	shards->shards = calloc(shards->url.count, sizeof(*shards->shards));
 	if (!shards->shards)
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	for (u32 i = 0; i < shards->url.count && !err; i++) {
 		err = open_shard(shards, access, i, error);
 		any |= !err && !shards->shards[i].away;
@@ -125,7 +120,7 @@ int shards_open(const struct store_access *access, struct shards **out,
 	int err;
 
 	if (!shards)
-		return out_of_memory(error);
+		return error_set_errno(error, ENOMEM, "store");
 	err = open_all(shards, access, error);
 	if (err)
 		shards_close(&shards);

@@ -167,14 +167,6 @@ static int out_of_memory(const struct symbolizing *all, struct stackmap_error *e
 	return error_set_errno(error, ENOMEM, clickhouse_name(all->server));
 }
 
-static char *get_text(struct byte_cursor *row)
-{
-	size_t length;
-	const char *text = row_get_text(row, &length);
-
-	return strndup(text, length);
-}
-
 typedef int (*take_row)(struct symbolizing *all, struct byte_cursor *row);
 
 static int ask(struct symbolizing *all, const char *sql, const struct clickhouse_table *table,
@@ -213,9 +205,9 @@ static int take_object(struct symbolizing *all, struct byte_cursor *row)
 {
 	struct object object = {};
 	const u8 *id = row_get_bytes(row, OBJECT_BYTES);
-	char *build_id = get_text(row);
+	char *build_id = row_get_string(row);
 
-	object.path = get_text(row);
+	object.path = row_get_string(row);
 	object.is_kernel = row_get_u8(row);
 	if (!row->bad && build_id) {
 		memcpy(object.id, id, OBJECT_BYTES);
@@ -250,7 +242,7 @@ static int take_frame(struct symbolizing *all, struct byte_cursor *row)
 	frame.offset = row_get_u64(row);
 	frame.start = row_get_u64(row);
 	frame.size = row_get_u64(row);
-	frame.function = get_text(row);
+	frame.function = row_get_string(row);
 	if (!frame.function || all->frame_count == FRAMES_MAX ||
 	    array_make_room(all->frames, all->frame_count, all->frame_room)) {
 		free(frame.function);

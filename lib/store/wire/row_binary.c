@@ -106,3 +106,11 @@ const char *row_get_text(struct byte_cursor *rows, size_t *length)
 	*length = text ? count : 0;
 	return text ? (const char *)text : "";
 }
+
+char *row_get_string(struct byte_cursor *rows)
+{
+	size_t length;
+	const char *text = row_get_text(rows, &length);
+
+	return strndup(text, length);
+}
