@@ -19,7 +19,7 @@
 #define BPF_FILE_MEMORY_H
 
 #include "mapping.h"
-#include "unwind/unwind_bytes.h"
+#include "unwind/unwind.h"
 #include "user_mapping.h"
 
 #define FILE_READS_MAX 32    /* separate ranges; a power of two */

@@ -22,17 +22,257 @@
 #include "arch/code_rule.h"
 #include "arch/return_search.h"
 #include "arch/unwinding.h"
-#include "cfi.h"
 #include "env.h"
 #include "rule.h"
 #include "rule_cache.h"
 #include "scalar.h"
 #include "script.h"
 #include "stack.h"
-#include "unwind_bytes.h"
 #include "walk_memory.h"
 
 struct unwind;
+
+/*
+ * Reads an unwind table out of another address space: a position and an end, as addresses there,
+ * and a window of bytes around the position that one read fills.
+ *
+ * bytes_ready() makes the next BYTES_STEP bytes valid for decoding. Decoding within a step makes no
+ * checks: the caller checks once, at the end, that the position did not pass the end
+ * (bytes_overrun). Until then decoding yields the bytes of the window, whatever they are, never a
+ * bad access.
+ */
+
+#define BYTES_WINDOW 256 /* a power of two */
+#define BYTES_STEP 32	 /* the most that one step decodes: an opcode and two operands */
+
+struct unwind_bytes {
+	u64 at;
+	u64 end;
+	u64 start; /* address of window[0] */
+	u64 filled;
+	u8 window[BYTES_WINDOW + 2 * BYTES_STEP];
+};
+
+#define LEB128_TOO_LONG (1ULL << 40)
+
+/*
+ * A number of variable length, and its length in bytes: LEB128_TOO_LONG, which leads beyond every
+ * table, if the number has more than 56 bits.
+ */
+struct leb128 {
+	u64 value;
+	s64 signed_value;
+	u64 bytes;
+};
+
+/* Reads memory of the task within the budget. */
+CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
+
+/* STOP_NONE, STOP_BAD_TABLE at the end, STOP_TABLE_UNREADABLE or STOP_BUDGET. */
+CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
+
+/*
+ * Takes a pointer in `encoding` (DW_EH_PE_*); `data` is the base of data-relative pointers. The
+ * position moves behind the pointer. STOP_UNSUPPORTED: an encoding that no toolchain emits.
+ */
+CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data);
+
+static inline void bytes_open(struct unwind_bytes *bytes, u64 at, u64 end)
+{
+	bytes->at = at;
+	bytes->end = end;
+}
+
+static inline bool bytes_overrun(const struct unwind_bytes *bytes)
+{
+	return bytes->at > bytes->end;
+}
+
+/* The next eight bytes, without moving the position. */
+static inline u64 bytes_peek(const struct unwind_bytes *bytes)
+{
+	u64 index = bytes->at - bytes->start;
+
+	core_one_register(index);
+	return core_load_u64(&bytes->window[index & (BYTES_WINDOW - 1)]);
+}
+
+static inline u64 bytes_take(struct unwind_bytes *bytes, u32 count)
+{
+	u64 value = bytes_peek(bytes);
+
+	bytes->at += count;
+	return count == 8 ? value : value & ((1ULL << 8 * count) - 1);
+}
+
+static inline u8 bytes_take_u8(struct unwind_bytes *bytes)
+{
+	return bytes_take(bytes, 1);
+}
+
+/*
+ * Decodes eight bytes at once, without a branch: the lowest clear bit 7 ends the number; higher
+ * bytes are masked off; three steps close the gaps between groups of 7, 14 and 28 bits.
+ */
+ABI_INLINE struct leb128 leb128_decode(u64 raw)
+{
+	u64 ends = ~raw & 0x8080808080808080ULL;
+	u64 kept = (ends & -ends) | ((ends & -ends) - 1);
+	u64 bytes = ((kept & 0x0101010101010101ULL) * 0x0101010101010101ULL) >> 56;
+	u64 value = raw & kept & 0x7f7f7f7f7f7f7f7fULL;
+	struct leb128 leb = {.bytes = ends ? bytes : LEB128_TOO_LONG};
+	u32 unused = 64 - 7 * bytes;
+
+	value = (value & 0x007f007f007f007fULL) | (value & 0x7f007f007f007f00ULL) >> 1;
+	value = (value & 0x00003fff00003fffULL) | (value & 0x3fff00003fff0000ULL) >> 2;
+	value = (value & 0x000000000fffffffULL) | (value & 0x0fffffff00000000ULL) >> 4;
+	leb.value = value;
+	leb.signed_value = (s64)(value << (unused & 63)) >> (unused & 63);
+	return leb;
+}
+
+ABI_INLINE struct leb128 bytes_leb128(struct unwind_bytes *bytes)
+{
+	struct leb128 leb = leb128_decode(bytes_peek(bytes));
+
+	bytes->at += leb.bytes;
+	return leb;
+}
+
+/* The unwind tables of a mapped ELF file, found by its program headers in memory. */
+
+#define IMAGE_SEGMENTS_MAX 6
+
+struct image_range {
+	u64 start;
+	u64 end;
+};
+
+struct unwind_image {
+	u64 header;			 /* address of the ELF header; 0: no image was read */
+	u64 bias;			 /* address = bias + p_vaddr */
+	struct image_range eh_frame_hdr; /* start 0: the file has no index */
+	struct image_range sframe;
+	struct image_range eh_frame; /* the section, after a search in a file without index */
+	u64 note;		     /* address of the first note; 0: the file has no note */
+	bool searched;
+	u32 segment_count;
+	/* loaded segments that are not writable data */
+	struct image_range segment[IMAGE_SEGMENTS_MAX];
+	u64 segment_offset[IMAGE_SEGMENTS_MAX]; /* file offsets of these segments */
+};
+
+/* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping has no ELF file. */
+CORE_INLINE u32 image_enter(struct unwind *unwind);
+
+static inline bool image_range_has(const struct image_range *range, u64 address)
+{
+	return address - range->start < range->end - range->start;
+}
+
+/*
+ * The end of the memory that is known to be mapped from an address on: the end of its segment, or
+ * `least` bytes.
+ */
+static inline u64 image_limit(const struct unwind_image *image, u64 address, u32 least)
+{
+	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
+		if (image_range_has(&image->segment[i], address))
+			return image->segment[i].end;
+	return address + least;
+}
+
+/*
+ * The file offset of an address, by the program headers. Addresses outside of the segments count
+ * from the header on, as the program headers themselves do.
+ */
+static inline u64 image_file_offset(const struct unwind_image *image, u64 header, u64 address)
+{
+	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
+		if (image_range_has(&image->segment[i], address))
+			return address - image->segment[i].start + image->segment_offset[i];
+	return address - header;
+}
+
+/*
+ * Call frame information: the row of the table that covers a pc (DWARF 5, section 6.4). Running the
+ * instructions of CIE and FDE up to the pc makes the row.
+ */
+
+#define CFI_COLUMNS 16 /* a power of two; enum cfi_column */
+#define CFI_REMEMBERED_MAX 8
+#define CFI_INSTRUCTIONS_MAX (1U << 20) /* cc1plus has functions with over 8192 instructions */
+
+enum cfi_how {
+	CFI_UNSPECIFIED, /* default of the ABI: a callee-saved register is untouched */
+	CFI_UNDEFINED,
+	CFI_SAME,
+	CFI_OFFSET,	  /* saved at CFA + offset; the CFA itself: register + offset */
+	CFI_VALUE_OFFSET, /* the value is CFA + offset */
+	CFI_IN_REGISTER,  /* the value is in register `reg` */
+	/* saved where `length` bytes at the CIE + offset say; the CFA: the result */
+	CFI_EXPRESSION,
+	CFI_VALUE_EXPRESSION /* the value is the result of such an expression */
+};
+
+struct cfi_cell {
+	u8 how; /* enum cfi_how */
+	u8 reg;
+	u16 length;
+	s32 offset;
+};
+
+struct cfi_row {
+	struct cfi_cell cfa;
+	struct cfi_cell column[CFI_COLUMNS];
+};
+
+/* The contents of a CIE, which hold for all of its FDEs. */
+struct cfi_entry {
+	u64 cie; /* address; 0: no CIE was read */
+	u64 code_alignment;
+	u64 data_alignment; /* two's complement */
+	u32 pointer_encoding;
+	bool augmented;	    /* the FDEs have augmentation data */
+	bool is_signal;	    /* its frames were interrupted by signals */
+	u64 start, end;	    /* range of its instructions */
+	struct cfi_row row; /* row after these instructions */
+};
+
+/* Both operands, decoded before the instruction is looked at. */
+struct cfi_operands {
+	u64 position; /* address of the first operand */
+	u64 raw;
+	struct leb128 first, second;
+};
+
+struct cfi {
+	struct cfi_entry entry;
+	u64 location; /* first address of the row */
+	u64 next;     /* end of the row; at first the end of the function */
+	u64 pc;
+	u32 stop;
+	bool found; /* the row of pc is complete */
+	u32 remembered_count;
+	struct cfi_operands operands;
+	struct cfi_row row;
+	struct cfi_row remembered[CFI_REMEMBERED_MAX];
+};
+
+/*
+ * Runs the instructions at [start, end), beginning with the row of unwind->cfi.location, until the
+ * row is that of cfi.pc. At most CFI_INSTRUCTIONS_MAX instructions. Returns an enum stop_reason.
+ */
+CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end);
+
+/*
+ * Runs on after cfi_run() or cfi_run_on(): makes the next row, in a function that ends at `end`.
+ * The caller must leave the position alone in between.
+ */
+CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end);
+
+/* Converts the row to a rule. STOP_UNSUPPORTED: a rule cannot express the row. */
+CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 /* The meaning of a DWARF expression in an unwind table, as a term that a rule can express. */
 
