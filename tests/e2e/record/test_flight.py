@@ -22,18 +22,18 @@ def calls(count):
 
 def test_last_events_are_kept():
     """Task after task: those that are kept are the latest, without a gap."""
-    recording = flight("for i in 1 2 3 4 5 6 7 8 9 10; do taskset -c 0 %s; done" % calls(20000))
+    recording = flight("for i in 1 2 3 4 5 6; do taskset -c 0 %s; done" % calls(10000), size="1M")
     ledger = recording.check()
-    assert ledger["produced"] == 200000 and ledger["lost"]["overwritten"] == 200000 - ledger["recorded"], ledger
+    assert ledger["produced"] == 60000 and ledger["lost"]["overwritten"] == 60000 - ledger["recorded"], ledger
     tids = [event.tid for event in recording.events()]
     runs = [tids.count(tid) for tid in dict.fromkeys(tids)]
-    assert runs[1:] == [20000] * (len(runs) - 1) and len(runs) > 1, runs
+    assert runs[1:] == [10000] * (len(runs) - 1) and len(runs) > 1, runs
 
 
 def test_memory_is_what_was_asked_for():
     """Slots of 24 bytes in the given size, whatever the stack map takes: one CPU has its share of them."""
-    for size in 2, 4:
-        kept = flight("taskset -c 0 " + calls(300000), size="%dM" % size).check()["recorded"]
+    for size in 1, 2:
+        kept = flight("taskset -c 0 " + calls(60000), size="%dM" % size).check()["recorded"]
         share = (size << 20) // os.sysconf("SC_NPROCESSORS_CONF") // 24
         assert 0.9 * share < kept <= share, (size, kept, share)
 
@@ -57,11 +57,11 @@ def test_signal_under_load():
     """Snapshots while events pour in: each file balances."""
     wait = "until [ -e f.data.%d ]; do sleep 0.01; done"
     shots = "; ".join("kill -USR2 $PPID; " + wait % number for number in range(1, 6))
-    whole = flight("(%s) & (%s) & %s; wait" % (calls(400000), calls(400000), shots))
+    whole = flight("(%s) & (%s) & %s; wait" % (calls(150000), calls(150000), shots))
     for number in range(1, 6):
         ledger = Recording("f.data.%d" % number).check()
-        assert ledger["recorded"] <= ledger["produced"] <= 800000, ledger
-    assert whole.check()["produced"] == 800000
+        assert ledger["recorded"] <= ledger["produced"] <= 300000, ledger
+    assert whole.check()["produced"] == 300000
 
 
 def test_signal_without_flight_changes_nothing():
