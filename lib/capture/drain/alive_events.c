@@ -118,12 +118,14 @@ static int drop_ended(struct recording *recording)
 	if (err)
 		return err;
 	for (u32 i = 0; i < alive->held_count; i++) {
-		const struct held_event *held = &alive->held[i];
+		struct held_event *held = &alive->held[i];
 
-		if (find_thing(alive, held->event.value))
+		if (find_thing(alive, held->event.value)) {
 			alive->held[kept++] = *held;
-		else
-			recording->cpus[held->event.cpu].ended++;
+			continue;
+		}
+		trace_writer_release(recording->writer, &held->event);
+		recording->cpus[held->event.cpu].ended++;
 	}
 	alive->held_count = kept;
 	alive->look_at = 2 * kept > HELD_AT_FIRST ? 2 * kept : HELD_AT_FIRST;
@@ -138,6 +140,7 @@ int alive_events_hold(struct recording *recording, const struct trace_event *eve
 	if (array_make_room(alive->held, alive->held_count, alive->held_room))
 		return -ENOMEM;
 	alive->held[alive->held_count++] = (struct held_event){*event, *user};
+	trace_writer_hold(recording->writer, event);
 	recording->cpus[event->cpu].events++;
 	return alive->held_count < alive->look_at ? 0 : drop_ended(recording);
 }
@@ -148,6 +151,7 @@ static int write_held(struct recording *recording, struct held_event *held)
 	const struct alive_thing *thing = find_thing(recording->alive, held->event.value);
 
 	held->event.value = source->unit && thing ? thing->number : 0;
+	trace_writer_release(recording->writer, &held->event);
 	records_note_stacks(recording, &held->event, &held->user);
 	return trace_writer_event(recording->writer, &held->event);
 }

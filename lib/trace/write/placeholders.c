@@ -67,6 +67,26 @@ bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 	return placeholder->gone_out;
 }
 
+void placeholders_hold(struct placeholders *placeholders, u32 name)
+{
+	struct placeholder *placeholder = slot_of(placeholders, name);
+
+	if (placeholder)
+		placeholder->waiting++;
+}
+
+void placeholders_release(struct placeholders *placeholders, struct trace_event *event)
+{
+	struct placeholder *placeholder = slot_of(placeholders, event->user);
+
+	if (!placeholder)
+		return;
+	placeholder->waiting--;
+	if (placeholder->resolved)
+		event_resolve(event, &placeholder->resolution);
+	free_when_done(placeholders, placeholder);
+}
+
 static void flush(struct placeholder *placeholder, struct trace_event *event)
 {
 	placeholder->waiting--;

@@ -19,7 +19,7 @@
 struct placeholder {
 	struct trace_resolution resolution;
 	u32 index;     /* index in the file; in a free slot: the next free slot + 1 */
-	u32 waiting;   /* buffered events that name the placeholder */
+	u32 waiting;   /* buffered and held events that name the placeholder */
 	bool gone_out; /* an event that names it is in the file */
 	bool resolved; /* the slot is free if also `waiting` is 0 */
 };
@@ -39,6 +39,12 @@ void placeholders_free(struct placeholders *placeholders);
 /* Resolves an open placeholder. True if the file needs a resolution. */
 bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution);
+
+/* Keeps the slot of a placeholder, if `name` is one, for an event that is held. */
+void placeholders_hold(struct placeholders *placeholders, u32 name);
+
+/* The opposite, for an event that is written or dropped next: a resolved event gets its stack. */
+void placeholders_release(struct placeholders *placeholders, struct trace_event *event);
 
 /* Prepares buffered events for writing: each gets the resolved stack or the placeholder's index. */
 void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count);

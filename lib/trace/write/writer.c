@@ -728,6 +728,16 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 	return 0;
 }
 
+void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event)
+{
+	placeholders_hold(&writer->placeholders, event->user);
+}
+
+void trace_writer_release(struct trace_writer *writer, struct trace_event *event)
+{
+	placeholders_release(&writer->placeholders, event);
+}
+
 static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
 {
 	if (event->is_counted && writer->version != TRACE_FILE_VERSION_COUNTED)

@@ -50,6 +50,11 @@ int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *st
  * is never the index of a stack. */
 int trace_writer_placeholder(struct trace_writer *writer, u32 *name);
 
+/* An event that names a placeholder is held before it is written: the name stays that of this
+ * placeholder until the event is released, which gives it its stack if that is known. */
+void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event);
+void trace_writer_release(struct trace_writer *writer, struct trace_event *event);
+
 /* Resolves a placeholder. A later placeholder may get the same name. A placeholder that is never
  * resolved reads back as REASON_UNANSWERED. -EINVAL: the resolution names a placeholder. */
 int trace_writer_resolve(struct trace_writer *writer, u32 name,

@@ -112,6 +112,30 @@ TEST(random_steps)
 	assert_null(placeholders.items);
 }
 
+TEST(a_held_event_keeps_the_name)
+{
+	struct trace_resolution with = {.stack = 7}, other = {.stack = 8};
+	struct placeholders placeholders = {0};
+	struct trace_event event = {0}, open = {0};
+	u32 name;
+
+	assert_int_equal(placeholders_add(&placeholders, 3, &event.user), 0);
+	placeholders_hold(&placeholders, event.user);
+	assert_false(placeholders_resolve(&placeholders, event.user, &with));
+	assert_int_equal(placeholders_add(&placeholders, 4, &name), 0);
+	assert_int_not_equal(name, event.user);
+	assert_false(placeholders_resolve(&placeholders, name, &other));
+	placeholders_release(&placeholders, &event);
+	assert_int_equal(event.user, 7);
+	assert_int_equal(placeholders_add(&placeholders, 5, &open.user), 0);
+	name = open.user;
+	placeholders_hold(&placeholders, name);
+	placeholders_release(&placeholders, &open);
+	assert_int_equal(open.user, name);
+	assert_non_null(placeholders_open(&placeholders, name));
+	placeholders_free(&placeholders);
+}
+
 TEST(leaf_of_the_event_stays)
 {
 	struct trace_event event = {.leaf = FRAME_NARROW_TOP | 9};
