@@ -77,8 +77,8 @@ struct capture_config {
 	u64 code_mask;	/* bits of an address of code; the others may sign a return address (arm64)
 			 */
 	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
-	u32 reserved;
-	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
+	u32 begin_stacks; /* 1: a span has the stacks of its begin (abi/question.h) */
+	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

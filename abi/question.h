@@ -82,9 +82,19 @@ struct span_key {
 	u64 span;
 };
 
+/*
+ * The mark of a begin: the time and the CPU. A mark is unique, because the clock goes on between
+ * two begins on one CPU. With begin_stack the event of the begin has the mark as its value in the
+ * ring, that of the end has it with SPAN_MARK_END; the reader joins both.
+ */
+#define SPAN_MARK_TIME_BITS 53
+#define SPAN_MARK_TIME(mark) ((u64)(mark) & (~0ULL >> (64 - SPAN_MARK_TIME_BITS)))
+#define SPAN_MARK(time, cpu) (SPAN_MARK_TIME(time) | (u64)(cpu) << SPAN_MARK_TIME_BITS)
+#define SPAN_MARK_END (1ULL << 63)
+
 struct span_begins {
 	u64 depth;		   /* spans that have begun, those that are too deep included */
-	u64 begin[SPAN_DEPTH_MAX]; /* ns, CLOCK_MONOTONIC */
+	u64 begin[SPAN_DEPTH_MAX]; /* SPAN_MARK() by CLOCK_MONOTONIC; 0: not timed */
 };
 
 /*
@@ -109,7 +119,7 @@ struct question {
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
 	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
-	u8 unused;
+	u8 begin_stack; /* SPAN_BEGIN, SPAN_END: 1: the span has the stacks of its begin */
 	struct event_number key;
 	struct condition conditions[QUESTION_CONDITIONS_MAX];
 };

@@ -333,12 +333,18 @@ static __always_inline void span_key_set(struct span_key *key, const struct ques
 	key->by = subject_number(question->key_subject, &question->key, base);
 }
 
-__noinline int span_begin(const struct question *question, u64 base)
+static __always_inline u64 span_mark(void)
+{
+	return SPAN_MARK(bpf_ktime_get_ns(), bpf_get_smp_processor_id());
+}
+
+/* Begins a span; its mark, or 0: the span is not timed. */
+__noinline u64 span_begin(const struct question *question, u64 base)
 {
 	struct span_begins fresh = {};
 	struct span_begins *begins;
 	struct span_key key;
-	u64 depth;
+	u64 depth, mark;
 
 	if (!question)
 		return 0;
@@ -346,40 +352,44 @@ __noinline int span_begin(const struct question *question, u64 base)
 	begins = bpf_map_lookup_elem(&spans, &key);
 	if (!begins) {
 		fresh.depth = 1;
-		fresh.begin[0] = bpf_ktime_get_ns();
-		if (bpf_map_update_elem(&spans, &key, &fresh, BPF_ANY))
-			atomic_add_relaxed(&spans_unkept, 1);
+		mark = span_mark();
+		fresh.begin[0] = mark;
+		if (!bpf_map_update_elem(&spans, &key, &fresh, BPF_ANY))
+			return mark;
+		atomic_add_relaxed(&spans_unkept, 1);
 		return 0;
 	}
+	mark = span_mark();
 	if (question->key_subject != CONDITION_TID) {
-		begins->begin[0] = bpf_ktime_get_ns();
-		return 0;
+		begins->begin[0] = mark;
+		return mark;
 	}
 	depth = begins->depth;
 	begins->depth = depth + 1;
 	core_one_register(depth);
-	if (depth < SPAN_DEPTH_MAX)
-		begins->begin[depth & (SPAN_DEPTH_MAX - 1)] = bpf_ktime_get_ns();
-	else
-		atomic_add_relaxed(&spans_unkept, 1);
+	if (depth < SPAN_DEPTH_MAX) {
+		begins->begin[depth & (SPAN_DEPTH_MAX - 1)] = mark;
+		return mark;
+	}
+	atomic_add_relaxed(&spans_unkept, 1);
 	return 0;
 }
 
-/* The time of the span that ends, or ANSWER_NONE. */
-__noinline s64 span_end(const struct question *question, u64 base)
+/* The mark of the span that ends, or 0. */
+__noinline u64 span_end(const struct question *question, u64 base)
 {
-	u64 now = bpf_ktime_get_ns(), depth, begin = 0;
+	u64 depth, begin = 0;
 	struct span_begins *begins;
 	struct span_key key;
 
 	if (!question)
-		return ANSWER_NONE;
+		return 0;
 	span_key_set(&key, question, base);
 	begins = bpf_map_lookup_elem(&spans, &key);
 	depth = begins ? begins->depth : 0;
 	if (!begins || !depth) {
 		atomic_add_relaxed(&spans_unbegun, 1);
-		return ANSWER_NONE;
+		return 0;
 	}
 	begins->depth = --depth;
 	core_one_register(depth);
@@ -387,7 +397,7 @@ __noinline s64 span_end(const struct question *question, u64 base)
 		begin = begins->begin[depth & (SPAN_DEPTH_MAX - 1)];
 	if (!depth)
 		bpf_map_delete_elem(&spans, &key);
-	return begin ? (s64)(now - begin) : ANSWER_NONE;
+	return begin;
 }
 
 /* The value of an event, 0 if the source asks for none; or ANSWER_NONE. */
@@ -395,17 +405,20 @@ __noinline s64 question_answer(u32 kind, u64 base)
 {
 	struct asked asked = {.base = base, .kind = kind};
 	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
+	u64 mark = 0;
 
 	if (!question)
 		return 0;
 	if (question->span_role == SPAN_BEGIN) {
-		span_begin(question, base);
-		return ANSWER_NONE;
+		mark = span_begin(question, base);
+		return config.begin_stacks && question->begin_stack && mark ? mark : ANSWER_NONE;
 	}
 	if (question->span_role == SPAN_END) {
-		asked.time = span_end(question, base);
-		if ((s64)asked.time < 0)
+		asked.time = bpf_ktime_get_ns();
+		mark = span_end(question, base);
+		if (!mark)
 			return ANSWER_NONE;
+		asked.time = SPAN_MARK_TIME(asked.time - mark);
 	}
 	if (config.alive && question->span_role == ALIVE_END) {
 		alive_end(question, base);
@@ -422,6 +435,8 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		return ANSWER_NONE;
 	if (config.alive && question->span_role == ALIVE_BEGIN)
 		return alive_begin(question, base);
+	if (config.begin_stacks && question->begin_stack)
+		return mark | SPAN_MARK_END;
 	if (question->span_role == SPAN_END)
 		return asked.time;
 	return question_value(question, base);

@@ -35,6 +35,12 @@ static __always_inline u32 depth_limit(u32 skip)
 	return limit < STACK_KERNEL_DEPTH_MAX ? limit : STACK_KERNEL_DEPTH_MAX;
 }
 
+/* True for the end of a span that has the stacks of its begin. */
+static __always_inline bool is_without_stacks(const struct hit *hit)
+{
+	return config.begin_stacks && hit->value & SPAN_MARK_END;
+}
+
 static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
 						       struct scratch *scratch, u32 cpu)
 {
@@ -46,6 +52,8 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 		scratch->in_interrupt = 0;
 	stack->depth = 0;
 	if (!config.kernel_stacks && !hit->is_waker && !config.origins)
+		return no_stack(REASON_NOT_ASKED);
+	if (is_without_stacks(hit))
 		return no_stack(REASON_NOT_ASKED);
 	if (hit->is_probe)
 		return no_stack(REASON_NO_FRAMES);
@@ -77,7 +85,10 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	kernel = kernel_field(ctx, hit, scratch, cpu);
 	if (!hit->is_waker || !scratch->in_interrupt) {
 		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
-		user = user_take(hit, scratch, cpu);
+		if (is_without_stacks(hit))
+			user.field = no_stack(REASON_NOT_ASKED);
+		else
+			user = user_take(hit, scratch, cpu);
 	}
 	slot->tid = tid;
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));

@@ -263,7 +263,8 @@ static int check_period(u64 period, const struct source_list *sources, struct st
 			 (unsigned long long)period);
 }
 
-/* A file has what is alive when it ends, so it must end with the recording. */
+/* A file has what is alive when it ends, so it must end with the recording. The begin of a span
+ * must be in the file of its end. */
 static int check_alive(const struct session_options *options, const struct source_list *sources,
 		       struct stackmap_error *error)
 {
@@ -273,6 +274,13 @@ static int check_alive(const struct session_options *options, const struct sourc
 			return error_set(error, EINVAL,
 					 "%s: a file of 'stackmap record' has it, without --flight "
 					 "and --rotate",
+					 sources->sources[kind].name);
+	for (u32 kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].question.begin_stack &&
+		    (options->rotate || options->has_files || options->windows))
+			return error_set(error, EINVAL,
+					 "%s: stack=begin is for a file of 'stackmap record', "
+					 "without --rotate",
 					 sources->sources[kind].name);
 	return 0;
 }

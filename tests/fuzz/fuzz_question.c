@@ -35,7 +35,7 @@ static void check_parsed(const struct question_words *words, const char *text, c
 	struct source source = {.name = (char *)"it"};
 	struct stackmap_error error;
 
-	if (words->count > QUESTION_CONDITIONS_MAX)
+	if (words->count > QUESTION_CONDITIONS_MAX || (words->begin_stack && !words->has_stack))
 		abort();
 	check(words->name, text, end);
 	check(words->factor, text, end);
@@ -65,6 +65,9 @@ static void parse_span(const char *word)
 		return;
 	if (span.is_alive ? span.end.query.asks.role != ALIVE_END
 			  : span.end.query.asks.role != SPAN_END || span.has_call)
+		abort();
+	if (span.begin.query.asks.begin_stack &&
+	    (span.is_alive || !span.end.query.asks.begin_stack))
 		abort();
 	source_span_clear(&span);
 }

@@ -7,5 +7,6 @@ cd "$1"
 printf 'kmem:kmalloc/value=bytes_alloc:u32:bytes,if=bytes_alloc>=4K&&comm~nginx*/' >value
 printf 'ur:/bin/sh:main/if=ret:s32<0||pid==1&&uid!=0x0||args.pid>-5ms/' >alternatives
 printf 'span:a:b..c:d/by=ret:arg1,if=time>10ms/' >span
+printf 'span:a:b..c:d/by=x,stack=begin,if=time>1s/' >stack
 printf 'cycles:u/1000/if=comm!~[ab]?c/' >pattern
 printf 'alive:ur:a:b..u:a:c/by=*arg1:arg1,value=arg2*arg3:bytes,if=arg1>4K/' >alive

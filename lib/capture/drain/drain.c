@@ -14,6 +14,7 @@
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/drain/recording.h"
+#include "capture/drain/span_stacks.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/load/skeleton.h"
@@ -93,9 +94,13 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
+	if (span_stacks_want_end(recording, event.kind))
+		return span_stacks_end(recording, &event);
 	result = records_fill(recording, ring, position, &fields, &event, &user);
 	if (alive_events_want(recording, event.kind))
 		return alive_events_hold(recording, &event, &user) ?: result;
+	if (span_stacks_want_begin(recording, event.kind))
+		return span_stacks_begin(recording, &event, &user) ?: result;
 	records_note_stacks(recording, &event, &user);
 	recording->cpus[cpu].events++;
 	return trace_writer_event(recording->writer, &event) ?: result;
@@ -288,6 +293,8 @@ int recording_drain(struct recording *recording, int *next_ms)
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred)
 		result = first_error(result, pass_epoch(recording));
+	if (recording->spans)
+		result = first_error(result, span_stacks_round(recording));
 	if (recording->new_code)
 		new_code_take(recording);
 	result = first_error(result, symbols_take(recording));

@@ -8,6 +8,7 @@
 
 #include "capture/drain/alive_events.h"
 #include "capture/drain/deferred.h"
+#include "capture/drain/span_stacks.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/load/pid_namespace.h"
@@ -40,6 +41,8 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
 	if (!result && config->alive)
 		result = alive_events_create(recording);
+	if (!result && config->begin_stacks)
+		result = span_stacks_create(recording);
 	if (!result && loaded->plan.times)
 		result = thread_times_create(recording);
 	if (!result && config->user_stacks)
@@ -63,6 +66,7 @@ void recording_free(struct recording *recording)
 {
 	deferred_free(&recording->deferred);
 	alive_events_free(recording);
+	span_stacks_free(recording);
 	thread_times_free(recording);
 	new_code_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
@@ -83,6 +87,8 @@ void recording_begin_file(struct recording *recording)
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].events = recording->cpus[cpu].ended =
 			recording->cpus[cpu].passed_over = 0;
+	if (recording->spans)
+		span_stacks_begin_file(recording);
 	if (recording->deferred)
 		deferred_stacks_begin_file(recording->deferred->stacks,
 					   recording->mode != READ_DRAIN);

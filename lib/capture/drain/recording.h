@@ -49,6 +49,7 @@ struct written_table {
 struct alive_events;
 struct deferred;
 struct ring_buffer;
+struct span_stacks;
 struct symbolizers;
 
 struct recording {
@@ -59,6 +60,7 @@ struct recording {
 	struct task_log *tasks;
 	struct deferred *deferred;    /* NULL: user stacks are not deferred */
 	struct alive_events *alive;   /* NULL: no source asks for what is alive */
+	struct span_stacks *spans;    /* NULL: no span has the stacks of its begin */
 	struct ring_buffer *times;    /* thread_times.h; NULL: threads have no accounts */
 	struct ring_buffer *new_code; /* new mappings; NULL: no user stacks */
 	int times_result;

@@ -13,6 +13,7 @@
 #include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/span_stacks.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
 #include "capture/file/file_symbols.h"
@@ -123,6 +124,8 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		thread_times_finish(recording);
 	counted_events_take(recording);
 	result = finish_alive(recording, error);
+	if (recording->spans)
+		result = first_error(result, span_stacks_finish(recording));
 	trace_writer_flush(recording->writer);
 	result = first_error(result, file_symbols_finish(recording, error)
 					     ?: script_names_write_unread(recording));

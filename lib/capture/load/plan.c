@@ -105,7 +105,7 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
-	config->count = !config->flight && !config->alive;
+	config->count = !config->flight && !config->alive && !config->begin_stacks;
 	config->task_slots = task_slots(config);
 	return 0;
 }
@@ -126,6 +126,7 @@ static void plan_question(const struct source *source, u32 kind, struct plan *pl
 		return;
 	plan->spans |= source->question.span_role == SPAN_BEGIN;
 	plan->config.alive |= source->question.span_role == ALIVE_BEGIN;
+	plan->config.begin_stacks |= source->question.begin_stack;
 	plan->config.questions = 1;
 	plan->questions = kind + 1;
 	for (u32 i = 0; i < source->question.count; i++)

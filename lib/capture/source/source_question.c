@@ -16,6 +16,7 @@
 #define VALUE_KEY "value="
 #define CONDITION_KEY "if="
 #define SPAN_KEY "by="
+#define STACK_KEY "stack="
 
 /* --- The grammar. --- */
 
@@ -27,7 +28,7 @@ static bool begins_with(const char *text, const char *start)
 bool question_goes_on(const char *text)
 {
 	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY) ||
-	       begins_with(text, SPAN_KEY);
+	       begins_with(text, SPAN_KEY) || begins_with(text, STACK_KEY);
 }
 
 char *question_cut(char *word)
@@ -279,6 +280,13 @@ static bool parse_key(char *text, struct question_words *out)
 	return is_name(name) && is_name(out->by_end);
 }
 
+static bool parse_stack(const char *text, struct question_words *out)
+{
+	out->has_stack = true;
+	out->begin_stack = !strcmp(text, "begin");
+	return out->begin_stack || !strcmp(text, "end");
+}
+
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error)
 {
@@ -302,6 +310,11 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 						  "%s: expected by=tid, by=pid, by=NAME, or "
 						  "by=NAME:NAME",
 						  subject);
+		else if (begins_with(item, STACK_KEY) && !out->has_stack)
+			err = parse_stack(item + strlen(STACK_KEY), out)
+				      ? 0
+				      : error_set(error, EINVAL,
+						  "%s: expected stack=begin or stack=end", subject);
 		else if (begins_with(item, CONDITION_KEY) && !out->count)
 			err = parse_conditions(item + strlen(CONDITION_KEY), subject, out, error);
 		else
@@ -464,6 +477,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 
 	question->span_role = asks->role;
 	question->has_call = asks->has_call;
+	question->begin_stack = asks->begin_stack;
 	if (asks->role == SPAN_NONE || (asks->role == ALIVE_CALL && !name))
 		return 0;
 	if (asks->role >= ALIVE_CALL)

@@ -5,7 +5,7 @@
  *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
  *   /if=CONDITIONS/                       the event is recorded if it meets the conditions
  *   /value=NUMBER,if=CONDITIONS/          both
- *   /by=KEY,if=CONDITIONS/                of a span: source_span.h
+ *   /by=KEY,stack=begin,if=CONDITIONS/    of a span: source_span.h
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
  *                a value may also be NAME*NAME, the product of both
@@ -54,6 +54,8 @@ struct question_words {
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
+	bool has_stack;		 /* stack=begin or stack=end was given */
+	bool begin_stack;	 /* the stacks of a span are those of its begin */
 	enum span_role role;	 /* not parsed; of a source that is one end of a span */
 	bool has_call;		 /* not parsed; of ALIVE_BEGIN */
 };

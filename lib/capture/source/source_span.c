@@ -29,7 +29,8 @@ static char *find_dots(char *text)
 
 static void ask_for_span(struct source_span *span, const struct question_words *asks)
 {
-	span->begin.query.asks = (struct question_words){.by = asks->by, .role = SPAN_BEGIN};
+	span->begin.query.asks = (struct question_words){
+		.by = asks->by, .begin_stack = asks->begin_stack, .role = SPAN_BEGIN};
 	span->end.query.asks = *asks;
 	span->end.query.asks.role = SPAN_END;
 }
@@ -90,6 +91,12 @@ static int ask_at_entry(struct source_span *span, const struct question_words *a
 static int ask_for_alive(struct source_span *span, const struct question_words *asks,
 			 const char *subject, struct stackmap_error *error)
 {
+	if (asks->has_stack)
+		return error_set(
+			error, EINVAL,
+			"%s: only span: has stack=, the stacks of what is alive are those of "
+			"its begin",
+			subject);
 	if (!asks->by || asks->by_end[0] == '*')
 		return error_set(error, EINVAL,
 				 "%s: expected by=NUMBER:NUMBER, of what begins and of what ends",

@@ -2,10 +2,11 @@
 /*
  * Spans: the time from one event to another; and things that are alive from one event to another.
  *
- *   span:BEGIN..END  span:BEGIN..END/by=KEY,if=CONDITIONS/
+ *   span:BEGIN..END  span:BEGIN..END/by=KEY,stack=begin,if=CONDITIONS/
  *
  * BEGIN and END are words of tracepoints, system calls and functions. Both are sources: those of
- * END have the events, whose value is the time since BEGIN in ns, those of BEGIN have none.
+ * END have the events, whose value is the time since BEGIN in ns, those of BEGIN have none. With
+ * stack=begin the events have the stacks and the thread of BEGIN.
  *
  *   alive:BEGIN..END/by=KEY,value=NUMBER,if=CONDITIONS/
  *

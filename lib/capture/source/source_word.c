@@ -262,6 +262,10 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 	if (!err && parsed.query.asks.by)
 		err = error_set(error, EINVAL, "%s: only a span has by=: span:BEGIN..END/by=KEY/",
 				subject);
+	if (!err && parsed.query.asks.has_stack)
+		err = error_set(error, EINVAL,
+				"%s: only a span has stack=: span:BEGIN..END/stack=begin/",
+				subject);
 	err = err ?: form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
 	if (err)
 		source_word_clear(&parsed);

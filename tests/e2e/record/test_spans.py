@@ -19,11 +19,11 @@ UNBEGUN = "ends of spans that had not begun in the recording"
 UNKEPT = "spans that were not timed: too many went on at once, or in each other"
 
 
-def recorded(word, *command, notes=()):
+def recorded(word, *command, notes=(), has_spare_stacks=False):
     """The events of a recording that lost none, whose ledger has these notes and no others about spans."""
     needs("bpf", "raw tracepoints", "uprobes")
     recording = record("-e", word, "--", *command)
-    ledger = recording.check()
+    ledger = recording.check(has_spare_stacks=has_spare_stacks)
     assert ledger["recorded"] == ledger["produced"], ledger
     said = re.findall(r"ledger: ([0-9]+) ([^\n]*spans[^\n]*)", recording.messages)
     assert [(int(count), text) for count, text in said] == list(notes), (said, notes)
@@ -51,6 +51,50 @@ def test_spans_that_are_too_deep_are_counted():
 def test_the_stack_is_that_of_the_end():
     events = recorded("span:u:%s:nest..u:%s:counted" % (PROGRAM, PROGRAM), PROGRAM, "nested=1", "calls=1")
     assert len(events) == 1 and names_of(events[0])[:2] == ["counted", "call"], events
+
+
+def test_the_stack_may_be_that_of_the_begin():
+    word = "span:u:%s:nest..u:%s:counted" % (PROGRAM, PROGRAM)
+    for way, inner in ("begin", "nest"), ("end", "counted"):
+        events = recorded("%s/stack=%s/" % (word, way), PROGRAM, "nested=1", "calls=1")
+        assert len(events) == 1 and names_of(events[0])[0] == inner, events
+
+
+def test_each_nested_span_has_the_stack_of_its_begin():
+    events = recorded(NEST + "/stack=begin/", PROGRAM, "nested=5")
+    assert [names_of(event).count("nest") for event in events] == [5, 4, 3, 2, 1], events
+    times = [event.value for event in events]
+    assert times[0] >= 4 * MS and all(after >= before + 4 * MS for before, after in zip(times, times[1:])), times
+    assert {event.name for event in events} == {NEST}
+
+
+def test_begins_without_an_event_of_their_end():
+    """The spans of 20000 system calls do not meet the condition, and that of the last one does."""
+    word = "span:syscalls:sys_enter_write..syscalls:sys_exit_write/stack=begin,if=ret==%d/"
+    copy = ["dd", "if=/dev/zero", "of=/dev/null", "bs=10", "count=20000", "status=none"]
+    last = ["sh", "-c", " ".join(copy) + "; printf 123 >/dev/null"]
+    events = recorded(word % 3, *last, has_spare_stacks=True)
+    assert len(events) == 1 and 0 < events[0].value < 10 ** 11, events
+    assert recorded(word % 4, *last, has_spare_stacks=True) == []
+
+
+def test_a_span_across_threads_has_the_thread_of_its_begin():
+    word = "%s/by=arg1,stack=begin/,u:%s:hand_over" % (HAND, PROGRAM)
+    events = recorded(word, PROGRAM, "handed=6", notes=[(1, UNFINISHED), (1, UNBEGUN)], has_spare_stacks=True)
+    assert len(events) == 6 and len({event.tid for event in events}) == 1, events
+    events = [event for event in events if event.name == HAND]
+    assert all(names_of(event)[:2] == ["put_key", "hand_over"] for event in events), events
+    times = [event.value for event in events]
+    assert all(after >= before + MS for before, after in zip(times, times[1:])), times
+    ends = recorded(HAND + "/by=arg1/", PROGRAM, "handed=6", notes=[(1, UNFINISHED), (1, UNBEGUN)])
+    assert all(names_of(event)[0] == "take_key" for event in ends), ends
+
+
+def test_a_flight_recorder_has_begins_that_are_in_the_ring():
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", NEST + "/stack=begin/", "--flight", "1M", "--", PROGRAM, "nested=3")
+    recording.check(has_spare_stacks=True)
+    assert [names_of(event).count("nest") for event in recording.events()] == [3, 2, 1], recording.script
 
 
 def test_conditions_on_the_time():
@@ -115,7 +159,11 @@ def test_an_instance_times_spans():
 
 
 def refused(word, *, says):
-    done = stackmap("record", "-o", "no.data", "-e", word, "--", "true", status=None)
+    refused_beside(word=word, says=says)
+
+
+def refused_beside(*options, word, says):
+    done = stackmap("record", "-o", "no.data", *options, "-e", word, "--", "true", status=None)
     assert done.returncode and done.stderr.count("\n") == 1 and says in done.stderr, done.stderr
     assert not os.path.exists("no.data")
 
@@ -129,7 +177,15 @@ def test_what_is_no_span_is_refused():
     refused("span:%s..%s/by=/" % (begin, end), says="expected by=tid, by=pid, by=NAME, or by=NAME:NAME")
     refused("span:%s..%s/if=time>10parsec/" % (begin, end), says="bad condition time>10parsec")
     refused("span:%s..%sx" % (begin, end), says="no such function; did you mean")
+    refused("span:%s..%s/stack=both/" % (begin, end), says="expected stack=begin or stack=end")
+    refused("span:%s..%s/stack=end,stack=begin/" % (begin, end), says="expected one value=NUMBER")
     refused(begin + "/by=tid/", says="only a span has by=")
+    refused(begin + "/stack=begin/", says="only a span has stack=")
+    refused("alive:%s..%s/by=ret:arg1,stack=end/" % (end, begin), says="only span: has stack=")
+    refused("%s,%s/stack=begin/" % (NEST, NEST), says="an event of this name is recorded already")
+    refused_beside("--rotate", "10s", word=NEST + "/stack=begin/", says="without --rotate")
+    done = stackmap("start", "live", "-e", NEST + "/stack=begin/", status=None)
+    assert done.returncode and "stack=begin is for a file of 'stackmap record'" in done.stderr, done.stderr
     refused("syscalls:sys_enter_read,span:syscalls:sys_enter_read..syscalls:sys_exit_read",
             says="is an event or the end of a span already")
 

@@ -48,6 +48,19 @@ TEST(both_ends_have_the_key_and_the_end_has_the_conditions)
 	source_span_clear(&span);
 }
 
+TEST(both_ends_know_whose_stacks_the_span_has)
+{
+	static const char *const words[] = {"span:a:b..c:d/by=x,stack=begin,if=time>1/",
+					    "span:a:b..c:d/stack=end/", "span:a:b..c:d"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		assert_int_equal(source_span_parse(words[i], "-e it", &span, &error), 0);
+		assert_int_equal(span.begin.query.asks.begin_stack, i == 0);
+		assert_int_equal(span.end.query.asks.begin_stack, i == 0);
+		source_span_clear(&span);
+	}
+}
+
 TEST(malformed_spans_are_refused)
 {
 	static const char *const words[] = {
@@ -64,6 +77,11 @@ TEST(malformed_spans_are_refused)
 		"span:a:b..cs/10",
 		"span:a:b/x..c:d",
 		"span:a:b..c:d/by=*x:y/",
+		"span:a:b..c:d/stack=/",
+		"span:a:b..c:d/stack=beg/",
+		"span:a:b..c:d/stack=end,stack=end/",
+		"span:a:b/stack=end/..c:d",
+		"alive:a:b..c:d/by=x,stack=end/",
 		"alive:a:b..c:d",
 		"alive:a:b..c:d/by=x:*y/",
 		"alive:k:f..k:g/by=*x:y/",

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The stacks of spans that have those of their begin (stack=begin). Begin and end of such a span
+ * are events in the rings, and have the same mark (abi/question.h). The reader holds the begins; an
+ * end is written with the thread and the stacks of its begin, which is in another ring perhaps.
+ *
+ * Begins have no events in the file and count as not produced. Those whose span ended without an
+ * event are dropped: now and then the reader looks at the map `spans`, which has the marks of all
+ * spans that go on.
+ */
+#ifndef LIB_CAPTURE_SPAN_STACKS_H
+#define LIB_CAPTURE_SPAN_STACKS_H
+
+#include "capture/drain/recording.h"
+
+struct stack_ref;
+
+/* Sets recording->spans. -ENOMEM. */
+int span_stacks_create(struct recording *recording);
+void span_stacks_free(struct recording *recording);
+void span_stacks_begin_file(struct recording *recording);
+
+/* True if the events of a source are begins, or ends, of such spans. */
+bool span_stacks_want_begin(const struct recording *recording, u32 kind);
+bool span_stacks_want_end(const struct recording *recording, u32 kind);
+
+/* Takes an event of a ring, whose value is the mark. -ENOMEM, or an error of the writer. */
+int span_stacks_begin(struct recording *recording, const struct trace_event *event,
+		      const struct stack_ref *user);
+int span_stacks_end(struct recording *recording, const struct trace_event *event);
+
+/* After all rings were read: writes the ends whose begins have come. -ENOMEM, or an error of the
+ * map or of the writer. */
+int span_stacks_round(struct recording *recording);
+
+/* Writes all ends; those whose begin was lost have no stacks. */
+int span_stacks_finish(struct recording *recording);
+
+#endif
