@@ -35,7 +35,7 @@ struct top_values {
 	struct session_options record;
 	struct from_values from;
 	u64 delay, iterations, lines;
-	const char *sort;
+	const char *sort, *hist;
 	bool batch, stacks, no_demangle;
 };
 
@@ -166,7 +166,9 @@ static int add_recording(struct top *top, struct trace_reader *reader,
 {
 	struct profile *profile;
 	const struct frame_naming naming = {.mangled = top->values->no_demangle};
-	int result = profile_create(reader, filter, &naming, &profile, error);
+	int result = profile_create_split(reader, filter, &naming,
+					  top->view.choice.histograms ? EVENTS_WITH_VALUES : 0,
+					  NULL, &profile, error);
 
 	if (result)
 		return result;
@@ -238,6 +240,21 @@ static void next_event(struct top *top)
 	show_other(top, top->view.choice.stacks);
 }
 
+/* From no histograms to those of powers of two, to linear ones, and back. A store has none. */
+static void next_scale(struct top *top)
+{
+	struct top_choice *choice = &top->view.choice;
+
+	if (top->feed.store.values)
+		return;
+	if (choice->histograms && choice->scale == HISTOGRAM_LOG2) {
+		choice->scale = HISTOGRAM_LINEAR;
+		return;
+	}
+	choice->histograms = !choice->histograms;
+	choice->scale = HISTOGRAM_LOG2;
+}
+
 static void move_by(struct top *top, s64 lines)
 {
 	s64 line = (s64)top->selected + lines;
@@ -291,6 +308,9 @@ static void obey(struct top *top, enum top_key key)
 		break;
 	case TOP_KEY_STACKS:
 		show_other(top, !top->view.choice.stacks);
+		break;
+	case TOP_KEY_VALUES:
+		next_scale(top);
 		break;
 	case TOP_KEY_PAUSE:
 		top->view.paused = !top->view.paused;
@@ -382,6 +402,11 @@ static int begin(struct top *top)
 	top->view.stacks = &top->feed.stacks;
 	top->view.choice.stacks = top->values->stacks;
 	top->view.choice.order = strcmp(top->values->sort, "total") ? TOP_BY_SELF : TOP_BY_TOTAL;
+	top->view.choice.histograms = top->values->hist;
+	top->view.choice.scale = top->values->hist && !strcmp(top->values->hist, "lin")
+					 ? HISTOGRAM_LINEAR
+					 : HISTOGRAM_LOG2;
+	top->view.choice.histograms_first = top->values->batch ? (u32)top->values->lines : 0;
 	top->view.time = time(NULL);
 	return EXIT_DONE;
 }
@@ -404,6 +429,10 @@ static int run(struct top *top, const struct session_options *record)
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
 
+	if (top->values->hist && top->values->from.url) {
+		message("--hist: a store has sums and no single values");
+		return EXIT_USAGE;
+	}
 	status = status ?: begin(top);
 	status = status ?: top_feed_open(&top->feed, record, &top->values->from);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
@@ -446,6 +475,9 @@ static const struct option_row rows[] = {
 	    .help = "functions by self (default) or total"),
 	ROW(stacks, .name = "stacks", .type = OPTION_FLAG, .group = "View",
 	    .help = "begin with stacks instead of functions"),
+	ROW(hist, .name = "hist", .type = OPTION_WORD, .argument = "SCALE", .group = "View",
+	    .words = "log2, lin",
+	    .help = "the values of what is listed as histograms (log2 or lin)"),
 	ROW(batch, .name = "batch", .letter = 'b', .type = OPTION_FLAG, .group = "View",
 	    .help = "print text, every refresh behind the last"),
 	ROW(iterations, .name = "iterations", .letter = 'n', .type = OPTION_U64, .argument = "N",

@@ -52,6 +52,7 @@ static const struct {
 	{'s', TOP_KEY_ORDER},
 	{'e', TOP_KEY_EVENT},
 	{'t', TOP_KEY_STACKS},
+	{'v', TOP_KEY_VALUES},
 	{'p', TOP_KEY_PAUSE},
 	{'h', TOP_KEY_HELP},
 	{'?', TOP_KEY_HELP},
@@ -67,6 +68,8 @@ static const char *const help_lines[] = {
 	"s              order functions by self, or by total",
 	"t              stacks instead of functions, and back",
 	"e              the next event that has come",
+	"v              the values of what is unfolded: as a histogram (log2), a linear one, or "
+	"not",
 	"p              hold the picture; events are counted on",
 	"q              quit",
 	"",

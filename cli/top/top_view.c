@@ -110,6 +110,9 @@ void top_line_start(const struct top_line *line, char *text, size_t bytes)
 	case TOP_LINE_END:
 		snprintf(text, bytes, "             [%c] ", line->in_kernel ? 'k' : 'u');
 		break;
+	case TOP_LINE_VALUES:
+		snprintf(text, bytes, "         ");
+		break;
 	}
 }
 

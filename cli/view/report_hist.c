@@ -9,20 +9,11 @@
 #include <string.h>
 
 #include "csv.h"
+#include "format/histogram_text.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "format/value_text.h"
 #include "report.h"
 #include "terminal/terminal.h"
-
-#define BAR_COLUMNS 40
-
-static const struct {
-	u32 permille;
-	const char *name; /* of a column, and "p" with the number in JSON */
-} percentiles[] = {{500, "p50"}, {900, "p90"}, {990, "p99"}, {999, "p99.9"}};
-
-#define PERCENTILES (sizeof(percentiles) / sizeof(*percentiles))
 
 /* The values of one histogram: those of a stack, or of a row of the table. */
 struct group {
@@ -162,63 +153,11 @@ static void print_title(const struct view *view, const struct group *group)
 		report_put_stack(report, group->stack);
 }
 
-static void print_value(const struct view *view, const struct group *group, const char *name,
-			u64 value)
+static int print_line(void *arg, const char *line)
 {
-	printf("  %s %s", name, report_value(view->report, group->kind, value));
-}
-
-static void print_numbers(const struct view *view, const struct group *group)
-{
-	const struct distribution *values = group->values;
-
-	printf("  %llu event%s", (unsigned long long)values->count, values->count == 1 ? "" : "s");
-	print_value(view, group, "sum", values->sum);
-	print_value(view, group, "average", values->sum / values->count);
-	print_value(view, group, "min", least_of(values));
-	for (u32 i = 0; i < PERCENTILES; i++)
-		print_value(view, group, percentiles[i].name,
-			    distribution_percentile(values, percentiles[i].permille));
-	print_value(view, group, "max", most_of(values));
-	putchar('\n');
-}
-
-static void bucket_text(const struct view *view, const struct group *group,
-			const struct histogram_bucket *bucket, char room[2 * VALUE_TEXT_ROOM])
-{
-	int used = snprintf(room, VALUE_TEXT_ROOM, "%s",
-			    report_value(view->report, group->kind, bucket->from));
-
-	if (bucket->to != bucket->from)
-		snprintf(room + used, VALUE_TEXT_ROOM, " .. %s",
-			 report_value(view->report, group->kind, bucket->to));
-}
-
-static void print_bars(const struct view *view, const struct group *group)
-{
-	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
-	u32 count = distribution_histogram(group->values, view->request->scale, buckets);
-	char room[2 * VALUE_TEXT_ROOM];
-	size_t width = 0;
-	u64 most = 0;
-
-	for (u32 i = 0; i < count; i++) {
-		bucket_text(view, group, &buckets[i], room);
-		width = strlen(room) > width ? strlen(room) : width;
-		most = buckets[i].count > most ? buckets[i].count : most;
-	}
-	for (u32 i = 0; i < count; i++) {
-		u32 bar = (u32)((double)buckets[i].count / (double)most * BAR_COLUMNS + 0.5);
-
-		if (!bar && buckets[i].count)
-			bar = 1;
-		bucket_text(view, group, &buckets[i], room);
-		printf("  %*s  %10llu%s", (int)width, room, (unsigned long long)buckets[i].count,
-		       bar ? "  " : "");
-		while (bar--)
-			putchar('#');
-		putchar('\n');
-	}
+	(void)arg;
+	printf("  %s\n", line);
+	return 0;
 }
 
 int report_hist_plain(const struct report *report, const struct report_hist_request *request)
@@ -230,8 +169,8 @@ int report_hist_plain(const struct report *report, const struct report_hist_requ
 		return err;
 	for (u32 i = 0; i < view.count && !ferror(stdout); i++) {
 		print_title(&view, &view.groups[i]);
-		print_numbers(&view, &view.groups[i]);
-		print_bars(&view, &view.groups[i]);
+		histogram_text(view.groups[i].values, request->scale,
+			       report->sources[view.groups[i].kind].value_unit, print_line, NULL);
 	}
 	if (view.count < view.all && view.count == report->limit)
 		printf("\n# %u of %u histograms shown, --top 0 shows all\n", view.count, view.all);
@@ -251,9 +190,9 @@ static void csv_numbers(const struct view *view, const struct group *group)
 	       (unsigned long long)values->count, (unsigned long long)values->sum,
 	       (double)values->sum / (double)values->count, (unsigned long long)least_of(values),
 	       (unsigned long long)most_of(values));
-	for (u32 i = 0; i < PERCENTILES; i++)
+	for (u32 i = 0; i < HISTOGRAM_PERCENTILES; i++)
 		printf(",%llu", (unsigned long long)distribution_percentile(
-					values, percentiles[i].permille));
+					values, histogram_percentiles[i].permille));
 	putchar(',');
 	for (u32 i = 0; i < count; i++)
 		printf("%s%llu..%llu:%llu", i ? " " : "", (unsigned long long)buckets[i].from,
@@ -296,8 +235,8 @@ int report_hist_csv(const struct report *report, const struct report_hist_reques
 	if (err)
 		return err;
 	printf("share,count,sum,average,min,max");
-	for (u32 i = 0; i < PERCENTILES; i++)
-		printf(",%s", percentiles[i].name);
+	for (u32 i = 0; i < HISTOGRAM_PERCENTILES; i++)
+		printf(",%s", histogram_percentiles[i].name);
 	printf(",histogram,event");
 	for (u32 key = 0; request->table && key < TABLE_KEY_COUNT; key++)
 		if (key != TABLE_EVENT && request->table->fields.keys & 1U << key)
@@ -373,10 +312,10 @@ static json_t *group_object(const struct view *view, const struct group *group)
 				   "buckets", buckets_array(view, group));
 	int failed = !object;
 
-	for (u32 i = 0; i < PERCENTILES && !failed; i++)
-		failed = json_object_set_new(object, percentiles[i].name,
+	for (u32 i = 0; i < HISTOGRAM_PERCENTILES && !failed; i++)
+		failed = json_object_set_new(object, histogram_percentiles[i].name,
 					     json_integer((json_int_t)distribution_percentile(
-						     values, percentiles[i].permille)));
+						     values, histogram_percentiles[i].permille)));
 	if (!failed && !set_keys(view, group, object))
 		return object;
 	json_decref(object);

@@ -3,10 +3,13 @@
 #include "top/top_lines.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "format/histogram_text.h"
 #include "order.h"
 
 /* Functions or stacks of one source, heaviest first. */
@@ -131,6 +134,80 @@ static int append_frames(struct top_lines *lines, const struct top_stack *stack)
 	return err;
 }
 
+static int append_values_line(void *arg, const char *line)
+{
+	struct top_lines *lines = arg;
+	const char *text = arena_string(&lines->texts, line);
+
+	return text ? append(lines,
+			     (struct top_line){.type = TOP_LINE_VALUES, .text = text, .object = ""})
+		    : -ENOMEM;
+}
+
+/* Empties `values`. */
+static int append_values(struct top_lines *lines, const struct top_model *model,
+			 const struct top_choice *choice, struct distribution *values)
+{
+	char rounded[96];
+	int err = 0;
+
+	distribution_sort(values);
+	if (values->count)
+		err = histogram_text(values, choice->scale, model->sources[choice->kind].unit,
+				     append_values_line, lines);
+	if (values->count && !err && model->value_digits < TOP_DIGITS_EXACT) {
+		snprintf(rounded, sizeof(rounded),
+			 "too many different values: rounded down to %u binary digit%s",
+			 model->value_digits, model->value_digits == 1 ? "" : "s");
+		err = append_values_line(lines, rounded);
+	}
+	distribution_clear(values);
+	return err;
+}
+
+/* True for the innermost function of a stack, which may be the marker of a stack without frames. */
+static bool is_innermost(const struct top_stack *stack, const struct top_label *label)
+{
+	return stack->depth ? stack->frames[0] == label
+			    : !strcmp(stack->user_end->marker, label->name) && !label->object[0];
+}
+
+/* The values of the events by which the functions are ordered: those with the function innermost,
+ * or anywhere. */
+static int append_function_values(struct top_lines *lines, const struct top_model *model,
+				  const struct top_choice *choice,
+				  const struct top_function *function)
+{
+	struct distribution values = {};
+	int err = 0;
+
+	for (u32 i = 0; i < model->stack_count && !err; i++) {
+		const struct top_stack *stack = model->stacks[i];
+
+		if (stack->kind != function->kind)
+			continue;
+		if (is_innermost(stack, function->label) ||
+		    (choice->order == TOP_BY_TOTAL && has_frame(stack, function->label)))
+			err = distribution_merge(&values, &stack->values);
+	}
+	if (!err)
+		return append_values(lines, model, choice, &values);
+	distribution_clear(&values);
+	return err;
+}
+
+static int append_stack_values(struct top_lines *lines, const struct top_model *model,
+			       const struct top_choice *choice, const struct top_stack *stack)
+{
+	struct distribution values = {};
+	int err = distribution_merge(&values, &stack->values);
+
+	if (!err)
+		return append_values(lines, model, choice, &values);
+	distribution_clear(&values);
+	return err;
+}
+
 static int append_part(struct top_lines *lines, const struct top_model *model,
 		       const struct top_stack *stack)
 {
@@ -148,8 +225,10 @@ static int append_part(struct top_lines *lines, const struct top_model *model,
 
 /* An unfolded function is followed by its heaviest stacks. */
 static int append_function(struct top_lines *lines, const struct top_model *model,
-			   const struct top_choice *choice, const struct top_function *function)
+			   const struct top_choice *choice, const struct top_function *function,
+			   bool is_first)
 {
+	bool is_unfolded = function->key == choice->unfolded;
 	u64 whole = model->sources[function->kind].weight;
 	const struct top_line line = {
 		.type = TOP_LINE_FUNCTION,
@@ -162,7 +241,9 @@ static int append_function(struct top_lines *lines, const struct top_model *mode
 	struct ranking ranking = {};
 	int err = append(lines, line);
 
-	if (err || function->key != choice->unfolded)
+	if (!err && choice->histograms && (is_first || is_unfolded))
+		err = append_function_values(lines, model, choice, function);
+	if (err || !is_unfolded)
 		return err;
 	err = rank_stacks(model, function->kind, function->label, &ranking);
 	for (u32 i = 0; i < ranking.count && i < TOP_STACKS_OF_FUNCTION && !err; i++)
@@ -172,8 +253,10 @@ static int append_function(struct top_lines *lines, const struct top_model *mode
 }
 
 static int append_stack(struct top_lines *lines, const struct top_model *model,
-			const struct top_choice *choice, const struct top_stack *stack)
+			const struct top_choice *choice, const struct top_stack *stack,
+			bool is_first)
 {
+	bool is_unfolded = stack->key == choice->unfolded;
 	const struct top_line line = {
 		.type = TOP_LINE_STACK,
 		.key = stack->key,
@@ -184,7 +267,9 @@ static int append_stack(struct top_lines *lines, const struct top_model *model,
 	};
 	int err = append(lines, line);
 
-	if (!err && stack->key == choice->unfolded)
+	if (!err && choice->histograms && (is_first || is_unfolded))
+		err = append_stack_values(lines, model, choice, stack);
+	if (!err && is_unfolded)
 		err = append_frames(lines, stack);
 	return err;
 }
@@ -197,15 +282,22 @@ int top_lines_make(struct top_lines *lines, const struct top_model *model,
 				 : rank_functions(model, choice, &ranking);
 
 	lines->count = 0;
-	for (u32 i = 0; i < ranking.count && !err; i++)
-		err = choice->stacks ? append_stack(lines, model, choice, ranking.items[i])
-				     : append_function(lines, model, choice, ranking.items[i]);
+	arena_free(&lines->texts);
+	lines->texts = (struct arena){.limit = UINT64_MAX};
+	for (u32 i = 0; i < ranking.count && !err; i++) {
+		bool is_first = i < choice->histograms_first;
+
+		err = choice->stacks
+			      ? append_stack(lines, model, choice, ranking.items[i], is_first)
+			      : append_function(lines, model, choice, ranking.items[i], is_first);
+	}
 	free(ranking.items);
 	return err;
 }
 
 void top_lines_clear(struct top_lines *lines)
 {
+	arena_free(&lines->texts);
 	free(lines->lines);
 	*lines = (struct top_lines){0};
 }

@@ -2,7 +2,7 @@
 /*
  * A live view as a list of lines, independent of the display: functions or stacks of one source,
  * heaviest first, one of them unfolded. A function unfolds into its heaviest stacks, a stack into
- * its frames.
+ * its frames. The values of its events may stand in front of these as a histogram.
  */
 #ifndef LIB_TOP_TOP_LINES_H
 #define LIB_TOP_TOP_LINES_H
@@ -17,7 +17,10 @@ struct top_choice {
 	u32 kind;
 	bool stacks; /* lists stacks, not functions */
 	enum top_order order;
-	u64 unfolded; /* key of the unfolded function or stack; 0: all are folded */
+	u64 unfolded;	 /* key of the unfolded function or stack; 0: all are folded */
+	bool histograms; /* the unfolded one has its values, as do the first ones, folded or not */
+	u32 histograms_first; /* number of these */
+	enum histogram_scale scale;
 };
 
 enum top_line_type {
@@ -26,6 +29,7 @@ enum top_line_type {
 	TOP_LINE_PART,	   /* a stack of the unfolded function: self, comm */
 	TOP_LINE_FRAME,	   /* in_kernel, text, object */
 	TOP_LINE_END,	   /* in_kernel; text: marker of the end of the stack */
+	TOP_LINE_VALUES,   /* text: a line of a histogram */
 };
 
 struct top_line {
@@ -40,9 +44,10 @@ struct top_line {
 struct top_lines {
 	struct top_line *lines;
 	u32 count, room;
+	struct arena texts; /* of histograms */
 };
 
-/* Replaces the lines, which point into the model. -ENOMEM. */
+/* Replaces the lines, which point into the model and into `lines`. -ENOMEM. */
 int top_lines_make(struct top_lines *lines, const struct top_model *model,
 		   const struct top_choice *choice);
 void top_lines_clear(struct top_lines *lines);

@@ -9,6 +9,7 @@
 
 #include "array.h"
 
+#define DIGITS_FIRST 8 /* of values that are rounded the first time */
 #define FNV_BASIS 14695981039346656037ULL
 #define FNV_PRIME 1099511628211ULL
 
@@ -132,13 +133,20 @@ static u32 hash_identity(const struct top_stack *stack)
 	return hash_end(hash_words(hash, stack->frames, stack->depth * sizeof(*stack->frames)));
 }
 
+static void free_stack(struct top_stack *stack)
+{
+	if (stack)
+		distribution_clear(&stack->values);
+	free(stack);
+}
+
 static int add_stack(struct top_model *model, struct top_stack *stack, u32 hash)
 {
 	struct top_index *index = model->index;
 
 	if (array_make_room(model->stacks, model->stack_count, index->stack_room) ||
 	    hash_index_add(&index->stack_index, hash, model->stack_count)) {
-		free(stack);
+		free_stack(stack);
 		return -ENOMEM;
 	}
 	stack->key = hash_stack(stack);
@@ -149,18 +157,21 @@ static int add_stack(struct top_model *model, struct top_stack *stack, u32 hash)
 /* Frees the stack, or keeps it in the model. */
 static int list_stack(struct top_model *model, struct top_stack *stack)
 {
+	int err = 0;
 	u32 hash = hash_identity(stack);
 	u32 found =
 		hash_index_find(&model->index->stack_index, hash, is_stack, model->stacks, stack);
 
 	if (found == HASH_INDEX_NONE && model->stack_count < TOP_STACKS_MAX)
 		return add_stack(model, stack, hash);
-	if (found != HASH_INDEX_NONE)
+	if (found != HASH_INDEX_NONE) {
 		model->stacks[found]->weight += stack->weight;
-	else
+		err = distribution_merge(&model->stacks[found]->values, &stack->values);
+	} else {
 		model->sources[stack->kind].unlisted += stack->weight;
-	free(stack);
-	return 0;
+	}
+	free_stack(stack);
+	return err;
 }
 
 /* The profile that is being added. */
@@ -210,9 +221,11 @@ static struct top_stack *make_stack(struct window *window, const struct profile_
 	stack->kernel_depth = row->kernel->depth;
 	stack->depth = depth;
 	if (!label_path(window, row->kernel, stack->frames) &&
-	    !label_path(window, row->user, stack->frames + stack->kernel_depth))
+	    !label_path(window, row->user, stack->frames + stack->kernel_depth) &&
+	    (!window->model->sources[row->kind].has_values ||
+	     !distribution_merge(&stack->values, &row->values)))
 		return stack;
-	free(stack);
+	free_stack(stack);
 	return NULL;
 }
 
@@ -223,7 +236,7 @@ static int add_row(struct window *window, const struct profile_row *row)
 	int err = stack ? count_functions(model, stack) : -ENOMEM;
 
 	if (err) {
-		free(stack);
+		free_stack(stack);
 		return err;
 	}
 	model->sources[row->kind].weight += stack->weight;
@@ -233,7 +246,9 @@ static int add_row(struct window *window, const struct profile_row *row)
 static int add_source(struct top_model *model, const struct trace_source *source)
 {
 	struct top_source added = {.name = strdup(source->name),
-				   .unit = strdup(source->value_unit)};
+				   .unit = strdup(source->value_unit),
+				   .has_values = source->extras & TRACE_EXTRA_VALUE &&
+						 strcmp(source->value_unit, TRACE_UNIT_ADDRESS)};
 
 	if (!added.name || !added.unit ||
 	    array_make_room(model->sources, model->source_count, model->index->source_room)) {
@@ -243,6 +258,32 @@ static int add_source(struct top_model *model, const struct trace_source *source
 	}
 	model->sources[model->source_count++] = added;
 	return 0;
+}
+
+static u64 count_values(const struct top_model *model)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < model->stack_count; i++)
+		count += model->stacks[i]->values.item_count;
+	return count;
+}
+
+/* Rounds the values until half of the room is free, so that this is rarely done, or until each has
+ * one digit, of which there are few. */
+static void bound_values(struct top_model *model)
+{
+	u32 *digits = &model->value_digits;
+
+	if (count_values(model) <= TOP_VALUES_MAX)
+		return;
+	for (u32 i = 0; i < model->stack_count; i++)
+		distribution_sort(&model->stacks[i]->values);
+	while (count_values(model) > TOP_VALUES_MAX / 2 && *digits > 1) {
+		*digits = *digits > DIGITS_FIRST ? DIGITS_FIRST : *digits - 1;
+		for (u32 i = 0; i < model->stack_count; i++)
+			distribution_round(&model->stacks[i]->values, *digits);
+	}
 }
 
 int top_model_add(struct top_model *model, const struct trace_reader *reader,
@@ -258,6 +299,8 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		err = add_row(&window, profile->rows[i]);
 	free(window.labels);
+	if (!err)
+		bound_values(model);
 	return err;
 }
 
@@ -266,7 +309,7 @@ void top_model_clear(struct top_model *model)
 	struct top_index *index = model->index;
 
 	for (u32 i = 0; i < model->stack_count; i++)
-		free(model->stacks[i]);
+		free_stack(model->stacks[i]);
 	free(model->stacks);
 	free(index->labels);
 	arena_free(&index->texts);
@@ -276,6 +319,7 @@ void top_model_clear(struct top_model *model)
 	*index = (struct top_index){.texts.limit = UINT64_MAX};
 	model->stacks = NULL;
 	model->stack_count = 0;
+	model->value_digits = TOP_DIGITS_EXACT;
 	for (u32 kind = 0; kind < model->source_count; kind++)
 		model->sources[kind].weight = model->sources[kind].unlisted = 0;
 }
@@ -302,6 +346,7 @@ int top_model_create(struct top_model **out)
 		return -ENOMEM;
 	}
 	model->functions = INTERN(struct top_function);
+	model->value_digits = TOP_DIGITS_EXACT;
 	model->index->texts.limit = UINT64_MAX;
 	*out = model;
 	return 0;

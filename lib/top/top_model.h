@@ -11,6 +11,10 @@
  *
  * Memory is bounded for an interval of any length: labels beyond TOP_LABELS_MAX become one label,
  * "[other]", and stacks beyond TOP_STACKS_MAX are unlisted; their functions still count.
+ *
+ * With values (profiles read with EVENTS_WITH_VALUES) each listed stack has those of its events:
+ * exact ones, until there are more than TOP_VALUES_MAX distinct ones; then all are rounded
+ * (distribution_round()), to fewer digits each time.
  */
 #ifndef LIB_TOP_TOP_MODEL_H
 #define LIB_TOP_TOP_MODEL_H
@@ -20,6 +24,8 @@
 
 #define TOP_LABELS_MAX (1U << 18)
 #define TOP_STACKS_MAX (1U << 16)
+#define TOP_VALUES_MAX (1U << 20)
+#define TOP_DIGITS_EXACT 64 /* of values that are not rounded */
 
 /* Equal labels are one object. */
 struct top_label {
@@ -42,6 +48,7 @@ struct top_stack {
 	char comm[16];
 	u64 key;
 	u64 weight;
+	struct distribution values; /* empty if the source has none, or none were read */
 	const struct stack_end *kernel_end, *user_end;
 	u32 kernel_depth, depth;	  /* frames of both sides */
 	const struct top_label *frames[]; /* innermost first: kernel frames, then user frames */
@@ -49,7 +56,8 @@ struct top_stack {
 
 struct top_source {
 	char *name;
-	char *unit; /* "" : events are counted */
+	char *unit;	 /* "" : events are counted */
+	bool has_values; /* which can be compared: an address is none */
 	u64 weight;
 	u64 unlisted;
 };
@@ -60,6 +68,7 @@ struct top_model {
 	struct intern functions; /* struct top_function */
 	struct top_stack **stacks;
 	u32 stack_count;
+	u32 value_digits; /* significant binary digits of the values; TOP_DIGITS_EXACT: all */
 	struct top_index *index;
 };
 

@@ -111,6 +111,17 @@ static u32 log2_index(u64 value)
 	return value ? 64 - (u32)__builtin_clzll(value) : 0;
 }
 
+void distribution_round(struct distribution *distribution, u32 digits)
+{
+	for (u32 i = 0; i < distribution->item_count; i++) {
+		u32 length = log2_index(distribution->items[i].value);
+
+		if (length > digits)
+			distribution->items[i].value &= UINT64_MAX << (length - digits);
+	}
+	distribution_sort(distribution);
+}
+
 static struct histogram_bucket log2_bucket(u32 index)
 {
 	if (!index)

@@ -39,6 +39,11 @@ void distribution_sort(struct distribution *distribution);
  * empty. */
 u64 distribution_percentile(const struct distribution *distribution, u32 permille);
 
+/* Rounds the values down to `digits` significant binary digits, at least 1, and joins equal ones:
+ * a value is less than 1 / 2^(digits - 1) of itself too small then, and stays in its bucket of
+ * HISTOGRAM_LOG2. The sum stays that of the exact values. */
+void distribution_round(struct distribution *distribution, u32 digits);
+
 enum histogram_scale {
 	HISTOGRAM_LOG2,	  /* 0, 1, 2..3, 4..7, ... */
 	HISTOGRAM_LINEAR, /* equal widths of 1, 2 or 5 times a power of 10 */

@@ -17,6 +17,7 @@ from harness.top_text import LEDGER, WEIGHT, Text
 COUNTS = program("known_counts")
 SOURCE = "u:%s:counted" % COUNTS
 OTHER = "u:%s:ask_parent" % COUNTS
+TAKE = "u:%s:take/value=arg3:bytes/" % COUNTS
 ASKS = ["getppid=1"] * 200
 FLIGHT, DRAIN = ["--flight", "2M"], ["--ring", "1M"]
 
@@ -145,6 +146,35 @@ def test_stacks_and_other_events_in_text():
     stackmap("stop", "live")
 
 
+@one_of_several
+def test_values_as_histograms():
+    """The text below each function is that of `report --hist`, for all events of a flight recorder that came within a refresh."""
+    start(*FLIGHT, source=TAKE)
+    for scale, sort, report in (("log2", "self", ()), ("lin", "total", ("--children",))):
+        stackmap("reset", "live")
+        text = Text("--instance", "live", "--hist", scale, "--sort", sort)
+        text.refresh()
+        run(COUNTS, "arguments=1000")
+        shown = next(refresh for refresh in iter(text.refresh, None) if len(refresh) > 3)
+        text.end()
+        found, function = {}, None
+        for line in shown[3:]:
+            if "%" in line:
+                function = line.split()[2]
+            else:
+                found.setdefault(function, []).append(line.strip())
+        expected, function = {}, None
+        for line in stackmap("report", "--hist", scale, "--sort", "symbol", *report, "--top", "0", "--instance", "live").stdout.splitlines():
+            if "%" in line:
+                function = line.split()[1]
+            elif function and line.strip():
+                expected.setdefault(function, []).append(line.strip())
+        assert expected["take"][0].startswith("1000 events  sum 1.43 MiB  average 1.46 KiB  min 0 bytes  p50 "), expected
+        names = ["take"] if sort == "self" else ["take", "call_low", "call_high", "main"]
+        assert [found[name] for name in names] == [expected[name] for name in names], (found, expected)
+    stackmap("stop", "live")
+
+
 class Terminal:
     """A shell on a terminal of tmux, in which things are typed."""
 
@@ -252,6 +282,34 @@ def test_keys():
     stackmap("stop", "live")
 
 
+@one_of_several
+def test_key_for_histograms():
+    start(*DRAIN, source=TAKE)
+    with Terminal(100, 50) as terminal:
+        terminal.start("--instance", "live")
+        terminal.type("v")
+        for _ in range(20):
+            run(COUNTS, "arguments=1000")
+            terminal.wait("100.00%  take")
+            terminal.type("p")
+            if "1.43 MiB in" in terminal.wait(r"\[paused\]"):
+                break
+            terminal.type("p")
+            terminal.wait(r"(?s)\A(?!.*\[paused\])")
+        terminal.type("Enter")
+        text = terminal.wait(r"\[u\] take")
+        assert re.search(r"^ +1000 events  sum 1.43 MiB  average 1.46 KiB  min 0 bytes  p50", text, re.MULTILINE), text
+        assert re.search(r"^ +512 bytes .. 1023 bytes +17[01]  #+$", text, re.MULTILINE), text
+        assert row(text, "1000 events  sum") < row(text, r"\[u\] take"), text
+        terminal.type("v")
+        terminal.wait(r"^ +0 bytes .. 199 bytes +67  #+$")
+        terminal.type("v")
+        text = terminal.wait(r"(?s)\A(?!.*1000 events  sum).*\[u\]")
+        terminal.type("q")
+        terminal.check_restored(0, "stackmap: ledger: ")
+    stackmap("stop", "live")
+
+
 def end_by(end):
     start(*DRAIN)
     with Terminal() as terminal:
@@ -312,7 +370,7 @@ def test_a_terminal_that_nobody_knows():
 
 
 def test_wrong_usage():
-    for options, named in ((("--delay", "0"), "--delay"), (("-b", "--sort", "name"), "self, total"),
+    for options, named in ((("--delay", "0"), "--delay"), (("-b", "--sort", "name"), "self, total"), (("-b", "--hist", "log3"), "log2, lin"),
                            (("-b", "--instance", "live", "-e", "cpu-clock"), "-e"), (("-b", "-p", "0"), "-p")):
         done = stackmap("top", *options, status=None)
         assert done.returncode in (1, 2) and done.stderr.count("\n") == 1 and named in done.stderr, (options, done.stderr)

@@ -23,13 +23,20 @@ static struct trace_reader *reader;
 static struct top_model *model;
 static struct top_lines lines;
 
-static void add_window(struct trace_reader *window)
+static void add_window_split(struct trace_reader *window, u32 split)
 {
 	struct profile *profile;
 
-	assert_int_equal(profile_create(window, &all, &(struct frame_naming){}, &profile, NULL), 0);
+	assert_int_equal(profile_create_split(window, &all, &(struct frame_naming){}, split, NULL,
+					      &profile, NULL),
+			 0);
 	assert_int_equal(top_model_add(model, window, profile), 0);
 	profile_free(&profile);
+}
+
+static void add_window(struct trace_reader *window)
+{
+	add_window_split(window, 0);
 }
 
 static const struct top_function *function_of(u32 kind, const char *name)
@@ -225,6 +232,83 @@ TEST(stack_unfolds_with_its_ends, create, end)
 			check_line(i + 2, TOP_LINE_END, 0, 0, "[no_room]");
 			check_line(i + 3, TOP_LINE_END, 0, 0, "[unreadable]");
 		}
+}
+
+/* The values of the events with the function innermost, then of those with it anywhere. */
+TEST(values_of_functions, create, end)
+{
+	struct top_choice choice = {.kind = SWITCH, .histograms = true, .histograms_first = 1};
+	u32 folded;
+
+	add_window_split(reader, EVENTS_WITH_VALUES);
+	add_window_split(reader, EVENTS_WITH_VALUES);
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	check_line(0, TOP_LINE_FUNCTION, 100, 100, "schedule");
+	check_line(1, TOP_LINE_VALUES, 0, 0,
+		   "12 events  sum 3.00 us  average 250 ns  min 0 ns  p50 0 ns  p90 1.00 us  "
+		   "p99 1.00 us  p99.9 1.00 us  max 1.00 us");
+	check_line(2, TOP_LINE_VALUES, 0, 0,
+		   "             0 ns           8  ########################################");
+	check_line(12, TOP_LINE_VALUES, 0, 0, "512 ns .. 1.02 us           2  ##########");
+	assert_int_equal(lines.lines[13].type, TOP_LINE_FUNCTION);
+	folded = lines.count;
+	choice.unfolded = function_of(SWITCH, "schedule")->key;
+	choice.histograms_first = 0;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	check_line(1, TOP_LINE_VALUES, 0, 0,
+		   "12 events  sum 3.00 us  average 250 ns  min 0 ns  p50 0 ns  p90 1.00 us  "
+		   "p99 1.00 us  p99.9 1.00 us  max 1.00 us");
+	assert_int_equal(lines.lines[13].type, TOP_LINE_PART);
+	choice.histograms = false;
+	choice.unfolded = 0;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, folded - 12);
+}
+
+#define MANY_VALUES (TOP_VALUES_MAX + TOP_VALUES_MAX / 8)
+
+/* A recording of one stack whose events all have different values. */
+static struct trace_reader *many_values_recording(void)
+{
+	const struct trace_source source = {
+		.name = "wait", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
+	const struct trace_info about = {.hostname = "",
+					 .kernel = "",
+					 .machine = "",
+					 .command = "",
+					 .version = "",
+					 .address_shown = 1};
+	struct memory_recording recording;
+	struct trace_reader *many;
+
+	assert_int_equal(memory_recording_begin(&recording, "many", &about, NULL), 0);
+	assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	for (u32 i = 0; i < MANY_VALUES; i++) {
+		const struct trace_event event = {.time = i + 1,
+						  .value = i,
+						  .kernel = TRACE_NO_STACK,
+						  .user = TRACE_NO_STACK};
+
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &many, NULL), 0);
+	return many;
+}
+
+TEST(values_are_bounded, create, end)
+{
+	struct trace_reader *many = many_values_recording();
+	const struct distribution *values;
+
+	add_window_split(many, EVENTS_WITH_VALUES);
+	values = &model->stacks[0]->values;
+	assert_int_equal(values->count, MANY_VALUES);
+	assert_int_equal(values->sum, model->sources[0].weight);
+	assert_true(values->item_count < TOP_VALUES_MAX);
+	assert_true(model->value_digits < TOP_DIGITS_EXACT);
+	top_model_clear(model);
+	assert_int_equal(model->value_digits, TOP_DIGITS_EXACT);
+	trace_reader_close(&many);
 }
 
 #define TOO_MANY (TOP_LABELS_MAX + 100)

@@ -159,3 +159,26 @@ TEST(distributions_add_up, NULL, clear)
 	assert_int_equal(distribution.sum, 45 + 190);
 	assert_int_equal(distribution.items[7].count, 3);
 }
+
+TEST(rounded_values_stay_in_their_buckets, NULL, clear)
+{
+	struct histogram_bucket exact[HISTOGRAM_BUCKETS_MAX], rounded[HISTOGRAM_BUCKETS_MAX];
+	u32 count;
+
+	add_range(0, 100000, 7);
+	assert_int_equal(distribution_add(&distribution, UINT64_MAX, 3), 0);
+	distribution_sort(&distribution);
+	count = distribution_histogram(&distribution, HISTOGRAM_LOG2, exact);
+	for (u32 digits = 8; digits; digits--) {
+		u64 sum = distribution.sum, events = distribution.count;
+
+		distribution_round(&distribution, digits);
+		assert_true(distribution.item_count < 65U << (digits - 1));
+		assert_int_equal(distribution.sum, sum);
+		assert_int_equal(distribution.count, events);
+		assert_int_equal(distribution_histogram(&distribution, HISTOGRAM_LOG2, rounded),
+				 count);
+		for (u32 i = 0; i < count; i++)
+			assert_bucket(&rounded[i], exact[i].from, exact[i].to, exact[i].count);
+	}
+}

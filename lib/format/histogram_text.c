@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "format/histogram_text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/printable.h"
+#include "format/value_text.h"
+
+#define BAR_COLUMNS 40
+#define NUMBERS_ROOM (10 * VALUE_TEXT_ROOM)
+#define RANGE_ROOM (2 * VALUE_TEXT_ROOM + 8)
+
+const struct histogram_percentile histogram_percentiles[HISTOGRAM_PERCENTILES] = {
+	{500, "p50"}, {900, "p90"}, {990, "p99"}, {999, "p99.9"}};
+
+/* The unit comes from a recording, which may be of anybody. */
+static void printable_value(u64 value, const char *unit, char text[VALUE_TEXT_ROOM])
+{
+	value_text(value, unit, text);
+	printable_make(text);
+}
+
+static void append_value(char line[NUMBERS_ROOM], const char *name, u64 value, const char *unit)
+{
+	size_t used = strlen(line);
+	char text[VALUE_TEXT_ROOM];
+
+	printable_value(value, unit, text);
+	snprintf(line + used, NUMBERS_ROOM - used, "  %s %s", name, text);
+}
+
+static void numbers_text(const struct distribution *values, const char *unit,
+			 char line[NUMBERS_ROOM])
+{
+	snprintf(line, NUMBERS_ROOM, "%llu event%s", (unsigned long long)values->count,
+		 values->count == 1 ? "" : "s");
+	append_value(line, "sum", values->sum, unit);
+	append_value(line, "average", values->sum / values->count, unit);
+	append_value(line, "min", values->items[0].value, unit);
+	for (u32 i = 0; i < HISTOGRAM_PERCENTILES; i++)
+		append_value(line, histogram_percentiles[i].name,
+			     distribution_percentile(values, histogram_percentiles[i].permille),
+			     unit);
+	append_value(line, "max", values->items[values->item_count - 1].value, unit);
+}
+
+static void range_text(const struct histogram_bucket *bucket, const char *unit,
+		       char text[RANGE_ROOM])
+{
+	char from[VALUE_TEXT_ROOM], to[VALUE_TEXT_ROOM];
+	bool is_one = bucket->to == bucket->from;
+
+	printable_value(bucket->from, unit, from);
+	printable_value(bucket->to, unit, to);
+	snprintf(text, RANGE_ROOM, "%s%s%s", from, is_one ? "" : " .. ", is_one ? "" : to);
+}
+
+static int put_bars(const struct distribution *values, enum histogram_scale scale, const char *unit,
+		    int (*put)(void *arg, const char *line), void *arg)
+{
+	static const char bar[BAR_COLUMNS + 1] = "########################################";
+	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
+	u32 count = distribution_histogram(values, scale, buckets);
+	char range[RANGE_ROOM], line[RANGE_ROOM + 128];
+	size_t width = 0;
+	u64 most = 0;
+	int result = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		range_text(&buckets[i], unit, range);
+		width = strlen(range) > width ? strlen(range) : width;
+		most = buckets[i].count > most ? buckets[i].count : most;
+	}
+	for (u32 i = 0; i < count && !result; i++) {
+		u32 length = (u32)((double)buckets[i].count / (double)most * BAR_COLUMNS + 0.5);
+
+		if (!length && buckets[i].count)
+			length = 1;
+		range_text(&buckets[i], unit, range);
+		snprintf(line, sizeof(line), "%*s  %10llu%s%.*s", (int)width, range,
+			 (unsigned long long)buckets[i].count, length ? "  " : "", (int)length,
+			 bar);
+		result = put(arg, line);
+	}
+	return result;
+}
+
+int histogram_text(const struct distribution *values, enum histogram_scale scale, const char *unit,
+		   int (*put)(void *arg, const char *line), void *arg)
+{
+	char numbers[NUMBERS_ROOM];
+
+	numbers_text(values, unit, numbers);
+	return put(arg, numbers) ?: put_bars(values, scale, unit, put, arg);
+}
