@@ -33,13 +33,6 @@ struct view {
 	u32 all; /* groups, hidden ones included */
 };
 
-static bool has_values(const struct report *report, u32 kind)
-{
-	const struct trace_source *source = &report->sources[kind];
-
-	return source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, TRACE_UNIT_ADDRESS);
-}
-
 static double percent_of(const struct view *view, const struct group *group)
 {
 	return report_percent(view->report, group->kind, group->weight);
@@ -47,7 +40,7 @@ static double percent_of(const struct view *view, const struct group *group)
 
 static void add_group(struct view *view, struct group group)
 {
-	if (!has_values(view->report, group.kind))
+	if (!trace_source_adds_up(&view->report->sources[group.kind]))
 		return;
 	view->all++;
 	if (view->count >= view->report->limit || percent_of(view, &group) < view->report->least)

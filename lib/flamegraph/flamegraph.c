@@ -296,6 +296,34 @@ static int add_work(struct builder *builder, const struct pending *pending)
 	return queued_works_add(&builder->recording->works, &pending->cell, &origin);
 }
 
+/* Adds the value of an event that is one. */
+static int add_value(struct builder *builder, const struct pending *pending)
+{
+	const struct trace_event *event = &pending->event;
+	const struct graph_thread *thread;
+
+	if (builder->graph->tree.by_file_name || !event_is_single(event) ||
+	    !trace_source_adds_up(&builder->sources[event->kind]))
+		return 0;
+	thread = builder->graph->threads.entries[pending->cell.thread];
+	return stack_values_add(&builder->recording->values, thread->node, &pending->cell);
+}
+
+static int place_values(struct builder *builder)
+{
+	struct stack_values *values = &builder->recording->values;
+
+	stack_values_finish(values);
+	for (u32 i = 0; i < values->stacks.count; i++) {
+		struct time_cell *cell = &stack_values_at(values, i)->cell;
+
+		cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
+		if (!cell->stack)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int place_works(struct builder *builder)
 {
 	struct queued_works *works = &builder->recording->works;
@@ -361,7 +389,7 @@ static int count_batch(struct builder *builder)
 		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < builder->pending && !err; i++)
 		err = set_cell(builder, &batch[i]) ?: keep_wait(builder, &batch[i])
-				?: add_work(builder, &batch[i]);
+				?: add_work(builder, &batch[i]) ?: add_value(builder, &batch[i]);
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
@@ -417,6 +445,7 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	time_cells_begin(&recording->cells);
 	time_cells_begin(&recording->counts);
 	queued_works_begin(&recording->works);
+	stack_values_begin(&recording->values);
 	recording->name = strdup(name);
 	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
 	if (!err)
@@ -425,7 +454,7 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	if (!err && recording->cells.cells.count > CELLS_MANY)
 		err = cell_levels_bound(graph, recording, CELLS_SMALL);
 	err = err ?: place_stacks(&builder, &recording->cells)
-			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder) ?: place_works(&builder);
+			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder) ?: place_works(&builder) ?: place_values(&builder);
 	if (!err && builder.addresses)
 		err = address_counts_each(builder.addresses, add_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)
@@ -486,6 +515,7 @@ void flamegraph_free(struct flamegraph **graph)
 		time_cells_clear(&old->recordings[i].counts);
 		thread_waits_clear(&old->recordings[i].waits);
 		queued_works_clear(&old->recordings[i].works);
+		stack_values_clear(&old->recordings[i].values);
 		free(old->recordings[i].name);
 	}
 	stack_tree_clear(&old->tree);

@@ -8,6 +8,7 @@
 #include "flamegraph/queued_work.h"
 #include "flamegraph/source_lines.h"
 #include "flamegraph/stack_tree.h"
+#include "flamegraph/stack_values.h"
 #include "flamegraph/thread_waits.h"
 #include "flamegraph/time_cells.h"
 #include "trace/read/reader.h"
@@ -38,9 +39,10 @@ struct graph_recording {
 	char *name;
 	struct trace_reader *reader;
 	struct time_cells cells;
-	struct time_cells counts;  /* of events without a time, in one bucket */
-	struct thread_waits waits; /* none in a comparison */
-	struct queued_works works; /* none in a comparison */
+	struct time_cells counts;   /* of events without a time, in one bucket */
+	struct thread_waits waits;  /* none in a comparison */
+	struct queued_works works;  /* none in a comparison */
+	struct stack_values values; /* none in a comparison */
 	u64 events;
 	u64 last; /* time of the last event; the first is at the origin of the cells */
 };

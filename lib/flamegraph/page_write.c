@@ -35,6 +35,10 @@
  *               columns are empty if no wait has any
  *   works       events in queued work, most events first: {stack (a node), source, thread,
  *               count, value, queuer (a thread), queuerStack (a node)}
+ *   values      the values of single events {digits: significant binary digits, 64 if they are
+ *               exact, 0 if there are too many; by stack and source: stack (a node), source, thread
+ *               (one of its name), sum, length; and for each of the `length` different values,
+ *               ascending: value, the difference to the value before it, and count}
  *
  * Numbers are printed one by one, since a million of them would take much memory as JSON values.
  * Texts are encoded by jansson.
@@ -458,6 +462,52 @@ static void put_works(const struct queued_works *works, FILE *to)
 	fputc('}', to);
 }
 
+static s64 value_number(const struct values_of_stack *of, size_t column)
+{
+	const s64 numbers[] = {of->cell.stack->number, of->cell.source, of->cell.thread,
+			       (s64)of->values.sum, of->values.item_count};
+
+	return numbers[column];
+}
+
+static void put_single_values(const struct stack_values *values, bool is_count, FILE *to)
+{
+	bool is_first = true;
+
+	for (u32 i = 0; i < values->stacks.count; i++) {
+		const struct distribution *of = &stack_values_at(values, i)->values;
+		u64 before = 0;
+
+		for (u32 item = 0; item < of->item_count; item++) {
+			const struct value_count *one = &of->items[item];
+
+			put_number(is_first, (s64)(is_count ? one->count : one->value - before),
+				   to);
+			before = one->value;
+			is_first = false;
+		}
+	}
+}
+
+static void put_values(const struct stack_values *values, FILE *to)
+{
+	static const char *const columns[] = {"stack", "source", "thread", "sum", "length"};
+
+	fprintf(to, ",\"values\":{\"digits\":%u", values->digits);
+	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
+		begin_column(columns[column], false, to);
+		for (u32 i = 0; i < values->stacks.count; i++)
+			put_number(i == 0, value_number(stack_values_at(values, i), column), to);
+		fputc(']', to);
+	}
+	begin_column("value", false, to);
+	put_single_values(values, false, to);
+	fputc(']', to);
+	begin_column("count", false, to);
+	put_single_values(values, true, to);
+	fputs("]}", to);
+}
+
 static int put_data(const struct flamegraph *graph, FILE *to)
 {
 	int err;
@@ -474,6 +524,7 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	put_times(&graph->recordings[0], graph->recording_count == 1, to);
 	put_waits(&graph->recordings[0], to);
 	put_works(&graph->recordings[0].works, to);
+	put_values(&graph->recordings[0].values, to);
 	fputc('}', to);
 	return err;
 }

@@ -155,7 +155,7 @@ static int append_values(struct top_lines *lines, const struct top_model *model,
 	if (values->count)
 		err = histogram_text(values, choice->scale, model->sources[choice->kind].unit,
 				     append_values_line, lines);
-	if (values->count && !err && model->value_digits < TOP_DIGITS_EXACT) {
+	if (values->count && !err && model->value_digits < DISTRIBUTION_DIGITS_EXACT) {
 		snprintf(rounded, sizeof(rounded),
 			 "too many different values: rounded down to %u binary digit%s",
 			 model->value_digits, model->value_digits == 1 ? "" : "s");

@@ -9,7 +9,6 @@
 
 #include "array.h"
 
-#define DIGITS_FIRST 8 /* of values that are rounded the first time */
 #define FNV_BASIS 14695981039346656037ULL
 #define FNV_PRIME 1099511628211ULL
 
@@ -247,8 +246,7 @@ static int add_source(struct top_model *model, const struct trace_source *source
 {
 	struct top_source added = {.name = strdup(source->name),
 				   .unit = strdup(source->value_unit),
-				   .has_values = source->extras & TRACE_EXTRA_VALUE &&
-						 strcmp(source->value_unit, TRACE_UNIT_ADDRESS)};
+				   .has_values = trace_source_adds_up(source)};
 
 	if (!added.name || !added.unit ||
 	    array_make_room(model->sources, model->source_count, model->index->source_room)) {
@@ -280,7 +278,7 @@ static void bound_values(struct top_model *model)
 	for (u32 i = 0; i < model->stack_count; i++)
 		distribution_sort(&model->stacks[i]->values);
 	while (count_values(model) > TOP_VALUES_MAX / 2 && *digits > 1) {
-		*digits = *digits > DIGITS_FIRST ? DIGITS_FIRST : *digits - 1;
+		*digits = distribution_fewer_digits(*digits);
 		for (u32 i = 0; i < model->stack_count; i++)
 			distribution_round(&model->stacks[i]->values, *digits);
 	}
@@ -319,7 +317,7 @@ void top_model_clear(struct top_model *model)
 	*index = (struct top_index){.texts.limit = UINT64_MAX};
 	model->stacks = NULL;
 	model->stack_count = 0;
-	model->value_digits = TOP_DIGITS_EXACT;
+	model->value_digits = DISTRIBUTION_DIGITS_EXACT;
 	for (u32 kind = 0; kind < model->source_count; kind++)
 		model->sources[kind].weight = model->sources[kind].unlisted = 0;
 }
@@ -346,7 +344,7 @@ int top_model_create(struct top_model **out)
 		return -ENOMEM;
 	}
 	model->functions = INTERN(struct top_function);
-	model->value_digits = TOP_DIGITS_EXACT;
+	model->value_digits = DISTRIBUTION_DIGITS_EXACT;
 	model->index->texts.limit = UINT64_MAX;
 	*out = model;
 	return 0;

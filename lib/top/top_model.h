@@ -25,7 +25,6 @@
 #define TOP_LABELS_MAX (1U << 18)
 #define TOP_STACKS_MAX (1U << 16)
 #define TOP_VALUES_MAX (1U << 20)
-#define TOP_DIGITS_EXACT 64 /* of values that are not rounded */
 
 /* Equal labels are one object. */
 struct top_label {
@@ -68,7 +67,8 @@ struct top_model {
 	struct intern functions; /* struct top_function */
 	struct top_stack **stacks;
 	u32 stack_count;
-	u32 value_digits; /* significant binary digits of the values; TOP_DIGITS_EXACT: all */
+	u32 value_digits; /* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: all
+			   */
 	struct top_index *index;
 };
 

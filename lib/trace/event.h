@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "ledger.h"
 #include "mapping.h"
@@ -88,6 +89,13 @@ struct trace_source {
 	u32 extras;		/* enum trace_extra, as bits */
 	const char *value_unit; /* "" without a value */
 };
+
+/* True if the events have values that are added up and compared, unlike addresses. */
+static inline bool trace_source_adds_up(const struct trace_source *source)
+{
+	return source->extras & TRACE_EXTRA_VALUE &&
+	       strcmp(source->value_unit, TRACE_UNIT_ADDRESS) != 0;
+}
 
 struct trace_mapping {
 	u32 number;	    /* as in user frames */

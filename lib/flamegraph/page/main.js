@@ -35,6 +35,7 @@ class Page {
     fillSelect(colour, profile.isDiff ? [['change', 'change'], ...COLOURS] : COLOURS);
     fillSelect(base, [[1, 'after'], [0, 'before']]);
     fillSelect(rows, [['', 'all'], ['thread', 'by thread'], ['cpu', 'by CPU'], ['heat', 'heat map'], ...profile.states.isThere ? [['states', 'states']] : []]);
+    fillSelect(this.elements['values-scale'], [['log2', 'powers of two'], ['lin', 'linear']]);
     if (profile.states.isThere)
       rows.value = 'states';
     this.fillStateLegend();
@@ -70,6 +71,8 @@ class Page {
       origin: [elements['wait-origin-title'], elements['wait-origin']],
       wakerOrigin: [elements['wait-waker-origin-title'], elements['wait-waker-origin']]}, profile);
     this.originPanel = new OriginPanel({panel: elements.origins, title: elements['origins-title'], list: elements['origins-list']}, profile);
+    this.valuePanel = new ValuePanel({panel: elements.values, title: elements['values-title'], about: elements['values-about'],
+      scale: elements['values-scale'], bars: elements['values-bars']});
     this.setTheme(matchMedia('(prefers-color-scheme: dark)'));
   }
 
@@ -103,6 +106,9 @@ class Page {
     on('thread-filter', 'input', () => this.showStrips());
     on('wait-close', 'click', () => this.closeWait());
     on('origins-close', 'click', () => this.toggleOrigins());
+    on('histogram', 'click', () => this.toggleValues());
+    on('values-close', 'click', () => this.toggleValues());
+    on('values-scale', 'change', () => this.showValues());
     on('keys', 'click', () => elements.help.showModal());
     this.listenToParts();
     const table = keyTable(this);
@@ -452,12 +458,32 @@ class Page {
     this.showOrigins();
   }
 
+  // The values of the frame at the focus, over the whole recording.
+  showValues() {
+    const {active, timeline, elements, profile, valuePanel} = this;
+    const {focused} = active;
+    const {source, cpu, threads} = this.choice;
+    const isPart = !timeline.isWhole || cpu >= 0 || threads;
+    const label = active.tree.frame[focused] === NO_FRAME ? '' : active.label(focused);
+    elements.histogram.hidden = !profile.values.has(source) && !valuePanel.isWanted;
+    const none = {count: 0};
+    valuePanel.show(valuePanel.isWanted ? profile.values.of(this.partOf(active, focused), this.choice) : none,
+      profile.values.digits, label, profile.sources[source]?.unit, isPart ? '(whole time, all threads and CPUs)' : '');
+  }
+
+  toggleValues() {
+    this.valuePanel.isWanted = !this.valuePanel.isWanted;
+    this.elements.histogram.setAttribute('aria-pressed', this.valuePanel.isWanted);
+    this.showValues();
+  }
+
   tellStatus() {
     const {status} = this.elements;
     const {focused, total} = this.active;
     status.textContent = this.lines(this.active, focused).join(' \u00b7 ');
     status.dataset.weight = total[focused];
     this.showOrigins();
+    this.showValues();
   }
 
   showTip(chart, {node, x, y}) {
@@ -620,6 +646,13 @@ class Page {
       invert: button('invert', () => this.isInverted),
       fold: button('fold', () => this.isFolded),
       idle: button('idle', () => this.hasIdle),
+      values: {get: () => this.valuePanel.isWanted ? elements['values-scale'].value : '', set: text => {
+        if (Boolean(text) !== this.valuePanel.isWanted)
+          this.toggleValues();
+        if (text)
+          elements['values-scale'].value = text;
+        this.showValues();
+      }},
       sandwich: {get: () => this.sandwiched === null ? '' : profile.labels[this.sandwiched], set: text => {
         const frame = profile.labels.indexOf(text);
         this.showSandwich(text && frame >= 0 ? frame : null);
@@ -651,6 +684,8 @@ class Page {
       this.unzoom();
     else if (this.sandwiched !== null)
       this.showSandwich(null);
+    else if (this.valuePanel.isOpen)
+      this.toggleValues();
     else if (this.originPanel.isOpen)
       this.toggleOrigins();
     else if (this.waitPanel.isOpen)

@@ -74,6 +74,7 @@ class Profile {
       cells.markIdle(this);
     this.waits = new Waits(data.waits, this);
     this.origins = new Origins(data.works);
+    this.values = new Values(data.values, this);
     this.states = new States(this, data.times);
   }
 

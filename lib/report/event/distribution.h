@@ -44,6 +44,15 @@ u64 distribution_percentile(const struct distribution *distribution, u32 permill
  * HISTOGRAM_LOG2. The sum stays that of the exact values. */
 void distribution_round(struct distribution *distribution, u32 digits);
 
+#define DISTRIBUTION_DIGITS_EXACT 64 /* of values that are not rounded */
+
+/* The digits to round to next where values with `digits` are too many, in a cascade that ends at
+ * 1. */
+static inline u32 distribution_fewer_digits(u32 digits)
+{
+	return digits > 8 ? 8 : digits > 1 ? digits - 1 : 1;
+}
+
 enum histogram_scale {
 	HISTOGRAM_LOG2,	  /* 0, 1, 2..3, 4..7, ... */
 	HISTOGRAM_LINEAR, /* equal widths of 1, 2 or 5 times a power of 10 */

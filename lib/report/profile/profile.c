@@ -255,18 +255,12 @@ const char *profile_path_marker(const struct profile_path *path)
 
 /* Off-CPU events are recorded for their time: the number of waits says little. Events weigh
  * their value by default where the value has a unit; addresses have no sum. */
-
-static bool has_values(const struct trace_source *source)
-{
-	return source->extras & TRACE_EXTRA_VALUE &&
-	       strcmp(source->value_unit, TRACE_UNIT_ADDRESS) != 0;
-}
-
 static enum profile_weight weight_of(const struct trace_source *source, const char *by)
 {
 	if (by)
-		return strcmp(by, "value") == 0 && has_values(source) ? WEIGHT_VALUE : WEIGHT_COUNT;
-	return has_values(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
+		return strcmp(by, "value") == 0 && trace_source_adds_up(source) ? WEIGHT_VALUE
+										: WEIGHT_COUNT;
+	return trace_source_adds_up(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
 }
 
 static int alloc_weights(u32 source_count, struct profile_weights *weights)

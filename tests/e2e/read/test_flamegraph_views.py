@@ -732,6 +732,11 @@ def test_nothing_is_cut():
                 page.type("#search", "function_60")
                 check_window(page, size, scheme, "search")
                 page.press("Escape")
+                choose_source(page, "off-cpu")
+                page.value("document.querySelector('#histogram').click()")
+                check_window(page, size, scheme, "values")
+                page.value("document.querySelector('#values-close').click()")
+                choose_source(page, "cpu-clock")
                 sandwich_of(page, next(iter(table(page))))
                 check_window(page, size, scheme, "sandwich")
 

@@ -95,6 +95,22 @@ TEST(every_event_is_in_a_cell)
 	free(page);
 }
 
+/* The values of single events: 1000, 500, and otherwise 0. */
+TEST(values_by_stack)
+{
+	const struct event_filter all = {};
+	char *page = page_of(&all, 1);
+	json_t *data = data_of(page);
+	const json_t *values = json_object_get(data, "values");
+
+	assert_int_equal(json_integer_value(json_object_get(values, "digits")), 64);
+	assert_int_equal(sum(values, "sum"), 1500);
+	assert_int_equal(sum(values, "count"), 8);
+	assert_int_equal(sum(values, "length"), json_array_size(json_object_get(values, "value")));
+	json_decref(data);
+	free(page);
+}
+
 TEST(user_stacks_are_told_by_their_quality)
 {
 	const struct event_filter all = {};

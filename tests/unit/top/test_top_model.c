@@ -305,9 +305,9 @@ TEST(values_are_bounded, create, end)
 	assert_int_equal(values->count, MANY_VALUES);
 	assert_int_equal(values->sum, model->sources[0].weight);
 	assert_true(values->item_count < TOP_VALUES_MAX);
-	assert_true(model->value_digits < TOP_DIGITS_EXACT);
+	assert_true(model->value_digits < DISTRIBUTION_DIGITS_EXACT);
 	top_model_clear(model);
-	assert_int_equal(model->value_digits, TOP_DIGITS_EXACT);
+	assert_int_equal(model->value_digits, DISTRIBUTION_DIGITS_EXACT);
 	trace_reader_close(&many);
 }
 
