@@ -26,10 +26,11 @@
 	}
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 3
-#define TRACE_FILE_VERSION_SUMMARY 4 /* a recording whose events stand for several */
-#define TRACE_FILE_VERSION_TIMES 5   /* a recording with accounts of threads' time */
-#define TRACE_FILE_VERSION_COUNTED 6 /* the same, whose events may be counted only */
-#define TRACE_FILE_VERSION_CGROUPS 2 /* first version with cgroups; before, tasks name none */
+#define TRACE_FILE_VERSION_SUMMARY 4  /* a recording whose events stand for several */
+#define TRACE_FILE_VERSION_TIMES 5    /* a recording with accounts of threads' time */
+#define TRACE_FILE_VERSION_COUNTED 6  /* the same, whose events may be counted only */
+#define TRACE_FILE_VERSION_CONTEXTS 7 /* the same, whose events may have a trace and a span */
+#define TRACE_FILE_VERSION_CGROUPS 2  /* first version with cgroups; before, tasks name none */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
 #define TRACE_FILE_LITTLE_ENDIAN 1
@@ -58,7 +59,8 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(END, "end", "the last block: the recording was finished")                                \
 	X(RESOLUTIONS, "resolutions", "what deferred stacks turned out to be")                     \
 	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")                 \
-	X(TIMES, "times", "accounts of threads' time")
+	X(TIMES, "times", "accounts of threads' time")                                             \
+	X(CONTEXTS, "contexts", "traces and spans, in the order of their numbers")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
 enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
@@ -67,7 +69,7 @@ enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
 enum trace_coding { TRACE_CODING_PLAIN = 0, TRACE_CODING_ZSTD = 1 };
 
 #define TRACE_BLOCK_MAGIC 0x4b4c4253U /* "SBLK" */
-#define TRACE_BLOCK_COLUMNS_MAX 12U
+#define TRACE_BLOCK_COLUMNS_MAX 14U
 #define TRACE_BLOCK_RAW_MAX (4U << 20)
 #define TRACE_BLOCK_EVENTS_MAX 65536U
 #define TRACE_STRING_MAX 65535U
@@ -123,7 +125,11 @@ enum trace_event_column {
 	/* only in a summary, and in blocks of events that are counted only; a number column */
 	EVENT_COLUMN_REPEATS = EVENT_COLUMNS,
 	EVENT_COLUMN_REPEATS_BITS,
-	EVENT_COLUMNS_SUMMARY
+	EVENT_COLUMNS_SUMMARY,
+	/* only in blocks of which an event has a context; a number column */
+	EVENT_COLUMN_CONTEXT = EVENT_COLUMNS_SUMMARY,
+	EVENT_COLUMN_CONTEXT_BITS,
+	EVENT_COLUMNS_CONTEXTS
 };
 
 /*

@@ -52,6 +52,7 @@ struct part {
 	u32 cgroups_before; /* number of cgroups of the recordings before it */
 	u16 *kinds;
 	u32 *stacks;
+	u32 *contexts;
 };
 
 static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
@@ -240,6 +241,22 @@ static int add_times(const struct part *part)
 	return err;
 }
 
+static int add_contexts(struct part *part)
+{
+	const struct trace_context *contexts;
+	u32 count = trace_reader_contexts(part->reader, &contexts);
+	int err = 0;
+
+	if (part->merge->is_summary)
+		return 0;
+	part->contexts = calloc(count + 1UL, sizeof(*part->contexts));
+	if (!part->contexts)
+		return -ENOMEM;
+	for (u32 i = 0; i < count && !err; i++)
+		err = trace_writer_context(part->merge->writer, &contexts[i], &part->contexts[i]);
+	return err;
+}
+
 static u32 stack_index(const struct part *part, u32 stack)
 {
 	return stack == TRACE_NO_STACK ? TRACE_NO_STACK : part->stacks[stack];
@@ -253,6 +270,10 @@ static int add_event(void *arg, const struct trace_event *event)
 	moved.time += part->shift;
 	if (part->merge->is_summary)
 		moved.is_counted = 0;
+	if (event->has_context) {
+		moved.has_context = !part->merge->is_summary;
+		moved.context = moved.has_context ? part->contexts[event->context] : 0;
+	}
 	moved.leaf = code_map_frame(part->code, event->leaf);
 	moved.tid = moved_tid(part, moved.tid);
 	moved.cpu = (u16)(event->cpu + part->first_cpu);
@@ -299,6 +320,7 @@ static int add_definitions(struct part *part, u32 machine)
 		       ?: add_symbols(part)
 		       ?: add_cgroups(part, machine)
 		       ?: add_tasks(part)
+		       ?: add_contexts(part)
 		       ?: add_times(part);
 }
 
@@ -322,6 +344,7 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 	code_map_free(&part.code);
 	free(part.kinds);
 	free(part.stacks);
+	free(part.contexts);
 	return err;
 }
 
@@ -349,6 +372,7 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 		whole->is_summary |= info->is_summary;
 		whole->has_times |= info->has_times;
 		whole->has_counted |= info->has_counted;
+		whole->has_contexts |= info->has_contexts;
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;

@@ -409,7 +409,7 @@ static int pass_event(void *arg, const struct trace_event *event)
 		.user_cut = stack_end_is_cut(user),
 		.kernel_end = kernel->name,
 		.user_end = user->name,
-		.repeats = event->repeats,
+		.repeats = (u32)(event_stands_for(event) - 1),
 		.is_counted_only = event->is_counted,
 	};
 

@@ -39,8 +39,13 @@ struct trace_event {
 	u32 user;
 	u8 kernel_reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u8 user_reason;
-	u8 is_counted; /* 1: the event has no time of its own (abi/counted.h) */
-	u32 repeats;   /* number of further equal events; only in a summary, and if is_counted */
+	u8 is_counted;	/* 1: the event has no time of its own (abi/counted.h) */
+	u8 has_context; /* 1: `context` is meaningful, and the event stands for itself only */
+	union {
+		/* Number of further equal events; only in a summary, and if is_counted. */
+		u32 repeats;
+		u32 context; /* number of the thread's trace and span */
+	};
 };
 _Static_assert(sizeof(struct trace_event) == 48,
 	       "a block open for reading costs 48 bytes an event");
@@ -48,14 +53,20 @@ _Static_assert(sizeof(struct trace_event) == 48,
 /* The number of events that a record stands for; every count of events is a sum of it. */
 static inline u64 event_stands_for(const struct trace_event *event)
 {
-	return 1 + (u64)event->repeats;
+	return event->has_context ? 1 : 1 + (u64)event->repeats;
 }
 
 /* True for the record of one event with a time. */
 static inline bool event_is_single(const struct trace_event *event)
 {
-	return !event->repeats && !event->is_counted;
+	return event_stands_for(event) == 1 && !event->is_counted;
 }
+
+/* What a thread works for (OpenTelemetry). Numbers count from 0 in the order of the recording. */
+struct trace_context {
+	u8 trace[16];
+	u8 span[8];
+};
 
 struct trace_stack {
 	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
@@ -177,6 +188,7 @@ struct trace_info {
 	u32 is_summary;	   /* not 0: an event may stand for many */
 	u32 has_times;	   /* not 0: threads may have accounts of their time */
 	u32 has_counted;   /* not 0: events may be counted only; not in a summary */
+	u32 has_contexts;  /* not 0: events may have a trace and a span; not in a summary */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

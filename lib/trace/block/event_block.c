@@ -30,6 +30,7 @@ struct event_key {
 struct key_memory {
 	u64 leaf;
 	u64 value;
+	u64 context;
 };
 
 struct key_slot {
@@ -39,7 +40,7 @@ struct key_slot {
 
 struct event_encoder {
 	struct block_builder builder;
-	struct number_writer time, leaf, value, repeats;
+	struct number_writer time, leaf, value, repeats, context;
 	struct key_order order;
 	u64 last_leaf[2];
 	u32 newest; /* the highest stack index in the block so far */
@@ -68,6 +69,7 @@ int event_encoder_create(struct event_encoder **out)
 	number_writer_attach(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
 	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
 	number_writer_attach(&encoder->repeats, &encoder->builder.column[EVENT_COLUMN_REPEATS]);
+	number_writer_attach(&encoder->context, &encoder->builder.column[EVENT_COLUMN_CONTEXT]);
 	*out = encoder;
 	return 0;
 }
@@ -167,9 +169,23 @@ static void put_value(struct event_encoder *encoder, const struct trace_event *e
 	*last = event->value;
 }
 
+/* 0: the event has no context. */
+static u64 context_code(const struct trace_event *event)
+{
+	return event->has_context ? (u64)event->context + 1 : 0;
+}
+
+static void put_context(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+{
+	u64 *last = &encoder->memory[key].context, code = context_code(event);
+
+	number_writer_put(&encoder->context, zigzag((s64)(code - *last)));
+	*last = code;
+}
+
 /* The numbers that some events of the block have. */
 struct event_numbers {
-	bool has_leaf, has_value, has_repeats;
+	bool has_leaf, has_value, has_repeats, has_context;
 };
 
 static struct event_numbers numbers_of(const struct trace_event *events, u32 count)
@@ -179,7 +195,8 @@ static struct event_numbers numbers_of(const struct trace_event *events, u32 cou
 	for (u32 i = 0; i < count; i++) {
 		numbers.has_leaf |= events[i].leaf != 0;
 		numbers.has_value |= events[i].value != 0;
-		numbers.has_repeats |= events[i].repeats != 0;
+		numbers.has_repeats |= event_stands_for(&events[i]) != 1;
+		numbers.has_context |= events[i].has_context;
 	}
 	return numbers;
 }
@@ -203,6 +220,8 @@ static void put_events(struct event_encoder *encoder, const struct trace_event *
 			put_value(encoder, &events[i], key);
 		if (numbers.has_repeats)
 			number_writer_put(&encoder->repeats, events[i].repeats);
+		if (numbers.has_context)
+			put_context(encoder, &events[i], key);
 	}
 }
 
@@ -226,6 +245,7 @@ static void encoder_finish(struct event_encoder *encoder, const struct trace_eve
 	number_writer_finish(&encoder->leaf);
 	number_writer_finish(&encoder->value);
 	number_writer_finish(&encoder->repeats);
+	number_writer_finish(&encoder->context);
 	encoder->builder.cpu = events[0].cpu;
 	encoder->builder.records = count;
 	encoder->builder.first_time = events[0].time;
@@ -239,10 +259,11 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 
 	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
-	if (numbers.has_repeats && !has_repeats)
+	if (has_repeats ? numbers.has_context : numbers.has_repeats)
 		return -EINVAL;
 	encoder_start(encoder);
-	encoder->builder.columns = event_block_columns(has_repeats);
+	encoder->builder.columns =
+		numbers.has_context ? EVENT_COLUMNS_CONTEXTS : event_block_columns(has_repeats);
 	sort_by_time(events, count);
 	put_events(encoder, events, count, numbers);
 	encoder_finish(encoder, events, count);
@@ -252,7 +273,7 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 
 struct event_decoder {
 	struct block_view *view;
-	struct number_reader time, leaf, value, repeats;
+	struct number_reader time, leaf, value, repeats, context;
 	struct event_numbers numbers;
 	struct key_order order;
 	u64 last_leaf[2];
@@ -335,7 +356,22 @@ static bool get_repeats(struct event_decoder *decoder, struct trace_event *event
 	return repeats <= UINT32_MAX;
 }
 
-static bool get_event(struct event_decoder *decoder, struct trace_event *event)
+static bool get_context(struct event_decoder *decoder, u32 contexts, u32 key,
+			struct trace_event *event)
+{
+	u64 *code = &decoder->memory[key].context;
+
+	if (!decoder->numbers.has_context)
+		return true;
+	*code += (u64)unzigzag(number_reader_get(&decoder->context));
+	if (*code > contexts)
+		return false;
+	event->has_context = *code != 0;
+	event->context = *code ? (u32)(*code - 1) : 0;
+	return true;
+}
+
+static bool get_event(struct event_decoder *decoder, u32 contexts, struct trace_event *event)
 {
 	u32 symbol = byte_cursor_u32(&decoder->view->column[EVENT_COLUMN_ORDER]);
 	u32 seen = decoder->order.keys;
@@ -354,7 +390,7 @@ static bool get_event(struct event_decoder *decoder, struct trace_event *event)
 	if (decoder->numbers.has_leaf)
 		event->leaf = get_leaf(decoder, key, decoder->order.keys != seen);
 	event->value = decoder->numbers.has_value ? get_value(decoder, key) : 0;
-	return get_repeats(decoder, event);
+	return get_repeats(decoder, event) && get_context(decoder, contexts, key, event);
 }
 
 /* Times must lie within the header's range, which the merge relies on. */
@@ -377,7 +413,7 @@ static bool get_events(struct event_decoder *decoder, const struct event_limits 
 	if (header->last_time < header->first_time)
 		return false;
 	for (u32 i = 0; i < header->records; i++) {
-		if (!get_time(decoder, &time) || !get_event(decoder, &events[i]))
+		if (!get_time(decoder, &time) || !get_event(decoder, limits->contexts, &events[i]))
 			return false;
 		events[i].time = time;
 		events[i].is_counted = limits->is_counted;
@@ -393,7 +429,7 @@ static bool all_read(const struct event_decoder *decoder)
 
 	return !order->bad && !byte_cursor_left(order) && number_reader_done(&decoder->time) &&
 	       number_reader_done(&decoder->leaf) && number_reader_done(&decoder->value) &&
-	       number_reader_done(&decoder->repeats);
+	       number_reader_done(&decoder->repeats) && number_reader_done(&decoder->context);
 }
 
 static void number_reader_attach(struct number_reader *reader, const struct byte_cursor *column)
@@ -409,10 +445,12 @@ static void decoder_attach(struct event_decoder *decoder, struct block_view *vie
 	number_reader_attach(&decoder->leaf, &view->column[EVENT_COLUMN_LEAF]);
 	number_reader_attach(&decoder->value, &view->column[EVENT_COLUMN_VALUE]);
 	number_reader_attach(&decoder->repeats, &view->column[EVENT_COLUMN_REPEATS]);
+	number_reader_attach(&decoder->context, &view->column[EVENT_COLUMN_CONTEXT]);
 	decoder->numbers = (struct event_numbers){
 		.has_leaf = byte_cursor_left(&decoder->leaf.codes),
 		.has_value = byte_cursor_left(&decoder->value.codes),
 		.has_repeats = byte_cursor_left(&decoder->repeats.codes),
+		.has_context = byte_cursor_left(&decoder->context.codes),
 	};
 }
 
@@ -425,6 +463,8 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 	if (view->header.columns != limits->columns)
 		return -EBADMSG;
 	decoder_attach(&decoder, view);
+	if (decoder.numbers.has_context && decoder.numbers.has_repeats)
+		return -EBADMSG;
 	err = get_keys(&decoder, limits);
 	key_order_start(&decoder.order, decoder.successors);
 	if (!err && (!get_events(&decoder, limits, events) || !all_read(&decoder)))

@@ -37,6 +37,7 @@ struct event_limits {
 	bool is_counted; /* the events are counted only */
 	u32 sources;
 	u32 stacks;
+	u32 contexts;
 	const struct stack_resolution *resolution;
 };
 

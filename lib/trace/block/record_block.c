@@ -202,6 +202,20 @@ int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace
 	return outcome(view, has_memory);
 }
 
+void record_put_context(struct block_builder *builder, const struct trace_context *context)
+{
+	byte_buffer_append(put_record(builder), context, sizeof(*context));
+}
+
+int record_get_context(struct block_view *view, struct trace_context *context)
+{
+	const u8 *bytes = byte_cursor_take(numbers(view), sizeof(*context));
+
+	if (bytes)
+		memcpy(context, bytes, sizeof(*context));
+	return outcome(view, true);
+}
+
 void record_put_task(struct block_builder *builder, const struct trace_task *task)
 {
 	struct byte_buffer *column = put_record(builder);

@@ -20,6 +20,7 @@ void record_put_source(struct block_builder *builder, const struct trace_source 
 void record_put_module(struct block_builder *builder, const struct trace_module *module);
 void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping);
 void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup);
+void record_put_context(struct block_builder *builder, const struct trace_context *context);
 void record_put_task(struct block_builder *builder, const struct trace_task *task);
 /* Addresses are differences to `before`, the symbol before it in the block (all zero for the
  * first). */
@@ -37,6 +38,7 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 int record_get_module(struct block_view *view, struct arena *arena, struct trace_module *module);
 int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping);
 int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup);
+int record_get_context(struct block_view *view, struct trace_context *context);
 /* `version` of the file. */
 int record_get_task(struct block_view *view, u32 version, struct trace_task *task);
 /* `version` of the file. */

@@ -342,6 +342,16 @@ static int read_time(struct trace_reader *reader, struct block_view *view)
 	return account ? record_get_time(view, account) : -ENOMEM;
 }
 
+static int read_context(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_context *context;
+
+	if (!reader->info.has_contexts)
+		return -EBADMSG;
+	context = add_record(reader, TRACE_BLOCK_CONTEXTS, sizeof(*context));
+	return context ? record_get_context(view, context) : -ENOMEM;
+}
+
 static int read_symbols(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_symbol before = {0};
@@ -388,11 +398,13 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 		       u64 offset)
 {
 	bool is_counted = reader->info.has_counted && header->columns == event_block_columns(true);
+	bool has_contexts = reader->info.has_contexts && header->columns == EVENT_COLUMNS_CONTEXTS;
 	struct event_block *block;
 
 	if (!header->records || header->records > TRACE_BLOCK_EVENTS_MAX ||
 	    header->first_time > header->last_time ||
-	    header->columns != event_block_columns(reader->info.is_summary || is_counted))
+	    (!has_contexts &&
+	     header->columns != event_block_columns(reader->info.is_summary || is_counted)))
 		return -EBADMSG;
 	block = add_record(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
 	if (!block)
@@ -407,6 +419,7 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 			   .is_counted = is_counted,
 			   .sources = reader->records[TRACE_BLOCK_SOURCES].count,
 			   .stacks = reader->records[TRACE_BLOCK_STACKS].count,
+			   .contexts = reader->records[TRACE_BLOCK_CONTEXTS].count,
 			   .resolution = &reader->resolution},
 	};
 	reader->events += header->records;
@@ -429,6 +442,7 @@ static const struct {
 	[TRACE_BLOCK_END] = {.block = read_end},
 	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
 	[TRACE_BLOCK_TIMES] = {.record = read_time},
+	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -644,7 +658,9 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	}
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
-	reader->info.has_counted = reader->version == TRACE_FILE_VERSION_COUNTED;
+	reader->info.has_contexts = reader->version == TRACE_FILE_VERSION_CONTEXTS;
+	reader->info.has_counted =
+		reader->version == TRACE_FILE_VERSION_COUNTED || reader->info.has_contexts;
 	walk_blocks(reader);
 	end_walk(reader);
 	if (resolve_stacks(reader) || build_lookup(reader)) {
@@ -791,6 +807,20 @@ u32 trace_reader_times(const struct trace_reader *reader, const struct thread_ac
 {
 	*accounts = reader->records[TRACE_BLOCK_TIMES].items;
 	return reader->records[TRACE_BLOCK_TIMES].count;
+}
+
+u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_context **contexts)
+{
+	*contexts = reader->records[TRACE_BLOCK_CONTEXTS].items;
+	return reader->records[TRACE_BLOCK_CONTEXTS].count;
+}
+
+const struct trace_context *trace_reader_context(const struct trace_reader *reader,
+						 const struct trace_event *event)
+{
+	const struct trace_context *contexts = reader->records[TRACE_BLOCK_CONTEXTS].items;
+
+	return event->has_context ? &contexts[event->context] : NULL;
 }
 
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)

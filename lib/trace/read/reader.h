@@ -57,6 +57,10 @@ u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_c
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks);
 /* A thread id 0 stands for ended threads whose accounts found no room: the sum of theirs. */
 u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts);
+u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_context **contexts);
+/* The context of an event, or NULL. */
+const struct trace_context *trace_reader_context(const struct trace_reader *reader,
+						 const struct trace_event *event);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* NULL: the recording was not finished and has no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);

@@ -27,6 +27,8 @@
 #include "trace/block/stack_block.h"
 #include "trace/bytes/byte_buffer.h"
 #include "trace/event.h"
+#include "trace/write/context_set.h"
+#include "trace/write/frame_set.h"
 #include "trace/write/placeholders.h"
 #include "trace/write/stack_set.h"
 #include "trace_file.h"
@@ -119,100 +121,6 @@ static struct event_buffer *event_buffers_get(struct event_buffers *buffers, u32
 	return buffer;
 }
 
-/* --- distinct frames --- */
-
-/* The distinct frames of a recording, each with the ways to look it up: as a pc, as a return
- * address, or both. */
-
-/* A hash set with linear probing that doubles when it is half full, so every search ends at a free
- * slot. */
-
-enum frame_use { FRAME_EXACT = 1 << 0, FRAME_RETURN_ADDRESS = 1 << 1 };
-
-struct frame_set {
-	u64 *frames; /* open addressing, 0 = free: no frame is 0 */
-	u8 *uses;    /* enum frame_use, as bits */
-	u32 bits;    /* 2^bits slots */
-	u32 count;   /* at most half of the slots */
-};
-
-#define FRAME_SET_BITS_MIN 10
-#define FRAME_SET_BITS_MAX 30
-
-static u32 slot_of(const struct frame_set *set, u64 frame)
-{
-	u32 mask = (1U << set->bits) - 1;
-	u32 slot = (u32)((frame * 0x9e3779b97f4a7c15ULL) >> (64 - set->bits));
-
-	while (set->frames[slot] && set->frames[slot] != frame)
-		slot = (slot + 1) & mask;
-	return slot;
-}
-
-static void frame_set_free(struct frame_set *set)
-{
-	free(set->frames);
-	free(set->uses);
-	memset(set, 0, sizeof(*set));
-}
-
-static void frame_set_insert(struct frame_set *set, u64 frame, u8 uses)
-{
-	u32 slot = slot_of(set, frame);
-
-	set->count += !set->frames[slot];
-	set->frames[slot] = frame;
-	set->uses[slot] |= uses;
-}
-
-static int frame_set_grow(struct frame_set *set)
-{
-	struct frame_set larger = {.bits = set->bits ? set->bits + 1 : FRAME_SET_BITS_MIN};
-
-	if (larger.bits > FRAME_SET_BITS_MAX)
-		return -ENOMEM;
-	larger.frames = calloc(1UL << larger.bits, sizeof(*larger.frames));
-	larger.uses = calloc(1UL << larger.bits, sizeof(*larger.uses));
-	if (!larger.frames || !larger.uses) {
-		frame_set_free(&larger);
-		return -ENOMEM;
-	}
-	for (u32 i = 0; set->frames && i < 1U << set->bits; i++)
-		if (set->frames[i])
-			frame_set_insert(&larger, set->frames[i], set->uses[i]);
-	frame_set_free(set);
-	*set = larger;
-	return 0;
-}
-
-static int frame_set_add(struct frame_set *set, u64 frame, u32 uses)
-{
-	if (!frame)
-		return 0;
-	if (!set->frames || set->count >= 1U << (set->bits - 1)) {
-		int err = frame_set_grow(set);
-
-		if (err)
-			return err;
-	}
-	frame_set_insert(set, frame, (u8)uses);
-	return 0;
-}
-
-static int frame_set_each(const struct frame_set *set,
-			  int (*each)(void *arg, u64 frame, bool return_address), void *arg)
-{
-	int result = 0;
-
-	for (u32 i = 0; set->frames && !result && i < 1U << set->bits; i++) {
-		if (set->uses[i] & FRAME_EXACT)
-			result = each(arg, set->frames[i], false);
-		if (!result && set->uses[i] & FRAME_RETURN_ADDRESS)
-			result = each(arg, set->frames[i], true);
-	}
-	return result;
-}
-
 /* --- symbols that wait for their block --- */
 
 /* Symbols waiting to be written: added in any order, with repetitions; listed once each, sorted by
@@ -302,12 +210,13 @@ struct trace_writer {
 	struct output output;
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
-	bool is_summary, has_times;
+	bool is_summary, has_times, has_contexts;
 	u32 version;
 	u32 sequence;
 	int error;
 
-	struct block_builder sources, modules, mappings, cgroups, tasks, times;
+	struct block_builder sources, modules, mappings, cgroups, tasks, times, context_records;
+	struct context_set contexts;
 	struct stack_encoder stacks;
 	struct resolution_encoder resolutions;
 	struct symbol_list symbols;
@@ -380,6 +289,7 @@ static int write_definitions(struct trace_writer *writer)
 	write_stacks(writer);
 	write_resolutions(writer);
 	write_records(writer, &writer->times);
+	write_records(writer, &writer->context_records);
 	write_records(writer, &writer->cgroups);
 	return write_records(writer, &writer->tasks);
 }
@@ -454,6 +364,8 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->cgroups);
 	block_builder_free(&old->tasks);
 	block_builder_free(&old->times);
+	block_builder_free(&old->context_records);
+	context_set_free(&old->contexts);
 	stack_encoder_free(&old->stacks);
 	resolution_encoder_free(&old->resolutions);
 	free(old->symbols.entries);
@@ -480,15 +392,18 @@ static struct trace_writer *writer_alloc(const struct trace_info *info)
 	record_builder_init(&writer->cgroups, TRACE_BLOCK_CGROUPS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
 	record_builder_init(&writer->times, TRACE_BLOCK_TIMES);
+	record_builder_init(&writer->context_records, TRACE_BLOCK_CONTEXTS);
 	resolution_encoder_init(&writer->resolutions);
 	event_buffers_init(&writer->events, info->cpus);
 	event_buffers_init(&writer->counts, info->cpus);
 	writer->is_summary = info->is_summary;
 	writer->has_times = info->has_times && !info->is_summary;
-	writer->version = info->is_summary    ? TRACE_FILE_VERSION_SUMMARY
-			  : info->has_counted ? TRACE_FILE_VERSION_COUNTED
-			  : info->has_times   ? TRACE_FILE_VERSION_TIMES
-					      : TRACE_FILE_VERSION;
+	writer->has_contexts = info->has_contexts && !info->is_summary;
+	writer->version = info->is_summary     ? TRACE_FILE_VERSION_SUMMARY
+			  : info->has_contexts ? TRACE_FILE_VERSION_CONTEXTS
+			  : info->has_counted  ? TRACE_FILE_VERSION_COUNTED
+			  : info->has_times    ? TRACE_FILE_VERSION_TIMES
+					       : TRACE_FILE_VERSION;
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
 	    event_encoder_create(&writer->encoder))
 		writer_free(&writer);
@@ -604,6 +519,25 @@ int trace_writer_time(struct trace_writer *writer, const struct thread_account *
 		return -EINVAL;
 	record_put_time(&writer->times, account);
 	return limit_records(writer, &writer->times);
+}
+
+int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
+			 u32 *number)
+{
+	u32 count = context_set_count(&writer->contexts);
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	if (!writer->has_contexts)
+		return -EINVAL;
+	err = context_set_number(&writer->contexts, context, number);
+	if (err)
+		return err == -E2BIG ? err : keep_error(writer, err);
+	if (*number < count)
+		return 0;
+	record_put_context(&writer->context_records, context);
+	return limit_records(writer, &writer->context_records);
 }
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)
@@ -740,10 +674,13 @@ void trace_writer_release(struct trace_writer *writer, struct trace_event *event
 
 static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
 {
-	if (event->is_counted && writer->version != TRACE_FILE_VERSION_COUNTED)
+	if (event->is_counted && writer->version < TRACE_FILE_VERSION_COUNTED)
+		return false;
+	if (event->has_context &&
+	    (event->is_counted || event->context >= context_set_count(&writer->contexts)))
 		return false;
 	return event->kind < writer->source_count &&
-	       (!event->repeats || writer->is_summary || event->is_counted) &&
+	       (event_stands_for(event) == 1 || writer->is_summary || event->is_counted) &&
 	       is_stack(writer, event->kernel, event->kernel_reason) &&
 	       (is_stack(writer, event->user, event->user_reason) ||
 		placeholders_open(&writer->placeholders, event->user));

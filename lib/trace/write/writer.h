@@ -37,6 +37,10 @@ int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping
 int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup,
 			u32 *number);
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
+/* *number is its name for events; equal ones have one number. -EINVAL if trace_info.has_contexts is
+ * 0. */
+int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
+			 u32 *number);
 /* -EINVAL if trace_info.has_times is 0. */
 int trace_writer_time(struct trace_writer *writer, const struct thread_account *account);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "trace/read/context_name.h"
 #include "trace/read/reader.h"
 
 static void print_stack(const struct trace_stack *stack)
@@ -66,13 +67,17 @@ static void print_index(const char *what, u32 index, u8 reason)
 
 static int print_event(void *arg, const struct trace_event *event)
 {
-	(void)arg;
+	const struct trace_context *context = trace_reader_context(arg, event);
+	char room[CONTEXT_NAME_ROOM];
+
 	printf("event %" PRIu64 " %u %u %u", (uint64_t)event->time, event->cpu, event->tid,
 	       event->kind);
 	print_index("k", event->kernel, event->kernel_reason);
 	print_index("u", event->user, event->user_reason);
-	printf(" %" PRIx64 " %" PRIu64 " x%" PRIu64 "\n", (uint64_t)event->leaf,
-	       (uint64_t)event->value, (uint64_t)event_stands_for(event));
+	printf(" %" PRIx64 " %" PRIu64 " x%" PRIu64, (uint64_t)event->leaf, (uint64_t)event->value,
+	       (uint64_t)event_stands_for(event));
+	printf(" %s", trace_name(context, room));
+	printf(" %s\n", span_name(context, room));
 	return 0;
 }
 
@@ -121,7 +126,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || trace_reader_open(argv[1], &reader, NULL))
 		return 1;
 	print_definitions(reader);
-	trace_reader_events(reader, print_event, NULL, NULL);
+	trace_reader_events(reader, print_event, reader, NULL);
 	trace_reader_close(&reader);
 	return 0;
 }

@@ -37,6 +37,10 @@ class Column:
         self.at = end + 1
         return text
 
+    def hexadecimal(self, count):
+        self.at += count
+        return bytes(self.data[self.at - count:self.at]).hex()
+
     def skip(self, count):
         self.at += count
 
@@ -113,7 +117,7 @@ class Recording:
         self.lines, self.symbols, self.events = [], [], []
         self.addresses_shown, self.sources = None, []
         self.cgroup_lines, self.task_lines, self.modules = [], [], []
-        self.stack_lines, self.ledger, self.time_lines = [], [], []
+        self.stack_lines, self.ledger, self.time_lines, self.contexts = [], [], [], []
         self.index, self.resolution = [], {}  # by index in the file: of the stack given out, and what a placeholder is
         self.frames, self.order = [0], KeyOrder()
         self.order.keys = 1
@@ -156,7 +160,7 @@ class Recording:
 
     def times(self, records, columns, header):
         numbers = columns[0]
-        assert self.version == 5
+        assert self.version in (5, 7)
         for _ in range(records):
             begin, length = numbers.varint(), numbers.varint()
             spent = [numbers.varint() for _ in range(numbers.varint())]
@@ -164,6 +168,11 @@ class Recording:
             tgid = (tid + numbers.signed()) % 2**32
             assert sum(spent) == length
             self.time_lines.append(f"time {begin} {begin + length} {' '.join(map(str, spent))} {stolen} {tid} {tgid}")
+
+    def contexts_of_block(self, records, columns, header):
+        assert self.version == 7
+        for _ in range(records):
+            self.contexts.append((columns[0].hexadecimal(16), columns[0].hexadecimal(8)))
 
     def stacks(self, records, columns, header):
         ids, shapes, order, regions, offsets = columns
@@ -212,6 +221,8 @@ class Recording:
         has_leaf, has_value = leaf.codes.left(), value.codes.left()
         repeats = Numbers(columns[10], columns[11]) if len(columns) > 10 else None
         has_repeats = repeats and repeats.codes.left()
+        context = Numbers(columns[12], columns[13]) if len(columns) > 12 else None
+        has_context = context and context.codes.left()
         keys, tid, newest = [], 0, 0
         while tasks.left():
             tid += tasks.signed()
@@ -221,7 +232,7 @@ class Recording:
                 stacks.append(stack)
             keys.append(stacks)
         key_order, now = KeyOrder(), header["first"]
-        leaves, values, last_leaf = {}, {}, {True: 0, False: 0}
+        leaves, values, last_leaf, contexts = {}, {}, {True: 0, False: 0}, {}
         for _ in range(records):
             key = key_order.next(order.varint())
             thread, kind, in_kernel, in_user = keys[key]
@@ -232,24 +243,27 @@ class Recording:
                 last_leaf[in_kernel[0]] = leaves[key]
             if has_value:
                 values[key] = (values.get(key, 0) + unzigzag(value.next())) & MASK
+            if has_context:
+                contexts[key] = contexts.get(key, 0) + unzigzag(context.next())
+            own = self.contexts[contexts[key] - 1] if contexts.get(key) else ("-", "-")
             self.events.append((now, header["cpu"], thread, kind, in_kernel, in_user, leaves.get(key, 0),
-                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1))
+                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1, own))
 
     def resolved(self, event):
         """With the resolution in the place of a placeholder."""
-        time, cpu, thread, kind, kernel, user, leaf, value, times = event
+        time, cpu, thread, kind, kernel, user, leaf, value, times, context = event
         has_stack, number = user
         if has_stack and self.index[number] is None:
             user, own_leaf = self.resolution.get(number, ((False, REASONS.index("unanswered")), 0))
             if not leaf or (user[0] and not leaf >> 63):
                 leaf = own_leaf
-        return time, cpu, thread, kind, kernel, user, leaf, value, times
+        return time, cpu, thread, kind, kernel, user, leaf, value, times, context
 
     def event_line(self, event):
-        time, cpu, thread, kind, kernel, user, leaf, value, times = self.resolved(event)
+        time, cpu, thread, kind, kernel, user, leaf, value, times, context = self.resolved(event)
         where = " ".join(f"{name}{self.index[number]}" if has_stack else f"{name}-{number}"
                          for name, (has_stack, number) in (("k", kernel), ("u", user)))
-        return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value} x{times}"
+        return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value} x{times} {' '.join(context)}"
 
     def symbols_of_block(self, records, columns, header):
         numbers, text = columns
@@ -271,11 +285,11 @@ class Recording:
 
     def read(self, data):
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
                    4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,
-                   8: self.ledger_of_block, 10: self.resolutions, 11: self.cgroups, 12: self.times}
+                   8: self.ledger_of_block, 10: self.resolutions, 11: self.cgroups, 12: self.times, 13: self.contexts_of_block}
         at = 16
         sequence = 0
         while at < len(data):

@@ -261,6 +261,21 @@ static void make_repeats(struct recording *recording, struct random *random)
 		recording->events[0].repeats = UINT32_MAX;
 }
 
+/* The contexts are not random either. */
+static void make_contexts(struct recording *recording)
+{
+	u32 count = recording->shape.contexts;
+
+	for (u32 i = 0; i < count; i++) {
+		memset(recording->contexts[i].trace, 1 + (int)(i / 3), 16);
+		memcpy(recording->contexts[i].span, &(u64){i + 1}, 8);
+	}
+	for (u32 i = 0; count && i < recording->shape.events; i++) {
+		recording->events[i].has_context = i % 3 != 0;
+		recording->events[i].context = i % 3 ? i * 7 % count : 0;
+	}
+}
+
 static void make_ledger(struct recording *recording, struct random *random)
 {
 	recording->ledger.produced = random_number(random);
@@ -294,6 +309,7 @@ static void make_info(struct recording *recording)
 		.address_shown = 1,
 		.is_summary = recording->shape.is_summary,
 		.has_times = recording->shape.times != 0,
+		.has_contexts = recording->shape.contexts != 0,
 		.hostname = "host",
 		.kernel = "6.18.0",
 		.machine = "x86_64",
@@ -318,6 +334,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	recording->stacks = allocate(shape->stacks, sizeof(*recording->stacks));
 	recording->tasks = allocate(shape->tasks, sizeof(*recording->tasks));
 	recording->accounts = allocate(shape->times, sizeof(*recording->accounts));
+	recording->contexts = allocate(shape->contexts, sizeof(*recording->contexts));
 	recording->symbols = allocate(shape->symbols, sizeof(*recording->symbols));
 	recording->events = allocate(shape->events, sizeof(*recording->events));
 	recording->cpu_ledgers = allocate(shape->cpus, sizeof(*recording->cpu_ledgers));
@@ -337,6 +354,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	make_ledger(recording, &random);
 	if (shape->is_summary)
 		make_repeats(recording, &random);
+	make_contexts(recording);
 	return recording;
 }
 
@@ -363,6 +381,7 @@ void recording_free(struct recording **recording)
 	free(old->stacks);
 	free(old->tasks);
 	free(old->accounts);
+	free(old->contexts);
 	free(old->symbols);
 	free(old->events);
 	free(old->cpu_ledgers);
@@ -428,6 +447,8 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 		err = write_tasks(recording, writer);
 	for (u32 i = 0; i < recording->shape.times && !err; i++)
 		err = trace_writer_time(writer, &recording->accounts[i]);
+	for (u32 i = 0, number; i < recording->shape.contexts && !err; i++)
+		err = trace_writer_context(writer, &recording->contexts[i], &number);
 	return err ? err : write_stacks(recording, writer);
 }
 

@@ -29,6 +29,7 @@ struct recording_shape {
 	u32 placeholders;
 	bool is_summary; /* true: events have repeats, all else is unchanged */
 	u32 times;	 /* number of accounts of threads' time */
+	u32 contexts;	 /* number of traces and spans; two of three events have one */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX
@@ -62,6 +63,7 @@ struct recording {
 				its resolution */
 	u32 *file_index;     /* index of each stack in the file, set when the stack is written */
 	struct thread_account *accounts;
+	struct trace_context *contexts;
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpu_ledgers;
 };

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Events come back with their trace and span, in files of a version of their own. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data_folder.h"
+#include "recording.h"
+#include "trace/read/context_name.h"
+#include "trace/read/reader.h"
+#include "trace_file.h"
+#include "unit_test.h"
+
+#define EVENTS 3000
+#define CONTEXTS 70
+
+struct comparison {
+	const struct recording *recording;
+	u32 next;
+};
+
+static int compare(void *arg, const struct trace_event *event)
+{
+	struct comparison *comparison = arg;
+	const struct trace_event *written = &comparison->recording->events[comparison->next++];
+
+	assert_int_equal(event->time, written->time);
+	assert_int_equal(event->has_context, written->has_context);
+	assert_int_equal(event->context, written->context);
+	assert_int_equal(event_stands_for(event), 1);
+	assert_true(event_is_single(event));
+	return 0;
+}
+
+static u16 version_of_file(void)
+{
+	struct trace_file_header header;
+	FILE *file = fopen(path, "re");
+
+	assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
+	fclose(file);
+	return header.version;
+}
+
+TEST(contexts_come_back, make_directory, remove_directory)
+{
+	const struct recording_shape shape = {.seed = 3,
+					      .cpus = 2,
+					      .sources = 2,
+					      .stacks = 9,
+					      .tasks = 5,
+					      .events = EVENTS,
+					      .flush_every = 500,
+					      .contexts = CONTEXTS};
+	struct recording *recording = recording_create(&shape);
+	struct comparison comparison = {.recording = recording};
+	const struct trace_context *contexts;
+	struct trace_reader *reader;
+
+	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
+	assert_int_equal(version_of_file(), TRACE_FILE_VERSION_CONTEXTS);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_true(trace_reader_info(reader)->has_contexts);
+	assert_int_equal(trace_reader_contexts(reader, &contexts), CONTEXTS);
+	assert_memory_equal(contexts, recording->contexts, CONTEXTS * sizeof(*contexts));
+	assert_int_equal(trace_reader_events(reader, compare, &comparison, NULL), 0);
+	assert_int_equal(comparison.next, EVENTS);
+	trace_reader_close(&reader);
+	recording_free(&recording);
+}
+
+static struct trace_writer *begin(bool has_contexts)
+{
+	const struct trace_info info = {.has_contexts = has_contexts,
+					.has_counted = 1,
+					.cpus = 1,
+					.hostname = "",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	const struct trace_source source = {.name = "s", .value_unit = ""};
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	return writer;
+}
+
+static struct trace_event event_with(u32 context)
+{
+	return (struct trace_event){.time = 1,
+				    .kernel = TRACE_NO_STACK,
+				    .user = TRACE_NO_STACK,
+				    .has_context = 1,
+				    .context = context};
+}
+
+TEST(equal_contexts_have_one_number, make_directory, remove_directory)
+{
+	const struct trace_context first = {.trace = {1}, .span = {2}};
+	const struct trace_context second = {.trace = {1}, .span = {3}};
+	struct trace_writer *writer = begin(true);
+	u32 number;
+
+	assert_int_equal(trace_writer_context(writer, &first, &number), 0);
+	assert_int_equal(number, 0);
+	assert_int_equal(trace_writer_context(writer, &second, &number), 0);
+	assert_int_equal(number, 1);
+	assert_int_equal(trace_writer_context(writer, &first, &number), 0);
+	assert_int_equal(number, 0);
+	trace_writer_discard(&writer);
+}
+
+TEST(unknown_contexts_are_refused, make_directory, remove_directory)
+{
+	const struct trace_context context = {.trace = {1}, .span = {2}};
+	struct trace_event event = event_with(1);
+	struct trace_writer *writer = begin(true);
+	u32 number;
+
+	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
+	event.context = 0;
+	event.is_counted = 1;
+	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
+	event.is_counted = 0;
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	trace_writer_discard(&writer);
+	writer = begin(false);
+	assert_int_equal(trace_writer_context(writer, &context, &number), -EINVAL);
+	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
+	trace_writer_discard(&writer);
+}
+
+TEST(ids_are_texts_of_hexadecimal_digits)
+{
+	const struct trace_context context = {.trace = {0x4b, 0xf9, [15] = 0x36},
+					      .span = {0x00, 0xf0, [7] = 0xb7}};
+	char room[CONTEXT_NAME_ROOM];
+
+	assert_string_equal(trace_name(&context, room), "4bf90000000000000000000000000036");
+	assert_string_equal(span_name(&context, room), "00f00000000000b7");
+	assert_string_equal(trace_name(NULL, room), "-");
+	assert_string_equal(span_name(NULL, room), "-");
+}
