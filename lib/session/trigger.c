@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/drain/counted_events.h"
 #include "capture/load/loaded.h"
 #include "clock.h"
 #include "error.h"
@@ -18,6 +19,7 @@
 struct trigger_ring {
 	u64 position; /* of the next look */
 	u64 head;     /* at the last look */
+	u64 counted;  /* events that found the ring full, at the last look */
 	u64 absent; /* time since which the slot at `position` is not written; 0: it was not met */
 };
 
@@ -110,10 +112,9 @@ static u64 time_of(u64 stamp)
 }
 
 /* Notes a trigger. The first one counts, of snapshots the first that the last snapshot lacks. */
-static void note(struct trigger_watch *watch, u64 stamp)
+static void note(struct trigger_watch *watch, u32 kind, u64 time)
 {
-	u8 triggers = watch->triggers[STAMP_KIND(stamp)];
-	u64 time = time_of(stamp);
+	u8 triggers = kind < watch->loaded->sources->count ? watch->triggers[kind] : 0;
 
 	for (u32 i = 0; i < TRIGGER_COUNT; i++)
 		if (triggers & 1U << i && !watch->due[i] &&
@@ -129,8 +130,26 @@ static void look_at(struct trigger_watch *watch, const struct ring_view *ring, u
 
 	if (ring_slot_state(ring, position) != SLOT_EVENT)
 		return;
-	if (STAMP_KIND(stamp) < watch->loaded->sources->count)
-		note(watch, stamp);
+	note(watch, STAMP_KIND(stamp), time_of(stamp));
+}
+
+/* Looks for events that found the ring full and are counted only, those that no file has yet. They
+ * have no time: a delay begins at the look. A program counts an event when its row has it. */
+static void look_at_counted(struct trigger_watch *watch, u32 cpu)
+{
+	const struct counted_table *table = loaded_counted(watch->loaded, cpu);
+	u64 counted = counted_events_sum(watch->loaded, cpu);
+
+	if (!table || counted == watch->rings[cpu].counted)
+		return;
+	watch->rings[cpu].counted = counted;
+	for (u32 i = 0; i < COUNTED_ROWS; i++) {
+		const struct counted_row *row = &table->row[i];
+
+		if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == COUNTED_READY &&
+		    __atomic_load_n(&row->count, __ATOMIC_RELAXED) > row->reported_count)
+			note(watch, STAMP_KIND(row->key.task), clock_ns(CLOCK_MONOTONIC));
+	}
 }
 
 /* A program may be interrupted while it writes a slot, so the look waits for the slot. In a flight
@@ -176,8 +195,10 @@ int trigger_look(struct trigger_watch *watch)
 	struct pace_rings rings = {};
 	int ms;
 
-	for (u32 cpu = 0; cpu < watch->loaded->plan.config.cpus; cpu++)
+	for (u32 cpu = 0; cpu < watch->loaded->plan.config.cpus; cpu++) {
 		look_at_ring(watch, cpu, &rings);
+		look_at_counted(watch, cpu);
+	}
 	ms = pace_next(&watch->pace, &rings);
 	return ms < LOOK_MS_MAX ? ms : LOOK_MS_MAX;
 }

@@ -5,7 +5,8 @@
  * know of triggers, and other events cost no more.
  *
  * A ring is looked at from where the last look ended. A slot that is not committed yet is looked at
- * once more in the next look. A flight recorder may overwrite slots between two looks; these slots
+ * once more in the next look. Events that found the ring full and are counted only (abi/counted.h)
+ * are triggers, too. A flight recorder may overwrite slots between two looks; these slots
  * are counted, since a trigger may have been among them.
  */
 #ifndef LIB_SESSION_TRIGGER_H

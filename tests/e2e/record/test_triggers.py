@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.cases import STACKMAP, main, needs, needs_command, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, record
 
@@ -61,6 +61,21 @@ def stopped_by(*words):
 
 def test_an_event_ends_the_recording():
     assert stopped_by("-e", COUNTED, "--stop-when", NEST) == [COUNTED] * 100 + [NEST]
+
+
+def test_an_event_that_finds_the_ring_full_ends_the_recording():
+    """The recorder is stopped while a CPU's ring fills up. The span is counted only."""
+    needs_command("taskset", "-V")
+    cpu = min(os.sched_getaffinity(0))
+    script = "; ".join(["kill -STOP $PPID", *("taskset -c %d %s" % (cpu, word) for word in (calls(5000), NESTED)),
+                        "kill -CONT $PPID", until("written"), calls(50)])
+    messages = ended(recorder("-e", COUNTED, "--ring", "64K", "--stop-when", NEST, "--", "sh", "-c", script))
+    assert STOPPED in messages, messages
+    recording = Recording("f.data")
+    ledger = recording.check()
+    assert ledger["produced"] == 5001 and ledger["counted_only"] > 1000, ledger
+    spans = [stack for stack in recording.report()["stacks"] if stack["event"] == NEST]
+    assert sum(stack["count"] for stack in spans) == 1 and not [event for event in recording.events() if event.name == NEST and event.time is not None], spans
 
 
 def test_an_event_ends_a_flight_recorder():
