@@ -39,6 +39,12 @@ struct comm_globs {
 	u64 enters[256]; /* by byte: states that the byte sets, each from the state below */
 };
 
+enum alive_mode {
+	ALIVE_NONE = 0,
+	ALIVE_ALL,
+	ALIVE_SAMPLED, /* some sources take a sample */
+};
+
 struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
 	u32 bits; /* the stack map holds 2^bits stacks */
@@ -59,7 +65,7 @@ struct capture_config {
 	u32 sample;    /* 1: the perf event of this object is a CPU sample */
 	u32 value;     /* 1: slots have room for a value, behind the leaf */
 	u32 questions; /* 1: a source has a question (abi/question.h) */
-	u32 alive;     /* 1: a source has a role of what is alive (abi/question.h) */
+	u32 alive;     /* enum alive_mode: a source has a role of what is alive (abi/question.h) */
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 origins; /* 1: an event of queued work has the stacks of the task that queued it */

@@ -111,6 +111,15 @@ struct alive_thing {
 
 #define SPANS_MAX (1U << 16) /* keys that have begun and not ended */
 
+#define ALIVE_EVERY_MAX 0xffffffffU
+
+/*
+ * Sampling: of things that may be alive, one is taken for so many units of the value on average,
+ * with a probability of value / every, at most 1. The value in the file is `every` then, or the
+ * thing's own value if that is larger: its expectation is the thing's value.
+ */
+#define ALIVE_ESTIMATE(value, every) ((value) > (every) ? (value) : (every))
+
 struct question {
 	struct event_number value;
 	struct event_number factor; /* of the value; bytes 0: none */
@@ -121,6 +130,7 @@ struct question {
 	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
 	u8 begin_stack; /* SPAN_BEGIN, SPAN_END: 1: the span has the stacks of its begin */
 	struct event_number key;
+	u64 every; /* of what is alive, at most ALIVE_EVERY_MAX; 0: all things are taken */
 	struct condition conditions[QUESTION_CONDITIONS_MAX];
 };
 

@@ -18,6 +18,7 @@
 #include "process/privilege.h"
 #include "process/signals.h"
 #include "process/workload.h"
+#include "question.h"
 #include "recording/no_events.h"
 #include "recording/session_face.h"
 #include "session/trigger.h"
@@ -319,6 +320,9 @@ static const struct option_row rows[] = {
 	    .help = "beside an event of queued work: the task that queued it, with its stacks (-e queued-by)"),
 	ROW(leaks, .name = "leaks", .type = OPTION_FLAG, .group = "Events",
 	    .help = "memory that is not freed when the recording ends, by the stack of its allocation"),
+	ROW(leaks_every, .name = "leaks-every", .type = OPTION_SIZE, .argument = "SIZE",
+	    .group = "Events", .min = 1, .max = ALIVE_EVERY_MAX,
+	    .help = "the same as an estimate: one allocation is taken for SIZE bytes, on average"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	TARGET_TASK_ROWS(struct record_values, session.),

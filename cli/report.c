@@ -17,6 +17,7 @@
 #include "error.h"
 #include "format/printable.h"
 #include "format/value_text.h"
+#include "report/event/sampled.h"
 #include "report/profile/function_set.h"
 #include "report/profile/runtime_hint.h"
 #include "terminal/message.h"
@@ -86,6 +87,21 @@ const char *report_value(const struct report *report, u32 kind, u64 value)
 	return text;
 }
 
+const char *report_error(const struct report *report, u32 kind, u64 estimates)
+{
+	static char text[VALUE_TEXT_ROOM + 4];
+	u64 every = sampled_every(report->sources[kind].name);
+	char error[VALUE_TEXT_ROOM];
+
+	text[0] = '\0';
+	if (!every)
+		return text;
+	value_text(sampled_error(every, estimates), report->sources[kind].value_unit, error);
+	snprintf(text, sizeof(text), " +- %s", error);
+	printable_make(text);
+	return text;
+}
+
 static void print_field(const char *name, const char *text)
 {
 	printf("# %-9s ", name);
@@ -112,7 +128,8 @@ static void print_source_count(const struct report *report, u32 kind)
 	printf("# %-9s %llu ", "events:", (unsigned long long)report->weights.counts[kind]);
 	printable_put(report->sources[kind].name, stdout);
 	if (report->weights.by[kind] == WEIGHT_VALUE)
-		printf(", together %s", report_value(report, kind, report->weights.totals[kind]));
+		printf(", together %s%s", report_value(report, kind, report->weights.totals[kind]),
+		       report_error(report, kind, report->weights.estimates[kind]));
 	putchar('\n');
 }
 

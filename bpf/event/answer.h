@@ -168,6 +168,14 @@ static __always_inline void alive_key_set(struct span_key *key, const struct que
 	key->span = question->span ? current_ids() >> 32 : 0;
 }
 
+/* Chance decides whether a thing is in the sample. */
+static __always_inline bool alive_is_taken(const struct question *question, u64 number)
+{
+	if (config.alive != ALIVE_SAMPLED || !question->every)
+		return true;
+	return bpf_get_prandom_u32() * question->every >> 32 < number;
+}
+
 __noinline int alive_call(const struct question *question, u64 base, u64 is_wanted)
 {
 	u32 tid = bpf_get_current_pid_tgid();
@@ -183,6 +191,8 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 		return 0;
 	fresh.number = question_value(question, base);
 	fresh.place = event_number_read(base, &question->key);
+	if (!alive_is_taken(question, fresh.number))
+		fresh.is_wanted = 0;
 	if (call)
 		*call = fresh;
 	else if (bpf_map_update_elem(&alive_calls, &tid, &fresh, BPF_ANY))
@@ -190,8 +200,10 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 	return 0;
 }
 
-/* Takes the value and the key from the call that returns here. False: the call begins no thing. */
-static __always_inline bool alive_take_call(u64 base, u64 *number, u64 *by)
+/* Takes the key, and the value if the return has none, from the call that returns here. False: the
+ * call begins no thing. */
+static __always_inline bool alive_take_call(const struct question *question, u64 base, u64 *number,
+					    u64 *by)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 	struct alive_call *call = bpf_map_lookup_elem(&alive_calls, &tid);
@@ -199,7 +211,8 @@ static __always_inline bool alive_take_call(u64 base, u64 *number, u64 *by)
 	if (!call || !call->sp || stack_pointer_at(base) < call->sp + RETURN_ADDRESS_BYTES)
 		return false;
 	call->sp = 0;
-	*number = call->number;
+	if (!question->value.bytes)
+		*number = call->number;
 	if (call->place) /* the result says whether the function has stored a key there */
 		*by = (u32)*by ? 0 : memory_number(call->place, sizeof(u64), NUMBER_IN_USER_MEMORY);
 	return call->is_wanted;
@@ -224,9 +237,11 @@ __noinline s64 alive_begin(const struct question *question, u64 base)
 		return ANSWER_NONE;
 	number = question_value(question, base);
 	by = subject_number(question->key_subject, &question->key, base);
-	if (question->has_call && !alive_take_call(base, &number, &by))
+	if (question->has_call && !alive_take_call(question, base, &number, &by))
 		return ANSWER_NONE;
 	if (!by || by >= ERROR_ADDRESS)
+		return ANSWER_NONE;
+	if (question->value.bytes && !alive_is_taken(question, number))
 		return ANSWER_NONE;
 	alive_key_set(&key, question, by);
 	thing.serial = alive_serial();
@@ -246,7 +261,7 @@ __noinline int alive_end(const struct question *question, u64 base)
 		return 0;
 	by = subject_number(question->key_subject, &question->key, base);
 	alive_key_set(&key, question, by);
-	if (by && bpf_map_delete_elem(&alive, &key))
+	if (by && bpf_map_delete_elem(&alive, &key) && config.alive == ALIVE_ALL)
 		atomic_add_relaxed(&spans_unbegun, 1);
 	return 0;
 }

@@ -450,8 +450,16 @@ static json_t *sum_object(const struct view *view, const struct table_row *row,
 {
 	const struct table_sum *sum = sum_of(row, share);
 
-	return json_pack("{s:f, s:I, s:I}", "percent", share_of(view, row, share), "count",
-			 (json_int_t)sum->count, "value", (json_int_t)sum->value);
+	json_t *object =
+		json_pack("{s:f, s:I, s:I}", "percent", share_of(view, row, share), "count",
+			  (json_int_t)sum->count, "value", (json_int_t)sum->value);
+
+	if (object &&
+	    json_set_error(object, view->report->sources[row->kind].name, sum->estimates)) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
 }
 
 static json_t *row_object(const struct view *view, const struct table_row *row)

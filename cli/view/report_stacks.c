@@ -43,19 +43,22 @@ static double row_percent(const struct report *report, const struct profile_row 
 static void print_row(const struct report *report, const struct profile_row *row)
 {
 	const struct trace_source *source = &report->sources[row->kind];
-	const char *comm = row->comm[0] ? row->comm : "[unknown]", *value = "";
+	const char *comm = row->comm[0] ? row->comm : "[unknown]", *value = "", *error = "";
 	u32 used;
 
 	if (source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, TRACE_UNIT_ADDRESS))
 		value = report_value(report, row->kind, row->value);
+	if (value[0])
+		error = report_error(report, row->kind, row->estimates);
 	printf("\n%s", report->color ? "\033[1m" : "");
 	used = (u32)printf("%6.2f%%  %llu  ", row_percent(report, row),
 			   (unsigned long long)row->count);
-	used += (u32)(printable_count(comm) + 2 + (value[0] ? strlen(value) + 2 : 0));
+	used += (u32)(printable_count(comm) + 2 +
+		      (value[0] ? strlen(value) + strlen(error) + 2 : 0));
 	printable_put(comm, stdout);
 	printf("  ");
 	printable_put_cut(source->name, terminal_left(used), stdout);
-	printf("%s%s%s\n", value[0] ? "  " : "", value, report->color ? "\033[0m" : "");
+	printf("%s%s%s%s\n", value[0] ? "  " : "", value, error, report->color ? "\033[0m" : "");
 	report_put_stack(report, row);
 }
 

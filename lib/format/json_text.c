@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "format/printable.h"
+#include "report/event/sampled.h"
 #include "report/event/stack_end.h"
 
 static const char *const lost_names[LOST_COUNT] = {
@@ -187,6 +188,15 @@ static int set_cgroup(json_t *object, const struct profile *profile, const struc
 				   json_text(frame_names_label(profile->names, row->cgroup)));
 }
 
+int json_set_error(json_t *object, const char *event, u64 estimates)
+{
+	u64 every = sampled_every(event);
+
+	if (!every)
+		return 0;
+	return set_count(object, "standard_error", sampled_error(every, estimates));
+}
+
 static json_t *row_object(const struct trace_source *sources, const struct profile *profile,
 			  const struct profile_row *row)
 {
@@ -194,6 +204,7 @@ static json_t *row_object(const struct trace_source *sources, const struct profi
 	int failures = set_count(object, "count", row->count);
 
 	failures |= set_count(object, "value", row->value);
+	failures |= json_set_error(object, sources[row->kind].name, row->estimates);
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
 	failures |= set_cgroup(object, profile, row);

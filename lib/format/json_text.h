@@ -36,6 +36,9 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 int json_set_path(json_t *object, const char *key, const struct profile *profile,
 		  const struct profile_path *path);
 
+/* Sets "standard_error" of a value that is an estimate (report/event/sampled.h). 0 or -1. */
+int json_set_error(json_t *object, const char *event, u64 estimates);
+
 /*
  * [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], the first `limit`
  * rows, hottest first; with "cgroup" if the profile is split by it. A stack whose outer end is

@@ -102,16 +102,19 @@ static void note_files_of_process(struct allocator *allocator, const char *pid)
 		fclose(file);
 }
 
-static int add_function(u32 i, const char *path, struct source_list *sources,
+static int add_function(u32 i, const char *path, u64 every, struct source_list *sources,
 			struct stackmap_error *error)
 {
+	char sampled[32] = "";
 	struct stackmap_error reason;
 	char *word;
 	int err;
 
-	if (asprintf(&word, "alive:ur:%s:%s..u:%s:%s/by=%s,value=%s:bytes/", path,
+	if (every)
+		snprintf(sampled, sizeof(sampled), ",every=%llu", (unsigned long long)every);
+	if (asprintf(&word, "alive:ur:%s:%s..u:%s:%s/by=%s,value=%s:bytes%s/", path,
 		     functions[i].begin, path, functions[i].end, functions[i].by,
-		     functions[i].value) < 0)
+		     functions[i].value, sampled) < 0)
 		return error_set(error, ENOMEM, "--leaks: %s", strerror(ENOMEM));
 	sources->option = "--leaks:";
 	err = source_list_add(sources, word, 0, &reason);
@@ -140,6 +143,6 @@ int leaks_add(const struct session_options *options, struct source_list *sources
 	for (u32 i = 0; i < sizeof(functions) / sizeof(*functions) && !result; i++)
 		result =
 			add_function(i, functions[i].is_mapping ? allocator.mapper : allocator.file,
-				     sources, error);
+				     options->leaks_every, sources, error);
 	return result;
 }

@@ -131,7 +131,7 @@ static u32 given_by(const struct session_options *options)
 	given |= o->output ? GIVEN_FILE : 0;
 	given |= o->windows ? GIVEN_WINDOWS : 0;
 	given |= o->time ? GIVEN_TIME : 0;
-	given |= o->leaks ? GIVEN_LEAKS : 0;
+	given |= o->leaks || o->leaks_every ? GIVEN_LEAKS : 0;
 	given |= o->stop_when.count ? GIVEN_STOP : 0;
 	given |= o->snapshot_when.count ? GIVEN_SNAPSHOT : 0;
 	given |= o->after ? GIVEN_AFTER : 0;
@@ -298,8 +298,9 @@ static int choose_sources(const struct session_options *options, struct source_l
 	int result = 0;
 
 	sources->period = options->period;
-	if (!options->events.count && ((!off_cpu && !options->time && !options->leaks) ||
-				       options->frequency || options->period))
+	if (!options->events.count &&
+	    ((!off_cpu && !options->time && !options->leaks && !options->leaks_every) ||
+	     options->frequency || options->period))
 		result = source_list_add_sample(
 			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
 	if (!result && off_cpu)
@@ -314,7 +315,7 @@ static int choose_sources(const struct session_options *options, struct source_l
 		result = source_list_add(sources, "time:*", 0, error);
 	if (!result && options->origins)
 		result = source_list_add(sources, TRACE_ORIGIN, 0, error);
-	if (!result && options->leaks)
+	if (!result && (options->leaks || options->leaks_every))
 		result = leaks_add(options, sources, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,

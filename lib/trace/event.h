@@ -25,6 +25,10 @@
 #define TRACE_UNIT_ADDRESS "address" /* of values that are not added up */
 
 /* The extra words of a source's events. */
+/* The name of a source whose events are a sample by their value ends with this, a number and a
+ * slash (report/event/sampled.h). */
+#define TRACE_EVERY_KEY "/every="
+
 enum trace_extra { TRACE_EXTRA_LEAF = 1 << 0, TRACE_EXTRA_VALUE = 1 << 1 };
 
 struct trace_event {

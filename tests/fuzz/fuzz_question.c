@@ -35,7 +35,8 @@ static void check_parsed(const struct question_words *words, const char *text, c
 	struct source source = {.name = (char *)"it"};
 	struct stackmap_error error;
 
-	if (words->count > QUESTION_CONDITIONS_MAX || (words->begin_stack && !words->has_stack))
+	if (words->every > ALIVE_EVERY_MAX || words->count > QUESTION_CONDITIONS_MAX ||
+	    (words->begin_stack && !words->has_stack))
 		abort();
 	check(words->name, text, end);
 	check(words->factor, text, end);

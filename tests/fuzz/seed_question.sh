@@ -10,3 +10,4 @@ printf 'span:a:b..c:d/by=ret:arg1,if=time>10ms/' >span
 printf 'span:a:b..c:d/by=x,stack=begin,if=time>1s/' >stack
 printf 'cycles:u/1000/if=comm!~[ab]?c/' >pattern
 printf 'alive:ur:a:b..u:a:c/by=*arg1:arg1,value=arg2*arg3:bytes,if=arg1>4K/' >alive
+printf 'alive:ur:a:b..u:a:c/by=ret:arg1,value=arg1,every=512K/' >sample

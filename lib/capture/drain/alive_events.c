@@ -151,6 +151,8 @@ static int write_held(struct recording *recording, struct held_event *held)
 	const struct alive_thing *thing = find_thing(recording->alive, held->event.value);
 
 	held->event.value = source->unit && thing ? thing->number : 0;
+	if (source->question.every)
+		held->event.value = ALIVE_ESTIMATE(held->event.value, source->question.every);
 	trace_writer_release(recording->writer, &held->event);
 	records_note_stacks(recording, &held->event, &held->user);
 	return trace_writer_event(recording->writer, &held->event);

@@ -125,7 +125,10 @@ static void plan_question(const struct source *source, u32 kind, struct plan *pl
 	if (!source->question.value.bytes && !source->question.count && !source->question.span_role)
 		return;
 	plan->spans |= source->question.span_role == SPAN_BEGIN;
-	plan->config.alive |= source->question.span_role == ALIVE_BEGIN;
+	if (source->question.span_role == ALIVE_BEGIN && !plan->config.alive)
+		plan->config.alive = ALIVE_ALL;
+	if (source->question.every)
+		plan->config.alive = ALIVE_SAMPLED;
 	plan->config.begin_stacks |= source->question.begin_stack;
 	plan->config.questions = 1;
 	plan->questions = kind + 1;

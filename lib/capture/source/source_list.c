@@ -18,6 +18,7 @@
 #include "source_ops.h"
 #include "source_span.h"
 #include "source_word.h"
+#include "trace/event.h"
 
 static void source_clear(struct source *source)
 {
@@ -321,8 +322,12 @@ static int append_alive(void *arg, const struct source *source)
 		search->is_refused = true;
 		return -EINVAL;
 	}
-	err = asprintf(&named.name, search->role == ALIVE_END ? "alive:..%s" : "alive:%s",
-		       source->name);
+	if (search->role == ALIVE_BEGIN && source->question.every)
+		err = asprintf(&named.name, "alive:%s" TRACE_EVERY_KEY "%llu/", source->name,
+			       (unsigned long long)source->question.every);
+	else
+		err = asprintf(&named.name, search->role == ALIVE_END ? "alive:..%s" : "alive:%s",
+			       source->name);
 	if (err < 0)
 		return -ENOMEM;
 	if (search->role == ALIVE_BEGIN && search->span->has_call && !named.unit)

@@ -17,6 +17,7 @@
 #define CONDITION_KEY "if="
 #define SPAN_KEY "by="
 #define STACK_KEY "stack="
+#define EVERY_KEY "every="
 
 /* --- The grammar. --- */
 
@@ -28,7 +29,8 @@ static bool begins_with(const char *text, const char *start)
 bool question_goes_on(const char *text)
 {
 	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY) ||
-	       begins_with(text, SPAN_KEY) || begins_with(text, STACK_KEY);
+	       begins_with(text, SPAN_KEY) || begins_with(text, STACK_KEY) ||
+	       begins_with(text, EVERY_KEY);
 }
 
 char *question_cut(char *word)
@@ -287,6 +289,17 @@ static bool parse_stack(const char *text, struct question_words *out)
 	return out->begin_stack || !strcmp(text, "end");
 }
 
+static bool parse_every(const char *text, struct question_words *out)
+{
+	struct condition_words number = {};
+
+	if (parse_integer(text, &number) || number.is_negative || !number.magnitude ||
+	    number.magnitude > ALIVE_EVERY_MAX)
+		return false;
+	out->every = number.magnitude;
+	return true;
+}
+
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error)
 {
@@ -315,6 +328,12 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 				      ? 0
 				      : error_set(error, EINVAL,
 						  "%s: expected stack=begin or stack=end", subject);
+		else if (begins_with(item, EVERY_KEY) && !out->every)
+			err = parse_every(item + strlen(EVERY_KEY), out)
+				      ? 0
+				      : error_set(error, EINVAL,
+						  "%s: expected every=NUMBER, from 1 to 4G-1",
+						  subject);
 		else if (begins_with(item, CONDITION_KEY) && !out->count)
 			err = parse_conditions(item + strlen(CONDITION_KEY), subject, out, error);
 		else
@@ -478,6 +497,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 	question->span_role = asks->role;
 	question->has_call = asks->has_call;
 	question->begin_stack = asks->begin_stack;
+	question->every = asks->every;
 	if (asks->role == SPAN_NONE || (asks->role == ALIVE_CALL && !name))
 		return 0;
 	if (asks->role >= ALIVE_CALL)

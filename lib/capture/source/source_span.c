@@ -81,16 +81,22 @@ static int ask_at_entry(struct source_span *span, const struct question_words *a
 	span->begin.query.asks.has_call = true;
 	if (has_place)
 		span->begin.query.asks.by = "ret";
-	if (has_value)
+	if (has_value) {
 		span->begin.query.asks.name = span->begin.query.asks.factor = NULL;
-	else
+	} else {
 		span->call.query.asks.name = span->call.query.asks.factor = NULL;
+		span->call.query.asks.every = 0;
+	}
 	return 0;
 }
 
 static int ask_for_alive(struct source_span *span, const struct question_words *asks,
 			 const char *subject, struct stackmap_error *error)
 {
+	if (asks->every && !asks->name)
+		return error_set(error, EINVAL,
+				 "%s: every= is by the value: value=NUMBER,every=%llu", subject,
+				 (unsigned long long)asks->every);
 	if (asks->has_stack)
 		return error_set(
 			error, EINVAL,
@@ -134,6 +140,8 @@ static int parse_words(struct source_span *span, char *spec, const struct questi
 	if (asks->by && (asks->by[0] == '*' || asks->by_end[0] == '*'))
 		return error_set(error, EINVAL, "%s: only alive: has by=*%s", subject,
 				 asks->by + (asks->by[0] == '*'));
+	if (asks->every)
+		return error_set(error, EINVAL, "%s: only alive: has every=", subject);
 	ask_for_span(span, asks);
 	return 0;
 }

@@ -8,7 +8,7 @@
  * END have the events, whose value is the time since BEGIN in ns, those of BEGIN have none. With
  * stack=begin the events have the stacks and the thread of BEGIN.
  *
- *   alive:BEGIN..END/by=KEY,value=NUMBER,if=CONDITIONS/
+ *   alive:BEGIN..END/by=KEY,value=NUMBER,every=NUMBER,if=CONDITIONS/
  *
  * Here BEGIN has the events: those whose key no END had when recording ended. Where BEGIN is the
  * return of a user function, a third source is the entry of that function, whose arguments are the

@@ -262,6 +262,8 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 	if (!err && parsed.query.asks.by)
 		err = error_set(error, EINVAL, "%s: only a span has by=: span:BEGIN..END/by=KEY/",
 				subject);
+	if (!err && parsed.query.asks.every)
+		err = error_set(error, EINVAL, "%s: only alive: has every=", subject);
 	if (!err && parsed.query.asks.has_stack)
 		err = error_set(error, EINVAL,
 				"%s: only a span has stack=: span:BEGIN..END/stack=begin/",

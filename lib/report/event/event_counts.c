@@ -13,6 +13,7 @@
 #include "array.h"
 #include "error.h"
 #include "hash_index.h"
+#include "report/event/sampled.h"
 
 #define TASK_CACHE_SLOTS 4096
 #define BATCH_EVENTS 64
@@ -36,6 +37,7 @@ struct counter {
 	const struct event_filter *filter;
 	u32 split;
 	const struct time_slices *slices; /* or NULL */
+	u64 *every;			  /* sampled_every() by source */
 	struct event_counts *counts;
 	struct hash_index index, comm_index;
 	u32 room, comm_room;
@@ -178,6 +180,7 @@ static int count_batch(struct counter *counter)
 		}
 		item->count += event_stands_for(event);
 		item->value += event->value;
+		item->estimates += sampled_estimates(counter->every[event->kind], event);
 		if (counter->split & EVENTS_WITH_VALUES)
 			err = add_value(counter, item, event);
 		if (!counts->events)
@@ -199,6 +202,17 @@ static int add_event(void *arg, const struct trace_event *event)
 	return counter->pending == BATCH_EVENTS ? count_batch(counter) : 0;
 }
 
+static int find_samples(struct counter *counter)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(counter->reader, &sources);
+
+	counter->every = calloc(count + 1UL, sizeof(*counter->every));
+	for (u32 i = 0; counter->every && i < count; i++)
+		counter->every[i] = sampled_every(sources[i].name);
+	return counter->every ? 0 : -ENOMEM;
+}
+
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		      struct event_paths *paths, const struct event_filter *filter, u32 split,
 		      const struct time_slices *slices, struct stackmap_error *error)
@@ -214,10 +228,12 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		counter->split = split;
 		counter->slices = slices;
 		counter->counts = counts;
-		err = trace_reader_events(reader, add_event, counter, error);
+		err = find_samples(counter);
+		err = err ?: trace_reader_events(reader, add_event, counter, error);
 		err = err ?: count_batch(counter);
 		hash_index_free(&counter->index);
 		hash_index_free(&counter->comm_index);
+		free(counter->every);
 		free(counter);
 	}
 	if (err)

@@ -58,6 +58,7 @@ struct event_count {
 	struct event_key key;
 	u64 count;
 	u64 value;		    /* sum */
+	u64 estimates;		    /* events whose value is an estimate (sampled.h) */
 	struct distribution values; /* empty without EVENTS_WITH_VALUES */
 };
 

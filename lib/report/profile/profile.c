@@ -118,6 +118,7 @@ static int add_count(struct builder *builder, const struct event_count *item)
 		return -ENOMEM;
 	row->count += item->count;
 	row->value += item->value;
+	row->estimates += item->estimates;
 	return distribution_merge(&row->values, &item->values);
 }
 
@@ -269,8 +270,9 @@ static int alloc_weights(u32 source_count, struct profile_weights *weights)
 		.by = calloc(source_count + 1UL, sizeof(*weights->by)),
 		.totals = calloc(source_count + 1UL, sizeof(u64)),
 		.counts = calloc(source_count + 1UL, sizeof(u64)),
+		.estimates = calloc(source_count + 1UL, sizeof(u64)),
 	};
-	if (weights->by && weights->totals && weights->counts)
+	if (weights->by && weights->totals && weights->counts && weights->estimates)
 		return 0;
 	profile_weights_clear(weights);
 	return -ENOMEM;
@@ -290,6 +292,7 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 
 		made.totals[row->kind] += profile_row_weight(row, made.by[row->kind]);
 		made.counts[row->kind] += row->count;
+		made.estimates[row->kind] += row->estimates;
 	}
 	profile_sort(profile, made.by, made.totals);
 	*weights = made;
@@ -300,6 +303,7 @@ void profile_weights_clear(struct profile_weights *weights)
 {
 	free(weights->by);
 	free(weights->totals);
+	free(weights->estimates);
 	free(weights->counts);
 	*weights = (struct profile_weights){0};
 }

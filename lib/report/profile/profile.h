@@ -22,6 +22,7 @@ struct profile_row {
 	const struct profile_path *user;
 	u64 count;
 	u64 value;
+	u64 estimates;		    /* events whose value is an estimate (report/event/sampled.h) */
 	struct distribution values; /* empty without EVENTS_WITH_VALUES */
 };
 
@@ -65,8 +66,10 @@ const char *profile_path_marker(const struct profile_path *path);
  * of two sources do not add up: one may be in ns, the other in events. */
 struct profile_weights {
 	enum profile_weight *by;
-	u64 *totals; /* weight of the source's events */
-	u64 *counts; /* the source's events */
+	u64 *totals;	/* weight of the source's events */
+	u64 *estimates; /* events of the source whose value is an estimate (report/event/sampled.h)
+			 */
+	u64 *counts;	/* the source's events */
 };
 
 /* `by`: "count", "value", or NULL: by value where that has a unit. A source without values weighs

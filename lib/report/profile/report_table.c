@@ -105,6 +105,7 @@ static void add_sum(struct table_sum *sum, const struct profile_row *row)
 {
 	sum->count += row->count;
 	sum->value += row->value;
+	sum->estimates += row->estimates;
 }
 
 static int add_self(const struct builder *builder, u32 index, const struct profile_row *row)

@@ -33,8 +33,9 @@ int table_key_find(const char *name, enum table_key *key);
 const char *table_key_name(enum table_key key);
 
 struct table_sum {
-	u64 count; /* events */
-	u64 value; /* the sum of their values */
+	u64 count;     /* events */
+	u64 value;     /* the sum of their values */
+	u64 estimates; /* events whose value is an estimate (report/event/sampled.h) */
 };
 
 struct table_row {

@@ -3,6 +3,8 @@
 """What is alive when recording ends: blocks of memory by --leaks, and other things by the words alive:BEGIN..END."""
 
 import collections
+import json
+import math
 import os
 import re
 import subprocess
@@ -14,6 +16,7 @@ PROGRAM = program("leaks")
 STATIC = program("leaks_static")
 KNOWN = program("known_counts")
 KIB = 1 << 10
+EVERY = 512
 
 # By function: blocks and bytes that are never freed (tests/e2e/programs/leaks.c).
 LEFT = {
@@ -25,8 +28,22 @@ LEFT = {
     ("mmap", "leave_mapped"): (5, 5 * 8192),
     ("malloc", "leave_in_thread"): (75, 75 * 64),
 }
+# The sizes of all these blocks, by function.
+SIZES = {
+    "malloc": list(range(1, 401)) + 75 * [64],
+    "calloc": 300 * [150],
+    "realloc": 98 * [700] + 2 * [KIB * KIB],
+    "posix_memalign": 60 * [96],
+    "aligned_alloc": 60 * [96],
+    "mmap": 5 * [8192],
+}
 ALIASES = {"memalign": "aligned_alloc"}  # in glibc before 2.38 one function
 SPANS = r"# ledger: +([0-9]+) ([^\n]*(?:spans|alive)[^\n]*)"
+
+
+def function_of(event):
+    name = event.name.partition("/every=")[0].rpartition(":")[2]
+    return ALIASES.get(name, name)
 
 
 def left_by(recording):
@@ -36,7 +53,7 @@ def left_by(recording):
         names = names_of(event)
         if not names or not names[0].startswith(("leave_", "pass_", "free_", "ask_", "main")):
             continue
-        key = ALIASES.get(event.name.rpartition(":")[2], event.name.rpartition(":")[2]), names[0]
+        key = function_of(event), names[0]
         left[key] = left[key][0] + 1, left[key][1] + event.value
     return dict(left)
 
@@ -54,6 +71,48 @@ def recorded(*arguments):
 def test_a_thousand_blocks_by_stack_and_size():
     assert sum(blocks for blocks, _ in LEFT.values()) == 1000
     assert left_by(recorded("--leaks", "--", PROGRAM)) == LEFT
+
+
+def test_a_sample_of_which_each_byte_is_one_has_all_blocks():
+    assert left_by(recorded("--leaks-every", "1", "--", PROGRAM)) == LEFT
+
+
+def test_a_sample_is_an_estimate_of_the_bytes():
+    """Each sum is within ten standard errors of the truth, those that follow from the known sizes. Large blocks are all taken."""
+    recording = recorded("--leaks-every", str(EVERY), "--", PROGRAM, "5000")
+    sums = collections.Counter()
+    for event in recording.events():
+        assert event.value >= EVERY and event.name.endswith("/every=%d/" % EVERY), event
+        if names_of(event) and names_of(event)[0].startswith(("leave_", "pass_")):
+            sums[function_of(event)] += event.value
+    for function, sizes in SIZES.items():
+        error = math.sqrt(sum(size * (EVERY - size) for size in sizes if size < EVERY))
+        assert abs(sums[function] - sum(sizes)) <= 10 * error, (function, sums[function], sum(sizes), error)
+    assert "unbegun" not in recording.read("report") and "had not begun" not in recording.read("report")
+    check_errors(recording)
+
+
+def check_errors(recording):
+    """The report has the standard error of each sum: the size of the sample by the root of the number of blocks that stand for others."""
+    estimates = collections.Counter(event.name for event in recording.events() if event.value == EVERY)
+    for line in re.findall("^# events: .*, together .*", recording.read("report"), re.MULTILINE):
+        name = re.search("alive:[^,]*", line)[0]
+        assert (" +- 0 bytes" in line) == (not estimates[name]), (line, estimates)
+    for stack in json.loads(recording.read("report", "--json"))["stacks"]:
+        most = math.ceil(EVERY * math.sqrt(stack["count"]))
+        is_all = stack["value"] == stack["count"] * EVERY
+        assert stack["standard_error"] == most if is_all else stack["standard_error"] < most, stack
+    rows = json.loads(recording.read("report", "--sort", "event", "--json"))["rows"]
+    for row in rows:
+        assert row["self"]["standard_error"] == math.ceil(EVERY * math.sqrt(estimates[row["event"]])), (row, estimates)
+
+
+def test_a_sample_of_a_number_of_any_function():
+    """Key 6 stays; a number that is not below the size of the sample is always taken."""
+    word = "alive:u:%s:put_key..u:%s:take_key/by=arg1,value=arg1:keys,every=%d/"
+    for every in 1, 6:
+        recording = recorded("-e", word % (KNOWN, KNOWN, every), "--", KNOWN, "handed=6")
+        assert [event.value for event in recording.events()] == [6], recording.script
 
 
 def test_blocks_that_are_freed_do_not_stay():
@@ -99,6 +158,13 @@ def test_conditions_on_the_call():
         assert {event.value for event in recording.events() if event.name.startswith("alive:")} == values, condition
 
 
+def test_the_result_as_the_value_beside_a_condition_on_the_call():
+    word = "alive:ur:%s:take..u:%s:counted/by=ret:arg1,value=ret%s,if=arg1>=690/"
+    for every in "", ",every=190":
+        recording = recorded("-e", word % (KNOWN, KNOWN, every), "--", KNOWN, "arguments=700")
+        assert [event.value for event in recording.events()] == list(range(190, 200)), recording.script
+
+
 def test_products():
     recording = recorded("-e", "u:%s:take/value=arg1*arg3/" % KNOWN, "--", KNOWN, "arguments=9")
     assert [event.value for event in recording.events()] == [3 * i * i for i in range(9)]
@@ -121,6 +187,11 @@ def test_words_that_cannot_be_recorded_are_refused():
     refused("-e", word.replace("ur:", "u:") % "*arg1:arg1", says="only the return of a function of a program has")
     refused("-e", "span:u:libc.so.6:malloc..u:libc.so.6:free/by=*arg1:arg1/", says="only alive: has by=*arg1")
     refused("-F", "99", "--stop-when", word % "ret:arg1", says="is known when recording ends")
+    refused("--leaks-every", "1K", "--flight", "1M", says="without --flight and --rotate")
+    refused("-e", word.replace(",value=arg1", ",every=4") % "ret:arg1", says="every= is by the value")
+    refused("-e", (word % "ret:arg1")[:-1] + ",every=4G/", says="expected every=NUMBER, from 1 to 4G-1")
+    refused("-e", "u:libc.so.6:malloc/value=arg1,every=4/", says="only alive: has every=")
+    refused("-e", "span:u:libc.so.6:malloc..u:libc.so.6:free/every=4/", says="only alive: has every=")
     refused("-e", "alive:cpu-clock..u:libc.so.6:free/by=pid/", says="what is alive is between system calls and functions")
     refused("-e", "alive:kmem:kmalloc..kmem:kfree/by=ptr/", says="what is alive is between system calls and functions")
 

@@ -61,6 +61,21 @@ TEST(both_ends_know_whose_stacks_the_span_has)
 	}
 }
 
+TEST(a_sample_is_taken_where_the_value_is_read)
+{
+	const char *at_entry = "alive:ur:x:f..u:x:g/by=ret:arg1,value=arg1,every=512K/";
+	const char *at_return = "alive:ur:x:f..u:x:g/by=ret:arg1,value=ret,every=4,if=arg1>1/";
+
+	assert_int_equal(source_span_parse(at_entry, "-e it", &span, &error), 0);
+	assert_int_equal(span.call.query.asks.every, 512 << 10);
+	assert_int_equal(span.begin.query.asks.every, 512 << 10);
+	source_span_clear(&span);
+	assert_int_equal(source_span_parse(at_return, "-e it", &span, &error), 0);
+	assert_int_equal(span.call.query.asks.every, 0);
+	assert_int_equal(span.begin.query.asks.every, 4);
+	source_span_clear(&span);
+}
+
 TEST(malformed_spans_are_refused)
 {
 	static const char *const words[] = {
@@ -78,6 +93,13 @@ TEST(malformed_spans_are_refused)
 		"span:a:b/x..c:d",
 		"span:a:b..c:d/by=*x:y/",
 		"span:a:b..c:d/stack=/",
+		"span:a:b..c:d/every=4/",
+		"alive:a:b..c:d/by=x,every=4/",
+		"alive:a:b..c:d/by=x,value=y,every=0/",
+		"alive:a:b..c:d/by=x,value=y,every=-1/",
+		"alive:a:b..c:d/by=x,value=y,every=4G/",
+		"alive:a:b..c:d/by=x,value=y,every=/",
+		"alive:a:b..c:d/by=x,value=y,every=1,every=1/",
 		"span:a:b..c:d/stack=beg/",
 		"span:a:b..c:d/stack=end,stack=end/",
 		"span:a:b/stack=end/..c:d",
