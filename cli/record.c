@@ -235,7 +235,7 @@ static int start(struct record *record, char **arguments)
 		return message_failure(result, &error);
 	if (!record->values->quiet)
 		user_way_tell(session_capture(record->session));
-	if (session_kind(record->session) != SESSION_SNAPSHOT && !signals_hold())
+	if (!session_is_copied_at_once(record->session) && !signals_hold())
 		return EXIT_FAILED;
 	status = start_workload(record, arguments);
 	if (status)
@@ -282,7 +282,7 @@ static int run(struct record *record, char **arguments)
 	status = start(record, arguments);
 	if (status)
 		return status;
-	if (session_kind(record->session) != SESSION_SNAPSHOT)
+	if (!session_is_copied_at_once(record->session))
 		record_events(record);
 	return finish(record);
 }

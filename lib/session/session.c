@@ -93,6 +93,7 @@ struct session {
 	u64 instant;	      /* CLOCK_REALTIME, ns: events begin then; 0: at once */
 	u64 trigger_delay_ns;
 	struct trigger_watch triggers;
+	bool awaits; /* a snapshot of an instance is written when a trigger has happened */
 };
 
 int session_create(const struct session_options *options, const struct session_listener *listener,
@@ -356,6 +357,25 @@ static int open_own(struct session *session, pid_t command, const char *command_
 	return result ? error_set_errno(error, -result, name_of(session)) : 0;
 }
 
+static int watch_instance(struct session *session, struct stackmap_error *error)
+{
+	return trigger_watch_open(&session->triggers, capture_loaded(session->capture),
+				  session->trigger_delay_ns, &session->options.stop_when, error);
+}
+
+/* Gives up the lock, so that the instance can be used while the trigger is awaited. */
+static int await_trigger(struct session *session, struct stackmap_error *error)
+{
+	int result;
+
+	capture_free(&session->capture);
+	folder_close(&session->folder);
+	session->awaits = true;
+	result = folder_open(session->options.instance, &session->folder, error);
+	result = result ?: capture_open_viewer(session->folder, &session->capture, error);
+	return result ?: watch_instance(session, error);
+}
+
 /* The mode is known only after opening, and a reader's lock is another one. */
 static int open_instance(struct session *session, struct stackmap_error *error)
 {
@@ -370,14 +390,9 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 	if (result)
 		return result;
 	is_flight = loaded_is_flight(capture_loaded(session->capture));
-	if (is_flight && session->options.stop_when.count)
-		return error_set(error, EINVAL,
-				 "--stop-when: %s is a flight recorder, of which a snapshot is "
-				 "written at once",
-				 name);
 	if (use == SESSION_COPY || (use == SESSION_TAKE_OR_COPY && is_flight)) {
 		session->kind = SESSION_SNAPSHOT;
-		return 0;
+		return session->options.stop_when.count ? await_trigger(session, error) : 0;
 	}
 	capture_free(&session->capture);
 	if (use == SESSION_TAKE && is_flight)
@@ -393,10 +408,7 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 		result = folder_open(name, &session->folder, error);
 	}
 	result = result ?: capture_open_reader(session->folder, &session->capture, error);
-	return result
-		       ?: trigger_watch_open(&session->triggers, capture_loaded(session->capture),
-					     session->trigger_delay_ns, &session->options.stop_when,
-					     error);
+	return result ?: watch_instance(session, error);
 }
 
 static int open_output(struct session *session, struct stackmap_error *error)
@@ -551,7 +563,7 @@ int session_visit(struct session *session, struct stackmap_error *error)
 
 	session->has_drained = false;
 	if (!drains)
-		return PACE_MS_MAX;
+		return session->awaits ? trigger_look(&session->triggers) : PACE_MS_MAX;
 	if (session->options.windows && !window_is_open(&session->window))
 		result = open_window(session, error);
 	if (result)
@@ -627,13 +639,27 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 
 /* --- the end --- */
 
+/* No reset happens meanwhile. */
+static int write_awaited(struct session *session, struct stackmap_error *error)
+{
+	struct folder *control = NULL;
+	int result = folder_open(session->options.instance, &control, error)
+			     ?: folder_lock_wait(control, error);
+
+	result = result ?: session_snapshot(session, session->options.output, error);
+	folder_close(&control);
+	return result;
+}
+
 /* Errors of a drain are the writer's, which returns them again when it is closed. */
 int session_stop(struct session *session, struct stackmap_error *error)
 {
 	int result = 0;
 
 	if (session->kind == SESSION_SNAPSHOT && session->options.output)
-		result = session_snapshot(session, session->options.output, error);
+		result = session->awaits
+				 ? write_awaited(session, error)
+				 : session_snapshot(session, session->options.output, error);
 	session->state = SESSION_STOPPED;
 	if (session->kind != SESSION_OWN)
 		return result;
@@ -720,6 +746,11 @@ const struct trigger_watch *session_triggers(const struct session *session)
 bool session_has_failed(const struct session *session)
 {
 	return session->has_failed;
+}
+
+bool session_is_copied_at_once(const struct session *session)
+{
+	return session->kind == SESSION_SNAPSHOT && !session->awaits;
 }
 
 bool session_is_over(const struct session *session)

@@ -71,8 +71,9 @@ static void begin_rings(struct trigger_watch *watch, const struct loaded *loaded
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
-		watch->rings[cpu].position = ring.header->tail;
 		watch->rings[cpu].head = ring_head(&ring);
+		watch->rings[cpu].position =
+			loaded_is_flight(loaded) ? watch->rings[cpu].head : ring.header->tail;
 	}
 }
 

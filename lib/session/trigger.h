@@ -39,7 +39,8 @@ struct trigger_watch {
 /* `word`: "500ms", "5s", "10min", "2h", after --after; NULL: no delay. -EINVAL. */
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error);
 
-/* Begins a watch of the rings, from their present ends on. Programs of this process are attached
+/* Begins a watch of the rings, from what no reader has taken yet; of a flight recorder, from their
+ * present ends on. Programs of this process are attached
  * later, so that the watch sees all of their events. The watch stays off if no source is a trigger.
  * `stop_when`: names of events of an instance that end the reading of it, besides the triggers of
  * its sources. -ENOMEM; -ENOENT: the instance has no event of such a name. */

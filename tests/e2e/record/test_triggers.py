@@ -132,6 +132,29 @@ def test_an_event_of_an_instance_ends_what_is_read_of_it():
     assert STOPPED in second.messages and names(second) == [COUNTED] * 50, names(second)
 
 
+def test_an_event_writes_a_flight_instance():
+    """The recorder waits for an event that comes then. The instance can be used meanwhile, and goes on."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    fresh_bpffs()
+    stackmap("start", "live", "--flight", "2M", "-e", COUNTED + "," + NEST, "--comm", "known_counts")
+    wrong = stackmap("record", "--instance", "live", "-o", "f.data", "--stop-when", "page-faults", status=None)
+    assert wrong.returncode and "the instance does not record it" in wrong.stderr, wrong.stderr
+    process = recorder("--instance", "live", "--stop-when", NEST)
+    run(PROGRAM, "calls=100")
+    stackmap("status", "live")
+    spans = 0
+    while process.poll() is None:
+        assert spans < 2000 and (spans or not os.path.exists("f.data")), spans
+        run(PROGRAM, "nested=1")
+        spans += 1
+    assert STOPPED in ended(process)
+    found = names(Recording("f.data"))
+    assert found.count(COUNTED) == 100 and 1 <= found.count(NEST) <= spans, (found, spans)
+    copy = record("--instance", "live", output="g.data")
+    stackmap("stop", "live")
+    assert names(copy).count(NEST) + copy.check()["lost"]["paused"] >= spans, names(copy)
+
+
 def test_each_event_writes_a_snapshot():
     """Each file has what was before it, the last one has all, and there are as many files as events."""
     needs("bpf", "raw tracepoints", "uprobes")
