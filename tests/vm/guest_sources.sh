@@ -105,7 +105,8 @@ functions() {
 	stackmap report functions.data | grep -q 'sys_enter_write, together 30 bytes' || fault "functions: not 30 bytes"
 }
 
-# Arguments and results of functions, by name where the kernel's types have it, conditions on them, and spans.
+# Arguments and results of functions, by name where the kernel's types have it, conditions on them, spans, also with the stacks of their begin, and
+# what is alive: of the keys 1 to 6 that a thread puts, another one takes 1 to 5.
 questions() {
 	dd if=/dev/zero of=of_2310_bytes bs=2310 count=1 2>/dev/null
 	recording questions 1000 ksys_read -e 'k:vfs_read/value=count,if=count==77&&file->f_inode->i_size==2310/,kr:vfs_read/value=ret,if=ret==77||ret<-4095/' \
@@ -114,8 +115,10 @@ questions() {
 		-e 'span:u:known_counts_static:ask_group..ur:known_counts_static:ask_group/if=time>1us/' \
 		-e 'usdt:usdt_probes_static:known:counted/value=arg5,if=arg2==-7||arg2==-8/' \
 		-e 'usdt:usdt_probes_static:known:guarded/if=arg1>=490/' \
+		-e 'span:u:known_counts_static:put_key..u:known_counts_static:take_key/by=arg1,stack=begin/' \
+		-e 'alive:u:known_counts_static:put_key..u:known_counts_static:take_key/by=arg1,value=arg1:keys,every=6/' \
 		-e 'span:k:__x64_sys_getpgid..kr:__x64_sys_getpgid/if=time>0/' -- sh -c '
-		dd if=of_2310_bytes of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5
+		dd if=of_2310_bytes of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5 handed=6
 		usdt_probes_static 500'
 	has questions syscalls:sys_exit_read 30 do_syscall_64
 	stackmap report questions.data | grep -q '30 k:vfs_read, together 2310 count' || fault "questions: not 30 calls of 77"
@@ -124,7 +127,9 @@ questions() {
 	! stackmap script -e 'u:*:ask_parent' questions.data | grep -q . || fault "questions: a call with 5"
 	stackmap report questions.data | grep -q '2 usdt:.*:known:counted, together 15 arg5' || fault "questions: not USDT probes 7 and 8"
 	stackmap report questions.data | grep -q '10 usdt:.*:known:guarded' || fault "questions: not 10 probes with a semaphore"
-	has questions 'span:u:*' 2 main
+	has questions 'span:u:*:ask_group*' 2 main
+	has questions 'span:u:*:put_key*' 5 hand_over
+	stackmap report questions.data | grep -q '1 alive:u:.*:put_key/every=6/, together 6 keys +- 6 keys' || fault "questions: not the key that stays"
 	has questions 'span:k:*' 1000 do_syscall_64
 	stackmap report questions.data | grep '^# events'
 }
