@@ -51,7 +51,7 @@ struct capture_config {
 	u32 pool_words;
 	u32 ring_slots; /* slots of the event ring, per CPU */
 	u32 last_slot;	/* bytes in front of the last slot of a ring */
-	u32 slot_size;	/* 24, 32 or 40 bytes */
+	u32 slot_size;	/* EVENT_SLOT_SIZE() */
 	u32 task_slots; /* slots of the task ring, per CPU */
 	u32 flight;	/* 1: new events overwrite the oldest; 0: a reader drains the rings */
 	u32 count;	/* 1: drain: events that find their ring full are counted (counted.h) */
@@ -84,7 +84,9 @@ struct capture_config {
 			 */
 	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
 	u32 begin_stacks; /* 1: a span has the stacks of its begin (abi/question.h) */
-	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
+	u32 trace_ids;	  /* 1: slots have room for trace and span, behind leaf and value */
+	u32 reserved;
+	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

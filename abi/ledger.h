@@ -88,7 +88,11 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(DEEP_SCRIPTS, "deep_scripts",                                                            \
 	  "loops of interpreters without the script's frames: too many in one stack")              \
 	X(UNSEEN_ALIVE, "unseen_alive",                                                            \
-	  "things that were alive when recording ended, and are not in it: their event was lost")
+	  "things that were alive when recording ended, and are not in it: their event was lost")  \
+	X(UNREAD_CONTEXTS, "unread_contexts",                                                      \
+	  "events without trace ids: the memory of their thread could not be read")                \
+	X(UNPLACED_CONTEXTS, "unplaced_contexts",                                                  \
+	  "events from before their process was looked at for trace ids")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

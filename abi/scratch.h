@@ -17,6 +17,7 @@
 #include "scalar.h"
 #include "script.h"
 #include "stack.h"
+#include "thread_context.h"
 #include "walk_memory.h"
 
 #define SCRATCH_SLOTS 8
@@ -39,6 +40,9 @@ struct scratch_counters {
 	u64 script_unjoined; /* native: a check failed, or memory was unreadable */
 	u64 script_unknown;  /* native: a function has no id */
 	u64 script_missed;   /* native: beyond SCRIPT_MARKS_MAX of a stack */
+	/* Events without trace and span: */
+	u64 context_unread;  /* the thread's memory could not be read */
+	u64 context_unknown; /* user space had not looked at the process yet */
 };
 
 /* A mapping that contains a user address. */
@@ -134,7 +138,9 @@ struct scratch {
 	u32 interrupts;	    /* --origins: those on the kernel's stack (bpf/event/origin.h) */
 	u64 position;	    /* place of the event (bpf/state/ring_slots.h) */
 	u64 counted_since;  /* time when the event found its ring full */
-	u64 event[EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 8]; /* the event's slot, until it is written */
+	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) /
+		  8];		    /* the event's slot, until it is written */
+	u64 context[CONTEXT_WORDS]; /* its trace and span */
 	struct counted_key counted_key;
 	u64 counted_value;
 	struct origin origin; /* of an object that is being queued */

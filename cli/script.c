@@ -20,6 +20,7 @@
 #include "terminal/message.h"
 #include "trace/block/source_name.h"
 #include "trace/read/cgroup_name.h"
+#include "trace/read/context_name.h"
 #include "view/live.h"
 #include "view/names.h"
 #include "view/recording.h"
@@ -314,6 +315,17 @@ static int print_origin_sides(const struct script *script, const struct trace_ev
 		       ?: print_side(script, user_side(script, origin));
 }
 
+static void print_context(const struct script *script, const struct trace_event *event)
+{
+	const struct trace_context *context = trace_reader_context(script->reader, event);
+	char room[CONTEXT_NAME_ROOM];
+
+	if (!context)
+		return;
+	printf(" trace %s", trace_name(context, room));
+	printf(" span %s", span_name(context, room));
+}
+
 static int print_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
@@ -328,6 +340,7 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	putchar(':');
 	print_other_end(script, event);
 	print_origin(script, origin);
+	print_context(script, event);
 	print_number(event);
 	putchar('\n');
 	err = print_side(script, kernel_side(script, event));

@@ -115,6 +115,9 @@ static __always_inline void regs_copy(const struct pt_regs___kernel *regs, u64 *
 	value[REGISTER_RIP] = regs->ip;
 }
 
+/* Where the thread pointer has the address of the vector of thread-local blocks. */
+#define THREAD_VECTOR_AT 8
+
 /* The fs base, unless the task has changed it by wrfsbase since it began to run. */
 static __always_inline u64 thread_pointer_of(const struct thread_struct *thread)
 {

@@ -15,6 +15,7 @@
 #include "stack/foreign_frames.h"
 #include "stack/stack_store.h"
 #include "state/scratch_slots.h"
+#include "thread_context.h"
 #include "user_side.h"
 
 /*
@@ -89,6 +90,8 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 			user.field = no_stack(REASON_NOT_ASKED);
 		else
 			user = user_take(hit, scratch, cpu);
+		if (config.trace_ids)
+			context_read(scratch);
 	}
 	slot->tid = tid;
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));

@@ -95,6 +95,8 @@ static __always_inline void off_cpu_remember(const struct task_struct *task,
 	from.since = bpf_ktime_get_ns();
 	from.switches = switches_of(task);
 	from.ran = task->se.sum_exec_runtime;
+	if (config.trace_ids)
+		context_keep(scratch, tid, from.since);
 	if (!bpf_map_update_elem(&blocked, &tid, &from, BPF_ANY))
 		return;
 	scratch->counters.produced++;
@@ -167,6 +169,8 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 	if (config.leaf)
 		slot->extra[0] = 0;
 	slot->extra[config.leaf] = time - from->since;
+	if (config.trace_ids)
+		context_take(scratch, slot->tid, from->since);
 	event_commit(scratch, cpu);
 	origin_record_of(task, scratch, cpu, time);
 }

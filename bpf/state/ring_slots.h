@@ -89,6 +89,8 @@ __noinline u64 event_reserve(struct scratch *scratch, u32 cpu)
 
 	if (!scratch || !ring)
 		return 0;
+	if (config.trace_ids)
+		scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
 	position = config.flight ? flight_take(ring, scratch) : drain_take(ring, scratch, cpu);
 	if (!position)
 		scratch->counters.lost[config.flight ? LOST_RING_BUSY : LOST_RING_FULL]++;
@@ -132,6 +134,11 @@ __noinline int event_commit(struct scratch *scratch, u32 cpu)
 		slot->extra[0] = event->extra[0];
 	if (config.slot_size > EVENT_SLOT_SIZE(1))
 		slot->extra[1] = event->extra[1];
+	if (config.trace_ids) {
+		slot->extra[config.leaf + config.value] = scratch->context[0];
+		slot->extra[config.leaf + config.value + 1] = scratch->context[1];
+		slot->extra[config.leaf + config.value + 2] = scratch->context[2];
+	}
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 	return 0;
 }

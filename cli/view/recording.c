@@ -183,6 +183,8 @@ static int choose_events(const struct recording_values *values, struct recording
 		.comms = values->comms,
 		.cgroups = values->cgroups,
 		.events = values->events,
+		.traces = values->traces,
+		.spans = values->spans,
 		.pids = values->pids,
 		.tids = values->tids,
 		.cpus = values->cpus,
@@ -203,9 +205,10 @@ static int check_store(const struct recording_values *values, const char *operan
 		const char *name;
 		bool is_given;
 	} options[] = {
-		{"pid", values->pids.count > 0}, {"tid", values->tids.count > 0},
-		{"cpu", values->cpus.count > 0}, {"time", values->time},
-		{"instance", values->instance},
+		{"pid", values->pids.count > 0},   {"tid", values->tids.count > 0},
+		{"cpu", values->cpus.count > 0},   {"time", values->time},
+		{"instance", values->instance},	   {"trace", values->traces.count > 0},
+		{"span", values->spans.count > 0},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
@@ -213,7 +216,8 @@ static int check_store(const struct recording_values *values, const char *operan
 			message("--%s: not with --from, a store %s", options[i].name,
 				i < 3	 ? "has no processes, threads and CPUs"
 				: i == 3 ? "has times of day: --since, --until"
-					 : "is no instance");
+				: i == 4 ? "is no instance"
+					 : "has no trace ids");
 			return -EINVAL;
 		}
 	if (operand)

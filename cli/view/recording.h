@@ -32,7 +32,7 @@ struct trace_reader *recordings_open_folder(const char *path);
 
 struct recording_values {
 	const char *instance, *time;
-	struct string_list comms, cgroups, events;
+	struct string_list comms, cgroups, events, traces, spans;
 	struct number_list pids, tids, cpus;
 	struct from_values from;
 };
@@ -48,6 +48,10 @@ struct recording_values {
 		"only tasks in or below this cgroup; may be repeated"},				\
 	{"event", 'e', OPTION_STRINGS, "EVENT", offsetof(values, member.events), "Events",	\
 		"only this event (a glob); may be repeated"},					\
+	{"trace", 0, OPTION_STRINGS, "ID", offsetof(values, member.traces), "Events",		\
+		"only of this trace (record --trace-ids), or one that begins so; may be repeated"}, \
+	{"span", 0, OPTION_STRINGS, "ID", offsetof(values, member.spans), "Events",		\
+		"only of this span, likewise; may be repeated"},				\
 	{"pid", 'p', OPTION_NUMBERS, "PID", offsetof(values, member.pids), "Events",		\
 		"only this process, all its threads; several like 12,34", 0, INT32_MAX},	\
 	{"tid", 0, OPTION_NUMBERS, "TID", offsetof(values, member.tids), "Events",		\

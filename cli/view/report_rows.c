@@ -147,12 +147,13 @@ void report_fields_add_event(struct report_fields *fields)
 
 int report_fields_check_store(const struct report_fields *fields)
 {
-	static const enum table_key keys[] = {TABLE_PID, TABLE_TID, TABLE_CPU};
+	static const enum table_key keys[] = {TABLE_PID, TABLE_TID, TABLE_CPU, TABLE_TRACE,
+					      TABLE_SPAN};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (fields->keys & 1U << keys[i]) {
-			message("--sort %s: a store has no processes, threads and CPUs",
-				table_key_name(keys[i]));
+			message("--sort %s: a store has no %s", table_key_name(keys[i]),
+				i < 3 ? "processes, threads and CPUs" : "trace ids");
 			return -EINVAL;
 		}
 	return 0;
@@ -476,10 +477,12 @@ static json_t *row_object(const struct view *view, const struct table_row *row)
 
 		if (key == TABLE_EVENT || !(view->fields->keys & 1U << key))
 			continue;
-		if (is_text(&field))
+		if (!table_row_has(row, key))
+			cell = json_null();
+		else if (is_text(&field))
 			cell = json_text(cell_text(view, row, &field, room));
 		else
-			cell = table_row_has(row, key) ? json_integer(row->cell[key]) : json_null();
+			cell = json_integer(row->cell[key]);
 		if (json_object_set_new(object, table_key_name(key), cell)) {
 			json_decref(object);
 			return NULL;

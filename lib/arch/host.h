@@ -6,6 +6,11 @@
  * code_address_mask(): the bits of an address of code of user space; the others may sign a return
  *     address
  * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache
+ * THREAD_POINTER_IS_READ: 1: programs read the thread pointer of a task (bpf/arch/arch.h)
+ * THREAD_HEAD_BYTES: bytes between the thread pointer and the program's block of thread-local
+ *     memory behind it; 0: the block is in front of it
+ * RELOCATION_THREAD_...: relocations of thread-local variables: distance to the thread pointer,
+ *     descriptor, number of the module
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
  *     six arguments in the kernel's pt_regs
  * RESULT_OFFSET: the offset of the result of either there

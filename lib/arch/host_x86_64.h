@@ -7,6 +7,11 @@
 #include <sys/user.h>
 
 #define code_address_mask() (~0ULL)
+#define THREAD_POINTER_IS_READ 1
+#define THREAD_HEAD_BYTES 0
+#define RELOCATION_THREAD_DISTANCE R_X86_64_TPOFF64
+#define RELOCATION_THREAD_DESCRIPTOR R_X86_64_TLSDESC
+#define RELOCATION_THREAD_MODULE R_X86_64_DTPMOD64
 #define LIBRARY_CACHE_FLAGS 0x0303
 
 /* Newer than the headers of Debian 12. */

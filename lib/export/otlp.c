@@ -130,6 +130,8 @@ static int put_sample(void *arg, const struct sample *sample)
 		err = event_stacks_missing(otlp->stacks, event, &stack);
 	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
 	err = err ?: make_attributes(otlp, &sample->key, &attributes);
+	if (!err && event->has_context)
+		err = otlp_link(otlp->tables, event->context, &message.link_index);
 	if (err)
 		return err;
 	message.attribute_indices = attributes.index;
@@ -463,7 +465,7 @@ static int otlp_open(struct otlp *otlp)
 {
 	otlp->source_count = trace_reader_sources(otlp->reader, &otlp->sources);
 	otlp->columns = calloc(otlp->source_count + 1UL, sizeof(struct columns));
-	if (!otlp->columns || sample_table_create(SAMPLES, &otlp->samples) ||
+	if (!otlp->columns || sample_table_create(SAMPLES, true, &otlp->samples) ||
 	    event_stacks_create(otlp->reader, &otlp->options->naming, &otlp->stacks))
 		return -ENOMEM;
 	return otlp_tables_create(otlp->reader, &otlp->tables);

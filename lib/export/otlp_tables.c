@@ -43,7 +43,7 @@ struct otlp_tables {
 	struct byte_buffer encoded;
 	struct text_set strings;
 	struct intern attributes, functions, nodes;
-	struct indexes locations, mappings;
+	struct indexes locations, mappings, links;
 	s32 stacks;
 	s32 *path; /* locations of a stack, innermost first */
 	u32 room;
@@ -151,6 +151,30 @@ int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 numbe
 	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	value.int_value = number;
 	return find_attribute(tables, key, &value, (u64)number, index);
+}
+
+int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
+{
+	const struct trace_context *contexts;
+	u32 count = trace_reader_contexts(tables->reader, &contexts);
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	Otlp__Link message = OTLP__LINK__INIT, *messages = &message;
+	s32 *known = number < count ? index_of(&tables->links, number) : NULL;
+
+	if (!known)
+		return -ENOMEM;
+	if (!*known) {
+		*known = ++tables->links.count;
+		message.trace_id.data = (u8 *)contexts[number].trace;
+		message.trace_id.len = sizeof(contexts[number].trace);
+		message.span_id.data = (u8 *)contexts[number].span;
+		message.span_id.len = sizeof(contexts[number].span);
+		part.link_table = &messages;
+		part.n_link_table = 1;
+		put(tables, &part);
+	}
+	*index = *known;
+	return 0;
 }
 
 static int find_function(struct otlp_tables *tables, const char *name, const char *file, s32 *index)
@@ -393,6 +417,7 @@ void otlp_tables_free(struct otlp_tables **tables)
 	intern_clear(&old->nodes);
 	free(old->locations.of);
 	free(old->mappings.of);
+	free(old->links.of);
 	free(old->path);
 	free(old);
 	*tables = NULL;

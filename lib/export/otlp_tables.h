@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The dictionary of an OTLP request: strings, attributes, mappings, functions, locations and
- * stacks, each written once and referred to by its index from 1 on. The dictionary is encoded as it
- * grows: the encoding of a dictionary is the concatenation of dictionaries with one entry each.
+ * The dictionary of an OTLP request: strings, attributes, mappings, functions, locations,
+ * stacks and links, each written once and referred to by its index from 1 on. The dictionary is
+ * encoded as it grows: the encoding of a dictionary is the concatenation of dictionaries with one
+ * entry each.
  */
 #ifndef LIB_EXPORT_OTLP_TABLES_H
 #define LIB_EXPORT_OTLP_TABLES_H
@@ -21,6 +22,8 @@ void otlp_tables_free(struct otlp_tables **tables);
 int otlp_string(struct otlp_tables *tables, const char *text, s32 *index);
 int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char *text, s32 *index);
 int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 number, s32 *index);
+/* The link to a trace and span by its number in the recording. */
+int otlp_link(struct otlp_tables *tables, u32 number, s32 *index);
 int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 *index);
 
 /* The encoded dictionary, which belongs to the tables. Its `failed` tells that memory ran out. */

@@ -585,7 +585,7 @@ static int pprof_open(struct pprof *pprof, const struct frame_naming *naming)
 	pprof->program_events = calloc(pprof->mapping_count + 1UL, sizeof(*pprof->program_events));
 	if (!err && (!pprof->columns || !pprof->program_of || !pprof->program_events))
 		err = -ENOMEM;
-	err = err ?: sample_table_create(SAMPLES, &pprof->samples);
+	err = err ?: sample_table_create(SAMPLES, false, &pprof->samples);
 	err = err ?: event_stacks_create(pprof->reader, naming, &pprof->event_stacks);
 	return err ?: find_string(pprof, "", &empty);
 }

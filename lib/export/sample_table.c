@@ -13,6 +13,7 @@ struct sample_table {
 	struct hash_index index;
 	struct sample *samples; /* `room` of them */
 	u32 room;
+	bool by_context;
 };
 
 _Static_assert(sizeof(struct sample_key) % sizeof(u64) == 0, "keys are whole words");
@@ -51,6 +52,10 @@ int sample_table_add(struct sample_table *table, const struct trace_event *event
 	u32 hash, index;
 
 	make_key(event, task, &key);
+	if (table->by_context && event->has_context) {
+		key.event.has_context = 1;
+		key.event.context = event->context;
+	}
 	hash = hash_end(hash_words(0, &key, sizeof(key)));
 	index = hash_index_find(&table->index, hash, is_sample, table->samples, &key);
 	if (index == HASH_INDEX_NONE) {
@@ -83,7 +88,7 @@ void sample_table_empty(struct sample_table *table)
 	hash_index_clear(&table->index);
 }
 
-int sample_table_create(u32 room, struct sample_table **out)
+int sample_table_create(u32 room, bool by_context, struct sample_table **out)
 {
 	struct sample_table *table = calloc(1, sizeof(*table));
 
@@ -94,6 +99,7 @@ int sample_table_create(u32 room, struct sample_table **out)
 		return -ENOMEM;
 	}
 	table->room = room;
+	table->by_context = by_context;
 	*out = table;
 	return 0;
 }

@@ -7,10 +7,12 @@
 #ifndef LIB_EXPORT_SAMPLE_TABLE_H
 #define LIB_EXPORT_SAMPLE_TABLE_H
 
+#include <stdbool.h>
+
 #include "trace/event.h"
 
 struct sample_key {
-	struct trace_event event; /* time, value and repeats 0 */
+	struct trace_event event; /* time, value and repeats 0; the context only if asked for */
 	u32 tgid;
 	u32 cgroup; /* number; 0: not known */
 	char comm[16];
@@ -24,7 +26,8 @@ struct sample {
 
 struct sample_table;
 
-int sample_table_create(u32 room, struct sample_table **out); /* -ENOMEM */
+/* `by_context`: samples of different traces and spans are different. -ENOMEM. */
+int sample_table_create(u32 room, bool by_context, struct sample_table **out);
 void sample_table_free(struct sample_table **table);
 
 /* `task` NULL: unknown. -ENOSPC: the table is full. -ENOMEM. */

@@ -170,6 +170,8 @@ static void init_info(const struct session *session, struct recording_info *info
 				.cpus = sysconf(_SC_NPROCESSORS_CONF),
 				.bits = capture_loaded(session->capture)->plan.config.bits,
 				.has_times = capture_loaded(session->capture)->plan.times,
+				.has_contexts =
+					capture_loaded(session->capture)->plan.config.trace_ids,
 				.has_counted = capture_loaded(session->capture)->plan.config.count,
 				.address_shown =
 					kernel_image_shown(capture_kernel_files(session->capture)),

@@ -14,6 +14,7 @@
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/fde_ranges.h"
+#include "symbol/elf/thread_variable.h"
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_table_pack.h"
 #include "trace/event.h"
@@ -25,10 +26,13 @@ static size_t bytes_fuzzed;
 static void read_elf(Elf *elf)
 {
 	struct symbol_table *table = table_create();
+	struct thread_variable variable;
 	u8 build_id[TRACE_BUILD_ID_MAX];
 	int id_bytes = build_id_from_elf(elf, build_id), err = elf_symbols_add(elf, table);
 
 	demand(id_bytes >= 0 && id_bytes <= TRACE_BUILD_ID_MAX);
+	demand(!err || err == -ENOEXEC);
+	err = thread_variable_find(elf, "otel_thread_ctx_v1", &variable);
 	demand(!err || err == -ENOEXEC);
 	table_check(table);
 	symbol_table_free(&table);

@@ -60,6 +60,7 @@ load_all() {
 	fi
 	record --time --off-cpu -a -- true
 	record --origins -e sched:sched_switch -a -- true
+	record --trace-ids --off-cpu -e cpu-clock -a -- true
 	stackmap start load -e syscalls:sys_enter_openat -e sched:sched_switch --comm '*[a-z]*' --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"

@@ -6,6 +6,7 @@
  */
 #include "capture/drain/drain.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "capture/drain/alive_events.h"
@@ -74,6 +75,24 @@ void records_note_stacks(struct recording *recording, const struct trace_event *
 	symbols_note_vain(recording, user, event->leaf, events);
 }
 
+/* Gives an event the trace and span of its slot. */
+static int take_context(struct recording *recording, const struct event_slot *slot,
+			struct trace_event *event)
+{
+	const struct capture_config *config = &recording->loaded->plan.config;
+	const u64 *words = &slot->extra[config->leaf + config->value];
+	struct trace_context context;
+	int result;
+
+	if (!config->trace_ids || !words[CONTEXT_WORDS - 1])
+		return 0;
+	memcpy(context.trace, words, sizeof(context.trace));
+	memcpy(context.span, &words[2], sizeof(context.span));
+	result = trace_writer_context(recording->writer, &context, &event->context);
+	event->has_context = !result;
+	return result;
+}
+
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
 		       u32 cpu)
 {
@@ -99,6 +118,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	result = records_fill(recording, ring, position, &fields, &event, &user);
 	if (alive_events_want(recording, event.kind))
 		return alive_events_hold(recording, &event, &user) ?: result;
+	result = first_error(result, take_context(recording, slot, &event));
 	if (span_stacks_want_begin(recording, event.kind))
 		return span_stacks_begin(recording, &event, &user) ?: result;
 	records_note_stacks(recording, &event, &user);

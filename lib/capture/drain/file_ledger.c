@@ -120,6 +120,8 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 			notes[NOTE_UNJOINED_SCRIPTS] += counters->script_unjoined;
 			notes[NOTE_UNNAMED_SCRIPTS] += counters->script_unknown;
 			notes[NOTE_DEEP_SCRIPTS] += counters->script_missed;
+			notes[NOTE_UNREAD_CONTEXTS] += counters->context_unread;
+			notes[NOTE_UNPLACED_CONTEXTS] += counters->context_unknown;
 		}
 	}
 	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;

@@ -13,6 +13,7 @@
 #include "capture/drain/thread_times.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
+#include "symbol/symbolizer/context_finder.h"
 
 static int create_tasks(struct recording *recording)
 {
@@ -39,6 +40,10 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	recording->symbolizers = symbolizers;
 	recording->cpus = calloc(config->cpus, sizeof(*recording->cpus));
 	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
+	if (!result && config->trace_ids)
+		result = context_finder_start(
+			bpf_map__fd(loaded_programs(loaded)->maps.context_places),
+			&recording->contexts);
 	if (!result && config->alive)
 		result = alive_events_create(recording);
 	if (!result && config->begin_stacks)
@@ -65,6 +70,7 @@ static void forget_names(struct recording *recording)
 void recording_free(struct recording *recording)
 {
 	deferred_free(&recording->deferred);
+	context_finder_end(&recording->contexts);
 	alive_events_free(recording);
 	span_stacks_free(recording);
 	thread_times_free(recording);

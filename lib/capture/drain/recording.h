@@ -47,6 +47,7 @@ struct written_table {
 };
 
 struct alive_events;
+struct context_finder;
 struct deferred;
 struct ring_buffer;
 struct span_stacks;
@@ -58,11 +59,12 @@ struct recording {
 	struct trace_writer *writer; /* of the current file */
 	enum read_mode mode;	     /* of the current file */
 	struct task_log *tasks;
-	struct deferred *deferred;    /* NULL: user stacks are not deferred */
-	struct alive_events *alive;   /* NULL: no source asks for what is alive */
-	struct span_stacks *spans;    /* NULL: no span has the stacks of its begin */
-	struct ring_buffer *times;    /* thread_times.h; NULL: threads have no accounts */
-	struct ring_buffer *new_code; /* new mappings; NULL: no user stacks */
+	struct deferred *deferred;	 /* NULL: user stacks are not deferred */
+	struct alive_events *alive;	 /* NULL: no source asks for what is alive */
+	struct context_finder *contexts; /* NULL: events have no trace ids */
+	struct span_stacks *spans;	 /* NULL: no span has the stacks of its begin */
+	struct ring_buffer *times;	 /* thread_times.h; NULL: threads have no accounts */
+	struct ring_buffer *new_code;	 /* new mappings; NULL: no user stacks */
 	int times_result;
 	struct cpu_reader *cpus;
 	u64 time_limit;	     /* ns; no stamp that is read in this round is later */

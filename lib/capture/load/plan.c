@@ -18,6 +18,7 @@
 #include "error.h"
 #include "ring.h"
 #include "symbol/file/whole_file.h"
+#include "thread_context.h"
 #include "trace/block/source_name.h"
 
 #define CPUS_FILE "/sys/devices/system/cpu/possible"
@@ -233,6 +234,14 @@ static int check_origins(const struct capture_options *options, const struct pla
 	return 0;
 }
 
+static int check_trace_ids(const struct capture_options *options, struct stackmap_error *error)
+{
+	if (!options->trace_ids || THREAD_POINTER_IS_READ)
+		return 0;
+	return error_set(error, EOPNOTSUPP,
+			 "--trace-ids: the thread pointer is not read on this architecture");
+}
+
 static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
 			    struct stackmap_error *error)
 {
@@ -283,7 +292,9 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->max_depth = STACK_KERNEL_DEPTH_MAX;
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	plan_sources(options, plan);
-	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
+	config->trace_ids = options->trace_ids;
+	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value +
+					    (config->trace_ids ? CONTEXT_WORDS : 0));
 	config->by_task = options->by_task;
 	config->by_comm = options->comms.count > 0;
 	config->by_cpu = options->cpu_mask != NULL;
@@ -293,6 +304,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: check_time(options, plan, error) ?: check_origins(options, plan, error);
+	result = result ?: check_trace_ids(options, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);

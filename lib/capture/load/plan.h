@@ -18,6 +18,7 @@ struct capture_options {
 	u64 ring_bytes;			   /* drain: per CPU; 0 = the default */
 	u64 flight_bytes;		   /* flight: the rings of all CPUs together; 0 = drain */
 	bool no_dedup;
+	bool trace_ids; /* events have the trace and span of their thread */
 	bool no_kernel_stacks;
 	bool no_user_stacks;
 	enum user_unwind user_unwind;

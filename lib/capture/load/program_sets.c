@@ -205,6 +205,15 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 				 ?: bpf_map__set_max_entries(object->maps.ended_times,
 							     sysconf(_SC_PAGESIZE));
 	}
+	if (config->trace_ids) {
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.context_places,
+							     CONTEXT_PLACES_MAX);
+		if (plan->off_cpu)
+			result = result
+					 ?: bpf_map__set_max_entries(object->maps.waiting_contexts,
+								     TASKS_MAX);
+	}
 	if (config->origins) {
 		result = result ?: bpf_map__set_max_entries(object->maps.origins, ORIGINS_MAX);
 		result = result

@@ -46,7 +46,7 @@ struct counter {
 	u32 pending;
 };
 
-_Static_assert(sizeof(struct event_key) == 40, "keys have no padding");
+_Static_assert(sizeof(struct event_key) == 48, "keys have no padding");
 
 static bool is_count(const void *items, u32 index, const void *key)
 {
@@ -135,6 +135,8 @@ static int set_key(struct counter *counter, struct pending *pending)
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
 		key->cpu = event->cpu;
+	if (counter->split & (EVENTS_BY_TRACE | EVENTS_BY_SPAN) && event->has_context)
+		key->context = event->context + 1;
 	if (counter->slices)
 		key->slice = (u16)time_slice_of(counter->slices, event->time);
 	pending->hash = hash_end(hash_words(0, key, sizeof(*key)));

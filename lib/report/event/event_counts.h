@@ -19,6 +19,8 @@ enum event_split {
 	EVENTS_BY_TID = 1 << 1,
 	EVENTS_BY_CPU = 1 << 2,
 	EVENTS_BY_CGROUP = 1 << 3,
+	EVENTS_BY_TRACE = 1 << 5,
+	EVENTS_BY_SPAN = 1 << 6,
 	EVENTS_WITH_VALUES = 1 << 4, /* no member of the key: each count has its distribution */
 };
 
@@ -52,6 +54,8 @@ struct event_key {
 	u16 slice;	   /* of time */
 	u32 pid, tid, cpu; /* 0: events are not split by it, or it is unknown */
 	u32 cgroup;	   /* number of the cgroup; 0 likewise */
+	u32 context;	   /* number of the trace and span, from 1 on; 0 likewise */
+	u32 reserved;	   /* 0 */
 };
 
 struct event_count {

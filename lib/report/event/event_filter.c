@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
+#include <strings.h>
 
 #include "comm_glob.h"
 #include "error.h"
 #include "name_match.h"
 #include "trace/read/cgroup_name.h"
+#include "trace/read/context_name.h"
 
 static bool event_matches(const char *glob, const char *name)
 {
@@ -60,6 +62,25 @@ static int check_event(const char *event, const struct trace_reader *reader,
 			 match.nearest[0] ? "?" : "");
 }
 
+static int check_ids(const char *option, const struct string_list *ids, size_t digits,
+		     const struct trace_reader *reader, struct stackmap_error *error)
+{
+	for (size_t i = 0; i < ids->count; i++) {
+		const char *id = ids->items[i];
+		size_t length = strspn(id, "0123456789abcdefABCDEF");
+
+		if (!length || id[length] || length > digits)
+			return error_set(error, EINVAL,
+					 "--%s %s: must be hexadecimal digits, at most %zu", option,
+					 id, digits);
+	}
+	if (!ids->count || trace_reader_info(reader)->has_contexts)
+		return 0;
+	return error_set(error, ENOENT,
+			 "--%s %s: this recording has no trace ids; record --trace-ids has", option,
+			 ids->items[0]);
+}
+
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
@@ -67,7 +88,9 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 
 	for (size_t i = 0; i < filter->events.count && !err; i++)
 		err = check_event(filter->events.items[i], reader, error);
-	return err ?: check_cgroups(filter, reader, error);
+	return err ?: check_cgroups(filter, reader, error)
+			   ?: check_ids("trace", &filter->traces, 32, reader, error)
+			   ?: check_ids("span", &filter->spans, 16, reader, error);
 }
 
 /* The path of a cgroup as in the recording: without the directory where systemd mounts the
@@ -117,6 +140,25 @@ bool event_filter_passes_thread(const struct event_filter *filter,
 	       allows(&filter->pids, task->tgid);
 }
 
+static bool has_id(const struct string_list *ids, const char *name)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (!strncasecmp(ids->items[i], name, strlen(ids->items[i])))
+			return true;
+	return !ids->count;
+}
+
+static bool passes_context(const struct event_filter *filter, const struct trace_reader *reader,
+			   const struct trace_event *event)
+{
+	const struct trace_context *context = trace_reader_context(reader, event);
+	char room[CONTEXT_NAME_ROOM];
+
+	return (!filter->traces.count && !filter->spans.count) ||
+	       (context && has_id(&filter->traces, trace_name(context, room)) &&
+		has_id(&filter->spans, span_name(context, room)));
+}
+
 static bool passes(const struct event_filter *filter, const struct trace_reader *reader,
 		   const struct trace_event *event)
 {
@@ -129,6 +171,7 @@ static bool passes(const struct event_filter *filter, const struct trace_reader 
 		return false;
 	trace_reader_sources(reader, &sources);
 	return matches_any(&filter->events, sources[event->kind].name, event_matches) &&
+	       passes_context(filter, reader, event) &&
 	       event_filter_passes_thread(filter, reader, event->tid, event->time);
 }
 

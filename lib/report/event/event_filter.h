@@ -19,12 +19,14 @@ struct event_filter {
 	struct string_list comms;   /* globs */
 	struct string_list cgroups; /* each with its descendants; also as directories of systemd */
 	struct string_list events;  /* globs over names of sources */
+	struct string_list traces, spans; /* ids, or their first digits */
 	struct number_list pids, tids, cpus;
 	u64 from, to;		      /* time in ns, both included; to 0: no end */
 	struct event_filter_use *use; /* NULL: not wanted */
 };
 
-/* -ENOENT: the recording does not have the named source, or names a cgroup and has no cgroups. */
+/* -ENOENT: the recording does not have the named source, or names a cgroup, a trace or a
+ * span and has none. -EINVAL: the id of a trace or a span is wrong. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 

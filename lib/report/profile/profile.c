@@ -14,6 +14,7 @@
 #include "hash_index.h"
 #include "order.h"
 #include "trace/read/cgroup_name.h"
+#include "trace/read/context_name.h"
 
 struct builder {
 	struct profile *profile;
@@ -39,6 +40,10 @@ static int compare_rows(const struct profile_row *left, const struct profile_row
 		return order(left->cpu, right->cpu);
 	if (left->cgroup != right->cgroup)
 		return order(left->cgroup, right->cgroup);
+	if (left->trace != right->trace)
+		return order(left->trace, right->trace);
+	if (left->span != right->span)
+		return order(left->span, right->span);
 	if (left->slice != right->slice)
 		return order(left->slice, right->slice);
 	return strcmp(left->comm, right->comm);
@@ -51,6 +56,7 @@ static bool is_row(const void *rows, u32 index, const void *key)
 	return row->kernel == wanted->kernel && row->user == wanted->user &&
 	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
 	       row->cpu == wanted->cpu && row->cgroup == wanted->cgroup &&
+	       row->trace == wanted->trace && row->span == wanted->span &&
 	       row->slice == wanted->slice &&
 	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
@@ -65,6 +71,7 @@ static u32 hash_row(const struct profile_row *row)
 	hash = hash_word(hash, comm[1]);
 	hash = hash_word(hash, (u64)row->tid << 32 | row->pid);
 	hash = hash_word(hash, (u64)row->slice << 32 | row->cgroup);
+	hash = hash_word(hash, (u64)row->trace << 32 | row->span);
 	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
 }
 
@@ -95,6 +102,26 @@ static int set_cgroup(const struct builder *builder, u32 number, struct profile_
 	return row->cgroup == UINT32_MAX ? -ENOMEM : 0;
 }
 
+/* Sets trace and span by name. `number` counts from 1; 0: none. */
+static int set_context(const struct builder *builder, u32 number, struct profile_row *row)
+{
+	const struct trace_context *contexts, *context;
+	struct frame_names *names = builder->profile->names;
+	u32 count = trace_reader_contexts(builder->reader, &contexts);
+	char room[CONTEXT_NAME_ROOM];
+
+	context = number && number <= count ? &contexts[number - 1] : NULL;
+	if (!context) {
+		row->trace = row->span = PROFILE_NO_LABEL;
+		return 0;
+	}
+	if (builder->profile->split & EVENTS_BY_TRACE)
+		row->trace = frame_names_intern(names, trace_name(context, room));
+	if (builder->profile->split & EVENTS_BY_SPAN)
+		row->span = frame_names_intern(names, span_name(context, room));
+	return row->trace == UINT32_MAX || row->span == UINT32_MAX ? -ENOMEM : 0;
+}
+
 static int add_count(struct builder *builder, const struct event_count *item)
 {
 	const struct event_key *from = &item->key;
@@ -111,7 +138,8 @@ static int add_count(struct builder *builder, const struct event_count *item)
 				      from->leaf_in_kernel ? from->leaf : PATH_NO_LEAF);
 	key.user = event_paths_find(paths, from->user, from->user_reason,
 				    from->leaf_in_kernel ? PATH_NO_LEAF : from->leaf);
-	if (!key.kernel || !key.user || set_cgroup(builder, from->cgroup, &key))
+	if (!key.kernel || !key.user || set_cgroup(builder, from->cgroup, &key) ||
+	    set_context(builder, from->context, &key))
 		return -ENOMEM;
 	row = find_row(builder, &key);
 	if (!row)

@@ -12,11 +12,14 @@
 #include "report/event/event_counts.h"
 #include "report/name/frame_names.h"
 
+#define PROFILE_NO_LABEL UINT32_MAX
+
 struct profile_row {
 	u32 kind;
 	char comm[16];
 	u32 pid, tid, cpu; /* 0: rows are not split by it, or it is unknown */
 	u32 cgroup;	   /* a label, if rows are split by it */
+	u32 trace, span;   /* labels likewise, or PROFILE_NO_LABEL: the events have none */
 	u32 slice;	   /* of time; 0: rows are not split by it */
 	const struct profile_path *kernel;
 	const struct profile_path *user;

@@ -62,7 +62,9 @@ u32 table_keys_split(u32 keys)
 	return (keys & 1U << TABLE_PID ? EVENTS_BY_PID : 0) |
 	       (keys & 1U << TABLE_TID ? EVENTS_BY_TID : 0) |
 	       (keys & 1U << TABLE_CPU ? EVENTS_BY_CPU : 0) |
-	       (keys & 1U << TABLE_CGROUP ? EVENTS_BY_CGROUP : 0);
+	       (keys & 1U << TABLE_CGROUP ? EVENTS_BY_CGROUP : 0) |
+	       (keys & 1U << TABLE_TRACE ? EVENTS_BY_TRACE : 0) |
+	       (keys & 1U << TABLE_SPAN ? EVENTS_BY_SPAN : 0);
 }
 
 static bool has_key(const struct builder *builder, enum table_key key)
@@ -177,6 +179,10 @@ static int set_event(const struct builder *builder, const struct profile_row *ro
 		key->cell[TABLE_CPU] = row->cpu;
 	if (has_key(builder, TABLE_CGROUP))
 		key->cell[TABLE_CGROUP] = row->cgroup;
+	if (has_key(builder, TABLE_TRACE))
+		key->cell[TABLE_TRACE] = row->trace;
+	if (has_key(builder, TABLE_SPAN))
+		key->cell[TABLE_SPAN] = row->span;
 	return comm == UINT32_MAX ? -ENOMEM : 0;
 }
 
@@ -289,17 +295,19 @@ void report_table_free(struct report_table **table)
 const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
 			      const struct table_row *row, enum table_key key, char room[16])
 {
+	if (!table_row_has(row, key))
+		return "-";
 	switch (key) {
 	case TABLE_EVENT:
 		return sources[row->kind].name;
 	case TABLE_COMM:
 	case TABLE_CGROUP:
+	case TABLE_TRACE:
+	case TABLE_SPAN:
 	case TABLE_DSO:
 	case TABLE_SYMBOL:
 		return frame_names_label(table->profile->names, row->cell[key]);
 	default:
-		if (!table_row_has(row, key))
-			return "-";
 		snprintf(room, 16, "%u", row->cell[key]);
 		return room;
 	}

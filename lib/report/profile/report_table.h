@@ -21,6 +21,8 @@
 	X(TID, "tid", "the thread")                                                                \
 	X(CGROUP, "cgroup", "the cgroup of the task")                                              \
 	X(CPU, "cpu", "the CPU")                                                                   \
+	X(TRACE, "trace", "the trace that the thread works for")                                   \
+	X(SPAN, "span", "the span of the trace")                                                   \
 	X(DSO, "dso", "the file of the code")                                                      \
 	X(SYMBOL, "symbol", "the function")
 
@@ -71,9 +73,12 @@ void report_table_free(struct report_table **table);
 /* The enum event_split that the keys need, as bits. */
 u32 table_keys_split(u32 keys);
 
-/* False for the process and the thread of an interrupt, which has neither. */
+/* False for the process and the thread of an interrupt, which has neither, and for the trace and
+ * the span of events without one. */
 static inline bool table_row_has(const struct table_row *row, enum table_key key)
 {
+	if (key == TABLE_TRACE || key == TABLE_SPAN)
+		return row->cell[key] != PROFILE_NO_LABEL;
 	return (key != TABLE_PID && key != TABLE_TID) || row->cell[key] != TID_INTERRUPT;
 }
 

@@ -205,6 +205,20 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 	return result;
 }
 
+int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
+				  struct thread_variable *variable)
+{
+	const struct symbol_request request = {.what = SYMBOL_ASK_CONTEXT};
+	struct symbol_answer answer;
+	int result;
+
+	sandbox_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
+	result = send_request(lookup, &request, &file, 1, NULL, &answer);
+	if (!result)
+		*variable = answer.variable;
+	return result;
+}
+
 struct symbol_bytes {
 	const u8 *at;
 	const u8 *end;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "mapping.h"
+#include "symbol/elf/thread_variable.h"
 #include "symbol/file/kept_code.h"
 #include "symbol/unwind/code_rows.h"
 #include "trace/event.h"
@@ -51,6 +52,11 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
  * clears *rows in any case. */
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
 		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows);
+
+/* Reads the variable of a file in which threads publish their trace and span
+ * (abi/thread_context.h). 0, also without the variable; or -errno. */
+int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
+				  struct thread_variable *variable);
 
 /* kallsyms and modules, and copies of both (kernel_image.h). */
 #define KERNEL_SYMBOL_FILES 4

@@ -29,6 +29,7 @@
 #include "symbol/jit/perf_map.h"
 #include "symbol/table/symbol_table.h"
 #include "symbol/unwind/code_rows.h"
+#include "thread_context.h"
 
 /* A request for symbols, and the tables of its code. */
 struct code {
@@ -314,6 +315,19 @@ static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, c
 	return result;
 }
 
+static int find_context(int file, struct thread_variable *variable)
+{
+	Elf *elf;
+	int result;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	elf = open_file(file);
+	result = thread_variable_find(elf, THREAD_CONTEXT_SYMBOL, variable);
+	elf_end(elf);
+	return result;
+}
+
 static int reply(int socket, const void *arg, const int *files, const u64 *addresses)
 {
 	const struct symbol_request *request = arg;
@@ -330,6 +344,9 @@ static int reply(int socket, const void *arg, const int *files, const u64 *addre
 	case SYMBOL_ASK_ROWS:
 	case SYMBOL_ASK_TABLES:
 		result = read_rows(files[0], request->what == SYMBOL_ASK_ROWS, &answer, &text);
+		break;
+	case SYMBOL_ASK_CONTEXT:
+		result = find_context(files[0], &answer.variable);
 		break;
 	default:
 		result = find_symbols(request, files, addresses, &answer, &text);

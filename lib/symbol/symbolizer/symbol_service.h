@@ -15,6 +15,7 @@
 #include "privilege/memory_limit.h"
 #include "scalar.h"
 #include "script.h"
+#include "symbol/elf/thread_variable.h"
 #include "trace/event.h"
 
 enum symbol_what {
@@ -25,6 +26,7 @@ enum symbol_what {
 	SYMBOL_ASK_TABLES,    /* rows of a file's unwind tables alone */
 	SYMBOL_ASK_KERNEL,    /* symbols by address; files: kallsyms, modules, copies of both */
 	SYMBOL_ASK_GENERATED, /* symbols by distance from `base`; files: perf map, jitdump */
+	SYMBOL_ASK_CONTEXT,   /* the variable THREAD_CONTEXT_SYMBOL of a file */
 };
 
 #define SYMBOL_NAME_BYTES_MAX 65536
@@ -46,6 +48,7 @@ struct symbol_answer {
 	u32 rows, rules;
 	u32 is_partial;		     /* code_rows.h */
 	struct script_layout script; /* code_rows.h */
+	struct thread_variable variable;
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };

@@ -9,14 +9,14 @@ import struct
 
 from harness.cases import stackmap, unexcused
 
-HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+|\[counted only\]): +(?:(\d+) +)?(.*):(?: ((?:since before ?)?(?:(?:woke|holds a lock of|lock held by|queued by).*?)?)| *?)(?: x(\d+))?$")
+HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+|\[counted only\]): +(?:(\d+) +)?(.*):(?: ((?:since before ?)?(?:(?:woke|holds a lock of|lock held by|queued by).*?)?)| *?)(?: trace ([0-9a-f]{32}) span ([0-9a-f]{16}))?(?: x(\d+))?$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+|\[counted only\]): ([^<]*):(?: x(\d+))?( <.*|)$")
 STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")
 
 BIN_MAGIC, BIN_VERSION = 0x464D5342, 2
 
-Event = collections.namedtuple("Event", "comm tid cpu time name frames value other times", defaults=[0, None, 1])
+Event = collections.namedtuple("Event", "comm tid cpu time name frames value other times trace span", defaults=[0, None, 1, None, None])
 Frame = collections.namedtuple("Frame", "address name object")
 IdLine = collections.namedtuple("IdLine", "comm tid name kernel user times is_timed")
 Stack = collections.namedtuple("Stack", "refs flags frames")
@@ -72,7 +72,7 @@ def parse_events(text):
             stacks[lines] = parse_frames(lines)
         time = float(head[4]) if head[4] != "[counted only]" else None
         events.append(Event(head[1], int(head[2]), int(head[3] or 0), time, head[6], stacks[lines],
-                            int(head[5] or 0), head[7], int(head[8] or 1)))
+                            int(head[5] or 0), head[7], int(head[10] or 1), head[8], head[9]))
     return events
 
 

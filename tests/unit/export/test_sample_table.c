@@ -40,7 +40,7 @@ static void add(struct trace_event event)
 static int create(void **state)
 {
 	(void)state;
-	return sample_table_create(ROOM, &table);
+	return sample_table_create(ROOM, false, &table);
 }
 
 static int destroy(void **state)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The trace and span that a thread works for, as the thread publishes them (OpenTelemetry, OTEP
+ * 4947): a thread-local variable has the address of a record, or NULL.
+ *
+ * The programs read the variable of the current thread. Where it lies depends on the process: user
+ * space finds the place (lib/symbol/symbolizer/context_finder.h) and enters it into a map, by
+ * process. The program that meets a process for the first time makes the entry.
+ */
+#ifndef STACKMAP_ABI_THREAD_CONTEXT_H
+#define STACKMAP_ABI_THREAD_CONTEXT_H
+
+#include "rule.h"
+#include "scalar.h"
+
+#define THREAD_CONTEXT_SYMBOL "otel_thread_ctx_v1"
+
+/* The bytes of a record up to its attributes. A record counts only with `is_valid` 1. */
+struct thread_context_record {
+	u64 trace[2]; /* 16 bytes, in the order of the text; all 0: none */
+	u64 span;     /* 8 bytes, likewise */
+	u8 is_valid;
+	u8 flags;
+	u16 attribute_bytes;
+	u8 attributes[4]; /* the first of them, or bytes behind the record */
+};
+ABI_SIZE(struct thread_context_record, 32);
+#define THREAD_CONTEXT_BYTES 28 /* bytes that are read */
+
+/* An event's trace and span, as words of its slot. All 0: the event has none. */
+#define CONTEXT_WORDS 3
+
+/* The way from a thread's pointer to the variable. */
+enum context_way {
+	CONTEXT_UNKNOWN, /* user space has not looked yet */
+	CONTEXT_NONE,	 /* no file of the process has the variable */
+	CONTEXT_STATIC,	 /* at the thread pointer + offset */
+	/* In the module's block + offset; the vector of blocks is at the thread pointer (glibc:
+	 * dtv). */
+	CONTEXT_DYNAMIC,
+};
+
+#define CONTEXT_PLACES_MAX 4096 /* processes */
+#define CONTEXT_MODULES_MAX 65536
+
+/* The place of the variable in a process. */
+struct context_place {
+	u64 process; /* start_time and self_exec_id of the program, as in struct address_space */
+	u64 execs;
+	s64 offset;
+	u32 module;
+	u32 way;  /* enum context_way */
+	u32 tgid; /* as the recorder sees it; the map's key is the kernel's */
+	u32 reserved;
+};
+ABI_SIZE(struct context_place, 40);
+
+/* The context of a thread that waits, until the event of its wait. */
+struct waiting_context {
+	u64 since; /* begin of the wait, as in struct blocked */
+	u64 word[CONTEXT_WORDS];
+};
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Trace and span of the current thread (--trace-ids, abi/thread_context.h). The thread is
+ * interrupted or in the kernel while it is read, so a record that the thread is changing shows
+ * itself as invalid.
+ *
+ * A process that is met for the first time, or that has executed another program, is entered for
+ * user space to look at. Its events have no ids until then.
+ */
+#ifndef BPF_THREAD_CONTEXT_H
+#define BPF_THREAD_CONTEXT_H
+
+#include "arch/arch.h"
+#include "kernel/kernel_types.h"
+#include "state/map.h"
+#include "state/scratch_slots.h"
+#include "state/task_ids.h"
+#include "thread_context.h"
+
+HASH_MAP(context_places, 1, u32, struct context_place);	    /* by the kernel's process id */
+HASH_MAP(waiting_contexts, 1, u32, struct waiting_context); /* by tid, as `blocked` */
+
+u64 contexts_unplaced; /* processes that found no room in context_places */
+
+/* Enters the process of the current task for user space. */
+static __always_inline void context_ask(struct task_struct *task, u32 key)
+{
+	struct context_place asked = {
+		.process = task->group_leader->start_time,
+		.execs = task->self_exec_id,
+		.tgid = typed_tgid_of(task),
+	};
+
+	if (bpf_map_update_elem(&context_places, &key, &asked, BPF_ANY))
+		atomic_add_relaxed(&contexts_unplaced, 1);
+}
+
+/* The place that user space has found, or NULL. */
+static __always_inline const struct context_place *context_place_of(struct task_struct *task,
+								    struct scratch *scratch)
+{
+	u32 key = bpf_get_current_pid_tgid() >> 32;
+	const struct context_place *place = bpf_map_lookup_elem(&context_places, &key);
+
+	if (!place || place->process != task->group_leader->start_time ||
+	    place->execs != task->self_exec_id) {
+		context_ask(task, key);
+		place = NULL;
+	}
+	if (!place || place->way == CONTEXT_UNKNOWN) {
+		scratch->counters.context_unknown++;
+		return NULL;
+	}
+	return place->way == CONTEXT_NONE ? NULL : place;
+}
+
+/*
+ * The address of the module's block of a thread, by the C library's vector: an element of two
+ * words for each module, the first of which has the address. The number of elements is two words
+ * before the vector. 0: the thread has no block of the module. < 0: unreadable.
+ */
+static __always_inline s64 context_block(u64 pointer, u32 module)
+{
+	u64 vector, count, block;
+
+	if (bpf_probe_read_user(&vector, 8, (void *)(pointer + THREAD_VECTOR_AT)) ||
+	    bpf_probe_read_user(&count, 8, (void *)(vector - 16)))
+		return -EFAULT;
+	if (module > count)
+		return 0;
+	if (bpf_probe_read_user(&block, 8, (void *)(vector + 16 * (u64)module)))
+		return -EFAULT;
+	return block == ~0ULL ? 0 : (s64)block;
+}
+
+/* The address of the record; 0: the thread has none. < 0: unreadable. */
+static __always_inline s64 context_record(u64 pointer, const struct context_place *place)
+{
+	s64 from = pointer;
+	u64 record;
+
+	if (place->way == CONTEXT_DYNAMIC)
+		from = context_block(pointer, place->module);
+	if (from <= 0)
+		return from;
+	if (bpf_probe_read_user(&record, 8, (void *)(from + place->offset)))
+		return -EFAULT;
+	return record >> 63 ? -EFAULT : (s64)record;
+}
+
+/*
+ * Sets scratch->context to that of the current thread. All 0: the thread has none, or it could not
+ * be read. A global function: verified once for all programs, and empty without --trace-ids.
+ */
+__noinline int context_read(struct scratch *scratch)
+{
+	struct thread_context_record record = {};
+	const struct context_place *place;
+	struct task_struct *task;
+	u64 pointer;
+	s64 at;
+
+	if (!config.trace_ids || !scratch)
+		return 0;
+	scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
+	task = (void *)bpf_get_current_task_btf();
+	if (!task->mm || task->flags & PF_IO_WORKER)
+		return 0;
+	place = context_place_of(task, scratch);
+	pointer = place ? thread_pointer_of(&task->thread) : 0;
+	if (!pointer)
+		return 0;
+	at = context_record(pointer, place);
+	if (at > 0 && bpf_probe_read_user(&record, THREAD_CONTEXT_BYTES, (void *)at))
+		at = -EFAULT;
+	if (at < 0)
+		scratch->counters.context_unread++;
+	if (at <= 0 || record.is_valid != 1 || !(record.trace[0] | record.trace[1]) || !record.span)
+		return 0;
+	scratch->context[0] = record.trace[0];
+	scratch->context[1] = record.trace[1];
+	scratch->context[2] = record.span;
+	return 0;
+}
+
+/* Keeps the context of the current thread, whose wait begins, for the event of the wait. */
+__noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
+{
+	struct waiting_context kept = {.since = since};
+
+	if (!config.trace_ids || !scratch)
+		return 0;
+	context_read(scratch);
+	kept.word[0] = scratch->context[0];
+	kept.word[1] = scratch->context[1];
+	kept.word[2] = scratch->context[2];
+	if (kept.word[2])
+		return bpf_map_update_elem(&waiting_contexts, &tid, &kept, BPF_ANY);
+	return bpf_map_delete_elem(&waiting_contexts, &tid);
+}
+
+/* Sets scratch->context to what was kept of a thread whose wait ends. */
+__noinline int context_take(struct scratch *scratch, u32 tid, u64 since)
+{
+	const struct waiting_context *kept;
+
+	if (!config.trace_ids || !scratch)
+		return 0;
+	kept = bpf_map_lookup_elem(&waiting_contexts, &tid);
+	if (!kept)
+		return 0;
+	if (kept->since == since) {
+		scratch->context[0] = kept->word[0];
+		scratch->context[1] = kept->word[1];
+		scratch->context[2] = kept->word[2];
+	}
+	return bpf_map_delete_elem(&waiting_contexts, &tid);
+}
+
+#endif

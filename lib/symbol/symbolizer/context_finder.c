@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A process without the variable is looked at again after 50 ms, and then after ever longer times;
+ * one with the variable likewise, as the library may be closed and another one have its number.
+ * What is known of a file is kept by its device, inode and time of change.
+ *
+ * A file that does not answer (FUSE) holds up the search in all processes, and not the recorder.
+ */
+#include "context_finder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "clock.h"
+#include "privilege/capability.h"
+#include "privilege/file_worker.h"
+#include "privilege/message.h"
+#include "symbol_lookup.h"
+#include "thread_context.h"
+
+#define PARTS 8 /* the sandbox may take 1/8 of all memory */
+#define ROUND_MS 20
+#define AGAIN_MS_MIN 50
+#define AGAIN_MS_MAX 10000
+#define PATH_BYTES 4096
+#define FILES_MAX 4096
+#define IMAGES_MAX 4096
+#define STATIC_DISTANCE_MAX (1LL << 24)
+
+struct context_finder {
+	struct file_worker worker;
+};
+
+/* --- the worker --- */
+
+/* A file, and what it says of the variable. */
+struct known_file {
+	dev_t device;
+	ino_t inode;
+	struct timespec changed;
+	struct thread_variable variable;
+};
+
+/* The first mapping of a file in a process. */
+struct image {
+	u64 start, end;
+	dev_t device;
+	ino_t inode;
+};
+
+/* A process, and when it is looked at again. */
+struct known_process {
+	u32 key;
+	u32 is_met; /* in this round */
+	u64 process, execs;
+	u64 next, interval; /* ms */
+};
+
+struct search {
+	int map;
+	struct symbol_lookup *lookup;
+	struct known_file *files;
+	u32 file_count, file_room;
+	struct known_process *processes;
+	u32 process_count, process_room;
+};
+
+static int map_call(int command, int map, const u32 *key, const void *value, u64 flags)
+{
+	union bpf_attr attr = {.map_fd = map, .key = (u64)key, .value = (u64)value, .flags = flags};
+
+	return syscall(SYS_bpf, command, &attr, sizeof(attr)) < 0 ? -errno : 0;
+}
+
+static bool read_memory(u32 tgid, u64 address, void *buffer, size_t bytes)
+{
+	struct iovec here = {buffer, bytes}, there = {(void *)address, bytes};
+
+	return process_vm_readv((pid_t)tgid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool is_changed_at(const struct known_file *file, const struct stat *status)
+{
+	return file->changed.tv_sec == status->st_mtim.tv_sec &&
+	       file->changed.tv_nsec == status->st_mtim.tv_nsec;
+}
+
+/* What a file says of the variable; NULL: it does not have it, or could not be read. */
+static const struct thread_variable *variable_of(struct search *search, int file)
+{
+	struct known_file read = {};
+	struct stat status;
+
+	if (fstat(file, &status) || !S_ISREG(status.st_mode))
+		return NULL;
+	for (u32 i = 0; i < search->file_count; i++) {
+		const struct known_file *known = &search->files[i];
+
+		if (known->inode == status.st_ino && known->device == status.st_dev &&
+		    is_changed_at(known, &status))
+			return known->variable.is_found ? &known->variable : NULL;
+	}
+	if (search->file_count == FILES_MAX)
+		search->file_count = 0;
+	read.device = status.st_dev;
+	read.inode = status.st_ino;
+	read.changed = status.st_mtim;
+	if (symbol_lookup_thread_variable(search->lookup, file, &read.variable))
+		read.variable = (struct thread_variable){};
+	if (array_make_room(search->files, search->file_count, search->file_room))
+		return NULL;
+	search->files[search->file_count] = read;
+	return search->files[search->file_count++].variable.is_found
+		       ? &search->files[search->file_count - 1].variable
+		       : NULL;
+}
+
+/* Reads a line of /proc/PID/maps. False: not the beginning of a file. */
+static bool parse_image(const char *line, struct image *image)
+{
+	unsigned int major, minor;
+	u64 offset, inode;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %" SCNu64, &image->start,
+		   &image->end, &offset, &major, &minor, &inode) != 6)
+		return false;
+	image->device = makedev(major, minor);
+	image->inode = (ino_t)inode;
+	return inode && !offset;
+}
+
+/* Opens a regular file by its path in the process, if it is that of the mapping. */
+static int open_by_path(u32 tgid, const struct image *image, const char *name)
+{
+	char path[PATH_BYTES + 32], opened[40];
+	struct stat status;
+	int place, file = -1;
+
+	snprintf(path, sizeof(path), "/proc/%u/root%.*s", tgid, (int)strcspn(name, "\n"), name);
+	place = open(path, O_PATH | O_CLOEXEC);
+	if (place < 0)
+		return -1;
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", place);
+	if (!fstat(place, &status) && S_ISREG(status.st_mode) && status.st_ino == image->inode)
+		file = open(opened, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	close(place);
+	return file;
+}
+
+/* `line`: that of /proc/PID/maps. Other namespaces and removed files need map_files. */
+static int open_image(u32 tgid, const struct image *image, const char *line)
+{
+	const char *name = strchr(line, '/');
+	char path[80];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, tgid, image->start,
+		 image->end);
+	file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return file < 0 && name ? open_by_path(tgid, image, name) : file;
+}
+
+static bool is_program(u32 tgid, int file)
+{
+	struct stat program, status;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", tgid);
+	return !stat(path, &program) && !fstat(file, &status) && program.st_ino == status.st_ino &&
+	       program.st_dev == status.st_dev;
+}
+
+/* What the dynamic linker has written of a variable of a library. */
+static void place_by_word(u32 tgid, const struct image *image,
+			  const struct thread_variable *variable, struct context_place *place)
+{
+	u64 address = image->start + (variable->word - variable->base), word[2] = {}, at[2] = {};
+
+	if (!variable->kind || !read_memory(tgid, address, word, sizeof(word)))
+		return;
+	at[0] = word[0];
+	at[1] = variable->value;
+	if (variable->kind == THREAD_WORD_DESCRIPTOR) {
+		bool is_bound = word[0] - image->start >= image->end - image->start;
+		s64 distance = (s64)word[1];
+
+		if (!word[0] || !is_bound)
+			return;
+		at[0] = word[1];
+		if (distance <= -STATIC_DISTANCE_MAX || distance >= STATIC_DISTANCE_MAX) {
+			if (!read_memory(tgid, word[1], at, sizeof(at)))
+				return;
+			place->way = CONTEXT_DYNAMIC;
+		}
+	} else if (variable->kind == THREAD_WORD_MODULE) {
+		place->way = CONTEXT_DYNAMIC;
+	}
+	if (place->way != CONTEXT_DYNAMIC) {
+		place->way = CONTEXT_STATIC;
+		place->offset = (s64)at[0];
+	} else {
+		place->module = (u32)at[0];
+		place->offset = (s64)at[1];
+	}
+	if (!at[0] ||
+	    (place->way == CONTEXT_DYNAMIC && (at[0] > CONTEXT_MODULES_MAX || place->offset < 0)))
+		place->way = CONTEXT_NONE;
+}
+
+static void place_in(struct search *search, const struct image *image, const char *line,
+		     struct context_place *place)
+{
+	const struct thread_variable *variable;
+	int file = open_image(place->tgid, image, line);
+
+	if (file < 0)
+		return;
+	variable = variable_of(search, file);
+	if (variable && is_program(place->tgid, file)) {
+		place->way = CONTEXT_STATIC;
+		place->offset = variable->distance;
+	} else if (variable) {
+		place_by_word(place->tgid, image, variable, place);
+	}
+	close(file);
+}
+
+/* Looks through the files of a process. False: the process is gone. */
+static bool find_place(struct search *search, struct context_place *place)
+{
+	char path[40], line[PATH_BYTES + 128];
+	struct image image, last = {};
+	FILE *maps;
+
+	place->way = CONTEXT_NONE;
+	place->offset = 0;
+	place->module = 0;
+	snprintf(path, sizeof(path), "/proc/%u/maps", place->tgid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno != ENOENT && errno != ESRCH;
+	for (u32 i = 0;
+	     i < IMAGES_MAX && place->way == CONTEXT_NONE && fgets(line, sizeof(line), maps); i++) {
+		if (!parse_image(line, &image) ||
+		    (image.inode == last.inode && image.device == last.device))
+			continue;
+		last = image;
+		place_in(search, &image, line, place);
+	}
+	fclose(maps);
+	return true;
+}
+
+static struct known_process *known_process(struct search *search, u32 key,
+					   const struct context_place *place)
+{
+	struct known_process *process = NULL;
+
+	for (u32 i = 0; i < search->process_count && !process; i++)
+		if (search->processes[i].key == key)
+			process = &search->processes[i];
+	if (!process) {
+		if (array_make_room(search->processes, search->process_count, search->process_room))
+			return NULL;
+		process = &search->processes[search->process_count++];
+		*process = (struct known_process){.key = key};
+	}
+	if (process->process != place->process || process->execs != place->execs ||
+	    place->way == CONTEXT_UNKNOWN)
+		*process = (struct known_process){.key = key,
+						  .process = place->process,
+						  .execs = place->execs,
+						  .interval = AGAIN_MS_MIN};
+	process->is_met = 1;
+	return process;
+}
+
+static void visit(struct search *search, u32 key)
+{
+	struct known_process *process;
+	struct context_place place, found;
+	u64 now = clock_ms();
+
+	if (map_call(BPF_MAP_LOOKUP_ELEM, search->map, &key, &place, 0))
+		return;
+	process = known_process(search, key, &place);
+	if (!process || (place.way != CONTEXT_UNKNOWN && now < process->next))
+		return;
+	process->next = now + process->interval;
+	process->interval =
+		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
+	found = place;
+	if (!find_place(search, &found))
+		map_call(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
+	else if (memcmp(&found, &place, sizeof(found)))
+		map_call(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
+}
+
+static void visit_all(struct search *search)
+{
+	u32 key, next, kept = 0;
+	bool has_next = !map_call(BPF_MAP_GET_NEXT_KEY, search->map, NULL, &next, 0);
+
+	for (u32 i = 0; has_next && i < 2 * CONTEXT_PLACES_MAX; i++) {
+		key = next;
+		has_next = !map_call(BPF_MAP_GET_NEXT_KEY, search->map, &key, &next, 0);
+		visit(search, key);
+	}
+	for (u32 i = 0; i < search->process_count; i++)
+		if (search->processes[i].is_met) {
+			search->processes[kept] = search->processes[i];
+			search->processes[kept++].is_met = 0;
+		}
+	search->process_count = kept;
+}
+
+static void serve(int socket)
+{
+	struct search search = {.map = -1};
+	struct pollfd parent = {.fd = socket, .events = POLLIN};
+	int files[MESSAGE_FILES_MAX];
+	u32 request;
+
+	if (symbol_lookup_create(PARTS, &search.lookup))
+		return;
+	if (!capability_keep(CAPABILITIES_READING) &&
+	    !message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
+		search.map = files[0];
+	while (search.map >= 0 && poll(&parent, 1, ROUND_MS) == 0)
+		visit_all(&search);
+	symbol_lookup_free(&search.lookup);
+	free(search.files);
+	free(search.processes);
+}
+
+/* --- the recorder's side --- */
+
+int context_finder_start(int map, struct context_finder **out)
+{
+	struct context_finder *finder = calloc(1, sizeof(*finder));
+	u32 request = 0;
+	int result = finder ? file_worker_start(serve, &finder->worker) : -ENOMEM;
+
+	if (result) {
+		free(finder);
+		return result;
+	}
+	*out = finder;
+	return message_send_files(finder->worker.socket, &request, sizeof(request), &map, 1,
+				  MESSAGE_NO_DEADLINE);
+}
+
+void context_finder_end(struct context_finder **finder)
+{
+	if (!*finder)
+		return;
+	file_worker_end(&(*finder)->worker, 0);
+	free(*finder);
+	*finder = NULL;
+}

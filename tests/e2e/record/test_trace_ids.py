@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Traces and spans of events (record --trace-ids). The program works for span N in its function span_N(), and for none in nothing_N()."""
+
+import collections
+import csv
+import io
+import json
+import os
+import re
+
+from harness.cases import PROGRAMS, Skip, main, needs, never, one_of_several, program, stackmap
+from harness.otlp import Otlp, single
+from harness.recording import Recording, names_of, record
+
+CALL = "syscalls:sys_enter_getppid"
+OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
+SECONDS = "0.3"  # of CPU time
+WITHOUT_IDS = re.compile(r"(\d+) events (?:from before their process was looked at|without trace ids)")
+
+
+def library(name):
+    return os.path.join(PROGRAMS, "lib%s.so" % name)
+
+
+def record_spans(*command):
+    needs("bpf", "raw tracepoints")
+    if os.uname().machine != "x86_64":
+        raise Skip("the thread pointer is not read on this machine")
+    return record("--trace-ids", "--off-cpu", "-F", "499", "-e", "cpu-clock", "-e", CALL, "--", *command)
+
+
+def span_of(event):
+    """The span that the function says, 0: that it is for none; None: in no such function."""
+    found = [match for match in map(OF_SPAN.match, names_of(event)) if match]
+    if not found:
+        return None
+    return int(found[0][2]) if found[0][1] == "span" else 0
+
+
+def check_ids(recording):
+    """No event has a wrong id, and each event in a span has one but for those that the ledger names. The number of those that have."""
+    traces, missing, right = collections.defaultdict(set), 0, collections.Counter()
+    for event in recording.events():
+        span = span_of(event)
+        if span is None or event.time is None:  # counted only
+            continue
+        if event.span:
+            never(int(event.span, 16) != span, "span %s in %s" % (event.span, names_of(event)))
+            traces[event.tid].add(event.trace)
+            right[event.name] += 1
+        else:
+            missing += span > 0
+    never(any(found not in ({"70" * 16}, {"71" * 16}) for found in traces.values()), dict(traces))
+    never(len(traces) > 2 or len({tuple(found) for found in traces.values()}) < len(traces), dict(traces))
+    known = sum(map(int, WITHOUT_IDS.findall(recording.messages)))
+    never(missing > known, "%d events of spans have no ids, %d are known" % (missing, known))
+    assert right[CALL] and right["cpu-clock"] and right["offcpu-time"], right
+
+
+@one_of_several
+def test_variable_of_the_program():
+    recording = record_spans(program("spans"), SECONDS)
+    check_ids(recording)
+    recording.check()
+    check_views(recording)
+
+
+@one_of_several
+def test_variable_of_a_library_by_descriptor():
+    check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_descriptor")))
+
+
+@one_of_several
+def test_variable_of_a_library_by_module():
+    check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_module")))
+
+
+@one_of_several
+def test_variable_of_a_library_in_static_memory():
+    check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_initial")))
+
+
+def table(recording, *options):
+    return json.loads(recording.read("report", "--json", "--top", "0", *options))["rows"]
+
+
+def sums_of(recording, *options):
+    return {(row["trace"], row["span"]): row["self"]["count"] for row in table(recording, "--sort", "trace,span", *options)}
+
+
+def check_views(recording):
+    events = [event for event in recording.events() if event.name == CALL]
+    by_span = collections.Counter((event.trace, event.span) for event in events)
+    assert sums_of(recording, "--event", CALL) == by_span, by_span
+    text = recording.read("report", "--csv", "--sort", "span", "--event", CALL)
+    sums = {row["span"]: int(row["count"]) for row in csv.DictReader(io.StringIO(text))}
+    assert sums == collections.Counter(event.span or "" for event in events), (sums, by_span)
+    check_filter(recording, events)
+    check_links(recording, by_span)
+    stackmap("merge", "-o", "merged.data", recording.path, recording.path)
+    assert sums_of(Recording("merged.data"), "--event", CALL) == {ids: 2 * count for ids, count in by_span.items()}, by_span
+
+
+def check_filter(recording, events):
+    """A filter takes the events of the span, by the whole id, by its first digits, and of several."""
+    for options, spans in [(["--span", "0" * 15 + "2"], {2}), (["--span", "0" * 15 + "1", "--span", "0" * 15 + "3"], {1, 3}),
+                           (["--trace", "7"], {1, 2, 3}), (["--trace", "ab"], set())]:
+        shown = table(recording, "--sort", "comm", "--event", CALL, *options)
+        expected = sum(event.span is not None and int(event.span, 16) in spans for event in events)
+        assert sum(row["self"]["count"] for row in shown) == expected, (options, shown, expected)
+    for option, text in ("--span", "2x"), ("--trace", "0" * 33):
+        assert "hexadecimal" in stackmap("report", option, text, recording.path, status=1).stderr
+
+
+def check_links(recording, by_span):
+    stackmap("export", "-f", "otlp", "-o", "spans.otlp", "--event", CALL, recording.path)
+    with open("spans.otlp", "rb") as file:
+        otlp = Otlp(file.read())
+    sums = collections.Counter()
+    for sample in otlp.profiles[0]["samples"]:
+        link = otlp.tables["link"][single(sample, "link_index")]
+        ids = tuple(single(link, name).hex() for name in ("trace_id", "span_id")) if link else (None, None)
+        sums[ids] += sum(sample["values"])
+    assert sums == by_span, (sums, by_span)
+
+
+def test_recording_without_ids():
+    needs("bpf")
+    recording = record("-F", "99", "--", "true")
+    assert "record --trace-ids" in stackmap("report", "--trace", "1", recording.path, status=1).stderr
+    rows = table(recording, "--sort", "trace")
+    assert all(row["trace"] is None for row in rows), rows
+
+
+main(globals())
