@@ -14,6 +14,18 @@
 #include "capture/source/source.h"
 #include "unit_test.h"
 
+#ifdef __aarch64__
+#define ARGUMENT_0 offsetof(struct user_regs_struct, regs[0])
+#define ARGUMENT_2 offsetof(struct user_regs_struct, regs[2])
+#define ARGUMENT_5 offsetof(struct user_regs_struct, regs[5])
+#define RESULT ARGUMENT_0
+#else
+#define ARGUMENT_0 offsetof(struct user_regs_struct, rdi)
+#define ARGUMENT_2 offsetof(struct user_regs_struct, rdx)
+#define ARGUMENT_5 offsetof(struct user_regs_struct, r9)
+#define RESULT offsetof(struct user_regs_struct, rax)
+#endif
+
 static struct source_list list;
 static struct stackmap_error error;
 
@@ -59,19 +71,15 @@ TEST(values_are_registers, NULL, clear)
 {
 	int events = tracefs_open_events();
 
-	assert_value("syscalls:sys_exit_rt_sigreturn/value=ret/", "ret",
-		     offsetof(struct user_regs_struct, rax));
+	assert_value("syscalls:sys_exit_rt_sigreturn/value=ret/", "ret", RESULT);
 	if (events < 0 || faccessat(events, "syscalls/sys_enter_write", F_OK, 0)) {
 		printf("skip: tracefs has no system calls here\n");
 		skip();
 	}
 	close(events);
-	assert_value("syscalls:sys_enter_write/value=fd/", "fd",
-		     offsetof(struct user_regs_struct, rdi));
-	assert_value("syscalls:sys_enter_write/value=count:bytes/", "bytes",
-		     offsetof(struct user_regs_struct, rdx));
-	assert_value("syscalls:sys_enter_mmap/value=off/", "off",
-		     offsetof(struct user_regs_struct, r9));
+	assert_value("syscalls:sys_enter_write/value=fd/", "fd", ARGUMENT_0);
+	assert_value("syscalls:sys_enter_write/value=count:bytes/", "bytes", ARGUMENT_2);
+	assert_value("syscalls:sys_enter_mmap/value=off/", "off", ARGUMENT_5);
 	assert_int_equal(source_list_add(&list, "syscalls:sys_exit_read/value=count/", 0, &error),
 			 -ENOENT);
 	assert_non_null(strstr(error.message, "no number count; its fields are ret"));
