@@ -20,14 +20,16 @@
  * RULE_BASE_WORDS: the words from a base that is a register up to where slots count from
  * STEP_MASK_SHIFT: the lowest register in the masks of a step (rule_cache.h)
  *
- * UNWIND_ARM64 chooses arm64 on any machine, for tests of its rules.
+ * UNWIND_ARM64 and UNWIND_X86_64 choose an architecture on any machine, for tests of its rules.
  */
 #ifndef STACKMAP_ABI_REGISTERS_H
 #define STACKMAP_ABI_REGISTERS_H
 
 #include "scalar.h"
 
-#if defined(UNWIND_ARM64) || defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#ifdef UNWIND_X86_64
+#include "arch/registers_x86_64.h"
+#elif defined(UNWIND_ARM64) || defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #include "arch/registers_arm64.h"
 #else
 #include "arch/registers_x86_64.h"

@@ -66,7 +66,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 
 	if (!cache || !scratch)
 		return;
-	key = unwind_rule_key(unwind, user_frame(scratch, unwind->registers.value[REGISTER_RIP]));
+	key = unwind_rule_key(unwind, user_frame(scratch, unwind->registers.value[REGISTER_PC]));
 	rule_cache_put(cache, &key, &unwind->rule);
 }
 

@@ -42,7 +42,9 @@ enum cfi_column {
 	COLUMN_SP
 };
 
-#if defined(UNWIND_ARM64) || defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#ifdef UNWIND_X86_64
+#include "arch/unwinding_x86_64.h"
+#elif defined(UNWIND_ARM64) || defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #include "arch/unwinding_arm64.h"
 #else
 #include "arch/unwinding_x86_64.h"

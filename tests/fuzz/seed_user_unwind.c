@@ -41,7 +41,7 @@ static void write_seed(const char *folder, u32 number, const u8 *image, u64 byte
 
 	for (u32 i = 0; i < REGISTER_COUNT; i++)
 		input.value[i] = STACK + 8 * i;
-	input.value[REGISTER_RIP] = CODE + bytes / SEEDS * number;
+	input.value[REGISTER_PC] = CODE + bytes / SEEDS * number;
 	for (u32 i = 0; i < STACK_WORDS; i++)
 		stack[i] = i % 3 ? CODE + bytes / STACK_WORDS * i : STACK + 8 * (i + 4);
 	snprintf(path, sizeof(path), "%s/%u", folder, number);

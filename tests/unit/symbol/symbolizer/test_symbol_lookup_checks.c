@@ -270,7 +270,7 @@ TEST(invalid_rows_are_refused)
 	lie.row[0].rule = 2;
 	assert_rows_refused(&lie);
 	lie = truth;
-	lie.rule.cfa_register = REGISTER_RIP;
+	lie.rule.cfa_register = REGISTER_PC;
 	assert_rows_refused(&lie);
 	lie = truth;
 	lie.answer.bytes--;

@@ -89,7 +89,7 @@ static u32 rule_by_unwinder(struct file_image *image, u64 address)
 	unwind.memory = image;
 	unwind.budget = 64 * UNWIND_BUDGET;
 	unwind.is_interrupted = false;
-	unwind.registers.value[REGISTER_RIP] = address + 1;
+	unwind.registers.value[REGISTER_PC] = address + 1;
 	unwind.mapping.image = file_image_header(image);
 	return unwind_rule(&unwind);
 }

@@ -35,7 +35,7 @@ static u32 any(u32 below)
 static struct unwind_rule rule_of(u32 kind)
 {
 	return (struct unwind_rule){.cfa_offset = 8 * kind,
-				    .cfa_register = REGISTER_RSP,
+				    .cfa_register = REGISTER_SP,
 				    .base = RULE_BASE_CFA,
 				    .slot = {[SLOT_RETURN] = 1}};
 }
@@ -175,7 +175,7 @@ TEST(invalid_rows_are_detected)
 	assert_false(code_rows_are_sound(&rows));
 	forget();
 	add_functions(100, 10);
-	rows.rules[3].cfa_register = REGISTER_RIP;
+	rows.rules[3].cfa_register = REGISTER_PC;
 	assert_false(code_rows_are_sound(&rows));
 	rows.rules[3] = rule_of(3);
 	rows.rules[3].cfa_kind = CFA_KIND_COUNT;

@@ -169,9 +169,9 @@ TEST(a_pcln_table_says_what_the_section_for_debuggers_says)
 		saved += rule->cfa_kind == CFA_GO_SAVED && !rule->slot[GO_SLOT_RBP];
 		suspended += rule->cfa_kind == CFA_GO_SAVED && rule->slot[GO_SLOT_RBP];
 		by_depth += rule->cfa_kind == CFA_GO_DEPTH;
-		by_pointer += rule->cfa_register == REGISTER_RBP;
+		by_pointer += rule->cfa_register == REGISTER_FP;
 		lost += rule->slot[SLOT_RETURN] == SLOT_LOST;
-		if (rule->flags || rule->cfa_register != REGISTER_RSP || rule->cfa_kind ||
+		if (rule->flags || rule->cfa_register != REGISTER_SP || rule->cfa_kind ||
 		    rule->slot[SLOT_RETURN] == SLOT_LOST)
 			continue;
 		assert_int_equal(rule->cfa_register, other->cfa_register);
