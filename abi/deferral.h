@@ -15,7 +15,7 @@
 
 /* The version of all that is shared, as part of the engine folder's name: of its layout, and of
  * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
-#define ENGINE_VERSION 14
+#define ENGINE_VERSION 15
 
 #define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
 #define TASKS_MAX (1U << 17)
@@ -37,7 +37,7 @@ struct engine_state {
 	u32 script_last;     /* the last id of a script's function */
 	u64 script_seed;     /* secret; 0: not made yet */
 	u32 step_generation; /* rule_cache.h; user space adds 1 */
-	u32 reserved;
+	u32 has_java;	     /* 1: a table of OpenJDK's machine has come; user space sets it */
 };
 
 struct engine_task {

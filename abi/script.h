@@ -120,6 +120,40 @@ enum script_link {
 	SCRIPT_LINK_COUNT,
 };
 
+/*
+ * Where the virtual machine of OpenJDK (HotSpot) has what a walk through its code needs
+ * (core/unwind/java_rule.c). It runs no script: its functions are frames of generated code. Its
+ * layout has the place of a script's, without `link`.
+ */
+#define SCRIPT_JAVA SCRIPT_RUNTIME_COUNT
+
+struct java_layout {
+	/* Addresses of the file: */
+	u32 code_bias;	 /* an address of its code, less its offset in the file */
+	u32 heaps;	 /* word with the address of the array of code heaps */
+	u32 interpreter; /* word with the address of the interpreter's queue of code */
+	u32 call_return; /* word with the address behind the call of a stack's first function */
+	/* Offsets in a code heap, the first two of address ranges: */
+	u16 heap_memory;
+	u16 heap_segments; /* bytes, one for each segment: distance to the block's first one */
+	u16 heap_shift;	   /* binary logarithm of a segment's bytes, 32 bits */
+	u16 reserved;
+	u8 space_low, space_high;    /* in an address range */
+	u8 array_count, array_data;  /* in an array: 32 bits; address */
+	u8 queue_start, queue_bytes; /* in a queue: address; 32 bits */
+	u8 block_used, block_bytes;  /* of a block's header: a byte; its length */
+	u8 blob_code;	  /* in the block's object: address of its code, or its distance */
+	u8 blob_frame;	  /* words of its frames, the return address included; 32 bits */
+	u8 blob_complete; /* distance in the code from which on a frame is whole */
+	u8 blob_is_short; /* 1: blob_code has a distance of 32 bits, blob_complete one of 16 */
+	u8 method_const;  /* in a method: address of its constant part */
+	u8 const_count;	  /* in that part: bytes of the method's instructions, 16 bits */
+	u8 const_bytes;	  /* its length; the instructions are behind it */
+	u8 reserved_byte;
+	u32 reserved_words[4];
+};
+ABI_SIZE(struct java_layout, 56);
+
 /* Offsets are in bytes and, but for `entry_mark` and `first_line`, those of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
@@ -127,53 +161,73 @@ struct script_layout {
 		      * 3.2.1 is 0x030201 */
 	u32 loop;    /* file offset of a byte of the loop */
 	u32 link;    /* distance of the word that link_kind says; 0: no layout is known */
-	/*
-	 * Address of the type of code objects, less that of the byte at `loop`; without types, of
-	 * SCRIPT_OTHER_PLACES instructions at which a frame of any function may be
-	 */
-	s64 type;
-	/* Offsets in a script's frame: */
-	u8 frame_code;	   /* address of the code object */
-	u8 frame_previous; /* address of the next frame further out */
-	u8 entry_mark;	   /* a byte that marks the end of the loop's frames */
-	u8 entry_value;	   /* the value there of this byte's bits in entry_mask */
-	u8 entry_is_frame; /* 1: the marked frame is a function's; 0: the frames end before it */
-	u8 text_ascii;	   /* of characters in a string object without others than ASCII */
-	u8 text_wide;	   /* the same with others; Ruby: first bit, in the flags, of the number of
-			    * bytes in the object, 0: a word has it */
-	u8 link_kind;	   /* enum script_link */
-	/* Offsets in a code object: */
-	u8 code_type;
-	u8 code_name; /* address of the qualified name */
-	u8 code_file; /* address of the file's name */
-	u8 code_lines;
-	u8 first_line;	 /* 32 bits */
-	u8 code_number;	 /* word with a number that no other code object has; 0: none */
-	u8 code_tag;	 /* bits of the word that do not belong to the code object's address */
-	u8 thread_frame; /* offset of the innermost frame's address in a thread's state */
-	/* Offsets in a thread's state, of the next one and of the thread pointer: */
-	u8 thread_next;
-	u8 thread_id;
-	/* The members of versions whose code objects have no type: */
-	u8 frame_place;	 /* in a frame: address of an instruction of the function */
-	u8 code_unit;	 /* bytes of an instruction; 0: code objects have a type */
-	u32 threads;	 /* offset of the first thread's address in an interpreter's state */
-	s64 interpreter; /* address of that state's address, less that of the byte at `loop` */
-	u32 entry;	 /* the frame that ends the loop's frames lies at CFA - entry; 0: unknown */
-	u8 entry_mask;
-	u8 code_count;	/* number of the function's instructions, 32 bits; they begin at code_lines
+	union {
+		struct {
+			/*
+			 * Address of the type of code objects, less that of the byte at `loop`;
+			 * without types, of SCRIPT_OTHER_PLACES instructions at which a frame of
+			 * any function may be
 			 */
-	u8 code_copied; /* 1: a function may have many code objects, with equal words */
-	u8 code_owner;	/* address of the class that a method belongs to; 0: names are qualified */
-	u8 owner_name;	/* in a class: address of its name */
-	u8 text_kind;	/* enum script_text_kind */
-	u8 frame_bytes; /* from a frame to the address in SCRIPT_WORD_BEHIND */
-	u8 entry_from;	/* in a frame: address of the word in SCRIPT_WORD_APART; 0: none is read */
-	u8 code_body;	/* in the object that frame_code leads to: address of the code object; 0: it
-			   is that object */
-	u8 place_kept;	/* 1: the innermost frame has its instruction, as the others have */
-	u8 line_shift;	/* bits of the first line's word below the number */
-	u8 code_end;	/* 1: a place may be behind the last instruction, too */
+			s64 type;
+			/* Offsets in a script's frame: */
+			u8 frame_code;	   /* address of the code object */
+			u8 frame_previous; /* address of the next frame further out */
+			u8 entry_mark;	   /* a byte that marks the end of the loop's frames */
+			u8 entry_value;	   /* the value there of this byte's bits in entry_mask */
+			u8 entry_is_frame; /* 1: the marked frame is a function's; 0: the frames end
+					      before it */
+			u8 text_ascii; /* of characters in a string object without others than ASCII
+					*/
+			u8 text_wide; /* the same with others; Ruby: first bit, in the flags, of the
+				       * number of bytes in the object, 0: a word has it */
+			u8 link_kind; /* enum script_link */
+			/* Offsets in a code object: */
+			u8 code_type;
+			u8 code_name; /* address of the qualified name */
+			u8 code_file; /* address of the file's name */
+			u8 code_lines;
+			u8 first_line;	/* 32 bits */
+			u8 code_number; /* word with a number that no other code object has; 0: none
+					 */
+			u8 code_tag;	/* bits of the word that do not belong to the code object's
+					   address */
+			u8 thread_frame; /* offset of the innermost frame's address in a thread's
+					    state */
+			/* Offsets in a thread's state, of the next one and of the thread pointer:
+			 */
+			u8 thread_next;
+			u8 thread_id;
+			/* The members of versions whose code objects have no type: */
+			u8 frame_place;	 /* in a frame: address of an instruction of the function */
+			u8 code_unit;	 /* bytes of an instruction; 0: code objects have a type */
+			u32 threads;	 /* offset of the first thread's address in an interpreter's
+					    state */
+			s64 interpreter; /* address of that state's address, less that of the byte
+					    at `loop` */
+			u32 entry; /* the frame that ends the loop's frames lies at CFA - entry; 0:
+				      unknown */
+			u8 entry_mask;
+			u8 code_count; /* number of the function's instructions, 32 bits; they begin
+					* at code_lines
+					*/
+			u8 code_copied; /* 1: a function may have many code objects, with equal
+					   words */
+			u8 code_owner;	/* address of the class that a method belongs to; 0: names
+					   are qualified */
+			u8 owner_name;	/* in a class: address of its name */
+			u8 text_kind;	/* enum script_text_kind */
+			u8 frame_bytes; /* from a frame to the address in SCRIPT_WORD_BEHIND */
+			u8 entry_from;	/* in a frame: address of the word in SCRIPT_WORD_APART; 0:
+					   none is read */
+			u8 code_body; /* in the object that frame_code leads to: address of the code
+					 object; 0: it is that object */
+			u8 place_kept; /* 1: the innermost frame has its instruction, as the others
+					  have */
+			u8 line_shift; /* bits of the first line's word below the number */
+			u8 code_end;   /* 1: a place may be behind the last instruction, too */
+		};
+		struct java_layout java; /* SCRIPT_JAVA */
+	};
 };
 ABI_SIZE(struct script_layout, 72);
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define UNWIND_READS_JAVA
+
 #include "deferral/callback.h"
 #include "deferral/deferred_stack.h"
 #include "deferral/deliver.h"
@@ -42,6 +44,7 @@
 #include "unwind/direct_walk.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
+#include "unwind/java_rule.c"
 #include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"

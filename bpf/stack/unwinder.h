@@ -200,6 +200,59 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	return true;
 }
 
+#ifdef UNWIND_KNOWS_JAVA
+
+#define JAVA_TRIES_MAX 4
+
+/* The layout counts only if it belongs to a table that is still there. */
+__noinline int unwinder_find_java(struct unwinder *unwinder)
+{
+	const struct unwind_registers *registers;
+	const struct file_table_chunk *root;
+	const struct known_vma *vma;
+	struct java_walk *java;
+	u64 key;
+
+	if (!unwinder)
+		return 0;
+	vma = &unwinder->search.vma;
+	java = &unwinder->walk.java;
+	registers = &unwinder->walk.registers;
+	if (java->tries >= JAVA_TRIES_MAX || !(registers->known >> REGISTER_R15 & 1) ||
+	    bpf_probe_read_user(&java->word, 8, (const void *)registers->value[REGISTER_R15]) ||
+	    bpf_probe_read_user(&java->word, 8, (const void *)java->word))
+		return 0;
+	java->tries++;
+	if (!mapping_find(&unwinder->search, java->word)) {
+		key = FILE_TABLE_KEY(vma->number, FILE_TABLE_ROOT);
+		root = bpf_map_lookup_elem(&file_tables, &key);
+		if (root) {
+			java->layout = root->script.java;
+			java->base = vma->start - vma->file_offset - java->layout.code_bias;
+			java->is_found = root->script.runtime == SCRIPT_JAVA;
+		}
+	}
+	mapping_find(&unwinder->search, registers->value[REGISTER_PC]);
+	return 0;
+}
+
+CORE_INLINE void unwind_java_find(struct unwind *walk)
+{
+	unwinder_find_java(unwinder_of(walk));
+}
+
+__noinline int unwinder_java_rule(struct unwinder *unwinder)
+{
+	return unwinder && java_rule(&unwinder->walk);
+}
+
+CORE_INLINE bool unwind_java_rule(struct unwind *walk)
+{
+	return unwinder_java_rule(unwinder_of(walk));
+}
+
+#endif
+
 /* The frame of a pc. A leaf outside of all code has no mapping. */
 CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 {

@@ -11,6 +11,7 @@
 	[SLOT_RBX] = SLOT_LOST, [SLOT_R12] = SLOT_LOST, [SLOT_R13] = SLOT_LOST,                    \
 	[SLOT_R14] = SLOT_LOST, [SLOT_R15] = SLOT_LOST
 #define RESULT_MAY_BE_CFA 1
+#define JAVA_HAS_RULES
 #define UNWIND_CODE_RULE "arch/x86_64/code_rule.c"
 #define UNWIND_RETURN_SEARCH "arch/x86_64/return_search.c"
 

@@ -43,6 +43,45 @@ CORE_PART u64 lookup_address(struct unwind *unwind)
 	return unwind->is_interrupted && !is_behind_syscall(unwind, pc) ? pc : pc - 1;
 }
 
+#ifdef UNWIND_KNOWS_JAVA
+/*
+ * Makes the rule of code that no table covers. Only an interrupted frame may be at an instruction
+ * at which its code says more than its machine. No stack begins in code of the machine.
+ */
+CORE_PART u32 generated_rule(struct unwind *unwind)
+{
+	bool is_of_file = unwind->mapping.image != 0 || unwind->is_compat;
+	u32 stop;
+
+	if (!is_of_file && !unwind->is_interrupted && unwind_java_rule(unwind))
+		return STOP_NONE;
+	stop = unwind_code_rule(unwind, &unwind->rule);
+	if (stop || is_of_file || !core_reload(unwind->java.is_found) ||
+	    !(core_reload(unwind->rule.flags) & RULE_FRAME_POINTER))
+		return stop;
+	if (!unwind->is_interrupted || !unwind_java_rule(unwind))
+		unwind->rule.flags &= ~(RULE_ENTRY | RULE_UNCALLED);
+	return STOP_NONE;
+}
+
+/* Looks for the machine that the current frame's code may belong to. */
+CORE_PART void java_enter(struct unwind *unwind)
+{
+	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
+		unwind_java_find(unwind);
+}
+#else
+CORE_PART void java_enter(struct unwind *unwind)
+{
+	(void)unwind;
+}
+
+CORE_PART u32 generated_rule(struct unwind *unwind)
+{
+	return unwind_code_rule(unwind, &unwind->rule);
+}
+#endif
+
 CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 {
 	u32 stop = STOP_NO_RULE;
@@ -52,7 +91,7 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 	unwind->same_from = unwind->same_to = 0;
 	if (!core_reload(unwind->is_by_code) && !unwind->is_compat && unwind->mapping.image)
 		stop = table_rule(unwind, &unwind->rule);
-	return stop == STOP_NO_RULE ? unwind_code_rule(unwind, &unwind->rule) : stop;
+	return stop == STOP_NO_RULE ? generated_rule(unwind) : stop;
 }
 
 /*
@@ -174,6 +213,8 @@ CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 	return_search_begin(search, &unwind->registers);
 	core_loop(RETURN_WORDS_MAX, return_look, &unwind);
 	stop = return_search_end(search, &unwind->rule);
+	/* Code of the machine returns to addresses that are behind no call. */
+	search->is_guess |= search->is_generated & (core_reload(unwind->java.is_found) != 0);
 	/* The memory above a coroutine's first frame may be untouched, or not there. */
 	return stop == STOP_STACK_UNREADABLE && search->flags & RULE_UNCALLED ? STOP_ROOT : stop;
 }
@@ -214,7 +255,10 @@ CORE_PART void trampoline_mark(struct unwind *unwind)
 
 CORE_PART u32 frame_leave(struct unwind *unwind)
 {
-	u32 stop = rule_enter(unwind);
+	u32 stop;
+
+	java_enter(unwind);
+	stop = rule_enter(unwind);
 
 	if (stop)
 		return stop;
@@ -280,6 +324,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->is_guessed = 0;
 	unwind->switches.entered = unwind->registers.value[REGISTER_SP];
 	unwind->switches.count = 0;
+	unwind->java.tries = unwind->java.is_found = unwind->java.is_open = 0;
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;

@@ -32,6 +32,11 @@
 
 struct unwind;
 
+/* An embedder that defines UNWIND_READS_JAVA supplies two functions more, which are below. */
+#if defined(UNWIND_READS_JAVA) && defined(JAVA_HAS_RULES)
+#define UNWIND_KNOWS_JAVA
+#endif
+
 /*
  * Reads an unwind table out of another address space: a position and an end, as addresses there,
  * and a window of bytes around the position that one read fills.
@@ -466,6 +471,31 @@ struct elf_program_header {
 };
 ABI_SIZE(struct elf_program_header, 56);
 
+/* The state of java_rule.c. */
+struct java_walk {
+	u32 tries; /* searches for the machine */
+	u32 is_found, is_open;
+	struct java_layout layout;
+	u64 base; /* the machine's file is loaded at this distance from its addresses */
+	u64 interpreter, interpreter_bytes;
+	u64 call_return;
+	u64 heaps; /* addresses of the heaps */
+	u32 heap_count;
+	u32 shift;
+	u64 low, high, segments; /* of the heap that the pc lies in */
+	u64 segment;		 /* the one that is looked at */
+	u64 blob, block_bytes;
+	u64 word, other;
+	u64 sender; /* the caller's rsp */
+	u32 half;
+	u16 complete;
+	u8 byte;
+	u8 has_heap, has_block;
+	u8 slot;   /* of rbp in the frame that has `words` */
+	u32 words; /* from rsp to the CFA */
+	u32 end;
+};
+
 struct unwind {
 	/* Input: */
 	void *memory; /* private to the embedder; not in BPF */
@@ -514,6 +544,7 @@ struct unwind {
 	struct stack_switches switches;
 	struct script_marks scripts; /* frames of loops, innermost first */
 	struct go_caller go;
+	struct java_walk java;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;
 	u32 saved_count;
@@ -546,6 +577,26 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
  * one.
  */
 CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
+
+#ifdef UNWIND_KNOWS_JAVA
+/*
+ * Defined by an embedder that knows OpenJDK: looks for the virtual machine that the current frame's
+ * r15 leads to (java_rule.c). If it finds one, sets unwind->java.layout, .base and .is_found.
+ */
+CORE_INLINE void unwind_java_find(struct unwind *unwind);
+
+/*
+ * Defined by the same embedder: java_rule(). A BPF program makes it a function that is verified by
+ * itself.
+ */
+CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
+
+/*
+ * Sets unwind->rule to the rule of the current frame. False: it is no frame of the machine's code,
+ * or not proven to be one.
+ */
+CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
+#endif
 
 /*
  * Defined by an embedder with a cache: sets unwind->rule to the cached rule of the current frame,

@@ -318,6 +318,8 @@ static void forget_unmarked(struct recording *recording)
 	if (tables != recording->script_loop_tables)
 		loaded_forget_rules(recording->loaded);
 	recording->script_loop_tables = tables;
+	if (symbolizers_have_java(recording->symbolizers))
+		loaded_leave_generated(recording->loaded);
 }
 
 /* True if programs may leave stacks without rules to this reader. */

@@ -464,6 +464,14 @@ void loaded_forget_rules(struct loaded *loaded)
 	__atomic_fetch_add(&engine->step_generation, 1, __ATOMIC_RELEASE);
 }
 
+void loaded_leave_generated(struct loaded *loaded)
+{
+	struct engine_state *engine = loaded->engine_state.memory;
+
+	if (loaded->plan.config.deferral == DEFERRAL_TASK_WORK)
+		__atomic_store_n(&engine->has_java, 1, __ATOMIC_RELAXED);
+}
+
 int loaded_share(struct loaded *loaded)
 {
 	const struct capture_config *config = &loaded->plan.config;

@@ -177,6 +177,10 @@ struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
  * code (abi/script.h) since, and these rules have no marks and stand before the table. */
 void loaded_forget_rules(struct loaded *loaded);
 
+/* Lets walks at events leave stacks with generated code to the unwinder, which knows frames of
+ * OpenJDK (core/unwind/java_rule.c), if the kernel has callbacks. */
+void loaded_leave_generated(struct loaded *loaded);
+
 bool loaded_is_flight(const struct loaded *loaded);
 
 /* True if an instance without a process takes user stacks by frame pointers only, because this

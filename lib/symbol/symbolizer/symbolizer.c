@@ -62,9 +62,9 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 }
 
 /* Publishes the table of a file, unless another instance has done so. `code`: the open file, or -1.
- * Sets *has_marks if it publishes a table with marked code. */
+ * Notes in the answer if it publishes a table with marked code, or one of OpenJDK's machine. */
 static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			int map, int code, u32 *has_marks)
+			int map, int code, struct symbolizer_answer *answer)
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
@@ -79,7 +79,8 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 				    request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
-	*has_marks = !result && rows.script.link;
+	answer->has_marks = !result && rows.script.link;
+	answer->has_java = !result && rows.script.runtime == SCRIPT_JAVA;
 	code_rows_clear(&rows);
 	file_table_clear(&table);
 	return result;
@@ -110,8 +111,7 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 		answer.result = symbol_lookup_identify(lookup, &request->record, opener_of(request),
 						       &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
-		answer.result =
-			answer_table(lookup, request, files[0], files[1], &answer.has_marks);
+		answer.result = answer_table(lookup, request, files[0], files[1], &answer);
 	else if (request->what == SYMBOLIZER_MOVED)
 		answer.result = answer_moved(lookup, request, files[0]);
 	else

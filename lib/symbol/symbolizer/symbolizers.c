@@ -61,6 +61,7 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
+	bool have_java;			     /* a table of OpenJDK's machine was added */
 	u32 script_loop_tables;		     /* tables with marked code that were added */
 	bool has_no_room;		     /* the map of tables is full */
 	bool takes_turns;		     /* one process reads a file of root at a time */
@@ -153,6 +154,11 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids)
 			pids[count++] = client->sandbox;
 	}
 	return count;
+}
+
+bool symbolizers_have_java(const struct symbolizers *symbolizers)
+{
+	return symbolizers->have_java;
 }
 
 u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers)
@@ -530,6 +536,7 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result)
 		symbolizers->client_with_table[job->number] = 1 + (client - symbolizers->clients);
 	symbolizers->script_loop_tables += answer && answer->has_marks;
+	symbolizers->have_java |= answer && answer->has_java;
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
 		return submit_analysis(symbolizers, client, job, file);
 	if (job->what == SYMBOLIZER_TABLE || job->what == SYMBOLIZER_ANALYSIS)

@@ -115,6 +115,8 @@ static bool layout_is_sound(const struct script_layout *layout)
 	const u32 frame_bytes = 8 * SCRIPT_FRAME_WORDS, code_bytes = 8 * SCRIPT_CODE_WORDS;
 	const u32 all_bytes = 8 * (SCRIPT_WORD_BEHIND + 1);
 
+	if (layout->runtime == SCRIPT_JAVA)
+		return !layout->link;
 	return layout->frame_code < frame_bytes && layout->frame_previous < all_bytes &&
 	       layout->entry_mark < all_bytes && layout->code_type < code_bytes &&
 	       layout->code_name < code_bytes && layout->code_file < code_bytes &&

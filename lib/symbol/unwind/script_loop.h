@@ -79,6 +79,6 @@ bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end);
  */
 typedef int script_loop_reader(struct script_loop *loop);
 
-script_loop_reader script_python_read, script_php_read, script_ruby_read;
+script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read;
 
 #endif

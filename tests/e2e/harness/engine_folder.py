@@ -10,7 +10,7 @@ from harness.cases import Skip, needs_command, run
 
 BPFFS = "/sys/fs/bpf"
 HOME = BPFFS + "/stackmap"
-FOLDER = HOME + "/_engine-14"
+FOLDER = HOME + "/_engine-15"
 SHARED = {"engine_state", "engine_tasks", "file_tables", "mapping_numbers", "mappings", "moved_code", "rules", "script_ids",
           "script_numbers", "script_records", "unwinders"}
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18

@@ -160,11 +160,11 @@ def test_the_engine_is_of_the_namespace():
         recorder.stdin.write(b"x\n")
         recorder.stdin.flush()
         assert recorder.stdout.readline() == b"x\n", recorder.stderr.read()
-        ours = "_engine-14-pid-%d" % namespace_number()
+        ours = "_engine-15-pid-%d" % namespace_number()
         assert engines() == {ours: SHARED}, engines()
         inner = "ls '%s'" % HOME
         done = run(*NESTED, STACKMAP, "record", "-o", "g.data", "-e", "page-faults", "--", "sh", "-c", inner)
-        assert len([name for name in done.stdout.split() if name.startswith("_engine-14-pid-")]) == 2, done.stdout
+        assert len([name for name in done.stdout.split() if name.startswith("_engine-15-pid-")]) == 2, done.stdout
         assert engines() == {ours: SHARED}, "the inner one is gone with its only user"
         recorder.communicate(timeout=SECONDS_MAX)
     assert not os.path.exists(HOME)

@@ -631,6 +631,106 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
 	}
 }
 
+/*
+ * The tables of OpenJDK's machine, with members in another order and offsets that a constructor
+ * stores. `code` is the member that says where a block's code is.
+ */
+#define JAVA(first, code)                                                                          \
+	"struct member { const char *type, *name, *kind; int is_static; long offset; "             \
+	"void *address; };\n"                                                                      \
+	"struct type { const char *name, *outer; int kinds[4]; long size; };\n"                    \
+	"static long heaps, interpreter, called;\n"                                                \
+	"static struct member members[] = {{\"CodeCache\", " first ", \"\", 1, 0, &heaps}, "       \
+	"{\"AbstractInterpreter\", \"_code\", \"\", 1, 0, &interpreter}, "                         \
+	"{\"StubRoutines\", \"_call_stub_return_address\", \"\", 1, 0, &called}, "                 \
+	"{\"GrowableArrayBase\", \"_len\", \"\"}, "                                                \
+	"{\"GrowableArray<int>\", \"_data\", \"\"}, "                                              \
+	"{\"CodeHeap\", \"_memory\", \"\"}, "                                                      \
+	"{\"CodeHeap\", \"_segmap\", \"\"}, "                                                      \
+	"{\"CodeHeap\", \"_log2_segment_size\", \"\"}, "                                           \
+	"{\"VirtualSpace\", \"_low\", \"\"}, "                                                     \
+	"{\"VirtualSpace\", \"_high\", \"\"}, "                                                    \
+	"{\"HeapBlock::Header\", \"_used\", \"\"}, "                                               \
+	"{\"StubQueue\", \"_stub_buffer\", \"\"}, "                                                \
+	"{\"StubQueue\", \"_buffer_limit\", \"\"}, "                                               \
+	"{\"Method\", \"_constMethod\", \"\"}, "                                                   \
+	"{\"ConstMethod\", \"_code_size\", \"\"}, "                                                \
+	"{\"CodeBlob\", \"_frame_size\", \"\"}, "                                                  \
+	"{\"CodeBlob\", \"_frame_complete_offset\", \"\"}, "                                       \
+	"{\"CodeBlob\", \"" code "\", \"\"}, {0}};\n"                                              \
+	"static struct type types[] = {{\"HeapBlock\", 0, {0}, 24}, {\"ConstMethod\", 0, {0}, "    \
+	"56}, {0}};\n"                                                                             \
+	"struct member *gHotSpotVMStructs = members;\nstruct type *gHotSpotVMTypes = types;\n"     \
+	"int JNI_CreateJavaVM(void) { return heaps + interpreter + called; }\n"                    \
+	"__attribute__((constructor)) static void fill(void)\n{\n"                                 \
+	"members[3].offset = 4;"                                                                   \
+	"members[4].offset = 8;"                                                                   \
+	"members[5].offset = 8;"                                                                   \
+	"members[6].offset = 120;"                                                                 \
+	"members[7].offset = 256;"                                                                 \
+	"members[8].offset = 16;"                                                                  \
+	"members[9].offset = 24;"                                                                  \
+	"members[10].offset = 12;"                                                                 \
+	"members[11].offset = 40;"                                                                 \
+	"members[12].offset = 20;"                                                                 \
+	"members[13].offset = 48;"                                                                 \
+	"members[14].offset = 32;"                                                                 \
+	"members[15].offset = 28;"                                                                 \
+	"members[16].offset = 52;"                                                                 \
+	"members[17].offset = 36;\n}\n"
+
+TEST(the_members_of_javas_machine_are_found)
+{
+	struct library library;
+	const struct java_layout *java = &library.rows.script.java;
+	u32 rows;
+
+	assert_int_equal(library_build(&library, JAVA("\"_heaps\"", "_code_offset")), 0);
+	assert_true(code_rows_are_sound(&library.rows));
+	assert_int_equal(library.rows.script.runtime, SCRIPT_JAVA);
+	assert_int_equal(library.rows.script.link, 0);
+	assert_int_equal(marked_bytes(&library, &rows), 0);
+	assert_true(java->heaps && java->interpreter && java->call_return);
+	assert_int_equal(java->heap_memory, 8);
+	assert_int_equal(java->heap_segments, 120);
+	assert_int_equal(java->heap_shift, 256);
+	assert_int_equal(java->space_low, 16);
+	assert_int_equal(java->space_high, 24);
+	assert_int_equal(java->array_count, 4);
+	assert_int_equal(java->array_data, 8);
+	assert_int_equal(java->queue_start, 40);
+	assert_int_equal(java->queue_bytes, 20);
+	assert_int_equal(java->block_used, 12);
+	assert_int_equal(java->block_bytes, 24);
+	assert_int_equal(java->blob_code, 36);
+	assert_int_equal(java->blob_frame, 28);
+	assert_int_equal(java->blob_complete, 52);
+	assert_int_equal(java->blob_is_short, 1);
+	assert_int_equal(java->method_const, 48);
+	assert_int_equal(java->const_count, 32);
+	assert_int_equal(java->const_bytes, 56);
+	library_close(&library);
+	assert_int_equal(library_build(&library, JAVA("\"_heaps\"", "_code_begin")), 0);
+	assert_int_equal(java->blob_is_short, 0);
+	library_close(&library);
+}
+
+TEST(a_machine_without_a_member_has_no_layout)
+{
+	/* another name; a name that the file does not have */
+	static const char *const sources[] = {JAVA("\"_heap\"", "_code_begin"),
+					      JAVA("(char *)1", "_code_begin"),
+					      JAVA("\"_heaps\"", "_code_end")};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+
+		assert_int_equal(library_build(&library, sources[i]), -ENOENT);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_NONE);
+		library_close(&library);
+	}
+}
+
 TEST(other_files_have_no_interpreter)
 {
 	struct library library;

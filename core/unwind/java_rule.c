@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rules of the code that OpenJDK's virtual machine (HotSpot, x86-64) generates. r15 holds the
+ * address of the machine's own object of the thread, in all of this code; the object begins with
+ * the address of its table of functions, which belong to the machine's file. The file's layout
+ * (abi/script.h) leads from there to the heaps of code. A heap consists of blocks of segments; one
+ * byte for each segment says how far the block's first one is. A block's object says how many words
+ * the frames of its code have.
+ *
+ *   compiled code   CFA = rsp + 8 * words; the return address and the caller's rbp lie below
+ *   interpreter     CFA = rbp + 16; below rbp: the caller's rsp, a word, the method; at rbp - 64
+ *                   the instruction of the method
+ *   the call of a stack's first function
+ *                   CFA = rbp + 16; the registers of the machine's own code lie below
+ *
+ * An interrupted frame need not have all of its words. The first and the last instructions of
+ * compiled code are recognised. In the interpreter r13 holds the current instruction, which must be
+ * one of the method's: where a frame begins or ends, r13 has another value. What is left out has
+ * the rule that it would have without the machine.
+ */
+#include "unwind.h"
+
+#ifdef UNWIND_KNOWS_JAVA
+
+#define HEAPS_MAX 8
+#define SEGMENT_STEPS_MAX 256
+#define SEGMENT_UNUSED 0xff
+#define FRAME_WORDS_MIN 2
+#define FRAME_WORDS_MAX 8192
+#define SENDER_BYTES_MAX (1 << 19) /* of a method's local variables */
+#define COMPLETE_NEVER 0xffff
+
+/* Distances below rbp in a frame of the interpreter. */
+#define INTERPRETED_SENDER 8
+#define INTERPRETED_METHOD 24
+#define INTERPRETED_PLACE 64
+
+CORE_PART bool java_knows(const struct unwind *unwind, u32 reg)
+{
+	return unwind->registers.known >> reg & 1;
+}
+
+CORE_PART bool java_word(struct unwind *unwind, u64 address, u64 *word)
+{
+	return unwind_peek(unwind, address, word, sizeof(*word));
+}
+
+/* Reads the words of the machine that hold for the whole stack. */
+CORE_PART bool java_open(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	const struct java_layout *layout = &java->layout;
+
+	if (core_reload(java->is_open))
+		return true;
+	java->interpreter_bytes = java->heap_count = 0;
+	java->is_open =
+		java_word(unwind, java->base + layout->call_return, &java->call_return) &&
+		java_word(unwind, java->base + layout->interpreter, &java->word) &&
+		java_word(unwind, java->word + layout->queue_start, &java->interpreter) &&
+		unwind_peek(unwind, java->word + layout->queue_bytes, &java->interpreter_bytes,
+			    4) &&
+		java_word(unwind, java->base + layout->heaps, &java->word) &&
+		unwind_peek(unwind, java->word + layout->array_count, &java->heap_count, 4) &&
+		java_word(unwind, java->word + layout->array_data, &java->heaps);
+	return core_reload(java->is_open);
+}
+
+/* --- the block of a pc --- */
+
+static long java_heap_look(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct java_walk *java = &unwind->java;
+	u64 memory = java->layout.heap_memory, pc = unwind->registers.value[REGISTER_PC];
+
+	if (i >= java->heap_count || !java_word(unwind, java->heaps + 8 * i, &java->word) ||
+	    !java_word(unwind, java->word + memory + java->layout.space_low, &java->low) ||
+	    !java_word(unwind, java->word + memory + java->layout.space_high, &java->high))
+		return 1;
+	java->has_heap = pc - java->low < java->high - java->low;
+	return java->has_heap & 1;
+}
+
+static long java_segment_look(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct java_walk *java = &unwind->java;
+	u64 distance;
+
+	(void)i;
+	if (!unwind_peek(unwind, java->segments + java->segment, &java->byte, 1))
+		return 1;
+	distance = core_reload(java->byte);
+	java->has_block = !distance;
+	if (!distance || distance == SEGMENT_UNUSED || distance > java->segment)
+		return 1;
+	java->segment -= distance;
+	return 0;
+}
+
+/* Sets java->blob to the object of the block with the pc. */
+CORE_PART bool java_blob_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	const struct java_layout *layout = &java->layout;
+	u64 pc = unwind->registers.value[REGISTER_PC], block;
+
+	java->has_heap = java->has_block = 0;
+	core_loop(HEAPS_MAX, java_heap_look, &unwind);
+	if (!core_reload(java->has_heap) ||
+	    !java_word(unwind, java->word + layout->heap_segments + layout->space_low,
+		       &java->segments) ||
+	    !unwind_peek(unwind, java->word + layout->heap_shift, &java->shift, 4))
+		return false;
+	java->segment = (pc - java->low) >> (java->shift & 31);
+	core_loop(SEGMENT_STEPS_MAX, java_segment_look, &unwind);
+	if (!core_reload(java->has_block))
+		return false;
+	block = java->low + (java->segment << (java->shift & 31));
+	java->blob = block + layout->block_bytes;
+	if (!unwind_peek(unwind, block, &java->half, 4))
+		return false;
+	java->block_bytes = (u64)core_reload(java->half) << (java->shift & 31);
+	return pc - block < java->block_bytes &&
+	       unwind_peek(unwind, block + layout->block_used, &java->byte, 1) && java->byte == 1;
+}
+
+/* --- compiled code --- */
+
+/* Instructions, as little-endian numbers. */
+#define JAVA_BYTES_3 0xffffffULL
+#define JAVA_ADD_8 0xc48348	/* add $8 bits, %rsp */
+#define JAVA_ADD_32 0xc48148	/* add $32 bits, %rsp */
+#define JAVA_SUB_8 0xec8348	/* sub $8 bits, %rsp */
+#define JAVA_SUB_32 0xec8148	/* sub $32 bits, %rsp */
+#define JAVA_SUB_BYTES 4	/* of the former */
+#define JAVA_STORE_RBP 0x6c8948 /* mov %rbp, distance(%rsp) */
+#define JAVA_TOUCH 0x248489	/* mov %eax, distance(%rsp): is there room on the stack? */
+#define JAVA_TOUCH_BYTES 7
+#define JAVA_LEA_R10 0x158d4c /* lea distance(%rip), %r10 */
+#define JAVA_SET_R10 0x97894d /* mov %r10, distance(%r15) */
+#define JAVA_SET_BYTES 7
+#define JAVA_COMPARE 0xa73b49 /* cmp distance(%r15), %rsp */
+#define JAVA_COMPARE_BYTES 7
+#define JAVA_PUSH_RBP 0x55
+#define JAVA_POP_RBP 0x5d
+#define JAVA_JMP 0xe9
+#define JAVA_POP 0x58
+#define JAVA_POP_MASK 0xf8
+#define JAVA_POP_R8 0x5841
+#define JAVA_POP_R8_MASK 0xf8ff
+
+#define JAVA_END_BYTES 14 /* from pop %rbp to ret: a comparison and a jump are between them */
+#define JAVA_END_NONE 0xff
+
+/* The code from a byte of the bytes around the pc on; the pc's is NEAR_CODE_BEFORE. */
+CORE_PART u64 java_code_at(const struct unwind *unwind, u32 at)
+{
+	return core_load_u64((const u8 *)unwind->near.word + at);
+}
+
+CORE_PART u64 java_code(const struct unwind *unwind, u32 bytes)
+{
+	return java_code_at(unwind, NEAR_CODE_BEFORE + bytes);
+}
+
+CORE_PART u64 java_code_before(const struct unwind *unwind, u32 bytes)
+{
+	return java_code_at(unwind, NEAR_CODE_BEFORE - bytes);
+}
+
+/* 1 if the two numbers are equal; the verifier follows no branch. */
+CORE_PART u32 java_is_equal(u64 a, u64 b)
+{
+	return is_below(a ^ b, 1);
+}
+
+CORE_PART u32 java_is(u64 code, u64 instruction)
+{
+	return java_is_equal(code & JAVA_BYTES_3, instruction);
+}
+
+/* Notes in java->end that the stack is given back, and rbp taken from it, `i` bytes before the
+ * pc. */
+static long java_end_look(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	u32 at = NEAR_CODE_BEFORE - i, is_end;
+
+	core_one_register(at);
+	if (at < NEAR_CODE_BEFORE - JAVA_END_BYTES || at > NEAR_CODE_BEFORE)
+		return 1;
+	is_end = java_is_equal(java_code_at(unwind, at) & 0xff, JAVA_POP_RBP) &
+		 (java_is(java_code_at(unwind, at - 4), JAVA_ADD_8) |
+		  java_is(java_code_at(unwind, at - 7), JAVA_ADD_32));
+	if (is_end)
+		unwind->java.end = NEAR_CODE_BEFORE - at;
+	return is_end & 1;
+}
+
+/*
+ * True in the code behind a function's end that tells the machine where the thread has waited. The
+ * frame is given back there.
+ */
+CORE_PART bool java_is_waiting(const struct unwind *unwind)
+{
+	u64 at = java_code(unwind, 0), next = java_code(unwind, JAVA_SET_BYTES);
+
+	return (java_is(at, JAVA_LEA_R10) & java_is(next, JAVA_SET_R10)) |
+	       (java_is(at, JAVA_SET_R10) & java_is_equal(next & 0xff, JAVA_JMP)) |
+	       (java_is(java_code_before(unwind, JAVA_SET_BYTES), JAVA_SET_R10) &
+		java_is_equal(at & 0xff, JAVA_JMP));
+}
+
+/* Sets java->words, and java->slot to the place of rbp, in the last instructions of a function. 0:
+ * it cannot be told where the interrupted frame is. */
+CORE_GLOBAL_PART int java_end_find(struct unwind *unwind)
+{
+	struct java_walk *java;
+	u32 end;
+
+	if (core_is_null(unwind))
+		return 0;
+	java = &unwind->java;
+	java->end = JAVA_END_NONE;
+	core_loop(JAVA_END_BYTES + 1, java_end_look, &unwind);
+	end = core_reload(java->end);
+	java->slot = 2;
+	if (end == JAVA_END_NONE && !java_is_waiting(unwind))
+		return 1;
+	java->words = 1 + java_is_equal(end, 0);
+	java->slot = 2 * java_is_equal(end, 0);
+	return end < 2 || end == JAVA_END_NONE ||
+	       (end == 1 + JAVA_COMPARE_BYTES &&
+		java_is(java_code_before(unwind, JAVA_COMPARE_BYTES), JAVA_COMPARE));
+}
+
+/* The same in the first instructions of a function, by java->words. */
+CORE_GLOBAL_PART int java_begin_find(struct unwind *unwind)
+{
+	struct java_walk *java;
+	u64 at, is_pushed, is_stored, is_called;
+
+	if (core_is_null(unwind))
+		return 0;
+	java = &unwind->java;
+	at = java_code(unwind, 0);
+	is_pushed = java_is_equal(java_code_before(unwind, 1) & 0xff, JAVA_PUSH_RBP) &
+		    (java_is(at, JAVA_SUB_8) | java_is(at, JAVA_SUB_32));
+	is_stored = java_is(at, JAVA_STORE_RBP) &
+		    java_is(java_code_before(unwind, JAVA_SUB_BYTES), JAVA_SUB_8);
+	is_called = (java_is(at, JAVA_TOUCH) &
+		     java_is_equal(java_code(unwind, JAVA_TOUCH_BYTES) & 0xff, JAVA_PUSH_RBP)) |
+		    (java_is(at, JAVA_SUB_8) &
+		     java_is(java_code(unwind, JAVA_SUB_BYTES), JAVA_STORE_RBP));
+	java->slot = 2 * is_pushed;
+	if (!is_stored)
+		java->words = 1 + is_pushed;
+	return is_pushed | is_stored | is_called;
+}
+
+/* Sets java->words and java->slot for an interrupted frame. */
+CORE_PART bool java_interrupted(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 code, distance;
+
+	if (!unwind_peek(unwind, java->blob + java->layout.blob_code, &java->word, 8) ||
+	    !unwind_peek(unwind, java->blob + java->layout.blob_complete, &java->complete, 2))
+		return false;
+	code = core_reload(java->word);
+	if (java->layout.blob_is_short)
+		code = java->blob + (u32)code;
+	distance = unwind->registers.value[REGISTER_PC] - code;
+	if (core_reload(java->complete) == COMPLETE_NEVER || (s64)distance < 0)
+		return false;
+	return distance < java->complete ? java_begin_find(unwind) : java_end_find(unwind);
+}
+
+/*
+ * The words that a frame has pushed for a call and takes back behind it, up to two: so the compiler
+ * calls the machine's search for a type.
+ */
+CORE_PART bool java_pushed_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 first, second, long_pop, is_pop;
+
+	if (!unwind_peek(unwind, unwind->registers.value[REGISTER_PC], &java->word, 8))
+		return false;
+	first = core_reload(java->word);
+	long_pop = java_is_equal(first & JAVA_POP_R8_MASK, JAVA_POP_R8);
+	is_pop = java_is_equal(first & JAVA_POP_MASK, JAVA_POP) &
+		 (1 ^ java_is_equal(first & 0xff, JAVA_POP_RBP));
+	second = first >> 8 >> 8 * long_pop;
+	is_pop |= long_pop;
+	java->words += is_pop;
+	long_pop = java_is_equal(second & JAVA_POP_R8_MASK, JAVA_POP_R8);
+	java->words += is_pop & (long_pop | (java_is_equal(second & JAVA_POP_MASK, JAVA_POP) &
+					     (1 ^ java_is_equal(second & 0xff, JAVA_POP_RBP))));
+	return true;
+}
+
+/* True if the word at an address leads back to a caller: behind a call, to the interpreter, which
+ * pushes addresses of its own, or to the beginning of the stack. */
+CORE_PART bool java_is_return(struct unwind *unwind, u64 address)
+{
+	struct java_walk *java = &unwind->java;
+	u64 pc;
+
+	if (!java_word(unwind, address, &java->word))
+		return false;
+	java->other = 0;
+	pc = core_reload(java->word);
+	return pc == java->call_return || pc - java->interpreter < java->interpreter_bytes ||
+	       (unwind_peek(unwind, pc - 8, &java->other, 8) &&
+		is_behind_call(core_reload(java->other)));
+}
+
+/* True if the caller is the interpreter, or java_is_return() has read a call of code of the frame's
+ * own block. */
+CORE_PART bool java_is_of_call(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+
+	return java->word - java->interpreter < java->interpreter_bytes ||
+	       (call_is_direct(java->other) &&
+		call_target(java->word, java->other) - java->blob < java->block_bytes);
+}
+
+CORE_PART bool java_compiled(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+
+	if (!java_blob_find(unwind) ||
+	    !unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
+	    core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
+		return false;
+	java->slot = 2;
+	if (!(unwind->is_interrupted ? java_interrupted(unwind) : java_pushed_find(unwind)) ||
+	    !java_is_return(unwind,
+			    unwind->registers.value[REGISTER_RSP] + 8 * (u64)java->words - 8))
+		return false;
+	/* An end that is not recognised would lead to the caller's caller. */
+	if (unwind->is_interrupted && !java_is_of_call(unwind))
+		return false;
+	unwind->rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = 8 * java->words,
+		.base = RULE_BASE_CFA,
+		.slot = {SLOT_LOST, java->slot, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
+	};
+	return true;
+}
+
+/* --- the interpreter --- */
+
+/* True if the frame's method has the instruction that the frame is at. */
+CORE_PART bool java_place_is_known(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 frame = unwind->registers.value[REGISTER_RBP], place, first;
+
+	if (!java_word(unwind, frame - INTERPRETED_METHOD, &java->word) ||
+	    !java_word(unwind, java->word + java->layout.method_const, &java->other) ||
+	    !unwind_peek(unwind, java->other + java->layout.const_count, &java->complete, 2) ||
+	    !java_word(unwind, frame - INTERPRETED_PLACE, &java->word))
+		return false;
+	place = core_reload(java->word);
+	if (unwind->is_interrupted) {
+		if (!java_knows(unwind, REGISTER_R13))
+			return false;
+		place = unwind->registers.value[REGISTER_R13];
+	}
+	first = java->other + java->layout.const_bytes;
+	return place - first < java->complete ||
+	       (!unwind->is_interrupted && !place && !java->complete);
+}
+
+/*
+ * The caller's rsp is in memory; r14, which the caller does not keep, takes it for the step. A call
+ * by a method handle takes a word from the caller's stack, which may then be the one with the
+ * return address.
+ */
+CORE_PART bool java_interpreted(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 frame = unwind->registers.value[REGISTER_RBP];
+
+	if (!java_knows(unwind, REGISTER_RBP) || frame < unwind->registers.value[REGISTER_RSP] ||
+	    !java_place_is_known(unwind) ||
+	    !java_word(unwind, frame - INTERPRETED_SENDER, &java->sender) ||
+	    core_reload(java->sender) - (frame + 8) > SENDER_BYTES_MAX ||
+	    !java_is_return(unwind, frame + 8))
+		return false;
+	unwind->registers.value[REGISTER_R14] = java->sender;
+	unwind->registers.known |= 1U << REGISTER_R14;
+	unwind->rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RBP,
+		.cfa_offset = 16,
+		.operand = REGISTER_R14,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_STACK_MOVED,
+		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
+	};
+	return true;
+}
+
+CORE_PART void java_called(struct unwind *unwind)
+{
+	unwind->rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RBP,
+		.cfa_offset = 16,
+		.base = RULE_BASE_CFA,
+		.slot = {9, 2, 10, 11, 12, 13, 1},
+	};
+}
+
+CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
+{
+	const struct java_walk *java;
+	u64 pc;
+
+	if (!core_reload(unwind->java.is_found) || !java_open(unwind))
+		return false;
+	java = &unwind->java;
+	pc = unwind->registers.value[REGISTER_PC];
+	if (pc == java->call_return && !unwind->is_interrupted) {
+		java_called(unwind);
+		return true;
+	}
+	return pc - java->interpreter < java->interpreter_bytes ? java_interpreted(unwind)
+								: java_compiled(unwind);
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * HotSpot, the virtual machine of OpenJDK (src/hotspot/share/runtime/vmStructs.cpp). The file
+ * exports a table of members of its types, gHotSpotVMStructs, and one of the types' sizes,
+ * gHotSpotVMTypes. An entry of the former is
+ *
+ *   0 type, 8 member, 16 type of the member, 24 1: static, 32 offset, 40 address if static
+ *
+ * and one of the latter is the type's name, and its size at 32. The tables are complete but for the
+ * offsets, which a constructor stores when the file is loaded: for each of them the file's code has
+ * one `movq $offset, entry+32(%rip)`.
+ */
+#include "script_loop.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/elf/elf_words.h"
+
+#define WORD 8
+#define MEMBER_BYTES 48
+#define MEMBER_OFFSET 32
+#define MEMBER_ADDRESS 40
+#define TYPE_BYTES 40
+#define TYPE_SIZE 32
+#define ENTRIES_MAX 4096
+#define STORE_BYTES 11
+
+/* A table in the file, with the words that relocations and the constructor's code give it. */
+struct table {
+	Elf *elf;
+	u64 start;
+	u32 entry_words, count;
+	u64 *words;
+};
+
+static void word_set(const struct table *table, u64 address, u64 value)
+{
+	u64 at = address - table->start;
+
+	if (at % WORD == 0 && at / WORD < (u64)table->count * table->entry_words)
+		table->words[at / WORD] = value;
+}
+
+static void relocations_add(const struct table *table)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Rela relocation;
+
+	while ((section = elf_nextscn(table->elf, section))) {
+		Elf_Data *data = NULL;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
+		    header.sh_flags & SHF_ALLOC)
+			data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getrela(data, i, &relocation); i++)
+			if (GELF_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+				word_set(table, relocation.r_offset, relocation.r_addend);
+	}
+}
+
+/* Adds the words that `movq $immediate, distance(%rip)` in code stores to the table. */
+static void code_stores_add(const struct table *table, const u8 *code, u64 bytes, u64 address)
+{
+	static const u8 store[] = {0x48, 0xc7, 0x05};
+	const u8 *end = code + bytes, *at = code;
+
+	while ((u64)(end - at) >= STORE_BYTES) {
+		s32 distance, immediate;
+
+		at = memmem(at, end - at, store, sizeof(store));
+		if (!at || end - at < STORE_BYTES)
+			return;
+		memcpy(&distance, at + 3, sizeof(distance));
+		memcpy(&immediate, at + 7, sizeof(immediate));
+		word_set(table, address + (at - code) + STORE_BYTES + distance, immediate);
+		at++;
+	}
+}
+
+static void stores_add(const struct table *table)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(table->elf, section))) {
+		Elf_Data *data = NULL;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS &&
+		    header.sh_flags & SHF_EXECINSTR)
+			data = elf_rawdata(section, NULL);
+		if (data && data->d_buf)
+			code_stores_add(table, data->d_buf, data->d_size, header.sh_addr);
+	}
+}
+
+/* Reads the table that an exported pointer leads to. */
+static bool table_read(struct table *table, const char *name, u32 entry_bytes)
+{
+	u64 pointer, left;
+
+	if (!elf_words_export(table->elf, name, &pointer))
+		return false;
+	table->start = elf_words_pointer(table->elf, pointer);
+	left = elf_words_left(table->elf, table->start);
+	table->entry_words = entry_bytes / WORD;
+	table->count = left / entry_bytes < ENTRIES_MAX ? left / entry_bytes : ENTRIES_MAX;
+	if (!table->count)
+		return false;
+	table->words = calloc(table->count, entry_bytes);
+	if (!table->words)
+		return false;
+	memcpy(table->words, elf_words_bytes(table->elf, table->start, 1),
+	       (u64)table->count * entry_bytes);
+	relocations_add(table);
+	return true;
+}
+
+static bool word_is(const struct table *table, const u64 *entry, u32 word, const char *text)
+{
+	const char *name = entry[word] ? elf_words_text(table->elf, entry[word]) : NULL;
+
+	return name && !strcmp(name, text);
+}
+
+/* The entry of a member, or of a type if `member` is NULL. */
+static const u64 *entry_find(const struct table *table, const char *type, const char *member)
+{
+	for (u32 i = 0; i < table->count; i++) {
+		const u64 *entry = &table->words[i * table->entry_words];
+
+		if (!entry[0])
+			return NULL;
+		if (word_is(table, entry, 0, type) && (!member || word_is(table, entry, 1, member)))
+			return entry;
+	}
+	return NULL;
+}
+
+struct tables {
+	struct table members, types;
+};
+
+static bool u8_of(u64 value, u8 *out)
+{
+	*out = value;
+	return *out == value;
+}
+
+static bool member_read(const struct tables *tables, const char *type, const char *member, u8 *out)
+{
+	const u64 *entry = entry_find(&tables->members, type, member);
+
+	return entry && u8_of(entry[MEMBER_OFFSET / WORD], out);
+}
+
+static bool heap_member_read(const struct tables *tables, const char *member, u16 *out)
+{
+	const u64 *entry = entry_find(&tables->members, "CodeHeap", member);
+	u64 value = entry ? entry[MEMBER_OFFSET / WORD] : ~0ULL;
+
+	*out = value;
+	return *out == value;
+}
+
+static bool size_read(const struct tables *tables, const char *type, u8 *out)
+{
+	const u64 *entry = entry_find(&tables->types, type, NULL);
+
+	return entry && u8_of(entry[TYPE_SIZE / WORD], out);
+}
+
+static bool static_read(const struct tables *tables, const char *type, const char *member, u32 *out)
+{
+	const u64 *entry = entry_find(&tables->members, type, member);
+	u64 address = entry ? entry[MEMBER_ADDRESS / WORD] : 0;
+
+	*out = address;
+	return address && *out == address;
+}
+
+/* Where a blob's code begins: its address (17), or its distance from the blob (25). The latter also
+ * have the offset of the complete frame in two bytes. */
+static bool blob_read(const struct tables *tables, struct java_layout *layout)
+{
+	layout->blob_is_short = !entry_find(&tables->members, "CodeBlob", "_code_begin");
+	return member_read(tables, "CodeBlob",
+			   layout->blob_is_short ? "_code_offset" : "_code_begin",
+			   &layout->blob_code) &&
+	       member_read(tables, "CodeBlob", "_frame_size", &layout->blob_frame) &&
+	       member_read(tables, "CodeBlob", "_frame_complete_offset", &layout->blob_complete);
+}
+
+static bool layout_read(const struct tables *tables, struct java_layout *layout)
+{
+	return static_read(tables, "CodeCache", "_heaps", &layout->heaps) &&
+	       static_read(tables, "AbstractInterpreter", "_code", &layout->interpreter) &&
+	       static_read(tables, "StubRoutines", "_call_stub_return_address",
+			   &layout->call_return) &&
+	       heap_member_read(tables, "_memory", &layout->heap_memory) &&
+	       heap_member_read(tables, "_segmap", &layout->heap_segments) &&
+	       heap_member_read(tables, "_log2_segment_size", &layout->heap_shift) &&
+	       member_read(tables, "GrowableArrayBase", "_len", &layout->array_count) &&
+	       member_read(tables, "GrowableArray<int>", "_data", &layout->array_data) &&
+	       member_read(tables, "VirtualSpace", "_low", &layout->space_low) &&
+	       member_read(tables, "VirtualSpace", "_high", &layout->space_high) &&
+	       member_read(tables, "HeapBlock::Header", "_used", &layout->block_used) &&
+	       size_read(tables, "HeapBlock", &layout->block_bytes) &&
+	       member_read(tables, "StubQueue", "_stub_buffer", &layout->queue_start) &&
+	       member_read(tables, "StubQueue", "_buffer_limit", &layout->queue_bytes) &&
+	       member_read(tables, "Method", "_constMethod", &layout->method_const) &&
+	       member_read(tables, "ConstMethod", "_code_size", &layout->const_count) &&
+	       size_read(tables, "ConstMethod", &layout->const_bytes) && blob_read(tables, layout);
+}
+
+int script_java_read(struct script_loop *loop)
+{
+	struct tables tables = {.members.elf = loop->elf, .types.elf = loop->elf};
+	struct java_layout layout = {};
+	u64 vm, offset;
+	bool is_read;
+
+	if (!elf_words_export(loop->elf, "JNI_CreateJavaVM", &vm))
+		return -ENOENT;
+	is_read = script_loop_offset(loop, vm, &offset) &&
+		  table_read(&tables.members, "gHotSpotVMStructs", MEMBER_BYTES) &&
+		  table_read(&tables.types, "gHotSpotVMTypes", TYPE_BYTES);
+	if (is_read) {
+		stores_add(&tables.members);
+		is_read = layout_read(&tables, &layout);
+	}
+	free(tables.members.words);
+	free(tables.types.words);
+	if (!is_read)
+		return -ENOENT;
+	layout.code_bias = vm - offset;
+	loop->layout.runtime = SCRIPT_JAVA;
+	loop->layout.java = layout;
+	return 0;
+}

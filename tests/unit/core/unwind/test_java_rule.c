@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Steps through code of OpenJDK's machine, whose data lie in one array. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CORE_EMBEDDED
+#define UNWIND_READS_JAVA
+#include "unwind/unwind.h"
+
+#define BASE 0x10000
+#define BYTES 0x8000
+#define SHIFT 7
+#define HEADER 16
+
+/* Places in the array. */
+enum {
+	HEAPS = 0x100, /* static words of the file */
+	INTERPRETER = 0x108,
+	CALL_RETURN = 0x110,
+	ARRAY = 0x200,
+	HEAP = 0x300,
+	QUEUE = 0x500,
+	METHOD = 0x600,
+	CONST = 0x700,
+	SEGMENTS = 0x800,
+	CODE = 0x1000, /* of the heap: 32 segments */
+	LOOP = 0x3000, /* code of the interpreter */
+	STACK = 0x6000,
+};
+
+static u8 memory[BYTES];
+static struct unwind unwind;
+static u64 reads;
+
+bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
+{
+	(void)walk;
+	reads++;
+	if (address - BASE > BYTES || BYTES - (address - BASE) < bytes)
+		return false;
+	memcpy(buffer, memory + (address - BASE), bytes);
+	return true;
+}
+
+bool unwind_find_mapping(struct unwind *walk, u64 pc)
+{
+	if (pc - BASE >= BYTES)
+		return false;
+	walk->mapping = (struct unwind_mapping){.start = BASE, .end = BASE + BYTES};
+	return true;
+}
+
+static const struct java_layout layout = {
+	.heaps = HEAPS,
+	.interpreter = INTERPRETER,
+	.call_return = CALL_RETURN,
+	.heap_memory = 8,
+	.heap_segments = 120,
+	.heap_shift = 256,
+	.space_low = 16,
+	.space_high = 24,
+	.array_data = 8,
+	.queue_start = 8,
+	.queue_bytes = 20,
+	.block_used = 8,
+	.block_bytes = HEADER,
+	.blob_code = 32,
+	.blob_frame = 28,
+	.blob_complete = 20,
+	.method_const = 8,
+	.const_count = 32,
+	.const_bytes = 48,
+};
+
+void unwind_java_find(struct unwind *walk)
+{
+	walk->java.layout = layout;
+	walk->java.base = BASE;
+	walk->java.is_found = walk->registers.known >> REGISTER_R15 & 1;
+}
+
+bool unwind_java_rule(struct unwind *walk)
+{
+	return java_rule(walk);
+}
+
+#include "unwind/unwind_alone.c"
+
+#include "unwind/java_rule.c"
+
+static void put(u64 at, u64 value)
+{
+	memcpy(memory + at, &value, sizeof(value));
+}
+
+static void put_bytes(u64 at, const char *bytes, u32 count)
+{
+	memcpy(memory + at, bytes, count);
+}
+
+#define CALL_CODE "\xe8\x00\x00\x00\x00"
+#define COMPILED (CODE + 4 * 128 + 0x100) /* behind a call */
+#define COMPILED_WORDS 6
+
+/* A heap with one block of eight segments from the fourth on, and an interpreter. */
+static int machine_make(void **state)
+{
+	u64 blob = CODE + 4 * 128 + HEADER;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put(HEAPS, BASE + ARRAY);
+	put(ARRAY, 1);
+	put(ARRAY + 8, BASE + ARRAY + 16);
+	put(ARRAY + 16, BASE + HEAP);
+	put(HEAP + 8 + 16, BASE + CODE);
+	put(HEAP + 8 + 24, BASE + CODE + 32 * 128);
+	put(HEAP + 120 + 16, BASE + SEGMENTS);
+	put(HEAP + 256, SHIFT);
+	memset(memory + SEGMENTS, 0xff, 32);
+	for (u32 i = 0; i < 8; i++)
+		memory[SEGMENTS + 4 + i] = i;
+	put(CODE + 4 * 128, 8);
+	put(CODE + 4 * 128 + 8, 1);
+	put(blob + 28, COMPILED_WORDS);
+	put(blob + 20, 16);
+	put(blob + 28, COMPILED_WORDS);
+	put(blob + 32, BASE + blob + 0x40);
+	put_bytes(COMPILED - 5, CALL_CODE, 5);
+	memset(memory + COMPILED, 0x90, 128);
+	put(INTERPRETER, BASE + QUEUE);
+	put(QUEUE + 8, BASE + LOOP);
+	memcpy(memory + QUEUE + 20, &(u32){0x1000}, 4);
+	put(CALL_RETURN, BASE + LOOP + 0x2000);
+	put(METHOD + 8, BASE + CONST);
+	memcpy(memory + CONST + 32, &(u16){20}, 2);
+	memset(&unwind, 0, sizeof(unwind));
+	unwind.budget = UNWIND_BUDGET;
+	unwind.registers.known = REGISTERS_ALL;
+	unwind_find_mapping(&unwind, BASE);
+	unwind_java_find(&unwind);
+	reads = 0;
+	return 0;
+}
+
+static void enter(u64 pc, u64 rsp, u64 rbp)
+{
+	unwind.registers.value[REGISTER_PC] = BASE + pc;
+	unwind.registers.value[REGISTER_SP] = BASE + rsp;
+	unwind.registers.value[REGISTER_FP] = BASE + rbp;
+}
+
+/* A frame of the interpreter at rbp: its caller goes on at `pc` with the stack pointer `sender`. */
+static void interpreted_put(u64 rbp, u64 sender, u64 pc, u64 place)
+{
+	put(rbp + 8, BASE + pc);
+	put(rbp, BASE + rbp + 0x100);
+	put(rbp - 8, BASE + sender);
+	put(rbp - 24, BASE + METHOD);
+	put(rbp - 64, BASE + place);
+}
+
+static void test_compiled_frames(void **state)
+{
+	(void)state;
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+	put(STACK + 8 * COMPILED_WORDS - 16, BASE + STACK + 0x300);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_int_equal(unwind.registers.value[REGISTER_PC], BASE + COMPILED);
+	assert_int_equal(unwind.registers.value[REGISTER_SP], BASE + STACK + 8 * COMPILED_WORDS);
+	assert_int_equal(unwind.registers.value[REGISTER_FP], BASE + STACK + 0x300);
+	assert_true(unwind.registers.known >> REGISTER_R15 & 1);
+	assert_false(unwind.registers.known >> REGISTER_RBX & 1);
+}
+
+static void test_words_pushed_for_a_call(void **state)
+{
+	(void)state;
+	put_bytes(COMPILED, "\x5e\x41\x59\x5b", 4); /* pop %rsi; pop %r9; another pop */
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(STACK + 8 * (COMPILED_WORDS + 2) - 8, BASE + COMPILED);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.rule.cfa_offset, 8 * (COMPILED_WORDS + 2));
+}
+
+/* The end of a function: each pc has a distance from rsp to the CFA, in words, and the place of rbp
+ * below it. */
+static void test_the_last_instructions(void **state)
+{
+	static const struct {
+		u32 at, words, slot;
+	} ends[] = {{4, 2, 2}, {5, 1, 0}, {12, 1, 0}};
+	const char *code =
+		"\x48\x83\xc4\x20\x5d\x49\x3b\xa7\x48\x03\x00\x00\x0f\x87\x00\x00\x00\x00";
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		machine_make(NULL);
+		put_bytes(COMPILED + 32, code, 18);
+		enter(COMPILED + 32 + ends[i].at, STACK, STACK + 0x200);
+		unwind.is_interrupted = true;
+		assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_NONE);
+		put(STACK + 8 * ends[i].words - 8, BASE + COMPILED);
+		assert_true(java_rule(&unwind));
+		assert_int_equal(unwind.rule.cfa_offset, 8 * ends[i].words);
+		assert_int_equal(unwind.rule.slot[SLOT_FP], ends[i].slot);
+	}
+}
+
+static void test_a_frame_of_the_interpreter(void **state)
+{
+	(void)state;
+	enter(LOOP + 8, STACK, STACK + 0x100);
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_int_equal(unwind.registers.value[REGISTER_PC], BASE + COMPILED);
+	assert_int_equal(unwind.registers.value[REGISTER_SP], BASE + STACK + 0x140);
+	assert_int_equal(unwind.registers.value[REGISTER_FP], BASE + STACK + 0x200);
+	assert_false(unwind.registers.known >> REGISTER_R14 & 1);
+}
+
+static void test_frames_that_are_not_proven(void **state)
+{
+	(void)state;
+	/* The method does not have the instruction. */
+	enter(LOOP + 8, STACK, STACK + 0x100);
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 20);
+	assert_false(java_rule(&unwind));
+	/* The interrupted frame has another one in r13. */
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48);
+	unwind.is_interrupted = true;
+	unwind.registers.value[REGISTER_R13] = BASE + STACK;
+	assert_false(java_rule(&unwind));
+	unwind.registers.value[REGISTER_R13] = BASE + CONST + 48 + 1;
+	assert_true(java_rule(&unwind));
+	/* The return address is behind no call. */
+	unwind.is_interrupted = false;
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED + 16, CONST + 48);
+	assert_false(java_rule(&unwind));
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED + 16);
+	assert_false(java_rule(&unwind));
+}
+
+static void test_the_beginning_of_a_stack(void **state)
+{
+	(void)state;
+	enter(LOOP + 0x2000, STACK, STACK + 0x100);
+	put(STACK + 0x108, BASE + COMPILED);
+	put(STACK + 0x100 - 88, 15);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_int_equal(unwind.registers.value[REGISTER_PC], BASE + COMPILED);
+	assert_int_equal(unwind.registers.value[REGISTER_R15], 15);
+}
+
+/* The data of a machine may lead in a circle or nowhere. */
+static void test_forged_machines(void **state)
+{
+	(void)state;
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+	memset(memory + SEGMENTS, 1, 32); /* no block begins */
+	assert_false(java_rule(&unwind));
+	put(ARRAY, ~0ULL); /* heaps without end, none of which has the pc */
+	for (u64 at = ARRAY + 16; at < HEAP; at += 8)
+		put(at, BASE + HEAP + 0x80);
+	unwind.java.is_open = 0;
+	assert_false(java_rule(&unwind));
+	assert_true(reads < 200);
+	machine_make(NULL);
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(CODE + 4 * 128 + HEADER + 28, ~0ULL); /* a frame of 2^32 words */
+	assert_false(java_rule(&unwind));
+	machine_make(NULL);
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(HEAPS, 8);
+	assert_false(java_rule(&unwind));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_compiled_frames, machine_make),
+		cmocka_unit_test_setup(test_words_pushed_for_a_call, machine_make),
+		cmocka_unit_test_setup(test_the_last_instructions, machine_make),
+		cmocka_unit_test_setup(test_a_frame_of_the_interpreter, machine_make),
+		cmocka_unit_test_setup(test_frames_that_are_not_proven, machine_make),
+		cmocka_unit_test_setup(test_the_beginning_of_a_stack, machine_make),
+		cmocka_unit_test_setup(test_forged_machines, machine_make),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
