@@ -92,7 +92,9 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNREAD_CONTEXTS, "unread_contexts",                                                      \
 	  "events without trace ids: the memory of their thread could not be read")                \
 	X(UNPLACED_CONTEXTS, "unplaced_contexts",                                                  \
-	  "events from before their process was looked at for trace ids")
+	  "events from before their process was looked at for trace ids")                          \
+	X(UNKEPT_CONTEXTS, "unkept_contexts",                                                      \
+	  "events without trace ids: the file has 4,194,304 spans, which is the most")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -86,12 +86,13 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	kernel = kernel_field(ctx, hit, scratch, cpu);
 	if (!hit->is_waker || !scratch->in_interrupt) {
 		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
-		if (is_without_stacks(hit))
+		if (is_without_stacks(hit)) {
 			user.field = no_stack(REASON_NOT_ASKED);
-		else
+		} else {
 			user = user_take(hit, scratch, cpu);
-		if (config.trace_ids)
-			context_read(scratch);
+			if (config.trace_ids)
+				context_read(scratch);
+		}
 	}
 	slot->tid = tid;
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));

@@ -90,7 +90,10 @@ static int take_context(struct recording *recording, const struct event_slot *sl
 	memcpy(context.span, &words[2], sizeof(context.span));
 	result = trace_writer_context(recording->writer, &context, &event->context);
 	event->has_context = !result;
-	return result;
+	if (result != -E2BIG)
+		return result;
+	recording->written.notes[NOTE_UNKEPT_CONTEXTS]++;
+	return 0;
 }
 
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
@@ -116,9 +119,9 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	if (span_stacks_want_end(recording, event.kind))
 		return span_stacks_end(recording, &event);
 	result = records_fill(recording, ring, position, &fields, &event, &user);
+	result = first_error(result, take_context(recording, slot, &event));
 	if (alive_events_want(recording, event.kind))
 		return alive_events_hold(recording, &event, &user) ?: result;
-	result = first_error(result, take_context(recording, slot, &event));
 	if (span_stacks_want_begin(recording, event.kind))
 		return span_stacks_begin(recording, &event, &user) ?: result;
 	records_note_stacks(recording, &event, &user);

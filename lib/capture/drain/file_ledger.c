@@ -151,6 +151,7 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 	}
 	add_notes(recording->loaded, ledger->notes);
 	ledger->notes[NOTE_UNSEEN_ALIVE] = recording->written.notes[NOTE_UNSEEN_ALIVE];
+	ledger->notes[NOTE_UNKEPT_CONTEXTS] = recording->written.notes[NOTE_UNKEPT_CONTEXTS];
 	ledger->recorded = trace_writer_recorded(recording->writer);
 	ledger->counted = trace_writer_counted(recording->writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);

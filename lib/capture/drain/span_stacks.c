@@ -140,6 +140,8 @@ static int write_end(struct recording *recording, const struct trace_event *end,
 	event.kernel_reason = begin->event.kernel_reason;
 	event.user = begin->event.user;
 	event.user_reason = begin->event.user_reason;
+	event.has_context = begin->event.has_context;
+	event.context = begin->event.context;
 	records_note_stacks(recording, &event, &begin->user);
 	return trace_writer_event(recording->writer, &event);
 }

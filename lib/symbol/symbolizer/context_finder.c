@@ -37,6 +37,7 @@
 #define PATH_BYTES 4096
 #define FILES_MAX 4096
 #define IMAGES_MAX 4096
+#define LINES_MAX (1U << 17) /* of /proc/PID/maps; the kernel allows 65,530 by default */
 #define STATIC_DISTANCE_MAX (1LL << 24)
 
 struct context_finder {
@@ -97,7 +98,7 @@ static bool is_changed_at(const struct known_file *file, const struct stat *stat
 	       file->changed.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-/* What a file says of the variable; NULL: it does not have it, or could not be read. */
+/* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
 static const struct thread_variable *variable_of(struct search *search, int file)
 {
 	struct known_file read = {};
@@ -182,7 +183,7 @@ static bool is_program(u32 tgid, int file)
 	       program.st_dev == status.st_dev;
 }
 
-/* What the dynamic linker has written of a variable of a library. */
+/* Sets the place by the words that the dynamic linker has written for a variable of a library. */
 static void place_by_word(u32 tgid, const struct image *image,
 			  const struct thread_variable *variable, struct context_place *place)
 {
@@ -242,6 +243,7 @@ static bool find_place(struct search *search, struct context_place *place)
 {
 	char path[40], line[PATH_BYTES + 128];
 	struct image image, last = {};
+	u32 images = 0;
 	FILE *maps;
 
 	place->way = CONTEXT_NONE;
@@ -251,12 +253,14 @@ static bool find_place(struct search *search, struct context_place *place)
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno != ENOENT && errno != ESRCH;
-	for (u32 i = 0;
-	     i < IMAGES_MAX && place->way == CONTEXT_NONE && fgets(line, sizeof(line), maps); i++) {
+	for (u32 i = 0; i < LINES_MAX && images < IMAGES_MAX && place->way == CONTEXT_NONE &&
+			fgets(line, sizeof(line), maps);
+	     i++) {
 		if (!parse_image(line, &image) ||
 		    (image.inode == last.inode && image.device == last.device))
 			continue;
 		last = image;
+		images++;
 		place_in(search, &image, line, place);
 	}
 	fclose(maps);

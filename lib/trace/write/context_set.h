@@ -6,8 +6,11 @@
 #include "hash_index.h"
 #include "trace/event.h"
 
+#define CONTEXT_HALVES (sizeof(struct trace_context) / sizeof(u32))
+
 /* All zero: an empty set. */
 struct context_set {
+	u64 keys[CONTEXT_HALVES]; /* of the hash */
 	struct trace_context *items;
 	u32 room;
 	struct hash_index index;
@@ -18,7 +21,7 @@ static inline u32 context_set_count(const struct context_set *set)
 	return set->index.count;
 }
 
-/* *number is that of an equal context, or of a new one. -ENOMEM, -E2BIG. */
+/* *number is that of an equal context, or of a new one. -ENOMEM. -E2BIG: the set is full. */
 int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number);
 void context_set_free(struct context_set *set);
 

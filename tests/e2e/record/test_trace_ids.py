@@ -81,6 +81,18 @@ def test_variable_of_a_library_in_static_memory():
     check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_initial")))
 
 
+@one_of_several
+def test_spans_have_the_ids_of_their_begin():
+    needs("bpf", "raw tracepoints")
+    if os.uname().machine != "x86_64":
+        raise Skip("the thread pointer is not read on this machine")
+    span = "span:%s..syscalls:sys_exit_getppid/stack=begin/" % CALL
+    events = list(record("--trace-ids", "-e", span, "--", program("spans"), SECONDS).events())
+    wrong = [names_of(event) for event in events if event.span and int(event.span, 16) != span_of(event)]
+    never(wrong, wrong[:3])
+    assert any(event.span for event in events), len(events)
+
+
 def table(recording, *options):
     return json.loads(recording.read("report", "--json", "--top", "0", *options))["rows"]
 
