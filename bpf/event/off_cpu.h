@@ -220,6 +220,8 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool 
 	} else {
 		scratch_refuse(cpu);
 	}
+	if (config.trace_ids)
+		bpf_map_delete_elem(&waiting_contexts, &tid);
 	return true;
 }
 

@@ -134,9 +134,11 @@ __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 	kept.word[0] = scratch->context[0];
 	kept.word[1] = scratch->context[1];
 	kept.word[2] = scratch->context[2];
-	if (kept.word[2])
-		return bpf_map_update_elem(&waiting_contexts, &tid, &kept, BPF_ANY);
-	return bpf_map_delete_elem(&waiting_contexts, &tid);
+	if (!kept.word[2])
+		return bpf_map_delete_elem(&waiting_contexts, &tid);
+	if (bpf_map_update_elem(&waiting_contexts, &tid, &kept, BPF_ANY))
+		scratch->counters.context_unread++;
+	return 0;
 }
 
 /* Sets scratch->context to what was kept of a thread whose wait ends. */
@@ -154,7 +156,7 @@ __noinline int context_take(struct scratch *scratch, u32 tid, u64 since)
 		scratch->context[1] = kept->word[1];
 		scratch->context[2] = kept->word[2];
 	}
-	return bpf_map_delete_elem(&waiting_contexts, &tid);
+	return 0;
 }
 
 #endif

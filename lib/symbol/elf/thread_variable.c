@@ -50,15 +50,16 @@ static size_t find_symbol(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, c
 			  u64 *value)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *names = elf_getdata(elf_getscn(elf, header->sh_link), NULL);
+	size_t bytes = strlen(name) + 1;
 	GElf_Sym symbol;
 
+	if (!names || !names->d_buf || names->d_size < bytes)
+		return 0;
 	for (int i = 1; data && gelf_getsym(data, i, &symbol); i++) {
-		const char *found;
-
-		if (GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF)
-			continue;
-		found = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (!found || strcmp(found, name))
+		if (GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF ||
+		    symbol.st_name > names->d_size - bytes ||
+		    memcmp((const char *)names->d_buf + symbol.st_name, name, bytes))
 			continue;
 		*value = symbol.st_value;
 		return (size_t)i;

@@ -4,7 +4,12 @@
  * one with the variable likewise, as the library may be closed and another one have its number.
  * What is known of a file is kept by its device, inode and time of change.
  *
- * A file that does not answer (FUSE) holds up the search in all processes, and not the recorder.
+ * A file that does not answer (FUSE) holds up the search in all processes, and not the recorder. A
+ * file at which the sandbox fails is tried FILE_TRIES times, and each user's processes have
+ * USER_FAILURES of them at most (root's any number): the events of processes with such a file are
+ * counted as those of processes that were not looked at.
+ *
+ * The pause between two rounds is ROUND_MS, and at least ROUND_PAUSES times the time of a round.
  */
 #include "context_finder.h"
 
@@ -32,6 +37,10 @@
 
 #define PARTS 8 /* the sandbox may take 1/8 of all memory */
 #define ROUND_MS 20
+#define ROUND_PAUSES 20
+#define FILE_TRIES 3
+#define USER_FAILURES 8
+#define USERS_MAX 256
 #define AGAIN_MS_MIN 50
 #define AGAIN_MS_MAX 10000
 #define PATH_BYTES 4096
@@ -51,7 +60,14 @@ struct known_file {
 	dev_t device;
 	ino_t inode;
 	struct timespec changed;
+	u32 failures; /* of the sandbox, one after the other; 0: `variable` is what the file says */
 	struct thread_variable variable;
+};
+
+/* A user, and how often the sandbox failed at a file of the user's processes. */
+struct known_user {
+	uid_t uid;
+	u32 failures;
 };
 
 /* The first mapping of a file in a process. */
@@ -64,7 +80,8 @@ struct image {
 /* A process, and when it is looked at again. */
 struct known_process {
 	u32 key;
-	u32 is_met; /* in this round */
+	u32 is_met;	 /* in this round */
+	bool has_failed; /* a file could not be looked at: the place stays unknown */
 	u64 process, execs;
 	u64 next, interval; /* ms */
 };
@@ -76,6 +93,10 @@ struct search {
 	u32 file_count, file_room;
 	struct known_process *processes;
 	u32 process_count, process_room;
+	struct known_user users[USERS_MAX];
+	u32 user_count;
+	struct known_user *user; /* of the process that is looked at; NULL: root */
+	bool has_failed;	 /* in that process */
 };
 
 static int map_call(int command, int map, const u32 *key, const void *value, u64 flags)
@@ -98,34 +119,69 @@ static bool is_changed_at(const struct known_file *file, const struct stat *stat
 	       file->changed.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-/* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
-static const struct thread_variable *variable_of(struct search *search, int file)
+static struct known_file *known_file(struct search *search, const struct stat *status)
 {
-	struct known_file read = {};
-	struct stat status;
+	struct known_file *file;
 
-	if (fstat(file, &status) || !S_ISREG(status.st_mode))
-		return NULL;
 	for (u32 i = 0; i < search->file_count; i++) {
-		const struct known_file *known = &search->files[i];
-
-		if (known->inode == status.st_ino && known->device == status.st_dev &&
-		    is_changed_at(known, &status))
-			return known->variable.is_found ? &known->variable : NULL;
+		file = &search->files[i];
+		if (file->inode == status->st_ino && file->device == status->st_dev &&
+		    is_changed_at(file, status))
+			return file;
 	}
 	if (search->file_count == FILES_MAX)
 		search->file_count = 0;
-	read.device = status.st_dev;
-	read.inode = status.st_ino;
-	read.changed = status.st_mtim;
-	if (symbol_lookup_thread_variable(search->lookup, file, &read.variable))
-		read.variable = (struct thread_variable){};
 	if (array_make_room(search->files, search->file_count, search->file_room))
 		return NULL;
-	search->files[search->file_count] = read;
-	return search->files[search->file_count++].variable.is_found
-		       ? &search->files[search->file_count - 1].variable
-		       : NULL;
+	file = &search->files[search->file_count++];
+	*file = (struct known_file){.device = status->st_dev,
+				    .inode = status->st_ino,
+				    .changed = status->st_mtim,
+				    .failures = FILE_TRIES + 1};
+	return file;
+}
+
+static bool may_look(const struct search *search, const struct known_file *file)
+{
+	return file->failures != FILE_TRIES &&
+	       (!search->user || search->user->failures < USER_FAILURES);
+}
+
+/* Asks the sandbox. One that has ended too often gets a new one. */
+static void look_at(struct search *search, int descriptor, struct known_file *file)
+{
+	int result = symbol_lookup_thread_variable(search->lookup, descriptor, &file->variable);
+
+	if (!result || result == -ENOEXEC) {
+		file->failures = 0;
+		return;
+	}
+	file->variable = (struct thread_variable){};
+	file->failures = file->failures > FILE_TRIES ? 1 : file->failures + 1;
+	if (search->user)
+		search->user->failures++;
+	if (result != -EPIPE)
+		return;
+	symbol_lookup_free(&search->lookup);
+	if (symbol_lookup_create(PARTS, &search->lookup))
+		_exit(1);
+}
+
+/* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
+static const struct thread_variable *variable_of(struct search *search, int descriptor)
+{
+	struct known_file *file;
+	struct stat status;
+
+	if (fstat(descriptor, &status) || !S_ISREG(status.st_mode))
+		return NULL;
+	file = known_file(search, &status);
+	if (!file)
+		return NULL;
+	if (file->failures && may_look(search, file))
+		look_at(search, descriptor, file);
+	search->has_failed |= file->failures != 0;
+	return file->variable.is_found ? &file->variable : NULL;
 }
 
 /* Reads a line of /proc/PID/maps. False: not the beginning of a file. */
@@ -142,19 +198,17 @@ static bool parse_image(const char *line, struct image *image)
 	return inode && !offset;
 }
 
-/* Opens a regular file by its path in the process, if it is that of the mapping. */
-static int open_by_path(u32 tgid, const struct image *image, const char *name)
+/* Opens a path if it leads to a regular file with this inode (0: any). A device is not opened. */
+static int open_regular(const char *path, ino_t inode)
 {
-	char path[PATH_BYTES + 32], opened[40];
+	int place = open(path, O_PATH | O_CLOEXEC), file = -1;
 	struct stat status;
-	int place, file = -1;
+	char opened[40];
 
-	snprintf(path, sizeof(path), "/proc/%u/root%.*s", tgid, (int)strcspn(name, "\n"), name);
-	place = open(path, O_PATH | O_CLOEXEC);
 	if (place < 0)
 		return -1;
 	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", place);
-	if (!fstat(place, &status) && S_ISREG(status.st_mode) && status.st_ino == image->inode)
+	if (!fstat(place, &status) && S_ISREG(status.st_mode) && (!inode || status.st_ino == inode))
 		file = open(opened, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	close(place);
 	return file;
@@ -164,13 +218,16 @@ static int open_by_path(u32 tgid, const struct image *image, const char *name)
 static int open_image(u32 tgid, const struct image *image, const char *line)
 {
 	const char *name = strchr(line, '/');
-	char path[80];
+	char path[PATH_BYTES + 32];
 	int file;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, tgid, image->start,
 		 image->end);
-	file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return file < 0 && name ? open_by_path(tgid, image, name) : file;
+	file = open_regular(path, 0);
+	if (file >= 0 || !name)
+		return file;
+	snprintf(path, sizeof(path), "/proc/%u/root%.*s", tgid, (int)strcspn(name, "\n"), name);
+	return open_regular(path, image->inode);
 }
 
 static bool is_program(u32 tgid, int file)
@@ -238,6 +295,23 @@ static void place_in(struct search *search, const struct image *image, const cha
 	close(file);
 }
 
+static struct known_user *user_of(struct search *search, u32 tgid)
+{
+	struct stat status;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u", tgid);
+	if (stat(path, &status) || !status.st_uid)
+		return NULL;
+	for (u32 i = 0; i < search->user_count; i++)
+		if (search->users[i].uid == status.st_uid)
+			return &search->users[i];
+	if (search->user_count == USERS_MAX)
+		return &search->users[status.st_uid % USERS_MAX];
+	search->users[search->user_count] = (struct known_user){.uid = status.st_uid};
+	return &search->users[search->user_count++];
+}
+
 /* Looks through the files of a process. False: the process is gone. */
 static bool find_place(struct search *search, struct context_place *place)
 {
@@ -249,6 +323,8 @@ static bool find_place(struct search *search, struct context_place *place)
 	place->way = CONTEXT_NONE;
 	place->offset = 0;
 	place->module = 0;
+	search->has_failed = false;
+	search->user = user_of(search, place->tgid);
 	snprintf(path, sizeof(path), "/proc/%u/maps", place->tgid);
 	maps = fopen(path, "re");
 	if (!maps)
@@ -264,6 +340,8 @@ static bool find_place(struct search *search, struct context_place *place)
 		place_in(search, &image, line, place);
 	}
 	fclose(maps);
+	if (place->way == CONTEXT_NONE && search->has_failed)
+		place->way = CONTEXT_UNKNOWN;
 	return true;
 }
 
@@ -282,7 +360,7 @@ static struct known_process *known_process(struct search *search, u32 key,
 		*process = (struct known_process){.key = key};
 	}
 	if (process->process != place->process || process->execs != place->execs ||
-	    place->way == CONTEXT_UNKNOWN)
+	    (place->way == CONTEXT_UNKNOWN && !process->has_failed))
 		*process = (struct known_process){.key = key,
 						  .process = place->process,
 						  .execs = place->execs,
@@ -300,15 +378,18 @@ static void visit(struct search *search, u32 key)
 	if (map_call(BPF_MAP_LOOKUP_ELEM, search->map, &key, &place, 0))
 		return;
 	process = known_process(search, key, &place);
-	if (!process || (place.way != CONTEXT_UNKNOWN && now < process->next))
+	if (!process || now < process->next)
 		return;
 	process->next = now + process->interval;
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	if (!find_place(search, &found))
+	if (!find_place(search, &found)) {
 		map_call(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
-	else if (memcmp(&found, &place, sizeof(found)))
+		return;
+	}
+	process->has_failed = found.way == CONTEXT_UNKNOWN;
+	if (memcmp(&found, &place, sizeof(found)))
 		map_call(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
 }
 
@@ -334,16 +415,21 @@ static void serve(int socket)
 {
 	struct search search = {.map = -1};
 	struct pollfd parent = {.fd = socket, .events = POLLIN};
-	int files[MESSAGE_FILES_MAX];
+	int files[MESSAGE_FILES_MAX], pause = ROUND_MS, took;
 	u32 request;
+	u64 begin;
 
 	if (symbol_lookup_create(PARTS, &search.lookup))
 		return;
 	if (!capability_keep(CAPABILITIES_READING) &&
 	    !message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
 		search.map = files[0];
-	while (search.map >= 0 && poll(&parent, 1, ROUND_MS) == 0)
+	while (search.map >= 0 && poll(&parent, 1, pause) == 0) {
+		begin = clock_ms();
 		visit_all(&search);
+		took = (int)(clock_ms() - begin);
+		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
+	}
 	symbol_lookup_free(&search.lookup);
 	free(search.files);
 	free(search.processes);
