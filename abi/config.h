@@ -65,7 +65,7 @@ struct capture_config {
 	u32 sample;    /* 1: the perf event of this object is a CPU sample */
 	u32 value;     /* 1: slots have room for a value, behind the leaf */
 	u32 questions; /* 1: a source has a question (abi/question.h) */
-	u32 alive;     /* enum alive_mode: a source has a role of what is alive (abi/question.h) */
+	u32 alive;     /* enum alive_mode; set if a source has an ALIVE_* role (abi/question.h) */
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 origins; /* 1: an event of queued work has the stacks of the task that queued it */

@@ -37,7 +37,7 @@ struct engine_state {
 	u32 script_last;     /* the last id of a script's function */
 	u64 script_seed;     /* secret; 0: not made yet */
 	u32 step_generation; /* rule_cache.h; user space adds 1 */
-	u32 has_java;	     /* 1: a table of OpenJDK's machine has come; user space sets it */
+	u32 has_java;	     /* 1: a table of libjvm was added; user space sets this */
 };
 
 struct engine_task {

@@ -83,9 +83,9 @@ struct span_key {
 };
 
 /*
- * The mark of a begin: the time and the CPU. A mark is unique, because the clock goes on between
- * two begins on one CPU. With begin_stack the event of the begin has the mark as its value in the
- * ring, that of the end has it with SPAN_MARK_END; the reader joins both.
+ * The mark of a span's begin: the time and the CPU. Marks are unique, because the clock advances
+ * between two begins on one CPU. With begin_stack the begin event's value in the ring is the mark,
+ * and the end event's value is the same mark with SPAN_MARK_END; the reader joins both events.
  */
 #define SPAN_MARK_TIME_BITS 53
 #define SPAN_MARK_TIME(mark) ((u64)(mark) & (~0ULL >> (64 - SPAN_MARK_TIME_BITS)))
@@ -114,9 +114,9 @@ struct alive_thing {
 #define ALIVE_EVERY_MAX 0xffffffffU
 
 /*
- * Sampling: of things that may be alive, one is taken for so many units of the value on average,
- * with a probability of value / every, at most 1. The value in the file is `every` then, or the
- * thing's own value if that is larger: its expectation is the thing's value.
+ * Sampling: a thing is taken with the probability value / every, at most 1, so one thing is taken
+ * for `every` units of value on average. The value of a taken thing in the file is `every`, or the
+ * thing's own value if that is larger. The expected value is the thing's own value.
  */
 #define ALIVE_ESTIMATE(value, every) ((value) > (every) ? (value) : (every))
 
@@ -130,7 +130,8 @@ struct question {
 	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
 	u8 begin_stack; /* SPAN_BEGIN, SPAN_END: 1: the span has the stacks of its begin */
 	struct event_number key;
-	u64 every; /* of what is alive, at most ALIVE_EVERY_MAX; 0: all things are taken */
+	u64 every; /* ALIVE_*: units of value for each taken thing; at most ALIVE_EVERY_MAX; 0: all
+		    */
 	struct condition conditions[QUESTION_CONDITIONS_MAX];
 };
 

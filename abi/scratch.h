@@ -140,7 +140,7 @@ struct scratch {
 	u64 counted_since;  /* time when the event found its ring full */
 	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) /
 		  8];		    /* the event's slot, until it is written */
-	u64 context[CONTEXT_WORDS]; /* its trace and span */
+	u64 context[CONTEXT_WORDS]; /* trace and span of the event */
 	struct counted_key counted_key;
 	u64 counted_value;
 	struct origin origin; /* of an object that is being queued */

@@ -121,18 +121,19 @@ enum script_link {
 };
 
 /*
- * Where the virtual machine of OpenJDK (HotSpot) has what a walk through its code needs
- * (core/unwind/java_rule.c). It runs no script: its functions are frames of generated code. Its
- * layout has the place of a script's, without `link`.
+ * The layout of OpenJDK's virtual machine (HotSpot): the places of the data that unwinding through
+ * generated code needs (core/unwind/java_rule.c). HotSpot's functions are native frames of
+ * generated code, not frames of an interpreter loop. The layout shares its bytes with the layout of
+ * a script, and `link` is 0.
  */
 #define SCRIPT_JAVA SCRIPT_RUNTIME_COUNT
 
 struct java_layout {
 	/* Addresses of the file: */
-	u32 code_bias;	 /* an address of its code, less its offset in the file */
+	u32 code_bias;	 /* address of a byte of code, less the byte's offset in the file */
 	u32 heaps;	 /* word with the address of the array of code heaps */
 	u32 interpreter; /* word with the address of the interpreter's queue of code */
-	u32 call_return; /* word with the address behind the call of a stack's first function */
+	u32 call_return; /* word with the return address of a stack's first Java function */
 	/* Offsets in a code heap, the first two of address ranges: */
 	u16 heap_memory;
 	u16 heap_segments; /* bytes, one for each segment: distance to the block's first one */
@@ -141,14 +142,14 @@ struct java_layout {
 	u8 space_low, space_high;    /* in an address range */
 	u8 array_count, array_data;  /* in an array: 32 bits; address */
 	u8 queue_start, queue_bytes; /* in a queue: address; 32 bits */
-	u8 block_used, block_bytes;  /* of a block's header: a byte; its length */
+	u8 block_used, block_bytes;  /* in a block's header: a byte; length of the header */
 	u8 blob_code;	  /* in the block's object: address of its code, or its distance */
 	u8 blob_frame;	  /* words of its frames, the return address included; 32 bits */
-	u8 blob_complete; /* distance in the code from which on a frame is whole */
+	u8 blob_complete; /* offset in the code of the first instruction with a complete frame */
 	u8 blob_is_short; /* 1: blob_code has a distance of 32 bits, blob_complete one of 16 */
 	u8 method_const;  /* in a method: address of its constant part */
-	u8 const_count;	  /* in that part: bytes of the method's instructions, 16 bits */
-	u8 const_bytes;	  /* its length; the instructions are behind it */
+	u8 const_count;	  /* in that part: length of the method's bytecode, 16 bits */
+	u8 const_bytes;	  /* length of that part; the bytecode is behind it */
 	u8 reserved_byte;
 	u32 reserved_words[4];
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The trace and span that a thread works for, as the thread publishes them (OpenTelemetry, OTEP
- * 4947): a thread-local variable has the address of a record, or NULL.
+ * 4947): a thread-local variable holds the address of a record, or NULL.
  *
- * The programs read the variable of the current thread. Where it lies depends on the process: user
- * space finds the place (lib/symbol/symbolizer/context_finder.h) and enters it into a map, by
- * process. The program that meets a process for the first time makes the entry.
+ * The BPF programs read the variable of the current thread. The place of the variable differs from
+ * process to process. A BPF program that meets a new process adds an entry to a map, by process id;
+ * user space finds the place (lib/symbol/symbolizer/context_finder.h) and completes the entry.
  */
 #ifndef STACKMAP_ABI_THREAD_CONTEXT_H
 #define STACKMAP_ABI_THREAD_CONTEXT_H
@@ -30,13 +30,13 @@ ABI_SIZE(struct thread_context_record, 32);
 /* An event's trace and span, as words of its slot. All 0: the event has none. */
 #define CONTEXT_WORDS 3
 
-/* The way from a thread's pointer to the variable. */
+/* How the variable is reached from the thread pointer. */
 enum context_way {
 	CONTEXT_UNKNOWN, /* user space has not looked yet */
 	CONTEXT_NONE,	 /* no file of the process has the variable */
 	CONTEXT_STATIC,	 /* at the thread pointer + offset */
-	/* In the module's block + offset; the vector of blocks is at the thread pointer (glibc:
-	 * dtv). */
+	/* in the module's block + offset; the thread pointer leads to the vector of blocks (glibc:
+	 * dtv) */
 	CONTEXT_DYNAMIC,
 };
 
@@ -55,7 +55,7 @@ struct context_place {
 };
 ABI_SIZE(struct context_place, 40);
 
-/* The context of a thread that waits, until the event of its wait. */
+/* The context of a blocked thread, kept until the event of the wait is written. */
 struct waiting_context {
 	u64 since; /* begin of the wait, as in struct blocked */
 	u64 word[CONTEXT_WORDS];

@@ -240,7 +240,7 @@ static void next_event(struct top *top)
 	show_other(top, top->view.choice.stacks);
 }
 
-/* From no histograms to those of powers of two, to linear ones, and back. A store has none. */
+/* Steps from no histograms to log2, to linear, and back to none. A store has no single values. */
 static void next_scale(struct top *top)
 {
 	struct top_choice *choice = &top->view.choice;

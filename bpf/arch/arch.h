@@ -12,7 +12,7 @@
  * syscall_of(): the same of registers that only a probing read reaches
  * regs_are_compat(): true if the registers are those of 32-bit code
  * regs_copy(): all registers, by their places in struct unwind_registers; the program has `config`
- * THREAD_VECTOR_AT: where the C library keeps the vector of thread-local blocks, from there on
+ * THREAD_VECTOR_AT: distance from the thread pointer to the address of glibc's vector of blocks
  * thread_pointer_of(): the address of a task's thread-local storage
  * is_compat_syscall(): true if a task's system call is one of 32-bit code
  * is_behind_breakpoint(): true if a pc of the current task lies behind a breakpoint

@@ -90,7 +90,7 @@ static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs
 
 #define regs_copy(regs, value) regs_copy_masked(regs, value, config.code_mask)
 
-/* Where the thread pointer has the address of the vector of thread-local blocks. */
+/* Distance from the thread pointer to the address of glibc's vector of thread-local blocks. */
 #define THREAD_VECTOR_AT 0
 
 static __always_inline u64 thread_pointer_of(const struct thread_struct *thread)

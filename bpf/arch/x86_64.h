@@ -115,7 +115,7 @@ static __always_inline void regs_copy(const struct pt_regs___kernel *regs, u64 *
 	value[REGISTER_RIP] = regs->ip;
 }
 
-/* Where the thread pointer has the address of the vector of thread-local blocks. */
+/* Distance from the thread pointer to the address of glibc's vector of thread-local blocks. */
 #define THREAD_VECTOR_AT 8
 
 /* The fs base, unless the task has changed it by wrfsbase since it began to run. */

@@ -168,7 +168,7 @@ static __always_inline void alive_key_set(struct span_key *key, const struct que
 	key->span = question->span ? current_ids() >> 32 : 0;
 }
 
-/* Chance decides whether a thing is in the sample. */
+/* Draws whether a thing is in the sample (abi/question.h). */
 static __always_inline bool alive_is_taken(const struct question *question, u64 number)
 {
 	if (config.alive != ALIVE_SAMPLED || !question->every)
@@ -200,8 +200,8 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 	return 0;
 }
 
-/* Takes the key, and the value if the return has none, from the call that returns here. False: the
- * call begins no thing. */
+/* Takes the key from the call that returns here, and the value unless the return has one. False:
+ * the call begins no thing. */
 static __always_inline bool alive_take_call(const struct question *question, u64 base, u64 *number,
 					    u64 *by)
 {
@@ -353,7 +353,7 @@ static __always_inline u64 span_mark(void)
 	return SPAN_MARK(bpf_ktime_get_ns(), bpf_get_smp_processor_id());
 }
 
-/* Begins a span; its mark, or 0: the span is not timed. */
+/* Begins a span and returns the span's mark. 0: the span is not timed. */
 __noinline u64 span_begin(const struct question *question, u64 base)
 {
 	struct span_begins fresh = {};
@@ -390,7 +390,7 @@ __noinline u64 span_begin(const struct question *question, u64 base)
 	return 0;
 }
 
-/* The mark of the span that ends, or 0. */
+/* Returns the mark of the span that ends. 0: the end has no timed begin. */
 __noinline u64 span_end(const struct question *question, u64 base)
 {
 	u64 depth, begin = 0;

@@ -36,7 +36,7 @@ static __always_inline u32 depth_limit(u32 skip)
 	return limit < STACK_KERNEL_DEPTH_MAX ? limit : STACK_KERNEL_DEPTH_MAX;
 }
 
-/* True for the end of a span that has the stacks of its begin. */
+/* True for the end of a span with stack=begin: the reader takes the stacks of the begin. */
 static __always_inline bool is_without_stacks(const struct hit *hit)
 {
 	return config.begin_stacks && hit->value & SPAN_MARK_END;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Trace and span of the current thread (--trace-ids, abi/thread_context.h). The thread is
- * interrupted or in the kernel while it is read, so a record that the thread is changing shows
- * itself as invalid.
+ * interrupted or in the kernel while its record is read: a thread marks its record as invalid
+ * before it changes the record, so the read sees no half-written ids.
  *
- * A process that is met for the first time, or that has executed another program, is entered for
- * user space to look at. Its events have no ids until then.
+ * The programs add an entry for a process that is new or has called execve. The events of a process
+ * have no ids until user space has completed the entry.
  */
 #ifndef BPF_THREAD_CONTEXT_H
 #define BPF_THREAD_CONTEXT_H
@@ -20,9 +20,9 @@
 HASH_MAP(context_places, 1, u32, struct context_place);	    /* by the kernel's process id */
 HASH_MAP(waiting_contexts, 1, u32, struct waiting_context); /* by tid, as `blocked` */
 
-u64 contexts_unplaced; /* processes that found no room in context_places */
+u64 contexts_unplaced; /* failed attempts to add a process to context_places */
 
-/* Enters the process of the current task for user space. */
+/* Adds the process of the current task, for user space to complete. */
 static __always_inline void context_ask(struct task_struct *task, u32 key)
 {
 	struct context_place asked = {
@@ -55,9 +55,9 @@ static __always_inline const struct context_place *context_place_of(struct task_
 }
 
 /*
- * The address of the module's block of a thread, by the C library's vector: an element of two
- * words for each module, the first of which has the address. The number of elements is two words
- * before the vector. 0: the thread has no block of the module. < 0: unreadable.
+ * Returns the address of a thread's block of a module. glibc's vector has an element of two words
+ * for each module, and the first word is the address; the number of elements is stored 16 bytes in
+ * front of the vector. 0: the thread has no block of the module. < 0: unreadable.
  */
 static __always_inline s64 context_block(u64 pointer, u32 module)
 {
@@ -73,7 +73,7 @@ static __always_inline s64 context_block(u64 pointer, u32 module)
 	return block == ~0ULL ? 0 : (s64)block;
 }
 
-/* The address of the record; 0: the thread has none. < 0: unreadable. */
+/* Returns the address of the thread's record; 0: no record. < 0: unreadable. */
 static __always_inline s64 context_record(u64 pointer, const struct context_place *place)
 {
 	s64 from = pointer;
@@ -89,8 +89,10 @@ static __always_inline s64 context_record(u64 pointer, const struct context_plac
 }
 
 /*
- * Sets scratch->context to that of the current thread. All 0: the thread has none, or it could not
- * be read. A global function: verified once for all programs, and empty without --trace-ids.
+ * Sets scratch->context to the context of the current thread; all 0: the thread has no context, or
+ * the record could not be read. As a global function this is verified once for all programs.
+ * Without
+ * --trace-ids the function is empty.
  */
 __noinline int context_read(struct scratch *scratch)
 {
@@ -123,7 +125,7 @@ __noinline int context_read(struct scratch *scratch)
 	return 0;
 }
 
-/* Keeps the context of the current thread, whose wait begins, for the event of the wait. */
+/* Keeps the context of the current thread, which begins to wait, for the event of the wait. */
 __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 {
 	struct waiting_context kept = {.since = since};
@@ -141,7 +143,7 @@ __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 	return 0;
 }
 
-/* Sets scratch->context to what was kept of a thread whose wait ends. */
+/* Sets scratch->context to the context that context_keep() kept when the wait began. */
 __noinline int context_take(struct scratch *scratch, u32 tid, u64 since)
 {
 	const struct waiting_context *kept;

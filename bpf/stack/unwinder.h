@@ -204,7 +204,11 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 
 #define JAVA_TRIES_MAX 4
 
-/* The layout counts only if it belongs to a table that is still there. */
+/*
+ * Finds libjvm's layout: r15 holds the address of the thread's object, the object begins with the
+ * address of its table of functions, and the table's first function belongs to libjvm. A file whose
+ * table was removed has no layout.
+ */
 __noinline int unwinder_find_java(struct unwinder *unwinder)
 {
 	const struct unwind_registers *registers;

@@ -39,7 +39,7 @@ double report_share(u64 part, u64 whole);
 double report_percent(const struct report *report, u32 kind, u64 weight);
 /* " ns" for values of a source that have a unit. */
 const char *report_value(const struct report *report, u32 kind, u64 value);
-/* " +- 3 MiB", the standard error of a value that is an estimate; "" of others. */
+/* The standard error of a value that is an estimate, as " +- 3 MiB"; "" for other values. */
 const char *report_error(const struct report *report, u32 kind, u64 estimates);
 
 /* Sets sources and weights, and sorts the profile (profile_weigh()). -ENOMEM; the view then needs

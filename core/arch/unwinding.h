@@ -25,7 +25,7 @@
  * registers_have_no_caller(): true if the frame has no caller: a stack begins there. The registers
  *     are those that a proven rule gives for the caller
  * is_behind_call(): true if a call ends with these eight bytes; call_is_direct(), call_target()
- * JAVA_HAS_RULES: defined if java_rule.c knows the code of OpenJDK's machine
+ * JAVA_HAS_RULES: defined if java_rule.c has rules for this architecture
  * UNWIND_CODE_RULE, UNWIND_RETURN_SEARCH: the sources of code_rule.h and return_search.h
  */
 #ifndef CORE_UNWINDING_H

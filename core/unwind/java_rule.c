@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rules of the code that OpenJDK's virtual machine (HotSpot, x86-64) generates. r15 holds the
- * address of the machine's own object of the thread, in all of this code; the object begins with
- * the address of its table of functions, which belong to the machine's file. The file's layout
- * (abi/script.h) leads from there to the heaps of code. A heap consists of blocks of segments; one
- * byte for each segment says how far the block's first one is. A block's object says how many words
- * the frames of its code have.
+ * Unwind rules for the code that OpenJDK's virtual machine (HotSpot, x86-64; called the machine
+ * below) generates. In all generated code r15 holds the address of the machine's object of the
+ * thread. The object begins with the address of its table of functions, which belong to the
+ * machine's file. The file's layout (abi/script.h) has the addresses of the heaps of code. A heap
+ * consists of blocks, and a block of segments. One byte for each segment is the distance to the
+ * block's first segment. The object at the begin of a block has the frame size of the block's code,
+ * in words.
  *
  *   compiled code   CFA = rsp + 8 * words; the return address and the caller's rbp lie below
  *   interpreter     CFA = rbp + 16; below rbp: the caller's rsp, a word, the method; at rbp - 64
  *                   the instruction of the method
  *   the call of a stack's first function
- *                   CFA = rbp + 16; the registers of the machine's own code lie below
+ *                   CFA = rbp + 16; the saved registers of the machine's C++ code lie below
  *
- * An interrupted frame need not have all of its words. The first and the last instructions of
- * compiled code are recognised. In the interpreter r13 holds the current instruction, which must be
- * one of the method's: where a frame begins or ends, r13 has another value. What is left out has
- * the rule that it would have without the machine.
+ * An interrupted frame may be incomplete. In compiled code the first and the last instructions of a
+ * function are recognised by their bytes. In the interpreter r13 holds the address of the current
+ * bytecode, which must lie in the method's bytecode: while a frame is made or given back, r13 has
+ * another value. All other code has the rule that it would have without the machine's data.
  */
 #include "unwind.h"
 
@@ -45,7 +46,7 @@ CORE_PART bool java_word(struct unwind *unwind, u64 address, u64 *word)
 	return unwind_peek(unwind, address, word, sizeof(*word));
 }
 
-/* Reads the words of the machine that hold for the whole stack. */
+/* Reads the machine's words that are the same for all frames of a stack. */
 CORE_PART bool java_open(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
@@ -99,7 +100,7 @@ static long java_segment_look(u32 i, void *arg)
 	return 0;
 }
 
-/* Sets java->blob to the object of the block with the pc. */
+/* Sets java->blob to the object of the block that contains the pc. */
 CORE_PART bool java_blob_find(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
@@ -136,7 +137,7 @@ CORE_PART bool java_blob_find(struct unwind *unwind)
 #define JAVA_SUB_32 0xec8148	/* sub $32 bits, %rsp */
 #define JAVA_SUB_BYTES 4	/* of the former */
 #define JAVA_STORE_RBP 0x6c8948 /* mov %rbp, distance(%rsp) */
-#define JAVA_TOUCH 0x248489	/* mov %eax, distance(%rsp): is there room on the stack? */
+#define JAVA_TOUCH 0x248489	/* mov %eax, distance(%rsp): the stack overflow check */
 #define JAVA_TOUCH_BYTES 7
 #define JAVA_LEA_R10 0x158d4c /* lea distance(%rip), %r10 */
 #define JAVA_SET_R10 0x97894d /* mov %r10, distance(%r15) */
@@ -154,7 +155,7 @@ CORE_PART bool java_blob_find(struct unwind *unwind)
 #define JAVA_END_BYTES 14 /* from pop %rbp to ret: a comparison and a jump are between them */
 #define JAVA_END_NONE 0xff
 
-/* The code from a byte of the bytes around the pc on; the pc's is NEAR_CODE_BEFORE. */
+/* Eight bytes of code at an offset in the window around the pc; the pc is at NEAR_CODE_BEFORE. */
 CORE_PART u64 java_code_at(const struct unwind *unwind, u32 at)
 {
 	return core_load_u64((const u8 *)unwind->near.word + at);
@@ -170,7 +171,7 @@ CORE_PART u64 java_code_before(const struct unwind *unwind, u32 bytes)
 	return java_code_at(unwind, NEAR_CODE_BEFORE - bytes);
 }
 
-/* 1 if the two numbers are equal; the verifier follows no branch. */
+/* 1 if the two numbers are equal. Branch-free, so that the verifier has one path to follow. */
 CORE_PART u32 java_is_equal(u64 a, u64 b)
 {
 	return is_below(a ^ b, 1);
@@ -181,8 +182,8 @@ CORE_PART u32 java_is(u64 code, u64 instruction)
 	return java_is_equal(code & JAVA_BYTES_3, instruction);
 }
 
-/* Notes in java->end that the stack is given back, and rbp taken from it, `i` bytes before the
- * pc. */
+/* Sets java->end to `i` if the instructions `i` bytes before the pc give back the frame and restore
+ * rbp: add to %rsp, then pop %rbp. */
 static long java_end_look(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -200,8 +201,8 @@ static long java_end_look(u32 i, void *arg)
 }
 
 /*
- * True in the code behind a function's end that tells the machine where the thread has waited. The
- * frame is given back there.
+ * True in the code behind a function's end that stores the address of the safepoint poll in the
+ * thread's object. The frame is already given back there.
  */
 CORE_PART bool java_is_waiting(const struct unwind *unwind)
 {
@@ -213,8 +214,8 @@ CORE_PART bool java_is_waiting(const struct unwind *unwind)
 		java_is_equal(at & 0xff, JAVA_JMP));
 }
 
-/* Sets java->words, and java->slot to the place of rbp, in the last instructions of a function. 0:
- * it cannot be told where the interrupted frame is. */
+/* For a pc in the last instructions of a function: sets java->words, and java->slot to the place of
+ * the saved rbp. 0: the state of the interrupted frame is unknown. */
 CORE_GLOBAL_PART int java_end_find(struct unwind *unwind)
 {
 	struct java_walk *java;
@@ -236,7 +237,8 @@ CORE_GLOBAL_PART int java_end_find(struct unwind *unwind)
 		java_is(java_code_before(unwind, JAVA_COMPARE_BYTES), JAVA_COMPARE));
 }
 
-/* The same in the first instructions of a function, by java->words. */
+/* The same for a pc in the first instructions of a function. java->words is the complete frame's
+ * size at the call. */
 CORE_GLOBAL_PART int java_begin_find(struct unwind *unwind)
 {
 	struct java_walk *java;
@@ -279,8 +281,8 @@ CORE_PART bool java_interrupted(struct unwind *unwind)
 }
 
 /*
- * The words that a frame has pushed for a call and takes back behind it, up to two: so the compiler
- * calls the machine's search for a type.
+ * Adds to java->words the one or two words that a frame has pushed for a call, by the pop
+ * instructions behind the call. The compiler makes such calls to the machine's check of subtypes.
  */
 CORE_PART bool java_pushed_find(struct unwind *unwind)
 {
@@ -302,8 +304,9 @@ CORE_PART bool java_pushed_find(struct unwind *unwind)
 	return true;
 }
 
-/* True if the word at an address leads back to a caller: behind a call, to the interpreter, which
- * pushes addresses of its own, or to the beginning of the stack. */
+/* True if the word at an address is a plausible return address: behind a call instruction, in the
+ * interpreter, which pushes return addresses without a call, or behind the call of the stack's
+ * first function. */
 CORE_PART bool java_is_return(struct unwind *unwind, u64 address)
 {
 	struct java_walk *java = &unwind->java;
@@ -342,7 +345,7 @@ CORE_PART bool java_compiled(struct unwind *unwind)
 	    !java_is_return(unwind,
 			    unwind->registers.value[REGISTER_RSP] + 8 * (u64)java->words - 8))
 		return false;
-	/* An end that is not recognised would lead to the caller's caller. */
+	/* An unrecognised end of a function would yield the caller's caller. */
 	if (unwind->is_interrupted && !java_is_of_call(unwind))
 		return false;
 	unwind->rule = (struct unwind_rule){
@@ -356,7 +359,7 @@ CORE_PART bool java_compiled(struct unwind *unwind)
 
 /* --- the interpreter --- */
 
-/* True if the frame's method has the instruction that the frame is at. */
+/* True if the frame's current bytecode lies in the bytecode of the frame's method. */
 CORE_PART bool java_place_is_known(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
@@ -379,9 +382,9 @@ CORE_PART bool java_place_is_known(struct unwind *unwind)
 }
 
 /*
- * The caller's rsp is in memory; r14, which the caller does not keep, takes it for the step. A call
- * by a method handle takes a word from the caller's stack, which may then be the one with the
- * return address.
+ * The caller's rsp is a word of the frame. A rule can only move the stack by a register, so r14
+ * takes that word for this step; the caller does not rely on r14. A call by a method handle removes
+ * a word from the caller's stack, so the caller's rsp may be the address of the return address.
  */
 CORE_PART bool java_interpreted(struct unwind *unwind)
 {

@@ -45,8 +45,9 @@ CORE_PART u64 lookup_address(struct unwind *unwind)
 
 #ifdef UNWIND_KNOWS_JAVA
 /*
- * Makes the rule of code that no table covers. Only an interrupted frame may be at an instruction
- * at which its code says more than its machine. No stack begins in code of the machine.
+ * Makes the rule of code that no table covers. For an interrupted frame the code's bytes are
+ * tried before the machine's data, for other frames after them. No stack begins in generated code,
+ * so a frame-pointer rule loses RULE_ENTRY and RULE_UNCALLED.
  */
 CORE_PART u32 generated_rule(struct unwind *unwind)
 {
@@ -64,7 +65,7 @@ CORE_PART u32 generated_rule(struct unwind *unwind)
 	return STOP_NONE;
 }
 
-/* Looks for the machine that the current frame's code may belong to. */
+/* Searches for the virtual machine if the current frame's code belongs to no file. */
 CORE_PART void java_enter(struct unwind *unwind)
 {
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))

@@ -32,7 +32,8 @@
 
 struct unwind;
 
-/* An embedder that defines UNWIND_READS_JAVA supplies two functions more, which are below. */
+/* An embedder that defines UNWIND_READS_JAVA defines two more functions: unwind_java_find() and
+ * unwind_java_rule(). */
 #if defined(UNWIND_READS_JAVA) && defined(JAVA_HAS_RULES)
 #define UNWIND_KNOWS_JAVA
 #endif
@@ -473,17 +474,17 @@ ABI_SIZE(struct elf_program_header, 56);
 
 /* The state of java_rule.c. */
 struct java_walk {
-	u32 tries; /* searches for the machine */
+	u32 tries; /* searches for the virtual machine on this stack */
 	u32 is_found, is_open;
 	struct java_layout layout;
-	u64 base; /* the machine's file is loaded at this distance from its addresses */
+	u64 base; /* load address of libjvm, less the file's own address */
 	u64 interpreter, interpreter_bytes;
 	u64 call_return;
 	u64 heaps; /* addresses of the heaps */
 	u32 heap_count;
 	u32 shift;
 	u64 low, high, segments; /* of the heap that the pc lies in */
-	u64 segment;		 /* the one that is looked at */
+	u64 segment;		 /* number of the current segment in the search */
 	u64 blob, block_bytes;
 	u64 word, other;
 	u64 sender; /* the caller's rsp */
@@ -491,7 +492,7 @@ struct java_walk {
 	u16 complete;
 	u8 byte;
 	u8 has_heap, has_block;
-	u8 slot;   /* of rbp in the frame that has `words` */
+	u8 slot;   /* place of the saved rbp below the CFA, in words */
 	u32 words; /* from rsp to the CFA */
 	u32 end;
 };
@@ -580,8 +581,8 @@ CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
 
 #ifdef UNWIND_KNOWS_JAVA
 /*
- * Defined by an embedder that knows OpenJDK: looks for the virtual machine that the current frame's
- * r15 leads to (java_rule.c). If it finds one, sets unwind->java.layout, .base and .is_found.
+ * Defined by an embedder that knows OpenJDK: looks for the virtual machine to which the current
+ * frame's r15 leads (java_rule.c). If found, sets unwind->java.layout, .base and .is_found.
  */
 CORE_INLINE void unwind_java_find(struct unwind *unwind);
 
@@ -592,8 +593,8 @@ CORE_INLINE void unwind_java_find(struct unwind *unwind);
 CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
 
 /*
- * Sets unwind->rule to the rule of the current frame. False: it is no frame of the machine's code,
- * or not proven to be one.
+ * Sets unwind->rule to the rule of the current frame. False: the frame does not belong to the
+ * virtual machine's code, or a check of the frame failed.
  */
 CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
 #endif

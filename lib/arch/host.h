@@ -6,9 +6,9 @@
  * code_address_mask(): the bits of an address of code of user space; the others may sign a return
  *     address
  * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache
- * THREAD_POINTER_IS_READ: 1: programs read the thread pointer of a task (bpf/arch/arch.h)
- * THREAD_HEAD_BYTES: bytes between the thread pointer and the program's block of thread-local
- *     memory behind it; 0: the block is in front of it
+ * THREAD_POINTER_IS_READ: 1: BPF programs can read a task's thread pointer (bpf/arch/arch.h)
+ * THREAD_HEAD_BYTES: bytes from the thread pointer to the program's block of thread-local memory;
+ *     0: the block ends at the thread pointer
  * RELOCATION_THREAD_...: relocations of thread-local variables: distance to the thread pointer,
  *     descriptor, number of the module
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first

@@ -12,7 +12,7 @@
 #include "trace/event.h"
 
 struct sample_key {
-	struct trace_event event; /* time, value and repeats 0; the context only if asked for */
+	struct trace_event event; /* time, value and repeats 0; the context only with by_context */
 	u32 tgid;
 	u32 cgroup; /* number; 0: not known */
 	char comm[16];
@@ -26,7 +26,7 @@ struct sample {
 
 struct sample_table;
 
-/* `by_context`: samples of different traces and spans are different. -ENOMEM. */
+/* `by_context`: events of different traces or spans are different samples. -ENOMEM. */
 int sample_table_create(u32 room, bool by_context, struct sample_table **out);
 void sample_table_free(struct sample_table **table);
 

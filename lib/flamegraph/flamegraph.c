@@ -296,7 +296,7 @@ static int add_work(struct builder *builder, const struct pending *pending)
 	return queued_works_add(&builder->recording->works, &pending->cell, &origin);
 }
 
-/* Adds the value of an event that is one. */
+/* Adds the event's value, unless the event stands for several or the page has no values. */
 static int add_value(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;

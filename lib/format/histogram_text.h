@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A histogram for people: a line of numbers, then a line with a bar for each bucket. */
+/* A histogram as text: a line of numbers, then a line with a bar for each bucket. */
 #ifndef LIB_FORMAT_HISTOGRAM_TEXT_H
 #define LIB_FORMAT_HISTOGRAM_TEXT_H
 
@@ -7,7 +7,7 @@
 
 #define HISTOGRAM_PERCENTILES 4
 
-/* The percentiles that each view of values has; the names are those of columns. */
+/* The percentiles of all views of values; the names are column names. */
 extern const struct histogram_percentile {
 	u32 permille;
 	const char *name;

@@ -93,7 +93,7 @@ struct session {
 	u64 instant;	      /* CLOCK_REALTIME, ns: events begin then; 0: at once */
 	u64 trigger_delay_ns;
 	struct trigger_watch triggers;
-	bool awaits; /* a snapshot of an instance is written when a trigger has happened */
+	bool awaits; /* SESSION_SNAPSHOT: the snapshot is written when a trigger has happened */
 };
 
 int session_create(const struct session_options *options, const struct session_listener *listener,
@@ -365,7 +365,7 @@ static int watch_instance(struct session *session, struct stackmap_error *error)
 				  session->trigger_delay_ns, &session->options.stop_when, error);
 }
 
-/* Gives up the lock, so that the instance can be used while the trigger is awaited. */
+/* Releases the lock, so that others can use the instance until the trigger happens. */
 static int await_trigger(struct session *session, struct stackmap_error *error)
 {
 	int result;
@@ -641,7 +641,7 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 
 /* --- the end --- */
 
-/* No reset happens meanwhile. */
+/* Holds the instance's lock while the snapshot is written: no reset happens meanwhile. */
 static int write_awaited(struct session *session, struct stackmap_error *error)
 {
 	struct folder *control = NULL;

@@ -35,8 +35,8 @@ enum session_kind {
 	SESSION_OWN,	  /* programs that this process loads */
 	SESSION_READER,	  /* takes the events of an instance */
 	SESSION_VIEWER,	  /* copies what a flight instance holds, again and again */
-	SESSION_SNAPSHOT, /* copies what an instance holds, once, and holds its lock meanwhile: at
-			     once, or when a trigger has happened */
+	SESSION_SNAPSHOT, /* copies the events of an instance once, under the instance's lock:
+			     immediately, or when a trigger has happened */
 };
 
 /* Callbacks for the reports of a running session. Both functions may be NULL. */
@@ -111,7 +111,7 @@ const struct trigger_watch *session_triggers(const struct session *session);
 /* A file of the rotation was not written as it should be, which was reported as a warning. */
 bool session_has_failed(const struct session *session);
 
-/* True if a snapshot of an instance waits for nothing. */
+/* True for a snapshot of an instance that waits for no trigger. */
 bool session_is_copied_at_once(const struct session *session);
 
 /* No more events will come: the instance, or all processes that were chosen, have ended. */

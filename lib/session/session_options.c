@@ -263,8 +263,8 @@ static int check_period(u64 period, const struct source_list *sources, struct st
 			 (unsigned long long)period);
 }
 
-/* A file has what is alive when it ends, so it must end with the recording. The begin of a span
- * must be in the file of its end. */
+/* Things that are alive are written at the end of a file, so the file must end with the recording.
+ * The begin of a span must be in the file of its end. */
 static int check_alive(const struct session_options *options, const struct source_list *sources,
 		       struct stackmap_error *error)
 {

@@ -27,7 +27,7 @@ struct session_options {
 	u64 period;		   /* occurrences of a perf event for each event of it */
 	bool off_cpu, wakers, locks, time, origins;
 	bool trace_ids;	     /* events have the trace and span of their thread */
-	u64 leaks_every;     /* bytes for which one allocation is taken, on average; 0: all are */
+	u64 leaks_every;     /* one allocation is taken for so many bytes on average; 0: all */
 	bool leaks;	     /* memory that is not freed when the recording ends */
 	const char *command; /* its name, for `leaks`; NULL: none, or not known */
 	bool no_kernel, no_user;

@@ -134,8 +134,8 @@ static void look_at(struct trigger_watch *watch, const struct ring_view *ring, u
 	note(watch, STAMP_KIND(stamp), time_of(stamp));
 }
 
-/* Looks for events that found the ring full and are counted only, those that no file has yet. They
- * have no time: a delay begins at the look. A program counts an event when its row has it. */
+/* Looks for counted events (abi/counted.h) that no file has yet. Counted events have no time, so a
+ * delay begins at the look. A program sets the row of an event before it counts the event. */
 static void look_at_counted(struct trigger_watch *watch, u32 cpu)
 {
 	const struct counted_table *table = loaded_counted(watch->loaded, cpu);

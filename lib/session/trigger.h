@@ -5,9 +5,10 @@
  * know of triggers, and other events cost no more.
  *
  * A ring is looked at from where the last look ended. A slot that is not committed yet is looked at
- * once more in the next look. Events that found the ring full and are counted only (abi/counted.h)
- * are triggers, too. A flight recorder may overwrite slots between two looks; these slots
- * are counted, since a trigger may have been among them.
+ * once more in the next look. Events that found the ring full and are only counted (abi/counted.h)
+ * are triggers, too; an instance in flight mode, --leaks and stack=begin count none. A flight
+ * recorder may overwrite slots between two looks; these slots are counted, since a trigger may have
+ * been among them.
  */
 #ifndef LIB_SESSION_TRIGGER_H
 #define LIB_SESSION_TRIGGER_H
@@ -39,8 +40,8 @@ struct trigger_watch {
 /* `word`: "500ms", "5s", "10min", "2h", after --after; NULL: no delay. -EINVAL. */
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error);
 
-/* Begins a watch of the rings, from what no reader has taken yet; of a flight recorder, from their
- * present ends on. Programs of this process are attached
+/* Begins a watch of the rings, from the first event that no reader has taken yet; of a flight
+ * recorder, from the present ends of the rings. Programs of this process are attached
  * later, so that the watch sees all of their events. The watch stays off if no source is a trigger.
  * `stop_when`: names of events of an instance that end the reading of it, besides the triggers of
  * its sources. -ENOMEM; -ENOENT: the instance has no event of such a name. */

@@ -144,7 +144,7 @@ static int append_values_line(void *arg, const char *line)
 		    : -ENOMEM;
 }
 
-/* Empties `values`. */
+/* Appends the lines of a histogram, and clears `values`. */
 static int append_values(struct top_lines *lines, const struct top_model *model,
 			 const struct top_choice *choice, struct distribution *values)
 {
@@ -165,15 +165,16 @@ static int append_values(struct top_lines *lines, const struct top_model *model,
 	return err;
 }
 
-/* True for the innermost function of a stack, which may be the marker of a stack without frames. */
+/* True if the label is a stack's innermost function, or the end marker of a stack without frames.
+ */
 static bool is_innermost(const struct top_stack *stack, const struct top_label *label)
 {
 	return stack->depth ? stack->frames[0] == label
 			    : !strcmp(stack->user_end->marker, label->name) && !label->object[0];
 }
 
-/* The values of the events by which the functions are ordered: those with the function innermost,
- * or anywhere. */
+/* Appends the values of the events with the function innermost; in the order by total, of the
+ * events with the function anywhere. */
 static int append_function_values(struct top_lines *lines, const struct top_model *model,
 				  const struct top_choice *choice,
 				  const struct top_function *function)

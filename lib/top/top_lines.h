@@ -2,7 +2,7 @@
 /*
  * A live view as a list of lines, independent of the display: functions or stacks of one source,
  * heaviest first, one of them unfolded. A function unfolds into its heaviest stacks, a stack into
- * its frames. The values of its events may stand in front of these as a histogram.
+ * its frames. A histogram of the values of its events may come before these lines.
  */
 #ifndef LIB_TOP_TOP_LINES_H
 #define LIB_TOP_TOP_LINES_H
@@ -17,9 +17,9 @@ struct top_choice {
 	u32 kind;
 	bool stacks; /* lists stacks, not functions */
 	enum top_order order;
-	u64 unfolded;	 /* key of the unfolded function or stack; 0: all are folded */
-	bool histograms; /* the unfolded one has its values, as do the first ones, folded or not */
-	u32 histograms_first; /* number of these */
+	u64 unfolded;	      /* key of the unfolded function or stack; 0: all are folded */
+	bool histograms;      /* the unfolded line and the first lines have a histogram */
+	u32 histograms_first; /* number of first lines that have one, folded or not */
 	enum histogram_scale scale;
 };
 

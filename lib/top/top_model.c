@@ -267,8 +267,8 @@ static u64 count_values(const struct top_model *model)
 	return count;
 }
 
-/* Rounds the values until half of the room is free, so that this is rarely done, or until each has
- * one digit, of which there are few. */
+/* If more than TOP_VALUES_MAX values are kept: joins equal values, and rounds until at most half of
+ * TOP_VALUES_MAX are left, so that this is rarely done, or until each value has one digit. */
 static void bound_values(struct top_model *model)
 {
 	u32 *digits = &model->value_digits;

@@ -12,9 +12,9 @@
  * Memory is bounded for an interval of any length: labels beyond TOP_LABELS_MAX become one label,
  * "[other]", and stacks beyond TOP_STACKS_MAX are unlisted; their functions still count.
  *
- * With values (profiles read with EVENTS_WITH_VALUES) each listed stack has those of its events:
- * exact ones, until there are more than TOP_VALUES_MAX distinct ones; then all are rounded
- * (distribution_round()), to fewer digits each time.
+ * With values (profiles read with EVENTS_WITH_VALUES) each listed stack has the values of its
+ * events. The values are exact as long as the stacks together have at most TOP_VALUES_MAX / 2
+ * different ones. Beyond that all may be rounded (distribution_round()), to fewer digits each time.
  */
 #ifndef LIB_TOP_TOP_MODEL_H
 #define LIB_TOP_TOP_MODEL_H
@@ -56,7 +56,7 @@ struct top_stack {
 struct top_source {
 	char *name;
 	char *unit;	 /* "" : events are counted */
-	bool has_values; /* which can be compared: an address is none */
+	bool has_values; /* values are added up and compared, unlike addresses */
 	u64 weight;
 	u64 unlisted;
 };

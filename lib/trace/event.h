@@ -25,8 +25,8 @@
 #define TRACE_UNIT_ADDRESS "address" /* of values that are not added up */
 
 /* The extra words of a source's events. */
-/* The name of a source whose events are a sample by their value ends with this, a number and a
- * slash (report/event/sampled.h). */
+/* The name of a source whose events are a sample by value ends with this key, a number and a slash
+ * (report/event/sampled.h). */
 #define TRACE_EVERY_KEY "/every="
 
 enum trace_extra { TRACE_EXTRA_LEAF = 1 << 0, TRACE_EXTRA_VALUE = 1 << 1 };
@@ -66,7 +66,8 @@ static inline bool event_is_single(const struct trace_event *event)
 	return event_stands_for(event) == 1 && !event->is_counted;
 }
 
-/* What a thread works for (OpenTelemetry). Numbers count from 0 in the order of the recording. */
+/* The trace and span of a thread's work (OpenTelemetry). Numbers count from 0 in the file's order.
+ */
 struct trace_context {
 	u8 trace[16];
 	u8 span[8];

@@ -75,7 +75,7 @@ void records_note_stacks(struct recording *recording, const struct trace_event *
 	symbols_note_vain(recording, user, event->leaf, events);
 }
 
-/* Gives an event the trace and span of its slot. */
+/* Sets the event's trace and span from the slot. */
 static int take_context(struct recording *recording, const struct event_slot *slot,
 			struct trace_event *event)
 {

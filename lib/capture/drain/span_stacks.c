@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs at begin and end of a span change the map before they write their event, and may be
- * interrupted in between. The reader waits for WAIT_MS before it takes an event for lost.
+ * The BPF programs at the begin and the end of a span change the map `spans` before they write
+ * their event, and may be interrupted in between. So the reader waits WAIT_MS before it counts an
+ * event as lost.
  */
 #include "capture/drain/span_stacks.h"
 
@@ -27,25 +28,25 @@
 struct held_begin {
 	struct trace_event event;
 	struct stack_ref user;
-	u64 gone_at;  /* clock_ms() of the look at which the map lacked the span; 0: it had it */
+	u64 gone_at;  /* clock_ms() of the first look at which the map lacked the span; 0: none */
 	bool is_done; /* the end has come */
 };
 
 struct waiting_end {
 	struct trace_event event;
-	u64 since; /* clock_ms() */
+	u64 since; /* clock_ms() when the end was read */
 };
 
 struct span_stacks {
 	struct held_begin *begins;
 	u32 begin_count, begin_room;
 	struct hash_index by_mark;
-	u32 look_at; /* begins that are held at the next look */
+	u32 look_at; /* number of held begins that causes the next look at the map */
 	struct waiting_end *ends;
 	u32 end_count, end_room;
-	u64 *marks; /* of the spans that go on, sorted */
+	u64 *marks; /* marks of the open spans, sorted */
 	u32 mark_count, mark_room;
-	struct span_key batch_keys[BATCH]; /* as one call reads them */
+	struct span_key batch_keys[BATCH]; /* results of one batch lookup */
 	struct span_begins batch[BATCH];
 };
 
@@ -165,7 +166,7 @@ int span_stacks_end(struct recording *recording, const struct trace_event *event
 	return result;
 }
 
-/* Writes an end whose begin was lost. */
+/* Writes an end whose begin was lost, without stacks. */
 static int write_lost(struct recording *recording, const struct trace_event *end)
 {
 	u32 reason = loaded_is_flight(recording->loaded) ? REASON_ANSWER_OVERWRITTEN
@@ -251,7 +252,7 @@ static bool goes_on(const struct span_stacks *spans, u64 mark)
 					    sizeof(*spans->marks), compare_marks);
 }
 
-/* True for a begin whose end was read, or will not come. */
+/* True for a begin whose end was read or cannot come any more. */
 static bool is_over(const struct span_stacks *spans, struct held_begin *begin, u64 now)
 {
 	if (begin->is_done)
@@ -263,7 +264,7 @@ static bool is_over(const struct span_stacks *spans, struct held_begin *begin, u
 	return begin->gone_at && now >= begin->gone_at + WAIT_MS;
 }
 
-/* Drops the begins that are over. */
+/* Drops the held begins whose span is over. */
 static int drop_over(struct recording *recording)
 {
 	struct span_stacks *spans = recording->spans;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stacks of spans that have those of their begin (stack=begin). Begin and end of such a span
- * are events in the rings, and have the same mark (abi/question.h). The reader holds the begins; an
- * end is written with the thread and the stacks of its begin, which is in another ring perhaps.
+ * Spans with the stacks of their begin (stack=begin). The begin and the end of such a span are two
+ * events in the rings with the same mark (abi/question.h), perhaps in the rings of two CPUs. The
+ * reader holds the begins, and writes an end with the thread and the stacks of its begin.
  *
- * Begins have no events in the file and count as not produced. Those whose span ended without an
- * event are dropped: now and then the reader looks at the map `spans`, which has the marks of all
- * spans that go on.
+ * A begin is no event of the file and counts as not produced. A begin whose span ended without an
+ * event is dropped: when many begins are held, the reader compares them with the map `spans`, which
+ * has the marks of all open spans.
  */
 #ifndef LIB_CAPTURE_SPAN_STACKS_H
 #define LIB_CAPTURE_SPAN_STACKS_H
@@ -15,7 +15,7 @@
 
 struct stack_ref;
 
-/* Sets recording->spans. -ENOMEM. */
+/* Allocates recording->spans. -ENOMEM. */
 int span_stacks_create(struct recording *recording);
 void span_stacks_free(struct recording *recording);
 void span_stacks_begin_file(struct recording *recording);

@@ -177,8 +177,8 @@ struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
  * code (abi/script.h) since, and these rules have no marks and stand before the table. */
 void loaded_forget_rules(struct loaded *loaded);
 
-/* Lets walks at events leave stacks with generated code to the unwinder, which knows frames of
- * OpenJDK (core/unwind/java_rule.c), if the kernel has callbacks. */
+/* Makes walks at events stop at generated code, so that the callback unwinds the stack with the
+ * rules for OpenJDK (core/unwind/java_rule.c). Does nothing if the kernel has no callbacks. */
 void loaded_leave_generated(struct loaded *loaded);
 
 bool loaded_is_flight(const struct loaded *loaded);

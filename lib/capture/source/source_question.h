@@ -6,7 +6,7 @@
  *   /if=CONDITIONS/                       the event is recorded if it meets the conditions
  *   /value=NUMBER,if=CONDITIONS/          both
  *   /by=KEY,stack=begin,if=CONDITIONS/    of a span: source_span.h
- *   /by=KEY,value=NUMBER,every=INTEGER/   of alive: a sample by the value
+ *   /by=KEY,value=NUMBER,every=INTEGER/   of alive: a sample by value, see ALIVE_ESTIMATE()
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
  *                a value may also be NAME*NAME, the product of both
@@ -55,7 +55,7 @@ struct question_words {
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
-	u64 every;		 /* of alive: a sample, by the value; 0: not given */
+	u64 every;		 /* of alive: units of value for each taken thing; 0: not given */
 	bool has_stack;		 /* stack=begin or stack=end was given */
 	bool begin_stack;	 /* the stacks of a span are those of its begin */
 	enum span_role role;	 /* not parsed; of a source that is one end of a span */

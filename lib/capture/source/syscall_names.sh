@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Prints SYSCALL(name) for every __NR_name that a header defines. Arguments: the header, then a compiler command.
-# arm64's header also has the number of calls and the first number of an architecture's own calls, which are no calls.
+# arm64's header also defines the number of calls and the first architecture-specific number; these two are left out.
 set -eu
 header=$1
 shift

@@ -458,7 +458,7 @@ class Page {
     this.showOrigins();
   }
 
-  // The values of the frame at the focus, over the whole recording.
+  // Shows the values of the frame at the focus, over the whole recording.
   showValues() {
     const {active, timeline, elements, profile, valuePanel} = this;
     const {focused} = active;

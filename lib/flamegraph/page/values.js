@@ -25,7 +25,7 @@ class Values {
     return this.withValues.has(source);
   }
 
-  // Those of the chosen event in stacks that satisfy isIn(): {sum, count, items: [value, count] by value}.
+  // The values of the chosen event in stacks that satisfy isIn(): {sum, count, items: [value, count], ascending}.
   of(isIn, {source, hasIdle}) {
     const counts = new Map();
     let sum = 0;
@@ -43,7 +43,7 @@ class Values {
   }
 }
 
-// The least value that so many of a thousand events do not exceed.
+// The smallest value that at least `permille` of a thousand events do not exceed.
 function percentileOf({items, count}, permille) {
   const rank = Math.ceil(count * permille / 1000);
   let passed = 0;
@@ -59,7 +59,7 @@ function log2Index(value) {
   return index;
 }
 
-// The least of 1, 2, 5, 10, 20, 50... with which the buckets suffice for the range.
+// The smallest width of 1, 2, 5, 10, 20, 50... with which at most LINEAR_BUCKETS buckets cover the range.
 function linearWidth(least, most) {
   for (let power = 1;; power *= 10)
     for (const step of [1, 2, 5])
@@ -67,7 +67,7 @@ function linearWidth(least, most) {
         return power * step;
 }
 
-// From the bucket of the least value to that of the greatest: {from, to, count}, both included.
+// All buckets from that of the smallest value to that of the largest: {from, to, count}; both bounds are inclusive.
 function bucketsOf({items}, scale) {
   const least = items[0][0];
   const most = items[items.length - 1][0];
@@ -92,7 +92,8 @@ class ValuePanel {
     return !this.panel.hidden;
   }
 
-  // found: of Values.of(); digits: of values that are rounded; part: what the graph shows and the values are not limited to.
+  // found: the result of Values.of(); digits: significant binary digits, 64 if exact; part: a note if the graph shows only a part of the
+  // time, threads or CPUs, to which the values are not limited.
   show(found, digits, label, unit, part) {
     this.panel.hidden = !this.isWanted || !found.count;
     if (this.panel.hidden)

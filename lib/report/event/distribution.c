@@ -63,10 +63,15 @@ int distribution_add(struct distribution *distribution, u64 value, u64 count)
 
 int distribution_merge(struct distribution *distribution, const struct distribution *other)
 {
+	u64 sum;
 	int err = 0;
 
+	if (__builtin_add_overflow(distribution->sum, other->sum, &sum))
+		sum = UINT64_MAX;
 	for (u32 i = 0; i < other->item_count && !err; i++)
 		err = distribution_add(distribution, other->items[i].value, other->items[i].count);
+	if (!err)
+		distribution->sum = sum; /* `other` may be rounded */
 	return err;
 }
 

@@ -39,15 +39,16 @@ void distribution_sort(struct distribution *distribution);
  * empty. */
 u64 distribution_percentile(const struct distribution *distribution, u32 permille);
 
-/* Rounds the values down to `digits` significant binary digits, at least 1, and joins equal ones:
- * a value is less than 1 / 2^(digits - 1) of itself too small then, and stays in its bucket of
- * HISTOGRAM_LOG2. The sum stays that of the exact values. */
+/* Rounds the values down to `digits` significant binary digits, at least 1, and joins equal values.
+ * The relative error is below 1 / 2^(digits - 1), and each value stays in its bucket of
+ * HISTOGRAM_LOG2. The sum stays that of the exact values, also where the distribution is merged
+ * into another one. */
 void distribution_round(struct distribution *distribution, u32 digits);
 
 #define DISTRIBUTION_DIGITS_EXACT 64 /* of values that are not rounded */
 
-/* The digits to round to next where values with `digits` are too many, in a cascade that ends at
- * 1. */
+/* The next smaller number of digits, if there are too many different values with `digits`: 8 after
+ * exact values, then one less each time, at least 1. */
 static inline u32 distribution_fewer_digits(u32 digits)
 {
 	return digits > 8 ? 8 : digits > 1 ? digits - 1 : 1;

@@ -54,8 +54,8 @@ struct event_key {
 	u16 slice;	   /* of time */
 	u32 pid, tid, cpu; /* 0: events are not split by it, or it is unknown */
 	u32 cgroup;	   /* number of the cgroup; 0 likewise */
-	u32 context;	   /* number of the trace and span, from 1 on; 0 likewise */
-	u32 reserved;	   /* 0 */
+	u32 context;  /* number of the trace and span, from 1 on; 0: not part of the key, or none */
+	u32 reserved; /* 0 */
 };
 
 struct event_count {

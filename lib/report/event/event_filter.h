@@ -25,8 +25,8 @@ struct event_filter {
 	struct event_filter_use *use; /* NULL: not wanted */
 };
 
-/* -ENOENT: the recording does not have the named source, or names a cgroup, a trace or a
- * span and has none. -EINVAL: the id of a trace or a span is wrong. */
+/* -ENOENT: the recording lacks the named source; or the filter names a cgroup, a trace or a span,
+ * and the recording has no cgroups or no trace ids. -EINVAL: malformed id of a trace or span. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 

@@ -25,7 +25,8 @@ u64 row_get_u64(struct byte_cursor *rows);
 const u8 *row_get_bytes(struct byte_cursor *rows, size_t length);
 /* Returns a string in place, without NUL, and its length; "" and 0 if it is bad. */
 const char *row_get_text(struct byte_cursor *rows, size_t *length);
-/* Returns a copy of a string, which the caller frees; "" if it is bad; NULL without memory. */
+/* Returns a copy of a string, which the caller frees; "" if the string is malformed; NULL if memory
+ * runs out. */
 char *row_get_string(struct byte_cursor *rows);
 /* Returns the length of an array, which never exceeds the number of bytes left. */
 u64 row_get_count(struct byte_cursor *rows);

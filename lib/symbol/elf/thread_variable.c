@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * On x86-64 the program's block ends at the thread pointer; on arm64 it begins 16 bytes behind it
- * (variants II and I). A relocation without a symbol is one of the file's own block: a distance or
- * a descriptor then has the offset as its addend, and a module is that of the file.
+ * On x86-64 the program's block ends at the thread pointer (TLS variant II); on arm64 the block
+ * begins 16 bytes behind the thread pointer (variant I). A relocation without a symbol refers to
+ * the file's own block: the addend of a distance or a descriptor is the offset in the block, and a
+ * module number is the file's own.
  */
 #include "thread_variable.h"
 
@@ -45,7 +46,7 @@ static int read_segments(Elf *elf, struct thread_variable *variable)
 	return 0;
 }
 
-/* The number of the symbol; 0: the file does not define it. */
+/* Returns the index of the symbol; 0: the file does not define the symbol. */
 static size_t find_symbol(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
 			  u64 *value)
 {

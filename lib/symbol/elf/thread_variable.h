@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A thread-local variable of a program or library, by its name in .dynsym: its place in the block
- * of thread-local memory of its file, and the word in which the dynamic linker leaves where a
- * thread's block is (ELF Handling For Thread-Local Storage; System V ABI, TLS descriptors).
+ * Finds a thread-local variable of a program or library by its name in .dynsym: the offset in the
+ * file's block of thread-local memory, and the word that the dynamic linker fills in so that code
+ * can find a thread's block (ELF Handling For Thread-Local Storage; System V ABI, TLS descriptors).
  *
  * The file may hold any bytes.
  */
@@ -14,11 +14,11 @@
 
 #include "scalar.h"
 
-/* What the dynamic linker writes at `word`. */
+/* The dynamic linker writes this at `word`. */
 enum thread_variable_word {
 	THREAD_WORD_NONE,
 	THREAD_WORD_DISTANCE, /* the variable's distance to the thread pointer */
-	/* Two words: a function, and a distance or the address of {module, offset}. */
+	/* two words: a function; a distance, or the address of {module, offset} */
 	THREAD_WORD_DESCRIPTOR,
 	THREAD_WORD_MODULE, /* the number of the module; `value` is the offset in its block */
 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A process without the variable is looked at again after 50 ms, and then after ever longer times;
- * one with the variable likewise, as the library may be closed and another one have its number.
- * What is known of a file is kept by its device, inode and time of change.
+ * A process is visited again after 50 ms, and then at intervals that double up to 10 s: a process
+ * without the variable may load a library, and a process with the variable may close the library,
+ * whose module number another library then has. Results are cached by the file's device, inode and
+ * time of change.
  *
- * A file that does not answer (FUSE) holds up the search in all processes, and not the recorder. A
- * file at which the sandbox fails is tried FILE_TRIES times, and each user's processes have
- * USER_FAILURES of them at most (root's any number): the events of processes with such a file are
- * counted as those of processes that were not looked at.
+ * A file system that does not answer (FUSE) delays the search in all processes, but not the
+ * recorder. A file at which the sandbox fails is tried FILE_TRIES times, and each user's processes
+ * have USER_FAILURES of them at most (root's any number): the events of processes with such a file
+ * are counted as those of processes that were not looked at.
  *
  * The pause between two rounds is ROUND_MS, and at least ROUND_PAUSES times the time of a round.
  */
@@ -55,7 +56,7 @@ struct context_finder {
 
 /* --- the worker --- */
 
-/* A file, and what it says of the variable. */
+/* A file, and its variable. */
 struct known_file {
 	dev_t device;
 	ino_t inode;
@@ -77,10 +78,10 @@ struct image {
 	ino_t inode;
 };
 
-/* A process, and when it is looked at again. */
+/* A process, and the time of the next visit. */
 struct known_process {
 	u32 key;
-	u32 is_met;	 /* in this round */
+	u32 is_met;	 /* the map has an entry of this process in this round */
 	bool has_failed; /* a file could not be looked at: the place stays unknown */
 	u64 process, execs;
 	u64 next, interval; /* ms */
@@ -184,7 +185,7 @@ static const struct thread_variable *variable_of(struct search *search, int desc
 	return file->variable.is_found ? &file->variable : NULL;
 }
 
-/* Reads a line of /proc/PID/maps. False: not the beginning of a file. */
+/* Reads a line of /proc/PID/maps. False: the line does not map the first byte of a file. */
 static bool parse_image(const char *line, struct image *image)
 {
 	unsigned int major, minor;
@@ -214,7 +215,7 @@ static int open_regular(const char *path, ino_t inode)
 	return file;
 }
 
-/* `line`: that of /proc/PID/maps. Other namespaces and removed files need map_files. */
+/* `line`: the line of /proc/PID/maps. Removed files can be opened by map_files only. */
 static int open_image(u32 tgid, const struct image *image, const char *line)
 {
 	const char *name = strchr(line, '/');
@@ -240,7 +241,7 @@ static bool is_program(u32 tgid, int file)
 	       program.st_dev == status.st_dev;
 }
 
-/* Sets the place by the words that the dynamic linker has written for a variable of a library. */
+/* Sets the place of a library's variable from the words that the dynamic linker has written. */
 static void place_by_word(u32 tgid, const struct image *image,
 			  const struct thread_variable *variable, struct context_place *place)
 {
@@ -312,7 +313,7 @@ static struct known_user *user_of(struct search *search, u32 tgid)
 	return &search->users[search->user_count++];
 }
 
-/* Looks through the files of a process. False: the process is gone. */
+/* Searches the files of a process for the variable. False: the process has ended. */
 static bool find_place(struct search *search, struct context_place *place)
 {
 	char path[40], line[PATH_BYTES + 128];

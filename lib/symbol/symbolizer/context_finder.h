@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A process beside the recorder that finds where the threads of other processes publish their trace
- * and span (abi/thread_context.h). It looks at each process that programs have entered into the map
- * of places: at its mappings, at the variable in its files, which a sandbox reads, and at the words
- * in which the dynamic linker has left where the variable is. It looks again, since a process may
- * load a library later.
+ * A child process of the recorder that finds the variable in which the threads of other processes
+ * publish their trace and span (abi/thread_context.h). The child visits each process that BPF
+ * programs have added to the map of places. A visit reads the process's mappings, the symbols of
+ * its files (by a sandbox), and the words in which the dynamic linker has stored the place of the
+ * variable. Visits are repeated, since a process may load a library later.
  */
 #ifndef LIB_SYMBOL_CONTEXT_FINDER_H
 #define LIB_SYMBOL_CONTEXT_FINDER_H
 
 struct context_finder;
 
-/* `map`: of struct context_place, by process. Best called early: see sandbox_start(). 0 or -errno.
- */
+/* `map`: the map of struct context_place by process id. Best called early: see sandbox_start(). 0
+ * or -errno. */
 int context_finder_start(int map, struct context_finder **out);
 /* Never waits. */
 void context_finder_end(struct context_finder **finder);

@@ -53,8 +53,8 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
 		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows);
 
-/* Reads the variable of a file in which threads publish their trace and span
- * (abi/thread_context.h). 0, also without the variable; or -errno. */
+/* Finds a file's thread-local variable in which threads publish their trace and span
+ * (abi/thread_context.h). 0, also if the file has no such variable; or -errno. */
 int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
 				  struct thread_variable *variable);
 

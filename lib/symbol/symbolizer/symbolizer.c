@@ -62,7 +62,7 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 }
 
 /* Publishes the table of a file, unless another instance has done so. `code`: the open file, or -1.
- * Notes in the answer if it publishes a table with marked code, or one of OpenJDK's machine. */
+ * Notes in the answer whether the table has marked code, or is that of OpenJDK's libjvm. */
 static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			int map, int code, struct symbolizer_answer *answer)
 {

@@ -42,7 +42,7 @@ struct symbolizer_answer {
 	u32 sandbox;	/* process id of the sandbox; 0 = not running */
 	u32 is_partial; /* SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS would give more rows */
 	u32 has_marks;	/* a table with marked code was added (abi/script.h) */
-	u32 has_java;	/* a table of OpenJDK's machine was added */
+	u32 has_java;	/* a table of OpenJDK's libjvm was added */
 	u64 failures;	/* number of files that could not be read */
 	u64 bytes;	/* of the file that comes along: symbols, see symbol_file.h */
 	struct build_id id;

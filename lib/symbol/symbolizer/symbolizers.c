@@ -61,7 +61,7 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
-	bool have_java;			     /* a table of OpenJDK's machine was added */
+	bool have_java;			     /* a table of OpenJDK's libjvm was added */
 	u32 script_loop_tables;		     /* tables with marked code that were added */
 	bool has_no_room;		     /* the map of tables is full */
 	bool takes_turns;		     /* one process reads a file of root at a time */

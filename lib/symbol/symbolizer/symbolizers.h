@@ -124,7 +124,7 @@ void symbolizers_drop(struct symbolizers *symbolizers);
 /* The number of tables with marked code (abi/script.h) that the processes have added. */
 u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers);
 
-/* True if they have added the table of a file with OpenJDK's virtual machine. */
+/* True if the symbolizers have added a table of OpenJDK's libjvm. */
 bool symbolizers_have_java(const struct symbolizers *symbolizers);
 
 /* The number of files that could not be read since the last call. */

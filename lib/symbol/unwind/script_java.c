@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * HotSpot, the virtual machine of OpenJDK (src/hotspot/share/runtime/vmStructs.cpp). The file
- * exports a table of members of its types, gHotSpotVMStructs, and one of the types' sizes,
- * gHotSpotVMTypes. An entry of the former is
+ * exports two tables, gHotSpotVMStructs with the members of types and gHotSpotVMTypes with the
+ * sizes of types. An entry of gHotSpotVMStructs has these words:
  *
  *   0 type, 8 member, 16 type of the member, 24 1: static, 32 offset, 40 address if static
  *
- * and one of the latter is the type's name, and its size at 32. The tables are complete but for the
- * offsets, which a constructor stores when the file is loaded: for each of them the file's code has
- * one `movq $offset, entry+32(%rip)`.
+ * An entry of gHotSpotVMTypes has the type's name at 0 and the size at 32. The file lacks only the
+ * offsets: a constructor stores them when the file is loaded, by one `movq $offset, entry+32(%rip)`
+ * for each offset. The file's code is searched for these instructions.
  */
 #include "script_loop.h"
 
@@ -28,7 +28,7 @@
 #define ENTRIES_MAX 4096
 #define STORE_BYTES 11
 
-/* A table in the file, with the words that relocations and the constructor's code give it. */
+/* A table of the file, with the words that relocations and the constructor store. */
 struct table {
 	Elf *elf;
 	u64 start;
@@ -62,7 +62,8 @@ static void relocations_add(const struct table *table)
 	}
 }
 
-/* Adds the words that `movq $immediate, distance(%rip)` in code stores to the table. */
+/* Stores the immediates of all `movq $immediate, distance(%rip)` of the code that write to the
+ * table. */
 static void code_stores_add(const struct table *table, const u8 *code, u64 bytes, u64 address)
 {
 	static const u8 store[] = {0x48, 0xc7, 0x05};
@@ -97,7 +98,7 @@ static void stores_add(const struct table *table)
 	}
 }
 
-/* Reads the table that an exported pointer leads to. */
+/* Reads the table whose address is in an exported pointer. */
 static bool table_read(struct table *table, const char *name, u32 entry_bytes)
 {
 	u64 pointer, left;
@@ -182,8 +183,9 @@ static bool static_read(const struct tables *tables, const char *type, const cha
 	return address && *out == address;
 }
 
-/* Where a blob's code begins: its address (17), or its distance from the blob (25). The latter also
- * have the offset of the complete frame in two bytes. */
+/* Reads the members of a code blob. OpenJDK 17 has the address of the blob's code; OpenJDK 25 has
+ * the code's distance from the blob, and two bytes instead of four for the offset of the complete
+ * frame. */
 static bool blob_read(const struct tables *tables, struct java_layout *layout)
 {
 	layout->blob_is_short = !entry_find(&tables->members, "CodeBlob", "_code_begin");

@@ -8,7 +8,7 @@
 #define CONTEXT_NAME_ROOM 33
 #define CONTEXT_NAME_NONE "-" /* the event has no trace and span */
 
-/* The text of an id; it is in `room`. `context` may be NULL. */
+/* Writes an id to `room` and returns `room`, or returns CONTEXT_NAME_NONE if `context` is NULL. */
 const char *trace_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
 const char *span_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
 

@@ -21,7 +21,8 @@ static inline u32 context_set_count(const struct context_set *set)
 	return set->index.count;
 }
 
-/* *number is that of an equal context, or of a new one. -ENOMEM. -E2BIG: the set is full. */
+/* Sets *number to the number of an equal context, which is added if the set lacks it. -ENOMEM,
+ * -E2BIG: the set is full. */
 int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number);
 void context_set_free(struct context_set *set);
 

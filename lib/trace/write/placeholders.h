@@ -40,10 +40,11 @@ void placeholders_free(struct placeholders *placeholders);
 bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution);
 
-/* Keeps the slot of a placeholder, if `name` is one, for an event that is held. */
+/* Counts a held event for the placeholder, if `name` is one: the slot is not reused until then. */
 void placeholders_hold(struct placeholders *placeholders, u32 name);
 
-/* The opposite, for an event that is written or dropped next: a resolved event gets its stack. */
+/* Ends placeholders_hold() for an event that is written or dropped next. If the placeholder's stack
+ * is known, the event gets the stack. */
 void placeholders_release(struct placeholders *placeholders, struct trace_event *event);
 
 /* Prepares buffered events for writing: each gets the resolved stack or the placeholder's index. */

@@ -37,8 +37,8 @@ int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping
 int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup,
 			u32 *number);
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
-/* *number is its name for events; equal ones have one number. -EINVAL if trace_info.has_contexts is
- * 0. */
+/* Sets *number to the number of the context, for events; equal contexts have one number. -EINVAL if
+ * trace_info.has_contexts is 0. */
 int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
 			 u32 *number);
 /* -EINVAL if trace_info.has_times is 0. */
@@ -54,8 +54,9 @@ int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *st
  * is never the index of a stack. */
 int trace_writer_placeholder(struct trace_writer *writer, u32 *name);
 
-/* An event that names a placeholder is held before it is written: the name stays that of this
- * placeholder until the event is released, which gives it its stack if that is known. */
+/* Holds an event that is not written yet: if the event names a placeholder, the placeholder's slot
+ * is not reused until the event is released. The release gives the event its stack if that is
+ * known. */
 void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event);
 void trace_writer_release(struct trace_writer *writer, struct trace_event *event);
 

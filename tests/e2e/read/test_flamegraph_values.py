@@ -15,7 +15,7 @@ NUMBERS = ("sum", "min", "p50", "p90", "p99", "p99.9", "max")
 
 
 def histogram_of(recording, scale, symbol=None):
-    """That of all events, or of those with a function anywhere on the stack."""
+    """The histogram of `report --hist` for all events, or for the events with a function anywhere on the stack."""
     keys = ("--sort", "symbol", "--children") if symbol else ("--sort", "event")
     found = json.loads(stackmap("report", "--json", "--hist", scale, *keys, "--top", 0, "-e", EVENT, recording).stdout)["histograms"]
     return next(one for one in found if not symbol or one["symbol"] == symbol)
@@ -66,7 +66,7 @@ def test_values_of_everything_and_of_a_function():
 
 
 def test_values_of_the_frame_at_the_focus():
-    """In the graph, with folded recursion, and turned inside out: they are as many as the frame has events, with its sum."""
+    """The values of a frame have the frame's number of events and its sum: in the graph, with folded recursion, and inverted."""
     with browser.page() as page:
         open_values(page, write("a.data"))
         for view in "", "r", "v":

@@ -78,7 +78,7 @@ def test_a_sample_of_which_each_byte_is_one_has_all_blocks():
 
 
 def test_a_sample_is_an_estimate_of_the_bytes():
-    """Each sum is within ten standard errors of the truth, those that follow from the known sizes. Large blocks are all taken."""
+    """Each sum is within ten standard errors, computed from the known sizes, of the true sum. All large blocks are taken."""
     recording = recorded("--leaks-every", str(EVERY), "--", PROGRAM, "5000")
     sums = collections.Counter()
     for event in recording.events():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Traces and spans of events (record --trace-ids). The program works for span N in its function span_N(), and for none in nothing_N()."""
+"""Traces and spans of events (record --trace-ids). The program works for span N in its function span_N(), and for no span in nothing_N()."""
 
 import collections
 import csv
@@ -31,7 +31,7 @@ def record_spans(*command):
 
 
 def span_of(event):
-    """The span that the function says, 0: that it is for none; None: in no such function."""
+    """The span number in the function's name; 0: a function without a span; None: another function."""
     found = [match for match in map(OF_SPAN.match, names_of(event)) if match]
     if not found:
         return None
@@ -39,7 +39,7 @@ def span_of(event):
 
 
 def check_ids(recording):
-    """No event has a wrong id, and each event in a span has one but for those that the ledger names. The number of those that have."""
+    """Checks that no event has a wrong id, and that each event in a span has an id unless the ledger counts it. Returns the number with ids."""
     traces, missing, right = collections.defaultdict(set), 0, collections.Counter()
     for event in recording.events():
         span = span_of(event)

@@ -133,7 +133,7 @@ def test_an_event_of_an_instance_ends_what_is_read_of_it():
 
 
 def test_an_event_writes_a_flight_instance():
-    """The recorder waits for an event that comes then. The instance can be used meanwhile, and goes on."""
+    """The recorder waits for an event that happens later. The instance can be used meanwhile, and continues."""
     needs("bpf", "raw tracepoints", "uprobes")
     fresh_bpffs()
     stackmap("start", "live", "--flight", "2M", "-e", COUNTED + "," + NEST, "--comm", "known_counts")

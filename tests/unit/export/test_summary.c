@@ -63,7 +63,7 @@ static struct text export_of(int twin, const char *name, const char *by)
 	return text;
 }
 
-/* A page up to its single values, which a summary does not have. */
+/* The page up to the single values, which a summary lacks. */
 static struct text page_of(int twin)
 {
 	char *values;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The values of a page are exact, rounded, or none, by their number. */
+/* A page has exact, rounded or no values, depending on the number of different values. */
 #include "flamegraph/stack_values.h"
 
 #include "unit_test.h"

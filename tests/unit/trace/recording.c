@@ -261,7 +261,7 @@ static void make_repeats(struct recording *recording, struct random *random)
 		recording->events[0].repeats = UINT32_MAX;
 }
 
-/* The contexts are not random either. */
+/* Contexts do not depend on the random numbers either. */
 static void make_contexts(struct recording *recording)
 {
 	u32 count = recording->shape.contexts;

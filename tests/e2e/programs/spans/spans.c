@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Works for spans, each in a function of its own: in span_N() the thread publishes trace T0..., of
- * its thread, and span N, in nothing_N() it publishes nothing or an invalid record, with the ids of
- * that span. Each function is entered after the ids are published and left before they are taken
- * away.
+ * Runs functions that work for a span: in span_N() a thread publishes its own trace and span N; in
+ * nothing_N() a thread publishes no record, or an invalid record with the ids of span N. A thread
+ * publishes the ids before it enters the function, and removes them after it has left the function.
  *
  * usage: spans SECONDS [LIBRARY]   (of CPU time; the variable is in the program, or in the library)
  */

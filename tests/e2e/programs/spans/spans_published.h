@@ -13,7 +13,7 @@ struct published {
 	uint16_t attribute_bytes;
 };
 
-/* Sets the thread's record to another one, or to none. */
+/* Sets the thread's record; NULL: no record. */
 void publish(struct published *record);
 
 #endif

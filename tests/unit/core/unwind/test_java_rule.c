@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Steps through code of OpenJDK's machine, whose data lie in one array. */
+/* Steps through frames of OpenJDK's generated code; one array has all data of the virtual machine.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,7 +155,7 @@ static void enter(u64 pc, u64 rsp, u64 rbp)
 	unwind.registers.value[REGISTER_FP] = BASE + rbp;
 }
 
-/* A frame of the interpreter at rbp: its caller goes on at `pc` with the stack pointer `sender`. */
+/* A frame of the interpreter at rbp, with the return address `pc` and the caller's rsp `sender`. */
 static void interpreted_put(u64 rbp, u64 sender, u64 pc, u64 place)
 {
 	put(rbp + 8, BASE + pc);
@@ -189,8 +190,8 @@ static void test_words_pushed_for_a_call(void **state)
 	assert_int_equal(unwind.rule.cfa_offset, 8 * (COMPILED_WORDS + 2));
 }
 
-/* The end of a function: each pc has a distance from rsp to the CFA, in words, and the place of rbp
- * below it. */
+/* The end of a function: for each pc the distance from rsp to the CFA, in words, and the place of
+ * the saved rbp below the CFA. */
 static void test_the_last_instructions(void **state)
 {
 	static const struct {
@@ -229,11 +230,11 @@ static void test_a_frame_of_the_interpreter(void **state)
 static void test_frames_that_are_not_proven(void **state)
 {
 	(void)state;
-	/* The method does not have the instruction. */
+	/* The frame's bytecode address lies outside of the method. */
 	enter(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 20);
 	assert_false(java_rule(&unwind));
-	/* The interrupted frame has another one in r13. */
+	/* r13 of the interrupted frame lies outside of the method. */
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48);
 	unwind.is_interrupted = true;
 	unwind.registers.value[REGISTER_R13] = BASE + STACK;
@@ -261,7 +262,7 @@ static void test_the_beginning_of_a_stack(void **state)
 	assert_int_equal(unwind.registers.value[REGISTER_R15], 15);
 }
 
-/* The data of a machine may lead in a circle or nowhere. */
+/* The data of the virtual machine may be cyclic or point to unmapped memory. */
 static void test_forged_machines(void **state)
 {
 	(void)state;

@@ -160,6 +160,19 @@ TEST(distributions_add_up, NULL, clear)
 	assert_int_equal(distribution.items[7].count, 3);
 }
 
+TEST(the_sum_of_rounded_values_is_that_of_the_exact_ones, NULL, clear)
+{
+	struct distribution sum = {};
+
+	add_range(1000, 3000, 1);
+	distribution_round(&distribution, 3);
+	assert_int_equal(distribution_add(&sum, 1, 1), 0);
+	assert_int_equal(distribution_merge(&sum, &distribution), 0);
+	assert_int_equal(sum.sum, 3999001);
+	assert_int_equal(sum.count, 2001);
+	distribution_clear(&sum);
+}
+
 TEST(rounded_values_stay_in_their_buckets, NULL, clear)
 {
 	struct histogram_bucket exact[HISTOGRAM_BUCKETS_MAX], rounded[HISTOGRAM_BUCKETS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events come back with their trace and span, in files of a version of their own. */
+/* Events are read back with their trace and span; such files have version 7. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
