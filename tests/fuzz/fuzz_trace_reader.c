@@ -11,7 +11,8 @@ struct sums {
 	const struct trace_reader *reader;
 	const struct trace_stack *stacks;
 	u32 stack_count, source_count;
-	bool is_summary;
+	u32 context_count;
+	bool may_repeat;
 	u64 last_time;
 };
 
@@ -30,7 +31,9 @@ static int check_event(void *arg, const struct trace_event *event)
 
 	if (event->time < sums->last_time || event->kind >= sums->source_count)
 		abort();
-	if (event->repeats && !sums->is_summary)
+	if (event->repeats && !sums->may_repeat)
+		abort();
+	if (event->has_context && event->context >= sums->context_count)
 		abort();
 	if (event->kernel != TRACE_NO_STACK && event->kernel >= sums->stack_count)
 		abort();
@@ -56,10 +59,13 @@ static void look_at_stacks(const struct sums *sums)
 
 static void look_at_all(struct trace_reader *reader)
 {
+	const struct trace_info *info = trace_reader_info(reader);
+	struct sums sums = {.reader = reader, .may_repeat = info->is_summary || info->has_counted};
+	const struct trace_context *contexts;
 	const struct trace_source *sources;
-	struct sums sums = {.reader = reader, .is_summary = trace_reader_info(reader)->is_summary};
 
 	sums.stack_count = trace_reader_stacks(reader, &sums.stacks);
+	sums.context_count = trace_reader_contexts(reader, &contexts);
 	sums.source_count = trace_reader_sources(reader, &sources);
 	look_at_stacks(&sums);
 	trace_reader_events(reader, check_event, &sums, NULL);
