@@ -62,7 +62,7 @@ ENVIRONMENTS = {
     "a BPF file system to read": (mounted("mount -t bpf -o ro none /sys/fs/bpf"), None),
     "no locked memory": (limited("l", 0), None),
     "few open files": (limited("n", 20), "ulimit -n"),
-    "little memory": (limited("v", 34000), "Cannot allocate memory"),
+    "little memory": (limited("v", 38000), "Cannot allocate memory"),
     "seccomp: bpf": ([REFUSE, "bpf"], "seccomp"),
     "seccomp: perf_event_open": ([REFUSE, "perf_event_open"], "perf events"),
     "seccomp: capset": ([REFUSE, "capset"], "the process that reads symbols"),
