@@ -106,7 +106,7 @@ class FileSums:
         return cut + [self.names.frame(*frame) for frame in reversed(frames)]
 
     def event(self, event):
-        time, cpu, tid, kind, kernel, user, leaf, value, times = event
+        time, cpu, tid, kind, kernel, user, leaf, value, times, _ = event
         tgid, comm = self.task(tid, time)
         stack = self.side(user, 0 if leaf >> 63 else leaf) + self.side(kernel, leaf if leaf >> 63 else 0)
         numbers = (self.file.index[number] if has_stack else None for has_stack, number in (user, kernel))
