@@ -144,7 +144,7 @@ static struct known_file *known_file(struct search *search, const struct stat *s
 
 static bool may_look(const struct search *search, const struct known_file *file)
 {
-	return file->failures != FILE_TRIES &&
+	return search->lookup && file->failures != FILE_TRIES &&
 	       (!search->user || search->user->failures < USER_FAILURES);
 }
 
@@ -165,7 +165,7 @@ static void look_at(struct search *search, int descriptor, struct known_file *fi
 		return;
 	symbol_lookup_free(&search->lookup);
 	if (symbol_lookup_create(PARTS, &search->lookup))
-		_exit(1);
+		search->lookup = NULL;
 }
 
 /* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
