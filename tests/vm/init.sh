@@ -42,7 +42,7 @@ for script in $(cat /order); do
 		;;
 	esac
 done
-# What the scripts leave for the caller of run-kernel.
+# Files that the scripts leave in /given go to the caller of run-kernel.
 for file in /given/*; do
 	[ ! -f "$file" ] || echo "given ${file##*/} $(base64 "$file" | tr -d '\n')"
 done

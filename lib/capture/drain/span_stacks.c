@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The BPF programs at the begin and the end of a span change the map `spans` before they write
- * their event, and may be interrupted in between. So the reader waits WAIT_MS before it counts an
- * event as lost.
+ * A BPF program at the begin or the end of a span changes the map `spans` first and writes its
+ * event afterwards. An interrupt may delay the event, so the reader waits WAIT_MS before it counts
+ * the event as lost.
  */
 #include "capture/drain/span_stacks.h"
 

@@ -4,9 +4,9 @@
  * events in the rings with the same mark (abi/question.h), perhaps in the rings of two CPUs. The
  * reader holds the begins, and writes an end with the thread and the stacks of its begin.
  *
- * A begin is no event of the file and counts as not produced. A begin whose span ended without an
- * event is dropped: when many begins are held, the reader compares them with the map `spans`, which
- * has the marks of all open spans.
+ * The file has no event for a begin, and the ledger does not count it. A begin whose span ended
+ * without an event is dropped: when many begins are held, the reader compares them with the map
+ * `spans`, which has the marks of all open spans.
  */
 #ifndef LIB_CAPTURE_SPAN_STACKS_H
 #define LIB_CAPTURE_SPAN_STACKS_H

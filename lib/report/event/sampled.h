@@ -5,8 +5,9 @@
  *
  * A thing of value v below `every` is taken with the probability p = v / every, and counts as
  * `every`. The variance of the thing's part of the sum is v * every - v^2, which is less than
- * p * every^2. So every^2, times the number of events that count as `every`, estimates an upper
- * bound of the sum's variance. A thing of a larger value is always taken and adds no variance.
+ * p * every^2. The number of events that count as `every`, times every^2, is therefore an estimate
+ * of an upper bound of the sum's variance. A thing of a larger value is always taken and adds no
+ * variance.
  */
 #ifndef LIB_REPORT_SAMPLED_H
 #define LIB_REPORT_SAMPLED_H
