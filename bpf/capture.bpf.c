@@ -109,7 +109,7 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_RAW_TRACEPOINT};
 
-	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, NULL));
+	return callback_go(ctx, &callbacks_raw_tp, event_emit_anywhere(ctx, &hit, NULL));
 }
 
 /* Both programs are at one tracepoint (bpf/event/field_value.h); this one is attached first. */
@@ -123,8 +123,7 @@ int on_field_value(void *ctx)
 SEC("stackmap.raw_tp")
 int on_field_call(void *ctx)
 {
-	if (event_wanted(bpf_get_smp_processor_id()))
-		field_value_called(config.kind);
+	field_value_called(ctx, config.kind);
 	return 0;
 }
 
@@ -405,7 +404,7 @@ int on_kernel_probe(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx)};
 
-	return callback_go(ctx, &callbacks_kprobe, event_emit(ctx, &hit, ctx));
+	return callback_go(ctx, &callbacks_kprobe, event_emit_anywhere(ctx, &hit, ctx));
 }
 
 SEC("stackmap.kprobe.multi")
@@ -413,7 +412,7 @@ int on_kernel_functions(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx)};
 
-	return callback_go(ctx, &callbacks_kprobe_multi, event_emit(ctx, &hit, ctx));
+	return callback_go(ctx, &callbacks_kprobe_multi, event_emit_anywhere(ctx, &hit, ctx));
 }
 
 SEC("fentry")
@@ -421,7 +420,7 @@ int on_kernel_entry(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
+	return event_emit_anywhere(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
 }
 
 SEC("fexit")
@@ -429,5 +428,5 @@ int on_kernel_return(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
+	return event_emit_anywhere(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
 }

@@ -42,6 +42,12 @@ static __always_inline bool is_without_stacks(const struct hit *hit)
 	return config.begin_stacks && hit->value & SPAN_MARK_END;
 }
 
+/* True if the event belongs to an interrupt, not to the current task, where its stack shows one. */
+static __always_inline bool may_be_interrupt(const struct hit *hit)
+{
+	return hit->is_waker || hit->in_own_task;
+}
+
 static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
 						       struct scratch *scratch, u32 cpu)
 {
@@ -49,10 +55,10 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	u32 skip = hit->skip + (hit->kernel_pc != 0);
 	long bytes;
 
-	if (hit->is_waker)
+	if (may_be_interrupt(hit))
 		scratch->in_interrupt = 0;
 	stack->depth = 0;
-	if (!config.kernel_stacks && !hit->is_waker && !config.origins)
+	if (!config.kernel_stacks && !may_be_interrupt(hit) && !config.origins)
 		return no_stack(REASON_NOT_ASKED);
 	if (is_without_stacks(hit))
 		return no_stack(REASON_NOT_ASKED);
@@ -67,7 +73,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
 		kernel_stack_drop_tracer(scratch);
-	if (hit->is_waker)
+	if (may_be_interrupt(hit))
 		interrupt_cut(scratch);
 	if (!config.kernel_stacks)
 		return no_stack(REASON_NOT_ASKED);
@@ -84,7 +90,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	u32 tid = TID_INTERRUPT;
 
 	kernel = kernel_field(ctx, hit, scratch, cpu);
-	if (!hit->is_waker || !scratch->in_interrupt) {
+	if (!may_be_interrupt(hit) || !scratch->in_interrupt) {
 		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
 		if (is_without_stacks(hit)) {
 			user.field = no_stack(REASON_NOT_ASKED);
@@ -106,7 +112,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	if (config.origins) {
 		interrupts_find(scratch);
 		scratch->origin_task =
-			hit->is_waker && scratch->in_interrupt ? 0 : bpf_get_current_task();
+			may_be_interrupt(hit) && scratch->in_interrupt ? 0 : bpf_get_current_task();
 		origin_record(scratch, cpu, time, hit->is_sample);
 	}
 }
@@ -120,7 +126,7 @@ static __always_inline bool event_task(const struct hit *hit, struct scratch *sc
 	if (!in_pid_namespace())
 		return true;
 	scratch->tid = current_tid();
-	return scratch->tid || hit->is_waker;
+	return scratch->tid || may_be_interrupt(hit);
 }
 
 /*
@@ -150,6 +156,49 @@ static __always_inline bool question_met(struct hit *hit, const void *base)
 
 	hit->value = answer;
 	return answer != ANSWER_NONE;
+}
+
+/*
+ * True if an event of the recorder's own task is in an interrupt. Such an event belongs to no task,
+ * so it is recorded, but not if the tasks or cgroups are chosen. The kernel's text has to be known
+ * (kernel_text), as it is in all recordings with kernel stacks.
+ */
+static __always_inline bool own_task_interrupted(void *ctx, u32 cpu)
+{
+	struct scratch *scratch;
+	bool is_interrupted;
+	long bytes;
+
+	if (config.by_task || config.by_comm || config.cgroup || !config.kernel_stacks)
+		return false;
+	if (config.by_cpu && !cpu_matches(cpu))
+		return false;
+	scratch = scratch_claim(cpu);
+	if (!scratch)
+		return scratch_refuse(cpu);
+	bytes = bpf_get_stack(ctx, scratch->kernel.word, STACK_KERNEL_DEPTH_MAX * 8, 0);
+	scratch->kernel.depth = bytes > 0 ? (u32)bytes / 8 : 0;
+	scratch->in_interrupt = 0;
+	interrupt_cut(scratch);
+	is_interrupted = scratch->in_interrupt;
+	scratch_release(scratch);
+	return is_interrupted;
+}
+
+/* Applies the filters to an event that may be in an interrupt. */
+static __always_inline bool event_wanted_anywhere(void *ctx, struct hit *hit, u32 cpu)
+{
+	hit->in_own_task = is_own_task();
+	return hit->in_own_task ? own_task_interrupted(ctx, cpu) : event_wanted(cpu);
+}
+
+/* As event_emit(), of an event that may be in an interrupt. */
+static __always_inline bool event_emit_anywhere(void *ctx, struct hit *hit, const void *base)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return event_wanted_anywhere(ctx, hit, cpu) && question_met(hit, base) &&
+	       event_record(ctx, hit, cpu);
 }
 
 /*

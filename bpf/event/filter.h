@@ -81,16 +81,20 @@ static __always_inline u32 *own_process(u32 tgid)
 	return *slot == tgid ? slot : *next == tgid ? next : NULL;
 }
 
+static __always_inline bool is_own_task(void)
+{
+	u32 tgid = current_ids() >> 32;
+
+	return tgid && (tgid == own_tgid || own_process(tgid));
+}
+
 static __always_inline bool event_wanted(u32 cpu)
 {
-	u64 ids = current_ids();
-	u32 tgid = ids >> 32;
-
-	if (tgid && (tgid == own_tgid || own_process(tgid)))
+	if (is_own_task())
 		return false;
 	if (config.by_cpu && !cpu_matches(cpu))
 		return false;
-	if (!is_followed(ids))
+	if (!is_followed(current_ids()))
 		return false;
 	if (config.by_comm && !comm_matches())
 		return false;

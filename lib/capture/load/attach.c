@@ -251,8 +251,10 @@ u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
 }
 
 /* The kernel does not run a program inside itself: if the tracepoint of a timer interrupted that of
- * an allocation and both had the same program, the timer's event would be lost. */
+ * an allocation and both had the same program, the timer's event would be lost. Tracepoints of one
+ * category interrupt each other as well: the completion of a block request, the next request. */
 #define TRACEPOINT_SETS_MAX 8
+#define TRACEPOINTS_WITH_OWN_SET_MAX 4 /* verification of a set takes some 0.05 s */
 
 /* attr.config of the kprobe and uprobe PMUs */
 #define PERF_PROBE_RETURN 1
@@ -383,14 +385,15 @@ static void place_field_value(struct attachment *attachment, u32 kind)
 	attachment->sets[set].kind = kind;
 }
 
-/* Places a tracepoint in the set of its category. The first categories have sets of their own,
- * others are in the common set. */
+/* Places a tracepoint in a set of its own if there are few, else in the set of its category. The
+ * first sets are for one category each, other categories are in the common set. */
 static void place_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
 			     u32 *categories)
 {
 	const struct source *sources = attachment->sources->sources;
+	bool few = count_type(attachment, SOURCE_TRACEPOINT) <= TRACEPOINTS_WITH_OWN_SET_MAX;
 
-	for (u32 earlier = 0; earlier < kind; earlier++)
+	for (u32 earlier = 0; !few && earlier < kind; earlier++)
 		if (attachment->placements[earlier].program == PROGRAM_TRACEPOINT &&
 		    same_category(&sources[earlier], source)) {
 			place(attachment, kind, attachment->placements[earlier].set, false);

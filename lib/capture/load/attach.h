@@ -3,8 +3,9 @@
  * From sources to programs: the program sets that an instance loads, and the targets of their
  * programs.
  *
- * One set serves all sources whose links have a cookie (the event kind). The first categories of
- * tracepoints have a set each, since programs of different sets may interrupt each other. A source
+ * One set serves all sources whose links have a cookie (the event kind). Up to four tracepoints, or
+ * the first categories of more, have a set each, since programs of different sets may interrupt
+ * each other. A source
  * whose link has no cookie has a set of its own: perf events (the kernel does not pass the cookie
  * to events of forked tasks), fentry (the target belongs to the program), raw tracepoints
  * before 6.10. A tracepoint with a value has two programs: that of its event in the common set, and

@@ -8,7 +8,9 @@ import json
 import os
 
 from harness.cases import main, needs, needs_command, one_of_several, program, stackmap
-from harness.recording import Recording, kernel_frames, record, user_frames
+from harness.recorder import sources
+from harness.recording import Recording, kernel_frames, names_of, record, user_frames
+from harness.waiting import read_text
 
 SOURCE = "\n".join("int f%d(int x) { return x * %d + (x >> %d); }" % (i, i, i % 30) for i in range(400))
 
@@ -180,6 +182,39 @@ def test_command_that_cannot_run():
         done = stackmap("record", "-o", "f.data", "--", command, status=1)
         assert done.stderr.startswith("stackmap: %s: " % command) and done.stderr.count("\n") == 1, done.stderr
         assert sorted(os.listdir(".")) == ["bad", "text"], (command, os.listdir("."))
+
+
+COUNT_SOFT_INTERRUPTS = """
+count() { awk '/^softirq/ { print $2 }' /proc/stat; }
+before=$(count)
+for i in 1 2 3; do git --version; python3 -c 'import json, decimal, asyncio'; perl -e 1; done >/dev/null
+echo $(($(count) - before)) >counted
+"""
+
+
+@one_of_several
+def test_interrupts_of_the_recorder():
+    """The recorder works hardest while a command begins. What interrupts it then is recorded."""
+    needs("bpf", "raw tracepoints", "tracefs")
+    recording = record("-a", *sources("irq:softirq_entry"), "--", "sh", "-c", COUNT_SOFT_INTERRUPTS)
+    ledger = recording.check()
+    counted, recorded = int(read_text("counted")), len(recording.events())
+    assert recorded + ledger["lost"].get("recursion", 0) >= counted * 0.95, (recorded, counted, ledger)
+    interrupted = [event for event in recording.events() if event.comm == "interrupt"]
+    assert interrupted and all(event.tid == 0 for event in interrupted)
+    assert not any(names_of(event) for event in interrupted)
+
+
+@one_of_several
+def test_tracepoints_that_interrupt_each_other():
+    """Of one category: the second one interrupts the program of the first."""
+    needs("bpf", "raw tracepoints", "tracefs")
+    recording = record("-a", *sources("irq:softirq_raise", "irq:softirq_entry", "irq:softirq_exit"), "--", "sh", "-c",
+                       "for i in 1 2 3; do git --version; python3 -c 'import json'; done >/dev/null")
+    ledger = recording.check()
+    assert not ledger["lost"].get("recursion"), ledger
+    count = collections.Counter(event.name for event in recording.events())
+    assert abs(count["irq:softirq_entry"] - count["irq:softirq_exit"]) <= os.cpu_count(), count
 
 
 main(globals())
