@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs the examples of a page whose commands need this machine, in order and as they stand: each must succeed. What needs a
 # feature that `doctor` does not find here is left out. Of Markdown (README, guide) these are the lines of shell blocks that
-# begin with `stackmap`; of a man page, its .Dl lines.
-# run-recordings.sh STACKMAP PAGE
+# begin with `stackmap`; of a man page, its .Dl lines. With --blocks each shell block is one script; a block whose programs are
+# missing is left out.
+# run-recordings.sh STACKMAP PAGE [--blocks]
 set -euo pipefail
 
 PATH=$(dirname "$(realpath "$1")"):$PATH
@@ -34,6 +35,32 @@ examples() {
 	esac
 }
 
+has_programs() {
+	local program
+	for program in git nginx redis-server; do
+		! grep -q "^$program " "$1" || command -v "$program" >/dev/null || return 1
+	done
+	! grep -q pgbench "$1" || pidof -q postgres
+}
+
+run_blocks() {
+	local block
+	awk '/^```sh/ { n++; inside = 1; next } /^```/ { inside = 0 } inside { print > ("block." n) }' "$page"
+	for block in block.*; do
+		mkdir "in.$block"
+		echo "== $block"
+		if has_programs "$block" && can_run "$(cat "$block")"; then
+			(cd "in.$block" && bash -euxo pipefail "../$block" </dev/null >"../output.$block")
+		else
+			echo 'left out: a program is missing, or this kernel or user cannot'
+		fi
+	done
+}
+
+if [ "${3:-}" = --blocks ]; then
+	run_blocks
+	exit
+fi
 examples >commands
 test -s commands
 while read -r command; do
