@@ -55,23 +55,6 @@ struct exemplars {
 #define KEPT_SECONDS 3600
 #define PIECE_BYTES (64 << 10)
 
-/* Makes the folder. Exit status; errors were printed. */
-static int exemplars_begin(struct exemplars *exemplars, const char *folder, u64 window_seconds)
-{
-	if (mkdir(folder, 0700) && errno != EEXIST) {
-		message("--exemplars %s: %s", folder, strerror(errno));
-		return EXIT_FAILED;
-	}
-	if (asprintf(&exemplars->output, "%s/window.data", folder) < 0) {
-		exemplars->output = NULL;
-		message("--exemplars %s: %s", folder, strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
-	exemplars->rotation = (struct rotation){.output = exemplars->output,
-						.keep = KEPT_SECONDS / window_seconds ?: 1};
-	return EXIT_DONE;
-}
-
 static int copy(int from, struct output *to)
 {
 	char piece[PIECE_BYTES];
@@ -100,29 +83,6 @@ static int keep(const char *path, int fd, struct stackmap_error *error)
 		result = output_publish(&output, error);
 	output_close(&output);
 	return result;
-}
-
-/* Keeps the recording behind a descriptor, and closes the descriptor. A failure is reported once,
- * until a window is kept again. */
-static void exemplars_keep(struct exemplars *exemplars, int fd)
-{
-	struct stackmap_error error, removal;
-	char *path = rotation_next(&exemplars->rotation, clock_ms(), &removal);
-	bool failed = path && keep(path, fd, &error);
-
-	if (removal.message[0])
-		message_error(&removal);
-	if (failed && !exemplars->failed)
-		message_error(&error);
-	exemplars->failed = failed;
-	free(path);
-	close(fd);
-}
-
-static void exemplars_clear(struct exemplars *exemplars)
-{
-	free(exemplars->output);
-	exemplars->output = NULL;
 }
 
 #define OWN_LABELS 3
@@ -263,20 +223,6 @@ static void tell_labels(struct agent *agent)
 			   agent->memory.told);
 }
 
-static void begin_budget(struct agent *agent)
-{
-	u64 frequency = session_frequency(agent->session);
-
-	agent->budget = (struct cpu_budget){.percent = agent->choice.cpu_percent,
-					    .cpus = sysconf(_SC_NPROCESSORS_ONLN),
-					    .full = frequency,
-					    .frequency = frequency};
-	agent->next_budget = clock_ms() + BUDGET_MS;
-	own_memory_look(&agent->memory);
-	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
-	tell_labels(agent);
-}
-
 static int take_signals(struct agent *agent)
 {
 	agent->signals = signals_take();
@@ -288,10 +234,25 @@ static int take_signals(struct agent *agent)
 
 static int begin_exemplars(struct agent *agent)
 {
+	struct exemplars *exemplars;
+
 	if (!agent->choice.values.exemplars)
 		return EXIT_DONE;
-	return exemplars_begin(&agent->exemplars, agent->choice.values.exemplars,
-			       agent->choice.values.window);
+	/* Makes the folder. */
+	exemplars = &agent->exemplars;
+	if (mkdir(agent->choice.values.exemplars, 0700) && errno != EEXIST) {
+		message("--exemplars %s: %s", agent->choice.values.exemplars, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (asprintf(&exemplars->output, "%s/window.data", agent->choice.values.exemplars) < 0) {
+		exemplars->output = NULL;
+		message("--exemplars %s: %s", agent->choice.values.exemplars, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	exemplars->rotation =
+		(struct rotation){.output = exemplars->output,
+				  .keep = KEPT_SECONDS / agent->choice.values.window ?: 1};
+	return EXIT_DONE;
 }
 
 static int begin_sending(struct agent *agent)
@@ -332,6 +293,7 @@ static int begin(struct agent *agent)
 {
 	u64 all = agent->choice.values.memory * ALL_TIMES;
 	int status;
+	u64 frequency;
 
 	memory_limit_lower(all > ALL_LEAST ? all : ALL_LEAST);
 	status = begin_sending(agent);
@@ -347,7 +309,15 @@ static int begin(struct agent *agent)
 							 agent->exemplars.output);
 	if (status)
 		return status;
-	begin_budget(agent);
+	frequency = session_frequency(agent->session);
+	agent->budget = (struct cpu_budget){.percent = agent->choice.cpu_percent,
+					    .cpus = sysconf(_SC_NPROCESSORS_ONLN),
+					    .full = frequency,
+					    .frequency = frequency};
+	agent->next_budget = clock_ms() + BUDGET_MS;
+	own_memory_look(&agent->memory);
+	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
+	tell_labels(agent);
 	message("agent: recording as %s for %s", agent->choice.host, agent->choice.values.to);
 	return EXIT_DONE;
 }
@@ -427,26 +397,6 @@ static void put_batch(struct agent *agent)
 	forget_lost(agent);
 }
 
-static u16 seconds_of(const struct agent *agent)
-{
-	u64 seconds = (clock_ms() - agent->window_began + 500) / 1000;
-
-	return seconds > UINT16_MAX ? UINT16_MAX : seconds ?: 1;
-}
-
-/* Hands a window to the pusher and to the exemplars; `copy` is a descriptor of the recording. */
-static void hand_on(struct agent *agent, int copy)
-{
-	int other = agent->exemplars.output && agent->choice.pushes ? dup(copy) : -1;
-
-	if (agent->choice.pushes)
-		agent_pusher_take(&agent->pusher, &agent->sending, copy);
-	else
-		other = copy;
-	if (other >= 0)
-		exemplars_keep(&agent->exemplars, other);
-}
-
 static int take_window(struct agent *agent, struct stackmap_error *error)
 {
 	struct window_time time = {.time = agent->window_time, .skew = agent->window_skew};
@@ -454,18 +404,48 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 	struct trace_reader *reader;
 	struct stackmap_error lost;
 	int copy, result = session_take(agent->session, &reader, copies ? &copy : NULL, error);
+	u64 seconds;
 
 	session_face_tell_nameless(agent->session);
 	if (result)
 		return result;
 	agent->produced += trace_reader_ledger(reader)->produced;
-	time.seconds = seconds_of(agent);
+	seconds = (clock_ms() - agent->window_began + 500) / 1000;
+	time.seconds = seconds > UINT16_MAX ? UINT16_MAX : seconds ?: 1;
 	begin_window(agent);
 	if (agent->rows && window_rows_add(agent->rows, reader, &time, &lost))
 		message("agent: a batch is lost: %s", lost.message);
 	trace_reader_close(&reader);
-	if (copies && copy >= 0)
-		hand_on(agent, copy);
+	if (copies && copy >= 0) {
+		int other = agent->exemplars.output && agent->choice.pushes ? dup(copy) : -1;
+
+		/*
+		 * Hands a window to the pusher and to the exemplars; `copy` is a descriptor of the
+		 * recording.
+		 */
+		if (agent->choice.pushes)
+			agent_pusher_take(&agent->pusher, &agent->sending, copy);
+		else
+			other = copy;
+		if (other >= 0) {
+			struct stackmap_error kept_error, removal;
+			char *path =
+				rotation_next(&agent->exemplars.rotation, clock_ms(), &removal);
+			bool failed = path && keep(path, other, &kept_error);
+
+			/*
+			 * Keeps the recording and closes the descriptor. A failure is reported
+			 * once, until a window is kept again.
+			 */
+			if (removal.message[0])
+				message_error(&removal);
+			if (failed && !agent->exemplars.failed)
+				message_error(&kept_error);
+			agent->exemplars.failed = failed;
+			free(path);
+			close(other);
+		}
+	}
 	agent->windows++;
 	malloc_trim(0); /* gives the memory of the window's tables back */
 	return 0;
@@ -486,16 +466,6 @@ static void keep_batch(struct agent *agent)
 
 /* --- the budget --- */
 
-static void tell_rate(const struct agent *agent, u64 before)
-{
-	const struct cpu_budget *budget = &agent->budget;
-
-	message("agent: it takes %.2f %% of the CPUs, --cpu is %.2f: %llu samples a second "
-		"instead of %llu",
-		budget->used, budget->percent, (unsigned long long)budget->frequency,
-		(unsigned long long)before);
-}
-
 static void keep_budget(struct agent *agent)
 {
 	u64 before = agent->budget.frequency, now;
@@ -507,7 +477,12 @@ static void keep_budget(struct agent *agent)
 	now = cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
 	is_news = own_memory_look(&agent->memory);
 	if (now != before) {
-		tell_rate(agent, before);
+		const struct cpu_budget *budget = &agent->budget;
+
+		message("agent: it takes %.2f %% of the CPUs, --cpu is %.2f: %llu samples a second "
+			"instead of %llu",
+			budget->used, budget->percent, (unsigned long long)budget->frequency,
+			(unsigned long long)before);
 		session_set_frequency(agent->session, now);
 	}
 	if (is_news || now != before)
@@ -606,7 +581,8 @@ static void end(struct agent *agent)
 	session_close(&agent->session);
 	spool_close(&agent->spool);
 	window_rows_free(&agent->rows);
-	exemplars_clear(&agent->exemplars);
+	free(agent->exemplars.output);
+	agent->exemplars.output = NULL;
 	agent_choice_clear(&agent->choice);
 	if (agent->signals >= 0)
 		close(agent->signals);

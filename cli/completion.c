@@ -37,16 +37,6 @@ static void offer_command_names(const char *start)
 		offer("", (*command)->name, start);
 }
 
-static void offer_first_word(const char *start)
-{
-	offer_command_names(start);
-	offer("", "help", start);
-	if (*start == '-') {
-		offer("", "--help", start);
-		offer("", "--version", start);
-	}
-}
-
 /* Finds an option by its whole name; shortened names are for people who do not complete. */
 static const struct option_row *long_row(const struct command *command, const char *name)
 {
@@ -93,16 +83,11 @@ static const struct option_row *waiting_after_short(const struct command *comman
 	return NULL;
 }
 
-static bool is_option(const struct line *line, const char *word)
-{
-	return !line->options_ended && word[0] == '-' && word[1];
-}
-
 static void pass(struct line *line, const char *word)
 {
 	if (line->waiting) {
 		line->waiting = NULL;
-	} else if (!is_option(line, word)) {
+	} else if (line->options_ended || word[0] != '-' || !word[1]) {
 		line->operands++;
 		line->options_ended |= line->command->stops_at_operand;
 	} else if (!strcmp(word, "--")) {
@@ -118,17 +103,6 @@ static void offer_options(const struct command *command, const char *start)
 	for (const struct option_row *row = command->rows; row && row->name; row++)
 		offer("--", row->name, start);
 	offer("--", "help", start);
-}
-
-static void complete_long(const struct command *command, const char *name)
-{
-	const char *value = strchr(name, '=');
-	const struct option_row *row = value ? long_row(command, name) : NULL;
-
-	if (!value)
-		offer_options(command, name);
-	else if (takes_argument(row))
-		completion_values(row, row->argument, value + 1);
 }
 
 /*
@@ -161,28 +135,22 @@ static void complete_operand(const struct line *line, const char *start)
 	completion_values(NULL, name, start);
 }
 
-static void complete_last(const struct line *line, const char *word)
-{
-	if (line->waiting)
-		completion_values(line->waiting, line->waiting->argument, word);
-	else if (!line->options_ended && !strncmp(word, "--", 2))
-		complete_long(line->command, word + 2);
-	else if (!line->options_ended && !strcmp(word, "-"))
-		offer_options(line->command, "");
-	else
-		complete_operand(line, word);
-}
-
 int completion_print(int count, char *const *words)
 {
 	struct line line = {0};
+	const char *word;
 
 	if (count < 1)
 		return EXIT_USAGE;
 	line.command = find_command(words[0]);
-	if (count == 1)
-		offer_first_word(words[0]);
-	else if (count == 2 && !strcmp(words[0], "--version"))
+	if (count == 1) {
+		offer_command_names(words[0]);
+		offer("", "help", words[0]);
+		if (*words[0] == '-') {
+			offer("", "--help", words[0]);
+			offer("", "--version", words[0]);
+		}
+	} else if (count == 2 && !strcmp(words[0], "--version"))
 		offer("", "--verbose", words[1]);
 	else if (count == 2 && !strcmp(words[0], "help"))
 		offer_command_names(words[1]);
@@ -190,6 +158,21 @@ int completion_print(int count, char *const *words)
 		return EXIT_DONE;
 	for (int i = 1; i < count - 1; i++)
 		pass(&line, words[i]);
-	complete_last(&line, words[count - 1]);
+	word = words[count - 1];
+	if (line.waiting)
+		completion_values(line.waiting, line.waiting->argument, word);
+	else if (!line.options_ended && !strncmp(word, "--", 2)) {
+		const char *name = word + 2;
+		const char *value = strchr(name, '=');
+		const struct option_row *row = value ? long_row(line.command, name) : NULL;
+
+		if (!value)
+			offer_options(line.command, name);
+		else if (takes_argument(row))
+			completion_values(row, row->argument, value + 1);
+	} else if (!line.options_ended && !strcmp(word, "-"))
+		offer_options(line.command, "");
+	else
+		complete_operand(&line, word);
 	return EXIT_DONE;
 }

@@ -129,19 +129,6 @@ static void offer_nothing(const struct value *value)
 	(void)value;
 }
 
-/* Offers the words of an operand that is one of a few: "init|check|retain". */
-static void offer_choice(const char *words, const struct value *value)
-{
-	while (*words) {
-		size_t length = strcspn(words, "|");
-		char word[32];
-
-		snprintf(word, sizeof(word), "%.*s", (int)length, words);
-		offer(value, word);
-		words += length + (words[length] == '|');
-	}
-}
-
 /* The first matching row counts. */
 static const struct {
 	const char *option; /* NULL: any option, and operands */
@@ -175,7 +162,17 @@ static void offer_known(const struct option_row *option, const char *argument,
 			const struct value *value)
 {
 	if (strchr(argument, '|')) {
-		offer_choice(argument, value);
+		const char *words = argument;
+
+		/* Offers the words of an operand that is one of a few: "init|check|retain". */
+		while (*words) {
+			size_t length = strcspn(words, "|");
+			char word[32];
+
+			snprintf(word, sizeof(word), "%.*s", (int)length, words);
+			offer(value, word);
+			words += length + (words[length] == '|');
+		}
 		return;
 	}
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {

@@ -110,11 +110,6 @@ static int set_divisors(const char *per, struct diff_part *part, double *divisor
 		       : error_set(error, ENOENT, "--per %s: %s has none", per, part->choice.name);
 }
 
-static int no_memory(struct stackmap_error *error)
-{
-	return error_set(error, ENOMEM, "diff: %s", strerror(ENOMEM));
-}
-
 static u32 unit_of(const struct diff_part *part, u32 slice)
 {
 	return part->first_unit + slice;
@@ -135,7 +130,7 @@ static int make_units(const struct diff *diff, struct diff_side *side, struct co
 		return err;
 	units->divisors = calloc(units->count, sizeof(*units->divisors));
 	if (!units->divisors)
-		return no_memory(error);
+		return error_set(error, ENOMEM, "diff: %s", strerror(ENOMEM));
 	for (u32 i = 0; i < side->part_count && !err; i++)
 		err = set_divisors(diff->values->per, side->parts[i],
 				   &units->divisors[side->parts[i]->first_unit], error);
@@ -275,16 +270,6 @@ static char *text_of_row(const struct diff *diff, const struct diff_part *part,
 	return fclose(to) ? NULL : text;
 }
 
-static int make_table(const struct diff *diff, struct diff_part *part)
-{
-	const struct table_options options = {
-		.keys = diff->fields.keys, .by = part->report.weights.by, .by_file_name = true};
-
-	return diff->values->stacks
-		       ? 0
-		       : report_table_create(part->report.profile, &options, &part->table);
-}
-
 static u32 rows_of(const struct diff_part *part)
 {
 	return part->table ? part->table->row_count : part->report.profile->row_count;
@@ -327,7 +312,14 @@ static int list_side(struct diff *diff, enum comparison_side side)
 	int err = add_wholes(diff, side);
 
 	for (u32 i = 0; i < recordings->part_count && !err; i++) {
-		err = make_table(diff, recordings->parts[i]);
+		const struct table_options options = {.keys = diff->fields.keys,
+						      .by = recordings->parts[i]->report.weights.by,
+						      .by_file_name = true};
+
+		err = diff->values->stacks
+			      ? 0
+			      : report_table_create(recordings->parts[i]->report.profile, &options,
+						    &recordings->parts[i]->table);
 		count += err ? 0 : rows_of(recordings->parts[i]);
 	}
 	err = err ?: compared_list_create(&diff->list[side], count);
@@ -339,36 +331,22 @@ static int list_side(struct diff *diff, enum comparison_side side)
 	return err;
 }
 
-static void note_sources(struct diff *diff)
-{
-	u32 met = 0;
-
-	for (u32 i = 0; i < diff->source_count; i++)
-		met += diff->sources[i].counts[BEFORE] || diff->sources[i].counts[AFTER];
-	diff->many_sources = met > 1;
-}
-
 static int compare(struct diff *diff)
 {
 	int err = 0;
+	u32 met = 0;
 
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
 			err = add_sources(diff, side, diff->side[side].parts[i]);
-	note_sources(diff);
+	for (u32 i = 0; i < diff->source_count; i++)
+		met += diff->sources[i].counts[BEFORE] || diff->sources[i].counts[AFTER];
+	diff->many_sources = met > 1;
 	err = err ?: list_side(diff, BEFORE);
 	err = err ?: list_side(diff, AFTER);
 	err = err ?: comparison_create(diff->list, diff->units, &diff->comparison);
 	err = err ?: comparison_find_noise(diff->list, diff->units, diff->comparison);
 	return err ?: diff_print(diff);
-}
-
-static int read_part(const struct diff *diff, struct diff_part *part,
-		     const struct frame_naming *naming, struct stackmap_error *error)
-{
-	return profile_create_split(part->report.reader, &part->choice.filter, naming,
-				    table_keys_split(diff->fields.keys), &part->slices,
-				    &part->report.profile, error);
 }
 
 static int read_and_compare(struct diff *diff, struct frame_naming *naming,
@@ -386,32 +364,16 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 		err = make_units(diff, &diff->side[side], &diff->units[side], error);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
 		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
-			err = read_part(diff, diff->side[side].parts[i], naming, error);
+			err = profile_create_split(diff->side[side].parts[i]->report.reader,
+						   &diff->side[side].parts[i]->choice.filter,
+						   naming, table_keys_split(diff->fields.keys),
+						   &diff->side[side].parts[i]->slices,
+						   &diff->side[side].parts[i]->report.profile,
+						   error);
 	if (err)
 		return err;
 	err = compare(diff);
 	return err ? error_set(error, -err, "diff: %s", strerror(-err)) : 0;
-}
-
-static void clear(struct diff *diff)
-{
-	comparison_free(&diff->comparison);
-	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
-		struct diff_side *side = &diff->side[i];
-
-		compared_list_free(&diff->list[i]);
-		free(diff->units[i].wholes);
-		free(diff->units[i].amounts);
-		free(diff->units[i].events);
-		free(diff->units[i].divisors);
-		free(side->places);
-		for (u32 p = 0; p < side->part_count; p++) {
-			report_table_free(&side->parts[p]->table);
-			profile_weights_clear(&side->parts[p]->report.weights);
-			profile_free(&side->parts[p]->report.profile);
-		}
-	}
-	free(diff->sources);
 }
 
 static int check(const struct diff_values *values)
@@ -464,7 +426,23 @@ static int diff_run(const void *arg, int count, char **operands)
 		diff_close(&diff, 0, NULL);
 	} else {
 		err = read_and_compare(&diff, &naming, &error);
-		clear(&diff);
+		comparison_free(&diff.comparison);
+		for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
+			struct diff_side *side = &diff.side[i];
+
+			compared_list_free(&diff.list[i]);
+			free(diff.units[i].wholes);
+			free(diff.units[i].amounts);
+			free(diff.units[i].events);
+			free(diff.units[i].divisors);
+			free(side->places);
+			for (u32 p = 0; p < side->part_count; p++) {
+				report_table_free(&side->parts[p]->table);
+				profile_weights_clear(&side->parts[p]->report.weights);
+				profile_free(&side->parts[p]->report.profile);
+			}
+		}
+		free(diff.sources);
 		status = diff_close(&diff, err, &error);
 	}
 	names_close(&naming);

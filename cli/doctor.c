@@ -74,13 +74,6 @@ static void print_table(const struct findings *findings)
 	printf("Recording works here.\n");
 }
 
-static json_t *feature_json(enum feature feature, const struct feature_result *result)
-{
-	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", feature_name(feature), "for",
-			 feature_meaning(feature), "works", result->works, "why",
-			 json_text(result->why), "fix", json_text(result->fix));
-}
-
 static int print_json(const struct findings *findings)
 {
 	const struct feature_result *results = findings->features;
@@ -96,7 +89,12 @@ static int print_json(const struct findings *findings)
 	int err = report ? 0 : -1;
 
 	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)
-		err = json_array_append_new(features, feature_json(feature, &results[feature]));
+		err = json_array_append_new(
+			features,
+			json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", feature_name(feature), "for",
+				  feature_meaning(feature), "works", results[feature].works, "why",
+				  json_text(results[feature].why), "fix",
+				  json_text(results[feature].fix)));
 	if (!err)
 		return json_put(report, stdout);
 	json_decref(report);

@@ -67,16 +67,6 @@ static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 	return 0;
 }
 
-static void dump_clear(struct dump *dump)
-{
-	for (size_t i = 0; i < dump->count; i++)
-		free((void *)dump->stacks[i].frames);
-	free(dump->stacks);
-	kernel_names_free(&dump->kernel);
-	mappings_free(&dump->mappings);
-	capture_free(&dump->instance);
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -175,20 +165,6 @@ static json_t *stack_object(const struct dump *dump, const struct stack_map_bin_
 			 "ips", ips, "symbols", symbols);
 }
 
-static int print_json(const struct dump *dump, size_t count)
-{
-	json_t *array = json_array();
-	int failures = 0;
-
-	for (size_t i = 0; i < count; i++)
-		failures |= json_array_append_new(array, stack_object(dump, &dump->stacks[i]));
-	if (failures) {
-		json_decref(array);
-		array = NULL;
-	}
-	return json_put(array, stdout);
-}
-
 static int by_ref_count(const void *a, const void *b)
 {
 	const struct stack_map_bin_stack *left = a, *right = b;
@@ -206,8 +182,19 @@ static int print_stacks(struct dump *dump, const struct dump_values *values)
 		qsort(dump->stacks, count, sizeof(*dump->stacks), by_ref_count);
 	if (values->top && values->top < count)
 		count = values->top;
-	if (values->json)
-		return print_json(dump, count);
+	if (values->json) {
+		json_t *array = json_array();
+		int failures = 0;
+
+		for (size_t i = 0; i < count; i++)
+			failures |=
+				json_array_append_new(array, stack_object(dump, &dump->stacks[i]));
+		if (failures) {
+			json_decref(array);
+			array = NULL;
+		}
+		return json_put(array, stdout);
+	}
 	for (size_t i = 0; i < count && !ferror(stdout); i++)
 		print_stack(dump, &dump->stacks[i]);
 	return 0;
@@ -328,7 +315,12 @@ static int dump_run(const void *arg, int count, char **operands)
 	if (!values->instance)
 		privilege_keep_files();
 	status = dump_stacks(&dump, values, count ? operands[0] : NULL);
-	dump_clear(&dump);
+	for (size_t i = 0; i < dump.count; i++)
+		free((void *)dump.stacks[i].frames);
+	free(dump.stacks);
+	kernel_names_free(&dump.kernel);
+	mappings_free(&dump.mappings);
+	capture_free(&dump.instance);
 	return status;
 }
 

@@ -49,51 +49,6 @@ static int refuse(const char *option)
 	return -EINVAL;
 }
 
-/* Refuses options of a receiver if no receiver is given. */
-static int check_alone(const struct push_values *values)
-{
-	if (values->bearer_file)
-		return refuse("--bearer-file");
-	return values->labels.count ? refuse("--label") : 0;
-}
-
-static int check_labels(const struct string_list *labels)
-{
-	for (size_t i = 0; i < labels->count; i++) {
-		const char *equals = strchr(labels->items[i], '=');
-
-		if (equals && equals != labels->items[i] && equals[1])
-			continue;
-		message("--label %s: it is KEY=VALUE", labels->items[i]);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* 0, or -EINVAL and a message: wrong usage. */
-static int push_to_check(const struct push_values *values)
-{
-	struct stackmap_error error;
-	struct push_url url;
-
-	if (!values->to)
-		return check_alone(values);
-	if (push_url_parse(values->to, &url, &error)) {
-		message("--to: %s", error.message);
-		return -EINVAL;
-	}
-	push_url_clear(&url);
-	if (values->bearer_file && (values->user || values->password_file)) {
-		message("--bearer-file: instead of --user and --password-file, not beside them");
-		return -EINVAL;
-	}
-	if (values->password_file && !values->user) {
-		message("--password-file: --user is missing");
-		return -EINVAL;
-	}
-	return check_labels(&values->labels);
-}
-
 /* The value of a label of this key, or NULL. */
 static const char *value_of(const char *label, const char *key)
 {
@@ -133,12 +88,6 @@ static int push_to_identify(const struct push_values *values, struct export_iden
 	for (size_t i = 0; i < values->labels.count && !err; i++)
 		err = add_label(identity, values->labels.items[i]);
 	return err;
-}
-
-static void push_to_forget(struct export_identity *identity)
-{
-	free(identity->labels.items);
-	*identity = (struct export_identity){};
 }
 
 /* Reads the secrets. NULL and a message on failure. */
@@ -233,22 +182,9 @@ static int send_recording(const struct push_values *values, const struct recordi
 		message("--label: %s", strerror(ENOMEM));
 	else
 		status = send_opened(push, choice, options);
-	push_to_forget(&options->identity);
+	free(options->identity.labels.items);
+	options->identity = (struct export_identity){};
 	push_close(&push);
-	return status;
-}
-
-static int export_named(const struct export_values *values, const struct export_format *format,
-			const struct recording_choice *choice)
-{
-	struct export_options options = {.filter = choice->filter, .by = values->by};
-	int status = recording_names_open(&values->names, choice, &options.naming);
-
-	if (status)
-		return status;
-	status = values->push.to ? send_recording(&values->push, choice, &options)
-				 : export_recording(values, format, choice, &options);
-	names_close(&options.naming);
 	return status;
 }
 
@@ -262,12 +198,42 @@ static int check_by(const struct export_values *values, const struct export_form
 
 static int check_to(const struct export_values *values)
 {
+	struct stackmap_error error;
+	struct push_url url;
+
 	if (values->push.to && (values->format || values->output || values->by)) {
 		message("--to URL: says the format as well, and goes without --format, --output "
 			"and --by");
 		return -EINVAL;
 	}
-	return push_to_check(&values->push);
+	if (!values->push.to) {
+		/* Refuses options of a receiver if no receiver is given. */
+		if (values->push.bearer_file)
+			return refuse("--bearer-file");
+		return values->push.labels.count ? refuse("--label") : 0;
+	}
+	if (push_url_parse(values->push.to, &url, &error)) {
+		message("--to: %s", error.message);
+		return -EINVAL;
+	}
+	push_url_clear(&url);
+	if (values->push.bearer_file && (values->push.user || values->push.password_file)) {
+		message("--bearer-file: instead of --user and --password-file, not beside them");
+		return -EINVAL;
+	}
+	if (values->push.password_file && !values->push.user) {
+		message("--password-file: --user is missing");
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < values->push.labels.count; i++) {
+		const char *equals = strchr(values->push.labels.items[i], '=');
+
+		if (equals && equals != values->push.labels.items[i] && equals[1])
+			continue;
+		message("--label %s: it is KEY=VALUE", values->push.labels.items[i]);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int check_output(const struct export_values *values, const struct export_format *format)
@@ -299,6 +265,8 @@ static int export_run(const void *arg, int count, char **operands)
 	struct export_values values = *(const struct export_values *)arg;
 	const struct export_format *format = export_format_find(values.format ?: "folded");
 	struct recording_choice choice;
+	struct export_options options;
+	int status;
 
 	(void)count;
 	assign_access(&values);
@@ -307,7 +275,14 @@ static int export_run(const void *arg, int count, char **operands)
 		return EXIT_USAGE;
 	choice.store.question.no_inlined = values.names.no_inline;
 	choice.output = goes_to_standard(&values) ? NULL : values.output;
-	return export_named(&values, format, &choice);
+	options = (struct export_options){.filter = choice.filter, .by = values.by};
+	status = recording_names_open(&values.names, &choice, &options.naming);
+	if (status)
+		return status;
+	status = values.push.to ? send_recording(&values.push, &choice, &options)
+				: export_recording(&values, format, &choice, &options);
+	names_close(&options.naming);
+	return status;
 }
 
 static const struct option_row rows[] = {

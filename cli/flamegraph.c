@@ -93,15 +93,6 @@ static int open_all(struct inputs *inputs)
 	return EXIT_DONE;
 }
 
-static void check_boots(const struct inputs *inputs, struct frame_naming *naming)
-{
-	struct trace_reader *readers[FLAMEGRAPH_RECORDINGS_MAX];
-
-	for (u32 i = 0; i < inputs->count; i++)
-		readers[i] = inputs->input[i].reader;
-	names_check_boots(naming, readers, inputs->count);
-}
-
 static int draw_inputs(const struct flamegraph_values *values, struct inputs *inputs,
 		       struct frame_naming *naming)
 {
@@ -109,25 +100,17 @@ static int draw_inputs(const struct flamegraph_values *values, struct inputs *in
 	int status = open_all(inputs);
 
 	if (status == EXIT_DONE) {
-		check_boots(inputs, naming);
+		struct trace_reader *readers[FLAMEGRAPH_RECORDINGS_MAX];
+
+		for (u32 i = 0; i < inputs->count; i++)
+			readers[i] = inputs->input[i].reader;
+		names_check_boots(naming, readers, inputs->count);
 		if (draw(values, inputs, naming, &error)) {
 			message_error(&error);
 			status = EXIT_FAILED;
 		}
 	}
 	return close_all(inputs) == EXIT_DONE ? status : EXIT_FAILED;
-}
-
-static int draw_named(const struct flamegraph_values *values, struct inputs *inputs)
-{
-	struct frame_naming naming;
-	int status = recording_names_open(&values->names, &inputs->input[0].choice, &naming);
-
-	if (status != EXIT_DONE)
-		return status;
-	status = draw_inputs(values, inputs, &naming);
-	names_close(&naming);
-	return status;
 }
 
 /* Chooses a recording. With a store, the operand is the second value of an option. */
@@ -146,6 +129,8 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 	const char *file = output_file_is_standard(values->output) ? NULL : values->output;
 	bool is_store = values->recording.from.url;
 	struct inputs inputs = {.count = is_store ? 1 + (u32)count : count > 1 ? (u32)count : 1};
+	struct frame_naming naming;
+	int status;
 
 	if (inputs.count > FLAMEGRAPH_RECORDINGS_MAX) {
 		message("--from: one operand at most, the second value of an option");
@@ -160,7 +145,12 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 		from_split_time(&choice->store);
 		choice->output = file;
 	}
-	return draw_named(values, &inputs);
+	status = recording_names_open(&values->names, &inputs.input[0].choice, &naming);
+	if (status != EXIT_DONE)
+		return status;
+	status = draw_inputs(values, &inputs, &naming);
+	names_close(&naming);
+	return status;
 }
 
 static const struct option_row rows[] = {

@@ -150,32 +150,7 @@ static int dispatch(int argc, char **argv)
 	return run(find(name), argc - 1, argv + 1);
 }
 
-/*
- * Opens descriptors 0 to 2 if the caller closed them: else the first file that is opened would get
- * such a number and receive messages.
- */
-static void fill_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 static struct write_stream standard_output;
-
-/*
- * Watches standard output for write errors. A terminal keeps the standard stream, which writes line
- * by line.
- */
-static void watch_standard_output(void)
-{
-	if (!isatty(STDOUT_FILENO) && !write_stream_open(&standard_output, STDOUT_FILENO))
-		stdout = standard_output.file;
-}
 
 static int close_standard_output(void)
 {
@@ -207,8 +182,23 @@ static int finish_output(int status)
 
 int main(int argc, char **argv)
 {
-	fill_standard_descriptors();
-	watch_standard_output();
+	int fd;
+
+	/*
+	 * Opens descriptors 0 to 2 if the caller closed them: else the first file that is opened
+	 * would get such a number and receive messages.
+	 */
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	/*
+	 * Watches standard output for write errors. A terminal keeps the standard stream, which
+	 * writes line by line.
+	 */
+	if (!isatty(STDOUT_FILENO) && !write_stream_open(&standard_output, STDOUT_FILENO))
+		stdout = standard_output.file;
 	/* If SIGCHLD is inherited as ignored, the exit status of children is lost. */
 	signal(SIGCHLD, SIG_DFL);
 	return finish_output(dispatch(argc, argv));

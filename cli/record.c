@@ -126,17 +126,6 @@ static bool obey_triggers(struct record *record)
 	return false;
 }
 
-/* Tells of events that were overwritten before they could be looked at. */
-static void tell_unseen(const struct record *record)
-{
-	u64 unseen = session_triggers(record->session)->unseen;
-
-	if (unseen && !record->values->quiet)
-		message("%llu events were overwritten before --stop-when and --snapshot-when were "
-			"compared with them: a larger --flight holds them longer",
-			(unsigned long long)unseen);
-}
-
 /* Records until the command, the processes or the instance end, a signal asks for the end, or
  * writing fails. */
 static void record_events(struct record *record)
@@ -187,20 +176,11 @@ static int end_workload(struct record *record, int status)
 	return status ?: workload_exit_status(workload);
 }
 
-static void explain_no_events(const struct record *record)
-{
-	if (!record->options.instance)
-		no_events_explain(&record->options, record->session,
-				  record->workload.ended ? record->workload.cpu_ns : UINT64_MAX);
-	else if (session_kind(record->session) == SESSION_READER)
-		message("0 events: nothing that '%s' records happened",
-			capture_metadata(session_capture(record->session))->command);
-}
-
 static int finish(struct record *record)
 {
 	struct stackmap_error error;
 	int result, status;
+	u64 unseen;
 
 	signals_release();
 	result = session_stop(record->session, &error) ?: session_end(record->session, &error);
@@ -209,9 +189,21 @@ static int finish(struct record *record)
 		status = EXIT_FAILED;
 	if (record->values->verbose)
 		user_way_tell_counts(session_capture(record->session));
-	tell_unseen(record);
-	if (!status && !session_ledger(record->session)->produced && !record->values->quiet)
-		explain_no_events(record);
+	/* Tells of events that were overwritten before they could be looked at. */
+	unseen = session_triggers(record->session)->unseen;
+	if (unseen && !record->values->quiet)
+		message("%llu events were overwritten before --stop-when and --snapshot-when were "
+			"compared with them: a larger --flight holds them longer",
+			(unsigned long long)unseen);
+	if (!status && !session_ledger(record->session)->produced && !record->values->quiet) {
+		if (!record->options.instance)
+			no_events_explain(&record->options, record->session,
+					  record->workload.ended ? record->workload.cpu_ns
+								 : UINT64_MAX);
+		else if (session_kind(record->session) == SESSION_READER)
+			message("0 events: nothing that '%s' records happened",
+				capture_metadata(session_capture(record->session))->command);
+	}
 	return status;
 }
 

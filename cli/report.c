@@ -123,16 +123,6 @@ static void print_host(const struct trace_info *info)
 			    "kernel addresses were hidden (kptr_restrict): no names for them");
 }
 
-static void print_source_count(const struct report *report, u32 kind)
-{
-	printf("# %-9s %llu ", "events:", (unsigned long long)report->weights.counts[kind]);
-	printable_put(report->sources[kind].name, stdout);
-	if (report->weights.by[kind] == WEIGHT_VALUE)
-		printf(", together %s%s", report_value(report, kind, report->weights.totals[kind]),
-		       report_error(report, kind, report->weights.estimates[kind]));
-	putchar('\n');
-}
-
 /*
  * Prints the counts of sources. A glob makes hundreds of sources; those without events share a
  * line.
@@ -143,39 +133,28 @@ static void print_counts(const struct report *report)
 
 	for (u32 i = 0; i < report->source_count; i++) {
 		silent += !report->weights.counts[i];
-		if (report->weights.counts[i])
-			print_source_count(report, i);
+		if (report->weights.counts[i]) {
+			printf("# %-9s %llu ",
+			       "events:", (unsigned long long)report->weights.counts[i]);
+			printable_put(report->sources[i].name, stdout);
+			if (report->weights.by[i] == WEIGHT_VALUE)
+				printf(", together %s%s",
+				       report_value(report, i, report->weights.totals[i]),
+				       report_error(report, i, report->weights.estimates[i]));
+			putchar('\n');
+		}
 	}
 	if (silent)
 		printf("# %-9s 0 of %u %ssources\n", "events:", silent,
 		       silent < report->source_count ? "other " : "");
 }
 
-static void print_hints(const struct report *report)
-{
-	struct runtime_hint hints[RUNTIME_HINTS_MAX];
-	u32 count = runtime_hints(report->reader, report->profile, hints);
-
-	for (u32 i = 0; i < count; i++)
-		printf("# %-9s %s has no names: %s\n", "note:", hints[i].name, hints[i].remedy);
-}
-
-/* Prints the start in UTC, as on the page of flamegraph. */
-static void print_start(const struct trace_info *info)
-{
-	time_t seconds = (time_t)(info->start_realtime / 1000000000);
-	char text[32];
-	struct tm utc;
-
-	if (info->start_realtime && gmtime_r(&seconds, &utc) &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc))
-		printf("# %-9s %s UTC\n", "date:", text);
-}
-
 static void print_header(const struct report *report, const struct recording_choice *choice)
 {
 	const struct trace_info *info = trace_reader_info(report->reader);
 	const struct profile *profile = report->profile;
+	struct runtime_hint hints[RUNTIME_HINTS_MAX];
+	u32 count;
 
 	print_field(choice->from	  ? "store:"
 		    : choice->is_instance ? "instance:"
@@ -183,15 +162,25 @@ static void print_header(const struct report *report, const struct recording_cho
 		    choice->name);
 	print_field(choice->from ? "choice:" : "command:", info->command);
 	print_host(info);
-	if (!choice->from)
-		print_start(info);
+	if (!choice->from) {
+		time_t seconds = (time_t)(info->start_realtime / 1000000000);
+		char text[32];
+		struct tm utc;
+
+		/* Prints the start in UTC, as on the page of flamegraph. */
+		if (info->start_realtime && gmtime_r(&seconds, &utc) &&
+		    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc))
+			printf("# %-9s %s UTC\n", "date:", text);
+	}
 	if (info->frequency)
 		printf("# %-9s %llu Hz\n", "rate:", (unsigned long long)info->frequency);
 	print_counts(report);
 	if (profile->last && !choice->from)
 		printf("# %-9s %.3f s from the first event to the last\n",
 		       "duration:", (double)(profile->last - profile->first) / 1e9);
-	print_hints(report);
+	count = runtime_hints(report->reader, report->profile, hints);
+	for (u32 i = 0; i < count; i++)
+		printf("# %-9s %s has no names: %s\n", "note:", hints[i].name, hints[i].remedy);
 }
 
 static void print_ledger(const struct report *report)
@@ -437,25 +426,6 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	return err;
 }
 
-static int report_named(const struct report_values *values, struct report_request *request)
-{
-	struct trace_reader *reader;
-	struct frame_naming naming;
-	struct stackmap_error error;
-	int status = recording_names_open(&values->names, &request->choice, &naming), err;
-
-	if (status)
-		return status;
-	reader = recording_open(&request->choice);
-	status = EXIT_FAILED;
-	if (reader) {
-		err = report_recording(request, reader, &naming, &error);
-		status = recording_close(&reader, &request->choice, err, &error);
-	}
-	names_close(&naming);
-	return status;
-}
-
 static int check_one_of(const char *what, const char *const *names, const bool *given, u32 count)
 {
 	const char *first = NULL;
@@ -522,47 +492,29 @@ int report_parse_percent(const char *text, double *percent)
 	return -EINVAL;
 }
 
-static void set_tree(const struct report_values *values, struct report_request *request)
+static int make_request(const struct report_values *values, char **operands,
+			struct report_request *request)
 {
+	u32 keys;
+	u64 unset;
+	u64 top;
+
+	*request = (struct report_request){
+		.by = values->by, .leaves = values->leaves, .idle = values->idle};
+	if (check_combination(values))
+		return -EINVAL;
 	request->is_tree = values->tree || values->callers || values->callees;
 	request->tree.view = values->callers   ? CALLTREE_CALLERS
 			     : values->callees ? CALLTREE_CALLEES
 					       : CALLTREE_WHOLE;
 	request->tree.symbol = values->callers ?: values->callees;
 	request->least = request->is_tree && !values->json ? TREE_PERCENT_DEFAULT : 0;
-}
-
-static void set_output(const struct report_values *values, struct report_request *request)
-{
-	u64 unset = values->json || values->csv ? 0 : TOP_DEFAULT;
-	u64 top = values->top == TOP_UNSET ? unset : values->top;
-
+	unset = values->json || values->csv ? 0 : TOP_DEFAULT;
+	top = values->top == TOP_UNSET ? unset : values->top;
 	request->limit = top ?: UINT64_MAX;
 	request->json = values->json;
 	request->csv = values->csv;
 	request->paged = !values->no_pager;
-}
-
-/* Chooses the keys. A store has fewer keys, and delivers cgroups only if they are shown. */
-static int choose_keys(struct report_request *request)
-{
-	u32 keys = request->is_table ? request->table.fields.keys : 0;
-
-	request->choice.store.question.by_cgroup = keys & 1U << TABLE_CGROUP;
-	if (!request->choice.from || !request->is_table)
-		return 0;
-	return report_fields_check_store(&request->table.fields);
-}
-
-static int make_request(const struct report_values *values, char **operands,
-			struct report_request *request)
-{
-	*request = (struct report_request){
-		.by = values->by, .leaves = values->leaves, .idle = values->idle};
-	if (check_combination(values))
-		return -EINVAL;
-	set_tree(values, request);
-	set_output(values, request);
 	request->is_time = values->time;
 	request->is_wakers = values->wakers;
 	request->is_locks = values->locks;
@@ -591,18 +543,37 @@ static int make_request(const struct report_values *values, char **operands,
 		return -EINVAL;
 	}
 	request->choice.store.question.no_inlined = values->names.no_inline;
-	return choose_keys(request);
+	/* Chooses the keys. A store has fewer keys, and delivers cgroups only if they are shown. */
+	keys = request->is_table ? request->table.fields.keys : 0;
+	request->choice.store.question.by_cgroup = keys & 1U << TABLE_CGROUP;
+	if (!request->choice.from || !request->is_table)
+		return 0;
+	return report_fields_check_store(&request->table.fields);
 }
 
 static int report_run(const void *arg, int count, char **operands)
 {
 	const struct report_values *values = arg;
 	struct report_request request;
+	struct trace_reader *reader;
+	struct frame_naming naming;
+	struct stackmap_error error;
+	int status, err;
 
 	(void)count;
 	if (make_request(values, operands, &request))
 		return EXIT_USAGE;
-	return report_named(values, &request);
+	status = recording_names_open(&values->names, &request.choice, &naming);
+	if (status)
+		return status;
+	reader = recording_open(&request.choice);
+	status = EXIT_FAILED;
+	if (reader) {
+		err = report_recording(&request, reader, &naming, &error);
+		status = recording_close(&reader, &request.choice, err, &error);
+	}
+	names_close(&naming);
+	return status;
 }
 
 /* clang-format off */

@@ -139,33 +139,23 @@ static void print_line(const struct script *script, const struct frame_function 
 	fprintf(to, ":%u\n", function->line);
 }
 
-static void print_inlined(const struct script *script, const struct frame_name *name, FILE *to)
-{
-	for (u32 i = 0; i + 1 < name->function_count; i++) {
-		fprintf(to, "\t%16llx ", (unsigned long long)name->address);
-		printable_put(frame_names_label(script->names, name->functions[i].label), to);
-		putc('\n', to);
-		print_line(script, &name->functions[i], to);
-	}
-}
-
-static void print_label(const struct script *script, const struct frame_name *name, FILE *to)
-{
-	if (FRAME_IS_OMITTED(name->frame))
-		fprintf(to, "[%llu frames omitted]", (unsigned long long)name->address);
-	else
-		printable_put(frame_names_label(script->names, name->label), to);
-}
-
 static int print_frame(const struct script *script, u64 frame, bool return_address, FILE *to)
 {
 	const struct frame_name *name = frame_names_find(script->names, frame, return_address);
 
 	if (!name)
 		return -ENOMEM;
-	print_inlined(script, name, to);
+	for (u32 i = 0; i + 1 < name->function_count; i++) {
+		fprintf(to, "\t%16llx ", (unsigned long long)name->address);
+		printable_put(frame_names_label(script->names, name->functions[i].label), to);
+		putc('\n', to);
+		print_line(script, &name->functions[i], to);
+	}
 	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
-	print_label(script, name, to);
+	if (FRAME_IS_OMITTED(name->frame))
+		fprintf(to, "[%llu frames omitted]", (unsigned long long)name->address);
+	else
+		printable_put(frame_names_label(script->names, name->label), to);
 	if (name->function && name->size)
 		fprintf(to, "+0x%llx", (unsigned long long)name->offset);
 	fputs(" (", to);
@@ -225,16 +215,6 @@ static int print_stack(const struct script *script, const struct trace_stack *st
 	return err;
 }
 
-static void free_texts(struct stack_texts *texts)
-{
-	if (texts->items)
-		drop_texts(texts);
-	if (texts->maker)
-		fclose(texts->maker);
-	free(texts->made);
-	free(texts->items);
-}
-
 static int stack_texts_create(struct script *script, u32 stacks)
 {
 	struct stack_texts *texts = script->texts;
@@ -245,20 +225,16 @@ static int stack_texts_create(struct script *script, u32 stacks)
 	return texts->items && texts->maker ? 0 : -ENOMEM;
 }
 
-/* Prints a marker in place of the unknown frames. */
-static void print_marker(const struct side *side)
-{
-	printf("\t%16x %s ([%s stack])\n", 0, side->end->marker, side->name);
-}
-
 static int print_side(const struct script *script, struct side side)
 {
 	int err = side.leaf ? print_frame(script, side.leaf, false, stdout) : 0;
 
 	if (!err && side.stack)
 		err = print_stack(script, side.stack, side.leaf);
-	if (!err && stack_end_is_cut(side.end))
-		print_marker(&side);
+	if (!err && stack_end_is_cut(side.end)) {
+		/* Prints a marker in place of the unknown frames. */
+		printf("\t%16x %s ([%s stack])\n", 0, side.end->marker, side.name);
+	}
 	return err;
 }
 
@@ -307,14 +283,6 @@ static void print_origin(const struct script *script, const struct trace_event *
 	printf(" %u", TID_SHOWN(origin->tid));
 }
 
-/* Prints the stacks of the origin outside of those of the work, as if one had called the other. */
-static int print_origin_sides(const struct script *script, const struct trace_event *origin)
-{
-	printf("\t%16x [queued by] ([origin])\n", 0);
-	return print_side(script, kernel_side(script, origin))
-		       ?: print_side(script, user_side(script, origin));
-}
-
 static void print_context(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_context *context = trace_reader_context(script->reader, event);
@@ -346,8 +314,15 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	err = print_side(script, kernel_side(script, event));
 	if (!err)
 		err = print_side(script, user_side(script, event));
-	if (!err && origin)
-		err = print_origin_sides(script, origin);
+	if (!err && origin) {
+		/*
+		 * Prints the stacks of the origin outside of those of the work, as if one had
+		 * called the other.
+		 */
+		printf("\t%16x [queued by] ([origin])\n", 0);
+		err = print_side(script, kernel_side(script, origin))
+			      ?: print_side(script, user_side(script, origin));
+	}
 	putchar('\n');
 	return err;
 }
@@ -448,7 +423,12 @@ static int print_events(struct script *script, const struct script_values *value
 	wakeups_free(&script->wakeups);
 	origins_free(&script->origins);
 	stack_hashes_free(&script->hashes);
-	free_texts(&texts);
+	if (texts.items)
+		drop_texts(&texts);
+	if (texts.maker)
+		fclose(texts.maker);
+	free(texts.made);
+	free(texts.items);
 	return err > 0 ? 0 : err;
 }
 
@@ -466,26 +446,21 @@ static int show_window(void *arg, struct trace_reader *reader, struct stackmap_e
 	return err ?: print_events(&following->script, following->values, error);
 }
 
-static int follow_instance(const struct script_values *values,
-			   const struct recording_choice *choice, const struct script *script)
-{
-	struct following following = {.script = *script, .values = values};
-	struct live_viewer viewer = {.show = show_window, .arg = &following};
-
-	if (choice->is_instance)
-		return live_follow(choice->name, &viewer);
-	message("--follow: a file does not grow, name an instance with --instance");
-	return EXIT_USAGE;
-}
-
 static int show_recording(const struct script_values *values, const struct recording_choice *choice,
 			  struct script *script)
 {
 	struct stackmap_error error;
 	int err;
 
-	if (values->follow)
-		return follow_instance(values, choice, script);
+	if (values->follow) {
+		struct following following = {.script = *script, .values = values};
+		struct live_viewer viewer = {.show = show_window, .arg = &following};
+
+		if (choice->is_instance)
+			return live_follow(choice->name, &viewer);
+		message("--follow: a file does not grow, name an instance with --instance");
+		return EXIT_USAGE;
+	}
 	script->reader = recording_open(choice);
 	if (!script->reader)
 		return EXIT_FAILED;

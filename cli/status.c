@@ -56,26 +56,6 @@ static const char *start_time(const struct instance *instance, char *text, size_
 	return text;
 }
 
-static void print_sources(const struct source_list *sources)
-{
-	printf("  events       ");
-	for (u32 kind = 0; kind < sources->count && kind < SOURCES_SHOWN; kind++) {
-		fputs(kind ? ", " : "", stdout);
-		printable_put(sources->sources[kind].name, stdout);
-	}
-	if (sources->count > SOURCES_SHOWN)
-		printf("... (%u)", sources->count);
-	printf("\n");
-}
-
-static void print_reader(const struct instance *instance)
-{
-	printf("  mode         %s", mode_of(instance));
-	if (instance->status.reader)
-		printf(", read by process %d", instance->status.reader);
-	printf("\n");
-}
-
 static void print_stacks(const struct table_stat *stacks)
 {
 	u64 refused = table_stat_refused(stacks);
@@ -104,8 +84,19 @@ static int print_block(const struct instance *instance, void *unused)
 	printf("%s: %s since %s\n", instance->name,
 	       status->paused ? "paused; started" : "recording",
 	       start_time(instance, since, sizeof(since)));
-	print_sources(&instance->metadata->sources);
-	print_reader(instance);
+	printf("  events       ");
+	for (u32 kind = 0; kind < instance->metadata->sources.count && kind < SOURCES_SHOWN;
+	     kind++) {
+		fputs(kind ? ", " : "", stdout);
+		printable_put(instance->metadata->sources.sources[kind].name, stdout);
+	}
+	if (instance->metadata->sources.count > SOURCES_SHOWN)
+		printf("... (%u)", instance->metadata->sources.count);
+	printf("\n");
+	printf("  mode         %s", mode_of(instance));
+	if (instance->status.reader)
+		printf(", read by process %d", instance->status.reader);
+	printf("\n");
 	printf("  user stacks  %s\n", user_way_meaning(status->user_way));
 	print_stacks(&status->stacks);
 	printf("  memory       %.1f MiB: %.1f rings, %.1f stack map, %.1f the rest\n",
@@ -152,16 +143,6 @@ static json_t *sources_json(const struct source_list *sources)
 	return names;
 }
 
-static json_t *stacks_json(const struct table_stat *stacks)
-{
-	return json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries", (json_int_t)stacks->entries,
-		"max_entries", (json_int_t)stacks->max_entries, "pool_used",
-		(json_int_t)stacks->pool_used, "pool", (json_int_t)stacks->pool_words, "generation",
-		(json_int_t)stacks->generation, "full", table_stat_fill(stacks), "counted",
-		(json_int_t)stacks->refs, "not_counted", (json_int_t)table_stat_refused(stacks));
-}
-
 static json_t *instance_json(const struct instance *instance)
 {
 	const struct instance_status *status = &instance->status;
@@ -172,7 +153,16 @@ static json_t *instance_json(const struct instance *instance)
 			 "command", json_text(instance->metadata->command), "reader",
 			 status->reader ? json_integer(status->reader) : json_null(), "sources",
 			 sources_json(&instance->metadata->sources), "user_stacks",
-			 user_way_name(status->user_way), "stack_map", stacks_json(&status->stacks),
+			 user_way_name(status->user_way), "stack_map",
+			 json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries",
+				   (json_int_t)status->stacks.entries, "max_entries",
+				   (json_int_t)status->stacks.max_entries, "pool_used",
+				   (json_int_t)status->stacks.pool_used, "pool",
+				   (json_int_t)status->stacks.pool_words, "generation",
+				   (json_int_t)status->stacks.generation, "full",
+				   table_stat_fill(&status->stacks), "counted",
+				   (json_int_t)status->stacks.refs, "not_counted",
+				   (json_int_t)table_stat_refused(&status->stacks)),
 			 "memory", (json_int_t)status->memory, "memory_rings",
 			 (json_int_t)status->rings, "memory_stack_map", (json_int_t)status->tables,
 			 "ledger", json_account(&status->ledger));
@@ -253,13 +243,6 @@ static int find_names(struct names *list)
 	return EXIT_DONE;
 }
 
-static void clear_names(struct names *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->names[i]);
-	free(list->names);
-}
-
 /* Shows each instance. An instance that has ended meanwhile is left out. */
 static int show_each(const struct names *list, show show, void *to)
 {
@@ -301,7 +284,9 @@ static int list_all(bool json)
 
 	if (status == EXIT_DONE)
 		status = json ? list_json(&list) : list_text(&list);
-	clear_names(&list);
+	for (size_t i = 0; i < list.count; i++)
+		free(list.names[i]);
+	free(list.names);
 	return status;
 }
 

@@ -69,37 +69,6 @@ static int begin(struct symbolizer *symbolizer, const struct symbolize_values *v
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Names the frames of a server; the first call starts the reader of debug files. Exit status;
- * errors were printed. */
-static int symbolize_server(struct symbolizer *symbolizer, const struct symbolize_values *values,
-			    struct clickhouse *server)
-{
-	struct symbolize_request request = {.days = values->days};
-	struct stackmap_error error;
-	int status = symbolizer->lookup ? EXIT_DONE : begin(symbolizer, values);
-
-	if (status)
-		return status;
-	request.lookup = symbolizer->lookup;
-	request.files = symbolizer->files;
-	if (!schema_check(server, NULL, &error) &&
-	    !store_symbolize(server, &request, &symbolizer->counts, &error))
-		return EXIT_DONE;
-	return message_error(&error);
-}
-
-static int symbolize_end(struct symbolizer *symbolizer)
-{
-	const struct symbolize_counts *counts = &symbolizer->counts;
-
-	printf("%llu of %llu frames named, in %llu of %llu files\n",
-	       (unsigned long long)counts->named, (unsigned long long)counts->frames,
-	       (unsigned long long)counts->named_objects, (unsigned long long)counts->objects);
-	debug_folder_free(&symbolizer->files);
-	debug_lookup_free(&symbolizer->lookup);
-	return EXIT_DONE;
-}
-
 #define TIMEOUT_MS 300000
 #define DAY_SECONDS 86400
 #define DAYS_MAX 36500
@@ -187,15 +156,6 @@ static void show_ranges(const struct window_ranges *ranges)
 		printf("  and %u more\n", ranges->count - RANGES_SHOWN);
 }
 
-static void show_causes(const struct ledger_check *ledger)
-{
-	for (u32 i = 0; i < ledger->cause_count; i++) {
-		printf("    %llu ", (unsigned long long)ledger->causes[i].events);
-		printable_put(ledger->causes[i].name, stdout);
-		putchar('\n');
-	}
-}
-
 static int check_end(struct store_call *call)
 {
 	const struct ledger_check *ledger = &call->ledger;
@@ -207,7 +167,11 @@ static int check_end(struct store_call *call)
 	       (unsigned long long)(ledger->recorded - ledger->missing),
 	       (unsigned long long)(ledger->produced - ledger->recorded),
 	       (unsigned long long)ledger->missing);
-	show_causes(ledger);
+	for (u32 i = 0; i < ledger->cause_count; i++) {
+		printf("    %llu ", (unsigned long long)ledger->causes[i].events);
+		printable_put(ledger->causes[i].name, stdout);
+		putchar('\n');
+	}
 	if (ledger->repeated.count) {
 		puts("there more than once: to be read with FINAL until the server has merged "
 		     "them");
@@ -261,13 +225,31 @@ static int name_server(struct store_call *call)
 		.debuginfod = call->values->debuginfod,
 		.days = (u32)(call->values->days ?: SYMBOLIZE_DAYS_DEFAULT),
 	};
+	struct symbolize_request request = {.days = values.days};
+	struct stackmap_error error;
+	int status = call->symbolizer.lookup ? EXIT_DONE : begin(&call->symbolizer, &values);
 
-	return symbolize_server(&call->symbolizer, &values, call->server);
+	/* Names the frames of a server; the first call starts the reader of debug files. */
+	if (status)
+		return status;
+	request.lookup = call->symbolizer.lookup;
+	request.files = call->symbolizer.files;
+	if (!schema_check(call->server, NULL, &error) &&
+	    !store_symbolize(call->server, &request, &call->symbolizer.counts, &error))
+		return EXIT_DONE;
+	return message_error(&error);
 }
 
 static int name_end(struct store_call *call)
 {
-	return symbolize_end(&call->symbolizer);
+	const struct symbolize_counts *counts = &call->symbolizer.counts;
+
+	printf("%llu of %llu frames named, in %llu of %llu files\n",
+	       (unsigned long long)counts->named, (unsigned long long)counts->frames,
+	       (unsigned long long)counts->named_objects, (unsigned long long)counts->objects);
+	debug_folder_free(&call->symbolizer.files);
+	debug_lookup_free(&call->symbolizer.lookup);
+	return EXIT_DONE;
 }
 
 static const struct store_action actions[] = {

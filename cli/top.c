@@ -97,16 +97,6 @@ static int make_lines(struct top *top, struct stackmap_error *error)
 	return 0;
 }
 
-/* Shows a source that has events, until the user has chosen one. */
-static void choose_source(struct top *top)
-{
-	u32 *kind = &top->view.choice.kind;
-
-	if (!top->chose_event && *kind < top->shown->source_count &&
-	    !top->shown->sources[*kind].weight)
-		*kind = top_model_next_source(top->shown, *kind);
-}
-
 static int print_sources(struct top *top, struct stackmap_error *error)
 {
 	u32 first = top->view.choice.kind;
@@ -123,18 +113,6 @@ static int print_sources(struct top *top, struct stackmap_error *error)
 	return result;
 }
 
-static void swap_models(struct top *top, u64 now)
-{
-	struct top_model *shown = top->shown;
-
-	top->shown = top->coming;
-	top->coming = shown;
-	top->view.model = top->shown;
-	top->view.time = time(NULL);
-	top->view.seconds = top->feed.store.values ? (double)top->feed.store.seconds
-						   : (now - top->began) / 1000.0;
-}
-
 /* The time between two refreshes, which is longer for a store. */
 static u64 delay_ms(const struct top *top)
 {
@@ -147,13 +125,26 @@ static int refresh_view(struct top *top, struct stackmap_error *error)
 {
 	u64 now = clock_ms();
 	int result;
+	u32 *kind;
 
-	if (!top->view.paused)
-		swap_models(top, now);
+	if (!top->view.paused) {
+		struct top_model *shown = top->shown;
+
+		top->shown = top->coming;
+		top->coming = shown;
+		top->view.model = top->shown;
+		top->view.time = time(NULL);
+		top->view.seconds = top->feed.store.values ? (double)top->feed.store.seconds
+							   : (now - top->began) / 1000.0;
+	}
 	top_model_clear(top->coming);
 	top->began = now;
 	top->next_refresh = now + delay_ms(top);
-	choose_source(top);
+	/* Shows a source that has events, until the user has chosen one. */
+	kind = &top->view.choice.kind;
+	if (!top->chose_event && *kind < top->shown->source_count &&
+	    !top->shown->sources[*kind].weight)
+		*kind = top_model_next_source(top->shown, *kind);
 	result = top->screen ? make_lines(top, error) : print_sources(top, error);
 	draw(top);
 	if (++top->refreshes == top->values->iterations)
@@ -369,22 +360,6 @@ static int watch(struct top *top, struct stackmap_error *error)
 	return ms < 0 ? ms : result;
 }
 
-/* Closes the screen and reports the ledger last; --batch prints the ledger with each refresh. */
-static int end_watch(struct top *top, int result, const struct stackmap_error *error)
-{
-	bool had_screen = top->screen;
-
-	top_screen_close(&top->screen);
-	if (result && result != -EINTR)
-		return message_error(error);
-	if (had_screen)
-		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
-	if (top->refreshes && top->feed.session && !top->feed.options.instance &&
-	    !top->feed.ledger.produced && !capture_events(session_capture(top->feed.session)))
-		no_events_explain(&top->feed.options, top->feed.session, UINT64_MAX);
-	return EXIT_DONE;
-}
-
 static int begin(struct top *top)
 {
 	if (top_model_create(&top->shown) || top_model_create(&top->coming)) {
@@ -428,6 +403,8 @@ static int run(struct top *top, const struct session_options *record)
 {
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
+	int result;
+	bool had_screen;
 
 	if (top->values->hist && top->values->from.url) {
 		message("--hist: a store has sums and no single values");
@@ -442,7 +419,21 @@ static int run(struct top *top, const struct session_options *record)
 		return status;
 	top->began = clock_ms();
 	top->next_refresh = top->began + (top->feed.store.values ? 0 : delay_ms(top));
-	return end_watch(top, watch(top, &error), &error);
+	/*
+	 * Closes the screen and reports the ledger last; --batch prints the ledger with each
+	 * refresh.
+	 */
+	result = watch(top, &error);
+	had_screen = top->screen;
+	top_screen_close(&top->screen);
+	if (result && result != -EINTR)
+		return message_error(&error);
+	if (had_screen)
+		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
+	if (top->refreshes && top->feed.session && !top->feed.options.instance &&
+	    !top->feed.ledger.produced && !capture_events(session_capture(top->feed.session)))
+		no_events_explain(&top->feed.options, top->feed.session, UINT64_MAX);
+	return EXIT_DONE;
 }
 
 static int top_run(const void *arg, int count, char **operands)

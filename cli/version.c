@@ -35,76 +35,15 @@ static void line(const char *what, const char *value)
 	putchar('\n');
 }
 
-static void print_build(void)
-{
-	line("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
-	line("compiler:", COMPILER);
-	line("BPF compiler:", BPF_COMPILER);
-	printf("%-18s %d.%d compiled against, %s running\n", "libbpf:", LIBBPF_MAJOR_VERSION,
-	       LIBBPF_MINOR_VERSION, libbpf_version_string());
-}
-
-static void print_kernel(void)
-{
-	struct utsname system;
-
-	if (!uname(&system))
-		printf("%-18s %s %s, %s\n", "kernel:", system.sysname, system.release,
-		       system.machine);
-}
-
-static void print_namespace(void)
-{
-	struct pid_namespace_id pids = {};
-	struct stackmap_error error;
-
-	if (pid_namespace_find(&pids, &error))
-		line("PID namespace:", error.message);
-	else if (pids.level)
-		printf("%-18s %u inside the initial one\n", "PID namespace:", pids.level);
-	else
-		line("PID namespace:", "the initial one");
-}
-
-static void print_sample_source(void)
-{
-	struct source_list sources = {};
-	struct stackmap_error error;
-	int result = source_list_add_sample(&sources, 1, &error);
-
-	line("CPU samples:", result ? error.message : sources.sources[0].name);
-	source_list_clear(&sources);
-}
-
-static const char *deferral_text(void)
-{
-	return task_work_form() == TASK_WORK_AUX
-		       ? "deferred: in the kernel, by bpf_task_work_schedule_resume_impl()"
-		       : "deferred: in the kernel, by bpf_task_work_schedule_resume()";
-}
-
 static const char *way_text(enum user_way way)
 {
 	if (way == USER_WAY_DEFERRED)
-		return deferral_text();
+		return task_work_form() == TASK_WORK_AUX
+			       ? "deferred: in the kernel, by bpf_task_work_schedule_resume_impl()"
+			       : "deferred: in the kernel, by bpf_task_work_schedule_resume()";
 	return way == USER_WAY_ASSISTED
 		       ? "assisted: by the recorder, from registers and a copy of the stack"
 		       : "frame pointers";
-}
-
-/* Called last, because the attempts give up privileges. */
-static void print_user_stacks(void)
-{
-	struct stackmap_error why = {};
-	enum user_way way;
-
-	if (session_face_try(&way, &why)) {
-		line("recording:", why.message);
-		return;
-	}
-	line("user stacks:", way_text(way));
-	if (why.message[0])
-		line("  no better way:", why.message);
 }
 
 static const char *kernel_text(struct kernel_ways ways)
@@ -118,20 +57,43 @@ static const char *kernel_text(struct kernel_ways ways)
 
 static void print_ways(void)
 {
-	print_namespace();
-	print_sample_source();
+	struct source_list sources = {};
+	struct stackmap_error error;
+	int result;
+	struct stackmap_error why = {};
+	enum user_way way;
+	struct pid_namespace_id pids = {};
+	struct stackmap_error fault;
+
+	if (pid_namespace_find(&pids, &fault))
+		line("PID namespace:", fault.message);
+	else if (pids.level)
+		printf("%-18s %u inside the initial one\n", "PID namespace:", pids.level);
+	else
+		line("PID namespace:", "the initial one");
+	result = source_list_add_sample(&sources, 1, &error);
+	line("CPU samples:", result ? error.message : sources.sources[0].name);
+	source_list_clear(&sources);
 	line("tracepoints:",
 	     way_tracepoint_cookies() ? "one program for many, by cookies" : "a program each");
 	line("user functions:",
 	     way_user_multi() ? "one link for many (uprobe multi)" : "a uprobe each");
 	line("kernel functions:", kernel_text(way_kernel(1)));
 	line("  many at once:", kernel_text(way_kernel(KERNEL_FUNCTIONS_MANY)));
-	print_user_stacks();
+	/* Called last, because the attempts give up privileges. */
+	if (session_face_try(&way, &why)) {
+		line("recording:", why.message);
+		return;
+	}
+	line("user stacks:", way_text(way));
+	if (why.message[0])
+		line("  no better way:", why.message);
 }
 
 int version_print(int count, char *const *words)
 {
 	bool verbose = count == 1 && !strcmp(words[0], "--verbose");
+	struct utsname system;
 
 	if (count && !verbose) {
 		message("--version: nothing but --verbose can follow");
@@ -140,8 +102,14 @@ int version_print(int count, char *const *words)
 	printf("stackmap %s\n", STACKMAP_VERSION);
 	if (!verbose)
 		return EXIT_DONE;
-	print_build();
-	print_kernel();
+	line("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
+	line("compiler:", COMPILER);
+	line("BPF compiler:", BPF_COMPILER);
+	printf("%-18s %d.%d compiled against, %s running\n", "libbpf:", LIBBPF_MAJOR_VERSION,
+	       LIBBPF_MINOR_VERSION, libbpf_version_string());
+	if (!uname(&system))
+		printf("%-18s %s %s, %s\n", "kernel:", system.sysname, system.release,
+		       system.machine);
 	if (capability_to_trace())
 		print_ways();
 	else

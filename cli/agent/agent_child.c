@@ -29,20 +29,15 @@ struct agent_child_kind {
 	int (*run)(const void *options, int end, void *state);
 };
 
-/* Signals of a terminal or a service are for the recorder, which then closes its end. */
-static void leave_signals(void)
-{
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 __attribute__((noreturn)) static void run_child(const struct agent_child *child,
 						const void *options, int end)
 {
 	prctl(PR_SET_NAME, child->kind->comm);
-	leave_signals();
+	/* Signals of a terminal or a service are for the recorder, which then closes its end. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	if (capability_keep(0)) {
 		message("%s: privileges cannot be given up", child->kind->what);
 		_exit(EXIT_FAILED);

@@ -78,19 +78,14 @@ static int choose_receiver(struct agent_choice *choice)
 	return EXIT_DONE;
 }
 
-/* True for KIND+http..., the URL of a receiver. */
-static bool names_a_kind(const char *url)
-{
-	return url[strcspn(url, "+:")] == '+';
-}
-
 static int choose_url(struct agent_choice *choice)
 {
 	struct stackmap_error error;
 
 	if (!choice->values.to)
 		return wrong_usage("agent: --to URL is missing: where the store is");
-	if (names_a_kind(choice->values.to))
+	/* KIND+http... is the URL of a receiver. */
+	if (choice->values.to[strcspn(choice->values.to, "+:")] == '+')
 		return choose_receiver(choice);
 	if (choice->values.bearer_file)
 		return wrong_usage("--bearer-file: stores take a user and a password");
@@ -137,16 +132,6 @@ static int read_boot(struct agent_choice *choice)
 	return EXIT_FAILED;
 }
 
-static int read_bearer(struct agent_choice *choice)
-{
-	struct stackmap_error error;
-
-	if (!choice->values.bearer_file ||
-	    !secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
-		return EXIT_DONE;
-	return message_error(&error);
-}
-
 static int check_cleartext(const struct agent_choice *choice, const char *base)
 {
 	const struct http_options options = {.base = base,
@@ -177,8 +162,14 @@ static int check_secrets(const struct agent_choice *choice)
 /* A token replaces user and password. */
 static int read_secrets(struct agent_choice *choice)
 {
-	if (choice->values.bearer_file)
-		return read_bearer(choice);
+	if (choice->values.bearer_file) {
+		struct stackmap_error error;
+
+		if (!choice->values.bearer_file ||
+		    !secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
+			return EXIT_DONE;
+		return message_error(&error);
+	}
 	return password_file_read(choice->values.password_file, &choice->password);
 }
 

@@ -68,20 +68,6 @@ static void parser_add(struct parser *parser, const struct option_row *row)
 		*end = ':';
 }
 
-static void parser_init(struct parser *parser, const struct command *command)
-{
-	memset(parser, 0, sizeof(*parser));
-	parser->command = command;
-	strcpy(parser->shorts, command->stops_at_operand ? "+:" : ":");
-	for (const struct option_row *row = command->rows; row && row->name; row++)
-		if (parser->rows < OPTION_ROWS_MAX)
-			parser_add(parser, row);
-	for (size_t i = 0; foreign_row(command->name, i); i++)
-		if (parser->rows < OPTION_ROWS_MAX)
-			parser_add(parser, foreign_row(command->name, i));
-	parser_add(parser, &help_row);
-}
-
 static const struct option_row *find_row(const struct parser *parser, int value)
 {
 	if (value >= LONG_BASE && value < LONG_BASE + parser->rows)
@@ -115,22 +101,6 @@ static const char *size_text(u64 size, char *text, size_t bytes)
 	return text;
 }
 
-static int number_wrong(const struct option_row *row, const char *option, const char *text)
-{
-	bool size = row->type == OPTION_SIZE;
-	char min[24], max[24];
-
-	if (size) {
-		message("%s %s: must be a size between %s and %s", option, text,
-			size_text(row->min, min, sizeof(min)),
-			size_text(row->max, max, sizeof(max)));
-	} else {
-		message("%s %s: must be between %llu and %llu", option, text,
-			(unsigned long long)row->min, (unsigned long long)row->max);
-	}
-	return -EINVAL;
-}
-
 static int set_number(const struct option_row *row, const char *option, const char *text,
 		      u64 *target)
 {
@@ -147,8 +117,20 @@ static int set_number(const struct option_row *row, const char *option, const ch
 		message("%s %s: not a number", option, text);
 		return err;
 	}
-	if (err || number < row->min || number > row->max)
-		return number_wrong(row, option, text);
+	if (err || number < row->min || number > row->max) {
+		bool size = row->type == OPTION_SIZE;
+		char min[24], max[24];
+
+		if (size) {
+			message("%s %s: must be a size between %s and %s", option, text,
+				size_text(row->min, min, sizeof(min)),
+				size_text(row->max, max, sizeof(max)));
+		} else {
+			message("%s %s: must be between %llu and %llu", option, text,
+				(unsigned long long)row->min, (unsigned long long)row->max);
+		}
+		return -EINVAL;
+	}
 	*target = number;
 	return 0;
 }
@@ -305,15 +287,6 @@ static void unknown_long(const struct parser *parser, const char *word)
 		unknown_name(parser, option + 2);
 }
 
-static void unknown_letter(const struct parser *parser, char letter)
-{
-	const char option[] = {'-', letter, '\0'};
-
-	if (!report_foreign_option(parser, option))
-		message("%s: unknown option, see 'stackmap help %s'", option,
-			parser->command->name);
-}
-
 static void unknown_option(const struct parser *parser, char **argv)
 {
 	const char *word = argv[optind - 1];
@@ -321,9 +294,13 @@ static void unknown_option(const struct parser *parser, char **argv)
 
 	if (optopt >= LONG_BASE)
 		message("--%s: takes no argument", find_row(parser, optopt)->name);
-	else if (optopt)
-		unknown_letter(parser, (char)optopt);
-	else if (is_prefix_of_many(parser, word))
+	else if (optopt) {
+		const char option[] = {'-', (char)optopt, '\0'};
+
+		if (!report_foreign_option(parser, option))
+			message("%s: unknown option, see 'stackmap help %s'", option,
+				parser->command->name);
+	} else if (is_prefix_of_many(parser, word))
 		message("%.*s: stands for several options, see 'stackmap help %s'",
 			long_length(word), word, name);
 	else
@@ -343,14 +320,6 @@ static enum option_result operand_unexpected(const struct command *command, cons
 {
 	message("%s: unexpected argument, see 'stackmap help %s'", operand, command->name);
 	return OPTION_WRONG;
-}
-
-static enum option_result add_operand(struct parser *parser, const char *operand)
-{
-	if (parser->operand_count == OPERANDS_FOREIGN_MAX)
-		return operand_unexpected(parser->command, operand);
-	parser->operands[parser->operand_count++] = operand;
-	return OPTION_PARSED;
 }
 
 static enum option_result take(struct parser *parser, int value, char **argv, void *values)
@@ -373,22 +342,15 @@ static enum option_result take(struct parser *parser, int value, char **argv, vo
 		return OPTION_HELP;
 	if (row->type == OPTION_USUAL)
 		return OPTION_PARSED;
-	if (row->type == OPTION_OPERAND)
-		return add_operand(parser, optarg);
+	if (row->type == OPTION_OPERAND) {
+		if (parser->operand_count == OPERANDS_FOREIGN_MAX)
+			return operand_unexpected(parser->command, optarg);
+		parser->operands[parser->operand_count++] = optarg;
+		return OPTION_PARSED;
+	}
 	if (set_value(row, spelling(row, value, option, sizeof(option)), values))
 		return OPTION_WRONG;
 	return OPTION_PARSED;
-}
-
-static enum option_result check_operands(const struct command *command, int count, char **operands)
-{
-	if (!count && command->operands_missing) {
-		message("%s: %s", command->name, command->operands_missing);
-		return OPTION_WRONG;
-	}
-	if ((u32)count <= command->operands_max)
-		return OPTION_PARSED;
-	return operand_unexpected(command, operands[command->operands_max]);
 }
 
 enum option_result option_parse(const struct command *command, int argc, char **argv, void *values,
@@ -396,8 +358,18 @@ enum option_result option_parse(const struct command *command, int argc, char **
 {
 	struct parser parser;
 	int value;
+	int count;
 
-	parser_init(&parser, command);
+	memset(&parser, 0, sizeof(parser));
+	parser.command = command;
+	strcpy(parser.shorts, command->stops_at_operand ? "+:" : ":");
+	for (const struct option_row *row = command->rows; row && row->name; row++)
+		if (parser.rows < OPTION_ROWS_MAX)
+			parser_add(&parser, row);
+	for (size_t i = 0; foreign_row(command->name, i); i++)
+		if (parser.rows < OPTION_ROWS_MAX)
+			parser_add(&parser, foreign_row(command->name, i));
+	parser_add(&parser, &help_row);
 	optind = 0;
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
@@ -410,7 +382,14 @@ enum option_result option_parse(const struct command *command, int argc, char **
 	while (parser.operand_count)
 		argv[--optind] = (char *)parser.operands[--parser.operand_count];
 	*first = optind;
-	return check_operands(command, argc - optind, argv + optind);
+	count = argc - optind;
+	if (!count && command->operands_missing) {
+		message("%s: %s", command->name, command->operands_missing);
+		return OPTION_WRONG;
+	}
+	if ((u32)count <= command->operands_max)
+		return OPTION_PARSED;
+	return operand_unexpected(command, (argv + optind)[command->operands_max]);
 }
 
 void option_clear(const struct command *command, void *values)

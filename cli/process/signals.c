@@ -37,14 +37,6 @@ bool signal_asks_to_end(int signal)
 	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
 }
 
-static void insist(void)
-{
-	const struct timeval period = {.tv_usec = INSIST_MS * 1000};
-	const struct itimerval timer = {.it_interval = period, .it_value = period};
-
-	setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 /* A forked child that inherits the handler ignores the signal. */
 static void on_end(int signal)
 {
@@ -54,8 +46,12 @@ static void on_end(int signal)
 		return;
 	came = signal;
 	interrupt_now();
-	if (begins)
-		insist();
+	if (begins) {
+		const struct timeval period = {.tv_usec = INSIST_MS * 1000};
+		const struct itimerval timer = {.it_interval = period, .it_value = period};
+
+		setitimer(ITIMER_REAL, &timer, NULL);
+	}
 	errno = error;
 }
 
@@ -72,17 +68,6 @@ static void catch_ending(void)
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		if (!is_ignored(ending[i]))
 			sigaction(ending[i], &action, NULL);
-}
-
-/* These signals stay blocked, so a write fails with an error that can be reported. */
-static void block_write_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	sigaddset(&set, SIGXFSZ);
-	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static sigset_t ending_set(void)
@@ -102,12 +87,17 @@ int signals_take(void)
 	const struct sigaction nothing = {.sa_handler = on_insisting};
 	sigset_t watched = ending_set(), other;
 	int fd;
+	sigset_t set;
 
 	process = getpid();
 	begins = true;
 	sigaction(SIGALRM, &nothing, NULL);
 	catch_ending();
-	block_write_signals();
+	/* These signals stay blocked, so a write fails with an error that can be reported. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	sigemptyset(&other);
 	sigaddset(&other, SIGUSR2);
 	sigaddset(&other, SIGCHLD);

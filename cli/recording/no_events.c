@@ -106,34 +106,6 @@ static u64 lowest_rate(const struct source_list *sources)
 	return lowest;
 }
 
-static void list_sources(const struct source_list *sources, char *text)
-{
-	text[0] = '\0';
-	for (u32 i = 0; i < sources->count && i < SOURCES_SHOWN; i++)
-		text_list_add(text, TEXT_BYTES, sources->sources[i].name);
-	if (sources->count > SOURCES_SHOWN)
-		text_list_add(text, TEXT_BYTES, "...");
-}
-
-static void list_filters(const struct session_options *options, char *text)
-{
-	char filter[TEXT_BYTES];
-
-	text[0] = '\0';
-	for (size_t i = 0; i < options->comms.count; i++) {
-		snprintf(filter, sizeof(filter), "--comm %s", options->comms.items[i]);
-		text_list_add(text, TEXT_BYTES, filter);
-	}
-	if (options->cgroup) {
-		snprintf(filter, sizeof(filter), "--cgroup %s", options->cgroup);
-		text_list_add(text, TEXT_BYTES, filter);
-	}
-	if (options->cpus) {
-		snprintf(filter, sizeof(filter), "-C %s", options->cpus);
-		text_list_add(text, TEXT_BYTES, filter);
-	}
-}
-
 void no_events_explain(const struct session_options *options, const struct session *session,
 		       u64 command_cpu_ns)
 {
@@ -148,6 +120,7 @@ void no_events_explain(const struct session_options *options, const struct sessi
 	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? session_target_cpu_ns(target)
 		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
 							 : UINT64_MAX;
+	char filter[TEXT_BYTES];
 
 	if (options->comms.count && !capture_met_comm(session_capture(session))) {
 		explain_comms(&options->comms);
@@ -167,8 +140,24 @@ void no_events_explain(const struct session_options *options, const struct sessi
 			tasks[target->tasks], (double)cpu_ns / NS_PER_MS, 1000.0 / rate);
 		return;
 	}
-	list_sources(&target->sources, sources);
-	list_filters(options, filters);
+	sources[0] = '\0';
+	for (u32 i = 0; i < target->sources.count && i < SOURCES_SHOWN; i++)
+		text_list_add(sources, TEXT_BYTES, target->sources.sources[i].name);
+	if (target->sources.count > SOURCES_SHOWN)
+		text_list_add(sources, TEXT_BYTES, "...");
+	filters[0] = '\0';
+	for (size_t i = 0; i < options->comms.count; i++) {
+		snprintf(filter, sizeof(filter), "--comm %s", options->comms.items[i]);
+		text_list_add(filters, TEXT_BYTES, filter);
+	}
+	if (options->cgroup) {
+		snprintf(filter, sizeof(filter), "--cgroup %s", options->cgroup);
+		text_list_add(filters, TEXT_BYTES, filter);
+	}
+	if (options->cpus) {
+		snprintf(filter, sizeof(filter), "-C %s", options->cpus);
+		text_list_add(filters, TEXT_BYTES, filter);
+	}
 	message("0 events: there was no %s in %s%s%s%s", sources, tasks[target->tasks],
 		filters[0] ? " (" : "", filters, filters[0] ? ")" : "");
 }

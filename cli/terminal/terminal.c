@@ -117,23 +117,6 @@ static const char *pager_command(void)
 	return command && strcmp(command, "cat") != 0 ? command : "";
 }
 
-static void become_pager(const char *command, int input)
-{
-	if (dup2(input, STDIN_FILENO) < 0)
-		_exit(127);
-	setenv("LESS", LESS_DEFAULT, 0);
-	execl("/bin/sh", "sh", "-c", command, NULL);
-	_exit(127);
-}
-
-static void write_to(int output)
-{
-	dup2(output, STDOUT_FILENO);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	atexit(wait_for_pager);
-}
-
 void pager_start(void)
 {
 	const char *command = pager_command();
@@ -146,10 +129,18 @@ void pager_start(void)
 	pager = fork();
 	if (pager == 0) {
 		close(ends[1]);
-		become_pager(command, ends[0]);
+		if (dup2(ends[0], STDIN_FILENO) < 0)
+			_exit(127);
+		setenv("LESS", LESS_DEFAULT, 0);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
 	}
-	if (pager > 0)
-		write_to(ends[1]);
+	if (pager > 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		signal(SIGINT, SIG_IGN);
+		signal(SIGPIPE, SIG_IGN);
+		atexit(wait_for_pager);
+	}
 	close(ends[0]);
 	close(ends[1]);
 }

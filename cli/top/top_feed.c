@@ -47,19 +47,6 @@ static int check_options(const struct session_options *record)
 	return 0;
 }
 
-/* Fills the lists, which point into the feed, so the feed must not be moved. */
-static void choose_events(struct store_feed *feed, const struct session_options *record)
-{
-	struct string_list *wanted = feed->choice.question.wanted;
-
-	feed->cgroup = record->cgroup;
-	wanted[STORE_FIELD_EVENT] = record->events;
-	wanted[STORE_FIELD_COMM] = record->comms;
-	if (feed->cgroup)
-		wanted[STORE_FIELD_CGROUP] =
-			(struct string_list){.items = &feed->cgroup, .count = 1};
-}
-
 /* Opens the store without a query, to see if the servers answer. Exit status; errors were printed.
  */
 static int store_feed_open(struct store_feed *feed, const struct from_values *from,
@@ -67,6 +54,7 @@ static int store_feed_open(struct store_feed *feed, const struct from_values *fr
 {
 	struct from_values values = *from;
 	struct shards *shards;
+	struct string_list *wanted;
 
 	if (from->url && !from->since)
 		values.since = SINCE_DEFAULT;
@@ -81,7 +69,14 @@ static int store_feed_open(struct store_feed *feed, const struct from_values *fr
 	feed->values = from;
 	feed->events = TEXT_SET;
 	feed->seconds = feed->choice.question.to - feed->choice.question.from;
-	choose_events(feed, record);
+	/* Fills the lists, which point into the feed, so the feed must not be moved. */
+	wanted = feed->choice.question.wanted;
+	feed->cgroup = record->cgroup;
+	wanted[STORE_FIELD_EVENT] = record->events;
+	wanted[STORE_FIELD_COMM] = record->comms;
+	if (feed->cgroup)
+		wanted[STORE_FIELD_CGROUP] =
+			(struct string_list){.items = &feed->cgroup, .count = 1};
 	shards = from_connect(&feed->choice);
 	if (!shards)
 		return EXIT_FAILED;

@@ -87,18 +87,6 @@ static void disable_quit_key(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &settings);
 }
 
-static void start_colors(struct top_screen *screen)
-{
-	screen->color = terminal_color(stdout) && has_colors();
-	if (!screen->color)
-		return;
-	start_color();
-	use_default_colors();
-	init_pair(COLOR_HOT, COLOR_RED, -1);
-	init_pair(COLOR_WARM, COLOR_GREEN, -1);
-	init_pair(COLOR_KERNEL, COLOR_YELLOW, -1);
-}
-
 static void start_terminal(struct top_screen *screen)
 {
 	set_term(screen->terminal);
@@ -110,7 +98,14 @@ static void start_terminal(struct top_screen *screen)
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
 	disable_quit_key();
-	start_colors(screen);
+	screen->color = terminal_color(stdout) && has_colors();
+	if (!screen->color)
+		return;
+	start_color();
+	use_default_colors();
+	init_pair(COLOR_HOT, COLOR_RED, -1);
+	init_pair(COLOR_WARM, COLOR_GREEN, -1);
+	init_pair(COLOR_KERNEL, COLOR_YELLOW, -1);
 }
 
 int top_screen_check(void)

@@ -34,10 +34,12 @@ static bool is_formula(const char *text)
 	return false;
 }
 
-static void put_text(const char *text, FILE *to)
+void csv_put(const char *comma, const char *text, FILE *to)
 {
+	const char *quote = needs_quotes(text) ? "\"" : "";
 	bool is_first = true;
 
+	fprintf(to, "%s%s", comma, quote);
 	while (*text) {
 		if (is_first && is_formula(text))
 			fputc('\'', to);
@@ -46,13 +48,5 @@ static void put_text(const char *text, FILE *to)
 		is_first = *text == ';';
 		text += printable_put_next(text, to);
 	}
-}
-
-void csv_put(const char *comma, const char *text, FILE *to)
-{
-	const char *quote = needs_quotes(text) ? "\"" : "";
-
-	fprintf(to, "%s%s", comma, quote);
-	put_text(text, to);
 	fputs(quote, to);
 }

@@ -119,17 +119,12 @@ static void put_stack(const struct diff *diff, const struct comparison_row *row)
 	report_put_stack(report_of(diff, row), stack);
 }
 
-static u32 kind_of(const struct diff *diff, const struct comparison_row *row)
-{
-	return diff->values->stacks ? stack_of(diff, row)->kind : cells_of(diff, row)->kind;
-}
-
 /* Values have the unit of their source. Numbers below one, and numbers of events, have no unit. */
 static void put_amount(const struct diff *diff, const struct comparison_row *row, double amount,
 		       const char *sign)
 {
 	const struct report *report = report_of(diff, row);
-	u32 kind = kind_of(diff, row);
+	u32 kind = diff->values->stacks ? stack_of(diff, row)->kind : cells_of(diff, row)->kind;
 	double size = amount < 0 ? -amount : amount;
 	char text[64];
 
@@ -149,41 +144,31 @@ static void put_share(const struct diff *diff, const struct comparison_row *row,
 	printf("%7.2f%% ", row->share[side].percent);
 }
 
-static void put_relative(const struct comparison_row *row)
+/* Both amounts with their shares, then the change of the amount relative to the first one, the
+ * change of the share, and the noise of the last of these, or with --per of the one before. */
+static void put_numbers(const struct diff *diff, const struct comparison_row *row)
 {
-	double before = row->share[BEFORE].amount;
+	double change = comparison_amount_change(row);
+	double before;
+	double noise;
 
+	put_share(diff, row, BEFORE);
+	put_share(diff, row, AFTER);
+	put_amount(diff, row, change, "+");
+	before = row->share[BEFORE].amount;
 	if (before > 0)
 		printf("%+8.2f%%", 100 * comparison_amount_change(row) / before);
 	else
 		printf("%9s", "new");
-}
-
-/* In percentage points of the share; with --per in percent of the amount before. */
-static void put_noise(const struct diff *diff, const struct comparison_row *row)
-{
-	double noise = noise_of(diff, row);
-
+	printf(" %+7.2f%%", comparison_share_change(row));
+	/* In percentage points of the share; with --per in percent of the amount before. */
+	noise = noise_of(diff, row);
 	if (diff->values->per)
 		noise *= 100 / row->share[BEFORE].amount;
 	if (isfinite(noise))
 		printf(" %7.2f%%", noise);
 	else
 		printf(" %8s", "-");
-}
-
-/* Both amounts with their shares, then the change of the amount relative to the first one, the
- * change of the share, and the noise of the last of these, or with --per of the one before. */
-static void put_numbers(const struct diff *diff, const struct comparison_row *row)
-{
-	double change = comparison_amount_change(row);
-
-	put_share(diff, row, BEFORE);
-	put_share(diff, row, AFTER);
-	put_amount(diff, row, change, "+");
-	put_relative(row);
-	printf(" %+7.2f%%", comparison_share_change(row));
-	put_noise(diff, row);
 }
 
 static void put_heading(const struct diff *diff)
@@ -293,36 +278,6 @@ static void print_plain(const struct diff *diff)
 	put_end(diff, &shown);
 }
 
-static void csv_cells(const struct diff *diff, const struct comparison_row *row)
-{
-	char room[DIFF_CELL_ROOM];
-
-	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
-		if (has_key(diff, key))
-			csv_put(",", cell_text(diff, row, key, room), stdout);
-}
-
-static int csv_stack(const struct diff *diff, const struct comparison_row *row)
-{
-	const struct report *report = report_of(diff, row);
-	const struct profile_row *stack = stack_of(diff, row);
-
-	csv_put(",", stack->comm, stdout);
-	return report_csv_path(report, stack->kernel) ?: report_csv_path(report, stack->user);
-}
-
-static void csv_heading(const struct diff *diff)
-{
-	printf("before,after,delta,count_before,count_after,value_before,value_after,"
-	       "amount_before,amount_after,change,change_percent,noise,event");
-	if (diff->values->stacks)
-		printf(",comm,kernel,user");
-	for (u32 key = 0; key < TABLE_KEY_COUNT && !diff->values->stacks; key++)
-		if (has_key(diff, key))
-			printf(",%s", table_key_name(key));
-	putchar('\n');
-}
-
 /* A change from zero has no percentage, and an unknown noise no number. */
 static void csv_amounts(const struct diff *diff, const struct comparison_row *row)
 {
@@ -342,7 +297,14 @@ static int print_csv(const struct diff *diff)
 	struct shown shown = {};
 	int err = 0;
 
-	csv_heading(diff);
+	printf("before,after,delta,count_before,count_after,value_before,value_after,"
+	       "amount_before,amount_after,change,change_percent,noise,event");
+	if (diff->values->stacks)
+		printf(",comm,kernel,user");
+	for (u32 key = 0; key < TABLE_KEY_COUNT && !diff->values->stacks; key++)
+		if (has_key(diff, key))
+			printf(",%s", table_key_name(key));
+	putchar('\n');
 	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout) && !err; i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 		const struct compared_share *before = &row->share[BEFORE];
@@ -356,10 +318,20 @@ static int print_csv(const struct diff *diff)
 		       (unsigned long long)after->value);
 		csv_amounts(diff, row);
 		csv_put(",", event_of(diff, row), stdout);
-		if (diff->values->stacks)
-			err = csv_stack(diff, row);
-		else
-			csv_cells(diff, row);
+		if (diff->values->stacks) {
+			const struct report *report = report_of(diff, row);
+			const struct profile_row *stack = stack_of(diff, row);
+
+			csv_put(",", stack->comm, stdout);
+			err = report_csv_path(report, stack->kernel)
+				      ?: report_csv_path(report, stack->user);
+		} else {
+			char room[DIFF_CELL_ROOM];
+
+			for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
+				if (has_key(diff, key))
+					csv_put(",", cell_text(diff, row, key, room), stdout);
+		}
 		putchar('\n');
 	}
 	return err;
@@ -382,28 +354,6 @@ static json_t *path_array(const struct report *report, const struct profile_path
 	return array;
 }
 
-static void set_stack_members(const struct diff *diff, const struct comparison_row *row,
-			      json_t *object)
-{
-	const struct report *report = report_of(diff, row);
-	const struct profile_row *stack = stack_of(diff, row);
-
-	json_object_set_new(object, "comm", json_text(stack->comm));
-	json_object_set_new(object, "kernel", path_array(report, stack->kernel));
-	json_object_set_new(object, "user", path_array(report, stack->user));
-}
-
-static void set_key_members(const struct diff *diff, const struct comparison_row *row,
-			    json_t *object)
-{
-	char room[DIFF_CELL_ROOM];
-
-	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
-		if (has_key(diff, key))
-			json_object_set_new(object, table_key_name(key),
-					    json_text(cell_text(diff, row, key, room)));
-}
-
 static json_t *relative_change(const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount;
@@ -421,10 +371,21 @@ static json_t *row_object(const struct diff *diff, const struct comparison_row *
 		comparison_amount_change(row), "change_percent", relative_change(row), "noise",
 		isfinite(noise) ? json_real(noise) : json_null());
 
-	if (object && diff->values->stacks)
-		set_stack_members(diff, row, object);
-	else if (object)
-		set_key_members(diff, row, object);
+	if (object && diff->values->stacks) {
+		const struct report *report = report_of(diff, row);
+		const struct profile_row *stack = stack_of(diff, row);
+
+		json_object_set_new(object, "comm", json_text(stack->comm));
+		json_object_set_new(object, "kernel", path_array(report, stack->kernel));
+		json_object_set_new(object, "user", path_array(report, stack->user));
+	} else if (object) {
+		char room[DIFF_CELL_ROOM];
+
+		for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
+			if (has_key(diff, key))
+				json_object_set_new(object, table_key_name(key),
+						    json_text(cell_text(diff, row, key, room)));
+	}
 	return object;
 }
 

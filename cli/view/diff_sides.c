@@ -131,25 +131,22 @@ int diff_open(struct diff *diff)
 	return open_side(&diff->side[BEFORE]) ?: open_side(&diff->side[AFTER]);
 }
 
-/* Keeps a recording of several from the message that the filter chose none of its events. */
-static void merge_filter_use(struct diff_side *side)
-{
-	bool passed = false;
-
-	for (u32 i = 0; i < side->part_count; i++)
-		passed |= side->parts[i]->choice.use.passed;
-	for (u32 i = 0; i < side->part_count; i++)
-		side->parts[i]->choice.use.passed |= passed;
-}
-
 int diff_close(struct diff *diff, int err, const struct stackmap_error *error)
 {
 	int status = EXIT_DONE;
 
 	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
 		struct diff_side *side = &diff->side[i];
+		bool passed = false;
 
-		merge_filter_use(side);
+		/*
+		 * Keeps a recording of several from the message that the filter chose none of its
+		 * events.
+		 */
+		for (u32 i = 0; i < side->part_count; i++)
+			passed |= side->parts[i]->choice.use.passed;
+		for (u32 i = 0; i < side->part_count; i++)
+			side->parts[i]->choice.use.passed |= passed;
 		for (u32 p = 0; p < side->part_count; p++) {
 			struct diff_part *part = side->parts[p];
 

@@ -218,30 +218,6 @@ static void list_hosts(const struct store_account *account, char *text, size_t b
 	}
 }
 
-static void tell_missing(const struct from_choice *choice, const struct store_account *account)
-{
-	unsigned long long surplus = 0;
-	char hosts[512];
-
-	for (u32 i = 0; i < account->count; i++)
-		surplus += account->hosts[i].surplus;
-	if (account->missing) {
-		list_hosts(account, hosts, sizeof(hosts));
-		message("%s: %llu events that hosts have sent are not there (or not yet): of %s",
-			choice->access.url, (unsigned long long)account->missing, hosts);
-	}
-	if (surplus)
-		message("%s: %llu events are there although their hosts count them as lost",
-			choice->access.url, surplus);
-}
-
-static void tell_nothing(const struct from_choice *choice, const struct store_account *account)
-{
-	message("%s: %s", choice->access.url,
-		account->count ? "no events of this choice in this time"
-			       : "no host has sent anything of this time");
-}
-
 /* --- the question --- */
 
 static void put_time(u64 seconds, FILE *to)
@@ -301,6 +277,8 @@ static struct trace_reader *ask(struct from_choice *choice, struct shards *shard
 	const struct trace_source *sources;
 	struct trace_reader *reader;
 	struct stackmap_error error;
+	unsigned long long surplus = 0;
+	char hosts[512];
 
 	describe(&choice->question, description);
 	if (store_recording_open(shards, &request, &account, &reader, &error)) {
@@ -308,9 +286,21 @@ static struct trace_reader *ask(struct from_choice *choice, struct shards *shard
 		return NULL;
 	}
 	from_tell_away(choice, shards);
-	tell_missing(choice, &account);
-	if (!trace_reader_sources(reader, &sources))
-		tell_nothing(choice, &account);
+	for (u32 i = 0; i < account.count; i++)
+		surplus += account.hosts[i].surplus;
+	if (account.missing) {
+		list_hosts(&account, hosts, sizeof(hosts));
+		message("%s: %llu events that hosts have sent are not there (or not yet): of %s",
+			choice->access.url, (unsigned long long)account.missing, hosts);
+	}
+	if (surplus)
+		message("%s: %llu events are there although their hosts count them as lost",
+			choice->access.url, surplus);
+	if (!trace_reader_sources(reader, &sources)) {
+		message("%s: %s", choice->access.url,
+			account.count ? "no events of this choice in this time"
+				      : "no host has sent anything of this time");
+	}
 	store_account_clear(&account);
 	return reader;
 }

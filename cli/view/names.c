@@ -38,16 +38,6 @@ static void on_interrupt(int signal)
 	sigaction(signal, &before, NULL);
 }
 
-static void take_signal(void)
-{
-	struct sigaction action = {.sa_handler = on_interrupt};
-
-	running = true;
-	sigaction(SIGINT, NULL, &before);
-	if (before.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-}
-
 static bool is_due(void)
 {
 	u64 ms = clock_ms();
@@ -68,24 +58,26 @@ static void put_short(const char *path)
 	printable_put(name, stderr);
 }
 
-static void show(const char *name, u64 bytes, u64 total)
-{
-	fputs("\r\033[Kdebuginfod: ", stderr);
-	put_short(name);
-	if (total)
-		fprintf(stderr, " %.1f of %.1f MiB", bytes / MIB, total / MIB);
-	fputs(" (Ctrl-C: without)", stderr);
-	fflush(stderr);
-	shown = true;
-}
-
 static bool on_progress(void *arg, const char *name, u64 bytes, u64 total)
 {
 	(void)arg;
-	if (!running)
-		take_signal();
-	if (terminal_progress(stderr) && is_due())
-		show(name, bytes, total);
+	if (!running) {
+		struct sigaction action = {.sa_handler = on_interrupt};
+
+		running = true;
+		sigaction(SIGINT, NULL, &before);
+		if (before.sa_handler != SIG_IGN)
+			sigaction(SIGINT, &action, NULL);
+	}
+	if (terminal_progress(stderr) && is_due()) {
+		fputs("\r\033[Kdebuginfod: ", stderr);
+		put_short(name);
+		if (total)
+			fprintf(stderr, " %.1f of %.1f MiB", bytes / MIB, total / MIB);
+		fputs(" (Ctrl-C: without)", stderr);
+		fflush(stderr);
+		shown = true;
+	}
 	return !interrupted;
 }
 

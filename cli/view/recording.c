@@ -52,15 +52,6 @@ u32 recordings_tell_damage(const struct recording_list *list)
 	return damaged;
 }
 
-static void set_damage(struct trace_reader *reader, const struct recording_list *list, u32 damaged)
-{
-	struct stackmap_error why;
-
-	error_set(&why, EBADMSG, "%s: %u of its %u recordings are damaged or cannot be read",
-		  trace_reader_name(reader), damaged + list->missing, list->count + list->missing);
-	trace_reader_set_damage(reader, &why);
-}
-
 static int merge(const struct recording_list *list, const char *path, struct trace_reader **reader,
 		 struct stackmap_error *error)
 {
@@ -86,8 +77,15 @@ struct trace_reader *recordings_open_folder(const char *path)
 		message_error(&error);
 	} else {
 		damaged = recordings_tell_damage(&list);
-		if (damaged || list.missing)
-			set_damage(reader, &list, damaged);
+		if (damaged || list.missing) {
+			struct stackmap_error why;
+
+			error_set(&why, EBADMSG,
+				  "%s: %u of its %u recordings are damaged or cannot be read",
+				  trace_reader_name(reader), damaged + list.missing,
+				  list.count + list.missing);
+			trace_reader_set_damage(reader, &why);
+		}
 	}
 	recording_list_clear(&list);
 	return reader;
@@ -336,23 +334,18 @@ static void list_comms(const struct trace_reader *reader, char *text, size_t byt
 	}
 }
 
-static void match_comms(const struct trace_reader *reader, struct name_match *match)
-{
-	const struct trace_task *tasks;
-	u32 count = trace_reader_tasks(reader, &tasks);
-
-	for (u32 i = 0; i < count; i++)
-		name_match_try(match, tasks[i].comm);
-}
-
 /* Prints a message and returns true if no task has the name `comm`. */
 static bool report_comm(const char *name, const char *comm, const struct trace_reader *reader)
 {
 	char comms[256];
 	struct name_match match;
+	const struct trace_task *tasks;
+	u32 count;
 
 	name_match_init(&match, comm);
-	match_comms(reader, &match);
+	count = trace_reader_tasks(reader, &tasks);
+	for (u32 i = 0; i < count; i++)
+		name_match_try(&match, tasks[i].comm);
 	list_comms(reader, comms, sizeof(comms));
 	if (match.found || !comms[0])
 		return false;
@@ -362,19 +355,6 @@ static bool report_comm(const char *name, const char *comm, const struct trace_r
 	else
 		message("%s: --comm %s: no task of this name; there are %s", name, comm, comms);
 	return true;
-}
-
-/* An empty result is not a failure, as with perf, so a message explains it. */
-static void tell_nothing_chosen(const struct recording_choice *choice,
-				const struct trace_reader *reader)
-{
-	const struct string_list *comms = &choice->filter.comms;
-	bool reported = false;
-
-	for (size_t i = 0; i < comms->count; i++)
-		reported |= report_comm(choice->name, comms->items[i], reader);
-	if (!reported)
-		message("%s: the options choose none of its events", choice->name);
 }
 
 /* Explains why a recording has no events, unless its ledger names losses. */
@@ -405,9 +385,16 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 		fflush(stdout);
 	if (err)
 		message_error(error);
-	if (is_empty)
-		tell_nothing_chosen(choice, *reader);
-	else if (!err && !damage && !choice->from)
+	if (is_empty) {
+		const struct string_list *comms = &choice->filter.comms;
+		bool reported = false;
+
+		/* An empty result is not a failure, as with perf, so a message explains it. */
+		for (size_t i = 0; i < comms->count; i++)
+			reported |= report_comm(choice->name, comms->items[i], *reader);
+		if (!reported)
+			message("%s: the options choose none of its events", choice->name);
+	} else if (!err && !damage && !choice->from)
 		explain_no_events(choice, *reader);
 	if (damage)
 		message_error(damage);

@@ -173,8 +173,11 @@ int report_hist_plain(const struct report *report, const struct report_hist_requ
 
 /* --- CSV: the buckets are one field, "FROM..TO:COUNT" with blanks between them. --- */
 
-static void csv_numbers(const struct view *view, const struct group *group)
+static int csv_group(const struct view *view, const struct group *group)
 {
+	const struct report *report = view->report;
+	char room[16];
+	int err = 0;
 	const struct distribution *values = group->values;
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
 	u32 count = distribution_histogram(values, view->request->scale, buckets);
@@ -190,15 +193,6 @@ static void csv_numbers(const struct view *view, const struct group *group)
 	for (u32 i = 0; i < count; i++)
 		printf("%s%llu..%llu:%llu", i ? " " : "", (unsigned long long)buckets[i].from,
 		       (unsigned long long)buckets[i].to, (unsigned long long)buckets[i].count);
-}
-
-static int csv_group(const struct view *view, const struct group *group)
-{
-	const struct report *report = view->report;
-	char room[16];
-	int err = 0;
-
-	csv_numbers(view, group);
 	csv_put(",", report->sources[group->kind].name, stdout);
 	for (u32 key = 0; group->table_row && key < TABLE_KEY_COUNT; key++) {
 		if (key == TABLE_EVENT || !(view->request->table->fields.keys & 1U << key))

@@ -82,20 +82,6 @@ static void print_file(const struct missing_names *missing, const struct missing
 	print_line("fix:", fix);
 }
 
-static void print_all(const struct report *report, const struct missing_names *missing)
-{
-	u32 shown = shown_files(report, missing);
-
-	printf("\n# %llu of %llu events end in code without a name\n",
-	       (unsigned long long)missing->self, (unsigned long long)missing->events);
-	if (shown)
-		printf("# %6s  %8s  %6s  %s\n", "children", "self", "places", "file");
-	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		print_file(missing, &missing->files[i]);
-	if (shown == report->limit && shown < missing->count)
-		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing->count);
-}
-
 static int print_interpreter(void *has_lines, const char *text)
 {
 	printf("%s# functions of scripts are not read: ", *(bool *)has_lines ? "" : "\n");
@@ -110,10 +96,19 @@ int report_missing_plain(const struct report *report)
 	struct missing_names missing;
 	bool has_lines = false;
 	int err = missing_names_find(report->reader, report->profile, report->debug, &missing);
+	u32 shown;
 
 	if (err)
 		return err;
-	print_all(report, &missing);
+	shown = shown_files(report, &missing);
+	printf("\n# %llu of %llu events end in code without a name\n",
+	       (unsigned long long)missing.self, (unsigned long long)missing.events);
+	if (shown)
+		printf("# %6s  %8s  %6s  %s\n", "children", "self", "places", "file");
+	for (u32 i = 0; i < shown && !ferror(stdout); i++)
+		print_file(&missing, &missing.files[i]);
+	if (shown == report->limit && shown < missing.count)
+		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing.count);
 	missing_interpreters_each(report->reader, print_interpreter, &has_lines);
 	missing_names_free(&missing);
 	return 0;

@@ -24,11 +24,6 @@ static u32 shown_rows(const struct report *report)
 	return count;
 }
 
-static bool has_unit(const struct report *report, u32 kind)
-{
-	return origin_row_weight(report->origins, &(struct origin_row){.kind = kind, .value = 1});
-}
-
 /* A thread has its name, an interrupt its kind and the function that it called. */
 static void put_name(const struct wait_end *end)
 {
@@ -48,7 +43,7 @@ static void print_row(const struct report *report, const struct origin_row *row)
 	put_name(&row->work);
 	printf("  ");
 	printable_put(report->sources[row->kind].name, stdout);
-	if (has_unit(report, row->kind))
+	if (origin_row_weight(report->origins, &(struct origin_row){.kind = row->kind, .value = 1}))
 		printf("  %s", report_value(report, row->kind, row->value));
 	printf("%s\n", report->color ? "\033[0m" : "");
 	report_put_stack(report, &work);

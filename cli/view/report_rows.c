@@ -109,26 +109,21 @@ static int parse_list(const char *option, const char *list, bool measures,
 	return err;
 }
 
-/* Shares first, then numbers; children only where they differ from self. */
-static void add_default_columns(struct report_fields *fields, const struct report_fields *keys)
-{
-	if (keys->keys & FRAME_KEYS)
-		add_measure(fields, MEASURE_CHILDREN);
-	add_measure(fields, MEASURE_SELF);
-	add_measure(fields, MEASURE_COUNT);
-	for (u32 i = 0; i < keys->count; i++)
-		add_key(fields, keys->field[i].key);
-}
-
 int report_fields_parse(const char *sort, const char *columns, struct report_fields *fields)
 {
 	struct report_fields keys = {}, shown = {};
 
 	if (sort && parse_list("--sort", sort, false, &keys))
 		return -EINVAL;
-	if (!columns)
-		add_default_columns(&shown, &keys);
-	else if (parse_list("--fields", columns, true, &shown))
+	if (!columns) {
+		/* Shares first, then numbers; children only where they differ from self. */
+		if (keys.keys & FRAME_KEYS)
+			add_measure(&shown, MEASURE_CHILDREN);
+		add_measure(&shown, MEASURE_SELF);
+		add_measure(&shown, MEASURE_COUNT);
+		for (u32 i = 0; i < keys.count; i++)
+			add_key(&shown, keys.field[i].key);
+	} else if (parse_list("--fields", columns, true, &shown))
 		return -EINVAL;
 	*fields = shown;
 	fields->keys |= keys.keys;
@@ -267,16 +262,6 @@ static void print_line(const struct view *view, const struct table_row *row, con
 	}
 }
 
-static void print_heading(const struct view *view, const u32 *widths)
-{
-	const struct report_fields *fields = view->fields;
-
-	printf("# ");
-	for (u32 i = 0; i < fields->count; i++)
-		print_cell(&fields->field[i], table_field_name(&fields->field[i]),
-			   widths[i] - (i ? 0 : 2), i + 1 == fields->count);
-}
-
 static void set_widths(const struct view *view, const struct table_row *rows, u32 count,
 		       u32 *widths)
 {
@@ -303,9 +288,14 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 {
 	u32 widths[TABLE_FIELDS_MAX];
 	u64 shown = 0;
+	const struct report_fields *fields;
 
 	set_widths(view, rows, count, widths);
-	print_heading(view, widths);
+	fields = view->fields;
+	printf("# ");
+	for (u32 i = 0; i < fields->count; i++)
+		print_cell(&fields->field[i], table_field_name(&fields->field[i]),
+			   widths[i] - (i ? 0 : 2), i + 1 == fields->count);
 	for (u32 i = 0; i < count && shown < view->report->limit && !ferror(stdout); i++) {
 		if (!is_shown(view, &rows[i]))
 			continue;
@@ -315,19 +305,6 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 	if (shown == view->report->limit && shown < count)
 		printf("# %llu of %u rows shown, --top 0 shows all\n", (unsigned long long)shown,
 		       count);
-}
-
-static void print_source(const struct view *view, u32 kind, const struct table_row *rows, u32 count)
-{
-	u64 total = view->report->weights.totals[kind];
-
-	printf("\n# ");
-	printable_put_cut(view->report->sources[kind].name, terminal_left(TITLE_COLUMNS), stdout);
-	if (view->report->weights.by[kind] == WEIGHT_VALUE)
-		printf(": %s\n", report_value(view->report, kind, total));
-	else
-		printf(": %llu events\n", (unsigned long long)total);
-	print_rows(view, rows, count);
 }
 
 static int view_open(struct view *view, const struct report *report,
@@ -364,10 +341,19 @@ int report_table_plain(const struct report *report, const struct report_table_re
 	}
 	for (u32 first = 0; first < count && !view.together; first = next) {
 		u32 kind = view.table->rows[first].kind;
+		u64 total;
 
 		for (next = first; next < count && view.table->rows[next].kind == kind;)
 			next++;
-		print_source(&view, kind, &view.table->rows[first], next - first);
+		total = view.report->weights.totals[kind];
+		printf("\n# ");
+		printable_put_cut(view.report->sources[kind].name, terminal_left(TITLE_COLUMNS),
+				  stdout);
+		if (view.report->weights.by[kind] == WEIGHT_VALUE)
+			printf(": %s\n", report_value(view.report, kind, total));
+		else
+			printf(": %llu events\n", (unsigned long long)total);
+		print_rows(&view, &view.table->rows[first], next - first);
 	}
 	report_table_free(&view.table);
 	return 0;

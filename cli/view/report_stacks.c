@@ -86,19 +86,17 @@ int report_stacks_plain(const struct report *report)
 	return 0;
 }
 
-static void put_frame(const char *name, FILE *to)
-{
-	for (; *name; name++)
-		fputc(*name == ';' ? ':' : *name, to);
-}
-
 void report_put_path(const struct report *report, const struct profile_path *path, FILE *to)
 {
 	const char *marker = profile_path_marker(path);
 
 	for (u32 i = 0; i < path->depth; i++) {
+		const char *name;
+
 		fputs(i ? ";" : "", to);
-		put_frame(frame_names_label(report->profile->names, path->labels[i]), to);
+		name = frame_names_label(report->profile->names, path->labels[i]);
+		for (; *name; name++)
+			fputc(*name == ';' ? ':' : *name, to);
 	}
 	if (marker)
 		fprintf(to, "%s%s", path->depth ? ";" : "", marker);

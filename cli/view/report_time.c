@@ -77,30 +77,6 @@ static void print_numbers(const struct time_table *table, const struct time_row 
 	printf("  ");
 }
 
-static void print_name(const struct time_row *row, enum time_key key)
-{
-	if (key == TIME_BY_THREAD)
-		printf("%6u  ", row->tid);
-	if (key == TIME_BY_PROCESS)
-		printf("%6u  ", row->tgid);
-	printable_put(key == TIME_BY_CGROUP ? row->cgroup : row->comm, stdout);
-	putchar('\n');
-}
-
-static void print_heading(const struct time_table *table, enum time_key key)
-{
-	printf("#    life          running         runnable          blocked");
-	if (table->all.idle)
-		printf("             idle");
-	if (table->all.spent[TIME_UNINTERRUPTIBLE])
-		printf("  uninterruptible");
-	if (table->all.spent[TIME_STOPPED])
-		printf("   stopped");
-	if (table->all.stolen)
-		printf("    stolen");
-	printf("  %s\n", keys[key].title);
-}
-
 static bool is_shown(const struct report *report, const struct time_table *table,
 		     const struct time_row *row)
 {
@@ -113,12 +89,27 @@ int report_time_plain(const struct report *report, const struct time_table *tabl
 	u64 shown = 0;
 
 	putchar('\n');
-	print_heading(table, key);
+	printf("#    life          running         runnable          blocked");
+	if (table->all.idle)
+		printf("             idle");
+	if (table->all.spent[TIME_UNINTERRUPTIBLE])
+		printf("  uninterruptible");
+	if (table->all.spent[TIME_STOPPED])
+		printf("   stopped");
+	if (table->all.stolen)
+		printf("    stolen");
+	printf("  %s\n", keys[key].title);
 	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
 		if (!is_shown(report, table, &table->rows[i]))
 			continue;
 		print_numbers(table, &table->rows[i]);
-		print_name(&table->rows[i], key);
+		if (key == TIME_BY_THREAD)
+			printf("%6u  ", table->rows[i].tid);
+		if (key == TIME_BY_PROCESS)
+			printf("%6u  ", table->rows[i].tgid);
+		printable_put(key == TIME_BY_CGROUP ? table->rows[i].cgroup : table->rows[i].comm,
+			      stdout);
+		putchar('\n');
 		shown++;
 	}
 	print_numbers(table, &table->all);

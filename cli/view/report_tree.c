@@ -26,14 +26,6 @@ static void print_node(const struct tree *tree, const struct calltree_node *node
 	putchar('\n');
 }
 
-/* The only child of a function without own events is printed in the same column, so chains do not
- * drift to the right. */
-static bool is_chain(const struct calltree_node *node)
-{
-	return node->first_child && node->first_child->count == node->count &&
-	       !node->first_child->next;
-}
-
 static bool is_small(const struct tree *tree, const struct calltree_node *node)
 {
 	return report_percent(tree->report, tree->kind, node->count) < tree->report->least;
@@ -49,7 +41,13 @@ static void print_branches(struct tree *tree, const struct calltree_node *node, 
 		if (is_small(tree, branch))
 			return;
 		print_node(tree, branch, indent, "-");
-		for (end = branch; is_chain(end); end = end->first_child)
+		/*
+		 * The only child of a function without own events is printed in the same column, so
+		 * chains do not drift to the right.
+		 */
+		for (end = branch; end->first_child && end->first_child->count == end->count &&
+				   !end->first_child->next;
+		     end = end->first_child)
 			print_node(tree, end->first_child, indent, " ");
 		print_branches(tree, end, indent + 2);
 	}

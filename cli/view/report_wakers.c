@@ -65,47 +65,6 @@ void report_put_pair(const struct report *report, const struct wait_pair *pair, 
 			    pair->waker.interrupt ? "ends the wait in" : "wakes it in");
 }
 
-/* The innermost frames of a step, of the user stack if there is one. */
-static void print_step_frames(const struct report *report, const struct wait_end *end)
-{
-	const struct profile_path *path = end->user->depth ? end->user : end->kernel;
-
-	for (u32 i = 0; i < path->depth && i < STEP_FRAMES; i++) {
-		fputs(i ? " < " : "", stdout);
-		printable_put(frame_names_label(report->profile->names, path->labels[i]), stdout);
-	}
-	if (path->depth > STEP_FRAMES)
-		fputs(" < ...", stdout);
-	putchar('\n');
-}
-
-static void print_step(const struct report *report, const struct wait_pair *step)
-{
-	printf("  %*s%llu  ", (int)(2 * step->depth), "", (unsigned long long)step->count);
-	print_ends(step);
-	print_times(step);
-	printf("%s\n", step->is_cycle ? "  DEADLOCK: back to a thread above" : "");
-	printf("  %*s   in ", (int)(2 * step->depth), "");
-	print_step_frames(report, &step->sleeper);
-}
-
-static void print_row(const struct report *report, const struct wait_pair *const *row, bool is_last)
-{
-	const struct wait_pair *pair = *row;
-	bool has_chain = !is_last && row[1]->depth > pair->depth;
-
-	if (pair->depth) {
-		print_step(report, pair);
-	} else {
-		report_put_pair(report, pair, report->wakers->total);
-		if (has_chain)
-			printf("  meanwhile, in the longest wait, %s:\n",
-			       report_time_text(pair->most));
-	}
-	if (pair->is_partial)
-		printf("  %*s   and more waits than are followed\n", (int)(2 * pair->depth), "");
-}
-
 /* Calls `each` for the pairs that are shown and their chains. Returns the number of shown pairs. */
 static u64 each_row(const struct report *report,
 		    int (*each)(const struct report *report, const struct wait_pair *const *row,
@@ -133,8 +92,38 @@ static u64 each_row(const struct report *report,
 static int plain_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
 		     void *arg)
 {
+	const struct wait_pair *pair;
+	bool has_chain;
+
 	(void)arg;
-	print_row(report, row, is_last);
+	pair = *row;
+	has_chain = !is_last && row[1]->depth > pair->depth;
+	if (pair->depth) {
+		const struct profile_path *path;
+
+		printf("  %*s%llu  ", (int)(2 * pair->depth), "", (unsigned long long)pair->count);
+		print_ends(pair);
+		print_times(pair);
+		printf("%s\n", pair->is_cycle ? "  DEADLOCK: back to a thread above" : "");
+		printf("  %*s   in ", (int)(2 * pair->depth), "");
+		/* The innermost frames of a step, of the user stack if there is one. */
+		path = pair->sleeper.user->depth ? pair->sleeper.user : pair->sleeper.kernel;
+		for (u32 i = 0; i < path->depth && i < STEP_FRAMES; i++) {
+			fputs(i ? " < " : "", stdout);
+			printable_put(frame_names_label(report->profile->names, path->labels[i]),
+				      stdout);
+		}
+		if (path->depth > STEP_FRAMES)
+			fputs(" < ...", stdout);
+		putchar('\n');
+	} else {
+		report_put_pair(report, pair, report->wakers->total);
+		if (has_chain)
+			printf("  meanwhile, in the longest wait, %s:\n",
+			       report_time_text(pair->most));
+	}
+	if (pair->is_partial)
+		printf("  %*s   and more waits than are followed\n", (int)(2 * pair->depth), "");
 	return ferror(stdout) ? -EIO : 0;
 }
 
