@@ -199,41 +199,14 @@ static int put_phase_and_time(struct chrome *chrome, const struct trace_event *e
 	return 0;
 }
 
-/* Writes the thread at the other end of a wait as an argument, if it is known. */
-static void put_other_end(struct chrome *chrome, const struct trace_event *event)
-{
-	const struct trace_event *other = wakeups_other(chrome->wakeups, event);
-	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
-
-	if (!other)
-		return;
-	if (is_interrupt(other))
-		fprintf(chrome->to, ",\"waker\":\"%s\"", TID_INTERRUPT_NAME);
-	else
-		fprintf(chrome->to, ",\"%s\":%u",
-			is_waker				    ? "woken"
-			: wakeups_is_holder(chrome->wakeups, event) ? "waiter"
-			: wakeups_is_holder(chrome->wakeups, other) ? "holder"
-								    : "waker",
-			other->tid);
-}
-
-/* Writes the thread that has queued the event's work as an argument, if it is known. */
-static void put_origin(struct chrome *chrome, const struct trace_event *event)
-{
-	const struct trace_event *origin = origins_of(chrome->origins, event);
-
-	if (origin && is_interrupt(origin))
-		fprintf(chrome->to, ",\"queued_by\":\"%s\"", TID_INTERRUPT_NAME);
-	else if (origin)
-		fprintf(chrome->to, ",\"queued_by\":%u", origin->tid);
-}
-
 static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 			 const struct event_stack *stack)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
 	int err = 0;
+	const struct trace_event *origin;
+	const struct trace_event *other;
+	bool is_waker;
 
 	fprintf(chrome->to, ",\"args\":{\"cpu\":%u", event->cpu);
 	if (source->extras & TRACE_EXTRA_VALUE)
@@ -242,8 +215,26 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 		fprintf(chrome->to, ",\"count\":%llu", (unsigned long long)event_stands_for(event));
 	if (is_interrupt(event))
 		fprintf(chrome->to, ",\"task\":\"%s\"", TID_INTERRUPT_NAME);
-	put_other_end(chrome, event);
-	put_origin(chrome, event);
+	/* Writes the thread at the other end of a wait as an argument, if it is known. */
+	other = wakeups_other(chrome->wakeups, event);
+	is_waker = wakeups_is_waker(chrome->wakeups, event);
+	if (other) {
+		if (is_interrupt(other))
+			fprintf(chrome->to, ",\"waker\":\"%s\"", TID_INTERRUPT_NAME);
+		else
+			fprintf(chrome->to, ",\"%s\":%u",
+				is_waker				    ? "woken"
+				: wakeups_is_holder(chrome->wakeups, event) ? "waiter"
+				: wakeups_is_holder(chrome->wakeups, other) ? "holder"
+									    : "waker",
+				other->tid);
+	}
+	/* Writes the thread that has queued the event's work as an argument, if it is known. */
+	origin = origins_of(chrome->origins, event);
+	if (origin && is_interrupt(origin))
+		fprintf(chrome->to, ",\"queued_by\":\"%s\"", TID_INTERRUPT_NAME);
+	else if (origin)
+		fprintf(chrome->to, ",\"queued_by\":%u", origin->tid);
 	fputs(",\"stack\":[", chrome->to);
 	for (u32 i = 0; i < stack->depth && !err; i++) {
 		fputs(i ? "," : "", chrome->to);
@@ -268,57 +259,49 @@ static void put_arrow(struct chrome *chrome, const char *half, u64 number, u32 t
 	fputc('}', chrome->to);
 }
 
-static void put_arrow_of_wait(struct chrome *chrome, const struct trace_event *wait)
-{
-	const struct trace_event *waker = wakeups_other(chrome->wakeups, wait);
-
-	if (!wakeups_is_wait(chrome->wakeups, wait) || !waker || is_interrupt(waker) ||
-	    !wakeups_is_waker(chrome->wakeups, waker) || waker->time > wait->time ||
-	    !event_filter_passes(chrome->filter, chrome->reader, waker))
-		return;
-	put_arrow(chrome, "\"s\"", wait_begin(wait), waker->tid, waker->time);
-	put_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(wait), wait->tid, waker->time);
-}
-
-/* An event is named after its innermost function, or after its source if it has no stack. A state
- * has its name. */
-static int put_name(struct chrome *chrome, const struct trace_event *event,
-		    const struct event_stack *stack)
-{
-	const struct trace_source *source = &chrome->sources[event->kind];
-	u32 node;
-	int err = frame_tree_add(chrome->tree, stack, &node);
-
-	fputs("{\"name\":", chrome->to);
-	if (!err)
-		err = stack->depth && !is_state(chrome, event)
-			      ? put_label(chrome, &stack->frames[0])
-			      : json_put_text(trace_source_short_name(source->name), chrome->to);
-	fputs(",\"cat\":", chrome->to);
-	err = err ?: json_put_text(source->name, chrome->to);
-	if (!err && node)
-		fprintf(chrome->to, ",\"sf\":%u", node);
-	return err;
-}
-
 static int put_event(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, event->tid, event->time);
 	struct event_stack stack;
 	int err = event_stacks_find(chrome->stacks, event, &stack);
+	const struct trace_source *source;
+	u32 node;
 
 	if (!err && task && !is_interrupt(event))
 		err = put_thread_names(chrome, task, event->time);
 	if (err)
 		return err;
 	begin_event(chrome);
-	err = put_name(chrome, event, &stack);
+	/*
+	 * An event is named after its innermost function, or after its source if it has no stack. A
+	 * state has its name.
+	 */
+	source = &chrome->sources[event->kind];
+	err = frame_tree_add(chrome->tree, &stack, &node);
+	fputs("{\"name\":", chrome->to);
+	if (!err)
+		err = stack.depth && !is_state(chrome, event)
+			      ? put_label(chrome, &stack.frames[0])
+			      : json_put_text(trace_source_short_name(source->name), chrome->to);
+	fputs(",\"cat\":", chrome->to);
+	err = err ?: json_put_text(source->name, chrome->to);
+	if (!err && node)
+		fprintf(chrome->to, ",\"sf\":%u", node);
 	if (!is_interrupt(event))
 		fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid,
 			event->tid);
 	err = err ?: put_phase_and_time(chrome, event) ?: put_arguments(chrome, event, &stack);
-	if (!err)
-		put_arrow_of_wait(chrome, event);
+	if (!err) {
+		const struct trace_event *waker = wakeups_other(chrome->wakeups, event);
+
+		if (wakeups_is_wait(chrome->wakeups, event) && waker && !is_interrupt(waker) &&
+		    wakeups_is_waker(chrome->wakeups, waker) && waker->time <= event->time &&
+		    event_filter_passes(chrome->filter, chrome->reader, waker)) {
+			put_arrow(chrome, "\"s\"", wait_begin(event), waker->tid, waker->time);
+			put_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event), event->tid,
+				  waker->time);
+		}
+	}
 	return err;
 }
 
@@ -450,29 +433,6 @@ static int put_file(struct chrome *chrome, struct stackmap_error *error)
 	return err;
 }
 
-static int chrome_open(struct chrome *chrome, const struct frame_naming *naming)
-{
-	int err = event_stacks_create(chrome->reader, naming, &chrome->stacks);
-
-	chrome->tasks = INTERN(struct named_task);
-	return err ?: wakeups_create(chrome->reader, &chrome->wakeups)
-		       ?: origins_create(chrome->reader, &chrome->origins)
-		       ?: frame_tree_create(&chrome->tree);
-}
-
-static void chrome_close(struct chrome *chrome)
-{
-	intern_clear(&chrome->tasks);
-	wakeups_free(&chrome->wakeups);
-	origins_free(&chrome->origins);
-	for (u32 i = 0; i < chrome->labels.room; i++)
-		free(chrome->labels.texts[i]);
-	free(chrome->labels.texts);
-	free(chrome->waits);
-	frame_tree_free(&chrome->tree);
-	event_stacks_free(&chrome->stacks);
-}
-
 static int chrome_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 			struct stackmap_error *error)
 {
@@ -481,13 +441,25 @@ static int chrome_write(struct trace_reader *reader, const struct export_options
 				.has_states = trace_reader_info(reader)->has_times,
 				.before = "",
 				.to = to};
-	int err = chrome_open(&chrome, &options->naming);
+	int err = event_stacks_create(chrome.reader, &options->naming, &chrome.stacks);
 
+	chrome.tasks = INTERN(struct named_task);
+	err = err ?: wakeups_create(chrome.reader, &chrome.wakeups)
+		       ?: origins_create(chrome.reader, &chrome.origins)
+		       ?: frame_tree_create(&chrome.tree);
 	trace_reader_sources(reader, &chrome.sources);
 	err = err ?: put_file(&chrome, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "chrome: not enough memory");
-	chrome_close(&chrome);
+	intern_clear(&chrome.tasks);
+	wakeups_free(&chrome.wakeups);
+	origins_free(&chrome.origins);
+	for (u32 i = 0; i < chrome.labels.room; i++)
+		free(chrome.labels.texts[i]);
+	free(chrome.labels.texts);
+	free(chrome.waits);
+	frame_tree_free(&chrome.tree);
+	event_stacks_free(&chrome.stacks);
 	return err > 0 ? 0 : err;
 }
 

@@ -51,38 +51,12 @@ static void put_path(const struct profile *profile, const struct profile_path *p
 	}
 }
 
-static void put_row(const struct profile *profile, const struct profile_row *row,
-		    const char *source, u64 weight, FILE *to)
-{
-	put_name(row->comm[0] ? row->comm : "[unknown]", to);
-	if (source) {
-		fputc(';', to);
-		put_name(source, to);
-	}
-	put_path(profile, row->user, "", to);
-	put_path(profile, row->kernel, "_[k]", to);
-	fprintf(to, " %llu\n", (unsigned long long)weight);
-}
-
 static bool has_many_kinds(const struct profile *profile)
 {
 	for (u32 i = 1; i < profile->row_count; i++)
 		if (profile->rows[i]->kind != profile->rows[0]->kind)
 			return true;
 	return false;
-}
-
-static void put_rows(const struct profile *profile, const struct trace_source *sources,
-		     const struct profile_weights *weights, FILE *to)
-{
-	bool many = has_many_kinds(profile);
-
-	for (u32 i = 0; i < profile->row_count && !ferror(to); i++) {
-		const struct profile_row *row = profile->rows[i];
-
-		put_row(profile, row, many ? sources[row->kind].name : NULL,
-			profile_row_weight(row, weights->by[row->kind]), to);
-	}
 }
 
 static int folded_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
@@ -98,7 +72,22 @@ static int folded_write(struct trace_reader *reader, const struct export_options
 		return err;
 	err = profile_weigh(profile, sources, count, options->by, &weights);
 	if (!err) {
-		put_rows(profile, sources, &weights, to);
+		bool many = has_many_kinds(profile);
+
+		for (u32 i = 0; i < profile->row_count && !ferror(to); i++) {
+			const struct profile_row *row = profile->rows[i];
+			const char *source = many ? sources[row->kind].name : NULL;
+			u64 weight = profile_row_weight(row, weights.by[row->kind]);
+
+			put_name(row->comm[0] ? row->comm : "[unknown]", to);
+			if (source) {
+				fputc(';', to);
+				put_name(source, to);
+			}
+			put_path(profile, row->user, "", to);
+			put_path(profile, row->kernel, "_[k]", to);
+			fprintf(to, " %llu\n", (unsigned long long)weight);
+		}
 		profile_weights_clear(&weights);
 	} else {
 		error_set(error, -err, "folded: %s", strerror(-err));

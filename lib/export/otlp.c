@@ -354,23 +354,6 @@ static const char *architecture(const char *machine)
 	return strcmp(machine, "aarch64") == 0 ? "arm64" : machine;
 }
 
-static void describe(struct resource *resource, const struct trace_info *info,
-		     const struct export_identity *identity)
-{
-	add_known(resource, "host.name", identity->host ?: info->hostname);
-	add_known(resource, "host.arch", architecture(info->machine));
-	add_known(resource, "os.type", "linux");
-	add_known(resource, "os.version", info->kernel);
-	add_known(resource, "service.name", identity->service);
-	add_known(resource, "service.version", identity->version);
-	for (size_t i = 0; i < identity->labels.count; i++) {
-		const char *label = identity->labels.items[i];
-		size_t key = strcspn(label, "=");
-
-		add_attribute(resource, label, key, label[key] ? &label[key + 1] : "");
-	}
-}
-
 /* Encodes the scope with all profiles. The message points into `profiles`. */
 static int encode_scope(const struct byte_buffer *profiles, const char *version,
 			struct byte_buffer *to)
@@ -407,7 +390,18 @@ static int encode_resource(const struct trace_info *info, const struct export_id
 	Otlp__Resource attributes = OTLP__RESOURCE__INIT;
 	struct resource resource = {};
 
-	describe(&resource, info, identity);
+	add_known(&resource, "host.name", identity->host ?: info->hostname);
+	add_known(&resource, "host.arch", architecture(info->machine));
+	add_known(&resource, "os.type", "linux");
+	add_known(&resource, "os.version", info->kernel);
+	add_known(&resource, "service.name", identity->service);
+	add_known(&resource, "service.version", identity->version);
+	for (size_t i = 0; i < identity->labels.count; i++) {
+		const char *label = identity->labels.items[i];
+		size_t key = strcspn(label, "=");
+
+		add_attribute(&resource, label, key, label[key] ? &label[key + 1] : "");
+	}
 	attributes.attributes = resource.attributes;
 	attributes.n_attributes = resource.count;
 	message.resource = &attributes;
@@ -429,20 +423,6 @@ static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
 	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
 }
 
-/* A request without profiles has no resource. */
-static void put_request(const struct byte_buffer *resource, const struct byte_buffer *dictionary,
-			FILE *to)
-{
-	Otlp__Request message = OTLP__REQUEST__INIT;
-	ProtobufCBinaryData encoded = {resource->used, resource->data};
-	struct file_append file = {.base.append = append, .to = to};
-
-	message.resource_profiles = &encoded;
-	message.n_resource_profiles = resource->used ? 1 : 0;
-	message.dictionary = (ProtobufCBinaryData){dictionary->used, dictionary->data};
-	protobuf_c_message_pack_to_buffer(&message.base, &file.base);
-}
-
 static int write_request(const struct trace_reader *reader, const struct export_identity *identity,
 			 const struct byte_buffer *profiles, const struct byte_buffer *dictionary,
 			 FILE *to)
@@ -454,8 +434,17 @@ static int write_request(const struct trace_reader *reader, const struct export_
 	if (!err && profiles->used)
 		err = encode_scope(profiles, info->version, &scope)
 			      ?: encode_resource(info, identity, &scope, &resource);
-	if (!err)
-		put_request(&resource, dictionary, to);
+	if (!err) {
+		Otlp__Request message = OTLP__REQUEST__INIT;
+		ProtobufCBinaryData encoded = {resource.used, resource.data};
+		struct file_append file = {.base.append = append, .to = to};
+
+		/* A request without profiles has no resource. */
+		message.resource_profiles = &encoded;
+		message.n_resource_profiles = resource.used ? 1 : 0;
+		message.dictionary = (ProtobufCBinaryData){dictionary->used, dictionary->data};
+		protobuf_c_message_pack_to_buffer(&message.base, &file.base);
+	}
 	byte_buffer_free(&resource);
 	byte_buffer_free(&scope);
 	return err;
@@ -469,19 +458,6 @@ static int otlp_open(struct otlp *otlp)
 	    event_stacks_create(otlp->reader, &otlp->options->naming, &otlp->stacks))
 		return -ENOMEM;
 	return otlp_tables_create(otlp->reader, &otlp->tables);
-}
-
-static void otlp_close(struct otlp *otlp)
-{
-	for (u32 i = 0; otlp->columns && i < otlp->source_count; i++) {
-		byte_buffer_free(&otlp->columns[i].counts);
-		byte_buffer_free(&otlp->columns[i].values);
-	}
-	free(otlp->columns);
-	byte_buffer_free(&otlp->profiles);
-	otlp_tables_free(&otlp->tables);
-	event_stacks_free(&otlp->stacks);
-	sample_table_free(&otlp->samples);
 }
 
 static int otlp_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
@@ -498,7 +474,15 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 				       otlp_dictionary(otlp.tables), to);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "otlp: not enough memory");
-	otlp_close(&otlp);
+	for (u32 i = 0; otlp.columns && i < otlp.source_count; i++) {
+		byte_buffer_free(&otlp.columns[i].counts);
+		byte_buffer_free(&otlp.columns[i].values);
+	}
+	free(otlp.columns);
+	byte_buffer_free(&otlp.profiles);
+	otlp_tables_free(&otlp.tables);
+	event_stacks_free(&otlp.stacks);
+	sample_table_free(&otlp.samples);
 	return err;
 }
 

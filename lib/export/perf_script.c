@@ -35,40 +35,11 @@ static void put_name(const char *name, const char *space, FILE *to)
 	}
 }
 
-static void put_head(const struct printer *printer, const struct trace_event *event)
-{
-	const struct trace_task *task = trace_reader_task(printer->reader, event->tid, event->time);
-	const char *comm = task && task->comm[0] ? task->comm : "[unknown]";
-	const struct trace_source *source = &printer->sources[event->kind];
-	u64 period = source->extras & TRACE_EXTRA_VALUE ? event->value : event_stands_for(event);
-
-	put_name(comm, "_", printer->to);
-	/* Readers expect at least two characters: a name of one is padded with a space. */
-	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u",
-		TID_SHOWN(task ? task->tgid : event->tid), TID_SHOWN(event->tid));
-	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
-		(unsigned long long)(event->time / 1000000000),
-		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);
-	put_name(source->name, "_", printer->to);
-	fputs(": \n", printer->to);
-}
-
 static void put_object(const char *object, FILE *to)
 {
 	fputs(" (", to);
 	put_name(object, "_", to);
 	fputs(")\n", to);
-}
-
-static void put_code(const struct frame_name *name, const char *label, FILE *to)
-{
-	if (name->function)
-		put_name(label, " ", to);
-	else
-		fputs("[unknown]", to);
-	if (name->function && name->size)
-		fprintf(to, "+0x%llx", (unsigned long long)name->offset);
-	put_object(name->object, to);
 }
 
 /* perf prints " (inlined)" in place of the object; the label of an inlined function has it
@@ -77,7 +48,13 @@ static void put_frame(const struct event_frame *frame, FILE *to)
 {
 	fprintf(to, "\t%16llx ", frame->name ? (unsigned long long)frame->name->address : 0);
 	if (frame->name && !frame->inlined) {
-		put_code(frame->name, frame->label, to);
+		if (frame->name->function)
+			put_name(frame->label, " ", to);
+		else
+			fputs("[unknown]", to);
+		if (frame->name->function && frame->name->size)
+			fprintf(to, "+0x%llx", (unsigned long long)frame->name->offset);
+		put_object(frame->name->object, to);
 		return;
 	}
 	put_name(frame->label, " ", to);
@@ -91,6 +68,10 @@ static int put_event(void *arg, const struct trace_event *event)
 {
 	const struct printer *printer = arg;
 	struct event_stack stack;
+	const struct trace_task *task;
+	const char *comm;
+	const struct trace_source *source;
+	u64 period;
 
 	if (!event_filter_passes(printer->filter, printer->reader, event))
 		return 0;
@@ -98,7 +79,19 @@ static int put_event(void *arg, const struct trace_event *event)
 		return 1;
 	if (event_stacks_find(printer->stacks, event, &stack))
 		return -ENOMEM;
-	put_head(printer, event);
+	task = trace_reader_task(printer->reader, event->tid, event->time);
+	comm = task && task->comm[0] ? task->comm : "[unknown]";
+	source = &printer->sources[event->kind];
+	period = source->extras & TRACE_EXTRA_VALUE ? event->value : event_stands_for(event);
+	put_name(comm, "_", printer->to);
+	/* Readers expect at least two characters: a name of one is padded with a space. */
+	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u",
+		TID_SHOWN(task ? task->tgid : event->tid), TID_SHOWN(event->tid));
+	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
+		(unsigned long long)(event->time / 1000000000),
+		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);
+	put_name(source->name, "_", printer->to);
+	fputs(": \n", printer->to);
 	for (u32 i = 0; i < stack.depth; i++)
 		put_frame(&stack.frames[i], printer->to);
 	fputc('\n', printer->to);

@@ -337,23 +337,6 @@ static int put_states(struct perfetto *perfetto, const struct trace_event *event
 	return 0;
 }
 
-static void put_sample(struct perfetto *perfetto, const struct trace_event *event,
-		       const struct trace_task *task, u64 stack)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__PerfSample sample = PERFETTO__PERF_SAMPLE__INIT;
-
-	sample.has_cpu = sample.has_pid = sample.has_tid = sample.has_cpu_mode = 1;
-	sample.cpu = event->cpu;
-	sample.pid = task ? task->tgid : event->tid;
-	sample.tid = event->tid;
-	sample.cpu_mode = FRAME_IS_KERNEL(event->leaf) ? MODE_KERNEL : MODE_USER;
-	sample.has_callstack_iid = stack != 0;
-	sample.callstack_iid = stack;
-	packet.perf_sample = &sample;
-	put_packet_at(perfetto, &packet, event->time);
-}
-
 /* The begin of the slice of an event; 0: the event is an instant. */
 static u64 slice_begin(struct perfetto *perfetto, const struct trace_event *event)
 {
@@ -471,6 +454,8 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	int err = event_stacks_find(perfetto->stacks, event, &stack)
 			  ?: put_tracks(perfetto, event, task)
 			  ?: find_stack(perfetto, &stack, &iid);
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__PerfSample sample = PERFETTO__PERF_SAMPLE__INIT;
 
 	perfetto->last = event->time;
 	if (!err && is_state(perfetto, event) && event_is_single(event))
@@ -480,7 +465,15 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	if (!event->leaf || !event_is_single(event) ||
 	    perfetto->sources[event->kind].extras & TRACE_EXTRA_VALUE)
 		return put_track_event(perfetto, event, &stack, iid);
-	put_sample(perfetto, event, task, iid);
+	sample.has_cpu = sample.has_pid = sample.has_tid = sample.has_cpu_mode = 1;
+	sample.cpu = event->cpu;
+	sample.pid = task ? task->tgid : event->tid;
+	sample.tid = event->tid;
+	sample.cpu_mode = FRAME_IS_KERNEL(event->leaf) ? MODE_KERNEL : MODE_USER;
+	sample.has_callstack_iid = iid != 0;
+	sample.callstack_iid = iid;
+	packet.perf_sample = &sample;
+	put_packet_at(perfetto, &packet, event->time);
 	return 0;
 }
 
@@ -538,29 +531,6 @@ static void put_losses(struct perfetto *perfetto)
 	}
 }
 
-static int perfetto_open(struct perfetto *perfetto, const struct frame_naming *naming)
-{
-	perfetto->tasks = INTERN(struct named_task);
-	perfetto->paths = TEXT_SET;
-	return event_stacks_create(perfetto->reader, naming, &perfetto->stacks)
-		       ?: wakeups_create(perfetto->reader, &perfetto->wakeups)
-		       ?: origins_create(perfetto->reader, &perfetto->origins)
-		       ?: frame_tree_create(&perfetto->tree);
-}
-
-static void perfetto_close(struct perfetto *perfetto)
-{
-	intern_clear(&perfetto->tasks);
-	text_set_clear(&perfetto->paths);
-	wakeups_free(&perfetto->wakeups);
-	origins_free(&perfetto->origins);
-	frame_tree_free(&perfetto->tree);
-	event_stacks_free(&perfetto->stacks);
-	free(perfetto->has_stack);
-	free(perfetto->has_frame);
-	free(perfetto->frame_ids);
-}
-
 static int perfetto_write(struct trace_reader *reader, const struct export_options *options,
 			  FILE *to, struct stackmap_error *error)
 {
@@ -568,8 +538,14 @@ static int perfetto_write(struct trace_reader *reader, const struct export_optio
 				    .filter = &options->filter,
 				    .has_states = trace_reader_info(reader)->has_times,
 				    .to = to};
-	int err = perfetto_open(&perfetto, &options->naming);
+	int err;
 
+	perfetto.tasks = INTERN(struct named_task);
+	perfetto.paths = TEXT_SET;
+	err = event_stacks_create(perfetto.reader, &options->naming, &perfetto.stacks)
+		       ?: wakeups_create(perfetto.reader, &perfetto.wakeups)
+		       ?: origins_create(perfetto.reader, &perfetto.origins)
+		       ?: frame_tree_create(&perfetto.tree);
 	trace_reader_sources(reader, &perfetto.sources);
 	if (!err)
 		put_clocks(&perfetto);
@@ -578,7 +554,15 @@ static int perfetto_write(struct trace_reader *reader, const struct export_optio
 		put_losses(&perfetto);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "perfetto: not enough memory");
-	perfetto_close(&perfetto);
+	intern_clear(&perfetto.tasks);
+	text_set_clear(&perfetto.paths);
+	wakeups_free(&perfetto.wakeups);
+	origins_free(&perfetto.origins);
+	frame_tree_free(&perfetto.tree);
+	event_stacks_free(&perfetto.stacks);
+	free(perfetto.has_stack);
+	free(perfetto.has_frame);
+	free(perfetto.frame_ids);
 	return err > 0 ? 0 : err;
 }
 

@@ -274,39 +274,12 @@ static u32 find_program(const struct pprof *pprof, const struct trace_stack *sta
 	return PROGRAM_NONE;
 }
 
-static void count_program(struct pprof *pprof, const struct trace_event *event)
-{
-	u32 *program;
-
-	if (event->user == TRACE_NO_STACK || !strcmp(pprof->sources[event->kind].name, WAKER))
-		return;
-	program = &pprof->program_of[event->user];
-	if (*program == PROGRAM_NOT_SEARCHED)
-		*program = find_program(pprof, &pprof->stacks[event->user]);
-	if (*program >= PROGRAM_FIRST)
-		pprof->program_events[*program - PROGRAM_FIRST] += event_stands_for(event);
-}
-
-/* pprof takes the first mapping of a file for the main program. */
-static int put_program(struct pprof *pprof)
-{
-	struct profile_range range;
-	u32 most = 0;
-
-	for (u32 i = 0; i < pprof->mapping_count; i++)
-		if (pprof->program_events[i] > pprof->program_events[most])
-			most = i;
-	if (!pprof->program_events[most])
-		return 0;
-	profile_range_of(pprof->reader, &pprof->mappings[most], &range);
-	return find_mapping(pprof, &range);
-}
-
 /* --- the head of the file --- */
 
 static int count_event(void *arg, const struct trace_event *event)
 {
 	struct pprof *pprof = arg;
+	u32 *program;
 
 	if (!event_filter_passes(pprof->filter, pprof->reader, event))
 		return 0;
@@ -314,7 +287,13 @@ static int count_event(void *arg, const struct trace_event *event)
 		pprof->first = event->time;
 	pprof->last = event->time;
 	pprof->columns[event->kind].events += event_stands_for(event);
-	count_program(pprof, event);
+	if (event->user != TRACE_NO_STACK && strcmp(pprof->sources[event->kind].name, WAKER)) {
+		program = &pprof->program_of[event->user];
+		if (*program == PROGRAM_NOT_SEARCHED)
+			*program = find_program(pprof, &pprof->stacks[event->user]);
+		if (*program >= PROGRAM_FIRST)
+			pprof->program_events[*program - PROGRAM_FIRST] += event_stands_for(event);
+	}
 	return 0;
 }
 
@@ -458,10 +437,21 @@ static int put_head(struct pprof *pprof)
 {
 	int err = put_types(pprof)
 			  ?: put_default_type(pprof) ?: put_times(pprof) ?: put_comments(pprof);
+	struct profile_range range;
+	u32 most = 0;
 
 	for (u32 i = 0; i < LABELS && !err; i++)
 		err = find_string(pprof, label_names[i], &pprof->label_keys[i]);
-	return err ?: put_program(pprof);
+	if (err)
+		return err;
+	/* pprof takes the first mapping of a file for the main program. */
+	for (u32 i = 0; i < pprof->mapping_count; i++)
+		if (pprof->program_events[i] > pprof->program_events[most])
+			most = i;
+	if (!pprof->program_events[most])
+		return 0;
+	profile_range_of(pprof->reader, &pprof->mappings[most], &range);
+	return find_mapping(pprof, &range);
 }
 
 /* --- samples --- */
@@ -570,42 +560,6 @@ static int put_file(struct pprof *pprof, struct stackmap_error *error)
 		       ?: put_samples(pprof);
 }
 
-static int pprof_open(struct pprof *pprof, const struct frame_naming *naming)
-{
-	u32 stack_count = trace_reader_stacks(pprof->reader, &pprof->stacks);
-	int err = gzip_stream_create(pprof->to, &pprof->gzip);
-	s64 empty;
-
-	pprof->source_count = trace_reader_sources(pprof->reader, &pprof->sources);
-	pprof->mapping_count = trace_reader_mappings(pprof->reader, &pprof->mappings);
-	pprof->strings = TEXT_SET;
-	pprof->functions = INTERN(struct function);
-	pprof->columns = calloc(pprof->source_count + 1UL, sizeof(struct columns));
-	pprof->program_of = calloc(stack_count + 1UL, sizeof(*pprof->program_of));
-	pprof->program_events = calloc(pprof->mapping_count + 1UL, sizeof(*pprof->program_events));
-	if (!err && (!pprof->columns || !pprof->program_of || !pprof->program_events))
-		err = -ENOMEM;
-	err = err ?: sample_table_create(SAMPLES, false, &pprof->samples);
-	err = err ?: event_stacks_create(pprof->reader, naming, &pprof->event_stacks);
-	return err ?: find_string(pprof, "", &empty);
-}
-
-static void pprof_close(struct pprof *pprof)
-{
-	text_set_clear(&pprof->strings);
-	intern_clear(&pprof->functions);
-	free(pprof->seen_locations.seen);
-	free(pprof->seen_mappings.seen);
-	free(pprof->program_of);
-	free(pprof->program_events);
-	event_stacks_free(&pprof->event_stacks);
-	sample_table_free(&pprof->samples);
-	gzip_stream_close(&pprof->gzip);
-	free(pprof->columns);
-	free(pprof->values);
-	free(pprof->locations);
-}
-
 static int pprof_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		       struct stackmap_error *error)
 {
@@ -613,12 +567,37 @@ static int pprof_write(struct trace_reader *reader, const struct export_options 
 			      .filter = &options->filter,
 			      .no_colons = options->no_colons,
 			      .to = to};
-	int err = pprof_open(&pprof, &options->naming);
+	u32 stack_count = trace_reader_stacks(pprof.reader, &pprof.stacks);
+	s64 empty;
+	int err = gzip_stream_create(pprof.to, &pprof.gzip);
 
+	pprof.source_count = trace_reader_sources(pprof.reader, &pprof.sources);
+	pprof.mapping_count = trace_reader_mappings(pprof.reader, &pprof.mappings);
+	pprof.strings = TEXT_SET;
+	pprof.functions = INTERN(struct function);
+	pprof.columns = calloc(pprof.source_count + 1UL, sizeof(struct columns));
+	pprof.program_of = calloc(stack_count + 1UL, sizeof(*pprof.program_of));
+	pprof.program_events = calloc(pprof.mapping_count + 1UL, sizeof(*pprof.program_events));
+	if (!err && (!pprof.columns || !pprof.program_of || !pprof.program_events))
+		err = -ENOMEM;
+	err = err ?: sample_table_create(SAMPLES, false, &pprof.samples);
+	err = err ?: event_stacks_create(pprof.reader, &options->naming, &pprof.event_stacks);
+	err = err ?: find_string(&pprof, "", &empty);
 	err = err ?: put_file(&pprof, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "pprof: not enough memory");
-	pprof_close(&pprof);
+	text_set_clear(&pprof.strings);
+	intern_clear(&pprof.functions);
+	free(pprof.seen_locations.seen);
+	free(pprof.seen_mappings.seen);
+	free(pprof.program_of);
+	free(pprof.program_events);
+	event_stacks_free(&pprof.event_stacks);
+	sample_table_free(&pprof.samples);
+	gzip_stream_close(&pprof.gzip);
+	free(pprof.columns);
+	free(pprof.values);
+	free(pprof.locations);
 	return err > 0 ? 0 : err;
 }
 

@@ -64,17 +64,6 @@ static int put_path(struct scope *scope, const struct profile_path *path)
 	return err;
 }
 
-static int put_stack(struct scope *scope, const struct profile_row *row)
-{
-	const char *comm = row->comm[0] ? row->comm : "[unknown]";
-	int err = put_frame_number(scope, frame_names_intern(scope->profile->names, comm), "[");
-
-	err = err ?: put_path(scope, row->user);
-	err = err ?: put_path(scope, row->kernel);
-	fputc(']', scope->to);
-	return err;
-}
-
 /* The next row of a source in the order of the profile, hottest first. Samples and weights are
  * written in this order. */
 static const struct profile_row *next_row(const struct profile *profile, u32 kind, u32 *at)
@@ -101,22 +90,17 @@ static int put_samples(struct scope *scope, u32 kind)
 
 	fputs("\"samples\":[", scope->to);
 	for (u32 at = 0; !err && (row = next_row(scope->profile, kind, &at)); before = ",") {
+		const char *comm;
+
 		fputs(before, scope->to);
-		err = put_stack(scope, row);
+		comm = row->comm[0] ? row->comm : "[unknown]";
+		err = put_frame_number(scope, frame_names_intern(scope->profile->names, comm), "[");
+		err = err ?: put_path(scope, row->user);
+		err = err ?: put_path(scope, row->kernel);
+		fputc(']', scope->to);
 	}
 	fputs("],\n", scope->to);
 	return err;
-}
-
-static void put_weights(struct scope *scope, u32 kind, bool by_value)
-{
-	const struct profile_row *row;
-	const char *before = "";
-
-	fputs("\"weights\":[", scope->to);
-	for (u32 at = 0; (row = next_row(scope->profile, kind, &at)); before = ",")
-		fprintf(scope->to, "%s%llu", before, (unsigned long long)weight_of(row, by_value));
-	fputs("]}", scope->to);
 }
 
 static u64 sum_weights(const struct profile *profile, u32 kind, bool by_value)
@@ -136,6 +120,8 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 	u64 sum = sum_weights(scope->profile, kind, by_value);
 	char name[512];
 	int err;
+	const struct profile_row *row;
+	const char *before = "";
 
 	if (!sum)
 		return 0;
@@ -147,7 +133,10 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 	fprintf(scope->to, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\n", unit ?: "none",
 		(unsigned long long)sum);
 	err = err ?: put_samples(scope, kind);
-	put_weights(scope, kind, by_value);
+	fputs("\"weights\":[", scope->to);
+	for (u32 at = 0; (row = next_row(scope->profile, kind, &at)); before = ",")
+		fprintf(scope->to, "%s%llu", before, (unsigned long long)weight_of(row, by_value));
+	fputs("]}", scope->to);
 	return err;
 }
 
@@ -165,34 +154,6 @@ static int put_profiles(struct scope *scope)
 	return err;
 }
 
-static int put_frame(const struct scope *scope, u32 label)
-{
-	const char *object = frame_names_label_object(scope->profile->names, label);
-	int err;
-
-	fputs("{\"name\":", scope->to);
-	err = json_put_text(frame_names_label(scope->profile->names, label), scope->to);
-	if (object && !err) {
-		fputs(",\"file\":", scope->to);
-		err = json_put_text(object, scope->to);
-	}
-	fputc('}', scope->to);
-	return err;
-}
-
-static int put_frames(const struct scope *scope)
-{
-	int err = 0;
-
-	fputs("\"shared\":{\"frames\":[\n", scope->to);
-	for (u32 i = 0; i < scope->frames.count && !err; i++) {
-		fputs(i ? ",\n" : "", scope->to);
-		err = put_frame(scope, scope->frames.labels[i]);
-	}
-	fputs("]}}\n", scope->to);
-	return err;
-}
-
 static int put_file(struct scope *scope, const struct trace_info *info)
 {
 	int err;
@@ -201,7 +162,26 @@ static int put_file(struct scope *scope, const struct trace_info *info)
 	err = json_put_text(info->command, scope->to);
 	fputs(",\n", scope->to);
 	err = err ?: put_profiles(scope);
-	return err ?: put_frames(scope);
+	if (err)
+		return err;
+	fputs("\"shared\":{\"frames\":[\n", scope->to);
+	for (u32 i = 0; i < scope->frames.count && !err; i++) {
+		const char *object;
+
+		fputs(i ? ",\n" : "", scope->to);
+		object = frame_names_label_object(scope->profile->names, scope->frames.labels[i]);
+		fputs("{\"name\":", scope->to);
+		err = json_put_text(
+			frame_names_label(scope->profile->names, scope->frames.labels[i]),
+			scope->to);
+		if (object && !err) {
+			fputs(",\"file\":", scope->to);
+			err = json_put_text(object, scope->to);
+		}
+		fputc('}', scope->to);
+	}
+	fputs("]}}\n", scope->to);
+	return err;
 }
 
 static int speedscope_write(struct trace_reader *reader, const struct export_options *options,
