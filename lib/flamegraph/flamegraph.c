@@ -178,24 +178,21 @@ static const struct graph_thread *thread_of(struct builder *builder,
 	return thread->node ? thread : NULL;
 }
 
-static u32 find_source(const struct flamegraph *graph, const struct trace_source *source)
-{
-	u32 i = 0;
-
-	while (i < graph->source_count && (strcmp(graph->sources[i].name, source->name) != 0 ||
-					   strcmp(graph->sources[i].unit, source->value_unit) != 0))
-		i++;
-	return i;
-}
-
 static int source_of(struct builder *builder, u16 kind, u16 *number)
 {
 	struct flamegraph *graph = builder->graph;
 	const struct trace_source *source = &builder->sources[kind];
 	u32 found = builder->source_of[kind];
 
-	if (found == NO_SOURCE)
-		found = find_source(graph, source);
+	if (found == NO_SOURCE) {
+		u32 i = 0;
+
+		while (i < graph->source_count &&
+		       (strcmp(graph->sources[i].name, source->name) != 0 ||
+			strcmp(graph->sources[i].unit, source->value_unit) != 0))
+			i++;
+		found = i;
+	}
 	if (found >= NO_SOURCE)
 		return -E2BIG;
 	if (found == graph->source_count)

@@ -268,20 +268,6 @@ static int put_lines(const struct source_lines *lines, FILE *to)
 	return err;
 }
 
-static void put_idle_frames(const struct stack_tree *tree, const struct string_list *idle, FILE *to)
-{
-	bool is_first = true;
-
-	begin_column("idle", false, to);
-	for (u32 i = 0; i < tree->frames.count; i++) {
-		if (!wait_is_idle_function(idle, tree->sorted[i]->name))
-			continue;
-		put_number(is_first, i, to);
-		is_first = false;
-	}
-	fputc(']', to);
-}
-
 static void put_nodes(const struct stack_tree *tree, FILE *to)
 {
 	const struct tree_node *first = stack_tree_next(tree->root), *before = tree->root;
@@ -511,6 +497,7 @@ static void put_values(const struct stack_values *values, FILE *to)
 static int put_data(const struct flamegraph *graph, FILE *to)
 {
 	int err;
+	bool is_first = true;
 
 	fputs("{\"version\":1,", to);
 	err = put_recordings(graph, to) ?: put_sources(graph, to) ?: put_threads(graph, to);
@@ -518,7 +505,14 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	err = err ?: put_frames(&graph->tree, to) ?: put_lines(&graph->lines, to);
 	if (err)
 		return err;
-	put_idle_frames(&graph->tree, &graph->idle, to);
+	begin_column("idle", false, to);
+	for (u32 i = 0; i < graph->tree.frames.count; i++) {
+		if (!wait_is_idle_function(&graph->idle, graph->tree.sorted[i]->name))
+			continue;
+		put_number(is_first, i, to);
+		is_first = false;
+	}
+	fputc(']', to);
 	put_nodes(&graph->tree, to);
 	err = put_all_cells(graph, to);
 	put_times(&graph->recordings[0], graph->recording_count == 1, to);

@@ -78,10 +78,14 @@ static u32 keep_of_frames(struct source_line *lines, u32 count)
 	return kept;
 }
 
-static void set_wholes(struct source_line *lines, u32 count)
+/* Keeps all lines of a frame or none, so that their parts of the frame are right. */
+static u32 keep_frames(struct source_line *lines, u32 count)
 {
+	u32 kept = LINES_MAX;
 	u64 whole = 0;
 
+	if (count <= LINES_MAX)
+		return count;
 	for (u32 i = 0, first = 0; i < count; i++) {
 		whole += lines[i].count;
 		if (i + 1 < count && lines[i + 1].frame == lines[i].frame)
@@ -90,16 +94,6 @@ static void set_wholes(struct source_line *lines, u32 count)
 			lines[first].whole = whole;
 		whole = 0;
 	}
-}
-
-/* Keeps all lines of a frame or none, so that their parts of the frame are right. */
-static u32 keep_frames(struct source_line *lines, u32 count)
-{
-	u32 kept = LINES_MAX;
-
-	if (count <= LINES_MAX)
-		return count;
-	set_wholes(lines, count);
 	qsort(lines, count, sizeof(*lines), by_whole);
 	while (kept && lines[kept].frame == lines[kept - 1].frame)
 		kept--;

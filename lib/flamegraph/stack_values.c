@@ -16,12 +16,6 @@ void stack_values_clear(struct stack_values *values)
 	intern_clear(&values->stacks);
 }
 
-static void sort_all(const struct stack_values *values)
-{
-	for (u32 i = 0; i < values->stacks.count; i++)
-		distribution_sort(&stack_values_at(values, i)->values);
-}
-
 static u64 count_all(const struct stack_values *values)
 {
 	u64 count = 0;
@@ -34,7 +28,8 @@ static u64 count_all(const struct stack_values *values)
 /* Rounds until `most` different values are left, or until each has one digit. */
 static void bound(struct stack_values *values, u64 most)
 {
-	sort_all(values);
+	for (u32 i = 0; i < values->stacks.count; i++)
+		distribution_sort(&stack_values_at(values, i)->values);
 	while (count_all(values) > most && values->digits > 1) {
 		values->digits = distribution_fewer_digits(values->digits);
 		for (u32 i = 0; i < values->stacks.count; i++)
