@@ -57,18 +57,13 @@ static int parse_kernel(struct mappings *mappings, const char *line)
 	return 0;
 }
 
-static bool is_escape(const char *text)
-{
-	return text[0] == '\\' && strspn(text + 1, "01234567") >= 3;
-}
-
 /* Decodes \ooo to a byte, in place. */
 static void unescape(char *path)
 {
 	char *end = path;
 
 	for (; *path; end++)
-		if (is_escape(path)) {
+		if (path[0] == '\\' && strspn(path + 1, "01234567") >= 3) {
 			*end = (char)((path[1] - '0') << 6 | (path[2] - '0') << 3 |
 				      (path[3] - '0'));
 			path += 4;
