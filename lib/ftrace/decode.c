@@ -108,20 +108,6 @@ static int give(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 w
 	return decoder->sink.take(decoder->sink.arg, entry, payload);
 }
 
-static int add_source(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u32 id,
-		      const struct tep_event *event, struct event_class *class)
-{
-	char name[FTRACE_NAME_BYTES_MAX];
-
-	if (event)
-		snprintf(name, sizeof(name), "%s:%s", event->system, event->name);
-	else
-		snprintf(name, sizeof(name), "ftrace:event_%u", id);
-	class->what = FTRACE_EVENT;
-	class->kind = decoder->kinds++;
-	return give(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
-}
-
 /* Returns NULL without memory, or with the sink's error in *err. */
 static const struct event_class *class_of(struct ftrace_decoder *decoder,
 					  struct ftrace_entry *entry, u32 id, int *err)
@@ -136,8 +122,17 @@ static const struct event_class *class_of(struct ftrace_decoder *decoder,
 	if (class->is_known)
 		return class;
 	event = tep_find_event(decoder->formats, (int)id);
-	if (!classify_stack(event, class))
-		*err = add_source(decoder, entry, id, event, class);
+	if (!classify_stack(event, class)) {
+		char name[FTRACE_NAME_BYTES_MAX];
+
+		if (event)
+			snprintf(name, sizeof(name), "%s:%s", event->system, event->name);
+		else
+			snprintf(name, sizeof(name), "ftrace:event_%u", id);
+		class->what = FTRACE_EVENT;
+		class->kind = decoder->kinds++;
+		*err = give(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
+	}
 	class->is_known = true;
 	return *err ? NULL : class;
 }
@@ -183,32 +178,27 @@ static int read_fields(struct ftrace_decoder *decoder, const struct tep_record *
 	return 0;
 }
 
-/* The frames fill the record up to its end. A 0 is padding. */
-static int decode_frames(struct ftrace_decoder *decoder, const struct tep_record *record,
-			 const struct event_class *class, struct ftrace_entry *entry)
-{
-	u64 frames[FTRACE_FRAMES_MAX];
-	u32 count = 0, offset = (u32) class->fields[0]->offset;
-
-	for (; count < FTRACE_FRAMES_MAX && offset + sizeof(u64) <= (u32)record->size;
-	     offset += sizeof(u64)) {
-		u64 frame = tep_read_number(decoder->formats, (char *)record->data + offset,
-					    sizeof(u64));
-
-		if (frame && frame != ~0ULL)
-			frames[count++] = frame;
-	}
-	return give(decoder, entry, class->what, frames, count * sizeof(u64));
-}
-
 static int decode_event(struct ftrace_decoder *decoder, const struct tep_record *record,
 			const struct event_class *class, struct ftrace_entry *entry)
 {
 	u64 values[FIELDS_MAX] = {};
 	int err;
 
-	if (class->what == FTRACE_STACK || class->what == FTRACE_USER_STACK)
-		return decode_frames(decoder, record, class, entry);
+	if (class->what == FTRACE_STACK || class->what == FTRACE_USER_STACK) {
+		u64 frames[FTRACE_FRAMES_MAX];
+		u32 count = 0, offset = (u32) class->fields[0]->offset;
+
+		/* The frames fill the record up to its end. A 0 is padding. */
+		for (; count < FTRACE_FRAMES_MAX && offset + sizeof(u64) <= (u32)record->size;
+		     offset += sizeof(u64)) {
+			u64 frame = tep_read_number(decoder->formats, (char *)record->data + offset,
+						    sizeof(u64));
+
+			if (frame && frame != ~0ULL)
+				frames[count++] = frame;
+		}
+		return give(decoder, entry, class->what, frames, count * sizeof(u64));
+	}
 	err = read_fields(decoder, record, class, values);
 	if (err)
 		return err;

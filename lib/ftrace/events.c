@@ -276,17 +276,6 @@ static u8 reason_of(u32 reason)
 	}
 }
 
-static int resolve(struct ftrace_events *events, struct cookie *cookie)
-{
-	struct trace_resolution resolution = {.stack = cookie->stack, .reason = cookie->reason};
-
-	cookie->is_answered = true;
-	if (cookie->name == TRACE_NO_STACK)
-		return 0;
-	count_user(events, cookie->stack, cookie->reason, cookie->events);
-	return trace_writer_resolve(events->writer, cookie->name, &resolution);
-}
-
 /* The thread that stops tracing writes the deferred stacks of sleeping tasks, so the thread of the
  * entry may differ from the thread of its events. */
 static int take_answer(struct ftrace_events *events, const struct ftrace_entry *entry)
@@ -295,6 +284,7 @@ static int take_answer(struct ftrace_events *events, const struct ftrace_entry *
 	u32 stack = TRACE_NO_STACK;
 	struct cookie *cookie;
 	int err = 0;
+	struct trace_resolution resolution;
 
 	if (!entry->reason)
 		err = ftrace_stacks_by_id(&events->stacks, entry->id, &stack);
@@ -305,7 +295,12 @@ static int take_answer(struct ftrace_events *events, const struct ftrace_entry *
 	cookie = &events->cookies.items[index];
 	cookie->stack = stack;
 	cookie->reason = entry->reason ? reason_of(entry->reason) : REASON_GONE;
-	return resolve(events, cookie);
+	resolution = (struct trace_resolution){.stack = cookie->stack, .reason = cookie->reason};
+	cookie->is_answered = true;
+	if (cookie->name == TRACE_NO_STACK)
+		return 0;
+	count_user(events, cookie->stack, cookie->reason, cookie->events);
+	return trace_writer_resolve(events->writer, cookie->name, &resolution);
 }
 
 /* --- entries --- */
@@ -328,16 +323,6 @@ static int take_task(struct ftrace_events *events, const struct ftrace_entry *en
 
 	memcpy(task.comm, comm, sizeof(task.comm));
 	return trace_writer_task(events->writer, &task);
-}
-
-static int take_loss(struct ftrace_events *events, const struct ftrace_entry *entry,
-		     struct cpu_events *cpu)
-{
-	if (entry->reason >= LOST_COUNT)
-		return -EBADMSG;
-	events->unknown_gaps += !entry->value;
-	cpu->lost[entry->reason] += entry->value ?: 1;
-	return 0;
 }
 
 int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *entry,
@@ -364,7 +349,11 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 	case FTRACE_GAP:
 		return write_from(events, cpu, 0);
 	case FTRACE_LOST:
-		return take_loss(events, entry, cpu);
+		if (entry->reason >= LOST_COUNT)
+			return -EBADMSG;
+		events->unknown_gaps += !entry->value;
+		cpu->lost[entry->reason] += entry->value ?: 1;
+		return 0;
 	default:
 		err = write_from(events, cpu, entry->context + 1);
 		return err ?: add_stack(events, entry, payload, waiting);

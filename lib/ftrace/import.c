@@ -101,18 +101,6 @@ static void put_path(const char *path, struct mapping_record *record)
 	record->path_whole = 1;
 }
 
-static struct mapping_record record_of(const struct mapping_text *line)
-{
-	struct mapping_record record = {
-		.key = {.kind = MAPPING_FILE, .inode = line->number},
-		.build_id_bytes = line->build_id_bytes,
-	};
-
-	memcpy(record.build_id, line->build_id, line->build_id_bytes);
-	put_path(line->path, &record);
-	return record;
-}
-
 /* The sandbox that parses the file compares the build id. */
 static int open_by_path(const struct mapping_record *record, const char *path)
 {
@@ -146,7 +134,12 @@ static int name_user(const struct names *names, u64 *run, u32 count)
 		line = mappings_find(naming->mappings, query.number);
 	if (!line || !line->build_id_bytes || !naming->lookup)
 		return 0;
-	record = record_of(line);
+	record = (struct mapping_record){
+		.key = {.kind = MAPPING_FILE, .inode = line->number},
+		.build_id_bytes = line->build_id_bytes,
+	};
+	memcpy(record.build_id, line->build_id, line->build_id_bytes);
+	put_path(line->path, &record);
 	for (u32 i = 0; i < count; i++)
 		run[i] = FRAME_OFFSET(run[i]);
 	symbol_lookup_find(naming->lookup, &query);
@@ -175,19 +168,6 @@ static int name_all(const struct names *names, const struct frame_addresses *add
 		err = FRAME_IS_KERNEL(*item) ? name_kernel(names, *item)
 					     : name_user(names, item, step);
 	}
-	return err;
-}
-
-/* Writes the symbols after the last event; some frames may stay without a name. 0, or the writer's
- * error. */
-static int ftrace_names_write(struct trace_writer *writer, const struct ftrace_naming *naming)
-{
-	const struct names names = {writer, naming};
-	struct frame_addresses addresses = {};
-	int err = frame_addresses_collect(writer, &addresses);
-
-	err = err ?: name_all(&names, &addresses);
-	free(addresses.items);
 	return err;
 }
 
@@ -333,8 +313,14 @@ static int write_names(struct importing *importing)
 		.mappings = stack_files_mappings(importing->stacks),
 		.lookup = importing->lookup,
 	};
+	const struct names names = {importing->writer, &naming};
+	struct frame_addresses addresses = {};
+	int err = frame_addresses_collect(importing->writer, &addresses);
 
-	return ftrace_names_write(importing->writer, &naming);
+	/* Writes the symbols after the last event; some frames may stay without a name. */
+	err = err ?: name_all(&names, &addresses);
+	free(addresses.items);
+	return err;
 }
 
 static int write_recording(struct importing *importing, struct ftrace_import_notes *notes)

@@ -139,23 +139,6 @@ static struct tracecmd_input *find_buffer(struct file_service *service, const ch
 	return NULL;
 }
 
-/* Sends all batches; serve_rest() then sends the empty batch that ends them. */
-static int send_all(struct file_service *service, const struct file_request *open)
-{
-	int err;
-
-	if (open->has_buffer)
-		err = read_buffer(service, service->buffer);
-	else
-		err = read_buffer(service, service->input);
-	if (!err && !service->has_records && !open->has_buffer &&
-	    tracecmd_buffer_instances(service->input) == 1)
-		err = read_buffer(service, tracecmd_buffer_instance_handle(service->input, 0));
-	if (!err && service->batch.used)
-		err = send_batch(service);
-	return err;
-}
-
 static int open_input(struct file_service *service, int file, const struct file_request *request)
 {
 	struct ftrace_sink sink = {service, put_entry};
@@ -224,7 +207,17 @@ static void file_serve(int socket)
 	service->socket = socket;
 	err = begin(service, &request);
 	if (!err) {
-		err = send_all(service, &request);
+		/* Sends all batches; serve_rest() then sends the empty batch that ends them. */
+		if (request.has_buffer)
+			err = read_buffer(service, service->buffer);
+		else
+			err = read_buffer(service, service->input);
+		if (!err && !service->has_records && !request.has_buffer &&
+		    tracecmd_buffer_instances(service->input) == 1)
+			err = read_buffer(service,
+					  tracecmd_buffer_instance_handle(service->input, 0));
+		if (!err && service->batch.used)
+			err = send_batch(service);
 		serve_rest(service, err < 0 && err != -ENOENT ? -EBADMSG : 0);
 	}
 }

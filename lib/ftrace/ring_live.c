@@ -172,34 +172,29 @@ static int take_record(struct tep_event *event, struct tep_record *record, int c
 	return ring->result;
 }
 
-static int give_losses(struct ring_live *ring, u32 cpu, FILE *stats)
-{
-	struct ftrace_entry entry = {.what = FTRACE_LOST, .time = ring->end, .cpu = (u16)cpu};
-	unsigned long long count;
-	char line[128];
-	int err = 0;
-
-	while (!err && fgets(line, sizeof(line), stats))
-		for (size_t i = 0; !err && i < sizeof(losses) / sizeof(losses[0]); i++) {
-			if (sscanf(line, losses[i].line, &count) != 1 || !count)
-				continue;
-			entry.value = count;
-			entry.reason = losses[i].cause;
-			err = ring->sink.take(ring->sink.arg, &entry, NULL);
-		}
-	return err;
-}
-
 static int give_all_losses(struct ring_live *ring)
 {
 	int err = 0;
 
 	for (u32 cpu = 0; !err && cpu < ring_live_cpus(ring); cpu++) {
 		FILE *stats = open_stats(ring, cpu);
+		struct ftrace_entry entry;
+		unsigned long long count;
+		char line[128];
 
 		if (!stats)
 			continue;
-		err = give_losses(ring, cpu, stats);
+		entry = (struct ftrace_entry){
+			.what = FTRACE_LOST, .time = ring->end, .cpu = (u16)cpu};
+		err = 0;
+		while (!err && fgets(line, sizeof(line), stats))
+			for (size_t i = 0; !err && i < sizeof(losses) / sizeof(losses[0]); i++) {
+				if (sscanf(line, losses[i].line, &count) != 1 || !count)
+					continue;
+				entry.value = count;
+				entry.reason = losses[i].cause;
+				err = ring->sink.take(ring->sink.arg, &entry, NULL);
+			}
 		fclose(stats);
 	}
 	return err;

@@ -113,20 +113,6 @@ static bool is_written(const void *ids, u32 index, const void *id)
 	return ((const struct written_id *)ids)[index].id == *(const u32 *)id;
 }
 
-static int write_by_id(struct ftrace_stacks *stacks, struct trace_stack *stack, u32 hash,
-		       u32 *index)
-{
-	int err = write_stack(stacks, stack, index);
-
-	if (err)
-		return err;
-	if (array_make_room(stacks->ids, stacks->id_count, stacks->id_room) ||
-	    hash_index_add(&stacks->by_id, hash, stacks->id_count))
-		return -ENOMEM;
-	stacks->ids[stacks->id_count++] = (struct written_id){stack->id, *index};
-	return 0;
-}
-
 int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 {
 	u32 hash = hash_end(hash_word(0, id));
@@ -137,8 +123,17 @@ int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 		*index = stacks->ids[found].index;
 		return 0;
 	}
-	if (stack_files_find(stacks->files, id, &stack))
-		return write_by_id(stacks, &stack, hash, index);
+	if (stack_files_find(stacks->files, id, &stack)) {
+		int err = write_stack(stacks, &stack, index);
+
+		if (err)
+			return err;
+		if (array_make_room(stacks->ids, stacks->id_count, stacks->id_room) ||
+		    hash_index_add(&stacks->by_id, hash, stacks->id_count))
+			return -ENOMEM;
+		stacks->ids[stacks->id_count++] = (struct written_id){stack.id, *index};
+		return 0;
+	}
 	*index = TRACE_NO_STACK;
 	return 0;
 }
