@@ -119,17 +119,6 @@ static void report_unreadable(struct reading *reading, const char *name, int cod
 	report_missing(reading, &why);
 }
 
-static void report_foreign_link(struct reading *reading, const char *name, uid_t owner)
-{
-	struct stackmap_error why;
-
-	error_set(&why, EPERM,
-		  "%s/%s: a link of user %u, whom you need not trust, is not followed: name the "
-		  "file itself",
-		  reading->path, name, owner);
-	report_missing(reading, &why);
-}
-
 /* Opens an entry with O_PATH, which has no side effect. -ENOENT, -ELOOP: the entry is gone, or a
  * dangling link; -EPERM: a link of another user. */
 static int find_entry(const struct reading *reading, const char *name, struct stat *status)
@@ -233,9 +222,15 @@ static int add_entry(struct reading *reading, const char *name, struct stackmap_
 
 	if (place == -EMFILE || place == -ENFILE)
 		return error_set_errno(error, -place, reading->path);
-	if (place == -EPERM)
-		report_foreign_link(reading, name, status.st_uid);
-	else if (place < 0 && place != -ENOENT && place != -ELOOP)
+	if (place == -EPERM) {
+		struct stackmap_error why;
+
+		error_set(&why, EPERM,
+			  "%s/%s: a link of user %u, whom you need not trust, is not followed: "
+			  "name the file itself",
+			  reading->path, name, status.st_uid);
+		report_missing(reading, &why);
+	} else if (place < 0 && place != -ENOENT && place != -ELOOP)
 		report_unreadable(reading, name, -place);
 	if (place < 0)
 		return 0;

@@ -388,24 +388,6 @@ static void count_as_recorded(u64 *recorded, u64 *counted)
 	*counted = 0;
 }
 
-static int write_ledger(struct merge *merge)
-{
-	struct trace_cpu_ledger *cpus = merge->cpus;
-	u32 count = 0;
-
-	if (merge->is_summary)
-		count_as_recorded(&merge->ledger.recorded, &merge->ledger.counted);
-	for (u32 i = 0; i < merge->machines.cpus; i++) {
-		if (merge->is_summary)
-			count_as_recorded(&cpus[i].recorded, &cpus[i].counted);
-		cpus[i].cpu = i;
-		if (cpus[i].produced)
-			cpus[count++] = cpus[i];
-	}
-	return merge->has_ledger ? trace_writer_ledger(merge->writer, &merge->ledger, cpus, count)
-				 : 0;
-}
-
 /* The destination of the merged recording. `end` closes the writer if err is 0, else discards
  * the output. */
 struct target {
@@ -471,7 +453,23 @@ static int write_merged(struct merge *merge, struct target *target,
 	error_set(error, 0, "%s", "");
 	for (u32 i = 0; i < merge->count && !err; i++)
 		err = add_recording(merge, i, error);
-	err = err ?: write_ledger(merge);
+	if (!err) {
+		struct trace_cpu_ledger *cpus = merge->cpus;
+		u32 count = 0;
+
+		if (merge->is_summary)
+			count_as_recorded(&merge->ledger.recorded, &merge->ledger.counted);
+		for (u32 i = 0; i < merge->machines.cpus; i++) {
+			if (merge->is_summary)
+				count_as_recorded(&cpus[i].recorded, &cpus[i].counted);
+			cpus[i].cpu = i;
+			if (cpus[i].produced)
+				cpus[count++] = cpus[i];
+		}
+		err = merge->has_ledger
+			      ? trace_writer_ledger(merge->writer, &merge->ledger, cpus, count)
+			      : 0;
+	}
 	err = target->end(target, err, error);
 	return err && !error->message[0] ? error_set_errno(error, -err, merge->name) : err;
 }
