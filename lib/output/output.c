@@ -157,17 +157,6 @@ static mode_t former_mode(const struct output *output)
 	return former->st_mode & 0777;
 }
 
-/* Chooses a temporary name. The random part only avoids names of leftover files. */
-static void choose_temporary(struct output *output)
-{
-	unsigned int number = 0;
-
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
-		number = clock_ns(CLOCK_MONOTONIC);
-	snprintf(output->temporary, sizeof(output->temporary), "%.*s.%08x", NAME_MAX - 9,
-		 output->place.name, number);
-}
-
 static void forget_temporary(struct output *output)
 {
 	output->temporary[0] = standing.name[0] = '\0';
@@ -179,7 +168,13 @@ static int with_temporary(struct output *output, int (*make)(struct output *outp
 	int result = -EEXIST;
 
 	for (int i = 0; i < NAME_TRIES && result == -EEXIST; i++) {
-		choose_temporary(output);
+		unsigned int number = 0;
+
+		/* Chooses a temporary name. The random part only avoids names of leftover files. */
+		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+			number = clock_ns(CLOCK_MONOTONIC);
+		snprintf(output->temporary, sizeof(output->temporary), "%.*s.%08x", NAME_MAX - 9,
+			 output->place.name, number);
 		result = make(output);
 	}
 	if (result) {
@@ -307,15 +302,6 @@ static int link_temporary(struct output *output)
 	return link_as(output, output->temporary);
 }
 
-static int rename_temporary(struct output *output)
-{
-	if (renameat(output->place.folder, output->temporary, output->place.folder,
-		     output->place.name))
-		return -errno;
-	forget_temporary(output);
-	return 0;
-}
-
 static int give_name(struct output *output)
 {
 	int result = 0;
@@ -326,7 +312,13 @@ static int give_name(struct output *output)
 			return result;
 		result = with_temporary(output, link_temporary);
 	}
-	return result ?: rename_temporary(output);
+	if (result)
+		return result;
+	if (renameat(output->place.folder, output->temporary, output->place.folder,
+		     output->place.name))
+		return -errno;
+	forget_temporary(output);
+	return 0;
 }
 
 static int keep_older(const struct output *output)
