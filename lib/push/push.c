@@ -199,32 +199,27 @@ static const struct {
 	{503, EBUSY, " (it cannot take more now)"},
 };
 
-static int report_status(const struct push *push, const struct http_answer *answer,
-			 struct stackmap_error *error)
-{
-	int code = answer->status / 100 == 4 ? EINVAL : EIO;
-	const char *advice = code == EIO ? " (it may have been stored or not)" : "";
-	char said[MESSAGE_MAX];
-
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-		if (meanings[i].status != answer->status)
-			continue;
-		code = meanings[i].code;
-		advice = meanings[i].advice;
-	}
-	read_error_text(answer, said);
-	return error_set(error, code, "%s: HTTP %u%s%s%s", push->url.base, answer->status,
-			 said[0] ? ": " : "", said, advice);
-}
-
 static int check_answer(const struct push *push, const struct http_answer *answer,
 			struct stackmap_error *error)
 {
 	struct stackmap_error why;
 	int err;
 
-	if (answer->status / 100 != 2)
-		return report_status(push, answer, error);
+	if (answer->status / 100 != 2) {
+		int code = answer->status / 100 == 4 ? EINVAL : EIO;
+		const char *advice = code == EIO ? " (it may have been stored or not)" : "";
+		char said[MESSAGE_MAX];
+
+		for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+			if (meanings[i].status != answer->status)
+				continue;
+			code = meanings[i].code;
+			advice = meanings[i].advice;
+		}
+		read_error_text(answer, said);
+		return error_set(error, code, "%s: HTTP %u%s%s%s", push->url.base, answer->status,
+				 said[0] ? ": " : "", said, advice);
+	}
 	err = push->url.kind->check_answer ? push->url.kind->check_answer(answer, &why) : 0;
 	if (!err)
 		return 0;

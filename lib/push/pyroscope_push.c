@@ -110,23 +110,6 @@ static int add_type(json_t *types, const char *name, const char *suffix, const c
 	return err ? -ENOMEM : 0;
 }
 
-/* Units of values are among those that Pyroscope formats. */
-static int add_types_of(json_t *types, const struct trace_source *source)
-{
-	json_t *plain = json_text(source->name);
-	const char *name = plain ? json_string_value(plain) : NULL, *units = "objects";
-	int err = name ? add_type(types, name, "", "samples") : -ENOMEM;
-
-	if (strcmp(source->value_unit, "ns") == 0)
-		units = "lock_nanoseconds";
-	else if (strcmp(source->value_unit, "bytes") == 0)
-		units = "bytes";
-	if (!err && source->extras & TRACE_EXTRA_VALUE)
-		err = add_type(types, name, "_value", units);
-	json_decref(plain);
-	return err;
-}
-
 static char *make_types(const struct push_profile *profile)
 {
 	const struct trace_source *sources;
@@ -135,8 +118,20 @@ static char *make_types(const struct push_profile *profile)
 	int err = types ? 0 : -ENOMEM;
 	char *text;
 
-	for (u32 i = 0; i < count && !err; i++)
-		err = add_types_of(types, &sources[i]);
+	for (u32 i = 0; i < count && !err; i++) {
+		json_t *plain = json_text(sources[i].name);
+		const char *name = plain ? json_string_value(plain) : NULL, *units = "objects";
+
+		/* Units of values are among those that Pyroscope formats. */
+		err = name ? add_type(types, name, "", "samples") : -ENOMEM;
+		if (strcmp(sources[i].value_unit, "ns") == 0)
+			units = "lock_nanoseconds";
+		else if (strcmp(sources[i].value_unit, "bytes") == 0)
+			units = "bytes";
+		if (!err && sources[i].extras & TRACE_EXTRA_VALUE)
+			err = add_type(types, name, "_value", units);
+		json_decref(plain);
+	}
 	text = err ? NULL : json_dumps(types, JSON_COMPACT);
 	json_decref(types);
 	return text;
