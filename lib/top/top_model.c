@@ -139,20 +139,6 @@ static void free_stack(struct top_stack *stack)
 	free(stack);
 }
 
-static int add_stack(struct top_model *model, struct top_stack *stack, u32 hash)
-{
-	struct top_index *index = model->index;
-
-	if (array_make_room(model->stacks, model->stack_count, index->stack_room) ||
-	    hash_index_add(&index->stack_index, hash, model->stack_count)) {
-		free_stack(stack);
-		return -ENOMEM;
-	}
-	stack->key = hash_stack(stack);
-	model->stacks[model->stack_count++] = stack;
-	return 0;
-}
-
 /* Frees the stack, or keeps it in the model. */
 static int list_stack(struct top_model *model, struct top_stack *stack)
 {
@@ -161,8 +147,18 @@ static int list_stack(struct top_model *model, struct top_stack *stack)
 	u32 found =
 		hash_index_find(&model->index->stack_index, hash, is_stack, model->stacks, stack);
 
-	if (found == HASH_INDEX_NONE && model->stack_count < TOP_STACKS_MAX)
-		return add_stack(model, stack, hash);
+	if (found == HASH_INDEX_NONE && model->stack_count < TOP_STACKS_MAX) {
+		struct top_index *index = model->index;
+
+		if (array_make_room(model->stacks, model->stack_count, index->stack_room) ||
+		    hash_index_add(&index->stack_index, hash, model->stack_count)) {
+			free_stack(stack);
+			return -ENOMEM;
+		}
+		stack->key = hash_stack(stack);
+		model->stacks[model->stack_count++] = stack;
+		return 0;
+	}
 	if (found != HASH_INDEX_NONE) {
 		model->stacks[found]->weight += stack->weight;
 		err = distribution_merge(&model->stacks[found]->values, &stack->values);
@@ -267,23 +263,6 @@ static u64 count_values(const struct top_model *model)
 	return count;
 }
 
-/* If more than TOP_VALUES_MAX values are kept: joins equal values, and rounds until at most half of
- * TOP_VALUES_MAX are left, so that this is rarely done, or until each value has one digit. */
-static void bound_values(struct top_model *model)
-{
-	u32 *digits = &model->value_digits;
-
-	if (count_values(model) <= TOP_VALUES_MAX)
-		return;
-	for (u32 i = 0; i < model->stack_count; i++)
-		distribution_sort(&model->stacks[i]->values);
-	while (count_values(model) > TOP_VALUES_MAX / 2 && *digits > 1) {
-		*digits = distribution_fewer_digits(*digits);
-		for (u32 i = 0; i < model->stack_count; i++)
-			distribution_round(&model->stacks[i]->values, *digits);
-	}
-}
-
 int top_model_add(struct top_model *model, const struct trace_reader *reader,
 		  const struct profile *profile)
 {
@@ -297,8 +276,24 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		err = add_row(&window, profile->rows[i]);
 	free(window.labels);
-	if (!err)
-		bound_values(model);
+	if (!err) {
+		u32 *digits = &model->value_digits;
+
+		/*
+		 * If more than TOP_VALUES_MAX values are kept: joins equal values, and rounds until
+		 * at most half of TOP_VALUES_MAX are left, so that this is rarely done, or until
+		 * each value has one digit.
+		 */
+		if (count_values(model) > TOP_VALUES_MAX) {
+			for (u32 i = 0; i < model->stack_count; i++)
+				distribution_sort(&model->stacks[i]->values);
+			while (count_values(model) > TOP_VALUES_MAX / 2 && *digits > 1) {
+				*digits = distribution_fewer_digits(*digits);
+				for (u32 i = 0; i < model->stack_count; i++)
+					distribution_round(&model->stacks[i]->values, *digits);
+			}
+		}
+	}
 	return err;
 }
 
