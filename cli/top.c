@@ -224,13 +224,6 @@ static void show_other(struct top *top, bool stacks)
 	select_line(top, 0);
 }
 
-static void next_event(struct top *top)
-{
-	top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
-	top->chose_event = true;
-	show_other(top, top->view.choice.stacks);
-}
-
 /* Steps from no histograms to log2, to linear, and back to none. A store has no single values. */
 static void next_scale(struct top *top)
 {
@@ -295,7 +288,9 @@ static void obey(struct top *top, enum top_key key)
 			top->view.choice.order == TOP_BY_SELF ? TOP_BY_TOTAL : TOP_BY_SELF;
 		break;
 	case TOP_KEY_EVENT:
-		next_event(top);
+		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
+		top->chose_event = true;
+		show_other(top, top->view.choice.stacks);
 		break;
 	case TOP_KEY_STACKS:
 		show_other(top, !top->view.choice.stacks);

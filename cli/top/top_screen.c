@@ -77,18 +77,10 @@ static const char *const help_lines[] = {
 	"Shares are of what came since the last refresh. The ledger is of all events.",
 };
 
-static void disable_quit_key(void)
+static void start_terminal(struct top_screen *screen)
 {
 	struct termios settings;
 
-	if (tcgetattr(STDIN_FILENO, &settings))
-		return;
-	settings.c_cc[VQUIT] = _POSIX_VDISABLE;
-	tcsetattr(STDIN_FILENO, TCSANOW, &settings);
-}
-
-static void start_terminal(struct top_screen *screen)
-{
 	set_term(screen->terminal);
 	cbreak();
 	noecho();
@@ -97,7 +89,10 @@ static void start_terminal(struct top_screen *screen)
 	nodelay(stdscr, TRUE);
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
-	disable_quit_key();
+	if (!tcgetattr(STDIN_FILENO, &settings)) {
+		settings.c_cc[VQUIT] = _POSIX_VDISABLE;
+		tcsetattr(STDIN_FILENO, TCSANOW, &settings);
+	}
 	screen->color = terminal_color(stdout) && has_colors();
 	if (!screen->color)
 		return;

@@ -144,33 +144,6 @@ static void put_share(const struct diff *diff, const struct comparison_row *row,
 	printf("%7.2f%% ", row->share[side].percent);
 }
 
-/* Both amounts with their shares, then the change of the amount relative to the first one, the
- * change of the share, and the noise of the last of these, or with --per of the one before. */
-static void put_numbers(const struct diff *diff, const struct comparison_row *row)
-{
-	double change = comparison_amount_change(row);
-	double before;
-	double noise;
-
-	put_share(diff, row, BEFORE);
-	put_share(diff, row, AFTER);
-	put_amount(diff, row, change, "+");
-	before = row->share[BEFORE].amount;
-	if (before > 0)
-		printf("%+8.2f%%", 100 * comparison_amount_change(row) / before);
-	else
-		printf("%9s", "new");
-	printf(" %+7.2f%%", comparison_share_change(row));
-	/* In percentage points of the share; with --per in percent of the amount before. */
-	noise = noise_of(diff, row);
-	if (diff->values->per)
-		noise *= 100 / row->share[BEFORE].amount;
-	if (isfinite(noise))
-		printf(" %7.2f%%", noise);
-	else
-		printf(" %8s", "-");
-}
-
 static void put_heading(const struct diff *diff)
 {
 	printf("\n#%11s %8s %12s %8s %12s %9s %8s %8s", "before", "share", "after", "share",
@@ -266,10 +239,35 @@ static void print_plain(const struct diff *diff)
 	put_heading(diff);
 	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout); i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
+		double change;
+		double before;
+		double noise;
 
 		if (!show(diff, row, &shown))
 			continue;
-		put_numbers(diff, row);
+		/*
+		 * Both amounts with their shares, then the change of the amount relative to the
+		 * first one, the change of the share, and the noise of the last of these, or with
+		 * --per of the one before.
+		 */
+		change = comparison_amount_change(row);
+		put_share(diff, row, BEFORE);
+		put_share(diff, row, AFTER);
+		put_amount(diff, row, change, "+");
+		before = row->share[BEFORE].amount;
+		if (before > 0)
+			printf("%+8.2f%%", 100 * comparison_amount_change(row) / before);
+		else
+			printf("%9s", "new");
+		printf(" %+7.2f%%", comparison_share_change(row));
+		/* In percentage points of the share; with --per in percent of the amount before. */
+		noise = noise_of(diff, row);
+		if (diff->values->per)
+			noise *= 100 / row->share[BEFORE].amount;
+		if (isfinite(noise))
+			printf(" %7.2f%%", noise);
+		else
+			printf(" %8s", "-");
 		if (diff->values->stacks)
 			put_stack(diff, row);
 		else

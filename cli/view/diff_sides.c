@@ -143,10 +143,10 @@ int diff_close(struct diff *diff, int err, const struct stackmap_error *error)
 		 * Keeps a recording of several from the message that the filter chose none of its
 		 * events.
 		 */
-		for (u32 i = 0; i < side->part_count; i++)
-			passed |= side->parts[i]->choice.use.passed;
-		for (u32 i = 0; i < side->part_count; i++)
-			side->parts[i]->choice.use.passed |= passed;
+		for (u32 p = 0; p < side->part_count; p++)
+			passed |= side->parts[p]->choice.use.passed;
+		for (u32 p = 0; p < side->part_count; p++)
+			side->parts[p]->choice.use.passed |= passed;
 		for (u32 p = 0; p < side->part_count; p++) {
 			struct diff_part *part = side->parts[p];
 
