@@ -204,17 +204,6 @@ static int add_event(void *arg, const struct trace_event *event)
 	return counter->pending == BATCH_EVENTS ? count_batch(counter) : 0;
 }
 
-static int find_samples(struct counter *counter)
-{
-	const struct trace_source *sources;
-	u32 count = trace_reader_sources(counter->reader, &sources);
-
-	counter->every = calloc(count + 1UL, sizeof(*counter->every));
-	for (u32 i = 0; counter->every && i < count; i++)
-		counter->every[i] = sampled_every(sources[i].name);
-	return counter->every ? 0 : -ENOMEM;
-}
-
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		      struct event_paths *paths, const struct event_filter *filter, u32 split,
 		      const struct time_slices *slices, struct stackmap_error *error)
@@ -224,13 +213,20 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 
 	*counts = (struct event_counts){};
 	if (counter) {
+		const struct trace_source *sources;
+		u32 count;
+
 		counter->reader = reader;
 		counter->paths = paths;
 		counter->filter = filter;
 		counter->split = split;
 		counter->slices = slices;
 		counter->counts = counts;
-		err = find_samples(counter);
+		count = trace_reader_sources(counter->reader, &sources);
+		counter->every = calloc(count + 1UL, sizeof(*counter->every));
+		for (u32 i = 0; counter->every && i < count; i++)
+			counter->every[i] = sampled_every(sources[i].name);
+		err = counter->every ? 0 : -ENOMEM;
 		err = err ?: trace_reader_events(reader, add_event, counter, error);
 		err = err ?: count_batch(counter);
 		hash_index_free(&counter->index);

@@ -88,11 +88,6 @@ void frame_identities_free(struct frame_identities **identities)
 
 /* --- place of a frame --- */
 
-static u64 start_of(const struct trace_symbol *symbol)
-{
-	return symbol->mapping ? FRAME_USER(symbol->mapping, symbol->start) : symbol->start;
-}
-
 /* Checks the kernel image first, as most kernel frames are in it. */
 static const struct trace_module *module_of(const struct frame_identities *identities, u64 frame)
 {
@@ -194,7 +189,9 @@ struct frame_place frame_identities_place(const struct frame_identities *identit
 	};
 
 	if (role == FRAME_LEAF && place.symbol)
-		frame = start_of(place.symbol);
+		frame = place.symbol->mapping
+				? FRAME_USER(place.symbol->mapping, place.symbol->start)
+				: place.symbol->start;
 	if (FRAME_IS_KERNEL(frame))
 		place_kernel(identities, &place, frame);
 	else
@@ -216,34 +213,29 @@ static void put_text(SHA2_CTX *hash, const char *text)
 	SHA256Update(hash, (const u8 *)text, strlen(text) + 1);
 }
 
-static void put_object(SHA2_CTX *hash, const struct frame_object *object, const char *host)
-{
-	put_number(hash, object->kind);
-	switch (object->kind) {
-	case FRAME_UNKNOWN:
-	case FRAMES_OMITTED:
-		break;
-	case FRAME_BY_BUILD_ID:
-		put_number(hash, object->build_id_bytes);
-		SHA256Update(hash, object->build_id, object->build_id_bytes);
-		break;
-	case FRAME_BY_NAME:
-		put_text(hash, object->name);
-		break;
-	case FRAME_BY_HOST:
-		put_text(hash, host);
-		put_text(hash, object->path);
-		break;
-	}
-}
-
 void frame_object_id(const struct frame_object *object, const char *host, u8 id[FRAME_OBJECT_BYTES])
 {
 	u8 digest[SHA256_DIGEST_LENGTH];
 	SHA2_CTX hash;
 
 	SHA256Init(&hash);
-	put_object(&hash, object, host);
+	put_number(&hash, object->kind);
+	switch (object->kind) {
+	case FRAME_UNKNOWN:
+	case FRAMES_OMITTED:
+		break;
+	case FRAME_BY_BUILD_ID:
+		put_number(&hash, object->build_id_bytes);
+		SHA256Update(&hash, object->build_id, object->build_id_bytes);
+		break;
+	case FRAME_BY_NAME:
+		put_text(&hash, object->name);
+		break;
+	case FRAME_BY_HOST:
+		put_text(&hash, host);
+		put_text(&hash, object->path);
+		break;
+	}
 	SHA256Final(digest, &hash);
 	memcpy(id, digest, FRAME_OBJECT_BYTES);
 }

@@ -158,19 +158,6 @@ static int add_wait(struct table *table, struct lock *lock, const struct trace_e
 	return 0;
 }
 
-static int begin_contention(struct table *table, struct thread *thread,
-			    const struct trace_event *event)
-{
-	for (u32 i = 0; i < thread->open_count; i++)
-		if (thread->open[i]->value == event->value)
-			return 0;	    /* spins first, and then sleeps */
-	if (thread->open_count == OPEN_MAX) /* the end of the first was lost */
-		memmove(thread->open, thread->open + 1,
-			--thread->open_count * sizeof(*thread->open));
-	thread->open[thread->open_count] = keep(table, event);
-	return thread->open[thread->open_count++] ? 0 : -ENOMEM;
-}
-
 static int end_contention(struct table *table, struct thread *thread,
 			  const struct trace_event *event)
 {
@@ -229,8 +216,16 @@ static int each_event(void *arg, const struct trace_event *event)
 		return -ENOMEM;
 	if (is_sleep)
 		return end_sleep(table, thread, event);
-	if (event->kind == table->begin)
-		return begin_contention(table, thread, event);
+	if (event->kind == table->begin) {
+		for (u32 i = 0; i < thread->open_count; i++)
+			if (thread->open[i]->value == event->value)
+				return 0;	    /* spins first, and then sleeps */
+		if (thread->open_count == OPEN_MAX) /* the end of the first was lost */
+			memmove(thread->open, thread->open + 1,
+				--thread->open_count * sizeof(*thread->open));
+		thread->open[thread->open_count] = keep(table, event);
+		return thread->open[thread->open_count++] ? 0 : -ENOMEM;
+	}
 	if (event->kind == table->end)
 		return end_contention(table, thread, event);
 	thread->futex = event->value;

@@ -141,21 +141,6 @@ static const struct profile_path *cut_path(struct table *table, const struct pro
 	return cut;
 }
 
-/* Leaves out of the stacks what a timer has interrupted. */
-static void cut_interrupted(struct table *table, struct wait_end *end)
-{
-	u32 depth = end->kernel ? callback_depth(table->names, end->kernel) : 0;
-
-	if (!depth)
-		return;
-	end->comm[0] = '\0';
-	end->interrupt = "timer";
-	if (depth > 1)
-		end->function = frame_names_label(table->names, end->kernel->labels[depth - 2]);
-	end->kernel = cut_path(table, end->kernel, depth);
-	end->user = event_paths_find(table->paths, TRACE_NO_STACK, REASON_INTERRUPT, PATH_NO_LEAF);
-}
-
 static const struct work *find_work(struct table *table, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
@@ -164,13 +149,25 @@ static const struct work *find_work(struct table *table, const struct trace_even
 	struct wait_end end = {};
 	struct intern_key key = {};
 	struct work *work;
+	u32 depth;
 
 	memcpy(end.comm, task ? task->comm : "", task ? sizeof(end.comm) : 1);
 	end.kernel = event_paths_find(table->paths, event->kernel, event->kernel_reason,
 				      in_kernel ? leaf : PATH_NO_LEAF);
 	end.user = event_paths_find(table->paths, event->user, event->user_reason,
 				    in_kernel ? PATH_NO_LEAF : leaf);
-	cut_interrupted(table, &end);
+	/* Leaves out of the stacks what a timer has interrupted. */
+	depth = end.kernel ? callback_depth(table->names, end.kernel) : 0;
+	if (depth) {
+		end.comm[0] = '\0';
+		end.interrupt = "timer";
+		if (depth > 1)
+			end.function =
+				frame_names_label(table->names, end.kernel->labels[depth - 2]);
+		end.kernel = cut_path(table, end.kernel, depth);
+		end.user = event_paths_find(table->paths, TRACE_NO_STACK, REASON_INTERRUPT,
+					    PATH_NO_LEAF);
+	}
 	key.word[0] = intern_address(end.kernel);
 	key.word[1] = intern_address(end.user);
 	key.word[2] = frame_names_intern(table->names, end.comm);

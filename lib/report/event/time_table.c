@@ -19,25 +19,12 @@ u64 time_row_blocked(const struct time_row *row)
 	       row->spent[TIME_STOPPED];
 }
 
-static int set_names(struct time_row *row, const struct trace_reader *reader, u64 time,
-		     enum time_key key)
-{
-	const struct trace_task *task = trace_reader_task(reader, row->tid, time), *first = NULL;
-	char room[TRACE_CGROUP_ROOM];
-
-	if (key == TIME_BY_PROCESS)
-		first = trace_reader_task(reader, row->tgid, time);
-	row->comm = first ? first->comm : task ? task->comm : row->tid ? NAME_UNKNOWN : NAME_REST;
-	if (key != TIME_BY_CGROUP)
-		return 0;
-	row->cgroup = strdup(trace_cgroup_name(reader, task ? task->cgroup : 0, room));
-	return row->cgroup ? 0 : -ENOMEM;
-}
-
 static int row_of(const struct thread_account *account, const struct trace_reader *reader,
 		  enum time_key key, struct time_row *row)
 {
 	s64 stolen = (s64)account->stolen;
+	const struct trace_task *task, *first = NULL;
+	char room[TRACE_CGROUP_ROOM];
 
 	*row = (struct time_row){
 		.tid = account->tid,
@@ -48,7 +35,14 @@ static int row_of(const struct thread_account *account, const struct trace_reade
 		.stolen = stolen > 0 ? (u64)stolen : 0,
 	};
 	memcpy(row->spent, account->spent, sizeof(row->spent));
-	return set_names(row, reader, account->end, key);
+	task = trace_reader_task(reader, row->tid, account->end);
+	if (key == TIME_BY_PROCESS)
+		first = trace_reader_task(reader, row->tgid, account->end);
+	row->comm = first ? first->comm : task ? task->comm : row->tid ? NAME_UNKNOWN : NAME_REST;
+	if (key != TIME_BY_CGROUP)
+		return 0;
+	row->cgroup = strdup(trace_cgroup_name(reader, task ? task->cgroup : 0, room));
+	return row->cgroup ? 0 : -ENOMEM;
 }
 
 /* Ids are given again: threads and processes of another name are others. */
@@ -127,17 +121,6 @@ static void join_rows(struct time_table *table, enum time_key key)
 	qsort(table->rows, count, sizeof(*table->rows), by_weight);
 }
 
-static void sum_up(struct time_table *table)
-{
-	u64 spent = 0;
-
-	for (u32 i = 0; i < table->count; i++)
-		add(&table->all, &table->rows[i]);
-	for (u32 state = 0; state < TIME_STATES; state++)
-		spent += table->all.spent[state];
-	table->difference = (s64)(table->all.life - spent);
-}
-
 /* --- idle waits, by their events --- */
 
 struct idle_count {
@@ -192,6 +175,7 @@ int time_table_create(struct trace_reader *reader, const struct event_filter *fi
 	u32 count = trace_reader_times(reader, &accounts);
 	struct time_table *table = calloc(1, sizeof(*table));
 	int err = 0;
+	u64 spent = 0;
 
 	if (!table)
 		return -ENOMEM;
@@ -208,7 +192,11 @@ int time_table_create(struct trace_reader *reader, const struct event_filter *fi
 		return err;
 	}
 	join_rows(table, key);
-	sum_up(table);
+	for (u32 i = 0; i < table->count; i++)
+		add(&table->all, &table->rows[i]);
+	for (u32 state = 0; state < TIME_STATES; state++)
+		spent += table->all.spent[state];
+	table->difference = (s64)(table->all.life - spent);
 	*out = table;
 	return 0;
 }

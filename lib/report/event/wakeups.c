@@ -41,19 +41,6 @@ static bool is_end(const struct wakeups *wakeups, const struct trace_event *even
 	       wakeups_is_holder(wakeups, event);
 }
 
-/* All accounts of threads that were there begin at the same time, and before any other. */
-static u64 begin_of_times(const struct trace_reader *reader)
-{
-	const struct thread_account *accounts;
-	u32 count = trace_reader_times(reader, &accounts);
-	u64 begin = count ? UINT64_MAX : 0;
-
-	for (u32 i = 0; i < count; i++)
-		if (accounts[i].begin < begin)
-			begin = accounts[i].begin;
-	return begin;
-}
-
 static int collect(void *arg, const struct trace_event *event)
 {
 	struct wakeups *wakeups = arg;
@@ -79,6 +66,9 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 {
 	struct wakeups *wakeups = calloc(1, sizeof(*wakeups));
 	int result = 0;
+	const struct thread_account *accounts;
+	u32 count;
+	u64 begin;
 
 	if (!wakeups)
 		return -ENOMEM;
@@ -87,7 +77,13 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 	wakeups->holder = trace_reader_source_named(reader, "offcpu-holder");
 	trace_reader_sources(reader, &wakeups->sources);
 	wakeups->recording_begin = trace_reader_info(reader)->start_monotonic;
-	wakeups->times_begin = begin_of_times(reader);
+	/* All accounts of threads that were there begin at the same time, and before any other. */
+	count = trace_reader_times(reader, &accounts);
+	begin = count ? UINT64_MAX : 0;
+	for (u32 i = 0; i < count; i++)
+		if (accounts[i].begin < begin)
+			begin = accounts[i].begin;
+	wakeups->times_begin = begin;
 	if (wakeups->waker != TRACE_NO_SOURCE && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect, wakeups, NULL);
 	if (wakeups->count)

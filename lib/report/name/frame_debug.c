@@ -20,12 +20,6 @@
 /* The reader has the symbols sorted by mapping and start. A recording may come from an attacker:
  * symbols whose addresses would wrap are left out. */
 
-static bool has_address(const struct trace_symbol *symbol)
-{
-	return symbol->address && symbol->size < UINT64_MAX - symbol->start &&
-	       symbol->size < UINT64_MAX - symbol->address;
-}
-
 static void add(struct elf_segments *layout, const struct trace_symbol *symbol)
 {
 	struct elf_segment *last = layout->count ? &layout->segment[layout->count - 1] : NULL;
@@ -48,7 +42,8 @@ void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf
 
 	layout->count = 0;
 	for (u32 i = first; i < count && symbols[i].mapping == mapping; i++)
-		if (has_address(&symbols[i]))
+		if (symbols[i].address && symbols[i].size < UINT64_MAX - symbols[i].start &&
+		    symbols[i].size < UINT64_MAX - symbols[i].address)
 			add(layout, &symbols[i]);
 }
 

@@ -601,23 +601,17 @@ bool frame_names_have_lines(const struct frame_names *names)
 	return names->debug && frame_debug_found(names->debug);
 }
 
-static void note_undemangled(const struct frame_names *names)
-{
-	struct demangle_failures failures = {};
-
-	if (names->demangle_cache)
-		failures = demangle_cache_failures(names->demangle_cache);
-	if (failures.count && names->naming.undemangled)
-		names->naming.undemangled(failures.count, failures.reason);
-}
-
 void frame_names_free(struct frame_names **names)
 {
 	struct frame_names *old = *names;
+	struct demangle_failures failures = {};
 
 	if (!old)
 		return;
-	note_undemangled(old);
+	if (old->demangle_cache)
+		failures = demangle_cache_failures(old->demangle_cache);
+	if (failures.count && old->naming.undemangled)
+		old->naming.undemangled(failures.count, failures.reason);
 	for (u32 i = 0; i < old->frame_index.count; i++)
 		named_frame_free(old->frames[i]);
 	for (u32 i = 0; i < old->label_index.count; i++)

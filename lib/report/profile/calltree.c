@@ -62,22 +62,6 @@ static struct calltree_node *add_child(struct builder *builder, struct calltree_
 	return node;
 }
 
-static struct calltree_node *enter_child(struct builder *builder, struct calltree_node *parent,
-					 u32 label, u64 count)
-{
-	const char *name = frame_names_label(builder->profile->names, label);
-	struct child_key key = {.parent = parent, .name = name};
-	u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)parent), (uintptr_t)name));
-	u32 index = hash_index_find(&builder->index, hash, is_child, builder->children, &key);
-	struct calltree_node *node = index == HASH_INDEX_NONE
-					     ? add_child(builder, parent, label, hash)
-					     : builder->children[index].node;
-
-	if (node)
-		node->count += count;
-	return node;
-}
-
 /* The part of a stack that is in the tree, from the root of the tree on: `step` is 1 towards outer
  * frames, -1 towards inner frames. */
 struct tree_part {
@@ -122,8 +106,20 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 		return -ENOMEM;
 	if (!find_tree_part(&builder->stack, builder->options, &part))
 		return 0;
-	for (u32 at = part.first; node && part.count--; at += part.step)
-		node = enter_child(builder, node, builder->stack.labels[at], weight);
+	for (u32 at = part.first; node && part.count--; at += part.step) {
+		const char *name =
+			frame_names_label(builder->profile->names, builder->stack.labels[at]);
+		struct child_key key = {.parent = node, .name = name};
+		u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)node), (uintptr_t)name));
+		u32 index =
+			hash_index_find(&builder->index, hash, is_child, builder->children, &key);
+
+		node = index == HASH_INDEX_NONE
+			       ? add_child(builder, node, builder->stack.labels[at], hash)
+			       : builder->children[index].node;
+		if (node)
+			node->count += weight;
+	}
 	if (!node)
 		return -ENOMEM;
 	builder->root->count += weight;

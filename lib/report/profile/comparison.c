@@ -100,24 +100,6 @@ double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES
 	return (double)units[side].amounts[source] / compared_divisor(&units[side]);
 }
 
-static void set_shares(struct joined *joined, const struct compared_units units[COMPARISON_SIDES])
-{
-	u32 source = joined->row.source;
-
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
-		struct compared_share *share = &joined->row.share[side];
-		double whole = compared_whole(&units[side], source);
-
-		share->percent = whole > 0 ? 100 * (double)joined->part[side] / whole : 0;
-		share->amount = (double)joined->amount[side] / compared_divisor(&units[side]);
-		share->rank = share->percent;
-		if (!units[side].divisors)
-			continue;
-		whole = compared_amount_of_all(units, source);
-		share->rank = whole > 0 ? 100 * share->amount / whole : 0;
-	}
-}
-
 static int by_change(const void *a, const void *b)
 {
 	const struct joined *x = a, *y = b;
@@ -171,8 +153,24 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < lists[side].count && !err; i++)
 			err = add_item(&builder, side, i, &lists[side].items[i]);
-	for (u32 i = 0; i < builder.count && !err; i++)
-		set_shares(&builder.rows[i], units);
+	for (u32 i = 0; i < builder.count && !err; i++) {
+		u32 source = builder.rows[i].row.source;
+
+		for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+			struct compared_share *share = &builder.rows[i].row.share[side];
+			double whole = compared_whole(&units[side], source);
+
+			share->percent =
+				whole > 0 ? 100 * (double)builder.rows[i].part[side] / whole : 0;
+			share->amount = (double)builder.rows[i].amount[side] /
+					compared_divisor(&units[side]);
+			share->rank = share->percent;
+			if (!units[side].divisors)
+				continue;
+			whole = compared_amount_of_all(units, source);
+			share->rank = whole > 0 ? 100 * share->amount / whole : 0;
+		}
+	}
 	err = err ?: set_rows(&builder, lists, comparison);
 	hash_index_free(&builder.index);
 	free(builder.rows);

@@ -150,18 +150,6 @@ static int estimate_side(struct side_noise *side, const struct comparison *compa
 	return find_scatter(side, comparison->row_count);
 }
 
-/* The variance of a row's rank, with what the other rows tell. */
-static double joined_variance(const struct side_noise *side, u32 row, bool is_sampled)
-{
-	const struct estimate *estimate = &side->rows[row];
-	double degrees = side->degrees + side->pooled_degrees;
-	double joined = (side->degrees * estimate->variance +
-			 side->pooled_degrees * side->scatter * estimate->expected) /
-			degrees;
-
-	return fmax(fmax(estimate->variance, joined), is_sampled ? estimate->expected : 0);
-}
-
 /* The integral of cos^(degrees - 1) from `from` to pi / 2, by Simpson's rule. */
 static double cosine_integral(double from, double degrees)
 {
@@ -229,8 +217,16 @@ static double noise_of_row(const struct side_noise sides[COMPARISON_SIDES],
 	double sum = 0, squares = 0, lost = 0;
 
 	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
-		double variance = joined_variance(&sides[i], number, row->is_sampled);
+		double variance;
+		const struct estimate *estimate = &sides[i].rows[number];
+		double degrees = sides[i].degrees + sides[i].pooled_degrees;
+		double joined = (sides[i].degrees * estimate->variance +
+				 sides[i].pooled_degrees * sides[i].scatter * estimate->expected) /
+				degrees;
 
+		/* The variance of a row's rank, with what the other rows tell. */
+		variance = fmax(fmax(estimate->variance, joined),
+				row->is_sampled ? estimate->expected : 0);
 		sum += variance;
 		squares += variance * variance / (sides[i].degrees + sides[i].pooled_degrees);
 		lost += lost_of(&sides[i], row->source);

@@ -167,32 +167,27 @@ static size_t item_length(const char *list)
 	return length;
 }
 
-static int add_list(struct function_set *set, create_set create, const struct profile *profile,
-		    const char *list, struct stackmap_error *error)
-{
-	int err;
-
-	do {
-		size_t length = item_length(list);
-		char *pattern = strndup(list, length);
-		struct function_set found = {};
-
-		err = pattern ? create(profile, pattern, &found, error) : out_of_memory(error);
-		if (!err)
-			function_set_merge(set, &found);
-		free(pattern);
-		list += length;
-	} while (!err && *list++ == ',');
-	return err;
-}
-
 static int add_lists(struct function_set *set, create_set create, const struct profile *profile,
 		     const struct string_list *lists, struct stackmap_error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < lists->count && !err; i++)
-		err = add_list(set, create, profile, lists->items[i], error);
+	for (size_t i = 0; i < lists->count && !err; i++) {
+		const char *list = lists->items[i];
+
+		do {
+			size_t length = item_length(list);
+			char *pattern = strndup(list, length);
+			struct function_set found = {};
+
+			err = pattern ? create(profile, pattern, &found, error)
+				      : out_of_memory(error);
+			if (!err)
+				function_set_merge(set, &found);
+			free(pattern);
+			list += length;
+		} while (!err && *list++ == ',');
+	}
 	return err;
 }
 
@@ -200,22 +195,6 @@ static int add_lists(struct function_set *set, create_set create, const struct p
 static bool allows(const struct function_set *set, u32 label)
 {
 	return !set->has || function_set_has(set, label);
-}
-
-static void keep_rows(struct profile *profile, const u32 *leaves,
-		      const struct function_set *of_objects, const struct function_set *named)
-{
-	u32 kept = 0;
-
-	profile->count = 0;
-	profile->first = profile->last = 0; /* rows have no times */
-	for (u32 i = 0; i < profile->row_count; i++) {
-		if (!allows(of_objects, leaves[i]) || !allows(named, leaves[i]))
-			continue;
-		profile->count += profile->rows[i]->count;
-		profile->rows[kept++] = profile->rows[i];
-	}
-	profile->row_count = kept;
 }
 
 int leaf_filter_apply(const struct leaf_filter *filter, struct profile *profile,
@@ -233,8 +212,19 @@ int leaf_filter_apply(const struct leaf_filter *filter, struct profile *profile,
 	err = add_lists(&of_objects, function_set_create_of_object, profile, &filter->objects,
 			error);
 	err = err ?: add_lists(&named, function_set_create, profile, &filter->functions, error);
-	if (!err)
-		keep_rows(profile, leaves, &of_objects, &named);
+	if (!err) {
+		u32 kept = 0;
+
+		profile->count = 0;
+		profile->first = profile->last = 0; /* rows have no times */
+		for (u32 i = 0; i < profile->row_count; i++) {
+			if (!allows(&of_objects, leaves[i]) || !allows(&named, leaves[i]))
+				continue;
+			profile->count += profile->rows[i]->count;
+			profile->rows[kept++] = profile->rows[i];
+		}
+		profile->row_count = kept;
+	}
 	function_set_free(&of_objects);
 	function_set_free(&named);
 	free(leaves);

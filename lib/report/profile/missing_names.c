@@ -129,17 +129,6 @@ static int add_rows(struct search *search, const struct profile *profile)
 	return err;
 }
 
-static enum missing_reason reason_of_facts(const struct debug_facts *facts)
-{
-	if (!facts->has_id)
-		return MISSING_NO_ID;
-	if (facts->has_names)
-		return facts->is_placed ? MISSING_UNCOVERED : MISSING_UNPLACED;
-	if (facts->is_replaced)
-		return MISSING_REPLACED;
-	return facts->has_code ? MISSING_STRIPPED : MISSING_GONE;
-}
-
 static enum missing_reason reason_of_file(const struct trace_reader *reader,
 					  const struct trace_mapping *mapping,
 					  struct debug_lookup *debug)
@@ -155,7 +144,13 @@ static enum missing_reason reason_of_file(const struct trace_reader *reader,
 		return MISSING_NOT_LOOKED;
 	code_layout_find(reader, mapping->number, &code.layout);
 	facts = debug_lookup_facts(debug, &code);
-	return reason_of_facts(&facts);
+	if (!facts.has_id)
+		return MISSING_NO_ID;
+	if (facts.has_names)
+		return facts.is_placed ? MISSING_UNCOVERED : MISSING_UNPLACED;
+	if (facts.is_replaced)
+		return MISSING_REPLACED;
+	return facts.has_code ? MISSING_STRIPPED : MISSING_GONE;
 }
 
 static void find_reason(const struct trace_reader *reader, struct debug_lookup *debug,

@@ -189,17 +189,6 @@ void profile_sort(struct profile *profile, const enum profile_weight *by, const 
 	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), heavier, &measure);
 }
 
-static int sort_rows(struct profile *profile)
-{
-	profile->rows = calloc(profile->row_count + 1UL, sizeof(struct profile_row *));
-	if (!profile->rows)
-		return -ENOMEM;
-	for (u32 i = 0; i < profile->row_count; i++)
-		profile->rows[i] = &profile->storage[i];
-	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), hotter);
-	return 0;
-}
-
 static int add_counts(struct profile *profile, const struct trace_reader *reader,
 		      const struct event_counts *counts)
 {
@@ -212,7 +201,15 @@ static int add_counts(struct profile *profile, const struct trace_reader *reader
 	profile->count = counts->events;
 	profile->first = counts->first;
 	profile->last = counts->last;
-	return err ?: sort_rows(profile);
+	if (err)
+		return err;
+	profile->rows = calloc(profile->row_count + 1UL, sizeof(struct profile_row *));
+	if (!profile->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < profile->row_count; i++)
+		profile->rows[i] = &profile->storage[i];
+	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), hotter);
+	return 0;
 }
 
 static int profile_alloc(struct trace_reader *reader, const struct frame_naming *naming,
