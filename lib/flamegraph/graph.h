@@ -24,7 +24,7 @@ struct graph_thread {
 	char comm[8 * THREAD_COMM_WORDS];
 	struct tree_node *node; /* root of its stacks in the tree */
 	u32 number;
-	bool is_joined; /* its events are counted in another (cell_levels.h) */
+	bool is_joined; /* its events are counted in another (flamegraph.c) */
 };
 
 /* The thread that stands for others of its name; the kernel has no such number. */

@@ -3,7 +3,7 @@
  * Events counted by stack, source, thread and CPU in buckets of equal time. The counts of all cells
  * add up to the number of events, for every selection. A recording of any length has at most
  * CELL_BUCKETS_MAX buckets. Above CELLS_MANY cells the number of buckets falls to CELL_BUCKETS_MIN.
- * flamegraph/cell_levels.h bounds the number of cells.
+ * flamegraph/flamegraph.c bounds the number of cells.
  */
 #ifndef LIB_FLAMEGRAPH_TIME_CELLS_H
 #define LIB_FLAMEGRAPH_TIME_CELLS_H
@@ -36,7 +36,7 @@ struct time_cells {
 	u64 origin;	     /* time of the first event */
 	u32 shift;	     /* a bucket is 2^shift ns */
 	u32 bucket;	     /* newest bucket; keys find cells of this bucket only */
-	u32 level;	     /* flamegraph/cell_levels.h */
+	u32 level;	     /* flamegraph/flamegraph.c */
 	bool joins_cpus;     /* cells do not tell CPUs apart */
 	u32 *joined;	  /* by thread: the thread in which its events are counted; may be NULL */
 	u32 joined_count; /* further threads are themselves */
