@@ -363,24 +363,13 @@ static void begin_batch(struct agent *agent)
 	agent->batch = batch_at(agent, corrected_ms(agent));
 }
 
-/* Forgets the sent keys after a loss, so that stacks that the store lacks are sent again. */
-static void forget_lost(struct agent *agent)
-{
-	const struct sender_state *state = agent->sending.state;
-	struct spool_count count;
-	u64 lost = state->lost + state->damaged;
-
-	if (!spool_count(agent->spool, &count))
-		lost += count.dropped + count.damaged;
-	if (lost != agent->lost_before)
-		window_rows_forget(agent->rows);
-	agent->lost_before = lost;
-}
-
 static void put_batch(struct agent *agent)
 {
 	struct stackmap_error error;
 	struct batch batch;
+	const struct sender_state *state;
+	struct spool_count count;
+	u64 lost;
 
 	if (!agent->rows || !window_rows_windows(agent->rows))
 		return;
@@ -394,7 +383,16 @@ static void put_batch(struct agent *agent)
 	}
 	batch_clear(&batch);
 	agent_sender_wake(&agent->sending);
-	forget_lost(agent);
+	/*
+	 * Forgets the sent keys after a loss, so that stacks that the store lacks are sent again.
+	 */
+	state = agent->sending.state;
+	lost = state->lost + state->damaged;
+	if (!spool_count(agent->spool, &count))
+		lost += count.dropped + count.damaged;
+	if (lost != agent->lost_before)
+		window_rows_forget(agent->rows);
+	agent->lost_before = lost;
 }
 
 static int take_window(struct agent *agent, struct stackmap_error *error)

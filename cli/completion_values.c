@@ -145,18 +145,6 @@ static const struct {
 	{NULL, "COMMAND", offer_commands},  {NULL, "URL", offer_nothing},
 };
 
-static void offer_words(const struct option_row *option, const struct value *value)
-{
-	const char *words = option->words, *word;
-	char text[32];
-	size_t length;
-
-	while ((word = option_word(&words, &length))) {
-		snprintf(text, sizeof(text), "%.*s", (int)length, word);
-		offer(value, text);
-	}
-}
-
 /* Operands with any other name are files, too: BEFORE, AFTER. */
 static void offer_known(const struct option_row *option, const char *argument,
 			const struct value *value)
@@ -196,8 +184,15 @@ void completion_values(const struct option_row *option, const char *argument, co
 	struct value value = {.start = comma ? comma + 1 : start, .list = start};
 
 	value.list_bytes = value.start - start;
-	if (option && option->words)
-		offer_words(option, &value);
-	else
+	if (option && option->words) {
+		const char *words = option->words, *word;
+		char text[32];
+		size_t length;
+
+		while ((word = option_word(&words, &length))) {
+			snprintf(text, sizeof(text), "%.*s", (int)length, word);
+			offer(&value, text);
+		}
+	} else
 		offer_known(option, argument, &value);
 }

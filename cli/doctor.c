@@ -30,14 +30,6 @@ static void print_text(const char *what, const char *text)
 	putchar('\n');
 }
 
-static void print_feature(enum feature feature, const struct feature_result *result)
-{
-	printf("%-4s %-23s %s\n", result->works ? "yes" : "no", feature_name(feature),
-	       feature_meaning(feature));
-	print_text("     why: ", result->why);
-	print_text("     fix: ", result->fix);
-}
-
 /* The ways to finish user stacks that the walk at the event could not finish. */
 static const char *const ways[] = {
 	[USER_WAY_DEFERRED] = "deferred here: the kernel unwinds them in the task, before it "
@@ -55,8 +47,12 @@ static bool has_instance_files(const struct findings *findings)
 
 static void print_table(const struct findings *findings)
 {
-	for (int feature = 0; feature < FEATURE_COUNT; feature++)
-		print_feature(feature, &findings->features[feature]);
+	for (int feature = 0; feature < FEATURE_COUNT; feature++) {
+		printf("%-4s %-23s %s\n", findings->features[feature].works ? "yes" : "no",
+		       feature_name(feature), feature_meaning(feature));
+		print_text("     why: ", findings->features[feature].why);
+		print_text("     fix: ", findings->features[feature].fix);
+	}
 	if (!findings->records) {
 		print_text("\nRecording does not work here: ", findings->refusal.message);
 		return;

@@ -76,19 +76,6 @@ static const char *text_of(const struct store_host_count *count, enum column col
 	return *(char *const *)((const char *)count + texts[column].offset);
 }
 
-static u32 width_of(const struct store_host_counts *counts, enum column column)
-{
-	size_t width = strlen(texts[column].title);
-
-	for (u32 i = 0; i < counts->count; i++) {
-		size_t length = printable_count(text_of(&counts->counts[i], column));
-
-		if (length > width)
-			width = length < WIDTH_MAX || terminal_width() ? length : WIDTH_MAX;
-	}
-	return (u32)width;
-}
-
 static void put_text(const char *text, enum column column, u32 width)
 {
 	u32 length = (u32)printable_count(text);
@@ -104,8 +91,17 @@ static void print_text(const struct store_host_counts *counts)
 	u32 widths[COLUMNS] = {[SHARE] = 7, [COUNT] = 10};
 	struct event_sum last = {};
 
-	for (enum column column = HOST; column < COLUMNS; column++)
-		widths[column] = width_of(counts, column);
+	for (enum column column = HOST; column < COLUMNS; column++) {
+		size_t width = strlen(texts[column].title);
+
+		for (u32 i = 0; i < counts->count; i++) {
+			size_t length = printable_count(text_of(&counts->counts[i], column));
+
+			if (length > width)
+				width = length < WIDTH_MAX || terminal_width() ? length : WIDTH_MAX;
+		}
+		widths[column] = (u32)width;
+	}
 	terminal_fit(widths, COLUMNS, 1U << HOST | 1U << SERVICE | 1U << VERSION | 1U << EVENT);
 	if (counts->count)
 		printf("  SHARE       COUNT");

@@ -84,19 +84,6 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int show_help(const char *name)
-{
-	const struct command *command;
-
-	if (!name)
-		return show_commands();
-	command = find(name);
-	if (!command)
-		return unknown_command(name);
-	option_help(command, stdout);
-	return EXIT_DONE;
-}
-
 static int run_with(const struct command *command, int argc, char **argv, void *values)
 {
 	int first;
@@ -141,8 +128,17 @@ static int dispatch(int argc, char **argv)
 		return version_print(argc - 2, argv + 2);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return show_commands();
-	if (strcmp(name, "help") == 0)
-		return show_help(argv[2]);
+	if (strcmp(name, "help") == 0) {
+		const struct command *command;
+
+		if (!argv[2])
+			return show_commands();
+		command = find(argv[2]);
+		if (!command)
+			return unknown_command(argv[2]);
+		option_help(command, stdout);
+		return EXIT_DONE;
+	}
 	if (strcmp(name, "--complete") == 0)
 		return completion_print(argc - 2, argv + 2);
 	if (!find(name))

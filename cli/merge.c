@@ -30,28 +30,23 @@ static int open_one(const char *path, struct recording_list *list)
 	return err;
 }
 
-static int write_output(const char *output, const struct recording_list *list)
-{
-	char *command = command_line_read();
-	struct recording_merge_info info = {.command = command ?: "stackmap merge",
-					    .version = STACKMAP_VERSION};
-	struct stackmap_error error;
-	int err = recording_merge(list->readers, list->count, output, &info, &error);
-
-	if (err)
-		message_error(&error);
-	free(command);
-	return err;
-}
-
 static int merge_all(const char *output, char **paths, u32 count, struct recording_list *list)
 {
 	int err;
+	char *command;
+	struct recording_merge_info info;
+	struct stackmap_error error;
 
 	for (u32 i = 0; i < count; i++)
 		if (open_one(paths[i], list))
 			return EXIT_FAILED;
-	err = write_output(output, list);
+	command = command_line_read();
+	info = (struct recording_merge_info){.command = command ?: "stackmap merge",
+					     .version = STACKMAP_VERSION};
+	err = recording_merge(list->readers, list->count, output, &info, &error);
+	if (err)
+		message_error(&error);
+	free(command);
 	return recordings_tell_damage(list) || list->missing || err ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -65,18 +65,6 @@ static void tell_warning(void *arg, const struct stackmap_error *error)
 	message_error(error);
 }
 
-static void show_progress(struct record *record)
-{
-	u64 now = clock_ms(), bytes = session_file_bytes(record->session);
-
-	if (!bytes || record->values->quiet || !terminal_progress(stderr) ||
-	    now < record->next_progress)
-		return;
-	record->next_progress = now + PROGRESS_MS;
-	fprintf(stderr, "\r%llu events, %.1f KiB ",
-		(unsigned long long)session_file_events(record->session), bytes / 1024.0);
-}
-
 /* Removes the snapshot that --keep has no room for. Its writer was this process. */
 static void remove_oldest_flight(const struct record *record)
 {
@@ -135,6 +123,7 @@ static void record_events(struct record *record)
 
 	while (ms >= 0) {
 		int signal = signals_wait(record->signals, session_wake_fd(record->session), ms);
+		u64 now, bytes;
 
 		if (signal == SIGUSR2)
 			write_numbered_flight(record);
@@ -147,7 +136,15 @@ static void record_events(struct record *record)
 					 : session_is_over(record->session))
 			return;
 		ms = session_visit(record->session, &error); /* session_end() returns it again */
-		show_progress(record);
+		now = clock_ms();
+		bytes = session_file_bytes(record->session);
+		if (bytes && !record->values->quiet && terminal_progress(stderr) &&
+		    now >= record->next_progress) {
+			record->next_progress = now + PROGRESS_MS;
+			fprintf(stderr, "\r%llu events, %.1f KiB ",
+				(unsigned long long)session_file_events(record->session),
+				bytes / 1024.0);
+		}
 		if (obey_triggers(record))
 			return;
 	}

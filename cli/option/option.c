@@ -264,27 +264,24 @@ static bool take_negated(const struct parser *parser, const char *name, char *va
 	return false;
 }
 
-static void unknown_name(const struct parser *parser, const char *name)
-{
-	struct name_match match;
-
-	name_match_init(&match, name);
-	for (int i = 0; i < parser->rows; i++)
-		name_match_try(&match, parser->row[i]->name);
-	if (match.nearest[0])
-		message("--%s: unknown option; did you mean --%s?", name, match.nearest);
-	else
-		message("--%s: unknown option, see 'stackmap help %s'", name,
-			parser->command->name);
-}
-
 static void unknown_long(const struct parser *parser, const char *word)
 {
 	char option[64];
 
 	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
-	if (!report_foreign_option(parser, option))
-		unknown_name(parser, option + 2);
+	if (!report_foreign_option(parser, option)) {
+		const char *name = option + 2;
+		struct name_match match;
+
+		name_match_init(&match, name);
+		for (int i = 0; i < parser->rows; i++)
+			name_match_try(&match, parser->row[i]->name);
+		if (match.nearest[0])
+			message("--%s: unknown option; did you mean --%s?", name, match.nearest);
+		else
+			message("--%s: unknown option, see 'stackmap help %s'", name,
+				parser->command->name);
+	}
 }
 
 static void unknown_option(const struct parser *parser, char **argv)

@@ -101,19 +101,10 @@ bool output_file_is_standard(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-static int open_stream(void)
-{
-	int fd = fcntl(output.fd, F_DUPFD_CLOEXEC, 0);
-	int result = fd < 0 ? -errno : write_stream_open(&written, fd);
-
-	if (result && fd >= 0)
-		close(fd);
-	return result;
-}
-
 int output_file_open(const char *path, FILE **stream, struct stackmap_error *error)
 {
 	int result;
+	int fd;
 
 	if (output_file_is_standard(path)) {
 		*stream = stdout;
@@ -123,7 +114,10 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 	result = output_open(path, OUTPUT_EXPORT, &output, error);
 	if (result)
 		return result;
-	result = open_stream();
+	fd = fcntl(output.fd, F_DUPFD_CLOEXEC, 0);
+	result = fd < 0 ? -errno : write_stream_open(&written, fd);
+	if (result && fd >= 0)
+		close(fd);
 	if (!result) {
 		*stream = written.file;
 		return 0;
