@@ -22,18 +22,15 @@ bool interrupted(void)
 	return now_asked;
 }
 
-static bool is_signal_pending(void)
+bool interrupt_end_asked(void)
 {
 	sigset_t pending;
 
+	if (end_asked || now_asked)
+		return true;
 	return !sigpending(&pending) &&
 	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
 		sigismember(&pending, SIGHUP) == 1);
-}
-
-bool interrupt_end_asked(void)
-{
-	return end_asked || now_asked || is_signal_pending();
 }
 
 /* A signal ends the pause. */

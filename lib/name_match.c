@@ -27,21 +27,11 @@ void name_match_init(struct name_match *match, const char *pattern)
 	};
 }
 
-/*
- * The part of a name to compare: a pattern without a colon is compared with the part behind the
- * colon.
- */
-static const char *comparable_part(const char *pattern, const char *name)
-{
-	const char *colon = strchr(name, ':');
-
-	return colon && !strchr(pattern, ':') ? colon + 1 : name;
-}
-
 static void remember_if_nearer(struct name_match *match, const char *name)
 {
-	u32 distance = name_distance(match->pattern, comparable_part(match->pattern, name),
-				     match->distance);
+	/* A pattern without a colon is compared with the part of the name behind the colon. */
+	const char *colon = strchr(match->pattern, ':') ? NULL : strchr(name, ':');
+	u32 distance = name_distance(match->pattern, colon ? colon + 1 : name, match->distance);
 
 	if (distance >= match->distance || strlen(name) >= sizeof(match->nearest))
 		return;

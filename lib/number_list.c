@@ -9,17 +9,6 @@
 
 #include "array.h"
 
-static int digits(const char *text, u64 *number, const char **end)
-{
-	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	errno = 0;
-	*number = strtoull(text, (char **)end, base);
-	return errno ? -errno : 0;
-}
-
 static unsigned int suffix_shift(char letter)
 {
 	switch (toupper((unsigned char)letter)) {
@@ -36,13 +25,17 @@ static unsigned int suffix_shift(char letter)
 
 int number_parse(const char *text, bool suffix, u64 *number)
 {
-	const char *end;
+	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
 	unsigned int shift;
+	char *end;
 	u64 value;
-	int err = digits(text, &value, &end);
 
-	if (err)
-		return err;
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	value = strtoull(text, &end, base);
+	if (errno)
+		return -errno;
 	shift = suffix ? suffix_shift(*end) : 0;
 	if (shift)
 		end++;
@@ -80,14 +73,6 @@ static int parse_range(const char **text, struct number_range *range)
 	return range->last < range->first ? -EINVAL : 0;
 }
 
-static int append(struct number_list *list, const struct number_range *range)
-{
-	if (array_make_room(list->ranges, list->count, list->room))
-		return -ENOMEM;
-	list->ranges[list->count++] = *range;
-	return 0;
-}
-
 int number_list_add(struct number_list *list, const char *text, u64 max)
 {
 	struct number_range range;
@@ -99,7 +84,10 @@ int number_list_add(struct number_list *list, const char *text, u64 max)
 			err = -ERANGE;
 		if (!err && *text && *text != ',')
 			err = -EINVAL;
-		err = err ?: append(list, &range);
+		if (!err && array_make_room(list->ranges, list->count, list->room))
+			err = -ENOMEM;
+		if (!err)
+			list->ranges[list->count++] = range;
 	} while (!err && *text++ == ',');
 	return err;
 }
