@@ -40,28 +40,20 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 
 #include "unwind/unwind_alone.c"
 
-/* Copies the frames from the second on: the first is stackmap_here(). */
-static int frames_copy(const struct unwind *unwind, u64 *frames, int max)
-{
-	int count = 0;
-
-	for (u32 i = 1; i < unwind->depth && count < max; i++)
-		frames[count++] = unwind->frame[i];
-	return count;
-}
-
 /* The function's own frame must exist until it returns: no tail call. */
 __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 {
 	struct own_memory memory = {};
 	struct unwind unwind = {.memory = &memory, .budget = UNWIND_BUDGET};
-	int count;
+	int count = 0;
 
 	if (max < 1 || !frames)
 		return -EINVAL;
 	registers_here(&unwind.registers);
 	unwind_stack(&unwind, max < STACKMAP_HERE_DEPTH_MAX ? max + 1 : STACK_USER_DEPTH_MAX);
-	count = frames_copy(&unwind, frames, max);
+	/* The first frame is that of this function. */
+	for (u32 i = 1; i < unwind.depth && count < max; i++)
+		frames[count++] = unwind.frame[i];
 	if (!count)
 		return memory.error ? memory.error : -EFAULT;
 	return count;

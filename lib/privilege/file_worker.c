@@ -13,13 +13,6 @@
 
 #include "confine.h"
 
-static void serve(file_worker_service service, int socket, pid_t parent)
-{
-	if (!confine_files(socket, parent))
-		service(socket);
-	_exit(0);
-}
-
 int file_worker_start(file_worker_service service, struct file_worker *out)
 {
 	pid_t parent = getpid(), child = -1;
@@ -29,8 +22,11 @@ int file_worker_start(file_worker_service service, struct file_worker *out)
 		return -errno;
 	if (!fcntl(ends[0], F_SETFL, O_NONBLOCK))
 		child = fork();
-	if (!child)
-		serve(service, ends[1], parent);
+	if (!child) {
+		if (!confine_files(ends[1], parent))
+			service(ends[1]);
+		_exit(0);
+	}
 	close(ends[1]);
 	if (child < 0) {
 		int result = -errno;

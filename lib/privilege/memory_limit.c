@@ -63,14 +63,11 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* A line of mountinfo, proc_pid_mountinfo(5). */
-struct mount_line {
-	char root[PATH_MAX], place[PATH_MAX], type[64], options[1024];
-};
-
-static bool find_mount(const char *proc, const struct hierarchy *hierarchy,
-		       struct mount_line *mount)
+/* Finds root and place of a mount by its line of mountinfo, proc_pid_mountinfo(5). */
+static bool find_mount(const char *proc, const struct hierarchy *hierarchy, char root[PATH_MAX],
+		       char place[PATH_MAX])
 {
+	char type[64], options[1024];
 	FILE *file = open_below(proc, "mountinfo");
 	bool found = false;
 	size_t room = 0;
@@ -79,11 +76,10 @@ static bool find_mount(const char *proc, const struct hierarchy *hierarchy,
 	while (file && !found && getline(&line, &room, file) > 0) {
 		const char *rest = strstr(line, " - ");
 
-		found = rest &&
-			sscanf(line, "%*s %*s %*s %4095s %4095s", mount->root, mount->place) == 2 &&
-			sscanf(rest, " - %63s %*s %1023s", mount->type, mount->options) == 2 &&
-			!strcmp(mount->type, hierarchy->type) &&
-			(!hierarchy->option || has_word(mount->options, hierarchy->option));
+		found = rest && sscanf(line, "%*s %*s %*s %4095s %4095s", root, place) == 2 &&
+			sscanf(rest, " - %63s %*s %1023s", type, options) == 2 &&
+			!strcmp(type, hierarchy->type) &&
+			(!hierarchy->option || has_word(options, hierarchy->option));
 	}
 	free(line);
 	if (file)
@@ -118,25 +114,20 @@ static bool find_path(const char *proc, const struct hierarchy *hierarchy, char 
 	return found;
 }
 
-/* The part of the path below the mount's root. */
-static const char *below_root(const struct mount_line *mount, const char *path)
-{
-	size_t length = strcmp(mount->root, "/") ? strlen(mount->root) : 0;
-
-	return strncmp(path, mount->root, length) || strstr(path, "/..") ? "" : path + length;
-}
-
 static u64 limit_in(const char *proc, const struct hierarchy *hierarchy)
 {
-	struct mount_line mount;
-	char path[PATH_MAX], cgroup[2 * PATH_MAX];
+	char root[PATH_MAX], place[PATH_MAX], path[PATH_MAX], cgroup[2 * PATH_MAX];
+	const char *below;
 	u64 limit = UINT64_MAX;
 	size_t length;
 
-	if (!find_mount(proc, hierarchy, &mount) || !find_path(proc, hierarchy, path))
+	if (!find_mount(proc, hierarchy, root, place) || !find_path(proc, hierarchy, path))
 		return limit;
-	length = strlen(mount.place);
-	snprintf(cgroup, sizeof(cgroup), "%s%s", mount.place, below_root(&mount, path));
+	/* The part of the path below the mount's root. */
+	length = strcmp(root, "/") ? strlen(root) : 0;
+	below = strncmp(path, root, length) || strstr(path, "/..") ? "" : path + length;
+	length = strlen(place);
+	snprintf(cgroup, sizeof(cgroup), "%s%s", place, below);
 	while (true) {
 		char *slash;
 

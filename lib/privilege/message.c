@@ -87,14 +87,6 @@ int message_send(int socket, const void *data, size_t bytes, u64 deadline)
 	return message_send_files(socket, data, bytes, NULL, 0, deadline);
 }
 
-static void take_files(const struct msghdr *message, int *fds)
-{
-	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
-
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-}
-
 static int receive(int socket, void *data, size_t bytes, int *fds, u64 deadline)
 {
 	struct iovec part = {.iov_base = data, .iov_len = bytes};
@@ -116,8 +108,13 @@ static int receive(int socket, void *data, size_t bytes, int *fds, u64 deadline)
 		}
 		if (!got)
 			return -EPIPE;
-		if (fds)
-			take_files(&message, fds);
+		if (fds) {
+			const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+			if (header && header->cmsg_level == SOL_SOCKET &&
+			    header->cmsg_type == SCM_RIGHTS)
+				memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+		}
 		fds = NULL;
 		part.iov_base = (char *)part.iov_base + got;
 		part.iov_len -= got;

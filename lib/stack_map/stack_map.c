@@ -116,18 +116,13 @@ static u64 seed_get(void)
 	return (u64)now.tv_sec << 32 ^ now.tv_nsec ^ (u64)getpid() << 20;
 }
 
-static void *pages_map(u64 bytes)
-{
-	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return pages == MAP_FAILED ? NULL : pages;
-}
-
 static int tables_map(struct stackmap_map *map)
 {
 	for (int i = 0; i < 2; i++) {
-		map->tables[i] = pages_map(map->geometry.bytes);
+		void *pages = mmap(NULL, map->geometry.bytes, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		map->tables[i] = pages == MAP_FAILED ? NULL : pages;
 		if (!map->tables[i])
 			return -ENOMEM;
 	}
@@ -248,13 +243,6 @@ int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_sta
 	return code;
 }
 
-/* Makes the pages read as zeroes again. */
-static void pages_clear(void *pages, u64 bytes)
-{
-	if (madvise(pages, bytes, MADV_DONTNEED))
-		memset(pages, 0, bytes); /* for locked memory */
-}
-
 static void stat_get(void *table, const struct table_geometry *geometry,
 		     struct stackmap_map_stat *out)
 {
@@ -289,7 +277,9 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 	in_use_wait(&map->in_use);
 	if (old)
 		stat_get(emptied, &map->geometry, old);
-	pages_clear(emptied, map->geometry.bytes);
+	/* Makes the pages read as zeroes again. */
+	if (madvise(emptied, map->geometry.bytes, MADV_DONTNEED))
+		memset(emptied, 0, map->geometry.bytes); /* for locked memory */
 	__atomic_store_n(&map->resetting, 0, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -4,25 +4,20 @@
 
 #include "stack_pack.h"
 
-static void element_copy(const struct table_view *element, struct stackmap_stack *stack,
-			 u64 *frames, u32 max)
-{
-	u32 flags = IDENTITY_FLAGS(element->identity);
-
-	stack->ref_count = atomic_load_relaxed(&element->ref_count);
-	stack->depth = IDENTITY_DEPTH(element->identity);
-	stack->truncated = !!(flags & STACK_TRUNCATED);
-	for (u32 i = 0; i < stack->depth && i < max; i++)
-		frames[i] = stack_frame(element->word, flags, i);
-}
-
 int table_find(void *table, const struct table_geometry *geometry, u32 id,
 	       struct stackmap_stack *stack, u64 *frames, u32 max)
 {
 	struct table_view *element;
 	int code = stack_map_find(table, geometry, id, &element);
 
-	if (!code)
-		element_copy(element, stack, frames, max);
+	if (!code) {
+		u32 flags = IDENTITY_FLAGS(element->identity);
+
+		stack->ref_count = atomic_load_relaxed(&element->ref_count);
+		stack->depth = IDENTITY_DEPTH(element->identity);
+		stack->truncated = !!(flags & STACK_TRUNCATED);
+		for (u32 i = 0; i < stack->depth && i < max; i++)
+			frames[i] = stack_frame(element->word, flags, i);
+	}
 	return code;
 }
