@@ -133,18 +133,6 @@ bool code_file_read(struct code_files *files, const struct code_file *file, u64 
 	return true;
 }
 
-static void segment_add(struct code_file *file, const Elf64_Phdr *header)
-{
-	if (header->p_type != PT_LOAD || file->segment_count == SEGMENTS_MAX)
-		return;
-	file->segment[file->segment_count++] = (struct code_segment){
-		.address = header->p_vaddr,
-		.offset = header->p_offset,
-		.bytes = header->p_filesz,
-		.flags = header->p_flags,
-	};
-}
-
 static bool is_elf(const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
@@ -164,12 +152,18 @@ static bool segments_read(struct code_files *files, struct code_file *file)
 		return false;
 	if (!is_elf(&header))
 		return true;
-	for (u32 i = 0; i < header.e_phnum; i++)
-		if (code_file_read(files, file, header.e_phoff + i * sizeof(segment), &segment,
-				   sizeof(segment)))
-			segment_add(file, &segment);
-		else
+	for (u32 i = 0; i < header.e_phnum; i++) {
+		if (!code_file_read(files, file, header.e_phoff + i * sizeof(segment), &segment,
+				    sizeof(segment)))
 			return false;
+		if (segment.p_type == PT_LOAD && file->segment_count < SEGMENTS_MAX)
+			file->segment[file->segment_count++] = (struct code_segment){
+				.address = segment.p_vaddr,
+				.offset = segment.p_offset,
+				.bytes = segment.p_filesz,
+				.flags = segment.p_flags,
+			};
+	}
 	return true;
 }
 

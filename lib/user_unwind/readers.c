@@ -268,14 +268,6 @@ static int ready(struct reader *reader, struct reader_answer *answer, u64 now)
 	return result;
 }
 
-static int talk(struct reader *reader, const struct reader_request *request,
-		struct reader_answer *answer, int files[MESSAGE_FILES_MAX], u64 deadline)
-{
-	return message_send(reader->worker.socket, request, sizeof(*request), deadline)
-		       ?: message_receive_files(reader->worker.socket, answer, sizeof(*answer),
-						files, deadline);
-}
-
 /* Sends a request to the worker of an owner. A worker that does not answer in time is ended,
  * because its late answer would be taken for that of the next request. */
 static int ask(struct readers *readers, u64 owner, const struct reader_request *request,
@@ -294,7 +286,9 @@ static int ask(struct readers *readers, u64 owner, const struct reader_request *
 	if (result)
 		return result;
 	now = clock_ns(CLOCK_MONOTONIC);
-	result = talk(reader, request, answer, files, now + ANSWER_NS);
+	result = message_send(reader->worker.socket, request, sizeof(*request), now + ANSWER_NS)
+			 ?: message_receive_files(reader->worker.socket, answer, sizeof(*answer),
+						  files, now + ANSWER_NS);
 	waited = clock_ns(CLOCK_MONOTONIC) - now;
 	reader->debt.ns += waited;
 	readers->debt.ns += waited;

@@ -42,37 +42,6 @@ struct raw_memory {
 	u64 bias;			   /* address = bias + virtual address in the file */
 };
 
-static int raw_memory_create(struct raw_memory *memory)
-{
-	*memory = (struct raw_memory){.vdso = vdso_open()};
-	return readers_create(&memory->readers)
-		       ?: code_files_create(memory->readers, &memory->files);
-}
-
-static void raw_memory_release(struct raw_memory *memory)
-{
-	code_files_free(&memory->files);
-	readers_free(&memory->readers);
-	if (memory->vdso)
-		elf_end(memory->vdso);
-	memory->vdso = NULL;
-}
-
-/* Begins with the memory of another task. */
-static void raw_memory_begin(struct raw_memory *memory, const struct raw_stack *raw)
-{
-	memory->raw = raw;
-	memory->mapping = NULL;
-	readers_begin(memory->readers);
-}
-
-/* The address of the ELF header in most files. For rules that are in the cache the address is
- * enough; a process that may be read has the header itself. */
-static u64 usual_header(const struct raw_mapping *mapping)
-{
-	return mapping->start - mapping->offset;
-}
-
 static u64 enter_file(struct raw_memory *memory, const struct mapping_record *record)
 {
 	const struct raw_mapping *mapping = memory->mapping;
@@ -87,7 +56,9 @@ static u64 enter_file(struct raw_memory *memory, const struct mapping_record *re
 
 	memory->file = code_files_get(memory->files, &seen);
 	if (!memory->file)
-		return usual_header(mapping);
+		/* The address of the ELF header in most files. For rules that are in the cache the
+		 * address is enough; a process that may be read has the header itself. */
+		return mapping->start - mapping->offset;
 	if (!code_file_address(memory->file, mapping->offset, &code) ||
 	    !code_file_header(memory->file, &header))
 		return 0;
@@ -160,21 +131,16 @@ static bool vdso_read(const struct raw_memory *memory, u64 address, void *buffer
 	       copy_from(image, available, address - memory->mapping->start, buffer, bytes);
 }
 
-static bool may_ask_process(const struct raw_memory *memory, u64 address, u32 bytes)
-{
-	if (memory->is_foreign)
-		return false;
-	return memory->raw->flags & RAW_ALIVE ||
-	       (memory->kind == MAPPING_ANON && is_in_mapping(memory, address, bytes));
-}
-
 static bool process_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	const struct raw_stack *raw = memory->raw;
+	bool is_alive = raw->flags & RAW_ALIVE;
 
-	return may_ask_process(memory, address, bytes) &&
-	       readers_memory(memory->readers, raw->flags & RAW_ALIVE ? raw->tid : raw->tgid,
-			      raw->tgid, address, buffer, bytes);
+	if (memory->is_foreign ||
+	    (!is_alive && !(memory->kind == MAPPING_ANON && is_in_mapping(memory, address, bytes))))
+		return false;
+	return readers_memory(memory->readers, is_alive ? raw->tid : raw->tgid, raw->tgid, address,
+			      buffer, bytes);
 }
 
 /* Reads memory of the task. False: not all bytes can be read. */
@@ -209,7 +175,9 @@ int user_unwinder_create(const struct user_unwinder_options *options,
 	if (!made)
 		return -ENOMEM;
 	made->options = *options;
-	err = raw_memory_create(&made->memory);
+	made->memory.vdso = vdso_open();
+	err = readers_create(&made->memory.readers)
+		      ?: code_files_create(made->memory.readers, &made->memory.files);
 	if (err) {
 		user_unwinder_free(&made);
 		return err;
@@ -223,7 +191,9 @@ void user_unwinder_free(struct user_unwinder **unwinder)
 {
 	if (!*unwinder)
 		return;
-	raw_memory_release(&(*unwinder)->memory);
+	code_files_free(&(*unwinder)->memory.files);
+	readers_free(&(*unwinder)->memory.readers);
+	elf_end((*unwinder)->memory.vdso);
 	free(*unwinder);
 	*unwinder = NULL;
 }
@@ -394,28 +364,30 @@ bool unwind_recall(struct unwind *unwind)
 	return true;
 }
 
-/* False for the content that one process shows in place of a file. */
-static bool is_genuine(const struct raw_memory *memory)
-{
-	if (memory->kind != MAPPING_FILE)
-		return true;
-	return memory->file && !code_file_is_held(memory->file);
-}
-
 void unwind_remember(struct unwind *unwind)
 {
 	const struct user_unwinder *unwinder = unwind->memory;
+	const struct raw_memory *memory = &unwinder->memory;
 	struct rule_key key;
 
-	if (is_genuine(&unwinder->memory) && cache_key(unwind, &key))
+	/* A held file may be content that one process shows in place of a file. */
+	if (memory->kind == MAPPING_FILE && (!memory->file || code_file_is_held(memory->file)))
+		return;
+	if (cache_key(unwind, &key))
 		rule_cache_put(unwinder->options.rules, &key, &unwind->rule);
 }
 
-static void walk(struct user_unwinder *unwinder, const struct raw_stack *raw)
+int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack *raw,
+			 struct unwound_stack *stack)
 {
 	struct unwind *unwind = &unwinder->unwind;
+	u32 stop;
 
-	raw_memory_begin(&unwinder->memory, raw);
+	if (raw->mapping_count > RAW_MAPPINGS_MAX || raw->stack_bytes > RAW_STACK_BYTES_MAX)
+		return -EINVAL;
+	unwinder->memory.raw = raw;
+	unwinder->memory.mapping = NULL;
+	readers_begin(unwinder->memory.readers);
 	unwind_forget(unwind);
 	unwind->memory = unwinder;
 	unwind->is_compat = raw->flags & RAW_COMPAT;
@@ -426,25 +398,12 @@ static void walk(struct user_unwinder *unwinder, const struct raw_stack *raw)
 	unwind->registers.known = REGISTERS_ALL;
 	unwind->registers.at_entry = raw->flags & RAW_AT_ENTRY;
 	unwind_stack(unwind, unwinder->options.max_depth);
-}
-
-/* The reason of the stop. With an incomplete list of mappings, an address without a mapping may
- * still be code. */
-static u32 stop_of(const struct user_unwinder *unwinder, const struct raw_stack *raw)
-{
-	u32 stop = unwinder->unwind.stop;
-
-	return stop == STOP_NOT_CODE && raw->flags & RAW_SOME_MAPPINGS ? STOP_BUDGET : stop;
-}
-
-int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack *raw,
-			 struct unwound_stack *stack)
-{
-	if (raw->mapping_count > RAW_MAPPINGS_MAX || raw->stack_bytes > RAW_STACK_BYTES_MAX)
-		return -EINVAL;
-	walk(unwinder, raw);
-	stack->depth = unwinder->unwind.depth;
-	stack->flags = stack_flags_of_stop(stop_of(unwinder, raw));
-	memcpy(stack->frame, unwinder->unwind.frame, stack->depth * sizeof(*stack->frame));
+	stack->depth = unwind->depth;
+	/* With an incomplete list of mappings, an address without a mapping may still be code. */
+	stop = unwind->stop;
+	if (stop == STOP_NOT_CODE && raw->flags & RAW_SOME_MAPPINGS)
+		stop = STOP_BUDGET;
+	stack->flags = stack_flags_of_stop(stop);
+	memcpy(stack->frame, unwind->frame, stack->depth * sizeof(*stack->frame));
 	return 0;
 }
