@@ -3,7 +3,7 @@
  * The step from Go's scheduler stack back to the goroutine's stack. Go's runtime runs its own work,
  * and C functions, on a second stack of the thread (g0). That stack holds no pointer to the caller.
  * The runtime finds the way back through its own data, and so does a walk, with the offsets that
- * the runtime's instructions have (lib/symbol/unwind/go_switch.h):
+ * the runtime's instructions have (lib/symbol/unwind/go_rows.c):
  *
  *   CFA_GO_SAVED  g = *(thread pointer + cfa_offset), m = g->m, goroutine = m->curg,
  *                 CFA = goroutine->sched.sp + 8 * operand

@@ -13,30 +13,32 @@
 
 #include "debug_service.h"
 
-struct cursor {
-	const char *at;
-	const char *end;
+/* The state of reading an answer. */
+struct taking {
+	const char *at, *end; /* items */
+	const char *texts;    /* each with its NUL; the first one is empty */
+	u32 text_bytes;
+	const u64 *places;
+	u32 count; /* of places */
+	bool is_kernel;
+	struct debug_names *names;
+	u32 room; /* for functions; 0 = count them only */
 };
 
-static bool take(struct cursor *cursor, void *data, size_t bytes)
+static bool take(struct taking *taking, void *data, size_t bytes)
 {
-	if ((size_t)(cursor->end - cursor->at) < bytes)
+	if ((size_t)(taking->end - taking->at) < bytes)
 		return false;
-	memcpy(data, cursor->at, bytes);
-	cursor->at += bytes;
+	memcpy(data, taking->at, bytes);
+	taking->at += bytes;
 	return true;
 }
 
-struct texts {
-	const char *data;
-	u32 bytes;
-};
-
-static bool are_texts(const struct texts *texts)
+static bool are_texts(const struct taking *taking)
 {
-	const char *at = texts->data, *end = texts->data + texts->bytes;
+	const char *at = taking->texts, *end = taking->texts + taking->text_bytes;
 
-	if (!texts->bytes || *at++)
+	if (!taking->text_bytes || *at++)
 		return false;
 	while (at < end) {
 		size_t length = strnlen(at, end - at);
@@ -48,35 +50,23 @@ static bool are_texts(const struct texts *texts)
 	return true;
 }
 
-static bool find_text(const struct texts *texts, u32 offset, const char **text)
+static bool find_text(const struct taking *taking, u32 offset, const char **text)
 {
-	*text = offset ? texts->data + offset : NULL;
-	return offset < texts->bytes && (!offset || !texts->data[offset - 1]);
+	*text = offset ? taking->texts + offset : NULL;
+	return offset < taking->text_bytes && (!offset || !taking->texts[offset - 1]);
 }
 
-static bool take_function(struct cursor *cursor, const struct texts *texts, bool is_last,
-			  struct code_place *function)
+static bool take_function(struct taking *taking, bool is_last, struct code_place *function)
 {
 	struct debug_function raw;
 
 	*function = (struct code_place){.inlined = !is_last};
-	if (!take(cursor, &raw, sizeof(raw)) || raw.inlined != !is_last)
+	if (!take(taking, &raw, sizeof(raw)) || raw.inlined != !is_last)
 		return false;
 	function->line = raw.line;
-	return find_text(texts, raw.name, &function->function) &&
-	       find_text(texts, raw.file, &function->file);
+	return find_text(taking, raw.name, &function->function) &&
+	       find_text(taking, raw.file, &function->file);
 }
-
-/* The state of reading an answer. */
-struct taking {
-	struct cursor cursor;
-	struct texts texts;
-	const u64 *places;
-	u32 count; /* of places */
-	bool is_kernel;
-	struct debug_names *names;
-	u32 room; /* for functions; 0 = count them only */
-};
 
 static bool take_item(struct taking *taking, struct debug_name *name)
 {
@@ -85,7 +75,7 @@ static bool take_item(struct taking *taking, struct debug_name *name)
 	struct debug_item item;
 	u64 place;
 
-	if (!take(&taking->cursor, &item, sizeof(item)) || item.place >= taking->count ||
+	if (!take(taking, &item, sizeof(item)) || item.place >= taking->count ||
 	    (taking->is_kernel && item.symbol) || item.functions > CODE_PLACES_MAX)
 		return false;
 	place = taking->places[item.place];
@@ -96,13 +86,12 @@ static bool take_item(struct taking *taking, struct debug_name *name)
 				    .symbol_start = item.symbol_start,
 				    .symbol_size = item.symbol_size,
 				    .count = item.functions};
-	if (!find_text(&taking->texts, item.symbol, &name->symbol))
+	if (!find_text(taking, item.symbol, &name->symbol))
 		return false;
 	if (taking->room)
 		name->functions = names->functions + names->function_count;
 	for (u32 i = 0; i < item.functions; i++) {
-		if (!take_function(&taking->cursor, &taking->texts, i + 1 == item.functions,
-				   &function))
+		if (!take_function(taking, i + 1 == item.functions, &function))
 			return false;
 		if (taking->room)
 			names->functions[names->function_count] = function;
@@ -115,14 +104,14 @@ static bool take_items(struct taking *taking, const struct debug_answer *answer)
 {
 	struct debug_names *names = taking->names;
 
-	taking->cursor =
-		(struct cursor){names->data + answer->text_bytes, names->data + answer->bytes};
+	taking->at = names->data + answer->text_bytes;
+	taking->end = names->data + answer->bytes;
 	names->function_count = 0;
 	for (u32 i = 0; i < answer->items; i++)
 		if (!take_item(taking, &names->names[i]))
 			return false;
 	names->count = answer->items;
-	return taking->cursor.at == taking->cursor.end;
+	return taking->at == taking->end;
 }
 
 static int by_place(const void *left, const void *right)
@@ -150,9 +139,9 @@ static int fill(struct taking *taking, const struct debug_answer *answer)
 	names->names = calloc(answer->items + 1UL, sizeof(*names->names));
 	if (!names->names)
 		return -ENOMEM;
-	taking->texts = (struct texts){names->data, answer->text_bytes};
-	if (answer->text_bytes > answer->bytes || !are_texts(&taking->texts) ||
-	    !take_items(taking, answer))
+	taking->texts = names->data;
+	taking->text_bytes = answer->text_bytes;
+	if (answer->text_bytes > answer->bytes || !are_texts(taking) || !take_items(taking, answer))
 		return -EBADMSG;
 	taking->room = names->function_count;
 	names->functions = calloc(taking->room + 1UL, sizeof(*names->functions));

@@ -395,19 +395,15 @@ static bool may_fetch(const struct debug_search *search)
 		(choice->servers == DEBUG_SERVERS_ALL && !choice->vmlinux));
 }
 
-static bool lacks_code(const struct debug_search *search)
-{
-	return search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
-	       search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code;
-}
-
 static void search_servers(struct debug_search *search)
 {
 	if (!may_fetch(search))
 		return;
 	if (!search->link.has_dwarf)
 		fetch_debug(search);
-	if (lacks_code(search) && !search->code->layout.count)
+	if (search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
+	    search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code &&
+	    !search->code->layout.count)
 		fetch_code(search);
 }
 

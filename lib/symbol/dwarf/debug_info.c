@@ -37,51 +37,35 @@
 /* --- .gnu_debugdata: a symbol table that some distributions leave in stripped files, as an ELF
  * file compressed by xz. Memory and size of the result are limited. --- */
 
-struct mini_debug {
-	u8 *bytes;
-	Elf *elf;
-};
-
 #define MEMORY_MAX (256ULL << 20)
 #define MINI_BYTES_MAX (64UL << 20)
 #define GROWTH_MAX 32 /* xz makes a symbol table smaller by a factor of about 5 */
 
-static u8 *unpack_mini(const Elf_Data *packed, size_t *bytes)
-{
-	size_t room = packed->d_size < MINI_BYTES_MAX / GROWTH_MAX ? packed->d_size * GROWTH_MAX
-								   : MINI_BYTES_MAX;
-	size_t in = 0, out = 0;
-	uint64_t memory = MEMORY_MAX;
-	u8 *text = malloc(room);
-
-	if (text && lzma_stream_buffer_decode(&memory, 0, NULL, packed->d_buf, &in, packed->d_size,
-					      text, &out, room) == LZMA_OK) {
-		*bytes = out;
-		return text;
-	}
-	free(text);
-	return NULL;
-}
-
-/* The ELF file in the section, or NULL. The section may hold any bytes. */
-static Elf *mini_debug_open(Elf *elf, struct mini_debug *mini)
+/* The ELF file in the section, whose memory the caller frees after elf_end(); or NULL. The section
+ * may hold any bytes. */
+static Elf *mini_debug_open(Elf *elf, char **memory)
 {
 	Elf_Data *packed = debug_link_section(elf, ".gnu_debugdata");
-	size_t bytes;
+	size_t room = MINI_BYTES_MAX, in = 0, out = 0;
+	uint64_t limit = MEMORY_MAX;
+	Elf *mini = NULL;
+	char *text;
 
-	*mini = (struct mini_debug){};
-	if (packed)
-		mini->bytes = unpack_mini(packed, &bytes);
-	if (mini->bytes)
-		mini->elf = elf_memory((char *)mini->bytes, bytes);
-	return mini->elf && elf_kind(mini->elf) == ELF_K_ELF ? mini->elf : NULL;
-}
-
-static void mini_debug_close(struct mini_debug *mini)
-{
-	elf_end(mini->elf);
-	free(mini->bytes);
-	*mini = (struct mini_debug){};
+	if (!packed)
+		return NULL;
+	if (packed->d_size < MINI_BYTES_MAX / GROWTH_MAX)
+		room = packed->d_size * GROWTH_MAX;
+	text = malloc(room);
+	if (text && lzma_stream_buffer_decode(&limit, 0, NULL, packed->d_buf, &in, packed->d_size,
+					      (u8 *)text, &out, room) == LZMA_OK)
+		mini = elf_memory(text, out);
+	if (mini && elf_kind(mini) == ELF_K_ELF) {
+		*memory = text;
+		return mini;
+	}
+	elf_end(mini);
+	free(text);
+	return NULL;
 }
 
 /* --- Sections compressed with zstd (ELFCOMPRESS_ZSTD), which libelf before 0.189 cannot read: the
@@ -226,9 +210,10 @@ static Elf *unpacked_elf_open(Elf *elf, char **memory)
 
 struct debug_info {
 	Elf *code, *debug, *shared_elf;
+	Elf *mini; /* NULL = none */
+	char *mini_memory;
 	Elf *unpacked, *shared_unpacked; /* copies; NULL = libelf reads the file itself */
 	char *unpacked_memory, *shared_memory;
-	struct mini_debug mini;
 	Dwarf *dwarf, *shared;
 	struct elf_segments segments;
 	struct symbol_table *symbols;
@@ -242,11 +227,6 @@ struct debug_info {
 	bool is_kernel;
 	bool is_damaged;
 	bool is_split; /* functions are described in other files (.dwo, .dwp) */
-};
-
-struct debug_sections {
-	bool has_units; /* .debug_info has bytes */
-	bool is_bomb;	/* a section claims more unpacked bytes than deflate can make */
 };
 
 static u64 inflated_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
@@ -264,30 +244,6 @@ static u64 inflated_bytes(Elf_Scn *section, const GElf_Shdr *header, const char 
 		return 0;
 	memcpy(&bytes, (char *)data->d_buf + 4, sizeof(bytes));
 	return be64toh(bytes);
-}
-
-static void debug_sections_read(Elf *elf, struct debug_sections *sections)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t names;
-
-	*sections = (struct debug_sections){};
-	if (elf_getshdrstrndx(elf, &names))
-		return;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-
-		if (!name)
-			continue;
-		sections->has_units |=
-			header.sh_type != SHT_NOBITS &&
-			(!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
-		sections->is_bomb |=
-			inflated_bytes(section, &header, name) > INFLATED_MAX(header.sh_size);
-	}
 }
 
 /* The file is mapped, as few pages of a large debug file are read. If the file is truncated
@@ -347,13 +303,32 @@ static int read_units(struct debug_info *info, bool has_units)
 	return result;
 }
 
-static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files,
-			  struct debug_sections *sections)
+/* *has_units: .debug_info has bytes. NULL also if a section claims more unpacked bytes than deflate
+ * can make. */
+static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files, bool *has_units)
 {
+	Elf_Scn *section = NULL;
+	bool is_bomb = false;
+	GElf_Shdr header;
 	Dwarf *dwarf;
+	size_t names;
 
-	debug_sections_read(elf, sections);
-	dwarf = sections->is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	*has_units = false;
+	if (!elf_getshdrstrndx(elf, &names))
+		while ((section = elf_nextscn(elf, section))) {
+			const char *name = gelf_getshdr(section, &header)
+						   ? elf_strptr(elf, names, header.sh_name)
+						   : NULL;
+
+			if (!name)
+				continue;
+			*has_units |=
+				header.sh_type != SHT_NOBITS &&
+				(!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
+			is_bomb |= inflated_bytes(section, &header, name) >
+				   INFLATED_MAX(header.sh_size);
+		}
+	dwarf = is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (dwarf && files->no_memory)
 		dwarf_new_oom_handler(dwarf, files->no_memory);
 	return dwarf;
@@ -371,8 +346,8 @@ static Elf *readable(struct debug_info *info, Elf *elf, Elf **unpacked, char **m
 
 static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 {
-	struct debug_sections sections;
 	struct debug_link link;
+	bool has_units;
 	Elf *elf =
 		readable(info, info->debug ?: info->code, &info->unpacked, &info->unpacked_memory);
 
@@ -380,7 +355,7 @@ static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 	if (info->shared_elf)
 		info->shared = begin_dwarf(readable(info, info->shared_elf, &info->shared_unpacked,
 						    &info->shared_memory),
-					   files, &sections);
+					   files, &has_units);
 	if (!info->shared) {
 		debug_link_read(elf, &link);
 		if (link.shared[0]) {
@@ -388,22 +363,23 @@ static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 			return 0;
 		}
 	}
-	info->dwarf = begin_dwarf(elf, files, &sections);
+	info->dwarf = begin_dwarf(elf, files, &has_units);
 	if (!info->dwarf) {
-		info->is_damaged = sections.has_units;
+		info->is_damaged = has_units;
 		return 0;
 	}
 	if (info->shared)
 		dwarf_setalt(info->dwarf, info->shared);
 	dwarf_line_sections_find(elf, &info->lines);
-	return elf_text_read(elf, &info->text) ?: read_units(info, sections.has_units);
+	return elf_text_read(elf, &info->text) ?: read_units(info, has_units);
 }
 
 static int read_symbols(struct debug_info *info)
 {
-	Elf *elves[] = {info->code, info->debug, mini_debug_open(info->code, &info->mini)};
+	Elf *elves[] = {info->code, info->debug, NULL};
 	int result = symbol_table_create(&info->symbols);
 
+	elves[2] = info->mini = mini_debug_open(info->code, &info->mini_memory);
 	for (u32 i = 0; i < sizeof(elves) / sizeof(elves[0]) && !result; i++)
 		if (elves[i])
 			result = elf_symbols_collect(elves[i], &info->segments, info->symbols);
@@ -469,7 +445,8 @@ void debug_info_close(struct debug_info **info)
 	symbol_table_free(&it->symbols);
 	dwarf_end(it->dwarf);
 	dwarf_end(it->shared);
-	mini_debug_close(&it->mini);
+	elf_end(it->mini);
+	free(it->mini_memory);
 	elf_end(it->shared_unpacked);
 	elf_end(it->unpacked);
 	free(it->shared_memory);

@@ -422,16 +422,6 @@ static void advance(struct scan *scan, u64 operations)
 	scan->address += operations * scan->lines->instruction_bytes;
 }
 
-static void run_special(struct scan *scan, u8 opcode)
-{
-	const struct dwarf_lines *lines = scan->lines;
-	u8 adjusted = opcode - lines->first_special;
-
-	advance(scan, adjusted / lines->line_range);
-	scan->line += lines->line_base + adjusted % lines->line_range;
-	add_row(scan);
-}
-
 static void run_extended(struct scan *scan)
 {
 	struct dwarf_cursor *cursor = &scan->cursor;
@@ -495,12 +485,17 @@ void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges 
 	while (scan.cursor.at < scan.cursor.end) {
 		u8 opcode = *scan.cursor.at++;
 
-		if (opcode >= lines->first_special)
-			run_special(&scan, opcode);
-		else if (opcode)
+		if (opcode >= lines->first_special) {
+			u8 adjusted = opcode - lines->first_special;
+
+			advance(&scan, adjusted / lines->line_range);
+			scan.line += lines->line_base + adjusted % lines->line_range;
+			add_row(&scan);
+		} else if (opcode) {
 			run_standard(&scan, opcode);
-		else
+		} else {
 			run_extended(&scan);
+		}
 	}
 }
 

@@ -149,17 +149,6 @@ static int descend(struct descent *descent, u32 parent, u32 nesting)
 	return result;
 }
 
-/* Makes the tree that of `function`. `text` must outlive the tree. 0 or -ENOMEM. */
-static int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function,
-			     const struct code_ranges *text)
-{
-	Dwarf_Die die = *function;
-
-	tree->text = text;
-	tree->part_count = tree->range_count = 0;
-	return add_part(tree, &die, true);
-}
-
 /* Gives the function and the inlined calls that cover the address, outermost first, as indexes of
  * `parts`. Their number, or -ENOMEM. */
 static int inline_tree_find(struct inline_tree *tree, u64 address, u32 calls[CODE_PLACES_MAX])
@@ -292,12 +281,17 @@ static int find_function(struct unit *unit, u64 address, u32 *index)
 /* The function and the calls inlined into it, outermost first. */
 static int find_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
 {
+	struct inline_tree *tree = &unit->inlined;
+	Dwarf_Die function = unit->functions[index];
 	int result = 0;
 
-	if (unit->inlined_into != index)
-		result = inline_tree_begin(&unit->inlined, &unit->functions[index], unit->text);
+	if (unit->inlined_into != index) {
+		tree->text = unit->text;
+		tree->part_count = tree->range_count = 0;
+		result = add_part(tree, &function, true);
+	}
 	unit->inlined_into = result ? NO_FUNCTION : index;
-	return result ?: inline_tree_find(&unit->inlined, address, calls);
+	return result ?: inline_tree_find(tree, address, calls);
 }
 
 static const char *name_of(Dwarf_Die *die)

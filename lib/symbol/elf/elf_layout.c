@@ -64,13 +64,6 @@ bool elf_text_holds(const struct code_ranges *text, u64 address)
 	return code_ranges_find(text, address, &section);
 }
 
-static bool is_code(const GElf_Phdr *header)
-{
-	return header->p_type == PT_LOAD && (header->p_flags & PF_X) && header->p_filesz &&
-	       header->p_vaddr + header->p_filesz > header->p_vaddr &&
-	       header->p_offset + header->p_filesz > header->p_offset;
-}
-
 void elf_segments_read(Elf *elf, struct elf_segments *segments)
 {
 	size_t count = 0;
@@ -81,7 +74,10 @@ void elf_segments_read(Elf *elf, struct elf_segments *segments)
 	for (size_t i = 0; i < count && segments->count < ELF_SEGMENTS_MAX; i++) {
 		GElf_Phdr header;
 
-		if (gelf_getphdr(elf, i, &header) && is_code(&header))
+		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD &&
+		    (header.p_flags & PF_X) && header.p_filesz &&
+		    header.p_vaddr + header.p_filesz > header.p_vaddr &&
+		    header.p_offset + header.p_filesz > header.p_offset)
 			segments->segment[segments->count++] = (struct elf_segment){
 				.address = header.p_vaddr,
 				.offset = header.p_offset,

@@ -110,25 +110,12 @@ static void select_cie(struct reader *reader, Dwarf_Off at)
 		reader->encoding = encoding_of(reader, &entry.cie);
 }
 
-static int add_range(const struct reader *reader, u64 address, u64 bytes)
-{
-	const struct elf_segment *segment = elf_segment_of(reader->segments, address);
-	u64 start, left;
-
-	if (!segment || !bytes)
-		return 0;
-	left = segment->bytes - (address - segment->address);
-	start = segment->offset + (address - segment->address);
-	return symbol_table_add(
-		reader->table,
-		&(struct symbol){.start = start, .size = bytes, .limit = start + left, .name = ""});
-}
-
 static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
 {
+	const struct elf_segment *segment;
+	u64 address, start, left, code_bytes;
 	u8 base, encoding;
 	size_t bytes;
-	u64 address;
 
 	select_cie(reader, fde->CIE_pointer);
 	encoding = reader->encoding;
@@ -140,21 +127,16 @@ static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
 	address = read_number(fde->start, bytes, encoding & DW_EH_PE_signed);
 	if (base == DW_EH_PE_pcrel)
 		address += reader->address + (fde->start - (const u8 *)reader->data->d_buf);
-	return add_range(reader, address, read_number(fde->start + bytes, bytes, false));
-}
-
-static int add_entries(struct reader *reader)
-{
-	Dwarf_CFI_Entry entry;
-	Dwarf_Off at = 0, next;
-	int result = 0;
-
-	while (!result && !next_entry(reader, at, &next, &entry) && next > at) {
-		if (!dwarf_cfi_cie_p(&entry))
-			result = add_fde(reader, &entry.fde);
-		at = next;
-	}
-	return result;
+	code_bytes = read_number(fde->start + bytes, bytes, false);
+	segment = elf_segment_of(reader->segments, address);
+	if (!segment || !code_bytes)
+		return 0;
+	left = segment->bytes - (address - segment->address);
+	start = segment->offset + (address - segment->address);
+	return symbol_table_add(reader->table, &(struct symbol){.start = start,
+								.size = code_bytes,
+								.limit = start + left,
+								.name = ""});
 }
 
 int fde_ranges_add(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
@@ -163,12 +145,18 @@ int fde_ranges_add(Elf *elf, const struct elf_segments *segments, struct symbol_
 		.ident = (const u8 *)elf_getident(elf, NULL), .segments = segments, .table = table};
 	GElf_Shdr header;
 	Elf_Scn *section = elf_section_find(elf, ".eh_frame", &header);
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off at = 0, next;
 	int result = 0;
 
 	reader.data = section && reader.ident ? elf_rawdata(section, NULL) : NULL;
 	reader.address = section ? header.sh_addr : 0;
-	if (reader.data && reader.data->d_buf)
-		result = add_entries(&reader);
+	while (reader.data && reader.data->d_buf && !result &&
+	       !next_entry(&reader, at, &next, &entry) && next > at) {
+		if (!dwarf_cfi_cie_p(&entry))
+			result = add_fde(&reader, &entry.fde);
+		at = next;
+	}
 	symbol_table_seal(table);
 	return result;
 }

@@ -403,18 +403,6 @@ static bool call_read(const struct go_table *table, const struct go_function *fu
 	return true;
 }
 
-static struct code_place place_at(const struct go_table *table, const struct go_function *function,
-				  u64 address)
-{
-	s32 line = value_at(table, function, GO_LINE, address);
-
-	return (struct code_place){
-		.function = function->name,
-		.file = file_at(table, function, address),
-		.line = line > 0 ? line : 0,
-	};
-}
-
 u32 go_table_places(const struct go_table *table, u64 address, struct code_place *places)
 {
 	struct go_function function;
@@ -425,8 +413,13 @@ u32 go_table_places(const struct go_table *table, u64 address, struct code_place
 	while (count < CODE_PLACES_MAX) {
 		s32 index = value_at(table, &function, GO_INLINED, address);
 		struct code_place *place = &places[count++];
+		s32 line = value_at(table, &function, GO_LINE, address);
 
-		*place = place_at(table, &function, address);
+		*place = (struct code_place){
+			.function = function.name,
+			.file = file_at(table, &function, address),
+			.line = line > 0 ? line : 0,
+		};
 		if (count == CODE_PLACES_MAX ||
 		    !call_read(table, &function, index, &place->function, &address))
 			break;

@@ -23,40 +23,28 @@ void generated_code_clear(struct generated_code *code)
 	*code = (struct generated_code){};
 }
 
-static int reserve(struct generated_code *code, size_t name_bytes)
-{
-	if (code->count >= GENERATED_CODE_MAX || name_bytes >= NAMES_MAX - code->name_bytes)
-		return -E2BIG;
-	return array_make_room(code->functions, code->count, code->capacity)
-		       ?: array_make_room(code->names, code->name_bytes + name_bytes,
-					  code->name_capacity);
-}
-
-static u32 append_name(struct generated_code *code, const char *name, size_t bytes)
-{
-	u32 at = code->name_bytes;
-
-	if (bytes)
-		memcpy(code->names + at, name, bytes);
-	code->names[at + bytes] = 0;
-	code->name_bytes += bytes + 1;
-	return at;
-}
-
 int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const char *name,
 		       size_t name_bytes)
 {
+	u32 name_at = code->name_bytes;
 	int err;
 
 	if (!bytes || bytes > UINT64_MAX - start)
 		return 0;
-	err = reserve(code, name_bytes);
+	if (code->count >= GENERATED_CODE_MAX || name_bytes >= NAMES_MAX - name_at)
+		return -E2BIG;
+	err = array_make_room(code->functions, code->count, code->capacity)
+		      ?: array_make_room(code->names, name_at + name_bytes, code->name_capacity);
 	if (err)
 		return err;
+	if (name_bytes)
+		memcpy(code->names + name_at, name, name_bytes);
+	code->names[name_at + name_bytes] = 0;
+	code->name_bytes += name_bytes + 1;
 	code->functions[code->count++] = (struct generated_function){
 		.start = start,
 		.end = start + bytes,
-		.name = append_name(code, name, name_bytes),
+		.name = name_at,
 	};
 	return 0;
 }

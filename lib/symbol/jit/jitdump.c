@@ -227,31 +227,24 @@ static void name_moves(struct dump *dump)
 	}
 }
 
-static int read_dump(struct dump *dump)
-{
-	u64 at;
-	int result = take_header(dump, &at);
-
-	if (result)
-		return result;
-	while (at < dump->end && (result = take_next(dump, &at)) > 0)
-		;
-	name_moves(dump);
-	return result < 0 ? result : 0;
-}
-
 int jitdump_read_open(int fd, struct generated_code *code)
 {
 	struct dump dump = {.fd = fd, .code = code};
 	struct stat status;
 	int result;
+	u64 at;
 
 	if (fstat(fd, &status))
 		return -errno;
 	dump.end = status.st_size;
 	dump.bytes = malloc(WINDOW_BYTES);
-	result = dump.bytes ? read_dump(&dump) : -ENOMEM;
+	result = dump.bytes ? take_header(&dump, &at) : -ENOMEM;
+	if (!result) {
+		while (at < dump.end && (result = take_next(&dump, &at)) > 0)
+			;
+		name_moves(&dump);
+	}
 	free(dump.indexed);
 	free(dump.bytes);
-	return result;
+	return result < 0 ? result : 0;
 }

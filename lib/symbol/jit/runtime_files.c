@@ -319,16 +319,6 @@ static int duplicate(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static void take_kept(const struct kept *kept, struct runtime_names *names)
-{
-	if (names->perf_map < 0)
-		names->perf_map = duplicate(kept->perf_map);
-	if (names->perf_map < 0 && kept->folder >= 0)
-		names->perf_map = perf_map_open(kept->folder, &kept->process);
-	if (names->jitdump < 0)
-		names->jitdump = duplicate(kept->jitdump);
-}
-
 static int open_by_our_id(u32 tgid, u64 since)
 {
 	const struct runtime_process process = {.since = since, .user = getuid(), .inner_id = tgid};
@@ -348,8 +338,14 @@ struct runtime_names runtime_files_open(const struct runtime_files *files, u32 t
 	if (runtime_process_read(&live.process))
 		open_all(&live);
 	names = (struct runtime_names){live.perf_map, live.jitdump};
-	if (kept)
-		take_kept(kept, &names);
+	if (kept) {
+		if (names.perf_map < 0)
+			names.perf_map = duplicate(kept->perf_map);
+		if (names.perf_map < 0 && kept->folder >= 0)
+			names.perf_map = perf_map_open(kept->folder, &kept->process);
+		if (names.jitdump < 0)
+			names.jitdump = duplicate(kept->jitdump);
+	}
 	if (names.perf_map < 0 && live.folder < 0 && (!kept || kept->folder < 0))
 		names.perf_map = open_by_our_id(tgid, since);
 	close_open(live.folder);

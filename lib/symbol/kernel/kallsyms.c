@@ -265,16 +265,6 @@ struct static_reader {
 	u64 start, end, init_end; /* of the image: _stext, _etext, _einittext */
 };
 
-static void note_border(struct static_reader *reader, const struct kallsyms_line *line)
-{
-	if (!reader->start && is_named(line, "_stext"))
-		reader->start = line->address;
-	else if (!reader->end && is_named(line, "_etext"))
-		reader->end = line->address;
-	else if (!reader->init_end && is_named(line, "_einittext"))
-		reader->init_end = line->address;
-}
-
 /* Ends at the first line of a module that /proc/modules has not: static code comes first. */
 static int add_place(void *arg, const struct kallsyms_line *line)
 {
@@ -285,8 +275,14 @@ static int add_place(void *arg, const struct kallsyms_line *line)
 		return 1;
 	code->last = line->text - code->text;
 	code->address = line->address;
-	if (!line->module_bytes && line->name[0] == '_')
-		note_border(reader, line);
+	if (!line->module_bytes && line->name[0] == '_') {
+		if (!reader->start && is_named(line, "_stext"))
+			reader->start = line->address;
+		else if (!reader->end && is_named(line, "_etext"))
+			reader->end = line->address;
+		else if (!reader->init_end && is_named(line, "_einittext"))
+			reader->init_end = line->address;
+	}
 	if (!(line->address & KERNEL_HALF))
 		return 0;
 	if (array_make_room(code->places, code->count, code->room))
@@ -364,15 +360,6 @@ int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 	return 0;
 }
 
-static int add_place_line(const struct kallsyms_static *code, u32 place, struct builder *builder)
-{
-	const char *text = code->text + code->places[place].line, *end = code->text + code->bytes;
-	const char *newline = memchr(text, '\n', end - text);
-	struct kallsyms_line line;
-
-	return parse_line(text, newline ?: end, &line) ? add_line(builder, &line) : 0;
-}
-
 int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 count,
 		  struct symbol_table *table)
 {
@@ -387,8 +374,15 @@ int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 
 
 		while (first && places[first - 1].address == places[behind - 1].address)
 			first--;
-		for (first = first > done ? first : done; first < behind && !err; first++)
-			err = add_place_line(code, first, &builder);
+		for (first = first > done ? first : done; first < behind && !err; first++) {
+			const char *text = code->text + code->places[first].line,
+				   *end = code->text + code->bytes;
+			const char *newline = memchr(text, '\n', end - text);
+			struct kallsyms_line line;
+
+			err = parse_line(text, newline ?: end, &line) ? add_line(&builder, &line)
+								      : 0;
+		}
 		if (behind > done)
 			done = behind;
 		if (!err && behind < code->count)

@@ -147,21 +147,6 @@ static u64 code_bytes(int iomem)
 	return found;
 }
 
-/* Reads the whole list for _stext and _etext. */
-static int search_kallsyms(int kallsyms, struct trace_module *kernel)
-{
-	char *text;
-	size_t bytes;
-	int err = whole_file_read_open(kallsyms, &text, &bytes);
-
-	if (err)
-		return err;
-	kernel->start = kallsyms_address(text, bytes, "_stext");
-	kernel->end = kallsyms_address(text, bytes, "_etext");
-	free(text);
-	return 0;
-}
-
 bool kernel_image_shown(const struct kernel_files *files)
 {
 	struct trace_module kernel = {};
@@ -174,7 +159,10 @@ bool kernel_image_shown(const struct kernel_files *files)
 /* Leaves the addresses 0 if they are hidden. */
 static int read_kernel(const struct kernel_files *files, struct trace_module *kernel)
 {
+	char *text;
+	size_t length;
 	u64 bytes;
+	int err;
 
 	*kernel = (struct trace_module){.name = "vmlinux"};
 	read_build_id("/sys/kernel/notes", kernel);
@@ -184,9 +172,16 @@ static int read_kernel(const struct kernel_files *files, struct trace_module *ke
 	if (!kernel->start)
 		return 0;
 	bytes = code_bytes(files->iomem);
-	if (!bytes)
-		return search_kallsyms(files->kallsyms, kernel);
-	kernel->end = kernel->start + bytes;
+	if (bytes) {
+		kernel->end = kernel->start + bytes;
+		return 0;
+	}
+	err = whole_file_read_open(files->kallsyms, &text, &length);
+	if (err)
+		return err;
+	kernel->start = kallsyms_address(text, length, "_stext");
+	kernel->end = kallsyms_address(text, length, "_etext");
+	free(text);
 	return 0;
 }
 

@@ -153,26 +153,22 @@ u64 kernel_names_stext(const struct kernel_names *names)
 	return names->stext;
 }
 
-static bool find_in_elf(const struct kernel_names *names, u64 address, struct symbol *symbol)
-{
-	u64 linked = address - names->moved;
-	const struct elf_segment *segment = elf_segment_of(&names->segments, linked);
-	u64 offset;
-
-	if (!segment)
-		return false;
-	offset = linked - segment->address + segment->offset;
-	if (!symbol_table_find(names->table, offset, symbol))
-		return false;
-	symbol->start = address - (offset - symbol->start);
-	return true;
-}
-
 bool kernel_names_find(const struct kernel_names *names, u64 return_address, struct symbol *symbol)
 {
 	u64 address = return_address - 1;
 
-	if (names->is_elf)
-		return find_in_elf(names, address, symbol);
+	if (names->is_elf) {
+		u64 linked = address - names->moved;
+		const struct elf_segment *segment = elf_segment_of(&names->segments, linked);
+		u64 offset;
+
+		if (!segment)
+			return false;
+		offset = linked - segment->address + segment->offset;
+		if (!symbol_table_find(names->table, offset, symbol))
+			return false;
+		symbol->start = address - (offset - symbol->start);
+		return true;
+	}
 	return symbol_table_find(names->table, address, symbol);
 }

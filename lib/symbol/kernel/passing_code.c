@@ -71,11 +71,6 @@ static int by_start(const void *left, const void *right)
 	return order(a->start, b->start) ?: order(a->end, b->end) ?: order(a->order, b->order);
 }
 
-static bool is_same_range(const struct entry *a, const struct entry *b)
-{
-	return a->start == b->start && a->end == b->end;
-}
-
 /* Joins entries of one range unless their names differ; the latest report says whether the code is
  * gone. */
 static void sort(struct passing_code *code)
@@ -89,7 +84,8 @@ static void sort(struct passing_code *code)
 		struct entry *last = kept ? &code->entries[kept - 1] : NULL;
 		const struct entry *entry = &code->entries[i];
 
-		if (last && is_same_range(last, entry) && last->nameless == entry->nameless &&
+		if (last && last->start == entry->start && last->end == entry->end &&
+		    last->nameless == entry->nameless &&
 		    (!last->name || !entry->name || last->name == entry->name)) {
 			last->name = last->name ?: entry->name;
 			last->gone = entry->gone;

@@ -114,12 +114,6 @@ static bool read_memory(u32 tgid, u64 address, void *buffer, size_t bytes)
 	return process_vm_readv((pid_t)tgid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static bool is_changed_at(const struct known_file *file, const struct stat *status)
-{
-	return file->changed.tv_sec == status->st_mtim.tv_sec &&
-	       file->changed.tv_nsec == status->st_mtim.tv_nsec;
-}
-
 static struct known_file *known_file(struct search *search, const struct stat *status)
 {
 	struct known_file *file;
@@ -127,7 +121,8 @@ static struct known_file *known_file(struct search *search, const struct stat *s
 	for (u32 i = 0; i < search->file_count; i++) {
 		file = &search->files[i];
 		if (file->inode == status->st_ino && file->device == status->st_dev &&
-		    is_changed_at(file, status))
+		    file->changed.tv_sec == status->st_mtim.tv_sec &&
+		    file->changed.tv_nsec == status->st_mtim.tv_nsec)
 			return file;
 	}
 	if (search->file_count == FILES_MAX)
@@ -140,12 +135,6 @@ static struct known_file *known_file(struct search *search, const struct stat *s
 				    .changed = status->st_mtim,
 				    .failures = FILE_TRIES + 1};
 	return file;
-}
-
-static bool may_look(const struct search *search, const struct known_file *file)
-{
-	return search->lookup && file->failures != FILE_TRIES &&
-	       (!search->user || search->user->failures < USER_FAILURES);
 }
 
 /* Asks the sandbox. One that has ended too often gets a new one. */
@@ -179,7 +168,8 @@ static const struct thread_variable *variable_of(struct search *search, int desc
 	file = known_file(search, &status);
 	if (!file)
 		return NULL;
-	if (file->failures && may_look(search, file))
+	if (file->failures && search->lookup && file->failures != FILE_TRIES &&
+	    (!search->user || search->user->failures < USER_FAILURES))
 		look_at(search, descriptor, file);
 	search->has_failed |= file->failures != 0;
 	return file->variable.is_found ? &file->variable : NULL;

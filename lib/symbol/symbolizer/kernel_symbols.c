@@ -67,17 +67,12 @@ static int read_passing(int kallsyms, struct symbol_table **passing)
 	return result;
 }
 
-static bool is_known(const int files[4])
-{
-	if (!kernel.is_read && (files[2] < 0 || files[3] < 0 || read_static(files + 2)))
-		return false;
-	return has_same_modules(files[1]);
-}
-
 int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 			struct symbol_table *table, struct symbol_table **passing)
 {
-	bool known = is_known(files);
+	bool known =
+		(kernel.is_read || (files[2] >= 0 && files[3] >= 0 && !read_static(files + 2))) &&
+		has_same_modules(files[1]);
 	int result = known ? 0 : read_static(files);
 	u32 i = 0;
 

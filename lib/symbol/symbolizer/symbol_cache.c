@@ -22,13 +22,6 @@ struct cache_range {
 	u32 symbol; /* NO_SYMBOL: no symbol covers the range */
 };
 
-static void forget(struct symbol_cache *cache)
-{
-	for (u32 i = 0; i < MAPPINGS_MAX && cache->range_count; i++)
-		cache->files[i].count = 0;
-	cache->range_count = cache->symbol_count = cache->name_bytes = cache->answer = 0;
-}
-
 void symbol_cache_free(struct symbol_cache *cache)
 {
 	for (u32 i = 0; i < MAPPINGS_MAX; i++)
@@ -79,8 +72,11 @@ int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symb
 	u64 used = cache->range_count * sizeof(struct cache_range) +
 		   cache->symbol_count * sizeof(struct cache_symbol) + cache->name_bytes;
 
-	if (cache->answer == cache->symbol_count && used > cache->most)
-		forget(cache);
+	if (cache->answer == cache->symbol_count && used > cache->most) {
+		for (u32 i = 0; i < MAPPINGS_MAX && cache->range_count; i++)
+			cache->files[i].count = 0;
+		cache->range_count = cache->symbol_count = cache->name_bytes = cache->answer = 0;
+	}
 	if (array_make_room(cache->symbols, cache->symbol_count, cache->symbol_room) ||
 	    array_make_rooms(cache->names, cache->name_bytes + bytes, cache->name_room))
 		return -ENOMEM;

@@ -303,22 +303,6 @@ static int request_symbols(struct symbol_lookup *lookup, const struct symbol_que
 	return result;
 }
 
-static int name_file(struct symbol_lookup *lookup, const struct symbol_query *query,
-		     struct symbol_request *request)
-{
-	char path[PATH_BYTES_MAX];
-	int file, result;
-
-	mapped_file_path(query->record, path, sizeof(path));
-	file = kept_code_open(lookup->code, query->record, path, query->open);
-	if (file < 0)
-		return -ENOENT;
-	request->what = SYMBOL_ASK_FILE;
-	result = request_symbols(lookup, query, request, &file, 1);
-	close(file);
-	return result;
-}
-
 static int name_generated(struct symbol_lookup *lookup, const struct symbol_query *query,
 			  struct symbol_request *request)
 {
@@ -357,8 +341,19 @@ int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *
 		request.build_id_bytes = record->build_id_bytes;
 		memcpy(request.build_id, record->build_id, record->build_id_bytes);
 	}
-	if (record->key.kind == MAPPING_FILE)
-		return name_file(lookup, query, &request);
+	if (record->key.kind == MAPPING_FILE) {
+		char path[PATH_BYTES_MAX];
+		int file, result;
+
+		mapped_file_path(query->record, path, sizeof(path));
+		file = kept_code_open(lookup->code, query->record, path, query->open);
+		if (file < 0)
+			return -ENOENT;
+		request.what = SYMBOL_ASK_FILE;
+		result = request_symbols(lookup, query, &request, &file, 1);
+		close(file);
+		return result;
+	}
 	if (record->key.kind == MAPPING_ANON)
 		return name_generated(lookup, query, &request);
 	/* The vdso of 32-bit tasks has no build id, and no symbols here. */

@@ -443,19 +443,15 @@ static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_und
 	return taker->to_sink ? sink->symbol(sink->arg, &symbol) : 0;
 }
 
-/* False for generated code and the kernel, whose code changes. */
-static bool is_cacheable(const struct symbolizer_job *job, const struct symbolizer_answer *answer)
-{
-	return job->record && job->record->key.kind != MAPPING_ANON && job->number < MAPPINGS_MAX &&
-	       !answer->result && !answer->failures;
-}
-
 static int take_symbol_file(struct symbolizers *symbolizers, const struct symbolizer_job *job,
 			    const struct symbolizer_answer *answer, int file)
 {
+	/* Generated code and the kernel's code change, so their symbols are not cached. */
 	struct taker taker = {.symbolizers = symbolizers,
 			      .to_sink = !job->is_dropped,
-			      .to_cache = is_cacheable(job, answer)};
+			      .to_cache = job->record && job->record->key.kind != MAPPING_ANON &&
+					  job->number < MAPPINGS_MAX && !answer->result &&
+					  !answer->failures};
 	int result = symbol_file_each(file, answer->bytes, job->number, take_symbol, &taker);
 	u64 *addresses = NULL;
 
@@ -483,22 +479,6 @@ static int take_identity(struct symbolizers *symbolizers, const struct symbolize
 		return 0;
 	symbolizers->ids[number] = *id;
 	return sink->identified(sink->arg, number);
-}
-
-/* The table without analysed rows is in use now, and the rows of code without tables follow. For a
- * file of root another process reads them, which gets the open file: by now the path may lead
- * elsewhere. */
-static int submit_analysis(struct symbolizers *symbolizers, struct symbolizer_client *client,
-			   struct symbolizer_job *job, int code)
-{
-	job->what = SYMBOLIZER_ANALYSIS;
-	job->next = FILE_OWNER_NONE;
-	if (job->wants_code) {
-		client = &symbolizers->clients[CLIENT_ANALYSES];
-		if (code >= 0)
-			job->code = fcntl(code, F_DUPFD_CLOEXEC, 0);
-	}
-	return symbolizer_client_submit(client, job);
 }
 
 /* Submits a job again after `client` has not found the file: to the client of the job's next owner,
@@ -537,8 +517,19 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 		symbolizers->client_with_table[job->number] = 1 + (client - symbolizers->clients);
 	symbolizers->script_loop_tables += answer && answer->has_marks;
 	symbolizers->have_java |= answer && answer->has_java;
-	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial)
-		return submit_analysis(symbolizers, client, job, file);
+	/* The table without analysed rows is in use now, and the rows of code without tables
+	 * follow. For a file of root another process reads them, which gets the open file: by now
+	 * the path may lead elsewhere. */
+	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial) {
+		job->what = SYMBOLIZER_ANALYSIS;
+		job->next = FILE_OWNER_NONE;
+		if (job->wants_code) {
+			client = &symbolizers->clients[CLIENT_ANALYSES];
+			if (file >= 0)
+				job->code = fcntl(file, F_DUPFD_CLOEXEC, 0);
+		}
+		return symbolizer_client_submit(client, job);
+	}
 	if (job->what == SYMBOLIZER_TABLE || job->what == SYMBOLIZER_ANALYSIS)
 		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
 	else if (job->what != SYMBOLIZER_MOVED && !job->is_dropped)
@@ -628,12 +619,6 @@ static bool has_job(const struct symbolizer_client *client, enum symbolizer_what
 	return false;
 }
 
-/* True if names of the owner's files have been waited for in vain, and the process still hangs. */
-static bool is_given_up(const struct symbolizer_client *client)
-{
-	return client->hangs && !file_owner_trusted(client->owner);
-}
-
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which)
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
@@ -641,8 +626,11 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 		bool is_meant = which == SYMBOLIZERS_TRUSTED  ? file_owner_trusted(client->owner)
 				: which == SYMBOLIZERS_KERNEL ? client->owner == FILE_OWNER_KERNEL
 							      : true;
+		/* Names of the owner's files have been waited for in vain, and the process still
+		 * hangs. */
+		bool is_given_up = client->hangs && !file_owner_trusted(client->owner);
 
-		if (is_meant && !is_given_up(client) && has_job(client, SYMBOLIZER_SYMBOLS))
+		if (is_meant && !is_given_up && has_job(client, SYMBOLIZER_SYMBOLS))
 			return true;
 	}
 	return false;

@@ -251,13 +251,6 @@ static int put_root(int map, u32 number, const struct file_table *table, u32 *ba
 	return root.chunks == table->count && root.is_partial == is_partial ? 0 : -ESTALE;
 }
 
-static bool has_root(int map, u32 number, u32 base)
-{
-	struct file_table_chunk root;
-
-	return !table_map_get(map, ROOT_KEY(number), &root) && root.base == base;
-}
-
 /* True if another process has added an equal chunk. A BPF program may have set `used` in it. */
 static bool is_there(int map, u64 key, const struct file_table_chunk *chunk)
 {
@@ -285,30 +278,19 @@ static int put_chunks(int map, u32 number, const struct file_table *table, u32 b
 
 static int add_table(int map, u32 number, const struct file_table *table)
 {
+	struct file_table_chunk root;
 	u32 base;
 	int result = put_root(map, number, table, &base);
 
 	if (result)
 		return result;
 	result = put_chunks(map, number, table, base);
-	if (!result && has_root(map, number, base))
+	if (!result && !table_map_get(map, ROOT_KEY(number), &root) && root.base == base)
 		return 0;
 	if (result)
 		table_remove(map, number);
 	table_chunks_delete(map, number, base, table->count);
 	return result ?: -ESTALE;
-}
-
-/* The code has no rule between the two roots, so the chunks of the old table are deleted last. */
-static int replace_table(int map, u32 number, const struct file_table *table)
-{
-	struct file_table_chunk old;
-	bool had_old = !table_map_take(map, ROOT_KEY(number), &old);
-	int result = add_table(map, number, table);
-
-	if (had_old)
-		table_chunks_delete(map, number, old.base, old.chunks);
-	return result;
 }
 
 int table_publish(int map, u32 number, const struct file_table *table)
@@ -317,7 +299,16 @@ int table_publish(int map, u32 number, const struct file_table *table)
 
 	/* A table with the rows of analysed code replaces one without. */
 	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
-	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial)
-		return replace_table(map, number, table);
+	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial) {
+		/* The code has no rule between the two roots, so the chunks of the old table are
+		 * deleted last. */
+		struct file_table_chunk old;
+		bool had_old = !table_map_take(map, ROOT_KEY(number), &old);
+		int result = add_table(map, number, table);
+
+		if (had_old)
+			table_chunks_delete(map, number, old.base, old.chunks);
+		return result;
+	}
 	return add_table(map, number, table);
 }

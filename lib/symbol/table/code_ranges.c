@@ -56,15 +56,10 @@ void code_ranges_seal(struct code_ranges *ranges)
 	}
 }
 
-/* The number of ranges that start at or before the address. */
-static u32 started(const struct code_ranges *ranges, u64 address)
-{
-	return bisect(ranges->count, i, ranges->range[i].start <= address);
-}
-
 bool code_ranges_find(const struct code_ranges *ranges, u64 address, u32 *value)
 {
-	u32 index = started(ranges, address) - 1;
+	/* The last range that starts at or before the address. */
+	u32 index = bisect(ranges->count, i, ranges->range[i].start <= address) - 1;
 
 	for (u32 steps = 0; index < ranges->count && steps < OUTER_STEPS_MAX; steps++) {
 		const struct code_range *range = &ranges->range[index];

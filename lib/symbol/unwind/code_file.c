@@ -574,29 +574,6 @@ static int read_pointers(struct code_file *file)
 	return result;
 }
 
-static bool has_names(const struct code_file *file)
-{
-	for (u32 i = 0; i < file->section_count; i++)
-		if (file->sections[i].sh_type == SHT_SYMTAB ||
-		    file->sections[i].sh_type == SHT_DYNSYM)
-			return true;
-	return false;
-}
-
-static void make_image(struct code_file *file, const struct file_span *covered, u32 count)
-{
-	struct code_image *image = &file->image;
-
-	image->has_symbols = has_names(file);
-	image->is_fixed = file->header.e_type == ET_EXEC;
-	image->sections = file->spans;
-	image->section_count = file->span_count;
-	image->covered = covered;
-	image->covered_count = count;
-	image->read = read_memory;
-	image->context = file;
-}
-
 /* True if the code passes on the stack pointer that it was entered with, as the code does that the
  * kernel enters: the program's arguments lie there. */
 static bool passes_stack(struct code_file *file, u64 address)
@@ -610,22 +587,17 @@ static bool passes_stack(struct code_file *file, u64 address)
 		memmem(code, sizeof(code), to_rdx, sizeof(to_rdx)));
 }
 
-/* The address at which the kernel enters the file; 0: none. Linkers also write an entry point to
- * libraries, which is the begin of their code. */
-static u64 entry_of(struct code_file *file)
-{
-	u64 entry = file->header.e_entry;
-	bool is_program = file->header.e_type == ET_EXEC || file->has_interpreter;
-
-	return is_code(file, entry, 1) && (is_program || passes_stack(file, entry)) ? entry : 0;
-}
-
 int code_file_load(struct code_file *file)
 {
 	struct code_image *image = &file->image;
+	u64 entry = file->header.e_entry;
+	bool is_program = file->header.e_type == ET_EXEC || file->has_interpreter;
 	int result = read_code(file) ?: read_symbols(file) ?: read_pointers(file);
 
-	image->entry = entry_of(file);
+	/* The address at which the kernel enters the file; 0: none. Linkers also write an entry
+	 * point to libraries, which is the begin of their code. */
+	image->entry =
+		is_code(file, entry, 1) && (is_program || passes_stack(file, entry)) ? entry : 0;
 	image->symbols = file->symbols;
 	image->symbol_count = file->symbol_count;
 	image->pointers = file->pointers;
@@ -639,18 +611,29 @@ int code_file_open(int descriptor, const struct file_span *covered, u32 count,
 		   struct code_file **out)
 {
 	struct code_file *file = calloc(1, sizeof(*file));
+	struct code_image *image;
 	struct stat status;
 	int result = 0;
 
 	if (!file)
 		return -ENOMEM;
+	image = &file->image;
 	file->file = descriptor;
 	if (fstat(descriptor, &status))
 		result = -errno;
 	else
 		file->file_bytes = status.st_size > 0 ? status.st_size : 0;
 	result = result ?: read_headers(file) ?: find_extent(file) ?: find_code(file);
-	make_image(file, covered, count);
+	for (u32 i = 0; i < file->section_count; i++)
+		image->has_symbols |= file->sections[i].sh_type == SHT_SYMTAB ||
+				      file->sections[i].sh_type == SHT_DYNSYM;
+	image->is_fixed = file->header.e_type == ET_EXEC;
+	image->sections = file->spans;
+	image->section_count = file->span_count;
+	image->covered = covered;
+	image->covered_count = count;
+	image->read = read_memory;
+	image->context = file;
 	if (result)
 		code_file_free(&file);
 	else

@@ -113,15 +113,6 @@ static u32 path_state(struct path *path)
 	return path->number;
 }
 
-static void path_fork(struct path *path, u32 target, const struct frame_state *state)
-{
-	struct edge edge = path->edge;
-
-	edge.at = target;
-	edge.state = state == &path->state ? path_state(path) : state_intern(path->analysis, state);
-	edge_add(path->analysis, &edge);
-}
-
 /* The path meets code of another function, whose state there must agree with that of the path. */
 static void join(struct path *path, u32 owner, const struct frame_state *there)
 {
@@ -246,6 +237,7 @@ static void path_go_to(struct path *path, s64 target)
 static void path_branch_to(struct path *path, s64 target, const struct frame_state *state)
 {
 	struct code_analysis *analysis = path->analysis;
+	struct edge edge;
 
 	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
 	    !code_section_end(analysis, target)) {
@@ -253,7 +245,10 @@ static void path_branch_to(struct path *path, s64 target, const struct frame_sta
 		return;
 	}
 	*code_mark_at(analysis, target) |= MARK_JUMPED;
-	path_fork(path, target, state);
+	edge = path->edge;
+	edge.at = target;
+	edge.state = state == &path->state ? path_state(path) : state_intern(path->analysis, state);
+	edge_add(path->analysis, &edge);
 }
 
 /* --- Instructions. --- */

@@ -420,12 +420,6 @@ static int add_code(struct reading *reading, u64 start, u64 end, const struct un
 _Static_assert(sizeof(struct cfi_cell) == sizeof(u64), "cells are compared as words");
 _Static_assert(COLUMN_IGNORED == 0 && COLUMN_SAVED == 1, "the other cells lie side by side");
 
-static void cells_of(const struct cfi_row *row, struct row_cells *cells)
-{
-	memcpy(&cells->cfa, &row->cfa, sizeof(cells->cfa));
-	memcpy(cells->column, &row->column[COLUMN_SAVED], sizeof(cells->column));
-}
-
 /* The place of a row among the known rules. */
 static struct known_rule *place_of_row(struct reading *reading, const struct row_cells *cells)
 {
@@ -446,7 +440,8 @@ static const struct unwind_rule *rule_of_row(struct reading *reading)
 	struct row_cells cells;
 	u32 stop;
 
-	cells_of(&unwind->cfi.row, &cells);
+	memcpy(&cells.cfa, &unwind->cfi.row.cfa, sizeof(cells.cfa));
+	memcpy(cells.column, &unwind->cfi.row.column[COLUMN_SAVED], sizeof(cells.column));
 	known = place_of_row(reading, &cells);
 	if (known->cie == cie && !memcmp(&known->cells, &cells, sizeof(cells)))
 		return &known->rule;
@@ -455,15 +450,6 @@ static const struct unwind_rule *rule_of_row(struct reading *reading)
 	known->cie = stop ? 0 : cie;
 	known->cells = cells;
 	return stop ? NULL : &known->rule;
-}
-
-/* Adds the row at unwind->cfi, up to `limit`. */
-static int add_row(struct reading *reading, u64 limit)
-{
-	const struct cfi *cfi = &reading->unwind.cfi;
-	u64 next = cfi->next < limit ? cfi->next : limit;
-
-	return add_code(reading, cfi->pc, next, rule_of_row(reading));
 }
 
 /* Adds the rows of an FDE for [start, limit), up to the first one that cannot be read. Behind the
@@ -484,7 +470,11 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 	end = unwind->cfi.next;
 	result = add_covered(reading, start, end < limit ? end : limit);
 	for (stop = fde_run(unwind); !stop && !result; stop = cfi_run_on(unwind, end)) {
-		result = add_row(reading, limit);
+		/* Adds the row at unwind->cfi, up to `limit`. */
+		const struct cfi *cfi = &reading->unwind.cfi;
+		u64 next = cfi->next < limit ? cfi->next : limit;
+
+		result = add_code(reading, cfi->pc, next, rule_of_row(reading));
 		if (result || unwind->cfi.next >= end || unwind->cfi.next >= limit)
 			break;
 	}

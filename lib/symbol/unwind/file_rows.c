@@ -180,24 +180,19 @@ static bool is_analysis_wanted(const struct code_image *code, const struct file_
 	return gap >= GAP_BYTES_MIN && gap >= bytes / share && gap <= GAP_BYTES_MAX;
 }
 
-static bool is_analysis_affordable(const struct code_image *code, const struct file_spans *covered)
-{
-	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
-
-	return COST_OF_CODE * bytes + COST_OF_GAP * gap <= memory_share() / MEMORY_PARTS;
-}
-
 /* -ENOMEM: the sandbox's memory is too little. */
 static int analyse(struct code_file *file, const struct file_spans *covered,
 		   const struct file_image *image, struct code_rows *rows)
 {
 	const struct code_image *code = code_file_image(file);
+	u64 bytes = code->end - code->start;
 	struct code_analysis *analysis;
 	int result;
 
 	if (!is_analysis_wanted(code, covered))
 		return 0;
-	if (!is_analysis_affordable(code, covered))
+	if (COST_OF_CODE * bytes + COST_OF_GAP * gap_bytes(code, covered) >
+	    memory_share() / MEMORY_PARTS)
 		return -ENOMEM;
 	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
 	if (result)

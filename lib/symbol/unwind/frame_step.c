@@ -343,18 +343,6 @@ static enum frame_step_result exchange(struct frame_state *state,
 	return result == FRAME_STEPPED ? set_register(state, b, first) : result;
 }
 
-/* The bytes that a move out of a vector register stores: movss and movsd of one, movq of an MMX
- * register; vectors of more than 16 bytes count as 16. */
-static u32 vector_bytes(const struct x86_instruction *instruction)
-{
-	bool is_half =
-		instruction->map == X86_MAP_0F &&
-		((instruction->opcode == 0x11 && instruction->repeat) ||
-		 (instruction->opcode == 0x7f && !instruction->repeat && !instruction->is_narrow));
-
-	return is_half ? FRAME_WORD : 2 * FRAME_WORD;
-}
-
 /* Drops the stack words that other instructions write. */
 static void store_unknown(struct frame_state *state, const struct x86_instruction *instruction)
 {
@@ -367,8 +355,16 @@ static void store_unknown(struct frame_state *state, const struct x86_instructio
 	     opcode == 0xf6 || opcode == 0xf7 || opcode == 0xfe || opcode == 0xff))
 		bytes = store_bytes(instruction);
 	if ((instruction->map == X86_MAP_0F || instruction->map == X86_MAP_VECTOR) &&
-	    (opcode == 0x11 || opcode == 0x29 || opcode == 0x7f))
-		bytes = vector_bytes(instruction);
+	    (opcode == 0x11 || opcode == 0x29 || opcode == 0x7f)) {
+		/* The bytes that a move out of a vector register stores: movss and movsd of one,
+		 * movq of an MMX register; vectors of more than 16 bytes count as 16. */
+		bool is_half = instruction->map == X86_MAP_0F &&
+			       ((instruction->opcode == 0x11 && instruction->repeat) ||
+				(instruction->opcode == 0x7f && !instruction->repeat &&
+				 !instruction->is_narrow));
+
+		bytes = is_half ? FRAME_WORD : 2 * FRAME_WORD;
+	}
 	if (bytes && stack_address(state, instruction, &place) &&
 	    !(place.kind == VALUE_CFA && place.offset >= -FRAME_WORD))
 		store(state, place, unknown, bytes);

@@ -81,4 +81,16 @@ typedef int script_loop_reader(struct script_loop *loop);
 
 script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read;
 
+/* Parts that the readers of CPython's versions share. */
+
+/* Reads where the fields of code objects lie, by the type's list of members: name_member and
+ * lines_member are those with the function's name and its line table. False: another type, or a
+ * member is missing.
+ */
+bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const char *lines_member,
+			     struct script_layout *layout);
+
+/* The reader of CPython 3.9 and 3.10 (script_python_register.c); `address` is the loop's. */
+int script_python_register_read(struct script_loop *loop, u64 address);
+
 #endif

@@ -97,14 +97,6 @@ static u32 version_number(Elf *elf)
 	return 0;
 }
 
-static const struct version *version_of(u32 number)
-{
-	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		if (versions[i].number == number)
-			return &versions[i];
-	return NULL;
-}
-
 static bool is_wide_move(const struct x86_instruction *code, u32 opcode)
 {
 	return code->map == X86_MAP_ONE_BYTE && code->opcode == opcode && code->is_wide;
@@ -187,31 +179,9 @@ static bool loop_mark(struct script_loop *loop, u64 body)
 	return is_marked;
 }
 
-static void layout_fill(const struct version *version, struct script_layout *layout)
-{
-	layout->link_kind = SCRIPT_LINK_REGISTER;
-	layout->frame_place = 0;
-	layout->frame_code = 24;
-	layout->frame_previous = 48;
-	layout->entry_mark = ENTRY_MARK;
-	layout->entry_mask = layout->entry_value = ENTRY_VALUE;
-	layout->entry_is_frame = 1;
-	layout->code_unit = INSTRUCTION_BYTES;
-	layout->code_name = 8;
-	layout->code_owner = 16;
-	layout->code_count = version->count;
-	layout->code_lines = version->instructions;
-	layout->code_file = version->file;
-	layout->first_line = version->line;
-	layout->code_copied = 1; /* closures have copies */
-	layout->owner_name = 8;
-	layout->text_kind = SCRIPT_TEXT_PHP;
-	layout->text_ascii = 24;
-}
-
 int script_php_read(struct script_loop *loop)
 {
-	const struct version *version;
+	const struct version *version = NULL;
 	u64 address, globals, body, offset;
 
 	if (!elf_words_export(loop->elf, "execute_ex", &address) ||
@@ -219,7 +189,9 @@ int script_php_read(struct script_loop *loop)
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_PHP;
 	loop->layout.version = version_number(loop->elf);
-	version = version_of(loop->layout.version);
+	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (versions[i].number == loop->layout.version)
+			version = &versions[i];
 	if (version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
 	if (!version || !elf_words_export(loop->elf, "executor_globals", &globals) ||
@@ -234,6 +206,23 @@ int script_php_read(struct script_loop *loop)
 	loop->layout.loop = offset;
 	loop->layout.link = loop->stack_bytes;
 	loop->layout.type = (s64)(globals + version->exception - body);
-	layout_fill(version, &loop->layout);
+	loop->layout.link_kind = SCRIPT_LINK_REGISTER;
+	loop->layout.frame_place = 0;
+	loop->layout.frame_code = 24;
+	loop->layout.frame_previous = 48;
+	loop->layout.entry_mark = ENTRY_MARK;
+	loop->layout.entry_mask = loop->layout.entry_value = ENTRY_VALUE;
+	loop->layout.entry_is_frame = 1;
+	loop->layout.code_unit = INSTRUCTION_BYTES;
+	loop->layout.code_name = 8;
+	loop->layout.code_owner = 16;
+	loop->layout.code_count = version->count;
+	loop->layout.code_lines = version->instructions;
+	loop->layout.code_file = version->file;
+	loop->layout.first_line = version->line;
+	loop->layout.code_copied = 1; /* closures have copies */
+	loop->layout.owner_name = 8;
+	loop->layout.text_kind = SCRIPT_TEXT_PHP;
+	loop->layout.text_ascii = 24;
 	return 0;
 }

@@ -45,7 +45,7 @@
  * Where the fields of a code object lie is written in the file: PyCode_Type has a list of members,
  * with names and offsets.
  */
-#include "script_python.h"
+#include "script_loop.h"
 
 #include <errno.h>
 #include <string.h>
@@ -636,23 +636,6 @@ static void version_read(Elf *elf, struct loop *loop, struct script_layout *layo
 		layout->link_kind = SCRIPT_LINK_UNREAD;
 }
 
-static void version_apply(const struct version *version, struct script_layout *layout)
-{
-	layout->frame_code = version->frame_code;
-	layout->frame_previous = version->frame_previous;
-	layout->entry_mark = version->entry_mark;
-	layout->entry_value = version->entry_value;
-	layout->entry_mask = 0xff;
-	layout->entry_is_frame = version->entry_is_frame;
-	layout->code_number = version->code_number;
-	layout->code_tag = version->code_tag;
-	layout->thread_frame = version->thread_frame;
-	layout->thread_next = version->thread_next;
-	layout->thread_id = version->thread_id;
-	layout->text_ascii = version->text_ascii;
-	layout->text_wide = version->text_wide;
-}
-
 /* Bytes of the native frame that a walk relies on. */
 static u32 stack_bytes(const struct loop *loop)
 {
@@ -742,6 +725,18 @@ int script_python_read(struct script_loop *file)
 	layout->interpreter = loop.runtime ? (s64)(loop.runtime - loop.body) : 0;
 	layout->threads = loop.threads;
 	layout->type = (s64)(type - loop.body);
-	version_apply(&loop.version, layout);
+	layout->frame_code = loop.version.frame_code;
+	layout->frame_previous = loop.version.frame_previous;
+	layout->entry_mark = loop.version.entry_mark;
+	layout->entry_value = loop.version.entry_value;
+	layout->entry_mask = 0xff;
+	layout->entry_is_frame = loop.version.entry_is_frame;
+	layout->code_number = loop.version.code_number;
+	layout->code_tag = loop.version.code_tag;
+	layout->thread_frame = loop.version.thread_frame;
+	layout->thread_next = loop.version.thread_next;
+	layout->thread_id = loop.version.thread_id;
+	layout->text_ascii = loop.version.text_ascii;
+	layout->text_wide = loop.version.text_wide;
 	return 0;
 }

@@ -21,7 +21,7 @@
  * The versions do not tell their number, but the code type of 3.9 has a member that 3.10 lacks. A
  * frame object has the same layout in both as far as a walk reads it.
  */
-#include "script_python.h"
+#include "script_loop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -378,17 +378,6 @@ static bool fatal_read(const struct script_loop *loop, u64 fatal, u64 *end)
 	return !fatal || flow == X86_CALL || flow == X86_CALL_INDIRECT || flow == X86_TRAP;
 }
 
-static void layout_fill(struct script_layout *layout)
-{
-	layout->link_kind = SCRIPT_LINK_REGISTER;
-	layout->frame_code = FRAME_CODE;
-	layout->frame_previous = FRAME_PREVIOUS;
-	layout->entry_is_frame =
-		1; /* with no bits in entry_mask, each frame is the loop's only one */
-	layout->text_ascii = TEXT_ASCII;
-	layout->text_wide = TEXT_WIDE;
-}
-
 int script_python_register_read(struct script_loop *loop, u64 address)
 {
 	const struct unwind_rule *rule;
@@ -416,6 +405,12 @@ int script_python_register_read(struct script_loop *loop, u64 address)
 	loop->layout.loop = offset;
 	loop->layout.link = loop->stack_bytes;
 	loop->layout.type = (s64)(type - body);
-	layout_fill(&loop->layout);
+	loop->layout.link_kind = SCRIPT_LINK_REGISTER;
+	loop->layout.frame_code = FRAME_CODE;
+	loop->layout.frame_previous = FRAME_PREVIOUS;
+	loop->layout.entry_is_frame =
+		1; /* with no bits in entry_mask, each frame is the loop's only one */
+	loop->layout.text_ascii = TEXT_ASCII;
+	loop->layout.text_wide = TEXT_WIDE;
 	return 0;
 }

@@ -82,14 +82,6 @@ static u32 version_parse(const char *text)
 	}
 }
 
-static const struct version *version_of(u32 number)
-{
-	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		if (versions[i].number == number >> 8)
-			return &versions[i];
-	return NULL;
-}
-
 /* Reads an instruction that loads `reg` from memory at `base`, and sets *offset. */
 static bool load_read(const struct x86_instruction *code, u32 base, u32 reg, u32 *offset)
 {
@@ -326,31 +318,9 @@ static bool loop_mark(struct script_loop *loop, u64 body)
 	return is_marked;
 }
 
-static void layout_fill(const struct version *version, struct script_layout *layout)
-{
-	layout->link_kind = SCRIPT_LINK_REGISTER;
-	layout->frame_place = FRAME_PLACE;
-	layout->frame_code = FRAME_CODE;
-	layout->frame_bytes = version->frame_bytes;
-	layout->entry_from = FRAME_ENVIRONMENT;
-	layout->frame_previous = SCRIPT_WORD_BEHIND * WORD;
-	layout->entry_mark = SCRIPT_WORD_APART * WORD;
-	layout->entry_mask = layout->entry_value = ENTRY_VALUE;
-	layout->entry_is_frame = 1;
-	layout->place_kept = 1;
-	layout->code_unit = WORD;
-	layout->code_end = 1;
-	layout->code_count = BODY_COUNT;
-	layout->code_lines = BODY_INSTRUCTIONS;
-	layout->line_shift = version->line_shift;
-	layout->text_kind = SCRIPT_TEXT_RUBY;
-	layout->text_ascii = version->text;
-	layout->text_wide = version->text_length;
-}
-
 int script_ruby_read(struct script_loop *loop)
 {
-	const struct version *version;
+	const struct version *version = NULL;
 	u64 address, body, offset;
 	const char *text;
 
@@ -360,7 +330,9 @@ int script_ruby_read(struct script_loop *loop)
 	text = elf_words_text(loop->elf, address);
 	loop->layout.runtime = SCRIPT_RUBY;
 	loop->layout.version = text ? version_parse(text) : 0;
-	version = version_of(loop->layout.version);
+	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (versions[i].number == loop->layout.version >> 8)
+			version = &versions[i];
 	if (version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
 	if (!version || !members_read(loop, &loop->layout) || !loop_find(loop, &body) ||
@@ -370,6 +342,23 @@ int script_ruby_read(struct script_loop *loop)
 	loop->operand = RULE_LOOP_OPERAND(REGISTER_R15, REGISTER_R14);
 	loop->layout.loop = offset;
 	loop->layout.link = loop->stack_bytes;
-	layout_fill(version, &loop->layout);
+	loop->layout.link_kind = SCRIPT_LINK_REGISTER;
+	loop->layout.frame_place = FRAME_PLACE;
+	loop->layout.frame_code = FRAME_CODE;
+	loop->layout.frame_bytes = version->frame_bytes;
+	loop->layout.entry_from = FRAME_ENVIRONMENT;
+	loop->layout.frame_previous = SCRIPT_WORD_BEHIND * WORD;
+	loop->layout.entry_mark = SCRIPT_WORD_APART * WORD;
+	loop->layout.entry_mask = loop->layout.entry_value = ENTRY_VALUE;
+	loop->layout.entry_is_frame = 1;
+	loop->layout.place_kept = 1;
+	loop->layout.code_unit = WORD;
+	loop->layout.code_end = 1;
+	loop->layout.code_count = BODY_COUNT;
+	loop->layout.code_lines = BODY_INSTRUCTIONS;
+	loop->layout.line_shift = version->line_shift;
+	loop->layout.text_kind = SCRIPT_TEXT_RUBY;
+	loop->layout.text_ascii = version->text;
+	loop->layout.text_wide = version->text_length;
 	return 0;
 }

@@ -199,12 +199,6 @@ static u16 written_implied(const struct x86_instruction *instruction)
 	return opcode >= 0xe0 && opcode <= 0xe2 ? 1U << X86_RCX : 0;
 }
 
-/* Byte registers 4 to 7 are ah to bh without a REX prefix. */
-static u16 legacy_bytes(u16 writes)
-{
-	return (writes & ~0xf0U) | (writes >> 4 & 0xf);
-}
-
 static bool has_byte_operand(u8 opcode)
 {
 	return (opcode < 0x40 && !(opcode & 5)) || (opcode < 0x40 && (opcode & 7) == 2) ||
@@ -240,7 +234,9 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 	if ((opcode >= 0x80 && opcode <= 0x83 && group == 7) || (opcode == 0xff && group >= 2))
 		instruction->writes = 0;
 	if (has_byte_operand(opcode) && !has_rex)
-		instruction->writes = legacy_bytes(instruction->writes);
+		/* Byte registers 4 to 7 are ah to bh without a REX prefix. */
+		instruction->writes =
+			(instruction->writes & ~0xf0U) | (instruction->writes >> 4 & 0xf);
 	return (opcode != 0xfe || group < 2) && (opcode != 0xff || group < 7);
 }
 
@@ -394,23 +390,6 @@ static bool is_prefix(u8 byte)
 	       (byte >= 0x64 && byte <= 0x67) || byte == 0xf0 || byte == 0xf2 || byte == 0xf3;
 }
 
-static void note_prefix(struct cursor *cursor, struct x86_instruction *instruction, u8 byte)
-{
-	instruction->is_narrow |= byte == 0x66;
-	cursor->is_short_address |= byte == 0x67;
-	instruction->has_segment |= byte == 0x64 || byte == 0x65;
-	if (byte == 0xf2 || byte == 0xf3)
-		instruction->repeat = byte;
-}
-
-static void note_rex(struct cursor *cursor, struct x86_instruction *instruction, u8 rex)
-{
-	instruction->is_wide = rex & 8;
-	cursor->high_reg = rex & 4 ? 8 : 0;
-	cursor->high_index = rex & 2 ? 8 : 0;
-	cursor->high_base = rex & 1 ? 8 : 0;
-}
-
 static bool decode_maps(struct cursor *cursor, struct x86_instruction *instruction, u8 opcode,
 			bool has_rex)
 {
@@ -440,11 +419,20 @@ bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction)
 	u8 byte;
 
 	*instruction = (struct x86_instruction){.base = X86_NO_REGISTER, .index = X86_NO_REGISTER};
-	for (byte = take(&cursor); is_prefix(byte) && cursor.at < cursor.end; byte = take(&cursor))
-		note_prefix(&cursor, instruction, byte);
+	for (byte = take(&cursor); is_prefix(byte) && cursor.at < cursor.end;
+	     byte = take(&cursor)) {
+		instruction->is_narrow |= byte == 0x66;
+		cursor.is_short_address |= byte == 0x67;
+		instruction->has_segment |= byte == 0x64 || byte == 0x65;
+		if (byte == 0xf2 || byte == 0xf3)
+			instruction->repeat = byte;
+	}
 	has_rex = byte >> 4 == 4;
 	if (has_rex) {
-		note_rex(&cursor, instruction, byte);
+		instruction->is_wide = byte & 8;
+		cursor.high_reg = byte & 4 ? 8 : 0;
+		cursor.high_index = byte & 2 ? 8 : 0;
+		cursor.high_base = byte & 1 ? 8 : 0;
 		byte = take(&cursor);
 	}
 	if (!decode_maps(&cursor, instruction, byte, has_rex) || cursor.at > cursor.end ||
