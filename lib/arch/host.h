@@ -14,6 +14,13 @@
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
  *     six arguments in the kernel's pt_regs
  * RESULT_OFFSET: the offset of the result of either there
+ * CALL_CONVENTION: the calling convention (symbol/dwarf/call_words.h)
+ * ARGUMENT_REGISTERS: the registers of a function's arguments, by their numbers in DWARF
+ * DWARF_REGISTERS, DWARF_REGISTER_OFFSETS: how many registers DWARF numbers; their offsets in the
+ *     kernel's pt_regs
+ * STACK_REGISTER: the number of the stack pointer in DWARF
+ * ENTRY_STACK_BYTES: bytes between the stack pointer and the arguments on the stack, at the
+ *     function's first instruction
  * USDT_REGISTERS: the names of registers in the arguments of USDT probes, each with the register's
  *     offset in the kernel's pt_regs
  * registers_here(): sets the registers that a call keeps, at one instruction of the function that

@@ -17,6 +17,22 @@
 #define SYSCALL_ARGUMENTS FUNCTION_ARGUMENTS
 #define RESULT_OFFSET 0
 
+#define CALL_CONVENTION CALL_AAPCS64
+#define ARGUMENT_REGISTERS                                                                         \
+	{                                                                                          \
+		0, 1, 2, 3, 4, 5, 6, 7                                                             \
+	}
+#define STACK_REGISTER 31
+#define ENTRY_STACK_BYTES 0
+
+/* x0 to x30 and sp are the first words there, in this order. */
+#define DWARF_REGISTERS 32
+#define DWARF_REGISTER_OFFSETS                                                                     \
+	{                                                                                          \
+		0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144,    \
+			152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248,           \
+	}
+
 /* x0 to x30 and their lower halves; sp lies behind them. */
 #define USDT_REGISTER(number)                                                                      \
 	{"x" #number, 8 * number},                                                                 \

@@ -38,6 +38,24 @@
 	}
 #define RESULT_OFFSET REGISTER_OFFSET(rax)
 
+#define CALL_CONVENTION CALL_SYSV
+#define ARGUMENT_REGISTERS                                                                         \
+	{                                                                                          \
+		5, 4, 1, 2, 8, 9                                                                   \
+	}
+#define STACK_REGISTER 7
+#define ENTRY_STACK_BYTES 8 /* the return address */
+#define DWARF_REGISTERS 16
+#define DWARF_REGISTER_OFFSETS                                                                     \
+	{                                                                                          \
+		REGISTER_OFFSET(rax), REGISTER_OFFSET(rdx), REGISTER_OFFSET(rcx),                  \
+			REGISTER_OFFSET(rbx), REGISTER_OFFSET(rsi), REGISTER_OFFSET(rdi),          \
+			REGISTER_OFFSET(rbp), REGISTER_OFFSET(rsp), REGISTER_OFFSET(r8),           \
+			REGISTER_OFFSET(r9), REGISTER_OFFSET(r10), REGISTER_OFFSET(r11),           \
+			REGISTER_OFFSET(r12), REGISTER_OFFSET(r13), REGISTER_OFFSET(r14),          \
+			REGISTER_OFFSET(r15),                                                      \
+	}
+
 /* The registers under all names that assemblers write. */
 #define USDT_REGISTER(name, number)                                                                \
 	{                                                                                          \

@@ -11,12 +11,14 @@
 #include "debug_lookup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/host.h"
 #include "debug_fetch.h"
 #include "debug_items.h"
 #include "debug_service.h"
@@ -616,4 +618,91 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 	facts.is_placed = facts.has_code || code->layout.count || search.link.has_code;
 	search_end(&search);
 	return facts;
+}
+
+/* --- Arguments. --- */
+
+/* The open file counts by itself; a debug file counts if it has the same build id. */
+static void search_for_file(struct debug_search *search, int file)
+{
+	search->files[DEBUG_FILE_CODE] = fcntl(file, F_DUPFD_CLOEXEC, 0);
+	snprintf(search->path, sizeof(search->path), "%s", path_of_code(search));
+	if (search->build_id_bytes && !search->link.has_dwarf) {
+		find_debug(search, NEED_DWARF);
+		search_servers(search);
+	}
+	search_shared(search);
+}
+
+/* Makes a text of the sandbox one that may be printed. */
+static void clean_text(char *text, size_t bytes)
+{
+	text[bytes - 1] = '\0';
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == '\x7f')
+			*text = '?';
+}
+
+static bool is_sound(const struct dwarf_argument *argument)
+{
+	return argument->reg < DWARF_REGISTERS && argument->bytes && argument->bytes <= 8 &&
+	       argument->byte + argument->bytes <= 8 && argument->steps <= NUMBER_STEPS_MAX;
+}
+
+static int request_argument(const struct debug_search *search,
+			    const struct debug_argument_query *query, struct debug_answer *answer)
+{
+	struct debug_request request = {.what = DEBUG_ARGUMENT, .count = 1};
+	int files[DEBUG_FILES], result;
+	u32 sent = 0;
+
+	snprintf(request.function, sizeof(request.function), "%s", query->function);
+	snprintf(request.argument, sizeof(request.argument), "%s", query->argument);
+	for (u32 i = 0; i < DEBUG_FILES; i++) {
+		if (search->files[i] < 0)
+			continue;
+		request.files |= 1U << i;
+		files[sent++] = search->files[i];
+	}
+	result = send_request(search->lookup, &request, files, sent, &query->place, answer);
+	if (!result && (answer->bytes || !is_sound(&answer->argument))) {
+		sandbox_distrust(search->lookup->sandbox);
+		return -EBADMSG;
+	}
+	return result;
+}
+
+int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argument_query *query,
+			  struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES])
+{
+	struct trace_mapping mapping = {.kind = MAPPING_FILE, .path = query->path};
+	const struct debug_code code = {.mapping = &mapping};
+	struct debug_answer answer = {};
+	struct debug_search search;
+	struct debug_link link;
+	const char *shortcoming;
+	int result;
+
+	if (!debug_lookup_link(lookup, query->file, &link)) {
+		strcpy(reason, "the file cannot be read");
+		return -ENOEXEC;
+	}
+	mapping.build_id_bytes = link.build_id_bytes;
+	memcpy(mapping.build_id, link.build_id, sizeof(mapping.build_id));
+	search_begin(&search, lookup, &code);
+	search.link = link;
+	search_for_file(&search, query->file);
+	result = search.link.has_dwarf ? request_argument(&search, query, &answer) : -ENODATA;
+	shortcoming = shortcoming_of(&search, &answer, 0);
+	search_end(&search);
+	if (!result) {
+		*out = answer.argument;
+		return 0;
+	}
+	clean_text(answer.reason, sizeof(answer.reason));
+	snprintf(reason, DWARF_ARGUMENT_REASON_BYTES, "%s",
+		 result != -ENODATA && answer.reason[0] ? answer.reason
+		 : result == -ENODATA			? shortcoming ?: answer.reason
+							: sandbox_reason(result));
+	return result;
 }

@@ -14,6 +14,7 @@
 
 #include "debug_fetch.h"
 #include "debug_items.h"
+#include "symbol/dwarf/dwarf_argument.h"
 #include "symbol/elf/code_place.h"
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
@@ -69,5 +70,20 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
  * names, -ENOMEM. */
 int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out);
+
+/* Finds an argument of the function that begins at the offset `place` of an open program or library
+ * (dwarf_argument_find()). `function` is a symbol there; "": not known. A file with debug
+ * information is used whether it has a build id or not. On failure `reason` has a text. -ENODATA:
+ * no debug information of that function is found; else as dwarf_argument_find(), or the sandbox
+ * failed. */
+struct debug_argument_query {
+	int file;
+	const char *path; /* of the file */
+	u64 place;
+	const char *function;
+	const char *argument;
+};
+int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argument_query *query,
+			  struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);
 
 #endif

@@ -71,8 +71,8 @@ struct found {
 	char *texts, *items;
 };
 
-static int find(struct debug_info *info, const u64 *places, u32 count, struct debug_answer *answer,
-		struct found *found)
+static int find_all(struct debug_info *info, const u64 *places, u32 count,
+		    struct debug_answer *answer, struct found *found)
 {
 	size_t bytes = 0;
 	struct writer writer = {
@@ -103,6 +103,17 @@ static void __attribute__((noreturn)) end_without_memory(void)
 	sandbox_leave();
 }
 
+static int find(struct debug_info *info, const struct debug_request *request, const u64 *places,
+		struct debug_answer *answer, struct found *found)
+{
+	if (request->what != DEBUG_ARGUMENT)
+		return find_all(info, places, request->count, answer, found);
+	if (request->count != 1)
+		return -EINVAL;
+	return debug_info_argument(info, places[0], request->function, request->argument,
+				   &answer->argument, answer->reason);
+}
+
 static int find_places(const struct debug_request *request, const int *files, const u64 *places,
 		       struct debug_answer *answer, struct found *found)
 {
@@ -114,7 +125,7 @@ static int find_places(const struct debug_request *request, const int *files, co
 
 	if (result)
 		return result;
-	result = find(info, places, request->count, answer, found);
+	result = find(info, request, places, answer, found);
 	answer->is_damaged = debug_info_is_damaged(info);
 	answer->is_split = debug_info_is_split(info);
 	if (answer->is_damaged && !limit_leaves_memory())

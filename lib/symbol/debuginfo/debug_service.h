@@ -4,7 +4,8 @@
  *
  * Request: a debug_request with its open files; then `count` places as u64, ascending. Answer: a
  * debug_answer; then `bytes` bytes: `text_bytes` of texts, then items. An item is a debug_item
- * followed by its functions, each a debug_function.
+ * followed by its functions, each a debug_function. The answer to DEBUG_ARGUMENT is in its
+ * debug_answer.
  *
  * Functions and files recur, so each text is sent once, with its NUL, and named by its offset. The
  * text at offset 0 is empty and stands for "not known".
@@ -13,25 +14,30 @@
 #define LIB_SYMBOL_DEBUG_SERVICE_H
 
 #include "scalar.h"
+#include "symbol/dwarf/dwarf_argument.h"
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
 
 enum debug_what {
-	DEBUG_LINK,   /* read the links of one file */
-	DEBUG_PLACES, /* find symbols and functions of places */
+	DEBUG_LINK,	/* read the links of one file */
+	DEBUG_PLACES,	/* find symbols and functions of places */
+	DEBUG_ARGUMENT, /* find an argument of the function at one place */
 };
 
 enum debug_file { DEBUG_FILE_CODE, DEBUG_FILE_DEBUG, DEBUG_FILE_SHARED, DEBUG_FILES };
 
 #define DEBUG_TEXT_BYTES_MAX 65536
+#define DEBUG_NAME_BYTES 512 /* longer names of functions are cut, longer arguments refused */
 
 struct debug_request {
 	u32 what;
 	u32 count;
 	u32 files; /* bits of enum debug_file; the files are sent in this order, without gaps */
 	u32 reserved;
-	u64 stext;		    /* address of a kernel's _stext; 0 = not a kernel */
-	struct elf_segments layout; /* segments of the mapped file by the recording */
+	u64 stext;			 /* address of a kernel's _stext; 0 = not a kernel */
+	struct elf_segments layout;	 /* segments of the mapped file by the recording */
+	char function[DEBUG_NAME_BYTES]; /* ARGUMENT: a symbol at the place, "": not known */
+	char argument[DEBUG_NAME_BYTES]; /* ARGUMENT: path of dwarf_argument_find() */
 };
 
 struct debug_answer {
@@ -42,6 +48,8 @@ struct debug_answer {
 	u32 text_bytes;
 	u64 bytes;
 	struct debug_link link;
+	struct dwarf_argument argument;
+	char reason[DWARF_ARGUMENT_REASON_BYTES]; /* why there is no argument */
 };
 
 struct debug_item {

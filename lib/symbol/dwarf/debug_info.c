@@ -565,3 +565,20 @@ bool debug_info_symbol(const struct debug_info *info, u64 place, struct symbol *
 {
 	return info->symbols && symbol_table_find(info->symbols, place, symbol);
 }
+
+int debug_info_argument(struct debug_info *info, u64 place, const char *name, const char *path,
+			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES])
+{
+	struct symbol symbol = {.name = name};
+	u64 address;
+	u32 unit;
+
+	reason[0] = '\0';
+	if (!address_of(info, place, &address) || !info->dwarf ||
+	    !code_ranges_find(&info->ranges, address, &unit))
+		return -ENODATA;
+	/* An alias has the same code, so a clone is one under any name. */
+	if (!name[0] && !debug_info_symbol(info, place, &symbol))
+		symbol.name = "the function";
+	return dwarf_argument_find(&info->units[unit], address, symbol.name, path, out, reason);
+}

@@ -8,6 +8,7 @@
 #ifndef LIB_SYMBOL_DEBUG_INFO_H
 #define LIB_SYMBOL_DEBUG_INFO_H
 
+#include "dwarf_argument.h"
 #include "symbol/elf/code_place.h"
 #include "symbol/elf/elf_layout.h"
 #include "symbol/table/symbol_table.h"
@@ -40,6 +41,12 @@ bool debug_info_is_split(const struct debug_info *info);
  * return and returns it. -ENOMEM. */
 int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_place_each each,
 		    void *arg);
+
+/* Finds an argument of the function that begins at a file offset: dwarf_argument_find(). `name` of
+ * the function is used if the symbol table has none. -ENODATA also without debug information of
+ * that code. */
+int debug_info_argument(struct debug_info *info, u64 place, const char *name, const char *path,
+			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);
 
 /* The symbol that covers a file offset; always false for a kernel. */
 bool debug_info_symbol(const struct debug_info *info, u64 place, struct symbol *symbol);

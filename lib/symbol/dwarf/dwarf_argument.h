@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An argument of a function by its name: the register or stack bytes that hold the argument at the
+ * function's first instruction, and the members that lead on from there. The file may hold any
+ * bytes: call in a sandbox only (symbol/debuginfo/debug_service.h).
+ */
+#ifndef LIB_SYMBOL_DWARF_ARGUMENT_H
+#define LIB_SYMBOL_DWARF_ARGUMENT_H
+
+#include <elfutils/libdw.h>
+
+#include "question.h"
+#include "scalar.h"
+
+#define DWARF_ARGUMENT_REASON_BYTES 384
+
+/* The number in a register at the function's entry; or, with steps, in memory, as in struct
+ * event_number (abi/question.h). */
+struct dwarf_argument {
+	u32 reg;  /* number of the register in DWARF */
+	u8 byte;  /* of the register, where the number begins; with steps 0 */
+	u8 bytes; /* 1, 2, 4 or 8 */
+	u8 is_signed;
+	u8 is_address;
+	u32 steps;
+	s32 displacement[NUMBER_STEPS_MAX];
+};
+
+/*
+ * Finds the argument that `path` names, as "size" or "request->file.size". `unit` covers `address`,
+ * the entry of a function with the symbol `symbol`. 0; else `reason` has a text, and -ENODATA: no
+ * debug information of such a function; -ENOENT: no such parameter or member; -EINVAL: no number;
+ * -EOPNOTSUPP: the place at the entry is not known; -E2BIG: more than NUMBER_STEPS_MAX pointers.
+ */
+int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, const char *path,
+			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);
+
+#endif

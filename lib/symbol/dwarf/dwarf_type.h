@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Types of C and C++ in DWARF, as calls and members need them. The file may hold any bytes. */
+#ifndef LIB_SYMBOL_DWARF_TYPE_H
+#define LIB_SYMBOL_DWARF_TYPE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "call_words.h"
+
+/* Gives the type of an entry, without typedefs and qualifiers. False: void, or damaged. */
+bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type);
+
+/* Gives the shape of a type that dwarf_type_of() gave. False: not known, as of a structure that is
+ * only declared. */
+bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, struct call_shape *shape);
+
+struct dwarf_number {
+	u8 bytes; /* 1, 2, 4 or 8 */
+	bool is_signed;
+	bool is_address;
+};
+
+/* False: the type is no integer of up to 8 bytes, no enumeration, truth value or pointer. */
+bool dwarf_type_number(Dwarf_Die *type, struct dwarf_number *number);
+
+/* True for the types that . and -> find members in. */
+bool dwarf_type_is_structure(Dwarf_Die *type);
+
+/* Finds a member of a structure by name, also in base classes and in members without names: its
+ * type and its offset. 0; -ENOENT; -EOPNOTSUPP: it is a bit field, or in a virtual base class. */
+int dwarf_type_member(Dwarf_Die *structure, const char *name, size_t length, Dwarf_Die *type,
+		      u64 *offset);
+
+/* Adds the names of members to a list (text_list.h). */
+void dwarf_type_members(Dwarf_Die *structure, char *names, size_t bytes);
+
+#endif

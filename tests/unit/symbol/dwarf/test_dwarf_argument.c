@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Arguments by name, of programs of both compilers, with and without optimisation. Each place is
+ * what the calling convention of x86-64 says; tests/e2e/record/test_arguments.py compares values.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sample_program.h"
+#include "symbol/dwarf/debug_info.h"
+#include "unit_test.h"
+
+static const char program_c[] =
+	"struct place { long where; short row; unsigned bits : 3; };\n"
+	"struct request { int id; struct place at; const struct request *next;\n"
+	"  union { unsigned char kind; int other; }; };\n"
+	"struct pair { int a, b; }; struct mixed { double d; long n; };\n"
+	"struct floats { float x, y, z; }; struct large { long a, b, c; };\n"
+	"enum level { LOW = -5, HIGH = 5 }; enum sort { ONE, TWO };\n"
+	"struct hidden;\n"
+	"volatile long sink;\n"
+	"#define noinline __attribute__((noinline))\n"
+	"noinline void ints(int a, unsigned char b, const long c, short d, _Bool e, enum level f,\n"
+	"  long g, signed char h, enum sort i) { sink += a + b + c + d + e + f + g + h + i; }\n"
+	"noinline void many(double x, struct pair p, struct floats q, int n, struct mixed m,\n"
+	"  struct large l, __int128 w, int last)\n"
+	"{ sink += x + p.a + q.x + n + m.n + l.b + (long)w + last; }\n"
+	"noinline struct large made(int n, const struct request *r, struct hidden *h)\n"
+	"{ sink += !h; return (struct large){n, r->at.row, r->next->id}; }\n"
+	"static noinline int fixed(int unused, int used, int n)\n"
+	"{ __asm__ volatile(\"\" ::: \"memory\"); return used + n; }\n"
+	"int main(int argc, char **argv) { struct request r = {.next = &r};\n"
+	"  ints(argc, 1, 2, 3, 1, LOW, 4, 5, TWO);\n"
+	"  many(1, (struct pair){argc, 1}, (struct floats){1, 2, 3}, 4, (struct mixed){5, 6},\n"
+	"    (struct large){7, 8, 9}, 10, 11);\n"
+	"  sink += made(argc, &r, (void *)argv).a;\n"
+	"  return fixed(argc, argc, 7) + fixed(argc + 1, argc, 7); }\n";
+
+static const char program_cxx[] =
+	"struct plain { int a; }; struct owner { int x; ~owner(); };\n"
+	"struct keeper { owner inside; }; struct copied { long v; copied(const copied &); };\n"
+	"struct defaulted { long v; defaulted(const defaulted &) = default; defaulted() = default; "
+	"};\n"
+	"struct virtually { virtual void f(); long v; };\n"
+	"struct empty {}; struct base { int first, second; }; struct derived : base { long third; "
+	"};\n"
+	"volatile long sink;\n"
+	"owner::~owner() { sink++; }\n"
+	"copied::copied(const copied &o) : v(o.v) {}\n"
+	"namespace shop { class till { public: long sum; int add(int x, const plain &r, bool b);\n"
+	"  till(int start); static int shared; }; int till::shared;\n"
+	"  till::till(int start) : sum(start) {}\n"
+	"  int till::add(int x, const plain &r, bool b) { sink += b; return sum + x + r.a; } }\n"
+	"void classes(owner o, int n, keeper k, copied c, int last)\n"
+	"{ sink += o.x + n + k.inside.x + c.v + last; }\n"
+	"void values(defaulted d, empty e, int n, derived *p, int &r) { sink += d.v + n + "
+	"p->second + r; (void)e; }\n"
+	"owner result(int n) { owner o; o.x = n; return o; }\n"
+	"void hidden_this(virtually v, int n) { sink += v.v + n; }\n"
+	"void virtually::f() {}\n"
+	"int main() { return 0; }\n";
+
+static const struct sample samples_c[] = {
+	{"gcc_0", "gcc -O0 -g $IN -o $OUT", program_c, ".c"},
+	{"gcc_2", "gcc -O2 -g $IN -o $OUT", program_c, ".c"},
+	{"gcc_4", "gcc -O2 -gdwarf-4 $IN -o $OUT", program_c, ".c"},
+	{"gcc_types", "gcc -O2 -g -fdebug-types-section $IN -o $OUT", program_c, ".c"},
+	{"clang_0", "$CLANG -O0 -g $IN -o $OUT", program_c, ".c"},
+	{"clang_2", "$CLANG -O2 -g $IN -o $OUT", program_c, ".c"},
+};
+
+static const struct sample samples_cxx[] = {
+	{"gxx_0", "g++ -O0 -g $IN -o $OUT", program_cxx, ".cc"},
+	{"gxx_2", "g++ -O2 -g $IN -o $OUT", program_cxx, ".cc"},
+	{"clangxx_0", "$CLANGXX -O0 -g $IN -o $OUT", program_cxx, ".cc"},
+	{"clangxx_2", "$CLANGXX -O2 -g $IN -o $OUT", program_cxx, ".cc"},
+};
+
+static struct debug_info *info;
+static char path[SAMPLE_PATH_BYTES], reason[DWARF_ARGUMENT_REASON_BYTES];
+static int file = -1;
+
+static unsigned long long number_of(const char *command)
+{
+	unsigned long long number;
+	FILE *pipe;
+
+	setenv("OUT", path, 1);
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	assert_int_equal(fscanf(pipe, "%llx", &number), 1);
+	pclose(pipe);
+	return number;
+}
+
+/* The symbols of the program, as nm prints them, and the difference of addresses and offsets. */
+static char symbols[65536];
+static u64 bias;
+
+static void open_sample(const struct sample *sample)
+{
+	struct debug_files files = {.debug = -1, .shared = -1};
+	FILE *pipe;
+
+	sample_build(sample, path);
+	bias = number_of("readelf -lW \"$OUT\" | awk '/R E/ {print $3}'") -
+	       number_of("readelf -lW \"$OUT\" | awk '/R E/ {print $2}'");
+	pipe = popen("nm \"$OUT\" | sed 's/$/ /'", "r");
+	assert_non_null(pipe);
+	symbols[fread(symbols, 1, sizeof(symbols) - 1, pipe)] = '\0';
+	pclose(pipe);
+	file = files.code = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	assert_int_equal(debug_info_open(&files, 0, &info), 0);
+}
+
+static u64 place_of(const char *symbol)
+{
+	char word[128], *found;
+
+	snprintf(word, sizeof(word), " %s ", symbol);
+	found = strstr(symbols, word);
+	assert_non_null(found);
+	while (found > symbols && found[-1] != '\n')
+		found--;
+	return strtoull(found, NULL, 16) - bias;
+}
+
+static int close_sample(void **state)
+{
+	(void)state;
+	debug_info_close(&info);
+	if (file >= 0)
+		close(file);
+	file = -1;
+	return 0;
+}
+
+/* The text of a place: "rdi 4s", "rsp->8 8", "rsi->24->0 1". */
+static char text[128];
+
+static int look(const char *function, const char *argument)
+{
+	static const char *const registers[] = {"rax", "rdx", "rcx", "rbx", "rsi",
+						"rdi", "rbp", "rsp", "r8",  "r9"};
+	struct dwarf_argument found;
+	char *at = text;
+	int err = debug_info_argument(info, place_of(function), function, argument, &found, reason);
+
+	if (err)
+		return err;
+	at += sprintf(at, "%s", registers[found.reg]);
+	if (found.byte)
+		at += sprintf(at, "+%u", found.byte);
+	for (u32 i = 0; i < found.steps; i++)
+		at += sprintf(at, "->%d", found.displacement[i]);
+	sprintf(at, " %u%s%s", found.bytes, found.is_signed ? "s" : "",
+		found.is_address ? "p" : "");
+	return 0;
+}
+
+static void expect(const char *function, const char *argument, const char *expected)
+{
+	int err = look(function, argument);
+
+	if (err)
+		fail_msg("%s %s %s: %d %s", path, function, argument, err, reason);
+	if (strcmp(text, expected))
+		fail_msg("%s %s %s: %s, not %s", path, function, argument, text, expected);
+}
+
+static void refused(int code, const char *function, const char *argument, const char *says)
+{
+	if (look(function, argument) != code || !strstr(reason, says))
+		fail_msg("%s %s %s: %s", path, function, argument, reason);
+}
+
+static bool has_compiler(const struct sample *sample)
+{
+	return sample->compile[0] != '$' ||
+	       !system("{ $CLANG --version && $CLANGXX --version; } >/dev/null 2>&1");
+}
+
+static void check_c(void)
+{
+	expect("ints", "a", "rdi 4s");
+	expect("ints", "b", "rsi 1");
+	expect("ints", "c", "rdx 8s");
+	expect("ints", "d", "rcx 2s");
+	expect("ints", "e", "r8 1");
+	expect("ints", "f", "r9 4s");
+	expect("ints", "g", "rsp->8 8s");
+	expect("ints", "h", "rsp->16 1s");
+	expect("ints", "i", "rsp->24 4");
+	expect("many", "p.a", "rdi 4s");
+	expect("many", "p.b", "rdi+4 4s");
+	expect("many", "n", "rsi 4s");
+	expect("many", "m.n", "rdx 8s");
+	expect("many", "l.b", "rsp->16 8s");
+	expect("many", "last", "r9 4s");
+	refused(-EOPNOTSUPP, "many", "x",
+		"x is not in a register for integers at the entry of many");
+	refused(-EOPNOTSUPP, "many", "q", "q is not in a register for integers");
+	refused(-EINVAL, "many", "w", "w is no number of up to 64 bits");
+	refused(-EINVAL, "many", "l", "l is a structure, not a number; name a member");
+	refused(-ENOENT, "many", "length",
+		"many has no parameter length; it has x, p, q, n, m, l, w, last");
+	expect("made", "n", "rsi 4s");
+	expect("made", "r", "rdx 8p");
+	expect("made", "h", "rcx 8p");
+	expect("made", "r->id", "rdx->0 4s");
+	expect("made", "r->at.row", "rdx->16 2s");
+	expect("made", "r->next->next->at.where", "rdx->24->24->8 8s");
+	expect("made", "r->kind", "rdx->32 1");
+	refused(-E2BIG, "made", "r->next->next->next->next->id", "more than 4 pointers");
+	refused(-EINVAL, "made", "r.id", "no structure stands before id");
+	refused(-EINVAL, "made", "n->id", "no pointer stands before ->");
+	refused(-EINVAL, "made", "r->at", "r->at is a structure");
+	refused(-ENOENT, "made", "r->size",
+		"request has no member size; it has id, at, next, kind, other");
+	refused(-EOPNOTSUPP, "made", "r->at.bits", "bits is a member of some bits");
+	refused(-EOPNOTSUPP, "made", "h->x", "hidden is only declared where made is");
+}
+
+TEST(places_in_c_are_those_of_the_convention, NULL, close_sample)
+{
+	for (size_t i = 0; i < sizeof(samples_c) / sizeof(*samples_c); i++) {
+		if (!has_compiler(&samples_c[i]))
+			continue;
+		open_sample(&samples_c[i]);
+		check_c();
+		close_sample(NULL);
+	}
+}
+
+static void check_cxx(void)
+{
+	expect("_ZN4shop4till3addEiRK5plainb", "this", "rdi 8p");
+	expect("_ZN4shop4till3addEiRK5plainb", "this->sum", "rdi->0 8s");
+	expect("_ZN4shop4till3addEiRK5plainb", "x", "rsi 4s");
+	expect("_ZN4shop4till3addEiRK5plainb", "r.a", "rdx->0 4s");
+	expect("_ZN4shop4till3addEiRK5plainb", "b", "rcx 1");
+	expect("_ZN4shop4tillC1Ei", "start", "rsi 4s");
+	expect("_Z7classes5owneri6keeper6copiedi", "n", "rsi 4s");
+	expect("_Z7classes5owneri6keeper6copiedi", "o.x", "rdi->0 4s");
+	expect("_Z7classes5owneri6keeper6copiedi", "k.inside.x", "rdx->0 4s");
+	expect("_Z7classes5owneri6keeper6copiedi", "c.v", "rcx->0 8s");
+	expect("_Z7classes5owneri6keeper6copiedi", "last", "r8 4s");
+	expect("_Z6values9defaulted5emptyiP7derivedRi", "d.v", "rdi 8s");
+	expect("_Z6values9defaulted5emptyiP7derivedRi", "n", "rsi 4s");
+	expect("_Z6values9defaulted5emptyiP7derivedRi", "p->second", "rdx->4 4s");
+	expect("_Z6values9defaulted5emptyiP7derivedRi", "p->third", "rdx->8 8s");
+	expect("_Z6values9defaulted5emptyiP7derivedRi", "r", "rcx->0 4s");
+	expect("_Z6resulti", "n", "rsi 4s");
+	expect("_Z11hidden_this9virtuallyi", "n", "rsi 4s");
+}
+
+TEST(places_in_cxx_are_those_of_the_convention, NULL, close_sample)
+{
+	for (size_t i = 0; i < sizeof(samples_cxx) / sizeof(*samples_cxx); i++) {
+		if (!has_compiler(&samples_cxx[i]))
+			continue;
+		open_sample(&samples_cxx[i]);
+		check_cxx();
+		close_sample(NULL);
+	}
+}
+
+/* GCC removes `unused` and the constant from the function that it makes of `fixed`. */
+TEST(a_clone_has_only_what_the_compiler_says, NULL, close_sample)
+{
+	char symbol[64];
+	FILE *names;
+
+	open_sample(&samples_c[1]);
+	setenv("OUT", path, 1);
+	names = popen("nm \"$OUT\" | awk '$3 ~ /^fixed/ {print $3}'", "r");
+	assert_non_null(names);
+	assert_int_equal(fscanf(names, "%63s", symbol), 1);
+	pclose(names);
+	assert_non_null(strchr(symbol, '.'));
+	expect(symbol, "used", "rdi 4s");
+	refused(-EOPNOTSUPP, symbol, "unused", "may have changed how fixed.");
+	refused(-EOPNOTSUPP, symbol, "n", "may have changed how fixed.");
+}
+
+TEST(a_static_function_without_optimisation_has_the_convention, NULL, close_sample)
+{
+	open_sample(&samples_c[0]);
+	expect("fixed", "unused", "rdi 4s");
+	expect("fixed", "n", "rdx 4s");
+}
+
+TEST(only_entries_of_functions_have_arguments, NULL, close_sample)
+{
+	struct dwarf_argument found;
+
+	open_sample(&samples_c[0]);
+	assert_int_equal(debug_info_argument(info, 1, "ints", "a", &found, reason), -ENODATA);
+	assert_int_equal(
+		debug_info_argument(info, place_of("ints") + 4, "ints", "a", &found, reason),
+		-ENODATA);
+}
+
+#define DAMAGES 200
+
+/* Damages bytes of the sections with debug information, each time others. */
+TEST(damaged_debug_information_gives_an_error_or_a_place, NULL, close_sample)
+{
+	static const char *const names[] = {"last", "n", "r->next->at.row", "nothing", "p.a"};
+	unsigned long long start, bytes;
+	u64 place;
+	u8 byte;
+
+	open_sample(&samples_c[1]);
+	place = place_of("many");
+	start = number_of("readelf -SW \"$OUT\" | awk '/ \\.debug_info / {print $(NF - 6)}'");
+	bytes = number_of("readelf -SW \"$OUT\" | awk '/ \\.debug_str / {print $(NF - 6)}'") -
+		start;
+	close_sample(NULL);
+	srand(1);
+	for (u32 i = 0; i < DAMAGES; i++) {
+		struct debug_files files = {.debug = -1, .shared = -1};
+		u64 at = start + (u64)rand() % bytes;
+		struct dwarf_argument found;
+		u8 damaged = (u8)rand();
+
+		file = files.code = open(path, O_RDWR);
+		assert_int_equal(pread(file, &byte, 1, (off_t)at), 1);
+		assert_int_equal(pwrite(file, &damaged, 1, (off_t)at), 1);
+		if (!debug_info_open(&files, 0, &info))
+			for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+				if (!debug_info_argument(info, place, "many", names[n], &found,
+							 reason))
+					assert_in_range(found.bytes, 1, 8);
+		debug_info_close(&info);
+		assert_int_equal(pwrite(file, &byte, 1, (off_t)at), 1);
+		close(file);
+		file = -1;
+	}
+}
+
+static int setup(void **state)
+{
+	bool oldest = !system("clang-14 --version >/dev/null 2>&1");
+
+	(void)state;
+	setenv("CLANG", oldest ? "clang-14" : "clang", 0);
+	setenv("CLANGXX", oldest ? "clang++-14" : "clang++", 0);
+	return sample_folder_create() ? 0 : -1;
+}
+
+TEST_GROUP(setup, sample_folder_teardown)
+
+int main(void)
+{
+	if (system("gcc --version >/dev/null 2>&1 && readelf --version >/dev/null 2>&1")) {
+		puts("skipped: gcc and binutils are not installed");
+		return 77;
+	}
+	return unit_tests_run();
+}
