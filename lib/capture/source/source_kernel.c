@@ -101,7 +101,10 @@ static int follow(const struct prototype *prototype, u32 type, const char *name,
 		return btf_number_set(search->btf, type, out) ? no_number(prototype, name, error)
 							      : 0;
 	err = btf_member_follow(search->btf, type, path, out, reason, sizeof(reason));
-	return err ? error_set(error, -err, "%s: %s: %s", search->query->subject, name, reason) : 0;
+	/* -E2BIG is that of a list with too many sources. */
+	return err ? error_set(error, err == -E2BIG ? EINVAL : -err, "%s: %s: %s",
+			       search->query->subject, name, reason)
+		   : 0;
 }
 
 static int find_number(void *arg, const char *name, struct source_number *out,
