@@ -10,7 +10,7 @@
  *
  *   NUMBER:      NAME  NAME:TYPE          TYPE: u8, s8 ... u64, s64: so many bytes of the number
  *                a value may also be NAME*NAME, the product of both
- *   NAME:        a number of the event; of kernel functions also ARGUMENT->MEMBER.MEMBER->MEMBER
+ *   NAME:        a number of the event; of functions also ARGUMENT->MEMBER.MEMBER->MEMBER
  *   CONDITIONS:  CONDITION  CONDITIONS && CONDITION  CONDITIONS || CONDITION   && binds stronger
  *   CONDITION:   NUMBER OP INTEGER        OP: < <= > >= == !=
  *                comm ~ GLOB  comm !~ GLOB

@@ -13,9 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/host.h"
 #include "error.h"
 #include "program_file.h"
 #include "source_ops.h"
+#include "symbol/debuginfo/debug_lookup.h"
+#include "symbol/debuginfo/debug_service.h"
 
 struct search {
 	struct source_query *query;
@@ -24,8 +27,11 @@ struct search {
 	const char *path;
 	struct program_file file;
 	struct stackmap_error *error;
-	bool is_reported; /* `error` is set */
-	void *offsets;	  /* tsearch(3) set of visited offsets */
+	bool is_reported;	    /* `error` is set */
+	struct debug_lookup *debug; /* for arguments by name; NULL: not needed so far */
+	const char *function;	    /* symbol at the place that is visited; "": none */
+	u64 place;
+	void *offsets; /* tsearch(3) set of visited offsets */
 };
 
 static int compare_offsets(const void *a, const void *b)
@@ -38,10 +44,80 @@ static void keep_key(void *key)
 	(void)key;
 }
 
+static int open_debug(struct search *search, struct stackmap_error *error)
+{
+	const struct debug_choice choice = {
+		.servers = debug_fetch_has_servers() ? DEBUG_SERVERS_USER : DEBUG_SERVERS_NONE,
+	};
+	int err = search->debug ? 0 : debug_lookup_create(&choice, &search->debug);
+
+	return err ? error_set(error, -err,
+			       "%s: the reader of debug information does not start: %s",
+			       search->query->subject, strerror(-err))
+		   : 0;
+}
+
+static int explain_name(const struct search *search, const char *name, int err, const char *reason,
+			struct stackmap_error *error)
+{
+	const char *subject = search->query->subject;
+
+	if (err == -ENOENT && !strpbrk(name, "-."))
+		return error_set(error, ENOENT,
+				 "%s: no number %s; the entry of a function has arg1 to arg6; %s",
+				 subject, name, reason);
+	if (err == -ENODATA)
+		return error_set(
+			error, ENOENT,
+			"%s: no number %s; the entry of a function has arg1 to arg6; names of "
+			"arguments need debug information of %s: %s",
+			subject, name, search->path,
+			reason[0] ? reason : "install its debug symbols");
+	/* -E2BIG is that of a list with too many sources. */
+	return error_set(error, err == -E2BIG ? EINVAL : -err, "%s: %s%s", subject, reason,
+			 err == -EOPNOTSUPP ? "; arg1 to arg6 are the registers as they are" : "");
+}
+
+/* Finds an argument by its name in the debug information of the file. */
+static int find_by_name(struct search *search, const char *name, struct source_number *out,
+			struct stackmap_error *error)
+{
+	static const u16 offsets[DWARF_REGISTERS] = DWARF_REGISTER_OFFSETS;
+	const struct debug_argument_query query = {
+		.file = search->file.fd,
+		.path = search->path,
+		.place = search->place,
+		.function = search->function,
+		.argument = name,
+	};
+	char reason[DWARF_ARGUMENT_REASON_BYTES];
+	struct dwarf_argument found;
+	int err = open_debug(search, error);
+
+	if (err)
+		return err;
+	if (strlen(name) >= DEBUG_NAME_BYTES)
+		return error_set(error, EINVAL, "%s: the name of the argument is too long",
+				 search->query->subject);
+	err = debug_lookup_argument(search->debug, &query, &found, reason);
+	if (err)
+		return explain_name(search, name, err, reason, error);
+	out->is_address = found.is_address;
+	out->number = (struct event_number){
+		.offset = offsets[found.reg] + found.byte,
+		.bytes = found.bytes,
+		.is_signed = found.is_signed,
+		.place = found.steps ? NUMBER_IN_USER_MEMORY : NUMBER_IN_EVENT,
+		.steps = (u8)found.steps,
+	};
+	memcpy(out->number.displacement, found.displacement, sizeof(found.displacement));
+	return 0;
+}
+
 static int find_number(void *arg, const char *name, struct source_number *out,
 		       struct stackmap_error *error)
 {
-	const struct search *search = arg;
+	struct search *search = arg;
 	const struct source_query *query = search->query;
 
 	if (!search->file.is_64_bit)
@@ -52,14 +128,13 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 		return error_set(error, EINVAL,
 				 "%s: arguments are known at the first instruction of a function",
 				 query->subject);
-	if (question_find_register(name, query->on_return, &out->number))
+	if (!question_find_register(name, query->on_return, &out->number))
+		return 0;
+	if (query->on_return)
 		return error_set(error, ENOENT,
-				 query->on_return
-					 ? "%s: no number %s; the return of a function has ret"
-					 : "%s: no number %s; the entry of a function has arg1 "
-					   "to arg6",
+				 "%s: no number %s; the return of a function has ret",
 				 query->subject, name);
-	return 0;
+	return find_by_name(search, name, out, error);
 }
 
 static int visit_place(struct search *search, const char *place, u64 offset)
@@ -80,6 +155,7 @@ static int visit_place(struct search *search, const char *place, u64 offset)
 	if (asprintf(&source.name, "%s:%s:%s", query->on_return ? "ur" : "u", search->path, place) <
 	    0)
 		return -ENOMEM;
+	search->place = offset;
 	err = tsearch((void *)offset, &search->offsets, compare_offsets) ? 0 : -ENOMEM;
 	if (!err) {
 		err = question_resolve(&query->asks, query->subject, find_number, search, &source,
@@ -96,6 +172,7 @@ static int visit_function(struct search *search, const struct elf_function *func
 	u64 added = search->query->offset, offset;
 	char place[PATH_MAX];
 
+	search->function = function->name;
 	if (__builtin_add_overflow(function->offset, added, &offset) ||
 	    offset >= search->file.bytes)
 		return -ERANGE;
@@ -128,6 +205,7 @@ static int find_in_file(struct search *search, int fd)
 	if (query->offset >= search->file.bytes)
 		return -ERANGE;
 	query->match.found++;
+	search->function = "";
 	snprintf(place, sizeof(place), "0x%llx", (unsigned long long)query->offset);
 	return visit_place(search, place, query->offset);
 }
@@ -166,6 +244,7 @@ static int find_in_path(struct search *search)
 	err = find_in_file(search, search->file.fd);
 	close(search->file.fd);
 	tdestroy(search->offsets, keep_key);
+	debug_lookup_free(&search->debug);
 	return err;
 }
 

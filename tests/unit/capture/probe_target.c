@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A library to be probed: two names of one address, a function with a version, an IFUNC, a function
- * that only .symtab lists, and one that another library defines. The library is linked so that
- * addresses differ from file offsets.
+ * that only .symtab lists, one that another library defines, and one with arguments. The library is
+ * linked so that addresses differ from file offsets.
  */
 #include <unistd.h>
 
@@ -11,6 +11,7 @@ int probe_target_two(void);
 int probe_target_alias(void);
 int probe_target_chosen(void);
 int probe_target_old(void);
+int probe_argument(double unread, int taken);
 
 int probe_target_one(void)
 {
@@ -39,4 +40,9 @@ int probe_target_chosen(void) __attribute__((ifunc("choose")));
 __attribute__((symver("probe_target_versioned@PROBE_TARGET_1"))) int probe_target_old(void)
 {
 	return 0x4567890 + getpid();
+}
+
+int probe_argument(double unread, int taken)
+{
+	return taken / (1 + (unread > 0));
 }

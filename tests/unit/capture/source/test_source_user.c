@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "capture/source/source.h"
+#include "capture/source/source_question.h"
 #include "unit_test.h"
 
 static struct source_list list;
@@ -108,4 +109,25 @@ TEST(a_bare_name_is_looked_for, NULL, clear)
 	assert_int_equal(source_list_add(&list, "u:libc.so.6:malloc", 0, &error), 0);
 	assert_int_equal(list.sources[0].target[0], '/');
 	assert_int_equal(source_list_add(&list, "u:no-such-program:main", 0, &error), -ENOENT);
+}
+
+TEST(an_argument_without_debug_information_is_refused, NULL, clear)
+{
+	assert_int_equal(add("u", "probe_target_two/value=arg1/"), 0);
+	assert_int_equal(list.sources[0].question.value.bytes, 8);
+	assert_int_equal(source_list_add(&list, "u:/bin/true:0x0/value=size/", 0, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "no number size; the entry of a function has arg1 to "
+					      "arg6; names of arguments need debug information"));
+}
+
+TEST(an_argument_has_the_bytes_and_sign_of_its_type, NULL, clear)
+{
+	const struct event_number *number;
+
+	assert_int_equal(add("u", "probe_argument/value=taken,if=taken<0/"), 0);
+	number = &list.sources[0].question.value;
+	assert_int_equal(number->bytes, 4);
+	assert_int_equal(number->is_signed, 1);
+	assert_int_equal(number->place, NUMBER_IN_EVENT);
+	assert_int_equal(number->offset, question_argument_offset(0));
 }
