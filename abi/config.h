@@ -85,8 +85,8 @@ struct capture_config {
 	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
 	u32 begin_stacks; /* 1: a span has the stacks of its begin (abi/question.h) */
 	u32 trace_ids;	  /* 1: slots have room for trace and span, behind leaf and value */
-	u32 reserved;
-	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
+	u32 counters;	  /* counters of perf that events read (abi/question.h) */
+	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

@@ -94,7 +94,13 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNPLACED_CONTEXTS, "unplaced_contexts",                                                  \
 	  "events from before their process was looked at for trace ids")                          \
 	X(UNKEPT_CONTEXTS, "unkept_contexts",                                                      \
-	  "events without trace ids: the file has 4,194,304 spans, which is the most")
+	  "events without trace ids: the file has 4,194,304 spans, which is the most")             \
+	X(FIRST_COUNTS, "first_counts",                                                            \
+	  "events with the value 0: the first of their thread to read the counter")                \
+	X(UNREAD_COUNTS, "unread_counts",                                                          \
+	  "events with the value 0: the counter could not be read, or a switch was unseen")        \
+	X(UNKEPT_COUNTS, "unkept_counts",                                                          \
+	  "events with the value 0: too many threads read the counter at once")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

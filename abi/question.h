@@ -120,6 +120,10 @@ struct alive_thing {
  */
 #define ALIVE_ESTIMATE(value, every) ((value) > (every) ? (value) : (every))
 
+/* Counters of perf that are values of events (bpf/event/thread_count.h); a power of two. */
+#define COUNTERS_MAX 4
+#define COUNTER_INDEX(counter, cpu, cpus) ((counter) * (cpus) + (cpu))
+
 struct question {
 	struct event_number value;
 	struct event_number factor; /* of the value; bytes 0: none */
@@ -129,6 +133,9 @@ struct question {
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
 	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
 	u8 begin_stack; /* SPAN_BEGIN, SPAN_END: 1: the span has the stacks of its begin */
+	u8 counter;	/* that the value is read from (COUNTER_INDEX()), from 1; 0: none */
+	u8 in_switch;	/* with a counter: the events are at sched_switch */
+	u16 unused;
 	struct event_number key;
 	u64 every; /* ALIVE_*: units of value for each taken thing; at most ALIVE_EVERY_MAX; 0: all
 		    */

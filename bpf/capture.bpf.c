@@ -22,6 +22,7 @@
 #include "event/off_cpu.h"
 #include "event/origin_queue.h"
 #include "event/since_before.h"
+#include "event/thread_count.h"
 #include "event/thread_time.h"
 #include "mapping/kernel_symbols.h"
 #include "mapping/running_code.h"
@@ -251,6 +252,15 @@ int on_time_switch(u64 *ctx)
 	time_start_running(after, cpu, now);
 	return callback_go(ctx, &callbacks_switch,
 			   time_stop_running(before, ctx[0], ctx[3], cpu, now));
+}
+
+/* Events at the same tracepoint come first: this program is attached last. */
+SEC("tp_btf/sched_switch")
+int on_count_switch(u64 *ctx)
+{
+	count_switch((void *)ctx[1], (void *)ctx[2], !ctx[0] && ctx[3] & TASK_DEAD,
+		     bpf_get_smp_processor_id());
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")

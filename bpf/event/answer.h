@@ -25,6 +25,7 @@
 #include "state/instance.h"
 #include "state/map.h"
 #include "state/task_ids.h"
+#include "thread_count.h"
 
 /*
  * The numbers of an event that a question reads (abi/question.h). The address of the event
@@ -454,6 +455,8 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		return mark | SPAN_MARK_END;
 	if (question->span_role == SPAN_END)
 		return asked.time;
+	if (config.counters && question->counter)
+		return counter_value(question->counter - 1, question->in_switch);
 	return question_value(question, base);
 }
 

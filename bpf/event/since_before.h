@@ -20,6 +20,7 @@
 #include "deferral/deliver.h"
 #include "filter.h"
 #include "stack/stack_field.h"
+#include "thread_count.h"
 
 static __always_inline bool comm_of_matches(const struct task_struct *task)
 {
@@ -129,12 +130,6 @@ static __always_inline bool is_on_cpu(const struct task_struct *task)
 
 	return bpf_core_field_size(task->on_cpu) == sizeof(byte->on_cpu) ? byte->on_cpu
 									 : task->on_cpu;
-}
-
-/* The number of times that a task has left a CPU: if it is what it was, the task has not run. */
-static __always_inline u64 switches_of(const struct task_struct *task)
-{
-	return task->nvcsw + task->nivcsw;
 }
 
 /* Waits of this recording that began before it. */

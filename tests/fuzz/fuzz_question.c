@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/source/source.h"
+#include "capture/source/source_counter.h"
 #include "capture/source/source_question.h"
 #include "capture/source/source_span.h"
 
@@ -13,6 +14,16 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
 /* Words are parsed and not looked up. */
 const struct source_ops source_user_ops, source_usdt_ops, source_kernel_ops, source_pmu_ops;
+
+int source_counter_find(const char *text, const char *subject, struct source_counter *out,
+			const char **unit, struct stackmap_error *error)
+{
+	(void)subject;
+	(void)error;
+	*out = (struct source_counter){.is_given = true};
+	*unit = "counts";
+	return text[0] == 'x' ? -ENOENT : 0;
+}
 
 static int find(void *arg, const char *name, struct source_number *out,
 		struct stackmap_error *error)
@@ -40,6 +51,9 @@ static void check_parsed(const struct question_words *words, const char *text, c
 		abort();
 	check(words->name, text, end);
 	check(words->factor, text, end);
+	check(words->counter, text, end);
+	if (words->counter && (words->name || !words->counter[0]))
+		abort();
 	check(words->unit, text, end);
 	for (u32 i = 0; i < words->count; i++) {
 		check(words->conditions[i].name, text, end);

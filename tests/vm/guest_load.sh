@@ -61,6 +61,7 @@ load_all() {
 	record --time --off-cpu -a -- true
 	record --origins -e sched:sched_switch -a -- true
 	record --trace-ids --off-cpu -e cpu-clock -a -- true
+	record -e cpu-clock/value=+page-faults/ -a -- true
 	stackmap start load -e syscalls:sys_enter_openat -e sched:sched_switch --comm '*[a-z]*' --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"
@@ -76,7 +77,7 @@ missing() {
 	local program
 	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' $function_programs \
 		'on_kernel_(functions|probe)' on_switch on_wake "on_start$plain" on_stop on_time_switch \
-		on_time_wakeup on_time_new on_time_exec "on_time_start$plain" on_time_stop on_queue_work on_queue_timer \
+		on_time_wakeup on_time_new on_time_exec on_count_switch "on_time_start$plain" on_time_stop on_queue_work on_queue_timer \
 		on_queue_request on_work_begin on_work_end on_timer_begin on_timer_end on_hrtimer_begin on_hrtimer_end on_field_value on_field_call task_leave task_fork \
 		task_rename task_exec task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall \
 		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace number_running_code; do

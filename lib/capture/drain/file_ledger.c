@@ -135,6 +135,9 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNBEGUN_SPANS] = memory->spans_unbegun;
 	notes[NOTE_UNKEPT_SPANS] = memory->spans_unkept;
 	notes[NOTE_UNREAD_NUMBERS] = memory->numbers_unread;
+	notes[NOTE_FIRST_COUNTS] = memory->counts_first;
+	notes[NOTE_UNREAD_COUNTS] = memory->counts_unread;
+	notes[NOTE_UNKEPT_COUNTS] = memory->counts_unkept;
 	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }

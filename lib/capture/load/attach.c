@@ -774,14 +774,16 @@ static int attach_failed(const struct attachment *attachment, const struct sourc
 
 bool attachment_is_by_cpu(const struct attachment *attachment)
 {
-	return attachment->event_count && !attachment->command;
+	return (attachment->event_count && !attachment->command) ||
+	       attachment->plan->config.counters;
 }
 
 int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 {
-	int result = 0;
+	int result = attachment_count_cpu(attachment, cpu);
 
-	for (u32 kind = 0; kind < attachment->sources->count && !result; kind++) {
+	for (u32 kind = 0; !attachment->command && kind < attachment->sources->count && !result;
+	     kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF)
@@ -801,6 +803,10 @@ static void open_alive(const struct attachment *attachment, bool is_open)
 
 int attachment_start(struct attachment *attachment, struct stackmap_error *error)
 {
+	int counting = attachment_open_counters(attachment, error);
+
+	if (counting)
+		return counting;
 	cpu_hotplug_begin(&attachment->hotplug);
 	for (u32 kind = 0; kind < attachment->sources->count; kind++) {
 		int result = attach(attachment, kind);
@@ -812,7 +818,10 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 				     error);
 	}
 	open_alive(attachment, true);
-	return 0;
+	counting = attachment_begin_counting(attachment, error);
+	if (counting)
+		attachment_stop(attachment);
+	return counting;
 }
 
 /* Makes an event for each task that is still blocked, by reading the iterators to their ends. */

@@ -95,6 +95,16 @@ int attachment_load(struct attachment *attachment, int table_fd, const struct me
  */
 int attachment_store_questions(const struct attachment *attachment, struct stackmap_error *error);
 
+/*
+ * Counters that events read (counters.c): opened on all CPUs before the sources are attached, also
+ * where no event is recorded (-C), since threads move; the program at switches is attached after
+ * them. attachment_count_cpu() opens those of a CPU that has come online. 0; -ENODEV: the CPU is
+ * offline; -errno.
+ */
+int attachment_open_counters(struct attachment *attachment, struct stackmap_error *error);
+int attachment_count_cpu(struct attachment *attachment, u32 cpu);
+int attachment_begin_counting(struct attachment *attachment, struct stackmap_error *error);
+
 /* Attaches the hooks that follow tasks. Call after the rings are set up. */
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error);
 

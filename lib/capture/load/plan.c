@@ -123,8 +123,11 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 
 static void plan_question(const struct source *source, u32 kind, struct plan *plan)
 {
-	if (!source->question.value.bytes && !source->question.count && !source->question.span_role)
+	if (!source->question.value.bytes && !source->question.count &&
+	    !source->question.span_role && !source->question.counter)
 		return;
+	if (source->question.counter > plan->config.counters)
+		plan->config.counters = source->question.counter;
 	plan->spans |= source->question.span_role == SPAN_BEGIN;
 	if (source->question.span_role == ALIVE_BEGIN && !plan->config.alive)
 		plan->config.alive = ALIVE_ALL;
@@ -234,6 +237,17 @@ static int check_origins(const struct capture_options *options, const struct pla
 	return 0;
 }
 
+/* The process that has opened the counters keeps them open. */
+static int check_counters(const struct capture_options *options, const struct plan *plan,
+			  struct stackmap_error *error)
+{
+	if (!plan->config.counters || !options->has_files)
+		return 0;
+	return error_set(error, EINVAL,
+			 "value=+EVENT: an instance has no process that keeps the counter open; "
+			 "record into a file");
+}
+
 static int check_trace_ids(const struct capture_options *options, struct stackmap_error *error)
 {
 	if (!options->trace_ids || THREAD_POINTER_IS_READ)
@@ -304,6 +318,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: check_time(options, plan, error) ?: check_origins(options, plan, error);
+	result = result ?: check_counters(options, plan, error);
 	result = result ?: check_trace_ids(options, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);

@@ -101,6 +101,8 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		bpf_program__set_autoload(set->object->progs.task_move, true);
 		bpf_program__set_autoload(set->object->progs.list_kernel_symbols,
 					  plan->kernel_text && plan->symbol_iterators);
+		bpf_program__set_autoload(set->object->progs.on_count_switch,
+					  plan->config.counters);
 		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_OFF_CPU)
@@ -232,6 +234,12 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 		result = result
 				 ?: bpf_map__set_max_entries(object->maps.alive_calls,
 							     ALIVE_CALLS_MAX);
+	}
+	if (config->counters) {
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.counters,
+							     config->counters * config->cpus);
+		result = result ?: bpf_map__set_max_entries(object->maps.thread_counts, TASKS_MAX);
 	}
 	if (plan->comm_patterns)
 		result = result

@@ -25,7 +25,7 @@ const char *pmu_event_end(const char *word)
 	size_t name = strspn(word, NAME_CHARACTERS);
 	const char *terms = word + name + 1, *slash;
 
-	if (!isalpha((unsigned char)word[0]) || word[name] != '/' || !*terms ||
+	if (!isalpha((unsigned char)word[0]) || word[name] != '/' || !*terms || *terms == ',' ||
 	    !strncmp(terms, "if=", 3) || !strncmp(terms, "value=", 6) ||
 	    !terms[strcspn(terms, "=/")] || isdigit((unsigned char)terms[0]))
 		return NULL;

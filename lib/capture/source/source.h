@@ -10,6 +10,8 @@
  *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
  *   span:BEGIN..END/by=KEY/        the time from one event to another (source_span.h)
  *   alive:BEGIN..END/by=KEY/       what has begun and not ended when recording ends, likewise
+ *   NAME/value=+EVENT/             any source with a counter: what the thread has counted since its
+ *                                  last event that read the counter (bpf/event/thread_count.h)
  *   NAME/if=CONDITIONS/            only the events that meet the conditions (source_question.h)
  *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
  *   u:PATH:FUNC+OFFSET             ... an instruction in it
@@ -33,6 +35,14 @@
 #include "scalar.h"
 #include "stackmap/error.h"
 
+/* A counter of perf that events read: /value=+NAME/. */
+struct source_counter {
+	bool is_given;
+	bool no_user, no_kernel;
+	u32 perf_type;
+	u64 perf_config[PMU_WORDS];
+};
+
 struct source {
 	enum source_type type;
 	char *name;	/* as printed: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
@@ -53,6 +63,7 @@ struct source {
 	u32 tracepoint;	    /* TRACEPOINT: its id for perf, if the question reads the record */
 	u32 argument_words; /* KERNEL: words of all arguments, if the question needs BTF */
 	struct question question; /* numbers of functions and system calls: in pt_regs */
+	struct source_counter counter;
 	char *patterns[QUESTION_CONDITIONS_MAX]; /* of the conditions on the name of the task */
 	u8 triggers; /* bits: what an event sets off in the recorder (session/trigger.h) */
 };

@@ -105,14 +105,40 @@ static bool list_has_place(const struct source_list *list, const struct source *
 	return false;
 }
 
+static bool same_counter(const struct source_counter *a, const struct source_counter *b)
+{
+	return a->is_given == b->is_given && a->no_user == b->no_user &&
+	       a->no_kernel == b->no_kernel && a->perf_type == b->perf_type &&
+	       !memcmp(a->perf_config, b->perf_config, sizeof(a->perf_config));
+}
+
+/* The number of a counter, from 1: sources with the same counter share it. */
+static u8 number_counter(const struct source_list *list, const struct source_counter *counter)
+{
+	u8 most = 0;
+
+	for (u32 i = 0; i < list->count; i++) {
+		u8 number = list->sources[i].question.counter;
+
+		if (number && same_counter(&list->sources[i].counter, counter))
+			return number;
+		most = number > most ? number : most;
+	}
+	return most + 1;
+}
+
 /* Appends a copy, unless the list has the source already: an event must not be counted twice.
  * -EEXIST: the list has the source with another question, and names must be unique. -EBUSY: the
- * list has the place under another name. */
-static int list_append(struct source_list *list, const struct source *source)
+ * list has the place under another name. -ENOSPC: more than COUNTERS_MAX counters. */
+static int list_append(struct source_list *list, const struct source *found)
 {
-	struct source *same = list_find(list, source);
+	struct source *same = list_find(list, found), numbered = *found, *source = &numbered;
 	int err;
 
+	if (source->counter.is_given)
+		source->question.counter = number_counter(list, &source->counter);
+	if (source->question.counter > COUNTERS_MAX)
+		return -ENOSPC;
 	if (same && !same_question(same, source))
 		return -EEXIST;
 	if (same) {
@@ -210,6 +236,9 @@ static int explain_append(int err, const char *subject, struct stackmap_error *e
 			"%s: the same system call or function of the kernel is an event or the end "
 			"of a span already",
 			subject);
+	else if (err == -ENOSPC)
+		error_set(error, ENOSPC, "%s: more than %d different counters", subject,
+			  COUNTERS_MAX);
 	else if (err == -ENOMEM)
 		error_set(error, ENOMEM, "%s: out of memory", subject);
 	return err;
@@ -408,12 +437,19 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 static char *next_word(char **rest)
 {
 	char *word = *rest, *comma;
+	const char *counter, *terms;
 
 	if (!word)
 		return NULL;
+	terms = question_counter_terms(word, &counter);
 	comma = (char *)pmu_event_end(word) ?: word;
-	while ((comma = strchr(comma, ',')) && question_goes_on(comma + 1))
-		comma++;
+	while ((comma = strchr(comma, ',')))
+		if (terms && comma > counter && comma < terms)
+			comma = (char *)terms;
+		else if (question_goes_on(comma + 1))
+			comma++;
+		else
+			break;
 	*rest = comma ? comma + 1 : NULL;
 	if (comma)
 		*comma = '\0';

@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
+#include "source_counter.h"
 #include "source_ops.h"
+#include "source_word.h"
 #include "symbol/file/whole_file.h"
 #include "thread_time.h"
 #include "trace/block/source_name.h"
@@ -56,7 +59,7 @@ static int off_cpu_find(struct source_query *query, source_visit visit, void *ar
 			continue;
 		else if (!name_match_try(&query->match, off_cpu_events[i].name))
 			continue;
-		else if (query->asks.name || query->asks.count)
+		else if (query->asks.name || query->asks.counter || query->asks.count)
 			err = error_set(error, EINVAL,
 					"%s: its value is a time, and it takes no conditions",
 					query->subject);
@@ -328,3 +331,76 @@ const struct source_ops source_pmu_ops = {
 	.group = "PMU event",
 	.find = pmu_find,
 };
+
+/* --- Counters that other events read. --- */
+
+struct counter_search {
+	struct source_counter *out;
+	const char *unit;
+};
+
+static int take_counter(void *arg, const struct source *source)
+{
+	struct counter_search *search = arg;
+	bool is_clock = source->type == SOURCE_SAMPLE && source->perf_type == PERF_TYPE_SOFTWARE;
+
+	search->out->perf_type = source->perf_type;
+	memcpy(search->out->perf_config, source->perf_config, sizeof(source->perf_config));
+	search->unit = is_clock ? "ns" : strchr(source->name, '/') ? "counts" : source->name;
+	return 0;
+}
+
+static int counter_refused(const char *subject, const char *why, struct stackmap_error *error)
+{
+	return error_set(error, EINVAL, "%s: %s", subject, why);
+}
+
+static int find_counter(struct source_word *word, struct counter_search *search,
+			struct stackmap_error *error)
+{
+	struct source_query *query = &word->query;
+	const char *modes = query->modes ?: "";
+	int err;
+
+	if (query->match.is_glob)
+		return counter_refused(query->subject, "a counter has one name, no glob", error);
+	if (query->period || query->frequency || (word->ops && word->ops != &source_pmu_ops))
+		return counter_refused(
+			query->subject,
+			"a counter is a perf event without a period, as +page-faults", error);
+	if (strchr(modes, 'p'))
+		return counter_refused(query->subject,
+				       "a counter takes no samples, so its modes are u and k",
+				       error);
+	query->modes = NULL;
+	err = (word->ops ?: &source_perf_ops)->find(query, take_counter, search, error);
+	if (!err && !query->match.found)
+		return error_set(error, ENOENT, "%s: no such perf event%s%s%s", query->subject,
+				 query->match.nearest[0] ? "; did you mean +" : "",
+				 query->match.nearest, query->match.nearest[0] ? "?" : "");
+	search->out->no_kernel = strchr(modes, 'u') && !strchr(modes, 'k');
+	search->out->no_user = strchr(modes, 'k') && !strchr(modes, 'u');
+	search->out->is_given = true;
+	return err;
+}
+
+int source_counter_find(const char *text, const char *subject, struct source_counter *out,
+			const char **unit, struct stackmap_error *error)
+{
+	struct counter_search search = {.out = out};
+	struct source_word word;
+	char *named;
+	int err;
+
+	*out = (struct source_counter){};
+	if (asprintf(&named, "%s: +%s", subject, text) < 0)
+		return error_set(error, ENOMEM, "%s: out of memory", subject);
+	err = source_word_parse(text, named, &word, error);
+	if (!err) {
+		err = find_counter(&word, &search, error);
+		source_word_clear(&word);
+	}
+	free(named);
+	*unit = search.unit;
+	return err;
+}

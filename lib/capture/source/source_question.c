@@ -9,11 +9,13 @@
 
 #include "arch/host.h"
 #include "capture/source/source.h"
+#include "capture/source/source_counter.h"
 #include "comm_glob.h"
 #include "error.h"
 #include "trace/event.h"
 
 #define VALUE_KEY "value="
+#define COUNTER_KEY VALUE_KEY "+"
 #define CONDITION_KEY "if="
 #define SPAN_KEY "by="
 #define STACK_KEY "stack="
@@ -31,6 +33,12 @@ bool question_goes_on(const char *text)
 	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY) ||
 	       begins_with(text, SPAN_KEY) || begins_with(text, STACK_KEY) ||
 	       begins_with(text, EVERY_KEY);
+}
+
+const char *question_counter_terms(const char *text, const char **start)
+{
+	*start = strstr(text, COUNTER_KEY);
+	return *start ? pmu_event_end(*start + strlen(COUNTER_KEY)) : NULL;
 }
 
 char *question_cut(char *word)
@@ -95,11 +103,37 @@ static bool parse_type(const char *text, struct number_type *type)
 	return false;
 }
 
+/* "EVENT", "EVENT:MODES", "EVENT:UNIT" or "EVENT:MODES:UNIT"; a PMU's modes need no colon. */
+static bool parse_counter(char *text, struct question_words *out)
+{
+	const char *terms = pmu_event_end(text);
+	char *end = terms ? (char *)terms : text + strcspn(text, ":");
+	char *modes = end + (*end == ':');
+	size_t count = strspn(modes, "ukp");
+
+	if (end == text)
+		return false;
+	if (count && (!modes[count] || modes[count] == ':'))
+		end = modes + count;
+	if (*end && *end != ':')
+		return false;
+	if (*end) {
+		*end = '\0';
+		out->unit = end + 1;
+	}
+	out->counter = text;
+	return !out->unit || is_identifier(out->unit);
+}
+
 /* "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT" */
 static bool parse_value(char *text, struct question_words *out)
 {
-	char *factor = strsep(&text, ":"), *name = strsep(&factor, "*"), *part;
+	char *factor, *name, *part;
 
+	if (text[0] == '+')
+		return parse_counter(text + 1, out);
+	factor = strsep(&text, ":");
+	name = strsep(&factor, "*");
 	if (!is_name(name) || (factor && !is_name(factor)))
 		return false;
 	out->name = name;
@@ -300,6 +334,24 @@ static bool parse_every(const char *text, struct question_words *out)
 	return true;
 }
 
+/* Cuts the next item at a comma that is not between the terms of a PMU's event. */
+static char *cut_item(char **rest)
+{
+	char *item = *rest, *comma = item;
+	const char *counter, *terms;
+
+	if (!item)
+		return NULL;
+	terms = question_counter_terms(item, &counter);
+	if (counter == item && terms)
+		comma = (char *)terms;
+	comma = strchr(comma, ',');
+	*rest = comma ? comma + 1 : NULL;
+	if (comma)
+		*comma = '\0';
+	return item;
+}
+
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error)
 {
@@ -307,14 +359,15 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 	int err = 0;
 
 	*out = (struct question_words){};
-	while (!err && (item = strsep(&text, ","))) {
-		if (begins_with(item, VALUE_KEY) && !out->name)
+	while (!err && (item = cut_item(&text))) {
+		if (begins_with(item, VALUE_KEY) && !out->name && !out->counter)
 			err = parse_value(item + strlen(VALUE_KEY), out)
 				      ? 0
 				      : error_set(error, EINVAL,
 						  "%s: expected /value=NUMBER/, "
-						  "/value=NUMBER:UNIT/ or "
-						  "/value=NUMBER:TYPE:UNIT/",
+						  "/value=NUMBER:UNIT/, "
+						  "/value=NUMBER:TYPE:UNIT/ or "
+						  "/value=+EVENT/",
 						  subject);
 		else if (begins_with(item, SPAN_KEY) && !out->by)
 			err = parse_key(item + strlen(SPAN_KEY), out)
@@ -399,6 +452,21 @@ static int resolve_value(const struct question_words *asks, const char *subject,
 	source->unit = (char *)(asks->unit	   ? asks->unit
 				: found.is_address ? TRACE_UNIT_ADDRESS
 						   : unit_of(source->name, name));
+	return 0;
+}
+
+/* The program at a switch counts the switch before the event. */
+static int resolve_counter(const struct question_words *asks, const char *subject,
+			   struct source *source, struct stackmap_error *error)
+{
+	const char *unit;
+	int err = source_counter_find(asks->counter, subject, &source->counter, &unit, error);
+
+	if (err)
+		return err;
+	source->unit = (char *)(asks->unit ?: unit);
+	source->question.in_switch =
+		source->type == SOURCE_TRACEPOINT && !strcmp(source->name, "sched:sched_switch");
 	return 0;
 }
 
@@ -515,7 +583,9 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error)
 {
-	int err = asks->name ? resolve_value(asks, subject, find, arg, source, error) : 0;
+	int err = asks->name	  ? resolve_value(asks, subject, find, arg, source, error)
+		  : asks->counter ? resolve_counter(asks, subject, source, error)
+				  : 0;
 
 	err = err ?: resolve_span(asks, find, arg, source, error);
 	source->question.count = asks->count;

@@ -3,6 +3,8 @@
  * The options of one -e source, between slashes behind its name:
  *
  *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
+ *   /value=+EVENT/  /value=+EVENT:UNIT/   the value is what a perf event has counted in the thread
+ *                                         since its last event that read this counter
  *   /if=CONDITIONS/                       the event is recorded if it meets the conditions
  *   /value=NUMBER,if=CONDITIONS/          both
  *   /by=KEY,stack=begin,if=CONDITIONS/    of a span: source_span.h
@@ -48,8 +50,9 @@ struct condition_words {
 
 /* The strings are parts of the parsed text. */
 struct question_words {
-	const char *name;   /* of the value; NULL: no value */
-	const char *factor; /* of the value, another number; NULL: none */
+	const char *name;    /* of the value; NULL: no value */
+	const char *factor;  /* of the value, another number; NULL: none */
+	const char *counter; /* perf event whose count is the value, with modes; NULL: none */
 	struct number_type type;
 	const char *unit; /* NULL: by the name */
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
@@ -67,6 +70,12 @@ struct question_words {
  * so folders of a path may have names like "value=1".
  */
 char *question_cut(char *word);
+
+/*
+ * The text behind the terms of a PMU's event that a question in `text` has as a counter; NULL:
+ * none. Commas in front of it, from *start on, belong to the terms.
+ */
+const char *question_counter_terms(const char *text, const char **start);
 
 /* True if the text behind a comma is a part of the question before the comma. */
 bool question_goes_on(const char *text);

@@ -128,8 +128,8 @@ static int parse_words(struct source_span *span, char *spec, const struct questi
 		      ?: source_word_parse(dots + 2, subject, &span->end, error);
 	if (err)
 		return err;
-	if (span->begin.query.asks.name || span->begin.query.asks.count ||
-	    span->begin.query.period || span->end.query.period)
+	if (span->begin.query.asks.name || span->begin.query.asks.counter ||
+	    span->begin.query.asks.count || span->begin.query.period || span->end.query.period)
 		return error_set(
 			error, EINVAL,
 			"%s: the events of a span have neither values, conditions nor periods "
@@ -160,6 +160,11 @@ int source_span_parse(const char *text, const char *subject, struct source_span 
 	if (question)
 		err = question_parse(question, subject, &asks, error);
 	parsed.is_alive = !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));
+	if (!err && asks.counter)
+		err = error_set(error, EINVAL,
+				"%s: a counter is the value of single events, not of span: and "
+				"alive:",
+				subject);
 	if (!err && asks.name && !parsed.is_alive)
 		err = error_set(error, EINVAL, "%s: the value of a span is its time", subject);
 	err = err

@@ -278,6 +278,20 @@ static int read_shard(struct shards *shards, u32 shard, const struct store_quest
 		       ?: look_at(shards, shard, &about, account, error);
 }
 
+static void add_up(struct shards *shards, struct store_account *account)
+{
+	for (u32 i = 0; i < account->count; i++) {
+		const struct store_host *host = &account->hosts[i];
+
+		account->produced += host->produced;
+		account->recorded += host->recorded - host->missing;
+		account->missing += host->missing;
+		if (host->repeated)
+			shards_set_repeated(shards, host->shard);
+	}
+	account->lost[LOST_NOT_STORED] += account->missing;
+}
+
 int store_account_read(struct shards *shards, const struct store_question *question,
 		       const struct selection *selection, struct store_account *out,
 		       struct stackmap_error *error)
@@ -292,16 +306,7 @@ int store_account_read(struct shards *shards, const struct store_question *quest
 		store_account_clear(&account);
 		return err;
 	}
-	for (u32 i = 0; i < account.count; i++) {
-		const struct store_host *host = &account.hosts[i];
-
-		account.produced += host->produced;
-		account.recorded += host->recorded - host->missing;
-		account.missing += host->missing;
-		if (host->repeated)
-			shards_set_repeated(shards, host->shard);
-	}
-	account.lost[LOST_NOT_STORED] += account.missing;
+	add_up(shards, &account);
 	*out = account;
 	return 0;
 }

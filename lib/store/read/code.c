@@ -78,6 +78,17 @@ static struct store_frame *frame_of(struct store_code *code, const u8 *id, u64 o
 
 /* --- stacks --- */
 
+static u32 stack_number(const struct reading *reading, const u8 *hash)
+{
+	struct intern_key key = {};
+	const struct store_stack_entry *entry;
+
+	memcpy(key.word, hash, STORE_HASH_BYTES);
+	/* An unrequested hash is added, which only costs memory. */
+	entry = intern_entry(&reading->counts->stacks, &key);
+	return entry && entry->number ? entry->number - 1 : HASH_INDEX_NONE;
+}
+
 /* The first frame of a side is a program counter; all others are return addresses. */
 static bool is_executed(const struct store_stack *stack, u32 place)
 {
@@ -111,8 +122,6 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	const u8 *hash = row_get_bytes(row, STORE_HASH_BYTES), *objects, *offsets;
 	struct store_stack stack = {.is_known = true};
 	u32 number;
-	struct intern_key key = {};
-	const struct store_stack_entry *entry;
 
 	(void)shard;
 	stack.kernel_depth = row_get_u16(row);
@@ -127,10 +136,7 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	offsets = row_get_bytes(row, 8UL * stack.depth);
 	if (row->bad)
 		return 0;
-	memcpy(key.word, hash, STORE_HASH_BYTES);
-	/* An unrequested hash is added, which only costs memory. */
-	entry = intern_entry(&reading->counts->stacks, &key);
-	number = entry && entry->number ? entry->number - 1 : HASH_INDEX_NONE;
+	number = stack_number(reading, hash);
 	if (!stack.kernel_end || !stack.user_end || number == HASH_INDEX_NONE)
 		return error_set_errno(error, ENOMEM, "store");
 	if (number >= code->stack_count || code->stacks[number].is_known)
@@ -267,6 +273,20 @@ static const struct part {
 	 " LIMIT 1 BY object", "object FixedString(16)", put_objects, take_object},
 };
 
+static int ask(struct reading *reading, u32 shard, const struct part *part,
+	       const struct byte_buffer *keys, struct stackmap_error *error)
+{
+	const struct clickhouse_table table = {.name = KEYS,
+					       .structure = part->structure,
+					       .rows = keys->data,
+					       .bytes = keys->used};
+	char sql[512];
+	const struct shard_query query = {.sql = sql, .tables = &table, .table_count = 1};
+
+	snprintf(sql, sizeof(sql), "%s%s%s", part->select, reading->days, part->rest);
+	return shards_ask(reading->shards, shard, &query, part->take, reading, error);
+}
+
 static int read_part(struct reading *reading, const struct part *part, struct stackmap_error *error)
 {
 	struct byte_buffer keys = {};
@@ -279,19 +299,8 @@ static int read_part(struct reading *reading, const struct part *part, struct st
 		part->put(reading, &keys);
 		if (keys.failed)
 			err = error_set_errno(error, ENOMEM, "store");
-		else if (keys.used) {
-			const struct clickhouse_table table = {.name = KEYS,
-							       .structure = part->structure,
-							       .rows = keys.data,
-							       .bytes = keys.used};
-			char sql[512];
-			const struct shard_query query = {
-				.sql = sql, .tables = &table, .table_count = 1};
-
-			snprintf(sql, sizeof(sql), "%s%s%s", part->select, reading->days,
-				 part->rest);
-			err = shards_ask(reading->shards, i, &query, part->take, reading, error);
-		}
+		else if (keys.used)
+			err = ask(reading, i, part, &keys, error);
 	}
 	byte_buffer_free(&keys);
 	return err;

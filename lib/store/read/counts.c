@@ -108,6 +108,30 @@ static int heavier(const void *a, const void *b)
 	return x->share != y->share ? (x->share < y->share) - (x->share > y->share) : by_hash(a, b);
 }
 
+/* The weight of a stack is the sum of its shares over all events and servers. */
+static void add_up(struct cap *cap)
+{
+	u32 kept = 0;
+
+	qsort(cap->heavy, cap->count, sizeof(*cap->heavy), by_hash);
+	for (u32 i = 0; i < cap->count; i++) {
+		struct heavy *heavy = &cap->heavy[i];
+		const struct total *total = &cap->totals[heavy->event];
+
+		heavy->share = part(heavy->count, total->count);
+		if (total->value)
+			heavy->share = part(heavy->value, total->value);
+		if (kept && !by_hash(&cap->heavy[kept - 1], heavy))
+			cap->heavy[kept - 1].share += heavy->share;
+		else
+			cap->heavy[kept++] = *heavy;
+	}
+	cap->count = kept;
+	qsort(cap->heavy, cap->count, sizeof(*cap->heavy), heavier);
+	if (cap->count > cap->question->cap)
+		cap->count = cap->question->cap;
+}
+
 static int ask(struct shards *shards, const struct selection *selection, const char *format,
 	       shard_row take, void *arg, struct stackmap_error *error)
 {
@@ -132,28 +156,8 @@ static int find_heavy(struct shards *shards, const struct selection *selection, 
 		 "GROUP BY event, stack ORDER BY if(v > 0, v, n) DESC LIMIT %u BY event",
 		 cap->question->cap);
 	err = ask(shards, selection, sql, take_heavy, cap, error);
-	if (!err) {
-		u32 kept = 0;
-
-		/* The weight of a stack is the sum of its shares over all events and servers. */
-		qsort(cap->heavy, cap->count, sizeof(*cap->heavy), by_hash);
-		for (u32 i = 0; i < cap->count; i++) {
-			struct heavy *heavy = &cap->heavy[i];
-			const struct total *total = &cap->totals[heavy->event];
-
-			heavy->share = part(heavy->count, total->count);
-			if (total->value)
-				heavy->share = part(heavy->value, total->value);
-			if (kept && !by_hash(&cap->heavy[kept - 1], heavy))
-				cap->heavy[kept - 1].share += heavy->share;
-			else
-				cap->heavy[kept++] = *heavy;
-		}
-		cap->count = kept;
-		qsort(cap->heavy, cap->count, sizeof(*cap->heavy), heavier);
-		if (cap->count > cap->question->cap)
-			cap->count = cap->question->cap;
-	}
+	if (!err)
+		add_up(cap);
 	return err;
 }
 
@@ -209,6 +213,15 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return 0;
 }
 
+static void put_time(const struct store_question *question, FILE *to)
+{
+	if (question->step)
+		fprintf(to, "toUInt32(intDiv(toUInt32(time), %u) * %u) AS t", question->step,
+			question->step);
+	else
+		fprintf(to, "toUInt32(min(time)) AS t");
+}
+
 /* Returns the SQL, which the caller frees. */
 static char *counts_sql(const struct store_question *question, const struct selection *selection,
 			bool is_capped)
@@ -222,11 +235,7 @@ static char *counts_sql(const struct store_question *question, const struct sele
 	fprintf(to, "SELECT %s AS s, comm, event, %s",
 		is_capped ? "if(stack IN " CHOSEN ", stack, " NO_STACK ")" : "stack",
 		question->by_cgroup ? "cgroup, " : "");
-	if (question->step)
-		fprintf(to, "toUInt32(intDiv(toUInt32(time), %u) * %u) AS t", question->step,
-			question->step);
-	else
-		fprintf(to, "toUInt32(min(time)) AS t");
+	put_time(question, to);
 	fprintf(to,
 		", sum(count) AS n, sum(value) AS v FROM {events} WHERE %s GROUP BY s, comm, "
 		"event%s%s",

@@ -257,6 +257,20 @@ static int check_hour(struct clickhouse *server, const struct span *span,
 	return ask(server, DIFFERENT_WINDOWS(EVENTS_ONCE), span, take_different, check, error);
 }
 
+static int check_windows(struct clickhouse *server, u32 from, u32 now,
+			 const struct byte_buffer *suspects, struct ledger_check *check,
+			 struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (u32 at = from; !err && at <= now; at += HOUR) {
+		const struct span span = {at, now - at < HOUR ? ALWAYS : at + HOUR, suspects};
+
+		err = check_hour(server, &span, check, error);
+	}
+	return err;
+}
+
 int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
 		     struct stackmap_error *error)
 {
@@ -266,14 +280,8 @@ int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger
 
 	if (!err)
 		err = ask(server, CAUSES, &all, take_cause, check, error);
-	if (!err && hosts.suspects.used) {
-		for (u32 at = from; !err && at <= now; at += HOUR) {
-			const struct span span = {at, now - at < HOUR ? ALWAYS : at + HOUR,
-						  &hosts.suspects};
-
-			err = check_hour(server, &span, check, error);
-		}
-	}
+	if (!err && hosts.suspects.used)
+		err = check_windows(server, from, now, &hosts.suspects, check, error);
 	byte_buffer_free(&hosts.suspects);
 	return err;
 }

@@ -107,6 +107,16 @@ static void list_values(const struct values *values, char *text, size_t bytes)
 	}
 }
 
+static int fail_none(const struct values *values, struct stackmap_error *error)
+{
+	const char *name = fields[values->field].name;
+	char list[384];
+
+	list_values(values, list, sizeof(list));
+	return error_set(error, ENOENT, "--%s %s: the store has no such %s in this time%s%s", name,
+			 values->wanted->items[0], name, list[0] ? ", but " : "", list);
+}
+
 static int match_values(struct shards *shards, struct selection *selection, struct values *values,
 			struct stackmap_error *error)
 {
@@ -117,15 +127,8 @@ static int match_values(struct shards *shards, struct selection *selection, stru
 		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);
-	if (!err && !values->chosen) {
-		const char *name = fields[values->field].name;
-		char list[384];
-
-		list_values(values, list, sizeof(list));
-		err = error_set(error, ENOENT, "--%s %s: the store has no such %s in this time%s%s",
-				name, values->wanted->items[0], name, list[0] ? ", but " : "",
-				list);
-	}
+	if (!err && !values->chosen)
+		err = fail_none(values, error);
 	return err;
 }
 

@@ -143,6 +143,21 @@ static int make_sql(const struct shard *shard, const char *text, char sql[SQL_BY
 	return used < SQL_BYTES ? 0 : error_set(error, E2BIG, "store: the question is too long");
 }
 
+static int take_rows(const struct shard *shard, u32 number, const struct byte_buffer *answer,
+		     shard_row take, void *arg, struct stackmap_error *error)
+{
+	struct byte_cursor rows = {.at = answer->data, .end = answer->data + answer->used};
+	int err = 0;
+
+	while (!err && !rows.bad && byte_cursor_left(&rows))
+		err = take(arg, number, &rows, error);
+	if (!err && rows.bad)
+		err = error_set(error, EBADMSG,
+				"%s: its answer is cut or damaged: is this a ClickHouse server?",
+				clickhouse_name(shard->server));
+	return err;
+}
+
 int shards_ask(struct shards *shards, u32 number, const struct shard_query *query, shard_row take,
 	       void *arg, struct stackmap_error *error)
 {
@@ -158,17 +173,8 @@ int shards_ask(struct shards *shards, u32 number, const struct shard_query *quer
 			       ANSWER_BYTES_MAX, &answer, &result, error);
 	if (err && err != -EFBIG && result.outcome == CLICKHOUSE_UNSURE)
 		err = set_away(shard, error);
-	if (!err) {
-		struct byte_cursor rows = {.at = answer.data, .end = answer.data + answer.used};
-
-		while (!err && !rows.bad && byte_cursor_left(&rows))
-			err = take(arg, number, &rows, error);
-		if (!err && rows.bad)
-			err = error_set(
-				error, EBADMSG,
-				"%s: its answer is cut or damaged: is this a ClickHouse server?",
-				clickhouse_name(shard->server));
-	}
+	if (!err)
+		err = take_rows(shard, number, &answer, take, arg, error);
 	byte_buffer_free(&answer);
 	return err;
 }

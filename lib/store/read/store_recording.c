@@ -385,6 +385,22 @@ static int place_side(struct located_code *located, const struct side *side, u64
 	return is_there ? write_stack(located, side->has_leaf, *flags, index) : 0;
 }
 
+static int place_known(struct located_code *located, const struct store_stack *from,
+		       struct located_stack *to)
+{
+	const struct side kernel = {from->places, from->kernel_depth,
+				    from->leaf == 1 && from->kernel_depth, from->kernel_end, 0};
+	const struct side user = {
+		from->places + from->kernel_depth, from->depth - from->kernel_depth,
+		from->leaf == 2 && from->depth > from->kernel_depth, from->user_end, STACK_USER};
+
+	to->kernel_reason = reason_of(from->kernel_end);
+	to->user_reason = reason_of(from->user_end);
+	to->user_stop = stop_of(from->user_end);
+	return place_side(located, &kernel, &to->leaf, &to->kernel, &to->kernel_flags)
+		       ?: place_side(located, &user, &to->leaf, &to->user, &to->user_flags);
+}
+
 /* Makes a stack of one frame with the given name, in place of stacks that are not in the answer. */
 static int place_sign(struct located_code *located, const char *name, struct located_stack *to)
 {
@@ -418,23 +434,8 @@ static int located_code_stack(struct located_code *located, u32 number,
 		err = place_sign(located, PATH_REST, stack);
 	else if (!stack->is_made && !from->is_known)
 		err = place_sign(located, PATH_NOT_STORED, stack);
-	else if (!stack->is_made) {
-		const struct side kernel = {from->places, from->kernel_depth,
-					    from->leaf == 1 && from->kernel_depth, from->kernel_end,
-					    0};
-		const struct side user = {from->places + from->kernel_depth,
-					  from->depth - from->kernel_depth,
-					  from->leaf == 2 && from->depth > from->kernel_depth,
-					  from->user_end, STACK_USER};
-
-		stack->kernel_reason = reason_of(from->kernel_end);
-		stack->user_reason = reason_of(from->user_end);
-		stack->user_stop = stop_of(from->user_end);
-		err = place_side(located, &kernel, &stack->leaf, &stack->kernel,
-				 &stack->kernel_flags)
-			      ?: place_side(located, &user, &stack->leaf, &stack->user,
-					    &stack->user_flags);
-	}
+	else if (!stack->is_made)
+		err = place_known(located, from, stack);
 	if (err)
 		return err;
 	stack->is_made = true;
@@ -624,6 +625,16 @@ static int thread_of(struct writing *writing, const struct store_count *count, u
 	return err;
 }
 
+static void account_sides(struct trace_ledger *ledger, const struct located_stack *stack, u64 count)
+{
+	if (stack->kernel == TRACE_NO_STACK)
+		ledger->kernel_reasons[stack->kernel_reason] += count;
+	if (stack->user == TRACE_NO_STACK)
+		ledger->user_reasons[stack->user_reason] += count;
+	else
+		ledger->user_stops[stack->user_stop] += count;
+}
+
 /* One recorded event stands for up to 2^32 events; the first has the sum of all values. */
 static int write_event(struct writing *writing, const struct store_count *count)
 {
@@ -642,12 +653,7 @@ static int write_event(struct writing *writing, const struct store_count *count)
 	event.user = stack->user;
 	event.kernel_reason = stack->kernel_reason;
 	event.user_reason = stack->user_reason;
-	if (stack->kernel == TRACE_NO_STACK)
-		writing->ledger.kernel_reasons[stack->kernel_reason] += left;
-	if (stack->user == TRACE_NO_STACK)
-		writing->ledger.user_reasons[stack->user_reason] += left;
-	else
-		writing->ledger.user_stops[stack->user_stop] += left;
+	account_sides(&writing->ledger, stack, left);
 	while (left && !err) {
 		event.repeats = (u32)(left - 1 < REPEATS_MAX ? left - 1 : REPEATS_MAX);
 		err = trace_writer_event(writing->writer, &event);
@@ -657,21 +663,47 @@ static int write_event(struct writing *writing, const struct store_count *count)
 	return err;
 }
 
-static int write_all(struct writing *writing)
+static int write_ledger(struct writing *writing)
 {
-	const struct store_counts *counts = &writing->answer->counts;
-	int err = write_sources(writing);
-	const struct store_account *account;
+	const struct store_account *account = &writing->answer->account;
 
-	for (u32 i = 0; i < counts->count && !err; i++)
-		err = write_event(writing, &counts->counts[i]);
-	if (err)
-		return err;
-	account = &writing->answer->account;
 	writing->ledger.produced = account->produced;
 	writing->ledger.recorded = account->recorded;
 	memcpy(writing->ledger.lost, account->lost, sizeof(account->lost));
 	return trace_writer_ledger(writing->writer, &writing->ledger, NULL, 0);
+}
+
+static int write_all(struct writing *writing)
+{
+	const struct store_counts *counts = &writing->answer->counts;
+	int err = write_sources(writing);
+
+	for (u32 i = 0; i < counts->count && !err; i++)
+		err = write_event(writing, &counts->counts[i]);
+	return err ?: write_ledger(writing);
+}
+
+static int write_answer(const struct answer *answer, const struct store_recording_request *request,
+			struct trace_writer *writer)
+{
+	struct text_set own = TEXT_SET;
+	struct writing writing = {.answer = answer,
+				  .writer = writer,
+				  .threads = INTERN(struct thread),
+				  .events = request->events ?: &own};
+	int err = located_code_create(&answer->code, request->question.no_inlined, writer,
+				      &writing.code);
+
+	writing.cgroups = calloc(answer->counts.cgroups.count + 1UL, sizeof(*writing.cgroups));
+	if (!err && !writing.cgroups)
+		err = -ENOMEM;
+	err = err ?: write_all(&writing);
+	located_code_free(&writing.code);
+	intern_clear(&writing.threads);
+	free(writing.cgroups);
+	free(writing.kinds);
+	text_set_clear(&own);
+	return err;
 }
 
 /* --- description of the recording --- */
@@ -679,6 +711,25 @@ static int write_all(struct writing *writing)
 struct texts {
 	char hosts[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
+
+static void describe(const struct store_account *account, struct texts *texts,
+		     struct trace_info *info)
+{
+	for (u32 i = 0; i < account->count; i++) {
+		const struct store_host *host = &account->hosts[i];
+
+		text_list_add(texts->kernel, TEXT_BYTES, host->kernel ?: "");
+		text_list_add(texts->machine, TEXT_BYTES, host->machine ?: "");
+		info->cpus += host->cpus;
+	}
+	if (account->count == 1)
+		text_list_add(texts->hosts, TEXT_BYTES, account->hosts[0].name);
+	else
+		snprintf(texts->hosts, TEXT_BYTES, "%u hosts", account->count);
+	info->hostname = texts->hosts;
+	info->kernel = texts->kernel;
+	info->machine = texts->machine;
+}
 
 static int write_recording(const struct store_recording_request *request,
 			   const struct answer *answer, struct trace_reader **reader,
@@ -696,41 +747,12 @@ static int write_recording(const struct store_recording_request *request,
 	};
 	struct memory_recording recording;
 	int err;
-	struct text_set own = TEXT_SET;
-	struct writing writing;
 
-	for (u32 i = 0; i < answer->account.count; i++) {
-		const struct store_host *host = &answer->account.hosts[i];
-
-		text_list_add(texts.kernel, TEXT_BYTES, host->kernel ?: "");
-		text_list_add(texts.machine, TEXT_BYTES, host->machine ?: "");
-		info.cpus += host->cpus;
-	}
-	if (answer->account.count == 1)
-		text_list_add(texts.hosts, TEXT_BYTES, answer->account.hosts[0].name);
-	else
-		snprintf(texts.hosts, TEXT_BYTES, "%u hosts", answer->account.count);
-	info.hostname = texts.hosts;
-	info.kernel = texts.kernel;
-	info.machine = texts.machine;
+	describe(&answer->account, &texts, &info);
 	err = memory_recording_begin(&recording, request->name, &info, error);
 	if (err)
 		return err;
-	writing = (struct writing){.answer = answer,
-				   .writer = recording.writer,
-				   .threads = INTERN(struct thread),
-				   .events = request->events ?: &own};
-	err = located_code_create(&answer->code, request->question.no_inlined, recording.writer,
-				  &writing.code);
-	writing.cgroups = calloc(answer->counts.cgroups.count + 1UL, sizeof(*writing.cgroups));
-	if (!err && !writing.cgroups)
-		err = -ENOMEM;
-	err = err ?: write_all(&writing);
-	located_code_free(&writing.code);
-	intern_clear(&writing.threads);
-	free(writing.cgroups);
-	free(writing.kinds);
-	text_set_clear(&own);
+	err = write_answer(answer, request, recording.writer);
 	if (!err)
 		return memory_recording_end(&recording, reader, error);
 	memory_recording_discard(&recording);

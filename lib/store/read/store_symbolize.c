@@ -222,6 +222,17 @@ static int take_object(struct symbolizing *all, struct byte_cursor *row)
 	return 0;
 }
 
+static int read_objects(struct symbolizing *all, struct stackmap_error *error)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
+		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
+		 all->first_day);
+	return ask(all, sql, NULL, take_object, error);
+}
+
 /* --- its frames --- */
 
 static int take_frame(struct symbolizing *all, struct byte_cursor *row)
@@ -449,14 +460,8 @@ int store_symbolize(struct clickhouse *server, const struct symbolize_request *r
 		.counts = counts,
 		.first_day = today > request->days ? today - request->days : 0,
 	};
-	int err;
-	char sql[256];
+	int err = read_objects(&all, error);
 
-	snprintf(sql, sizeof(sql),
-		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
-		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
-		 all.first_day);
-	err = ask(&all, sql, NULL, take_object, error);
 	for (u32 i = 0; i < all.object_count && !err; i++)
 		err = symbolize_object(&all, &all.objects[i], error);
 	err = err ?: send_rows(&all, error);

@@ -24,22 +24,9 @@ static u32 cause_count(const struct window_ledger *window)
 	return count;
 }
 
-static void put_row(struct byte_buffer *rows, const struct batch *batch,
-		    const struct window_ledger *window, const char *lost_as)
+static void put_causes(struct byte_buffer *rows, const struct window_ledger *window,
+		       const char *lost_as, u64 lost)
 {
-	u64 kept = window->recorded;
-	u64 lost;
-
-	if (lost_as && window->stored < window->recorded)
-		kept = window->stored;
-	row_put_u32(rows, window->time);
-	row_put_text(rows, batch->host);
-	row_put_text(rows, batch->boot);
-	row_put_u64(rows, batch->number);
-	row_put_u16(rows, window->seconds);
-	row_put_u64(rows, window->produced);
-	row_put_u64(rows, kept);
-	lost = window->recorded - kept;
 	row_put_count(rows, cause_count(window) + (lost != 0));
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		if (window->lost[i])
@@ -52,6 +39,23 @@ static void put_row(struct byte_buffer *rows, const struct batch *batch,
 			row_put_u64(rows, window->lost[i]);
 	if (lost)
 		row_put_u64(rows, lost);
+}
+
+static void put_row(struct byte_buffer *rows, const struct batch *batch,
+		    const struct window_ledger *window, const char *lost_as)
+{
+	u64 kept = window->recorded;
+
+	if (lost_as && window->stored < window->recorded)
+		kept = window->stored;
+	row_put_u32(rows, window->time);
+	row_put_text(rows, batch->host);
+	row_put_text(rows, batch->boot);
+	row_put_u64(rows, batch->number);
+	row_put_u16(rows, window->seconds);
+	row_put_u64(rows, window->produced);
+	row_put_u64(rows, kept);
+	put_causes(rows, window, lost_as, window->recorded - kept);
 	row_put_u32(rows, (u32)window->skew);
 	row_put_u8(rows, lost_as ? STATE_LOST : STATE_SENT);
 }

@@ -56,6 +56,14 @@ static u64 hash_modules(const struct trace_reader *reader)
 	return hash;
 }
 
+/* Returns a hash that is never 0. */
+static u64 hash_mapping(const struct trace_mapping *mapping)
+{
+	u64 hash = hash_bytes(mapping->kind, mapping->build_id, mapping->build_id_bytes);
+
+	return hash_bytes(hash, mapping->path, strlen(mapping->path)) | 1;
+}
+
 /* Stores the meaning of each mapping number. False if a number means another mapping than before. A
  * window in which a build id became known has two records of one number: the last record applies.
  */
@@ -68,9 +76,7 @@ static bool learn_mappings(struct stack_memo *memo, const struct trace_reader *r
 	for (u32 i = 0; i < count; i++) {
 		u32 number = mappings[i].number;
 		u64 *known = &memo->mappings[number];
-		const struct trace_mapping *mapping = trace_reader_mapping(reader, number);
-		u64 hash = hash_bytes(mapping->kind, mapping->build_id, mapping->build_id_bytes);
-		u64 now = hash_bytes(hash, mapping->path, strlen(mapping->path)) | 1; /* never 0 */
+		u64 now = hash_mapping(trace_reader_mapping(reader, number));
 
 		same &= !*known || *known == now;
 		*known = now;

@@ -54,6 +54,11 @@ struct event_table {
 	u32 task_count, task_room, stack_count, stack_room, sum_count, sum_room;
 };
 
+static inline u32 event_table_event(struct event_table *table, const char *name)
+{
+	return text_set_number(&table->texts, name);
+}
+
 /* --- the parts of a key --- */
 
 static bool is_task(const void *tasks, u32 index, const void *key)
@@ -197,6 +202,18 @@ static void event_table_clear(struct event_table *table)
 	table->task_count = table->stack_count = table->sum_count = 0;
 }
 
+static void event_table_free(struct event_table *table)
+{
+	text_set_clear(&table->texts);
+	hash_index_free(&table->task_index);
+	hash_index_free(&table->stack_index);
+	hash_index_free(&table->sum_index);
+	free(table->tasks);
+	free(table->stacks);
+	free(table->sums);
+	*table = (struct event_table){.texts = TEXT_SET};
+}
+
 struct window_rows {
 	char *host, *boot;
 	task_service_of service_of;
@@ -250,14 +267,7 @@ void window_rows_free(struct window_rows **rows)
 	free_labels(old->labels, old->label_count);
 	sent_cache_free(&old->sent);
 	stack_memo_free(&old->memo);
-	text_set_clear(&old->events.texts);
-	hash_index_free(&old->events.task_index);
-	hash_index_free(&old->events.stack_index);
-	hash_index_free(&old->events.sum_index);
-	free(old->events.tasks);
-	free(old->events.stacks);
-	free(old->events.sums);
-	old->events = (struct event_table){.texts = TEXT_SET};
+	event_table_free(&old->events);
 	batch_clear(&old->batch);
 	free(old->times);
 	free(old->host);
@@ -322,11 +332,16 @@ static u32 make_task(struct window *window, const struct trace_task *task, bool 
 				task ? task->comm : "");
 }
 
+/* A task without user memory has no user stack, with REASON_REFUSED. */
+static bool is_kernel_thread(const struct trace_event *event)
+{
+	return event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
+}
+
 static u32 task_of(struct window *window, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(window->reader, event->tid, event->time);
-	/* A task without user memory has no user stack, with REASON_REFUSED. */
-	bool is_kernel = event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
+	bool is_kernel = is_kernel_thread(event);
 	const struct intern_key key = {.word = {task ? task - window->tasks + 1 : 0, is_kernel}};
 	struct known_task *known = intern_entry(&window->known_tasks, &key);
 
@@ -366,8 +381,7 @@ static u32 event_of(struct window *window, u16 kind)
 {
 	if (!window->events[kind])
 		window->events[kind] =
-			text_set_number(&window->rows->events.texts, window->sources[kind].name) +
-			1;
+			event_table_event(&window->rows->events, window->sources[kind].name) + 1;
 	return window->events[kind] - 1;
 }
 
@@ -405,6 +419,23 @@ static int window_begin(struct window *window)
 	return window_stacks_create(window->reader, &stack_rows, &window->stacks);
 }
 
+static void put_host(struct window_rows *rows, const struct trace_info *info)
+{
+	struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
+
+	row_put_u16(body, rows->day);
+	row_put_text(body, rows->host);
+	row_put_text(body, rows->boot);
+	row_put_text(body, info->kernel);
+	row_put_text(body, info->machine);
+	row_put_u16(body, info->cpus);
+	row_put_count(body, rows->label_count);
+	for (u32 i = 0; i < rows->label_count; i++)
+		row_put_text(body, rows->labels[i]);
+	rows->batch.row_count[STORE_HOSTS]++;
+	rows->host_is_sent = true;
+}
+
 static void begin_day(struct window_rows *rows, u32 time, const struct trace_info *info)
 {
 	u16 day = time / DAY_SECONDS;
@@ -412,21 +443,8 @@ static void begin_day(struct window_rows *rows, u32 time, const struct trace_inf
 	if (day != rows->day)
 		window_rows_forget(rows);
 	rows->day = day;
-	if (!rows->host_is_sent) {
-		struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
-
-		row_put_u16(body, rows->day);
-		row_put_text(body, rows->host);
-		row_put_text(body, rows->boot);
-		row_put_text(body, info->kernel);
-		row_put_text(body, info->machine);
-		row_put_u16(body, info->cpus);
-		row_put_count(body, rows->label_count);
-		for (u32 i = 0; i < rows->label_count; i++)
-			row_put_text(body, rows->labels[i]);
-		rows->batch.row_count[STORE_HOSTS]++;
-		rows->host_is_sent = true;
-	}
+	if (!rows->host_is_sent)
+		put_host(rows, info);
 }
 
 /* Events that the ledger counts and the recording lacks count as write errors. Events that are

@@ -248,6 +248,29 @@ static struct sent_key key_of(const u8 id[16], u64 kind)
 #define KEY_STACK 0ULL
 #define KEY_OBJECT UINT64_MAX
 
+static void put_build_id(const struct frame_object *object, struct byte_buffer *rows)
+{
+	char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
+
+	for (u32 i = 0; object->kind == FRAME_BY_BUILD_ID && i < object->build_id_bytes; i++)
+		sprintf(text + 2 * i, "%02x", object->build_id[i]);
+	row_put_text(rows, text);
+}
+
+static void put_object(struct window_stacks *stacks, const u8 *id,
+		       const struct frame_object *object)
+{
+	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_OBJECTS];
+
+	row_put_u16(rows, stacks->rows.day);
+	row_put_bytes(rows, id, FRAME_OBJECT_BYTES);
+	row_put_u8(rows, object->kind);
+	put_build_id(object, rows);
+	row_put_text(rows, object->path);
+	row_put_u8(rows, object->is_kernel);
+	stacks->rows.batch->row_count[STORE_OBJECTS]++;
+}
+
 static bool has_name(const struct frame_place *place)
 {
 	return place->symbol && *place->symbol->name;
@@ -300,21 +323,8 @@ static int send_place(struct window_stacks *stacks, const struct located_frame *
 		return 0;
 	if (sent_cache_take(stacks->rows.sent, &object, &is_new))
 		return -ENOMEM;
-	if (is_new) {
-		struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_OBJECTS];
-		char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
-
-		row_put_u16(rows, stacks->rows.day);
-		row_put_bytes(rows, placed->identity.object, FRAME_OBJECT_BYTES);
-		row_put_u8(rows, place.object.kind);
-		for (u32 i = 0;
-		     place.object.kind == FRAME_BY_BUILD_ID && i < place.object.build_id_bytes; i++)
-			sprintf(text + 2 * i, "%02x", place.object.build_id[i]);
-		row_put_text(rows, text);
-		row_put_text(rows, place.object.path);
-		row_put_u8(rows, place.object.is_kernel);
-		stacks->rows.batch->row_count[STORE_OBJECTS]++;
-	}
+	if (is_new)
+		put_object(stacks, placed->identity.object, &place.object);
 	if (sent_cache_take(stacks->rows.sent, &frame, &is_new))
 		return -ENOMEM;
 	if (is_new)
@@ -387,21 +397,11 @@ static void put_arrays(struct window_stacks *stacks, const struct stack_parts *p
 	put_frame_fields(stacks, parts->user_leaf, &parts->user, true);
 }
 
-static int send_stack(struct window_stacks *stacks, const struct stack_parts *parts,
-		      const struct stack_hash *hash)
+static int put_stack(struct window_stacks *stacks, const struct stack_parts *parts,
+		     const struct stack_hash *hash)
 {
-	const struct sent_key key = key_of(hash->byte, KEY_STACK);
-	bool is_new;
-	int err = sent_cache_take(stacks->rows.sent, &key, &is_new);
-	struct byte_buffer *rows;
+	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
 
-	if (err || !is_new)
-		return err;
-	err = send_part(stacks, parts->kernel_leaf, &parts->kernel)
-		      ?: send_part(stacks, parts->user_leaf, &parts->user);
-	if (err)
-		return err;
-	rows = &stacks->rows.batch->rows[STORE_STACKS];
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, hash->byte, sizeof(hash->byte));
 	row_put_u16(rows, depth_of(&parts->kernel) + (parts->leaf == STACK_LEAF_KERNEL));
@@ -411,6 +411,20 @@ static int send_stack(struct window_stacks *stacks, const struct stack_parts *pa
 	put_arrays(stacks, parts);
 	stacks->rows.batch->row_count[STORE_STACKS]++;
 	return rows->failed ? -ENOMEM : 0;
+}
+
+static int send_stack(struct window_stacks *stacks, const struct stack_parts *parts,
+		      const struct stack_hash *hash)
+{
+	const struct sent_key key = key_of(hash->byte, KEY_STACK);
+	bool is_new;
+	int err = sent_cache_take(stacks->rows.sent, &key, &is_new);
+
+	if (err || !is_new)
+		return err;
+	err = send_part(stacks, parts->kernel_leaf, &parts->kernel)
+		      ?: send_part(stacks, parts->user_leaf, &parts->user);
+	return err ?: put_stack(stacks, parts, hash);
 }
 
 static int set_sides(struct window_stacks *stacks, const struct trace_event *event,

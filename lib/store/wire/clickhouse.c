@@ -246,6 +246,45 @@ static void put_encoded(struct byte_buffer *target, const char *text)
 		byte_buffer_append(target, code, server_url_encode(*text, code));
 }
 
+static void put_table(struct byte_buffer *target, const struct clickhouse_table *table)
+{
+	put(target, "&");
+	put(target, table->name);
+	put(target, "_structure=");
+	put_encoded(target, table->structure);
+	put(target, "&");
+	put(target, table->name);
+	put(target, "_format=RowBinary");
+}
+
+static void put_target(struct byte_buffer *target, const struct call *call)
+{
+	put(target, "/?");
+	if (call->database) {
+		put(target, "database=");
+		put(target, call->database);
+		put(target, "&");
+	}
+	put(target, "query=");
+	put_encoded(target, call->sql);
+	put(target, call->settings);
+	for (u32 i = 0; i < call->table_count; i++)
+		put_table(target, &call->tables[i]);
+	byte_buffer_byte(target, 0);
+}
+
+static int call_failed(struct clickhouse *server, const struct http_answer *answer,
+		       struct clickhouse_result *result, struct stackmap_error *error)
+{
+	struct server_error said;
+
+	server_error_read(answer->status, answer->body.data, answer->body.used, &said);
+	result->outcome = said.outcome;
+	result->code = said.code;
+	return error_set(error, said.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO, "%s: %s",
+			 server->name, said.text);
+}
+
 static int send_call(struct clickhouse *server, struct call *call, struct byte_buffer *target,
 		     struct byte_buffer *body, struct clickhouse_result *result,
 		     struct stackmap_error *error)
@@ -264,15 +303,8 @@ static int send_call(struct clickhouse *server, struct call *call, struct byte_b
 	if (err)
 		return err;
 	if (answer.status != 200 ||
-	    begins_with_code((const char *)answer.body.data, answer.body.used)) {
-		struct server_error said;
-
-		server_error_read(answer.status, answer.body.data, answer.body.used, &said);
-		result->outcome = said.outcome;
-		result->code = said.code;
-		return error_set(error, said.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO,
-				 "%s: %s", server->name, said.text);
-	}
+	    begins_with_code((const char *)answer.body.data, answer.body.used))
+		return call_failed(server, &answer, result, error);
 	result->outcome = CLICKHOUSE_DONE;
 	return 0;
 }
@@ -285,25 +317,7 @@ static int run(struct clickhouse *server, struct call *call, struct byte_buffer 
 	struct byte_buffer target = {0};
 	int err;
 
-	put(&target, "/?");
-	if (call->database) {
-		put(&target, "database=");
-		put(&target, call->database);
-		put(&target, "&");
-	}
-	put(&target, "query=");
-	put_encoded(&target, call->sql);
-	put(&target, call->settings);
-	for (u32 i = 0; i < call->table_count; i++) {
-		put(&target, "&");
-		put(&target, call->tables[i].name);
-		put(&target, "_structure=");
-		put_encoded(&target, call->tables[i].structure);
-		put(&target, "&");
-		put(&target, call->tables[i].name);
-		put(&target, "_format=RowBinary");
-	}
-	byte_buffer_byte(&target, 0);
+	put_target(&target, call);
 	if (target.failed) {
 		err = error_set_errno(error, ENOMEM, server->name);
 		if (result)

@@ -265,6 +265,24 @@ static int on_rewind(void *arg, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_FAIL;
 }
 
+static void set_connection(struct http *http)
+{
+	CURL *curl = http->curl;
+	u32 connect = http->timeout_ms < CONNECT_MS_MAX ? http->timeout_ms : CONNECT_MS_MAX;
+
+	library.reset(curl);
+	http->why[0] = 0;
+	library.set(curl, CURLOPT_ERRORBUFFER, http->why);
+	library.set(curl, CURLOPT_NOSIGNAL, 1L);
+	library.set(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	library.set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	library.set(curl, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
+	library.set(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect);
+	library.set(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	if (strncmp(http->base, "https:", 6))
+		library.set(curl, CURLOPT_PROXY, "");
+}
+
 static void set_trust(struct http *http)
 {
 	CURL *curl = http->curl;
@@ -358,20 +376,8 @@ static bool add_body(struct exchange *exchange)
 static bool prepare(struct exchange *exchange)
 {
 	struct http *http = exchange->http;
-	CURL *curl = http->curl;
-	u32 connect = http->timeout_ms < CONNECT_MS_MAX ? http->timeout_ms : CONNECT_MS_MAX;
 
-	library.reset(curl);
-	http->why[0] = 0;
-	library.set(curl, CURLOPT_ERRORBUFFER, http->why);
-	library.set(curl, CURLOPT_NOSIGNAL, 1L);
-	library.set(curl, CURLOPT_FOLLOWLOCATION, 0L);
-	library.set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	library.set(curl, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
-	library.set(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect);
-	library.set(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	if (strncmp(http->base, "https:", 6))
-		library.set(curl, CURLOPT_PROXY, "");
+	set_connection(http);
 	set_trust(http);
 	if (asprintf(&exchange->url, "%s%s", http->base, exchange->request->target) < 0) {
 		exchange->url = NULL;
@@ -383,6 +389,19 @@ static bool prepare(struct exchange *exchange)
 	library.set(http->curl, CURLOPT_HEADERFUNCTION, on_header);
 	library.set(http->curl, CURLOPT_HEADERDATA, exchange);
 	return add_headers(exchange) && add_body(exchange);
+}
+
+static void account(struct http *http)
+{
+	long head_out = 0, head_in = 0;
+	curl_off_t body_out = 0, body_in = 0;
+
+	library.info(http->curl, CURLINFO_REQUEST_SIZE, &head_out);
+	library.info(http->curl, CURLINFO_SIZE_UPLOAD_T, &body_out);
+	library.info(http->curl, CURLINFO_HEADER_SIZE, &head_in);
+	library.info(http->curl, CURLINFO_SIZE_DOWNLOAD_T, &body_in);
+	http->sent += (u64)head_out + (u64)body_out;
+	http->received += (u64)head_in + (u64)body_in;
 }
 
 static int errno_of(CURLcode code)
@@ -439,16 +458,8 @@ int http_send(struct http *http, const struct http_request *request, struct http
 
 	*answer = (struct http_answer){0};
 	if (prepare(&exchange)) {
-		long head_out = 0, head_in = 0;
-		curl_off_t body_out = 0, body_in = 0;
-
 		code = library.perform(http->curl);
-		library.info(http->curl, CURLINFO_REQUEST_SIZE, &head_out);
-		library.info(http->curl, CURLINFO_SIZE_UPLOAD_T, &body_out);
-		library.info(http->curl, CURLINFO_HEADER_SIZE, &head_in);
-		library.info(http->curl, CURLINFO_SIZE_DOWNLOAD_T, &body_in);
-		http->sent += (u64)head_out + (u64)body_out;
-		http->received += (u64)head_in + (u64)body_in;
+		account(http);
 		err = judge(&exchange, code, error);
 	} else {
 		err = error_set_errno(error, ENOMEM, http->base);

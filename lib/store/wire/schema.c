@@ -232,6 +232,16 @@ static int execute_named(struct clickhouse *server, const char *before, const ch
 	return execute(server, &statement, "", error);
 }
 
+static int make_tables(struct clickhouse *server, struct stackmap_error *error)
+{
+	u32 year;
+	int err = clickhouse_year(server, &year, NULL, error);
+
+	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
+		err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
+	return err;
+}
+
 static int make_versions(struct clickhouse *server, struct stackmap_error *error)
 {
 	int err = execute_named(server, "CREATE DATABASE IF NOT EXISTS ", "", error);
@@ -288,6 +298,14 @@ static int ask_version(struct clickhouse *server, u32 *version, struct clickhous
 	return err;
 }
 
+static int refuse_newer(struct clickhouse *server, u32 version, struct stackmap_error *error)
+{
+	return error_set(error, EPROTONOSUPPORT,
+			 "%s: the store has schema version %u, this program knows versions up to "
+			 "%d: it needs a newer stackmap",
+			 clickhouse_name(server), version, SCHEMA_VERSION);
+}
+
 /* The version is noted last, so an interrupted migration is repeated. */
 static int migrate(struct clickhouse *server, struct stackmap_error *error)
 {
@@ -298,13 +316,8 @@ static int migrate(struct clickhouse *server, struct stackmap_error *error)
 		return err;
 	for (u32 i = version; !err && i < SCHEMA_VERSION; i++)
 		err = migrations[i] ? migrations[i](server, error) : 0;
-	if (!err) {
-		u32 year;
-
-		err = clickhouse_year(server, &year, NULL, error);
-		for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
-			err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
-	}
+	if (!err)
+		err = make_tables(server, error);
 	return err || version == SCHEMA_VERSION ? err : note_version(server, SCHEMA_VERSION, error);
 }
 
@@ -331,6 +344,16 @@ static int make_view(struct clickhouse *server, const struct store_view *view, b
 	snprintf(settings, sizeof(settings), "&database=%s%s", clickhouse_database(server),
 		 modern ? "" : ALLOW_LOW_CARDINALITY);
 	return execute(server, &statement, settings, error);
+}
+
+static int make_views(struct clickhouse *server, struct stackmap_error *error)
+{
+	u32 year;
+	int err = clickhouse_year(server, &year, NULL, error);
+
+	for (const struct store_view *view = store_views; !err && view->name; view++)
+		err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
+	return err;
 }
 
 /* Makes a table that reads a table of all servers of a cluster. */
@@ -378,13 +401,8 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 		err = make_versions(server, error);
 	if (!err)
 		err = migrate(server, error);
-	if (!err) {
-		u32 year;
-
-		err = clickhouse_year(server, &year, NULL, error);
-		for (const struct store_view *view = store_views; !err && view->name; view++)
-			err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
-	}
+	if (!err)
+		err = make_views(server, error);
 	if (!err && cluster)
 		err = make_reading_tables(server, cluster, error);
 	if (err == -ENOMEM)
@@ -413,11 +431,7 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 	if (err)
 		return err;
 	if (version > SCHEMA_VERSION)
-		return error_set(
-			error, EPROTONOSUPPORT,
-			"%s: the store has schema version %u, this program knows versions up to "
-			"%d: it needs a newer stackmap",
-			clickhouse_name(server), version, SCHEMA_VERSION);
+		return refuse_newer(server, version, error);
 	if (version == SCHEMA_VERSION)
 		return 0;
 	return error_set(error, ESTALE,

@@ -78,20 +78,26 @@ static void put_window(struct byte_buffer *about, const struct window_ledger *wi
 		byte_buffer_varint(about, window->lost[i]);
 }
 
+static void put_about(struct byte_buffer *about, struct byte_buffer *rows,
+		      const struct batch *batch, const char *lost_as)
+{
+	byte_buffer_string(about, batch->host);
+	byte_buffer_string(about, batch->boot);
+	byte_buffer_string(about, lost_as);
+	byte_buffer_varint(about, batch->number);
+	put_tables(about, rows, batch, !lost_as);
+	byte_buffer_varint(about, LOST_COUNT);
+	byte_buffer_varint(about, batch->window_count);
+	for (u32 i = 0; i < batch->window_count; i++)
+		put_window(about, &batch->windows[i]);
+}
+
 int batch_file_encode(const struct batch *batch, const char *lost_as, struct byte_buffer *file)
 {
 	struct byte_buffer about = {0}, rows = {0};
 	struct file_head head = {.version = VERSION};
 
-	byte_buffer_string(&about, batch->host);
-	byte_buffer_string(&about, batch->boot);
-	byte_buffer_string(&about, lost_as);
-	byte_buffer_varint(&about, batch->number);
-	put_tables(&about, &rows, batch, !lost_as);
-	byte_buffer_varint(&about, LOST_COUNT);
-	byte_buffer_varint(&about, batch->window_count);
-	for (u32 i = 0; i < batch->window_count; i++)
-		put_window(&about, &batch->windows[i]);
+	put_about(&about, &rows, batch, lost_as);
 	file->failed |= about.failed || rows.failed;
 	if (!file->failed) {
 		memcpy(head.magic, MAGIC, sizeof(head.magic));
@@ -180,6 +186,13 @@ static int get_about(const struct file_head *head, struct spooled_batch *out)
 	return get_windows(&about, &out->ledger);
 }
 
+static bool head_is_good(const struct file_head *head, const u8 *data, size_t bytes)
+{
+	return !memcmp(head->magic, MAGIC, sizeof(head->magic)) && head->version == VERSION &&
+	       head->about_bytes <= bytes - sizeof(*head) &&
+	       about_checksum(head, data + sizeof(*head)) == head->about_checksum;
+}
+
 static bool rows_are_good(const struct file_head *head, const u8 *data, size_t bytes)
 {
 	size_t before = sizeof(*head) + head->about_bytes;
@@ -197,9 +210,7 @@ int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out)
 	if (bytes < sizeof(head))
 		return -EBADMSG;
 	memcpy(&head, data, sizeof(head));
-	if (!memcmp(head.magic, MAGIC, sizeof(head.magic)) && head.version == VERSION &&
-	    head.about_bytes <= bytes - sizeof(head) &&
-	    about_checksum(&head, data + sizeof(head)) == head.about_checksum)
+	if (head_is_good(&head, data, bytes))
 		err = get_about(&head, out);
 	return err || rows_are_good(&head, data, bytes) ? err : -EIO;
 }

@@ -613,6 +613,20 @@ static bool may_be_of_batch(int err, const struct clickhouse_result *result)
 	return err != -ENOMEM && !(result->code && keeps_all_out);
 }
 
+static u32 fail_batch(struct sender *sender, const struct spooled_batch *batch, int err,
+		      const struct clickhouse_result *result, const struct stackmap_error *error)
+{
+	struct suspect *found = may_be_of_batch(err, result)
+					? find_or_add_suspect(sender, batch->ledger.number)
+					: NULL;
+
+	if (batch->ledger.number > sender->doubtful)
+		sender->doubtful = batch->ledger.number;
+	if (found && count_strike(sender, found, result->outcome == CLICKHOUSE_REJECTED))
+		return set_batch_aside(sender, batch, error->message);
+	return note_failure(sender, err, result, error);
+}
+
 static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
@@ -626,19 +640,8 @@ static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
 		err = spool_give_up(sender->spool, batch, LOST_AS_CLOCK, &error);
 	} else {
 		err = send_one(sender, batch, &result, &error);
-		if (err) {
-			struct suspect *found =
-				may_be_of_batch(err, &result)
-					? find_or_add_suspect(sender, batch->ledger.number)
-					: NULL;
-
-			if (batch->ledger.number > sender->doubtful)
-				sender->doubtful = batch->ledger.number;
-			if (found &&
-			    count_strike(sender, found, result.outcome == CLICKHOUSE_REJECTED))
-				return set_batch_aside(sender, batch, error.message);
-			return note_failure(sender, err, &result, &error);
-		}
+		if (err)
+			return fail_batch(sender, batch, err, &result, &error);
 		err = spool_done(sender->spool, batch);
 		count_sent(sender, batch);
 		if (err)
@@ -648,6 +651,18 @@ static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
 		return 0;
 	log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 	return spread(sender, REFUSED_MS);
+}
+
+static u32 idle(struct sender *sender)
+{
+	sender->state->standing = SENDER_IDLE;
+	sender->state->error[0] = 0;
+	sender->suspect_count = 0;
+	if (sender->last_failure)
+		say(sender, "%s: it goes on", clickhouse_name(sender->server));
+	sender->last_failure = 0;
+	sender->failures = 0;
+	return IDLE_MS;
 }
 
 static u32 step(struct sender *sender)
@@ -662,16 +677,8 @@ static u32 step(struct sender *sender)
 	err = spool_oldest(sender->spool, comes_later, sender, &batch, &error);
 	if (err == -ENOENT)
 		err = spool_oldest(sender->spool, NULL, NULL, &batch, &error);
-	if (err == -ENOENT) {
-		sender->state->standing = SENDER_IDLE;
-		sender->state->error[0] = 0;
-		sender->suspect_count = 0;
-		if (sender->last_failure)
-			say(sender, "%s: it goes on", clickhouse_name(sender->server));
-		sender->last_failure = 0;
-		sender->failures = 0;
-		return IDLE_MS;
-	}
+	if (err == -ENOENT)
+		return idle(sender);
 	if (err) {
 		log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 		return spread(sender, REFUSED_MS);

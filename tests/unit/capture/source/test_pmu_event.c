@@ -172,6 +172,7 @@ TEST(terms_end_at_the_second_slash)
 	assert_string_equal(pmu_event_end("cpu/mem-loads/"), "");
 	assert_null(pmu_event_end("page-faults/100,cycles/5"));
 	assert_null(pmu_event_end("cycles/if=pid==1/"));
+	assert_null(pmu_event_end("page-faults/,a:b/value=c/"));
 	assert_null(pmu_event_end("kmem:kmalloc/value=bytes_alloc/"));
 	assert_null(pmu_event_end("/bin/sh"));
 	assert_null(pmu_event_end("cycles/"));

@@ -55,6 +55,26 @@ TEST(words_are_separated_by_commas, NULL, clear)
 	assert_string_equal(list.sources[1].name, "cpu-migrations");
 }
 
+TEST(sources_with_the_same_counter_share_it, NULL, clear)
+{
+	assert_int_equal(source_list_add(&list,
+					 "page-faults/value=+task-clock/,"
+					 "cpu-clock/value=+minor-faults,if=pid>1/,"
+					 "minor-faults/value=+task-clock:u:ns/,"
+					 "major-faults/value=+task-clock/",
+					 0, &error),
+			 0);
+	assert_int_equal(list.count, 4);
+	assert_int_equal(list.sources[0].question.counter, 1);
+	assert_int_equal(list.sources[1].question.counter, 2);
+	assert_int_equal(list.sources[1].question.count, 1);
+	assert_int_equal(list.sources[2].question.counter, 3);
+	assert_int_equal(list.sources[3].question.counter, 1);
+	assert_int_equal(source_list_add(&list, "cs/value=+cs/", 0, &error), 0);
+	assert_int_equal(source_list_add(&list, "migrations/value=+migrations/", 0, &error),
+			 -ENOSPC);
+}
+
 TEST(a_failure_adds_nothing, NULL, clear)
 {
 	assert_int_equal(source_list_add(&list, "cs", 0, &error), 0);

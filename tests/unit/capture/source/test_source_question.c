@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Options of sources: their parsing, and their meaning for a source with known numbers. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,56 @@ TEST(a_number_may_be_a_member_behind_pointers)
 	assert_int_equal(parse("value=a-b"), -EINVAL);
 }
 
+TEST(a_counter_is_a_perf_event_with_modes_and_a_unit)
+{
+	static const struct {
+		const char *text, *counter, *unit;
+		u32 conditions;
+	} cases[] = {
+		{"value=+page-faults", "page-faults", NULL, 0},
+		{"value=+page-faults:pages", "page-faults", "pages", 0},
+		{"value=+cycles:u", "cycles:u", NULL, 0},
+		{"value=+cycles:uk:c", "cycles:uk", "c", 0},
+		{"value=+r01c2:k", "r01c2:k", NULL, 0},
+		{"value=+page-faults,if=pid==1", "page-faults", NULL, 1},
+		{"if=pid==1,value=+page-faults", "page-faults", NULL, 1},
+		{"value=+cpu/event=0xc2,umask=1/", "cpu/event=0xc2,umask=1/", NULL, 0},
+		{"value=+cpu/event=0xc2,umask=1/u:n,if=pid==1", "cpu/event=0xc2,umask=1/u", "n", 1},
+		{"value=+cpu/event=0xc2,umask=1/:k:n", "cpu/event=0xc2,umask=1/:k", "n", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(parse(cases[i].text), 0);
+		assert_string_equal(words.counter, cases[i].counter);
+		assert_null(words.name);
+		assert_int_equal(!words.unit, !cases[i].unit);
+		if (words.unit)
+			assert_string_equal(words.unit, cases[i].unit);
+		assert_int_equal(words.count, cases[i].conditions);
+	}
+}
+
+TEST(a_counter_has_a_number_of_perf)
+{
+	assert_int_equal(resolve("value=+faults:u"), 0);
+	assert_true(source.counter.is_given && source.counter.no_kernel);
+	assert_false(source.counter.no_user);
+	assert_int_equal(source.counter.perf_type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(source.counter.perf_config[0], PERF_COUNT_SW_PAGE_FAULTS);
+	assert_string_equal(source.unit, "page-faults");
+	assert_false(question_reads_event(&source.question));
+	assert_int_equal(resolve("value=+task-clock"), 0);
+	assert_string_equal(source.unit, "ns");
+	assert_int_equal(resolve("value=+task-clock:time"), 0);
+	assert_string_equal(source.unit, "time");
+	assert_int_equal(resolve("value=+task-clok"), -ENOENT);
+	assert_non_null(strstr(error.message, "did you mean +task-clock?"));
+	assert_int_equal(resolve("value=+page-faults/7"), -EINVAL);
+	assert_int_equal(resolve("value=+page-faults:p"), -EINVAL);
+	assert_int_equal(resolve("value=+page-*"), -EINVAL);
+	assert_int_equal(resolve("value=+k:f"), -ENOENT);
+}
+
 TEST(a_value_has_a_type_and_a_unit)
 {
 	assert_int_equal(parse("value=arg1"), 0);
@@ -130,6 +181,12 @@ TEST(malformed_questions_are_refused)
 		{"value=a b", -EINVAL},
 		{"value=a:", -EINVAL},
 		{"value=:bytes", -EINVAL},
+		{"value=+", -EINVAL},
+		{"value=+:bytes", -EINVAL},
+		{"value=+a:b:c", -EINVAL},
+		{"value=+a:u:", -EINVAL},
+		{"value=+a,value=b", -EINVAL},
+		{"value=a,value=+b", -EINVAL},
 		{"value=a:u32:", -EINVAL},
 		{"value=a:b:c", -EINVAL},
 		{"value=a:u32:b:c", -EINVAL},

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Counters of perf as values of events: what a counter has counted in a thread since the thread's
+ * last event that read the counter.
+ *
+ * Each CPU has its own counter, which goes on through all threads. A program at each switch divides
+ * the count between the threads:
+ *
+ *   begin   of a CPU: the count when the thread that runs there got the CPU
+ *   sum     of a thread: the counts of all its times on a CPU that are over
+ *
+ *   count of a thread that runs = sum + count of the CPU - begin
+ *
+ * A thread has a sum since its first event. Sums have the address of the task_struct as their key,
+ * as accounts of time have (thread_time.h), and end when the thread does.
+ *
+ * A switch may be unseen (thread_time.h), and a counter may be unreadable: its CPU has come online
+ * and has no counter yet. A CPU knows which thread begin belongs to, and how often that thread had
+ * switched. If these do not fit, or the counter goes backwards, the count is not known, and the
+ * next event of the thread counts as its first.
+ *
+ * A program of a user function may lose its CPU to other threads and get it back. The number of
+ * changes says that it did, and the program reads again. The number is odd during a change: an
+ * event in an NMI does not read then.
+ */
+#ifndef BPF_THREAD_COUNT_H
+#define BPF_THREAD_COUNT_H
+
+#include "deferral.h"
+#include "kernel/kernel_types.h"
+#include "question.h"
+#include "state/instance.h"
+#include "state/map.h"
+
+#define COUNT_UNKNOWN (~0ULL)
+#define COUNT_NONE (~0ULL - 1) /* no event yet */
+#define IS_COUNT(count) ((count) < COUNT_NONE)
+#define COUNT_TRIES 3
+
+struct thread_count {
+	u64 sum[COUNTERS_MAX];
+	u64 last[COUNTERS_MAX]; /* count at the last event that read the counter; unknown; or none
+				 */
+};
+
+struct cpu_count {
+	u64 task;     /* whose time on the CPU it is; 0: no switch was seen yet */
+	u64 switches; /* of that thread when it got the CPU */
+	u64 changes;
+	u64 begin[COUNTERS_MAX]; /* or unknown */
+};
+
+HASH_MAP(thread_counts, 1, u64, struct thread_count); /* by struct task_struct * */
+MAP_OF(cpu_counts, BPF_MAP_TYPE_PERCPU_ARRAY, 0, 1, u32, struct cpu_count);
+
+/* The counters of all CPUs: COUNTER_INDEX(). User space sets the size. */
+MAP_OF(counters, BPF_MAP_TYPE_PERF_EVENT_ARRAY, 0, 1, u32, u32);
+
+/* 1: the program at switches is attached. */
+u64 counts_open;
+
+u64 counts_first;  /* events without a count before */
+u64 counts_unread; /* events whose count is not known */
+u64 counts_unkept; /* events of threads that found no room */
+
+/* The number of times that a task has left a CPU: if it is what it was, the task has not run. */
+static __always_inline u64 switches_of(const struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
+static __always_inline u64 counter_read(u32 counter, u32 cpu)
+{
+	struct bpf_perf_event_value value = {};
+	u64 index = COUNTER_INDEX(counter, cpu, config.cpus);
+
+	if (bpf_perf_event_read_value(&counters, index, &value, sizeof(value)))
+		return COUNT_UNKNOWN;
+	return value.counter;
+}
+
+static __always_inline void count_lose(u64 *last)
+{
+	if (atomic_load_relaxed(last) != COUNT_NONE)
+		atomic_store_relaxed(last, COUNT_UNKNOWN);
+}
+
+static __always_inline void count_forget(u64 task)
+{
+	struct thread_count *count = bpf_map_lookup_elem(&thread_counts, &task);
+	u32 i;
+
+#pragma clang loop unroll(full)
+	for (i = 0; count && i < COUNTERS_MAX; i++)
+		count_lose(&count->last[i]);
+}
+
+/* Ends the time of a thread on the CPU for one counter, and begins that of the next. */
+static __always_inline void count_hand_over(struct cpu_count *own, struct thread_count *count,
+					    u32 counter, u32 cpu, bool is_known)
+{
+	u64 now = counter_read(counter, cpu), begin = own->begin[counter];
+
+	own->begin[counter] = now;
+	if (!count)
+		return;
+	if (!is_known || now == COUNT_UNKNOWN || begin == COUNT_UNKNOWN || now < begin)
+		count_lose(&count->last[counter]);
+	else
+		count->sum[counter] += now - begin;
+}
+
+/* The current task leaves its CPU for another one. */
+static __always_inline void count_switch(const struct task_struct *before,
+					 const struct task_struct *after, bool is_dead, u32 cpu)
+{
+	u64 key = (u64)before;
+	u32 zero = 0, i;
+	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
+	struct thread_count *count;
+	bool is_known;
+
+	if (!own)
+		return;
+	is_known = !own->task || (own->task == key && switches_of(before) == own->switches + 1);
+	if (own->task && own->task != key)
+		count_forget(own->task);
+	atomic_add_relaxed(&own->changes, 1);
+	count = bpf_map_lookup_elem(&thread_counts, &key);
+#pragma clang loop unroll(full)
+	for (i = 0; i < COUNTERS_MAX; i++)
+		if (i < config.counters)
+			count_hand_over(own, count, i, cpu, is_known);
+	own->task = (u64)after;
+	own->switches = switches_of(after);
+	atomic_add_relaxed(&own->changes, 1);
+	if (count && is_dead)
+		bpf_map_delete_elem(&thread_counts, &key);
+}
+
+static __always_inline struct thread_count *count_of(u64 task)
+{
+	struct thread_count *count = bpf_map_lookup_elem(&thread_counts, &task);
+	struct thread_count fresh = {};
+	u32 i;
+
+	if (count)
+		return count;
+#pragma clang loop unroll(full)
+	for (i = 0; i < COUNTERS_MAX; i++)
+		fresh.last[i] = COUNT_NONE;
+	bpf_map_update_elem(&thread_counts, &task, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&thread_counts, &task);
+}
+
+/* What a counter has counted in the current task so far; or unknown. `in_switch`: the kernel has
+ * counted the switch that goes on. */
+static __always_inline u64 count_so_far(const struct thread_count *count,
+					const struct task_struct *task, u32 counter, u64 in_switch)
+{
+	u32 cpu = bpf_get_smp_processor_id(), zero = 0, i;
+	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
+	u64 changes, begin, now, sum;
+	bool is_known;
+
+	if (!own)
+		return COUNT_UNKNOWN;
+#pragma clang loop unroll(full)
+	for (i = 0; i < COUNT_TRIES; i++) {
+		changes = atomic_load_relaxed(&own->changes);
+		if (changes & 1)
+			return COUNT_UNKNOWN;
+		begin = atomic_load_relaxed(&own->begin[counter]);
+		sum = atomic_load_relaxed(&count->sum[counter]);
+		is_known = !own->task || (own->task == (u64)task &&
+					  switches_of(task) == own->switches + in_switch);
+		now = counter_read(counter, cpu);
+		if (atomic_load_relaxed(&own->changes) != changes)
+			continue;
+		if (!is_known || begin == COUNT_UNKNOWN || now == COUNT_UNKNOWN || now < begin)
+			return COUNT_UNKNOWN;
+		return sum + now - begin;
+	}
+	return COUNT_UNKNOWN;
+}
+
+/*
+ * The value of an event: the count since the thread's last event that read the counter. An event of
+ * an interrupt may come between reading and storing; it has the rest of the count then.
+ */
+__noinline u64 counter_value(u32 counter, u32 in_switch)
+{
+	const struct task_struct *task;
+	struct thread_count *count;
+	u64 total, last;
+
+	if (!config.counters || counter >= COUNTERS_MAX)
+		return 0;
+	core_one_register(counter);
+	counter &= COUNTERS_MAX - 1;
+	if (!atomic_load_relaxed(&counts_open)) {
+		atomic_add_relaxed(&counts_first, 1);
+		return 0;
+	}
+	task = (void *)bpf_get_current_task_btf();
+	count = count_of((u64)task);
+	if (!count) {
+		atomic_add_relaxed(&counts_unkept, 1);
+		return 0;
+	}
+	last = atomic_load_relaxed(&count->last[counter]);
+	total = count_so_far(count, task, counter, in_switch);
+	if (total == COUNT_UNKNOWN) {
+		atomic_store_relaxed(&count->last[counter], COUNT_UNKNOWN);
+		atomic_add_relaxed(&counts_unread, 1);
+		return 0;
+	}
+	if (last == COUNT_NONE)
+		atomic_add_relaxed(&counts_first, 1);
+	else if (last == COUNT_UNKNOWN)
+		atomic_add_relaxed(&counts_unread, 1);
+	else if (total <= last)
+		return 0;
+	if (atomic_cas_acq_rel(&count->last[counter], last, total) != last || !IS_COUNT(last))
+		return 0;
+	return total - last;
+}
+
+#endif

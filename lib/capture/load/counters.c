@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The counters that events read (bpf/event/thread_count.h): one of each CPU, in a map. The map
+ * keeps the perf events, so their descriptors are closed at once.
+ *
+ * The counters are pinned: a counter of the hardware counts always, or fails. Without that the
+ * kernel may give several counters one place by turns, and the count would be an estimate. Reading
+ * a pinned counter that does not count fails, too, as after its CPU was offline.
+ */
+#include "capture/load/attach.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/plan.h"
+#include "capture/load/skeleton.h"
+#include "capture/source/source_counter.h"
+#include "error.h"
+#include "privilege/limit.h"
+
+static struct perf_event_attr counter_attr(const struct source_counter *counter)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = counter->perf_type,
+		.config = counter->perf_config[0],
+		.config1 = counter->perf_config[1],
+		.config2 = counter->perf_config[2],
+		.exclude_user = counter->no_user,
+		.exclude_kernel = counter->no_kernel,
+		.pinned = 1,
+	};
+}
+
+/* A pinned event that finds no place in the hardware reads as the end of a file. */
+static int check_counts(int event)
+{
+	u64 count;
+
+	return read(event, &count, sizeof(count)) ? 0 : -EBUSY;
+}
+
+static int open_counter(const struct attachment *attachment, const struct source *source, u32 cpu)
+{
+	struct perf_event_attr attr = counter_attr(&source->counter);
+	u32 index = COUNTER_INDEX(source->question.counter - 1, cpu, attachment->plan->config.cpus);
+	int map = bpf_map__fd(attachment->sets[0].object->maps.counters), result;
+	int event = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (event < 0)
+		return -errno;
+	result = check_counts(event) ?: bpf_map_update_elem(map, &index, &event, BPF_ANY);
+	close(event);
+	return result;
+}
+
+/* The first source that reads a counter, or NULL. */
+static const struct source *find_reader(const struct attachment *attachment, u32 number)
+{
+	const struct source_list *list = attachment->sources;
+
+	for (u32 kind = 0; kind < list->count; kind++)
+		if (list->sources[kind].question.counter == number)
+			return &list->sources[kind];
+	return NULL;
+}
+
+int attachment_count_cpu(struct attachment *attachment, u32 cpu)
+{
+	int result = 0;
+
+	for (u32 number = 1; number <= attachment->plan->config.counters && !result; number++) {
+		const struct source *source = find_reader(attachment, number);
+
+		if (source)
+			result = open_counter(attachment, source, cpu);
+	}
+	return result;
+}
+
+static const char *reason(int code)
+{
+	return code == EBUSY
+		       ? "other users of perf, such as the NMI watchdog, have all counters of "
+			 "the hardware"
+		       : strerror(code);
+}
+
+static int open_on_all(const struct attachment *attachment, const struct source *source,
+		       struct stackmap_error *error)
+{
+	int result = 0;
+
+	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
+		result = open_counter(attachment, source, cpu);
+		if (result && result != -ENODEV) /* an offline CPU */
+			return error_set(error, -result,
+					 "-e %s: its counter cannot be opened: %s%s", source->name,
+					 reason(-result), limit_advice(-result));
+	}
+	return 0;
+}
+
+int attachment_open_counters(struct attachment *attachment, struct stackmap_error *error)
+{
+	int result = 0;
+
+	for (u32 number = 1; number <= attachment->plan->config.counters && !result; number++) {
+		const struct source *source = find_reader(attachment, number);
+
+		if (source)
+			result = open_on_all(attachment, source, error);
+	}
+	return result;
+}
+
+int attachment_begin_counting(struct attachment *attachment, struct stackmap_error *error)
+{
+	const struct program_set *set = &attachment->sets[0];
+	int result;
+
+	if (!attachment->plan->config.counters)
+		return 0;
+	result = link_typed(&attachment->links,
+			    program_set_fd(set, set->object->progs.on_count_switch));
+	if (result)
+		return error_set(error, -result, "tracepoint sched_switch: %s", strerror(-result));
+	__atomic_store_n(&set->object->bss->counts_open, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
