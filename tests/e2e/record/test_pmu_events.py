@@ -77,6 +77,8 @@ def test_the_kernel_is_asked_for_the_same_event_as_by_perf():
     for word in ("cpu/event=0x1c2,umask=1/", "cpu/mem-loads/u", "cpu/config=0x12345,config1=0x77,config2=0x88/", "r01c2:u"):
         ours = asked([STACKMAP, "record", "-o", "ours.data", "-e", word, "--", "true"])
         assert ours == asked(["perf", "record", "-o", "perf.data", "-e", word, "true"]), (word, ours)
+        counter = asked([STACKMAP, "record", "-o", "ours.data", "-e", "page-faults/value=+%s/" % word, "--", "true"])
+        assert counter == ours, (word, counter)
 
 
 def test_a_period_is_the_one_that_perf_asks_for():
