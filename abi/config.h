@@ -86,6 +86,7 @@ struct capture_config {
 	u32 begin_stacks; /* 1: a span has the stacks of its begin (abi/question.h) */
 	u32 trace_ids;	  /* 1: slots have room for trace and span, behind leaf and value */
 	u32 counters;	  /* counters of perf that events read (abi/question.h) */
+	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */
 	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];

@@ -203,8 +203,8 @@ int on_switch(u64 *ctx)
 	struct task_struct *before = (void *)ctx[1], *after = (void *)ctx[2];
 	u32 cpu = bpf_get_smp_processor_id();
 
-	off_cpu_end(after, cpu, false);
-	off_cpu_end(before, cpu, true);
+	off_cpu_end(after, cpu, false, false);
+	off_cpu_end(before, cpu, true, false);
 	return callback_go(ctx, &callbacks_switch, !ctx[0] && off_cpu_begin(before, ctx[3], cpu));
 }
 

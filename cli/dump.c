@@ -30,6 +30,7 @@
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/kernel_names.h"
 #include "terminal/message.h"
+#include "view/self_stop_text.h"
 
 struct dump_values {
 	const char *instance;
@@ -264,6 +265,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 	err = folder_lock_wait(folder, error) ?: capture_open(folder, &dump->instance, error);
 	if (!err) {
 		dump->hides_addresses = !kernel_image_shown(capture_kernel_files(dump->instance));
+		self_stop_tell(dump->instance, name);
 		err = instance_stacks(capture_loaded(dump->instance), keep_stack, dump);
 	}
 	if (err == -ENOMEM)

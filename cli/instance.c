@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The commands that act on running instances: `stackmap pause` and `stackmap resume`, between which
- * an instance keeps its data and records no events; `stackmap stop`, which ends instances and
+ * an instance keeps its data and records no events (an instance that has stopped itself is resumed,
+ * too); `stackmap stop`, which ends instances and
  * removes all of their files and maps, while a reader of an instance still finishes its file; and
  * `stackmap reset`, which empties the stack map of an instance while it records.
  */
@@ -9,6 +10,7 @@
 #include "capture/capture.h"
 #include "capture/instance/persist.h"
 #include "capture/instance/reset.h"
+#include "capture/instance/self_stop.h"
 #include "capture/load/loaded.h"
 #include "command.h"
 #include "terminal/message.h"
@@ -29,9 +31,10 @@ static int act(enum action action, const char *name)
 		result = capture_open(folder, &capture, &error);
 	if (!result && action == PAUSE)
 		loaded_pause(capture_loaded(capture), PAUSE_USER);
-	else if (!result && action == RESUME)
+	else if (!result && action == RESUME) {
 		loaded_resume(capture_loaded(capture), PAUSE_USER);
-	else if (!result && action == RESET)
+		self_stop_rearm(capture_loaded(capture));
+	} else if (!result && action == RESET)
 		result = reset_instance(capture_loaded(capture), folder, &error);
 	else if (!result)
 		result = instance_stop(folder, &error);
@@ -91,7 +94,7 @@ const struct command resume_command = {
 	.operands = "NAME...",
 	.operands_max = UINT32_MAX,
 	.operands_missing = "name the instance; 'stackmap status' lists them",
-	.summary = "resume paused instances",
+	.summary = "resume instances that were paused or have stopped themselves",
 	.run = resume_run,
 };
 

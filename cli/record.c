@@ -27,6 +27,7 @@
 #include "terminal/terminal.h"
 #include "view/ledger_text.h"
 #include "view/recording.h"
+#include "view/self_stop_text.h"
 
 #define WAIT_MS 1000
 #define PROGRESS_MS 500
@@ -87,7 +88,7 @@ static void write_numbered_flight(struct record *record)
 	char *path;
 	int result;
 
-	if (!record->options.flight)
+	if (!record->options.flight && !record->options.snapshot_when.count)
 		return;
 	if (asprintf(&path, "%s.%u", record->options.output, ++record->snapshots) < 0)
 		return;
@@ -99,6 +100,19 @@ static void write_numbered_flight(struct record *record)
 	free(path);
 }
 
+static void tell_stop(const struct record *record)
+{
+	const char *name = record->options.instance;
+
+	if (!name)
+		message("an event of --stop-when has happened, the recording ends");
+	else if (session_kind(record->session) == SESSION_SNAPSHOT)
+		message("an event of --stop-when has happened, the file is written; %s goes on",
+			name);
+	else
+		message("an event of --stop-when has happened, the file ends; %s goes on", name);
+}
+
 /* Acts on triggers that are due. True: the recording is to end. */
 static bool obey_triggers(struct record *record)
 {
@@ -106,7 +120,7 @@ static bool obey_triggers(struct record *record)
 
 	if (trigger_is_due(triggers, TRIGGER_STOP)) {
 		if (!record->values->quiet)
-			message("an event of --stop-when has happened, the recording ends");
+			tell_stop(record);
 		return true;
 	}
 	if (trigger_is_due(triggers, TRIGGER_SNAPSHOT))
@@ -177,7 +191,6 @@ static int finish(struct record *record)
 {
 	struct stackmap_error error;
 	int result, status;
-	u64 unseen;
 
 	signals_release();
 	result = session_stop(record->session, &error) ?: session_end(record->session, &error);
@@ -186,12 +199,6 @@ static int finish(struct record *record)
 		status = EXIT_FAILED;
 	if (record->values->verbose)
 		user_way_tell_counts(session_capture(record->session));
-	/* Tells of events that were overwritten before they could be looked at. */
-	unseen = session_triggers(record->session)->unseen;
-	if (unseen && !record->values->quiet)
-		message("%llu events were overwritten before --stop-when and --snapshot-when were "
-			"compared with them: a larger --flight holds them longer",
-			(unsigned long long)unseen);
 	if (!status && !session_ledger(record->session)->produced && !record->values->quiet) {
 		if (!record->options.instance)
 			no_events_explain(&record->options, record->session,
@@ -224,6 +231,8 @@ static int start(struct record *record, char **arguments)
 		return message_failure(result, &error);
 	if (!record->values->quiet)
 		user_way_tell(session_capture(record->session));
+	if (!record->values->quiet && record->options.instance)
+		self_stop_tell(session_capture(record->session), record->options.instance);
 	if (!session_is_copied_at_once(record->session) && !signals_hold())
 		return EXIT_FAILED;
 	status = start_workload(record, arguments);
@@ -329,7 +338,7 @@ static const struct option_row rows[] = {
 	ROW(stop_when, .name = "stop-when", .type = OPTION_STRINGS, .argument = "EVENT",
 	    .group = "Recording", .help = "end with this event, as -e takes it; may be repeated"),
 	ROW(snapshot_when, .name = "snapshot-when", .type = OPTION_STRINGS, .argument = "EVENT",
-	    .group = "Recording", .help = "with --flight: at this event, write FILE.N"),
+	    .group = "Recording", .help = "with --flight or a flight instance: at this event, write FILE.N"),
 	ROW(after, .name = "after", .type = OPTION_STRING, .argument = "TIME",
 	    .group = "Recording",
 	    .help = "500ms, 5s, 10min after the event of --stop-when or --snapshot-when"),

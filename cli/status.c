@@ -20,6 +20,7 @@
 #include "recording/session_face.h"
 #include "terminal/message.h"
 #include "view/ledger_text.h"
+#include "view/self_stop_text.h"
 
 #define SOURCES_SHOWN 4
 #define MIB 1048576.0
@@ -32,12 +33,15 @@ struct instance {
 	const char *name;
 	const struct metadata *metadata;
 	struct instance_status status;
+	bool stops[KIND_SOURCES]; /* events of this kind stop the instance */
 };
 
 typedef int (*show)(const struct instance *instance, void *to);
 
 static const char *state_of(const struct instance *instance)
 {
+	if (instance->status.stop.is_over)
+		return "stopped";
 	return instance->status.paused ? "paused" : "recording";
 }
 
@@ -54,6 +58,31 @@ static const char *start_time(const struct instance *instance, char *text, size_
 	if (!localtime_r(&seconds, &local) || !strftime(text, bytes, "%F %T", &local))
 		text[0] = 0;
 	return text;
+}
+
+/* Sources whose events stop the instance, or the event that has. */
+static void print_stop(const struct instance *instance)
+{
+	const struct source_list *sources = &instance->metadata->sources;
+	const struct self_stop *stop = &instance->status.stop;
+	const char *before = "  stops when   ";
+	char time[48];
+
+	if (stop->time) {
+		fputs(stop->is_over ? "  stopped by   " : "  stops by     ", stdout);
+		printable_put(stop->name, stdout);
+		printf(" at %s", self_stop_time(stop, time, sizeof(time)));
+	}
+	for (u32 kind = 0; kind < sources->count && !stop->time; kind++)
+		if (instance->stops[kind]) {
+			fputs(before, stdout);
+			printable_put(sources->sources[kind].name, stdout);
+			before = ", ";
+		}
+	if ((stop->time || before[0] == ',') && stop->delay)
+		printf(", and %.9g s after it", stop->delay / 1e9);
+	if (stop->time || before[0] == ',')
+		putchar('\n');
 }
 
 static void print_stacks(const struct table_stat *stacks)
@@ -81,8 +110,8 @@ static int print_block(const struct instance *instance, void *unused)
 	char since[32];
 
 	(void)unused;
-	printf("%s: %s since %s\n", instance->name,
-	       status->paused ? "paused; started" : "recording",
+	printf("%s: %s%s since %s\n", instance->name, state_of(instance),
+	       status->paused || status->stop.is_over ? "; started" : "",
 	       start_time(instance, since, sizeof(since)));
 	printf("  events       ");
 	for (u32 kind = 0; kind < instance->metadata->sources.count && kind < SOURCES_SHOWN;
@@ -93,6 +122,7 @@ static int print_block(const struct instance *instance, void *unused)
 	if (instance->metadata->sources.count > SOURCES_SHOWN)
 		printf("... (%u)", instance->metadata->sources.count);
 	printf("\n");
+	print_stop(instance);
 	printf("  mode         %s", mode_of(instance));
 	if (instance->status.reader)
 		printf(", read by process %d", instance->status.reader);
@@ -147,25 +177,28 @@ static json_t *instance_json(const struct instance *instance)
 {
 	const struct instance_status *status = &instance->status;
 
-	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
-			 "name", instance->name, "state", state_of(instance), "mode",
-			 mode_of(instance), "since", instance->metadata->start_realtime / 1e9,
-			 "command", json_text(instance->metadata->command), "reader",
-			 status->reader ? json_integer(status->reader) : json_null(), "sources",
-			 sources_json(&instance->metadata->sources), "user_stacks",
-			 user_way_name(status->user_way), "stack_map",
-			 json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries",
-				   (json_int_t)status->stacks.entries, "max_entries",
-				   (json_int_t)status->stacks.max_entries, "pool_used",
-				   (json_int_t)status->stacks.pool_used, "pool",
-				   (json_int_t)status->stacks.pool_words, "generation",
-				   (json_int_t)status->stacks.generation, "full",
-				   table_stat_fill(&status->stacks), "counted",
-				   (json_int_t)status->stacks.refs, "not_counted",
-				   (json_int_t)table_stat_refused(&status->stacks)),
-			 "memory", (json_int_t)status->memory, "memory_rings",
-			 (json_int_t)status->rings, "memory_stack_map", (json_int_t)status->tables,
-			 "ledger", json_account(&status->ledger));
+	return json_pack(
+		"{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
+		"name", instance->name, "state", state_of(instance), "mode", mode_of(instance),
+		"since", instance->metadata->start_realtime / 1e9, "command",
+		json_text(instance->metadata->command), "stopped_by",
+		status->stop.is_over ? json_text(status->stop.name) : json_null(), "stopped_at",
+		status->stop.is_over ? json_real(status->stop.realtime / 1e9) : json_null(),
+		"reader", status->reader ? json_integer(status->reader) : json_null(), "sources",
+		sources_json(&instance->metadata->sources), "user_stacks",
+		user_way_name(status->user_way), "stack_map",
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries",
+			  (json_int_t)status->stacks.entries, "max_entries",
+			  (json_int_t)status->stacks.max_entries, "pool_used",
+			  (json_int_t)status->stacks.pool_used, "pool",
+			  (json_int_t)status->stacks.pool_words, "generation",
+			  (json_int_t)status->stacks.generation, "full",
+			  table_stat_fill(&status->stacks), "counted",
+			  (json_int_t)status->stacks.refs, "not_counted",
+			  (json_int_t)table_stat_refused(&status->stacks)),
+		"memory", (json_int_t)status->memory, "memory_rings", (json_int_t)status->rings,
+		"memory_stack_map", (json_int_t)status->tables, "ledger",
+		json_account(&status->ledger));
 }
 
 static int put_json(const struct instance *instance, void *unused)
@@ -189,6 +222,8 @@ static int show_opened(struct folder *folder, show show, void *to, struct stackm
 		return result;
 	instance.metadata = capture_metadata(capture);
 	instance_status_read(capture_loaded(capture), folder, &instance.status);
+	for (u32 kind = 0; kind < instance.metadata->sources.count; kind++)
+		instance.stops[kind] = self_stop_has(capture_loaded(capture), kind);
 	result = show(&instance, to);
 	if (result)
 		snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,

@@ -16,6 +16,7 @@
 #include "stack/stack_store.h"
 #include "state/scratch_slots.h"
 #include "thread_context.h"
+#include "trigger_note.h"
 #include "user_side.h"
 
 /*
@@ -138,6 +139,8 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	u64 position;
 	bool wanted;
 
+	if (!trigger_passes(hit->kind))
+		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
 		return scratch_refuse(cpu);

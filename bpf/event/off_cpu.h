@@ -188,6 +188,20 @@ static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
 	return !from->ran ? now : now - (ran < past ? ran : past);
 }
 
+static __always_inline void off_cpu_record(struct task_struct *task, const struct blocked *from,
+					   u32 cpu, u64 time, bool has_run)
+{
+	struct scratch *scratch = scratch_claim(cpu);
+
+	if (!scratch) {
+		scratch_refuse(cpu);
+		return;
+	}
+	if (event_begin(scratch, cpu))
+		off_cpu_write(task, from, scratch, cpu, time, !has_run);
+	scratch_release(scratch);
+}
+
 /*
  * Records the wait of a task that is about to run on this CPU, or whose recording ends. The program
  * that removes the task from the map records its wait.
@@ -195,12 +209,14 @@ static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
  * Some kernels do not call programs at some switches (bpf/event/thread_time.h), so the wait that is
  * in the map may have ended before. It has if the task's count of switches has changed, or if the
  * caller sees the task leave a CPU (has_run). The task's kernel stack is not that of the wait then.
+ *
+ * is_last: recording ends, and the wait is recorded even if a trigger has stopped the events.
  */
-static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool has_run)
+static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool has_run,
+					bool is_last)
 {
 	u32 tid = typed_tid_of(task);
 	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
-	struct scratch *scratch;
 	u64 time;
 
 	if (!found)
@@ -212,14 +228,8 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool 
 	time = bpf_ktime_get_ns();
 	if (has_run)
 		time = off_cpu_unseen_end(task, &from, time);
-	scratch = scratch_claim(cpu);
-	if (scratch) {
-		if (event_begin(scratch, cpu))
-			off_cpu_write(task, &from, scratch, cpu, time, !has_run);
-		scratch_release(scratch);
-	} else {
-		scratch_refuse(cpu);
-	}
+	if (is_last || trigger_passes(config.off_cpu_kind))
+		off_cpu_record(task, &from, cpu, time, has_run);
 	if (config.trace_ids)
 		bpf_map_delete_elem(&waiting_contexts, &tid);
 	return true;
@@ -231,7 +241,7 @@ u64 unfinished_waits;
 static __always_inline void off_cpu_record_unfinished(struct task_struct *task)
 {
 	if (is_blocking(task, task->__state) &&
-	    off_cpu_end(task, bpf_get_smp_processor_id(), false))
+	    off_cpu_end(task, bpf_get_smp_processor_id(), false, true))
 		unfinished_waits++;
 }
 

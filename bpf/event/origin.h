@@ -39,6 +39,7 @@
 #include "stack/text_kind.h"
 #include "state/ring_slots.h"
 #include "state/stack_tables.h"
+#include "trigger_note.h"
 
 /*
  * The interrupts on the kernel's stack of an event, by the kernel's functions (abi/config.h):
@@ -208,8 +209,10 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 	struct event_slot *slot;
 	struct origin origin;
 
-	if (!config.origins || !scratch || !origin_find(scratch, cpu, is_sample, &origin) ||
-	    !event_begin(scratch, cpu))
+	if (!config.origins || !scratch || !origin_find(scratch, cpu, is_sample, &origin))
+		return 0;
+	trigger_passes(config.origin_kind); /* only noted: its event was recorded */
+	if (!event_begin(scratch, cpu))
 		return 0;
 	slot = event_of(scratch);
 	kernel = origin_field(&origin, origin.kernel);

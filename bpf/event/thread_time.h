@@ -193,7 +193,11 @@ static __always_inline u32 time_kind_of(u32 state)
  * waits of this state. */
 static __always_inline u64 time_wait_begin(u32 state, struct scratch *scratch, u32 cpu)
 {
-	return time_kind_of(state) == TIME_KIND_NONE ? 0 : event_begin(scratch, cpu);
+	u32 kind = time_kind_of(state);
+
+	if (kind == TIME_KIND_NONE || !trigger_passes(kind))
+		return 0;
+	return event_begin(scratch, cpu);
 }
 
 static __always_inline void time_wait_write(u64 position, const struct task_struct *task, u32 tid,

@@ -12,8 +12,10 @@
 #define BPF_SHOW_STAT_H
 
 #include "reading.h"
+#include "show_trace.h"
 #include "state/rings.h"
 #include "state/scratch_slots.h"
+#include "state/triggers.h"
 
 #define SLOTS_SUMMED_AT_ONCE 4096
 
@@ -151,6 +153,23 @@ static __always_inline void ledger_put(struct seq_file *seq, const struct readin
 #undef X
 }
 
+/* The event that has stopped the instance (abi/trigger_state.h). Its time is that of a trace. */
+static __always_inline void stop_put(struct seq_file *seq)
+{
+	u32 key = 0, kind;
+	const struct trigger_state *state = bpf_map_lookup_elem(&triggers, &key);
+	u64 time = state ? state->stop_time : 0;
+	const void *name;
+
+	if (!time || bpf_ktime_get_ns() <= time + state->delay)
+		return;
+	kind = state->stop_kind - 1;
+	name = bpf_map_lookup_elem(&source_names, &kind);
+	if (name)
+		BPF_SEQ_PRINTF(seq, "stopped_by: %s\n", (u64)name);
+	BPF_SEQ_PRINTF(seq, "stopped_at: %llu.%06llu\n", time / 1000000000, time / 1000 % 1000000);
+}
+
 static __always_inline void walks_put(struct seq_file *seq, const struct reading *reading)
 {
 	BPF_SEQ_PRINTF(seq, "user_walked: %llu\n", reading->walked);
@@ -187,6 +206,7 @@ int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
 	table_put(show.seq, show.reading, sum.table);
 	walks_put(show.seq, show.reading);
 	ledger_put(show.seq, show.reading);
+	stop_put(show.seq);
 	show.reading->is_whole = 1;
 	return SHOW_DONE;
 }

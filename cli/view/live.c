@@ -19,6 +19,7 @@
 #include "option/option.h"
 #include "process/privilege.h"
 #include "process/signals.h"
+#include "self_stop_text.h"
 #include "session/session.h"
 #include "terminal/message.h"
 
@@ -42,6 +43,8 @@ struct trace_reader *live_open(const char *name, const char *later_file)
 			 ?: session_take(session, &reader, NULL, &error);
 	if (result)
 		message_error(&error);
+	else
+		self_stop_tell(session_capture(session), name);
 	session_close(&session);
 	return reader;
 }

@@ -240,19 +240,34 @@ static int write_snapshot(struct session *session, const char *path, struct stac
 	return close_file(session, path, error);
 }
 
-int session_snapshot(struct session *session, const char *path, struct stackmap_error *error)
+static int freeze_and_write(struct session *session, const char *path, struct stackmap_error *error)
 {
 	int result;
 
-	if (session->state != SESSION_RUNNING ||
-	    !(is_own_flight(session) || session->kind == SESSION_SNAPSHOT))
-		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
 	trigger_snapshot_begins(&session->triggers);
 	result = capture_freeze(session->capture);
 	if (result)
 		return error_set_errno(error, -result, path);
 	result = write_snapshot(session, path, error);
 	capture_thaw(session->capture);
+	return result;
+}
+
+/* A session that waits for triggers holds the instance's lock only while it writes: no reset
+ * happens meanwhile. */
+int session_snapshot(struct session *session, const char *path, struct stackmap_error *error)
+{
+	struct folder *control = NULL;
+	int result = 0;
+
+	if (session->state != SESSION_RUNNING ||
+	    !(is_own_flight(session) || session->kind == SESSION_SNAPSHOT))
+		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
+	if (session->awaits)
+		result = folder_open(session->options.instance, &control, error)
+				 ?: folder_lock_wait(control, error);
+	result = result ?: freeze_and_write(session, path, error);
+	folder_close(&control);
 	return result;
 }
 
@@ -361,8 +376,13 @@ static int open_own(struct session *session, pid_t command, const char *command_
 
 static int watch_instance(struct session *session, struct stackmap_error *error)
 {
+	const struct trigger_names names = {{
+		[TRIGGER_STOP] = &session->options.stop_when,
+		[TRIGGER_SNAPSHOT] = &session->options.snapshot_when,
+	}};
+
 	return trigger_watch_open(&session->triggers, capture_loaded(session->capture),
-				  session->trigger_delay_ns, &session->options.stop_when, error);
+				  session->trigger_delay_ns, &names, error);
 }
 
 /* Releases the lock, so that others can use the instance until the trigger happens. */
@@ -394,9 +414,17 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 	is_flight = loaded_is_flight(capture_loaded(session->capture));
 	if (use == SESSION_COPY || (use == SESSION_TAKE_OR_COPY && is_flight)) {
 		session->kind = SESSION_SNAPSHOT;
-		return session->options.stop_when.count ? await_trigger(session, error) : 0;
+		return session->options.stop_when.count || session->options.snapshot_when.count
+			       ? await_trigger(session, error)
+			       : 0;
 	}
 	capture_free(&session->capture);
+	if (session->options.snapshot_when.count)
+		return error_set(
+			error, EINVAL,
+			"--snapshot-when: %s is no flight recorder, and 'record' takes its "
+			"events anyway; --stop-when ends the file",
+			name);
 	if (use == SESSION_TAKE && is_flight)
 		return error_set(error, EINVAL,
 				 "%s is a flight recorder, whose events nobody takes; 'stackmap "
@@ -641,35 +669,19 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 
 /* --- the end --- */
 
-/* Holds the instance's lock while the snapshot is written: no reset happens meanwhile. */
-static int write_awaited(struct session *session, struct stackmap_error *error)
-{
-	struct folder *control = NULL;
-	int result = folder_open(session->options.instance, &control, error)
-			     ?: folder_lock_wait(control, error);
-
-	result = result ?: session_snapshot(session, session->options.output, error);
-	folder_close(&control);
-	return result;
-}
-
 /* Errors of a drain are the writer's, which returns them again when it is closed. */
 int session_stop(struct session *session, struct stackmap_error *error)
 {
 	int result = 0;
 
 	if (session->kind == SESSION_SNAPSHOT && session->options.output)
-		result = session->awaits
-				 ? write_awaited(session, error)
-				 : session_snapshot(session, session->options.output, error);
+		result = session_snapshot(session, session->options.output, error);
 	session->state = SESSION_STOPPED;
 	if (session->kind != SESSION_OWN)
 		return result;
 	if (session->options.windows && !window_is_open(&session->window))
 		result = open_window(session, error);
 	capture_detach(session->capture);
-	if (trigger_watch_is_on(&session->triggers))
-		trigger_look(&session->triggers); /* counts slots overwritten since the last look */
 	if (result)
 		return result;
 	if (session->writer || session->options.windows)

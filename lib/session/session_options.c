@@ -47,6 +47,7 @@ enum given {
 	GIVEN_RATE = 1 << 21,	/* -F */
 	GIVEN_PERIOD = 1 << 22, /* -c */
 	GIVEN_LEAKS = 1 << 23,
+	GIVEN_START = 1 << 24, /* the programs stay as an instance */
 };
 
 /* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
@@ -67,8 +68,6 @@ static const struct {
 	{GIVEN_INSTANCE | GIVEN_RING, 0, "an option of how to record goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_FLIGHT, 0, "an option of how to record goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_MANNER, 0, "an option of how to record goes", NULL},
-	{GIVEN_INSTANCE | GIVEN_SNAPSHOT, 0, NULL,
-	 "--snapshot-when: it goes with --flight, not with an instance"},
 	{GIVEN_INSTANCE | GIVEN_AT, 0, NULL, "--at: an instance records already"},
 	{GIVEN_ALL | GIVEN_PIDS, 0, NULL,
 	 "-a and -p: choose one, the whole machine or some processes"},
@@ -82,7 +81,10 @@ static const struct {
 	{GIVEN_WINDOWS | GIVEN_FLIGHT, GIVEN_FILE, NULL,
 	 "--flight: the events go to a file; name one"},
 	{GIVEN_ROTATE, GIVEN_FILE, NULL, "--rotate: the events go to files; name one"},
-	{GIVEN_SNAPSHOT, GIVEN_FLIGHT, NULL,
+	{GIVEN_SNAPSHOT | GIVEN_START, 0, NULL,
+	 "--snapshot-when: an instance has no process that writes files; 'stackmap record "
+	 "--instance NAME --snapshot-when EVENT' writes one for each event"},
+	{GIVEN_SNAPSHOT, GIVEN_FLIGHT | GIVEN_INSTANCE, NULL,
 	 "--snapshot-when: it goes with --flight SIZE, of which a snapshot is written"},
 	{GIVEN_AFTER, GIVEN_STOP | GIVEN_SNAPSHOT, NULL,
 	 "--after: it goes with --stop-when or --snapshot-when"},
@@ -136,6 +138,7 @@ static u32 given_by(const struct session_options *options)
 	given |= o->snapshot_when.count ? GIVEN_SNAPSHOT : 0;
 	given |= o->after ? GIVEN_AFTER : 0;
 	given |= o->at ? GIVEN_AT : 0;
+	given |= o->has_files ? GIVEN_START : 0;
 	return given;
 }
 

@@ -53,7 +53,8 @@ struct session_options {
 	const char *rotate; /* "60s", "10min", "2h", "100M" */
 	u64 keep;	    /* files of a rotation, or snapshots */
 
-	struct string_list stop_when, snapshot_when; /* triggers, words as -e takes them */
+	struct string_list stop_when, snapshot_when; /* triggers, words as -e takes them; of an
+						      * instance, names of its events */
 	const char *after; /* a trigger acts so long after its event: "500ms", "5s" */
 	const char *at;	   /* events begin then: "12:00:00" */
 

@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # An instance without a process, on every kernel of the matrix: it starts, its files show what happened and agree with
-# one another, a reset empties it, kernel addresses that are hidden are not shown, and it leaves nothing.
+# one another, a reset empties it, kernel addresses that are hidden are not shown, an event
+# stops it, and it leaves nothing.
 set -u
 
 home=/sys/fs/bpf/stackmap
@@ -94,7 +95,26 @@ hidden() {
 	stop hidden
 }
 
+stopped() {
+	echo 'stopped by an event'
+	start stopper -e syscalls:sys_enter_openat --flight 1M --stop-when 'syscalls:sys_enter_mkdir'
+	work
+	grep -q '^stopped_by' $home/stopper/stack_map_stat && fault 'stopped before the event'
+	mkdir /tmp/stops
+	local recorded=$(stat_of stopper recorded)
+	work
+	[ "$(stat_of stopper recorded)" = "$recorded" ] || fault 'events came after the stop'
+	[ "$recorded" -gt 10 ] || fault "only $recorded events before the stop"
+	grep -q '^stopped_by: ' $home/stopper/stack_map_stat || fault 'no line of the stop'
+	stackmap status stopper | grep -q '^  stopped by   syscalls:sys_enter_mkdir at ' || fault 'status tells no stop'
+	stackmap resume stopper || fault "resume ended with $?"
+	work
+	[ "$(stat_of stopper recorded)" -gt "$recorded" ] || fault 'nothing is recorded after resume'
+	stop stopper
+}
+
 live fp -e 'syscalls:sys_enter_*' --flight 8M --user-unwind fp
 live "$(best_way)" -e syscalls:sys_enter_openat -e syscalls:sys_enter_getdents64 -e syscalls:sys_enter_read
 hidden
+stopped
 [ "$faults" -eq 0 ]

@@ -118,6 +118,7 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd >= 0)
 			status->tables += map_bytes(loaded->tables[i].fd);
+	self_stop_read(loaded, &status->stop);
 	status->memory = status->tables;
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "capture/instance/self_stop.h"
 #include "capture/load/loaded.h"
 #include "format/stack_map_bin_reader.h"
 #include "stack_table.h"
@@ -37,6 +38,7 @@ int instance_stacks(struct loaded *loaded,
 struct instance_status {
 	bool paused;
 	bool flight;
+	struct self_stop stop;
 	pid_t reader; /* the process that empties the rings; 0 = no reader */
 	enum user_way user_way;
 	struct table_stat stacks; /* of the current generation */

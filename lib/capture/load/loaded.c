@@ -407,6 +407,11 @@ struct counted_table *loaded_counted(const struct loaded *loaded, u32 cpu)
 	return (void *)((u8 *)loaded->counted.memory + cpu * loaded->counted.stride);
 }
 
+struct trigger_state *loaded_triggers(const struct loaded *loaded)
+{
+	return loaded->triggers.memory;
+}
+
 void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value)
 {
 	const struct capture_config *config = &loaded->plan.config;
@@ -490,6 +495,7 @@ int loaded_share(struct loaded *loaded)
 		 SCRATCH_SLOTS * sizeof(struct scratch), config->cpus},
 		{&loaded->counted, maps->counted, sizeof(struct counted_table),
 		 config->count ? config->cpus : 1},
+		{&loaded->triggers, maps->triggers, sizeof(struct trigger_state), 1},
 		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
 		{&loaded->engine_state, maps->engine_state, sizeof(struct engine_state), 1},
@@ -664,6 +670,7 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->task_rings);
 	unmap_array(&loaded->scratch_slots);
 	unmap_array(&loaded->counted);
+	unmap_array(&loaded->triggers);
 	unmap_array(&loaded->mappings);
 	unmap_array(&loaded->rules);
 	unmap_array(&loaded->engine_state);

@@ -22,6 +22,7 @@
 #include "scratch.h"
 #include "symbol/kernel/kernel_image.h"
 #include "table.h"
+#include "trigger_state.h"
 
 /* Slow work that needs no programs, done by a thread while programs are loaded. */
 struct ahead {
@@ -113,6 +114,7 @@ struct loaded {
 	struct shared_array task_rings;
 	struct shared_array scratch_slots;
 	struct shared_array counted;
+	struct shared_array triggers;
 	struct shared_array mappings;
 	struct shared_array rules;
 	struct shared_array engine_state;
@@ -156,6 +158,9 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
 /* The events of a CPU that are counted only; NULL: none are. */
 struct counted_table *loaded_counted(const struct loaded *loaded, u32 cpu);
+
+/* The triggers of the instance (abi/trigger_state.h). */
+struct trigger_state *loaded_triggers(const struct loaded *loaded);
 
 /* Writes an event with a value into the ring of CPU 0, and counts the event as a program does.
  * `event` has thread, stamp and stacks. The programs must have been stopped. */

@@ -302,6 +302,9 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	plan->visits_at_start = plan->task_iterators && !options->command;
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;
+	config->triggers = options->has_files;
+	for (u32 kind = 0; kind < options->sources->count; kind++)
+		config->triggers |= options->sources->sources[kind].triggers != 0;
 	config->kernel_stacks = !options->no_kernel_stacks;
 	config->max_depth = STACK_KERNEL_DEPTH_MAX;
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);

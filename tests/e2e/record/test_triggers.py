@@ -16,6 +16,8 @@ PROGRAM = program("known_counts")
 COUNTED = "u:%s:counted" % PROGRAM
 NEST = "span:u:%s:nest..ur:%s:nest" % (PROGRAM, PROGRAM)
 STOPPED = "an event of --stop-when has happened, the recording ends\n"
+ENDED = "an event of --stop-when has happened, the file ends; live goes on\n"
+WRITTEN = "an event of --stop-when has happened, the file is written; live goes on\n"
 
 
 def calls(count):
@@ -123,13 +125,13 @@ def test_an_event_of_an_instance_ends_what_is_read_of_it():
     process = recorder("--instance", "live", "--stop-when", NEST)
     run(PROGRAM, "calls=100")
     run(PROGRAM, "nested=1")
-    assert STOPPED in ended(process)
+    assert ENDED in ended(process)
     first = names(Recording("f.data"))
     run(PROGRAM, "calls=50")
     second = record("--instance", "live", "--stop-when", COUNTED, output="g.data")
     stackmap("stop", "live")
     assert first == [COUNTED] * 100 + [NEST], first
-    assert STOPPED in second.messages and names(second) == [COUNTED] * 50, names(second)
+    assert ENDED in second.messages and names(second) == [COUNTED] * 50, names(second)
 
 
 def test_an_event_writes_a_flight_instance():
@@ -147,7 +149,7 @@ def test_an_event_writes_a_flight_instance():
         assert spans < 2000 and (spans or not os.path.exists("f.data")), spans
         run(PROGRAM, "nested=1")
         spans += 1
-    assert STOPPED in ended(process)
+    assert WRITTEN in ended(process)
     found = names(Recording("f.data"))
     assert found.count(COUNTED) == 100 and 1 <= found.count(NEST) <= spans, (found, spans)
     copy = record("--instance", "live", output="g.data")
@@ -166,6 +168,33 @@ def test_each_event_writes_a_snapshot():
     assert names(Recording("f.data.2")).count(NEST) == 2 and not os.path.exists("f.data.3")
 
 
+def test_each_event_writes_a_snapshot_of_a_flight_instance():
+    """The instance goes on, and can be used meanwhile. A drain instance is refused."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    fresh_bpffs()
+    stackmap("start", "drain", "-e", NEST)
+    wrong = stackmap("record", "--instance", "drain", "-o", "no.data", "--snapshot-when", NEST, status=None)
+    stackmap("stop", "drain")
+    assert wrong.returncode and "drain is no flight recorder" in wrong.stderr and not os.path.exists("no.data"), wrong.stderr
+    stackmap("start", "live", "--flight", "2M", "-e", COUNTED + "," + NEST, "--comm", "known_counts")
+    process = recorder("--instance", "live", "--snapshot-when", NEST)
+    spans = 0
+    for number in 1, 2:
+        run(PROGRAM, "calls=100")
+        while not os.path.exists("f.data.%d" % number):
+            assert spans < 2000 and process.poll() is None, spans
+            run(PROGRAM, "nested=1")
+            spans += 1
+    stackmap("status", "live")
+    process.send_signal(signal.SIGINT)
+    process.stderr.read()
+    assert process.wait() == 0
+    first, second, last = (names(Recording(file)) for file in ("f.data.1", "f.data.2", "f.data"))
+    stackmap("stop", "live")
+    assert first.count(COUNTED) == 100 and second.count(COUNTED) == 200 == last.count(COUNTED), (first, second, last)
+    assert 1 <= first.count(NEST) < second.count(NEST) <= last.count(NEST) <= spans, (first, second, last, spans)
+
+
 def test_the_newest_snapshots_are_kept():
     needs("bpf", "raw tracepoints", "uprobes")
     script = "; ".join("%s; %s" % (NESTED, until("f.data.%d" % number)) for number in range(1, 5))
@@ -173,14 +202,26 @@ def test_the_newest_snapshots_are_kept():
     assert sorted(os.listdir(".")) == ["f.data", "f.data.3", "f.data.4"], os.listdir(".")
 
 
-def test_events_that_were_overwritten_unseen_are_counted():
-    """The command stops the recorder meanwhile."""
+def test_what_a_flight_recorder_held_before_the_event_is_not_overwritten():
+    """The command stops the recorder while the event and 400,000 more come."""
     needs("bpf", "raw tracepoints", "uprobes")
-    script = "kill -STOP $PPID; %s; kill -CONT $PPID" % calls(400000)
-    recording = record("--flight", "64K", "--bits", 10, "-e", COUNTED, "--stop-when", NEST, "--", "sh", "-c", script)
-    ledger = recording.check()
-    assert "were overwritten before --stop-when" in recording.messages, recording.messages
-    assert ledger["produced"] == 400000, ledger
+    script = "; ".join(["kill -STOP $PPID", calls(100), NESTED, calls(400000), "kill -CONT $PPID", until("written")])
+    messages = ended(recorder("--flight", "64K", "--bits", "10", "-e", COUNTED, "--stop-when", NEST, "--", "sh", "-c", script))
+    recording = Recording("f.data")
+    assert STOPPED in messages and recording.check()["produced"] == 101, messages
+    assert names(recording) == [COUNTED] * 100 + [NEST]
+
+
+def test_an_event_that_found_the_ring_full_and_is_not_counted_ends_the_recording():
+    """Recordings with stack=begin count no events without a slot. The recorder is stopped while the ring fills up."""
+    needs_command("taskset", "-V")
+    cpu = min(os.sched_getaffinity(0))
+    stacks = "span:u:%s:counted..ur:%s:counted/stack=begin/" % (PROGRAM, PROGRAM)
+    script = "; ".join(["kill -STOP $PPID", *("taskset -c %d %s" % (cpu, word) for word in (calls(5000), NESTED)),
+                        "kill -CONT $PPID", until("written"), calls(50)])
+    messages = ended(recorder("-e", stacks, "--ring", "64K", "--stop-when", NEST, "--", "sh", "-c", script))
+    ledger = Recording("f.data").check()
+    assert STOPPED in messages and ledger["lost"]["ring_full"] > 1000, (messages, ledger)
 
 
 def refused(*words, says):
@@ -192,6 +233,8 @@ def refused(*words, says):
 def test_words_that_do_not_go_together():
     refused("--stop-when", "no-such-event", says="--stop-when no-such-event: no such event")
     refused("--snapshot-when", "page-faults", says="--flight")
+    started = stackmap("start", "live", "--snapshot-when", "page-faults", status=2)
+    assert "record --instance NAME --snapshot-when" in started.stderr and started.stderr.count("\n") == 1, started.stderr
     refused("--flight", "1M", "--after", "1s", says="--stop-when")
     refused("--stop-when", "page-faults", "--after", "5x", says="--after 5x: not a time")
     refused("--at", "25:00", says="--at 25:00: not a time")

@@ -54,8 +54,11 @@ TEST(an_instance_takes_options_of_files)
 {
 	const struct session_options options = {
 		.instance = "x", .user_unwind = "auto", .output = "f", .rotate = "1s", .keep = 3};
+	const struct session_options triggers = {
+		.instance = "x", .stop_when = one, .snapshot_when = one, .after = "1s"};
 
 	assert_int_equal(choose(&options, NULL), 0);
+	assert_int_equal(choose(&triggers, NULL), 0);
 }
 
 TEST(options_that_exclude_each_other_are_refused)
@@ -75,6 +78,10 @@ TEST(options_that_exclude_each_other_are_refused)
 		{{.all = true, .rotate = "1s", .output = "-"}, "standard output"},
 		{{.all = true, .output = "f", .rotate = "1s", .flight = 4096},
 		 "a flight recorder writes one file"},
+		{{.all = true, .snapshot_when = one, .output = "f"}, "it goes with --flight"},
+		{{.all = true, .has_files = true, .flight = 4096, .snapshot_when = one},
+		 "'stackmap record --instance NAME --snapshot-when EVENT'"},
+		{{.all = true, .has_files = true, .after = "1s"}, "--after: it goes with"},
 		{{.all = true, .rotate = "1s"}, "--rotate: the events go to files"},
 		{{.all = true, .windows = true, .flight = 4096},
 		 "--flight: the events go to a file"},
