@@ -772,10 +772,11 @@ static int attach_failed(const struct attachment *attachment, const struct sourc
 	return *advice ? -code : source_needs_explain(attachment->sources, code, error);
 }
 
+/* The plan of an instance that another process has started is not here. */
 bool attachment_is_by_cpu(const struct attachment *attachment)
 {
 	return (attachment->event_count && !attachment->command) ||
-	       attachment->plan->config.counters;
+	       (attachment->plan && attachment->plan->config.counters);
 }
 
 int attachment_add_cpu(struct attachment *attachment, u32 cpu)
