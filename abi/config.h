@@ -84,15 +84,20 @@ struct capture_config {
 			 */
 	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
 	u32 begin_stacks; /* 1: a span has the stacks of its begin (abi/question.h) */
-	u32 trace_ids;	  /* 1: slots have room for trace and span, behind leaf and value */
+	u32 trace_ids;	  /* 1: slots have room for trace and span, behind the numbers */
 	u32 counters;	  /* counters of perf that events read (abi/question.h) */
 	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */
-	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
+	u32 further;	  /* 1: slots have room for a further value, behind the value */
+	u32 reserved;
+	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
 
 #define TIME_KIND_NONE 0xffffffffU
+
+/* The extra words of a slot in front of trace and span. */
+#define EVENT_NUMBERS(config) ((config).leaf + (config).value + (config).further)
 
 /*
  * The cookie of a user function's link: the event kind, and a bit that is set if the probe is at

@@ -126,9 +126,11 @@ struct alive_thing {
 
 struct question {
 	struct event_number value;
-	struct event_number factor; /* of the value; bytes 0: none */
-	u32 count;		    /* of conditions */
-	u32 span; /* number of the span, from 1; 0: none. ALIVE: 1: keys are those of a process */
+	struct event_number factor;  /* of the value; bytes 0: none */
+	struct event_number further; /* a second value; bytes 0: none */
+	struct event_number further_factor;
+	u32 count; /* of conditions */
+	u32 span;  /* number of the span, from 1; 0: none. ALIVE: 1: keys are those of a process */
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
 	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */

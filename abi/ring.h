@@ -61,11 +61,12 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define TID_SHOWN(tid) ((tid) == TID_INTERRUPT ? 0 : (tid))
 
 /*
- * A slot of an event: 24 bytes, and extra words. The leaf and the value come first, where the
- * instance has them; then the three words of trace and span (abi/thread_context.h).
+ * A slot of an event: 24 bytes, and extra words. The leaf, the value and the further value come
+ * first, where the instance has them; then the three words of trace and span
+ * (abi/thread_context.h).
  */
-#define EVENT_NUMBERS_MAX 2 /* leaf and value */
-#define EVENT_EXTRA_MAX 5
+#define EVENT_NUMBERS_MAX 3 /* leaf, value and further value */
+#define EVENT_EXTRA_MAX 6
 #define EVENT_SLOT_SIZE(extras) (24U + 8U * (extras))
 
 struct event_slot {

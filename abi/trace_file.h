@@ -30,6 +30,7 @@
 #define TRACE_FILE_VERSION_TIMES 5    /* a recording with accounts of threads' time */
 #define TRACE_FILE_VERSION_COUNTED 6  /* the same, whose events may be counted only */
 #define TRACE_FILE_VERSION_CONTEXTS 7 /* the same, whose events may have a trace and a span */
+#define TRACE_FILE_VERSION_FURTHER 8  /* the same, whose events may have a further value */
 #define TRACE_FILE_VERSION_CGROUPS 2  /* first version with cgroups; before, tasks name none */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
@@ -69,7 +70,7 @@ enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
 enum trace_coding { TRACE_CODING_PLAIN = 0, TRACE_CODING_ZSTD = 1 };
 
 #define TRACE_BLOCK_MAGIC 0x4b4c4253U /* "SBLK" */
-#define TRACE_BLOCK_COLUMNS_MAX 14U
+#define TRACE_BLOCK_COLUMNS_MAX 16U
 #define TRACE_BLOCK_RAW_MAX (4U << 20)
 #define TRACE_BLOCK_EVENTS_MAX 65536U
 #define TRACE_STRING_MAX 65535U
@@ -129,7 +130,11 @@ enum trace_event_column {
 	/* only in blocks of which an event has a context; a number column */
 	EVENT_COLUMN_CONTEXT = EVENT_COLUMNS_SUMMARY,
 	EVENT_COLUMN_CONTEXT_BITS,
-	EVENT_COLUMNS_CONTEXTS
+	EVENT_COLUMNS_CONTEXTS,
+	/* only in blocks of which an event has a further value; a number column */
+	EVENT_COLUMN_FURTHER = EVENT_COLUMNS_CONTEXTS,
+	EVENT_COLUMN_FURTHER_BITS,
+	EVENT_COLUMNS_FURTHER
 };
 
 /*

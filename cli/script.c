@@ -283,6 +283,15 @@ static void print_origin(const struct script *script, const struct trace_event *
 	printf(" %u", TID_SHOWN(origin->tid));
 }
 
+/* Prints the further value, which does not weigh, behind the event's name. */
+static void print_further(const struct trace_source *source, const struct trace_event *event)
+{
+	if (!(source->extras & TRACE_EXTRA_FURTHER))
+		return;
+	printf(" and %llu ", (unsigned long long)event->further);
+	printable_put(source->further_unit, stdout);
+}
+
 static void print_context(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_context *context = trace_reader_context(script->reader, event);
@@ -308,6 +317,7 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	putchar(':');
 	print_other_end(script, event);
 	print_origin(script, origin);
+	print_further(source, event);
 	print_context(script, event);
 	print_number(event);
 	putchar('\n');
@@ -523,6 +533,7 @@ static const struct option_row rows[] = {
 	 .group = "Output",
 	 .help = "behind the thread its cgroup"},
 	NAMES_ROWS(struct script_values, names),
+	VALUE_ROW(struct script_values, recording),
 	RECORDING_ROWS(struct script_values, recording),
 	{0},
 };

@@ -460,6 +460,20 @@ __noinline s64 question_answer(u32 kind, u64 base)
 	return question_value(question, base);
 }
 
+/* The further value of an event, 0 if the source asks for none. */
+__noinline u64 question_further(u32 kind, u64 base)
+{
+	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
+	u64 value;
+
+	if (!config.further || !question)
+		return 0;
+	value = event_number_read(base, &question->further);
+	if (question->further_factor.bytes)
+		value *= event_number_read(base, &question->further_factor);
+	return value_of(value);
+}
+
 /*
  * An address as a number, as a helper gives it: global functions take no pointer to the context of
  * a program.

@@ -109,6 +109,8 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 		slot->extra[0] = hit->kernel_pc ? hit->kernel_pc : user.leaf;
 	if (config.value)
 		slot->extra[config.leaf] = hit->is_waker ? time - hit->value : hit->value;
+	if (config.further)
+		slot->extra[config.leaf + 1] = hit->further;
 	event_commit(scratch, cpu);
 	if (config.origins) {
 		interrupts_find(scratch);
@@ -152,12 +154,14 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	return wanted;
 }
 
-/* Sets the value that the source asks for. False: the event does not meet the conditions. */
+/* Sets the values that the source asks for. False: the event does not meet the conditions. */
 static __always_inline bool question_met(struct hit *hit, const void *base)
 {
 	s64 answer = config.questions ? question_answer(hit->kind, address_number(base)) : 0;
 
 	hit->value = answer;
+	if (config.further)
+		hit->further = question_further(hit->kind, address_number(base));
 	return answer != ANSWER_NONE;
 }
 

@@ -35,6 +35,7 @@ struct hit {
 	u64 user_pc;	  /* pc of an event in user mode, where the task's registers are; else 0 */
 	bool at_entry;	  /* at a function's entry: its frame is not built yet */
 	u64 value;	  /* in the unit of the source; waker events: begin of the wait, ns */
+	u64 further;	  /* the second value that the source asks for */
 	bool is_record;	  /* at a tracepoint, attached by perf */
 	bool is_waker;	  /* wakes a task or queues work; it may be outside of the namespace */
 	bool in_own_task; /* in an interrupt while the recorder's own task runs */

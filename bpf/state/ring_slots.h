@@ -134,10 +134,12 @@ __noinline int event_commit(struct scratch *scratch, u32 cpu)
 		slot->extra[0] = event->extra[0];
 	if (config.slot_size > EVENT_SLOT_SIZE(1))
 		slot->extra[1] = event->extra[1];
+	if (config.further && config.leaf)
+		slot->extra[2] = event->extra[2];
 	if (config.trace_ids) {
-		slot->extra[config.leaf + config.value] = scratch->context[0];
-		slot->extra[config.leaf + config.value + 1] = scratch->context[1];
-		slot->extra[config.leaf + config.value + 2] = scratch->context[2];
+		slot->extra[EVENT_NUMBERS(config)] = scratch->context[0];
+		slot->extra[EVENT_NUMBERS(config) + 1] = scratch->context[1];
+		slot->extra[EVENT_NUMBERS(config) + 2] = scratch->context[2];
 	}
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 	return 0;

@@ -206,7 +206,7 @@ static int check_store(const struct recording_values *values, const char *operan
 		{"pid", values->pids.count > 0},   {"tid", values->tids.count > 0},
 		{"cpu", values->cpus.count > 0},   {"time", values->time},
 		{"instance", values->instance},	   {"trace", values->traces.count > 0},
-		{"span", values->spans.count > 0},
+		{"span", values->spans.count > 0}, {"value", values->value},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
@@ -215,7 +215,8 @@ static int check_store(const struct recording_values *values, const char *operan
 				i < 3	 ? "has no processes, threads and CPUs"
 				: i == 3 ? "has times of day: --since, --until"
 				: i == 4 ? "is no instance"
-					 : "has no trace ids");
+				: i < 7	 ? "has no trace ids"
+					 : "has one value of an event");
 			return -EINVAL;
 		}
 	if (operand)
@@ -261,6 +262,7 @@ int recording_choose(const struct recording_values *values, char *const *operand
 		return -EINVAL;
 	choice->from = NULL;
 	choice->output = NULL;
+	choice->value = values->value;
 	choice->use = (struct event_filter_use){};
 	choice->is_instance = values->instance;
 	choice->name = values->instance ?: operands[0] ?: RECORDING_DEFAULT;
@@ -297,6 +299,8 @@ struct trace_reader *recording_open(const struct recording_choice *choice)
 	if (!reader || choice->from)
 		return reader;
 	err = event_filter_check(&choice->filter, reader, &error);
+	if (!err && choice->value)
+		err = trace_reader_choose_value(reader, choice->value, &error);
 	if (err) {
 		message_error(&error);
 		trace_reader_close(&reader);

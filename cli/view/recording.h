@@ -32,6 +32,7 @@ struct trace_reader *recordings_open_folder(const char *path);
 
 struct recording_values {
 	const char *instance, *time;
+	const char *value; /* VALUE_ROW() */
 	struct string_list comms, cgroups, events, traces, spans;
 	struct number_list pids, tids, cpus;
 	struct from_values from;
@@ -62,6 +63,11 @@ struct recording_values {
 		"only this time, in seconds as 'script' shows it"},				\
 	FROM_ROWS(values, member.from),								\
 	FROM_CAP_ROW(values, member.from)
+
+/* The row of a command that shows one value of an event. */
+#define VALUE_ROW(values, member)								\
+	{"value", 0, OPTION_STRING, "UNIT", offsetof(values, member.value), "Events",		\
+		"which value weighs, of events that have two: 1, 2, or its unit"}
 /* clang-format on */
 
 /* The chosen recording and the filter of its events. Borrows from the values. */
@@ -70,6 +76,7 @@ struct recording_choice {
 	bool is_instance;
 	struct from_choice *from; /* a store; NULL: no store */
 	const char *output;	  /* a file that is made of it, or NULL */
+	const char *value;	  /* of trace_reader_choose_value(), or NULL */
 	struct event_filter filter;
 	struct event_filter_use use;
 	struct from_choice store; /* what `from` points to */

@@ -13,10 +13,15 @@ static json_t *sources_array(const struct trace_reader *reader)
 	u32 count = trace_reader_sources(reader, &sources);
 	json_t *array = json_array();
 
-	for (u32 i = 0; i < count; i++)
-		json_array_append_new(array,
-				      json_pack("{s:o, s:o}", "name", json_text(sources[i].name),
-						"value_unit", json_text(sources[i].value_unit)));
+	for (u32 i = 0; i < count; i++) {
+		json_t *source = json_pack("{s:o, s:o}", "name", json_text(sources[i].name),
+					   "value_unit", json_text(sources[i].value_unit));
+
+		if (sources[i].extras & TRACE_EXTRA_FURTHER)
+			json_object_set_new(source, "further_unit",
+					    json_text(sources[i].further_unit));
+		json_array_append_new(array, source);
+	}
 	return array;
 }
 

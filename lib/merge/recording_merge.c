@@ -55,13 +55,19 @@ struct part {
 	u32 *contexts;
 };
 
+static bool has_other_further(const struct trace_source *a, const struct trace_source *b)
+{
+	return a->extras & TRACE_EXTRA_FURTHER && strcmp(a->further_unit, b->further_unit) != 0;
+}
+
 static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
 {
 	for (u32 i = 0; i < merge->source_count; i++) {
 		const struct trace_source *known = &merge->sources[i];
 
 		if (known->extras != source->extras || strcmp(known->name, source->name) ||
-		    strcmp(known->value_unit, source->value_unit))
+		    strcmp(known->value_unit, source->value_unit) ||
+		    has_other_further(known, source))
 			continue;
 		*kind = (u16)i;
 		return 0;
@@ -82,8 +88,13 @@ static int add_sources(struct part *part)
 	part->kinds = calloc(count + 1UL, sizeof(*part->kinds));
 	if (!part->kinds)
 		return -ENOMEM;
-	for (u32 i = 0; i < count && !err; i++)
-		err = add_source(part->merge, &sources[i], &part->kinds[i]);
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_source source = sources[i];
+
+		if (part->merge->is_summary)
+			source.extras &= ~(u32)TRACE_EXTRA_FURTHER;
+		err = add_source(part->merge, &source, &part->kinds[i]);
+	}
 	return err;
 }
 
@@ -270,6 +281,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	moved.time += part->shift;
 	if (part->merge->is_summary)
 		moved.is_counted = 0;
+	if (part->merge->is_summary)
+		moved.further = 0;
 	if (event->has_context) {
 		moved.has_context = !part->merge->is_summary;
 		moved.context = moved.has_context ? part->contexts[event->context] : 0;
@@ -373,6 +386,7 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 		whole->has_times |= info->has_times;
 		whole->has_counted |= info->has_counted;
 		whole->has_contexts |= info->has_contexts;
+		whole->has_further |= info->has_further;
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;

@@ -172,6 +172,8 @@ static void init_info(const struct session *session, struct recording_info *info
 				.has_times = capture_loaded(session->capture)->plan.times,
 				.has_contexts =
 					capture_loaded(session->capture)->plan.config.trace_ids,
+				.has_further =
+					capture_loaded(session->capture)->plan.config.further,
 				.has_counted = capture_loaded(session->capture)->plan.config.count,
 				.address_shown =
 					kernel_image_shown(capture_kernel_files(session->capture)),

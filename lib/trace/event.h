@@ -29,13 +29,18 @@
  * (report/event/sampled.h). */
 #define TRACE_EVERY_KEY "/every="
 
-enum trace_extra { TRACE_EXTRA_LEAF = 1 << 0, TRACE_EXTRA_VALUE = 1 << 1 };
+enum trace_extra {
+	TRACE_EXTRA_LEAF = 1 << 0,
+	TRACE_EXTRA_VALUE = 1 << 1,
+	TRACE_EXTRA_FURTHER = 1 << 2, /* a further value, beside VALUE; not in a summary */
+};
 
 struct trace_event {
-	u64 time;  /* CLOCK_MONOTONIC ns, unwrapped */
-	u64 leaf;  /* innermost frame: sampled pc (kernel address, or mapping and offset); 0 = no
-		      leaf */
-	u64 value; /* in the unit of its source; 0 = no value. A summary event has the sum. */
+	u64 time;    /* CLOCK_MONOTONIC ns, unwrapped */
+	u64 leaf;    /* innermost frame: sampled pc (kernel address, or mapping and offset); 0 = no
+			leaf */
+	u64 value;   /* in the unit of its source; 0 = no value. A summary event has the sum. */
+	u64 further; /* the further value, in its own unit; 0 in a summary and if is_counted */
 	u32 tid;
 	u16 kind; /* index of the source */
 	u16 cpu;
@@ -51,8 +56,8 @@ struct trace_event {
 		u32 context; /* number of the thread's trace and span */
 	};
 };
-_Static_assert(sizeof(struct trace_event) == 48,
-	       "a block open for reading costs 48 bytes an event");
+_Static_assert(sizeof(struct trace_event) == 56,
+	       "a block open for reading costs 56 bytes an event");
 
 /* The number of events that a record stands for; every count of events is a sum of it. */
 static inline u64 event_stands_for(const struct trace_event *event)
@@ -101,9 +106,10 @@ static inline void event_resolve(struct trace_event *event,
 }
 
 struct trace_source {
-	const char *name;	/* as events print it: "sched:sched_switch", "cpu-clock" */
-	u32 extras;		/* enum trace_extra, as bits */
-	const char *value_unit; /* "" without a value */
+	const char *name;	  /* as events print it: "sched:sched_switch", "cpu-clock" */
+	u32 extras;		  /* enum trace_extra, as bits */
+	const char *value_unit;	  /* "" without a value */
+	const char *further_unit; /* meaningful with TRACE_EXTRA_FURTHER */
 };
 
 /* True if the events have values that are added up and compared, unlike addresses. */
@@ -194,6 +200,7 @@ struct trace_info {
 	u32 has_times;	   /* not 0: threads may have accounts of their time */
 	u32 has_counted;   /* not 0: events may be counted only; not in a summary */
 	u32 has_contexts;  /* not 0: events may have a trace and a span; not in a summary */
+	u32 has_further;   /* not 0: events may have a further value; not in a summary */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

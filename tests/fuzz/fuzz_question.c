@@ -55,6 +55,11 @@ static void check_parsed(const struct question_words *words, const char *text, c
 	if (words->counter && (words->name || !words->counter[0]))
 		abort();
 	check(words->unit, text, end);
+	check(words->further.name, text, end);
+	check(words->further.factor, text, end);
+	check(words->further.unit, text, end);
+	if (words->further.name && !words->name)
+		abort();
 	for (u32 i = 0; i < words->count; i++) {
 		check(words->conditions[i].name, text, end);
 		check(words->conditions[i].pattern, text, end);

@@ -80,7 +80,7 @@ static int take_context(struct recording *recording, const struct event_slot *sl
 			struct trace_event *event)
 {
 	const struct capture_config *config = &recording->loaded->plan.config;
-	const u64 *words = &slot->extra[config->leaf + config->value];
+	const u64 *words = &slot->extra[EVENT_NUMBERS(*config)];
 	struct trace_context context;
 	int result;
 
@@ -110,6 +110,9 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 		.value = recording->loaded->plan.config.value
 				 ? slot->extra[recording->loaded->plan.config.leaf]
 				 : 0,
+		.further = recording->loaded->plan.config.further
+				   ? slot->extra[recording->loaded->plan.config.leaf + 1]
+				   : 0,
 	};
 	struct stack_ref user;
 	int result;

@@ -37,8 +37,10 @@ static struct trace_source source_written(const struct source *source)
 
 	return (struct trace_source){
 		.name = source->name,
-		.extras = leaf | (source->unit ? TRACE_EXTRA_VALUE : 0),
+		.extras = leaf | (source->unit ? TRACE_EXTRA_VALUE : 0) |
+			  (source->further_unit ? TRACE_EXTRA_FURTHER : 0),
 		.value_unit = source->unit ? source->unit : "",
+		.further_unit = source->further_unit ? source->further_unit : "",
 	};
 }
 

@@ -106,7 +106,8 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
-	config->count = !config->flight && !config->alive && !config->begin_stacks;
+	config->count =
+		!config->flight && !config->alive && !config->begin_stacks && !config->further;
 	config->task_slots = task_slots(config);
 	return 0;
 }
@@ -134,6 +135,7 @@ static void plan_question(const struct source *source, u32 kind, struct plan *pl
 	if (source->question.every)
 		plan->config.alive = ALIVE_SAMPLED;
 	plan->config.begin_stacks |= source->question.begin_stack;
+	plan->config.further |= source->further_unit != NULL;
 	plan->config.questions = 1;
 	plan->questions = kind + 1;
 	for (u32 i = 0; i < source->question.count; i++)
@@ -248,6 +250,17 @@ static int check_counters(const struct capture_options *options, const struct pl
 			 "record into a file");
 }
 
+/* The files of an instance, and its readers, have one value of an event. */
+static int check_further(const struct capture_options *options, const struct plan *plan,
+			 struct stackmap_error *error)
+{
+	if (!plan->config.further || !options->has_files)
+		return 0;
+	return error_set(error, EINVAL,
+			 "-e .../values=A,B/: an instance has one value of an event: value=A, or "
+			 "'stackmap record' for both");
+}
+
 static int check_trace_ids(const struct capture_options *options, struct stackmap_error *error)
 {
 	if (!options->trace_ids || THREAD_POINTER_IS_READ)
@@ -310,8 +323,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	plan_sources(options, plan);
 	config->trace_ids = options->trace_ids;
-	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value +
-					    (config->trace_ids ? CONTEXT_WORDS : 0));
+	config->slot_size =
+		EVENT_SLOT_SIZE(EVENT_NUMBERS(*config) + (config->trace_ids ? CONTEXT_WORDS : 0));
 	config->by_task = options->by_task;
 	config->by_comm = options->comms.count > 0;
 	config->by_cpu = options->cpu_mask != NULL;
@@ -323,6 +336,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	result = result ?: check_time(options, plan, error) ?: check_origins(options, plan, error);
 	result = result ?: check_counters(options, plan, error);
 	result = result ?: check_trace_ids(options, error);
+	result = result ?: check_further(options, plan, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);

@@ -56,6 +56,8 @@ static int store_question(const struct attachment *attachment, u32 kind, u32 *pa
 	if (by_array) {
 		move_to_array(&question.value, source->argument_words);
 		move_to_array(&question.factor, source->argument_words);
+		move_to_array(&question.further, source->argument_words);
+		move_to_array(&question.further_factor, source->argument_words);
 		move_to_array(&question.key, source->argument_words);
 	}
 	for (u32 i = 0; i < question.count && !result; i++) {

@@ -25,6 +25,7 @@ static void source_clear(struct source *source)
 	free(source->name);
 	free(source->target);
 	free(source->unit);
+	free(source->further_unit);
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
 		free(source->patterns[i]);
 }
@@ -45,7 +46,9 @@ static int source_copy(struct source *to, const struct source *from)
 	copy.name = strdup(from->name);
 	copy.target = from->target ? strdup(from->target) : NULL;
 	copy.unit = from->unit ? strdup(from->unit) : NULL;
-	has_memory = copy.name && !from->target == !copy.target && !from->unit == !copy.unit;
+	copy.further_unit = from->further_unit ? strdup(from->further_unit) : NULL;
+	has_memory = copy.name && !from->target == !copy.target && !from->unit == !copy.unit &&
+		     !from->further_unit == !copy.further_unit;
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++) {
 		copy.patterns[i] = from->patterns[i] ? strdup(from->patterns[i]) : NULL;
 		has_memory &= !from->patterns[i] == !copy.patterns[i];
@@ -446,7 +449,7 @@ static char *next_word(char **rest)
 	while ((comma = strchr(comma, ',')))
 		if (terms && comma > counter && comma < terms)
 			comma = (char *)terms;
-		else if (question_goes_on(comma + 1))
+		else if (question_goes_on(comma + 1) || question_is_between_values(word, comma))
 			comma++;
 		else
 			break;

@@ -16,6 +16,7 @@
 
 #define VALUE_KEY "value="
 #define COUNTER_KEY VALUE_KEY "+"
+#define VALUES_KEY "values="
 #define CONDITION_KEY "if="
 #define SPAN_KEY "by="
 #define STACK_KEY "stack="
@@ -30,9 +31,24 @@ static bool begins_with(const char *text, const char *start)
 
 bool question_goes_on(const char *text)
 {
-	return begins_with(text, VALUE_KEY) || begins_with(text, CONDITION_KEY) ||
-	       begins_with(text, SPAN_KEY) || begins_with(text, STACK_KEY) ||
-	       begins_with(text, EVERY_KEY);
+	return begins_with(text, VALUE_KEY) || begins_with(text, VALUES_KEY) ||
+	       begins_with(text, CONDITION_KEY) || begins_with(text, SPAN_KEY) ||
+	       begins_with(text, STACK_KEY) || begins_with(text, EVERY_KEY);
+}
+
+bool question_is_between_values(const char *word, const char *comma)
+{
+	const char *item = comma;
+
+	/* Back to the key of the list that the comma is in. */
+	while (item > word && item[-1] != '/') {
+		item--;
+		if (*item == '=')
+			break;
+	}
+	while (item > word && item[-1] != ',' && item[-1] != '/')
+		item--;
+	return item > word && begins_with(item, VALUES_KEY);
 }
 
 const char *question_counter_terms(const char *text, const char **start)
@@ -126,14 +142,10 @@ static bool parse_counter(char *text, struct question_words *out)
 }
 
 /* "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT" */
-static bool parse_value(char *text, struct question_words *out)
+static bool parse_value(char *text, struct value_words *out)
 {
-	char *factor, *name, *part;
+	char *factor = strsep(&text, ":"), *name = strsep(&factor, "*"), *part;
 
-	if (text[0] == '+')
-		return parse_counter(text + 1, out);
-	factor = strsep(&text, ":");
-	name = strsep(&factor, "*");
 	if (!is_name(name) || (factor && !is_name(factor)))
 		return false;
 	out->name = name;
@@ -146,6 +158,20 @@ static bool parse_value(char *text, struct question_words *out)
 	else if (text)
 		out->unit = strsep(&text, ":");
 	return !text && (!out->unit || is_identifier(out->unit));
+}
+
+/* The second text is that of values=, or NULL. */
+static bool parse_values(char *first, char *second, struct question_words *out)
+{
+	struct value_words value = {};
+
+	if (!parse_value(first, &value) || (second && !parse_value(second, &out->further)))
+		return false;
+	out->name = value.name;
+	out->factor = value.factor;
+	out->type = value.type;
+	out->unit = value.unit;
+	return true;
 }
 
 static const struct {
@@ -355,19 +381,29 @@ static char *cut_item(char **rest)
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error)
 {
-	char *item;
+	char *item, *second;
 	int err = 0;
 
 	*out = (struct question_words){};
 	while (!err && (item = cut_item(&text))) {
 		if (begins_with(item, VALUE_KEY) && !out->name && !out->counter)
-			err = parse_value(item + strlen(VALUE_KEY), out)
+			err = (item[strlen(VALUE_KEY)] == '+'
+				       ? parse_counter(item + strlen(COUNTER_KEY), out)
+				       : parse_values(item + strlen(VALUE_KEY), NULL, out))
 				      ? 0
 				      : error_set(error, EINVAL,
 						  "%s: expected /value=NUMBER/, "
 						  "/value=NUMBER:UNIT/, "
 						  "/value=NUMBER:TYPE:UNIT/ or "
 						  "/value=+EVENT/",
+						  subject);
+		else if (begins_with(item, VALUES_KEY) && !out->name && !out->counter)
+			err = (second = strsep(&text, ",")) &&
+					      parse_values(item + strlen(VALUES_KEY), second, out)
+				      ? 0
+				      : error_set(error, EINVAL,
+						  "%s: expected /values=NUMBER,NUMBER/ or "
+						  "/values=NUMBER:UNIT,NUMBER:UNIT/, two of them",
 						  subject);
 		else if (begins_with(item, SPAN_KEY) && !out->by)
 			err = parse_key(item + strlen(SPAN_KEY), out)
@@ -392,8 +428,8 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 		else
 			err = error_set(
 				error, EINVAL,
-				"%s: expected one value=NUMBER and one if=CONDITIONS between the "
-				"slashes, separated by a comma",
+				"%s: expected one value=NUMBER and one if=CONDITIONS, or "
+				"values=NUMBER,NUMBER, between the slashes, separated by a comma",
 				subject);
 	}
 	return err;
@@ -433,25 +469,27 @@ static const char *without_prefix(const char *name)
 	return begins_with(name, "args.") ? name + strlen("args.") : name;
 }
 
-static int resolve_value(const struct question_words *asks, const char *subject, number_find find,
-			 void *arg, struct source *source, struct stackmap_error *error)
+/* Finds a value's number, its factor and its unit. */
+static int resolve_value(const struct value_words *value, const char *subject, number_find find,
+			 void *arg, const struct source *source, struct event_number *number,
+			 struct event_number *factor, char **unit, struct stackmap_error *error)
 {
-	const char *name = without_prefix(asks->name);
-	struct source_number found = {}, factor = {};
+	const char *name = without_prefix(value->name);
+	struct source_number found = {}, other = {};
 	int err = find(arg, name, &found, error)
-			  ?: apply_type(&asks->type, name, subject, &found.number, error);
+			  ?: apply_type(&value->type, name, subject, &found.number, error);
 
-	if (!err && asks->factor)
-		err = find(arg, without_prefix(asks->factor), &factor, error)
-			      ?: apply_type(&asks->type, asks->factor, subject, &factor.number,
+	if (!err && value->factor)
+		err = find(arg, without_prefix(value->factor), &other, error)
+			      ?: apply_type(&value->type, value->factor, subject, &other.number,
 					    error);
 	if (err)
 		return err;
-	source->question.value = found.number;
-	source->question.factor = factor.number;
-	source->unit = (char *)(asks->unit	   ? asks->unit
-				: found.is_address ? TRACE_UNIT_ADDRESS
-						   : unit_of(source->name, name));
+	*number = found.number;
+	*factor = other.number;
+	*unit = (char *)(value->unit	    ? value->unit
+			 : found.is_address ? TRACE_UNIT_ADDRESS
+					    : unit_of(source->name, name));
 	return 0;
 }
 
@@ -468,6 +506,22 @@ static int resolve_counter(const struct question_words *asks, const char *subjec
 	source->question.in_switch =
 		source->type == SOURCE_TRACEPOINT && !strcmp(source->name, "sched:sched_switch");
 	return 0;
+}
+
+static int resolve_values(const struct question_words *asks, const char *subject, number_find find,
+			  void *arg, struct source *source, struct stackmap_error *error)
+{
+	const struct value_words value = {asks->name, asks->factor, asks->type, asks->unit};
+	struct question *question = &source->question;
+	int err = 0;
+
+	if (value.name)
+		err = resolve_value(&value, subject, find, arg, source, &question->value,
+				    &question->factor, &source->unit, error);
+	if (!err && asks->further.name)
+		err = resolve_value(&asks->further, subject, find, arg, source, &question->further,
+				    &question->further_factor, &source->further_unit, error);
+	return err;
 }
 
 static const struct {
@@ -583,9 +637,8 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error)
 {
-	int err = asks->name	  ? resolve_value(asks, subject, find, arg, source, error)
-		  : asks->counter ? resolve_counter(asks, subject, source, error)
-				  : 0;
+	int err = asks->counter ? resolve_counter(asks, subject, source, error)
+				: resolve_values(asks, subject, find, arg, source, error);
 
 	err = err ?: resolve_span(asks, find, arg, source, error);
 	source->question.count = asks->count;
@@ -599,7 +652,7 @@ int question_resolve(const struct question_words *asks, const char *subject, num
 
 bool question_reads_event(const struct question *question)
 {
-	bool reads = question->value.bytes || question->key.bytes;
+	bool reads = question->value.bytes || question->further.bytes || question->key.bytes;
 
 	for (u32 i = 0; i < question->count; i++)
 		reads |= question->conditions[i].subject == CONDITION_NUMBER;

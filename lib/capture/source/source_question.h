@@ -5,6 +5,7 @@
  *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
  *   /value=+EVENT/  /value=+EVENT:UNIT/   the value is what a perf event has counted in the thread
  *                                         since its last event that read this counter
+ *   /values=NUMBER:UNIT,NUMBER:UNIT/      two values; the first one weighs
  *   /if=CONDITIONS/                       the event is recorded if it meets the conditions
  *   /value=NUMBER,if=CONDITIONS/          both
  *   /by=KEY,stack=begin,if=CONDITIONS/    of a span: source_span.h
@@ -48,13 +49,22 @@ struct condition_words {
 	bool is_negative;
 };
 
+/* A value; the strings are parts of the parsed text. */
+struct value_words {
+	const char *name;   /* NULL: no value */
+	const char *factor; /* of the value, another number; NULL: none */
+	struct number_type type;
+	const char *unit; /* NULL: by the name */
+};
+
 /* The strings are parts of the parsed text. */
 struct question_words {
 	const char *name;    /* of the value; NULL: no value */
 	const char *factor;  /* of the value, another number; NULL: none */
 	const char *counter; /* perf event whose count is the value, with modes; NULL: none */
 	struct number_type type;
-	const char *unit; /* NULL: by the name */
+	const char *unit;	    /* NULL: by the name */
+	struct value_words further; /* the second one of values= */
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
@@ -79,6 +89,9 @@ const char *question_counter_terms(const char *text, const char **start);
 
 /* True if the text behind a comma is a part of the question before the comma. */
 bool question_goes_on(const char *text);
+
+/* True if a comma is behind a value of values=, so the text behind the comma is in the question. */
+bool question_is_between_values(const char *word, const char *comma);
 
 /*
  * Parses a question that was cut. Errors begin with `subject`. -EINVAL; -E2BIG: more than

@@ -165,6 +165,9 @@ int source_span_parse(const char *text, const char *subject, struct source_span 
 				"%s: a counter is the value of single events, not of span: and "
 				"alive:",
 				subject);
+	if (!err && asks.further.name && parsed.is_alive)
+		err = error_set(error, EINVAL, "%s: what is alive has one value: value=NUMBER",
+				subject);
 	if (!err && asks.name && !parsed.is_alive)
 		err = error_set(error, EINVAL, "%s: the value of a span is its time", subject);
 	err = err

@@ -31,6 +31,7 @@ struct key_memory {
 	u64 leaf;
 	u64 value;
 	u64 context;
+	u64 further;
 };
 
 struct key_slot {
@@ -40,7 +41,7 @@ struct key_slot {
 
 struct event_encoder {
 	struct block_builder builder;
-	struct number_writer time, leaf, value, repeats, context;
+	struct number_writer time, leaf, value, repeats, context, further;
 	struct key_order order;
 	u64 last_leaf[2];
 	u32 newest; /* the highest stack index in the block so far */
@@ -70,6 +71,7 @@ int event_encoder_create(struct event_encoder **out)
 	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
 	number_writer_attach(&encoder->repeats, &encoder->builder.column[EVENT_COLUMN_REPEATS]);
 	number_writer_attach(&encoder->context, &encoder->builder.column[EVENT_COLUMN_CONTEXT]);
+	number_writer_attach(&encoder->further, &encoder->builder.column[EVENT_COLUMN_FURTHER]);
 	*out = encoder;
 	return 0;
 }
@@ -169,6 +171,14 @@ static void put_value(struct event_encoder *encoder, const struct trace_event *e
 	*last = event->value;
 }
 
+static void put_further(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+{
+	u64 *last = &encoder->memory[key].further;
+
+	number_writer_put(&encoder->further, zigzag((s64)(event->further - *last)));
+	*last = event->further;
+}
+
 /* 0: the event has no context. */
 static u64 context_code(const struct trace_event *event)
 {
@@ -185,7 +195,7 @@ static void put_context(struct event_encoder *encoder, const struct trace_event 
 
 /* The numbers that some events of the block have. */
 struct event_numbers {
-	bool has_leaf, has_value, has_repeats, has_context;
+	bool has_leaf, has_value, has_repeats, has_context, has_further;
 };
 
 static struct event_numbers numbers_of(const struct trace_event *events, u32 count)
@@ -197,6 +207,7 @@ static struct event_numbers numbers_of(const struct trace_event *events, u32 cou
 		numbers.has_value |= events[i].value != 0;
 		numbers.has_repeats |= event_stands_for(&events[i]) != 1;
 		numbers.has_context |= events[i].has_context;
+		numbers.has_further |= events[i].further != 0;
 	}
 	return numbers;
 }
@@ -222,6 +233,8 @@ static void put_events(struct event_encoder *encoder, const struct trace_event *
 			number_writer_put(&encoder->repeats, events[i].repeats);
 		if (numbers.has_context)
 			put_context(encoder, &events[i], key);
+		if (numbers.has_further)
+			put_further(encoder, &events[i], key);
 	}
 }
 
@@ -246,6 +259,7 @@ static void encoder_finish(struct event_encoder *encoder, const struct trace_eve
 	number_writer_finish(&encoder->value);
 	number_writer_finish(&encoder->repeats);
 	number_writer_finish(&encoder->context);
+	number_writer_finish(&encoder->further);
 	encoder->builder.cpu = events[0].cpu;
 	encoder->builder.records = count;
 	encoder->builder.first_time = events[0].time;
@@ -259,11 +273,12 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 
 	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
-	if (has_repeats ? numbers.has_context : numbers.has_repeats)
+	if (has_repeats ? numbers.has_context || numbers.has_further : numbers.has_repeats)
 		return -EINVAL;
 	encoder_start(encoder);
-	encoder->builder.columns =
-		numbers.has_context ? EVENT_COLUMNS_CONTEXTS : event_block_columns(has_repeats);
+	encoder->builder.columns = numbers.has_further	 ? EVENT_COLUMNS_FURTHER
+				   : numbers.has_context ? EVENT_COLUMNS_CONTEXTS
+							 : event_block_columns(has_repeats);
 	sort_by_time(events, count);
 	put_events(encoder, events, count, numbers);
 	encoder_finish(encoder, events, count);
@@ -273,7 +288,7 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 
 struct event_decoder {
 	struct block_view *view;
-	struct number_reader time, leaf, value, repeats, context;
+	struct number_reader time, leaf, value, repeats, context, further;
 	struct event_numbers numbers;
 	struct key_order order;
 	u64 last_leaf[2];
@@ -348,6 +363,12 @@ static u64 get_value(struct event_decoder *decoder, u32 key)
 	return decoder->memory[key].value;
 }
 
+static u64 get_further(struct event_decoder *decoder, u32 key)
+{
+	decoder->memory[key].further += (u64)unzigzag(number_reader_get(&decoder->further));
+	return decoder->memory[key].further;
+}
+
 static bool get_repeats(struct event_decoder *decoder, struct trace_event *event)
 {
 	u64 repeats = decoder->numbers.has_repeats ? number_reader_get(&decoder->repeats) : 0;
@@ -390,6 +411,7 @@ static bool get_event(struct event_decoder *decoder, u32 contexts, struct trace_
 	if (decoder->numbers.has_leaf)
 		event->leaf = get_leaf(decoder, key, decoder->order.keys != seen);
 	event->value = decoder->numbers.has_value ? get_value(decoder, key) : 0;
+	event->further = decoder->numbers.has_further ? get_further(decoder, key) : 0;
 	return get_repeats(decoder, event) && get_context(decoder, contexts, key, event);
 }
 
@@ -429,7 +451,8 @@ static bool all_read(const struct event_decoder *decoder)
 
 	return !order->bad && !byte_cursor_left(order) && number_reader_done(&decoder->time) &&
 	       number_reader_done(&decoder->leaf) && number_reader_done(&decoder->value) &&
-	       number_reader_done(&decoder->repeats) && number_reader_done(&decoder->context);
+	       number_reader_done(&decoder->repeats) && number_reader_done(&decoder->context) &&
+	       number_reader_done(&decoder->further);
 }
 
 static void number_reader_attach(struct number_reader *reader, const struct byte_cursor *column)
@@ -446,11 +469,13 @@ static void decoder_attach(struct event_decoder *decoder, struct block_view *vie
 	number_reader_attach(&decoder->value, &view->column[EVENT_COLUMN_VALUE]);
 	number_reader_attach(&decoder->repeats, &view->column[EVENT_COLUMN_REPEATS]);
 	number_reader_attach(&decoder->context, &view->column[EVENT_COLUMN_CONTEXT]);
+	number_reader_attach(&decoder->further, &view->column[EVENT_COLUMN_FURTHER]);
 	decoder->numbers = (struct event_numbers){
 		.has_leaf = byte_cursor_left(&decoder->leaf.codes),
 		.has_value = byte_cursor_left(&decoder->value.codes),
 		.has_repeats = byte_cursor_left(&decoder->repeats.codes),
 		.has_context = byte_cursor_left(&decoder->context.codes),
+		.has_further = byte_cursor_left(&decoder->further.codes),
 	};
 }
 
@@ -463,7 +488,8 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 	if (view->header.columns != limits->columns)
 		return -EBADMSG;
 	decoder_attach(&decoder, view);
-	if (decoder.numbers.has_context && decoder.numbers.has_repeats)
+	if ((decoder.numbers.has_context || decoder.numbers.has_further) &&
+	    decoder.numbers.has_repeats)
 		return -EBADMSG;
 	err = get_keys(&decoder, limits);
 	key_order_start(&decoder.order, decoder.successors);

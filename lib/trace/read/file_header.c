@@ -37,13 +37,13 @@ static int check(const struct trace_file_header *header, const char *path,
 		return error_set_at(error, EBADMSG, 0,
 				    "%s: damaged at byte 0: the file header's checksum is wrong",
 				    path);
-	if (header->version > TRACE_FILE_VERSION_CONTEXTS ||
+	if (header->version > TRACE_FILE_VERSION_FURTHER ||
 	    header->byte_order != TRACE_FILE_LITTLE_ENDIAN)
 		return error_set_at(error, EPROTONOSUPPORT, 0,
 				    "%s: format version %u, byte order %u: this stackmap reads up "
 				    "to version %u",
 				    path, header->version, header->byte_order,
-				    TRACE_FILE_VERSION_CONTEXTS);
+				    TRACE_FILE_VERSION_FURTHER);
 	if (!header->version || header->reserved)
 		return not_a_recording(path, error);
 	return 0;

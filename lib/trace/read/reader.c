@@ -18,246 +18,18 @@
 
 #include "arena.h"
 #include "error.h"
-#include "order.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
 #include "trace/bytes/lookup.h"
+#include "trace/read/event_merge.h"
 #include "trace/read/file_header.h"
 
 /* The memory limit of a file: MEMORY_MIN and MEMORY_OF_A_BYTE for each byte of the file. A valid
  * file takes at most 160 bytes for each: samples of unnamed code, each at another address. */
 #define MEMORY_MIN (24ULL << 20)
 #define MEMORY_OF_A_BYTE 224
-
-/* --- merge of event blocks --- */
-
-/*
- * Merges the events of all blocks in the order of time. A block is opened when the merge reaches
- * its first time and freed after its last event, so about one block for each CPU is in memory.
- */
-
-/*
- * A k-way merge on a binary heap of open blocks. Blocks of one CPU may overlap a little, because an
- * interrupted program commits late; both blocks are then open at the same time.
- */
-
-struct event_block {
-	u64 offset; /* in the file */
-	u64 first_time;
-	u32 records;
-	u32 sequence;
-	u16 cpu;
-	struct event_limits limits; /* definitions in the file before this block */
-};
-
-struct event_file {
-	const char *path; /* in messages */
-	int fd;
-	u64 end;
-	struct arena *limit; /* open blocks are counted against it */
-};
-
-struct open_block {
-	struct trace_event *events;
-	u32 next;
-	u32 count;
-	u32 sequence;
-};
-
-struct event_merge {
-	struct block_opener *opener;
-	const struct event_file *file;
-	struct open_block *heap; /* room for all blocks */
-	u32 open;
-};
-
-static u64 bytes_of(u32 events)
-{
-	return events * sizeof(struct trace_event);
-}
-
-static int by_first_time(const void *a, const void *b)
-{
-	const struct event_block *x = a, *y = b;
-
-	return order(x->first_time, y->first_time) ?: order(x->cpu, y->cpu) ?: order(x->sequence, y->sequence);
-}
-
-/* Sorts by first time, then CPU, then position in the file. */
-static void event_blocks_sort(struct event_block *blocks, u32 count)
-{
-	if (count)
-		qsort(blocks, count, sizeof(*blocks), by_first_time);
-}
-
-static bool is_before(const struct open_block *a, const struct open_block *b)
-{
-	const struct trace_event *x = &a->events[a->next], *y = &b->events[b->next];
-
-	if (x->time != y->time)
-		return x->time < y->time;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu;
-	return a->sequence < b->sequence;
-}
-
-static void swap(struct open_block *a, struct open_block *b)
-{
-	struct open_block held = *a;
-
-	*a = *b;
-	*b = held;
-}
-
-static void sift_up(struct event_merge *merge, u32 place)
-{
-	for (; place && is_before(&merge->heap[place], &merge->heap[(place - 1) / 2]);
-	     place = (place - 1) / 2)
-		swap(&merge->heap[place], &merge->heap[(place - 1) / 2]);
-}
-
-static void sift_down(struct event_merge *merge)
-{
-	u32 place = 0;
-
-	for (;;) {
-		u32 least = place;
-
-		for (u32 child = 2 * place + 1; child <= 2 * place + 2 && child < merge->open;
-		     child++)
-			if (is_before(&merge->heap[child], &merge->heap[least]))
-				least = child;
-		if (least == place)
-			return;
-		swap(&merge->heap[place], &merge->heap[least]);
-		place = least;
-	}
-}
-
-static int decode(struct event_merge *merge, const struct event_block *block,
-		  struct trace_event *events, struct stackmap_error *error)
-{
-	struct trace_block_header header;
-	struct block_view view;
-	int err = block_load(merge->opener, merge->file->fd, block->offset, merge->file->end,
-			     &header, error);
-
-	if (!err && header.records != block->records)
-		return error_set_at(error, EBADMSG, block->offset,
-				    "changed at byte %llu while it was read",
-				    (unsigned long long)block->offset);
-	if (!err)
-		err = block_open(merge->opener, block->offset, &view, error);
-	if (err)
-		return err;
-	err = event_block_decode(&view, &block->limits, events);
-	return err ? error_set_at(error, -err, block->offset,
-				  "damaged at byte %llu: the block's events make no sense",
-				  (unsigned long long)block->offset)
-		   : 0;
-}
-
-static int open_block(struct event_merge *merge, const struct event_block *block,
-		      struct stackmap_error *error)
-{
-	struct trace_event *events;
-	int err;
-
-	if (!arena_take(merge->file->limit, bytes_of(block->records)))
-		return error_set_at(error, EBADMSG, block->offset,
-				    "damaged at byte %llu: too many blocks cover the same time",
-				    (unsigned long long)block->offset);
-	events = calloc(block->records, sizeof(*events));
-	err = events ? decode(merge, block, events, error)
-		     : error_set(error, ENOMEM, "no memory for the events of a block");
-	if (err) {
-		arena_give(merge->file->limit, bytes_of(block->records));
-		free(events);
-		return err;
-	}
-	merge->heap[merge->open] = (struct open_block){
-		.events = events, .count = block->records, .sequence = block->sequence};
-	sift_up(merge, merge->open++);
-	return 0;
-}
-
-static void close_first(struct event_merge *merge)
-{
-	arena_give(merge->file->limit, bytes_of(merge->heap[0].count));
-	free(merge->heap[0].events);
-	merge->heap[0] = merge->heap[--merge->open];
-	sift_down(merge);
-}
-
-static const struct trace_event *first_event(const struct event_merge *merge)
-{
-	return &merge->heap[0].events[merge->heap[0].next];
-}
-
-static void advance(struct event_merge *merge)
-{
-	if (++merge->heap[0].next == merge->heap[0].count)
-		close_first(merge);
-	else
-		sift_down(merge);
-}
-
-/* Puts the file's path into the error, because commands read several files. */
-static void name_file(const struct event_merge *merge, int err, struct stackmap_error *error)
-{
-	struct stackmap_error why;
-
-	if (!err || !error)
-		return;
-	why = *error;
-	error_set_at(error, -err, why.offset, "%s: %s", merge->file->path, why.message);
-}
-
-static int merge_all(struct event_merge *merge, const struct event_block *blocks, u32 count,
-		     int (*each)(void *arg, const struct trace_event *event), void *arg,
-		     struct stackmap_error *error)
-{
-	u32 next = 0;
-	int err = 0;
-
-	while (!err && (merge->open || next < count)) {
-		bool is_due = next < count &&
-			      (!merge->open || blocks[next].first_time <= first_event(merge)->time);
-
-		if (is_due) {
-			err = open_block(merge, &blocks[next++], error);
-			name_file(merge, err, error);
-			continue;
-		}
-		err = each(arg, first_event(merge));
-		advance(merge);
-	}
-	return err;
-}
-
-/* `blocks` are sorted. Returns the first non-zero of `each`, or -errno. */
-static int event_merge_run(const struct event_block *blocks, u32 count,
-			   const struct event_file *file,
-			   int (*each)(void *arg, const struct trace_event *event), void *arg,
-			   struct stackmap_error *error)
-{
-	struct event_merge merge = {.file = file};
-	int err;
-
-	merge.heap = calloc((size_t)count + 1, sizeof(*merge.heap));
-	if (!merge.heap || block_opener_create(&merge.opener)) {
-		free(merge.heap);
-		return error_set(error, ENOMEM, "no memory to read events");
-	}
-	err = merge_all(&merge, blocks, count, each, arg, error);
-	while (merge.open)
-		close_first(&merge);
-	block_opener_free(&merge.opener);
-	free(merge.heap);
-	return err;
-}
 
 struct trace_reader {
 	char *path;
@@ -279,6 +51,7 @@ struct trace_reader {
 	struct stack_resolution resolution;
 	struct lookup lookup;
 	struct stackmap_error damage; /* message "": the file is whole */
+	bool *is_swapped;	      /* trace_reader_choose_value(); or NULL */
 };
 
 static int read_info(struct trace_reader *reader, struct block_view *view)
@@ -399,11 +172,12 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 {
 	bool is_counted = reader->info.has_counted && header->columns == event_block_columns(true);
 	bool has_contexts = reader->info.has_contexts && header->columns == EVENT_COLUMNS_CONTEXTS;
+	bool has_further = reader->info.has_further && header->columns == EVENT_COLUMNS_FURTHER;
 	struct event_block *block;
 
 	if (!header->records || header->records > TRACE_BLOCK_EVENTS_MAX ||
 	    header->first_time > header->last_time ||
-	    (!has_contexts &&
+	    (!has_contexts && !has_further &&
 	     header->columns != event_block_columns(reader->info.is_summary || is_counted)))
 		return -EBADMSG;
 	block = add_record(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
@@ -658,11 +432,15 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	}
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
-	reader->info.has_contexts = reader->version == TRACE_FILE_VERSION_CONTEXTS;
+	reader->info.has_further = reader->version == TRACE_FILE_VERSION_FURTHER;
+	reader->info.has_contexts =
+		reader->version == TRACE_FILE_VERSION_CONTEXTS || reader->info.has_further;
 	reader->info.has_counted =
 		reader->version == TRACE_FILE_VERSION_COUNTED || reader->info.has_contexts;
 	walk_blocks(reader);
 	end_walk(reader);
+	if (reader->info.has_further)
+		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
 	if (resolve_stacks(reader) || build_lookup(reader)) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
@@ -686,6 +464,7 @@ void trace_reader_close(struct trace_reader **reader)
 	if (old->fd >= 0)
 		close(old->fd);
 	free(old->path);
+	free(old->is_swapped);
 	free(old);
 	*reader = NULL;
 }
@@ -749,6 +528,45 @@ u32 trace_reader_source_named(const struct trace_reader *reader, const char *nam
 		if (!strcmp(sources[i].name, name))
 			return i;
 	return TRACE_NO_SOURCE;
+}
+
+static void swap_units(struct trace_source *source)
+{
+	const char *unit = source->value_unit;
+
+	source->value_unit = source->further_unit;
+	source->further_unit = unit;
+}
+
+int trace_reader_choose_value(struct trace_reader *reader, const char *value,
+			      struct stackmap_error *error)
+{
+	struct trace_source *sources = reader->records[TRACE_BLOCK_SOURCES].items;
+	u32 count = reader->records[TRACE_BLOCK_SOURCES].count;
+	bool is_found = false;
+
+	reader->is_swapped = reader->is_swapped ?: calloc(count + 1UL, sizeof(bool));
+	if (!reader->is_swapped)
+		return error_set(error, ENOMEM, "%s: no memory to read it", reader->path);
+	for (u32 i = 0; i < count; i++) {
+		bool has_further = sources[i].extras & TRACE_EXTRA_FURTHER;
+		bool is_second = has_further &&
+				 (!strcmp(value, "2") || !strcmp(value, sources[i].further_unit));
+
+		is_found |= is_second ||
+			    (sources[i].extras & TRACE_EXTRA_VALUE &&
+			     (!strcmp(value, "1") || !strcmp(value, sources[i].value_unit)));
+		if (!is_second || !strcmp(value, sources[i].value_unit))
+			continue;
+		swap_units(&sources[i]);
+		reader->is_swapped[i] = !reader->is_swapped[i];
+	}
+	if (is_found)
+		return 0;
+	return error_set(error, ENOENT,
+			 "--value %s: no event of %s has this value; values are named by their "
+			 "units, or 1 and 2",
+			 value, reader->path);
 }
 
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks)
@@ -872,7 +690,8 @@ int trace_reader_events(struct trace_reader *reader,
 	const struct event_file file = {.path = reader->path,
 					.fd = reader->fd,
 					.end = reader->size,
-					.limit = &reader->arena};
+					.limit = &reader->arena,
+					.is_swapped = reader->is_swapped};
 
 	return event_merge_run(blocks->items, blocks->count, &file, each, arg, error);
 }

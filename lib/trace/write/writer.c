@@ -210,7 +210,7 @@ struct trace_writer {
 	struct output output;
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
-	bool is_summary, has_times, has_contexts;
+	bool is_summary, has_times, has_contexts, has_further;
 	u32 version;
 	u32 sequence;
 	int error;
@@ -399,7 +399,9 @@ static struct trace_writer *writer_alloc(const struct trace_info *info)
 	writer->is_summary = info->is_summary;
 	writer->has_times = info->has_times && !info->is_summary;
 	writer->has_contexts = info->has_contexts && !info->is_summary;
+	writer->has_further = info->has_further && !info->is_summary;
 	writer->version = info->is_summary     ? TRACE_FILE_VERSION_SUMMARY
+			  : info->has_further  ? TRACE_FILE_VERSION_FURTHER
 			  : info->has_contexts ? TRACE_FILE_VERSION_CONTEXTS
 			  : info->has_counted  ? TRACE_FILE_VERSION_COUNTED
 			  : info->has_times    ? TRACE_FILE_VERSION_TIMES
@@ -678,6 +680,8 @@ static bool is_event(const struct trace_writer *writer, const struct trace_event
 		return false;
 	if (event->has_context &&
 	    (event->is_counted || event->context >= context_set_count(&writer->contexts)))
+		return false;
+	if (event->further && (event->is_counted || !writer->has_further))
 		return false;
 	return event->kind < writer->source_count &&
 	       (event_stands_for(event) == 1 || writer->is_summary || event->is_counted) &&

@@ -3,10 +3,12 @@
 """Events by a value: a field of a tracepoint's record, an argument or the result of a system call, whose sums are known
 in advance. Beside it the stacks and the account are those of the same event without a value."""
 
+import json
 import os
 
 from harness.cases import main, needs, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.file_sums import FileSums
 from harness.recording import function, kernel_frames, record
 
 WRITE, WRITTEN = "syscalls:sys_enter_write", "syscalls:sys_exit_write"
@@ -90,6 +92,50 @@ def test_fields_of_several_records():
     assert values(recording, ADJUST) == [250, 1000, 7], recording.script
     assert values(recording, EXEC) == [event.tid for event in recording.events() if event.name == EXEC]
     assert len(values(recording, EXEC)) == 2 and set(values(recording, "sched:sched_process_exit")) == {0}
+
+
+def further(recording):
+    """The further value of each event and its unit, as script prints them behind the name."""
+    return [line.rsplit(" and ", 1)[1].split() for line in recording.script.splitlines() if " and " in line and not line.startswith("\t")]
+
+
+def test_two_fields_of_a_record():
+    """The first one weighs; --value chooses the other one, by its number or unit, in all that adds up."""
+    recording = recorded("-e", WRITE + "/values=count:bytes,fd/", "--", *COPY)
+    assert values(recording, WRITE) == [1000] * 100
+    assert further(recording) == [["1", "fd"]] * 100, recording.script
+    assert sum(stack["value"] for stack in recording.report()["stacks"]) == 100000
+    events = FileSums(recording.path).file.events  # by the independent reader: ..., value, times, (trace, span, further)
+    assert sum(event[7] for event in events) == 100000 and sum(int(event[9][2]) for event in events) == 100
+    for choice in "2", "fd":
+        chosen = json.loads(recording.read("report", "--json", "--value", choice))
+        assert sum(stack["value"] for stack in chosen["stacks"]) == 100, chosen
+        folded = recording.read("export", "-f", "folded", "--by", "value", "--value", choice)
+        assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == 100, folded
+    assert "100 %s, together 100 fd" % WRITE in recording.read("report", "--value", "fd")
+    swapped = recording.read("script", "--value", "2")
+    assert swapped.count(" and 1000 bytes") == 100, swapped
+    wrong = stackmap("report", "--value", "pages", recording.path, status=1)
+    assert wrong.stderr.count("\n") == 1 and "no event of" in wrong.stderr, wrong.stderr
+
+
+def test_two_arguments_of_a_function():
+    """Blocks of 1000 bytes, copied 100 times: write(1, buffer, 1000). Conditions and samples stay what they are."""
+    needs("uprobes")
+    libc = "u:libc.so.6:write/values=arg3:bytes,arg1*arg3:product,if=arg3==1000/"
+    recording = recorded("-e", libc + ",cpu-clock," + WRITE + "/value=fd/", "--trace-ids", "--", *COPY)
+    name = [event.name for event in recording.events() if ":write" in event.name][0]
+    assert values(recording, name) == [1000] * 100
+    assert further(recording).count(["1000", "product"]) == 100, recording.script
+    assert values(recording, WRITE) == [1] * 100
+
+
+def test_two_values_have_limits():
+    needs_values()
+    refused(WRITE + "/values=count/", says="two of them")
+    refused(WRITE + "/values=count,fd,buf/", says="expected one value=NUMBER and one if=CONDITIONS, or values=NUMBER,NUMBER")
+    refused("span:k:vfs_read..kr:vfs_read/by=tid,values=count,pos/", says="the value of a span is its time")
+    refused("alive:ur:libc.so.6:malloc..u:libc.so.6:free/by=ret:arg1,values=arg1,arg2/", says="has one value: value=NUMBER")
 
 
 def test_samples_beside_values():

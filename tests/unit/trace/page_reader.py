@@ -131,6 +131,9 @@ class Recording:
         for _ in range(records):
             extras = numbers.varint()
             self.sources.append((text.string(), extras, text.string()))
+            if extras & 4:
+                assert self.version == 8
+                text.string()
 
     def modules_of_block(self, records, columns, header):
         numbers, text = columns
@@ -160,7 +163,7 @@ class Recording:
 
     def times(self, records, columns, header):
         numbers = columns[0]
-        assert self.version in (5, 7)
+        assert self.version in (5, 7, 8)
         for _ in range(records):
             begin, length = numbers.varint(), numbers.varint()
             spent = [numbers.varint() for _ in range(numbers.varint())]
@@ -170,7 +173,7 @@ class Recording:
             self.time_lines.append(f"time {begin} {begin + length} {' '.join(map(str, spent))} {stolen} {tid} {tgid}")
 
     def contexts_of_block(self, records, columns, header):
-        assert self.version == 7
+        assert self.version in (7, 8)
         for _ in range(records):
             self.contexts.append((columns[0].hexadecimal(16), columns[0].hexadecimal(8)))
 
@@ -223,6 +226,8 @@ class Recording:
         has_repeats = repeats and repeats.codes.left()
         context = Numbers(columns[12], columns[13]) if len(columns) > 12 else None
         has_context = context and context.codes.left()
+        further = Numbers(columns[14], columns[15]) if len(columns) > 14 else None
+        has_further = further and further.codes.left()
         keys, tid, newest = [], 0, 0
         while tasks.left():
             tid += tasks.signed()
@@ -232,7 +237,7 @@ class Recording:
                 stacks.append(stack)
             keys.append(stacks)
         key_order, now = KeyOrder(), header["first"]
-        leaves, values, last_leaf, contexts = {}, {}, {True: 0, False: 0}, {}
+        leaves, values, last_leaf, contexts, furthers = {}, {}, {True: 0, False: 0}, {}, {}
         for _ in range(records):
             key = key_order.next(order.varint())
             thread, kind, in_kernel, in_user = keys[key]
@@ -245,9 +250,11 @@ class Recording:
                 values[key] = (values.get(key, 0) + unzigzag(value.next())) & MASK
             if has_context:
                 contexts[key] = contexts.get(key, 0) + unzigzag(context.next())
+            if has_further:
+                furthers[key] = (furthers.get(key, 0) + unzigzag(further.next())) & MASK
             own = self.contexts[contexts[key] - 1] if contexts.get(key) else ("-", "-")
             self.events.append((now, header["cpu"], thread, kind, in_kernel, in_user, leaves.get(key, 0),
-                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1, own))
+                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1, (*own, str(furthers.get(key, 0)))))
 
     def resolved(self, event):
         """With the resolution in the place of a placeholder."""
@@ -285,7 +292,7 @@ class Recording:
 
     def read(self, data):
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7, 8)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
                    4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,

@@ -276,6 +276,17 @@ static void make_contexts(struct recording *recording)
 	}
 }
 
+/* Values of all magnitudes, each with the value 0 of every third event before it. */
+static void make_further(struct recording *recording)
+{
+	for (u32 i = 0; recording->shape.has_further && i < recording->shape.events; i++)
+		recording->events[i].further = i % 3 ? ~0ULL >> i % 64 : 0;
+	for (u32 i = 0; recording->shape.has_further && i < recording->shape.sources; i++) {
+		recording->sources[i].extras |= TRACE_EXTRA_VALUE | TRACE_EXTRA_FURTHER;
+		recording->sources[i].further_unit = "further";
+	}
+}
+
 static void make_ledger(struct recording *recording, struct random *random)
 {
 	recording->ledger.produced = random_number(random);
@@ -310,6 +321,7 @@ static void make_info(struct recording *recording)
 		.is_summary = recording->shape.is_summary,
 		.has_times = recording->shape.times != 0,
 		.has_contexts = recording->shape.contexts != 0,
+		.has_further = recording->shape.has_further,
 		.hostname = "host",
 		.kernel = "6.18.0",
 		.machine = "x86_64",
@@ -355,6 +367,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	if (shape->is_summary)
 		make_repeats(recording, &random);
 	make_contexts(recording);
+	make_further(recording);
 	return recording;
 }
 

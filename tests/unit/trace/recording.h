@@ -27,9 +27,10 @@ struct recording_shape {
 	u32 events;
 	u32 flush_every; /* flush after so many events; 0: never */
 	u32 placeholders;
-	bool is_summary; /* true: events have repeats, all else is unchanged */
-	u32 times;	 /* number of accounts of threads' time */
-	u32 contexts;	 /* number of traces and spans; two of three events have one */
+	bool is_summary;  /* true: events have repeats, all else is unchanged */
+	u32 times;	  /* number of accounts of threads' time */
+	u32 contexts;	  /* number of traces and spans; two of three events have one */
+	bool has_further; /* true: two of three events have a further value */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX

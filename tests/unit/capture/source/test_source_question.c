@@ -136,6 +136,45 @@ TEST(a_value_has_a_type_and_a_unit)
 	assert_false(words.type.is_signed);
 }
 
+TEST(an_event_has_two_values)
+{
+	assert_int_equal(parse("values=arg1:s32:errors,arg2*arg3:bytes,if=arg1>1"), 0);
+	assert_string_equal(words.name, "arg1");
+	assert_string_equal(words.unit, "errors");
+	assert_string_equal(words.further.name, "arg2");
+	assert_string_equal(words.further.factor, "arg3");
+	assert_string_equal(words.further.unit, "bytes");
+	assert_int_equal(words.count, 1);
+	assert_int_equal(parse("values=arg1"), -EINVAL);
+	assert_non_null(strstr(error.message, "two of them"));
+	assert_int_equal(parse("values=arg1,if=arg1>1"), -EINVAL);
+	assert_int_equal(parse("values=arg1,arg2,arg3"), -EINVAL);
+	assert_int_equal(parse("value=arg1,arg2"), -EINVAL);
+	assert_int_equal(parse("value=arg1,values=arg1,arg2"), -EINVAL);
+}
+
+TEST(both_values_are_found_with_their_units)
+{
+	assert_int_equal(resolve("values=size_bytes,pid"), 0);
+	assert_int_equal(source.question.value.offset, 4);
+	assert_int_equal(source.question.further.offset, 8);
+	assert_string_equal(source.unit, "bytes");
+	assert_string_equal(source.further_unit, "pid");
+	assert_int_equal(resolve("values=size_bytes,none"), -ENOENT);
+	assert_int_equal(resolve("value=size_bytes"), 0);
+	assert_null(source.further_unit);
+}
+
+TEST(a_comma_between_values_belongs_to_the_word)
+{
+	const char *word = "u:a/b:f/values=arg1,arg2,if=arg1>1/,k:g";
+	const char *first = strchr(word, ','), *last = strrchr(word, ',');
+
+	assert_true(question_is_between_values(word, first));
+	assert_true(question_is_between_values(word, strchr(first + 1, ',')));
+	assert_false(question_is_between_values(word, last));
+}
+
 TEST(conditions_are_alternatives_of_conjunctions)
 {
 	assert_int_equal(parse("if=a>1&&b<=-2||comm!~x*y && c!=0x10"), 0);

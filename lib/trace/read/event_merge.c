@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A k-way merge on a binary heap of open blocks. Blocks of one CPU may overlap a little, because an
+ * interrupted program commits late; both blocks are then open at the same time.
+ */
+#include "trace/read/event_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "error.h"
+#include "order.h"
+#include "trace/block/event_block.h"
+
+struct open_block {
+	struct trace_event *events;
+	u32 next;
+	u32 count;
+	u32 sequence;
+};
+
+struct event_merge {
+	struct block_opener *opener;
+	const struct event_file *file;
+	struct open_block *heap; /* room for all blocks */
+	u32 open;
+};
+
+static u64 bytes_of(u32 events)
+{
+	return events * sizeof(struct trace_event);
+}
+
+static int by_first_time(const void *a, const void *b)
+{
+	const struct event_block *x = a, *y = b;
+
+	return order(x->first_time, y->first_time) ?: order(x->cpu, y->cpu) ?: order(x->sequence, y->sequence);
+}
+
+void event_blocks_sort(struct event_block *blocks, u32 count)
+{
+	if (count)
+		qsort(blocks, count, sizeof(*blocks), by_first_time);
+}
+
+static bool is_before(const struct open_block *a, const struct open_block *b)
+{
+	const struct trace_event *x = &a->events[a->next], *y = &b->events[b->next];
+
+	if (x->time != y->time)
+		return x->time < y->time;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu;
+	return a->sequence < b->sequence;
+}
+
+static void swap(struct open_block *a, struct open_block *b)
+{
+	struct open_block held = *a;
+
+	*a = *b;
+	*b = held;
+}
+
+static void sift_up(struct event_merge *merge, u32 place)
+{
+	for (; place && is_before(&merge->heap[place], &merge->heap[(place - 1) / 2]);
+	     place = (place - 1) / 2)
+		swap(&merge->heap[place], &merge->heap[(place - 1) / 2]);
+}
+
+static void sift_down(struct event_merge *merge)
+{
+	u32 place = 0;
+
+	for (;;) {
+		u32 least = place;
+
+		for (u32 child = 2 * place + 1; child <= 2 * place + 2 && child < merge->open;
+		     child++)
+			if (is_before(&merge->heap[child], &merge->heap[least]))
+				least = child;
+		if (least == place)
+			return;
+		swap(&merge->heap[place], &merge->heap[least]);
+		place = least;
+	}
+}
+
+static void swap_values(const bool *is_swapped, struct trace_event *events, u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		u64 value = events[i].value;
+
+		if (!is_swapped[events[i].kind])
+			continue;
+		events[i].value = events[i].further;
+		events[i].further = value;
+	}
+}
+
+static int decode(struct event_merge *merge, const struct event_block *block,
+		  struct trace_event *events, struct stackmap_error *error)
+{
+	struct trace_block_header header;
+	struct block_view view;
+	int err = block_load(merge->opener, merge->file->fd, block->offset, merge->file->end,
+			     &header, error);
+
+	if (!err && header.records != block->records)
+		return error_set_at(error, EBADMSG, block->offset,
+				    "changed at byte %llu while it was read",
+				    (unsigned long long)block->offset);
+	if (!err)
+		err = block_open(merge->opener, block->offset, &view, error);
+	if (err)
+		return err;
+	err = event_block_decode(&view, &block->limits, events);
+	if (!err && merge->file->is_swapped)
+		swap_values(merge->file->is_swapped, events, block->records);
+	return err ? error_set_at(error, -err, block->offset,
+				  "damaged at byte %llu: the block's events make no sense",
+				  (unsigned long long)block->offset)
+		   : 0;
+}
+
+static int open_block(struct event_merge *merge, const struct event_block *block,
+		      struct stackmap_error *error)
+{
+	struct trace_event *events;
+	int err;
+
+	if (!arena_take(merge->file->limit, bytes_of(block->records)))
+		return error_set_at(error, EBADMSG, block->offset,
+				    "damaged at byte %llu: too many blocks cover the same time",
+				    (unsigned long long)block->offset);
+	events = calloc(block->records, sizeof(*events));
+	err = events ? decode(merge, block, events, error)
+		     : error_set(error, ENOMEM, "no memory for the events of a block");
+	if (err) {
+		arena_give(merge->file->limit, bytes_of(block->records));
+		free(events);
+		return err;
+	}
+	merge->heap[merge->open] = (struct open_block){
+		.events = events, .count = block->records, .sequence = block->sequence};
+	sift_up(merge, merge->open++);
+	return 0;
+}
+
+static void close_first(struct event_merge *merge)
+{
+	arena_give(merge->file->limit, bytes_of(merge->heap[0].count));
+	free(merge->heap[0].events);
+	merge->heap[0] = merge->heap[--merge->open];
+	sift_down(merge);
+}
+
+static const struct trace_event *first_event(const struct event_merge *merge)
+{
+	return &merge->heap[0].events[merge->heap[0].next];
+}
+
+static void advance(struct event_merge *merge)
+{
+	if (++merge->heap[0].next == merge->heap[0].count)
+		close_first(merge);
+	else
+		sift_down(merge);
+}
+
+/* Puts the file's path into the error, because commands read several files. */
+static void name_file(const struct event_merge *merge, int err, struct stackmap_error *error)
+{
+	struct stackmap_error why;
+
+	if (!err || !error)
+		return;
+	why = *error;
+	error_set_at(error, -err, why.offset, "%s: %s", merge->file->path, why.message);
+}
+
+static int merge_all(struct event_merge *merge, const struct event_block *blocks, u32 count,
+		     int (*each)(void *arg, const struct trace_event *event), void *arg,
+		     struct stackmap_error *error)
+{
+	u32 next = 0;
+	int err = 0;
+
+	while (!err && (merge->open || next < count)) {
+		bool is_due = next < count &&
+			      (!merge->open || blocks[next].first_time <= first_event(merge)->time);
+
+		if (is_due) {
+			err = open_block(merge, &blocks[next++], error);
+			name_file(merge, err, error);
+			continue;
+		}
+		err = each(arg, first_event(merge));
+		advance(merge);
+	}
+	return err;
+}
+
+int event_merge_run(const struct event_block *blocks, u32 count, const struct event_file *file,
+		    int (*each)(void *arg, const struct trace_event *event), void *arg,
+		    struct stackmap_error *error)
+{
+	struct event_merge merge = {.file = file};
+	int err;
+
+	merge.heap = calloc((size_t)count + 1, sizeof(*merge.heap));
+	if (!merge.heap || block_opener_create(&merge.opener)) {
+		free(merge.heap);
+		return error_set(error, ENOMEM, "no memory to read events");
+	}
+	err = merge_all(&merge, blocks, count, each, arg, error);
+	while (merge.open)
+		close_first(&merge);
+	block_opener_free(&merge.opener);
+	free(merge.heap);
+	return err;
+}

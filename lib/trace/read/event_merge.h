@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Merges the events of all blocks in the order of time. A block is opened when the merge reaches
+ * its first time and freed after its last event, so about one block for each CPU is in memory.
+ */
+#ifndef LIB_TRACE_EVENT_MERGE_H
+#define LIB_TRACE_EVENT_MERGE_H
+
+#include "arena.h"
+#include "stackmap/error.h"
+#include "trace/block/event_block.h"
+#include "trace/event.h"
+
+struct event_block {
+	u64 offset; /* in the file */
+	u64 first_time;
+	u32 records;
+	u32 sequence;
+	u16 cpu;
+	struct event_limits limits; /* definitions in the file before this block */
+};
+
+struct event_file {
+	const char *path; /* in messages */
+	int fd;
+	u64 end;
+	struct arena *limit;	/* open blocks are counted against it */
+	const bool *is_swapped; /* by kind: value and further value change places; or NULL */
+};
+
+/* Sorts by first time, then CPU, then position in the file. */
+void event_blocks_sort(struct event_block *blocks, u32 count);
+
+/* `blocks` are sorted. Returns the first non-zero of `each`, or -errno. */
+int event_merge_run(const struct event_block *blocks, u32 count, const struct event_file *file,
+		    int (*each)(void *arg, const struct trace_event *event), void *arg,
+		    struct stackmap_error *error);
+
+#endif
