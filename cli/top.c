@@ -15,21 +15,233 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/drain/pace.h"
+#include "capture/instance/status.h"
 #include "clock.h"
 #include "command.h"
 #include "error.h"
+#include "process/privilege.h"
 #include "process/signals.h"
+#include "product_version.h"
 #include "recording/no_events.h"
 #include "recording/session_face.h"
+#include "report/event/event_filter.h"
+#include "session/session.h"
+#include "session/session_options.h"
+#include "stack_table.h"
 #include "terminal/message.h"
-#include "top/top_feed.h"
 #include "top/top_screen.h"
 #include "top/top_view.h"
+#include "view/from.h"
 #include "view/ledger_text.h"
 
 #define FREQUENCY_DEFAULT 99
 #define DELAY_DEFAULT 2 /* seconds */
 #define DELAY_OF_STORE 10
+
+/* --- the source of the events --- */
+
+/*
+ * The source of the events of `top`, window after window: programs of its own, which end with
+ * `top`; a drain instance, which `top` reads; a flight recorder, whose events since the last window
+ * are shown and stay in the recorder; or the last minutes of a store.
+ *
+ * The rings are not emptied while a window is shown. A window therefore holds a limited number of
+ * events, which are counted quickly, and memory grows neither with time nor with load.
+ */
+
+/* The last minutes of a store, which are read anew at every refresh. */
+struct store_feed {
+	const struct from_values *values; /* NULL: no store is shown */
+	struct from_choice choice;
+	const char *cgroup;
+	u64 seconds;		/* length of the time that is shown */
+	struct text_set events; /* by kind */
+};
+
+struct top_feed {
+	struct session_options options;
+	struct session *session;
+	struct trace_ledger ledger; /* sum over all windows; flight: the recorder's own ledger */
+	struct table_stat stacks;   /* of an instance's map, at the last window */
+	u64 seen_until;		    /* flight: ns, the last event that was shown */
+	struct store_feed store;    /* instead of a session */
+};
+
+/*
+ * A store: servers are opened for each refresh, so a server that was away comes back. While a
+ * screen is shown, messages are suppressed: the ledger counts the missing events.
+ */
+#define SINCE_DEFAULT "5m"
+
+static int check_options(const struct session_options *record)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{"--instance", record->instance},
+		{"--pid", record->pids.count > 0},
+		{"--cpu", record->cpus},
+		{"--off-cpu", record->off_cpu},
+		{"--wakers", record->wakers},
+		{"--no-kernel", record->no_kernel},
+		{"--no-user", record->no_user},
+		{"--user-at-syscall", record->user_at_syscall},
+		{"--max-depth", record->max_depth},
+		{"--ring", record->ring},
+		{"--frequency", record->frequency},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given) {
+			message("%s: not with --from, which records nothing", options[i].name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+/* Opens the store without a query, to see if the servers answer. Exit status; errors were printed.
+ */
+static int store_feed_open(struct store_feed *feed, const struct from_values *from,
+			   const struct session_options *record)
+{
+	struct from_values values = *from;
+	struct shards *shards;
+	struct string_list *wanted;
+
+	if (from->url && !from->since)
+		values.since = SINCE_DEFAULT;
+	if (from_choose(&values, &feed->choice) || (from->url && check_options(record)))
+		return EXIT_USAGE;
+	if (!from->url)
+		return EXIT_DONE;
+	if (from->until) {
+		message("--until: not with top, which shows the time up to now");
+		return EXIT_USAGE;
+	}
+	feed->values = from;
+	feed->events = TEXT_SET;
+	feed->seconds = feed->choice.question.to - feed->choice.question.from;
+	/* Fills the lists, which point into the feed, so the feed must not be moved. */
+	wanted = feed->choice.question.wanted;
+	feed->cgroup = record->cgroup;
+	wanted[STORE_FIELD_EVENT] = record->events;
+	wanted[STORE_FIELD_COMM] = record->comms;
+	if (feed->cgroup)
+		wanted[STORE_FIELD_CGROUP] =
+			(struct string_list){.items = &feed->cgroup, .count = 1};
+	shards = from_connect(&feed->choice);
+	if (!shards)
+		return EXIT_FAILED;
+	from_tell_away(&feed->choice, shards);
+	shards_close(&shards);
+	return EXIT_DONE;
+}
+
+static int store_feed_take(struct store_feed *feed, struct trace_reader **reader,
+			   struct stackmap_error *error)
+{
+	struct store_recording_request request = {.question = feed->choice.question,
+						  .name = feed->choice.access.url,
+						  .description = "",
+						  .version = STACKMAP_VERSION,
+						  .events = &feed->events};
+	struct store_account account;
+	struct shards *shards;
+	int err = shards_open(&feed->choice.access, &shards, error);
+
+	if (err)
+		return err;
+	request.question.to = (u64)time(NULL);
+	request.question.from = request.question.to - feed->seconds;
+	err = store_recording_open(shards, &request, &account, reader, error);
+	feed->choice.is_partial = !shards_are_whole(shards);
+	shards_close(&shards);
+	if (!err)
+		store_account_clear(&account);
+	return err;
+}
+
+/* Starts the events and drops privileges. Exit status; errors were printed. `options` must outlive
+ * the feed. The caller closes the feed in any case. */
+static int feed_open(struct top_feed *feed, const struct session_options *options,
+		     const struct from_values *from)
+{
+	struct stackmap_error error;
+	int result, status;
+
+	*feed = (struct top_feed){
+		.options = *options,
+		.seen_until = clock_ns(CLOCK_MONOTONIC),
+	};
+	feed->options.use = SESSION_TAKE_OR_VIEW;
+	feed->options.windows = true;
+	feed->options.window_events = SESSION_WINDOW_EVENTS_MAX;
+	feed->options.name = "top";
+	status = store_feed_open(&feed->store, from, options);
+	if (status || feed->store.values)
+		return status;
+	file_limit_raise();
+	result = session_create(&feed->options, NULL, &feed->session, &error)
+			 ?: session_open(feed->session, 0, NULL, &error)
+			 ?: session_start(feed->session, &error);
+	if (result)
+		return message_failure(result, &error);
+	user_way_tell(session_capture(feed->session));
+	return session_face_drop_privileges(feed->session, false, NULL);
+}
+
+/* Exit status: EXIT_FAILED if a server of the store did not answer the last refresh. */
+static int feed_close(struct top_feed *feed)
+{
+	session_close(&feed->session);
+	from_clear(&feed->store.choice);
+	text_set_clear(&feed->store.events);
+	return feed->store.choice.is_partial ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* As session_visit(). */
+static int feed_visit(struct top_feed *feed, struct stackmap_error *error)
+{
+	return feed->session ? session_visit(feed->session, error) : PACE_MS_MAX;
+}
+
+/* A descriptor that is readable when the next visit is due at once; -1: none. */
+static int feed_wake_fd(const struct top_feed *feed)
+{
+	return feed->session ? session_wake_fd(feed->session) : -1;
+}
+
+/* Takes the events since the last window; the filter leaves out events that were shown before. */
+static int feed_take(struct top_feed *feed, struct trace_reader **reader,
+		     struct event_filter *filter, struct stackmap_error *error)
+{
+	int result;
+
+	*filter = (struct event_filter){};
+	if (!feed->session) {
+		result = store_feed_take(&feed->store, reader, error);
+		if (!result)
+			feed->ledger = *trace_reader_ledger(*reader);
+		return result;
+	}
+	if (feed->options.instance)
+		instance_table_stat(capture_loaded(session_capture(feed->session)), &feed->stacks);
+	if (session_kind(feed->session) == SESSION_VIEWER)
+		filter->from = feed->seen_until + 1;
+	result = session_take(feed->session, reader, NULL, error);
+	feed->ledger = *session_ledger(feed->session);
+	return result;
+}
+
+/* No more events will come. */
+static bool feed_ended(const struct top_feed *feed)
+{
+	return feed->session && session_is_over(feed->session);
+}
+
+/* --- the loop --- */
 
 struct top_values {
 	struct session_options record;
@@ -175,7 +387,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 {
 	struct trace_reader *reader;
 	struct event_filter filter;
-	int result = top_feed_take(&top->feed, &reader, &filter, error);
+	int result = feed_take(&top->feed, &reader, &filter, error);
 
 	if (result)
 		return result;
@@ -187,7 +399,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 /* Does what is due. Returns the time until the next call in ms, or -errno. */
 static int work(struct top *top, struct stackmap_error *error)
 {
-	int ms = top_feed_visit(&top->feed, error), result = 0;
+	int ms = feed_visit(&top->feed, error), result = 0;
 	u64 now = clock_ms();
 
 	if (ms < 0)
@@ -328,7 +540,7 @@ static void wait_for_work(struct top *top, int ms)
 	struct pollfd ready[] = {
 		{.fd = top->signals, .events = POLLIN},
 		{.fd = top->screen ? STDIN_FILENO : -1, .events = POLLIN},
-		{.fd = top_feed_wake_fd(&top->feed), .events = POLLIN},
+		{.fd = feed_wake_fd(&top->feed), .events = POLLIN},
 	};
 
 	if (poll(ready, 3, ms) <= 0)
@@ -348,7 +560,7 @@ static int watch(struct top *top, struct stackmap_error *error)
 		result = obey_keys(top, error);
 		if (result || top->ended)
 			break;
-		if (top_feed_ended(&top->feed))
+		if (feed_ended(&top->feed))
 			top->ended = true;
 		ms = work(top, error);
 	}
@@ -406,7 +618,7 @@ static int run(struct top *top, const struct session_options *record)
 		return EXIT_USAGE;
 	}
 	status = status ?: begin(top);
-	status = status ?: top_feed_open(&top->feed, record, &top->values->from);
+	status = status ?: feed_open(&top->feed, record, &top->values->from);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (!status && !top->values->batch)
 		status = top_screen_open(&top->screen);
@@ -440,7 +652,7 @@ static int top_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	status = top_feed_close(&top.feed) ?: status;
+	status = feed_close(&top.feed) ?: status;
 	top_lines_clear(&top.view.lines);
 	top_model_free(&top.shown);
 	top_model_free(&top.coming);
