@@ -5,7 +5,7 @@
 import json
 import os
 
-from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.cases import STACKMAP, Skip, main, needs, program, run, stackmap
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
 from harness.recording import record
 
@@ -20,7 +20,11 @@ def start(*options, wrapper=()):
     needs("bpf", "raw tracepoints", "uprobes")
     fresh_bpffs()
     if wrapper:
-        return run(*wrapper, STACKMAP, "start", "live", *EVENTS, *options)
+        done = run(*wrapper, STACKMAP, "start", "live", *EVENTS, *options, status=None)
+        if done.returncode == 77:
+            raise Skip(done.stderr.strip())
+        assert not done.returncode, done
+        return done
     return stackmap("start", "live", *EVENTS, *options)
 
 

@@ -108,7 +108,7 @@ def script_functions(event, loop):
 
 def check_calls(version, *options, rate=1999, seconds=2):
     needs("bpf", "perf events")
-    recording = record("-F", rate, "--", ruby(version), *options, PROGRAMS + "/script_calls.rb", seconds, 3)
+    recording = record("-F", rate, "--", ruby(version), "--disable-gems", *options, PROGRAMS + "/script_calls.rb", seconds, 3)
     recording.check()
     wrong, whole, met, loop = collections.Counter(), [], set(), Loop()
     for event in recording.events():
