@@ -168,6 +168,9 @@ struct syscall_kinds {
  * TEXT_ENTRY: assembler code that the CPU enters for an interrupt or an exception: asm_exc_NAME,
  * asm_sysvec_NAME... The next frame further out is kernel code that was interrupted; on the
  * kernel's stack that frame is the pc itself.
+ *
+ * TEXT_TASK: functions in which the end of an interrupt does the work of the interrupted task, such
+ * as __schedule for a preemption. What they call is the task's and not the interrupt's.
  */
 
 #define KERNEL_TEXT_MAX 8192
@@ -177,7 +180,8 @@ enum text_kind {
 	TEXT_TRACER = 1,
 	TEXT_INTERRUPT = 2,
 	TEXT_ENTRY = 3,
-	TEXT_SOFT_INTERRUPT = 4
+	TEXT_SOFT_INTERRUPT = 4,
+	TEXT_TASK = 5
 };
 
 struct text_range {

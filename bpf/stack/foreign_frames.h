@@ -56,7 +56,9 @@ static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
  *
  * An interrupt is recognised by the kernel's entry function on the stack. Soft interrupts at the
  * end of an interrupt run above that function, too. Soft interrupts that a task runs itself, for
- * example by sending to a local socket, have no such frame and belong to the task.
+ * example by sending to a local socket, have no such frame and belong to the task. The end of an
+ * interrupt may switch to another task or do work of the interrupted one (TEXT_TASK); events there
+ * belong to the task, too.
  *
  * The kernel's preemption count would not tell these two cases apart, and programs cannot read it
  * where kallsyms has no variables.
@@ -65,12 +67,14 @@ static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
 static long interrupt_step(u32 i, struct scratch **context)
 {
 	struct scratch *scratch = *context;
+	u32 kind;
 
 	core_one_register(i);
 	if (i >= STACK_KERNEL_DEPTH_MAX || i >= scratch->kernel.depth)
 		return 1;
-	if (text_kind(scratch, scratch->kernel.word[i]) != TEXT_INTERRUPT)
-		return 0;
+	kind = text_kind(scratch, scratch->kernel.word[i]);
+	if (kind != TEXT_INTERRUPT)
+		return kind == TEXT_TASK;
 	scratch->kernel.depth = i + 1;
 	scratch->kernel.flags = 0;
 	scratch->in_interrupt = 1;

@@ -28,6 +28,10 @@ static const struct {
 	{"xen_pv_evtchn_do_upcall", TEXT_INTERRUPT},
 	{"__do_softirq", TEXT_SOFT_INTERRUPT},
 	{"handle_softirqs", TEXT_SOFT_INTERRUPT},
+	{"__schedule", TEXT_TASK},
+	{"exit_to_user_mode_loop", TEXT_TASK},
+	{"irqentry_exit", TEXT_TASK},
+	{"task_work_run", TEXT_TASK},
 	{"asm_exc_", TEXT_ENTRY},
 	{"asm_sysvec_", TEXT_ENTRY},
 	{"asm_common_interrupt", TEXT_ENTRY},
@@ -50,7 +54,8 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return false;
 	switch (name[0]) {
 	case '_':
-		return name[1] == '_' && (name[2] == 't' || name[2] == 'b' || name[2] == 'd');
+		return name[1] == '_' &&
+		       (name[2] == 't' || name[2] == 'b' || name[2] == 'd' || name[2] == 's');
 	case 'a':
 		return name[1] == 's' && name[2] == 'm';
 	case 'c':
@@ -61,6 +66,10 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return name[1] == 'r' && name[2] == 'e';
 	case 'h':
 		return name[1] == 'a' && name[2] == 'n';
+	case 'i':
+		return name[1] == 'r' && name[2] == 'q';
+	case 't':
+		return name[1] == 'a' && name[2] == 's';
 	case 's':
 		return name[1] == 'p' || name[1] == 'y';
 	default:

@@ -37,6 +37,21 @@ TEST(tracer)
 	check_range(2, TEXT_TRACER, 0xffffffffa0000200, 0xffffffffa0000240);
 }
 
+TEST(work_of_the_task_at_the_end_of_an_interrupt)
+{
+	parse("ffffffff81387d40 T task_work_run\n"
+	      "ffffffff814153f0 T exit_to_user_mode_loop\n"
+	      "ffffffff81415500 T irq_exit_rcu\n"
+	      "ffffffff821f38e0 T irqentry_exit_to_user_mode\n"
+	      "ffffffff821f8540 t __schedule\n"
+	      "ffffffff821f9000 T schedule\n");
+	assert_int_equal(text.count, 4);
+	check_range(0, TEXT_TASK, 0xffffffff81387d40, 0xffffffff814153f0);
+	check_range(1, TEXT_TASK, 0xffffffff814153f0, 0xffffffff81415500);
+	check_range(2, TEXT_TASK, 0xffffffff821f38e0, 0xffffffff821f8540);
+	check_range(3, TEXT_TASK, 0xffffffff821f8540, 0xffffffff821f9000);
+}
+
 /* Exceptions are not interrupts: the task itself causes them. */
 TEST(interrupts)
 {
