@@ -348,7 +348,11 @@ static void begin_arguments(struct parameter_walk *walk, Dwarf_Die *function)
 		walk->is_countable = dwarf_tag(&type) == DW_TAG_base_type;
 		return;
 	}
-	if (call_result_is_argument(CALL_CONVENTION, &result))
+	/* A structure of one long double is returned in a register of the x87, a packed one of the
+	 * same size in memory. */
+	if (result.is_composite && result.in_memory && result.bytes <= 16)
+		walk->is_countable = false;
+	else if (call_result_is_argument(CALL_CONVENTION, &result))
 		walk->state.integers++;
 }
 

@@ -274,8 +274,10 @@ static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align
 }
 
 /* True for a copy or move constructor: a constructor with one parameter, a reference to its class.
+ * With further parameters a constructor copies only if these have defaults, which DWARF need not
+ * tell: `known` is false then.
  */
-static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure)
+static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure, bool *known)
 {
 	Dwarf_Die parameter, type, of;
 	u32 references = 0, others = 0;
@@ -293,10 +295,13 @@ static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure)
 		else
 			others++;
 	}
+	if (references && references + others > 1)
+		*known = false;
 	return references == 1 && !others;
 }
 
-static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const char *class)
+static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const char *class,
+			    bool *known)
 {
 	const char *name = dwarf_diename(function);
 
@@ -309,10 +314,11 @@ static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const cha
 		return true;
 	/* The name of a constructor of a template has no arguments of the template. */
 	return class && !strncmp(name, class, strcspn(class, "<")) &&
-	       name[strcspn(class, "<")] == '\0' && copies_its_class(function, structure);
+	       name[strcspn(class, "<")] == '\0' && copies_its_class(function, structure, known);
 }
 
-/* `known` is false afterwards if a part of the class is only declared. */
+/* `known` is false afterwards if a part of the class is only declared, or may be copied by a
+ * constructor with defaults. */
 static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, bool *known)
 {
 	u64 convention = number_of(type, DW_AT_calling_convention, 0);
@@ -332,7 +338,7 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, bool *known)
 	}
 	for (more = dwarf_child(type, &part); !more; more = dwarf_siblingof(&part, &part)) {
 		if (dwarf_tag(&part) == DW_TAG_subprogram &&
-		    defines_copying(&part, type, dwarf_diename(type)))
+		    defines_copying(&part, type, dwarf_diename(type), known))
 			return true;
 		if (!is_field(&part) || !dwarf_type_of(&part, &of))
 			continue;
