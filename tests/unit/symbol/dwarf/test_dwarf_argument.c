@@ -63,6 +63,10 @@ static const char program_cxx[] =
 	"owner result(int n) { owner o; o.x = n; return o; }\n"
 	"void hidden_this(virtually v, int n) { sink += v.v + n; }\n"
 	"void virtually::f() {}\n"
+	"struct exact { long double v; }; exact precise(int n) { sink += n; return exact{1}; }\n"
+	"struct maybe { int v; maybe(const maybe &, int = 0); };\n"
+	"maybe::maybe(const maybe &o, int) : v(o.v) {}\n"
+	"void unsure(maybe m, int n) { sink += m.v + n; }\n"
 	"int main() { return 0; }\n";
 
 static const struct sample samples_c[] = {
@@ -180,6 +184,15 @@ static void refused(int code, const char *function, const char *argument, const 
 		fail_msg("%s %s %s: %s", path, function, argument, reason);
 }
 
+/* The types do not tell the convention; a location does, if the compiler has written one. */
+static void right_or_refused(const char *function, const char *argument, const char *expected)
+{
+	int err = look(function, argument);
+
+	if (err ? !strstr(reason, "are not all known") : strcmp(text, expected))
+		fail_msg("%s %s %s: %s", path, function, argument, err ? reason : text);
+}
+
 static bool has_compiler(const struct sample *sample)
 {
 	return sample->compile[0] != '$' ||
@@ -258,6 +271,9 @@ static void check_cxx(void)
 	expect("_Z6values9defaulted5emptyiP7derivedRi", "r", "rcx->0 4s");
 	expect("_Z6resulti", "n", "rsi 4s");
 	expect("_Z11hidden_this9virtuallyi", "n", "rsi 4s");
+	right_or_refused("_Z7precisei", "n", "rdi 4s");
+	right_or_refused("_Z6unsure5maybei", "m.v", "rdi->0 4s");
+	right_or_refused("_Z6unsure5maybei", "n", "rsi 4s");
 }
 
 TEST(places_in_cxx_are_those_of_the_convention, NULL, close_sample)
