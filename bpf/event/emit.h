@@ -57,9 +57,9 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	long bytes;
 
 	if (may_be_interrupt(hit))
-		scratch->in_interrupt = 0;
+		scratch->in_interrupt = hit->in_own_task;
 	stack->depth = 0;
-	if (!config.kernel_stacks && !may_be_interrupt(hit) && !config.origins)
+	if (!config.kernel_stacks && !hit->is_waker && !config.origins)
 		return no_stack(REASON_NOT_ASKED);
 	if (is_without_stacks(hit))
 		return no_stack(REASON_NOT_ASKED);
@@ -154,21 +154,27 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	return wanted;
 }
 
-/* Sets the values that the source asks for. False: the event does not meet the conditions. */
+/*
+ * Sets the values that the source asks for. False: the event does not meet the conditions; its
+ * second value is not read then.
+ */
 static __always_inline bool question_met(struct hit *hit, const void *base)
 {
 	s64 answer = config.questions ? question_answer(hit->kind, address_number(base)) : 0;
 
+	if (answer == ANSWER_NONE)
+		return false;
 	hit->value = answer;
 	if (config.further)
 		hit->further = question_further(hit->kind, address_number(base));
-	return answer != ANSWER_NONE;
+	return true;
 }
 
 /*
  * True if an event of the recorder's own task is in an interrupt. Such an event belongs to no task,
  * so it is recorded, but not if the tasks or cgroups are chosen. The kernel's text has to be known
- * (kernel_text), as it is in all recordings with kernel stacks.
+ * (kernel_text), as it is in all recordings with kernel stacks. An event without a scratch slot
+ * counts as refused, though it may be the recorder's own.
  */
 static __always_inline bool own_task_interrupted(void *ctx, u32 cpu)
 {
@@ -195,8 +201,10 @@ static __always_inline bool own_task_interrupted(void *ctx, u32 cpu)
 /* Applies the filters to an event that may be in an interrupt. */
 static __always_inline bool event_wanted_anywhere(void *ctx, struct hit *hit, u32 cpu)
 {
-	hit->in_own_task = is_own_task();
-	return hit->in_own_task ? own_task_interrupted(ctx, cpu) : event_wanted(cpu);
+	u64 ids = current_ids();
+
+	hit->in_own_task = is_own_process(ids >> 32);
+	return hit->in_own_task ? own_task_interrupted(ctx, cpu) : filters_pass(ids, cpu);
 }
 
 /* As event_emit(), of an event that may be in an interrupt. */

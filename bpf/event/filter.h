@@ -81,24 +81,29 @@ static __always_inline u32 *own_process(u32 tgid)
 	return *slot == tgid ? slot : *next == tgid ? next : NULL;
 }
 
-static __always_inline bool is_own_task(void)
+static __always_inline bool is_own_process(u32 tgid)
 {
-	u32 tgid = current_ids() >> 32;
-
 	return tgid && (tgid == own_tgid || own_process(tgid));
 }
 
-static __always_inline bool event_wanted(u32 cpu)
+/* The filters for the current thread, whose id is `tid`. */
+static __always_inline bool filters_pass(u32 tid, u32 cpu)
 {
-	if (is_own_task())
-		return false;
 	if (config.by_cpu && !cpu_matches(cpu))
 		return false;
-	if (!is_followed(current_ids()))
+	if (!is_followed(tid))
 		return false;
 	if (config.by_comm && !comm_matches())
 		return false;
 	return !config.cgroup || cgroup_matches();
+}
+
+/* True if an event of the current thread is recorded. */
+static __always_inline bool event_wanted(u32 cpu)
+{
+	u64 ids = current_ids();
+
+	return !is_own_process(ids >> 32) && filters_pass(ids, cpu);
 }
 
 #endif

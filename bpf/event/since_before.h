@@ -65,7 +65,7 @@ static __always_inline bool task_wanted(const struct task_struct *task)
 {
 	u32 tid = typed_tid_of(task), tgid = typed_tgid_of(task);
 
-	if (tgid && (tgid == own_tgid || own_process(tgid)))
+	if (is_own_process(tgid))
 		return false;
 	if (!is_followed(tid))
 		return false;

@@ -16,8 +16,10 @@
  *
  * A switch may be unseen (thread_time.h), and a counter may be unreadable: its CPU has come online
  * and has no counter yet. A CPU knows which thread begin belongs to, and how often that thread had
- * switched. If these do not fit, or the counter goes backwards, the count is not known, and the
- * next event of the thread counts as its first.
+ * switched. If these do not fit, or the counter goes backwards, the count is not known. The next
+ * event of the thread has no value then, and the thread is counted from that event on (base) until
+ * it switches. An event in an NMI may come when the kernel has counted a switch that no program has
+ * seen yet, so a base is also tied to the CPU's number of changes.
  *
  * A program of a user function may lose its CPU to other threads and get it back. The number of
  * changes says that it did, and the program reads again. The number is odd during a change: an
@@ -41,7 +43,13 @@ struct thread_count {
 	u64 sum[COUNTERS_MAX];
 	u64 last[COUNTERS_MAX]; /* count at the last event that read the counter; unknown; or none
 				 */
+	u64 base[COUNTERS_MAX]; /* count of the CPU at the event after an unseen switch */
+	u64 base_switches[COUNTERS_MAX]; /* of the thread at that event; ~0: no such event */
+	u64 base_place[COUNTERS_MAX];	 /* COUNT_PLACE() of that event */
 };
+
+/* The CPU and its number of changes. */
+#define COUNT_PLACE(cpu, changes) ((u64)(cpu) << 48 | (changes))
 
 struct cpu_count {
 	u64 task;     /* whose time on the CPU it is; 0: no switch was seen yet */
@@ -95,16 +103,33 @@ static __always_inline void count_forget(u64 task)
 		count_lose(&count->last[i]);
 }
 
+/*
+ * The CPU's count from which the thread is counted that has run at `place` since it had switched
+ * `switches` times; or unknown.
+ */
+static __always_inline u64 count_begin(const struct cpu_count *own,
+				       const struct thread_count *count, u64 task, u64 switches,
+				       u64 place, u32 counter)
+{
+	if (!own->task || (own->task == task && own->switches == switches))
+		return atomic_load_relaxed(&own->begin[counter]);
+	if (atomic_load_relaxed(&count->base_switches[counter]) == switches &&
+	    atomic_load_relaxed(&count->base_place[counter]) == place)
+		return atomic_load_relaxed(&count->base[counter]);
+	return COUNT_UNKNOWN;
+}
+
 /* Ends the time of a thread on the CPU for one counter, and begins that of the next. */
 static __always_inline void count_hand_over(struct cpu_count *own, struct thread_count *count,
-					    u32 counter, u32 cpu, bool is_known)
+					    u64 task, u64 switches, u32 counter, u32 cpu)
 {
-	u64 now = counter_read(counter, cpu), begin = own->begin[counter];
+	u64 now = counter_read(counter, cpu), place = COUNT_PLACE(cpu, own->changes - 1);
+	u64 begin = count ? count_begin(own, count, task, switches, place, counter) : 0;
 
 	own->begin[counter] = now;
 	if (!count)
 		return;
-	if (!is_known || now == COUNT_UNKNOWN || begin == COUNT_UNKNOWN || now < begin)
+	if (now == COUNT_UNKNOWN || begin == COUNT_UNKNOWN || now < begin)
 		count_lose(&count->last[counter]);
 	else
 		count->sum[counter] += now - begin;
@@ -118,11 +143,9 @@ static __always_inline void count_switch(const struct task_struct *before,
 	u32 zero = 0, i;
 	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
 	struct thread_count *count;
-	bool is_known;
 
 	if (!own)
 		return;
-	is_known = !own->task || (own->task == key && switches_of(before) == own->switches + 1);
 	if (own->task && own->task != key)
 		count_forget(own->task);
 	atomic_add_relaxed(&own->changes, 1);
@@ -130,7 +153,7 @@ static __always_inline void count_switch(const struct task_struct *before,
 #pragma clang loop unroll(full)
 	for (i = 0; i < COUNTERS_MAX; i++)
 		if (i < config.counters)
-			count_hand_over(own, count, i, cpu, is_known);
+			count_hand_over(own, count, key, switches_of(before) - 1, i, cpu);
 	own->task = (u64)after;
 	own->switches = switches_of(after);
 	atomic_add_relaxed(&own->changes, 1);
@@ -138,30 +161,34 @@ static __always_inline void count_switch(const struct task_struct *before,
 		bpf_map_delete_elem(&thread_counts, &key);
 }
 
+/* Not on the stack, which is small. */
+_Static_assert(COUNTERS_MAX == 4, "no_event_yet has four");
+
+static const struct thread_count no_event_yet = {
+	.last = {COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE},
+	.base_switches = {~0ULL, ~0ULL, ~0ULL, ~0ULL},
+};
+
 static __always_inline struct thread_count *count_of(u64 task)
 {
 	struct thread_count *count = bpf_map_lookup_elem(&thread_counts, &task);
-	struct thread_count fresh = {};
-	u32 i;
 
 	if (count)
 		return count;
-#pragma clang loop unroll(full)
-	for (i = 0; i < COUNTERS_MAX; i++)
-		fresh.last[i] = COUNT_NONE;
-	bpf_map_update_elem(&thread_counts, &task, &fresh, BPF_NOEXIST);
+	bpf_map_update_elem(&thread_counts, &task, &no_event_yet, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&thread_counts, &task);
 }
 
-/* What a counter has counted in the current task so far; or unknown. `in_switch`: the kernel has
- * counted the switch that goes on. */
+/*
+ * The count of a counter in the current task since the task's first event; or unknown. `switches`
+ * is how often the task had switched when it got the CPU.
+ */
 static __always_inline u64 count_so_far(const struct thread_count *count,
-					const struct task_struct *task, u32 counter, u64 in_switch)
+					const struct task_struct *task, u32 counter, u64 switches)
 {
 	u32 cpu = bpf_get_smp_processor_id(), zero = 0, i;
 	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
 	u64 changes, begin, now, sum;
-	bool is_known;
 
 	if (!own)
 		return COUNT_UNKNOWN;
@@ -170,18 +197,41 @@ static __always_inline u64 count_so_far(const struct thread_count *count,
 		changes = atomic_load_relaxed(&own->changes);
 		if (changes & 1)
 			return COUNT_UNKNOWN;
-		begin = atomic_load_relaxed(&own->begin[counter]);
+		begin = count_begin(own, count, (u64)task, switches, COUNT_PLACE(cpu, changes),
+				    counter);
 		sum = atomic_load_relaxed(&count->sum[counter]);
-		is_known = !own->task || (own->task == (u64)task &&
-					  switches_of(task) == own->switches + in_switch);
 		now = counter_read(counter, cpu);
 		if (atomic_load_relaxed(&own->changes) != changes)
 			continue;
-		if (!is_known || begin == COUNT_UNKNOWN || now == COUNT_UNKNOWN || now < begin)
+		if (begin == COUNT_UNKNOWN || now == COUNT_UNKNOWN || now < begin)
 			return COUNT_UNKNOWN;
 		return sum + now - begin;
 	}
 	return COUNT_UNKNOWN;
+}
+
+/* Counts the current task from now on. A task that loses its CPU meanwhile has no base. */
+static __always_inline void count_resume(struct thread_count *count, const struct task_struct *task,
+					 u32 counter, u64 in_switch)
+{
+	u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
+	u64 switches = switches_of(task) - in_switch, changes, now;
+
+	atomic_store_relaxed(&count->base_switches[counter], ~0ULL);
+	atomic_store_relaxed(&count->last[counter], COUNT_UNKNOWN);
+	if (!own)
+		return;
+	changes = atomic_load_relaxed(&own->changes);
+	now = counter_read(counter, cpu);
+	if (now == COUNT_UNKNOWN)
+		return;
+	atomic_store_relaxed(&count->base[counter], now);
+	atomic_store_relaxed(&count->base_place[counter], COUNT_PLACE(cpu, changes));
+	atomic_store_relaxed(&count->base_switches[counter], switches);
+	atomic_store_relaxed(&count->last[counter], atomic_load_relaxed(&count->sum[counter]));
+	if (switches_of(task) - in_switch != switches)
+		atomic_store_relaxed(&count->last[counter], COUNT_UNKNOWN);
 }
 
 /*
@@ -209,9 +259,9 @@ __noinline u64 counter_value(u32 counter, u32 in_switch)
 		return 0;
 	}
 	last = atomic_load_relaxed(&count->last[counter]);
-	total = count_so_far(count, task, counter, in_switch);
+	total = count_so_far(count, task, counter, switches_of(task) - in_switch);
 	if (total == COUNT_UNKNOWN) {
-		atomic_store_relaxed(&count->last[counter], COUNT_UNKNOWN);
+		count_resume(count, task, counter, in_switch);
 		atomic_add_relaxed(&counts_unread, 1);
 		return 0;
 	}

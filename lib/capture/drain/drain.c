@@ -110,15 +110,15 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 		.value = recording->loaded->plan.config.value
 				 ? slot->extra[recording->loaded->plan.config.leaf]
 				 : 0,
-		.further = recording->loaded->plan.config.further
-				   ? slot->extra[recording->loaded->plan.config.leaf + 1]
-				   : 0,
 	};
 	struct stack_ref user;
 	int result;
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
+	/* The word of an event whose source has no second value is left from an earlier event. */
+	if (recording->loaded->sources->sources[event.kind].further_unit)
+		event.further = slot->extra[recording->loaded->plan.config.leaf + 1];
 	if (span_stacks_want_end(recording, event.kind))
 		return span_stacks_end(recording, &event);
 	result = records_fill(recording, ring, position, &fields, &event, &user);

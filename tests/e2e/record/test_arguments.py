@@ -75,6 +75,16 @@ def test_a_condition_and_its_complement_add_up():
         assert [sum(meets[event]) + sum(fails[event]) for event in events] == [3 * 4950, 9 * 4950]
 
 
+def test_second_values_are_read_of_recorded_events_only():
+    """The last pointer is NULL: each read of it counts as unreadable."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    word = "u:%s:made/values=number,request->next->next->id:id,if=number>=810/" % PROGRAMS[0]
+    recording = record("-e", word, "--", PROGRAMS[0], str(CALLS))
+    assert recording.check()["recorded"] == 10
+    report = recording.read("report")
+    assert "10 numbers of events in memory that could not be read" in report, report
+
+
 def test_a_debug_file_is_found():
     if not shutil.which("objcopy"):
         raise Skip("objcopy of binutils is not installed")

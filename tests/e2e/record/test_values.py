@@ -119,6 +119,17 @@ def test_two_fields_of_a_record():
     assert wrong.stderr.count("\n") == 1 and "no event of" in wrong.stderr, wrong.stderr
 
 
+def test_other_events_have_no_second_value():
+    """Slots of events are used again, so that an earlier second value may lie where these events have none."""
+    recording = recorded("-e", WRITE + "/values=count:bytes,fd/,offcpu-time", "--", "sh", "-c",
+                         "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.01; done")
+    events = FileSums(recording.path).file.events
+    names = [event.name for event in recording.events()]
+    assert len(names) == len(events) and names.count("offcpu-time") > 9, names
+    second = [int(event[9][2]) for event in events]
+    assert sum(second) == names.count(WRITE), (second, names)
+
+
 def test_two_arguments_of_a_function():
     """Blocks of 1000 bytes, copied 100 times: write(1, buffer, 1000). Conditions and samples stay what they are."""
     needs("uprobes")
