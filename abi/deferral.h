@@ -15,7 +15,7 @@
 
 /* The version of all that is shared, as part of the engine folder's name: of its layout, and of
  * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
-#define ENGINE_VERSION 15
+#define ENGINE_VERSION 16
 
 #define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
 #define TASKS_MAX (1U << 17)

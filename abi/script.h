@@ -36,10 +36,14 @@
 #define SCRIPT_RUNTIMES(X)                                                                         \
 	X(CPYTHON, SCRIPT_NAME_CPYTHON)                                                            \
 	X(PHP, SCRIPT_NAME_PHP)                                                                    \
-	X(RUBY, SCRIPT_NAME_RUBY)
+	X(RUBY, SCRIPT_NAME_RUBY)                                                                  \
+	X(JAVA, SCRIPT_NAME_JAVA)                                                                  \
+	X(JAVA_COMPILED, SCRIPT_NAME_JAVA_COMPILED)
 #define SCRIPT_NAME_CPYTHON "[python]"
 #define SCRIPT_NAME_PHP "[php]"
 #define SCRIPT_NAME_RUBY "[ruby]"
+#define SCRIPT_NAME_JAVA "[java]"
+#define SCRIPT_NAME_JAVA_COMPILED "[java compiled]"
 
 #define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
@@ -94,11 +98,16 @@ enum script_text_kind {
 	SCRIPT_TEXT_CPYTHON, /* from byte 16 on: number of characters, hash, kind of characters */
 	SCRIPT_TEXT_PHP,     /* from byte 8 on: hash, number of bytes */
 	SCRIPT_TEXT_RUBY,    /* from byte 0 on: flags, class, number of bytes, address */
+	SCRIPT_TEXT_JAVA,    /* from byte 0 on: 16 bits each of references, of a random number and
+			      * of the number of bytes; then the characters */
 	SCRIPT_TEXT_COUNT,
 };
 
-#define SCRIPT_TEXT_FROM(kind) (16 - 8 * (u64)(kind)) /* the first byte that is read */
-#define SCRIPT_TEXT_WORDS 4			      /* words that are read */
+/* The first byte that is read. */
+#define SCRIPT_TEXT_FROM(kind) ((kind) < SCRIPT_TEXT_RUBY ? 16 - 8 * (u64)(kind) : 0)
+#define SCRIPT_TEXT_WORDS 4 /* words that are read */
+#define JAVA_TEXT_BYTES(word) ((word) >> 32 & 0xffff)
+#define JAVA_TEXT_FROM 6
 
 /* In the kind of characters of CPython: bits 2 to 4 width of a character, 5 compact, 6 ASCII. */
 /* In the flags of Ruby: bits 0 to 4 kind of object; bit 13 the characters are not in the object. */
@@ -123,10 +132,10 @@ enum script_link {
 /*
  * The layout of OpenJDK's virtual machine (HotSpot): the places of the data that unwinding through
  * generated code needs (core/unwind/java_rule.c). HotSpot's functions are native frames of
- * generated code, not frames of an interpreter loop. The layout shares its bytes with the layout of
- * a script, and `link` is 0.
+ * generated code, not frames of an interpreter loop: SCRIPT_JAVA stands for those of its
+ * interpreter, SCRIPT_JAVA_COMPILED for those of its compilers. Both take the place of one native
+ * frame each. The layout shares its bytes with the layout of a script, and `link` is 0.
  */
-#define SCRIPT_JAVA SCRIPT_RUNTIME_COUNT
 
 struct java_layout {
 	/* Addresses of the file: */
@@ -138,7 +147,7 @@ struct java_layout {
 	u16 heap_memory;
 	u16 heap_segments; /* bytes, one for each segment: distance to the block's first one */
 	u16 heap_shift;	   /* binary logarithm of a segment's bytes, 32 bits */
-	u16 reserved;
+	u16 class_pool;	   /* in a class: address of its pool of constants */
 	u8 space_low, space_high;    /* in an address range */
 	u8 array_count, array_data;  /* in an array: 32 bits; address */
 	u8 queue_start, queue_bytes; /* in a queue: address; 32 bits */
@@ -150,8 +159,19 @@ struct java_layout {
 	u8 method_const;  /* in a method: address of its constant part */
 	u8 const_count;	  /* in that part: length of the method's bytecode, 16 bits */
 	u8 const_bytes;	  /* length of that part; the bytecode is behind it */
-	u8 reserved_byte;
-	u32 reserved_words[4];
+	u8 has_names;	  /* 1: the members below are known, and texts are SCRIPT_TEXT_JAVA */
+	u8 const_pool;	  /* in a method's constant part: address of the pool of constants */
+	u8 const_name;	  /* number of the method's name in the pool, 16 bits */
+	u8 pool_tags;	  /* in a pool: address of an array with a byte for each constant */
+	u8 pool_class;	  /* address of the class */
+	u8 pool_file;	  /* number of the name of the source file, 16 bits; 0: none */
+	u8 pool_count;	  /* number of constants, 32 bits */
+	u8 pool_bytes;	  /* length of the pool without its constants, which are behind it */
+	u8 tags_data;	  /* in such an array: its bytes */
+	u8 class_name;	  /* in a class: address of its name */
+	u8 blob_name;	  /* in a block's object: address of the name of its kind */
+	u8 blob_method;	  /* if it is a method's code: address of the method */
+	u8 reserved_bytes[5];
 };
 ABI_SIZE(struct java_layout, 56);
 

@@ -26,6 +26,7 @@
 #include "event/thread_time.h"
 #include "mapping/kernel_symbols.h"
 #include "mapping/running_code.h"
+#include "stack/java_names.h"
 #include "state/instance.h"
 #include "task/tasks.h"
 

@@ -93,6 +93,34 @@ CORE_PART bool script_text_of_ruby(struct script_walk *walk, u64 address)
 	return RUBY_KIND(flags) == RUBY_KIND_STRING;
 }
 
+/* The bits of a word that hold the first `count` of its bytes. */
+CORE_PART u64 script_bytes_mask(u64 count)
+{
+	return count < 8 ? (1ULL << 8 * (count & 7)) - 1 : ~0ULL;
+}
+
+/*
+ * The same for a text of Java; its words were read from byte 0 on. A short text is a part of its
+ * hash: a read of its last SCRIPT_TEXT_TAIL bytes would include the number of references, which
+ * changes.
+ */
+CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
+{
+	u64 bytes = JAVA_TEXT_BYTES(walk->text_word[0]), end = bytes + JAVA_TEXT_FROM, hash;
+
+	walk->text_width = 0;
+	walk->text_bytes = bytes;
+	walk->text_from = address + JAVA_TEXT_FROM;
+	walk->text_has_hash = bytes < SCRIPT_TEXT_TAIL;
+	hash = script_hash_add(walk->text_word[0] & script_bytes_mask(end) & ~0xffffULL, 0,
+			       KEY_WORD);
+	hash = script_hash_add(hash, end < 8 ? 0 : walk->text_word[1] & script_bytes_mask(end - 8),
+			       KEY_WORD);
+	walk->text_hash = script_hash_add(
+		hash, end < 16 ? 0 : walk->text_word[2] & script_bytes_mask(end - 16), KEY_WORD);
+	return true;
+}
+
 /* The same for a string of PHP; its words were read from byte 8 on. */
 CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
 {
@@ -116,6 +144,8 @@ CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address)
 		return 0;
 	if (kind == SCRIPT_TEXT_PHP)
 		return script_text_of_php(walk, address);
+	if (kind == SCRIPT_TEXT_JAVA)
+		return script_text_of_java(walk, address);
 	if (kind == SCRIPT_TEXT_CPYTHON)
 		return script_text_of_cpython(walk, address);
 	if (RUBY_KIND(walk->text_word[0]) == RUBY_KIND_ARRAY) {

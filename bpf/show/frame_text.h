@@ -86,6 +86,10 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_PHP);
 	else if (number == MAPPING_SCRIPT(SCRIPT_RUBY))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_RUBY);
+	else if (number == MAPPING_SCRIPT(SCRIPT_JAVA))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_JAVA);
+	else if (number == MAPPING_SCRIPT(SCRIPT_JAVA_COMPILED))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_JAVA_COMPILED);
 	else if (record && record->key.kind == MAPPING_FILE)
 		name_put(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)

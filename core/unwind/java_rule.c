@@ -30,6 +30,8 @@
 #define FRAME_WORDS_MAX 8192
 #define SENDER_BYTES_MAX (1 << 19) /* of a method's local variables */
 #define COMPLETE_NEVER 0xffff
+#define JAVA_COMPILED_KIND 0x00646f6874656d6eULL /* "nmethod" */
+#define JAVA_NATIVE_KIND 0x6e2065766974616eULL	 /* the begin of "native nmethod" */
 
 /* Distances below rbp in a frame of the interpreter. */
 #define INTERPRETED_SENDER 8
@@ -332,12 +334,31 @@ CORE_PART bool java_is_of_call(struct unwind *unwind)
 		call_target(java->word, java->other) - java->blob < java->block_bytes);
 }
 
+/* Sets java->method if the block is the code of a method. */
+CORE_PART void java_blob_method_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 kind;
+
+	if (!java->layout.has_names ||
+	    !java_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
+	    !java_word(unwind, java->word, &java->other))
+		return;
+	kind = core_reload(java->other);
+	if ((kind != JAVA_COMPILED_KIND && kind != JAVA_NATIVE_KIND) ||
+	    !java_word(unwind, java->blob + java->layout.blob_method, &java->method))
+		java->method = 0;
+	java->is_compiled = 1;
+}
+
 CORE_PART bool java_compiled(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
-	if (!java_blob_find(unwind) ||
-	    !unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
+	if (!java_blob_find(unwind))
+		return false;
+	java_blob_method_find(unwind);
+	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
 	    core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
 		return false;
 	java->slot = 2;
@@ -397,6 +418,10 @@ CORE_PART bool java_interpreted(struct unwind *unwind)
 	    core_reload(java->sender) - (frame + 8) > SENDER_BYTES_MAX ||
 	    !java_is_return(unwind, frame + 8))
 		return false;
+	if (!java->layout.has_names ||
+	    !java_word(unwind, frame - INTERPRETED_METHOD, &java->method))
+		java->method = 0;
+	java->is_compiled = 0;
 	unwind->registers.value[REGISTER_R14] = java->sender;
 	unwind->registers.known |= 1U << REGISTER_R14;
 	unwind->rule = (struct unwind_rule){
@@ -435,6 +460,72 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 	}
 	return pc - java->interpreter < java->interpreter_bytes ? java_interpreted(unwind)
 								: java_compiled(unwind);
+}
+
+/* --- names --- */
+
+#define POOL_TEXT 1 /* the tag of a text */
+
+/* Reads a word of a name, whose page may be waited for. */
+CORE_PART bool java_name_word(struct unwind *unwind, u64 address, u64 *word)
+{
+	return unwind_read(unwind, address, word, sizeof(*word));
+}
+
+/* True if all bytes of a text are there. */
+CORE_SUBPROGRAM bool java_text_touch(struct unwind *unwind, u64 text)
+{
+	struct java_walk *java = &unwind->java;
+
+	return java_name_word(unwind, text, &java->word) &&
+	       unwind_read(unwind, text + JAVA_TEXT_FROM - 1 + JAVA_TEXT_BYTES(java->word),
+			   &java->byte, 1);
+}
+
+/* Sets *text to the address of the text with a number in the pool of constants. */
+CORE_PART bool java_text_find(struct unwind *unwind, u64 number, u64 *text)
+{
+	struct java_walk *java = &unwind->java;
+	const struct java_layout *layout = &java->layout;
+
+	return number && number < java->half &&
+	       unwind_read(unwind, java->tags + layout->tags_data + number, &java->byte, 1) &&
+	       core_reload(java->byte) == POOL_TEXT &&
+	       java_name_word(unwind, java->pool + layout->pool_bytes + 8 * number, text) &&
+	       java_text_touch(unwind, core_reload(*text));
+}
+
+/* Reads the pool of the method's constants, and its class. The class must lead back to the pool. */
+CORE_PART bool java_pool_read(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	const struct java_layout *layout = &java->layout;
+
+	return !(java->method & 7) &&
+	       java_name_word(unwind, java->method + layout->method_const, &java->constants) &&
+	       java_name_word(unwind, java->constants + layout->const_pool, &java->pool) &&
+	       java_name_word(unwind, java->pool + layout->pool_class, &java->holder) &&
+	       java_name_word(unwind, java->holder + layout->class_pool, &java->word) &&
+	       core_reload(java->word) == java->pool &&
+	       java_name_word(unwind, java->holder + layout->class_name, &java->word) &&
+	       java_text_touch(unwind, core_reload(java->word)) &&
+	       java_name_word(unwind, java->pool + layout->pool_tags, &java->tags) &&
+	       unwind_read(unwind, java->pool + layout->pool_count, &java->half, 4);
+}
+
+CORE_SUBPROGRAM int java_name_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+
+	if (!java_pool_read(unwind) ||
+	    !unwind_read(unwind, java->constants + java->layout.const_name, &java->complete, 2) ||
+	    !java_text_find(unwind, core_reload(java->complete), &java->name) ||
+	    !unwind_read(unwind, java->pool + java->layout.pool_file, &java->complete, 2))
+		return 0;
+	if (!core_reload(java->complete) ||
+	    !java_text_find(unwind, core_reload(java->complete), &java->file))
+		java->file = 0;
+	return core_reload(unwind->budget) != 0;
 }
 
 #endif

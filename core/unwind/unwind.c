@@ -68,10 +68,26 @@ CORE_PART u32 generated_rule(struct unwind *unwind)
 /* Searches for the virtual machine if the current frame's code belongs to no file. */
 CORE_PART void java_enter(struct unwind *unwind)
 {
+	unwind->java.method = 0;
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
 		unwind_java_find(unwind);
 }
+
+/* Names the current frame, if it has a method. False: a page is missing that may be waited for. */
+CORE_PART bool java_name(struct unwind *unwind)
+{
+	if (!core_reload(unwind->java.method))
+		return true;
+	unwind_java_name(unwind);
+	return core_reload(unwind->budget);
+}
 #else
+CORE_PART bool java_name(struct unwind *unwind)
+{
+	(void)unwind;
+	return true;
+}
+
 CORE_PART void java_enter(struct unwind *unwind)
 {
 	(void)unwind;
@@ -260,7 +276,8 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 
 	java_enter(unwind);
 	stop = rule_enter(unwind);
-
+	if (!java_name(unwind))
+		return STOP_BUDGET;
 	if (stop)
 		return stop;
 	trampoline_mark(unwind);

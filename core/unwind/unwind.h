@@ -488,6 +488,11 @@ struct java_walk {
 	u64 blob, block_bytes;
 	u64 word, other;
 	u64 sender; /* the caller's rsp */
+	u64 method; /* of the current frame; 0: unknown */
+	u32 is_compiled;
+	u64 constants; /* the method's constant part */
+	u64 pool, tags, holder;
+	u64 name, file; /* addresses of texts; `file` may be 0 */
 	u32 half;
 	u16 complete;
 	u8 byte;
@@ -592,11 +597,21 @@ CORE_INLINE void unwind_java_find(struct unwind *unwind);
  */
 CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
 
+/* Defined by the same embedder: gives the current frame the name of unwind->java.method, if the
+ * method's words are as java_name_find() expects. */
+CORE_INLINE void unwind_java_name(struct unwind *unwind);
+
 /*
  * Sets unwind->rule to the rule of the current frame. False: the frame does not belong to the
  * virtual machine's code, or a check of the frame failed.
  */
 CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
+
+/*
+ * Finds the names of unwind->java.method. 0: a word on the way is not that of a method, or a page
+ * is missing; if the page may be waited for, the budget is spent.
+ */
+CORE_SUBPROGRAM int java_name_find(struct unwind *unwind);
 #endif
 
 /*

@@ -76,6 +76,20 @@ static bool text_convert(const struct script_text *text, char out[NAME_BYTES])
 	return used || !text->bytes;
 }
 
+/* Writes "java.lang.String.hashCode (String.java)". The name of a hidden class ends with an
+ * address, "Calls$$Lambda$14+0x0000000800c03000", which is left out. */
+static void java_name(char *owner, const char *name, const char *file, char *out, u32 bytes)
+{
+	char *address = strstr(owner, "+0x");
+
+	if (address)
+		*address = 0;
+	for (char *at = owner; *at; at++)
+		if (*at == '/')
+			*at = '.';
+	snprintf(out, bytes, file[0] ? "%s.%s (%s)" : "%s.%s", owner, name, file);
+}
+
 static int write_name(struct recording *recording, u32 number, u32 id,
 		      const struct script_record *record)
 {
@@ -89,9 +103,12 @@ static int write_name(struct recording *recording, u32 number, u32 id,
 		return 0;
 	/* Ruby: "(eval at PATH:LINE)" */
 	slash = file[0] == '(' ? NULL : strrchr(file, '/');
-	snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
-		 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
-		 record->first_line);
+	if (record->runtime == SCRIPT_JAVA)
+		java_name(owner, name, file, all, sizeof(all));
+	else
+		snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
+			 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
+			 record->first_line);
 	return trace_writer_symbol(recording->writer, &symbol);
 }
 
@@ -126,7 +143,9 @@ static void interpreter_name(const struct script_layout *layout, char *out, u32 
 {
 	u32 version = layout->version;
 
-	if (layout->runtime == SCRIPT_PHP)
+	if (layout->runtime == SCRIPT_JAVA)
+		snprintf(out, bytes, "Java's HotSpot");
+	else if (layout->runtime == SCRIPT_PHP)
 		snprintf(out, bytes, "PHP of module interface %u", version);
 	else if (layout->runtime == SCRIPT_RUBY && version)
 		snprintf(out, bytes, "Ruby %u.%u.%u", version >> 16, version >> 8 & 0xff,
@@ -163,6 +182,13 @@ static int write_unread(struct recording *recording, u32 number, const struct sc
 		       ?: trace_writer_symbol(recording->writer, &symbol);
 }
 
+static bool is_unread(const struct script_layout *layout)
+{
+	if (layout->runtime == SCRIPT_JAVA)
+		return !layout->java.has_names;
+	return layout->runtime && layout->runtime < SCRIPT_RUNTIME_COUNT && !layout->link;
+}
+
 int script_names_write_unread(struct recording *recording)
 {
 	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables);
@@ -173,8 +199,7 @@ int script_names_write_unread(struct recording *recording)
 		struct file_table_chunk root;
 
 		if (recording->mapping_written[number] && !bpf_map_lookup_elem(map, &key, &root) &&
-		    root.script.runtime && !root.script.link &&
-		    root.script.runtime < SCRIPT_RUNTIME_COUNT)
+		    is_unread(&root.script))
 			result = write_unread(recording, number, &root.script);
 	}
 	return result;

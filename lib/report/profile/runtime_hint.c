@@ -73,6 +73,7 @@ struct share {
 #define LABEL_ADDRESS 2U /* generated, and without a name */
 #define LABEL_LOOP(i) (4U << 2 * (i))
 #define LABEL_NAMED(i) (8U << 2 * (i))
+#define LABEL_JAVA (1U << 31) /* a function that the walk has named */
 
 static bool begins(const char *text, const char *start)
 {
@@ -87,6 +88,9 @@ static u32 classify(const char *name, const char *object)
 
 	if (is_generated && begins(name, "0x"))
 		classes |= LABEL_ADDRESS;
+	if (object && (script_runtime_of(object) == SCRIPT_JAVA ||
+		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED))
+		classes |= LABEL_JAVA;
 	for (u32 i = 0; i < INTERPRETERS; i++) {
 		const struct interpreter *interpreter = &interpreters[i];
 
@@ -116,7 +120,9 @@ static void count_row(const struct profile_row *row, const u32 *classes, struct 
 
 	for (u32 i = 0; i < row->user->depth; i++)
 		met |= classes[row->user->labels[i]];
-	add(generated, row->count, met & LABEL_GENERATED, met & LABEL_ADDRESS);
+	/* Stubs of Java's machine stay without a name among its functions. */
+	add(generated, row->count, met & LABEL_GENERATED,
+	    (met & LABEL_ADDRESS) && !(met & LABEL_JAVA));
 	for (u32 i = 0; i < INTERPRETERS; i++)
 		add(&interpreted[i], row->count, met & (LABEL_LOOP(i) | LABEL_NAMED(i)),
 		    (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));

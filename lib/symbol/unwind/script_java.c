@@ -158,9 +158,10 @@ static bool member_read(const struct tables *tables, const char *type, const cha
 	return entry && u8_of(entry[MEMBER_OFFSET / WORD], out);
 }
 
-static bool heap_member_read(const struct tables *tables, const char *member, u16 *out)
+static bool wide_member_read(const struct tables *tables, const char *type, const char *member,
+			     u16 *out)
 {
-	const u64 *entry = entry_find(&tables->members, "CodeHeap", member);
+	const u64 *entry = entry_find(&tables->members, type, member);
 	u64 value = entry ? entry[MEMBER_OFFSET / WORD] : ~0ULL;
 
 	*out = value;
@@ -196,15 +197,47 @@ static bool blob_read(const struct tables *tables, struct java_layout *layout)
 	       member_read(tables, "CodeBlob", "_frame_complete_offset", &layout->blob_complete);
 }
 
+/* True if the texts of the file's machine are those of SCRIPT_TEXT_JAVA. */
+static bool texts_are_known(const struct tables *tables)
+{
+	u8 hash, bytes, body;
+
+	return member_read(tables, "Symbol", "_hash_and_refcount", &hash) && hash == 0 &&
+	       member_read(tables, "Symbol", "_length", &bytes) && bytes == 4 &&
+	       member_read(tables, "Symbol", "_body[0]", &body) && body == JAVA_TEXT_FROM;
+}
+
+/* Reads the members that lead to names. Without one of them functions have no names. In OpenJDK 17
+ * compiled methods are a type between code blobs and nmethods. */
+static bool names_read(const struct tables *tables, struct java_layout *layout)
+{
+	bool is_split = entry_find(&tables->members, "CompiledMethod", "_method");
+
+	return texts_are_known(tables) &&
+	       wide_member_read(tables, "InstanceKlass", "_constants", &layout->class_pool) &&
+	       member_read(tables, "ConstMethod", "_constants", &layout->const_pool) &&
+	       member_read(tables, "ConstMethod", "_name_index", &layout->const_name) &&
+	       member_read(tables, "ConstantPool", "_tags", &layout->pool_tags) &&
+	       member_read(tables, "ConstantPool", "_pool_holder", &layout->pool_class) &&
+	       member_read(tables, "ConstantPool", "_source_file_name_index", &layout->pool_file) &&
+	       member_read(tables, "ConstantPool", "_length", &layout->pool_count) &&
+	       size_read(tables, "ConstantPool", &layout->pool_bytes) &&
+	       member_read(tables, "Array<u1>", "_data", &layout->tags_data) &&
+	       member_read(tables, "Klass", "_name", &layout->class_name) &&
+	       member_read(tables, "CodeBlob", "_name", &layout->blob_name) &&
+	       member_read(tables, is_split ? "CompiledMethod" : "nmethod", "_method",
+			   &layout->blob_method);
+}
+
 static bool layout_read(const struct tables *tables, struct java_layout *layout)
 {
 	return static_read(tables, "CodeCache", "_heaps", &layout->heaps) &&
 	       static_read(tables, "AbstractInterpreter", "_code", &layout->interpreter) &&
 	       static_read(tables, "StubRoutines", "_call_stub_return_address",
 			   &layout->call_return) &&
-	       heap_member_read(tables, "_memory", &layout->heap_memory) &&
-	       heap_member_read(tables, "_segmap", &layout->heap_segments) &&
-	       heap_member_read(tables, "_log2_segment_size", &layout->heap_shift) &&
+	       wide_member_read(tables, "CodeHeap", "_memory", &layout->heap_memory) &&
+	       wide_member_read(tables, "CodeHeap", "_segmap", &layout->heap_segments) &&
+	       wide_member_read(tables, "CodeHeap", "_log2_segment_size", &layout->heap_shift) &&
 	       member_read(tables, "GrowableArrayBase", "_len", &layout->array_count) &&
 	       member_read(tables, "GrowableArray<int>", "_data", &layout->array_data) &&
 	       member_read(tables, "VirtualSpace", "_low", &layout->space_low) &&
@@ -233,6 +266,7 @@ int script_java_read(struct script_loop *loop)
 	if (is_read) {
 		stores_add(&tables.members);
 		is_read = layout_read(&tables, &layout);
+		layout.has_names = is_read && names_read(&tables, &layout);
 	}
 	free(tables.members.words);
 	free(tables.types.words);

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stacks of Java programs (OpenJDK's HotSpot), with nothing prepared for the walk. The callers of each function of
-programs/stack/JavaCalls.java are known by its source. The machine itself says at its end which function its compiled code is: one
-that the compiler has not put into another one, as -Inline asks, so a single other caller fails the test."""
+"""Stacks and functions' names of Java programs (OpenJDK's HotSpot), with nothing prepared for them. The callers of each function
+of programs/stack/JavaCalls.java are known by its source, so a single other caller fails the test. The compiler puts functions into
+others unless -Inline keeps it from doing so; a frame has the name of the outermost one then."""
 
-import bisect
 import collections
 import glob
 import os
@@ -16,8 +15,10 @@ from harness.cases import main, needs, never, one_of_several, stackmap
 from harness.recording import marker, record, second_half, user_frames
 from harness.skip import Skip
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack", "JavaCalls.java")
-FUNCTION = re.compile(r"\bJavaCalls(?:\$\w+)?(?:\.|::)(\w+)")
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
+FUNCTION = re.compile(r"\??\s*JavaCalls(?:\$\w+)?\.(\w+) \(JavaCalls\.java\)")
+MADE = re.compile(r"\??\s*Made(\d+)\.(?:run|(?:inner|outer)_(\d+)) \(JavaMakes\.java\)")
+INTERPRETED, COMPILED = "[java]", "[java compiled]"
 SECONDS, RATE = 1, 1999
 
 WORK = ["plain", "recursion", "shape", "sort", "failure", "reflection"]
@@ -61,32 +62,24 @@ def needs_callbacks():
         raise Skip("this kernel has no callbacks for BPF programs (Linux 6.18)")
 
 
-class Code:
-    """What the machine says about its code: a line for each piece, with address, bytes and function."""
-
-    def __init__(self, process):
-        path = "/tmp/perf-%d.map" % process
-        with open(path) as file:
-            lines = [line.rstrip("\n").split(" ", 2) for line in file]
-        os.unlink(path)
-        self.pieces = sorted((int(start, 16), int(count, 16), name) for start, count, name in lines)
-        self.starts = [piece[0] for piece in self.pieces]
-
-    def function(self, address):
-        index = bisect.bisect_right(self.starts, address) - 1
-        if index < 0 or address >= self.starts[index] + self.pieces[index][1]:
-            return None
-        match = FUNCTION.search(self.pieces[index][2])
-        return match[1] if match else None
+def ancestors(name):
+    """All functions that may be further out than one with this name."""
+    found, left = set(), [name]
+    while left:
+        for caller in CALLERS.get(left.pop(), []):
+            if caller not in found:
+                found.add(caller)
+                left.append(caller)
+    return found
 
 
-def run(home, *options):
+def run(home, program, *options):
     os.makedirs("java", exist_ok=True)
-    subprocess.run([home + "/bin/javac", "-J-XX:TieredStopAtLevel=1", "-d", "java", SOURCE], check=True, capture_output=True)
-    recording = record("-F", RATE, "--", home + "/bin/java", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", *options, "-cp", "java",
-                       "JavaCalls", SECONDS)
+    subprocess.run([home + "/bin/javac", "-J-XX:TieredStopAtLevel=1", "-d", "java", SOURCES + "/" + program + ".java"], check=True,
+                   capture_output=True)
+    recording = record("-F", RATE, "--", home + "/bin/java", *options, "-cp", "java", program, SECONDS)
     recording.check()
-    return [event for event in recording.events() if event.comm == "worker"]
+    return recording.events()
 
 
 def is_whole(event):
@@ -95,24 +88,38 @@ def is_whole(event):
 
 
 
-def check_machine(home, share, *options):
-    events = run(home, *options)
-    with open("java.pid") as file:
-        code = Code(int(file.read()))
-    wrong, met = collections.Counter(), set()
+def functions_of(event):
+    """For each user frame: the program's function, or None for other code; what it was found in; and whether it is certain."""
+    for frame in user_frames(event):
+        match = FUNCTION.match(frame.name) if frame.object in (INTERPRETED, COMPILED) else None
+        yield match and match[1], frame.object, not frame.name.startswith("?")
+
+
+def is_named(event):
+    """True if all of the stack's generated code has names, from the leaf to run()."""
+    for name, where, _ in functions_of(event):
+        if where == "[anon]":
+            return False
+        if name == "run":
+            return True
+    return False
+
+
+def check_machine(home, share, callers_of, *options):
+    events = [event for event in run(home, "JavaCalls", *options) if event.comm == "worker"]
+    wrong, met = collections.Counter(), collections.Counter()
     # Before the recorder has made libjvm's table, the walk does not know the machine.
     later = second_half(events)
     for event in later:
-        frames = [frame for frame in user_frames(event) if not frame.name.startswith("[")]
-        functions = [code.function(frame.address) if frame.object == "[anon]" else None for frame in frames]
-        is_sure = [not frame.name.startswith("?") for frame in frames]
-        met.update(functions)
-        for callee, caller, sure in zip(functions, functions[1:], is_sure[1:]):
-            if callee in CALLERS and caller and sure and caller not in CALLERS[callee]:
+        frames = list(functions_of(event))
+        met.update((name, where) for name, where, _ in frames)
+        for (callee, *_), (caller, _, sure) in zip(frames, frames[1:]):
+            if callee in CALLERS and caller and sure and caller not in callers_of(callee):
                 wrong[callee, caller] += 1
     never(wrong, (wrong.most_common(5), len(later)))
-    whole = sum(map(is_whole, later))
-    assert len(later) > 50 and whole >= share * len(later), (len(later), whole)
+    whole, named = sum(map(is_whole, later)), sum(map(is_named, later))
+    print(home, options, "%d stacks, %.2f %% whole, %.2f %% named" % (len(later), 100 * whole / len(later), 100 * named / len(later)))
+    assert len(later) > 50 and whole >= share * len(later) and named >= share * len(later), (len(later), whole, named)
     return met
 
 
@@ -120,15 +127,49 @@ def check_machine(home, share, *options):
 def test_compiled_code():
     needs_callbacks()
     for home in machines().values():
-        met = check_machine(home, 0.95, "-XX:-Inline")
-        assert {"burn", "recurse", "work_of_recursion"} <= met, met
+        met = check_machine(home, 0.95, CALLERS.get, "-XX:-Inline")
+        assert {(name, COMPILED) for name in ("burn", "recurse", "work_of_recursion")} <= set(met), met
+
+
+@one_of_several
+def test_functions_within_others():
+    needs_callbacks()
+    for home in machines().values():
+        met = check_machine(home, 0.85, ancestors)
+        assert any(where == COMPILED for name, where in met if name), met
 
 
 @one_of_several
 def test_the_interpreter():
     needs_callbacks()
+    for home in machines().values():
+        met = check_machine(home, 0.9, CALLERS.get, "-Xint")
+        assert {(name, INTERPRETED) for name in CALLERS} <= set(met), met
+        assert not any(where == COMPILED for name, where in met if name), met
+
+
+def check_made(home, *options):
+    """Each class has a number, and all its functions have it, too. The numbers grow, and a class lies where an earlier one did."""
+    last, count, wrong = 0, 0, collections.Counter()
+    for event in run(home, "JavaMakes", "-Xmx32m", "-XX:+UseSerialGC", *options):
+        frames = [frame for frame in user_frames(event) if not frame.name.startswith("?")]
+        found = [match.groups() for match in map(MADE.match, [frame.name for frame in frames]) if match]
+        numbers = {int(number) for numbers in found for number in numbers if number}
+        count += len(found)
+        if len(numbers) > 1 or (numbers and min(numbers) < last):
+            wrong[last, tuple(sorted(numbers))] += 1
+        last = max(numbers | {last})
+    never(wrong, (wrong.most_common(5), count))
+    print(home, options, "%d frames, %d classes" % (count, last))
+    assert count > 200 and last > 100, (count, last)
+
+
+@one_of_several
+def test_classes_that_replace_others():
+    needs_callbacks()
     found = machines()
-    check_machine(found[min(found)], 0.9, "-Xint")
+    check_made(found[min(found)], "-Xint")
+    check_made(found[min(found)])
 
 
 if __name__ == "__main__":

@@ -216,6 +216,60 @@ TEST(a_code_object_whose_strings_were_replaced_is_not_found_in_the_cache)
 	}
 }
 
+/* A text of Java: number of references, a random number, length, characters. */
+static void java_text_put(u64 text, u16 references, u16 random, const char *characters)
+{
+	u16 *words = (u16 *)word_at(text);
+
+	words[0] = references;
+	words[1] = random;
+	words[2] = strlen(characters);
+	memcpy(words + 3, characters, strlen(characters));
+}
+
+static u64 java_key(void)
+{
+	script_cache_get(&walk, &cache);
+	return walk.key;
+}
+
+/* What lies behind a short text does not count, nor does the number of references. */
+TEST(texts_of_java_are_told_apart)
+{
+	static const char *const texts[][2] = {
+		{"x", "y"},
+		{"run", "rum"},
+		{"run", "runs"},
+		{"fifteen letters", "fifteen letterz"},
+		{"sixteen letters!", "sixteen letters?"},
+		{"a text of more than sixteen letters", "a text of more than sixteen lettert"}};
+
+	for (u32 i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		u64 text, key;
+
+		begin(true);
+		text = room(16);
+		walk.layout = (struct script_layout){.code_name = 0,
+						     .code_file = 8,
+						     .code_lines = 16,
+						     .first_line = 24,
+						     .text_kind = SCRIPT_TEXT_JAVA};
+		memset(walk.code_word, 0, sizeof(walk.code_word));
+		walk.code_word[0] = text;
+		java_text_put(text, 1, 1000, texts[i][0]);
+		key = java_key();
+		assert_int_equal(walk.text_bytes, 0 + strlen(texts[i][0]));
+		assert_int_equal(walk.text_from, text + 6);
+		java_text_put(text, 9, 1000, texts[i][0]);
+		((u8 *)word_at(text))[6 + strlen(texts[i][0])] = '.';
+		assert_int_equal(java_key(), key);
+		java_text_put(text, 9, 1001, texts[i][0]);
+		assert_int_not_equal(java_key(), key);
+		java_text_put(text, 9, 1000, texts[i][1]);
+		assert_int_not_equal(java_key(), key);
+	}
+}
+
 TEST(a_torn_cache_entry_counts_as_empty)
 {
 	begin(true);

@@ -28,6 +28,11 @@ enum {
 	METHOD = 0x600,
 	CONST = 0x700,
 	SEGMENTS = 0x800,
+	POOL = 0x900, /* of constants */
+	CLASS = 0xa00,
+	TAGS = 0xb80,
+	TEXTS = 0xc00, /* 64 bytes each */
+	KIND = 0xe00,
 	CODE = 0x1000, /* of the heap: 32 segments */
 	LOOP = 0x3000, /* code of the interpreter */
 	STACK = 0x6000,
@@ -75,6 +80,19 @@ static const struct java_layout layout = {
 	.method_const = 8,
 	.const_count = 32,
 	.const_bytes = 48,
+	.has_names = 1,
+	.class_pool = 232,
+	.const_pool = 16,
+	.const_name = 34,
+	.pool_tags = 8,
+	.pool_class = 24,
+	.pool_file = 54,
+	.pool_count = 60,
+	.pool_bytes = 72,
+	.tags_data = 4,
+	.class_name = 24,
+	.blob_name = 96,
+	.blob_method = 112,
 };
 
 void unwind_java_find(struct unwind *walk)
@@ -89,6 +107,11 @@ bool unwind_java_rule(struct unwind *walk)
 	return java_rule(walk);
 }
 
+void unwind_java_name(struct unwind *walk)
+{
+	java_name_find(walk);
+}
+
 #include "unwind/unwind_alone.c"
 
 #include "unwind/java_rule.c"
@@ -101,6 +124,26 @@ static void put(u64 at, u64 value)
 static void put_bytes(u64 at, const char *bytes, u32 count)
 {
 	memcpy(memory + at, bytes, count);
+}
+
+/* The words of the method, with the name in constant 2 of 4 and the file's name in constant 3. */
+static void names_make(void)
+{
+	put(METHOD + 8, BASE + CONST);
+	put(CONST + 16, BASE + POOL);
+	memcpy(memory + CONST + 34, &(u16){2}, 2);
+	put(POOL + 8, BASE + TAGS);
+	put(POOL + 24, BASE + CLASS);
+	memcpy(memory + POOL + 54, &(u16){3}, 2);
+	memcpy(memory + POOL + 60, &(u32){4}, 4);
+	memcpy(memory + TAGS + 4, "\0\7\1\1\1", 5);
+	for (u32 i = 0; i < 5; i++) {
+		put(POOL + 72 + 8 * i, BASE + TEXTS + 64 * i);
+		put(TEXTS + 64 * i, 20ULL << 32);
+	}
+	put(CLASS + 232, BASE + POOL);
+	put(CLASS + 24, BASE + TEXTS);
+	put_bytes(KIND, "native nmethod", 14);
 }
 
 #define CALL_CODE "\xe8\x00\x00\x00\x00"
@@ -139,6 +182,7 @@ static int machine_make(void **state)
 	put(CALL_RETURN, BASE + LOOP + 0x2000);
 	put(METHOD + 8, BASE + CONST);
 	memcpy(memory + CONST + 32, &(u16){20}, 2);
+	names_make();
 	memset(&unwind, 0, sizeof(unwind));
 	unwind.budget = UNWIND_BUDGET;
 	unwind.registers.known = REGISTERS_ALL;
@@ -262,6 +306,81 @@ static void test_the_beginning_of_a_stack(void **state)
 	assert_int_equal(unwind.registers.value[REGISTER_R15], 15);
 }
 
+static void check_names(void)
+{
+	assert_true(java_name_find(&unwind));
+	assert_int_equal(unwind.java.constants, BASE + CONST);
+	assert_int_equal(unwind.java.holder, BASE + CLASS);
+	assert_int_equal(unwind.java.name, BASE + TEXTS + 64 * 2);
+	assert_int_equal(unwind.java.file, BASE + TEXTS + 64 * 3);
+}
+
+static void test_the_method_of_a_frame(void **state)
+{
+	(void)state;
+	enter(LOOP + 8, STACK, STACK + 0x100);
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.java.method, BASE + METHOD);
+	assert_int_equal(unwind.java.is_compiled, 0);
+	check_names();
+	memcpy(memory + POOL + 54, &(u16){0}, 2);
+	assert_true(java_name_find(&unwind));
+	assert_int_equal(unwind.java.file, 0);
+	unwind.java.layout.has_names = 0;
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.java.method, 0);
+}
+
+/* A block is the code of a method by the name of its kind. */
+static void test_the_method_of_compiled_code(void **state)
+{
+	static const char *const kinds[] = {"nmethod", "native nmethod", "nmethods", "RuntimeStub"};
+
+	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		machine_make(state);
+		put_bytes(KIND, kinds[i], strlen(kinds[i]) + 1);
+		put(CODE + 4 * 128 + HEADER + 96, BASE + KIND);
+		put(CODE + 4 * 128 + HEADER + 112, BASE + METHOD);
+		enter(COMPILED, STACK, STACK + 0x200);
+		put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+		unwind.java.method = 0;
+		assert_true(java_rule(&unwind));
+		assert_int_equal(unwind.java.method, i < 2 ? BASE + METHOD : 0);
+		if (i < 2) {
+			assert_int_equal(unwind.java.is_compiled, 1);
+			check_names();
+		}
+	}
+}
+
+static void test_words_that_are_not_those_of_a_method(void **state)
+{
+	static const struct {
+		u64 at, value;
+	} words[] = {{METHOD + 8, 8},
+		     {CONST + 16, BASE + POOL + 8},
+		     {CLASS + 232, BASE},
+		     {CLASS + 24, ~7ULL},
+		     {POOL + 8, 8},
+		     {POOL + 60, 2},
+		     {TAGS, 0},
+		     {POOL + 72 + 16, 0x10},
+		     {TEXTS + 128, ~0ULL},
+		     {CONST + 32, 0}};
+
+	for (u32 i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		machine_make(state);
+		unwind.java.method = BASE + METHOD;
+		assert_true(java_name_find(&unwind));
+		put(words[i].at, words[i].value);
+		assert_false(java_name_find(&unwind));
+	}
+	machine_make(state);
+	unwind.java.method = BASE + METHOD + 1;
+	assert_false(java_name_find(&unwind));
+}
+
 /* The data of the virtual machine may be cyclic or point to unmapped memory. */
 static void test_forged_machines(void **state)
 {
@@ -295,6 +414,9 @@ int main(void)
 		cmocka_unit_test_setup(test_a_frame_of_the_interpreter, machine_make),
 		cmocka_unit_test_setup(test_frames_that_are_not_proven, machine_make),
 		cmocka_unit_test_setup(test_the_beginning_of_a_stack, machine_make),
+		cmocka_unit_test_setup(test_the_method_of_a_frame, machine_make),
+		cmocka_unit_test_setup(test_the_method_of_compiled_code, machine_make),
+		cmocka_unit_test_setup(test_words_that_are_not_those_of_a_method, machine_make),
 		cmocka_unit_test_setup(test_forged_machines, machine_make),
 	};
 

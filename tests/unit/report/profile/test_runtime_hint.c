@@ -24,7 +24,7 @@ struct content {
 	const char *generated, *program; /* names of functions, or NULL */
 	bool calls;			 /* code of the program calls the generated code */
 	const char *file;		 /* file of the program, or NULL */
-	bool is_script;			 /* the generated code is functions of a script */
+	const char *object;		 /* of the generated code; NULL: "[anon]" */
 };
 
 static int write_names(struct trace_writer *writer, const struct content *content)
@@ -39,8 +39,7 @@ static int write_names(struct trace_writer *writer, const struct content *conten
 						.kind = MAPPING_ANON,
 						.tgid = TGID,
 						.base = 0x7f0000000000,
-						.path = content->is_script ? SCRIPT_NAME_CPYTHON
-									   : "[anon]"};
+						.path = content->object ?: "[anon]"};
 	const struct trace_symbol own = {
 		.mapping = PROGRAM, .start = INTERPRETER, .size = 64, .name = content->program};
 	const struct trace_symbol made = {
@@ -140,6 +139,16 @@ TEST(code_with_names_gets_no_hint)
 	check(&(struct content){"java", 0, 5}, NULL, NULL);
 }
 
+/* Code of the machine's own between functions that a walk has named. */
+TEST(stubs_among_named_functions_get_no_hint)
+{
+	check(&(struct content){"java", 5, 0, NULL, "Main.run", true, SCRIPT_NAME_JAVA}, NULL,
+	      NULL);
+	check(&(struct content){"java", 5, 0, NULL, "Main.run", true, SCRIPT_NAME_JAVA_COMPILED},
+	      NULL, NULL);
+	check(&(struct content){"java", 5, 0, NULL, "main", true}, "Java code", "-XX:");
+}
+
 TEST(rare_code_gets_no_hint)
 {
 	check(&(struct content){"java", 1, 10}, NULL, NULL);
@@ -154,9 +163,11 @@ TEST(interpreters_are_recognized_by_their_loop)
 	check(&(struct content){"app.py", 0, 5, NULL, loop}, "Python code", "-X perf");
 	check(&(struct content){"app.py", 5, 0, "py::main:/app.py", loop, true}, NULL, NULL);
 	check(&(struct content){"app.py", 0, 5, NULL, "main"}, NULL, NULL);
-	check(&(struct content){"app.py", 5, 0, "main (app.py:1)", loop, true, NULL, true}, NULL,
-	      NULL);
-	check(&(struct content){"app.py", 1, 5, "main (app.py:1)", loop, false, NULL, true},
+	check(&(struct content){"app.py", 5, 0, "main (app.py:1)", loop, true, NULL,
+				SCRIPT_NAME_CPYTHON},
+	      NULL, NULL);
+	check(&(struct content){"app.py", 1, 5, "main (app.py:1)", loop, false, NULL,
+				SCRIPT_NAME_CPYTHON},
 	      "Python code", "-X perf");
 	check(&(struct content){"worker", 0, 5, NULL, "rb_vm_exec"}, "Ruby code", "reads no");
 	check(&(struct content){"worker", 0, 5, NULL, "Perl_runops_standard"}, "Perl code",

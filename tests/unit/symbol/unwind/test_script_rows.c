@@ -633,9 +633,11 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
 
 /*
  * The tables of OpenJDK's machine, with members in another order and offsets that a constructor
- * stores. `code` is the member that says where a block's code is.
+ * stores. `code` is the member that says where a block's code is. The last members lead to names;
+ * `tags` is one of these, and `outer` the type that has the method of compiled code.
  */
-#define JAVA(first, code)                                                                          \
+#define JAVA(first, code) JAVA_NAMED(first, code, "_tags", "nmethod")
+#define JAVA_NAMED(first, code, tags, outer)                                                       \
 	"struct member { const char *type, *name, *kind; int is_static; long offset; "             \
 	"void *address; };\n"                                                                      \
 	"struct type { const char *name, *outer; int kinds[4]; long size; };\n"                    \
@@ -657,9 +659,23 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
 	"{\"ConstMethod\", \"_code_size\", \"\"}, "                                                \
 	"{\"CodeBlob\", \"_frame_size\", \"\"}, "                                                  \
 	"{\"CodeBlob\", \"_frame_complete_offset\", \"\"}, "                                       \
-	"{\"CodeBlob\", \"" code "\", \"\"}, {0}};\n"                                              \
+	"{\"CodeBlob\", \"" code "\", \"\"}, "                                                     \
+	"{\"Symbol\", \"_hash_and_refcount\", \"\"}, "                                             \
+	"{\"Symbol\", \"_length\", \"\"}, "                                                        \
+	"{\"Symbol\", \"_body[0]\", \"\"}, "                                                       \
+	"{\"InstanceKlass\", \"_constants\", \"\"}, "                                              \
+	"{\"ConstMethod\", \"_constants\", \"\"}, "                                                \
+	"{\"ConstMethod\", \"_name_index\", \"\"}, "                                               \
+	"{\"ConstantPool\", \"" tags "\", \"\"}, "                                                 \
+	"{\"ConstantPool\", \"_pool_holder\", \"\"}, "                                             \
+	"{\"ConstantPool\", \"_source_file_name_index\", \"\"}, "                                  \
+	"{\"ConstantPool\", \"_length\", \"\"}, "                                                  \
+	"{\"Array<u1>\", \"_data\", \"\"}, "                                                       \
+	"{\"Klass\", \"_name\", \"\"}, "                                                           \
+	"{\"CodeBlob\", \"_name\", \"\"}, "                                                        \
+	"{\"" outer "\", \"_method\", \"\"}, {0}};\n"                                              \
 	"static struct type types[] = {{\"HeapBlock\", 0, {0}, 24}, {\"ConstMethod\", 0, {0}, "    \
-	"56}, {0}};\n"                                                                             \
+	"56}, {\"ConstantPool\", 0, {0}, 72}, {0}};\n"                                             \
 	"struct member *gHotSpotVMStructs = members;\nstruct type *gHotSpotVMTypes = types;\n"     \
 	"int JNI_CreateJavaVM(void) { return heaps + interpreter + called; }\n"                    \
 	"__attribute__((constructor)) static void fill(void)\n{\n"                                 \
@@ -677,7 +693,20 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
 	"members[14].offset = 32;"                                                                 \
 	"members[15].offset = 28;"                                                                 \
 	"members[16].offset = 52;"                                                                 \
-	"members[17].offset = 36;\n}\n"
+	"members[17].offset = 36;"                                                                 \
+	"members[19].offset = 4;"                                                                  \
+	"members[20].offset = 6;"                                                                  \
+	"members[21].offset = 264;"                                                                \
+	"members[22].offset = 9;"                                                                  \
+	"members[23].offset = 34;"                                                                 \
+	"members[24].offset = 10;"                                                                 \
+	"members[25].offset = 25;"                                                                 \
+	"members[26].offset = 54;"                                                                 \
+	"members[27].offset = 60;"                                                                 \
+	"members[28].offset = 5;"                                                                  \
+	"members[29].offset = 27;"                                                                 \
+	"members[30].offset = 96;"                                                                 \
+	"members[31].offset = 112;\n}\n"
 
 TEST(the_members_of_javas_machine_are_found)
 {
@@ -713,6 +742,52 @@ TEST(the_members_of_javas_machine_are_found)
 	assert_int_equal(library_build(&library, JAVA("\"_heaps\"", "_code_begin")), 0);
 	assert_int_equal(java->blob_is_short, 0);
 	library_close(&library);
+}
+
+TEST(the_members_that_lead_to_javas_names_are_found)
+{
+	/* OpenJDK 17, and later ones */
+	static const char *const sources[] = {
+		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "CompiledMethod"),
+		JAVA_NAMED("\"_heaps\"", "_code_offset", "_tags", "nmethod")};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+		const struct java_layout *java = &library.rows.script.java;
+
+		assert_int_equal(library_build(&library, sources[i]), 0);
+		assert_int_equal(java->has_names, 1);
+		assert_int_equal(java->class_pool, 264);
+		assert_int_equal(java->const_pool, 9);
+		assert_int_equal(java->const_name, 34);
+		assert_int_equal(java->pool_tags, 10);
+		assert_int_equal(java->pool_class, 25);
+		assert_int_equal(java->pool_file, 54);
+		assert_int_equal(java->pool_count, 60);
+		assert_int_equal(java->pool_bytes, 72);
+		assert_int_equal(java->tags_data, 5);
+		assert_int_equal(java->class_name, 27);
+		assert_int_equal(java->blob_name, 96);
+		assert_int_equal(java->blob_method, 112);
+		library_close(&library);
+	}
+}
+
+TEST(a_machine_without_a_member_of_names_has_the_layout_for_unwinding)
+{
+	static const char *const sources[] = {
+		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tag", "nmethod"),
+		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "Method")};
+
+	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		struct library library;
+
+		assert_int_equal(library_build(&library, sources[i]), 0);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_JAVA);
+		assert_true(library.rows.script.java.heaps);
+		assert_int_equal(library.rows.script.java.has_names, 0);
+		library_close(&library);
+	}
 }
 
 TEST(a_machine_without_a_member_has_no_layout)

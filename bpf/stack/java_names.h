@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Names of Java's functions: each native frame of generated code whose method is known becomes a
+ * frame of a script (abi/script.h) at once, in the program that unwinds.
+ */
+#ifndef BPF_JAVA_NAMES_H
+#define BPF_JAVA_NAMES_H
+
+#include "deep_stack.h"
+#include "stack/script_stack.h"
+#include "stack/unwinder.h"
+
+#ifdef UNWIND_KNOWS_JAVA
+
+/* The words of the walk's method, as those of a code object. */
+enum java_code_word { JAVA_NAME, JAVA_FILE, JAVA_CONSTANTS, JAVA_LINE, JAVA_HOLDER };
+
+static __always_inline void java_script_enter(struct script_walk *script,
+					      const struct java_walk *java)
+{
+	script->layout = (struct script_layout){
+		.runtime = SCRIPT_JAVA,
+		.code_name = 8 * JAVA_NAME,
+		.code_file = 8 * JAVA_FILE,
+		.code_lines = 8 * JAVA_CONSTANTS,
+		.first_line = 8 * JAVA_LINE,
+		.code_owner = 8 * JAVA_HOLDER,
+		.owner_name = java->layout.class_name,
+		.text_kind = SCRIPT_TEXT_JAVA,
+	};
+	script->code = java->method;
+	script->code_word[JAVA_NAME] = java->name;
+	script->code_word[JAVA_FILE] = java->file;
+	script->code_word[JAVA_CONSTANTS] = java->constants;
+	script->code_word[JAVA_LINE] = 0;
+	script->code_word[JAVA_HOLDER] = java->holder;
+	script->seed = script_seed();
+}
+
+/* The id of the method that the walk has found; 0: none. */
+__noinline int java_intern(struct scratch *scratch, const struct java_walk *java)
+{
+	u32 zero = 0;
+	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
+	int id;
+
+	if (!scratch || !java || !script.cache)
+		return 0;
+	script.walk = &scratch->script;
+	script.memory = scratch;
+	java_script_enter(&scratch->script, java);
+	id = script_cache_get(&scratch->script, script.cache);
+	if (!id)
+		id = script_intern(&script);
+	scratch->counters.script_joined += id != 0;
+	scratch->counters.script_unknown += id == 0;
+	return id;
+}
+
+/* The same for the current frame of a walk. */
+__noinline int java_intern_for(struct unwinder *unwinder)
+{
+	struct scratch *scratch;
+	int has_name, id = 0;
+
+	if (!unwinder)
+		return 0;
+	has_name = java_name_find(&unwinder->walk);
+	if (!has_name && !core_reload(unwinder->walk.budget))
+		return 0;
+	scratch = scratch_claim(bpf_get_smp_processor_id());
+	if (!scratch)
+		return 0;
+	scratch->script.space = unwinder->search.vma.space;
+	if (has_name)
+		id = java_intern(scratch, &unwinder->walk.java);
+	else
+		scratch->counters.script_unjoined++;
+	scratch_release(scratch);
+	return id;
+}
+
+__noinline int unwinder_name_java(struct unwinder *unwinder)
+{
+	u32 id, index;
+	u64 *frame;
+
+	if (!unwinder)
+		return 0;
+	id = java_intern_for(unwinder);
+	if (!id)
+		return 0;
+	index = deep_stack_slot(unwinder->walk.depth - 1);
+	core_one_register(index);
+	frame = &unwinder->walk.frame[index & (UNWIND_FRAMES - 1)];
+	*frame = FRAME_SCRIPT(SCRIPT_JAVA + unwinder->walk.java.is_compiled, id) |
+		 (*frame & FRAME_GUESSED);
+	return 0;
+}
+
+CORE_INLINE void unwind_java_name(struct unwind *walk)
+{
+	unwinder_name_java(unwinder_of(walk));
+}
+
+#endif
+
+#endif
