@@ -14,15 +14,18 @@
 #include "comm_glob.h"
 #include "error.h"
 
-/* fentry and fexit have an array of words in the place of registers: the arguments, the result. */
-static void move_to_array(struct event_number *number, u32 argument_words)
+/*
+ * fentry and fexit have an array of words in the place of registers: the arguments, the result. The
+ * register does not tell which of them is meant: arm64 has the first argument and the result in x0.
+ */
+static void move_to_array(const struct source *source, struct event_number *number)
 {
 	u32 word = 0;
 
 	if (!number->bytes)
 		return;
-	if (number->offset == question_result_offset())
-		word = argument_words;
+	if (source->on_return)
+		word = source->argument_words;
 	else
 		while (number->offset != question_argument_offset(word))
 			word++;
@@ -54,17 +57,17 @@ static int store_question(const struct attachment *attachment, u32 kind, u32 *pa
 	int result = 0;
 
 	if (by_array) {
-		move_to_array(&question.value, source->argument_words);
-		move_to_array(&question.factor, source->argument_words);
-		move_to_array(&question.further, source->argument_words);
-		move_to_array(&question.further_factor, source->argument_words);
-		move_to_array(&question.key, source->argument_words);
+		move_to_array(source, &question.value);
+		move_to_array(source, &question.factor);
+		move_to_array(source, &question.further);
+		move_to_array(source, &question.further_factor);
+		move_to_array(source, &question.key);
 	}
 	for (u32 i = 0; i < question.count && !result; i++) {
 		struct condition *condition = &question.conditions[i];
 
 		if (condition->subject == CONDITION_NUMBER && by_array)
-			move_to_array(&condition->number, source->argument_words);
+			move_to_array(source, &condition->number);
 		if (condition->subject != CONDITION_COMM)
 			continue;
 		condition->operand = (*patterns)++;
