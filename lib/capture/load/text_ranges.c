@@ -30,6 +30,7 @@ static const struct {
 	{"handle_softirqs", TEXT_SOFT_INTERRUPT},
 	{"__schedule", TEXT_TASK},
 	{"exit_to_user_mode_loop", TEXT_TASK},
+	{"do_notify_resume", TEXT_TASK},
 	{"irqentry_exit", TEXT_TASK},
 	{"task_work_run", TEXT_TASK},
 	{"asm_exc_", TEXT_ENTRY},
@@ -39,6 +40,18 @@ static const struct {
 	{"asm_int80_emulation", TEXT_ENTRY},
 	{"asm_fred_entrypoint_", TEXT_ENTRY},
 	{"end_repeat_nmi", TEXT_ENTRY},
+	/* arm64: an exception level, a kind of exception; its handler is a function in C */
+	{"el0t_32_irq_handler", TEXT_INTERRUPT},
+	{"el0t_32_fiq_handler", TEXT_INTERRUPT},
+	{"el0t_32_", TEXT_OTHER},
+	{"el0t_64_irq_handler", TEXT_INTERRUPT},
+	{"el0t_64_fiq_handler", TEXT_INTERRUPT},
+	{"el0t_64_", TEXT_OTHER},
+	{"el1h_64_irq_handler", TEXT_INTERRUPT},
+	{"el1h_64_fiq_handler", TEXT_INTERRUPT},
+	{"el1h_64_sync_handler", TEXT_OTHER},
+	{"el1h_64_error_handler", TEXT_OTHER},
+	{"el1h_64_", TEXT_ENTRY},
 };
 
 struct parse {
@@ -60,8 +73,10 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return name[1] == 's' && name[2] == 'm';
 	case 'c':
 		return name[1] == 'o' && name[2] == 'm';
+	case 'd':
+		return name[1] == 'o' && name[2] == '_';
 	case 'e':
-		return name[1] == 'n' || name[1] == 'x';
+		return name[1] == 'n' || name[1] == 'x' || name[1] == 'l';
 	case 'f':
 		return name[1] == 'r' && name[2] == 'e';
 	case 'h':

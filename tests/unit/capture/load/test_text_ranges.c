@@ -75,6 +75,45 @@ TEST(interrupts)
 	check_range(6, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
 }
 
+/* Entries of arm64: the frame behind the entry from kernel code is the interrupted pc itself.
+ * Handlers of exceptions and of system calls are neither interrupts nor entries. */
+TEST(interrupts_of_arm64)
+{
+	parse("ffffa53288a10e80 t el1t_64_irq\n"
+	      "ffffa53288a11218 t el1h_64_sync\n"
+	      "ffffa53288a11288 t el1h_64_irq\n"
+	      "ffffa53288a112f0 t el1h_64_fiq\n"
+	      "ffffa53288a11358 t el1h_64_error\n"
+	      "ffffa53288a113c0 t el0t_64_sync\n"
+	      "ffffa53288a11558 t el0t_64_irq\n"
+	      "ffffa53288a11bb8 t el0t_32_irq\n"
+	      "ffffa53288a28000 T do_notify_resume\n"
+	      "ffffa53288a28800 T do_compat_alignment_fixup\n"
+	      "ffffa53289947380 T el1h_64_sync_handler\n"
+	      "ffffa53289947470 T el1h_64_irq_handler\n"
+	      "ffffa532899474a0 T el1h_64_fiq_handler\n"
+	      "ffffa532899474c0 T el1h_64_error_handler\n"
+	      "ffffa53289947500 T el0t_64_sync_handler\n"
+	      "ffffa532899475f0 T el0t_64_irq_handler\n"
+	      "ffffa53289947610 T el0t_64_fiq_handler\n"
+	      "ffffa53289947630 T el0t_64_error_handler\n"
+	      "ffffa53289947700 T el0t_32_irq_handler\n"
+	      "ffffa53289947720 T el0t_32_fiq_handler\n"
+	      "ffffa53289947740 T el0_svc\n");
+	assert_int_equal(text.count, 11);
+	check_range(0, TEXT_ENTRY, 0xffffa53288a11218, 0xffffa53288a11288);
+	check_range(1, TEXT_ENTRY, 0xffffa53288a11288, 0xffffa53288a112f0);
+	check_range(2, TEXT_ENTRY, 0xffffa53288a112f0, 0xffffa53288a11358);
+	check_range(3, TEXT_ENTRY, 0xffffa53288a11358, 0xffffa53288a113c0);
+	check_range(4, TEXT_TASK, 0xffffa53288a28000, 0xffffa53288a28800);
+	check_range(5, TEXT_INTERRUPT, 0xffffa53289947470, 0xffffa532899474a0);
+	check_range(6, TEXT_INTERRUPT, 0xffffa532899474a0, 0xffffa532899474c0);
+	check_range(7, TEXT_INTERRUPT, 0xffffa532899475f0, 0xffffa53289947610);
+	check_range(8, TEXT_INTERRUPT, 0xffffa53289947610, 0xffffa53289947630);
+	check_range(9, TEXT_INTERRUPT, 0xffffa53289947700, 0xffffa53289947720);
+	check_range(10, TEXT_INTERRUPT, 0xffffa53289947720, 0xffffa53289947740);
+}
+
 /* Code is interrupted at its first instruction, at another one, and in the entry of an exception:
  * each frame behind an entry becomes pc + 1. Frames behind calls and user frames stay unchanged. */
 TEST(interrupted)
