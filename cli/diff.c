@@ -8,6 +8,10 @@
  * Rows of two recordings are the same if they have the same name: offsets and addresses differ from
  * build to build, and labels are numbers of one profile.
  *
+ * Amounts are those of all events that were produced: each recording's are scaled up by what its
+ * ledger says was lost, or a recording that lost a fifth of its events would look a fifth faster.
+ * Shares, counts and values are those of the events in the file.
+ *
  * A side may be several recordings. Their scatter, or that of slices of the side's only recording,
  * says which changes are beyond the noise.
  */
@@ -30,6 +34,16 @@
 #define TOP_UNSET UINT64_MAX
 #define LEAST_DEFAULT 0.005 /* percent: smaller changes round to 0.00% */
 #define SEPARATOR '\n'	    /* between the parts of an item's text */
+
+static void read_ledger(struct diff_side *side, struct diff_part *part)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(part->report.reader);
+	u64 lost = compared_lost(ledger);
+
+	part->scale = compared_scale(ledger);
+	side->produced += lost + (ledger ? ledger->recorded + ledger->counted : 0);
+	side->lost += lost;
+}
 
 /* A pass over events that counts them by slice of time. */
 struct count {
@@ -103,7 +117,7 @@ static int set_divisors(const char *per, struct diff_part *part, double *divisor
 	for (u32 i = 0; i < slices; i++) {
 		double seconds = (double)(count.last - count.first) / NS_PER_SECOND;
 
-		divisors[i] = is_time ? seconds / slices : (double)count.events[i];
+		divisors[i] = is_time ? seconds / slices : (double)count.events[i] * part->scale;
 		sum += divisors[i];
 	}
 	return sum > 0 ? 0
@@ -154,7 +168,6 @@ static u32 find_source(struct diff *diff, const struct report *report, u32 kind)
 
 static int add_sources(struct diff *diff, enum comparison_side side, struct diff_part *part)
 {
-	const struct trace_ledger *ledger = trace_reader_ledger(part->report.reader);
 	const struct profile_weights *weights = &part->report.weights;
 
 	if (report_weigh_events(&part->report, diff->values->by))
@@ -166,9 +179,8 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 			return -ENOMEM;
 		diff->sources[source].counts[side] += weights->counts[kind];
 		diff->sources[source].totals[side] += weights->totals[kind];
+		diff->sources[source].amounts[side] += part->scale * (double)weights->totals[kind];
 	}
-	for (u32 cause = 0; cause < LOST_COUNT && ledger; cause++)
-		diff->side[side].lost += ledger->lost[cause];
 	return 0;
 }
 
@@ -186,12 +198,12 @@ static int add_wholes(struct diff *diff, enum comparison_side side)
 	units->source_count = diff->source_count;
 	units->lost = recordings->lost;
 	units->wholes = calloc((size_t)units->count * diff->source_count + 1, sizeof(u64));
-	units->amounts = calloc(diff->source_count + 1UL, sizeof(u64));
+	units->amounts = calloc(diff->source_count + 1UL, sizeof(double));
 	units->events = calloc(diff->source_count + 1UL, sizeof(u64));
 	if (!units->wholes || !units->amounts || !units->events)
 		return -ENOMEM;
 	for (u32 i = 0; i < diff->source_count; i++) {
-		units->amounts[i] = diff->sources[i].totals[side];
+		units->amounts[i] = diff->sources[i].amounts[side];
 		units->events[i] = diff->sources[i].counts[side];
 	}
 	for (u32 i = 0; i < recordings->part_count; i++) {
@@ -229,7 +241,7 @@ static void set_item(struct diff *diff, enum comparison_side side, u32 number,
 	item->is_sampled = part->report.sources[kind].extras & TRACE_EXTRA_LEAF;
 	item->count = count;
 	item->value = value;
-	item->amount = amount;
+	item->amount = part->scale * (double)amount;
 	item->part = diff_has_event_key(diff) ? count : amount;
 }
 
@@ -357,8 +369,10 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 	int err = 0;
 
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
-		for (u32 i = 0; i < diff->side[side].part_count; i++)
+		for (u32 i = 0; i < diff->side[side].part_count; i++) {
+			read_ledger(&diff->side[side], diff->side[side].parts[i]);
 			readers[count++] = diff->side[side].parts[i]->report.reader;
+		}
 	names_check_boots(naming, readers, count);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
 		err = make_units(diff, &diff->side[side], &diff->units[side], error);

@@ -28,6 +28,7 @@ struct diff_part {
 	struct time_slices slices;  /* of the side's only recording; count 0: it has several */
 	struct report_table *table; /* NULL with --stacks */
 	u32 first_unit;		    /* of its slices */
+	double scale;		    /* of its amounts: events produced, by those in the file */
 };
 
 /* Where the row of a compared item is. */
@@ -40,7 +41,7 @@ struct diff_side {
 	struct diff_part *parts[DIFF_RECORDINGS_MAX];
 	u32 part_count;
 	u32 missing;		   /* recordings of a folder that could not be read */
-	u64 lost;		   /* events */
+	u64 produced, lost;	   /* events; neither has those that a flight recorder replaced */
 	struct diff_place *places; /* of the items of `list` */
 };
 
@@ -49,6 +50,7 @@ struct diff_source {
 	const char *name;
 	enum profile_weight by;
 	u64 counts[COMPARISON_SIDES], totals[COMPARISON_SIDES];
+	double amounts[COMPARISON_SIDES]; /* the totals, scaled */
 };
 
 struct diff {

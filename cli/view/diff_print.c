@@ -194,7 +194,9 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 			printf(" (%s)", value_of(diff, i, source->totals[side]));
 	}
 	if (recordings->lost)
-		printf(", %llu lost", (unsigned long long)recordings->lost);
+		printf(", %llu of %llu lost: amounts are scaled to all",
+		       (unsigned long long)recordings->lost,
+		       (unsigned long long)recordings->produced);
 	if (diff->values->per) {
 		printf("; per ");
 		printable_put(diff->values->per, stdout);

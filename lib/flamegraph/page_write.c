@@ -10,7 +10,7 @@
  *   version     1
  *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
  *               events, first, last (s, as `script` shows), produced, recorded, counted (or
- *               null), joinsCpus, joinsThreads}]
+ *               null), scale (events produced by those that are here), joinsCpus, joinsThreads}]
  *   sources     [{name, unit}]; unit "" has no value
  *   threads     [{pid, tid, comm, isJoined: its events are counted in another}]
  *   kinds       names of enum frame_kind
@@ -53,6 +53,7 @@
 #include "page.h"
 #include "report/event/stack_end.h"
 #include "report/event/wait_ends.h"
+#include "report/profile/comparison.h"
 #include "ring.h"
 
 /* Frees `array`. `failures` is non-zero if an item could not be appended. */
@@ -112,7 +113,7 @@ static json_t *recording_object(const struct graph_recording *recording)
 	u64 start = info->start_realtime + first - info->start_monotonic;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o, s:b, s:b}",
+			 "s:f, s:o, s:b, s:b}",
 			 "name", json_text(recording->name), "command", json_text(info->command),
 			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
 			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
@@ -121,9 +122,10 @@ static json_t *recording_object(const struct graph_recording *recording)
 			 seconds(recording->last), "produced",
 			 ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
 			 ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
-			 ledger_sum(ledger, ledger ? ledger->counted : 0), "userStacks",
-			 user_stacks_object(ledger), "joinsCpus", recording->cells.joins_cpus,
-			 "joinsThreads", recording->cells.joined != NULL);
+			 ledger_sum(ledger, ledger ? ledger->counted : 0), "scale",
+			 compared_scale(ledger), "userStacks", user_stacks_object(ledger),
+			 "joinsCpus", recording->cells.joins_cpus, "joinsThreads",
+			 recording->cells.joined != NULL);
 }
 
 static int put_recordings(const struct flamegraph *graph, FILE *to)

@@ -43,5 +43,5 @@ function frameLines(chart, node, profile, unit) {
     return [...head, weightLine(chart.total[node], chart.whole, unit), ...partLine(chart, node), ...own];
   const [before, after] = chart.sides.map(({total, whole}) => ({weight: total[node], whole}));
   return [...head, `before: ${weightLine(before.weight, before.whole, unit)}`, `after: ${weightLine(after.weight, after.whole, unit)}`,
-    changeText(before, after, unit), ...partLine(chart, node), ...own];
+    changeText(before, after, unit, profile.recordings), ...partLine(chart, node), ...own];
 }

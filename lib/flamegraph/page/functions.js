@@ -95,7 +95,7 @@ class FunctionTable extends EventTarget {
     const [before, after] = this.sides.map(({functions, whole}) => ({weight: functions.total[frame], whole}));
     return `with callees\nbefore: ${exactText(before.weight, this.unit)}, ${percentText(before.weight, before.whole)}\n` +
       `after: ${exactText(after.weight, this.unit)}, ${percentText(after.weight, after.whole)}\n` +
-      changeText(before, after, this.unit);
+      changeText(before, after, this.unit, this.profile.recordings);
   }
 
   row(frame) {

@@ -11,7 +11,8 @@
 
 struct joined {
 	struct comparison_row row;
-	u64 part[COMPARISON_SIDES], amount[COMPARISON_SIDES];
+	u64 part[COMPARISON_SIDES];
+	double amount[COMPARISON_SIDES];
 	const char *text;
 	u32 number; /* before the rows are sorted */
 };
@@ -21,6 +22,23 @@ struct builder {
 	u32 count;
 	struct hash_index index;
 };
+
+u64 compared_lost(const struct trace_ledger *ledger)
+{
+	u64 lost = 0;
+
+	for (u32 cause = 0; cause < LOST_COUNT && ledger; cause++)
+		if (cause != LOST_OVERWRITTEN && cause != LOST_RESET)
+			lost += ledger->lost[cause];
+	return lost;
+}
+
+double compared_scale(const struct trace_ledger *ledger)
+{
+	u64 kept = ledger ? ledger->recorded + ledger->counted : 0;
+
+	return kept ? 1 + (double)compared_lost(ledger) / (double)kept : 1;
+}
 
 double comparison_share_change(const struct comparison_row *row)
 {
@@ -95,9 +113,9 @@ double compared_divisor(const struct compared_units *units)
 
 double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source)
 {
-	enum comparison_side side = units[BEFORE].amounts[source] ? BEFORE : AFTER;
+	enum comparison_side side = units[BEFORE].amounts[source] > 0 ? BEFORE : AFTER;
 
-	return (double)units[side].amounts[source] / compared_divisor(&units[side]);
+	return units[side].amounts[source] / compared_divisor(&units[side]);
 }
 
 static int by_change(const void *a, const void *b)

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "scalar.h"
+#include "trace/event.h"
 
 enum comparison_side { BEFORE, AFTER, COMPARISON_SIDES };
 
@@ -24,7 +24,7 @@ struct compared_item {
 	u64 count, value;
 	bool is_sampled; /* the events are samples, so their number varies by chance */
 	u64 part;	 /* of the whole, for the share */
-	u64 amount;	 /* count or value */
+	double amount;	 /* count or value, scaled up by the lost events */
 };
 
 struct compared_list {
@@ -37,10 +37,10 @@ struct compared_units {
 	/* Units are slices of one recording's time: only neighbours are alike, since a program has
 	 * phases. Otherwise all units of the side are alike. */
 	bool are_slices;
-	u64 *wholes;  /* [source * count + unit]: the sum that the parts of its items refer to */
-	u64 *amounts; /* [source]: the sum of the amounts of its items */
-	u64 *events;  /* [source] */
-	u64 lost;     /* events, of any source */
+	u64 *wholes;	 /* [source * count + unit]: the sum that the parts of its items refer to */
+	double *amounts; /* [source]: the sum of the amounts of its items */
+	u64 *events;	 /* [source] */
+	u64 lost;	 /* events, of any source */
 	double *divisors; /* [unit]; NULL for both sides: amounts are not divided */
 };
 
@@ -65,6 +65,13 @@ struct comparison {
 	struct comparison_row *rows; /* by change of rank, the greatest first */
 	u32 row_count;
 };
+
+/* The lost events of a ledger, which may be NULL. What a flight recorder replaced came before what
+ * its file is about, and is not one of them. */
+u64 compared_lost(const struct trace_ledger *ledger);
+/* Amounts of a recording times this are those of all events that were produced; 1: nothing was
+ * lost. */
+double compared_scale(const struct trace_ledger *ledger);
 
 /* After less before: shares in percentage points, amounts, ranks. */
 double comparison_share_change(const struct comparison_row *row);

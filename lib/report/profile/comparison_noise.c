@@ -46,7 +46,7 @@ struct side_noise {
 
 static double weight_of(const struct side_noise *side, const struct compared_item *item)
 {
-	return (double)(side->units->divisors ? item->amount : item->part);
+	return side->units->divisors ? item->amount : (double)item->part;
 }
 
 /* The denominator of a unit; a rank is the sum of weights by the sum of these. */
@@ -189,8 +189,7 @@ static double lost_of(const struct side_noise *side, u32 source)
 	if (!units->lost)
 		return 0;
 	if (units->divisors && side->scale[source] > 0)
-		of_all = (double)units->amounts[source] / compared_divisor(units) /
-			 side->scale[source];
+		of_all = units->amounts[source] / compared_divisor(units) / side->scale[source];
 	return 100 * lost / (lost + (double)units->events[source]) * of_all;
 }
 

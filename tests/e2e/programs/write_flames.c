@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes recordings for the flame graph's page:
- * write_flames SEED FUNCTIONS EVENTS FILE [FOLDER [THREADS]].
+ * write_flames SEED FUNCTIONS EVENTS FILE [FOLDER [THREADS [LOST]]].
  * The program is in /usr/bin or in FOLDER. Stacks share their outer half as those of real programs
  * do, and end in different functions; everything follows from the seed. Some names are HTML and
  * script that the page must escape.
@@ -147,11 +147,14 @@ static int write_event(struct trace_writer *writer, u32 number, u32 events, u32 
 	return trace_writer_event(writer, &event);
 }
 
-static int write_all(struct trace_writer *writer, const char *folder, u32 functions, u32 events)
+/* `lost` more events are in the ledger only. */
+static int write_all(struct trace_writer *writer, const char *folder, u32 functions, u32 events,
+		     u32 lost)
 {
 	const struct trace_ledger ledger = {
-		.produced = events,
+		.produced = events + lost,
 		.recorded = events,
+		.lost = {[LOST_RING_FULL] = lost},
 		.user_stops = {[STOP_ROOT] = events - 1, [STOP_NO_RULE] = 1},
 	};
 	u32 stacks = functions / INNER;
@@ -167,16 +170,18 @@ static int write_all(struct trace_writer *writer, const char *folder, u32 functi
 int main(int argc, char **argv)
 {
 	struct trace_writer *writer;
+	u32 lost;
 	int err;
 
-	if (argc < 5 || argc > 7)
+	if (argc < 5 || argc > 8)
 		return 2;
 	state = strtoull(argv[1], NULL, 10);
 	threads = argc > 6 ? (u32)strtoul(argv[6], NULL, 10) : threads;
+	lost = argc > 7 ? (u32)strtoul(argv[7], NULL, 10) : 0;
 	err = trace_writer_create(argv[4], &info, &writer, NULL);
 	if (!err)
 		err = write_all(writer, argv[5] ?: "/usr/bin", (u32)strtoul(argv[2], NULL, 10),
-				(u32)strtoul(argv[3], NULL, 10));
+				(u32)strtoul(argv[3], NULL, 10), lost);
 	if (err || trace_writer_close(&writer)) {
 		fprintf(stderr, "write_flames: %s\n", strerror(-err));
 		return 1;

@@ -407,6 +407,23 @@ def test_changes_within_the_noise_have_no_colour():
     assert found[True] and found[False], found
 
 
+def test_a_recording_that_lost_events_is_not_faster():
+    """A fifth of the events was lost. The page and the text multiply by 1.25 what is left."""
+    whole, rest = write("whole.data"), "rest.data"
+    run(program("write_flames"), 1, 300, 3200, rest, "/usr/bin", 6, 800)
+    old, new = (sums_of(stacks_of(name, "cpu-clock"))[1] for name in (whole, rest))
+    change = round(1.25 * new - old)
+    with browser.page() as page:
+        page.open(draw(whole, rest))
+        choose_source(page, "cpu-clock")
+        assert status(page)[3] == "change: {:+,} events ({:+.2f}%, with what was lost), 0.00 points of share".format(
+            change, 100 * (1.25 * new - old) / old), (status(page), old, new)
+    rows = json.loads(stackmap("diff", "--json", "-s", "event", "-e", "cpu-clock", whole, rest).stdout)["rows"]
+    assert [rows[0][side][key] for side in ("before", "after") for key in ("count", "amount")] == [old, old, new, 1.25 * new], rows
+    text = stackmap("diff", whole, rest).stdout
+    assert ", 800 of 4000 lost: amounts are scaled to all\n" in text, text
+
+
 def test_two_recordings():
     before, after = write("before.data", 1), write("after.data", 2)
     (old, old_whole), (new, new_whole) = (sums_of(stacks_of(name, "cpu-clock")) for name in (before, after))

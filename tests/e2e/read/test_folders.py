@@ -39,10 +39,10 @@ def without_command(exported):
 
 
 def counts_of_stacks(compared):
-    """Each recording of a folder is compared by itself: it has a noise of its own, and names code of its own kernel."""
+    """Each recording of a folder is compared by itself: it has a noise and losses of its own, and names code of its own kernel."""
     whole = json.loads(compared)
     for row in whole["stacks"]:
-        del row["noise"], row["kernel"]
+        del row["noise"], row["kernel"], row["after"]["amount"], row["change"]
     return whole
 
 

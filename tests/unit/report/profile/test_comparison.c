@@ -39,7 +39,7 @@ static void units_create(struct compared_units *units, u32 count, u64 events)
 {
 	*units = (struct compared_units){.count = count, .source_count = 1};
 	units->wholes = calloc(count, sizeof(u64));
-	units->amounts = calloc(1, sizeof(u64));
+	units->amounts = calloc(1, sizeof(double));
 	units->events = calloc(1, sizeof(u64));
 	assert_true(units->wholes && units->amounts && units->events);
 	for (u32 i = 0; i < count; i++)
@@ -114,6 +114,22 @@ TEST(lists_without_items_have_no_rows)
 		compared_list_free(&lists[side]);
 		units_free(&units[side]);
 	}
+}
+
+/* A fifth of the events was lost; the flight recorder's replaced events came before the others. */
+TEST(amounts_are_scaled_by_what_was_lost_meanwhile)
+{
+	struct trace_ledger ledger = {
+		.recorded = 70,
+		.counted = 10,
+		.lost = {[LOST_RING_FULL] = 19, [LOST_NESTED] = 1, [LOST_OVERWRITTEN] = 1000}};
+
+	assert_int_equal(compared_lost(&ledger), 20);
+	assert_true(compared_scale(&ledger) == 1.25);
+	ledger.recorded = ledger.counted = 0;
+	assert_true(compared_scale(&ledger) == 1);
+	assert_int_equal(compared_lost(NULL), 0);
+	assert_true(compared_scale(NULL) == 1);
 }
 
 /* The row "it" of a comparison: its counts in the units of both sides, of 1,000 events each. */
