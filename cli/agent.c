@@ -265,6 +265,19 @@ static int begin_sending(struct agent *agent)
 		       ?: start_sender(agent);
 }
 
+/* Rows of a store and samples of profiles have one value. */
+static int check_values(const struct source_list *sources)
+{
+	for (u32 kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].further_unit) {
+			message("-e %s/values=A,B/: what an agent sends has one value of an event: "
+				"value=A",
+				sources->sources[kind].name);
+			return EXIT_USAGE;
+		}
+	return EXIT_DONE;
+}
+
 /* Code without any other identity belongs to its host, under the host name of the store. */
 static int open_session(struct agent *agent)
 {
@@ -281,6 +294,8 @@ static int open_session(struct agent *agent)
 			 ?: session_open(agent->session, 0, NULL, &error);
 	if (result)
 		return message_failure(result, &error);
+	if (check_values(capture_loaded(session_capture(agent->session))->sources))
+		return EXIT_USAGE;
 	loaded_leave_out(capture_loaded(session_capture(agent->session)), agent->sending.pid);
 	result = session_start(agent->session, &error);
 	if (result)

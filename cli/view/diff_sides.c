@@ -94,6 +94,9 @@ static int open_parts(struct diff_side *side, struct recording_list *list)
 		list->readers[i] = NULL;
 		if (event_filter_check(&part->choice.filter, part->report.reader, &error))
 			return message_error(&error);
+		if (first->choice.value &&
+		    trace_reader_choose_value(part->report.reader, first->choice.value, &error))
+			return message_error(&error);
 	}
 	return EXIT_DONE;
 }

@@ -34,10 +34,38 @@ void recordings_init(struct recording_list *list)
 	*list = (struct recording_list){.note = note_missing};
 }
 
+/* One summary makes the merged recording a summary, which has less of an event. */
+static void tell_left_out(const struct recording_list *list)
+{
+	const char *summary = NULL;
+	bool has_further = false, has_contexts = false, has_times = false;
+
+	for (u32 i = 0; i < list->count; i++) {
+		const struct trace_info *info = trace_reader_info(list->readers[i]);
+		const struct trace_context *contexts;
+		const struct thread_account *times;
+
+		if (info->is_summary)
+			summary = trace_reader_name(list->readers[i]);
+		has_further |= info->has_further;
+		has_contexts |= trace_reader_contexts(list->readers[i], &contexts) > 0;
+		has_times |= trace_reader_times(list->readers[i], &times) > 0;
+	}
+	if (!summary || (!has_further && !has_contexts && !has_times))
+		return;
+	message("%s: is a summary, and so is the result: it lacks the%s%s%s%s%s of the other "
+		"recordings",
+		summary, has_further ? " second values (values=A,B)" : "",
+		has_further && (has_contexts || has_times) ? "," : "",
+		has_contexts ? " trace ids" : "", has_contexts && has_times ? "," : "",
+		has_times ? " threads' time" : "");
+}
+
 u32 recordings_tell_damage(const struct recording_list *list)
 {
 	u32 damaged = 0;
 
+	tell_left_out(list);
 	for (u32 i = 0; i < list->count; i++) {
 		const struct stackmap_error *damage = trace_reader_damage(list->readers[i]);
 

@@ -17,7 +17,8 @@
 /* Initializes an empty list. */
 void recordings_init(struct recording_list *list);
 
-/* Reports the damaged recordings, after the merge; returns their number. */
+/* Reports, after the merge, what a summary among the recordings has cost the others, and the
+ * damaged recordings; returns the number of these. */
 u32 recordings_tell_damage(const struct recording_list *list);
 
 /* Opens each recording of `paths`, files and folders with commas between them; a file whose whole
@@ -66,8 +67,8 @@ struct recording_values {
 
 /* The row of a command that shows one value of an event. */
 #define VALUE_ROW(values, member)								\
-	{"value", 0, OPTION_STRING, "UNIT", offsetof(values, member.value), "Events",		\
-		"which value weighs, of events that have two: 1, 2, or its unit"}
+	{"value", 0, OPTION_STRING, "NAME", offsetof(values, member.value), "Events",		\
+		"which value weighs, of events that have two: its name or unit, 1, 2"}
 /* clang-format on */
 
 /* The chosen recording and the filter of its events. Borrows from the values. */

@@ -57,7 +57,9 @@ struct part {
 
 static bool has_other_further(const struct trace_source *a, const struct trace_source *b)
 {
-	return a->extras & TRACE_EXTRA_FURTHER && strcmp(a->further_unit, b->further_unit) != 0;
+	return a->extras & TRACE_EXTRA_FURTHER &&
+	       (strcmp(a->further_unit, b->further_unit) || strcmp(a->value_name, b->value_name) ||
+		strcmp(a->further_name, b->further_name));
 }
 
 static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)

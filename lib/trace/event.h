@@ -106,10 +106,12 @@ static inline void event_resolve(struct trace_event *event,
 }
 
 struct trace_source {
-	const char *name;	  /* as events print it: "sched:sched_switch", "cpu-clock" */
-	u32 extras;		  /* enum trace_extra, as bits */
-	const char *value_unit;	  /* "" without a value */
-	const char *further_unit; /* meaningful with TRACE_EXTRA_FURTHER */
+	const char *name;	/* as events print it: "sched:sched_switch", "cpu-clock" */
+	u32 extras;		/* enum trace_extra, as bits */
+	const char *value_unit; /* "" without a value */
+	/* Meaningful with TRACE_EXTRA_FURTHER: the unit of the further value, and the names of both
+	 * values as the recorder was asked for them; "": a product has none. */
+	const char *further_unit, *value_name, *further_name;
 };
 
 /* True if the events have values that are added up and compared, unlike addresses. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libFuzzer target of the trace reader: any bytes give a recording, a damaged recording or an
- * error.
+ * error. The events are read with their first value, then with their second one.
  */
+#include <errno.h>
+
 #include "fuzz_recording.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/read/reader.h"
@@ -57,6 +59,22 @@ static void look_at_stacks(const struct sums *sums)
 	}
 }
 
+/* Reads the events again, of which some have the other one of two values now. */
+static void look_at_other_value(struct trace_reader *reader, struct sums *sums)
+{
+	static const char *const choices[] = {"2", "1", "other"};
+	struct stackmap_error error;
+
+	for (u32 i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
+		int err = trace_reader_choose_value(reader, choices[i], &error);
+
+		if (err && err != -ENOENT)
+			abort();
+	}
+	sums->last_time = 0;
+	trace_reader_events(reader, check_event, sums, NULL);
+}
+
 static void look_at_all(struct trace_reader *reader)
 {
 	const struct trace_info *info = trace_reader_info(reader);
@@ -69,6 +87,7 @@ static void look_at_all(struct trace_reader *reader)
 	sums.source_count = trace_reader_sources(reader, &sources);
 	look_at_stacks(&sums);
 	trace_reader_events(reader, check_event, &sums, NULL);
+	look_at_other_value(reader, &sums);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)

@@ -41,6 +41,8 @@ static struct trace_source source_written(const struct source *source)
 			  (source->further_unit ? TRACE_EXTRA_FURTHER : 0),
 		.value_unit = source->unit ? source->unit : "",
 		.further_unit = source->further_unit ? source->further_unit : "",
+		.value_name = source->value_name ? source->value_name : "",
+		.further_name = source->further_name ? source->further_name : "",
 	};
 }
 

@@ -61,6 +61,7 @@ struct source {
 	u32 wait;	    /* SOURCE_TIME: enum time_state */
 	char *unit;	    /* of the events' values; NULL = no values */
 	char *further_unit; /* of their further values; NULL = none */
+	char *value_name, *further_name; /* of two values; NULL: a product, or one value only */
 	u32 tracepoint;	    /* TRACEPOINT: its id for perf, if the question reads the record */
 	u32 argument_words; /* KERNEL: words of all arguments, if the question needs BTF */
 	struct question question; /* numbers of functions and system calls: in pt_regs */

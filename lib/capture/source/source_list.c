@@ -26,6 +26,8 @@ static void source_clear(struct source *source)
 	free(source->target);
 	free(source->unit);
 	free(source->further_unit);
+	free(source->value_name);
+	free(source->further_name);
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
 		free(source->patterns[i]);
 }
@@ -47,8 +49,12 @@ static int source_copy(struct source *to, const struct source *from)
 	copy.target = from->target ? strdup(from->target) : NULL;
 	copy.unit = from->unit ? strdup(from->unit) : NULL;
 	copy.further_unit = from->further_unit ? strdup(from->further_unit) : NULL;
+	copy.value_name = from->value_name ? strdup(from->value_name) : NULL;
+	copy.further_name = from->further_name ? strdup(from->further_name) : NULL;
 	has_memory = copy.name && !from->target == !copy.target && !from->unit == !copy.unit &&
-		     !from->further_unit == !copy.further_unit;
+		     !from->further_unit == !copy.further_unit &&
+		     !from->value_name == !copy.value_name &&
+		     !from->further_name == !copy.further_name;
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++) {
 		copy.patterns[i] = from->patterns[i] ? strdup(from->patterns[i]) : NULL;
 		has_memory &= !from->patterns[i] == !copy.patterns[i];

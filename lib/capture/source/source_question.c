@@ -493,6 +493,12 @@ static int resolve_value(const struct value_words *value, const char *subject, n
 	return 0;
 }
 
+/* The name by which a reader may choose this one of two values; NULL: a product has none. */
+static char *value_name(const struct value_words *value)
+{
+	return value->factor ? NULL : (char *)without_prefix(value->name);
+}
+
 /* The program at a switch counts the switch before the event. */
 static int resolve_counter(const struct question_words *asks, const char *subject,
 			   struct source *source, struct stackmap_error *error)
@@ -521,6 +527,10 @@ static int resolve_values(const struct question_words *asks, const char *subject
 	if (!err && asks->further.name)
 		err = resolve_value(&asks->further, subject, find, arg, source, &question->further,
 				    &question->further_factor, &source->further_unit, error);
+	if (!err && asks->further.name) {
+		source->value_name = value_name(&value);
+		source->further_name = value_name(&asks->further);
+	}
 	return err;
 }
 

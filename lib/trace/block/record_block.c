@@ -129,8 +129,11 @@ void record_put_source(struct block_builder *builder, const struct trace_source 
 	byte_buffer_varint(put_record(builder), source->extras);
 	put_text(builder, source->name);
 	put_text(builder, source->value_unit);
-	if (source->extras & TRACE_EXTRA_FURTHER)
-		put_text(builder, source->further_unit);
+	if (!(source->extras & TRACE_EXTRA_FURTHER))
+		return;
+	put_text(builder, source->further_unit);
+	put_text(builder, source->value_name);
+	put_text(builder, source->further_name);
 }
 
 int record_get_source(struct block_view *view, struct arena *arena, struct trace_source *source)
@@ -140,8 +143,11 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 	source->extras = byte_cursor_u32(numbers(view));
 	has_memory &= get_text(view, arena, &source->name);
 	has_memory &= get_text(view, arena, &source->value_unit);
-	if (source->extras & TRACE_EXTRA_FURTHER)
+	if (source->extras & TRACE_EXTRA_FURTHER) {
 		has_memory &= get_text(view, arena, &source->further_unit);
+		has_memory &= get_text(view, arena, &source->value_name);
+		has_memory &= get_text(view, arena, &source->further_name);
+	}
 	return outcome(view, has_memory);
 }
 

@@ -530,12 +530,29 @@ u32 trace_reader_source_named(const struct trace_reader *reader, const char *nam
 	return TRACE_NO_SOURCE;
 }
 
-static void swap_units(struct trace_source *source)
+static void swap_texts(const char **a, const char **b)
 {
-	const char *unit = source->value_unit;
+	const char *text = *a;
 
-	source->value_unit = source->further_unit;
-	source->further_unit = unit;
+	*a = *b;
+	*b = text;
+}
+
+/* The number of the value of a source that a number, a name or a unit means; 0: none. */
+static u32 number_of_value(const struct trace_source *source, const char *value)
+{
+	bool has_value = source->extras & TRACE_EXTRA_VALUE;
+	bool has_further = source->extras & TRACE_EXTRA_FURTHER;
+
+	if (!strcmp(value, "1") || !strcmp(value, "2"))
+		return *value == '1' ? has_value : has_further ? 2 : 0;
+	if (has_further && !strcmp(value, source->value_name))
+		return 1;
+	if (has_further && !strcmp(value, source->further_name))
+		return 2;
+	if (has_value && !strcmp(value, source->value_unit))
+		return 1;
+	return has_further && !strcmp(value, source->further_unit) ? 2 : 0;
 }
 
 int trace_reader_choose_value(struct trace_reader *reader, const char *value,
@@ -549,23 +566,20 @@ int trace_reader_choose_value(struct trace_reader *reader, const char *value,
 	if (!reader->is_swapped)
 		return error_set(error, ENOMEM, "%s: no memory to read it", reader->path);
 	for (u32 i = 0; i < count; i++) {
-		bool has_further = sources[i].extras & TRACE_EXTRA_FURTHER;
-		bool is_second = has_further &&
-				 (!strcmp(value, "2") || !strcmp(value, sources[i].further_unit));
+		u32 number = number_of_value(&sources[i], value);
 
-		is_found |= is_second ||
-			    (sources[i].extras & TRACE_EXTRA_VALUE &&
-			     (!strcmp(value, "1") || !strcmp(value, sources[i].value_unit)));
-		if (!is_second || !strcmp(value, sources[i].value_unit))
+		is_found |= number > 0;
+		if (number != 2)
 			continue;
-		swap_units(&sources[i]);
 		reader->is_swapped[i] = !reader->is_swapped[i];
+		swap_texts(&sources[i].value_unit, &sources[i].further_unit);
+		swap_texts(&sources[i].value_name, &sources[i].further_name);
 	}
 	if (is_found)
 		return 0;
 	return error_set(error, ENOENT,
-			 "--value %s: no event of %s has this value; values are named by their "
-			 "units, or 1 and 2",
+			 "--value %s: no event of %s has this value; it is 1 or 2, or the name or "
+			 "the unit of one of two values",
 			 value, reader->path);
 }
 

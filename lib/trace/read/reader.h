@@ -45,8 +45,9 @@ u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_s
 /* The kind of the events of the source with this name, or TRACE_NO_SOURCE. */
 #define TRACE_NO_SOURCE UINT32_MAX
 u32 trace_reader_source_named(const struct trace_reader *reader, const char *name);
-/* Chooses which one of an event's two values is its value: "1", "2", or the unit of one. Events
- * of sources without this value keep theirs. -ENOENT: no source has the value. */
+/* Chooses which one of an event's two values is its value: "1", "2", or the name or the unit of
+ * one; a name counts before a unit. Events of sources without this value keep theirs. -ENOENT: no
+ * source has the value. */
 int trace_reader_choose_value(struct trace_reader *reader, const char *value,
 			      struct stackmap_error *error);
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks);

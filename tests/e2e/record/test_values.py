@@ -113,6 +113,9 @@ def test_two_fields_of_a_record():
         folded = recording.read("export", "-f", "folded", "--by", "value", "--value", choice)
         assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == 100, folded
     assert "100 %s, together 100 fd" % WRITE in recording.read("report", "--value", "fd")
+    for choice, total in ("count", 100000), ("fd", 100):
+        sides = recording.read("diff", "--json", "--noise", "--value", choice, recording.path)
+        assert sum(row["before"]["value"] for row in json.loads(sides)["rows"]) == total, sides
     swapped = recording.read("script", "--value", "2")
     assert swapped.count(" and 1000 bytes") == 100, swapped
     wrong = stackmap("report", "--value", "pages", recording.path, status=1)
@@ -147,6 +150,8 @@ def test_two_values_have_limits():
     refused(WRITE + "/values=count,fd,buf/", says="expected one value=NUMBER and one if=CONDITIONS, or values=NUMBER,NUMBER")
     refused("span:k:vfs_read..kr:vfs_read/by=tid,values=count,pos/", says="the value of a span is its time")
     refused("alive:ur:libc.so.6:malloc..u:libc.so.6:free/by=ret:arg1,values=arg1,arg2/", says="has one value: value=NUMBER")
+    done = stackmap("agent", "--to", "http://127.0.0.1:9", "--spool", "spool", "--once", "1", "-e", WRITE + "/values=count:bytes,fd/", status=2)
+    assert "what an agent sends has one value of an event: value=A" in done.stderr, done.stderr
 
 
 def test_samples_beside_values():

@@ -3,7 +3,7 @@
 # One golden test: golden.sh STACKMAP WRITE_SMALL_RECORDING CASE [--update]
 #
 # The first line of a case is `$ COMMANDS`, the rest is what they print, both streams in one, and their exit status.
-# They run in an empty folder that holds the small recording as small.data, and its summary if they name summary.data. --update takes the present output.
+# They run in an empty folder that holds the small recording as small.data, and its summary if they name summary.data, and events with two values if they name values.data. --update takes the present output.
 set -eu
 
 bin=$(dirname "$(realpath "$1")")
@@ -17,6 +17,7 @@ cd "$work"
 "$writer" small.data
 commands=$(sed -n '1s/^\$ //p' "$golden")
 case $commands in *summary.data*) "$writer" --summary summary.data ;; esac
+case $commands in *values.data*) "$writer" --values values.data ;; esac
 {
 	head -n 1 "$golden"
 	status=0

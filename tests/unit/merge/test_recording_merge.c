@@ -33,12 +33,13 @@ struct host {
 	u8 library_build;
 	u64 value;
 	bool unfinished;
-	u32 repeats; /* repeats of each event; not 0: the recording is a summary */
-	u32 counted; /* events that are counted only */
+	u32 repeats;	     /* repeats of each event; not 0: the recording is a summary */
+	u32 counted;	     /* events that are counted only */
+	const char *further; /* the name of the events' second value; NULL: one value */
 };
 
-static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0, 0};
-static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false, 0, 0};
+static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0, 0, NULL};
+static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false, 0, 0, NULL};
 
 static char folder[] = "/tmp/stackmap-merge-XXXXXX";
 static char path[2][64], merged[64];
@@ -132,6 +133,7 @@ static void write_recording(const struct host *host, const char *file)
 				  .address_shown = 1,
 				  .is_summary = host->repeats != 0,
 				  .has_counted = host->counted != 0,
+				  .has_further = host->further != NULL,
 				  .hostname = host->name,
 				  .kernel = "6.1.0",
 				  .machine = "x86_64",
@@ -139,6 +141,12 @@ static void write_recording(const struct host *host, const char *file)
 				  .version = ""};
 	struct trace_source source = {
 		.name = "off-cpu", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
+	const struct trace_source two_values = {.name = "off-cpu",
+						.extras = TRACE_EXTRA_VALUE | TRACE_EXTRA_FURTHER,
+						.value_unit = "ns",
+						.further_unit = "bytes",
+						.value_name = "delay",
+						.further_name = host->further};
 	struct trace_source other = {.name = host->name, .value_unit = ""};
 	struct trace_task task = {.tid = 100, .tgid = 100};
 	struct trace_ledger ledger = {.produced = 3 + host->counted,
@@ -152,7 +160,7 @@ static void write_recording(const struct host *host, const char *file)
 
 	snprintf(task.comm, sizeof(task.comm), "task-%s", host->name);
 	assert_int_equal(trace_writer_create(file, &info, &writer, NULL), 0);
-	assert_int_equal(trace_writer_source(writer, &source), 0);
+	assert_int_equal(trace_writer_source(writer, host->further ? &two_values : &source), 0);
 	assert_int_equal(trace_writer_source(writer, &other), 0);
 	write_cgroups(writer, host, cgroups);
 	task.cgroup = cgroups[0];
@@ -338,6 +346,24 @@ TEST(sources_by_name)
 	assert_string_equal(sources[0].name, "off-cpu");
 	assert_string_equal(sources[0].value_unit, "ns");
 	assert_string_equal(sources[2].name, "two");
+	trace_reader_close(&reader);
+}
+
+TEST(values_of_other_names_are_of_other_sources)
+{
+	struct host requested = first, allocated = second;
+	const struct trace_source *sources;
+	struct trace_reader *reader;
+
+	requested.further = allocated.further = "bytes_req";
+	reader = merge(&requested, &allocated);
+	assert_int_equal(trace_reader_sources(reader, &sources), 3);
+	assert_string_equal(sources[0].further_name, "bytes_req");
+	trace_reader_close(&reader);
+	allocated.further = "bytes_alloc";
+	reader = merge(&requested, &allocated);
+	assert_int_equal(trace_reader_sources(reader, &sources), 4);
+	assert_string_equal(sources[2].further_name, "bytes_alloc");
 	trace_reader_close(&reader);
 }
 

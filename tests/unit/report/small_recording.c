@@ -228,14 +228,32 @@ static const struct trace_ledger once = {
 
 #define EACH(array) (u32 i = 0; i < sizeof(array) / sizeof(*(array)) && !err; i++)
 
-static int write_names(struct trace_writer *writer)
+/* The number of times that each event is written, and the form. */
+struct manner {
+	u32 times;
+	bool is_summary;
+	bool has_further; /* the switches have the value 3 beside their own one */
+};
+
+static int write_source(struct trace_writer *writer, struct trace_source source, bool has_further)
+{
+	if (has_further && source.extras & TRACE_EXTRA_VALUE) {
+		source.extras |= TRACE_EXTRA_FURTHER;
+		source.further_unit = "pages";
+		source.value_name = "delay";
+		source.further_name = "count";
+	}
+	return trace_writer_source(writer, &source);
+}
+
+static int write_names(struct trace_writer *writer, bool has_further)
 {
 	u32 number;
 	int err = 0;
 
 	for
 		EACH(sources)
-	err = trace_writer_source(writer, &sources[i]);
+	err = write_source(writer, sources[i], has_further);
 	for
 		EACH(modules)
 	err = trace_writer_module(writer, &modules[i]);
@@ -266,12 +284,6 @@ static int write_stacks(struct trace_writer *writer)
 	return err;
 }
 
-/* The number of times that each event is written, and the form. */
-struct manner {
-	u32 times;
-	bool is_summary;
-};
-
 static int write_event(struct trace_writer *writer, struct trace_event event, struct manner manner)
 {
 	int err = 0;
@@ -285,6 +297,8 @@ static int write_event(struct trace_writer *writer, struct trace_event event, st
 		event.repeats = manner.times - 1;
 		return trace_writer_event(writer, &event);
 	}
+	if (manner.has_further && sources[event.kind].extras & TRACE_EXTRA_VALUE)
+		event.further = 3;
 	for (u32 i = 0; i < manner.times && !err; i++)
 		err = trace_writer_event(writer, &event);
 	return err;
@@ -316,21 +330,32 @@ static int write_events(struct trace_writer *writer, struct manner manner)
 	return err ?: write_ledger(writer, manner.times);
 }
 
-int small_recording_write_often(const char *path, u32 times, bool is_summary)
+static int write_recording(const char *path, struct manner manner)
 {
 	struct trace_info info = whole;
 	struct trace_writer *writer;
 	int err, close_err;
 
-	info.is_summary = is_summary;
+	info.is_summary = manner.is_summary;
+	info.has_further = manner.has_further;
 	unlink(path); /* otherwise the writer would keep the old file under another name */
 	err = trace_writer_create(path, &info, &writer, NULL);
 	if (err)
 		return err;
-	err = write_names(writer) ?: write_stacks(writer);
-	err = err ?: write_events(writer, (struct manner){times, is_summary});
+	err = write_names(writer, manner.has_further) ?: write_stacks(writer);
+	err = err ?: write_events(writer, manner);
 	close_err = trace_writer_close(&writer);
 	return err ? err : close_err;
+}
+
+int small_recording_write_often(const char *path, u32 times, bool is_summary)
+{
+	return write_recording(path, (struct manner){.times = times, .is_summary = is_summary});
+}
+
+int small_recording_write_values(const char *path)
+{
+	return write_recording(path, (struct manner){.times = 1, .has_further = true});
 }
 
 int small_recording_write(const char *path)

@@ -13,4 +13,7 @@ int small_recording_write(const char *path);
 /* Writes twins: each event `times` times, or once in a summary with `times` repeats. */
 int small_recording_write_often(const char *path, u32 times, bool is_summary);
 
+/* The switches have two values: delay, in ns, and count, in pages. */
+int small_recording_write_values(const char *path);
+
 #endif

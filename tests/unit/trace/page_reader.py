@@ -133,7 +133,8 @@ class Recording:
             self.sources.append((text.string(), extras, text.string()))
             if extras & 4:
                 assert self.version == 8
-                text.string()
+                for _ in ("unit", "name of the value", "name of the further value"):
+                    text.string()
 
     def modules_of_block(self, records, columns, header):
         numbers, text = columns

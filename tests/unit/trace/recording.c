@@ -284,6 +284,8 @@ static void make_further(struct recording *recording)
 	for (u32 i = 0; recording->shape.has_further && i < recording->shape.sources; i++) {
 		recording->sources[i].extras |= TRACE_EXTRA_VALUE | TRACE_EXTRA_FURTHER;
 		recording->sources[i].further_unit = "further";
+		recording->sources[i].value_name = "one";
+		recording->sources[i].further_name = "other";
 	}
 }
 

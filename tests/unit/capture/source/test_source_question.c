@@ -160,9 +160,15 @@ TEST(both_values_are_found_with_their_units)
 	assert_int_equal(source.question.further.offset, 8);
 	assert_string_equal(source.unit, "bytes");
 	assert_string_equal(source.further_unit, "pid");
+	assert_string_equal(source.value_name, "size_bytes");
+	assert_string_equal(source.further_name, "pid");
 	assert_int_equal(resolve("values=size_bytes,none"), -ENOENT);
+	assert_int_equal(resolve("values=size_bytes*pid,args.pid"), 0);
+	assert_null(source.value_name);
+	assert_string_equal(source.further_name, "pid");
 	assert_int_equal(resolve("value=size_bytes"), 0);
 	assert_null(source.further_unit);
+	assert_null(source.further_name);
 }
 
 TEST(a_comma_between_values_belongs_to_the_word)

@@ -95,6 +95,31 @@ TEST(the_second_value_is_chosen_by_number_and_unit, make_directory, remove_direc
 	recording_free(&recording);
 }
 
+TEST(a_name_chooses_a_value_before_a_unit_does, make_directory, remove_directory)
+{
+	static const char *const choices[] = {"one", "other", "bytes"};
+	struct recording *recording = recording_create(&shape);
+	const struct trace_source *sources;
+	struct stackmap_error error;
+	struct trace_reader *reader;
+
+	for (u32 i = 0; i < shape.sources; i++) {
+		recording->sources[i].value_unit = "other";
+		recording->sources[i].further_unit = "bytes";
+	}
+	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
+	for (u32 i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
+		assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+		assert_int_equal(trace_reader_choose_value(reader, choices[i], &error), 0);
+		trace_reader_sources(reader, &sources);
+		assert_string_equal(sources[1].value_name, i ? "other" : "one");
+		assert_string_equal(sources[1].further_name, i ? "one" : "other");
+		read_all(reader, recording, i > 0);
+		trace_reader_close(&reader);
+	}
+	recording_free(&recording);
+}
+
 TEST(a_further_value_needs_a_file_that_has_some, make_directory, remove_directory)
 {
 	struct trace_info info = {.has_counted = 1,
