@@ -21,6 +21,7 @@ struct source_query {
 	const char *pmu_event;	    /* the event of a PMU as written (pmu_event.h); NULL = none */
 	u64 frequency;		    /* -F; 0 = not given */
 	u64 period_default;	    /* -c; 0 = not given */
+	bool is_counter;	    /* perf events: other events read it, so it needs no samples */
 	struct question_words asks; /* NAME/value=...,if=.../ */
 	const char *file;	    /* user functions, USDT probes */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */

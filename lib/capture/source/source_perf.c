@@ -134,8 +134,9 @@ static bool is_missing(int err)
 	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP || err == EINVAL;
 }
 
-/* Opens the event for this thread in user mode. A counter that takes no samples is missing. */
-static bool exists_here(const struct source *source)
+/* Opens the event for this thread, in user mode if samples are to be taken. A PMU that takes no
+ * samples counts in user mode and in the kernel together. */
+static bool exists_here(const struct source *source, bool is_counter)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -143,10 +144,10 @@ static bool exists_here(const struct source *source)
 		.config = source->perf_config[0],
 		.config1 = source->perf_config[1],
 		.config2 = source->perf_config[2],
-		.sample_period = PERIOD_TRIED,
+		.sample_period = is_counter ? 0 : PERIOD_TRIED,
 		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
+		.exclude_kernel = !is_counter,
+		.exclude_hv = !is_counter,
 	};
 	int fd;
 
@@ -222,14 +223,14 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 	};
 	char name[64];
 
-	if (!exists_here(&source))
+	if (!exists_here(&source, query->is_counter))
 		return query->match.is_glob
 			       ? 0
 			       : error_set(error, ENOENT,
 					   "%s: no hardware counter (PMU) for it here; did you "
-					   "mean cpu-clock%s%s?",
-					   query->subject, query->modes ? ":" : "",
-					   query->modes ?: "");
+					   "mean %scpu-clock%s%s?",
+					   query->subject, query->is_counter ? "+" : "",
+					   query->modes ? ":" : "", query->modes ?: "");
 	if (query->modes) {
 		snprintf(name, sizeof(name), "%s:%s", event->name, query->modes);
 		source.name = name;
@@ -262,8 +263,8 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 
 	if (err)
 		return err;
-	return source_list_add(list, exists_here(&cycles) ? "cycles" : "cpu-clock", frequency,
-			       error);
+	return source_list_add(list, exists_here(&cycles, false) ? "cycles" : "cpu-clock",
+			       frequency, error);
 }
 
 const struct source_ops source_perf_ops = {
@@ -286,14 +287,15 @@ static int visit_pmu_event(const char *word, struct source_query *query, source_
 	memcpy(source.perf_config, event.config, sizeof(event.config));
 	source.period = event.period;
 	source.frequency = event.frequency;
-	if (!exists_here(&source))
-		return error_set(
-			error, ENOENT,
-			source.perf_type == PERF_TYPE_RAW
-				? "%s: no hardware counter (PMU) for it here; did you mean "
-				  "cpu-clock?"
-				: "%s: the kernel takes no samples of this event here",
-			query->subject);
+	if (!exists_here(&source, query->is_counter)) {
+		if (source.perf_type == PERF_TYPE_RAW)
+			return error_set(error, ENOENT,
+					 "%s: no hardware counter (PMU) for it here; did you mean "
+					 "%scpu-clock?",
+					 query->subject, query->is_counter ? "+" : "");
+		return error_set(error, ENOENT, "%s: the kernel %s this event here", query->subject,
+				 query->is_counter ? "does not count" : "takes no samples of");
+	}
 	return visit_source(&source, query, visit, arg, error);
 }
 
@@ -373,6 +375,7 @@ static int find_counter(struct source_word *word, struct counter_search *search,
 				       "a counter takes no samples, so its modes are u and k",
 				       error);
 	query->modes = NULL;
+	query->is_counter = true;
 	err = (word->ops ?: &source_perf_ops)->find(query, take_counter, search, error);
 	if (!err && !query->match.found)
 		return error_set(error, ENOENT, "%s: no such perf event%s%s%s", query->subject,

@@ -3,9 +3,10 @@
 """Counters of perf as values of events, of calls that make a known number of page faults, or take a known time, while
 another process does the same on the same CPU."""
 
+import os
 import re
 
-from harness.cases import main, needs, program, stackmap
+from harness.cases import Skip, main, needs, program, stackmap
 from harness.recording import record
 
 PROGRAM = program("counted")
@@ -49,6 +50,17 @@ def test_page_faults_inside_and_outside_of_a_function():
         (thread,), missing = counted(both("page-faults"), mode, PAGES)
         check_values(thread[RETURN][WARM:], PAGES, missing)
         assert thread[ENTRY][WARM:] == [0] * ROUNDS and thread[ENTRY][0] == 0, (mode, thread)
+
+
+def test_a_counter_takes_no_samples():
+    """The clock of the CPU goes on between two calls of one thread; the PMU has no samples."""
+    if not os.path.exists("/sys/bus/event_source/devices/msr/events/tsc"):
+        raise Skip("no PMU msr on this machine")
+    (thread,), missing = counted(RETURN + "/value=+msr/tsc//", "fill", PAGES)
+    values = thread[RETURN][WARM:]
+    assert len(values) == ROUNDS and sum(value > 0 for value in values) >= ROUNDS - missing, (values, missing)
+    refused = stackmap("record", "-e", "msr/tsc/", "--", "true", status=None)
+    assert refused.returncode and "the kernel takes no samples of this event here" in refused.stderr, refused.stderr
 
 
 def test_each_thread_has_its_own_count():

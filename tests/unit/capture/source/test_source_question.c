@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/source/source.h"
 #include "capture/source/source_question.h"
@@ -110,8 +111,14 @@ TEST(a_counter_has_a_number_of_perf)
 	assert_string_equal(source.unit, "ns");
 	assert_int_equal(resolve("value=+task-clock:time"), 0);
 	assert_string_equal(source.unit, "time");
+	if (!access("/sys/bus/event_source/devices/msr/events/tsc", F_OK)) {
+		assert_int_equal(resolve("value=+msr/tsc/"), 0);
+		assert_string_equal(source.unit, "counts");
+	}
 	assert_int_equal(resolve("value=+task-clok"), -ENOENT);
 	assert_non_null(strstr(error.message, "did you mean +task-clock?"));
+	if (resolve("value=+cycles") == -ENOENT)
+		assert_non_null(strstr(error.message, "did you mean +cpu-clock?"));
 	assert_int_equal(resolve("value=+page-faults/7"), -EINVAL);
 	assert_int_equal(resolve("value=+page-faults:p"), -EINVAL);
 	assert_int_equal(resolve("value=+page-*"), -EINVAL);
