@@ -80,15 +80,32 @@ static bool is_arrow(const char *text)
 	return begins_with(text, "->");
 }
 
+/* The bytes of a dot or an arrow at the start of the text, which join two parts of a name. */
+static size_t joint_length(const char *text)
+{
+	return text[0] == '.' ? 1 : is_arrow(text) ? 2 : 0;
+}
+
+static bool is_of_word(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_';
+}
+
+/* The bytes of the name at the start of the text; 0: no name. A joint is between two words. */
 static size_t name_length(const char *text)
 {
 	size_t length = 0;
 
 	if (isdigit((unsigned char)text[0]))
 		return 0;
-	while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.' ||
-	       is_arrow(text + length))
-		length += is_arrow(text + length) ? 2 : 1;
+	while (is_of_word(text[length])) {
+		size_t joint;
+
+		while (is_of_word(text[length]))
+			length++;
+		joint = joint_length(text + length);
+		length += joint && is_of_word(text[length + joint]) ? joint : 0;
+	}
 	return length;
 }
 
