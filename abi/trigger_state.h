@@ -10,8 +10,8 @@
  *                     stop_time + delay are not produced. Each event compares its own time, so the
  *                     kernel needs no timer, and the stop is exact in every context
  *
- * User space sets marks and the delay, and arms the instance again by stop_kind = 0, then
- * stop_time = 0. Programs do not write `stop_time` while it is not 0.
+ * User space sets marks, the delay and stop_realtime, and arms the instance again by stop_kind = 0,
+ * then stop_time = 0. Programs do not write `stop_time` while it is not 0.
  */
 #ifndef STACKMAP_ABI_TRIGGER_STATE_H
 #define STACKMAP_ABI_TRIGGER_STATE_H
@@ -28,10 +28,10 @@ struct trigger_row {
 };
 
 struct trigger_state {
-	u64 delay;     /* from the event to the stop, in ns */
-	u64 stop_time; /* of the event that stops the instance: CLOCK_MONOTONIC, ns; 0: none */
-	u64 stop_kind; /* its kind + 1; 0: not written yet */
-	u64 reserved;
+	u64 delay;	   /* from the event to the stop, in ns */
+	u64 stop_time;	   /* of the event that stops the instance: CLOCK_MONOTONIC, ns; 0: none */
+	u64 stop_kind;	   /* its kind + 1; 0: not written yet */
+	u64 stop_realtime; /* stop_time since the epoch, in ns, once a process has asked; or 0 */
 	struct trigger_row row[KIND_SOURCES];
 };
 ABI_OFFSET(struct trigger_state, row, 32);

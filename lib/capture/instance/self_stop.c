@@ -5,11 +5,28 @@
 
 #include "clock.h"
 
+/*
+ * The first process that asks computes the time since the epoch, and stores it for all later ones:
+ * two clocks are not read at one instant, so that each process would have another time. A process
+ * that was late, and the instance was armed again meanwhile, takes its time back.
+ */
+static u64 realtime_of(struct trigger_state *state, u64 time)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC), stored = 0;
+	u64 computed = clock_ns(CLOCK_REALTIME) - (now - time);
+
+	if (!__atomic_compare_exchange_n(&state->stop_realtime, &stored, computed, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return stored;
+	if (__atomic_load_n(&state->stop_time, __ATOMIC_ACQUIRE) != time)
+		__atomic_store_n(&state->stop_realtime, 0, __ATOMIC_RELEASE);
+	return computed;
+}
+
 void self_stop_read(const struct loaded *loaded, struct self_stop *stop)
 {
-	const struct trigger_state *state = loaded_triggers(loaded);
+	struct trigger_state *state = loaded_triggers(loaded);
 	u64 kind = __atomic_load_n(&state->stop_kind, __ATOMIC_ACQUIRE);
-	u64 now = clock_ns(CLOCK_MONOTONIC);
 
 	*stop = (struct self_stop){
 		.delay = state->delay,
@@ -20,8 +37,8 @@ void self_stop_read(const struct loaded *loaded, struct self_stop *stop)
 		return;
 	if (kind && kind <= loaded->sources->count)
 		stop->name = loaded->sources->sources[kind - 1].name;
-	stop->realtime = clock_ns(CLOCK_REALTIME) - (now - stop->time);
-	stop->is_over = now > stop->time + stop->delay;
+	stop->realtime = realtime_of(state, stop->time);
+	stop->is_over = clock_ns(CLOCK_MONOTONIC) > stop->time + stop->delay;
 }
 
 bool self_stop_has(const struct loaded *loaded, u32 kind)
@@ -39,4 +56,5 @@ void self_stop_rearm(struct loaded *loaded)
 		return;
 	__atomic_store_n(&state->stop_kind, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&state->stop_time, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->stop_realtime, 0, __ATOMIC_RELEASE);
 }

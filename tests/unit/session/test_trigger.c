@@ -86,9 +86,11 @@ static u64 produced(void)
 	return totals.produced;
 }
 
+#define LOOKS 1000 /* one of them would read the clocks at another distance */
+
 TEST(a_flight_recorder_ends_with_the_first_trigger, NULL, end)
 {
-	struct self_stop stop;
+	struct self_stop stop, again;
 
 	begin(TRIGGER_STOP, 1 << 20, 0);
 	trigger_look(&watch);
@@ -102,9 +104,15 @@ TEST(a_flight_recorder_ends_with_the_first_trigger, NULL, end)
 	self_stop_read(capture_loaded(capture), &stop);
 	assert_true(stop.is_over);
 	assert_string_equal(stop.name, SOURCE);
+	for (u32 i = 0; i < LOOKS; i++) {
+		self_stop_read(capture_loaded(capture), &again);
+		assert_true(again.realtime == stop.realtime);
+	}
 	self_stop_rearm(capture_loaded(capture));
 	call_in_child();
 	assert_int_equal(produced(), 2);
+	self_stop_read(capture_loaded(capture), &again);
+	assert_true(again.realtime > stop.realtime);
 }
 
 TEST(events_of_the_delay_are_recorded, NULL, end)
