@@ -46,6 +46,7 @@ struct record {
 	u32 snapshots;
 	u64 next_progress; /* clock_ms() */
 	bool asked;	   /* a signal has asked for the end */
+	u64 stop_told;	   /* self_stop_tell_once(), of an instance */
 };
 
 static void tell_file(void *arg, const char *path, const struct trace_ledger *ledger, u64 bytes)
@@ -113,6 +114,14 @@ static void tell_stop(const struct record *record)
 		message("an event of --stop-when has happened, the file ends; %s goes on", name);
 }
 
+/* An instance that has stopped itself may be resumed, so its recording goes on. */
+static void tell_self_stop(struct record *record)
+{
+	if (!record->values->quiet && record->options.instance)
+		self_stop_tell_once(session_capture(record->session), record->options.instance,
+				    &record->stop_told);
+}
+
 /* Acts on triggers that are due. True: the recording is to end. */
 static bool obey_triggers(struct record *record)
 {
@@ -161,6 +170,7 @@ static void record_events(struct record *record)
 		}
 		if (obey_triggers(record))
 			return;
+		tell_self_stop(record);
 	}
 }
 
@@ -231,8 +241,7 @@ static int start(struct record *record, char **arguments)
 		return message_failure(result, &error);
 	if (!record->values->quiet)
 		user_way_tell(session_capture(record->session));
-	if (!record->values->quiet && record->options.instance)
-		self_stop_tell(session_capture(record->session), record->options.instance);
+	tell_self_stop(record);
 	if (!session_is_copied_at_once(record->session) && !signals_hold())
 		return EXIT_FAILED;
 	status = start_workload(record, arguments);

@@ -54,6 +54,8 @@ struct following {
 	struct session *session;
 	int signals;
 	bool ended;
+	const char *name; /* of the instance */
+	u64 stop_told;	  /* self_stop_tell_once() */
 };
 
 /* Waits for events and for the time to sort them, or for the end. */
@@ -72,6 +74,9 @@ static int fill_window(struct following *following, struct stackmap_error *error
 		ms = session_visit(following->session, error);
 		if (end == UINT64_MAX && capture_events(session_capture(following->session)))
 			end = clock_ms() + WINDOW_MS;
+		else if (end == UINT64_MAX) /* all events before the stop were shown */
+			self_stop_tell_once(session_capture(following->session), following->name,
+					    &following->stop_told);
 		ms = ms < VISIT_MS ? ms : VISIT_MS;
 	}
 	return ms < 0 ? ms : 0;
@@ -128,7 +133,7 @@ int live_follow(const char *name, const struct live_viewer *viewer)
 	const struct session_options options = {
 		.instance = name, .use = SESSION_TAKE, .windows = true};
 	const struct privilege_needs needs = {.reads_files = true};
-	struct following following = {.viewer = viewer, .signals = -1};
+	struct following following = {.viewer = viewer, .signals = -1, .name = name};
 	struct stackmap_error error;
 	int result = begin(&following, &options, &error)
 			     ?: privilege_give_up(&needs, &error)

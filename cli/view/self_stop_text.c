@@ -18,13 +18,22 @@ const char *self_stop_time(const struct self_stop *stop, char *text, size_t byte
 	return text;
 }
 
-void self_stop_tell(struct capture *capture, const char *instance)
+void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told)
 {
 	struct self_stop stop;
 	char time[48];
 
 	self_stop_read(capture_loaded(capture), &stop);
-	if (stop.is_over)
-		message("%s: stopped by %s at %s; 'stackmap resume %s' starts it again", instance,
-			stop.name, self_stop_time(&stop, time, sizeof(time)), instance);
+	if (!stop.is_over || stop.time == *told)
+		return;
+	*told = stop.time;
+	message("%s: stopped by %s at %s; 'stackmap resume %s' starts it again", instance,
+		stop.name, self_stop_time(&stop, time, sizeof(time)), instance);
+}
+
+void self_stop_tell(struct capture *capture, const char *instance)
+{
+	u64 told = 0;
+
+	self_stop_tell_once(capture, instance, &told);
 }

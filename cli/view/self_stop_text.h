@@ -9,6 +9,10 @@
 /* Reports the event by which an instance has stopped itself, if one has. */
 void self_stop_tell(struct capture *capture, const char *instance);
 
+/* The same for a process that looks again and again: each stop is reported once. *told: 0 before
+ * the first look. */
+void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told);
+
 /* "2026-11-29 12:00:00.123456", local time; cut to `bytes`. Returns `text`. */
 const char *self_stop_time(const struct self_stop *stop, char *text, size_t bytes);
 

@@ -4,6 +4,7 @@
 
 import json
 import os
+import subprocess
 
 from harness.cases import STACKMAP, Skip, main, needs, program, run, stackmap
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
@@ -101,6 +102,26 @@ def test_an_instance_with_full_rings_stops_without_flight():
     now = status()
     stackmap("stop", "live")
     assert now["stopped_by"] == NEST and now["ledger"]["produced"] == 100001, now
+
+
+def test_a_reader_that_follows_is_told_of_each_stop():
+    """Once for each stop."""
+    for words in ("script", "-f"), ("record", "-o", "live.data"):
+        follow_two_stops(words)
+
+
+def follow_two_stops(words):
+    start("--ring", "64K", "--stop-when", NEST)
+    with subprocess.Popen([STACKMAP, *words, "--instance", "live"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as follower:
+        told = []
+        for stop in range(2):
+            run(PROGRAM, "nested=1", "calls=50")
+            told.append(follower.stderr.readline())
+            assert told[stop].startswith("stackmap: live: stopped by %s at " % NEST), told
+            stackmap("resume", "live")
+        stackmap("stop", "live")
+        rest = follower.stderr.read()
+    assert told[0] != told[1] and "stopped by" not in rest and "2 recorded + 0 lost" in rest, (told, rest)
 
 
 def test_events_of_the_time_after_are_kept():
