@@ -14,11 +14,16 @@
 #define LOOK_MS 20 /* between two looks: a trigger is noticed no later than that */
 #define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS) /* of a delay that is added to a time */
 
+static bool is_zero(const char *word)
+{
+	return !strcmp(word, "0") || !strcmp(word, "0s") || !strcmp(word, "0ms");
+}
+
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 {
 	u64 ms = 0;
 
-	if (word && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
+	if (word && !is_zero(word) && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
 		return error_set(error, EINVAL,
 				 "--after %s: not a time like 500ms, 5s, 10min or 2h", word);
 	*ns = ms * NS_PER_MS;

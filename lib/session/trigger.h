@@ -31,7 +31,7 @@ struct trigger_watch {
 	u64 written; /* CLOCK_MONOTONIC, ns: snapshots hold all events until then; 0: none */
 };
 
-/* `word`: "500ms", "5s", "10min", "2h", after --after; NULL: no delay. -EINVAL. */
+/* `word`: "500ms", "5s", "10min", "2h", after --after; "0" or NULL: no delay. -EINVAL. */
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error);
 
 /* Names of an instance's events that are triggers, by what they do; NULL: none. */

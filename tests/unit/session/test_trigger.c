@@ -115,6 +115,24 @@ TEST(a_flight_recorder_ends_with_the_first_trigger, NULL, end)
 	assert_true(again.realtime > stop.realtime);
 }
 
+TEST(a_delay_may_be_zero)
+{
+	static const char *const zeros[] = {NULL, "0", "0s", "0ms"};
+	static const char *const wrong[] = {"", "0x", "5", "-1s"};
+	struct stackmap_error error;
+	u64 ns = 0;
+
+	for (u32 i = 0; i < sizeof(zeros) / sizeof(*zeros); i++) {
+		ns = 1;
+		assert_int_equal(trigger_parse_delay(zeros[i], &ns, &error), 0);
+		assert_int_equal(ns, 0);
+	}
+	assert_int_equal(trigger_parse_delay("5s", &ns, &error), 0);
+	assert_int_equal(ns, 5000000000ULL);
+	for (u32 i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(trigger_parse_delay(wrong[i], &ns, &error), -EINVAL);
+}
+
 TEST(events_of_the_delay_are_recorded, NULL, end)
 {
 	struct self_stop stop;
