@@ -23,8 +23,10 @@ function weightText(number, unit) {
   return scaled(number, LARGE) + (unit ? ' ' + unit : '');
 }
 
+// JavaScript's numbers are exact up to 2^53: larger ones are marked.
 function exactText(number, unit) {
-  const digits = Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+  const about = Math.abs(number) > Number.MAX_SAFE_INTEGER ? '\u2248' : '';
+  const digits = about + Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
   return `${digits} ${unit || (number === 1 ? 'event' : 'events')}`;
 }
 

@@ -418,6 +418,8 @@ def test_a_recording_that_lost_events_is_not_faster():
         choose_source(page, "cpu-clock")
         assert status(page)[3] == "change: {:+,} events ({:+.2f}%, with what was lost), 0.00 points of share".format(
             change, 100 * (1.25 * new - old) / old), (status(page), old, new)
+        assert page.value("exactText(2 ** 53 + 2, '')") == "\u22489,007,199,254,740,994 events"
+        assert page.value("exactText(2 ** 53 - 1, '')") == "9,007,199,254,740,991 events"
     rows = json.loads(stackmap("diff", "--json", "-s", "event", "-e", "cpu-clock", whole, rest).stdout)["rows"]
     assert [rows[0][side][key] for side in ("before", "after") for key in ("count", "amount")] == [old, old, new, 1.25 * new], rows
     text = stackmap("diff", whole, rest).stdout
