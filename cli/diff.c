@@ -493,7 +493,7 @@ static const struct option_row rows[] = {
 	 .help = "straight to the terminal"},
 	NAMES_ROWS(struct diff_values, names),
 	FOLD_ROW(struct diff_values, names),
-	VALUE_ROW(struct diff_values, recording),
+	VALUE_ROW(struct diff_values, recording.value),
 	RECORDING_ROWS(struct diff_values, recording),
 	{0},
 };

@@ -311,7 +311,7 @@ static const struct option_row rows[] = {
 	 .words = "count, value"},
 	PUSH_ROWS(struct export_values, push),
 	NAMES_ROWS(struct export_values, names),
-	VALUE_ROW(struct export_values, recording),
+	VALUE_ROW(struct export_values, recording.value),
 	RECORDING_ROWS(struct export_values, recording),
 	{0},
 };

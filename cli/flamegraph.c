@@ -169,7 +169,7 @@ static const struct option_row rows[] = {
 	 .help = "a thread that waits in this function (a glob) is idle; may be repeated"},
 	NAMES_ROWS(struct flamegraph_values, names),
 	FOLD_ROW(struct flamegraph_values, names),
-	VALUE_ROW(struct flamegraph_values, recording),
+	VALUE_ROW(struct flamegraph_values, recording.value),
 	RECORDING_ROWS(struct flamegraph_values, recording),
 	{0},
 };

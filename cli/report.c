@@ -634,7 +634,7 @@ static const struct option_row rows[] = {
 	{.name = "symbols", .letter = 'S', .type = OPTION_STRINGS, .argument = "LIST",
 	 ROW(leaves.functions, .group = "Events"),
 	 .help = "only if it is in these functions (globs)"},
-	VALUE_ROW(struct report_values, recording),
+	VALUE_ROW(struct report_values, recording.value),
 	RECORDING_ROWS(struct report_values, recording),
 	{0},
 };

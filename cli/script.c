@@ -533,7 +533,7 @@ static const struct option_row rows[] = {
 	 .group = "Output",
 	 .help = "behind the thread its cgroup"},
 	NAMES_ROWS(struct script_values, names),
-	VALUE_ROW(struct script_values, recording),
+	VALUE_ROW(struct script_values, recording.value),
 	RECORDING_ROWS(struct script_values, recording),
 	{0},
 };

@@ -34,6 +34,7 @@
 #include "top/top_view.h"
 #include "view/from.h"
 #include "view/ledger_text.h"
+#include "view/recording.h"
 
 #define FREQUENCY_DEFAULT 99
 #define DELAY_DEFAULT 2 /* seconds */
@@ -247,7 +248,7 @@ struct top_values {
 	struct session_options record;
 	struct from_values from;
 	u64 delay, iterations, lines;
-	const char *sort, *hist;
+	const char *sort, *hist, *value;
 	bool batch, stacks, no_demangle;
 };
 
@@ -369,10 +370,14 @@ static int add_recording(struct top *top, struct trace_reader *reader,
 {
 	struct profile *profile;
 	const struct frame_naming naming = {.mangled = top->values->no_demangle};
-	int result = profile_create_split(reader, filter, &naming,
-					  top->view.choice.histograms ? EVENTS_WITH_VALUES : 0,
-					  NULL, &profile, error);
+	const char *value = top->values->value;
+	int result = value ? trace_reader_choose_value(reader, value, error) : 0;
 
+	result = result
+			 ?: profile_create_split(reader, filter, &naming,
+						 top->view.choice.histograms ? EVENTS_WITH_VALUES
+									     : 0,
+						 NULL, &profile, error);
 	if (result)
 		return result;
 	if (profile->count)
@@ -686,6 +691,7 @@ static const struct option_row rows[] = {
 	ROW(no_demangle, .name = "no-demangle", .type = OPTION_FLAG, .group = "View",
 	    .help = "names as in the symbol table"),
 	TARGET_EVENT_ROWS(struct top_values, record., "99"),
+	VALUE_ROW(struct top_values, value),
 	ROW(record.all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine: the default"),
 	TARGET_TASK_ROWS(struct top_values, record.),

@@ -65,9 +65,9 @@ struct recording_values {
 	FROM_ROWS(values, member.from),								\
 	FROM_CAP_ROW(values, member.from)
 
-/* The row of a command that shows one value of an event. */
+/* The row of a command that shows one value of an event; `member` is that of the option. */
 #define VALUE_ROW(values, member)								\
-	{"value", 0, OPTION_STRING, "NAME", offsetof(values, member.value), "Events",		\
+	{"value", 0, OPTION_STRING, "NAME", offsetof(values, member), "Events",			\
 		"which value weighs, of events that have two: its name or unit, 1, 2"}
 /* clang-format on */
 

@@ -5,6 +5,8 @@ in advance. Beside it the stacks and the account are those of the same event wit
 
 import json
 import os
+import re
+import subprocess
 
 from harness.cases import main, needs, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
@@ -116,6 +118,10 @@ def test_two_fields_of_a_record():
     for choice, total in ("count", 100000), ("fd", 100):
         sides = recording.read("diff", "--json", "--noise", "--value", choice, recording.path)
         assert sum(row["before"]["value"] for row in json.loads(sides)["rows"]) == total, sides
+    with subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1000", "status=none"]) as writer:
+        live = stackmap("top", "-b", "-n", "1", "-d", "1", "--pid", writer.pid, "-e", WRITE + "/values=count:bytes,fd/", "--value", "fd").stdout
+        writer.kill()
+    assert re.search(r"\b[1-9]\d* fd in .*" + WRITE, live), live
     swapped = recording.read("script", "--value", "2")
     assert swapped.count(" and 1000 bytes") == 100, swapped
     wrong = stackmap("report", "--value", "pages", recording.path, status=1)
