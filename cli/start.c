@@ -136,6 +136,9 @@ static int start_run(const void *values, int count, char **operands)
 static const struct option_row rows[] = {
 	TARGET_EVENT_ROWS(struct start_values, record., "999"),
 	PERIOD_ROW(struct start_values, record.),
+	TARGET_ROW(struct start_values, record.trace_ids, .name = "trace-ids",
+	    .type = OPTION_FLAG, .group = "Events",
+	    .help = "the trace and span that a thread works for; a process that reads the instance finds them"),
 	TARGET_ROW(struct start_values, record.all, .name = "all", .letter = 'a',
 	    .type = OPTION_FLAG, .group = "Tasks", .help = "the whole machine: the default"),
 	TARGET_TASK_ROWS(struct start_values, record.),

@@ -8,8 +8,10 @@ import io
 import json
 import os
 import re
+import subprocess
 
-from harness.cases import PROGRAMS, Skip, main, needs, never, one_of_several, program, stackmap
+from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, never, one_of_several, program, run, stackmap
+from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
 
@@ -79,6 +81,29 @@ def test_variable_of_a_library_by_module():
 @one_of_several
 def test_variable_of_a_library_in_static_memory():
     check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_initial")))
+
+
+@one_of_several
+def test_an_instance_has_ids_while_it_is_read():
+    """The reader's child finds the variable. Without a reader each event is counted as one from before the search."""
+    needs("bpf", "raw tracepoints")
+    if os.uname().machine != "x86_64":
+        raise Skip("the thread pointer is not read on this machine")
+    fresh_bpffs()
+    start = "start", "live", "--trace-ids", "--ring", "8M", "-F", "499", "-e", "cpu-clock", "-e", CALL, "--comm", "spans"
+    stackmap(*start, "--off-cpu")
+    with subprocess.Popen([STACKMAP, "record", "--instance", "live", "-o", "f.data"], stderr=subprocess.PIPE, text=True) as reader:
+        run(program("spans"), SECONDS)
+        stackmap("stop", "live")
+        recording = Recording("f.data", reader.stderr.read())
+    check_ids(recording)
+    stackmap(*start)
+    run(program("spans"), "0.1")
+    text = stackmap("report", "--instance", "live").stdout
+    held = json.loads(stackmap("report", "--json", "--sort", "span", "--instance", "live").stdout)
+    stackmap("stop", "live")
+    assert [int(count) for count in WITHOUT_IDS.findall(text)] == [held["ledger"]["recorded"]], text
+    assert all(row["span"] is None for row in held["rows"]), held["rows"]
 
 
 @one_of_several
