@@ -42,7 +42,7 @@ def counts_of_stacks(compared):
     """Each recording of a folder is compared by itself: it has a noise and losses of its own, and names code of its own kernel."""
     whole = json.loads(compared)
     for row in whole["stacks"]:
-        del row["noise"], row["kernel"], row["after"]["amount"], row["change"]
+        del row["noise"], row["kernel"], row["after"]["amount"], row["change"], row["change_percent"]
     return whole
 
 
