@@ -7,7 +7,7 @@
  *
  * Each thread calls work() WARM times with nothing to do, then ROUNDS times: `fill` touches AMOUNT
  * fresh pages, `move` the same while it goes from one CPU to another, `spin` runs for AMOUNT us of
- * CPU time, `nap` sleeps AMOUNT times. The second thread has twice the amount, and so on.
+ * CPU time, `nap` sleeps and leaves its CPU AMOUNT times. The second thread has twice the amount, and so on.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,12 +89,22 @@ static void spin(long us)
 		;
 }
 
+static long voluntary_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
+/* The timer of a sleep may end before the thread has left its CPU. */
 static void nap(long count)
 {
 	struct timespec short_time = {.tv_nsec = 1000};
 
 	while (count--)
-		nanosleep(&short_time, NULL);
+		for (long before = voluntary_switches(); voluntary_switches() == before;)
+			nanosleep(&short_time, NULL);
 }
 
 static __attribute__((noinline)) long work(char *memory, long count)
