@@ -88,8 +88,10 @@ struct deferral {
 	struct kernel_entry ready_entry;
 	u32 delivered;	/* cookie of the stack that is being written, or was written last */
 	u32 kernel_tid; /* id in the initial namespace, for bpf_task_from_pid() */
+	u32 probed;	/* cookie of the last stack that begins at a user probe; 0: none */
+	u32 reserved;
 };
-ABI_SIZE(struct deferral, 80);
+ABI_SIZE(struct deferral, 88);
 
 /* Each task has two works that take turns (task_work.h). */
 #define WORK_KEY(tid, turn) ((tid) << 1 | ((turn)&1))

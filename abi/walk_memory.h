@@ -166,8 +166,9 @@ struct direct_walk {
 	u64 leaf;	/* frame of the leaf; 0: none */
 	u32 is_final;	/* 1: another unwinder would find no more frames */
 	u32 is_guessed; /* 1: a step was not proven; all frames behind it have FRAME_GUESSED */
-	u32 leaves_generated; /* 1: the walk stops at generated code; the callback unwinds it */
-	u64 generation;	      /* STEP_GENERATION() of steps that count; input */
+	u32 leaves_generated;	/* 1: the walk stops at generated code; the callback unwinds it */
+	u32 has_left_generated; /* 1: it has stopped there */
+	u64 generation;		/* STEP_GENERATION() of steps that count; input */
 	struct script_marks scripts; /* frames of loops, innermost first */
 
 	/* State of the walk: */

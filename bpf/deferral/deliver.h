@@ -37,9 +37,16 @@ static __always_inline u32 cookie_running(const struct deferral *deferral)
 	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING ? DEFERRAL_COOKIE(word) : 0;
 }
 
+/* True if the stack of the running cookie begins at a user probe (probe_request()). */
+static __always_inline bool is_probed(const struct deferral *deferral)
+{
+	return cookie_running(deferral) == core_reload(deferral->probed);
+}
+
 /*
  * Sets the registers that a walk begins with. Without a cookie the walk is for rules only, and
- * begins with the registers that steps_request() stored.
+ * begins with the registers that steps_request() stored; a stack that begins at a user probe has
+ * those of probe_request().
  */
 static __always_inline void registers_enter(const struct deferral *deferral, u32 tid,
 					    struct unwind *walk)
@@ -47,7 +54,7 @@ static __always_inline void registers_enter(const struct deferral *deferral, u32
 	struct unwind_registers *kept = bpf_map_lookup_elem(&unlearned, &tid);
 
 	walk->is_compat = registers_of_current(&walk->registers);
-	if (kept && !cookie_running(deferral))
+	if (kept && (!cookie_running(deferral) || is_probed(deferral)))
 		bpf_probe_read_kernel(&walk->registers, sizeof(*kept), kept);
 }
 
@@ -97,7 +104,10 @@ static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, 
 	deferred_stack_put(scratch, cpu, tid, cookie, leaf);
 }
 
-static __always_inline void deferred_stack_deliver(const struct unwinder *unwinder, u32 tid,
+/* A stack that begins at a user probe is not left to user space, which would get the registers of
+ * now. */
+static __always_inline void deferred_stack_deliver(const struct deferral *deferral,
+						   const struct unwinder *unwinder, u32 tid,
 						   u32 cookie, u32 reason)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -109,7 +119,7 @@ static __always_inline void deferred_stack_deliver(const struct unwinder *unwind
 	}
 	if (!unwinder || !unwinder->walk.depth)
 		deferred_stack_refuse(scratch, cpu, tid, cookie, reason);
-	else if (!deferred_stack_leave(scratch, tid, cookie, unwinder))
+	else if (is_probed(deferral) || !deferred_stack_leave(scratch, tid, cookie, unwinder))
 		deferred_stack_put_unwound(scratch, cpu, tid, cookie, unwinder);
 	scratch_release(scratch);
 }
@@ -122,7 +132,7 @@ static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
 	u32 cookie = cookie_running(deferral), index;
 
 	*reason = REASON_CHANGED;
-	if (cookie && is_changed(&deferral->entry))
+	if (cookie && !is_probed(deferral) && is_changed(&deferral->entry))
 		return UNWINDERS_MAX;
 	*reason = REASON_NO_STATE;
 	index = cookie ? deferred_stack_find(task, tid, cookie) : UNWINDERS_MAX;
@@ -149,7 +159,7 @@ static __always_inline void resume(struct deferral *deferral, struct engine_task
 	if (cookie) {
 		deferred_stack_begin(deferral, cookie);
 		rcu_enter();
-		deferred_stack_deliver(unwinder, tid, cookie, reason);
+		deferred_stack_deliver(deferral, unwinder, tid, cookie, reason);
 		rcu_leave();
 	}
 	if (unwinder)

@@ -203,6 +203,31 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 }
 
 /*
+ * Has the callback unwind from the registers at a user probe. The task is about to run the
+ * instruction under the probe, or has run it when the callback comes, so its registers are others
+ * then; but one instruction takes no frame away from the stack. Returns the cookie, or -ENOMEM.
+ */
+static __always_inline s64 probe_request(struct scratch *scratch, u32 cpu, u32 at_entry)
+{
+	u32 tid = current_tid();
+	struct deferral *deferral = deferral_of(tid);
+	struct kernel_entry entry;
+	s64 cookie;
+
+	if (!deferral || registers_of_current(&scratch->direct.registers))
+		return -ENOMEM;
+	scratch->direct.registers.at_entry = at_entry;
+	if (bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
+		return -ENOMEM;
+	cookie = deferral_request(scratch, cpu);
+	entry = current_entry();
+	if (cookie <= 0 || !same_kernel_entry(&deferral->entry, &entry))
+		return -ENOMEM;
+	deferral->probed = cookie;
+	return cookie;
+}
+
+/*
  * Has the callback unwind from the registers of a user function that could not be walked, to find
  * the rules for the next walk. The result is not used as a stack, because the instruction under the
  * probe has run when the callback comes; but the memory of the function's callers is still the

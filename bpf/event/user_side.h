@@ -214,18 +214,30 @@ static __always_inline u64 field_ready(void)
 	return word || !config.user_at_syscall ? word : ready_field();
 }
 
+/* True if only the callback has the rules of the code at which the walk has ended. A counted event
+ * has no place for a stack that comes later. */
+static __always_inline bool is_left_to_callback(const struct scratch *scratch)
+{
+	return scratch->direct.has_left_generated && !(config.count && is_counted_only(scratch));
+}
+
 /*
  * Requests a stack that the walk could not finish. scratch->search is in the task's address space.
  */
 static __always_inline struct stack_field user_request(const struct hit *hit,
 						       struct scratch *scratch, u32 cpu)
 {
-	s64 cookie;
+	s64 cookie = 0;
 
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
 		return no_stack(REASON_CHANGED);
-	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())
+	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting()) {
+		if (is_left_to_callback(scratch))
+			cookie = probe_request(scratch, cpu, hit->at_entry);
+		if (cookie > 0)
+			return cookie_field(cookie);
 		steps_request(scratch, hit->at_entry);
+	}
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting()) {
 		if (config.count && is_counted_only(scratch))
 			return no_stack(REASON_ANSWER_LOST);

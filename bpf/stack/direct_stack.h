@@ -117,6 +117,7 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	struct engine_state *engine = engine_current();
 
 	scratch->direct.stop = STOP_NO_RULE;
+	scratch->direct.has_left_generated = 0;
 	scratch->direct.is_final = 0;
 	if (!direct.steps || !direct.rules || !engine)
 		return;

@@ -542,8 +542,10 @@ CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 	struct direct_walk *walk = direct->walk;
 	struct code_range range;
 
-	if (is_generated & (walk->leaves_generated != 0))
+	if (is_generated & (walk->leaves_generated != 0)) {
+		walk->has_left_generated = 1;
 		return STOP_NO_RULE;
+	}
 	walk->is_generated = is_generated;
 	walk->is_unlisted = 0;
 	walk->is_by_code = is_generated || rule_search_find(&walk->search, direct->rules);

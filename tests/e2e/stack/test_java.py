@@ -18,6 +18,7 @@ from harness.skip import Skip
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
 FUNCTION = re.compile(r"\??\s*JavaCalls(?:\$\w+)?\.(\w+) \(JavaCalls\.java\)")
 MADE = re.compile(r"\??\s*Made(\d+)\.(?:run|(?:inner|outer)_(\d+)) \(JavaMakes\.java\)")
+ALLOCATES = re.compile(r"JavaAllocates\.(\w+) \(JavaAllocates\.java\)")
 INTERPRETED, COMPILED = "[java]", "[java compiled]"
 SECONDS, RATE = 1, 1999
 
@@ -73,18 +74,22 @@ def ancestors(name):
     return found
 
 
-def run(home, program, *options):
+def run(home, program, *options, events=("-F", RATE), argument=SECONDS):
     os.makedirs("java", exist_ok=True)
     subprocess.run([home + "/bin/javac", "-J-XX:TieredStopAtLevel=1", "-d", "java", SOURCES + "/" + program + ".java"], check=True,
                    capture_output=True)
-    recording = record("-F", RATE, "--", home + "/bin/java", *options, "-cp", "java", program, SECONDS)
+    recording = record(*events, "--", home + "/bin/java", *options, "-cp", "java", program, argument)
     recording.check()
     return recording.events()
 
 
-def is_whole(event):
+def is_whole_from(root, event):
     """True if the stack ends where the thread begins, and no frame is guessed."""
-    return not marker(event) and any(frame.name.startswith("thread_native_entry") for frame in user_frames(event))
+    return not marker(event) and any(frame.name.startswith(root) for frame in user_frames(event))
+
+
+def is_whole(event):
+    return is_whole_from("thread_native_entry", event)
 
 
 
@@ -170,6 +175,25 @@ def test_classes_that_replace_others():
     found = machines()
     check_made(found[min(found)], "-Xint")
     check_made(found[min(found)])
+
+
+@one_of_several
+def test_probes_of_functions_that_java_calls():
+    """Both callers of allocate() call it equally often. The first stacks may come before libjvm's table."""
+    needs_callbacks()
+    for home, option in [(home, option) for home in machines().values() for option in ("-Xint", "-XX:-Inline")]:
+        events = run(home, "JavaAllocates", option, events=("-e", "u:libc.so.6:malloc"), argument=4000)
+        called = [event for event in events if any(frame.name.startswith("inflateInit2_") for frame in user_frames(event))]
+        found = collections.Counter()
+        later = second_half(called)
+        for event in later:
+            matches = [ALLOCATES.match(frame.name) for frame in user_frames(event) if frame.object in (INTERPRETED, COMPILED)]
+            found[is_whole_from("JavaMain", event), *[match[1] for match in matches if match]] += 1
+        print(home, option, len(later), found.most_common(4))
+        expected = [(True, "allocate", caller, "main") for caller in ("first", "second")]
+        first, second = (found[key] for key in expected)
+        never({key for key in found if key[0]} - set(expected) or abs(first - second) > 8, found.most_common(5))
+        assert first + second >= 0.95 * len(later) > 1000, found.most_common(5)
 
 
 if __name__ == "__main__":
