@@ -17,6 +17,6 @@ ip link set dummy0 up && ip address add 10.9.9.1/24 dev dummy0 || fail 'no devic
 stackmap record -o module.data -e skb:consume_skb -- ping -c 3 -i 0.1 -W 1 10.9.9.2 >log 2>&1
 stackmap script module.data >script || fail "script ended with $?: $(cat log)"
 grep -q 'dummy_xmit+0x[0-9a-f]*/*[0-9a-fx]* (\[dummy\])$' script || fail "no frame of the module: $(head -n 40 script)"
-stackmap report --sort dso,symbol module.data | grep -q '\[dummy\] *dummy_xmit' || fail 'report does not name the module'
+stackmap report --top 0 --sort dso,symbol module.data | grep -q '\[dummy\] *dummy_xmit' || fail 'report does not name the module'
 stackmap export -f mappings module.data | grep '^kernel dummy 0x[0-9a-f]*-0x[0-9a-f]* [0-9a-f]\{40\}$' ||
 	fail "the module is not listed with its build id: $(stackmap export -f mappings module.data)"

@@ -7,6 +7,11 @@ set -u
 
 faults=0
 
+case $(uname -m) in
+aarch64) entry=el0t_64_sync call=__arm64_sys libc=/lib/libc.so.6 ;;
+*) entry=do_syscall_64 call=__x64_sys libc=/lib/x86_64-linux-gnu/libc.so.6 ;;
+esac
+
 fault() {
 	echo "FAULT: $*"
 	faults=$((faults + 1))
@@ -17,13 +22,13 @@ best_way() {
 	awk -F. '{ print ($1 > 6 || $1 == 6 && $2 >= 18) ? "deferred" : "assisted" }' /proc/sys/kernel/osrelease
 }
 
-# All these kernels have what these features need: a "no" is a fault of the probe or of its program.
+# All these kernels have what these features need: a "no" is a fault of the probe or of its program. On arm64 6.1 has no fentry.
 doctor() {
-	local feature
+	local feature fentry=fentry
+	[ "$(uname -m)" != aarch64 ] || case $(uname -r) in 6.1.*) fentry= ;; esac
 	stackmap doctor >doctor.out || fault "doctor ended with $?"
 	cat doctor.out
-	for feature in bpf 'kernel BTF' 'perf events' 'raw tracepoints' tracefs uprobes fentry kprobes \
-		'kernel addresses'; do
+	for feature in bpf 'kernel BTF' 'perf events' 'raw tracepoints' tracefs uprobes $fentry kprobes 'kernel addresses'; do
 		grep -q "^yes *$feature  " doctor.out || fault "doctor: $feature does not work"
 	done
 	grep -q "^User stacks are $(best_way) here" doctor.out || fault "doctor: user stacks are not $(best_way)"
@@ -91,12 +96,12 @@ values() {
 
 # Each recording has programs verified, and reads the names of the kernel: so few of them, of many sources.
 samples_and_calls() {
-	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50' malloc=u:/lib/x86_64-linux-gnu/libc.so.6:malloc
-	recording calls 200 do_syscall_64 -F 99 -e cpu-clock -e page-faults -e 'syscalls:sys_enter_*' -e $malloc -- \
+	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50' malloc=u:$libc:malloc
+	recording calls 200 $entry -F 99 -e cpu-clock -e page-faults -e 'syscalls:sys_enter_*' -e $malloc -- \
 		sh -c "dd if=/dev/zero of=/dev/null bs=1M count=200; $copy; stackmap list"
-	has calls cpu-clock 1 do_syscall_64
+	has calls cpu-clock 1 $entry
 	has calls page-faults 1 ''
-	has calls syscalls:sys_enter_write 50 do_syscall_64
+	has calls syscalls:sys_enter_write 50 $entry
 	has calls $malloc 100 malloc
 }
 
@@ -113,13 +118,13 @@ wakers() {
 # A value of a system call, and functions. More busy tasks than CPUs: who is preempted in the middle of a function's program does
 # not keep it from the others.
 functions() {
-	recording functions 103 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -e k:vfs_read -e kr:vfs_read \
-		-e k:__x64_sys_getpgid -- sh -c '
+	recording functions 103 $entry -e syscalls:sys_enter_write/value=count:bytes/ -e k:vfs_read -e kr:vfs_read \
+		-e k:${call}_getpgid -- sh -c '
 		for i in 1 2 3; do echo 123456789; done >/dev/null; read -r byte_by_byte </proc/version
 		for i in 1 2 3 4 5 6; do known_counts_static getpgid=1000 & done; wait'
 	has functions k:vfs_read 50 ksys_read
 	has functions kr:vfs_read 50 ksys_read
-	! grep -q '^yes *kprobe multi  ' doctor.out || has functions k:__x64_sys_getpgid 6000 do_syscall_64
+	! grep -q '^yes *kprobe multi  ' doctor.out || has functions k:${call}_getpgid 6000 $entry
 	values functions syscalls:sys_enter_write 3 10 bytes
 }
 
@@ -135,10 +140,10 @@ questions() {
 		-e 'usdt:usdt_probes_static:known:guarded/if=arg1>=490/' \
 		-e 'span:u:known_counts_static:put_key..u:known_counts_static:take_key/by=arg1,stack=begin/' \
 		-e 'alive:u:known_counts_static:put_key..u:known_counts_static:take_key/by=arg1,value=arg1:keys,every=6/' \
-		-e 'span:k:__x64_sys_getpgid..kr:__x64_sys_getpgid/if=time>0/' -- sh -c '
+		-e "span:k:${call}_getpgid..kr:${call}_getpgid/if=time>0/" -- sh -c '
 		dd if=of_2310_bytes of=/dev/null bs=77 count=30; known_counts_static getpgid=700 getpgid=701 getppid=5 handed=6
 		usdt_probes_static 500'
-	has questions syscalls:sys_exit_read 30 do_syscall_64
+	has questions syscalls:sys_exit_read 30 $entry
 	values questions k:vfs_read 30 77 count
 	values questions kr:vfs_read 30 77 ret
 	stackmap report questions.data | grep -q '1 u:.*:ask_group, together 700 arg1' || fault "questions: not one call with 700"
@@ -148,14 +153,14 @@ questions() {
 	has questions 'span:u:*:ask_group*' 2 main
 	has questions 'span:u:*:put_key*' 5 hand_over
 	stackmap report questions.data | grep -q '1 alive:u:.*:put_key/every=6/, together 6 keys +- 6 keys' || fault "questions: not the key that stays"
-	has questions 'span:k:*' 1000 do_syscall_64
+	has questions 'span:k:*' 1000 $entry
 	stackmap report questions.data | grep '^# events'
 }
 
 # kernel_stacks NAME EVENT: the kernel stack of each event, its addresses in one line
 kernel_stacks() {
 	stackmap script --no-inline -e "$2" "$1.data" | awk '
-		$1 ~ /^ffffffff/ { stack = stack " " $1; next }
+		$1 ~ /^ffff[0-9a-f]*$/ { stack = stack " " $1; next }
 		stack { print stack; stack = "" }
 		END { if (stack) print stack }' | sort
 }
