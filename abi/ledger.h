@@ -100,7 +100,9 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNREAD_COUNTS, "unread_counts",                                                          \
 	  "events with the value 0: the counter could not be read, or a switch was unseen")        \
 	X(UNKEPT_COUNTS, "unkept_counts",                                                          \
-	  "events with the value 0: too many threads read the counter at once")
+	  "events with the value 0: too many threads read the counter at once")                    \
+	X(COMPAT_CALLS, "compat_calls",                                                            \
+	  "system calls of 32-bit tasks have no event: their numbers mean other calls")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

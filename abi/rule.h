@@ -147,7 +147,8 @@ ABI_SIZE(struct unwind_rule, 16);
 	X(STACK_UNREADABLE, "stack_unreadable", "the stack could not be read")                     \
 	X(TABLE_UNREADABLE, "table_unreadable", "the unwind table could not be read")              \
 	X(BAD_TABLE, "bad_table", "the unwind table is malformed")                                 \
-	X(UNSUPPORTED, "unsupported", "the unwind table asks for more than is understood")         \
+	X(UNSUPPORTED, "unsupported",                                                              \
+	  "the unwind table asks for more than is understood, or 32-bit code runs on arm64")       \
 	X(UNKNOWN_REGISTER, "unknown_register",                                                    \
 	  "the frame is found by a register whose value an inner frame did not keep")              \
 	X(NO_PROGRESS, "no_progress", "the caller's frame would not be further out")               \

@@ -131,13 +131,23 @@ int on_field_call(void *ctx)
 
 /*
  * 32-bit tasks have other system call numbers; the kernel's own syscall events leave such tasks
- * out, too.
+ * out, too. The calls with the number of a chosen call are counted.
  */
+u64 compat_calls;
+
 static __always_inline bool is_compat_call(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 
 	return is_compat_syscall(&task->thread_info);
+}
+
+/* A global function: verified once for all callers. */
+__noinline int compat_call_count(void)
+{
+	if (!paused && event_wanted(bpf_get_smp_processor_id()))
+		atomic_add_relaxed(&compat_calls, 1);
+	return 0;
 }
 
 static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
@@ -149,8 +159,12 @@ static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
 	if (number >= CONFIG_SYSCALLS_MAX)
 		return 0;
 	kind = side->kind[number];
-	if (!kind || is_compat_call())
+	if (!kind)
 		return 0;
+	if (is_compat_call()) {
+		compat_call_count();
+		return 0;
+	}
 	hit.kind = kind - 1;
 	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, (void *)ctx->args[0]));
 }

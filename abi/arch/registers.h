@@ -9,6 +9,7 @@
  *     REGISTER_RESULT: the result of a system call. REGISTER_THREAD: the thread pointer, 0 if it is
  *     not known; `known` has no bit for it
  * REGISTERS_ELF_MACHINE: the number of these registers' architecture in headers of ELF files
+ * COMPAT_IS_UNWOUND: 1 if walks know the frames of 32-bit code; 0: its stacks have one frame
  * REGISTER_COUNT, REGISTERS_ALL: the used elements of an array of registers, and their bits in
  *     `known`
  * is_table_register(): true for the numbers of general registers that a table may name

@@ -11,6 +11,7 @@
 #define EVENT_PC(ctx) ((ctx)->regs.pc)
 #define FRAME_POINTER 29
 #define LINK 30
+#define COMPAT_SP 13
 #define RETURNS_ARE_ON_STACK 0
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -39,9 +40,15 @@ static __always_inline u64 regs_pc(const struct pt_regs___kernel *regs)
 	return regs->pc;
 }
 
+static __always_inline bool regs_are_compat(const struct pt_regs___kernel *regs)
+{
+	return regs->pstate & PSTATE_32_BIT;
+}
+
+/* The stack pointer of 32-bit code is R13. */
 static __always_inline u64 regs_sp(const struct pt_regs___kernel *regs)
 {
-	return regs->sp;
+	return regs_are_compat(regs) ? regs->regs[COMPAT_SP] : regs->sp;
 }
 
 static __always_inline u64 regs_frame_pointer(const struct pt_regs___kernel *regs)
@@ -69,11 +76,6 @@ static __always_inline u32 syscall_of(const struct pt_regs___kernel *regs)
 	return BPF_CORE_READ(regs, syscallno);
 }
 
-static __always_inline bool regs_are_compat(const struct pt_regs___kernel *regs)
-{
-	return regs->pstate & PSTATE_32_BIT;
-}
-
 /* x16 to x18 have no place. */
 static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs, u64 *value,
 					     u64 code_mask)
@@ -85,7 +87,7 @@ static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs
 	value[REGISTER_CODE_MASK] = code_mask;
 	value[REGISTER_PC] = regs->pc;
 	value[REGISTER_THREAD] = 0;
-	value[REGISTER_SP] = regs->sp;
+	value[REGISTER_SP] = regs_sp(regs);
 }
 
 #define regs_copy(regs, value) regs_copy_masked(regs, value, config.code_mask)

@@ -86,12 +86,19 @@ static __always_inline bool read_words(const struct user_walk *walk, u64 address
 	return true;
 }
 
+static __always_inline bool has_one_frame(const struct user_walk *walk)
+{
+	return walk->compat && !COMPAT_IS_UNWOUND;
+}
+
 /* Steps from a frame to its caller. A pc of 0 afterwards: the frame has no caller. */
 static __always_inline void fp_walk_advance(struct user_walk *walk)
 {
 	u64 words[2];
 
 	walk->pc = 0;
+	if (has_one_frame(walk))
+		return;
 	if (walk->at_entry) {
 		walk->at_entry = 0;
 		if (walk->link)
@@ -146,7 +153,8 @@ static __always_inline void user_stack_walk(struct scratch *scratch)
 {
 	scratch->user.depth = 0;
 	bpf_loop(config.max_user_depth, fp_walk_step, &scratch, 0);
-	scratch->user.flags = STACK_USER;
+	scratch->user.flags =
+		stack_flags_of_stop(has_one_frame(&scratch->walk) ? STOP_UNSUPPORTED : STOP_NONE);
 	if (scratch->user.depth == config.max_user_depth && scratch->walk.pc)
 		scratch->user.flags |= STACK_TRUNCATED;
 	scratch->user.depth = deep_stack_end((struct deep_stack *)scratch->user.word,
@@ -165,7 +173,8 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 
 	walk_from_task(&scratch->walk);
 	scratch->walk.at_entry = hit->at_entry;
-	if (is_user_sample(hit)) {
+	/* A stack of one frame stays whole: its flags tell how it ended. */
+	if (is_user_sample(hit) && !has_one_frame(&scratch->walk)) {
 		side.leaf = user_frame(scratch, scratch->walk.pc);
 		fp_walk_advance(&scratch->walk);
 	}

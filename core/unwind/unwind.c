@@ -274,6 +274,8 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 {
 	u32 stop;
 
+	if (unwind->is_compat && !COMPAT_IS_UNWOUND)
+		return STOP_UNSUPPORTED;
 	java_enter(unwind);
 	stop = rule_enter(unwind);
 	if (!java_name(unwind))

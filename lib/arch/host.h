@@ -21,6 +21,7 @@
  * STACK_REGISTER: the number of the stack pointer in DWARF
  * ENTRY_STACK_BYTES: bytes between the stack pointer and the arguments on the stack, at the
  *     function's first instruction
+ * COMPAT_IS_PROBED: 1 if the kernel runs probes in 32-bit programs; else it ignores them silently
  * USDT_REGISTERS: the names of registers in the arguments of USDT probes, each with the register's
  *     offset in the kernel's pt_regs
  * registers_here(): sets the registers that a call keeps, at one instruction of the function that

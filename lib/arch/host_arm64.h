@@ -24,6 +24,7 @@
 	}
 #define STACK_REGISTER 31
 #define ENTRY_STACK_BYTES 0
+#define COMPAT_IS_PROBED 0
 
 /* x0 to x30 and sp are the first words there, in this order. */
 #define DWARF_REGISTERS 32

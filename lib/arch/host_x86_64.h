@@ -45,6 +45,7 @@
 	}
 #define STACK_REGISTER 7
 #define ENTRY_STACK_BYTES 8 /* the return address */
+#define COMPAT_IS_PROBED 1
 #define DWARF_REGISTERS 16
 #define DWARF_REGISTER_OFFSETS                                                                     \
 	{                                                                                          \

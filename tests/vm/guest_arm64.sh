@@ -107,6 +107,32 @@ for program in frame_kinds frame_kinds_static frame_kinds_protected; do
 	! grep ';spin_without_calls' spins.folded | grep -qv ';main;spin;spin_without_calls' || fault "$program: $(cat spins.folded)"
 done
 
+# narrow NAME FUNCTIONS: each user stack of compat_stack is one function of these, and says why it ends there
+narrow() {
+	stackmap script "$1.data" | awk -v functions="^($2)[+]" '
+		/^[^\t]/ { comm = $1 }
+		/\(\/bin\/compat_stack\)$/ && comm == "compat_stack" { frames++; known += $2 ~ functions }
+		/\[unsupported\] \(\[user stack\]\)$/ { ends++ }
+		END {
+			print frames + 0 " frames, " known + 0 " of known functions, " ends + 0 " ends"
+			exit frames < 2001 || frames != known || frames != ends
+		}' >narrow.sums || fault "$1: $(cat narrow.sums)"
+	grep -q 'user stack ends early: .* 32-bit code runs on arm64' "$1.log" || fault "$1: $(cat "$1.log")"
+}
+
+# A task of 32-bit code: the first frame of its user stacks is known, its system calls have other numbers and are left out, and the
+# kernel runs no probes in it.
+for unwind in auto fp; do
+	recording compat --user-unwind $unwind -F 99 -e raw_syscalls:sys_enter -e cpu-clock -- compat_stack
+	[ "$(events compat raw_syscalls:sys_enter)" -eq 2001 ] || fault "compat: $(events compat raw_syscalls:sys_enter) system calls, not 2001"
+	narrow compat 'call|work|inner|middle|outer|enter|_start'
+done
+stackmap record -o probes.data -e 'syscalls:sys_enter_*' -e u:compat_stack:work -- compat_stack >probes.log 2>&1 && fault 'a probe in a program of 32-bit code'
+grep -q 'u:compat_stack:work: a 32-bit program, in which kernels for arm64 run no probes' probes.log || fault "probes: $(cat probes.log)"
+recording calls -e 'syscalls:sys_enter_*' -- compat_stack
+[ "$(events calls '*')" -eq 0 ] || fault "calls of 32-bit code: $(stackmap report calls.data)"
+grep -q ': 2001 system calls of 32-bit tasks have no event' calls.log || fault "calls of 32-bit code: $(cat calls.log)"
+
 test_here_plain || fault 'stackmap_here()'
 
 [ "$faults" -eq 0 ]

@@ -138,6 +138,7 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_FIRST_COUNTS] = memory->counts_first;
 	notes[NOTE_UNREAD_COUNTS] = memory->counts_unread;
 	notes[NOTE_UNKEPT_COUNTS] = memory->counts_unkept;
+	notes[NOTE_COMPAT_CALLS] = memory->compat_calls;
 	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }

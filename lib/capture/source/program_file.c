@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "arch/host.h"
+#include "error.h"
 #include "scalar.h"
 #include "symbol/elf/elf_layout.h"
 
@@ -153,6 +154,15 @@ int program_file_open(const char *path, struct program_file *out)
 	}
 	*out = (struct program_file){fd, status.st_size, ident[EI_CLASS] == ELFCLASS64};
 	return 0;
+}
+
+int program_file_check(const struct program_file *file, const char *subject,
+		       struct stackmap_error *error)
+{
+	if (file->is_64_bit || COMPAT_IS_PROBED)
+		return 0;
+	return error_set(error, EOPNOTSUPP,
+			 "%s: a 32-bit program, in which kernels for arm64 run no probes", subject);
 }
 
 /*

@@ -10,6 +10,8 @@
 
 #include "scalar.h"
 
+struct stackmap_error;
+
 /* The real path of a name: of the path itself if it has a slash, else of a command ($PATH), else of
  * a library (cache of ld.so). 0 or -ENOENT. */
 int program_file_find(const char *name, char path[PATH_MAX]);
@@ -26,6 +28,10 @@ struct program_file {
 
 /* Opens a program or library for the caller to close. -ENOEXEC: no regular file, or no ELF file. */
 int program_file_open(const char *path, struct program_file *out);
+
+/* -EOPNOTSUPP: the kernel would take a probe in the file, and never run it. */
+int program_file_check(const struct program_file *file, const char *subject,
+		       struct stackmap_error *error);
 
 /* The functions of an ELF file and their file offsets. */
 

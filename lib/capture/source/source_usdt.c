@@ -103,7 +103,8 @@ static int usdt_find(struct source_query *query, source_visit visit, void *arg,
 	if (err)
 		return error_set(error, -err, "%s: %s: %s", query->subject, query->file,
 				 err == -ENOEXEC ? "not an ELF file" : strerror(-err));
-	err = usdt_probe_each(file.fd, try_probe, &search);
+	err = program_file_check(&file, query->subject, error)
+		      ?: usdt_probe_each(file.fd, try_probe, &search);
 	close(file.fd);
 	if (!err && !search.probes)
 		query->hint = "; the file has no USDT probes";

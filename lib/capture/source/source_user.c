@@ -241,7 +241,11 @@ static int find_in_path(struct search *search)
 
 	if (err)
 		return err;
-	err = find_in_file(search, search->file.fd);
+	err = program_file_check(&search->file, search->query->subject, search->error);
+	if (err)
+		search->is_reported = true;
+	else
+		err = find_in_file(search, search->file.fd);
 	close(search->file.fd);
 	tdestroy(search->offsets, keep_key);
 	debug_lookup_free(&search->debug);

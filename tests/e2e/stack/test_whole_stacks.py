@@ -187,6 +187,9 @@ def test_program_of_32_bits():
     stacks = collections.Counter(tuple(names_of(event)) for event in recording.events() if event.comm == "compat_stack")
     assert stacks["call", *path] == 2000, stacks
     assert not set(rest) - {"changed"}, (complete, rest)
+    recording = record("-e", "syscalls:sys_enter_*", "--", workload)
+    assert "ledger: 2001 system calls of 32-bit tasks have no event" in recording.messages, recording.messages
+    assert recording.check()["produced"] == 0, recording.messages
 
 
 def test_by_tracepoints():

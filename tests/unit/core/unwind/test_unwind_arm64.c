@@ -400,3 +400,26 @@ TEST(the_direct_walk_gives_the_same_stack)
 	memory_rules = NULL;
 	memory_image = 0;
 }
+
+/* Registers and code that would lead to a caller in a 64-bit task. */
+TEST(a_stack_of_32_bit_code_has_one_frame)
+{
+	begin();
+	*(u32 *)(memory + (CODE - MEMORY_BASE)) = RET;
+	value[REGISTER_LINK] = CODE + 4;
+	value[REGISTER_FP] = SP;
+	record_put(SP, 0, CODE + 8);
+	unwind.registers.known = REGISTERS_ALL;
+	walk = (struct direct_walk){
+		.registers = unwind.registers, .max_depth = 100, .is_compat = true};
+	assert_true(unwind_stack(&unwind, 100) > 1);
+	unwind.registers = walk.registers;
+	unwind.is_compat = true;
+	assert_int_equal(unwind_stack(&unwind, 100), 1);
+	assert_int_equal(unwind.stop, STOP_UNSUPPORTED);
+	assert_int_equal(unwind.frame[0], CODE);
+	direct_walk(&direct);
+	assert_int_equal(walk.stop, STOP_UNSUPPORTED);
+	assert_false(walk.is_final);
+	unwind.is_compat = false;
+}
