@@ -429,7 +429,7 @@ int task_leave(void *ctx)
 SEC("stackmap.kprobe")
 int on_kernel_probe(struct pt_regs *ctx)
 {
-	struct hit hit = {.kind = event_cookie(ctx)};
+	struct hit hit = {.kind = event_cookie(ctx), .is_function = true};
 
 	return callback_go(ctx, &callbacks_kprobe, event_emit_anywhere(ctx, &hit, ctx));
 }
@@ -437,7 +437,7 @@ int on_kernel_probe(struct pt_regs *ctx)
 SEC("stackmap.kprobe.multi")
 int on_kernel_functions(struct pt_regs *ctx)
 {
-	struct hit hit = {.kind = event_cookie(ctx)};
+	struct hit hit = {.kind = event_cookie(ctx), .is_function = true};
 
 	return callback_go(ctx, &callbacks_kprobe_multi, event_emit_anywhere(ctx, &hit, ctx));
 }

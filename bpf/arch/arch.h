@@ -16,6 +16,8 @@
  * thread_pointer_of(): the address of a task's thread-local storage
  * is_compat_syscall(): true if a task's system call is one of 32-bit code
  * is_behind_breakpoint(): true if a pc of the current task lies behind a breakpoint
+ * entry_link(ctx): of the pt_regs of a probe in a kernel function, the return address that the
+ *     kernel's own walk leaves out; 0: none
  * regs_link(): the return address at the first instruction of a function; 0: the stack has it
  * code_address(): an address of code without the bits that may sign a return address; the program
  *     has `config`

@@ -106,6 +106,27 @@ static __always_inline bool is_compat_syscall(const struct thread_info *info)
 	return BPF_CORE_READ(info, flags) >> TIF_32BIT & 1;
 }
 
+/*
+ * At a function's entry the return address is in x30, and the kernel's walk goes from the pc to
+ * the frame record that x29 points to, which is the caller's. The code in front of a probe is that
+ * of the function tracer, and a landing pad.
+ */
+#define ENTRY_BYTES 32
+
+/* The registers in a program's context, as programs see them: struct user_pt_regs. */
+struct context_registers {
+	u64 regs[31];
+	u64 sp;
+	u64 pc;
+};
+
+static __always_inline u64 entry_link(void *ctx)
+{
+	const struct context_registers *regs = ctx;
+
+	return regs->pc - bpf_get_func_ip(ctx) < ENTRY_BYTES ? regs->regs[LINK] : 0;
+}
+
 /* The pc of the trap is that of the breakpoint itself. */
 static __always_inline bool is_behind_breakpoint(u64 pc)
 {

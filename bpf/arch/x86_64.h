@@ -10,6 +10,7 @@
 #define MEMORY_PAGE_BITS 12
 #define SKIP_PROGRAM 2
 #define RETURNS_ARE_ON_STACK 1
+#define entry_link(ctx) 0
 #define EVENT_PC(ctx) ((ctx)->regs.rip)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -49,6 +49,23 @@ static __always_inline bool may_be_interrupt(const struct hit *hit)
 	return hit->is_waker || hit->in_own_task;
 }
 
+/* As bpf_get_stack(), into `stack`. The stack of a function begins with its pc and its caller. */
+static __always_inline long kernel_stack_read(void *ctx, const struct hit *hit, struct stack *stack,
+					      u32 skip)
+{
+	u64 link = hit->is_function ? entry_link(ctx) : 0;
+	long bytes;
+
+	if (!link)
+		return bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
+	bytes = bpf_get_stack(ctx, stack->word + 1, (STACK_KERNEL_DEPTH_MAX - 1) * 8, skip);
+	if (bytes <= 0)
+		return bytes;
+	stack->word[0] = stack->word[1];
+	stack->word[1] = link;
+	return bytes + 8;
+}
+
 static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
 						       struct scratch *scratch, u32 cpu)
 {
@@ -65,7 +82,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 		return no_stack(REASON_NOT_ASKED);
 	if (hit->is_probe)
 		return no_stack(REASON_NO_FRAMES);
-	bytes = bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
+	bytes = kernel_stack_read(ctx, hit, stack, skip);
 	if (bytes == 0 || bytes == -EFAULT)
 		return no_stack(REASON_NO_FRAMES);
 	if (bytes < 0)

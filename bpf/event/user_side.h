@@ -37,6 +37,7 @@ struct hit {
 	u64 value;	  /* in the unit of the source; waker events: begin of the wait, ns */
 	u64 further;	  /* the second value that the source asks for */
 	bool is_record;	  /* at a tracepoint, attached by perf */
+	bool is_function; /* in a kernel function, and the program has its registers */
 	bool is_waker;	  /* wakes a task or queues work; it may be outside of the namespace */
 	bool in_own_task; /* in an interrupt while the recorder's own task runs */
 	bool is_probe;	  /* the event is at an instruction of user mode and has no kernel stack */
