@@ -7,7 +7,8 @@
  *
  * Each thread calls work() WARM times with nothing to do, then ROUNDS times: `fill` touches AMOUNT
  * fresh pages, `move` the same while it goes from one CPU to another, `spin` runs for AMOUNT us of
- * CPU time, `nap` sleeps and leaves its CPU AMOUNT times. The second thread has twice the amount, and so on.
+ * CPU time, `nap` sleeps and leaves its CPU AMOUNT times. The second thread has twice the amount,
+ * and so on.
  */
 #include <pthread.h>
 #include <sched.h>
