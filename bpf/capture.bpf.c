@@ -186,8 +186,8 @@ int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
  * would find other registers. A stack that cannot be walked at once is saved for user space, and
  * its rules are found for the next time (steps_request). Only the callback has the rules of Java's
  * code: a stack with such code is left to it, with the registers at the probe (probe_request).
- * (Programs that may sleep could unwind here, but on 6.18 they were sometimes not run for any hit of
- * a task, and no counter shows that.)
+ * (Programs that may sleep could unwind here, but on 6.18 they were sometimes not run for any hit
+ * of a task, and no counter shows that.)
  */
 static __always_inline bool on_user(struct pt_regs *ctx, u64 cookie)
 {
