@@ -31,7 +31,7 @@
 #include "intern.h"
 #include "ring.h"
 #include "sample_table.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 
 #define SAMPLES (1U << 17)
 #define SECOND 1000000000ULL

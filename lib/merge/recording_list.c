@@ -18,7 +18,7 @@
 #include "array.h"
 #include "error.h"
 #include "output/output_place.h"
-#include "trace/read/file_header.h"
+#include "trace/read/reader.h"
 
 #define FOLDER_FILES_MAX 65536
 
@@ -204,7 +204,7 @@ static int add_place(struct reading *reading, const char *name, int place,
 		report_unreadable(reading, name, -fd);
 		return 0;
 	}
-	if (!file_header_is_there(fd) || is_known(reading, file)) {
+	if (!trace_reader_is_recording(fd) || is_known(reading, file)) {
 		close(fd);
 		return 0;
 	}

@@ -20,7 +20,7 @@
 #include "machine_list.h"
 #include "text_list.h"
 #include "trace/write/memory_recording.h"
-#include "trace/write/stack_set.h"
+#include "trace/write/recorded_sets.h"
 
 #define TEXT_BYTES 1024
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "fuzz_recording.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 #include "trace/read/reader.h"
 
 struct sums {

@@ -10,8 +10,7 @@
 #include "comm_glob.h"
 #include "error.h"
 #include "name_match.h"
-#include "trace/read/cgroup_name.h"
-#include "trace/read/context_name.h"
+#include "trace/read/names.h"
 
 static bool event_matches(const char *glob, const char *name)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "order.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 
 /* Threads whose accounts found no room; threads whose names did not come. */
 #define NAME_REST "(ended threads that found no room)"

@@ -13,8 +13,7 @@
 #include "error.h"
 #include "hash_index.h"
 #include "order.h"
-#include "trace/read/cgroup_name.h"
-#include "trace/read/context_name.h"
+#include "trace/read/names.h"
 
 struct builder {
 	struct profile *profile;

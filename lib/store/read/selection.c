@@ -11,7 +11,7 @@
 #include "intern.h"
 #include "name_match.h"
 #include "store/wire/row_binary.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 
 #define VALUES_SHOWN 8
 

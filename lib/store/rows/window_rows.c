@@ -17,7 +17,7 @@
 #include "store/rows/window_stacks.h"
 #include "store/wire/row_binary.h"
 #include "trace/bytes/byte_buffer.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 
 #define DAY_SECONDS 86400
 

@@ -42,14 +42,6 @@ void block_builder_free(struct block_builder *builder)
 		byte_buffer_free(&builder->column[i]);
 }
 
-static bool builder_failed(const struct block_builder *builder)
-{
-	for (u32 i = 0; i < builder->columns; i++)
-		if (builder->column[i].failed)
-			return true;
-	return false;
-}
-
 static u32 block_checksum(const struct trace_block_header *header, const u8 *payload)
 {
 	size_t skipped = offsetof(struct trace_block_header, type);
@@ -119,13 +111,6 @@ static bool compress_columns(struct block_sealer *sealer, const struct block_bui
 	return true;
 }
 
-static void copy_columns(struct block_sealer *sealer, const struct block_builder *builder)
-{
-	byte_buffer_append(&sealer->out, sealer->lengths.data, sealer->lengths.used);
-	for (u32 i = 0; i < builder->columns; i++)
-		byte_buffer_append(&sealer->out, builder->column[i].data, builder->column[i].used);
-}
-
 static int put_payload(struct block_sealer *sealer, const struct block_builder *builder, size_t raw,
 		       enum trace_coding *coding)
 {
@@ -142,7 +127,9 @@ static int put_payload(struct block_sealer *sealer, const struct block_builder *
 	if (*coding == TRACE_CODING_ZSTD)
 		sealer->out.used += output.pos;
 	else
-		copy_columns(sealer, builder);
+		byte_buffer_append(&sealer->out, sealer->lengths.data, sealer->lengths.used);
+	for (u32 i = 0; i < builder->columns && *coding == TRACE_CODING_PLAIN; i++)
+		byte_buffer_append(&sealer->out, builder->column[i].data, builder->column[i].used);
 	return 0;
 }
 
@@ -171,12 +158,15 @@ int block_seal(struct block_sealer *sealer, const struct block_builder *builder,
 	       const u8 **bytes, size_t *count)
 {
 	enum trace_coding coding;
+	bool failed = false;
 	size_t raw;
 
 	byte_buffer_clear(&sealer->lengths);
-	for (u32 i = 0; i < builder->columns; i++)
+	for (u32 i = 0; i < builder->columns; i++) {
 		byte_buffer_varint(&sealer->lengths, builder->column[i].used);
-	if (builder_failed(builder) || sealer->lengths.failed)
+		failed |= builder->column[i].failed;
+	}
+	if (failed || sealer->lengths.failed)
 		return -ENOMEM;
 	raw = sealer->lengths.used + block_builder_bytes(builder);
 	if (raw > TRACE_BLOCK_RAW_MAX)
@@ -247,16 +237,6 @@ static int bad_block(u64 offset, const char *why, struct stackmap_error *error)
 			    (unsigned long long)offset, why);
 }
 
-/* Returns a fault that makes the header's lengths unusable, or NULL. */
-static const char *header_fault(const struct trace_block_header *header)
-{
-	if (header->magic != TRACE_BLOCK_MAGIC)
-		return "no block starts here";
-	if (header->raw_bytes > TRACE_BLOCK_RAW_MAX || header->stored_bytes > TRACE_BLOCK_RAW_MAX)
-		return "the block is too large";
-	return NULL;
-}
-
 /* Returns a fault in a header with a correct checksum, or NULL. */
 static const char *header_nonsense(const struct trace_block_header *header)
 {
@@ -276,7 +256,6 @@ static const char *header_nonsense(const struct trace_block_header *header)
 static int load_header(struct block_opener *opener, int fd, u64 offset, u64 end,
 		       struct stackmap_error *error)
 {
-	const char *fault;
 	int err;
 
 	if (end - offset < sizeof(opener->header))
@@ -284,23 +263,14 @@ static int load_header(struct block_opener *opener, int fd, u64 offset, u64 end,
 	err = read_whole(fd, &opener->header, sizeof(opener->header), offset, error);
 	if (err)
 		return err;
-	fault = header_fault(&opener->header);
-	if (fault)
-		return bad_block(offset, fault, error);
+	if (opener->header.magic != TRACE_BLOCK_MAGIC)
+		return bad_block(offset, "no block starts here", error);
+	if (opener->header.raw_bytes > TRACE_BLOCK_RAW_MAX ||
+	    opener->header.stored_bytes > TRACE_BLOCK_RAW_MAX)
+		return bad_block(offset, "the block is too large", error);
 	if (end - offset - sizeof(opener->header) < opener->header.stored_bytes)
 		return bad_block(offset, "the file ends within a block", error);
 	return 0;
-}
-
-static int load_payload(struct block_opener *opener, int fd, u64 offset,
-			struct stackmap_error *error)
-{
-	byte_buffer_clear(&opener->stored);
-	if (!byte_buffer_reserve(&opener->stored, opener->header.stored_bytes))
-		return error_set(error, ENOMEM, "no memory for a block");
-	opener->stored.used = opener->header.stored_bytes;
-	return read_whole(fd, opener->stored.data, opener->stored.used,
-			  offset + sizeof(opener->header), error);
 }
 
 int block_load(struct block_opener *opener, int fd, u64 offset, u64 end,
@@ -309,8 +279,14 @@ int block_load(struct block_opener *opener, int fd, u64 offset, u64 end,
 	const char *nonsense;
 	int err = load_header(opener, fd, offset, end, error);
 
-	if (!err)
-		err = load_payload(opener, fd, offset, error);
+	if (err)
+		return err;
+	byte_buffer_clear(&opener->stored);
+	if (!byte_buffer_reserve(&opener->stored, opener->header.stored_bytes))
+		return error_set(error, ENOMEM, "no memory for a block");
+	opener->stored.used = opener->header.stored_bytes;
+	err = read_whole(fd, opener->stored.data, opener->stored.used,
+			 offset + sizeof(opener->header), error);
 	if (err)
 		return err;
 	if (block_checksum(&opener->header, opener->stored.data) != opener->header.checksum)

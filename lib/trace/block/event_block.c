@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/block/stack_code.h"
+#include "trace/block/resolution_block.h"
 #include "trace/bytes/key_order.h"
 #include "trace/bytes/number_column.h"
 
@@ -98,39 +98,15 @@ static void sort_by_time(struct trace_event *events, u32 count)
 	}
 }
 
-static struct event_key key_of(const struct trace_event *event)
-{
-	return (struct event_key){
-		.tid = event->tid,
-		.kind = event->kind,
-		.kernel = stack_code(event->kernel, event->kernel_reason),
-		.user = stack_code(event->user, event->user_reason),
-	};
-}
-
-static u32 key_hash(const struct event_key *key)
-{
-	u64 hash = ((u64)key->tid << 32 | key->kernel) * 0x9e3779b97f4a7c15ULL;
-
-	hash ^= ((u64)key->kind << 32 | key->user) * 0xc2b2ae3d27d4eb4fULL;
-	return (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - KEY_TABLE_BITS));
-}
-
-static void put_key(struct event_encoder *encoder, u32 tid_before, const struct event_key *key)
+static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
 {
 	struct byte_buffer *column = encoder->builder.column;
+	u32 index = encoder->keys++, tid_before = index ? encoder->key[index - 1].tid : 0;
 
 	byte_buffer_signed(&column[EVENT_COLUMN_TASKS], (s64)key->tid - tid_before);
 	byte_buffer_varint(&column[EVENT_COLUMN_TASKS], key->kind);
 	stack_code_put(&column[EVENT_COLUMN_KERNEL], key->kernel, &encoder->newest);
 	stack_code_put(&column[EVENT_COLUMN_USER], key->user, &encoder->newest);
-}
-
-static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
-{
-	u32 index = encoder->keys++;
-
-	put_key(encoder, index ? encoder->key[index - 1].tid : 0, key);
 	encoder->key[index] = *key;
 	encoder->memory[index] = (struct key_memory){
 		.leaf = encoder->last_leaf[stack_code_has_stack(key->kernel)],
@@ -140,8 +116,11 @@ static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
 
 static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key *key)
 {
-	u32 at = key_hash(key);
+	u64 hash = ((u64)key->tid << 32 | key->kernel) * 0x9e3779b97f4a7c15ULL;
+	u32 at;
 
+	hash ^= ((u64)key->kind << 32 | key->user) * 0xc2b2ae3d27d4eb4fULL;
+	at = (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - KEY_TABLE_BITS));
 	for (;; at = (at + 1) % KEY_TABLE_SLOTS) {
 		struct key_slot *slot = &encoder->table[at];
 
@@ -154,87 +133,62 @@ static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key
 	}
 }
 
-static void put_leaf(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+/* The numbers that some events of the block have, as bits. */
+enum { HAS_LEAF = 1, HAS_VALUE = 2, HAS_REPEATS = 4, HAS_CONTEXT = 8, HAS_FURTHER = 16 };
+
+static u32 numbers_of(const struct trace_event *events, u32 count)
 {
-	u64 *last = &encoder->memory[key].leaf;
-
-	number_writer_put(&encoder->leaf, zigzag((s64)(event->leaf - *last)));
-	*last = event->leaf;
-	encoder->last_leaf[stack_code_has_stack(encoder->key[key].kernel)] = event->leaf;
-}
-
-static void put_value(struct event_encoder *encoder, const struct trace_event *event, u32 key)
-{
-	u64 *last = &encoder->memory[key].value;
-
-	number_writer_put(&encoder->value, zigzag((s64)(event->value - *last)));
-	*last = event->value;
-}
-
-static void put_further(struct event_encoder *encoder, const struct trace_event *event, u32 key)
-{
-	u64 *last = &encoder->memory[key].further;
-
-	number_writer_put(&encoder->further, zigzag((s64)(event->further - *last)));
-	*last = event->further;
-}
-
-/* 0: the event has no context. */
-static u64 context_code(const struct trace_event *event)
-{
-	return event->has_context ? (u64)event->context + 1 : 0;
-}
-
-static void put_context(struct event_encoder *encoder, const struct trace_event *event, u32 key)
-{
-	u64 *last = &encoder->memory[key].context, code = context_code(event);
-
-	number_writer_put(&encoder->context, zigzag((s64)(code - *last)));
-	*last = code;
-}
-
-/* The numbers that some events of the block have. */
-struct event_numbers {
-	bool has_leaf, has_value, has_repeats, has_context, has_further;
-};
-
-static struct event_numbers numbers_of(const struct trace_event *events, u32 count)
-{
-	struct event_numbers numbers = {0};
+	u32 numbers = 0;
 
 	for (u32 i = 0; i < count; i++) {
-		numbers.has_leaf |= events[i].leaf != 0;
-		numbers.has_value |= events[i].value != 0;
-		numbers.has_repeats |= event_stands_for(&events[i]) != 1;
-		numbers.has_context |= events[i].has_context;
-		numbers.has_further |= events[i].further != 0;
+		numbers |= events[i].leaf ? HAS_LEAF : 0;
+		numbers |= events[i].value ? HAS_VALUE : 0;
+		numbers |= event_stands_for(&events[i]) != 1 ? HAS_REPEATS : 0;
+		numbers |= events[i].has_context ? HAS_CONTEXT : 0;
+		numbers |= events[i].further ? HAS_FURTHER : 0;
 	}
 	return numbers;
 }
 
+static void put_difference(struct number_writer *writer, u64 *last, u64 number)
+{
+	number_writer_put(writer, zigzag((s64)(number - *last)));
+	*last = number;
+}
+
 static void put_events(struct event_encoder *encoder, const struct trace_event *events, u32 count,
-		       struct event_numbers numbers)
+		       u32 numbers)
 {
 	struct byte_buffer *order = &encoder->builder.column[EVENT_COLUMN_ORDER];
 	u64 time = events[0].time;
 
 	for (u32 i = 0; i < count; i++) {
-		struct event_key whole = key_of(&events[i]);
+		const struct trace_event *event = &events[i];
+		const struct event_key whole = {
+			.tid = event->tid,
+			.kind = event->kind,
+			.kernel = stack_code(event->kernel, event->kernel_reason),
+			.user = stack_code(event->user, event->user_reason),
+		};
 		u32 key = find_or_add_key(encoder, &whole);
+		struct key_memory *memory = &encoder->memory[key];
 
 		byte_buffer_varint(order, key_order_encode(&encoder->order, key));
-		number_writer_put(&encoder->time, events[i].time - time);
-		time = events[i].time;
-		if (numbers.has_leaf)
-			put_leaf(encoder, &events[i], key);
-		if (numbers.has_value)
-			put_value(encoder, &events[i], key);
-		if (numbers.has_repeats)
-			number_writer_put(&encoder->repeats, events[i].repeats);
-		if (numbers.has_context)
-			put_context(encoder, &events[i], key);
-		if (numbers.has_further)
-			put_further(encoder, &events[i], key);
+		number_writer_put(&encoder->time, event->time - time);
+		time = event->time;
+		if (numbers & HAS_LEAF) {
+			put_difference(&encoder->leaf, &memory->leaf, event->leaf);
+			encoder->last_leaf[stack_code_has_stack(whole.kernel)] = event->leaf;
+		}
+		if (numbers & HAS_VALUE)
+			put_difference(&encoder->value, &memory->value, event->value);
+		if (numbers & HAS_REPEATS)
+			number_writer_put(&encoder->repeats, event->repeats);
+		if (numbers & HAS_CONTEXT) /* 0: the event has no context */
+			put_difference(&encoder->context, &memory->context,
+				       event->has_context ? (u64)event->context + 1 : 0);
+		if (numbers & HAS_FURTHER)
+			put_difference(&encoder->further, &memory->further, event->further);
 	}
 }
 
@@ -251,9 +205,21 @@ static void encoder_start(struct event_encoder *encoder)
 	}
 }
 
-static void encoder_finish(struct event_encoder *encoder, const struct trace_event *events,
-			   u32 count)
+int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
+		      bool has_repeats, const struct block_builder **builder)
 {
+	u32 numbers = numbers_of(events, count);
+
+	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
+		return -EINVAL;
+	if (numbers & (has_repeats ? HAS_CONTEXT | HAS_FURTHER : HAS_REPEATS))
+		return -EINVAL;
+	encoder_start(encoder);
+	encoder->builder.columns = numbers & HAS_FURTHER   ? EVENT_COLUMNS_FURTHER
+				   : numbers & HAS_CONTEXT ? EVENT_COLUMNS_CONTEXTS
+							   : event_block_columns(has_repeats);
+	sort_by_time(events, count);
+	put_events(encoder, events, count, numbers);
 	number_writer_finish(&encoder->time);
 	number_writer_finish(&encoder->leaf);
 	number_writer_finish(&encoder->value);
@@ -264,24 +230,6 @@ static void encoder_finish(struct event_encoder *encoder, const struct trace_eve
 	encoder->builder.records = count;
 	encoder->builder.first_time = events[0].time;
 	encoder->builder.last_time = events[count - 1].time;
-}
-
-int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
-		      bool has_repeats, const struct block_builder **builder)
-{
-	struct event_numbers numbers = numbers_of(events, count);
-
-	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
-		return -EINVAL;
-	if (has_repeats ? numbers.has_context || numbers.has_further : numbers.has_repeats)
-		return -EINVAL;
-	encoder_start(encoder);
-	encoder->builder.columns = numbers.has_further	 ? EVENT_COLUMNS_FURTHER
-				   : numbers.has_context ? EVENT_COLUMNS_CONTEXTS
-							 : event_block_columns(has_repeats);
-	sort_by_time(events, count);
-	put_events(encoder, events, count, numbers);
-	encoder_finish(encoder, events, count);
 	*builder = &encoder->builder;
 	return 0;
 }
@@ -289,7 +237,7 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 struct event_decoder {
 	struct block_view *view;
 	struct number_reader time, leaf, value, repeats, context, further;
-	struct event_numbers numbers;
+	u32 numbers; /* HAS_LEAF... */
 	struct key_order order;
 	u64 last_leaf[2];
 	u32 newest;
@@ -299,133 +247,93 @@ struct event_decoder {
 	struct key_successors *successors;
 };
 
-static void get_key(struct event_decoder *decoder, const struct event_limits *limits,
-		    u32 tid_before, struct event_key *key)
-{
-	struct byte_cursor *column = decoder->view->column;
-	struct byte_cursor *tasks = &column[EVENT_COLUMN_TASKS];
-
-	key->tid = tid_before + (u32)byte_cursor_signed(tasks);
-	key->kind = byte_cursor_u32(tasks);
-	key->kernel =
-		stack_code_get(&column[EVENT_COLUMN_KERNEL], limits->stacks, &decoder->newest);
-	key->user = stack_code_get(&column[EVENT_COLUMN_USER], limits->stacks, &decoder->newest);
-	if (key->kind >= limits->sources)
-		tasks->bad = true;
-}
-
-static bool keys_done(const struct event_decoder *decoder)
-{
-	for (u32 i = EVENT_COLUMN_TASKS; i <= EVENT_COLUMN_USER; i++)
-		if (decoder->view->column[i].bad || byte_cursor_left(&decoder->view->column[i]))
-			return false;
-	return true;
-}
-
 #define TASK_BYTES_MIN 2 /* shortest key in its column */
 
 static int get_keys(struct event_decoder *decoder, const struct event_limits *limits)
 {
-	struct byte_cursor *tasks = &decoder->view->column[EVENT_COLUMN_TASKS];
+	struct byte_cursor *column = decoder->view->column, *tasks = &column[EVENT_COLUMN_TASKS];
 	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
 	u32 tid = 0;
 
 	if (most > decoder->view->header.records) /* each key has an event */
 		most = decoder->view->header.records;
-
 	decoder->key = calloc(most + 1, sizeof(*decoder->key));
 	decoder->memory = calloc(most + 1, sizeof(*decoder->memory));
 	decoder->successors = calloc(most + 1, sizeof(*decoder->successors));
 	if (!decoder->key || !decoder->memory || !decoder->successors)
 		return -ENOMEM;
 	for (; byte_cursor_left(tasks) && decoder->keys < most; decoder->keys++) {
-		get_key(decoder, limits, tid, &decoder->key[decoder->keys]);
-		tid = decoder->key[decoder->keys].tid;
+		struct event_key *key = &decoder->key[decoder->keys];
+
+		tid += (u32)byte_cursor_signed(tasks);
+		key->tid = tid;
+		key->kind = byte_cursor_u32(tasks);
+		key->kernel = stack_code_get(&column[EVENT_COLUMN_KERNEL], limits->stacks,
+					     &decoder->newest);
+		key->user = stack_code_get(&column[EVENT_COLUMN_USER], limits->stacks,
+					   &decoder->newest);
+		if (key->kind >= limits->sources)
+			tasks->bad = true;
 	}
-	return keys_done(decoder) ? 0 : -EBADMSG;
+	for (u32 i = EVENT_COLUMN_TASKS; i <= EVENT_COLUMN_USER; i++)
+		if (column[i].bad || byte_cursor_left(&column[i]))
+			return -EBADMSG;
+	return 0;
 }
 
-static u64 get_leaf(struct event_decoder *decoder, u32 key, bool is_new)
+static u64 get_difference(struct number_reader *reader, u64 *last)
 {
-	u64 *class = &decoder->last_leaf[stack_code_has_stack(decoder->key[key].kernel)];
-	u64 *last = &decoder->memory[key].leaf;
-
-	if (is_new)
-		*last = *class;
-	*last += (u64)unzigzag(number_reader_get(&decoder->leaf));
-	*class = *last;
+	*last += (u64)unzigzag(number_reader_get(reader));
 	return *last;
 }
 
-static u64 get_value(struct event_decoder *decoder, u32 key)
-{
-	decoder->memory[key].value += (u64)unzigzag(number_reader_get(&decoder->value));
-	return decoder->memory[key].value;
-}
-
-static u64 get_further(struct event_decoder *decoder, u32 key)
-{
-	decoder->memory[key].further += (u64)unzigzag(number_reader_get(&decoder->further));
-	return decoder->memory[key].further;
-}
-
-static bool get_repeats(struct event_decoder *decoder, struct trace_event *event)
-{
-	u64 repeats = decoder->numbers.has_repeats ? number_reader_get(&decoder->repeats) : 0;
-
-	event->repeats = (u32)repeats;
-	return repeats <= UINT32_MAX;
-}
-
-static bool get_context(struct event_decoder *decoder, u32 contexts, u32 key,
-			struct trace_event *event)
-{
-	u64 *code = &decoder->memory[key].context;
-
-	if (!decoder->numbers.has_context)
-		return true;
-	*code += (u64)unzigzag(number_reader_get(&decoder->context));
-	if (*code > contexts)
-		return false;
-	event->has_context = *code != 0;
-	event->context = *code ? (u32)(*code - 1) : 0;
-	return true;
-}
-
+/* Gets all of an event but its time. */
 static bool get_event(struct event_decoder *decoder, u32 contexts, struct trace_event *event)
 {
 	u32 symbol = byte_cursor_u32(&decoder->view->column[EVENT_COLUMN_ORDER]);
-	u32 seen = decoder->order.keys;
-	u32 key;
+	u32 seen = decoder->order.keys, numbers = decoder->numbers, index;
+	const struct event_key *key;
+	struct key_memory *memory;
+	u64 repeats = 0;
 
-	if (!key_order_decode(&decoder->order, symbol, decoder->keys, &key))
+	if (!key_order_decode(&decoder->order, symbol, decoder->keys, &index))
 		return false;
-	event->tid = decoder->key[key].tid;
-	event->kind = (u16)decoder->key[key].kind;
-	event->kernel = stack_code_index(decoder->key[key].kernel);
-	event->kernel_reason = stack_code_reason(decoder->key[key].kernel);
-	event->user = stack_code_index(decoder->key[key].user);
-	event->user_reason = stack_code_reason(decoder->key[key].user);
+	key = &decoder->key[index];
+	memory = &decoder->memory[index];
+	event->tid = key->tid;
+	event->kind = (u16)key->kind;
+	event->kernel = stack_code_index(key->kernel);
+	event->kernel_reason = stack_code_reason(key->kernel);
+	event->user = stack_code_index(key->user);
+	event->user_reason = stack_code_reason(key->user);
 	event->cpu = decoder->view->header.cpu;
-	event->leaf = 0;
-	if (decoder->numbers.has_leaf)
-		event->leaf = get_leaf(decoder, key, decoder->order.keys != seen);
-	event->value = decoder->numbers.has_value ? get_value(decoder, key) : 0;
-	event->further = decoder->numbers.has_further ? get_further(decoder, key) : 0;
-	return get_repeats(decoder, event) && get_context(decoder, contexts, key, event);
+	event->leaf = event->value = event->further = 0;
+	if (numbers & HAS_LEAF) {
+		u64 *class = &decoder->last_leaf[stack_code_has_stack(key->kernel)];
+
+		if (decoder->order.keys != seen)
+			memory->leaf = *class;
+		*class = event->leaf = get_difference(&decoder->leaf, &memory->leaf);
+	}
+	if (numbers & HAS_VALUE)
+		event->value = get_difference(&decoder->value, &memory->value);
+	if (numbers & HAS_FURTHER)
+		event->further = get_difference(&decoder->further, &memory->further);
+	if (numbers & HAS_REPEATS)
+		repeats = number_reader_get(&decoder->repeats);
+	event->repeats = (u32)repeats;
+	if (numbers & HAS_CONTEXT) {
+		u64 code = get_difference(&decoder->context, &memory->context);
+
+		if (code > contexts)
+			return false;
+		event->has_context = code != 0;
+		event->context = code ? (u32)(code - 1) : 0;
+	}
+	return repeats <= UINT32_MAX;
 }
 
 /* Times must lie within the header's range, which the merge relies on. */
-static bool get_time(struct event_decoder *decoder, u64 *time)
-{
-	u64 step = number_reader_get(&decoder->time);
-
-	if (step > decoder->view->header.last_time - *time)
-		return false;
-	*time += step;
-	return true;
-}
-
 static bool get_events(struct event_decoder *decoder, const struct event_limits *limits,
 		       struct trace_event *events)
 {
@@ -435,8 +343,12 @@ static bool get_events(struct event_decoder *decoder, const struct event_limits 
 	if (header->last_time < header->first_time)
 		return false;
 	for (u32 i = 0; i < header->records; i++) {
-		if (!get_time(decoder, &time) || !get_event(decoder, limits->contexts, &events[i]))
+		u64 step = number_reader_get(&decoder->time);
+
+		if (step > header->last_time - time ||
+		    !get_event(decoder, limits->contexts, &events[i]))
 			return false;
+		time += step;
 		events[i].time = time;
 		events[i].is_counted = limits->is_counted;
 		if (!stack_resolution_apply(limits->resolution, &events[i]))
@@ -461,35 +373,26 @@ static void number_reader_attach(struct number_reader *reader, const struct byte
 	reader->bits = column[1];
 }
 
-static void decoder_attach(struct event_decoder *decoder, struct block_view *view)
-{
-	decoder->view = view;
-	number_reader_attach(&decoder->time, &view->column[EVENT_COLUMN_TIME]);
-	number_reader_attach(&decoder->leaf, &view->column[EVENT_COLUMN_LEAF]);
-	number_reader_attach(&decoder->value, &view->column[EVENT_COLUMN_VALUE]);
-	number_reader_attach(&decoder->repeats, &view->column[EVENT_COLUMN_REPEATS]);
-	number_reader_attach(&decoder->context, &view->column[EVENT_COLUMN_CONTEXT]);
-	number_reader_attach(&decoder->further, &view->column[EVENT_COLUMN_FURTHER]);
-	decoder->numbers = (struct event_numbers){
-		.has_leaf = byte_cursor_left(&decoder->leaf.codes),
-		.has_value = byte_cursor_left(&decoder->value.codes),
-		.has_repeats = byte_cursor_left(&decoder->repeats.codes),
-		.has_context = byte_cursor_left(&decoder->context.codes),
-		.has_further = byte_cursor_left(&decoder->further.codes),
-	};
-}
-
 int event_block_decode(struct block_view *view, const struct event_limits *limits,
 		       struct trace_event *events)
 {
-	struct event_decoder decoder = {0};
+	struct event_decoder decoder = {.view = view};
 	int err;
 
 	if (view->header.columns != limits->columns)
 		return -EBADMSG;
-	decoder_attach(&decoder, view);
-	if ((decoder.numbers.has_context || decoder.numbers.has_further) &&
-	    decoder.numbers.has_repeats)
+	number_reader_attach(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
+	number_reader_attach(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
+	number_reader_attach(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
+	number_reader_attach(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
+	number_reader_attach(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
+	number_reader_attach(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
+	decoder.numbers = (byte_cursor_left(&decoder.leaf.codes) ? HAS_LEAF : 0) |
+			  (byte_cursor_left(&decoder.value.codes) ? HAS_VALUE : 0) |
+			  (byte_cursor_left(&decoder.repeats.codes) ? HAS_REPEATS : 0) |
+			  (byte_cursor_left(&decoder.context.codes) ? HAS_CONTEXT : 0) |
+			  (byte_cursor_left(&decoder.further.codes) ? HAS_FURTHER : 0);
+	if (decoder.numbers & (HAS_CONTEXT | HAS_FURTHER) && decoder.numbers & HAS_REPEATS)
 		return -EBADMSG;
 	err = get_keys(&decoder, limits);
 	key_order_start(&decoder.order, decoder.successors);

@@ -6,7 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/block/stack_code.h"
+/* Stacks are numbered in the order of their first use, so a new stack's index lies just above the
+ * highest index before it. */
+_Static_assert(REASON_COUNT <= KEY_STACK_BASE, "a reason must not look like a stack");
+
+void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest)
+{
+	u32 index = stack_code_index(code);
+
+	if (!stack_code_has_stack(code)) {
+		byte_buffer_varint(column, code);
+		return;
+	}
+	byte_buffer_varint(column, KEY_STACK_BASE + zigzag((s64)index - *newest));
+	if (index > *newest)
+		*newest = index;
+}
+
+u32 stack_code_get(struct byte_cursor *column, u32 stacks, u32 *newest)
+{
+	u64 code = byte_cursor_varint(column);
+	u64 index;
+
+	if (code < REASON_COUNT)
+		return (u32)code;
+	index = *newest + (u64)unzigzag(code - KEY_STACK_BASE);
+	if (code < KEY_STACK_BASE || index >= stacks) {
+		column->bad = true;
+		return 0;
+	}
+	if (index > *newest)
+		*newest = (u32)index;
+	return KEY_STACK_BASE + (u32)index;
+}
 
 /* Placeholders are never chained, so one step resolves each: from its index to its resolution,
  * whose stack is a real one. */
@@ -29,51 +61,31 @@ bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
 	return true;
 }
 
-static bool has_placeholders(const struct trace_stack *stacks, u32 count)
-{
-	for (u32 i = 0; i < count; i++)
-		if (is_placeholder(&stacks[i]))
-			return true;
-	return false;
-}
-
-static void number_stacks(u32 *by_index, const struct trace_stack *stacks, u32 count,
-			  u32 resolutions)
-{
-	u32 next = 0;
-
-	for (u32 i = 0; i < count; i++)
-		by_index[i] = is_placeholder(&stacks[i])
-				      ? INDEX_IS_PLACEHOLDER |
-						(stacks[i].id <= resolutions ? stacks[i].id : 0)
-				      : next++;
-}
-
-static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
-{
-	u32 kept = 0;
-
-	for (u32 i = 0; i < count; i++)
-		if (!is_placeholder(&stacks[i]))
-			stacks[kept++] = stacks[i];
-	return kept;
-}
-
 int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
 			   u32 *count, struct trace_resolution *resolutions, u32 resolution_count)
 {
-	u32 *by_index;
+	u32 kept = 0, *by_index;
 
-	if (!has_placeholders(stacks, *count))
+	while (kept < *count && !is_placeholder(&stacks[kept]))
+		kept++;
+	if (kept == *count)
 		return 0;
 	by_index = calloc(*count, sizeof(*by_index));
 	if (!by_index)
 		return -ENOMEM;
-	number_stacks(by_index, stacks, *count, resolution_count);
+	kept = 0;
+	for (u32 i = 0; i < *count; i++)
+		if (is_placeholder(&stacks[i])) {
+			by_index[i] = INDEX_IS_PLACEHOLDER |
+				      (stacks[i].id <= resolution_count ? stacks[i].id : 0);
+		} else {
+			stacks[kept] = stacks[i];
+			by_index[i] = kept++;
+		}
 	for (u32 i = 0; i < resolution_count; i++)
 		if (resolutions[i].stack != TRACE_NO_STACK)
 			resolutions[i].stack = by_index[resolutions[i].stack];
-	*count = remove_placeholders(stacks, *count);
+	*count = kept;
 	*resolution = (struct stack_resolution){by_index, resolutions};
 	return 0;
 }
@@ -153,60 +165,41 @@ const struct block_builder *resolution_encoder_finish(struct resolution_encoder 
 	return &encoder->builder;
 }
 
-struct resolution_decoder {
-	struct block_view *view;
-	struct number_reader leaf_column;
-	u32 placeholder;
-	u64 leaf;
-	u32 newest;
-};
-
-static bool get_resolution(struct resolution_decoder *decoder, u32 stacks,
-			   struct trace_resolution *resolution)
-{
-	struct byte_cursor *placeholders = &decoder->view->column[RESOLUTION_COLUMN_PLACEHOLDERS];
-	struct byte_cursor *codes = &decoder->view->column[RESOLUTION_COLUMN_STACKS];
-	u32 code;
-
-	decoder->placeholder += (u32)byte_cursor_signed(placeholders);
-	code = stack_code_get(codes, stacks, &decoder->newest);
-	decoder->leaf += (u64)unzigzag(number_reader_get(&decoder->leaf_column));
-	*resolution = (struct trace_resolution){
-		.stack = stack_code_index(code),
-		.reason = stack_code_reason(code),
-		.leaf = decoder->leaf,
-	};
-	return !placeholders->bad && !codes->bad && !FRAME_IS_KERNEL(resolution->leaf);
-}
-
-static bool columns_done(const struct resolution_decoder *decoder)
-{
-	return !byte_cursor_left(&decoder->view->column[RESOLUTION_COLUMN_PLACEHOLDERS]) &&
-	       !byte_cursor_left(&decoder->view->column[RESOLUTION_COLUMN_STACKS]) &&
-	       number_reader_done(&decoder->leaf_column);
-}
-
 int resolution_block_decode(struct block_view *view, struct arena *arena,
 			    struct arena_array *stacks, struct arena_array *resolutions)
 {
-	struct resolution_decoder decoder = {
-		.view = view,
-		.leaf_column = {.codes = view->column[RESOLUTION_COLUMN_LEAF],
-				.bits = view->column[RESOLUTION_COLUMN_LEAF_BITS]},
-	};
+	struct byte_cursor *placeholders = &view->column[RESOLUTION_COLUMN_PLACEHOLDERS];
+	struct byte_cursor *codes = &view->column[RESOLUTION_COLUMN_STACKS];
+	struct number_reader leaves = {.codes = view->column[RESOLUTION_COLUMN_LEAF],
+				       .bits = view->column[RESOLUTION_COLUMN_LEAF_BITS]};
+	u32 placeholder = 0, newest = 0;
+	u64 leaf = 0;
 
 	if (view->header.columns != RESOLUTION_COLUMNS)
 		return -EBADMSG;
 	for (u32 i = 0; i < view->header.records; i++) {
 		struct trace_resolution *resolution =
 			arena_array_add(arena, resolutions, sizeof(*resolution));
+		u32 code;
 
 		if (!resolution)
 			return -ENOMEM;
-		if (!get_resolution(&decoder, stacks->count, resolution) ||
-		    !placeholder_resolve(stacks->items, stacks->count, decoder.placeholder,
-					 resolution, resolutions->count))
+		placeholder += (u32)byte_cursor_signed(placeholders);
+		code = stack_code_get(codes, stacks->count, &newest);
+		leaf += (u64)unzigzag(number_reader_get(&leaves));
+		if (placeholders->bad || codes->bad || FRAME_IS_KERNEL(leaf))
+			return -EBADMSG;
+		*resolution = (struct trace_resolution){
+			.stack = stack_code_index(code),
+			.reason = stack_code_reason(code),
+			.leaf = leaf,
+		};
+		if (!placeholder_resolve(stacks->items, stacks->count, placeholder, resolution,
+					 resolutions->count))
 			return -EBADMSG;
 	}
-	return columns_done(&decoder) ? 0 : -EBADMSG;
+	if (byte_cursor_left(placeholders) || byte_cursor_left(codes) ||
+	    !number_reader_done(&leaves))
+		return -EBADMSG;
+	return 0;
 }

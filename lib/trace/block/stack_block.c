@@ -101,7 +101,7 @@ void stack_encoder_clear(struct stack_encoder *encoder)
 	block_builder_clear(&encoder->builder);
 	encoder->id = 0;
 	encoder->generation = 0;
-	encoder->path.depth = 0;
+	encoder->depth = 0;
 }
 
 void stack_encoder_free(struct stack_encoder *encoder)
@@ -116,44 +116,26 @@ static u64 frame_from_root(const struct trace_stack *stack, u32 place)
 	return stack->frames[stack->depth - 1 - place];
 }
 
-static u32 shared_at_root(const struct stack_encoder *encoder, const struct trace_stack *stack)
+static u32 caller_key(const u32 *path, u32 place)
 {
-	const struct stack_path *before = &encoder->path;
-	u32 most = before->depth < stack->depth ? before->depth : stack->depth;
-	u32 shared = 0;
-
-	while (shared < most &&
-	       encoder->dictionary.frames[before->key[shared]] == frame_from_root(stack, shared))
-		shared++;
-	return shared;
-}
-
-static u32 caller_key(const struct stack_path *path, u32 place)
-{
-	return place ? path->key[place - 1] : FRAME_KEY_ROOT;
+	return place ? path[place - 1] : FRAME_KEY_ROOT;
 }
 
 /* A region is a mapping, or the whole kernel. Within a region, a frame is near its caller. */
-static void put_new_frame(struct byte_buffer *column, u64 frame, u64 caller)
+static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 {
 	s64 region = (s64)(frame >> FRAME_OFFSET_BITS) - (s64)(caller >> FRAME_OFFSET_BITS);
+	struct frame_dictionary *dictionary = &encoder->dictionary;
+	struct byte_buffer *column = encoder->builder.column;
 	u64 offset = FRAME_OFFSET(frame);
 
+	if (frame_dictionary_offer(dictionary, frame) ||
+	    frame_index_add(&encoder->index, frame, dictionary->order.keys))
+		return -ENOMEM;
 	byte_buffer_signed(&column[STACK_COLUMN_REGIONS], region);
 	if (!region)
 		offset = zigzag((s64)offset - (s64)FRAME_OFFSET(caller));
 	byte_buffer_varint(&column[STACK_COLUMN_OFFSETS], offset);
-}
-
-static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
-{
-	struct frame_dictionary *dictionary = &encoder->dictionary;
-	u32 key = dictionary->order.keys;
-
-	if (frame_dictionary_offer(dictionary, frame) ||
-	    frame_index_add(&encoder->index, frame, key))
-		return -ENOMEM;
-	put_new_frame(encoder->builder.column, frame, caller);
 	return 0;
 }
 
@@ -165,107 +147,71 @@ static int put_frame(struct stack_encoder *encoder, const struct trace_stack *st
 	u32 key = frame_index_find(&encoder->index, dictionary, frame);
 
 	if (key == FRAME_KEY_ROOT) {
-		u64 caller = dictionary->frames[caller_key(&encoder->path, place)];
+		u64 caller = dictionary->frames[caller_key(encoder->path, place)];
 
 		key = dictionary->order.keys;
 		if (add_frame(encoder, frame, caller))
 			return -ENOMEM;
 	}
 	byte_buffer_varint(order, key_order_encode(&dictionary->order, key));
-	encoder->path.key[place] = key;
+	encoder->path[place] = key;
 	return 0;
 }
 
-struct stack_shape {
-	s64 id; /* difference to the stack before, like the generation */
-	s64 generation;
-	u32 flags;
-	u32 shared; /* frames at the root */
-	u32 own;
-};
-
-static void put_shape(struct stack_encoder *encoder, const struct stack_shape *shape)
+/* `id` and `generation` are differences to the stack before; `shared` counts frames at the root. */
+static void put_shape(struct stack_encoder *encoder, s64 id, s64 generation, u32 flags, u32 shared,
+		      u32 own)
 {
 	struct byte_buffer *shapes = &encoder->builder.column[STACK_COLUMN_SHAPES];
 
-	byte_buffer_signed(&encoder->builder.column[STACK_COLUMN_IDS], shape->id);
-	byte_buffer_varint(shapes, shape->flags);
-	byte_buffer_signed(shapes, shape->generation);
-	byte_buffer_varint(shapes, shape->shared);
-	byte_buffer_varint(shapes, shape->own);
+	byte_buffer_signed(&encoder->builder.column[STACK_COLUMN_IDS], id);
+	byte_buffer_varint(shapes, flags);
+	byte_buffer_signed(shapes, generation);
+	byte_buffer_varint(shapes, shared);
+	byte_buffer_varint(shapes, own);
 	encoder->builder.records++;
-}
-
-static struct stack_shape shape_of(const struct stack_encoder *encoder,
-				   const struct trace_stack *stack, u32 shared)
-{
-	return (struct stack_shape){
-		.id = (s64)stack->id - encoder->id,
-		.generation = (s64)(stack->generation - encoder->generation),
-		.flags = stack->flags,
-		.shared = shared,
-		.own = stack->depth - shared,
-	};
 }
 
 int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack)
 {
-	u32 shared = shared_at_root(encoder, stack);
-	struct stack_shape shape = shape_of(encoder, stack, shared);
+	u32 most = encoder->depth < stack->depth ? encoder->depth : stack->depth;
+	const u64 *frames = encoder->dictionary.frames;
+	u32 shared = 0;
 
-	put_shape(encoder, &shape);
+	while (shared < most && frames[encoder->path[shared]] == frame_from_root(stack, shared))
+		shared++;
+	put_shape(encoder, (s64)stack->id - encoder->id,
+		  (s64)(stack->generation - encoder->generation), stack->flags, shared,
+		  stack->depth - shared);
 	encoder->id = stack->id;
 	encoder->generation = stack->generation;
-	key_order_seek(&encoder->dictionary.order, caller_key(&encoder->path, shared));
+	key_order_seek(&encoder->dictionary.order, caller_key(encoder->path, shared));
 	for (u32 place = shared; place < stack->depth; place++)
 		if (put_frame(encoder, stack, place))
 			return -ENOMEM;
-	encoder->path.depth = stack->depth;
+	encoder->depth = stack->depth;
 	return 0;
 }
 
 void stack_encoder_add_placeholder(struct stack_encoder *encoder)
 {
-	put_shape(encoder, &(const struct stack_shape){0});
+	put_shape(encoder, 0, 0, 0, 0, 0);
 }
 
 struct stack_decoder {
 	struct block_view *view;
 	struct frame_dictionary *dictionary;
-	u32 id;
+	u32 id; /* of the stack before, like the next three */
 	u64 generation;
-	struct stack_path path;
+	u32 depth;
+	u32 path[TRACE_DEPTH_MAX];
 };
-
-static bool get_shape(struct stack_decoder *decoder, struct stack_shape *shape)
-{
-	struct byte_cursor *ids = &decoder->view->column[STACK_COLUMN_IDS];
-	struct byte_cursor *shapes = &decoder->view->column[STACK_COLUMN_SHAPES];
-
-	shape->id = byte_cursor_signed(ids);
-	shape->flags = byte_cursor_u32(shapes);
-	shape->generation = byte_cursor_signed(shapes);
-	shape->shared = byte_cursor_u32(shapes);
-	shape->own = byte_cursor_u32(shapes);
-	return !ids->bad && !shapes->bad && shape->shared <= decoder->path.depth &&
-	       shape->own <= TRACE_DEPTH_MAX - shape->shared;
-}
-
-static bool take_shape(struct stack_decoder *decoder, const struct stack_shape *shape,
-		       struct trace_stack *stack)
-{
-	stack->id = decoder->id += (u32)shape->id;
-	stack->generation = decoder->generation += (u64)shape->generation;
-	stack->flags = shape->flags;
-	stack->depth = shape->shared + shape->own;
-	return stack->id && stack->depth && STACK_STOP(stack->flags) < STOP_COUNT;
-}
 
 static int get_new_frame(struct stack_decoder *decoder, u32 place)
 {
 	struct byte_cursor *regions = &decoder->view->column[STACK_COLUMN_REGIONS];
 	struct byte_cursor *offsets = &decoder->view->column[STACK_COLUMN_OFFSETS];
-	u64 caller = decoder->dictionary->frames[caller_key(&decoder->path, place)];
+	u64 caller = decoder->dictionary->frames[caller_key(decoder->path, place)];
 	s64 step = byte_cursor_signed(regions);
 	u64 region = (caller >> FRAME_OFFSET_BITS) + (u64)step;
 	u64 offset = byte_cursor_varint(offsets);
@@ -291,56 +237,44 @@ static int get_frame(struct stack_decoder *decoder, u32 place)
 		err = get_new_frame(decoder, place);
 	if (err)
 		return err;
-	return key_order_decode(order, symbol, order->keys + is_new, &decoder->path.key[place])
+	return key_order_decode(order, symbol, order->keys + is_new, &decoder->path[place])
 		       ? 0
 		       : -EBADMSG;
 }
 
-static int get_path(struct stack_decoder *decoder, u32 shared, u32 depth)
-{
-	int err = 0;
-
-	key_order_seek(&decoder->dictionary->order, caller_key(&decoder->path, shared));
-	for (u32 place = shared; place < depth && !err; place++)
-		err = get_frame(decoder, place);
-	decoder->path.depth = depth;
-	return err;
-}
-
-static u64 *copy_frames(const struct stack_decoder *decoder, struct arena *arena)
-{
-	const struct stack_path *path = &decoder->path;
-	u64 *frames = arena_alloc(arena, path->depth * sizeof(u64));
-
-	for (u32 i = 0; frames && i < path->depth; i++)
-		frames[path->depth - 1 - i] = decoder->dictionary->frames[path->key[i]];
-	return frames;
-}
-
+/* A placeholder is all zero, and leaves the stack and the decoder as they are. */
 static int get_stack(struct stack_decoder *decoder, struct arena *arena, struct trace_stack *stack)
 {
-	struct stack_shape shape;
-	int err;
+	struct byte_cursor *ids = &decoder->view->column[STACK_COLUMN_IDS];
+	struct byte_cursor *shapes = &decoder->view->column[STACK_COLUMN_SHAPES];
+	s64 id = byte_cursor_signed(ids);
+	u32 flags = byte_cursor_u32(shapes);
+	s64 generation = byte_cursor_signed(shapes);
+	u32 shared = byte_cursor_u32(shapes), own = byte_cursor_u32(shapes);
+	u64 *frames;
+	int err = 0;
 
-	if (!get_shape(decoder, &shape))
+	if (ids->bad || shapes->bad || shared > decoder->depth || own > TRACE_DEPTH_MAX - shared)
 		return -EBADMSG;
-	if ((!shape.id && !shape.flags && !shape.generation && !shape.shared && !shape.own))
+	if (!id && !flags && !generation && !shared && !own)
 		return 0;
-	if (!take_shape(decoder, &shape, stack))
+	stack->id = decoder->id += (u32)id;
+	stack->generation = decoder->generation += (u64)generation;
+	stack->flags = flags;
+	stack->depth = shared + own;
+	if (!stack->id || !stack->depth || STACK_STOP(flags) >= STOP_COUNT)
 		return -EBADMSG;
-	err = get_path(decoder, shape.shared, stack->depth);
+	key_order_seek(&decoder->dictionary->order, caller_key(decoder->path, shared));
+	for (u32 place = shared; place < stack->depth && !err; place++)
+		err = get_frame(decoder, place);
+	decoder->depth = stack->depth;
 	if (err)
 		return err;
-	stack->frames = copy_frames(decoder, arena);
-	return stack->frames ? 0 : -ENOMEM;
-}
-
-static bool columns_done(const struct block_view *view)
-{
-	for (u32 i = 0; i < STACK_COLUMNS; i++)
-		if (byte_cursor_left(&view->column[i]))
-			return false;
-	return true;
+	frames = arena_alloc(arena, stack->depth * sizeof(*frames));
+	for (u32 i = 0; frames && i < stack->depth; i++)
+		frames[stack->depth - 1 - i] = decoder->dictionary->frames[decoder->path[i]];
+	stack->frames = frames;
+	return frames ? 0 : -ENOMEM;
 }
 
 int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
@@ -357,5 +291,8 @@ int stack_block_decode(struct block_view *view, struct frame_dictionary *diction
 		if (err)
 			return err;
 	}
-	return columns_done(view) ? 0 : -EBADMSG;
+	for (u32 i = 0; i < STACK_COLUMNS; i++)
+		if (byte_cursor_left(&view->column[i]))
+			return -EBADMSG;
+	return 0;
 }

@@ -41,19 +41,14 @@ int frame_index_add(struct hash_index *index, u64 frame, u32 key); /* -ENOMEM */
 
 #define TRACE_DEPTH_MAX STACK_WORDS_MAX
 
-/* A stack as keys, root first. */
-struct stack_path {
-	u32 depth;
-	u32 key[TRACE_DEPTH_MAX];
-};
-
 struct stack_encoder {
 	struct block_builder builder;
 	struct frame_dictionary dictionary;
 	struct hash_index index; /* of frames */
 	u32 id;			 /* of the stack before, like `generation` */
 	u64 generation;
-	struct stack_path path;
+	u32 depth;
+	u32 path[TRACE_DEPTH_MAX]; /* keys of the stack before, root first */
 };
 
 int stack_encoder_init(struct stack_encoder *encoder);	 /* -ENOMEM */

@@ -124,23 +124,16 @@ const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 t
 	return last && last->tid == tid ? last : NULL;
 }
 
-/* The number of symbols in mappings before this one, and of symbols in this mapping that start at
- * or before the address. */
-static u32 symbols_up_to(const struct lookup *lookup, u32 mapping, u64 address)
-{
-	const struct trace_symbol *symbols = lookup->symbols;
-
-	return bisect(lookup->symbol_count, i,
-		      symbols[i].mapping < mapping ||
-			      (symbols[i].mapping == mapping && symbols[i].start <= address));
-}
-
 const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address)
 {
-	const struct trace_symbol *nameless = NULL;
+	const struct trace_symbol *symbols = lookup->symbols, *nameless = NULL;
+	/* The symbols of mappings before this one, and those that start up to the address. */
+	u32 i = bisect(lookup->symbol_count, at,
+		       symbols[at].mapping < mapping ||
+			       (symbols[at].mapping == mapping && symbols[at].start <= address));
 
-	for (u32 i = symbols_up_to(lookup, mapping, address); i--;) {
-		const struct trace_symbol *symbol = &lookup->symbols[i];
+	while (i--) {
+		const struct trace_symbol *symbol = &symbols[i];
 
 		if (symbol->mapping != mapping || lookup->symbol_reach[i] <= address)
 			return nameless;

@@ -59,28 +59,10 @@ static u64 get_bits(struct number_reader *reader, u32 count)
 	return value;
 }
 
-static u64 get_wide(struct number_reader *reader)
-{
-	u64 low = get_bits(reader, 32);
-
-	return get_bits(reader, 32) << 32 | low;
-}
-
-static u64 get_open(struct number_reader *reader, u32 code)
-{
-	u32 open = (code - NUMBER_SMALL) / 8;
-
-	if (open > NUMBER_EXPONENT_MAX - NUMBER_EXPONENT_MIN) {
-		reader->bad = true;
-		return 0;
-	}
-	return (u64)(8 | (code & 7)) << open | get_bits(reader, open);
-}
-
 u64 number_reader_get(struct number_reader *reader)
 {
+	u32 code, open;
 	u64 number;
-	u32 code;
 
 	if (reader->bad || reader->codes.at == reader->codes.end) {
 		reader->bad = true;
@@ -89,7 +71,16 @@ u64 number_reader_get(struct number_reader *reader)
 	code = *reader->codes.at++;
 	if (code < NUMBER_SMALL)
 		return code;
-	number = code == NUMBER_WIDE ? get_wide(reader) : get_open(reader, code);
+	open = (code - NUMBER_SMALL) / 8;
+	if (code == NUMBER_WIDE) {
+		number = get_bits(reader, 32);
+		number |= get_bits(reader, 32) << 32;
+	} else if (open > NUMBER_EXPONENT_MAX - NUMBER_EXPONENT_MIN) {
+		reader->bad = true;
+		return 0;
+	} else {
+		number = (u64)(8 | (code & 7)) << open | get_bits(reader, open);
+	}
 	return reader->bad ? 0 : number;
 }
 

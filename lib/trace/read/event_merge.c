@@ -63,13 +63,6 @@ static void swap(struct open_block *a, struct open_block *b)
 	*b = held;
 }
 
-static void sift_up(struct event_merge *merge, u32 place)
-{
-	for (; place && is_before(&merge->heap[place], &merge->heap[(place - 1) / 2]);
-	     place = (place - 1) / 2)
-		swap(&merge->heap[place], &merge->heap[(place - 1) / 2]);
-}
-
 static void sift_down(struct event_merge *merge)
 {
 	u32 place = 0;
@@ -88,21 +81,10 @@ static void sift_down(struct event_merge *merge)
 	}
 }
 
-static void swap_values(const bool *is_swapped, struct trace_event *events, u32 count)
-{
-	for (u32 i = 0; i < count; i++) {
-		u64 value = events[i].value;
-
-		if (!is_swapped[events[i].kind])
-			continue;
-		events[i].value = events[i].further;
-		events[i].further = value;
-	}
-}
-
 static int decode(struct event_merge *merge, const struct event_block *block,
 		  struct trace_event *events, struct stackmap_error *error)
 {
+	const bool *is_swapped = merge->file->is_swapped;
 	struct trace_block_header header;
 	struct block_view view;
 	int err = block_load(merge->opener, merge->file->fd, block->offset, merge->file->end,
@@ -117,8 +99,14 @@ static int decode(struct event_merge *merge, const struct event_block *block,
 	if (err)
 		return err;
 	err = event_block_decode(&view, &block->limits, events);
-	if (!err && merge->file->is_swapped)
-		swap_values(merge->file->is_swapped, events, block->records);
+	for (u32 i = 0; i < block->records && !err && is_swapped; i++) {
+		u64 value = events[i].value;
+
+		if (!is_swapped[events[i].kind])
+			continue;
+		events[i].value = events[i].further;
+		events[i].further = value;
+	}
 	return err ? error_set_at(error, -err, block->offset,
 				  "damaged at byte %llu: the block's events make no sense",
 				  (unsigned long long)block->offset)
@@ -128,7 +116,9 @@ static int decode(struct event_merge *merge, const struct event_block *block,
 static int open_block(struct event_merge *merge, const struct event_block *block,
 		      struct stackmap_error *error)
 {
+	struct open_block *heap = merge->heap;
 	struct trace_event *events;
+	u32 place = merge->open;
 	int err;
 
 	if (!arena_take(merge->file->limit, bytes_of(block->records)))
@@ -143,9 +133,10 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 		free(events);
 		return err;
 	}
-	merge->heap[merge->open] = (struct open_block){
+	heap[merge->open++] = (struct open_block){
 		.events = events, .count = block->records, .sequence = block->sequence};
-	sift_up(merge, merge->open++);
+	for (; place && is_before(&heap[place], &heap[(place - 1) / 2]); place = (place - 1) / 2)
+		swap(&heap[place], &heap[(place - 1) / 2]);
 	return 0;
 }
 
@@ -162,25 +153,6 @@ static const struct trace_event *first_event(const struct event_merge *merge)
 	return &merge->heap[0].events[merge->heap[0].next];
 }
 
-static void advance(struct event_merge *merge)
-{
-	if (++merge->heap[0].next == merge->heap[0].count)
-		close_first(merge);
-	else
-		sift_down(merge);
-}
-
-/* Puts the file's path into the error, because commands read several files. */
-static void name_file(const struct event_merge *merge, int err, struct stackmap_error *error)
-{
-	struct stackmap_error why;
-
-	if (!err || !error)
-		return;
-	why = *error;
-	error_set_at(error, -err, why.offset, "%s: %s", merge->file->path, why.message);
-}
-
 static int merge_all(struct event_merge *merge, const struct event_block *blocks, u32 count,
 		     int (*each)(void *arg, const struct trace_event *event), void *arg,
 		     struct stackmap_error *error)
@@ -194,11 +166,20 @@ static int merge_all(struct event_merge *merge, const struct event_block *blocks
 
 		if (is_due) {
 			err = open_block(merge, &blocks[next++], error);
-			name_file(merge, err, error);
+			/* Commands read several files, so the error needs the file's path. */
+			if (err && error) {
+				struct stackmap_error why = *error;
+
+				error_set_at(error, -err, why.offset, "%s: %s", merge->file->path,
+					     why.message);
+			}
 			continue;
 		}
 		err = each(arg, first_event(merge));
-		advance(merge);
+		if (++merge->heap[0].next == merge->heap[0].count)
+			close_first(merge);
+		else
+			sift_down(merge);
 	}
 	return err;
 }

@@ -11,10 +11,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "arena.h"
 #include "error.h"
@@ -24,7 +26,7 @@
 #include "trace/block/stack_block.h"
 #include "trace/bytes/lookup.h"
 #include "trace/read/event_merge.h"
-#include "trace/read/file_header.h"
+#include "trace_file.h"
 
 /* The memory limit of a file: MEMORY_MIN and MEMORY_OF_A_BYTE for each byte of the file. A valid
  * file takes at most 160 bytes for each: samples of unnamed code, each at another address. */
@@ -241,29 +243,24 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 }
 
 /* Reads a block completely or not at all: a failure removes the block's records. */
-static int read_whole_block(struct trace_reader *reader, struct block_view *view)
-{
-	struct arena_array *records = &reader->records[view->header.type];
-	u32 before = records->count;
-	int err = read_records(reader, view);
-
-	if (err)
-		records->count = before;
-	else if (view->header.type == TRACE_BLOCK_LEDGER)
-		reader->has_ledger = true;
-	else if (view->header.type == TRACE_BLOCK_END)
-		reader->finished = true;
-	return err;
-}
-
 static int decode_definitions(struct trace_reader *reader, u64 offset, struct stackmap_error *error)
 {
+	struct arena_array *records;
 	struct block_view view;
+	u32 before;
 	int err = block_open(reader->opener, offset, &view, error);
 
 	if (err)
 		return err;
-	err = read_whole_block(reader, &view);
+	records = &reader->records[view.header.type];
+	before = records->count;
+	err = read_records(reader, &view);
+	if (err)
+		records->count = before;
+	else if (view.header.type == TRACE_BLOCK_LEDGER)
+		reader->has_ledger = true;
+	else if (view.header.type == TRACE_BLOCK_END)
+		reader->finished = true;
 	if (err == -ENOMEM)
 		return error_set_at(
 			error, ENOMEM, offset,
@@ -312,12 +309,6 @@ static int read_next(struct trace_reader *reader, u64 *offset, struct stackmap_e
 	return 0;
 }
 
-static void note_damage(struct trace_reader *reader, const struct stackmap_error *error)
-{
-	error_set_at(&reader->damage, EBADMSG, error->offset, "%s: %s", reader->path,
-		     error->message);
-}
-
 static void walk_blocks(struct trace_reader *reader)
 {
 	struct stackmap_error error;
@@ -333,7 +324,8 @@ static void walk_blocks(struct trace_reader *reader)
 		err = -EBADMSG;
 	}
 	if (err)
-		note_damage(reader, &error);
+		error_set_at(&reader->damage, EBADMSG, error.offset, "%s: %s", reader->path,
+			     error.message);
 }
 
 /* Frees the memory of the walk, because thousands of recordings may be open at once. */
@@ -341,6 +333,49 @@ static void end_walk(struct trace_reader *reader)
 {
 	frame_dictionary_free(&reader->frames);
 	block_opener_free(&reader->opener);
+}
+
+static const u8 magic[TRACE_FILE_MAGIC_BYTES] = TRACE_FILE_MAGIC;
+
+bool trace_reader_is_recording(int fd)
+{
+	u8 bytes[TRACE_FILE_MAGIC_BYTES];
+
+	return pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
+	       memcmp(bytes, magic, sizeof(bytes)) == 0;
+}
+
+static int not_a_recording(const char *path, struct stackmap_error *error)
+{
+	return error_set_at(error, EBADMSG, 0,
+			    "%s: not a recording: its first bytes are not stackmap's", path);
+}
+
+static int read_header(struct trace_reader *reader, const char *path, struct stackmap_error *error)
+{
+	struct trace_file_header header;
+	ssize_t got = pread(reader->fd, &header, sizeof(header), 0);
+
+	if (got < 0)
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	if (got < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
+		return not_a_recording(path, error);
+	if (crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum)) !=
+	    header.checksum)
+		return error_set_at(error, EBADMSG, 0,
+				    "%s: damaged at byte 0: the file header's checksum is wrong",
+				    path);
+	if (header.version > TRACE_FILE_VERSION_FURTHER ||
+	    header.byte_order != TRACE_FILE_LITTLE_ENDIAN)
+		return error_set_at(error, EPROTONOSUPPORT, 0,
+				    "%s: format version %u, byte order %u: this stackmap reads up "
+				    "to version %u",
+				    path, header.version, header.byte_order,
+				    TRACE_FILE_VERSION_FURTHER);
+	if (!header.version || header.reserved)
+		return not_a_recording(path, error);
+	reader->version = header.version;
+	return 0;
 }
 
 static int check_file(struct trace_reader *reader, const char *path, struct stackmap_error *error)
@@ -357,7 +392,7 @@ static int check_file(struct trace_reader *reader, const char *path, struct stac
 				 path);
 	reader->size = (u64)status.st_size;
 	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
-	return file_header_read(reader->fd, path, &reader->version, error);
+	return read_header(reader, path, error);
 }
 
 static struct trace_reader *reader_alloc(const char *path)

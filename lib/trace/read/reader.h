@@ -5,13 +5,19 @@
  *
  * All returned pointers belong to the reader and are valid until trace_reader_close().
  */
-#ifndef LIB_TRACE_READER_H
-#define LIB_TRACE_READER_H
+#ifndef LIB_TRACE_READ_READER_H
+#define LIB_TRACE_READ_READER_H
 
+#include <stdbool.h>
+
+#include "scalar.h"
 #include "stackmap/error.h"
 #include "trace/event.h"
 
 struct trace_reader;
+
+/* True if the file begins like a recording of any version; false if it cannot be read. */
+bool trace_reader_is_recording(int fd);
 
 /* -ENOENT..., -EBADMSG: not a recording (error names the offset); -EPROTONOSUPPORT: a newer
  * version. A damaged or unfinished file is opened with its valid blocks. */

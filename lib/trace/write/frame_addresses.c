@@ -29,22 +29,16 @@ static int by_address(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-static void sort(struct frame_addresses *addresses)
-{
-	u32 kept = 0;
-
-	if (addresses->count)
-		qsort(addresses->items, addresses->count, sizeof(*addresses->items), by_address);
-	for (u32 i = 0; i < addresses->count; i++)
-		if (!kept || addresses->items[kept - 1] != addresses->items[i])
-			addresses->items[kept++] = addresses->items[i];
-	addresses->count = kept;
-}
-
 int frame_addresses_collect(struct trace_writer *writer, struct frame_addresses *out)
 {
 	int err = trace_writer_frames(writer, add_address, out);
+	u32 kept = 0;
 
-	sort(out);
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), by_address);
+	for (u32 i = 0; i < out->count; i++)
+		if (!kept || out->items[kept - 1] != out->items[i])
+			out->items[kept++] = out->items[i];
+	out->count = kept;
 	return err;
 }

@@ -10,27 +10,19 @@
 
 #include "error.h"
 
-static int begin_writer(struct memory_recording *recording, const struct trace_info *info,
-			struct stackmap_error *error)
-{
-	int fd = dup(recording->fd);
-
-	if (fd < 0)
-		return error_set_errno(error, errno, recording->name);
-	return trace_writer_create_fd(fd, recording->name, info, &recording->writer, error);
-}
-
 int memory_recording_begin(struct memory_recording *recording, const char *name,
 			   const struct trace_info *info, struct stackmap_error *error)
 {
 	struct memory_recording begun = {.name = strdup(name)};
-	int err;
+	int err, fd = -1;
 
 	if (!begun.name)
 		return error_set_errno(error, ENOMEM, name);
 	begun.fd = memfd_create("stackmap", MFD_CLOEXEC);
-	err = begun.fd < 0 ? error_set_errno(error, errno, name)
-			   : begin_writer(&begun, info, error);
+	if (begun.fd >= 0)
+		fd = dup(begun.fd);
+	err = fd < 0 ? error_set_errno(error, errno, name)
+		     : trace_writer_create_fd(fd, name, info, &begun.writer, error);
 	if (err)
 		memory_recording_discard(&begun);
 	else

@@ -87,17 +87,6 @@ void placeholders_release(struct placeholders *placeholders, struct trace_event 
 	free_when_done(placeholders, placeholder);
 }
 
-static void flush(struct placeholder *placeholder, struct trace_event *event)
-{
-	placeholder->waiting--;
-	if (placeholder->resolved) {
-		event_resolve(event, &placeholder->resolution);
-		return;
-	}
-	placeholder->gone_out = true;
-	event->user = placeholder->index;
-}
-
 void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
@@ -105,7 +94,13 @@ void placeholders_flush(struct placeholders *placeholders, struct trace_event *e
 
 		if (!placeholder)
 			continue;
-		flush(placeholder, &events[i]);
+		placeholder->waiting--;
+		if (placeholder->resolved) {
+			event_resolve(&events[i], &placeholder->resolution);
+		} else {
+			placeholder->gone_out = true;
+			events[i].user = placeholder->index;
+		}
 		free_when_done(placeholders, placeholder);
 	}
 }

@@ -27,25 +27,19 @@
 #include "trace/block/stack_block.h"
 #include "trace/bytes/byte_buffer.h"
 #include "trace/event.h"
-#include "trace/write/context_set.h"
-#include "trace/write/frame_set.h"
 #include "trace/write/placeholders.h"
-#include "trace/write/stack_set.h"
+#include "trace/write/recorded_sets.h"
 #include "trace_file.h"
 
 #define DEFINITIONS_BYTES_MAX (1U << 20) /* a kind of definitions is written out at this size */
 #define SOURCES_MAX KIND_SOURCES
 #define STACKS_MAX (1U << 30)
 
-/* --- events that wait for their block --- */
-
 /*
  * Events waiting for their block, by CPU. All CPUs together hold about TRACE_EVENTS_BUFFERED
  * events. On a machine with many CPUs blocks get shorter, so writer and reader need no more memory.
+ * A buffer grows to the size of one block and is then written out.
  */
-
-/* A buffer grows to the size of one block and is then written out. */
-
 struct event_buffer {
 	struct trace_event *events;
 	u32 count;
@@ -73,33 +67,6 @@ static void event_buffers_init(struct event_buffers *buffers, u32 cpus)
 		buffers->most = TRACE_BLOCK_EVENTS_MAX;
 }
 
-static bool add_cpus(struct event_buffers *buffers, u32 cpus)
-{
-	struct event_buffer *larger = reallocarray(buffers->cpu, cpus, sizeof(*larger));
-
-	if (!larger)
-		return false;
-	memset(larger + buffers->cpus, 0, (cpus - buffers->cpus) * sizeof(*larger));
-	buffers->cpu = larger;
-	buffers->cpus = cpus;
-	return true;
-}
-
-static bool grow_buffer(struct event_buffer *buffer, u32 most)
-{
-	u32 room = buffer->room ? buffer->room * 2 : ROOM_MIN;
-	struct trace_event *events;
-
-	if (room > most)
-		room = most;
-	events = reallocarray(buffer->events, room, sizeof(*events));
-	if (!events)
-		return false;
-	buffer->events = events;
-	buffer->room = room;
-	return true;
-}
-
 static void event_buffers_free(struct event_buffers *buffers)
 {
 	for (u32 i = 0; i < buffers->cpus; i++)
@@ -113,98 +80,44 @@ static struct event_buffer *event_buffers_get(struct event_buffers *buffers, u32
 {
 	struct event_buffer *buffer;
 
-	if (cpu >= buffers->cpus && !add_cpus(buffers, cpu + 1))
-		return NULL;
+	if (cpu >= buffers->cpus) {
+		struct event_buffer *larger = reallocarray(buffers->cpu, cpu + 1, sizeof(*larger));
+
+		if (!larger)
+			return NULL;
+		memset(larger + buffers->cpus, 0, (cpu + 1 - buffers->cpus) * sizeof(*larger));
+		buffers->cpu = larger;
+		buffers->cpus = cpu + 1;
+	}
 	buffer = &buffers->cpu[cpu];
-	if (buffer->count == buffer->room && !grow_buffer(buffer, buffers->most))
-		return NULL;
+	if (buffer->count == buffer->room) {
+		u32 room = buffer->room ? buffer->room * 2 : ROOM_MIN;
+		struct trace_event *events;
+
+		if (room > buffers->most)
+			room = buffers->most;
+		events = reallocarray(buffer->events, room, sizeof(*events));
+		if (!events)
+			return NULL;
+		buffer->events = events;
+		buffer->room = room;
+	}
 	return buffer;
 }
 
-/* --- symbols that wait for their block --- */
-
-/* Symbols waiting to be written: added in any order, with repetitions; listed once each, sorted by
- * mapping and address. */
-
-/* Symbols are sorted by address, which makes the stored differences small and repetitions adjacent;
- * among repetitions a symbol with a name comes first. */
-
-struct symbol_list {
-	struct symbol_entry *entries;
-	u32 count;
-	u32 room;
-	struct byte_buffer names;
-};
-
+/*
+ * A symbol waiting to be written. Symbols are added in any order, with repetitions, and are listed
+ * once each, sorted by mapping and address, which makes the stored differences small and
+ * repetitions adjacent; among repetitions a symbol with a name comes first.
+ */
 struct symbol_entry {
 	u64 start;
 	u64 size;
 	u64 address;
-	size_t name; /* offset in names */
+	size_t name; /* offset in symbol_names */
 	u32 mapping;
 	bool is_named;
 };
-
-static int symbol_list_add(struct symbol_list *list, const struct trace_symbol *symbol)
-{
-	struct symbol_entry entry = {
-		.start = symbol->start,
-		.size = symbol->size,
-		.address = symbol->address,
-		.name = list->names.used,
-		.mapping = symbol->mapping,
-		.is_named = *symbol->name,
-	};
-
-	if (array_make_room(list->entries, list->count, list->room))
-		return -ENOMEM;
-	byte_buffer_string(&list->names, symbol->name);
-	if (list->names.failed)
-		return -ENOMEM;
-	list->entries[list->count++] = entry;
-	return 0;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct symbol_entry *x = a, *y = b;
-
-	return order(x->mapping, y->mapping)
-		       ?: order(x->start, y->start)
-		       ?: order(y->is_named, x->is_named) ?: order(x->name, y->name);
-}
-
-static bool is_repetition(const struct symbol_list *list, u32 i)
-{
-	const struct symbol_entry *entry = &list->entries[i];
-
-	return i && entry[-1].mapping == entry->mapping && entry[-1].start == entry->start;
-}
-
-/* Sorts the list and calls `each` for every symbol. Stops at the first non-zero result, which is
- * returned. */
-static int symbol_list_each(struct symbol_list *list,
-			    int (*each)(void *arg, const struct trace_symbol *symbol), void *arg)
-{
-	int result = 0;
-
-	if (!list->count)
-		return 0;
-	qsort(list->entries, list->count, sizeof(*list->entries), by_address);
-	for (u32 i = 0; i < list->count && !result; i++) {
-		struct trace_symbol symbol = {
-			.mapping = list->entries[i].mapping,
-			.start = list->entries[i].start,
-			.size = list->entries[i].size,
-			.address = list->entries[i].address,
-			.name = (const char *)list->names.data + list->entries[i].name,
-		};
-
-		if (!is_repetition(list, i))
-			result = each(arg, &symbol);
-	}
-	return result;
-}
 
 struct trace_writer {
 	struct output output;
@@ -219,7 +132,9 @@ struct trace_writer {
 	struct context_set contexts;
 	struct stack_encoder stacks;
 	struct resolution_encoder resolutions;
-	struct symbol_list symbols;
+	struct symbol_entry *symbols;
+	u32 symbol_count, symbol_room;
+	struct byte_buffer symbol_names;
 	struct event_buffers events, counts; /* with and without times */
 
 	u32 source_count;
@@ -294,34 +209,27 @@ static int write_definitions(struct trace_writer *writer)
 	return write_records(writer, &writer->tasks);
 }
 
-static void count_written(struct trace_writer *writer, const struct event_buffer *buffer)
-{
-	writer->records += buffer->count;
-	if (!buffer->events[0].is_counted) {
-		writer->recorded += buffer->count;
-		return;
-	}
-	for (u32 i = 0; i < buffer->count; i++)
-		writer->counted += event_stands_for(&buffer->events[i]);
-}
-
 /* The events of a buffer are all with a time, or all counted only. */
 static int write_events(struct trace_writer *writer, struct event_buffer *buffer)
 {
 	const struct block_builder *builder;
-	bool has_repeats = writer->is_summary || buffer->events[0].is_counted;
+	bool is_counted = buffer->events[0].is_counted;
 	int err;
 
 	if (write_definitions(writer))
 		return writer->error;
 	placeholders_flush(&writer->placeholders, buffer->events, buffer->count);
-	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, has_repeats,
-				&builder);
+	err = event_encoder_run(writer->encoder, buffer->events, buffer->count,
+				writer->is_summary || is_counted, &builder);
 	if (err)
 		return keep_error(writer, err);
 	if (write_block(writer, builder))
 		return writer->error;
-	count_written(writer, buffer);
+	writer->records += buffer->count;
+	if (!is_counted)
+		writer->recorded += buffer->count;
+	for (u32 i = 0; i < buffer->count && is_counted; i++)
+		writer->counted += event_stands_for(&buffer->events[i]);
 	buffer->count = 0;
 	return 0;
 }
@@ -368,9 +276,8 @@ static void writer_free(struct trace_writer **writer)
 	context_set_free(&old->contexts);
 	stack_encoder_free(&old->stacks);
 	resolution_encoder_free(&old->resolutions);
-	free(old->symbols.entries);
-	byte_buffer_free(&old->symbols.names);
-	memset(&old->symbols, 0, sizeof(*(&old->symbols)));
+	free(old->symbols);
+	byte_buffer_free(&old->symbol_names);
 	event_buffers_free(&old->events);
 	event_buffers_free(&old->counts);
 	stack_set_free(&old->full_stacks);
@@ -544,22 +451,26 @@ int trace_writer_context(struct trace_writer *writer, const struct trace_context
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)
 {
+	struct symbol_entry entry = {
+		.start = symbol->start,
+		.size = symbol->size,
+		.address = symbol->address,
+		.name = writer->symbol_names.used,
+		.mapping = symbol->mapping,
+		.is_named = *symbol->name,
+	};
+
 	if (writer->error)
 		return writer->error;
 	if (!symbol->size)
 		return -EINVAL;
-	return keep_error(writer, symbol_list_add(&writer->symbols, symbol));
-}
-
-/* The innermost frame is a return address if the event has a leaf, else a pc. Both occur for the
- * same stack. */
-static int note_frames(struct trace_writer *writer, const struct trace_stack *stack)
-{
-	int err = frame_set_add(&writer->frames, stack->frames[0], FRAME_EXACT);
-
-	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = frame_set_add(&writer->frames, stack->frames[i], FRAME_RETURN_ADDRESS);
-	return err;
+	if (array_make_room(writer->symbols, writer->symbol_count, writer->symbol_room))
+		return keep_error(writer, -ENOMEM);
+	byte_buffer_string(&writer->symbol_names, symbol->name);
+	if (writer->symbol_names.failed)
+		return keep_error(writer, -ENOMEM);
+	writer->symbols[writer->symbol_count++] = entry;
+	return 0;
 }
 
 static int limit_stacks(struct trace_writer *writer)
@@ -571,9 +482,16 @@ static int limit_stacks(struct trace_writer *writer)
 
 static int add_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
 {
+	int err;
+
 	if (writer->stack_count == STACKS_MAX)
 		return -E2BIG;
-	if (note_frames(writer, stack) || stack_encoder_add(&writer->stacks, stack))
+	/* The innermost frame is a return address if the event has a leaf, else a pc. Both occur
+	 * for the same stack. */
+	err = frame_set_add(&writer->frames, stack->frames[0], FRAME_EXACT);
+	for (u32 i = 0; i < stack->depth && !err; i++)
+		err = frame_set_add(&writer->frames, stack->frames[i], FRAME_RETURN_ADDRESS);
+	if (err || stack_encoder_add(&writer->stacks, stack))
 		return keep_error(writer, -ENOMEM);
 	*index = writer->stack_count++;
 	return limit_stacks(writer);
@@ -635,16 +553,6 @@ static bool is_stack(const struct trace_writer *writer, u32 index, u8 reason)
 	return index < writer->stack_count;
 }
 
-static int put_resolution(struct trace_writer *writer, u32 index,
-			  const struct trace_resolution *resolution)
-{
-	resolution_encoder_add(&writer->resolutions, index, resolution);
-	if (block_builder_bytes(&writer->resolutions.builder) < DEFINITIONS_BYTES_MAX)
-		return 0;
-	write_stacks(writer);
-	return write_resolutions(writer);
-}
-
 int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution)
 {
@@ -659,9 +567,13 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 	if (frame_set_add(&writer->frames, resolution->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);
 	index = placeholder->index;
-	if (placeholders_resolve(&writer->placeholders, name, resolution))
-		return put_resolution(writer, index, resolution);
-	return 0;
+	if (!placeholders_resolve(&writer->placeholders, name, resolution))
+		return 0;
+	resolution_encoder_add(&writer->resolutions, index, resolution);
+	if (block_builder_bytes(&writer->resolutions.builder) < DEFINITIONS_BYTES_MAX)
+		return 0;
+	write_stacks(writer);
+	return write_resolutions(writer);
 }
 
 void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event)
@@ -690,12 +602,19 @@ static bool is_event(const struct trace_writer *writer, const struct trace_event
 		placeholders_open(&writer->placeholders, event->user));
 }
 
-static int add_event(struct trace_writer *writer, const struct trace_event *event)
+int trace_writer_event(struct trace_writer *writer, const struct trace_event *event)
 {
 	struct event_buffers *buffers = event->is_counted ? &writer->counts : &writer->events;
-	struct event_buffer *buffer = event_buffers_get(buffers, event->cpu);
-	struct placeholder *placeholder = placeholders_open(&writer->placeholders, event->user);
+	struct placeholder *placeholder;
+	struct event_buffer *buffer;
 
+	if (!is_event(writer, event))
+		return -EINVAL;
+	writer->given += event->is_counted ? event_stands_for(event) : 1;
+	if (writer->error)
+		return writer->error;
+	buffer = event_buffers_get(buffers, event->cpu);
+	placeholder = placeholders_open(&writer->placeholders, event->user);
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);
 	if (placeholder)
@@ -706,42 +625,46 @@ static int add_event(struct trace_writer *writer, const struct trace_event *even
 	return 0;
 }
 
-int trace_writer_event(struct trace_writer *writer, const struct trace_event *event)
+static int by_address(const void *a, const void *b)
 {
-	if (!is_event(writer, event))
-		return -EINVAL;
-	writer->given += event->is_counted ? event_stands_for(event) : 1;
-	return writer->error ? writer->error : add_event(writer, event);
-}
+	const struct symbol_entry *x = a, *y = b;
 
-struct symbol_writer {
-	struct trace_writer *writer;
-	struct block_builder builder;
-	struct trace_symbol before;
-};
-
-static int put_symbol(void *arg, const struct trace_symbol *symbol)
-{
-	struct symbol_writer *symbols = arg;
-
-	record_put_symbol(&symbols->builder, &symbols->before, symbol);
-	symbols->before = *symbol;
-	if (block_builder_bytes(&symbols->builder) < DEFINITIONS_BYTES_MAX)
-		return 0;
-	symbols->before = (struct trace_symbol){0};
-	return write_records(symbols->writer, &symbols->builder);
+	return order(x->mapping, y->mapping)
+		       ?: order(x->start, y->start)
+		       ?: order(y->is_named, x->is_named) ?: order(x->name, y->name);
 }
 
 static int write_symbols(struct trace_writer *writer)
 {
-	struct symbol_writer symbols = {.writer = writer};
+	struct trace_symbol before = {};
+	struct block_builder builder;
 
-	record_builder_init(&symbols.builder, TRACE_BLOCK_SYMBOLS);
-	symbol_list_each(&writer->symbols, put_symbol, &symbols);
-	write_records(writer, &symbols.builder);
-	block_builder_free(&symbols.builder);
-	writer->symbols.count = 0;
-	byte_buffer_clear(&writer->symbols.names);
+	record_builder_init(&builder, TRACE_BLOCK_SYMBOLS);
+	if (writer->symbol_count)
+		qsort(writer->symbols, writer->symbol_count, sizeof(*writer->symbols), by_address);
+	for (u32 i = 0; i < writer->symbol_count && !writer->error; i++) {
+		const struct symbol_entry *entry = &writer->symbols[i];
+		const struct trace_symbol symbol = {
+			.mapping = entry->mapping,
+			.start = entry->start,
+			.size = entry->size,
+			.address = entry->address,
+			.name = (const char *)writer->symbol_names.data + entry->name,
+		};
+
+		if (i && entry[-1].mapping == entry->mapping && entry[-1].start == entry->start)
+			continue;
+		record_put_symbol(&builder, &before, &symbol);
+		before = symbol;
+		if (block_builder_bytes(&builder) < DEFINITIONS_BYTES_MAX)
+			continue;
+		before = (struct trace_symbol){};
+		write_records(writer, &builder);
+	}
+	write_records(writer, &builder);
+	block_builder_free(&builder);
+	writer->symbol_count = 0;
+	byte_buffer_clear(&writer->symbol_names);
 	return writer->error;
 }
 
@@ -803,25 +726,20 @@ u64 trace_writer_bytes(const struct trace_writer *writer)
 	return writer->output.written;
 }
 
-static int write_end(struct trace_writer *writer)
-{
-	struct block_builder builder;
-
-	record_builder_init(&builder, TRACE_BLOCK_END);
-	record_put_end(&builder, writer->records);
-	write_block(writer, &builder);
-	block_builder_free(&builder);
-	return writer->error;
-}
-
 int trace_writer_close(struct trace_writer **writer)
 {
+	struct block_builder end;
 	int err;
 
 	if (!*writer)
 		return 0;
-	if (!trace_writer_flush(*writer) && !write_end(*writer))
-		keep_error(*writer, output_publish(&(*writer)->output, NULL));
+	if (!trace_writer_flush(*writer)) {
+		record_builder_init(&end, TRACE_BLOCK_END);
+		record_put_end(&end, (*writer)->records);
+		if (!write_block(*writer, &end))
+			keep_error(*writer, output_publish(&(*writer)->output, NULL));
+		block_builder_free(&end);
+	}
 	err = keep_error(*writer, output_close(&(*writer)->output));
 	writer_free(writer);
 	return err;

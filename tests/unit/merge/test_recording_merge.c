@@ -15,7 +15,7 @@
 
 #include "merge/machine_list.h"
 #include "script.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 #include "trace/write/writer.h"
 #include "trace_file.h"
 #include "unit_test.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "trace/read/context_name.h"
+#include "trace/read/names.h"
 #include "trace/read/reader.h"
 
 static void print_stack(const struct trace_stack *stack)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../trace/memory_folder.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 #include "trace/write/memory_recording.h"
 #include "unit_test.h"
 

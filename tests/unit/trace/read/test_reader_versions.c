@@ -11,7 +11,7 @@
 
 #include "data_folder.h"
 #include "trace/block/record_block.h"
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 #include "trace/read/reader.h"
 #include "unit_test.h"
 

@@ -6,7 +6,7 @@
 
 #include "data_folder.h"
 #include "recording.h"
-#include "trace/read/context_name.h"
+#include "trace/read/names.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
 #include "unit_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names of cgroups, and cgroups inside of others. */
 
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 #include "trace/write/memory_recording.h"
 #include "unit_test.h"
 

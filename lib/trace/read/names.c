@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Paths begin with a slash, so a name in brackets is never a path. */
-#include "trace/read/cgroup_name.h"
+#include "trace/read/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,4 +27,21 @@ bool trace_cgroup_is_within(const char *name, const char *ancestor)
 	while (length && ancestor[length - 1] == '/')
 		length--;
 	return !strncmp(name, ancestor, length) && (!name[length] || name[length] == '/');
+}
+
+static const char *name_of(const u8 *id, size_t bytes, char room[CONTEXT_NAME_ROOM])
+{
+	for (size_t i = 0; i < bytes; i++)
+		snprintf(room + 2 * i, 3, "%02x", id[i]);
+	return room;
+}
+
+const char *trace_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
+{
+	return context ? name_of(context->trace, sizeof(context->trace), room) : CONTEXT_NAME_NONE;
+}
+
+const char *span_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
+{
+	return context ? name_of(context->span, sizeof(context->span), room) : CONTEXT_NAME_NONE;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Names of what events belong to: cgroups and their hierarchy, traces and spans. */
+#ifndef LIB_TRACE_READ_NAMES_H
+#define LIB_TRACE_READ_NAMES_H
+
+#include "trace/read/reader.h"
+
+#define TRACE_CGROUP_ROOM 32
+
+/* Returns the path; "[cgroup ID]" for a cgroup without a path, "[unknown]" for number 0. The result
+ * may be in `room`. */
+const char *trace_cgroup_name(const struct trace_reader *reader, u32 number,
+			      char room[TRACE_CGROUP_ROOM]);
+
+/* True if `name` is the ancestor or below it. Slashes at the ancestor's end are ignored. */
+bool trace_cgroup_is_within(const char *name, const char *ancestor);
+
+#define CONTEXT_NAME_ROOM 33
+#define CONTEXT_NAME_NONE "-" /* the event has no trace and span */
+
+/* Writes an id to `room` in hexadecimal digits, as W3C Trace Context does, and returns `room`, or
+ * returns CONTEXT_NAME_NONE if `context` is NULL. */
+const char *trace_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
+const char *span_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
+
+#endif

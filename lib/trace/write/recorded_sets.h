@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sets of what a recording has so far: traces and spans, frames, and stacks without an id. All
+ * zero: an empty set.
+ */
+#ifndef LIB_TRACE_WRITE_RECORDED_SETS_H
+#define LIB_TRACE_WRITE_RECORDED_SETS_H
+
+#include <stdbool.h>
+
+#include "hash_index.h"
+#include "scalar.h"
+#include "trace/event.h"
+
+#define CONTEXT_HALVES (sizeof(struct trace_context) / sizeof(u32))
+
+/* The distinct traces and spans, in the order in which they came. */
+struct context_set {
+	u64 keys[CONTEXT_HALVES]; /* of the hash */
+	struct trace_context *items;
+	u32 room;
+	struct hash_index index;
+};
+
+static inline u32 context_set_count(const struct context_set *set)
+{
+	return set->index.count;
+}
+
+/* Sets *number to the number of an equal context, which is added if the set lacks it. -ENOMEM,
+ * -E2BIG: the set is full. */
+int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number);
+void context_set_free(struct context_set *set);
+
+enum frame_use { FRAME_EXACT = 1 << 0, FRAME_RETURN_ADDRESS = 1 << 1 };
+
+/* The distinct frames, each with the ways to look it up: as a pc, as a return address, or both. */
+struct frame_set {
+	u64 *frames; /* open addressing, 0 = free: no frame is 0 */
+	u8 *uses;    /* enum frame_use, as bits */
+	u32 bits;    /* 2^bits slots */
+	u32 count;   /* at most half of the slots */
+};
+
+/* `uses`: enum frame_use, as bits. Frame 0 is left out. -ENOMEM. */
+int frame_set_add(struct frame_set *set, u64 frame, u32 uses);
+/* Stops at the first non-zero result, which is returned. */
+int frame_set_each(const struct frame_set *set,
+		   int (*each)(void *arg, u64 frame, bool return_address), void *arg);
+void frame_set_free(struct frame_set *set);
+
+struct stack_set_entry {
+	u64 *frames;
+	u32 depth;
+	u32 flags;
+	u32 index; /* in the recording */
+};
+
+/* Stacks that came without an id, compared by flags and all frames. */
+struct stack_set {
+	struct hash_index index;
+	struct stack_set_entry *entries;
+	u32 room;
+};
+
+/* True and the stack's index if the stack is in the set. */
+bool stack_set_find(const struct stack_set *set, const struct trace_stack *stack, u32 *index);
+/* Adds a stack that is not in the set yet. -ENOMEM. */
+int stack_set_add(struct stack_set *set, const struct trace_stack *stack, u32 index);
+void stack_set_free(struct stack_set *set);
+
+#endif
