@@ -20,7 +20,7 @@
 #include "command.h"
 #include "error.h"
 #include "format/json_text.h"
-#include "format/mappings_reader.h"
+#include "format/mappings_text.h"
 #include "format/printable.h"
 #include "format/stack_map_bin_reader.h"
 #include "process/privilege.h"

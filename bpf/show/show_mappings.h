@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The file `mappings`: the files that frames of `stack_map_bin` refer to, in the text of
- * lib/format/mappings_reader.h. It lists the kernel and its modules as they were at start, then the
+ * lib/format/mappings_text.h. It lists the kernel and its modules as they were at start, then the
  * mappings of user frames. Instances share the mapping numbers, so the list has files that only
  * other instances have met.
  *

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "csv.h"
-#include "format/histogram_text.h"
 #include "format/json_text.h"
 #include "format/printable.h"
+#include "format/value_text.h"
 #include "report.h"
 #include "terminal/terminal.h"
 

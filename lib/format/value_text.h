@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values of events for people. Tables for programs (CSV, JSON) have the plain numbers. */
+/* Values of events for people, alone and as a histogram. Tables for programs (CSV, JSON) have the
+ * plain numbers. */
 #ifndef LIB_FORMAT_VALUE_TEXT_H
 #define LIB_FORMAT_VALUE_TEXT_H
 
+#include "report/event/distribution.h"
 #include "scalar.h"
 
 #define VALUE_TEXT_ROOM 64
@@ -12,5 +14,19 @@
  * unit, which may be "".
  */
 void value_text(u64 value, const char *unit, char text[VALUE_TEXT_ROOM]);
+
+#define HISTOGRAM_PERCENTILES 4
+
+/* The percentiles of all views of values; the names are column names. */
+extern const struct histogram_percentile {
+	u32 permille;
+	const char *name;
+} histogram_percentiles[HISTOGRAM_PERCENTILES];
+
+/* A histogram is a line of numbers, then a line with a bar for each bucket. Calls `put` for each
+ * line, which has no end of line. The values are sorted and not empty. Stops
+ * at the first non-zero return and returns it. */
+int histogram_text(const struct distribution *values, enum histogram_scale scale, const char *unit,
+		   int (*put)(void *arg, const char *line), void *arg);
 
 #endif

@@ -31,7 +31,8 @@ struct event_class {
 
 struct ftrace_decoder {
 	struct tep_handle *formats;
-	struct ftrace_sink sink;
+	ftrace_take *take;
+	void *arg;		     /* of take() */
 	struct event_class *classes; /* by id */
 	u32 class_room;
 	u16 kinds;
@@ -50,14 +51,14 @@ static const struct stack_event {
 	{"user_stack_id", FTRACE_ANSWER, {"cookie", "stack_id", "reason"}},
 };
 
-int ftrace_decoder_create(struct tep_handle *formats, struct ftrace_sink sink,
+int ftrace_decoder_create(struct tep_handle *formats, ftrace_take *take, void *arg,
 			  struct ftrace_decoder **out)
 {
 	struct ftrace_decoder *decoder = calloc(1, sizeof(*decoder));
 
 	if (!decoder)
 		return -ENOMEM;
-	*decoder = (struct ftrace_decoder){.formats = formats, .sink = sink};
+	*decoder = (struct ftrace_decoder){.formats = formats, .take = take, .arg = arg};
 	decoder->named = calloc(TIDS_MAX / 8, 1);
 	if (!decoder->named)
 		ftrace_decoder_free(&decoder);
@@ -76,10 +77,16 @@ void ftrace_decoder_free(struct ftrace_decoder **decoder)
 	*decoder = NULL;
 }
 
-static bool is_stack_event(const struct stack_event *stack, struct tep_event *event,
-			   struct event_class *class)
+static bool classify_stack(struct tep_event *event, struct event_class *class)
 {
-	if (strcmp(event->name, stack->name))
+	const struct stack_event *stack = stack_events;
+	const struct stack_event *end = stack + sizeof(stack_events) / sizeof(*stack_events);
+
+	if (!event || strcmp(event->system, "ftrace"))
+		return false;
+	while (stack < end && strcmp(event->name, stack->name))
+		stack++;
+	if (stack == end)
 		return false;
 	for (u32 i = 0; i < FIELDS_MAX && stack->fields[i]; i++) {
 		class->fields[i] = tep_find_field(event, stack->fields[i]);
@@ -90,25 +97,15 @@ static bool is_stack_event(const struct stack_event *stack, struct tep_event *ev
 	return true;
 }
 
-static bool classify_stack(struct tep_event *event, struct event_class *class)
-{
-	if (!event || strcmp(event->system, "ftrace"))
-		return false;
-	for (u32 i = 0; i < sizeof(stack_events) / sizeof(stack_events[0]); i++)
-		if (is_stack_event(&stack_events[i], event, class))
-			return true;
-	return false;
-}
-
 static int give(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 what,
 		const void *payload, u32 bytes)
 {
 	entry->what = what;
 	entry->bytes = bytes;
-	return decoder->sink.take(decoder->sink.arg, entry, payload);
+	return decoder->take(decoder->arg, entry, payload);
 }
 
-/* Returns NULL without memory, or with the sink's error in *err. */
+/* Returns NULL without memory, or with the error of take() in *err. */
 static const struct event_class *class_of(struct ftrace_decoder *decoder,
 					  struct ftrace_entry *entry, u32 id, int *err)
 {
@@ -137,15 +134,6 @@ static const struct event_class *class_of(struct ftrace_decoder *decoder,
 	return *err ? NULL : class;
 }
 
-static u8 context_of(int flags)
-{
-	if (flags & CONTEXT_NMI)
-		return FTRACE_NMI;
-	if (flags & TRACE_FLAG_HARDIRQ)
-		return FTRACE_HARDIRQ;
-	return flags & TRACE_FLAG_SOFTIRQ ? FTRACE_SOFTIRQ : FTRACE_TASK_CONTEXT;
-}
-
 /* The library calls a thread without a name "<...>". */
 static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 {
@@ -163,26 +151,10 @@ static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 	return give(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
 }
 
-static int read_fields(struct ftrace_decoder *decoder, const struct tep_record *record,
-		       const struct event_class *class, u64 *values)
-{
-	for (u32 i = 0; i < FIELDS_MAX && class->fields[i]; i++) {
-		const struct tep_format_field *field = class->fields[i];
-
-		if (!(field->size > 0 && field->offset <= record->size &&
-		      field->size <= record->size - field->offset))
-			return -EBADMSG;
-		values[i] = tep_read_number(decoder->formats, (char *)record->data + field->offset,
-					    field->size);
-	}
-	return 0;
-}
-
 static int decode_event(struct ftrace_decoder *decoder, const struct tep_record *record,
 			const struct event_class *class, struct ftrace_entry *entry)
 {
 	u64 values[FIELDS_MAX] = {};
-	int err;
 
 	if (class->what == FTRACE_STACK || class->what == FTRACE_USER_STACK) {
 		u64 frames[FTRACE_FRAMES_MAX];
@@ -199,9 +171,15 @@ static int decode_event(struct ftrace_decoder *decoder, const struct tep_record 
 		}
 		return give(decoder, entry, class->what, frames, count * sizeof(u64));
 	}
-	err = read_fields(decoder, record, class, values);
-	if (err)
-		return err;
+	for (u32 i = 0; i < FIELDS_MAX && class->fields[i]; i++) {
+		const struct tep_format_field *field = class->fields[i];
+
+		if (!(field->size > 0 && field->offset <= record->size &&
+		      field->size <= record->size - field->offset))
+			return -EBADMSG;
+		values[i] = tep_read_number(decoder->formats, (char *)record->data + field->offset,
+					    field->size);
+	}
 	entry->kind = class->kind;
 	entry->id = (u32)(class->what == FTRACE_STACK_ID ? values[0] : values[1]);
 	entry->reason = (u32)values[2];
@@ -227,12 +205,16 @@ int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32
 {
 	struct ftrace_entry entry = {.time = record->ts, .cpu = (u16)cpu};
 	const struct event_class *class;
-	int err;
+	int err, flags;
 
 	if (record->size < COMMON_BYTES || cpu >= FTRACE_CPUS_MAX)
 		return -EBADMSG;
 	entry.tid = (u32)tep_data_pid(decoder->formats, record);
-	entry.context = context_of(tep_data_flags(decoder->formats, record));
+	flags = tep_data_flags(decoder->formats, record);
+	entry.context = flags & CONTEXT_NMI	     ? FTRACE_NMI
+			: flags & TRACE_FLAG_HARDIRQ ? FTRACE_HARDIRQ
+			: flags & TRACE_FLAG_SOFTIRQ ? FTRACE_SOFTIRQ
+						     : FTRACE_TASK_CONTEXT;
 	class = class_of(decoder, &entry, (u32)tep_data_type(decoder->formats, record) % IDS_MAX,
 			 &err);
 	err = err ?: decode_gap(decoder, record, entry);

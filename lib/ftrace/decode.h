@@ -10,7 +10,7 @@ struct tep_handle;
 struct tep_record;
 
 /* -ENOMEM. The handle must outlive the decoder. */
-int ftrace_decoder_create(struct tep_handle *formats, struct ftrace_sink sink,
+int ftrace_decoder_create(struct tep_handle *formats, ftrace_take *take, void *arg,
 			  struct ftrace_decoder **out);
 void ftrace_decoder_free(struct ftrace_decoder **decoder);
 

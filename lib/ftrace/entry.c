@@ -4,17 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
-bool ftrace_batch_put(struct ftrace_batch *batch, const struct ftrace_entry *entry,
+bool ftrace_batch_put(u8 batch[FTRACE_BATCH_BYTES], u32 *used, const struct ftrace_entry *entry,
 		      const void *payload)
 {
-	u8 *to = batch->bytes + batch->used;
+	u8 *to = batch + *used;
 
-	if (sizeof(*entry) + entry->bytes > FTRACE_BATCH_BYTES - batch->used)
+	if (sizeof(*entry) + entry->bytes > FTRACE_BATCH_BYTES - *used)
 		return false;
 	memcpy(to, entry, sizeof(*entry));
 	if (entry->bytes)
 		memcpy(to + sizeof(*entry), payload, entry->bytes);
-	batch->used += (u32)sizeof(*entry) + entry->bytes;
+	*used += (u32)sizeof(*entry) + entry->bytes;
 	return true;
 }
 
@@ -37,22 +37,22 @@ static bool is_entry(const struct ftrace_entry *entry, const u8 *payload)
 	}
 }
 
-int ftrace_batch_read(const u8 *bytes, u32 count, struct ftrace_sink sink)
+int ftrace_batch_read(const u8 *batch, u32 bytes, ftrace_take *take, void *arg)
 {
 	u64 payload[FTRACE_FRAMES_MAX]; /* aligned */
 	struct ftrace_entry entry;
 	int err = 0;
 
-	for (u32 at = 0; !err && at < count; at += (u32)sizeof(entry) + entry.bytes) {
-		if (count - at < sizeof(entry))
+	for (u32 at = 0; !err && at < bytes; at += (u32)sizeof(entry) + entry.bytes) {
+		if (bytes - at < sizeof(entry))
 			return -EBADMSG;
-		memcpy(&entry, bytes + at, sizeof(entry));
-		if (entry.bytes > sizeof(payload) || entry.bytes > count - at - sizeof(entry))
+		memcpy(&entry, batch + at, sizeof(entry));
+		if (entry.bytes > sizeof(payload) || entry.bytes > bytes - at - sizeof(entry))
 			return -EBADMSG;
-		memcpy(payload, bytes + at + sizeof(entry), entry.bytes);
+		memcpy(payload, batch + at + sizeof(entry), entry.bytes);
 		if (!is_entry(&entry, (const u8 *)payload))
 			return -EBADMSG;
-		err = sink.take(sink.arg, &entry, payload);
+		err = take(arg, &entry, payload);
 	}
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Decoded entries of ftrace, cheap to pass from one process to another (struct ftrace_batch).
+ * Decoded entries of ftrace, cheap to pass from one process to another (a batch).
  *
  * A stack is an entry of its own. The stack belongs to the last event of the same thread, CPU and
  * context: an interrupt's entries may lie between them. A deferred user stack is an entry with the
@@ -65,25 +65,18 @@ struct ftrace_entry {
 };
 
 /* Receives entries; the first non-zero result ends the reading and is returned. */
-struct ftrace_sink {
-	void *arg;
-	int (*take)(void *arg, const struct ftrace_entry *entry, const void *payload);
-};
+typedef int ftrace_take(void *arg, const struct ftrace_entry *entry, const void *payload);
 
-/* Entries that the sandbox sends to its parent: one behind the other, each with its payload. */
+/* A batch: entries that the sandbox sends to its parent, one behind the other, each with its
+ * payload. */
 #define FTRACE_BATCH_BYTES (256U << 10)
 
-struct ftrace_batch {
-	u32 used;
-	u8 bytes[FTRACE_BATCH_BYTES];
-};
-
-/* False: the batch is full. */
-bool ftrace_batch_put(struct ftrace_batch *batch, const struct ftrace_entry *entry,
+/* Appends to a batch with *used bytes. False: the batch is full. */
+bool ftrace_batch_put(u8 batch[FTRACE_BATCH_BYTES], u32 *used, const struct ftrace_entry *entry,
 		      const void *payload);
 
-/* Checks all entries (kind, context, payload, end of texts) and passes them to the sink. -EBADMSG:
- * an invalid batch; or the sink's result. */
-int ftrace_batch_read(const u8 *bytes, u32 count, struct ftrace_sink sink);
+/* Checks all entries (kind, context, payload, end of texts) and passes them to take(). -EBADMSG:
+ * an invalid batch; or the result of take(). */
+int ftrace_batch_read(const u8 *batch, u32 bytes, ftrace_take *take, void *arg);
 
 #endif

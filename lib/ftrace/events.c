@@ -16,8 +16,6 @@
 #include "hash_index.h"
 #include "trace/event.h"
 
-/* --- user stacks by cookie --- */
-
 /*
  * User stacks by cookie. All events of one entry into the kernel share a cookie and a deferred
  * stack, which follows the events; further events may follow a stack of the task itself.
@@ -36,51 +34,9 @@ struct cookie {
 	bool is_answered;
 };
 
-/* An empty table is all zero. */
-struct cookies {
-	struct hash_index index;
-	struct cookie *items;
-	u32 count, room;
-};
-
-static u32 cookie_hash(u64 cookie)
-{
-	return hash_end(hash_word(0, cookie));
-}
-
-static bool is_cookie(const void *items, u32 index, const void *cookie)
-{
-	return ((const struct cookie *)items)[index].cookie == *(const u64 *)cookie;
-}
-
-/* HASH_INDEX_NONE: the cookie is new. */
-static u32 cookies_find(const struct cookies *cookies, u64 cookie)
-{
-	return hash_index_find(&cookies->index, cookie_hash(cookie), is_cookie, cookies->items,
-			       &cookie);
-}
-
-/* Adds or resets a cookie, without a stack. -ENOMEM. */
-static int cookies_make(struct cookies *cookies, u64 cookie, u32 tid, u32 *index)
-{
-	*index = cookies_find(cookies, cookie);
-	if (*index == HASH_INDEX_NONE) {
-		if (array_make_room(cookies->items, cookies->count, cookies->room) ||
-		    hash_index_add(&cookies->index, cookie_hash(cookie), cookies->count))
-			return -ENOMEM;
-		*index = cookies->count++;
-	}
-	cookies->items[*index] = (struct cookie){
-		.cookie = cookie,
-		.tid = tid,
-		.name = TRACE_NO_STACK,
-	};
-	return 0;
-}
-
 struct waiting_event {
 	bool is_used;
-	u32 cookie; /* in `cookies`, or HASH_INDEX_NONE */
+	u32 cookie; /* index, or HASH_INDEX_NONE */
 	struct trace_event event;
 };
 
@@ -96,22 +52,59 @@ struct ftrace_events {
 	u32 cpu_room;
 	u32 kinds;
 	struct ftrace_stacks stacks;
-	struct cookies cookies;
+	struct cookie *cookies;
+	u32 cookie_count, cookie_room;
+	struct hash_index cookie_index;
 	struct trace_ledger ledger;
 	u64 unknown_gaps;
 };
 
+static u32 cookie_hash(u64 cookie)
+{
+	return hash_end(hash_word(0, cookie));
+}
+
+static bool is_cookie(const void *items, u32 index, const void *cookie)
+{
+	return ((const struct cookie *)items)[index].cookie == *(const u64 *)cookie;
+}
+
+/* HASH_INDEX_NONE: the cookie is new. */
+static u32 find_cookie(const struct ftrace_events *events, u64 cookie)
+{
+	return hash_index_find(&events->cookie_index, cookie_hash(cookie), is_cookie,
+			       events->cookies, &cookie);
+}
+
+/* Adds or resets a cookie, without a stack. -ENOMEM. */
+static int make_cookie(struct ftrace_events *events, u64 cookie, u32 tid, u32 *index)
+{
+	u32 count = events->cookie_count;
+
+	*index = find_cookie(events, cookie);
+	if (*index == HASH_INDEX_NONE) {
+		if (array_make_room(events->cookies, count, events->cookie_room) ||
+		    hash_index_add(&events->cookie_index, cookie_hash(cookie), count))
+			return -ENOMEM;
+		*index = events->cookie_count++;
+	}
+	events->cookies[*index] = (struct cookie){
+		.cookie = cookie,
+		.tid = tid,
+		.name = TRACE_NO_STACK,
+	};
+	return 0;
+}
+
 int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
-			 struct ftrace_entry_code entry_code, struct ftrace_events **out)
+			 ftrace_is_entry_code *is_entry_code, void *arg, struct ftrace_events **out)
 {
 	struct ftrace_events *events = calloc(1, sizeof(*events));
 
 	if (!events)
 		return -ENOMEM;
-	*events = (struct ftrace_events){
-		.writer = writer,
-		.stacks = {writer, files, entry_code, INTERN(struct known_code)},
-	};
+	events->writer = writer;
+	ftrace_stacks_begin(&events->stacks, writer, files, is_entry_code, arg);
 	*out = events;
 	return 0;
 }
@@ -124,8 +117,8 @@ void ftrace_events_free(struct ftrace_events **events)
 		return;
 	free(old->cpus);
 	ftrace_stacks_free(&old->stacks);
-	hash_index_free(&old->cookies.index);
-	free(old->cookies.items);
+	hash_index_free(&old->cookie_index);
+	free(old->cookies);
 	free(old);
 	*events = NULL;
 }
@@ -153,7 +146,7 @@ static void count_user(struct ftrace_events *events, u32 stack, u8 reason, u32 c
 /* Sets the cookie's stack, or a placeholder until the stack comes. */
 static int set_user(struct ftrace_events *events, struct waiting_event *waiting)
 {
-	struct cookie *cookie = &events->cookies.items[waiting->cookie];
+	struct cookie *cookie = &events->cookies[waiting->cookie];
 	int err = 0;
 
 	if (!cookie->is_answered) {
@@ -198,43 +191,20 @@ static int write_from(struct ftrace_events *events, struct cpu_events *cpu, u32 
 	return err;
 }
 
-static int begin_event(struct ftrace_events *events, const struct ftrace_entry *entry,
-		       struct waiting_event *waiting)
-{
-	if (entry->kind >= events->kinds)
-		return -EBADMSG;
-	*waiting = (struct waiting_event){
-		.is_used = true,
-		.cookie = HASH_INDEX_NONE,
-		.event =
-			{
-				.time = entry->time,
-				.tid = entry->tid,
-				.kind = entry->kind,
-				.cpu = entry->cpu,
-				.kernel = TRACE_NO_STACK,
-				.user = TRACE_NO_STACK,
-				.kernel_reason = REASON_NOT_ASKED,
-				.user_reason = REASON_NOT_ASKED,
-			},
-	};
-	return 0;
-}
-
 static int set_cookie(struct ftrace_events *events, const struct ftrace_entry *entry,
 		      struct waiting_event *waiting)
 {
 	const struct cookie *found;
 
-	waiting->cookie = cookies_find(&events->cookies, entry->value);
+	waiting->cookie = find_cookie(events, entry->value);
 	if (waiting->cookie != HASH_INDEX_NONE) {
-		found = &events->cookies.items[waiting->cookie];
+		found = &events->cookies[waiting->cookie];
 		if (found->tid == entry->tid)
 			return 0;
 		if (!found->is_answered)
 			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED, found->events);
 	}
-	return cookies_make(&events->cookies, entry->value, entry->tid, &waiting->cookie);
+	return make_cookie(events, entry->value, entry->tid, &waiting->cookie);
 }
 
 /* A stack whose event was lost is ignored. */
@@ -258,8 +228,6 @@ static int add_stack(struct ftrace_events *events, const struct ftrace_entry *en
 	}
 }
 
-/* --- deferred stacks --- */
-
 static u8 reason_of(u32 reason)
 {
 	switch (reason) {
@@ -280,7 +248,7 @@ static u8 reason_of(u32 reason)
  * entry may differ from the thread of its events. */
 static int take_answer(struct ftrace_events *events, const struct ftrace_entry *entry)
 {
-	u32 index = cookies_find(&events->cookies, entry->value);
+	u32 index = find_cookie(events, entry->value);
 	u32 stack = TRACE_NO_STACK;
 	struct cookie *cookie;
 	int err = 0;
@@ -288,11 +256,11 @@ static int take_answer(struct ftrace_events *events, const struct ftrace_entry *
 
 	if (!entry->reason)
 		err = ftrace_stacks_by_id(&events->stacks, entry->id, &stack);
-	if (!err && (index == HASH_INDEX_NONE || events->cookies.items[index].is_answered))
-		err = cookies_make(&events->cookies, entry->value, entry->tid, &index);
+	if (!err && (index == HASH_INDEX_NONE || events->cookies[index].is_answered))
+		err = make_cookie(events, entry->value, entry->tid, &index);
 	if (err)
 		return err;
-	cookie = &events->cookies.items[index];
+	cookie = &events->cookies[index];
 	cookie->stack = stack;
 	cookie->reason = entry->reason ? reason_of(entry->reason) : REASON_GONE;
 	resolution = (struct trace_resolution){.stack = cookie->stack, .reason = cookie->reason};
@@ -303,33 +271,12 @@ static int take_answer(struct ftrace_events *events, const struct ftrace_entry *
 	return trace_writer_resolve(events->writer, cookie->name, &resolution);
 }
 
-/* --- entries --- */
-
-static int take_source(struct ftrace_events *events, const char *name)
-{
-	const struct trace_source source = {.name = name, .value_unit = ""};
-
-	if (events->kinds > UINT16_MAX)
-		return -EBADMSG;
-	events->kinds++;
-	return trace_writer_source(events->writer, &source);
-}
-
-/* ftrace does not record the process of a thread, so each thread is its own process. */
-static int take_task(struct ftrace_events *events, const struct ftrace_entry *entry,
-		     const char *comm)
-{
-	struct trace_task task = {.tid = entry->tid, .tgid = entry->tid};
-
-	memcpy(task.comm, comm, sizeof(task.comm));
-	return trace_writer_task(events->writer, &task);
-}
-
 int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *entry,
 		       const void *payload)
 {
 	struct waiting_event *waiting;
 	struct cpu_events *cpu;
+	struct trace_task task;
 	int err;
 
 	if (array_make_zeroed(events->cpus, entry->cpu + 1UL, events->cpu_room))
@@ -338,12 +285,35 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 	waiting = &cpu->waiting[entry->context];
 	switch (entry->what) {
 	case FTRACE_SOURCE:
-		return take_source(events, payload);
+		if (events->kinds > UINT16_MAX)
+			return -EBADMSG;
+		events->kinds++;
+		return trace_writer_source(
+			events->writer, &(struct trace_source){.name = payload, .value_unit = ""});
 	case FTRACE_TASK:
-		return take_task(events, entry, payload);
+		/* ftrace does not record the process of a thread, so each thread is its own. */
+		task = (struct trace_task){.tid = entry->tid, .tgid = entry->tid};
+		memcpy(task.comm, payload, sizeof(task.comm));
+		return trace_writer_task(events->writer, &task);
 	case FTRACE_EVENT:
 		err = write_from(events, cpu, entry->context);
-		return err ?: begin_event(events, entry, waiting);
+		if (err)
+			return err;
+		if (entry->kind >= events->kinds)
+			return -EBADMSG;
+		*waiting = (struct waiting_event){
+			.is_used = true,
+			.cookie = HASH_INDEX_NONE,
+			.event = {.time = entry->time,
+				  .tid = entry->tid,
+				  .kind = entry->kind,
+				  .cpu = entry->cpu,
+				  .kernel = TRACE_NO_STACK,
+				  .user = TRACE_NO_STACK,
+				  .kernel_reason = REASON_NOT_ASKED,
+				  .user_reason = REASON_NOT_ASKED},
+		};
+		return 0;
 	case FTRACE_ANSWER:
 		return take_answer(events, entry);
 	case FTRACE_GAP:
@@ -360,24 +330,6 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 	}
 }
 
-/* --- the end --- */
-
-static struct trace_cpu_ledger cpu_account(const struct ftrace_events *events, u32 cpu)
-{
-	const struct cpu_events *counted = &events->cpus[cpu];
-	struct trace_cpu_ledger account = {
-		.cpu = cpu,
-		.recorded = counted->recorded,
-		.produced = counted->recorded,
-	};
-
-	for (u32 i = 0; i < LOST_COUNT; i++) {
-		account.lost[i] = counted->lost[i];
-		account.produced += counted->lost[i];
-	}
-	return account;
-}
-
 static int write_ledger(struct ftrace_events *events)
 {
 	struct trace_cpu_ledger *cpus = calloc(events->cpu_room + 1UL, sizeof(*cpus));
@@ -387,12 +339,19 @@ static int write_ledger(struct ftrace_events *events)
 	if (!cpus)
 		return -ENOMEM;
 	for (u32 i = 0; i < events->cpu_room; i++) {
-		cpus[count] = cpu_account(events, i);
-		events->ledger.produced += cpus[count].produced;
-		events->ledger.recorded += cpus[count].recorded;
-		for (u32 i = 0; i < LOST_COUNT; i++)
-			events->ledger.lost[i] += cpus[count].lost[i];
-		count += cpus[count].produced != 0;
+		const struct cpu_events *counted = &events->cpus[i];
+		struct trace_cpu_ledger *cpu = &cpus[count];
+
+		*cpu = (struct trace_cpu_ledger){
+			.cpu = i, .recorded = counted->recorded, .produced = counted->recorded};
+		for (u32 cause = 0; cause < LOST_COUNT; cause++) {
+			cpu->lost[cause] = counted->lost[cause];
+			cpu->produced += counted->lost[cause];
+			events->ledger.lost[cause] += counted->lost[cause];
+		}
+		events->ledger.produced += cpu->produced;
+		events->ledger.recorded += cpu->recorded;
+		count += cpu->produced != 0;
 	}
 	err = trace_writer_ledger(events->writer, &events->ledger, cpus, count);
 	free(cpus);
@@ -407,10 +366,10 @@ int ftrace_events_end(struct ftrace_events *events)
 		err = write_from(events, &events->cpus[i], 0);
 	if (err)
 		return err;
-	for (u32 i = 0; i < events->cookies.count; i++)
-		if (!events->cookies.items[i].is_answered)
+	for (u32 i = 0; i < events->cookie_count; i++)
+		if (!events->cookies[i].is_answered)
 			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED,
-				   events->cookies.items[i].events);
+				   events->cookies[i].events);
 	events->ledger.notes[NOTE_UNKNOWN_FRAMES] = events->stacks.unknown_frames;
 	return trace_writer_flush(events->writer) ?: write_ledger(events);
 }

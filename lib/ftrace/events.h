@@ -7,15 +7,15 @@
 #define LIB_FTRACE_EVENTS_H
 
 #include "ftrace/entry.h"
-#include "ftrace/stack_files.h"
 #include "ftrace/stacks.h"
 #include "trace/write/writer.h"
 
 struct ftrace_events;
 
-/* Writer, files and the argument of `entry_code` must outlive the events. -ENOMEM. */
+/* Writer, files and `arg`, which goes to is_entry_code(), must outlive the events. -ENOMEM. */
 int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
-			 struct ftrace_entry_code entry_code, struct ftrace_events **out);
+			 ftrace_is_entry_code *is_entry_code, void *arg,
+			 struct ftrace_events **out);
 void ftrace_events_free(struct ftrace_events **events);
 
 /* 0, -EBADMSG: an invalid entry, or the writer's error. */

@@ -21,10 +21,9 @@
 #include "capture/load/text_ranges.h"
 #include "clock.h"
 #include "error.h"
-#include "format/mappings_reader.h"
+#include "format/mappings_text.h"
 #include "ftrace/events.h"
-#include "ftrace/ring_file.h"
-#include "ftrace/ring_live.h"
+#include "ftrace/ring.h"
 #include "ftrace/stacks.h"
 #include "symbol/file/file_place.h"
 #include "symbol/kernel/kernel_image.h"
@@ -33,143 +32,6 @@
 #include "symbol/table/symbol_table.h"
 #include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
-
-/*
- * Functions for the frames of an imported recording. Kernel functions come from the caller's
- * callback, user functions from files of this machine that have the mapping's build id.
- */
-
-struct ftrace_naming {
-	void *arg;
-	bool (*kernel)(void *arg, u64 address, struct symbol *symbol);
-	const struct mappings *mappings; /* or NULL */
-	struct symbol_lookup *lookup;
-};
-
-/* Frames become sorted addresses, so the addresses of a mapping are one query; kernel addresses
- * (bit 63) come last. */
-struct names {
-	struct trace_writer *writer;
-	const struct ftrace_naming *naming;
-};
-
-/* Names the marker that ftrace writes for its trampolines, which is not an address. */
-static int write_trampoline(const struct names *names)
-{
-	const struct trace_symbol symbol = {
-		.start = FTRACE_TRAMPOLINE_FRAME - 1,
-		.address = FTRACE_TRAMPOLINE_FRAME - 1,
-		.size = 2,
-		.name = "[FTRACE TRAMPOLINE]",
-	};
-
-	return trace_writer_symbol(names->writer, &symbol);
-}
-
-static int name_kernel(const struct names *names, u64 address)
-{
-	struct trace_symbol symbol = {};
-	struct symbol found = {};
-
-	if (address + 1 == FTRACE_TRAMPOLINE_FRAME)
-		return write_trampoline(names);
-	if (!names->naming->kernel(names->naming->arg, address, &found) || !found.name)
-		return 0;
-	symbol.start = symbol.address = found.start;
-	symbol.size = found.size ?: address - found.start + 1;
-	symbol.name = found.name;
-	return trace_writer_symbol(names->writer, &symbol);
-}
-
-/* Stores a path as its components, innermost first. A path that is too long is left out. */
-static void put_path(const char *path, struct mapping_record *record)
-{
-	u32 used = 0;
-
-	for (const char *end = path + strlen(path), *name; end > path; end = name - 1) {
-		u32 bytes;
-
-		for (name = end; name > path && name[-1] != '/'; name--)
-			;
-		bytes = (u32)(end - name);
-		if (name == path || used + bytes + 1 > sizeof(record->path))
-			return;
-		memcpy(record->path + used, name, bytes);
-		used += bytes + 1;
-	}
-	record->path_bytes = used;
-	record->path_whole = 1;
-}
-
-/* The sandbox that parses the file compares the build id. */
-static int open_by_path(const struct mapping_record *record, const char *path)
-{
-	return path[0] == '/' && record->path_whole ? file_place_take(file_place_below("/", path))
-						    : -ENOENT;
-}
-
-static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_undivided)
-{
-	(void)is_undivided;
-	return trace_writer_symbol(arg, symbol);
-}
-
-/* `run` has addresses of one mapping. Without the mapping's file the addresses have no names. */
-static int name_user(const struct names *names, u64 *run, u32 count)
-{
-	const struct ftrace_naming *naming = names->naming;
-	const struct mapping_text *line = NULL;
-	struct mapping_record record;
-	struct symbol_query query = {
-		.number = FRAME_MAPPING(run[0]),
-		.record = &record,
-		.open = open_by_path,
-		.addresses = run,
-		.count = count,
-		.each = write_symbol,
-		.arg = names->writer,
-	};
-
-	if (naming->mappings)
-		line = mappings_find(naming->mappings, query.number);
-	if (!line || !line->build_id_bytes || !naming->lookup)
-		return 0;
-	record = (struct mapping_record){
-		.key = {.kind = MAPPING_FILE, .inode = line->number},
-		.build_id_bytes = line->build_id_bytes,
-	};
-	memcpy(record.build_id, line->build_id, line->build_id_bytes);
-	put_path(line->path, &record);
-	for (u32 i = 0; i < count; i++)
-		run[i] = FRAME_OFFSET(run[i]);
-	symbol_lookup_find(naming->lookup, &query);
-	return 0;
-}
-
-static u32 run_length(const u64 *items, u32 count)
-{
-	u32 length = 1;
-
-	while (length < count && !FRAME_IS_KERNEL(items[length]) &&
-	       FRAME_MAPPING(items[length]) == FRAME_MAPPING(items[0]))
-		length++;
-	return length;
-}
-
-static int name_all(const struct names *names, const struct frame_addresses *addresses)
-{
-	u32 step;
-	int err = 0;
-
-	for (u32 i = 0; i < addresses->count && !err; i += step) {
-		u64 *item = &addresses->items[i];
-
-		step = FRAME_IS_KERNEL(*item) ? 1 : run_length(item, addresses->count - i);
-		err = FRAME_IS_KERNEL(*item) ? name_kernel(names, *item)
-					     : name_user(names, item, step);
-	}
-	return err;
-}
 
 #define LOOKUP_PARTS 4 /* share of all memory for the symbolizer's sandbox: a quarter */
 
@@ -188,33 +50,9 @@ struct importing {
 	struct stackmap_error *error;
 };
 
-/* --- the recording --- */
-
 static int write_module(void *writer, const struct trace_module *module)
 {
 	return trace_writer_module(writer, module);
-}
-
-/* Writes the modules that the file `stack_map_mappings` lists. */
-static int write_told_modules(struct importing *importing)
-{
-	const struct mappings *mappings = stack_files_mappings(importing->stacks);
-	const struct mapping_text *lines;
-	u32 count = mappings ? mappings_kernel(mappings, &lines) : 0;
-	int err = 0;
-
-	for (u32 i = 0; i < count && !err; i++) {
-		struct trace_module module = {
-			.name = lines[i].path,
-			.start = lines[i].start,
-			.end = lines[i].end,
-			.build_id_bytes = lines[i].build_id_bytes,
-		};
-
-		memcpy(module.build_id, lines[i].build_id, lines[i].build_id_bytes);
-		err = trace_writer_module(importing->writer, &module);
-	}
-	return err;
 }
 
 static u64 modified(const char *path)
@@ -258,6 +96,9 @@ static int begin(struct importing *importing, u64 first)
 		.command = importing->import->command,
 		.version = importing->import->version,
 	};
+	const struct mappings *mappings = stack_files_mappings(importing->stacks);
+	const struct trace_module *modules;
+	u32 count = 0;
 	int err;
 
 	if (importing->live) {
@@ -272,12 +113,13 @@ static int begin(struct importing *importing, u64 first)
 	if (!err && importing->live)
 		err = kernel_image_modules(&importing->files, write_module, importing->writer,
 					   importing->error);
-	else if (!err)
-		err = write_told_modules(importing);
+	else if (mappings)
+		count = mappings_kernel(mappings, &modules);
+	for (u32 i = 0; i < count && !err; i++)
+		err = trace_writer_module(importing->writer, &modules[i]);
 	return err
-		       ?: ftrace_events_create(importing->writer, importing->stacks,
-					       (struct ftrace_entry_code){importing, is_entry_code},
-					       &importing->events);
+		       ?: ftrace_events_create(importing->writer, importing->stacks, is_entry_code,
+					       importing, &importing->events);
 }
 
 /* The losses of an empty ring do not begin a recording. */
@@ -293,41 +135,130 @@ static int take(void *arg, const struct ftrace_entry *entry, const void *payload
 	return err ?: ftrace_events_take(importing->events, entry, payload);
 }
 
-static int read_ring(struct importing *importing)
-{
-	const struct ftrace_sink sink = {importing, take};
-	int err = importing->live ? ring_live_each(importing->live, sink, importing->error)
-				  : ring_file_each(importing->ring, sink, importing->error);
+/*
+ * Functions for the frames of an imported recording. Kernel functions come from kernel_symbol(),
+ * user functions from files of this machine that have the mapping's build id.
+ */
 
-	if (err || importing->events)
-		return err;
-	return error_set(importing->error, ENODATA, "%s: nothing is recorded there",
-			 importing->import->from);
+static int name_kernel(struct importing *importing, u64 address)
+{
+	struct trace_symbol symbol = {};
+	struct symbol found = {};
+
+	if (address + 1 == FTRACE_TRAMPOLINE_FRAME) { /* ftrace's marker is no address */
+		symbol.start = symbol.address = address;
+		symbol.size = 2;
+		symbol.name = "[FTRACE TRAMPOLINE]";
+		return trace_writer_symbol(importing->writer, &symbol);
+	}
+	if (!kernel_symbol(importing, address, &found) || !found.name)
+		return 0;
+	symbol.start = symbol.address = found.start;
+	symbol.size = found.size ?: address - found.start + 1;
+	symbol.name = found.name;
+	return trace_writer_symbol(importing->writer, &symbol);
 }
 
+/* Stores a path as its components, innermost first. A path that is too long is left out. */
+static void put_path(const char *path, struct mapping_record *record)
+{
+	u32 used = 0;
+
+	for (const char *end = path + strlen(path), *name; end > path; end = name - 1) {
+		u32 bytes;
+
+		for (name = end; name > path && name[-1] != '/'; name--)
+			;
+		bytes = (u32)(end - name);
+		if (name == path || used + bytes + 1 > sizeof(record->path))
+			return;
+		memcpy(record->path + used, name, bytes);
+		used += bytes + 1;
+	}
+	record->path_bytes = used;
+	record->path_whole = 1;
+}
+
+/* The sandbox that parses the file compares the build id. */
+static int open_by_path(const struct mapping_record *record, const char *path)
+{
+	return path[0] == '/' && record->path_whole ? file_place_take(file_place_below("/", path))
+						    : -ENOENT;
+}
+
+static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_undivided)
+{
+	(void)is_undivided;
+	return trace_writer_symbol(arg, symbol);
+}
+
+/* `run` has addresses of one mapping. Without the mapping's file the addresses have no names. */
+static int name_user(struct importing *importing, u64 *run, u32 count)
+{
+	const struct mappings *mappings = stack_files_mappings(importing->stacks);
+	const struct trace_mapping *line = NULL;
+	struct mapping_record record;
+	struct symbol_query query = {
+		.number = FRAME_MAPPING(run[0]),
+		.record = &record,
+		.open = open_by_path,
+		.addresses = run,
+		.count = count,
+		.each = write_symbol,
+		.arg = importing->writer,
+	};
+
+	if (mappings)
+		line = mappings_find(mappings, query.number);
+	if (!line || !line->build_id_bytes || !importing->lookup)
+		return 0;
+	record = (struct mapping_record){
+		.key = {.kind = MAPPING_FILE, .inode = line->number},
+		.build_id_bytes = line->build_id_bytes,
+	};
+	memcpy(record.build_id, line->build_id, line->build_id_bytes);
+	put_path(line->path, &record);
+	for (u32 i = 0; i < count; i++)
+		run[i] = FRAME_OFFSET(run[i]);
+	symbol_lookup_find(importing->lookup, &query);
+	return 0;
+}
+
+/* Writes the symbols after the last event; some frames may stay without a name. The addresses are
+ * sorted, so the addresses of a mapping are one query; kernel addresses (bit 63) come last. */
 static int write_names(struct importing *importing)
 {
-	const struct ftrace_naming naming = {
-		.arg = importing,
-		.kernel = kernel_symbol,
-		.mappings = stack_files_mappings(importing->stacks),
-		.lookup = importing->lookup,
-	};
-	const struct names names = {importing->writer, &naming};
 	struct frame_addresses addresses = {};
 	int err = frame_addresses_collect(importing->writer, &addresses);
+	u32 step;
 
-	/* Writes the symbols after the last event; some frames may stay without a name. */
-	err = err ?: name_all(&names, &addresses);
+	for (u32 i = 0; i < addresses.count && !err; i += step) {
+		u64 *item = &addresses.items[i];
+
+		step = 1;
+		if (FRAME_IS_KERNEL(*item)) {
+			err = name_kernel(importing, *item);
+			continue;
+		}
+		while (i + step < addresses.count && !FRAME_IS_KERNEL(item[step]) &&
+		       FRAME_MAPPING(item[step]) == FRAME_MAPPING(*item))
+			step++;
+		err = name_user(importing, item, step);
+	}
 	free(addresses.items);
 	return err;
 }
 
 static int write_recording(struct importing *importing, struct ftrace_import_notes *notes)
 {
-	int err = read_ring(importing) ?: write_names(importing)
-				       ?: ftrace_events_end(importing->events);
+	int err = importing->live
+			  ? ring_live_each(importing->live, take, importing, importing->error)
+			  : ring_file_each(importing->ring, take, importing, importing->error);
 
+	if (!err && !importing->events)
+		err = error_set(importing->error, ENODATA, "%s: nothing is recorded there",
+				importing->import->from);
+	err = err ?: write_names(importing) ?: ftrace_events_end(importing->events);
 	if (!err) {
 		notes->unresolved = ftrace_events_unresolved(importing->events);
 		notes->unknown_gaps = ftrace_events_unknown_gaps(importing->events);
@@ -339,8 +270,6 @@ static int write_recording(struct importing *importing, struct ftrace_import_not
 		err = trace_writer_close(&importing->writer);
 	return err;
 }
-
-/* --- sources of the recording --- */
 
 /* A copy of kallsyms beside the stacks has more symbols than a trace.dat; for tracefs this kernel's
  * list is read. Without a list, functions have no names. */

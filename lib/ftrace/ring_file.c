@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ftrace/ring_file.h"
+#include "ftrace/ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,19 +19,16 @@
 #define MEMORY_PARTS 2
 #define LIMIT_MS 30000 /* limit for opening: the kernel's symbols are 100,000 lines */
 
-/* --- in the sandbox --- */
-
 /*
- * The part of ring_file.c that parses, with trace-cmd's library; it runs in a sandbox. First comes
- * a request to open, with the file, and the name of the instance. Each answer has a head, and
- * `bytes` behind it:
+ * The part that parses, with trace-cmd's library, runs in a sandbox. First comes a request to open,
+ * with the file, and the name of the instance. Each answer has a head, and `bytes` behind it:
  *
  *   FILE_OPEN   no bytes
- *   FILE_NEXT   a batch (ftrace/batch.h); an empty batch is the end
+ *   FILE_NEXT   a batch (ftrace/entry.h); an empty batch is the end
  *   FILE_SYMBOL the name of the function at `address`
+ *
+ * The library passes records to a callback, so the callback waits for the next request.
  */
-
-/* The library passes records to a callback, so the callback waits for the next request. */
 
 #define FILE_BUFFER_NAME_BYTES 256
 
@@ -57,7 +54,8 @@ struct file_service {
 	struct tracecmd_input *input, *buffer;
 	struct ftrace_decoder *decoder;
 	bool has_records;
-	struct ftrace_batch batch;
+	u32 batch_bytes;
+	u8 batch[FTRACE_BATCH_BYTES];
 };
 
 static int receive(struct file_service *service, struct file_request *request)
@@ -100,21 +98,22 @@ static int send_batch(struct file_service *service)
 	if (!err && request.what != FILE_NEXT)
 		err = -EINVAL;
 	err = err
-		      ?: answer(service, (struct file_answer){.bytes = service->batch.used},
-				service->batch.bytes);
-	service->batch.used = 0;
+		      ?: answer(service, (struct file_answer){.bytes = service->batch_bytes},
+				service->batch);
+	service->batch_bytes = 0;
 	return err;
 }
 
 static int put_entry(void *arg, const struct ftrace_entry *entry, const void *payload)
 {
 	struct file_service *service = arg;
+	u8 *batch = service->batch;
 	int err;
 
-	if (ftrace_batch_put(&service->batch, entry, payload))
+	if (ftrace_batch_put(batch, &service->batch_bytes, entry, payload))
 		return 0;
 	err = send_batch(service);
-	return err ?: ftrace_batch_put(&service->batch, entry, payload) ? 0 : -E2BIG;
+	return err ?: ftrace_batch_put(batch, &service->batch_bytes, entry, payload) ? 0 : -E2BIG;
 }
 
 static int take_record(struct tracecmd_input *input, struct tep_record *record, int cpu, void *arg)
@@ -141,7 +140,6 @@ static struct tracecmd_input *find_buffer(struct file_service *service, const ch
 
 static int open_input(struct file_service *service, int file, const struct file_request *request)
 {
-	struct ftrace_sink sink = {service, put_entry};
 	struct tep_handle *formats;
 
 	tracecmd_set_loglevel(TEP_LOG_NONE);
@@ -156,7 +154,7 @@ static int open_input(struct file_service *service, int file, const struct file_
 		if (!service->buffer)
 			return -ENOENT;
 	}
-	return ftrace_decoder_create(formats, sink, &service->decoder);
+	return ftrace_decoder_create(formats, put_entry, service, &service->decoder);
 }
 
 /* Answers requests after the last entry: the end of the entries, which may be an error, and
@@ -175,51 +173,35 @@ static void serve_rest(struct file_service *service, int result)
 	}
 }
 
-static int begin(struct file_service *service, struct file_request *request)
-{
-	int files[MESSAGE_FILES_MAX], result;
-
-	if (message_receive_files(service->socket, request, sizeof(*request), files,
-				  MESSAGE_NO_DEADLINE))
-		return -EPIPE;
-	request->buffer[sizeof(request->buffer) - 1] = '\0';
-	result = open_input(service, files[0], request);
-	return answer(service,
-		      (struct file_answer){
-			      .result = result,
-			      .cpus = result ? 0
-					     : (u32)tep_get_cpus(tracecmd_get_tep(service->input)),
-		      },
-		      NULL)
-		       ?: result;
-}
-
-/* The memory is freed when the process ends. */
-/* Serves requests until the other side closes the socket. */
+/* Serves requests until the other side closes the socket. The memory is freed when the process
+ * ends.
+ */
 static void file_serve(int socket)
 {
 	struct file_service *service = calloc(1, sizeof(*service));
+	struct file_answer opened = {};
 	struct file_request request;
-	int err;
+	int files[MESSAGE_FILES_MAX], err;
 
 	if (!service)
 		return;
 	service->socket = socket;
-	err = begin(service, &request);
-	if (!err) {
-		/* Sends all batches; serve_rest() then sends the empty batch that ends them. */
-		if (request.has_buffer)
-			err = read_buffer(service, service->buffer);
-		else
-			err = read_buffer(service, service->input);
-		if (!err && !service->has_records && !request.has_buffer &&
-		    tracecmd_buffer_instances(service->input) == 1)
-			err = read_buffer(service,
-					  tracecmd_buffer_instance_handle(service->input, 0));
-		if (!err && service->batch.used)
-			err = send_batch(service);
-		serve_rest(service, err < 0 && err != -ENOENT ? -EBADMSG : 0);
-	}
+	if (message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
+		return;
+	request.buffer[sizeof(request.buffer) - 1] = '\0';
+	opened.result = open_input(service, files[0], &request);
+	if (!opened.result)
+		opened.cpus = (u32)tep_get_cpus(tracecmd_get_tep(service->input));
+	if (answer(service, opened, NULL) || opened.result)
+		return;
+	/* Sends all batches; serve_rest() then sends the empty batch that ends them. */
+	err = read_buffer(service, request.has_buffer ? service->buffer : service->input);
+	if (!err && !service->has_records && !request.has_buffer &&
+	    tracecmd_buffer_instances(service->input) == 1)
+		err = read_buffer(service, tracecmd_buffer_instance_handle(service->input, 0));
+	if (!err && service->batch_bytes)
+		err = send_batch(service);
+	serve_rest(service, err < 0 && err != -ENOENT ? -EBADMSG : 0);
 }
 
 struct ring_file {
@@ -330,7 +312,8 @@ u32 ring_file_cpus(const struct ring_file *ring)
 	return ring->cpus;
 }
 
-int ring_file_each(struct ring_file *ring, struct ftrace_sink sink, struct stackmap_error *error)
+int ring_file_each(struct ring_file *ring, ftrace_take *take, void *arg,
+		   struct stackmap_error *error)
 {
 	const struct file_request next = {.what = FILE_NEXT};
 	struct file_answer head = {.bytes = 1};
@@ -340,7 +323,7 @@ int ring_file_each(struct ring_file *ring, struct ftrace_sink sink, struct stack
 		err = ask(ring, &next, -1, &head, ring->answer, sizeof(ring->answer));
 		err = err ?: head.result;
 		if (!err)
-			sunk = ftrace_batch_read(ring->answer, head.bytes, sink);
+			sunk = ftrace_batch_read(ring->answer, head.bytes, take, arg);
 	}
 	if (err || sunk == -EBADMSG)
 		return refused(ring, err ?: sunk, NULL, error);

@@ -3,7 +3,7 @@
  * Each CPU's file `stats` has the exact losses and the clock of its ring. The gaps in the records
  * are the same losses, some without a number.
  */
-#include "ftrace/ring_live.h"
+#include "ftrace/ring.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +24,8 @@
 struct ring_live {
 	struct tracefs_instance *instance;
 	struct tep_handle *formats;
-	struct ftrace_sink sink;
+	ftrace_take *take;
+	void *arg; /* of take() */
 	struct ftrace_decoder *decoder;
 	u64 end, realtime;
 	int result;
@@ -92,20 +93,18 @@ static int find_instance(struct ring_live *ring)
 	return ring->instance ? 0 : -ENOENT;
 }
 
-static int open_formats(struct ring_live *ring)
-{
-	ring->formats = tracefs_local_events(ring->folder);
-	if (!ring->formats)
-		return errno ? -errno : -EIO;
-	tracefs_load_cmdlines(ring->folder, ring->formats);
-	return 0;
-}
-
 static int open_ring(struct ring_live *ring, const char *folder, struct stackmap_error *error)
 {
 	int err = realpath(folder, ring->folder) ? find_instance(ring) : -errno;
 
-	err = err ?: read_end(ring) ?: open_formats(ring);
+	err = err ?: read_end(ring);
+	if (!err) {
+		ring->formats = tracefs_local_events(ring->folder);
+		if (ring->formats)
+			tracefs_load_cmdlines(ring->folder, ring->formats);
+		else
+			err = errno ? -errno : -EIO;
+	}
 	if (err == -ENOTSUP)
 		return error_set(error, ENOTSUP,
 				 "%s: its clock does not count nanoseconds; 'echo mono > "
@@ -158,7 +157,7 @@ static int pass_on(void *arg, const struct ftrace_entry *entry, const void *payl
 {
 	const struct ring_live *ring = arg;
 
-	return entry->what == FTRACE_LOST ? 0 : ring->sink.take(ring->sink.arg, entry, payload);
+	return entry->what == FTRACE_LOST ? 0 : ring->take(ring->arg, entry, payload);
 }
 
 static int take_record(struct tep_event *event, struct tep_record *record, int cpu, void *arg)
@@ -193,19 +192,20 @@ static int give_all_losses(struct ring_live *ring)
 					continue;
 				entry.value = count;
 				entry.reason = losses[i].cause;
-				err = ring->sink.take(ring->sink.arg, &entry, NULL);
+				err = ring->take(ring->arg, &entry, NULL);
 			}
 		fclose(stats);
 	}
 	return err;
 }
 
-int ring_live_each(struct ring_live *ring, struct ftrace_sink sink, struct stackmap_error *error)
+int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
+		   struct stackmap_error *error)
 {
-	int err = ftrace_decoder_create(ring->formats, (struct ftrace_sink){ring, pass_on},
-					&ring->decoder);
+	int err = ftrace_decoder_create(ring->formats, pass_on, ring, &ring->decoder);
 
-	ring->sink = sink;
+	ring->take = take;
+	ring->arg = arg;
 	if (err)
 		return error_set_errno(error, -err, ring->folder);
 	if (tracefs_iterate_raw_events(ring->formats, ring->instance, NULL, 0, take_record, ring) <

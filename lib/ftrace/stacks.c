@@ -1,37 +1,175 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory is proportional to the stacks in the file; the first of two stacks with one id counts. */
 #include "ftrace/stacks.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "array.h"
+#include "error.h"
+#include "format/stack_map_bin_reader.h"
+#include "hash_index.h"
+
+struct stack_files {
+	struct hash_index by_id;
+	struct trace_stack *stacks;
+	u32 count, room;
+	struct arena frames;
+	struct mappings *mappings;
+	bool hides_kernel;
+};
+
+static u32 id_hash(u32 id)
+{
+	return hash_end(hash_word(0, id));
+}
+
+static bool is_id(const void *stacks, u32 index, const void *id)
+{
+	return ((const struct trace_stack *)stacks)[index].id == *(const u32 *)id;
+}
+
+/* The index of the stack with this id, or HASH_INDEX_NONE. */
+static u32 find(const struct stack_files *files, u32 id)
+{
+	return hash_index_find(&files->by_id, id_hash(id), is_id, files->stacks, &id);
+}
+
+/* A stack that is deeper than the limit of the map is cut and marked as truncated. */
+static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
+{
+	bool cut = stack->depth > STACK_USER_DEPTH_MAX;
+	struct stack_files *files = arg;
+	struct trace_stack kept = {
+		.id = stack->id,
+		.generation = 1,
+		.depth = cut ? STACK_USER_DEPTH_MAX : stack->depth,
+		.flags = cut || stack->truncated ? STACK_TRUNCATED : 0,
+	};
+	u64 *frames;
+
+	if (!kept.depth || !kept.id || find(files, kept.id) != HASH_INDEX_NONE)
+		return 0;
+	frames = arena_alloc(&files->frames, kept.depth * sizeof(*frames));
+	if (!frames || array_make_room(files->stacks, files->count, files->room) ||
+	    hash_index_add(&files->by_id, id_hash(kept.id), files->count))
+		return -ENOMEM;
+	memcpy(frames, stack->frames, kept.depth * sizeof(*frames));
+	for (u32 i = 0; i < kept.depth; i++)
+		files->hides_kernel |= !frames[i];
+	kept.frames = frames;
+	files->stacks[files->count++] = kept;
+	return 0;
+}
+
+static int read_stacks(FILE *from, struct stack_files *files, struct stackmap_error *error)
+{
+	int err = stack_map_bin_read(from, keep_stack, files, error);
+
+	return err == -ENOMEM ? error_set(error, ENOMEM, "not enough memory") : err;
+}
+
+static int read_mappings(FILE *from, struct stack_files *files, struct stackmap_error *error)
+{
+	return mappings_read(from, &files->mappings, error);
+}
+
+/* A missing file is not an error. Other errors get the file's name. */
+static int read_file(const char *folder, const char *name, struct stack_files *files,
+		     int (*reader)(FILE *from, struct stack_files *files,
+				   struct stackmap_error *error),
+		     struct stackmap_error *error)
+{
+	struct stackmap_error inside = {};
+	char path[PATH_MAX];
+	FILE *from;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	from = fopen(path, "re");
+	if (!from)
+		return errno == ENOENT ? 0 : error_set_errno(error, errno, path);
+	err = reader(from, files, &inside);
+	fclose(from);
+	return err ? error_set(error, -err, "%s: %s", path, inside.message) : 0;
+}
+
+/* The kernel's file of mappings is stack_map_mappings. An instance of stackmap and `stackmap
+ * export` have the same lines in a file mappings. */
+int stack_files_open(const char *folder, struct stack_files **out, struct stackmap_error *error)
+{
+	struct stack_files *files = calloc(1, sizeof(*files));
+	int err;
+
+	if (!files)
+		return error_set_errno(error, ENOMEM, folder);
+	files->frames.limit = UINT64_MAX;
+	err = read_file(folder, "stack_map_bin", files, read_stacks, error)
+		      ?: read_file(folder, "stack_map_mappings", files, read_mappings, error);
+	if (!err && !files->mappings)
+		err = read_file(folder, "mappings", files, read_mappings, error);
+	if (err)
+		stack_files_free(&files);
+	else
+		*out = files;
+	return err;
+}
+
+void stack_files_free(struct stack_files **files)
+{
+	if (!*files)
+		return;
+	hash_index_free(&(*files)->by_id);
+	free((*files)->stacks);
+	arena_free(&(*files)->frames);
+	mappings_free(&(*files)->mappings);
+	free(*files);
+	*files = NULL;
+}
+
+const struct mappings *stack_files_mappings(const struct stack_files *files)
+{
+	return files->mappings;
+}
+
+bool stack_files_hide_kernel(const struct stack_files *files)
+{
+	return files->hides_kernel;
+}
 
 #define TRAMPOLINE_MARKER 0x7fffffffULL /* FTRACE_TRAMPOLINE_MARKER of the kernel */
 
+struct known_code {
+	struct intern_key key;
+	enum { CODE_UNKNOWN, CODE_ENTRY, CODE_OTHER } what;
+};
+
+void ftrace_stacks_begin(struct ftrace_stacks *stacks, struct trace_writer *writer,
+			 const struct stack_files *files, ftrace_is_entry_code *is_entry_code,
+			 void *arg)
+{
+	*stacks = (struct ftrace_stacks){writer, files, is_entry_code, arg,
+					 INTERN(struct known_code)};
+}
+
 void ftrace_stacks_free(struct ftrace_stacks *stacks)
 {
-	hash_index_free(&stacks->by_id);
 	intern_clear(&stacks->known_code);
-	free(stacks->ids);
+	free(stacks->by_file);
 	free(stacks->is_mapped);
 	free(stacks->is_cut);
 	*stacks = (struct ftrace_stacks){};
-}
-
-static u32 mapping_kind(const char *path)
-{
-	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]"))
-		return MAPPING_VDSO;
-	return strcmp(path, "[anon]") ? MAPPING_FILE : MAPPING_ANON;
 }
 
 /* A number without a line in the file gets no mapping in the recording. */
 static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 {
 	const struct mappings *mappings = stack_files_mappings(stacks->files);
-	const struct mapping_text *line = mappings ? mappings_find(mappings, number) : NULL;
-	struct trace_mapping mapping = {.number = number};
+	const struct trace_mapping *line = mappings ? mappings_find(mappings, number) : NULL;
+	struct trace_mapping mapping;
 
 	if (array_make_zeroed(stacks->is_mapped, number + 1UL, stacks->mapped_room))
 		return -ENOMEM;
@@ -40,18 +178,12 @@ static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 	stacks->is_mapped[number] = 1;
 	if (!line)
 		return 0;
-	mapping.kind = mapping_kind(line->path);
-	mapping.path = line->path;
-	mapping.build_id_bytes = line->build_id_bytes;
-	memcpy(mapping.build_id, line->build_id, line->build_id_bytes);
+	mapping = *line;
+	if (!strcmp(line->path, "[vdso]") || !strcmp(line->path, "[vdso32]"))
+		mapping.kind = MAPPING_VDSO;
+	else
+		mapping.kind = strcmp(line->path, "[anon]") ? MAPPING_FILE : MAPPING_ANON;
 	return trace_writer_mapping(stacks->writer, &mapping);
-}
-
-static u64 frame_of(u64 frame)
-{
-	if (frame == TRAMPOLINE_MARKER)
-		return FTRACE_TRAMPOLINE_FRAME;
-	return frame >> FRAME_OFFSET_BITS ? frame : FTRACE_HIDDEN_FRAME;
 }
 
 /* 1, 0 or -ENOMEM. */
@@ -60,14 +192,13 @@ static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
 	const struct intern_key key = {{frame}};
 	struct known_code *known;
 
-	if (!FRAME_IS_KERNEL(frame) || !stacks->entry_code.has)
+	if (!FRAME_IS_KERNEL(frame) || !stacks->is_entry_code)
 		return 0;
 	known = intern_entry(&stacks->known_code, &key);
 	if (!known)
 		return -ENOMEM;
 	if (known->what == CODE_UNKNOWN)
-		known->what = stacks->entry_code.has(stacks->entry_code.arg, frame) ? CODE_ENTRY
-										    : CODE_OTHER;
+		known->what = stacks->is_entry_code(stacks->arg, frame) ? CODE_ENTRY : CODE_OTHER;
 	return known->what == CODE_ENTRY;
 }
 
@@ -93,7 +224,12 @@ static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *s
 	int err = 0;
 
 	for (u32 i = 0; i < stack->depth && !err; i++) {
-		frames[i] = frame_of(stack->frames[i]);
+		u64 frame = stack->frames[i];
+
+		if (frame == TRAMPOLINE_MARKER)
+			frames[i] = FTRACE_TRAMPOLINE_FRAME;
+		else
+			frames[i] = frame >> FRAME_OFFSET_BITS ? frame : FTRACE_HIDDEN_FRAME;
 		if (!FRAME_IS_KERNEL(frames[i])) {
 			written.flags |= STACK_USER;
 			err = write_mapping(stacks, FRAME_MAPPING(frames[i]));
@@ -108,34 +244,23 @@ static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *s
 	return err;
 }
 
-static bool is_written(const void *ids, u32 index, const void *id)
-{
-	return ((const struct written_id *)ids)[index].id == *(const u32 *)id;
-}
-
 int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 {
-	u32 hash = hash_end(hash_word(0, id));
-	u32 found = hash_index_find(&stacks->by_id, hash, is_written, stacks->ids, &id);
-	struct trace_stack stack;
+	u32 found = find(stacks->files, id);
+	int err;
 
-	if (found != HASH_INDEX_NONE) {
-		*index = stacks->ids[found].index;
-		return 0;
-	}
-	if (stack_files_find(stacks->files, id, &stack)) {
-		int err = write_stack(stacks, &stack, index);
-
-		if (err)
-			return err;
-		if (array_make_room(stacks->ids, stacks->id_count, stacks->id_room) ||
-		    hash_index_add(&stacks->by_id, hash, stacks->id_count))
-			return -ENOMEM;
-		stacks->ids[stacks->id_count++] = (struct written_id){stack.id, *index};
-		return 0;
-	}
 	*index = TRACE_NO_STACK;
-	return 0;
+	if (found == HASH_INDEX_NONE)
+		return 0;
+	err = array_make_zeroed(stacks->by_file, found + 1UL, stacks->by_file_room);
+	if (!err && !stacks->by_file[found]) {
+		err = write_stack(stacks, &stacks->files->stacks[found], index);
+		if (!err)
+			stacks->by_file[found] = *index + 1;
+	}
+	if (!err)
+		*index = stacks->by_file[found] - 1;
+	return err;
 }
 
 int ftrace_stacks_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "format/histogram_text.h"
+#include "format/value_text.h"
 #include "order.h"
 
 /* Functions or stacks of one source, heaviest first. */

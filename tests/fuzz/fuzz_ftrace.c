@@ -62,10 +62,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 
 	if (memory_recording_begin(&recording, "fuzz", &info, NULL) ||
 	    stack_files_open("corpus", &files, NULL) ||
-	    ftrace_events_create(recording.writer, files, (struct ftrace_entry_code){.has = is_odd},
-				 &events))
+	    ftrace_events_create(recording.writer, files, is_odd, NULL, &events))
 		abort();
-	err = ftrace_batch_read(data, (u32)bytes, (struct ftrace_sink){events, take});
+	err = ftrace_batch_read(data, (u32)bytes, take, events);
 	err = ftrace_events_end(events) ?: err == -EBADMSG ? 0 : err;
 	if (err || memory_recording_end(&recording, &reader, NULL))
 		abort();

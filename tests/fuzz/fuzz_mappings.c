@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/mappings_reader.h"
+#include "format/mappings_text.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
 static void look_at(const struct mappings *mappings)
 {
 	for (u32 number = 0; number < 16; number++) {
-		const struct mapping_text *line = mappings_find(mappings, number);
+		const struct trace_mapping *line = mappings_find(mappings, number);
 
-		if (line && (!*line->path || line->build_id_bytes > MAPPING_BUILD_ID_MAX))
+		if (line && (!*line->path || line->build_id_bytes > TRACE_BUILD_ID_MAX))
 			abort();
 	}
 	mappings_kernel_start(mappings);

@@ -6,12 +6,13 @@
 
 #include "ftrace/entry.h"
 
-static struct ftrace_batch batch;
+static u8 batch[FTRACE_BATCH_BYTES];
+static u32 batch_bytes;
 
 static void put(struct ftrace_entry entry, const void *payload)
 {
 	entry.tid = 5;
-	if (!ftrace_batch_put(&batch, &entry, payload))
+	if (!ftrace_batch_put(batch, &batch_bytes, &entry, payload))
 		exit(1);
 }
 
@@ -46,5 +47,5 @@ int main(int argc, char **argv)
 	to = fopen(path, "w");
 	if (!to)
 		return 1;
-	return fwrite(batch.bytes, batch.used, 1, to) != 1 || fclose(to);
+	return fwrite(batch, batch_bytes, 1, to) != 1 || fclose(to);
 }

@@ -101,8 +101,8 @@ static void begin(struct imported *imported)
 	*imported = (struct imported){};
 	assert_int_equal(memory_recording_begin(&imported->recording, "test", &info, NULL), 0);
 	assert_int_equal(stack_files_open(folder, &imported->files, NULL), 0);
-	assert_int_equal(ftrace_events_create(imported->recording.writer, imported->files,
-					      (struct ftrace_entry_code){}, &imported->events),
+	assert_int_equal(ftrace_events_create(imported->recording.writer, imported->files, NULL,
+					      NULL, &imported->events),
 			 0);
 	assert_int_equal(ftrace_events_take(imported->events, &source, "sched:one"), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reader of `mappings` files. The golden tests of dump check that the reader reads what the
  * engine writes. */
-#include "format/mappings_reader.h"
+#include "format/mappings_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int parse(const char *text, struct mappings **mappings, struct stackmap_e
 
 TEST(finds_paths)
 {
-	const struct mapping_text *kernel;
+	const struct trace_module *kernel;
 	struct mappings *mappings;
 
 	assert_int_equal(parse("kernel ext4 0xffffffffc0000000-0xffffffffc0010000 -\n"
@@ -38,7 +38,7 @@ TEST(finds_paths)
 	assert_int_equal(mappings_find(mappings, 2)->build_id_bytes, 2);
 	assert_int_equal(mappings_find(mappings, 2)->build_id[1], 0x11);
 	assert_int_equal(mappings_kernel(mappings, &kernel), 2);
-	assert_string_equal(kernel[0].path, "ext4");
+	assert_string_equal(kernel[0].name, "ext4");
 	assert_true(kernel[1].end == 0xffffffff82000000);
 	assert_int_equal(kernel[1].build_id[0], 0xaa);
 	mappings_free(&mappings);
