@@ -12,7 +12,7 @@
  * holds.
  *
  * A layout says where these words lie. It is made from the interpreter's file
- * (lib/symbol/unwind/script_rows.h), and the file's unwind table marks the code of the loop in
+ * (lib/symbol/unwind/script_loop.h), and the file's unwind table marks the code of the loop in
  * which the words are valid (CFA_SCRIPT_LOOP).
  *
  * PHP keeps the address of the innermost frame and that of its instruction in two registers, which

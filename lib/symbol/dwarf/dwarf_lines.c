@@ -6,7 +6,7 @@
  *
  * A sequence that does not begin in code describes functions that the linker has removed.
  */
-#include "dwarf_lines.h"
+#include "dwarf_unit.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -123,17 +123,6 @@ struct header {
 	u8 offset_bytes; /* 4 or 8 */
 };
 
-struct format {
-	u64 content, form;
-};
-
-static struct dwarf_bytes bytes_of(Elf *elf, const char *name)
-{
-	Elf_Data *data = debug_link_section(elf, name);
-
-	return data ? (struct dwarf_bytes){data->d_buf, data->d_size} : (struct dwarf_bytes){};
-}
-
 void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections)
 {
 	GElf_Ehdr header;
@@ -142,9 +131,9 @@ void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections)
 	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		return;
-	sections->lines = bytes_of(elf, ".debug_line");
-	sections->line_strings = bytes_of(elf, ".debug_line_str");
-	sections->strings = bytes_of(elf, ".debug_str");
+	sections->lines = debug_link_section(elf, ".debug_line");
+	sections->line_strings = debug_link_section(elf, ".debug_line_str");
+	sections->strings = debug_link_section(elf, ".debug_str");
 }
 
 static int add_directory(struct header *header, const char *name)
@@ -189,13 +178,14 @@ static int read_old_entries(struct header *header)
 	return result;
 }
 
-static const char *text_at(const struct dwarf_bytes *section, u64 offset)
+static const char *text_at(const Elf_Data *section, u64 offset)
 {
-	struct dwarf_cursor cursor = {.at = section->at, .end = section->at + section->bytes};
+	struct dwarf_cursor cursor = {};
 
-	if (offset >= section->bytes)
+	if (!section || offset >= section->d_size)
 		return NULL;
-	cursor.at += offset;
+	cursor.at = (const u8 *)section->d_buf + offset;
+	cursor.end = (const u8 *)section->d_buf + section->d_size;
 	return cursor_text(&cursor);
 }
 
@@ -207,10 +197,10 @@ static const char *read_text(struct header *header, u64 form)
 	case DW_FORM_string:
 		return cursor_text(cursor);
 	case DW_FORM_line_strp:
-		return text_at(&header->sections->line_strings,
+		return text_at(header->sections->line_strings,
 			       cursor_number(cursor, header->offset_bytes));
 	case DW_FORM_strp:
-		return text_at(&header->sections->strings,
+		return text_at(header->sections->strings,
 			       cursor_number(cursor, header->offset_bytes));
 	default:
 		cursor->bad = true;
@@ -245,45 +235,38 @@ static u64 read_number(struct header *header, u64 form)
 	}
 }
 
-static struct dwarf_file read_entry(struct header *header, const struct format *formats, u32 count)
-{
-	struct dwarf_file entry = {};
-
-	for (u32 i = 0; i < count; i++) {
-		u64 form = formats[i].form;
-
-		if (formats[i].content == DW_LNCT_path)
-			entry.name = read_text(header, form);
-		else if (formats[i].content == DW_LNCT_directory_index)
-			entry.directory = read_number(header, form);
-		else if (form == DW_FORM_string || form == DW_FORM_line_strp ||
-			 form == DW_FORM_strp)
-			read_text(header, form);
-		else
-			read_number(header, form);
-	}
-	return entry;
-}
-
 /* Reads a list of directories or of files, as it is since DWARF 5. */
 static int read_entries(struct header *header,
 			int (*add)(struct header *, const struct dwarf_file *))
 {
 	struct dwarf_cursor *cursor = &header->cursor;
-	struct format formats[FORMATS_MAX];
+	u64 contents[FORMATS_MAX], forms[FORMATS_MAX];
 	u64 count = cursor_number(cursor, 1), entries;
 	int result = 0;
 
 	if (count > FORMATS_MAX)
 		return -ENODATA;
 	for (u32 i = 0; i < count; i++) {
-		formats[i].content = cursor_unsigned(cursor);
-		formats[i].form = cursor_unsigned(cursor);
+		contents[i] = cursor_unsigned(cursor);
+		forms[i] = cursor_unsigned(cursor);
 	}
 	entries = cursor_unsigned(cursor);
 	for (u64 i = 0; i < entries && !result && !cursor->bad; i++) {
-		struct dwarf_file entry = read_entry(header, formats, count);
+		struct dwarf_file entry = {};
 
+		for (u32 field = 0; field < count; field++) {
+			u64 form = forms[field];
+
+			if (contents[field] == DW_LNCT_path)
+				entry.name = read_text(header, form);
+			else if (contents[field] == DW_LNCT_directory_index)
+				entry.directory = read_number(header, form);
+			else if (form == DW_FORM_string || form == DW_FORM_line_strp ||
+				 form == DW_FORM_strp)
+				read_text(header, form);
+			else
+				read_number(header, form);
+		}
 		result = add(header, &entry);
 	}
 	return result;
@@ -292,23 +275,6 @@ static int read_entries(struct header *header,
 static int add_directory_entry(struct header *header, const struct dwarf_file *entry)
 {
 	return add_directory(header, entry->name);
-}
-
-/* Reads length and version; the cursor then ends with the table. */
-static bool read_length(struct header *header)
-{
-	struct dwarf_cursor *cursor = &header->cursor;
-	u64 length = cursor_number(cursor, 4);
-
-	header->offset_bytes = length == 0xffffffff ? 8 : 4;
-	if (header->offset_bytes == 8)
-		length = cursor_number(cursor, 8);
-	if (!cursor_has(cursor, length))
-		return false;
-	cursor->end = cursor->at + length;
-	header->lines->end = cursor->end;
-	header->version = cursor_number(cursor, 2);
-	return header->version >= 2 && header->version <= 5;
 }
 
 static bool read_encoding(struct header *header)
@@ -333,10 +299,17 @@ static int read_header(struct header *header)
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 	struct dwarf_lines *lines = header->lines;
-	u64 length;
+	u64 length = cursor_number(cursor, 4);
 	int result;
 
-	if (!read_length(header))
+	header->offset_bytes = length == 0xffffffff ? 8 : 4;
+	if (header->offset_bytes == 8)
+		length = cursor_number(cursor, 8);
+	if (!cursor_has(cursor, length))
+		return -ENODATA;
+	cursor->end = lines->end = cursor->at + length;
+	header->version = cursor_number(cursor, 2);
+	if (header->version < 2 || header->version > 5)
 		return -ENODATA;
 	if (header->version >= 5)
 		cursor_skip(cursor, 2); /* sizes of addresses and of segment selectors */
@@ -357,15 +330,15 @@ static int read_header(struct header *header)
 int dwarf_lines_read(const struct dwarf_line_sections *sections, u64 offset,
 		     struct dwarf_lines *lines)
 {
-	const struct dwarf_bytes *section = &sections->lines;
+	const Elf_Data *section = sections->lines;
 	struct header header = {.sections = sections, .lines = lines};
 	int result;
 
-	if (offset >= section->bytes)
+	if (!section || offset >= section->d_size)
 		return -ENODATA;
 	*lines = (struct dwarf_lines){};
-	header.cursor.at = section->at + offset;
-	header.cursor.end = section->at + section->bytes;
+	header.cursor.at = (const u8 *)section->d_buf + offset;
+	header.cursor.end = (const u8 *)section->d_buf + section->d_size;
 	result = read_header(&header);
 	if (result)
 		dwarf_lines_clear(lines);

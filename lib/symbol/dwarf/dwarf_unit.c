@@ -149,26 +149,6 @@ static int descend(struct descent *descent, u32 parent, u32 nesting)
 	return result;
 }
 
-/* Gives the function and the inlined calls that cover the address, outermost first, as indexes of
- * `parts`. Their number, or -ENOMEM. */
-static int inline_tree_find(struct inline_tree *tree, u64 address, u32 calls[CODE_PLACES_MAX])
-{
-	struct descent descent = {.tree = tree, .address = address, .depth = 1, .best = calls};
-	int result;
-
-	keep_best(&descent);
-	result = descend(&descent, 0, 0);
-	return result ?: (int)descent.best_depth;
-}
-
-static void inline_tree_clear(struct inline_tree *tree)
-{
-	free(tree->parts);
-	free(tree->ranges);
-	*tree = (struct inline_tree){};
-}
-
-#define NESTING_MAX 256
 #define NO_FUNCTION UINT32_MAX
 
 enum reach { REACH_UNIT, REACH_NAMESPACES, REACH_BODIES };
@@ -228,13 +208,6 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 	return 0;
 }
 
-static bool is_reached(const struct unit *unit, int tag)
-{
-	if (tag == DW_TAG_namespace || tag == DW_TAG_module)
-		return unit->reach >= REACH_NAMESPACES;
-	return unit->reach == REACH_BODIES;
-}
-
 static int add_functions(struct unit *unit, Dwarf_Die *parent, u32 depth)
 {
 	Dwarf_Die die;
@@ -242,10 +215,12 @@ static int add_functions(struct unit *unit, Dwarf_Die *parent, u32 depth)
 
 	for (; !more && !result; more = dwarf_siblingof(&die, &die)) {
 		int tag = dwarf_tag(&die);
+		bool is_namespace = tag == DW_TAG_namespace || tag == DW_TAG_module;
+		bool is_reached = unit->reach >= (is_namespace ? REACH_NAMESPACES : REACH_BODIES);
 
 		if (tag == DW_TAG_subprogram)
 			result = add_function(unit, &die);
-		if (!result && is_reached(unit, tag) && depth < NESTING_MAX)
+		if (!result && is_reached && depth < NESTING_MAX)
 			result = add_functions(unit, &die, depth + 1);
 	}
 	unit->is_damaged |= more < 0;
@@ -278,10 +253,12 @@ static int find_function(struct unit *unit, u64 address, u32 *index)
 	return result ?: 1;
 }
 
-/* The function and the calls inlined into it, outermost first. */
+/* Gives the function and the calls inlined into it that cover the address, outermost first, as
+ * indexes of parts. Their number, or -ENOMEM. */
 static int find_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
 {
 	struct inline_tree *tree = &unit->inlined;
+	struct descent descent = {.tree = tree, .address = address, .depth = 1, .best = calls};
 	Dwarf_Die function = unit->functions[index];
 	int result = 0;
 
@@ -291,7 +268,11 @@ static int find_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
 		result = add_part(tree, &function, true);
 	}
 	unit->inlined_into = result ? NO_FUNCTION : index;
-	return result ?: inline_tree_find(tree, address, calls);
+	if (result)
+		return result;
+	keep_best(&descent);
+	result = descend(&descent, 0, 0);
+	return result ?: (int)descent.best_depth;
 }
 
 static const char *name_of(Dwarf_Die *die)
@@ -399,7 +380,8 @@ int dwarf_unit_find(const Dwarf_Die *die, const struct code_ranges *text,
 	}
 	*is_damaged |= unit.is_damaged || unit.inlined.is_damaged;
 	code_ranges_clear(&unit.ranges);
-	inline_tree_clear(&unit.inlined);
+	free(unit.inlined.parts);
+	free(unit.inlined.ranges);
 	dwarf_lines_clear(&unit.lines);
 	free(unit.functions);
 	free(rows);

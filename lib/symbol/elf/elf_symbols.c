@@ -46,24 +46,25 @@ struct slot {
 	const char *name;
 };
 
-struct slots {
-	struct slot *slot; /* sorted by address */
-	size_t count;
-	size_t capacity;
+struct reader {
+	Elf *elf;
+	int machine; /* EM_X86_64... */
+	const struct elf_segments *segments;
+	struct symbol_table *table;
+	struct slot *slots; /* sorted by address */
+	size_t slot_count, slot_room;
+	size_t section_index; /* section of the last symbol: neighbours share it */
+	GElf_Shdr section;
 };
-
-static bool is_slot_relocation(int machine, int type)
-{
-	return machine == EM_AARCH64 ? type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT
-				     : type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
-}
 
 /* Reads the slots of a section of relocations, whose symbols must be those of .dynsym: where a tool
  * has removed .dynsym, its section number may now be that of .symtab, with other indexes. */
-static int add_relocations(Elf *elf, int machine, Elf_Scn *section, const GElf_Shdr *header,
-			   struct slots *slots)
+static int add_relocations(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
 {
-	Elf_Scn *linked = elf_getscn(elf, header->sh_link);
+	bool is_arm64 = reader->machine == EM_AARCH64;
+	u64 jump_slot = is_arm64 ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT;
+	u64 data_slot = is_arm64 ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT;
+	Elf_Scn *linked = elf_getscn(reader->elf, header->sh_link);
 	Elf_Data *data = elf_getdata(section, NULL), *symbols;
 	GElf_Rela relocation;
 	GElf_Shdr names;
@@ -72,18 +73,19 @@ static int add_relocations(Elf *elf, int machine, Elf_Scn *section, const GElf_S
 		return 0;
 	symbols = elf_getdata(linked, NULL);
 	for (int i = 0; symbols && data && gelf_getrela(data, i, &relocation); i++) {
-		GElf_Sym symbol;
+		u64 type = GELF_R_TYPE(relocation.r_info);
 		const char *name;
+		GElf_Sym symbol;
 
-		if (!is_slot_relocation(machine, GELF_R_TYPE(relocation.r_info)) ||
+		if ((type != jump_slot && type != data_slot) ||
 		    !gelf_getsym(symbols, GELF_R_SYM(relocation.r_info), &symbol))
 			continue;
-		name = elf_strptr(elf, names.sh_link, symbol.st_name);
+		name = elf_strptr(reader->elf, names.sh_link, symbol.st_name);
 		if (!name || !*name)
 			continue;
-		if (array_make_room(slots->slot, slots->count, slots->capacity))
+		if (array_make_room(reader->slots, reader->slot_count, reader->slot_room))
 			return -ENOMEM;
-		slots->slot[slots->count++] = (struct slot){relocation.r_offset, name};
+		reader->slots[reader->slot_count++] = (struct slot){relocation.r_offset, name};
 	}
 	return 0;
 }
@@ -93,20 +95,6 @@ static int by_address(const void *left, const void *right)
 	const struct slot *a = left, *b = right;
 
 	return (a->address > b->address) - (a->address < b->address);
-}
-
-static int read_slots(Elf *elf, int machine, struct slots *slots)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	int err = 0;
-
-	while (!err && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-			err = add_relocations(elf, machine, section, &header, slots);
-	if (slots->count)
-		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_address);
-	return err;
 }
 
 /* The address of the slot that the stub jumps through, or 0. */
@@ -125,13 +113,6 @@ static u64 stub_slot(const u8 *code, size_t bytes, u64 address)
 		return 0;
 	memcpy(&offset, code + at + length - 4, sizeof(offset));
 	return address + at + length + offset;
-}
-
-/* A retpoline stub of twice the size calls its trampoline and continues behind the call, to bind
- * its function. */
-static bool is_long_stub(const u8 *code, size_t bytes)
-{
-	return bytes >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) && code[7] == 0xe8;
 }
 
 /* Instructions of arm64, and masks where they have operands. */
@@ -195,27 +176,30 @@ static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes
 							.name_bytes = length + strlen("@plt")});
 }
 
-static int add_stubs(const Elf_Data *data, int machine, const GElf_Shdr *header,
-		     const struct slots *slots, const struct elf_segments *segments,
-		     struct symbol_table *table)
+static int add_stubs(const struct reader *reader, const Elf_Data *data, const GElf_Shdr *header)
 {
-	bool is_arm64 = machine == EM_AARCH64;
+	bool is_arm64 = reader->machine == EM_AARCH64;
 	size_t step = is_arm64 ? 4 : header->sh_entsize == 8 ? 8 : STUB_BYTES_MAX;
 	int err = 0;
 
 	for (size_t at = 0, passed; !err && at + step <= data->d_size; at += passed) {
 		const u8 *code = (u8 *)data->d_buf + at;
-		size_t bytes = is_long_stub(code, data->d_size - at) ? 2 * STUB_BYTES_MAX : step;
+		size_t left = data->d_size - at, bytes = step;
 		u64 address = header->sh_addr + at;
-		struct slot key = {.address = is_arm64 ? stub_slot_arm64(code, data->d_size - at,
-									 address, &bytes)
-						       : stub_slot(code, step, address)};
+		struct slot key = {.address = is_arm64
+						      ? stub_slot_arm64(code, left, address, &bytes)
+						      : stub_slot(code, step, address)};
 		const struct slot *slot =
-			bsearch(&key, slots->slot, slots->count, sizeof(key), by_address);
-		const struct elf_segment *segment = elf_segment_of(segments, address);
+			bsearch(&key, reader->slots, reader->slot_count, sizeof(key), by_address);
+		const struct elf_segment *segment = elf_segment_of(reader->segments, address);
 
+		/* A retpoline stub of twice the size calls its trampoline and continues behind the
+		 * call, to bind its function. */
+		if (!is_arm64 && left >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) &&
+		    code[7] == 0xe8)
+			bytes = 2 * STUB_BYTES_MAX;
 		if (slot && segment)
-			err = add_stub(segment, address, bytes, slot->name, table);
+			err = add_stub(segment, address, bytes, slot->name, reader->table);
 		passed = slot ? bytes : step;
 	}
 	return err;
@@ -223,21 +207,23 @@ static int add_stubs(const Elf_Data *data, int machine, const GElf_Shdr *header,
 
 /* Adds the stubs of a file for x86-64 or arm64; files of other machines have none here. 0, -ENOMEM,
  * -E2BIG. */
-static int add_plt(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
+static int add_plt(struct reader *reader)
 {
-	struct slots slots = {};
 	Elf_Scn *section = NULL;
-	GElf_Ehdr elf_header;
+	Elf *elf = reader->elf;
+	GElf_Shdr header;
 	size_t names;
-	int err;
+	int err = 0;
 
-	if (!gelf_getehdr(elf, &elf_header) ||
-	    (elf_header.e_machine != EM_X86_64 && elf_header.e_machine != EM_AARCH64) ||
+	if ((reader->machine != EM_X86_64 && reader->machine != EM_AARCH64) ||
 	    elf_getshdrstrndx(elf, &names))
 		return 0;
-	err = read_slots(elf, elf_header.e_machine, &slots);
-	while (!err && slots.count && (section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
+	while (!err && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
+			err = add_relocations(reader, section, &header);
+	if (reader->slot_count)
+		qsort(reader->slots, reader->slot_count, sizeof(*reader->slots), by_address);
+	while (!err && reader->slot_count && (section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS
 					   ? elf_strptr(elf, names, header.sh_name)
 					   : NULL;
@@ -245,25 +231,15 @@ static int add_plt(Elf *elf, const struct elf_segments *segments, struct symbol_
 			name && !strncmp(name, ".plt", 4) ? elf_getdata(section, NULL) : NULL;
 
 		if (data && data->d_buf)
-			err = add_stubs(data, elf_header.e_machine, &header, &slots, segments,
-					table);
+			err = add_stubs(reader, data, &header);
 	}
-	free(slots.slot);
+	free(reader->slots);
 	return err;
 }
 
 /* Ranks add up: a symbol with a size beats all without, then a function beats other types, then a
  * global symbol beats a weak one. */
 enum rank { RANK_WEAK = 1, RANK_GLOBAL = 2, RANK_FUNCTION = 4, RANK_SIZED = 8 };
-
-struct reader {
-	Elf *elf;
-	struct elf_segments segments;
-	struct symbol_table *table;
-	bool arm;
-	size_t section_index; /* section of the last symbol: neighbours share it */
-	GElf_Shdr section;
-};
 
 static bool is_function(const GElf_Sym *symbol)
 {
@@ -279,18 +255,6 @@ static bool is_marker(const char *name)
 	if (name[0] == '$')
 		return name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 	return !name[0] || !strncmp(name, ".L", 2);
-}
-
-static u32 rank_of(const GElf_Sym *symbol)
-{
-	int binding = GELF_ST_BIND(symbol->st_info);
-	u32 rank = binding == STB_GLOBAL ? RANK_GLOBAL : binding == STB_WEAK ? RANK_WEAK : 0;
-
-	if (is_function(symbol))
-		rank |= RANK_FUNCTION;
-	if (symbol->st_size)
-		rank |= RANK_SIZED;
-	return rank;
 }
 
 static bool select_section(struct reader *reader, size_t index)
@@ -317,7 +281,7 @@ static bool code_address(struct reader *reader, const GElf_Sym *symbol, u64 *add
 	*address = symbol->st_value;
 	if (!is_function(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
 		return false;
-	if (reader->arm && is_function(symbol))
+	if (reader->machine == EM_ARM && is_function(symbol))
 		*address &= ~1ULL; /* Thumb */
 	return select_section(reader, symbol->st_shndx) && (section->sh_flags & SHF_EXECINSTR) &&
 	       *address >= section->sh_addr && *address - section->sh_addr < section->sh_size;
@@ -325,13 +289,14 @@ static bool code_address(struct reader *reader, const GElf_Sym *symbol, u64 *add
 
 static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *name)
 {
+	int binding = GELF_ST_BIND(entry->st_info);
+	struct symbol symbol = {.size = entry->st_size, .name = name};
 	const struct elf_segment *segment;
-	struct symbol symbol = {.size = entry->st_size, .rank = rank_of(entry), .name = name};
 	u64 address, left, section_left;
 
 	if (!name || is_marker(name) || !code_address(reader, entry, &address))
 		return 0;
-	segment = elf_segment_of(&reader->segments, address);
+	segment = elf_segment_of(reader->segments, address);
 	if (!segment)
 		return 0;
 	left = segment->bytes - (address - segment->address);
@@ -339,21 +304,13 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 	symbol.start = segment->offset + (address - segment->address);
 	symbol.limit = symbol.start + (left < section_left ? left : section_left);
 	symbol.name_bytes = 1 + strcspn(name + 1, "@"); /* without a version: "name@@GLIBC_2.14" */
+	symbol.rank = (binding == STB_GLOBAL ? RANK_GLOBAL
+		       : binding == STB_WEAK ? RANK_WEAK
+					     : 0) |
+		      (is_function(entry) ? RANK_FUNCTION : 0) | (entry->st_size ? RANK_SIZED : 0);
 	symbol.takes_labels = is_function(entry);
 	symbol.is_label = !symbol.rank;
 	return symbol_table_add(reader->table, &symbol);
-}
-
-static int add_section(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	GElf_Sym symbol;
-	int err = 0;
-
-	for (int i = 1; !err && data && gelf_getsym(data, i, &symbol); i++)
-		err = add_symbol(reader, &symbol,
-				 elf_strptr(reader->elf, header->sh_link, symbol.st_name));
-	return err;
 }
 
 /* Sets *has_symtab if the file has a .symtab. */
@@ -361,6 +318,8 @@ static int add_tables(struct reader *reader, bool *has_symtab)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
+	GElf_Sym symbol;
+	Elf_Data *data;
 	int err = 0;
 
 	while (!err && (section = elf_nextscn(reader->elf, section))) {
@@ -368,7 +327,10 @@ static int add_tables(struct reader *reader, bool *has_symtab)
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
 		*has_symtab |= header.sh_type == SHT_SYMTAB;
-		err = add_section(reader, section, &header);
+		data = elf_getdata(section, NULL);
+		for (int i = 1; !err && data && gelf_getsym(data, i, &symbol); i++)
+			err = add_symbol(reader, &symbol,
+					 elf_strptr(reader->elf, header.sh_link, symbol.st_name));
 	}
 	return err;
 }
@@ -388,7 +350,7 @@ static int add_go_functions(const struct reader *reader)
 		if (!go_function_read(&functions, i, &function) || !*function.name ||
 		    function.end == function.start)
 			continue;
-		segment = elf_segment_of(&reader->segments, function.start);
+		segment = elf_segment_of(reader->segments, function.start);
 		if (!segment)
 			continue;
 		start = segment->offset + (function.start - segment->address);
@@ -404,7 +366,7 @@ static int add_go_functions(const struct reader *reader)
 
 int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
 {
-	struct reader reader = {.elf = elf, .segments = *segments, .table = table};
+	struct reader reader = {.elf = elf, .segments = segments, .table = table};
 	bool has_symtab = false;
 	GElf_Ehdr header;
 	int err;
@@ -412,8 +374,8 @@ int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct sy
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return -ENOEXEC;
-	reader.arm = header.e_machine == EM_ARM;
-	err = add_tables(&reader, &has_symtab) ?: add_plt(elf, segments, table);
+	reader.machine = header.e_machine;
+	err = add_tables(&reader, &has_symtab) ?: add_plt(&reader);
 	return err || has_symtab ? err : add_go_functions(&reader);
 }
 

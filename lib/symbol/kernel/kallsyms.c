@@ -8,18 +8,113 @@
  * symbol before them and give no name.
  *
  * System calls have up to four names for one address; the 64-bit entry __x64_sys_ is preferred.
+ *
+ * /proc/modules gives the address of a module's text and the size of all its memory. Since 6.4
+ * text, data and init memory lie apart, so address + size may reach into the next module. A module
+ * then ends at the start of the next one.
  */
-#include "kallsyms.h"
+#include "symbol/kernel/kallsyms.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 #include "order.h"
 #include "symbol/file/whole_file.h"
+
+/* A longer line of /proc/modules, with a long list of users before the address, is left out. */
+#define LINE_BYTES 4096
+
+static int parse_module(const char *line, size_t bytes, struct module *module)
+{
+	char copy[LINE_BYTES];
+	unsigned long long size, start;
+
+	if (bytes >= sizeof(copy))
+		return -EINVAL;
+	memcpy(copy, line, bytes);
+	copy[bytes] = 0;
+	if (sscanf(copy, "%63s %llu %*s %*s %*s 0x%llx", module->name, &size, &start) != 3)
+		return -EINVAL;
+	module->start = start;
+	module->end = start && size < UINT64_MAX - start ? start + size : start;
+	return 0;
+}
+
+static int modules_by_address(const void *left, const void *right)
+{
+	const struct module *a = left, *b = right;
+
+	return order(a->start, b->start);
+}
+
+int module_list_parse(const char *text, size_t bytes, struct module_list *list)
+{
+	const char *end = text + bytes;
+	struct module_list found = {};
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', end - text);
+		size_t length = (newline ? newline : end) - text;
+		struct module module = {};
+
+		if (!parse_module(text, length, &module)) {
+			if (array_make_room(found.modules, found.count, found.room)) {
+				module_list_clear(&found);
+				return -ENOMEM;
+			}
+			found.modules[found.count++] = module;
+		}
+		text += length + 1;
+	}
+	if (found.count)
+		qsort(found.modules, found.count, sizeof(*found.modules), modules_by_address);
+	for (u32 i = 0; i + 1 < found.count; i++)
+		if (found.modules[i].end > found.modules[i + 1].start)
+			found.modules[i].end = found.modules[i + 1].start;
+	*list = found;
+	return 0;
+}
+
+int module_list_read_open(int fd, struct module_list *list)
+{
+	char *text;
+	size_t bytes;
+	int err;
+
+	if (fd < 0) {
+		*list = (struct module_list){};
+		return 0;
+	}
+	err = whole_file_read_open(fd, &text, &bytes);
+	if (err)
+		return err;
+	err = module_list_parse(text, bytes, list);
+	free(text);
+	return err;
+}
+
+const struct module *module_list_find(const struct module_list *list, const char *name,
+				      size_t name_bytes)
+{
+	for (u32 i = 0; i < list->count; i++) {
+		const struct module *module = &list->modules[i];
+
+		if (strlen(module->name) == name_bytes && !memcmp(module->name, name, name_bytes))
+			return module;
+	}
+	return NULL;
+}
+
+void module_list_clear(struct module_list *list)
+{
+	free(list->modules);
+	*list = (struct module_list){};
+}
 
 #define KERNEL_HALF (1ULL << 63)
 #define PROGRAM_MARK "\t[bpf]\n"
@@ -102,6 +197,23 @@ static bool parse_line(const char *text, const char *end, struct kallsyms_line *
 	return line->name_bytes;
 }
 
+/* Reads on from *text to the next line that makes sense; `nul`: the first NUL of the whole text, or
+ * its end. False: no line is left. */
+static bool next_line(const char **text, const char *end, const char *nul,
+		      struct kallsyms_line *line)
+{
+	while (*text < end) {
+		const char *start = *text, *newline = memchr(start, '\n', end - start);
+		const char *line_end = newline ? newline : end;
+
+		*text = line_end + 1;
+		if (parse_line(start, line_end, line) &&
+		    (line_end <= nul || !memchr(line->name, 0, line->name_bytes)))
+			return true;
+	}
+	return false;
+}
+
 int kallsyms_each(const char *text, size_t bytes,
 		  int (*each)(void *arg, const struct kallsyms_line *line), void *arg)
 {
@@ -109,15 +221,8 @@ int kallsyms_each(const char *text, size_t bytes,
 	struct kallsyms_line line;
 	int stop = 0;
 
-	while (text < end && !stop) {
-		const char *newline = memchr(text, '\n', end - text);
-		const char *line_end = newline ? newline : end;
-
-		if (parse_line(text, line_end, &line) &&
-		    (line_end <= nul || !memchr(line.name, 0, line.name_bytes)))
-			stop = each(arg, &line);
-		text = line_end + 1;
-	}
+	while (!stop && next_line(&text, end, nul, &line))
+		stop = each(arg, &line);
 	return stop;
 }
 
@@ -141,27 +246,15 @@ static bool is_named(const struct kallsyms_line *line, const char *name)
 	return line->name_bytes == strlen(name) && starts_with(line, name);
 }
 
-struct wanted {
-	const char *name;
-	u64 address;
-};
-
-static int take_wanted(void *arg, const struct kallsyms_line *line)
-{
-	struct wanted *wanted = arg;
-
-	if (line->module_bytes || !is_named(line, wanted->name))
-		return 0;
-	wanted->address = line->address;
-	return 1;
-}
-
 u64 kallsyms_address(const char *text, size_t bytes, const char *name)
 {
-	struct wanted wanted = {.name = name};
+	const char *end = text + bytes, *nul = memchr(text, 0, bytes) ?: end;
+	struct kallsyms_line line;
 
-	kallsyms_each(text, bytes, take_wanted, &wanted);
-	return wanted.address;
+	while (next_line(&text, end, nul, &line))
+		if (!line.module_bytes && is_named(&line, name))
+			return line.address;
+	return 0;
 }
 
 /* All of them begin with an underscore. */
@@ -231,9 +324,8 @@ static u64 limit_of(struct builder *builder, const struct kallsyms_line *line)
 	return line->address < UINT64_MAX - PAGE_BYTES ? line->address + PAGE_BYTES : UINT64_MAX;
 }
 
-static int add_line(void *arg, const struct kallsyms_line *line)
+static int add_line(struct builder *builder, const struct kallsyms_line *line)
 {
-	struct builder *builder = arg;
 	struct symbol symbol = {.start = line->address};
 
 	if (!(line->address & KERNEL_HALF))
@@ -251,57 +343,53 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 		   struct symbol_table *table)
 {
 	struct builder builder = {.table = table, .modules = modules};
-	int err = kallsyms_each(text, bytes, add_line, &builder);
+	const char *end = text + bytes, *nul = memchr(text, 0, bytes) ?: end;
+	struct kallsyms_line line;
+	int err = 0;
 
+	while (!err && next_line(&text, end, nul, &line))
+		err = add_line(&builder, &line);
 	symbol_table_seal(table);
 	return err;
 }
 
-/* --- Static code (image and modules), and passing code (BPF programs and the like). --- */
-
-struct static_reader {
-	struct builder builder; /* without a table */
-	struct kallsyms_static *code;
-	u64 start, end, init_end; /* of the image: _stext, _etext, _einittext */
-};
-
-/* Ends at the first line of a module that /proc/modules has not: static code comes first. */
-static int add_place(void *arg, const struct kallsyms_line *line)
+/* Notes where the lines of static code are, and its ranges. Ends at the first line of a module that
+ * /proc/modules has not: static code comes first. */
+static int read_places(struct kallsyms_static *code)
 {
-	struct static_reader *reader = arg;
-	struct kallsyms_static *code = reader->code;
+	const char *text = code->text, *end = text + code->bytes;
+	const char *nul = memchr(text, 0, code->bytes) ?: end;
+	struct builder builder = {.modules = &code->ranges};
+	struct module image = {.name = "vmlinux"};
+	struct module_list *ranges = &code->ranges;
+	struct kallsyms_line line;
+	u64 init_end = 0;
 
-	if (line->module_bytes && !module_of(&reader->builder, line))
-		return 1;
-	code->last = line->text - code->text;
-	code->address = line->address;
-	if (!line->module_bytes && line->name[0] == '_') {
-		if (!reader->start && is_named(line, "_stext"))
-			reader->start = line->address;
-		else if (!reader->end && is_named(line, "_etext"))
-			reader->end = line->address;
-		else if (!reader->init_end && is_named(line, "_einittext"))
-			reader->init_end = line->address;
+	while (next_line(&text, end, nul, &line)) {
+		if (line.module_bytes && !module_of(&builder, &line))
+			break;
+		code->last = line.text - code->text;
+		code->address = line.address;
+		if (!line.module_bytes && line.name[0] == '_') {
+			if (!image.start && is_named(&line, "_stext"))
+				image.start = line.address;
+			else if (!image.end && is_named(&line, "_etext"))
+				image.end = line.address;
+			else if (!init_end && is_named(&line, "_einittext"))
+				init_end = line.address;
+		}
+		if (!(line.address & KERNEL_HALF))
+			continue;
+		if (array_make_room(code->places, code->count, code->room))
+			return -ENOMEM;
+		code->places[code->count++] = (struct kallsyms_place){line.address, code->last};
 	}
-	if (!(line->address & KERNEL_HALF))
-		return 0;
-	if (array_make_room(code->places, code->count, code->room))
+	/* Init code counts as part of the image: the first CPU idles below start_kernel(). */
+	if (init_end > image.end)
+		image.end = init_end;
+	if (array_make_room(ranges->modules, ranges->count, ranges->room))
 		return -ENOMEM;
-	code->places[code->count++] = (struct kallsyms_place){line->address, code->last};
-	return 0;
-}
-
-/* Init code counts as part of the image, since the first CPU idles below start_kernel(). */
-static int add_image(struct static_reader *reader)
-{
-	struct module_list *list = &reader->code->ranges;
-
-	if (array_make_room(list->modules, list->count, list->room))
-		return -ENOMEM;
-	list->modules[list->count++] = (struct module){
-		.name = "vmlinux",
-		.start = reader->start,
-		.end = reader->init_end > reader->end ? reader->init_end : reader->end};
+	ranges->modules[ranges->count++] = image;
 	return 0;
 }
 
@@ -341,16 +429,11 @@ void kallsyms_static_clear(struct kallsyms_static *code)
 int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 {
 	struct kallsyms_static code = {};
-	struct static_reader reader = {.builder = {.modules = &code.ranges}, .code = &code};
 	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &code.text, &code.bytes);
 
 	if (err)
 		return err;
-	err = module_list_read_open(modules, &code.ranges);
-	if (!err)
-		err = kallsyms_each(code.text, code.bytes, add_place, &reader);
-	if (err >= 0)
-		err = add_image(&reader);
+	err = module_list_read_open(modules, &code.ranges) ?: read_places(&code);
 	if (err) {
 		kallsyms_static_clear(&code);
 		return err;
@@ -393,30 +476,13 @@ int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 
 	return err;
 }
 
-struct passing {
-	struct builder builder;
-	u64 last; /* address of the last static line, which the text must begin with; 0: the line
-		     was read */
-};
-
-static int add_passing(void *arg, const struct kallsyms_line *line)
-{
-	struct passing *passing = arg;
-
-	if (!passing->last)
-		return add_line(&passing->builder, line);
-	if (passing->last != line->address)
-		return -ESTALE;
-	passing->last = 0;
-	return 0;
-}
-
 int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 			  struct symbol_table *table)
 {
 	const struct module_list *ranges = &code->ranges;
-	struct passing passing = {.builder = {.table = table, .modules = ranges},
-				  .last = code->address};
+	struct builder builder = {.table = table, .modules = ranges};
+	const char *at, *end, *nul;
+	struct kallsyms_line line;
 	char *text;
 	size_t bytes;
 	int err =
@@ -424,9 +490,14 @@ int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 
 	if (err)
 		return err;
-	err = kallsyms_each(text, bytes, add_passing, &passing);
-	if (!err && passing.last)
+	at = text;
+	end = text + bytes;
+	nul = memchr(text, 0, bytes) ?: end;
+	/* The text begins with the last static line. */
+	if (!next_line(&at, end, nul, &line) || line.address != code->address)
 		err = -ESTALE;
+	while (!err && next_line(&at, end, nul, &line))
+		err = add_line(&builder, &line);
 	/* Passing code does not reach into static code. */
 	for (u32 i = 0; i < ranges->count && !err; i++)
 		err = symbol_table_add(table, &(struct symbol){.start = ranges->modules[i].start});

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "module_list.h"
 #include "order.h"
+#include "symbol/kernel/kallsyms.h"
 #include "symbol/table/text_pool.h"
 
 #define RING_BYTES (16U << 10) /* a power of two; some 200 reports */

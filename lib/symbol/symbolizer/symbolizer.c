@@ -13,7 +13,7 @@
 #include "privilege/capability.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"
-#include "symbol_file.h"
+#include "symbolizer.h"
 #include "table_publish.h"
 
 #define PARTS 8 /* a sandbox may take 1/8 of all memory */

@@ -5,14 +5,18 @@
  * file; the recorder does not wait for it (symbol/symbolizer/symbolizers.h).
  *
  * Requests and answers are packets of fixed size over a socket, in order; longer data goes as a
- * file in memory, so that a packet never fills the buffer of the socket. The first answer is
- * SYMBOLIZER_READY, without a request.
+ * file in memory (symbol_file_*), so that a packet never fills the buffer of the socket. The first
+ * answer is SYMBOLIZER_READY, without a request.
  */
-#ifndef LIB_SYMBOL_SYMBOLIZER_H
-#define LIB_SYMBOL_SYMBOLIZER_H
+#ifndef LIB_SYMBOL_SYMBOLIZER_SYMBOLIZER_H
+#define LIB_SYMBOL_SYMBOLIZER_SYMBOLIZER_H
+
+#include <stdbool.h>
 
 #include "mapping.h"
+#include "scalar.h"
 #include "symbol_lookup.h"
+#include "trace/event.h"
 
 enum symbolizer_what {
 	SYMBOLIZER_READY,
@@ -44,7 +48,7 @@ struct symbolizer_answer {
 	u32 has_marks;	/* a table with marked code was added (abi/script.h) */
 	u32 has_java;	/* a table of OpenJDK's libjvm was added */
 	u64 failures;	/* number of files that could not be read */
-	u64 bytes;	/* of the file that comes along: symbols, see symbol_file.h */
+	u64 bytes;	/* of the file that comes along: each a symbolizer_symbol and its name */
 	struct build_id id;
 };
 
@@ -52,5 +56,32 @@ struct symbolizer_answer {
  * the kernel gets more memory than those of users, of which several may run. */
 void symbolizer_serve(int socket);
 void symbolizer_serve_trusted(int socket);
+
+/* A symbol in the file that comes with an answer; its name follows. */
+struct symbolizer_symbol {
+	u64 start;
+	u64 size;
+	u64 address;	  /* link time address */
+	u32 name_bytes;	  /* without a NUL */
+	u32 is_undivided; /* 1: all addresses in the symbol have this symbol */
+};
+
+/* An empty file in memory; or -errno. */
+int symbol_file_create(void);
+
+/* A file in memory with addresses; or -errno. */
+int symbol_file_put_addresses(const u64 *addresses, u32 count);
+
+/* Reads the addresses of such a file, for the caller to free. -ENOMEM; -EIO: the file has fewer. */
+int symbol_file_addresses(int file, u32 count, u64 **addresses);
+
+/* Appends a symbol to a stream, which is the first argument. 0 or -ENOMEM. */
+int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_undivided);
+
+/* Calls each() for the symbols of a file, as symbol_lookup_find() does. A damaged end is left out;
+ * a negative `file` has no symbols. Stops at the first non-zero return and returns it. -ENOMEM. */
+int symbol_file_each(int file, u64 bytes, u32 number,
+		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_undivided),
+		     void *arg);
 
 #endif

@@ -28,8 +28,8 @@
 #include "symbol/file/mapped_file.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/passing_code.h"
+#include "symbol/symbolizer/symbolizer.h"
 #include "symbol_cache.h"
-#include "symbol_file.h"
 #include "symbolizer_client.h"
 
 #define CLIENTS_MAX 15

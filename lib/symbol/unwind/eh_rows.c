@@ -61,14 +61,7 @@ static void *read_part(int file, u64 offset, u64 bytes)
 	return part;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), bytes = strlen(end);
-
-	return length >= bytes && !strcmp(name + length - bytes, end);
-}
-
-/* Gives the header of the section. 0 or -ENOENT. */
+/* Gives the header of the first section whose name ends with `name`. 0 or -ENOENT. */
 static int find(int file, const char *name, Elf64_Shdr *found)
 {
 	Elf64_Ehdr header;
@@ -85,31 +78,28 @@ static int find(int file, const char *name, Elf64_Shdr *found)
 	bytes = sections ? sections[header.e_shstrndx].sh_size : 0;
 	if (sections)
 		names = read_part(file, sections[header.e_shstrndx].sh_offset, bytes);
-	for (u32 i = 0; names && i < header.e_shnum && result; i++)
-		if (sections[i].sh_name < bytes && sections[i].sh_type != SHT_NOBITS &&
-		    ends_with(names + sections[i].sh_name, name)) {
+	for (u32 i = 0; names && i < header.e_shnum && result; i++) {
+		const char *end = NULL;
+
+		if (sections[i].sh_name < bytes && sections[i].sh_type != SHT_NOBITS)
+			end = strchr(names + sections[i].sh_name, 0) - strlen(name);
+		if (end && end >= names + sections[i].sh_name && !strcmp(end, name)) {
 			*found = sections[i];
 			result = 0;
 		}
+	}
 	free(names);
 	free(sections);
 	return result;
-}
-
-static bool unpack(const Elf64_Chdr *packed, const u8 *content, u64 bytes, u8 *unpacked)
-{
-	unsigned long count = packed->ch_size;
-
-	if (packed->ch_type == TYPE_ZSTD)
-		return ZSTD_decompress(unpacked, count, content, bytes) == count;
-	return packed->ch_type == ELFCOMPRESS_ZLIB &&
-	       uncompress(unpacked, &count, content, bytes) == Z_OK && count == packed->ch_size;
 }
 
 /* Replaces the compressed bytes by the unpacked ones. */
 static int section_unpack(struct file_section *section)
 {
 	Elf64_Chdr packed;
+	unsigned long count, left;
+	bool is_unpacked = false;
+	const u8 *content;
 	u8 *unpacked;
 
 	if (section->count <= sizeof(packed))
@@ -121,8 +111,15 @@ static int section_unpack(struct file_section *section)
 	unpacked = malloc(packed.ch_size);
 	if (!unpacked)
 		return -ENOMEM;
-	if (!unpack(&packed, section->bytes + sizeof(packed), section->count - sizeof(packed),
-		    unpacked)) {
+	content = section->bytes + sizeof(packed);
+	left = section->count - sizeof(packed);
+	count = packed.ch_size;
+	if (packed.ch_type == TYPE_ZSTD)
+		is_unpacked = ZSTD_decompress(unpacked, count, content, left) == count;
+	else if (packed.ch_type == ELFCOMPRESS_ZLIB)
+		is_unpacked = uncompress(unpacked, &count, content, left) == Z_OK &&
+			      count == packed.ch_size;
+	if (!is_unpacked) {
 		free(unpacked);
 		return -EBADMSG;
 	}
@@ -183,11 +180,6 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
  * distance back to its CIE in place of the CIE's offset in the section.
  */
 
-struct debug_frame {
-	u8 *records; /* for the caller to free */
-	u32 bytes, room;
-};
-
 #define LENGTH_BYTES 4
 #define LENGTH_RESERVED 0xfffffff0U /* lengths from here on mark 64-bit DWARF */
 #define CIE_ID 0xffffffffU
@@ -201,28 +193,29 @@ struct cie {
 
 struct writing {
 	const u8 *section;
-	u32 end; /* of the current record in .debug_frame */
-	struct debug_frame *frame;
-	struct cie *cies;
+	u32 end;     /* of the current record in .debug_frame */
+	u8 *records; /* what is written */
+	u32 bytes, room;
+	struct cie *cies; /* ascending */
 	u32 cie_count, cie_room;
 	u64 base;
 };
 
-static int put_record(struct debug_frame *frame, const void *data, u32 bytes)
+static int put_record(struct writing *writing, const void *data, u32 bytes)
 {
-	if (array_make_rooms(frame->records, (u64)frame->bytes + bytes, frame->room))
+	if (array_make_rooms(writing->records, (u64)writing->bytes + bytes, writing->room))
 		return -ENOMEM;
-	memcpy(frame->records + frame->bytes, data, bytes);
-	frame->bytes += bytes;
+	memcpy(writing->records + writing->bytes, data, bytes);
+	writing->bytes += bytes;
 	return 0;
 }
 
 /* Writes the length of the record that begins at `record` and has just been put_record. */
-static void record_end(struct debug_frame *frame, u32 record)
+static void record_end(struct writing *writing, u32 record)
 {
-	u32 length = frame->bytes - record - LENGTH_BYTES;
+	u32 length = writing->bytes - record - LENGTH_BYTES;
 
-	memcpy(frame->records + record, &length, sizeof(length));
+	memcpy(writing->records + record, &length, sizeof(length));
 }
 
 /* The offset behind the LEB128 number at `at`; 0: the number does not end within the record. */
@@ -241,8 +234,7 @@ static int write_cie(struct writing *writing, u32 offset, u32 at)
 	const u8 *section = writing->section, *text = section + at + 1;
 	u8 version = at < writing->end ? section[at] : 0, eh_version = version == 1 ? 1 : 3;
 	const u8 *text_end = at < writing->end ? memchr(text, 0, writing->end - at - 1) : NULL;
-	struct debug_frame *frame = writing->frame;
-	u32 record = frame->bytes, numbers, column, end;
+	u32 record = writing->bytes, numbers, column, end;
 	static const u8 zeroes[8];
 	bool is_signal;
 	int result;
@@ -266,93 +258,77 @@ static int write_cie(struct writing *writing, u32 offset, u32 at)
 	if (array_make_room(writing->cies, writing->cie_count, writing->cie_room))
 		return -ENOMEM;
 	writing->cies[writing->cie_count++] = (struct cie){offset, record};
-	result = put_record(frame, zeroes, LENGTH_BYTES + 4);
-	result = result ?: put_record(frame, &eh_version, 1);
-	result = result ?: put_record(frame, is_signal ? "zS" : "z", is_signal ? 3 : 2);
-	result = result ?: put_record(frame, section + numbers, end - numbers);
-	result = result ?: put_record(frame, zeroes, 1); /* no data for the augmentation */
-	result = result ?: put_record(frame, section + end, writing->end - end);
+	result = put_record(writing, zeroes, LENGTH_BYTES + 4);
+	result = result ?: put_record(writing, &eh_version, 1);
+	result = result ?: put_record(writing, is_signal ? "zS" : "z", is_signal ? 3 : 2);
+	result = result ?: put_record(writing, section + numbers, end - numbers);
+	result = result ?: put_record(writing, zeroes, 1); /* no data for the augmentation */
+	result = result ?: put_record(writing, section + end, writing->end - end);
 	if (!result)
-		record_end(frame, record);
+		record_end(writing, record);
 	return result;
 }
 
-static int by_cie_offset(const void *key, const void *member)
-{
-	const u32 *offset = key;
-	const struct cie *cie = member;
-
-	return (*offset > cie->offset) - (*offset < cie->offset);
-}
-
-/* Adds the FDE whose address is at `at`. `cies` is sorted by offset, so the CIE is bisected. */
+/* Adds the FDE whose address is at `at`. */
 static int write_fde(struct writing *writing, u32 cie_offset, u32 at)
 {
-	struct debug_frame *frame = writing->frame;
-	const struct cie *cie = NULL;
-	u32 record = frame->bytes, back;
+	const struct cie *cies = writing->cies;
+	u32 i = bisect(writing->cie_count, cie, cies[cie].offset < cie_offset);
+	u32 record = writing->bytes, back;
 	u64 address;
 	int result;
 
-	if (writing->cie_count)
-		cie = bsearch(&cie_offset, writing->cies, writing->cie_count, sizeof(*cie),
-			      by_cie_offset);
-	if (!cie || writing->end - at < 2 * ADDRESS_BYTES)
+	if (i == writing->cie_count || cies[i].offset != cie_offset ||
+	    writing->end - at < 2 * ADDRESS_BYTES)
 		return 0;
 	memcpy(&address, writing->section + at, sizeof(address));
 	address += writing->base;
-	back = record + LENGTH_BYTES - cie->record;
-	result = put_record(frame, &back, LENGTH_BYTES); /* the length, in a moment */
-	result = result ?: put_record(frame, &back, sizeof(back));
-	result = result ?: put_record(frame, &address, sizeof(address));
-	result = result ?: put_record(frame, writing->section + at + ADDRESS_BYTES, ADDRESS_BYTES);
-	result = result ?: put_record(frame, "", 1);
+	back = record + LENGTH_BYTES - cies[i].record;
+	result = put_record(writing, &back, LENGTH_BYTES); /* the length, in a moment */
+	result = result ?: put_record(writing, &back, sizeof(back));
+	result = result ?: put_record(writing, &address, sizeof(address));
+	result =
+		result ?: put_record(writing, writing->section + at + ADDRESS_BYTES, ADDRESS_BYTES);
+	result = result ?: put_record(writing, "", 1);
 	result = result
-			 ?: put_record(frame, writing->section + at + 2 * ADDRESS_BYTES,
+			 ?: put_record(writing, writing->section + at + 2 * ADDRESS_BYTES,
 				       writing->end - at - 2 * ADDRESS_BYTES);
 	if (!result)
-		record_end(frame, record);
+		record_end(writing, record);
 	return result;
 }
 
-static int write_records(struct writing *writing, u32 bytes)
-{
-	u32 at = 0, length, id;
-	int result = 0;
-
-	while (!result && bytes - at > LENGTH_BYTES + sizeof(id)) {
-		u32 offset = at;
-
-		memcpy(&length, writing->section + at, sizeof(length));
-		at += LENGTH_BYTES;
-		if (length >= LENGTH_RESERVED || length < sizeof(id) || length > bytes - at)
-			break;
-		memcpy(&id, writing->section + at, sizeof(id));
-		writing->end = at + length;
-		result = id == CIE_ID ? write_cie(writing, offset, at + sizeof(id))
-				      : write_fde(writing, id, at + sizeof(id));
-		at += length;
-	}
-	return result;
-}
-
-/* Reads .debug_frame of a file; `base` is added to addresses of functions. CIEs that are not
- * understood are left out with their FDEs. -ENOENT: the file has no .debug_frame; -EBADMSG,
- * -ENOMEM. */
-static int debug_frame_read(int file, u64 base, struct debug_frame *frame)
+/* Reads .debug_frame of a file to records, for the caller to free; `base` is added to addresses of
+ * functions. CIEs that are not understood are left out with their FDEs. -ENOENT: the file has no
+ * .debug_frame; -EBADMSG, -ENOMEM. */
+static int debug_frame_read(int file, u64 base, u8 **records, u32 *bytes)
 {
 	struct file_section section = {};
-	struct writing writing = {.frame = frame, .base = base};
+	struct writing writing = {.base = base};
 	int result = file_section_read(file, ".debug_frame", &section);
+	u32 at = 0, length, id;
 
 	if (result)
 		return result;
-	*frame = (struct debug_frame){};
 	writing.section = section.bytes;
-	result = write_records(&writing, section.count);
+	while (!result && (u32)section.count - at > LENGTH_BYTES + sizeof(id)) {
+		u32 offset = at;
+
+		memcpy(&length, section.bytes + at, sizeof(length));
+		at += LENGTH_BYTES;
+		if (length >= LENGTH_RESERVED || length < sizeof(id) || length > section.count - at)
+			break;
+		memcpy(&id, section.bytes + at, sizeof(id));
+		writing.end = at + length;
+		result = id == CIE_ID ? write_cie(&writing, offset, at + sizeof(id))
+				      : write_fde(&writing, id, at + sizeof(id));
+		at += length;
+	}
 	if (result) {
-		free(frame->records);
-		*frame = (struct debug_frame){};
+		free(writing.records);
+	} else {
+		*records = writing.records;
+		*bytes = writing.bytes;
 	}
 	free(writing.cies);
 	free(section.bytes);
@@ -370,15 +346,13 @@ struct function {
 
 #define KNOWN_RULES 256 /* a power of two */
 
-/* The cells of a row that its rule depends on. */
-struct row_cells {
-	u64 cfa, column[COLUMN_SP]; /* COLUMN_SAVED and those behind it */
-};
+/* The cells that the rule of a row depends on: the CFA, COLUMN_SAVED and those behind it. */
+#define ROW_CELLS (1 + COLUMN_SP)
 
 /* The rule of a row, which its CIE and its cells determine: expressions lie behind the CIE. */
 struct known_rule {
 	u64 cie; /* 0: none */
-	struct row_cells cells;
+	u64 cells[ROW_CELLS];
 	struct unwind_rule rule;
 };
 
@@ -420,35 +394,27 @@ static int add_code(struct reading *reading, u64 start, u64 end, const struct un
 _Static_assert(sizeof(struct cfi_cell) == sizeof(u64), "cells are compared as words");
 _Static_assert(COLUMN_IGNORED == 0 && COLUMN_SAVED == 1, "the other cells lie side by side");
 
-/* The place of a row among the known rules. */
-static struct known_rule *place_of_row(struct reading *reading, const struct row_cells *cells)
-{
-	u64 mixed = cells->cfa;
-
-	for (u32 i = 0; i < COLUMN_SP; i++)
-		mixed = (mixed << 7 | mixed >> 57) ^ cells->column[i];
-	return &reading->known[hash_end(mixed) & (KNOWN_RULES - 1)];
-}
-
 /* The rule of the row at unwind->cfi; NULL: the row has none. Rows repeat: a file of 480,000 rows
  * has 800 rules. The position in the table, which an expression moves, is restored. */
 static const struct unwind_rule *rule_of_row(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
 	u64 cie = unwind->cfi.entry.cie, at = unwind->bytes.at, end = unwind->bytes.end;
+	u64 cells[ROW_CELLS], mixed = 0;
 	struct known_rule *known;
-	struct row_cells cells;
 	u32 stop;
 
-	memcpy(&cells.cfa, &unwind->cfi.row.cfa, sizeof(cells.cfa));
-	memcpy(cells.column, &unwind->cfi.row.column[COLUMN_SAVED], sizeof(cells.column));
-	known = place_of_row(reading, &cells);
-	if (known->cie == cie && !memcmp(&known->cells, &cells, sizeof(cells)))
+	memcpy(cells, &unwind->cfi.row.cfa, sizeof(*cells));
+	memcpy(cells + 1, &unwind->cfi.row.column[COLUMN_SAVED], sizeof(cells) - sizeof(*cells));
+	for (u32 i = 0; i < ROW_CELLS; i++)
+		mixed = (mixed << 7 | mixed >> 57) ^ cells[i];
+	known = &reading->known[hash_end(mixed) & (KNOWN_RULES - 1)];
+	if (known->cie == cie && !memcmp(known->cells, cells, sizeof(cells)))
 		return &known->rule;
 	stop = cfi_rule(unwind, &known->rule);
 	bytes_open(&unwind->bytes, at, end);
 	known->cie = stop ? 0 : cie;
-	known->cells = cells;
+	memcpy(known->cells, cells, sizeof(cells));
 	return stop ? NULL : &known->rule;
 }
 
@@ -514,41 +480,34 @@ static int add_index(struct reading *reading)
 	return result;
 }
 
-/* Opens a record and notes its function if it is an FDE. */
-static u32 function_note(struct reading *reading, u64 record)
-{
-	struct unwind *unwind = &reading->unwind;
-	u32 stop;
-
-	unwind->budget = UNWIND_BUDGET;
-	unwind->lookup_pc = unwind->pointer = 0;
-	stop = fde_open(unwind, record);
-	if (stop != STOP_NO_RULE || !unwind->pointer || unwind->cfi.next <= unwind->cfi.location)
-		return stop;
-	if (array_make_room(reading->functions, reading->count, reading->room))
-		return STOP_BUDGET;
-	reading->functions[reading->count++] =
-		(struct function){unwind->cfi.location, unwind->cfi.next, record};
-	return stop;
-}
-
 /* Notes the functions of all records up to one whose length cannot be read, as a search does. True:
  * all records were passed. */
 static bool functions_note(struct reading *reading)
 {
-	u64 record = reading->unwind.image.eh_frame.start;
+	struct unwind *unwind = &reading->unwind;
+	const struct cfi *cfi = &unwind->cfi;
+	u64 record = unwind->image.eh_frame.start;
 
-	for (u32 i = 0; i < EH_ENTRIES_MAX && record < reading->unwind.image.eh_frame.end; i++) {
-		u32 stop = function_note(reading, record);
+	for (u32 i = 0; i < EH_ENTRIES_MAX && record < unwind->image.eh_frame.end; i++) {
+		u32 stop;
 
+		unwind->budget = UNWIND_BUDGET;
+		unwind->lookup_pc = unwind->pointer = 0;
+		stop = fde_open(unwind, record);
+		if (stop == STOP_NO_RULE && unwind->pointer && cfi->next > cfi->location) {
+			if (array_make_room(reading->functions, reading->count, reading->room))
+				return false;
+			reading->functions[reading->count++] =
+				(struct function){cfi->location, cfi->next, record};
+		}
 		if (stop != STOP_NO_RULE &&
-		    (stop != STOP_UNSUPPORTED || reading->unwind.eh.record_end <= record))
+		    (stop != STOP_UNSUPPORTED || unwind->eh.record_end <= record))
 			return false;
-		if (reading->unwind.eh.record_end <= record) /* the terminator */
+		if (unwind->eh.record_end <= record) /* the terminator */
 			return true;
-		record = reading->unwind.eh.record_end;
+		record = unwind->eh.record_end;
 	}
-	return record >= reading->unwind.image.eh_frame.end;
+	return record >= unwind->image.eh_frame.end;
 }
 
 static int by_start(const void *left, const void *right)
@@ -755,30 +714,24 @@ static u32 enter_file(struct unwind *unwind)
 	return unwind->image.header ? STOP_NONE : STOP_TABLE_UNREADABLE;
 }
 
-static int read_tables(struct reading *reading)
-{
-	struct unwind *unwind = &reading->unwind;
-
-	unwind->memory = reading->image;
-	unwind->budget = UNWIND_BUDGET;
-	unwind->mapping.image = file_image_header(reading->image);
-	if (enter_file(unwind))
-		return -ENOEXEC;
-	return unwind->image.sframe.start ? add_both(reading) : add_eh_frame(reading);
-}
-
 int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *covered)
 {
 	struct reading *reading = calloc(1, sizeof(*reading));
-	int result = reading ? 0 : -ENOMEM;
+	int result = reading ? file_image_create(file, &reading->image) : -ENOMEM;
 
 	if (!result) {
+		struct unwind *unwind = &reading->unwind;
+
 		reading->rows = rows;
 		reading->covered = covered;
-		result = file_image_create(file, &reading->image);
-	}
-	if (!result) {
-		result = read_tables(reading);
+		unwind->memory = reading->image;
+		unwind->budget = UNWIND_BUDGET;
+		unwind->mapping.image = file_image_header(reading->image);
+		if (enter_file(unwind))
+			result = -ENOEXEC;
+		else
+			result = unwind->image.sframe.start ? add_both(reading)
+							    : add_eh_frame(reading);
 		file_image_free(&reading->image);
 		free(reading->functions);
 	}
@@ -833,9 +786,10 @@ static int add_debug(struct reading *reading, u32 bytes, const struct file_spans
 int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
 			 struct file_spans *found)
 {
-	struct debug_frame frame;
 	struct reading *reading;
-	int result = debug_frame_read(file, FILE_IMAGE_BASE, &frame);
+	u8 *records;
+	u32 bytes;
+	int result = debug_frame_read(file, FILE_IMAGE_BASE, &records, &bytes);
 
 	if (result)
 		return result;
@@ -844,12 +798,12 @@ int code_rows_read_debug(int file, const struct file_spans *covered, struct code
 	if (!result) {
 		reading->rows = rows;
 		reading->covered = found;
-		file_image_lend(reading->image, frame.records, frame.bytes);
-		result = add_debug(reading, frame.bytes, covered);
+		file_image_lend(reading->image, records, bytes);
+		result = add_debug(reading, bytes, covered);
 		file_image_free(&reading->image);
 		free(reading->functions);
 	}
 	free(reading);
-	free(frame.records);
+	free(records);
 	return result;
 }

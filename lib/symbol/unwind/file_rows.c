@@ -20,7 +20,7 @@
 #include "code_rows.h"
 #include "file_image.h"
 #include "privilege/memory_limit.h"
-#include "script_rows.h"
+#include "symbol/unwind/script_loop.h"
 
 #define GAP_BYTES_MIN 32	  /* files with less code without tables are not analysed */
 #define PADDING_BYTES_MAX 15	  /* between functions */

@@ -4,8 +4,8 @@
  * it that get the kind CFA_SCRIPT_LOOP. A runtime's reader finds the loop, and says in which parts
  * the words that a walk reads are valid.
  */
-#ifndef LIB_SYMBOL_SCRIPT_LOOP_H
-#define LIB_SYMBOL_SCRIPT_LOOP_H
+#ifndef LIB_SYMBOL_UNWIND_SCRIPT_LOOP_H
+#define LIB_SYMBOL_UNWIND_SCRIPT_LOOP_H
 
 #include <libelf.h>
 #include <stdbool.h>
@@ -81,8 +81,6 @@ typedef int script_loop_reader(struct script_loop *loop);
 
 script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read;
 
-/* Parts that the readers of CPython's versions share. */
-
 /* Reads where the fields of code objects lie, by the type's list of members: name_member and
  * lines_member are those with the function's name and its line table. False: another type, or a
  * member is missing.
@@ -92,5 +90,15 @@ bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const 
 
 /* The reader of CPython 3.9 and 3.10 (script_python_register.c); `address` is the loop's. */
 int script_python_register_read(struct script_loop *loop, u64 address);
+
+/*
+ * Finds the loop of an interpreter in a file, and marks the rows of the loop's code. The file may
+ * hold any bytes, so the caller runs in a sandbox. Sets rows->script from a file whose rows and
+ * functions with tables (ascending) are given, and gives the rows of the loop the kind
+ * CFA_SCRIPT_LOOP where the frames of the script can be found. -ENOENT: the file has no
+ * interpreter; -EOPNOTSUPP: the version or the build is not known, and rows->script says which and
+ * why (script_loop_reader); -ENOMEM, -E2BIG. After an error the rows are unchanged.
+ */
+int script_rows_mark(int file, const struct file_spans *covered, struct code_rows *rows);
 
 #endif

@@ -12,7 +12,6 @@
 #include "privilege/memory_limit.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"
-#include "symbol/symbolizer/symbol_file.h"
 #include "symbol/symbolizer/symbolizer.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"

@@ -3,7 +3,7 @@
  * Libraries that are built like CPython or PHP, with a loop whose words lie where the test says,
  * and libraries that only look like these.
  */
-#include "symbol/unwind/script_rows.h"
+#include "symbol/unwind/script_loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
