@@ -21,19 +21,12 @@
 #define SEGMENTS_MAX 16U
 #define HEADERS_MAX 64U
 
-struct code_segment {
-	u64 address;
-	u64 offset;
-	u64 bytes;
-	u32 flags; /* PF_* */
-};
-
 struct code_file {
 	struct reader_file seen; /* number MAPPING_NONE = unused */
 	u64 used;		 /* value of `calls` at the last use */
 	int fd;			 /* or READERS_HELD, or -errno */
 	u32 segment_count;
-	struct code_segment segment[SEGMENTS_MAX]; /* PT_LOAD */
+	Elf64_Phdr segment[SEGMENTS_MAX]; /* PT_LOAD */
 };
 
 struct code_page {
@@ -85,32 +78,26 @@ static u32 held_for(const struct code_file *file)
 	return file->fd == READERS_HELD ? file->seen.tgid : 0;
 }
 
-static bool page_fill(struct code_files *files, const struct code_file *file,
-		      struct code_page *page, u64 index)
-{
-	ssize_t got = file->fd == READERS_HELD
-			      ? readers_page(files->readers, &file->seen, index, page->data)
-			      : pread(file->fd, page->data, PAGE, index * PAGE);
-
-	page->number = MAPPING_NONE;
-	if (got <= 0)
-		return false;
-	memset(page->data + got, 0, PAGE - got);
-	page->number = file->seen.number;
-	page->tgid = held_for(file);
-	page->index = index;
-	return true;
-}
-
 static const struct code_page *page_get(struct code_files *files, const struct code_file *file,
 					u64 index)
 {
 	struct code_page *page = &files->page[(index + file->seen.number * 61) % PAGES];
+	ssize_t got;
 
 	if (page->number == file->seen.number && page->tgid == held_for(file) &&
 	    page->index == index)
 		return page;
-	return page_fill(files, file, page, index) ? page : NULL;
+	got = file->fd == READERS_HELD
+		      ? readers_page(files->readers, &file->seen, index, page->data)
+		      : pread(file->fd, page->data, PAGE, index * PAGE);
+	page->number = MAPPING_NONE;
+	if (got <= 0)
+		return NULL;
+	memset(page->data + got, 0, PAGE - got);
+	page->number = file->seen.number;
+	page->tgid = held_for(file);
+	page->index = index;
+	return page;
 }
 
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
@@ -133,13 +120,6 @@ bool code_file_read(struct code_files *files, const struct code_file *file, u64 
 	return true;
 }
 
-static bool is_elf(const Elf64_Ehdr *header)
-{
-	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= HEADERS_MAX;
-}
-
 /* Reads the program headers; another file than ELF has no segments. False: the file cannot be read
  * now.
  */
@@ -150,19 +130,16 @@ static bool segments_read(struct code_files *files, struct code_file *file)
 
 	if (!code_file_read(files, file, 0, &header, sizeof(header)))
 		return false;
-	if (!is_elf(&header))
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment) ||
+	    header.e_phnum > HEADERS_MAX)
 		return true;
 	for (u32 i = 0; i < header.e_phnum; i++) {
 		if (!code_file_read(files, file, header.e_phoff + i * sizeof(segment), &segment,
 				    sizeof(segment)))
 			return false;
 		if (segment.p_type == PT_LOAD && file->segment_count < SEGMENTS_MAX)
-			file->segment[file->segment_count++] = (struct code_segment){
-				.address = segment.p_vaddr,
-				.offset = segment.p_offset,
-				.bytes = segment.p_filesz,
-				.flags = segment.p_flags,
-			};
+			file->segment[file->segment_count++] = segment;
 	}
 	return true;
 }
@@ -194,27 +171,17 @@ static bool is_settled(const struct code_file *file, const struct reader_file *s
 	return file->seen.tgid == seen->tgid && (file->fd == READERS_HELD || file->fd == -ENOENT);
 }
 
-static void file_open(struct code_files *files, struct code_file *file,
-		      const struct reader_file *seen)
-{
-	file_close(file);
-	file->seen = *seen;
-	file->fd = readers_open(files->readers, seen);
-	if (file->fd != READERS_HELD) {
-		if (file->fd >= 0)
-			segments_read(files, file);
-		return;
-	}
-	if (!segments_read(files, file))
-		file->fd = -EAGAIN;
-}
-
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen)
 {
 	struct code_file *file = entry_of(files, seen->number);
 
-	if (!is_settled(file, seen))
-		file_open(files, file, seen);
+	if (!is_settled(file, seen)) {
+		file_close(file);
+		file->seen = *seen;
+		file->fd = readers_open(files->readers, seen);
+		if (file->fd >= 0 && !segments_read(files, file) && file->fd == READERS_HELD)
+			file->fd = -EAGAIN;
+	}
 	file->used = ++files->calls;
 	return file->fd >= 0 ? file : NULL;
 }
@@ -229,13 +196,13 @@ bool code_file_is_held(const struct code_file *file)
 bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
-		const struct code_segment *segment = &file->segment[i];
-		u64 first = segment->offset & ~(u64)(PAGE - 1);
+		const Elf64_Phdr *segment = &file->segment[i];
+		u64 first = segment->p_offset & ~(u64)(PAGE - 1);
 
-		if (!(segment->flags & PF_X) || offset < first ||
-		    offset - first >= segment->bytes + (segment->offset - first))
+		if (!(segment->p_flags & PF_X) || offset < first ||
+		    offset - first >= segment->p_filesz + (segment->p_offset - first))
 			continue;
-		*address = segment->address + (offset - segment->offset);
+		*address = segment->p_vaddr + (offset - segment->p_offset);
 		return true;
 	}
 	return false;
@@ -244,9 +211,9 @@ bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
 bool code_file_header(const struct code_file *file, u64 *address)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
-		if (file->segment[i].offset)
+		if (file->segment[i].p_offset)
 			continue;
-		*address = file->segment[i].address;
+		*address = file->segment[i].p_vaddr;
 		return true;
 	}
 	return false;
@@ -256,11 +223,12 @@ bool code_file_read_address(struct code_files *files, const struct code_file *fi
 			    void *buffer, u32 bytes)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
-		const struct code_segment *segment = &file->segment[i];
-		u64 at = address - segment->address;
+		const Elf64_Phdr *segment = &file->segment[i];
+		u64 at = address - segment->p_vaddr;
 
-		if (!(segment->flags & PF_W) && at < segment->bytes && segment->bytes - at >= bytes)
-			return code_file_read(files, file, segment->offset + at, buffer, bytes);
+		if (!(segment->p_flags & PF_W) && at < segment->p_filesz &&
+		    segment->p_filesz - at >= bytes)
+			return code_file_read(files, file, segment->p_offset + at, buffer, bytes);
 	}
 	return false;
 }

@@ -120,49 +120,42 @@ static int keep_file(const struct reader_request *request)
 	return fd;
 }
 
-static int read_page(const struct reader_request *request, void *page)
-{
-	int fd = keep_file(request);
-	ssize_t count;
-
-	if (fd < 0)
-		return fd;
-	count = pread(fd, page, READERS_PAGE, request->at * READERS_PAGE);
-	return count < 0 ? -errno : count;
-}
-
-/* True if other processes may read this file: the file is on the file system of the record, and not
- * on another file system that shows the file or claims to (an overlay). */
-static bool is_plain(int fd, const struct mapping_record *record)
-{
-	struct statfs mounted;
-	struct stat status;
-
-	return !reader_asks_others(record) && !fstat(fd, &status) && !fstatfs(fd, &mounted) &&
-	       ((u64)major(status.st_dev) << 20 | minor(status.st_dev)) == record->key.device &&
-	       (u32)mounted.f_type == record->file_system;
-}
-
+/* Sends the file along if other processes may read it: the file is on the file system of the
+ * record, and not on another file system that shows the file or claims to (an overlay). */
 static int answer_file(int socket, const struct reader_request *request,
 		       struct reader_answer *answer)
 {
+	const struct mapping_record *record = &request->record;
 	int fd = keep_file(request);
-	u32 count = fd >= 0 && is_plain(fd, &request->record);
+	struct statfs mounted;
+	struct stat status;
+	bool is_plain =
+		fd >= 0 && !reader_asks_others(record) && !fstat(fd, &status) &&
+		!fstatfs(fd, &mounted) &&
+		((u64)major(status.st_dev) << 20 | minor(status.st_dev)) == record->key.device &&
+		(u32)mounted.f_type == record->file_system;
 
 	answer->result = fd < 0 ? fd : 0;
-	return message_send_files(socket, answer, sizeof(*answer), &fd, count, MESSAGE_NO_DEADLINE);
+	return message_send_files(socket, answer, sizeof(*answer), &fd, is_plain,
+				  MESSAGE_NO_DEADLINE);
 }
 
 static int answer_bytes(int socket, const struct reader_request *request,
 			struct reader_answer *answer)
 {
-	if (request->what == READER_PAGE)
-		answer->result = read_page(request, answer->data);
-	else if (request->bytes <= READERS_PAGE)
+	if (request->what == READER_PAGE) {
+		int fd = keep_file(request);
+		ssize_t count =
+			fd < 0 ? fd
+			       : pread(fd, answer->data, READERS_PAGE, request->at * READERS_PAGE);
+
+		answer->result = fd >= 0 && count < 0 ? -errno : (s32)count;
+	} else if (request->bytes <= READERS_PAGE) {
 		answer->result =
 			reader_memory(request->tid, request->at, answer->data, request->bytes);
-	else
+	} else {
 		answer->result = -EINVAL;
+	}
 	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE);
 }
 

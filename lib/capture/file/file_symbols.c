@@ -37,8 +37,8 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 {
 	bool kernel = FRAME_IS_KERNEL(run[0]);
 	u32 number = kernel ? 0 : FRAME_MAPPING(run[0]), i;
+	const struct mapping_record *record = NULL;
 	int result;
-	struct symbolizers_query query = {.number = number, .addresses = run, .count = count};
 
 	if (number >= MAPPINGS_MAX || (!kernel && !recording->mapping_written[number]))
 		return 0;
@@ -47,11 +47,11 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 	if (MAPPING_IS_SCRIPT(number))
 		return script_names_write(recording, number, run, count);
 	if (!kernel)
-		query.record = loaded_mapping(recording->loaded, number);
-	result = symbols_recall(recording, number, run, &query.count);
-	if (result || !query.count)
+		record = loaded_mapping(recording->loaded, number);
+	result = symbols_recall(recording, number, run, &count);
+	if (result || !count)
 		return result;
-	return symbolizers_ask(recording->symbolizers, &query);
+	return symbolizers_ask(recording->symbolizers, number, record, run, count);
 }
 
 /* Requests all names, from the last address on, so that the kernel's come first. */

@@ -56,22 +56,11 @@ static bool find_text(const struct taking *taking, u32 offset, const char **text
 	return offset < taking->text_bytes && (!offset || !taking->texts[offset - 1]);
 }
 
-static bool take_function(struct taking *taking, bool is_last, struct code_place *function)
-{
-	struct debug_function raw;
-
-	*function = (struct code_place){.inlined = !is_last};
-	if (!take(taking, &raw, sizeof(raw)) || raw.inlined != !is_last)
-		return false;
-	function->line = raw.line;
-	return find_text(taking, raw.name, &function->function) &&
-	       find_text(taking, raw.file, &function->file);
-}
-
 static bool take_item(struct taking *taking, struct debug_name *name)
 {
 	struct debug_names *names = taking->names;
 	struct code_place function;
+	struct debug_function raw;
 	struct debug_item item;
 	u64 place;
 
@@ -91,7 +80,13 @@ static bool take_item(struct taking *taking, struct debug_name *name)
 	if (taking->room)
 		name->functions = names->functions + names->function_count;
 	for (u32 i = 0; i < item.functions; i++) {
-		if (!take_function(taking, i + 1 == item.functions, &function))
+		bool is_inlined = i + 1 < item.functions;
+
+		if (!take(taking, &raw, sizeof(raw)) || raw.inlined != is_inlined)
+			return false;
+		function = (struct code_place){.line = raw.line, .inlined = is_inlined};
+		if (!find_text(taking, raw.name, &function.function) ||
+		    !find_text(taking, raw.file, &function.file))
 			return false;
 		if (taking->room)
 			names->functions[names->function_count] = function;
@@ -121,17 +116,6 @@ static int by_place(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Sorts the names by place; false: a place occurs twice. */
-static bool sort(struct debug_names *names)
-{
-	if (names->count)
-		qsort(names->names, names->count, sizeof(*names->names), by_place);
-	for (u32 i = 1; i < names->count; i++)
-		if (names->names[i - 1].place == names->names[i].place)
-			return false;
-	return true;
-}
-
 static int fill(struct taking *taking, const struct debug_answer *answer)
 {
 	struct debug_names *names = taking->names;
@@ -147,7 +131,14 @@ static int fill(struct taking *taking, const struct debug_answer *answer)
 	names->functions = calloc(taking->room + 1UL, sizeof(*names->functions));
 	if (!names->functions)
 		return -ENOMEM;
-	return take_items(taking, answer) && sort(names) ? 0 : -EBADMSG;
+	if (!take_items(taking, answer))
+		return -EBADMSG;
+	if (names->count)
+		qsort(names->names, names->count, sizeof(*names->names), by_place);
+	for (u32 i = 1; i < names->count; i++)
+		if (names->names[i - 1].place == names->names[i].place)
+			return -EBADMSG;
+	return 0;
 }
 
 int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,

@@ -34,19 +34,15 @@
 #define DEBUG_PATH_BYTES 4096
 #define DEBUG_ROOTS_MAX 3
 
-struct debug_roots {
-	const char *root[DEBUG_ROOTS_MAX]; /* in the order of the search; NULL behind the last */
-};
-
 #define DEBUG_FOLDER "/usr/lib/debug"
 
 /* Opens the regular file `path` below each root until accept() returns true: its descriptor, or
  * -ENOENT. */
-static int open_below_roots(const struct debug_roots *roots, const char *path,
+static int open_below_roots(const char *const roots[DEBUG_ROOTS_MAX], const char *path,
 			    bool (*accept)(void *arg, int file), void *arg)
 {
-	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots->root[i]; i++) {
-		int file = file_place_take(file_place_below_links(roots->root[i], path));
+	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots[i]; i++) {
+		int file = file_place_take(file_place_below_links(roots[i], path));
 
 		if (file >= 0 && accept(arg, file))
 			return file;
@@ -98,7 +94,7 @@ struct debug_search {
 	const struct debug_code *code;
 	const u8 *build_id;
 	u32 build_id_bytes;
-	struct debug_roots roots;
+	const char *roots[DEBUG_ROOTS_MAX]; /* in the order of the search; NULL: behind the last */
 	char process_root[64];
 
 	bool is_replaced;	     /* the mapped path is that of another file now */
@@ -179,7 +175,7 @@ static void keep_debug(struct debug_search *search, enum debug_file which, int f
 static bool take_debug(struct debug_search *search, enum need need, const char *path)
 {
 	struct wanted wanted = want(search, need);
-	int file = open_below_roots(&search->roots, path, is_wanted, &wanted);
+	int file = open_below_roots(search->roots, path, is_wanted, &wanted);
 
 	if (file >= 0)
 		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
@@ -206,29 +202,6 @@ static bool find_debug(struct debug_search *search, enum need need)
 	return false;
 }
 
-static void find_code(struct debug_search *search)
-{
-	struct wanted wanted = want(search, NEED_NOTHING);
-	const char *path = path_of_code(search);
-	int file = open_below_roots(&search->roots, path, is_wanted, &wanted);
-
-	search->is_replaced = file < 0 && wanted.met;
-	if (file >= 0)
-		keep_debug(search, DEBUG_FILE_CODE, file, &wanted.link, path);
-}
-
-/* Uses a file that the user has named, if its build id is right; the path counts from our root. */
-static bool take_named(struct debug_search *search, const char *name)
-{
-	char *path = realpath(name, NULL);
-	bool taken;
-
-	search->roots = (struct debug_roots){{"/"}};
-	taken = path && take_debug(search, NEED_NOTHING, path);
-	free(path);
-	return taken;
-}
-
 static void find_kernel_files(struct debug_search *search)
 {
 	static const char *const places[] = {"/usr/lib/debug/boot/vmlinux-%s",
@@ -238,11 +211,16 @@ static void find_kernel_files(struct debug_search *search)
 	const char *release = search->code->release;
 	char path[DEBUG_PATH_BYTES];
 
-	if (vmlinux) {
-		if (!take_named(search, vmlinux))
+	if (vmlinux) { /* used if its build id is right; the path counts from our root */
+		char *named = realpath(vmlinux, NULL);
+
+		search->roots[0] = "/";
+		search->roots[1] = NULL;
+		if (!named || !take_debug(search, NEED_NOTHING, named))
 			note(search->lookup, vmlinux, "it is not the recorded kernel");
 		else if (!search->link.has_dwarf)
 			note(search->lookup, vmlinux, "it has none");
+		free(named);
 		return;
 	}
 	if (find_debug(search, NEED_DWARF))
@@ -259,19 +237,12 @@ static bool is_hidden(const struct debug_code *code)
 	return !code->mapping && !code->module->start;
 }
 
-static bool has_own_id(const struct debug_search *search)
-{
-	const struct debug_code *code = search->code;
-
-	return search->build_id_bytes &&
-	       (code->mapping ? code->mapping->kind == MAPPING_FILE : !is_hidden(code));
-}
-
 /* 0: the caller calls search_end(). -ENOENT: the code has no build id, or its address is hidden. */
 static int search_begin(struct debug_search *search, struct debug_lookup *lookup,
 			const struct debug_code *code)
 {
 	const struct trace_mapping *mapping = code->mapping;
+	bool is_findable = mapping ? mapping->kind == MAPPING_FILE : !is_hidden(code);
 	u32 roots = 0;
 
 	*search = (struct debug_search){
@@ -285,14 +256,14 @@ static int search_begin(struct debug_search *search, struct debug_lookup *lookup
 		snprintf(search->process_root, sizeof(search->process_root), "/proc/%u/root",
 			 mapping->tgid);
 	if (lookup->choice.sysroot)
-		search->roots.root[roots++] = lookup->choice.sysroot;
+		search->roots[roots++] = lookup->choice.sysroot;
 	if (mapping)
-		search->roots.root[roots++] = search->process_root;
-	search->roots.root[roots] = "/";
+		search->roots[roots++] = search->process_root;
+	search->roots[roots] = "/";
 	if (is_hidden(code) && lookup->choice.vmlinux)
 		note(search->lookup, lookup->choice.vmlinux,
 		     "where the kernel lay was hidden from the recorder (kptr_restrict)");
-	return has_own_id(search) ? 0 : -ENOENT;
+	return search->build_id_bytes && is_findable ? 0 : -ENOENT;
 }
 
 static void search_end(struct debug_search *search)
@@ -311,7 +282,7 @@ static void note_unproven(struct debug_search *search)
 
 	if (search->build_id_bytes || path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
 		return;
-	file = open_below_roots(&search->roots, path, is_wanted, &wanted);
+	file = open_below_roots(search->roots, path, is_wanted, &wanted);
 	if (file < 0)
 		return;
 	close(file);
@@ -321,12 +292,20 @@ static void note_unproven(struct debug_search *search)
 
 static void search_machine(struct debug_search *search)
 {
+	struct wanted wanted = want(search, NEED_NOTHING);
+	const char *path = path_of_code(search);
+
 	if (!search->code->mapping) {
 		find_kernel_files(search);
 		return;
 	}
-	if (path_of_code(search)[0] == '/')
-		find_code(search);
+	if (path[0] == '/') {
+		int file = open_below_roots(search->roots, path, is_wanted, &wanted);
+
+		search->is_replaced = file < 0 && wanted.met;
+		if (file >= 0)
+			keep_debug(search, DEBUG_FILE_CODE, file, &wanted.link, path);
+	}
 	if (!search->link.has_dwarf && !find_debug(search, NEED_DWARF))
 		find_debug(search, NEED_NAMES);
 }
@@ -364,30 +343,6 @@ static int fetch_wanted(const struct debug_search *search, enum debug_fetch_what
 	return -1;
 }
 
-static void fetch_debug(struct debug_search *search)
-{
-	struct wanted wanted = want(search, NEED_NAMES);
-	char *path;
-	int file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
-
-	if (file < 0)
-		return;
-	keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
-	free(path);
-}
-
-static void fetch_code(struct debug_search *search)
-{
-	struct wanted wanted = want(search, NEED_CODE);
-	char *path;
-	int file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
-
-	if (file < 0)
-		return;
-	keep_file(search, DEBUG_FILE_CODE, file);
-	free(path);
-}
-
 static bool may_fetch(const struct debug_search *search)
 {
 	const struct debug_choice *choice = &search->lookup->choice;
@@ -399,14 +354,28 @@ static bool may_fetch(const struct debug_search *search)
 
 static void search_servers(struct debug_search *search)
 {
+	struct wanted wanted = want(search, NEED_NAMES);
+	int file = -1;
+	char *path;
+
 	if (!may_fetch(search))
 		return;
 	if (!search->link.has_dwarf)
-		fetch_debug(search);
+		file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
+	if (file >= 0) {
+		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+		free(path);
+	}
 	if (search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
 	    search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code &&
-	    !search->code->layout.count)
-		fetch_code(search);
+	    !search->code->layout.count) {
+		wanted = want(search, NEED_CODE);
+		file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
+		if (file < 0)
+			return;
+		keep_file(search, DEBUG_FILE_CODE, file);
+		free(path);
+	}
 }
 
 /* Opens the file of .gnu_debugaltlink; a relative name counts from the file with the link. */
@@ -417,10 +386,10 @@ static int open_shared(struct debug_search *search, struct wanted *wanted)
 	char path[DEBUG_PATH_BYTES];
 
 	if (path_of_id(wanted->build_id, wanted->build_id_bytes, path))
-		file = open_below_roots(&search->roots, path, is_wanted, wanted);
+		file = open_below_roots(search->roots, path, is_wanted, wanted);
 	if (file < 0 &&
 	    snprintf(path, sizeof(path), "%.*s/%s", length, search->path, name) < (int)sizeof(path))
-		file = open_below_roots(&search->roots, name[0] == '/' ? name : path, is_wanted,
+		file = open_below_roots(search->roots, name[0] == '/' ? name : path, is_wanted,
 					wanted);
 	return file;
 }
@@ -620,39 +589,11 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 	return facts;
 }
 
-/* --- Arguments. --- */
-
-/* The open file counts by itself; a debug file counts if it has the same build id. */
-static void search_for_file(struct debug_search *search, int file)
-{
-	search->files[DEBUG_FILE_CODE] = fcntl(file, F_DUPFD_CLOEXEC, 0);
-	snprintf(search->path, sizeof(search->path), "%s", path_of_code(search));
-	if (search->build_id_bytes && !search->link.has_dwarf) {
-		find_debug(search, NEED_DWARF);
-		search_servers(search);
-	}
-	search_shared(search);
-}
-
-/* Makes a text of the sandbox one that may be printed. */
-static void clean_text(char *text, size_t bytes)
-{
-	text[bytes - 1] = '\0';
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == '\x7f')
-			*text = '?';
-}
-
-static bool is_sound(const struct dwarf_argument *argument)
-{
-	return argument->reg < DWARF_REGISTERS && argument->bytes && argument->bytes <= 8 &&
-	       argument->byte + argument->bytes <= 8 && argument->steps <= NUMBER_STEPS_MAX;
-}
-
 static int request_argument(const struct debug_search *search,
 			    const struct debug_argument_query *query, struct debug_answer *answer)
 {
 	struct debug_request request = {.what = DEBUG_ARGUMENT, .count = 1};
+	const struct dwarf_argument *argument = &answer->argument;
 	int files[DEBUG_FILES], result;
 	u32 sent = 0;
 
@@ -665,7 +606,9 @@ static int request_argument(const struct debug_search *search,
 		files[sent++] = search->files[i];
 	}
 	result = send_request(search->lookup, &request, files, sent, &query->place, answer);
-	if (!result && (answer->bytes || !is_sound(&answer->argument))) {
+	if (!result && (answer->bytes || argument->reg >= DWARF_REGISTERS || !argument->bytes ||
+			argument->bytes > 8 || argument->byte + argument->bytes > 8 ||
+			argument->steps > NUMBER_STEPS_MAX)) {
 		sandbox_distrust(search->lookup->sandbox);
 		return -EBADMSG;
 	}
@@ -691,7 +634,14 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 	memcpy(mapping.build_id, link.build_id, sizeof(mapping.build_id));
 	search_begin(&search, lookup, &code);
 	search.link = link;
-	search_for_file(&search, query->file);
+	/* The open file counts by itself; a debug file counts if it has the same build id. */
+	search.files[DEBUG_FILE_CODE] = fcntl(query->file, F_DUPFD_CLOEXEC, 0);
+	snprintf(search.path, sizeof(search.path), "%s", path_of_code(&search));
+	if (search.build_id_bytes && !search.link.has_dwarf) {
+		find_debug(&search, NEED_DWARF);
+		search_servers(&search);
+	}
+	search_shared(&search);
 	result = search.link.has_dwarf ? request_argument(&search, query, &answer) : -ENODATA;
 	shortcoming = shortcoming_of(&search, &answer, 0);
 	search_end(&search);
@@ -699,7 +649,11 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 		*out = answer.argument;
 		return 0;
 	}
-	clean_text(answer.reason, sizeof(answer.reason));
+	/* Makes the sandbox's text one that may be printed. */
+	answer.reason[sizeof(answer.reason) - 1] = '\0';
+	for (char *at = answer.reason; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == '\x7f')
+			*at = '?';
 	snprintf(reason, DWARF_ARGUMENT_REASON_BYTES, "%s",
 		 result != -ENODATA && answer.reason[0] ? answer.reason
 		 : result == -ENODATA			? shortcoming ?: answer.reason

@@ -66,17 +66,13 @@ static int put_item(void *arg, u32 index, const struct code_place *functions, u3
 	return result;
 }
 
-/* The bytes behind the head of the answer. */
-struct found {
-	char *texts, *items;
-};
-
+/* Gives the bytes behind the head of the answer, for the caller to free. */
 static int find_all(struct debug_info *info, const u64 *places, u32 count,
-		    struct debug_answer *answer, struct found *found)
+		    struct debug_answer *answer, char **texts, char **items)
 {
 	size_t bytes = 0;
 	struct writer writer = {
-		.out = open_memstream(&found->items, &bytes), .info = info, .places = places};
+		.out = open_memstream(items, &bytes), .info = info, .places = places};
 	int result;
 
 	if (!writer.out)
@@ -88,7 +84,7 @@ static int find_all(struct debug_info *info, const u64 *places, u32 count,
 	answer->items = writer.items;
 	answer->text_bytes = writer.texts.bytes;
 	answer->bytes = answer->text_bytes + bytes;
-	found->texts = text_pool_take(&writer.texts);
+	*texts = text_pool_take(&writer.texts);
 	return result;
 }
 
@@ -103,19 +99,8 @@ static void __attribute__((noreturn)) end_without_memory(void)
 	sandbox_leave();
 }
 
-static int find(struct debug_info *info, const struct debug_request *request, const u64 *places,
-		struct debug_answer *answer, struct found *found)
-{
-	if (request->what != DEBUG_ARGUMENT)
-		return find_all(info, places, request->count, answer, found);
-	if (request->count != 1)
-		return -EINVAL;
-	return debug_info_argument(info, places[0], request->function, request->argument,
-				   &answer->argument, answer->reason);
-}
-
 static int find_places(const struct debug_request *request, const int *files, const u64 *places,
-		       struct debug_answer *answer, struct found *found)
+		       struct debug_answer *answer, char **texts, char **items)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
 				     files[DEBUG_FILE_SHARED], &request->layout,
@@ -125,7 +110,13 @@ static int find_places(const struct debug_request *request, const int *files, co
 
 	if (result)
 		return result;
-	result = find(info, request, places, answer, found);
+	if (request->what != DEBUG_ARGUMENT)
+		result = find_all(info, places, request->count, answer, texts, items);
+	else if (request->count != 1)
+		result = -EINVAL;
+	else
+		result = debug_info_argument(info, places[0], request->function, request->argument,
+					     &answer->argument, answer->reason);
 	answer->is_damaged = debug_info_is_damaged(info);
 	answer->is_split = debug_info_is_split(info);
 	if (answer->is_damaged && !limit_leaves_memory())
@@ -152,7 +143,7 @@ static int reply(int socket, const void *arg, const int *received, const u64 *pl
 {
 	const struct debug_request *request = arg;
 	struct debug_answer answer = {};
-	struct found found = {};
+	char *texts = NULL, *items = NULL;
 	int files[DEBUG_FILES], result;
 
 	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message has room for all files");
@@ -160,16 +151,16 @@ static int reply(int socket, const void *arg, const int *received, const u64 *pl
 		files[i] = request->files & 1U << i ? received[next++] : -1;
 	answer.result = request->what == DEBUG_LINK
 				? read_link(files[DEBUG_FILE_CODE], &answer.link)
-				: find_places(request, files, places, &answer, &found);
+				: find_places(request, files, places, &answer, &texts, &items);
 	if (answer.result)
 		answer.items = answer.bytes = answer.text_bytes = 0;
 	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE)
-			 ?: message_send(socket, found.texts, answer.text_bytes,
+			 ?: message_send(socket, texts, answer.text_bytes,
 					 MESSAGE_NO_DEADLINE)
-			 ?: message_send(socket, found.items, answer.bytes - answer.text_bytes,
+			 ?: message_send(socket, items, answer.bytes - answer.text_bytes,
 					 MESSAGE_NO_DEADLINE);
-	free(found.texts);
-	free(found.items);
+	free(texts);
+	free(items);
 	return result;
 }
 

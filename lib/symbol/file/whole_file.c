@@ -14,13 +14,6 @@
 
 #define BYTES_MAX (256UL << 20)
 
-struct buffer {
-	char *text;
-	size_t used;
-	size_t capacity;
-	size_t first; /* offset of the text in the file */
-};
-
 static ssize_t read_at(int fd, char *to, size_t room, size_t offset)
 {
 	ssize_t got;
@@ -33,54 +26,47 @@ static ssize_t read_at(int fd, char *to, size_t room, size_t offset)
 	return got < 0 ? -errno : got;
 }
 
-/* Appends the bytes of one read and keeps room for a NUL. Bytes, 0 at the end, or -errno. */
-static ssize_t read_some(int fd, struct buffer *buffer)
-{
-	ssize_t got;
-
-	if (buffer->capacity - buffer->used < 2) {
-		size_t capacity = buffer->capacity ? buffer->capacity * 2 : 64 << 10;
-		char *text = capacity > BYTES_MAX ? NULL : realloc(buffer->text, capacity);
-
-		if (!text)
-			return capacity > BYTES_MAX ? -EFBIG : -ENOMEM;
-		buffer->text = text;
-		buffer->capacity = capacity;
-	}
-	got = read_at(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1,
-		      buffer->first + buffer->used);
-	if (got > 0)
-		buffer->used += got;
-	return got;
-}
-
 /* True if a mark ends within the last `got` bytes. The second byte of the mark is rare in the files
  * that are searched for one, and memchr() is much faster than memmem(). */
-static bool has_mark(const struct buffer *buffer, size_t got, const char *mark)
+static bool has_mark(const char *text, size_t used, size_t got, const char *mark)
 {
 	size_t length = strlen(mark), bytes = got + length - 1;
 
-	if (bytes > buffer->used)
-		bytes = buffer->used;
-	return memchr(buffer->text + buffer->used - bytes, mark[1], bytes) &&
-	       memmem(buffer->text + buffer->used - bytes, bytes, mark, length);
+	if (bytes > used)
+		bytes = used;
+	return memchr(text + used - bytes, mark[1], bytes) &&
+	       memmem(text + used - bytes, bytes, mark, length);
 }
 
-static int read_open(int fd, size_t first, const char *mark, char **text, size_t *bytes)
+/* Reads from offset `first` on, with room for a NUL, up to the end or behind the first mark. */
+static int read_open(int fd, size_t first, const char *mark, char **out, size_t *bytes)
 {
-	struct buffer buffer = {.first = first};
+	size_t used = 0, room = 0;
+	char *text = NULL;
 	ssize_t got;
 
-	do
-		got = read_some(fd, &buffer);
-	while (got > 0 && !(mark && has_mark(&buffer, got, mark)));
+	do {
+		if (room - used < 2) {
+			size_t wider = room ? room * 2 : 64 << 10;
+			char *moved = wider > BYTES_MAX ? NULL : realloc(text, wider);
+
+			got = wider > BYTES_MAX ? -EFBIG : -ENOMEM;
+			if (!moved)
+				break;
+			text = moved;
+			room = wider;
+		}
+		got = read_at(fd, text + used, room - used - 1, first + used);
+		if (got > 0)
+			used += got;
+	} while (got > 0 && !(mark && has_mark(text, used, got, mark)));
 	if (got < 0) {
-		free(buffer.text);
+		free(text);
 		return got;
 	}
-	buffer.text[buffer.used] = 0;
-	*text = buffer.text;
-	*bytes = buffer.used;
+	text[used] = 0;
+	*out = text;
+	*bytes = used;
 	return 0;
 }
 

@@ -35,13 +35,6 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-static size_t name_length(const char *name, const char *end)
-{
-	while (end > name && strchr(" \t\r", end[-1]))
-		end--;
-	return end - name;
-}
-
 static int parse_line(const char *at, const char *end, struct generated_code *code)
 {
 	const char *name;
@@ -55,7 +48,9 @@ static int parse_line(const char *at, const char *end, struct generated_code *co
 	if (!at || at == end)
 		return 0;
 	name = skip_blanks(at, end);
-	name_bytes = name_length(name, end);
+	while (end > name && strchr(" \t\r", end[-1]))
+		end--;
+	name_bytes = end - name;
 	if (name == at || !name_bytes || memchr(name, 0, name_bytes))
 		return 0;
 	return generated_code_add(code, start, bytes, name, name_bytes);

@@ -162,25 +162,6 @@ static bool parse_line(char *line, struct mapped_line *mapped)
 	return executable == 'x' && line[path] == '/';
 }
 
-static bool is_dump_of(const char *path, u32 id)
-{
-	const char *name = strrchr(path, '/') + 1;
-	char wanted[32];
-	size_t length = snprintf(wanted, sizeof(wanted), "jit-%u.dump", id);
-
-	return !strncmp(name, wanted, length) &&
-	       (!name[length] || !strcmp(name + length, DELETED_MARK));
-}
-
-static bool find_dump(const struct runtime_process *process, FILE *maps, char **line, size_t *room,
-		      struct mapped_line *mapped)
-{
-	while (getline(line, room, maps) > 0)
-		if (parse_line(*line, mapped) && is_dump_of(mapped->path, process->inner_id))
-			return true;
-	return false;
-}
-
 /* The mapped file as an O_PATH descriptor, or -ENOENT. */
 static int open_place(u32 tgid, const struct mapped_line *mapped)
 {
@@ -215,16 +196,27 @@ static int open_mapped(const struct runtime_process *process, const struct mappe
 int jitdump_open(const struct runtime_process *process)
 {
 	FILE *maps = runtime_process_open(process->tgid, "maps");
-	struct mapped_line mapped;
-	char *line = NULL;
-	size_t room = 0;
+	char *line = NULL, wanted[32];
+	size_t room = 0,
+	       length = snprintf(wanted, sizeof(wanted), "jit-%u.dump", process->inner_id);
+	bool is_found = false;
 	int fd = -ENOENT;
 
+	while (maps && !is_found && getline(&line, &room, maps) > 0) {
+		struct mapped_line mapped;
+		const char *name;
+
+		if (!parse_line(line, &mapped))
+			continue;
+		name = strrchr(mapped.path, '/') + 1;
+		is_found = !strncmp(name, wanted, length) &&
+			   (!name[length] || !strcmp(name + length, DELETED_MARK));
+		if (is_found)
+			fd = open_mapped(process, &mapped);
+	}
+	free(line);
 	if (!maps)
 		return -ENOENT;
-	if (find_dump(process, maps, &line, &room, &mapped))
-		fd = open_mapped(process, &mapped);
-	free(line);
 	fclose(maps);
 	return fd;
 }
@@ -319,16 +311,6 @@ static int duplicate(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static int open_by_our_id(u32 tgid, u64 since)
-{
-	const struct runtime_process process = {.since = since, .user = getuid(), .inner_id = tgid};
-	int folder = file_place_below("/", "tmp");
-	int fd = folder < 0 ? -1 : perf_map_open(folder, &process);
-
-	close_open(folder);
-	return fd;
-}
-
 struct runtime_names runtime_files_open(const struct runtime_files *files, u32 tgid, u64 since)
 {
 	const struct kept *kept = find(files, tgid, since);
@@ -346,8 +328,14 @@ struct runtime_names runtime_files_open(const struct runtime_files *files, u32 t
 		if (names.jitdump < 0)
 			names.jitdump = duplicate(kept->jitdump);
 	}
-	if (names.perf_map < 0 && live.folder < 0 && (!kept || kept->folder < 0))
-		names.perf_map = open_by_our_id(tgid, since);
+	if (names.perf_map < 0 && live.folder < 0 && (!kept || kept->folder < 0)) {
+		const struct runtime_process ours = {
+			.since = since, .user = getuid(), .inner_id = tgid};
+
+		live.folder = file_place_below("/", "tmp");
+		if (live.folder >= 0)
+			names.perf_map = perf_map_open(live.folder, &ours);
+	}
 	close_open(live.folder);
 	return names;
 }

@@ -31,8 +31,6 @@
 #define CHUNK (256U << 10)
 #define BYTES_MAX (1ULL << 30)
 
-/* --- The map. --- */
-
 struct entry {
 	struct moved_key key;
 	struct moved_code moved;
@@ -76,26 +74,21 @@ static bool is_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
 	return true;
 }
 
-/* True if a writable mapping that was equal to the file is to be compared again. The time between
- * comparisons is the time for which the mapping has been equal, within limits. */
-static bool is_uncertain(const struct moved_code *moved, u64 now)
+/* A writable mapping that was equal to the file is compared again. The time between comparisons is
+ * the time for which the mapping has been equal, within limits. */
+static bool is_wanted(const struct entry *entries, u32 count, u32 i, u64 now)
 {
+	const struct moved_code *moved = &entries[i].moved;
 	u64 equal = moved->time - moved->since;
 
+	if (moved->state == MOVED_ASKED)
+		return moved->time + ASK_AGAIN_NS < now;
+	if (moved->state == MOVED_WANTED)
+		return is_due(entries, count, moved->tgid, now);
 	if (equal < AGAIN_NS_MIN)
 		equal = AGAIN_NS_MIN;
 	return moved->state == MOVED_FILE && moved->is_writable &&
 	       moved->time + (equal < AGAIN_NS_MAX ? equal : AGAIN_NS_MAX) < now;
-}
-
-static bool is_wanted(const struct entry *entries, u32 count, u32 i, u64 now)
-{
-	const struct moved_code *moved = &entries[i].moved;
-
-	if (moved->state == MOVED_ASKED)
-		return moved->time + ASK_AGAIN_NS < now;
-	return is_uncertain(moved, now) ||
-	       (moved->state == MOVED_WANTED && is_due(entries, count, moved->tgid, now));
 }
 
 u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
@@ -146,8 +139,6 @@ int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapp
 	return 0;
 }
 
-/* --- The memory of the process. --- */
-
 struct neighbour {
 	u64 start, offset;
 };
@@ -174,35 +165,20 @@ static u32 read_neighbours(u32 tgid, u64 inode, struct neighbour *neighbours)
 	return count;
 }
 
-static bool read_memory(u32 tgid, u64 address, void *buffer, u32 bytes)
-{
-	struct iovec local = {buffer, bytes}, remote = {(void *)address, bytes};
-
-	return process_vm_readv(tgid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
-
-/* Reads the file as a mapping shows it: with zeros from the end of the file to the end of its page.
- */
-static bool read_file(int file, u64 offset, u8 *buffer, u32 bytes)
-{
-	ssize_t count = pread(file, buffer, bytes, offset);
-
-	if (count <= 0 || bytes - count >= sysconf(_SC_PAGESIZE))
-		return false;
-	memset(buffer + count, 0, bytes - count);
-	return true;
-}
-
-/* True if [start, end) in the process is equal to the file from `offset` on; `buffers` has room for
- * two chunks. */
+/* True if [start, end) in the process is equal to the file from `offset` on, as a mapping shows the
+ * file: with zeros from its end to the end of its page. `buffers` has room for two chunks. */
 static bool is_equal(const struct moved_code *moved, u64 start, u64 end, u64 offset, int file,
 		     u8 *buffers)
 {
 	while (start < end) {
 		u32 bytes = end - start < CHUNK ? end - start : CHUNK;
+		struct iovec local = {buffers + CHUNK, bytes}, remote = {(void *)start, bytes};
+		ssize_t count = pread(file, buffers, bytes, offset);
 
-		if (!read_file(file, offset, buffers, bytes) ||
-		    !read_memory(moved->tgid, start, buffers + CHUNK, bytes) ||
+		if (count <= 0 || bytes - count >= sysconf(_SC_PAGESIZE))
+			return false;
+		memset(buffers + count, 0, bytes - count);
+		if (process_vm_readv(moved->tgid, &local, 1, &remote, 1, 0) != (ssize_t)bytes ||
 		    memcmp(buffers, buffers + CHUNK, bytes))
 			return false;
 		start += bytes;
@@ -239,18 +215,6 @@ static bool find_offset(struct moved_code *moved, const struct neighbour *neighb
 	return false;
 }
 
-/* The address of the first segment of the mapping's image: the nearest one below. 0: not mapped. */
-static u64 find_image(const struct moved_code *moved, const struct neighbour *neighbours, u32 count)
-{
-	u64 image = moved->offset ? 0 : moved->start;
-
-	for (u32 i = 0; i < count; i++)
-		if (!neighbours[i].offset && neighbours[i].start < moved->start &&
-		    neighbours[i].start > image)
-			image = neighbours[i].start;
-	return image;
-}
-
 int moved_code_find(struct moved_code *moved, int file, u64 inode)
 {
 	struct neighbour neighbours[NEIGHBOURS_MAX];
@@ -265,7 +229,13 @@ int moved_code_find(struct moved_code *moved, int file, u64 inode)
 		return -ENOMEM;
 	is_found = find_offset(moved, neighbours, count, file, buffers);
 	free(buffers);
-	if (is_found)
-		moved->image = find_image(moved, neighbours, count);
-	return is_found && moved->image ? 0 : -ENOENT;
+	if (!is_found)
+		return -ENOENT;
+	/* The first segment of the image is the nearest one below. */
+	moved->image = moved->offset ? 0 : moved->start;
+	for (u32 i = 0; i < count; i++)
+		if (!neighbours[i].offset && neighbours[i].start < moved->start &&
+		    neighbours[i].start > moved->image)
+			moved->image = neighbours[i].start;
+	return moved->image ? 0 : -ENOENT;
 }

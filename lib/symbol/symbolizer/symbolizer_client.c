@@ -175,23 +175,15 @@ int symbolizer_client_await(struct symbolizer_client *client)
 	return result ?: ready.result;
 }
 
-/* How many jobs of a kind may be with the process. */
-static u32 sent_max(const struct symbolizer_client *client,
-		    const struct symbolizer_callbacks *callbacks, u32 what)
-{
-	if (!rank(what))
-		return SENT_MAX;
-	return client->owner == FILE_OWNER_TABLES && !callbacks->takes_turns ? TABLES_SENT_MAX : 1;
-}
-
 /* True if another job may be sent. Only jobs of one kind are with the process at a time, so that a
  * request for symbols has the build id from identification. */
 static bool may_send(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
 {
-	u32 sent = client->sent;
+	bool is_table = client->count && rank(client->jobs[0].what);
+	bool one_by_one = client->owner != FILE_OWNER_TABLES || callbacks->takes_turns;
+	u32 sent = client->sent, most = !is_table ? SENT_MAX : one_by_one ? 1 : TABLES_SENT_MAX;
 
-	if (sent == client->count ||
-	    (sent && sent >= sent_max(client, callbacks, client->jobs[0].what)))
+	if (sent == client->count || (sent && sent >= most))
 		return false;
 	choose_next(client, callbacks);
 	if (!callbacks->may_read && reads_file(client->jobs[sent].what))
@@ -221,36 +213,30 @@ static int send_jobs(struct symbolizer_client *client, const struct symbolizer_c
 	return 0;
 }
 
-static int take_answer(struct symbolizer_client *client,
-		       const struct symbolizer_callbacks *callbacks,
-		       const struct symbolizer_answer *answer, int file)
-{
-	const struct symbolizer_job *first = client->jobs;
-
-	client->sandbox = answer->sandbox;
-	if (answer->what == SYMBOLIZER_READY)
-		return answer->result ? give_up(client, callbacks) : 0;
-	if (!client->sent || first->what != answer->what || first->number != answer->number)
-		return give_up(client, callbacks);
-	return finish_first(client, callbacks, answer, file);
-}
-
 static int receive_answers(struct symbolizer_client *client,
 			   const struct symbolizer_callbacks *callbacks)
 {
 	int result = 0;
 
 	while (client->worker.pid) {
+		const struct symbolizer_job *first = client->jobs;
 		struct symbolizer_answer answer;
-		int files[MESSAGE_FILES_MAX];
+		int files[MESSAGE_FILES_MAX], taken;
 		int error = message_receive_files(client->worker.socket, &answer, sizeof(answer),
 						  files, AT_ONCE);
 
 		if (error == -ETIMEDOUT)
 			return result;
-		result = (error ? give_up(client, callbacks)
-				: take_answer(client, callbacks, &answer, files[0]))
-				 ?: result;
+		if (!error)
+			client->sandbox = answer.sandbox;
+		if (!error && answer.what == SYMBOLIZER_READY)
+			taken = answer.result ? give_up(client, callbacks) : 0;
+		else if (error || !client->sent || first->what != answer.what ||
+			 first->number != answer.number)
+			taken = give_up(client, callbacks);
+		else
+			taken = finish_first(client, callbacks, &answer, files[0]);
+		result = taken ?: result;
 		if (!error && files[0] >= 0)
 			close(files[0]);
 	}

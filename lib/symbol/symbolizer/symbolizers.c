@@ -382,22 +382,23 @@ int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *a
 				 sink->arg);
 }
 
-int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query)
+int symbolizers_ask(struct symbolizers *symbolizers, u32 number,
+		    const struct mapping_record *record, const u64 *addresses, u32 count)
 {
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_SYMBOLS,
 		.code = -1,
-		.number = query->number,
-		.record = query->record,
-		.count = query->count,
-		.file = symbol_file_put_addresses(query->addresses, query->count),
+		.number = number,
+		.record = record,
+		.count = count,
+		.file = symbol_file_put_addresses(addresses, count),
 	};
 
 	if (job.file < 0)
 		return job.file;
-	if (query->record && symbolizers->unread[query->number]) {
+	if (record && symbolizers->unread[number]) {
 		symbolizer_job_clear(&job);
-		count_failure(symbolizers, query->number, 1);
+		count_failure(symbolizers, number, 1);
 		return 0;
 	}
 	return submit(symbolizers, &job);
@@ -411,9 +412,7 @@ void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel
 
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
 {
-	const struct symbolizers_query nothing = {};
-
-	return symbolizers_ask(symbolizers, &nothing);
+	return symbolizers_ask(symbolizers, 0, NULL, NULL, 0);
 }
 
 /* --- Answers. --- */

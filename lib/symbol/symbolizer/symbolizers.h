@@ -61,15 +61,10 @@ void symbolizers_tabulate_again(struct symbolizers *symbolizers);
 void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 			 const struct mapping_record *record, int map);
 
-struct symbolizers_query {
-	u32 number; /* of the mapping; 0 = the kernel, without a record */
-	const struct mapping_record *record;
-	const u64 *addresses; /* ascending; file offsets for user code */
-	u32 count;
-};
-
-/* Requests the symbols that cover the addresses. 0 or -ENOMEM. */
-int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query);
+/* Requests the symbols of a mapping that cover the addresses, which ascend; for user code they are
+ * file offsets. Number 0: the kernel, without a record. 0 or -ENOMEM. */
+int symbolizers_ask(struct symbolizers *symbolizers, u32 number,
+		    const struct mapping_record *record, const u64 *addresses, u32 count);
 
 /* Takes a copy of the kernel's list, which the kernel's symbolizer reads instead of the list itself
  * as long as the modules are the same. */

@@ -85,11 +85,31 @@ struct go_parts {
 	struct go_part part[GO_PARTS_MAX];
 };
 
-/* In the code before `end` the stack pointer is `depth` bytes below the return address. */
-struct go_depth {
-	u32 end;
-	s32 depth;
+/* A function of the table, and what all its rows have in common. */
+struct function {
+	u64 start, end;
+	const char *name;
+	u8 flags;
+	u8 bare_slot;	/* of rbp, before it is stored */
+	u8 framed_slot; /* of rbp, once it is stored */
+	u8 rule_flags;
+	bool has_frame_pointer;
+	u8 code[GO_CODE_MAX];
+	u32 code_bytes; /* that are in `code` */
+	u32 run_count;
+	struct go_run runs[RUNS_MAX]; /* depths */
+	u64 stored_at;		      /* where rbp is stored at the latest, 0: not known yet */
 };
+
+/* The bytes that the stack pointer is below the return address at an address; `none`: the table
+ * does not say. */
+static s32 depth_at(const struct function *function, u64 address, s32 none)
+{
+	for (u32 i = 0; i < function->run_count; i++)
+		if (address < function->runs[i].end)
+			return function->runs[i].value;
+	return none;
+}
 
 #define LOADS_MAX 4
 #define WAY_BACK_MAX 32 /* instructions */
@@ -168,16 +188,6 @@ static bool term_written_by(const struct way_back *way, const struct x86_instruc
 	return true;
 }
 
-static void note_store(struct way_back *way, const struct x86_instruction *code)
-{
-	bool is_load = code->opcode == 0x8b || code->opcode == 0x2b || code->opcode == 0x3b;
-
-	if (!code->is_memory || (code->map == X86_MAP_ONE_BYTE && is_load))
-		return;
-	way->has_thread_changed |= code->has_segment;
-	way->has_stack_changed |= code->base == X86_RSP;
-}
-
 static bool word_slot(s32 offset, u8 *slot)
 {
 	if (offset < 0 || offset % WORD || offset / WORD >= SLOT_LOST)
@@ -216,7 +226,7 @@ static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule 
 	for (u32 i = 0; i < WAY_BACK_MAX; i++) {
 		struct x86_instruction instruction;
 		struct term term = {};
-		bool is_known;
+		bool is_known, is_store;
 		u8 to = 0;
 
 		if (!x86_decode(code + at, bytes - at, &instruction) ||
@@ -230,7 +240,12 @@ static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule 
 		}
 		if (instruction.writes >> X86_RSP & 1)
 			return false;
-		note_store(&way, &instruction);
+		is_store = instruction.is_memory &&
+			   (instruction.map != X86_MAP_ONE_BYTE ||
+			    (instruction.opcode != 0x8b && instruction.opcode != 0x2b &&
+			     instruction.opcode != 0x3b));
+		way.has_thread_changed |= is_store && instruction.has_segment;
+		way.has_stack_changed |= is_store && instruction.base == X86_RSP;
 		for (u32 reg = 0; reg < X86_REGISTERS; reg++)
 			if (instruction.writes >> reg & 1)
 				way.reg[reg] = (struct term){};
@@ -238,20 +253,6 @@ static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule 
 			way.reg[to] = term;
 	}
 	return false;
-}
-
-static s32 depth_at(const struct go_depth *depths, u32 count, u32 at)
-{
-	for (u32 i = 0; i < count; i++)
-		if (at < depths[i].end)
-			return depths[i].depth;
-	return -1;
-}
-
-/* True for an instruction that sets rsp to what the function's table does not say. */
-static bool leaves_stack(const struct x86_instruction *code, s32 depth, s32 next_depth)
-{
-	return code->writes >> X86_RSP & 1 && depth == next_depth;
 }
 
 static struct go_part *part_add(struct go_parts *parts, u32 start, u32 place)
@@ -337,7 +338,8 @@ static void standing_step(struct standing *standing, const struct x86_instructio
 	bool is_move = instruction->map == X86_MAP_ONE_BYTE && instruction->is_wide &&
 		       !instruction->is_memory;
 
-	if (leaves_stack(instruction, depth, next_depth))
+	/* rsp is set to what the function's table does not say. */
+	if (instruction->writes >> X86_RSP & 1 && depth == next_depth)
 		standing->place = GO_AWAY;
 	if (standing->copy != X86_NO_REGISTER && instruction->writes >> standing->copy & 1)
 		standing->copy = X86_NO_REGISTER;
@@ -348,29 +350,20 @@ static void standing_step(struct standing *standing, const struct x86_instructio
 	}
 }
 
-/* Go's own functions keep the registers that their assembler callers count on; others keep those
- * that C keeps. */
-static void standing_call(struct standing *standing, bool is_own)
+/* Reads the parts of a function by its bytes, which are all in function->code, and by the depths
+ * that its table has. */
+static void go_switch_read(const struct function *function, struct go_parts *parts)
 {
+	/* Go's own functions keep the registers that their assembler callers count on; others keep
+	 * those that C keeps. */
 	const u32 kept = 1U << X86_RBX | 1U << X86_RBP | 0xfU << X86_R12;
-
-	if (!is_own && standing->copy != X86_NO_REGISTER && !(kept >> standing->copy & 1))
-		standing->copy = X86_NO_REGISTER;
-}
-
-/* Reads the parts of a function by its bytes and by the depths that its table has. */
-static void go_switch_read(const u8 *code, u32 bytes, const struct go_depth *depths,
-			   u32 depth_count, struct go_parts *parts)
-{
+	const u8 *code = function->code;
+	u32 bytes = function->code_bytes, next;
 	struct standing standing = {.place = GO_ON_STACK, .copy = X86_NO_REGISTER};
 	struct standing jumped[GO_CODE_MAX] = {}; /* where a jump leads */
 	bool is_jumped[GO_CODE_MAX] = {};
 	bool is_full = false, is_reached = true;
-	u32 next;
 
-	parts->count = 0;
-	if (bytes > GO_CODE_MAX)
-		return;
 	for (u32 at = 0; at < bytes && !is_full; at = next) {
 		struct x86_instruction instruction;
 		enum x86_flow flow;
@@ -397,14 +390,18 @@ static void go_switch_read(const u8 *code, u32 bytes, const struct go_depth *dep
 		is_reached = flow == X86_NEXT || flow == X86_BRANCH || flow == X86_CALL ||
 			     flow == X86_CALL_INDIRECT || flow == X86_SYSCALL;
 		if (flow == X86_CALL || flow == X86_CALL_INDIRECT) {
-			standing_call(&standing, standing.place == GO_ON_STACK && flow == X86_CALL);
+			bool is_own = standing.place == GO_ON_STACK && flow == X86_CALL;
+
+			if (!is_own && standing.copy != X86_NO_REGISTER &&
+			    !(kept >> standing.copy & 1))
+				standing.copy = X86_NO_REGISTER;
 			if (standing.place == GO_AWAY &&
 			    call_part(code, bytes, at, next, parts, &next))
 				standing.place = GO_ON_STACK;
 		} else if (flow == X86_NEXT) {
 			standing_step(&standing, &instruction, next,
-				      depth_at(depths, depth_count, at),
-				      depth_at(depths, depth_count, next));
+				      depth_at(function, function->start + at, -1),
+				      depth_at(function, function->start + next, -1));
 		} else if (!is_reached) {
 			standing.place = GO_UNKNOWN;
 		}
@@ -474,22 +471,6 @@ static struct unwind_rule rule_by_depth(s32 depth, u8 rbp_slot)
 		.slot = {SLOT_LOST, rbp_slot, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
 	};
 }
-
-/* A function of the table, and what all its rows have in common. */
-struct function {
-	u64 start, end;
-	const char *name;
-	u8 flags;
-	u8 bare_slot;	/* of rbp, before it is stored */
-	u8 framed_slot; /* of rbp, once it is stored */
-	u8 rule_flags;
-	bool has_frame_pointer;
-	u8 code[GO_CODE_MAX];
-	u32 code_bytes; /* that are in `code` */
-	u32 run_count;
-	struct go_run runs[RUNS_MAX]; /* depths */
-	u64 stored_at;		      /* where rbp is stored at the latest, 0: not known yet */
-};
 
 /* True if push %rbp has made the frame (Go 1.21 on), so that the prologue has no further store. */
 static bool is_pushed(const struct go_reader *reader, u64 start)
@@ -610,20 +591,12 @@ static bool is_named(const struct function *function, const char *name)
 	return !strcmp(function->name, name);
 }
 
-static s32 function_depth(const struct function *function, u64 address)
-{
-	for (u32 i = 0; i < function->run_count; i++)
-		if (address < function->runs[i].end)
-			return function->runs[i].value;
-	return 0;
-}
-
 /* Rows of code that is on another stack. */
 static int add_away(struct go_reader *reader, const struct function *function,
 		    const struct go_part *part, u64 start, u64 end)
 {
 	struct unwind_rule rule = part->rule;
-	s32 depth = function_depth(function, function->start + part->back);
+	s32 depth = depth_at(function, function->start + part->back, 0);
 
 	if (is_named(function, "runtime.mcall"))
 		return add(reader, start, end, &outermost);
@@ -651,18 +624,12 @@ static int add_away(struct go_reader *reader, const struct function *function,
 /* Rows of a function that writes rsp. */
 static int add_switching(struct go_reader *reader, struct function *function)
 {
-	struct go_depth depths[RUNS_MAX];
-	struct go_parts parts;
+	struct go_parts parts = {};
 	bool comes_back = false;
 	int result = 0;
 
-	for (u32 i = 0; i < function->run_count; i++)
-		depths[i] = (struct go_depth){function->runs[i].end - function->start,
-					      function->runs[i].value};
-	parts.count = 0;
 	if (function->code_bytes == function->end - function->start)
-		go_switch_read(function->code, function->code_bytes, depths, function->run_count,
-			       &parts);
+		go_switch_read(function, &parts);
 	for (u32 i = 0; i < parts.count; i++)
 		comes_back |= parts.part[i].place == GO_COMES_BACK &&
 			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
@@ -741,19 +708,10 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 	return is_switching ? add_switching(reader, &function) : result;
 }
 
-static int add_covered(struct file_spans *covered, u64 start, u64 end)
-{
-	if (start >= end)
-		return 0;
-	if (array_make_room(covered->spans, covered->count, covered->room))
-		return -ENOMEM;
-	covered->spans[covered->count++] = (struct file_span){start, end};
-	return 0;
-}
-
 /* -EBADMSG: the addresses of functions do not ascend. */
 static int add_functions(struct go_reader *reader)
 {
+	struct file_spans *covered = reader->covered;
 	int result = reader->table.functions ? 0 : -EBADMSG;
 
 	for (u64 i = 0; i < reader->table.functions && !result; i++) {
@@ -761,8 +719,12 @@ static int add_functions(struct go_reader *reader)
 
 		if (!go_function_read(&reader->table, i, &function))
 			return -EBADMSG;
-		result = add_function(reader, &function)
-				 ?: add_covered(reader->covered, function.start, function.end);
+		result = add_function(reader, &function);
+		if (result || function.start >= function.end)
+			continue;
+		if (array_make_room(covered->spans, covered->count, covered->room))
+			return -ENOMEM;
+		covered->spans[covered->count++] = (struct file_span){function.start, function.end};
 	}
 	return result;
 }

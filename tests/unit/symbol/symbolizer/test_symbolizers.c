@@ -176,15 +176,11 @@ static void meet(u32 number, u32 owner)
 
 static void ask(u32 number)
 {
-	const u64 addresses[1] = {number};
-	const struct symbolizers_query query = {
-		.number = number,
-		.record = number ? &records[number] : NULL,
-		.addresses = addresses,
-		.count = 1,
-	};
+	const u64 address = number;
 
-	assert_int_equal(symbolizers_ask(symbolizers, &query), 0);
+	assert_int_equal(
+		symbolizers_ask(symbolizers, number, number ? &records[number] : NULL, &address, 1),
+		0);
 }
 
 static void await(enum symbolizers_which which)
