@@ -79,4 +79,24 @@ static inline u64 intern_address(const void *entry)
 	return (uintptr_t)entry;
 }
 
+#define TEXT_POOL_BYTES_MAX (1U << 30)
+
+/* Texts in one buffer, each stored once with its NUL and named by its offset. Offset 0 is the empty
+ * text. All zero = no text and no memory. */
+struct text_pool {
+	char *data;
+	u32 bytes, room;
+	struct hash_index index; /* of offsets */
+};
+
+/* Starts a pool with the empty text. 0 or -ENOMEM. */
+int text_pool_begin(struct text_pool *pool);
+
+/* Returns the buffer, for free(), and leaves the pool all zero. */
+char *text_pool_take(struct text_pool *pool);
+
+/* Sets the offset of a text, which is added if it is new. 0, or -ENOMEM, also if the pool is full.
+ */
+int text_pool_put(struct text_pool *pool, const char *text, u32 *offset);
+
 #endif

@@ -3,7 +3,7 @@
  * Each event id is classified once. An event with the name of a stack event and other fields is an
  * ordinary event, and so is an event without a format, so no event is left out.
  */
-#include "ftrace/decode.h"
+#include "ftrace/entry.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -79,4 +79,18 @@ bool ftrace_batch_put(u8 batch[FTRACE_BATCH_BYTES], u32 *used, const struct ftra
  * an invalid batch; or the result of take(). */
 int ftrace_batch_read(const u8 *batch, u32 bytes, ftrace_take *take, void *arg);
 
+/* Decodes records of a ring to entries, by the kernel's format descriptions (decode.c). */
+struct ftrace_decoder;
+struct tep_handle;
+struct tep_record;
+
+/* -ENOMEM. The handle must outlive the decoder. */
+int ftrace_decoder_create(struct tep_handle *formats, ftrace_take *take, void *arg,
+			  struct ftrace_decoder **out);
+void ftrace_decoder_free(struct ftrace_decoder **decoder);
+
+/* Records of a CPU come in the order of its ring. -EBADMSG: the record is shorter than its format.
+ */
+int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32 cpu);
+
 #endif

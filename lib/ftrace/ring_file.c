@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "ftrace/decode.h"
 #include "ftrace/entry.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"

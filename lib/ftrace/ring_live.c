@@ -18,7 +18,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "ftrace/decode.h"
+#include "ftrace/entry.h"
 #include "ledger.h"
 
 struct ring_live {

@@ -11,9 +11,9 @@
 
 #include "capture/source/usdt_probe.h"
 #include "fuzz_symbol_table.h"
-#include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/fde_ranges.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/elf/thread_variable.h"
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_table_pack.h"

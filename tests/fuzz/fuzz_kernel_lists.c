@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz_generated_code.h"
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/jit/perf_map.h"
 #include "symbol/kernel/kallsyms.h"
 #include "trace/event.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "trace/write/writer.h"
 
 #define DEPTH 16

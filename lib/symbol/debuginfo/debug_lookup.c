@@ -24,7 +24,7 @@
 #include "debug_service.h"
 #include "privilege/sandbox.h"
 #include "scalar.h"
-#include "symbol/elf/debug_link.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/file/file_place.h"
 
 /* --- Paths of debug files, the same as those of gdb: beside the file, in its folder .debug, and

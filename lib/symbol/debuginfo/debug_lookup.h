@@ -16,8 +16,8 @@
 #include "debug_items.h"
 #include "symbol/dwarf/dwarf_argument.h"
 #include "symbol/elf/code_place.h"
-#include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
+#include "symbol/elf/file_identity.h"
 #include "trace/event.h"
 
 enum debug_servers {

@@ -15,7 +15,7 @@
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
 #include "symbol/dwarf/debug_info.h"
-#include "symbol/table/text_pool.h"
+#include "intern.h"
 
 struct writer {
 	FILE *out; /* items */

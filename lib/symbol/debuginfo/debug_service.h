@@ -15,8 +15,8 @@
 
 #include "scalar.h"
 #include "symbol/dwarf/dwarf_argument.h"
-#include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
+#include "symbol/elf/file_identity.h"
 
 enum debug_what {
 	DEBUG_LINK,	/* read the links of one file */

@@ -19,7 +19,7 @@ enum call_class { CALL_NOTHING, CALL_FLOAT, CALL_INTEGER };
 
 #define CALL_WORDS 2
 
-/* What a convention needs to know of a type. */
+/* The properties of a type that a convention depends on. */
 struct call_shape {
 	u64 bytes;
 	u32 align;

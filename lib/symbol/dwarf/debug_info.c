@@ -29,9 +29,9 @@
 #include "dwarf_unit.h"
 #include "order.h"
 #include "scalar.h"
-#include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
 #include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/elf/go_table.h"
 
 /* --- .gnu_debugdata: a symbol table that some distributions leave in stripped files, as an ELF

@@ -7,7 +7,7 @@
  * (call_words.h).
  *
  * Compilers may change the convention of functions that no other file calls: GCC makes clones with
- * a suffix, Clang drops unused arguments. Of such a function only locations count, unless it was
+ * a suffix, Clang drops unused arguments. Only locations count for such a function, unless it was
  * compiled without optimisation: then all arguments have slots in the function's own frame.
  */
 #include "dwarf_argument.h"

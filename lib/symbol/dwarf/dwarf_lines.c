@@ -18,8 +18,8 @@
 #include "array.h"
 #include "order.h"
 #include "scalar.h"
-#include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_layout.h"
+#include "symbol/elf/file_identity.h"
 
 /* --- Numbers and texts of DWARF, one after the other. Past the end each number is 0, and `bad`
  * stays set. --- */

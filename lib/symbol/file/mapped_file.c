@@ -24,7 +24,7 @@
 
 #include "file_place.h"
 #include "mapping.h"
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/elf/vdso.h"
 
 #define KERNEL_DEVICE(device) ((u64)major(device) << 20 | minor(device))

@@ -16,7 +16,7 @@
 
 #include "error.h"
 #include "kallsyms.h"
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/file/whole_file.h"
 
 void kernel_files_open(struct kernel_files *files)

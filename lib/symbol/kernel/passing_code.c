@@ -22,7 +22,7 @@
 #include "array.h"
 #include "order.h"
 #include "symbol/kernel/kallsyms.h"
-#include "symbol/table/text_pool.h"
+#include "intern.h"
 
 #define RING_BYTES (16U << 10) /* a power of two; some 200 reports */
 #define CPUS_MAX 4096

@@ -20,7 +20,7 @@
 #include "file_cache.h"
 #include "kernel_symbols.h"
 #include "privilege/sandbox.h"
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/fde_ranges.h"
 #include "symbol/elf/vdso.h"

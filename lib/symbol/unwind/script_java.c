@@ -141,9 +141,7 @@ static const u64 *entry_find(const struct table *table, const char *type, const 
 	return NULL;
 }
 
-struct tables {
-	struct table members, types;
-};
+enum { MEMBERS, TYPES, TABLES };
 
 static bool u8_of(u64 value, u8 *out)
 {
@@ -151,33 +149,33 @@ static bool u8_of(u64 value, u8 *out)
 	return *out == value;
 }
 
-static bool member_read(const struct tables *tables, const char *type, const char *member, u8 *out)
+static bool member_read(const struct table *tables, const char *type, const char *member, u8 *out)
 {
-	const u64 *entry = entry_find(&tables->members, type, member);
+	const u64 *entry = entry_find(&tables[MEMBERS], type, member);
 
 	return entry && u8_of(entry[MEMBER_OFFSET / WORD], out);
 }
 
-static bool wide_member_read(const struct tables *tables, const char *type, const char *member,
+static bool wide_member_read(const struct table *tables, const char *type, const char *member,
 			     u16 *out)
 {
-	const u64 *entry = entry_find(&tables->members, type, member);
+	const u64 *entry = entry_find(&tables[MEMBERS], type, member);
 	u64 value = entry ? entry[MEMBER_OFFSET / WORD] : ~0ULL;
 
 	*out = value;
 	return *out == value;
 }
 
-static bool size_read(const struct tables *tables, const char *type, u8 *out)
+static bool size_read(const struct table *tables, const char *type, u8 *out)
 {
-	const u64 *entry = entry_find(&tables->types, type, NULL);
+	const u64 *entry = entry_find(&tables[TYPES], type, NULL);
 
 	return entry && u8_of(entry[TYPE_SIZE / WORD], out);
 }
 
-static bool static_read(const struct tables *tables, const char *type, const char *member, u32 *out)
+static bool static_read(const struct table *tables, const char *type, const char *member, u32 *out)
 {
-	const u64 *entry = entry_find(&tables->members, type, member);
+	const u64 *entry = entry_find(&tables[MEMBERS], type, member);
 	u64 address = entry ? entry[MEMBER_ADDRESS / WORD] : 0;
 
 	*out = address;
@@ -187,9 +185,9 @@ static bool static_read(const struct tables *tables, const char *type, const cha
 /* Reads the members of a code blob. OpenJDK 17 has the address of the blob's code; OpenJDK 25 has
  * the code's distance from the blob, and two bytes instead of four for the offset of the complete
  * frame. */
-static bool blob_read(const struct tables *tables, struct java_layout *layout)
+static bool blob_read(const struct table *tables, struct java_layout *layout)
 {
-	layout->blob_is_short = !entry_find(&tables->members, "CodeBlob", "_code_begin");
+	layout->blob_is_short = !entry_find(&tables[MEMBERS], "CodeBlob", "_code_begin");
 	return member_read(tables, "CodeBlob",
 			   layout->blob_is_short ? "_code_offset" : "_code_begin",
 			   &layout->blob_code) &&
@@ -198,7 +196,7 @@ static bool blob_read(const struct tables *tables, struct java_layout *layout)
 }
 
 /* True if the texts of the file's machine are those of SCRIPT_TEXT_JAVA. */
-static bool texts_are_known(const struct tables *tables)
+static bool texts_are_known(const struct table *tables)
 {
 	u8 hash, bytes, body;
 
@@ -209,9 +207,9 @@ static bool texts_are_known(const struct tables *tables)
 
 /* Reads the members that lead to names. Without one of them functions have no names. In OpenJDK 17
  * compiled methods are a type between code blobs and nmethods. */
-static bool names_read(const struct tables *tables, struct java_layout *layout)
+static bool names_read(const struct table *tables, struct java_layout *layout)
 {
-	bool is_split = entry_find(&tables->members, "CompiledMethod", "_method");
+	bool is_split = entry_find(&tables[MEMBERS], "CompiledMethod", "_method");
 
 	return texts_are_known(tables) &&
 	       wide_member_read(tables, "InstanceKlass", "_constants", &layout->class_pool) &&
@@ -229,7 +227,7 @@ static bool names_read(const struct tables *tables, struct java_layout *layout)
 			   &layout->blob_method);
 }
 
-static bool layout_read(const struct tables *tables, struct java_layout *layout)
+static bool layout_read(const struct table *tables, struct java_layout *layout)
 {
 	return static_read(tables, "CodeCache", "_heaps", &layout->heaps) &&
 	       static_read(tables, "AbstractInterpreter", "_code", &layout->interpreter) &&
@@ -253,7 +251,7 @@ static bool layout_read(const struct tables *tables, struct java_layout *layout)
 
 int script_java_read(struct script_loop *loop)
 {
-	struct tables tables = {.members.elf = loop->elf, .types.elf = loop->elf};
+	struct table tables[TABLES] = {{.elf = loop->elf}, {.elf = loop->elf}};
 	struct java_layout layout = {};
 	u64 vm, offset;
 	bool is_read;
@@ -261,15 +259,15 @@ int script_java_read(struct script_loop *loop)
 	if (!elf_words_export(loop->elf, "JNI_CreateJavaVM", &vm))
 		return -ENOENT;
 	is_read = script_loop_offset(loop, vm, &offset) &&
-		  table_read(&tables.members, "gHotSpotVMStructs", MEMBER_BYTES) &&
-		  table_read(&tables.types, "gHotSpotVMTypes", TYPE_BYTES);
+		  table_read(&tables[MEMBERS], "gHotSpotVMStructs", MEMBER_BYTES) &&
+		  table_read(&tables[TYPES], "gHotSpotVMTypes", TYPE_BYTES);
 	if (is_read) {
-		stores_add(&tables.members);
-		is_read = layout_read(&tables, &layout);
-		layout.has_names = is_read && names_read(&tables, &layout);
+		stores_add(&tables[MEMBERS]);
+		is_read = layout_read(tables, &layout);
+		layout.has_names = is_read && names_read(tables, &layout);
 	}
-	free(tables.members.words);
-	free(tables.types.words);
+	free(tables[MEMBERS].words);
+	free(tables[TYPES].words);
 	if (!is_read)
 		return -ENOENT;
 	layout.code_bias = vm - offset;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "sample_program.h"
-#include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/file_identity.h"
 #include "trace/event.h"
 #include "unit_test.h"
 

@@ -15,7 +15,7 @@
 #include "runtime.h"
 #include "sample_program.h"
 #include "sample_record.h"
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/elf/vdso.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/file/whole_file.h"

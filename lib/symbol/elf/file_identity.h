@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Says whether an ELF file has debug information, and which other files have the rest: the file of
- * .gnu_debuglink, and the file of .gnu_debugaltlink, to which dwz moved what several files share.
+ * The identity of an ELF file is the GNU build id among its notes. Other files may have the rest of
+ * its debug information: the file of .gnu_debuglink, and the file of .gnu_debugaltlink, to which
+ * dwz moved what several files share.
  */
-#ifndef LIB_SYMBOL_DEBUG_LINK_H
-#define LIB_SYMBOL_DEBUG_LINK_H
+#ifndef LIB_SYMBOL_ELF_FILE_IDENTITY_H
+#define LIB_SYMBOL_ELF_FILE_IDENTITY_H
 
 #include <libelf.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "trace/event.h"
 
+/* The build_id functions return the bytes of the build id (<= TRACE_BUILD_ID_MAX); 0: no build id
+ * found. build_id_from_elf() reads at most 32 sections and 32 segments with notes, and the first 64
+ * KiB of each. */
+int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id);
+int build_id_from_elf(Elf *elf, u8 *build_id);
+
 #define DEBUG_LINK_BYTES 256
 
+/* The parts that an ELF file has, and its links. */
 struct debug_link {
 	bool has_dwarf;
 	bool has_symbols; /* .symtab, or .gnu_debugdata */

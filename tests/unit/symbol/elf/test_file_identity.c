@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf/build_id.h"
+#include "symbol/elf/file_identity.h"
 #include "trace/event.h"
 #include "unit_test.h"
 
