@@ -289,32 +289,28 @@ const char *sandbox_reason(int result)
 	}
 }
 
-static int serve_numbers(int socket, const struct service *service, const void *request,
-			 const int *files)
+void service_run(int socket, size_t request_bytes, size_t count_at, service_reply *reply)
 {
-	u32 count = *(const u32 *)((const char *)request + service->count_at);
-	u64 *numbers = calloc(count + 1UL, sizeof(*numbers));
-	int result = numbers ? 0 : -ENOMEM;
-
-	result = result
-			 ?: message_receive(socket, numbers, count * sizeof(*numbers),
-					    MESSAGE_NO_DEADLINE);
-	result = result ?: service->reply(socket, request, files, numbers);
-	free(numbers);
-	return result;
-}
-
-void service_run(int socket, const struct service *service)
-{
-	void *request = malloc(service->request_bytes);
+	void *request = malloc(request_bytes);
 	int result = request ? 0 : -ENOMEM;
 
 	while (!result) {
 		int files[MESSAGE_FILES_MAX];
+		u64 *numbers = NULL;
+		u32 count = 0;
 
-		result = message_receive_files(socket, request, service->request_bytes, files,
+		result = message_receive_files(socket, request, request_bytes, files,
 					       MESSAGE_NO_DEADLINE);
-		result = result ?: serve_numbers(socket, service, request, files);
+		if (!result) {
+			count = *(const u32 *)((const char *)request + count_at);
+			numbers = calloc(count + 1UL, sizeof(*numbers));
+			result = numbers ? 0 : -ENOMEM;
+		}
+		result = result
+				 ?: message_receive(socket, numbers, count * sizeof(*numbers),
+						    MESSAGE_NO_DEADLINE);
+		result = result ?: reply(socket, request, files, numbers);
+		free(numbers);
 		message_close_files(files);
 		malloc_trim(0); /* gives the memory of the request back */
 	}

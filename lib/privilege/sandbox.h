@@ -53,17 +53,13 @@ void sandbox_distrust(struct sandbox *sandbox);
  * the request; a service returns -EFBIG if a file takes more memory than the service may have. */
 const char *sandbox_reason(int result);
 
-/* The child's side of a sandbox: requests of a fixed size with files, followed by numbers. */
-struct service {
-	size_t request_bytes;
-	size_t count_at; /* offset of the u32 in a request that counts the u64 behind the request */
-	/* Answers a request. The caller closes `files` (MESSAGE_FILES_MAX, -1: not sent). Non-zero
-	 * ends the service. */
-	int (*reply)(int socket, const void *request, const int *files, const u64 *numbers);
-};
+/* The child's side of a sandbox: answers a request. The caller closes `files` (MESSAGE_FILES_MAX,
+ * -1: not sent). Non-zero ends the service. */
+typedef int service_reply(int socket, const void *request, const int *files, const u64 *numbers);
 
-/* Serves requests until the other side closes the socket. */
-void service_run(int socket, const struct service *service);
+/* Serves requests of a fixed size with files, followed by numbers, until the other side closes the
+ * socket. `count_at`: offset of the u32 in a request that counts the u64 behind the request. */
+void service_run(int socket, size_t request_bytes, size_t count_at, service_reply *reply);
 
 /* Sends an answer, followed by its text. 0 or -errno. */
 int service_answer(int socket, const void *answer, size_t answer_bytes, const char *text,

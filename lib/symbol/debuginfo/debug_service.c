@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intern.h"
 #include "privilege/limit.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
 #include "symbol/dwarf/debug_info.h"
-#include "intern.h"
 
 struct writer {
 	FILE *out; /* items */
@@ -166,12 +166,7 @@ static int reply(int socket, const void *arg, const int *received, const u64 *pl
 
 void debug_serve(int socket)
 {
-	static const struct service service = {
-		.request_bytes = sizeof(struct debug_request),
-		.count_at = offsetof(struct debug_request, count),
-		.reply = reply,
-	};
-
 	answering_socket = socket;
-	service_run(socket, &service);
+	service_run(socket, sizeof(struct debug_request), offsetof(struct debug_request, count),
+		    reply);
 }

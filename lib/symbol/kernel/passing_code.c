@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "intern.h"
 #include "order.h"
 #include "symbol/kernel/kallsyms.h"
-#include "intern.h"
 
 #define RING_BYTES (16U << 10) /* a power of two; some 200 reports */
 #define CPUS_MAX 4096
@@ -164,22 +164,6 @@ void passing_code_forget(struct passing_code *code)
 	code->count = kept;
 }
 
-/* --- Reports of the kernel. --- */
-
-/* A report whose name has no NUL, which the kernel never writes, is ignored. */
-static void take_report(struct passing_code *code, const struct report *report)
-{
-	size_t bytes = report->header.size;
-	const struct code_span span = {report->start, report->start + report->bytes, report->name};
-
-	if (bytes <= sizeof(*report) || !memchr(report->name, 0, bytes - sizeof(*report)))
-		return;
-	if (report->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
-		passing_code_remove(code, &span);
-	else
-		passing_code_add(code, &span);
-}
-
 static void copy_out(const struct ring *ring, u64 at, void *to, size_t bytes)
 {
 	const char *data = (const char *)ring->page + ring->page->data_offset;
@@ -191,11 +175,14 @@ static void copy_out(const struct ring *ring, u64 at, void *to, size_t bytes)
 	memcpy((char *)to + first, data, bytes - first);
 }
 
+/* Reads the kernel's reports. A report whose name has no NUL, which the kernel never writes, is
+ * ignored. */
 static void read_ring(struct passing_code *code, const struct ring *ring)
 {
 	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	u64 at = ring->page->data_tail;
 	_Alignas(struct report) char record[1024];
+	const struct report *report = (const struct report *)record;
 
 	while (at < head) {
 		struct perf_event_header header;
@@ -205,11 +192,16 @@ static void read_ring(struct passing_code *code, const struct ring *ring)
 			break;
 		if (header.type == PERF_RECORD_LOST)
 			code->count = 0;
-		if (header.type == PERF_RECORD_KSYMBOL && header.size <= sizeof(record)) {
-			copy_out(ring, at, record, header.size);
-			take_report(code, (const struct report *)record);
-		}
 		at += header.size;
+		if (header.type != PERF_RECORD_KSYMBOL || header.size > sizeof(record) ||
+		    header.size <= sizeof(*report))
+			continue;
+		copy_out(ring, at - header.size, record, header.size);
+		if (!memchr(report->name, 0, header.size - sizeof(*report)))
+			continue;
+		put(code,
+		    &(struct code_span){report->start, report->start + report->bytes, report->name},
+		    (struct entry){.gone = report->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER});
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
 }
@@ -241,19 +233,6 @@ static bool ring_open(struct ring *ring, u32 cpu)
 	close(ring->event);
 	return false;
 }
-
-static void rings_open(struct passing_code *code)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	if (cpus < 0 || cpus > CPUS_MAX)
-		return;
-	code->rings = calloc(cpus, sizeof(*code->rings));
-	for (long cpu = 0; code->rings && cpu < cpus; cpu++)
-		code->ring_count += ring_open(&code->rings[code->ring_count], cpu);
-}
-
-/* --- Programs that are loaded at the start. --- */
 
 static void add_program(struct passing_code *code, int program, u64 *starts, u32 *bytes)
 {
@@ -291,8 +270,6 @@ static void add_loaded(struct passing_code *code)
 	free(starts);
 }
 
-/* --- Modules. --- */
-
 int passing_code_read_modules(struct passing_code *code, int modules)
 {
 	struct module_list now;
@@ -317,12 +294,16 @@ int passing_code_read_modules(struct passing_code *code, int modules)
 int passing_code_create(int modules, struct passing_code **out)
 {
 	struct passing_code *code = calloc(1, sizeof(*code));
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (!code || text_pool_begin(&code->names)) {
 		free(code);
 		return -ENOMEM;
 	}
-	rings_open(code);
+	if (cpus > 0 && cpus <= CPUS_MAX)
+		code->rings = calloc(cpus, sizeof(*code->rings));
+	for (long cpu = 0; code->rings && cpu < cpus; cpu++)
+		code->ring_count += ring_open(&code->rings[code->ring_count], cpu);
 	add_loaded(code);
 	passing_code_read_modules(code, modules);
 	*out = code;

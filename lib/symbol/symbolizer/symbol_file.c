@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define NAME_BYTES_MAX 65536
+#include "symbol_service.h"
+
 #define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, since Linux 6.3 */
 
 int symbol_file_create(void)
@@ -49,14 +50,13 @@ int symbol_file_addresses(int file, u32 count, u64 **out)
 }
 
 /* Reads the next symbol and copies its name to `name`; false: the end, or damaged bytes. */
-static bool next_symbol(const char **data, const char *end, struct symbolizer_symbol *head,
-			char *name)
+static bool next_symbol(const char **data, const char *end, struct symbol_item *head, char *name)
 {
 	if ((size_t)(end - *data) < sizeof(*head))
 		return false;
 	memcpy(head, *data, sizeof(*head));
 	*data += sizeof(*head);
-	if (head->name_bytes > NAME_BYTES_MAX || head->name_bytes > (size_t)(end - *data))
+	if (head->name_bytes > SYMBOL_NAME_BYTES_MAX || head->name_bytes > (size_t)(end - *data))
 		return false;
 	memcpy(name, *data, head->name_bytes);
 	name[head->name_bytes] = 0;
@@ -70,13 +70,13 @@ int symbol_file_each(int file, u64 bytes, u32 number,
 {
 	char *data = NULL, *name = NULL;
 	const char *at = NULL, *end = NULL;
-	struct symbolizer_symbol head;
+	struct symbol_item head;
 	int result = 0;
 
 	if (file < 0 || !bytes)
 		return 0;
 	data = malloc(bytes);
-	name = malloc(NAME_BYTES_MAX + 1);
+	name = malloc(SYMBOL_NAME_BYTES_MAX + 1);
 	if (!data || !name) {
 		result = -ENOMEM;
 	} else if (pread(file, data, bytes, 0) == (ssize_t)bytes) {
@@ -99,8 +99,8 @@ int symbol_file_each(int file, u64 bytes, u32 number,
 
 int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_undivided)
 {
-	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
-					       strlen(symbol->name), is_undivided};
+	const struct symbol_item head = {symbol->start, symbol->size, symbol->address,
+					 strlen(symbol->name), is_undivided};
 
 	fwrite(&head, sizeof(head), 1, (FILE *)out);
 	fwrite(symbol->name, head.name_bytes, 1, (FILE *)out);

@@ -219,63 +219,55 @@ int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
 	return result;
 }
 
-struct symbol_bytes {
-	const u8 *at;
-	const u8 *end;
-	u64 last; /* start of the symbol before, unless `first` */
-	bool first;
-};
-
-/* Reads and checks the next symbol; its name is copied to `name`. */
-static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *query,
-		       struct trace_symbol *symbol, bool *is_undivided, char *name)
+/* Reads and checks the symbol at `at`. Returns its name, of head->name_bytes without a NUL; NULL:
+ * the bytes make no sense. */
+static const u8 *take_symbol(const u8 *at, const u8 *end, const struct symbol_query *query,
+			     struct symbol_item *head)
 {
-	struct symbol_item head;
+	const u8 *name = at + sizeof(*head);
 	u32 address;
 
-	if ((size_t)(bytes->end - bytes->at) < sizeof(head))
-		return -EBADMSG;
-	memcpy(&head, bytes->at, sizeof(head));
-	bytes->at += sizeof(head);
-	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX ||
-	    head.name_bytes > (size_t)(bytes->end - bytes->at) ||
-	    memchr(bytes->at, 0, head.name_bytes))
-		return -EBADMSG;
-	address = bisect(query->count, i, query->addresses[i] < head.start);
-	if (address == query->count || query->addresses[address] - head.start >= head.size ||
-	    (!bytes->first && head.start <= bytes->last))
-		return -EBADMSG;
-	memcpy(name, bytes->at, head.name_bytes);
-	name[head.name_bytes] = 0;
-	bytes->at += head.name_bytes;
-	bytes->last = head.start;
-	bytes->first = false;
-	*is_undivided = head.is_undivided;
-	*symbol = (struct trace_symbol){.mapping = query->number,
-					.start = head.start,
-					.size = head.size,
-					.address = head.address,
-					.name = name};
-	return 0;
+	if ((size_t)(end - at) < sizeof(*head))
+		return NULL;
+	memcpy(head, at, sizeof(*head));
+	if (head->name_bytes > SYMBOL_NAME_BYTES_MAX || head->name_bytes > (size_t)(end - name) ||
+	    memchr(name, 0, head->name_bytes))
+		return NULL;
+	address = bisect(query->count, i, query->addresses[i] < head->start);
+	if (address == query->count || query->addresses[address] - head->start >= head->size)
+		return NULL;
+	return name;
 }
 
+/* Symbols ascend. */
 static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
 			const u8 *data, const struct symbol_answer *answer)
 {
-	struct symbol_bytes bytes = {.at = data, .end = data + answer->bytes, .first = true};
+	const u8 *at = data, *end = data + answer->bytes;
 	char *name = malloc(SYMBOL_NAME_BYTES_MAX + 1);
 	int result = name ? 0 : -ENOMEM;
+	u64 last = 0;
 
 	for (u32 i = 0; i < answer->symbols && !result; i++) {
-		struct trace_symbol symbol;
-		bool is_undivided;
+		struct symbol_item head;
+		const u8 *text = take_symbol(at, end, query, &head);
 
-		if (take_symbol(&bytes, query, &symbol, &is_undivided, name)) {
+		if (!text || (i && head.start <= last)) {
 			sandbox_distrust(lookup->sandbox);
 			lookup->failures++;
 			break;
 		}
-		result = query->each(query->arg, &symbol, is_undivided);
+		memcpy(name, text, head.name_bytes);
+		name[head.name_bytes] = 0;
+		at = text + head.name_bytes;
+		last = head.start;
+		result = query->each(query->arg,
+				     &(struct trace_symbol){.mapping = query->number,
+							    .start = head.start,
+							    .size = head.size,
+							    .address = head.address,
+							    .name = name},
+				     head.is_undivided);
 	}
 	free(name);
 	return result;

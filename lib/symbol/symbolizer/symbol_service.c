@@ -20,9 +20,9 @@
 #include "file_cache.h"
 #include "kernel_symbols.h"
 #include "privilege/sandbox.h"
-#include "symbol/elf/file_identity.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/fde_ranges.h"
+#include "symbol/elf/file_identity.h"
 #include "symbol/elf/vdso.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/jit/jitdump.h"
@@ -315,24 +315,12 @@ static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, c
 	return result;
 }
 
-static int find_context(int file, struct thread_variable *variable)
-{
-	Elf *elf;
-	int result;
-
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -ENOTSUP;
-	elf = open_file(file);
-	result = thread_variable_find(elf, THREAD_CONTEXT_SYMBOL, variable);
-	elf_end(elf);
-	return result;
-}
-
 static int reply(int socket, const void *arg, const int *files, const u64 *addresses)
 {
 	const struct symbol_request *request = arg;
 	struct symbol_answer answer = {};
 	char *text = NULL;
+	Elf *elf;
 	int result;
 
 	switch (request->what) {
@@ -346,7 +334,12 @@ static int reply(int socket, const void *arg, const int *files, const u64 *addre
 		result = read_rows(files[0], request->what == SYMBOL_ASK_ROWS, &answer, &text);
 		break;
 	case SYMBOL_ASK_CONTEXT:
-		result = find_context(files[0], &answer.variable);
+		result = -ENOTSUP;
+		if (elf_version(EV_CURRENT) == EV_NONE)
+			break;
+		elf = open_file(files[0]);
+		result = thread_variable_find(elf, THREAD_CONTEXT_SYMBOL, &answer.variable);
+		elf_end(elf);
 		break;
 	default:
 		result = find_symbols(request, files, addresses, &answer, &text);
@@ -367,11 +360,6 @@ static int reply(int socket, const void *arg, const int *files, const u64 *addre
 
 void symbol_serve(int socket)
 {
-	static const struct service service = {
-		.request_bytes = sizeof(struct symbol_request),
-		.count_at = offsetof(struct symbol_request, addresses),
-		.reply = reply,
-	};
-
-	service_run(socket, &service);
+	service_run(socket, sizeof(struct symbol_request),
+		    offsetof(struct symbol_request, addresses), reply);
 }

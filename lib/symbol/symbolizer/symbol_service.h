@@ -53,6 +53,7 @@ struct symbol_answer {
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };
 
+/* A symbol of an answer; its name follows, without a NUL. */
 struct symbol_item {
 	u64 start;
 	u64 size;

@@ -48,7 +48,8 @@ struct symbolizer_answer {
 	u32 has_marks;	/* a table with marked code was added (abi/script.h) */
 	u32 has_java;	/* a table of OpenJDK's libjvm was added */
 	u64 failures;	/* number of files that could not be read */
-	u64 bytes;	/* of the file that comes along: each a symbolizer_symbol and its name */
+	u64 bytes; /* of the file that comes along: each a symbol_item (symbol_service.h) and its
+		      name */
 	struct build_id id;
 };
 
@@ -56,15 +57,6 @@ struct symbolizer_answer {
  * the kernel gets more memory than those of users, of which several may run. */
 void symbolizer_serve(int socket);
 void symbolizer_serve_trusted(int socket);
-
-/* A symbol in the file that comes with an answer; its name follows. */
-struct symbolizer_symbol {
-	u64 start;
-	u64 size;
-	u64 address;	  /* link time address */
-	u32 name_bytes;	  /* without a NUL */
-	u32 is_undivided; /* 1: all addresses in the symbol have this symbol */
-};
 
 /* An empty file in memory; or -errno. */
 int symbol_file_create(void);

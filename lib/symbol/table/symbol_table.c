@@ -67,26 +67,17 @@ void symbol_table_free(struct symbol_table **table)
 	*table = NULL;
 }
 
-static u32 append_name(struct symbol_table *table, const char *name, size_t bytes)
-{
-	u32 at = table->name_bytes;
-
-	memcpy(table->names + at, name, bytes);
-	table->names[at + bytes] = 0;
-	table->name_bytes += bytes + 1;
-	return at;
-}
-
-static u64 latest_end(const struct symbol *symbol)
-{
-	if (!symbol->size || symbol->size > symbol->limit - symbol->start)
-		return symbol->limit;
-	return symbol->start + symbol->size;
-}
-
 int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 {
 	size_t bytes = symbol->name ? symbol->name_bytes + 1 : 0;
+	struct entry entry = {
+		.start = symbol->start,
+		.end = symbol->start,
+		.rank = symbol->rank,
+		.sized = symbol->name && symbol->size,
+		.is_label = symbol->is_label,
+		.takes_labels = symbol->takes_labels,
+	};
 
 	if (symbol->name && symbol->limit <= symbol->start)
 		return 0;
@@ -95,15 +86,16 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 	if (array_make_room(table->entries, table->count, table->capacity) ||
 	    array_make_rooms(table->names, table->name_bytes + bytes, table->name_capacity))
 		return -ENOMEM;
-	table->entries[table->count++] = (struct entry){
-		.start = symbol->start,
-		.end = symbol->name ? latest_end(symbol) : symbol->start,
-		.name = symbol->name ? append_name(table, symbol->name, symbol->name_bytes) : 0,
-		.rank = symbol->rank,
-		.sized = symbol->name && symbol->size,
-		.is_label = symbol->is_label,
-		.takes_labels = symbol->takes_labels,
-	};
+	if (symbol->name) {
+		bool is_limited = !symbol->size || symbol->size > symbol->limit - symbol->start;
+
+		entry.end = is_limited ? symbol->limit : symbol->start + symbol->size;
+		entry.name = table->name_bytes;
+		memcpy(table->names + entry.name, symbol->name, symbol->name_bytes);
+		table->names[entry.name + symbol->name_bytes] = 0;
+		table->name_bytes += bytes;
+	}
+	table->entries[table->count++] = entry;
 	return 0;
 }
 
@@ -188,19 +180,14 @@ static int compare_starts(const void *left, const void *right, void *arg)
 	return order(a->start, b->start) ?: compare(left, right, arg);
 }
 
-static bool ascends(const struct symbol_table *table)
-{
-	for (u32 i = 1; i < table->count; i++)
-		if (table->entries[i].start < table->entries[i - 1].start)
-			return false;
-	return true;
-}
-
 static void sort(struct symbol_table *table)
 {
 	struct entry *entries = table->entries;
+	u32 ascending = 1;
 
-	if (!ascends(table) && !sort_by_start(table)) {
+	while (ascending < table->count && entries[ascending - 1].start <= entries[ascending].start)
+		ascending++;
+	if (ascending < table->count && !sort_by_start(table)) {
 		qsort_r(entries, table->count, sizeof(*entries), compare_starts, table->names);
 		return;
 	}

@@ -12,6 +12,7 @@
 #include "privilege/memory_limit.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"
+#include "symbol/symbolizer/symbol_service.h"
 #include "symbol/symbolizer/symbolizer.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
@@ -33,7 +34,7 @@
 
 static void send_symbol(int socket, struct symbolizer_answer *answer)
 {
-	const struct symbolizer_symbol head = {.start = answer->number, .size = 8, .name_bytes = 4};
+	const struct symbol_item head = {.start = answer->number, .size = 8, .name_bytes = 4};
 	int memory = symbol_file_create();
 
 	answer->bytes = sizeof(head) + head.name_bytes;
