@@ -100,9 +100,8 @@ CORE_PART u64 script_bytes_mask(u64 count)
 }
 
 /*
- * The same for a text of Java; its words were read from byte 0 on. A short text is a part of its
- * hash: a read of its last SCRIPT_TEXT_TAIL bytes would include the number of references, which
- * changes.
+ * The same for a text of Java; its words were read from byte 0 on. A text that ends in these words
+ * is a part of its hash; the number of references, which changes, is not.
  */
 CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 {
@@ -111,13 +110,15 @@ CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 	walk->text_width = 0;
 	walk->text_bytes = bytes;
 	walk->text_from = address + JAVA_TEXT_FROM;
-	walk->text_has_hash = bytes < SCRIPT_TEXT_TAIL;
+	walk->text_has_hash = end <= 8 * SCRIPT_TEXT_WORDS;
 	hash = script_hash_add(walk->text_word[0] & script_bytes_mask(end) & ~0xffffULL, 0,
 			       KEY_WORD);
 	hash = script_hash_add(hash, end < 8 ? 0 : walk->text_word[1] & script_bytes_mask(end - 8),
 			       KEY_WORD);
-	walk->text_hash = script_hash_add(
+	hash = script_hash_add(
 		hash, end < 16 ? 0 : walk->text_word[2] & script_bytes_mask(end - 16), KEY_WORD);
+	walk->text_hash = script_hash_add(
+		hash, end < 24 ? 0 : walk->text_word[3] & script_bytes_mask(end - 24), KEY_WORD);
 	return true;
 }
 

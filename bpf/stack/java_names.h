@@ -30,15 +30,18 @@ static __always_inline void java_script_enter(struct script_walk *script,
 	};
 	script->code = java->method;
 	script->code_word[JAVA_NAME] = java->name;
-	script->code_word[JAVA_FILE] = java->file;
+	script->code_word[JAVA_FILE] = 0;
 	script->code_word[JAVA_CONSTANTS] = java->constants;
 	script->code_word[JAVA_LINE] = 0;
 	script->code_word[JAVA_HOLDER] = java->holder;
 	script->seed = script_seed();
 }
 
-/* The id of the method that the walk has found; 0: none. */
-__noinline int java_intern(struct scratch *scratch, const struct java_walk *java)
+/*
+ * The id of the method that the walk has found, and of which it knows the file's name if `is_new`;
+ * 0: none. The name of the file is not a part of the key: it follows from the class.
+ */
+__noinline int java_id(struct scratch *scratch, const struct java_walk *java, u32 is_new)
 {
 	u32 zero = 0;
 	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
@@ -50,51 +53,67 @@ __noinline int java_intern(struct scratch *scratch, const struct java_walk *java
 	script.memory = scratch;
 	java_script_enter(&scratch->script, java);
 	id = script_cache_get(&scratch->script, script.cache);
-	if (!id)
+	if (!id && is_new) {
+		scratch->script.code_word[JAVA_FILE] = java->file;
 		id = script_intern(&script);
+		scratch->counters.script_unknown += id == 0;
+	}
 	scratch->counters.script_joined += id != 0;
-	scratch->counters.script_unknown += id == 0;
 	return id;
 }
 
-/* The same for the current frame of a walk. */
-__noinline int java_intern_for(struct unwinder *unwinder)
+/* Claims a scratch slot for java_id(). */
+__noinline int java_id_take(struct unwinder *unwinder, u32 has_name, u32 is_new)
 {
-	struct scratch *scratch;
-	int has_name, id = 0;
+	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
+	int id = 0;
 
-	if (!unwinder)
-		return 0;
-	has_name = java_name_find(&unwinder->walk);
-	if (!has_name && !core_reload(unwinder->walk.budget))
-		return 0;
-	scratch = scratch_claim(bpf_get_smp_processor_id());
 	if (!scratch)
 		return 0;
-	scratch->script.space = unwinder->search.vma.space;
-	if (has_name)
-		id = java_intern(scratch, &unwinder->walk.java);
-	else
-		scratch->counters.script_unjoined++;
+	if (unwinder && has_name) {
+		scratch->script.space = unwinder->search.vma.space;
+		id = java_id(scratch, &unwinder->walk.java, is_new);
+	}
+	scratch->counters.script_unjoined += !has_name;
 	scratch_release(scratch);
 	return id;
 }
 
+/* The id of the current frame's method. The names are read only if the cache has no id. */
+static __always_inline int java_frame_id(struct unwinder *unwinder)
+{
+	int id = 0;
+	u32 has_name;
+
+	if (!unwinder)
+		return 0;
+	if (java_key_find(&unwinder->walk))
+		id = java_id_take(unwinder, 1, 0);
+	if (id)
+		return id;
+	has_name = java_name_find(&unwinder->walk);
+	return has_name || unwinder->walk.budget ? java_id_take(unwinder, has_name, 1) : 0;
+}
+
 __noinline int unwinder_name_java(struct unwinder *unwinder)
 {
-	u32 id, index;
+	struct java_walk *java;
+	u32 index;
 	u64 *frame;
 
 	if (!unwinder)
 		return 0;
-	id = java_intern_for(unwinder);
-	if (!id)
-		return 0;
+	java = &unwinder->walk.java;
+	if (java->method != java->last_method) {
+		java->last_id = (u32)java_frame_id(unwinder);
+		java->last_method = java->last_id ? java->method : 0;
+	}
 	index = deep_stack_slot(unwinder->walk.depth - 1);
 	core_one_register(index);
 	frame = &unwinder->walk.frame[index & (UNWIND_FRAMES - 1)];
-	*frame = FRAME_SCRIPT(SCRIPT_JAVA + unwinder->walk.java.is_compiled, id) |
-		 (*frame & FRAME_GUESSED);
+	if (core_reload(java->last_id))
+		*frame = FRAME_SCRIPT(SCRIPT_JAVA + java->is_compiled, java->last_id) |
+			 (*frame & FRAME_GUESSED);
 	return 0;
 }
 

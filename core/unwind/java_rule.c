@@ -465,21 +465,29 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 /* --- names --- */
 
 #define POOL_TEXT 1 /* the tag of a text */
+#define WORDS_MASK (JAVA_WORDS - 1)
 
-/* Reads a word of a name, whose page may be waited for. */
-CORE_PART bool java_name_word(struct unwind *unwind, u64 address, u64 *word)
+_Static_assert((JAVA_WORDS & WORDS_MASK) == 0, "a mask bounds an index");
+
+/* The number of 16 or more bits at an offset in java->words_read. */
+CORE_PART u64 java_number(const struct java_walk *java, u32 offset)
 {
-	return unwind_read(unwind, address, word, sizeof(*word));
+	u32 index = offset / 8;
+
+	core_one_register(index);
+	return java->words_read[index & WORDS_MASK] >> 8 * (offset & 7);
 }
 
-/* True if all bytes of a text are there. */
-CORE_SUBPROGRAM bool java_text_touch(struct unwind *unwind, u64 text)
+/* Reads memory that leads to a name. A missing page is waited for if java->waits. */
+CORE_PART bool java_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
-	struct java_walk *java = &unwind->java;
+	return unwind_peek(unwind, address, buffer, bytes) ||
+	       (core_reload(unwind->java.waits) && unwind_read(unwind, address, buffer, bytes));
+}
 
-	return java_name_word(unwind, text, &java->word) &&
-	       unwind_read(unwind, text + JAVA_TEXT_FROM - 1 + JAVA_TEXT_BYTES(java->word),
-			   &java->byte, 1);
+CORE_SUBPROGRAM bool java_words(struct unwind *unwind, u64 address)
+{
+	return java_read(unwind, address, unwind->java.words_read, 8 * JAVA_WORDS);
 }
 
 /* Sets *text to the address of the text with a number in the pool of constants. */
@@ -489,41 +497,65 @@ CORE_PART bool java_text_find(struct unwind *unwind, u64 number, u64 *text)
 	const struct java_layout *layout = &java->layout;
 
 	return number && number < java->half &&
-	       unwind_read(unwind, java->tags + layout->tags_data + number, &java->byte, 1) &&
+	       java_read(unwind, java->tags + layout->tags_data + number, &java->byte, 1) &&
 	       core_reload(java->byte) == POOL_TEXT &&
-	       java_name_word(unwind, java->pool + layout->pool_bytes + 8 * number, text) &&
-	       java_text_touch(unwind, core_reload(*text));
+	       java_read(unwind, java->pool + layout->pool_bytes + 8 * number, text, 8);
 }
 
-/* Reads the pool of the method's constants, and its class. The class must lead back to the pool. */
-CORE_PART bool java_pool_read(struct unwind *unwind)
+/*
+ * Finds the constant part, the pool, the class and the name of java->method, and sets
+ * java->complete to the number of the source file's name. The class must lead back to the pool.
+ */
+CORE_SUBPROGRAM bool java_method_find(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	const struct java_layout *layout = &java->layout;
+	u64 number;
 
-	return !(java->method & 7) &&
-	       java_name_word(unwind, java->method + layout->method_const, &java->constants) &&
-	       java_name_word(unwind, java->constants + layout->const_pool, &java->pool) &&
-	       java_name_word(unwind, java->pool + layout->pool_class, &java->holder) &&
-	       java_name_word(unwind, java->holder + layout->class_pool, &java->word) &&
-	       core_reload(java->word) == java->pool &&
-	       java_name_word(unwind, java->holder + layout->class_name, &java->word) &&
-	       java_text_touch(unwind, core_reload(java->word)) &&
-	       java_name_word(unwind, java->pool + layout->pool_tags, &java->tags) &&
-	       unwind_read(unwind, java->pool + layout->pool_count, &java->half, 4);
+	if (java->method & 7 ||
+	    !java_read(unwind, java->method + layout->method_const, &java->constants, 8) ||
+	    !java_words(unwind, java->constants))
+		return false;
+	java->pool = java_number(java, layout->const_pool);
+	number = java_number(java, layout->const_name) & 0xffff;
+	if (!java_words(unwind, java->pool))
+		return false;
+	java->holder = java_number(java, layout->pool_class);
+	java->tags = java_number(java, layout->pool_tags);
+	java->half = java_number(java, layout->pool_count);
+	java->complete = java_number(java, layout->pool_file);
+	return java_read(unwind, java->holder + layout->class_pool, &java->word, 8) &&
+	       core_reload(java->word) == java->pool && java_text_find(unwind, number, &java->name);
 }
 
-CORE_SUBPROGRAM int java_name_find(struct unwind *unwind)
+/* True if all bytes of a text are there. */
+CORE_SUBPROGRAM bool java_text_touch(struct unwind *unwind, u64 text)
 {
 	struct java_walk *java = &unwind->java;
 
-	if (!java_pool_read(unwind) ||
-	    !unwind_read(unwind, java->constants + java->layout.const_name, &java->complete, 2) ||
-	    !java_text_find(unwind, core_reload(java->complete), &java->name) ||
-	    !unwind_read(unwind, java->pool + java->layout.pool_file, &java->complete, 2))
-		return 0;
+	return java_read(unwind, text, &java->word, 8) &&
+	       java_read(unwind, text + JAVA_TEXT_FROM - 1 + JAVA_TEXT_BYTES(java->word),
+			 &java->byte, 1);
+}
+
+CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind)
+{
+	unwind->java.waits = 0;
+	return java_method_find(unwind);
+}
+
+CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+
+	java->waits = 1;
+	if (!java_method_find(unwind) || !java_text_touch(unwind, core_reload(java->name)) ||
+	    !java_read(unwind, java->holder + java->layout.class_name, &java->word, 8) ||
+	    !java_text_touch(unwind, core_reload(java->word)))
+		return false;
 	if (!core_reload(java->complete) ||
-	    !java_text_find(unwind, core_reload(java->complete), &java->file))
+	    !java_text_find(unwind, core_reload(java->complete), &java->file) ||
+	    !java_text_touch(unwind, core_reload(java->file)))
 		java->file = 0;
 	return core_reload(unwind->budget) != 0;
 }

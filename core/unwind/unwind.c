@@ -345,6 +345,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->switches.entered = unwind->registers.value[REGISTER_SP];
 	unwind->switches.count = 0;
 	unwind->java.tries = unwind->java.is_found = unwind->java.is_open = 0;
+	unwind->java.last_method = 0;
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;

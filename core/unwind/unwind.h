@@ -472,6 +472,8 @@ struct elf_program_header {
 };
 ABI_SIZE(struct elf_program_header, 56);
 
+#define JAVA_WORDS 8 /* a power of two */
+
 /* The state of java_rule.c. */
 struct java_walk {
 	u32 tries; /* searches for the virtual machine on this stack */
@@ -490,9 +492,12 @@ struct java_walk {
 	u64 sender; /* the caller's rsp */
 	u64 method; /* of the current frame; 0: unknown */
 	u32 is_compiled;
+	u32 waits;     /* 1: missing pages of the next words are waited for */
 	u64 constants; /* the method's constant part */
 	u64 pool, tags, holder;
-	u64 name, file; /* addresses of texts; `file` may be 0 */
+	u64 name, file;		    /* addresses of texts; `file` may be 0 */
+	u64 words_read[JAVA_WORDS]; /* of the constant part, or of the pool */
+	u64 last_method, last_id;   /* the last method that was named on this stack; 0: none */
 	u32 half;
 	u16 complete;
 	u8 byte;
@@ -608,10 +613,16 @@ CORE_INLINE void unwind_java_name(struct unwind *unwind);
 CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
 
 /*
- * Finds the names of unwind->java.method. 0: a word on the way is not that of a method, or a page
- * is missing; if the page may be waited for, the budget is spent.
+ * Finds the words that say which function unwind->java.method is, but not its source file. False: a
+ * word on the way is not that of a method, or is unreadable.
  */
-CORE_SUBPROGRAM int java_name_find(struct unwind *unwind);
+CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind);
+
+/*
+ * The same, with the name of the source file; all names are readable then. False also if a page is
+ * missing; if the page may be waited for, the budget is spent.
+ */
+CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind);
 #endif
 
 /*

@@ -242,6 +242,7 @@ TEST(texts_of_java_are_told_apart)
 		{"run", "runs"},
 		{"fifteen letters", "fifteen letterz"},
 		{"sixteen letters!", "sixteen letters?"},
+		{"a text of twenty-six bytes", "a text of twenty-six bytez"},
 		{"a text of more than sixteen letters", "a text of more than sixteen lettert"}};
 
 	for (u32 i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

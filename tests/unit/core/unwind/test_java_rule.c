@@ -308,6 +308,7 @@ static void test_the_beginning_of_a_stack(void **state)
 
 static void check_names(void)
 {
+	assert_true(java_key_find(&unwind));
 	assert_true(java_name_find(&unwind));
 	assert_int_equal(unwind.java.constants, BASE + CONST);
 	assert_int_equal(unwind.java.holder, BASE + CLASS);
