@@ -158,7 +158,7 @@ struct syscall_kinds {
  *
  * TEXT_TRACER: functions between a tracepoint and its programs: __traceiter_NAME and
  * __bpf_trace_NAME. The number of these frames on a stack depends on the compiler (tail calls) and
- * on other tracers at the same tracepoint.
+ * on other tracers at the same tracepoint. The trampolines of return probes are of this kind, too.
  *
  * TEXT_INTERRUPT: the first C function of the kernel for an interrupt.
  *

@@ -50,13 +50,15 @@ static __always_inline bool may_be_interrupt(const struct hit *hit)
 }
 
 /* As bpf_get_stack(), into `stack`. The stack of a function begins with its pc and its caller. */
-static __always_inline long kernel_stack_read(void *ctx, const struct hit *hit, struct stack *stack,
-					      u32 skip)
+static __always_inline long kernel_stack_read(void *ctx, const struct hit *hit,
+					      struct scratch *scratch, u32 skip)
 {
 	u64 link = hit->is_function ? entry_link(ctx) : 0;
+	struct stack *stack = &scratch->kernel;
 	long bytes;
 
-	if (!link)
+	/* A return probe of the same function may have taken the address already. */
+	if (!link || text_kind(scratch, link) == TEXT_TRACER)
 		return bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
 	bytes = bpf_get_stack(ctx, stack->word + 1, (STACK_KERNEL_DEPTH_MAX - 1) * 8, skip);
 	if (bytes <= 0)
@@ -82,7 +84,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 		return no_stack(REASON_NOT_ASKED);
 	if (hit->is_probe)
 		return no_stack(REASON_NO_FRAMES);
-	bytes = kernel_stack_read(ctx, hit, stack, skip);
+	bytes = kernel_stack_read(ctx, hit, scratch, skip);
 	if (bytes == 0 || bytes == -EFAULT)
 		return no_stack(REASON_NO_FRAMES);
 	if (bytes < 0)

@@ -76,6 +76,7 @@ stackmap report -e offcpu-time waits.data | grep -q '\[k\] hrtimer_nanosleep$' |
 
 recording functions -e k:ksys_write -- known_counts_static faults=10
 [ "$(events functions k:ksys_write)" -ge 1 ] || fault 'functions: no ksys_write'
+stackmap report functions.data | grep -q '\[k\] __arm64_sys_write$' || fault "functions: ksys_write has no caller: $(stackmap report functions.data)"
 
 # Each kind of frame of programs without frame pointers; the last one signs its return addresses.
 for program in frame_kinds frame_kinds_static frame_kinds_protected; do

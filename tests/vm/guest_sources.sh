@@ -8,8 +8,9 @@ set -u
 faults=0
 
 case $(uname -m) in
-aarch64) entry=el0t_64_sync call=__arm64_sys libc=/lib/libc.so.6 ;;
-*) entry=do_syscall_64 call=__x64_sys libc=/lib/x86_64-linux-gnu/libc.so.6 ;;
+# A probe behind a return probe of the same function finds no return address, so its stack has no ksys_read.
+aarch64) entry=el0t_64_sync call=__arm64_sys libc=/lib/libc.so.6 read_caller=__arm64_sys_read ;;
+*) entry=do_syscall_64 call=__x64_sys libc=/lib/x86_64-linux-gnu/libc.so.6 read_caller=ksys_read ;;
 esac
 
 fault() {
@@ -122,7 +123,7 @@ functions() {
 		-e k:${call}_getpgid -- sh -c '
 		for i in 1 2 3; do echo 123456789; done >/dev/null; read -r byte_by_byte </proc/version
 		for i in 1 2 3 4 5 6; do known_counts_static getpgid=1000 & done; wait'
-	has functions k:vfs_read 50 ksys_read
+	has functions k:vfs_read 50 $read_caller
 	has functions kr:vfs_read 50 ksys_read
 	! grep -q '^yes *kprobe multi  ' doctor.out || has functions k:${call}_getpgid 6000 $entry
 	values functions syscalls:sys_enter_write 3 10 bytes

@@ -19,6 +19,9 @@ static const struct {
 } functions[] = {
 	{"__traceiter_", TEXT_TRACER},
 	{"__bpf_trace_", TEXT_TRACER},
+	{"__kretprobe_trampoline", TEXT_TRACER},
+	{"arch_rethook_trampoline", TEXT_TRACER},
+	{"return_to_handler", TEXT_TRACER},
 	{"sysvec_", TEXT_INTERRUPT},
 	{"fred_sysvec_", TEXT_INTERRUPT},
 	{"common_interrupt", TEXT_INTERRUPT},
@@ -67,10 +70,10 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return false;
 	switch (name[0]) {
 	case '_':
-		return name[1] == '_' &&
-		       (name[2] == 't' || name[2] == 'b' || name[2] == 'd' || name[2] == 's');
+		return name[1] == '_' && (name[2] == 't' || name[2] == 'b' || name[2] == 'd' ||
+					  name[2] == 's' || name[2] == 'k');
 	case 'a':
-		return name[1] == 's' && name[2] == 'm';
+		return (name[1] == 's' && name[2] == 'm') || (name[1] == 'r' && name[2] == 'c');
 	case 'c':
 		return name[1] == 'o' && name[2] == 'm';
 	case 'd':
@@ -83,6 +86,8 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 		return name[1] == 'a' && name[2] == 'n';
 	case 'i':
 		return name[1] == 'r' && name[2] == 'q';
+	case 'r':
+		return name[1] == 'e' && name[2] == 't';
 	case 't':
 		return name[1] == 'a' && name[2] == 's';
 	case 's':

@@ -75,6 +75,19 @@ TEST(interrupts)
 	check_range(6, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
 }
 
+TEST(trampolines_of_return_probes)
+{
+	parse("ffffbfdd0a838200 t alloc_insn_page\n"
+	      "ffffbfdd0a838284 T __kretprobe_trampoline\n"
+	      "ffffbfdd0a838300 T arch_rethook_trampoline\n"
+	      "ffffbfdd0a838400 T return_to_handler\n"
+	      "ffffbfdd0a838500 T return_unused\n");
+	assert_int_equal(text.count, 3);
+	check_range(0, TEXT_TRACER, 0xffffbfdd0a838284, 0xffffbfdd0a838300);
+	check_range(1, TEXT_TRACER, 0xffffbfdd0a838300, 0xffffbfdd0a838400);
+	check_range(2, TEXT_TRACER, 0xffffbfdd0a838400, 0xffffbfdd0a838500);
+}
+
 /* Entries of arm64: the frame behind the entry from kernel code is the interrupted pc itself.
  * Handlers of exceptions and of system calls are neither interrupts nor entries. */
 TEST(interrupts_of_arm64)
