@@ -304,8 +304,8 @@ static int choose_sources(const struct session_options *options, struct source_l
 	if (!options->events.count &&
 	    ((!off_cpu && !options->time && !options->leaks && !options->leaks_every) ||
 	     options->frequency || options->period))
-		result = source_list_add_sample(
-			sources, options->frequency ?: SAMPLE_FREQUENCY_DEFAULT, error);
+		result = source_list_add_sample(sources,
+						options->frequency ?: source_rate_default(), error);
 	if (!result && off_cpu)
 		result = source_list_add(sources, "offcpu-time", 0, error);
 	if (!result && wakers)

@@ -83,11 +83,13 @@ struct source_list {
 int source_list_add(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error);
 
-#define SAMPLE_FREQUENCY_DEFAULT 999 /* Hz; not a multiple of a timer tick's frequency */
-
 /* The highest rate of samples that the kernel allows now, in Hz
  * (kernel.perf_event_max_sample_rate). */
 u64 source_rate_max(void);
+
+/* The rate of samples where no rate is asked for, in Hz: 999, which is not a multiple of a timer
+ * tick's frequency, or the kernel's limit if that is lower. */
+u64 source_rate_default(void);
 
 /* Appends CPU samples at `frequency` Hz, or by the list's period. -ERANGE: the frequency is 0, or
  * above kernel.perf_event_max_sample_rate. */

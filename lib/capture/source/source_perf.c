@@ -73,7 +73,6 @@ const struct source_ops source_off_cpu_ops = {
 	.find = off_cpu_find,
 };
 
-#define FREQUENCY_DEFAULT 999
 #define PERIOD_TRIED 1000000000 /* of an event that is opened to see whether it exists */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
@@ -168,6 +167,13 @@ u64 source_rate_max(void)
 	return rate;
 }
 
+u64 source_rate_default(void)
+{
+	u64 limit = source_rate_max();
+
+	return limit < 999 ? limit : 999;
+}
+
 /* 0, or -ERANGE: the kernel does not allow this rate. */
 static int check_frequency(u64 frequency, struct stackmap_error *error)
 {
@@ -202,7 +208,7 @@ static int visit_source(struct source *source, struct source_query *query, sourc
 		 !query->frequency)
 		source->period = query->period_default;
 	else if (!source->period && source->type == SOURCE_SAMPLE)
-		source->frequency = source->frequency ?: query->frequency ?: FREQUENCY_DEFAULT;
+		source->frequency = source->frequency ?: query->frequency ?: source_rate_default();
 	else if (!source->period && !source->frequency)
 		source->period = 1;
 	if (source->frequency)

@@ -7,6 +7,7 @@ import re
 import stat
 
 from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.engine_folder import enter_own_mounts
 from harness.recording import Recording, record
 
 WORKLOAD = program("known_counts")
@@ -46,6 +47,22 @@ def test_default_name():
     stackmap("record", *SOURCE, "--", WORKLOAD, "calls=5")
     assert os.listdir(".") == ["stackmap.data"]
     assert "5 events = 5 recorded + 0 lost" in stackmap("report").stdout
+
+
+def test_a_low_limit_of_the_kernel_lowers_the_default_rate():
+    """The kernel lowers it where samples take too long; a rate that somebody asks for is refused above it."""
+    needs("bpf", "perf events")
+    enter_own_mounts()
+    limit = "/proc/sys/kernel/perf_event_max_sample_rate"
+    with open("rate", "w") as file:
+        file.write("500\n")
+    run("mount", "--bind", "rate", limit)
+    try:
+        recording = record("--", WORKLOAD, "calls=5")
+        assert re.search(r"^# rate: +500 Hz$", recording.read("report"), re.MULTILINE)
+        assert "perf_event_max_sample_rate" in stackmap("record", "-F", "501", "--", "true", status=None).stderr
+    finally:
+        run("umount", limit)
 
 
 def test_counts_of_user_stacks():

@@ -123,7 +123,7 @@ TEST(samples_of_all_by_default)
 
 	choose_well(&opts, &request, &target);
 	assert_int_equal(target.sources.count, 1);
-	assert_int_equal(target.sources.sources[0].frequency, SAMPLE_FREQUENCY_DEFAULT);
+	assert_int_equal(target.sources.sources[0].frequency, source_rate_default());
 	assert_false(target.capture.by_task);
 	assert_null(target.capture.cpu_mask);
 	assert_int_equal(target.capture.comms.count, 0);
