@@ -15,7 +15,7 @@
 #include "report/event/origins.h"
 #include "report/event/stack_end.h"
 #include "report/event/stack_hash.h"
-#include "report/event/wakeups.h"
+#include "report/event/wait_ends.h"
 #include "report/name/frame_names.h"
 #include "terminal/message.h"
 #include "trace/block/source_name.h"

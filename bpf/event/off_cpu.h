@@ -249,8 +249,8 @@ u64 recording_begin; /* ns: when the recording has begun */
 
 /*
  * Enters a task that waits when recording begins, since then. No two waits begin at the same time,
- * as a wait is told from others by its begin (lib/report/event/wakeups.h); all these are before any
- * that the recording sees. The task may have gone on meanwhile: then it does not wait, or has
+ * as a wait is told from others by its begin (lib/report/event/wait_ends.h); all these are before
+ * any that the recording sees. The task may have gone on meanwhile: then it does not wait, or has
  * entered itself.
  */
 static __always_inline void off_cpu_seed(struct task_struct *task, bool asks_user_stack)

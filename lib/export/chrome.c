@@ -34,7 +34,7 @@
 #include "intern.h"
 #include "order.h"
 #include "report/event/origins.h"
-#include "report/event/wakeups.h"
+#include "report/event/wait_ends.h"
 #include "ring.h"
 #include "trace/block/source_name.h"
 

@@ -28,7 +28,7 @@
 #include "frame_tree.h"
 #include "intern.h"
 #include "report/event/origins.h"
-#include "report/event/wakeups.h"
+#include "report/event/wait_ends.h"
 #include "ring.h"
 #include "trace/block/source_name.h"
 

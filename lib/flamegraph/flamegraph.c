@@ -17,7 +17,7 @@
 #include "order.h"
 #include "report/event/event_paths.h"
 #include "report/event/origins.h"
-#include "report/event/wakeups.h"
+#include "report/event/wait_ends.h"
 #include "script.h"
 #include "trace/block/source_name.h"
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "format/printable.h"
-#include "report/event/sampled.h"
 #include "report/event/stack_end.h"
+#include "report/profile/profile.h"
 
 static const char *const lost_names[LOST_COUNT] = {
 #define X(id, name, meaning) [LOST_##id] = name,

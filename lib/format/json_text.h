@@ -36,7 +36,7 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 int json_set_path(json_t *object, const char *key, const struct profile *profile,
 		  const struct profile_path *path);
 
-/* Sets "standard_error" if the event's values are estimates (report/event/sampled.h). 0 or -1. */
+/* Sets "standard_error" if the event's values are estimates (report/profile/profile.h). 0 or -1. */
 int json_set_error(json_t *object, const char *event, u64 estimates);
 
 /*

@@ -26,7 +26,7 @@
 
 /* The extra words of a source's events. */
 /* The name of a source whose events are a sample by value ends with this key, a number and a slash
- * (report/event/sampled.h). */
+ * (report/profile/profile.h). */
 #define TRACE_EVERY_KEY "/every="
 
 enum trace_extra {

@@ -33,25 +33,20 @@ void distribution_sort(struct distribution *distribution)
 	distribution->item_count = joined + 1;
 }
 
-/* Joins equal values when the array is full. The array then has twice the room of the values that
- * are left, so each value is sorted a bounded number of times. */
-static int make_room(struct distribution *distribution)
-{
-	if (distribution->item_count < distribution->room)
-		return 0;
-	distribution_sort(distribution);
-	return array_make_rooms(distribution->items, 2UL * distribution->item_count + 1,
-				distribution->room);
-}
-
 int distribution_add(struct distribution *distribution, u64 value, u64 count)
 {
 	u64 sum;
 
 	if (!count)
 		return 0;
-	if (make_room(distribution))
-		return -ENOMEM;
+	/* Joins equal values when the array is full. The array then has twice the room of the
+	 * values that are left, so each value is sorted a bounded number of times. */
+	if (distribution->item_count == distribution->room) {
+		distribution_sort(distribution);
+		if (array_make_rooms(distribution->items, 2UL * distribution->item_count + 1,
+				     distribution->room))
+			return -ENOMEM;
+	}
 	distribution->items[distribution->item_count++] =
 		(struct value_count){.value = value, .count = count};
 	distribution->count += count;
@@ -127,14 +122,6 @@ void distribution_round(struct distribution *distribution, u32 digits)
 	distribution_sort(distribution);
 }
 
-static struct histogram_bucket log2_bucket(u32 index)
-{
-	if (!index)
-		return (struct histogram_bucket){};
-	return (struct histogram_bucket){.from = 1ULL << (index - 1),
-					 .to = (1ULL << (index - 1)) * 2 - 1};
-}
-
 u32 distribution_histogram(const struct distribution *distribution, enum histogram_scale scale,
 			   struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX])
 {
@@ -150,12 +137,16 @@ u32 distribution_histogram(const struct distribution *distribution, enum histogr
 		width = linear_width(items[0].value, most);
 	first = is_log2 ? log2_index(items[0].value) : items[0].value / width;
 	count = (u32)((is_log2 ? log2_index(most) : most / width) - first) + 1;
-	for (u32 i = 0; i < count; i++)
-		buckets[i] = is_log2 ? log2_bucket((u32)first + i)
-				     : (struct histogram_bucket){
-					       .from = (first + i) * width,
-					       .to = (first + i) * width + (width - 1),
-				       };
+	for (u32 i = 0; i < count; i++) {
+		u64 from = (first + i) * width, last = width - 1;
+
+		/* A log2 bucket is as wide as its start; the first one has 0 alone. */
+		if (is_log2) {
+			from = first + i ? 1ULL << (first + i - 1) : 0;
+			last = from ? from - 1 : 0;
+		}
+		buckets[i] = (struct histogram_bucket){.from = from, .to = from + last};
+	}
 	for (u32 i = 0; i < distribution->item_count; i++) {
 		u64 index = is_log2 ? log2_index(items[i].value) : items[i].value / width;
 

@@ -31,19 +31,6 @@ static bool allows(const struct number_list *list, u64 number)
 	return !list->count || number_list_has(list, number);
 }
 
-static int check_cgroups(const struct event_filter *filter, const struct trace_reader *reader,
-			 struct stackmap_error *error)
-{
-	const struct trace_cgroup *cgroups;
-
-	if (!filter->cgroups.count || trace_reader_cgroups(reader, &cgroups))
-		return 0;
-	return error_set(error, ENOENT,
-			 "--cgroup %s: this recording holds no cgroups (made by an older stackmap, "
-			 "or where no cgroup2 file system was mounted)",
-			 filter->cgroups.items[0]);
-}
-
 static int check_event(const char *event, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
@@ -83,12 +70,17 @@ static int check_ids(const char *option, const struct string_list *ids, size_t d
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
+	const struct trace_cgroup *cgroups;
 	int err = 0;
 
 	for (size_t i = 0; i < filter->events.count && !err; i++)
 		err = check_event(filter->events.items[i], reader, error);
-	return err ?: check_cgroups(filter, reader, error)
-			   ?: check_ids("trace", &filter->traces, 32, reader, error)
+	if (!err && filter->cgroups.count && !trace_reader_cgroups(reader, &cgroups))
+		err = error_set(error, ENOENT,
+				"--cgroup %s: this recording holds no cgroups (made by an older "
+				"stackmap, or where no cgroup2 file system was mounted)",
+				filter->cgroups.items[0]);
+	return err ?: check_ids("trace", &filter->traces, 32, reader, error)
 			   ?: check_ids("span", &filter->spans, 16, reader, error);
 }
 
@@ -147,30 +139,26 @@ static bool has_id(const struct string_list *ids, const char *name)
 	return !ids->count;
 }
 
-static bool passes_context(const struct event_filter *filter, const struct trace_reader *reader,
-			   const struct trace_event *event)
-{
-	const struct trace_context *context = trace_reader_context(reader, event);
-	char room[CONTEXT_NAME_ROOM];
-
-	return (!filter->traces.count && !filter->spans.count) ||
-	       (context && has_id(&filter->traces, trace_name(context, room)) &&
-		has_id(&filter->spans, span_name(context, room)));
-}
-
 static bool passes(const struct event_filter *filter, const struct trace_reader *reader,
 		   const struct trace_event *event)
 {
+	const struct trace_context *context;
 	const struct trace_source *sources;
+	char room[CONTEXT_NAME_ROOM];
 
 	if (event->is_counted && (filter->from || filter->to))
 		return false;
 	if (event->time < filter->from || (filter->to && event->time > filter->to) ||
 	    !allows(&filter->cpus, event->cpu))
 		return false;
+	if (filter->traces.count || filter->spans.count) {
+		context = trace_reader_context(reader, event);
+		if (!context || !has_id(&filter->traces, trace_name(context, room)) ||
+		    !has_id(&filter->spans, span_name(context, room)))
+			return false;
+	}
 	trace_reader_sources(reader, &sources);
 	return matches_any(&filter->events, sources[event->kind].name, event_matches) &&
-	       passes_context(filter, reader, event) &&
 	       event_filter_passes_thread(filter, reader, event->tid, event->time);
 }
 

@@ -63,22 +63,6 @@ static bool is_path(const void *paths, u32 index, const void *key)
 	       memcmp(path->labels, wanted->labels, path->depth * sizeof(u32)) == 0;
 }
 
-static u32 hash_join(const struct join *join)
-{
-	u64 hash = hash_word(0, (u64)join->stack << 32 | join->leaf);
-
-	return hash_end(hash_word(hash, join->reason));
-}
-
-static u32 hash_path(const struct profile_path *path)
-{
-	u64 hash = hash_word(0, (u64)(uintptr_t)path->end);
-
-	for (u32 i = 0; i < path->depth; i++)
-		hash = hash_word(hash, path->labels[i]);
-	return hash_end(hash);
-}
-
 /* Drops the last labels if they repeat the labels before them. */
 static void fold_repeat(struct event_paths *paths)
 {
@@ -107,12 +91,15 @@ static int add_chain(struct event_paths *paths, u32 chain)
 	return 0;
 }
 
-/* Collects the labels of leaf and stack. A frame has one label for each function inlined there
- * and one for the function itself. */
-static int collect_labels(struct event_paths *paths, const struct join *join,
-			  const struct trace_stack *stack)
+/* A path with the labels of leaf and stack. A frame has one label for each function inlined there
+ * and one for the function itself. NULL without memory. */
+static struct profile_path *create_path(struct event_paths *paths, const struct join *join)
 {
+	const struct trace_stack *stack =
+		join->stack == TRACE_NO_STACK ? NULL : &paths->stacks[join->stack];
 	bool has_leaf = join->leaf != PATH_NO_LEAF;
+	struct profile_path *path;
+	size_t bytes;
 	int err;
 
 	paths->label_count = 0;
@@ -123,18 +110,7 @@ static int collect_labels(struct event_paths *paths, const struct join *join,
 
 		err = name ? add_chain(paths, name->chain) : -ENOMEM;
 	}
-	return err;
-}
-
-/* NULL without memory. */
-static struct profile_path *create_path(struct event_paths *paths, const struct join *join)
-{
-	const struct trace_stack *stack =
-		join->stack == TRACE_NO_STACK ? NULL : &paths->stacks[join->stack];
-	struct profile_path *path;
-	size_t bytes;
-
-	if (collect_labels(paths, join, stack))
+	if (err)
 		return NULL;
 	bytes = paths->label_count * sizeof(u32);
 	path = calloc(1, sizeof(*path) + bytes);
@@ -151,11 +127,14 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 {
 	struct profile_path *path = create_path(paths, join);
 	u32 hash, index;
-	u64 bytes;
+	u64 bytes, word;
 
 	if (!path)
 		return NULL;
-	hash = hash_path(path);
+	word = hash_word(0, (u64)(uintptr_t)path->end);
+	for (u32 i = 0; i < path->depth; i++)
+		word = hash_word(word, path->labels[i]);
+	hash = hash_end(word);
 	index = hash_index_find(&paths->path_index, hash, is_path, paths->paths, path);
 	if (index != HASH_INDEX_NONE) {
 		free(path);
@@ -175,7 +154,8 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 
 static const struct profile_path *find_joined(struct event_paths *paths, const struct join *key)
 {
-	u32 hash = hash_join(key);
+	u64 word = hash_word(0, (u64)key->stack << 32 | key->leaf);
+	u32 hash = hash_end(hash_word(word, key->reason));
 	u32 index = hash_index_find(&paths->join_index, hash, is_join, paths->joins, key);
 	struct join join = *key;
 

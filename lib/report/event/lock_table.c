@@ -98,13 +98,6 @@ static bool is_futex_wait(const struct frame_names *names, const struct profile_
 	return false;
 }
 
-static struct thread *find_thread(struct table *table, u32 tid)
-{
-	const struct intern_key key = {{tid}};
-
-	return intern_entry(&table->threads, &key);
-}
-
 static const struct trace_event *keep(struct table *table, const struct trace_event *event)
 {
 	const struct intern_key key = {{table->events.count + 1}};
@@ -211,7 +204,7 @@ static int each_event(void *arg, const struct trace_event *event)
 	     event->kind != table->futex && !is_sleep) ||
 	    !event_filter_passes(table->filter, table->reader, event))
 		return 0;
-	thread = find_thread(table, event->tid);
+	thread = intern_entry(&table->threads, &(struct intern_key){{event->tid}});
 	if (!thread)
 		return -ENOMEM;
 	if (is_sleep)
@@ -277,19 +270,6 @@ static int make_rows(struct table *table)
 	return 0;
 }
 
-static int fill(struct table *table)
-{
-	int err;
-
-	table->begin = trace_reader_source_named(table->reader, "lock:contention_begin");
-	table->end = trace_reader_source_named(table->reader, "lock:contention_end");
-	table->futex = trace_reader_source_named(table->reader, "syscalls:sys_enter_futex");
-	if (table->begin == TRACE_NO_SOURCE && table->futex == TRACE_NO_SOURCE)
-		return -ENODATA;
-	err = trace_reader_events(table->reader, each_event, table, NULL);
-	return err == -ENOMEM ? err : make_rows(table);
-}
-
 int lock_table_create(struct trace_reader *reader, const struct event_filter *filter,
 		      struct frame_names *names, struct event_paths *paths, struct lock_table **out)
 {
@@ -307,9 +287,17 @@ int lock_table_create(struct trace_reader *reader, const struct event_filter *fi
 				.threads = INTERN(struct thread),
 				.locks = INTERN(struct lock),
 				.pairs = INTERN(struct pair)};
+	table->begin = trace_reader_source_named(reader, "lock:contention_begin");
+	table->end = trace_reader_source_named(reader, "lock:contention_end");
+	table->futex = trace_reader_source_named(reader, "syscalls:sys_enter_futex");
 	err = wakeups_create(reader, &table->wakeups)
-		      ?: wait_ends_create(reader, names, paths, table->wakeups, &none, &table->ends)
-		      ?: fill(table);
+		      ?: wait_ends_create(reader, names, paths, table->wakeups, &none,
+					  &table->ends);
+	if (!err && table->begin == TRACE_NO_SOURCE && table->futex == TRACE_NO_SOURCE)
+		err = -ENODATA;
+	if (!err && trace_reader_events(reader, each_event, table, NULL) == -ENOMEM)
+		err = -ENOMEM;
+	err = err ?: make_rows(table);
 	if (err)
 		lock_table_free(&shown);
 	else

@@ -2,7 +2,7 @@
 /*
  * A hash of the whole stack of an event, leaf and both sides, that is the same on every machine, at
  * every boot and in every recording: the first 128 bits of a SHA-256 over the identities of its
- * frames (report/event/frame_identity.h), not their addresses. Names of functions may come from an
+ * frames (struct frame_identity), not their addresses. Names of functions may come from an
  * attacker, so collisions must be hard to find.
  *
  * A side hashes to the first 128 bits of the SHA-256 over its frames, innermost first: the id of
@@ -19,7 +19,94 @@
 #ifndef LIB_REPORT_STACK_HASH_H
 #define LIB_REPORT_STACK_HASH_H
 
-#include "report/event/frame_identity.h"
+#include "trace/read/reader.h"
+
+/*
+ * The identity of a frame, which is the same on every machine, at every boot and in every
+ * recording: an object, and an offset in the object. The kind is the first that applies:
+ *
+ *   build id   code of a file, by the file's offset; code of the kernel and its modules, by the
+ *              distance from the load address, which removes KASLR
+ *   name       generated code and BPF programs: the object is the function of that name
+ *   host       all other code, by host and path: another machine cannot recognise it
+ *   omitted    frames of a deep stack that are left out: the offset is their number
+ *   unknown    one identity for all unknown frames
+ *
+ * A leaf is replaced by the start of its function if a symbol has it: samples of one loop have one
+ * identity.
+ *
+ * The id of an object is the first 128 bits of a SHA-256 over its kind and the build id, the name,
+ * or host and path. Numbers are hashed as 64 bits, little-endian, texts with their NUL, build ids
+ * after their length: different lists give different bytes. File names and names of generated code
+ * may come from an attacker, so collisions must be hard to find.
+ */
+
+#define FRAME_OBJECT_BYTES 16
+
+/* Values of file formats and stores, which never change. */
+enum frame_identity_kind {
+	FRAME_UNKNOWN = 0,
+	FRAME_BY_BUILD_ID = 1,
+	FRAME_BY_NAME = 2,
+	FRAME_BY_HOST = 3,
+	FRAMES_OMITTED = 4, /* the offset is the number of omitted frames */
+};
+
+/* The position of a frame in its stack. */
+enum frame_role {
+	FRAME_RETURN,	/* a return address: its code is that of the byte before it */
+	FRAME_EXECUTED, /* innermost frame of a side without a leaf: the pc at its entry or exit */
+	FRAME_LEAF,
+};
+
+struct frame_identity {
+	u8 object[FRAME_OBJECT_BYTES];
+	u64 offset;
+};
+
+struct frame_object {
+	enum frame_identity_kind kind;
+	bool is_kernel; /* the kernel image, a module, or code generated in the kernel */
+	u32 build_id_bytes;
+	const u8 *build_id;
+	const char *path; /* "[kernel.kallsyms]", "[MODULE]", a file, "[anon]"; "" unknown */
+	const char *name; /* FRAME_BY_NAME: its name; else NULL */
+};
+
+/* The identity of a frame of this recording, before its object is hashed. */
+struct frame_place {
+	struct frame_object object;
+	u64 offset;
+	/* The function around the frame, with its bounds as offsets in the object; NULL:
+	 * unknown. */
+	const struct trace_symbol *symbol;
+	u64 start;
+	u32 record; /* module or mapping, for frame_identities_of() */
+};
+
+#define FRAME_NO_RECORD UINT32_MAX
+
+struct frame_identities;
+
+/* The reader must outlive them. -ENOMEM. */
+int frame_identities_create(struct trace_reader *reader, struct frame_identities **out);
+void frame_identities_free(struct frame_identities **identities);
+
+struct frame_place frame_identities_place(const struct frame_identities *identities, u64 frame,
+					  enum frame_role role);
+struct frame_identity frame_identities_of(struct frame_identities *identities,
+					  const struct frame_place *place);
+
+/* Computes the id of an object without a cache. */
+void frame_object_id(const struct frame_object *object, const char *host,
+		     u8 id[FRAME_OBJECT_BYTES]);
+
+/* The offset for lookups in tables of functions: a return address may already be after the end
+ * of its function. */
+static inline u64 frame_identity_looked_up(u64 offset, enum frame_role role)
+{
+	return role == FRAME_RETURN && offset ? offset - 1 : offset;
+}
 
 struct stack_hash {
 	u8 byte[16];

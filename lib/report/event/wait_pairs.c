@@ -105,14 +105,6 @@ struct chain {
 	u32 threads[WAIT_CHAIN_MAX + 1];
 };
 
-static bool is_above(const struct chain *chain, u32 depth, u32 tid)
-{
-	for (u32 i = 0; i <= depth; i++)
-		if (chain->threads[i] == tid)
-			return true;
-	return false;
-}
-
 static int follow(struct chain *chain, struct node *above, const struct trace_event *other,
 		  u64 from, u64 to);
 
@@ -139,10 +131,11 @@ static int follow(struct chain *chain, struct node *above, const struct trace_ev
 	u32 tid = other->tid;
 	int err = 0;
 
-	if (wakeups_is_holder(pairs->wakeups, other) && is_above(chain, above->pair.depth, tid)) {
-		above->pair.is_cycle = true;
-		return 0;
-	}
+	for (u32 i = 0; i <= above->pair.depth; i++)
+		if (chain->threads[i] == tid && wakeups_is_holder(pairs->wakeups, other)) {
+			above->pair.is_cycle = true;
+			return 0;
+		}
 	if (tid == TID_INTERRUPT || above->pair.depth == chain->steps)
 		return 0;
 	for (size_t at = bisect(pairs->wait_count, i,
@@ -159,18 +152,6 @@ static int follow(struct chain *chain, struct node *above, const struct trace_ev
 		err = follow_wait(chain, above, pairs->waits[at], from, to);
 	}
 	return err;
-}
-
-static int add_chain(struct pairs *pairs, struct node *node, u32 steps)
-{
-	struct chain chain = {.pairs = pairs, .steps = steps, .left = CHAIN_WAITS_MAX};
-	const struct trace_event *wait = node->pair.longest;
-	const struct trace_event *other = wakeups_other(pairs->wakeups, wait);
-
-	chain.threads[0] = wait->tid;
-	return other ? follow(&chain, node, other, wait_begin(wait),
-			      wait->time < other->time ? wait->time : other->time)
-		     : 0;
 }
 
 /* --- rows --- */
@@ -215,13 +196,23 @@ static void add_rows(struct pairs *pairs, const struct node *above)
 	}
 }
 
-static int make_rows(struct pairs *pairs, u32 chain, u64 chained)
+/* `steps`: of the chains below the first `chained` pairs. */
+static int make_rows(struct pairs *pairs, u32 steps, u64 chained)
 {
 	u32 roots = pairs->nodes.count;
 	int err = sort_nodes(pairs);
 
-	for (u32 i = 0; chain && i < roots && i < chained && !err; i++)
-		err = add_chain(pairs, (struct node *)pairs->sorted[i], chain);
+	for (u32 i = 0; steps && i < roots && i < chained && !err; i++) {
+		struct chain chain = {.pairs = pairs, .steps = steps, .left = CHAIN_WAITS_MAX};
+		struct node *node = (struct node *)pairs->sorted[i];
+		const struct trace_event *wait = node->pair.longest;
+		const struct trace_event *other = wakeups_other(pairs->wakeups, wait);
+
+		chain.threads[0] = wait->tid;
+		if (other)
+			err = follow(&chain, node, other, wait_begin(wait),
+				     wait->time < other->time ? wait->time : other->time);
+	}
 	err = err ?: sort_nodes(pairs);
 	pairs->rows = calloc(pairs->nodes.count + 1UL, sizeof(*pairs->rows));
 	if (err || !pairs->rows)

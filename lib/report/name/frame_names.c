@@ -6,16 +6,273 @@
 #include "frame_names.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
-#include "frame_debug.h"
 #include "hash_index.h"
 #include "intern.h"
+#include "order.h"
 #include "symbol/demangle/demangler.h"
 #include "symbol/kernel/kernel_names.h"
+
+/* --- debug information: all frames are looked up in one pass, so each file is read once --- */
+
+/*
+ * Frames of stacks are in tables of the reader; sampled pcs are in the events, which are read once
+ * for them. A place is a frame, or the byte before a return address. Places are collected with
+ * repetitions, and sorted and made unique whenever their array is full; a small cache skips places
+ * that were just collected.
+ *
+ * A user frame has its mapping in the upper bits, so sorted places are grouped by file.
+ */
+
+/* The reader has the symbols sorted by mapping and start. A recording may come from an attacker:
+ * symbols whose addresses would wrap are left out. */
+
+void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf_segments *layout)
+{
+	const struct trace_symbol *symbols;
+	u32 count = trace_reader_symbols(reader, &symbols);
+	u32 first = bisect(count, i, symbols[i].mapping < mapping);
+
+	layout->count = 0;
+	for (u32 i = first; i < count && symbols[i].mapping == mapping; i++) {
+		const struct trace_symbol *symbol = &symbols[i];
+		struct elf_segment *last =
+			layout->count ? &layout->segment[layout->count - 1] : NULL;
+		u64 reach;
+
+		if (!symbol->address || symbol->size >= UINT64_MAX - symbol->start ||
+		    symbol->size >= UINT64_MAX - symbol->address)
+			continue;
+		if (last && last->address - last->offset == symbol->address - symbol->start) {
+			reach = symbol->start + symbol->size - last->offset;
+			last->bytes = reach > last->bytes ? reach : last->bytes;
+		} else if (layout->count < ELF_SEGMENTS_MAX) {
+			layout->segment[layout->count++] =
+				(struct elf_segment){symbol->address, symbol->start, symbol->size};
+		}
+	}
+}
+
+#define RECENT_BITS 14
+
+struct places {
+	u64 *place;
+	size_t count, room;
+	u64 recent[1 << RECENT_BITS]; /* last place of each hash value */
+};
+
+struct found {
+	u32 mapping; /* 0: the kernel */
+	struct debug_names *names;
+};
+
+struct frame_debug {
+	struct found *found; /* by mapping */
+	u32 count, room;
+};
+
+static int by_value(const void *left, const void *right)
+{
+	u64 a = *(const u64 *)left, b = *(const u64 *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void make_unique(struct places *places)
+{
+	size_t kept = 0;
+
+	if (places->count)
+		qsort(places->place, places->count, sizeof(u64), by_value);
+	for (size_t i = 0; i < places->count; i++)
+		if (!kept || places->place[kept - 1] != places->place[i])
+			places->place[kept++] = places->place[i];
+	places->count = kept;
+}
+
+static u64 place_of(u64 frame, bool return_address)
+{
+	u64 offset = FRAME_IS_KERNEL(frame) ? frame : FRAME_OFFSET(frame);
+
+	return frame - (return_address && offset);
+}
+
+static int add_place(struct places *places, u64 place)
+{
+	u64 *recent = &places->recent[place * 0x9e3779b97f4a7c15ULL >> (64 - RECENT_BITS)];
+
+	if (*recent == place)
+		return 0;
+	/* Duplicates are dropped first; the array grows if these were fewer than half. */
+	if (places->count == places->room) {
+		make_unique(places);
+		if (places->count >= places->room / 2 &&
+		    array_make_room(places->place, places->room, places->room))
+			return -ENOMEM;
+	}
+	*recent = place;
+	places->place[places->count++] = place;
+	return 0;
+}
+
+static int add_leaf(void *arg, const struct trace_event *event)
+{
+	return event->leaf ? add_place(arg, event->leaf) : 0;
+}
+
+/* Damaged events end the collection without an error here: the pass that shows the events
+ * reports it. */
+static int collect(struct trace_reader *reader, struct places *places)
+{
+	const struct trace_stack *stacks;
+	const struct trace_source *sources;
+	u32 count = trace_reader_stacks(reader, &stacks);
+	u32 source_count = trace_reader_sources(reader, &sources);
+	bool has_leaves = false; /* events have the pc of the sample apart from their stack */
+	struct stackmap_error error;
+	int result = 0;
+
+	for (u32 i = 0; i < source_count; i++)
+		has_leaves |= sources[i].extras & TRACE_EXTRA_LEAF;
+	for (u32 i = 0; i < count && !result; i++) {
+		result = stacks[i].depth ? add_place(places, stacks[i].frames[0]) : 0;
+		for (u32 j = 0; j < stacks[i].depth && !result; j++)
+			result = add_place(places, place_of(stacks[i].frames[j], true));
+	}
+	if (!result && has_leaves &&
+	    trace_reader_events(reader, add_leaf, places, &error) == -ENOMEM)
+		result = -ENOMEM;
+	make_unique(places);
+	return result;
+}
+
+static u32 mapping_of(u64 place)
+{
+	return FRAME_IS_KERNEL(place) ? 0 : FRAME_MAPPING(place);
+}
+
+/* Looks up places of one mapping. */
+static int find_names(struct trace_reader *reader, struct debug_lookup *lookup, u64 *places,
+		      u32 count, struct debug_names **names)
+{
+	u32 mapping = mapping_of(places[0]);
+	struct debug_code code = {.release = trace_reader_info(reader)->kernel};
+
+	if (mapping) {
+		code.mapping = trace_reader_mapping(reader, mapping);
+		code_layout_find(reader, mapping, &code.layout);
+		for (u32 i = 0; i < count; i++)
+			places[i] = FRAME_OFFSET(places[i]);
+	} else {
+		u32 kept = 0;
+
+		/* Keeps the addresses of the kernel image, without those of modules; keeps all if
+		 * the range of the image is unknown. */
+		code.module = trace_reader_kernel(reader);
+		for (u32 i = 0; code.module && i < count; i++)
+			if (!code.module->start ||
+			    (places[i] >= code.module->start && places[i] < code.module->end))
+				places[kept++] = places[i];
+		count = kept;
+	}
+	if ((!code.mapping && !code.module) || !count)
+		return -ENOENT;
+	return debug_lookup_find(lookup, &code, places, count, names);
+}
+
+static int find_all(struct trace_reader *reader, struct debug_lookup *lookup, struct places *places,
+		    struct frame_debug *debug)
+{
+	for (size_t first = 0, end; first < places->count; first = end) {
+		u32 mapping = mapping_of(places->place[first]);
+		struct debug_names *names;
+		int result;
+
+		end = first;
+		while (end < places->count && mapping_of(places->place[end]) == mapping)
+			end++;
+		result = find_names(reader, lookup, &places->place[first], end - first, &names);
+		if (!result && array_make_room(debug->found, debug->count, debug->room)) {
+			debug_names_free(&names);
+			result = -ENOMEM;
+		}
+		if (result == -ENOMEM)
+			return result;
+		if (!result)
+			debug->found[debug->count++] =
+				(struct found){.mapping = mapping, .names = names};
+	}
+	return 0;
+}
+
+static int by_mapping(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+
+	return (a->mapping > b->mapping) - (a->mapping < b->mapping);
+}
+
+static void frame_debug_free(struct frame_debug **debug)
+{
+	if (!*debug)
+		return;
+	for (u32 i = 0; i < (*debug)->count; i++)
+		debug_names_free(&(*debug)->found[i].names);
+	free((*debug)->found);
+	free(*debug);
+	*debug = NULL;
+}
+
+/* -ENOMEM. */
+static int frame_debug_create(struct trace_reader *reader, struct debug_lookup *lookup,
+			      struct frame_debug **out)
+{
+	struct frame_debug *debug = calloc(1, sizeof(*debug));
+	struct places *places = calloc(1, sizeof(*places));
+	int result = debug && places ? collect(reader, places) : -ENOMEM;
+
+	result = result ?: find_all(reader, lookup, places, debug);
+	if (places)
+		free(places->place);
+	free(places);
+	if (result) {
+		frame_debug_free(&debug);
+		return result;
+	}
+	if (debug->count)
+		qsort(debug->found, debug->count, sizeof(*debug->found), by_mapping);
+	*out = debug;
+	return 0;
+}
+
+/* Whether any frame has a name. */
+static bool frame_debug_found(const struct frame_debug *debug)
+{
+	return debug->count > 0;
+}
+
+/* NULL: unknown. A return address is looked up by the byte before it. */
+static const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
+						 bool return_address)
+{
+	u64 place = place_of(frame, return_address);
+	const struct found key = {.mapping = mapping_of(place)};
+	const struct found *found =
+		debug->count ? bsearch(&key, debug->found, debug->count, sizeof(key), by_mapping)
+			     : NULL;
+
+	if (!found)
+		return NULL;
+	return debug_names_at(found->names, key.mapping ? FRAME_OFFSET(place) : place);
+}
+
+/* --- demangled names --- */
 
 struct demangle_cache {
 	struct demangler *demangler;
@@ -73,6 +330,8 @@ void demangle_cache_free(struct demangle_cache **cache)
 	free(old);
 	*cache = NULL;
 }
+
+/* --- names --- */
 
 #define ENTRY_BYTES 48 /* array slot, hash index and allocator overhead of an entry */
 
@@ -280,38 +539,6 @@ static void put_offset(const struct frame_name *name, const char *file, u64 file
 		snprintf(text, bytes, "%.255s+0x%llx", file, start);
 }
 
-static void put_address(const struct frame_name *name, char *text, size_t bytes)
-{
-	snprintf(text, bytes, "0x%llx", (unsigned long long)name->address);
-}
-
-static void put_kernel_place(const struct frame_names *names, const struct frame_name *name,
-			     char *text, size_t bytes)
-{
-	const struct trace_module *module = trace_reader_module_of(names->reader, name->frame);
-
-	if (!name->address)
-		snprintf(text, bytes, "[unknown]");
-	else if (module)
-		put_offset(name, module->name, module->start, text, bytes);
-	else
-		put_address(name, text, bytes);
-}
-
-static void put_user_place(const struct frame_names *names, const struct frame_name *name,
-			   char *text, size_t bytes)
-{
-	const struct trace_mapping *mapping =
-		trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
-
-	if (!mapping)
-		snprintf(text, bytes, "[unknown]");
-	else if (mapping->kind == MAPPING_ANON)
-		put_address(name, text, bytes);
-	else
-		put_offset(name, frame_names_file(path_of(mapping)), 0, text, bytes);
-}
-
 /* Prefixes the name of a guessed frame with "? ", as the kernel marks unreliable frames. The
  * text belongs to the labels. */
 static const char *mark_guessed(struct frame_names *names, const struct frame_name *name,
@@ -333,27 +560,24 @@ static const char *mark_guessed(struct frame_names *names, const struct frame_na
  * file is loaded. */
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
-	char text[320];
+	bool in_kernel = FRAME_IS_KERNEL(name->frame);
+	const struct trace_module *module = NULL;
+	const struct trace_mapping *mapping = NULL;
+	char text[320] = "[unknown]";
 
 	if (name->function)
 		return intern(names, name->function, name->object);
-	if (FRAME_IS_KERNEL(name->frame))
-		put_kernel_place(names, name, text, sizeof(text));
+	if (in_kernel)
+		module = trace_reader_module_of(names->reader, name->frame);
 	else
-		put_user_place(names, name, text, sizeof(text));
+		mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
+	if (in_kernel && name->address && module)
+		put_offset(name, module->name, module->start, text, sizeof(text));
+	else if (mapping && mapping->kind != MAPPING_ANON)
+		put_offset(name, frame_names_file(path_of(mapping)), 0, text, sizeof(text));
+	else if (mapping || (in_kernel && name->address))
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	return intern(names, mark_guessed(names, name, text), name->object);
-}
-
-static u32 inlined_label(struct frame_names *names, const char *function, const char *object)
-{
-	u32 label = UINT32_MAX;
-	char *text;
-
-	if (asprintf(&text, "%s" FRAME_INLINED_MARK, function ?: "[unknown]") < 0)
-		return label;
-	label = intern(names, text, object);
-	free(text);
-	return label;
 }
 
 static void named_frame_free(struct named_frame *named)
@@ -368,11 +592,15 @@ static int set_inlined(struct frame_names *names, struct named_frame *named,
 {
 	for (u32 i = 0; i + 1 < named->name.function_count; i++) {
 		struct frame_function *function = &named->functions[i];
+		char *text;
 
 		function->inlined = true;
 		function->name = mark_guessed(names, &named->name,
 					      demangled(names, debug->functions[i].function));
-		function->label = inlined_label(names, function->name, named->name.object);
+		if (asprintf(&text, "%s" FRAME_INLINED_MARK, function->name ?: "[unknown]") < 0)
+			return -ENOMEM;
+		function->label = intern(names, text, named->name.object);
+		free(text);
 		if (function->label == UINT32_MAX)
 			return -ENOMEM;
 	}
@@ -422,37 +650,29 @@ static bool is_chain(const void *chains, u32 index, const void *arg)
 	return true;
 }
 
-static int add_chain(struct frame_names *names, const struct frame_name *name, u32 hash)
-{
-	struct chain chain = {.first = names->chain_label_count, .count = name->function_count};
-	u32 id = names->chain_index.count;
-
-	for (u32 i = 0; i < chain.count; i++) {
-		if (array_make_room(names->chain_labels, names->chain_label_count,
-				    names->chain_label_room))
-			return -ENOMEM;
-		names->chain_labels[names->chain_label_count++] = name->functions[i].label;
-	}
-	if (array_make_room(names->chains, id, names->chain_room) ||
-	    hash_index_add(&names->chain_index, hash, id))
-		return -ENOMEM;
-	names->chains[id] = chain;
-	return 0;
-}
-
 static int set_chain(struct frame_names *names, struct frame_name *name)
 {
 	struct chain_key key = {.names = names, .name = name};
+	struct chain chain = {.first = names->chain_label_count, .count = name->function_count};
+	u32 id = names->chain_index.count;
 	u64 hash = 0;
 
-	for (u32 i = 0; i < name->function_count; i++)
+	for (u32 i = 0; i < chain.count; i++)
 		hash = hash_word(hash, name->functions[i].label);
 	name->chain =
 		hash_index_find(&names->chain_index, hash_end(hash), is_chain, names->chains, &key);
 	if (name->chain != HASH_INDEX_NONE)
 		return 0;
-	name->chain = names->chain_index.count;
-	return add_chain(names, name, hash_end(hash));
+	name->chain = id;
+	if (array_make_rooms(names->chain_labels, chain.first + chain.count,
+			     names->chain_label_room) ||
+	    array_make_room(names->chains, id, names->chain_room) ||
+	    hash_index_add(&names->chain_index, hash_end(hash), id))
+		return -ENOMEM;
+	for (u32 i = 0; i < chain.count; i++)
+		names->chain_labels[names->chain_label_count++] = name->functions[i].label;
+	names->chains[id] = chain;
+	return 0;
 }
 
 const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count)
@@ -508,25 +728,7 @@ int frame_names_each(const struct frame_names *names,
 	return result;
 }
 
-static void check_symbols(const struct frame_names *names)
-{
-	const struct trace_reader *reader = names->reader;
-	const struct trace_module *kernel = trace_reader_kernel(reader);
-	const struct trace_symbol *symbols;
-
-	if (names->naming.unfinished && !names->naming.kernel && kernel && kernel->start &&
-	    !trace_reader_ledger(reader) && !trace_reader_symbols(reader, &symbols))
-		names->naming.unfinished(trace_reader_info(reader));
-}
-
 /* --- kernel names from a copy of /proc/kallsyms --- */
-
-static bool has_symbol(const struct kernel_names *kernel, u64 start)
-{
-	struct symbol symbol;
-
-	return kernel_names_find(kernel, start + 1, &symbol) && symbol.start == start;
-}
 
 /*
  * The reason why the copy is not of the boot of the recording, or NULL. Names of another boot would
@@ -542,6 +744,7 @@ static const char *kernel_mismatch(const struct trace_reader *reader,
 	const struct trace_module *kernel = trace_reader_kernel(reader);
 	const struct trace_symbol *symbols;
 	u32 count = trace_reader_symbols(reader, &symbols);
+	struct symbol found;
 
 	if (!kernel || !kernel->start)
 		return many_boots ? "it is of one boot, the recordings are of several, and this "
@@ -552,36 +755,35 @@ static const char *kernel_mismatch(const struct trace_reader *reader,
 		return other;
 	for (u32 i = 0; i < count; i++)
 		if (!symbols[i].mapping && symbols[i].start >= kernel->start &&
-		    symbols[i].start < kernel->end && !has_symbol(names, symbols[i].start))
+		    symbols[i].start < kernel->end &&
+		    (!kernel_names_find(names, symbols[i].start + 1, &found) ||
+		     found.start != symbols[i].start))
 			return other;
 	return NULL;
-}
-
-static void check_kernel(struct frame_names *names)
-{
-	struct frame_naming *naming = &names->naming;
-	const char *why =
-		naming->kernel ? kernel_mismatch(names->reader, naming->kernel, naming->many_boots)
-			       : NULL;
-
-	if (!why)
-		return;
-	naming->kernel = NULL;
-	if (naming->note)
-		naming->note(naming->arg, trace_reader_info(names->reader), why);
 }
 
 int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
 		       struct frame_names **out)
 {
 	struct frame_names *names = calloc(1, sizeof(*names));
+	const struct trace_module *kernel = trace_reader_kernel(reader);
+	const struct trace_symbol *symbols;
+	const char *mismatch = NULL;
 
 	if (!names)
 		return -ENOMEM;
 	names->reader = reader;
 	names->naming = *naming;
-	check_kernel(names);
-	check_symbols(names);
+	if (naming->kernel)
+		mismatch = kernel_mismatch(reader, naming->kernel, naming->many_boots);
+	if (mismatch) {
+		names->naming.kernel = NULL;
+		if (naming->note)
+			naming->note(naming->arg, trace_reader_info(reader), mismatch);
+	}
+	if (naming->unfinished && !names->naming.kernel && kernel && kernel->start &&
+	    !trace_reader_ledger(reader) && !trace_reader_symbols(reader, &symbols))
+		naming->unfinished(trace_reader_info(reader));
 	if (demangle_cache_create(&names->demangle_cache) ||
 	    (naming->debug && frame_debug_create(reader, naming->debug, &names->debug))) {
 		frame_names_free(&names);

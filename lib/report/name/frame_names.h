@@ -17,8 +17,20 @@
 #ifndef LIB_REPORT_FRAME_NAMES_H
 #define LIB_REPORT_FRAME_NAMES_H
 
+#include "symbol/debuginfo/debug_lookup.h"
 #include "symbol/demangle/demangler.h"
+#include "symbol/elf/elf_layout.h"
 #include "trace/read/reader.h"
+
+/*
+ * The segments of the ELF file of a mapping, derived from the functions of a recording: each
+ * function has a file offset and the address that the file gives it. With the segments debug
+ * information can be used when the file itself is gone.
+ */
+
+/* No segments if the recording has no addresses. Functions with equal address - offset form one
+ * segment, with the code between them. */
+void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf_segments *layout);
 
 /*
  * Demangled names: each mangled name is demangled once. A recording has far more frames and inlined

@@ -28,17 +28,12 @@ struct builder {
 	struct whole_stack stack;
 };
 
-struct child_key {
-	const struct calltree_node *parent;
-	const char *name;
-};
-
 static bool is_child(const void *children, u32 index, const void *key)
 {
 	const struct child *child = &((const struct child *)children)[index];
-	const struct child_key *wanted = key;
+	const struct child *wanted = key;
 
-	return child->parent == wanted->parent && child->node->name == wanted->name;
+	return child->parent == wanted->parent && child->node->name == wanted->node->name;
 }
 
 static struct calltree_node *add_child(struct builder *builder, struct calltree_node *parent,
@@ -109,7 +104,8 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 	for (u32 at = part.first; node && part.count--; at += part.step) {
 		const char *name =
 			frame_names_label(builder->profile->names, builder->stack.labels[at]);
-		struct child_key key = {.parent = node, .name = name};
+		struct calltree_node named = {.name = name};
+		const struct child key = {.node = &named, .parent = node};
 		u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)node), (uintptr_t)name));
 		u32 index =
 			hash_index_find(&builder->index, hash, is_child, builder->children, &key);
@@ -163,31 +159,22 @@ static void sort_all(struct calltree_node *node)
 		sort_all(child);
 }
 
-static int add_rows(const struct profile *profile, const struct calltree_options *options,
-		    struct calltree_node *root)
+int calltree_create(const struct profile *profile, const struct calltree_options *options,
+		    struct calltree_node **out)
 {
+	struct calltree_node *root = calloc(1, sizeof(*root));
 	struct builder builder = {.profile = profile, .options = options, .root = root};
 	int err = 0;
 
+	if (!root)
+		return -ENOMEM;
+	root->name = "";
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		if (profile->rows[i]->kind == options->kind)
 			err = add_row(&builder, profile->rows[i]);
 	hash_index_free(&builder.index);
 	free(builder.children);
 	whole_stack_free(&builder.stack);
-	return err;
-}
-
-int calltree_create(const struct profile *profile, const struct calltree_options *options,
-		    struct calltree_node **out)
-{
-	struct calltree_node *root = calloc(1, sizeof(*root));
-	int err;
-
-	if (!root)
-		return -ENOMEM;
-	root->name = "";
-	err = add_rows(profile, options, root);
 	if (err) {
 		calltree_free(&root);
 		return err;

@@ -19,16 +19,6 @@
 /* Tests if a label is in the set: 1, 0 or -errno. */
 typedef int (*label_test)(struct name_match *match, const struct profile *profile, u32 label);
 
-/* The name of the function in its source: the label without the mark of inlined functions. Freed
- * by the caller. */
-static char *function_name(const char *label)
-{
-	size_t length = strlen(label), mark = strlen(FRAME_INLINED_MARK);
-	bool inlined = length > mark && strcmp(label + length - mark, FRAME_INLINED_MARK) == 0;
-
-	return strndup(label, inlined ? length - mark : length);
-}
-
 static bool matches(struct name_match *match, const char *name)
 {
 	return name_match_try(match, name) || strcmp(name, match->pattern) == 0;
@@ -37,7 +27,10 @@ static bool matches(struct name_match *match, const char *name)
 static int is_named(struct name_match *match, const struct profile *profile, u32 label)
 {
 	const char *text = frame_names_label(profile->names, label);
-	char *function = function_name(text);
+	size_t length = strlen(text), mark = strlen(FRAME_INLINED_MARK);
+	bool inlined = length > mark && strcmp(text + length - mark, FRAME_INLINED_MARK) == 0;
+	/* The name of the function in its source is the label without the mark of inlined ones. */
+	char *function = strndup(text, inlined ? length - mark : length);
 	bool found = function && (matches(match, function) || matches(match, text));
 
 	free(function);
@@ -52,27 +45,22 @@ static int is_in_object(struct name_match *match, const struct profile *profile,
 	return matches(match, slash ? slash + 1 : object) || matches(match, object);
 }
 
-static int set_labels(struct function_set *set, const struct profile *profile,
-		      struct name_match *match, label_test test)
-{
-	for (u32 i = 0; i < set->labels; i++) {
-		int found = test(match, profile, i);
-
-		if (found < 0)
-			return found;
-		set->has[i] = found;
-	}
-	return memchr(set->has, true, set->labels * sizeof(*set->has)) ? 0 : -ENOENT;
-}
-
 static int create(const struct profile *profile, struct name_match *match, label_test test,
 		  struct function_set *set)
 {
 	struct function_set made = {.labels = frame_names_label_count(profile->names)};
-	int err;
+	int err = 0, found;
 
 	made.has = calloc(made.labels + 1UL, sizeof(*made.has));
-	err = made.has ? set_labels(&made, profile, match, test) : -ENOMEM;
+	if (!made.has)
+		err = -ENOMEM;
+	for (u32 i = 0; i < made.labels && !err; i++) {
+		found = test(match, profile, i);
+		err = found < 0 ? found : 0;
+		made.has[i] = found > 0;
+	}
+	if (!err && !memchr(made.has, true, made.labels * sizeof(*made.has)))
+		err = -ENOENT;
 	if (err)
 		function_set_free(&made);
 	else

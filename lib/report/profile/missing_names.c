@@ -13,7 +13,7 @@
 #include "array.h"
 #include "order.h"
 #include "profile.h"
-#include "report/name/frame_debug.h"
+#include "report/name/frame_names.h"
 #include "script.h"
 #include "symbol/debuginfo/debug_lookup.h"
 

@@ -6,6 +6,7 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,272 @@
 #include "error.h"
 #include "hash_index.h"
 #include "order.h"
+#include "question.h"
 #include "trace/read/names.h"
+
+/*
+ * An event takes two hash lookups: of its leaf and of its combination. The name of its task is
+ * found by thread and time and mapped to a number through a small cache, since most threads keep
+ * their name from event to event.
+ */
+
+#define TASK_CACHE_SLOTS 4096
+#define BATCH_EVENTS 64
+#define COMBINATION_BYTES 256 /* memory of a combination here and of its row in a profile */
+
+struct known_task {
+	const struct trace_task *task;
+	u32 comm;
+};
+
+/* An event that passed the filter, and its key. */
+struct pending {
+	struct trace_event event;
+	struct event_key key;
+	u32 hash; /* of the key */
+};
+
+struct counter {
+	struct trace_reader *reader;
+	struct event_paths *paths;
+	const struct event_filter *filter;
+	u32 split;
+	const struct time_slices *slices; /* or NULL */
+	u64 *every;			  /* sampled_every() by source */
+	struct event_counts *counts;
+	struct hash_index index, comm_index;
+	u32 room, comm_room;
+	struct known_task tasks[TASK_CACHE_SLOTS];
+	struct pending batch[BATCH_EVENTS];
+	u32 pending;
+};
+
+_Static_assert(sizeof(struct event_key) == 48, "keys have no padding");
+
+static bool is_count(const void *items, u32 index, const void *key)
+{
+	return memcmp(&((const struct event_count *)items)[index].key, key,
+		      sizeof(struct event_key)) == 0;
+}
+
+static bool is_comm(const void *comms, u32 index, const void *comm)
+{
+	return memcmp(((const char(*)[16])comms)[index], comm, 16) == 0;
+}
+
+/* HASH_INDEX_NONE without memory. */
+static u32 find_comm(struct counter *counter, const struct trace_task *task)
+{
+	char comm[16] = "";
+	u32 hash, index;
+
+	if (task)
+		strcpy(comm, task->comm);
+	hash = hash_end(hash_words(0, comm, sizeof(comm)));
+	index = hash_index_find(&counter->comm_index, hash, is_comm, counter->counts->comms, comm);
+	if (index != HASH_INDEX_NONE)
+		return index;
+	index = counter->comm_index.count;
+	if (array_make_room(counter->counts->comms, index, counter->comm_room) ||
+	    hash_index_add(&counter->comm_index, hash, index))
+		return HASH_INDEX_NONE;
+	memcpy(counter->counts->comms[index], comm, 16);
+	return index;
+}
+
+static int set_task(struct counter *counter, const struct trace_event *event, struct event_key *key)
+{
+	const struct trace_task *task = trace_reader_task(counter->reader, event->tid, event->time);
+	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
+
+	if (!task || known->task != task)
+		*known = (struct known_task){.task = task, .comm = find_comm(counter, task)};
+	key->comm = known->comm;
+	if (task && counter->split & EVENTS_BY_PID)
+		key->pid = task->tgid;
+	if (task && counter->split & EVENTS_BY_CGROUP)
+		key->cgroup = task->cgroup;
+	if (counter->split & EVENTS_BY_TID)
+		key->tid = event->tid;
+	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
+}
+
+static struct event_count *find_count(struct counter *counter, const struct event_key *key,
+				      u32 hash)
+{
+	struct event_counts *counts = counter->counts;
+	u32 index = hash_index_find(&counter->index, hash, is_count, counts->items, key);
+
+	if (index != HASH_INDEX_NONE)
+		return &counts->items[index];
+	if (trace_reader_take(counter->reader, COMBINATION_BYTES) ||
+	    array_make_room(counts->items, counts->count, counter->room) ||
+	    hash_index_add(&counter->index, hash, counts->count))
+		return NULL;
+	counts->items[counts->count] = (struct event_count){.key = *key};
+	return &counts->items[counts->count++];
+}
+
+static int set_key(struct counter *counter, struct pending *pending)
+{
+	const struct trace_event *event = &pending->event;
+	struct event_key *key = &pending->key;
+
+	*key = (struct event_key){.kind = event->kind,
+				  .kernel = event->kernel,
+				  .user = event->user,
+				  .leaf = PATH_NO_LEAF};
+	if (event->kernel == TRACE_NO_STACK)
+		key->kernel_reason = event->kernel_reason;
+	if (event->user == TRACE_NO_STACK)
+		key->user_reason = event->user_reason;
+	if (event->leaf) {
+		key->leaf = event_paths_leaf(counter->paths, event->leaf);
+		key->leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
+		if (key->leaf == PATH_NO_LEAF)
+			return -ENOMEM;
+	}
+	if (set_task(counter, event, key))
+		return -ENOMEM;
+	if (counter->split & EVENTS_BY_CPU)
+		key->cpu = event->cpu;
+	if (counter->split & (EVENTS_BY_TRACE | EVENTS_BY_SPAN) && event->has_context)
+		key->context = event->context + 1;
+	if (counter->slices)
+		key->slice = (u16)time_slice_of(counter->slices, event->time);
+	pending->hash = hash_end(hash_words(0, key, sizeof(*key)));
+	hash_index_expect(&counter->index, pending->hash);
+	return 0;
+}
+
+static int add_value(struct counter *counter, struct event_count *item,
+		     const struct trace_event *event)
+{
+	if (event->is_counted)
+		return 0;
+	if (event_stands_for(event) != 1)
+		return -ENODATA;
+	return trace_reader_take(counter->reader, sizeof(struct value_count))
+		       ?: distribution_add(&item->values, event->value, 1);
+}
+
+/* Each step of a batch prefetches the memory of the next step. */
+static int count_batch(struct counter *counter)
+{
+	struct event_counts *counts = counter->counts;
+	struct pending *batch = counter->batch;
+	int err = 0;
+
+	for (u32 i = 0; i < counter->pending; i++)
+		event_paths_expect_leaf(counter->paths, batch[i].event.leaf);
+	for (u32 i = 0; i < counter->pending && !err; i++)
+		err = set_key(counter, &batch[i]);
+	for (u32 i = 0; i < counter->pending && !err; i++) {
+		u32 index = hash_index_first(&counter->index, batch[i].hash);
+
+		if (index != HASH_INDEX_NONE)
+			__builtin_prefetch(&counts->items[index], 1);
+	}
+	for (u32 i = 0; i < counter->pending && !err; i++) {
+		const struct trace_event *event = &batch[i].event;
+		struct event_count *item = find_count(counter, &batch[i].key, batch[i].hash);
+
+		if (!item) {
+			err = -ENOMEM;
+			break;
+		}
+		item->count += event_stands_for(event);
+		item->value += event->value;
+		item->estimates += sampled_estimates(counter->every[event->kind], event);
+		if (counter->split & EVENTS_WITH_VALUES)
+			err = add_value(counter, item, event);
+		if (!counts->events)
+			counts->first = event->time;
+		counts->events += event_stands_for(event);
+		counts->last = event->time;
+	}
+	counter->pending = 0;
+	return err;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct counter *counter = arg;
+
+	if (!event_filter_passes(counter->filter, counter->reader, event))
+		return 0;
+	counter->batch[counter->pending++].event = *event;
+	return counter->pending == BATCH_EVENTS ? count_batch(counter) : 0;
+}
+
+int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
+		      struct event_paths *paths, const struct event_filter *filter, u32 split,
+		      const struct time_slices *slices, struct stackmap_error *error)
+{
+	struct counter *counter = calloc(1, sizeof(*counter));
+	int err = -ENOMEM;
+
+	*counts = (struct event_counts){};
+	if (counter) {
+		const struct trace_source *sources;
+		u32 count;
+
+		counter->reader = reader;
+		counter->paths = paths;
+		counter->filter = filter;
+		counter->split = split;
+		counter->slices = slices;
+		counter->counts = counts;
+		count = trace_reader_sources(counter->reader, &sources);
+		counter->every = calloc(count + 1UL, sizeof(*counter->every));
+		for (u32 i = 0; counter->every && i < count; i++)
+			counter->every[i] = sampled_every(sources[i].name);
+		err = counter->every ? 0 : -ENOMEM;
+		err = err ?: trace_reader_events(reader, add_event, counter, error);
+		err = err ?: count_batch(counter);
+		hash_index_free(&counter->index);
+		hash_index_free(&counter->comm_index);
+		free(counter->every);
+		free(counter);
+	}
+	if (err)
+		event_counts_free(counts);
+	if (err == -ENODATA)
+		return error_set(error, ENODATA,
+				 "--hist: this is a summary, which has sums and no single values");
+	return err == -ENOMEM ? error_set(error, ENOMEM, "report: not enough memory") : err;
+}
+
+void event_counts_free(struct event_counts *counts)
+{
+	for (u32 i = 0; i < counts->count; i++)
+		distribution_clear(&counts->items[i].values);
+	free(counts->items);
+	free(counts->comms);
+	*counts = (struct event_counts){};
+}
+
+u64 sampled_every(const char *name)
+{
+	const char *key = NULL;
+	char *end;
+	u64 every;
+
+	if (strncmp(name, "alive:", strlen("alive:")) != 0)
+		return 0;
+	for (const char *next = strstr(name, TRACE_EVERY_KEY); next;
+	     next = strstr(next + 1, TRACE_EVERY_KEY))
+		key = next + strlen(TRACE_EVERY_KEY);
+	if (!key)
+		return 0;
+	every = strtoull(key, &end, 10);
+	return end > key && !strcmp(end, "/") && every <= ALIVE_EVERY_MAX ? every : 0;
+}
+
+u64 sampled_error(u64 every, u64 estimates)
+{
+	return (u64)ceil((double)every * sqrt((double)estimates));
+}
 
 struct builder {
 	struct profile *profile;
@@ -90,17 +356,6 @@ static struct profile_row *find_row(struct builder *builder, const struct profil
 	return &profile->storage[profile->row_count++];
 }
 
-/* Sets the cgroup by name, as one path may have several numbers. */
-static int set_cgroup(const struct builder *builder, u32 number, struct profile_row *row)
-{
-	char room[TRACE_CGROUP_ROOM];
-
-	if (builder->profile->split & EVENTS_BY_CGROUP)
-		row->cgroup = frame_names_intern(builder->profile->names,
-						 trace_cgroup_name(builder->reader, number, room));
-	return row->cgroup == UINT32_MAX ? -ENOMEM : 0;
-}
-
 /* Sets trace and span by name. `number` counts from 1; 0: none. */
 static int set_context(const struct builder *builder, u32 number, struct profile_row *row)
 {
@@ -125,6 +380,7 @@ static int add_count(struct builder *builder, const struct event_count *item)
 {
 	const struct event_key *from = &item->key;
 	struct event_paths *paths = builder->profile->paths;
+	char room[TRACE_CGROUP_ROOM];
 	struct profile_row key = {.kind = from->kind,
 				  .pid = from->pid,
 				  .tid = from->tid,
@@ -137,7 +393,12 @@ static int add_count(struct builder *builder, const struct event_count *item)
 				      from->leaf_in_kernel ? from->leaf : PATH_NO_LEAF);
 	key.user = event_paths_find(paths, from->user, from->user_reason,
 				    from->leaf_in_kernel ? PATH_NO_LEAF : from->leaf);
-	if (!key.kernel || !key.user || set_cgroup(builder, from->cgroup, &key) ||
+	/* The cgroup goes by name, as one path may have several numbers. */
+	if (builder->profile->split & EVENTS_BY_CGROUP)
+		key.cgroup =
+			frame_names_intern(builder->profile->names,
+					   trace_cgroup_name(builder->reader, from->cgroup, room));
+	if (!key.kernel || !key.user || key.cgroup == UINT32_MAX ||
 	    set_context(builder, from->context, &key))
 		return -ENOMEM;
 	row = find_row(builder, &key);
@@ -161,31 +422,19 @@ static int hotter(const void *a, const void *b)
 	return compare_rows(left, right);
 }
 
-struct measure {
-	const enum profile_weight *by;
-	const u64 *totals;
-};
-
-static double share(const struct profile_row *row, const struct measure *measure)
+static double share(const struct profile_row *row, const struct profile_weights *weights)
 {
-	u64 total = measure->totals[row->kind];
+	u64 total = weights->totals[row->kind];
 
-	return total ? (double)profile_row_weight(row, measure->by[row->kind]) / (double)total : 0;
+	return total ? (double)profile_row_weight(row, weights->by[row->kind]) / (double)total : 0;
 }
 
-static int heavier(const void *a, const void *b, void *measure)
+static int heavier(const void *a, const void *b, void *weights)
 {
-	double left = share(*(const struct profile_row *const *)a, measure);
-	double right = share(*(const struct profile_row *const *)b, measure);
+	double left = share(*(const struct profile_row *const *)a, weights);
+	double right = share(*(const struct profile_row *const *)b, weights);
 
 	return left != right ? (left < right) - (left > right) : hotter(a, b);
-}
-
-void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals)
-{
-	struct measure measure = {.by = by, .totals = totals};
-
-	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), heavier, &measure);
 }
 
 static int add_counts(struct profile *profile, const struct trace_reader *reader,
@@ -211,33 +460,20 @@ static int add_counts(struct profile *profile, const struct trace_reader *reader
 	return 0;
 }
 
-static int profile_alloc(struct trace_reader *reader, const struct frame_naming *naming,
-			 struct profile **out)
-{
-	struct profile *profile = calloc(1, sizeof(*profile));
-
-	if (!profile)
-		return -ENOMEM;
-	if (frame_names_create(reader, naming, &profile->names) ||
-	    event_paths_create(reader, profile->names, &profile->paths)) {
-		profile_free(&profile);
-		return -ENOMEM;
-	}
-	*out = profile;
-	return 0;
-}
-
 int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
 			 const struct frame_naming *naming, u32 split,
 			 const struct time_slices *slices, struct profile **out,
 			 struct stackmap_error *error)
 {
 	struct event_counts counts = {};
-	struct profile *profile;
+	struct profile *profile = calloc(1, sizeof(*profile));
 	int err;
 
-	if (profile_alloc(reader, naming, &profile))
+	if (!profile || frame_names_create(reader, naming, &profile->names) ||
+	    event_paths_create(reader, profile->names, &profile->paths)) {
+		profile_free(&profile);
 		return error_set(error, ENOMEM, "report: not enough memory");
+	}
 	profile->split = split;
 	err = event_counts_read(&counts, reader, profile->paths, filter, split, slices, error);
 	if (!err && add_counts(profile, reader, &counts))
@@ -288,27 +524,20 @@ static enum profile_weight weight_of(const struct trace_source *source, const ch
 	return trace_source_adds_up(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
 }
 
-static int alloc_weights(u32 source_count, struct profile_weights *weights)
+int profile_weigh(struct profile *profile, const struct trace_source *sources, u32 source_count,
+		  const char *by, struct profile_weights *weights)
 {
-	*weights = (struct profile_weights){
-		.by = calloc(source_count + 1UL, sizeof(*weights->by)),
+	struct profile_weights made = {
+		.by = calloc(source_count + 1UL, sizeof(*made.by)),
 		.totals = calloc(source_count + 1UL, sizeof(u64)),
 		.counts = calloc(source_count + 1UL, sizeof(u64)),
 		.estimates = calloc(source_count + 1UL, sizeof(u64)),
 	};
-	if (weights->by && weights->totals && weights->counts && weights->estimates)
-		return 0;
-	profile_weights_clear(weights);
-	return -ENOMEM;
-}
 
-int profile_weigh(struct profile *profile, const struct trace_source *sources, u32 source_count,
-		  const char *by, struct profile_weights *weights)
-{
-	struct profile_weights made;
-
-	if (alloc_weights(source_count, &made))
+	if (!made.by || !made.totals || !made.counts || !made.estimates) {
+		profile_weights_clear(&made);
 		return -ENOMEM;
+	}
 	for (u32 i = 0; i < source_count; i++)
 		made.by[i] = weight_of(&sources[i], by);
 	for (u32 i = 0; i < profile->row_count; i++) {
@@ -318,7 +547,7 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		made.counts[row->kind] += row->count;
 		made.estimates[row->kind] += row->estimates;
 	}
-	profile_sort(profile, made.by, made.totals);
+	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), heavier, &made);
 	*weights = made;
 	return 0;
 }

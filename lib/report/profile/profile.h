@@ -9,8 +9,113 @@
 #ifndef LIB_REPORT_PROFILE_H
 #define LIB_REPORT_PROFILE_H
 
-#include "report/event/event_counts.h"
+#include "report/event/distribution.h"
+#include "report/event/event_filter.h"
+#include "report/event/event_paths.h"
 #include "report/name/frame_names.h"
+#include "trace/event.h"
+
+/*
+ * Counts of each combination of source, task name, stacks and leaf in a recording. This is the one
+ * pass over all events; reports work on the combinations. Combinations are those of the file, so
+ * several may become equal when their frames are symbolized.
+ *
+ *    sum of all counts = number of events that pass the filter
+ */
+
+/* Further members of the key, on demand. */
+enum event_split {
+	EVENTS_BY_PID = 1 << 0,
+	EVENTS_BY_TID = 1 << 1,
+	EVENTS_BY_CPU = 1 << 2,
+	EVENTS_BY_CGROUP = 1 << 3,
+	EVENTS_BY_TRACE = 1 << 5,
+	EVENTS_BY_SPAN = 1 << 6,
+	EVENTS_WITH_VALUES = 1 << 4, /* no member of the key: each count has its distribution */
+};
+
+/* Pieces of equal length of a recording's time. Each event is in one: those before the first piece
+ * count there, those behind the last one in the last. */
+struct time_slices {
+	u64 begin, length; /* ns */
+	u32 count;	   /* below 2^16; 0: the time is not divided */
+};
+
+static inline u32 time_slice_of(const struct time_slices *slices, u64 time)
+{
+	u64 slice;
+
+	if (!slices->count || time <= slices->begin)
+		return 0;
+	slice = (time - slices->begin) / slices->length;
+	return slice < slices->count ? (u32)slice : slices->count - 1;
+}
+
+/* Has no padding, as keys are compared as bytes. */
+struct event_key {
+	u32 kernel; /* stack index, or TRACE_NO_STACK */
+	u32 user;
+	u32 leaf; /* from event_paths_leaf(), or PATH_NO_LEAF */
+	u32 comm; /* index in comms */
+	u16 kind;
+	u8 kernel_reason; /* 0 with a stack */
+	u8 user_reason;
+	u16 leaf_in_kernel;
+	u16 slice;	   /* of time */
+	u32 pid, tid, cpu; /* 0: events are not split by it, or it is unknown */
+	u32 cgroup;	   /* number of the cgroup; 0 likewise */
+	u32 context;  /* number of the trace and span, from 1 on; 0: not part of the key, or none */
+	u32 reserved; /* 0 */
+};
+
+struct event_count {
+	struct event_key key;
+	u64 count;
+	u64 value;		    /* sum */
+	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
+	struct distribution values; /* empty without EVENTS_WITH_VALUES */
+};
+
+struct event_counts {
+	struct event_count *items;
+	u32 count;
+	char (*comms)[16]; /* "": unknown task */
+	u64 first, last;   /* time of the first and last event, ns */
+	u64 events;
+};
+
+/* `split`: enum event_split, as bits. `slices` may be NULL. All zero on failure. -ENODATA:
+ * EVENTS_WITH_VALUES, and the recording has sums of events. */
+int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
+		      struct event_paths *paths, const struct event_filter *filter, u32 split,
+		      const struct time_slices *slices, struct stackmap_error *error);
+void event_counts_free(struct event_counts *counts);
+
+/*
+ * Events that are a sample by value (abi/question.h), such as those of `record --leaks-every`. The
+ * sum of the sample's values estimates the sum of all events' values.
+ *
+ * A thing of value v below `every` is taken with the probability p = v / every, and counts as
+ * `every`. The variance of the thing's part of the sum is v * every - v^2, which is less than
+ * p * every^2. The number of events that count as `every`, times every^2, is therefore an estimate
+ * of an upper bound of the sum's variance. A thing of a larger value is always taken and adds no
+ * variance.
+ */
+
+/* The number `every` in a source's name; 0: the source's events are not a sample. */
+u64 sampled_every(const char *name);
+
+/* The number of events of `event` whose value is an estimate: all if the event stands for several.
+ */
+static inline u64 sampled_estimates(u64 every, const struct trace_event *event)
+{
+	u64 events = event_stands_for(event);
+
+	return every && (events > 1 || event->value == every) ? events : 0;
+}
+
+/* The standard error of a sum of `estimates` estimates, rounded up. */
+u64 sampled_error(u64 every, u64 estimates);
 
 #define PROFILE_NO_LABEL UINT32_MAX
 
@@ -25,7 +130,7 @@ struct profile_row {
 	const struct profile_path *user;
 	u64 count;
 	u64 value;
-	u64 estimates;		    /* events whose value is an estimate (report/event/sampled.h) */
+	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
 	struct distribution values; /* empty without EVENTS_WITH_VALUES */
 };
 
@@ -58,10 +163,6 @@ int profile_create_split(struct trace_reader *reader, const struct event_filter 
 			 struct stackmap_error *error);
 void profile_free(struct profile **profile);
 
-/* Sorts the rows by their share of the total of their source, hottest first; `by` is the weight,
- * and `totals` the total weight of each source. */
-void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals);
-
 /* The marker of a path that is cut, or NULL. */
 const char *profile_path_marker(const struct profile_path *path);
 
@@ -70,7 +171,8 @@ const char *profile_path_marker(const struct profile_path *path);
 struct profile_weights {
 	enum profile_weight *by;
 	u64 *totals;	/* weight of the source's events */
-	u64 *estimates; /* events of the source whose value is an estimate (report/event/sampled.h)
+	u64 *estimates; /* events of the source whose value is an estimate
+			 * (sampled_error())
 			 */
 	u64 *counts;	/* the source's events */
 };

@@ -126,18 +126,12 @@ static int add_children(const struct builder *builder, u32 index, const struct p
 	return builder->options->by_children ? distribution_merge(&to->values, &row->values) : 0;
 }
 
-static const char *file_of(const struct builder *builder, u32 label)
-{
-	const char *object = frame_names_label_object(builder->profile->names, label) ?: UNKNOWN;
-
-	return builder->options->by_file_name ? frame_names_file(object) : object;
-}
-
 /* Sets the cells of a frame. Functions of one name in two files are one row unless the file is a
  * key. */
 static int set_frame(struct builder *builder, u32 label, struct table_row *key)
 {
 	struct frame_names *names = builder->profile->names;
+	const char *object = frame_names_label_object(names, label) ?: UNKNOWN;
 	struct label_cells *cells;
 	u32 before = builder->label_room;
 
@@ -148,7 +142,8 @@ static int set_frame(struct builder *builder, u32 label, struct table_row *key)
 	cells = &builder->labels[label];
 	if (cells->symbol == NO_CELL) {
 		cells->symbol = frame_names_intern(names, frame_names_label(names, label));
-		cells->dso = frame_names_intern(names, file_of(builder, label));
+		cells->dso = frame_names_intern(
+			names, builder->options->by_file_name ? frame_names_file(object) : object);
 	}
 	if (cells->symbol == NO_CELL || cells->dso == NO_CELL)
 		return -ENOMEM;

@@ -37,7 +37,7 @@ const char *table_key_name(enum table_key key);
 struct table_sum {
 	u64 count;     /* events */
 	u64 value;     /* the sum of their values */
-	u64 estimates; /* events whose value is an estimate (report/event/sampled.h) */
+	u64 estimates; /* events whose value is an estimate (report/profile/profile.h) */
 };
 
 struct table_row {

@@ -150,24 +150,22 @@ static bool is_large(const struct share *share, const struct profile *profile)
 	       10 * share->unnamed >= profile->count;
 }
 
-static u32 runtime_of(const struct trace_reader *reader, u32 tgid)
-{
-	const struct trace_task *task = trace_reader_task(reader, tgid, UINT64_MAX);
-	u32 i = 0;
-
-	while (task && !begins(task->comm, runtimes[i].process))
-		i++;
-	return task ? i : OTHER;
-}
-
 static void find_generators(const struct trace_reader *reader, bool found[RUNTIMES])
 {
 	const struct trace_mapping *mappings;
 	u32 count = trace_reader_mappings(reader, &mappings);
 
-	for (u32 i = 0; i < count; i++)
-		if (mappings[i].kind == MAPPING_ANON && !strcmp(mappings[i].path, ANONYMOUS))
-			found[runtime_of(reader, mappings[i].tgid)] = true;
+	for (u32 i = 0; i < count; i++) {
+		const struct trace_task *task;
+		u32 runtime = 0;
+
+		if (mappings[i].kind != MAPPING_ANON || strcmp(mappings[i].path, ANONYMOUS) != 0)
+			continue;
+		task = trace_reader_task(reader, mappings[i].tgid, UINT64_MAX);
+		while (task && !begins(task->comm, runtimes[runtime].process))
+			runtime++;
+		found[task ? runtime : OTHER] = true;
+	}
 }
 
 u32 runtime_hints(const struct trace_reader *reader, const struct profile *profile,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "error.h"
-#include "report/event/frame_identity.h"
 #include "report/event/stack_end.h"
+#include "report/event/stack_hash.h"
 #include "report/name/frame_names.h"
 #include "store/read/code.h"
 #include "symbol/demangle/demangler.h"

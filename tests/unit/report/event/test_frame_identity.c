@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The object of a frame, the offset in it, and the bounds of the function. */
-#include "report/event/frame_identity.h"
+#include "report/event/stack_hash.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Sources whose events are a sample, by their names, and the error of their sums. */
-#include "report/event/sampled.h"
+#include "report/profile/profile.h"
 #include "unit_test.h"
 
 TEST(names_of_samples)

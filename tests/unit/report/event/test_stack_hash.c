@@ -277,7 +277,7 @@ TEST(a_mapping_that_is_not_known_is_one_place)
 }
 
 /* Stores keep hashes, so the function must not change. The expected hash was computed by another
- * program, after the comments of frame_identity.h and stack_hash.h. */
+ * program, after the comments of stack_hash.h. */
 TEST(the_hash_function_has_not_changed)
 {
 	static const u8 kept[] = {0xf0, 0x5a, 0x97, 0xe4, 0x3d, 0x8d, 0x58, 0xcc,

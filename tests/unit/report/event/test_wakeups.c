@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/event/wakeups.h"
+#include "report/event/wait_ends.h"
 #include "trace/write/writer.h"
 #include "unit_test.h"
 

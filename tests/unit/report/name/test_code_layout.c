@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/name/frame_debug.h"
+#include "report/name/frame_names.h"
 #include "trace/write/writer.h"
 #include "unit_test.h"
 
