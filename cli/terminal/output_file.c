@@ -13,7 +13,6 @@
 #include "error.h"
 #include "interrupt.h"
 #include "output/output.h"
-#include "output/output_place.h"
 
 /* A write_stream has its own write function, in which errno is still that of write(2). */
 

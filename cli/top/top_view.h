@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "stack_table.h"
-#include "top/top_lines.h"
+#include "top/top_model.h"
 
 struct top_view {
 	const struct top_model *model;

@@ -113,26 +113,6 @@ static const struct btf_var_secinfo *find_variable(const struct btf *btf, const 
 	return NULL;
 }
 
-/* Sets one constant; libbpf only takes the values of the whole section. */
-static int set_bytes(struct bpf_map *map, const struct btf_var_secinfo *variable, const void *value)
-{
-	size_t bytes = 0;
-	const void *old = bpf_map__initial_value(map, &bytes);
-	char *values;
-	int result;
-
-	if (!old || variable->offset + variable->size > bytes)
-		return -EINVAL;
-	values = malloc(bytes);
-	if (!values)
-		return -ENOMEM;
-	memcpy(values, old, bytes);
-	memcpy(values + variable->offset, value, variable->size);
-	result = bpf_map__set_initial_value(map, values, bytes);
-	free(values);
-	return result;
-}
-
 /*
  * Sets a constant of an object that is not loaded yet. -EINVAL: the object has no constant of this
  * name and size; -ENOMEM.
@@ -142,10 +122,22 @@ static int object_constant_set(const struct bpf_object *object, const char *name
 {
 	const struct btf_var_secinfo *variable = find_variable(bpf_object__btf(object), name);
 	struct bpf_map *map = section_map(object);
+	size_t whole = 0;
+	const void *old = map ? bpf_map__initial_value(map, &whole) : NULL;
+	char *values;
+	int result;
 
-	if (!map || !variable || variable->size != bytes)
+	if (!old || !variable || variable->size != bytes || variable->offset + bytes > whole)
 		return -EINVAL;
-	return set_bytes(map, variable, value);
+	/* libbpf only takes the values of the whole section. */
+	values = malloc(whole);
+	if (!values)
+		return -ENOMEM;
+	memcpy(values, old, whole);
+	memcpy(values + variable->offset, value, bytes);
+	result = bpf_map__set_initial_value(map, values, whole);
+	free(values);
+	return result;
 }
 
 static int set_constants(const struct stackmap_client *client, u32 cpus)
@@ -212,23 +204,6 @@ int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct st
 	return 0;
 }
 
-/*
- * Attaches the hooks. Without task work no task waits for a stack; older kernels lack some of these
- * tracepoints.
- */
-static int attach_hooks(struct stackmap_client *client)
-{
-	for (u32 i = 0; i < HOOKS && task_work_works(); i++) {
-		struct bpf_program *program =
-			bpf_object__find_program_by_name(client->object, hooks[i]);
-
-		client->hook[i] = bpf_program__attach(program);
-		if (!client->hook[i])
-			return -errno;
-	}
-	return 0;
-}
-
 int stackmap_client_start(struct stackmap_client *client, struct stackmap_error *error)
 {
 	int tables, mappings, result;
@@ -242,7 +217,17 @@ int stackmap_client_start(struct stackmap_client *client, struct stackmap_error 
 	tables = bpf_object__find_map_fd_by_name(client->object, "tables");
 	if (!result && bpf_map_update_elem(tables, &zero, &client->table_fd, BPF_ANY))
 		result = -errno;
-	result = result ?: attach_hooks(client);
+	/* Without task work no task waits for a stack; older kernels lack some of these
+	 * tracepoints.
+	 */
+	for (u32 i = 0; i < HOOKS && task_work_works() && !result; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(client->object, hooks[i]);
+
+		client->hook[i] = bpf_program__attach(program);
+		if (!client->hook[i])
+			result = -errno;
+	}
 	if (result)
 		return error_set(error, -result, "starting BPF programs that use stackmap: %s",
 				 strerror(-result));

@@ -6,35 +6,222 @@
  *
  * Rules are not cached: the process does not learn when a library is replaced by another one at the
  * same address.
+ *
+ * Reads go through the kernel (process_vm_readv on this process), which returns EFAULT where a load
+ * would kill. Some blocks are cached: neighbouring words are read one by one, and frames of one
+ * file use the same tables. The system calls are made directly: wrappers of libc or a sanitizer
+ * need not be safe in a signal handler.
+ *
+ * The objects of the dynamic linker come from _dl_find_object(), which glibc made for unwinders: it
+ * takes no lock. Other code (of a JIT) is looked up in /proc/self/maps.
+ *
+ * All of this is async-signal-safe, errno included.
  */
 #include "stackmap/here.h"
 
+#include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "arch/host.h"
-#include "here/own_memory.h"
 
 #define CORE_EMBEDDED
 #include "unwind/unwind.h"
 
 _Static_assert(STACKMAP_HERE_DEPTH_MAX == STACK_USER_DEPTH_MAX - 1, "one frame is our own");
 
+#define OWN_BLOCK 256U /* within one page: readable as a whole, or not at all */
+#define OWN_BLOCKS 16U
+
+/* All zero at first. Valid for one walk, which assumes that read blocks do not change. */
+struct own_memory {
+	int process;	     /* process id; 0: not read yet */
+	int error;	     /* -errno of the last read that failed */
+	u64 tag[OWN_BLOCKS]; /* address of the block + 1; 0: empty */
+	u8 block[OWN_BLOCKS][OWN_BLOCK];
+};
+
+#define PAGE 4096ULL
+#define SEGMENTS_MAX 64
+
+static bool kernel_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	struct iovec local = {buffer, bytes};
+	struct iovec remote = {(void *)address, bytes};
+	int saved = errno;
+	long got;
+
+	if (!memory->process)
+		memory->process = syscall(SYS_getpid);
+	got = syscall(SYS_process_vm_readv, memory->process, &local, 1UL, &remote, 1UL, 0UL);
+	if (got != (long)bytes)
+		memory->error = got < 0 ? -errno : -EFAULT;
+	errno = saved;
+	return got == (long)bytes;
+}
+
+/* The block at an address that is a multiple of its size, or NULL. */
+static const u8 *block_get(struct own_memory *memory, u64 address)
+{
+	u32 index = address / OWN_BLOCK % OWN_BLOCKS;
+
+	if (memory->tag[index] == address + 1)
+		return memory->block[index];
+	memory->tag[index] = 0;
+	if (!kernel_read(memory, address, memory->block[index], OWN_BLOCK))
+		return NULL;
+	memory->tag[index] = address + 1;
+	return memory->block[index];
+}
+
+/* Reads all bytes or none. */
+static bool own_memory_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	u8 *to = buffer;
+
+	while (bytes) {
+		u32 at = address % OWN_BLOCK;
+		u32 count = bytes < OWN_BLOCK - at ? bytes : OWN_BLOCK - at;
+		const u8 *block = block_get(memory, address - at);
+
+		if (!block)
+			return false;
+		memcpy(to, block + at, count);
+		to += count;
+		address += count;
+		bytes -= count;
+	}
+	return true;
+}
+
+/* The segments of an object, by its program headers. */
+struct object {
+	u64 header;
+	u64 bias;
+	bool has_bias; /* the first loaded segment was seen */
+	Elf64_Ehdr elf;
+};
+
+static bool object_open(struct own_memory *memory, u64 address, struct object *object)
+{
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)address, &found))
+		return false;
+	*object = (struct object){.header = (u64)found.dlfo_map_start};
+	return own_memory_read(memory, object->header, &object->elf, sizeof(object->elf)) &&
+	       !memcmp(object->elf.e_ident, ELFMAG, SELFMAG) &&
+	       object->elf.e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/*
+ * True if a segment is the code at an address. An object is mapped from its first loaded segment
+ * on.
+ */
+static bool segment_covers(struct object *object, const Elf64_Phdr *segment, u64 address,
+			   struct unwind_mapping *code)
+{
+	if (segment->p_type != PT_LOAD)
+		return false;
+	if (!object->has_bias)
+		object->bias = object->header - (segment->p_vaddr & -PAGE);
+	object->has_bias = true;
+	*code = (struct unwind_mapping){
+		.start = object->bias + segment->p_vaddr,
+		.end = object->bias + segment->p_vaddr + segment->p_memsz,
+		.image = object->header,
+	};
+	return segment->p_flags & PF_X && address >= code->start && address < code->end;
+}
+
+static bool object_code(struct own_memory *memory, u64 address, struct unwind_mapping *code)
+{
+	struct object object;
+	Elf64_Phdr segment;
+
+	if (!object_open(memory, address, &object))
+		return false;
+	for (u32 i = 0; i < object.elf.e_phnum && i < SEGMENTS_MAX; i++) {
+		u64 from = object.header + object.elf.e_phoff + i * sizeof(segment);
+
+		if (!own_memory_read(memory, from, &segment, sizeof(segment)))
+			return false;
+		if (segment_covers(&object, &segment, address, code))
+			return true;
+	}
+	return false;
+}
+
+/* The parser of a line of /proc/self/maps, byte by byte: "START-END rwxp ...". */
+struct maps_line {
+	u64 number[2];
+	u32 field; /* 0, 1: the numbers; 2: access; 3: the rest */
+	bool is_code;
+};
+
+static void maps_byte(struct maps_line *line, char byte)
+{
+	if (byte == '\n')
+		*line = (struct maps_line){};
+	else if (byte == ' ' || (byte == '-' && line->field == 0))
+		line->field += line->field < 3;
+	else if (line->field < 2)
+		line->number[line->field] = line->number[line->field] << 4 |
+					    (byte <= '9' ? byte - '0' : byte - 'a' + 10);
+	else if (line->field == 2)
+		line->is_code |= byte == 'x';
+}
+
+static bool maps_search(int fd, u64 address, struct unwind_mapping *code)
+{
+	struct maps_line line = {};
+	char buffer[OWN_BLOCK];
+	long got;
+
+	while ((got = syscall(SYS_read, fd, buffer, sizeof(buffer))) > 0) {
+		for (long i = 0; i < got; i++) {
+			maps_byte(&line, buffer[i]);
+			if (line.field != 3 || !line.is_code || address < line.number[0] ||
+			    address >= line.number[1])
+				continue;
+			*code = (struct unwind_mapping){.start = line.number[0],
+							.end = line.number[1]};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool mapped_code(u64 address, struct unwind_mapping *code)
+{
+	int saved = errno;
+	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool found = fd >= 0 && maps_search(fd, address, code);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	errno = saved;
+	return found;
+}
+
 bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	return own_memory_read(unwind->memory, address, buffer, bytes);
 }
 
+/* The image of code without a file is 0. */
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
-	struct own_code code;
+	struct unwind_mapping code;
 
-	if (!own_memory_code(unwind->memory, pc, &code))
+	if (!object_code(unwind->memory, pc, &code) && !mapped_code(pc, &code))
 		return false;
-	unwind->mapping = (struct unwind_mapping){
-		.start = code.start,
-		.end = code.end,
-		.image = code.image,
-	};
+	unwind->mapping = code;
 	return true;
 }
 

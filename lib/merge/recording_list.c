@@ -17,7 +17,7 @@
 
 #include "array.h"
 #include "error.h"
-#include "output/output_place.h"
+#include "output/output.h"
 #include "trace/read/reader.h"
 
 #define FOLDER_FILES_MAX 65536

@@ -8,16 +8,166 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
+#include "privilege/capability.h"
+
+/*
+ * Links are followed one by one, and each is checked first: the kernel refuses links of other users
+ * only in sticky folders, and only if fs.protected_symlinks is set. The folder is opened once, so
+ * later operations are in the same folder, even if the path to it changes.
+ */
+
+#define LINKS_MAX 40 /* the kernel's limit */
+
+bool output_place_trusts(uid_t owner)
+{
+	return !owner || owner == geteuid();
+}
+
+int output_failed(const char *path, int result, struct stackmap_error *error)
+{
+	return error_set(error, -result, "%s: cannot be written: %s", path, strerror(-result));
+}
+
+/* Goes from the current folder to the folder of `path`. */
+static int enter(struct output_place *place, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char folder[PATH_MAX];
+	int before = place->folder;
+
+	if (!*name)
+		return *path ? -EISDIR : -ENOENT;
+	if (strlen(path) >= PATH_MAX || strlen(name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
+	strcpy(place->name, name);
+	place->folder = openat(before, slash ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (before >= 0)
+		close(before);
+	return place->folder < 0 ? -errno : 0;
+}
+
+static int look(struct output_place *place)
+{
+	if (fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW)) {
+		place->exists = false;
+		return errno == ENOENT ? 0 : -errno;
+	}
+	place->exists = true;
+	return 0;
+}
+
+static int follow(struct output_place *place)
+{
+	char target[PATH_MAX];
+	ssize_t bytes;
+
+	if (!output_place_trusts(place->status.st_uid))
+		return -EPERM;
+	bytes = readlinkat(place->folder, place->name, target, sizeof(target) - 1);
+	if (bytes < 0)
+		return -errno;
+	target[bytes] = '\0';
+	return enter(place, target) ?: look(place);
+}
+
+int output_place_find(const char *path, struct output_place *place, struct stackmap_error *error)
+{
+	struct output_place found = {.folder = AT_FDCWD};
+	int links = 0, result = enter(&found, path) ?: look(&found);
+	struct statfs system;
+
+	/* A link in /proc, which the kernel makes for an open file, is left as it is: its text is
+	 * no usable path. */
+	while (!result && found.exists && S_ISLNK(found.status.st_mode) &&
+	       (fstatfs(found.folder, &system) || system.f_type != PROC_SUPER_MAGIC))
+		result = ++links > LINKS_MAX ? -ELOOP : follow(&found);
+	if (!result) {
+		*place = found;
+		return 0;
+	}
+	output_place_close(&found);
+	if (result == -EPERM)
+		return error_set(error, EPERM,
+				 "%s: a link of user %u, whom you need not trust, is not followed: "
+				 "remove it, or choose another name",
+				 path, found.status.st_uid);
+	return output_failed(path, result, error);
+}
+
+void output_place_close(struct output_place *place)
+{
+	if (place->folder >= 0)
+		close(place->folder);
+	place->folder = -1;
+}
+
+bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1])
+{
+	return snprintf(old, NAME_MAX + 1, "%s.old", place->name) <= NAME_MAX;
+}
+
+/*
+ * True if this user may move an existing file: in a sticky folder only the owner of the file or of
+ * the folder may.
+ */
+static bool may_move(const struct output_place *place, const struct stat *file)
+{
+	struct stat folder;
+
+	if (fstat(place->folder, &folder) || !(folder.st_mode & S_ISVTX))
+		return true;
+	return file->st_uid == geteuid() || folder.st_uid == geteuid() ||
+	       capability_held() & CAPABILITY(CAP_FOWNER);
+}
+
+static int check_old(const struct output_place *place)
+{
+	char old[NAME_MAX + 1];
+	struct stat status;
+
+	if (!output_place_old(place, old))
+		return -ENAMETOOLONG;
+	if (!place->exists)
+		return 0;
+	if (fstatat(place->folder, old, &status, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return may_move(place, &status) ? 0 : -EPERM;
+}
+
+int output_place_check(const struct output_place *place, bool kept, const char *path,
+		       struct stackmap_error *error)
+{
+	int result;
+
+	if (place->exists && S_ISDIR(place->status.st_mode))
+		return output_failed(path, -EISDIR, error);
+	if (place->exists && !may_move(place, &place->status))
+		return error_set(error, EPERM,
+				 "%s: belongs to user %u, and cannot be replaced in a folder where "
+				 "each keeps his own: choose another name",
+				 path, place->status.st_uid);
+	result = kept ? check_old(place) : 0;
+	if (!result)
+		return 0;
+	return error_set(error, -result, "%s: cannot be renamed to %s.old: %s", path, path,
+			 strerror(-result));
+}
 
 #define NAME_TRIES 100
 #define READER_NAP_MS 20
@@ -143,20 +293,6 @@ static int open_as_it_is(struct output *output, struct stackmap_error *error)
 
 /* --- regular files --- */
 
-/*
- * The mode of the former file, if it is our own; 0 otherwise: another user's file does not make
- * ours readable for that user.
- */
-static mode_t former_mode(const struct output *output)
-{
-	const struct stat *former = &output->place.status;
-
-	if (output->kind == OUTPUT_RECORDING || !output->place.exists ||
-	    former->st_uid != geteuid())
-		return 0;
-	return former->st_mode & 0777;
-}
-
 static void forget_temporary(struct output *output)
 {
 	output->temporary[0] = standing.name[0] = '\0';
@@ -223,25 +359,23 @@ static bool open_unnamed(struct output *output)
 	return false;
 }
 
-static int make_file(struct output *output)
-{
-	mode_t mode = former_mode(output);
-	int result = open_unnamed(output) ? 0 : with_temporary(output, create_temporary);
-
-	if (result)
-		return result;
-	return mode && fchmod(output->fd, mode) ? -errno : 0;
-}
-
 static int open_regular(struct output *output, struct stackmap_error *error)
 {
+	const struct stat *former = &output->place.status;
 	bool kept = output->kind == OUTPUT_RECORDING;
 	int result = output_place_check(&output->place, kept, output->path, error);
+	mode_t mode = 0;
 
 	if (result)
 		return result;
 	output->is_file = true;
-	result = make_file(output);
+	/* The mode of the former file, if it is our own: another user's file does not make ours
+	 * readable for that user. */
+	if (!kept && output->place.exists && former->st_uid == geteuid())
+		mode = former->st_mode & 0777;
+	result = open_unnamed(output) ? 0 : with_temporary(output, create_temporary);
+	if (!result && mode && fchmod(output->fd, mode))
+		result = -errno;
 	return result ? output_failed(output->path, result, error) : 0;
 }
 
@@ -257,26 +391,23 @@ static int open_named(struct output *output, struct stackmap_error *error)
 	return open_as_it_is(output, error);
 }
 
-static int open_any(const char *path, struct output *output, struct stackmap_error *error)
-{
-	bool standard = !strcmp(path, "-");
-	int result;
-
-	output->path = strdup(standard ? "standard output" : path);
-	if (!output->path)
-		return error_set_errno(error, ENOMEM, path);
-	if (!standard)
-		return open_named(output, error);
-	result = open_standard(STDOUT_FILENO, output);
-	return result ? output_failed(output->path, result, error) : 0;
-}
-
 int output_open(const char *path, enum output_kind kind, struct output *output,
 		struct stackmap_error *error)
 {
 	struct output opened = {.fd = -1, .kind = kind, .place.folder = -1};
-	int result = open_any(path, &opened, error);
+	bool standard = !strcmp(path, "-");
+	int result;
 
+	opened.path = strdup(standard ? "standard output" : path);
+	if (!opened.path) {
+		result = error_set_errno(error, ENOMEM, path);
+	} else if (!standard) {
+		result = open_named(&opened, error);
+	} else {
+		result = open_standard(STDOUT_FILENO, &opened);
+		if (result)
+			output_failed(opened.path, result, error);
+	}
 	if (result)
 		output_close(&opened);
 	else
@@ -321,25 +452,22 @@ static int give_name(struct output *output)
 	return 0;
 }
 
-static int keep_older(const struct output *output)
+int output_publish(struct output *output, struct stackmap_error *error)
 {
 	const struct output_place *place = &output->place;
 	char old[NAME_MAX + 1];
-
-	if (!output_place_old(place, old))
-		return -ENAMETOOLONG;
-	if (renameat(place->folder, place->name, place->folder, old))
-		return errno == ENOENT ? 0 : -errno;
-	return 0;
-}
-
-int output_publish(struct output *output, struct stackmap_error *error)
-{
-	int result;
+	int result = 0;
 
 	if (!output->is_file || output->published)
 		return 0;
-	result = output->kind == OUTPUT_RECORDING ? keep_older(output) : 0;
+	if (output->kind == OUTPUT_RECORDING) {
+		/* The former file is kept as FILE.old. */
+		if (!output_place_old(place, old))
+			result = -ENAMETOOLONG;
+		else if (renameat(place->folder, place->name, place->folder, old) &&
+			 errno != ENOENT)
+			result = -errno;
+	}
 	if (result)
 		return error_set(error, -result, "%s: cannot be renamed to %s.old: %s",
 				 output->path, output->path, strerror(-result));
@@ -386,25 +514,20 @@ static int write_all(const struct output *output, const u8 *data, size_t bytes)
 	return result;
 }
 
-/*
- * Cuts the file back to whole blocks. If the cut fails, a partial block stays, which its checksum
- * reveals.
- */
-static void cut_back(const struct output *output)
-{
-	int err = output->is_file ? ftruncate(output->fd, (off_t)output->written) : 0;
-
-	(void)err;
-}
-
 int output_write(struct output *output, const void *data, size_t bytes)
 {
-	int err = write_all(output, data, bytes);
+	int err = write_all(output, data, bytes), cut;
 
-	if (err)
-		cut_back(output);
-	else
+	if (!err) {
 		output->written += bytes;
+	} else if (output->is_file) {
+		/*
+		 * Cuts the file back to whole blocks. If the cut fails, a partial block stays,
+		 * which its checksum reveals.
+		 */
+		cut = ftruncate(output->fd, (off_t)output->written);
+		(void)cut;
+	}
 	return err;
 }
 

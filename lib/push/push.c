@@ -30,20 +30,6 @@ static int refuse(struct stackmap_error *error, const char *why)
 		why);
 }
 
-/* Moves *at behind "KIND+". NULL: no known kind. */
-static const struct push_kind *take_kind(const char **at)
-{
-	for (const struct push_kind *const *kind = push_kinds; *kind; kind++) {
-		size_t length = strlen((*kind)->name);
-
-		if (strncmp(*at, (*kind)->name, length) || (*at)[length] != '+')
-			continue;
-		*at += length + 1;
-		return *kind;
-	}
-	return NULL;
-}
-
 static int parse(const char *text, struct push_url *url, struct stackmap_error *error)
 {
 	const char *wrong = server_url_refused(text);
@@ -51,7 +37,14 @@ static int parse(const char *text, struct push_url *url, struct stackmap_error *
 
 	if (wrong)
 		return refuse(error, wrong);
-	url->kind = take_kind(&text);
+	for (const struct push_kind *const *kind = push_kinds; *kind && !url->kind; kind++) {
+		size_t length = strlen((*kind)->name);
+
+		if (strncmp(text, (*kind)->name, length) || text[length] != '+')
+			continue;
+		text += length + 1;
+		url->kind = *kind;
+	}
 	if (!url->kind)
 		return refuse(error, "the URL begins with no kind of receiver");
 	scheme = server_url_take_scheme(&text);
@@ -138,33 +131,15 @@ void push_close(struct push **push)
 	*push = NULL;
 }
 
-struct times {
-	const struct push_profile *profile;
-	u64 first, last;
-};
-
+/* Notes the times of the first and the last event; both stay 0 if no event passes the filter. */
 static int note_time(void *arg, const struct trace_event *event)
 {
-	struct times *times = arg;
+	struct push_profile *profile = arg;
 
-	if (!event_filter_passes(&times->profile->options->filter, times->profile->reader, event))
+	if (!event_filter_passes(&profile->options->filter, profile->reader, event))
 		return 0;
-	times->first = times->first ?: event->time;
-	times->last = event->time;
-	return 0;
-}
-
-/* Sets the times of the first and the last event; both stay 0 if no event passes the filter. */
-static int find_times(struct push_profile *profile, struct stackmap_error *error)
-{
-	const struct trace_info *info = trace_reader_info(profile->reader);
-	struct times times = {.profile = profile};
-	int err = trace_reader_events(profile->reader, note_time, &times, error);
-
-	if (err || !times.first)
-		return err;
-	profile->from = info->start_realtime + times.first - info->start_monotonic;
-	profile->until = info->start_realtime + times.last - info->start_monotonic;
+	profile->from = profile->from ?: event->time;
+	profile->until = event->time;
 	return 0;
 }
 
@@ -250,12 +225,15 @@ static int send_message(struct push *push, const struct push_message *message,
 int push_recording(struct push *push, struct trace_reader *reader,
 		   const struct export_options *options, struct stackmap_error *error)
 {
+	const struct trace_info *info = trace_reader_info(reader);
 	struct push_profile profile = {.reader = reader, .options = options};
 	struct push_message message = {};
-	int err = find_times(&profile, error);
+	int err = trace_reader_events(reader, note_time, &profile, error);
 
-	if (err || !profile.until)
+	if (err || !profile.from)
 		return err;
+	profile.from += info->start_realtime - info->start_monotonic;
+	profile.until += info->start_realtime - info->start_monotonic;
 	err = push->url.kind->make(&profile, &message, error);
 	err = err ?: send_message(push, &message, error);
 	free(message.type);
@@ -286,17 +264,6 @@ int push_export(const struct push_profile *profile, const struct export_format *
 	return err;
 }
 
-static int each_label(const char *label, int (*each)(void *arg, const char *key, const char *value),
-		      void *arg)
-{
-	size_t length = strcspn(label, "=");
-	char *key = strndup(label, length);
-	int err = key ? each(arg, key, label[length] ? &label[length + 1] : "") : -ENOMEM;
-
-	free(key);
-	return err;
-}
-
 int push_labels(const struct push_profile *profile,
 		int (*each)(void *arg, const char *key, const char *value), void *arg)
 {
@@ -308,8 +275,14 @@ int push_labels(const struct push_profile *profile,
 		err = each(arg, "service", identity->service);
 	if (!err && identity->version)
 		err = each(arg, "version", identity->version);
-	for (size_t i = 0; i < identity->labels.count && !err; i++)
-		err = each_label(identity->labels.items[i], each, arg);
+	for (size_t i = 0; i < identity->labels.count && !err; i++) {
+		const char *label = identity->labels.items[i];
+		size_t length = strcspn(label, "=");
+		char *key = strndup(label, length);
+
+		err = key ? each(arg, key, label[length] ? &label[length + 1] : "") : -ENOMEM;
+		free(key);
+	}
 	return err;
 }
 

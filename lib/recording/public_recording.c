@@ -44,20 +44,15 @@ static void set_reasons(struct stackmap_count *to, const u64 *counts)
 	to[REASON_COUNT] = (struct stackmap_count){};
 }
 
-static void set_stops(struct stackmap_count *to, const u64 *counts)
-{
-	for (u32 i = 0; i < STOP_COUNT; i++)
-		to[i] = count_of(stack_end_of_stop(i), counts[i]);
-	to[STOP_COUNT] = (struct stackmap_count){};
-}
-
 void public_ledger_set(struct public_ledger *public, const struct trace_ledger *ledger)
 {
 	set_causes(public->lost, lost_causes, ledger->lost, LOST_COUNT);
 	set_causes(public->notes, notes, ledger->notes, NOTE_COUNT);
 	set_reasons(public->without_kernel, ledger->kernel_reasons);
 	set_reasons(public->without_user, ledger->user_reasons);
-	set_stops(public->user_ends, ledger->user_stops);
+	for (u32 i = 0; i < STOP_COUNT; i++)
+	public->user_ends[i] = count_of(stack_end_of_stop(i), ledger->user_stops[i]);
+	public->user_ends[STOP_COUNT] = (struct stackmap_count){};
 	public->ledger = (struct stackmap_ledger){
 		.produced = ledger->produced,
 		.recorded = ledger->recorded,
@@ -70,99 +65,17 @@ void public_ledger_set(struct public_ledger *public, const struct trace_ledger *
 	};
 }
 
-/* --- frames: each is symbolized once and kept until the recording is closed --- */
+/* --- the recording --- */
 
 struct known_frame {
 	struct intern_key key;
 	struct stackmap_frame frame; /* label NULL: not symbolized yet */
 };
 
-struct known_frames {
-	struct trace_reader *reader;
-	struct frame_names *names;
-	struct intern known;
-};
-
-static void set_build_id(const struct trace_reader *reader, struct stackmap_frame *frame)
-{
-	const struct trace_mapping *mapping =
-		frame->in_kernel ? NULL : trace_reader_mapping(reader, FRAME_MAPPING(frame->frame));
-
-	if (!mapping || !mapping->build_id_bytes)
-		return;
-	frame->build_id = mapping->build_id;
-	frame->build_id_bytes = mapping->build_id_bytes;
-}
-
-static int set_frame(struct known_frames *frames, u64 frame, bool return_address,
-		     struct stackmap_frame *out)
-{
-	const struct frame_name *name =
-		trace_reader_take(frames->reader, sizeof(struct known_frame))
-			? NULL
-			: frame_names_find(frames->names, frame, return_address);
-
-	if (!name)
-		return -ENOMEM;
-	*out = (struct stackmap_frame){
-		.frame = frame,
-		.in_kernel = FRAME_IS_KERNEL(frame),
-		.label = frame_names_label(frames->names, name->label),
-		.function = name->function,
-		.offset = name->function ? name->offset : 0,
-		.object = name->object,
-		.address = name->address,
-	};
-	set_build_id(frames->reader, out);
-	return 0;
-}
-
-static const struct stackmap_frame *known_frames_find(struct known_frames *frames, u64 frame,
-						      bool return_address)
-{
-	const struct intern_key key = {{frame, return_address}};
-	struct known_frame *known = intern_entry(&frames->known, &key);
-
-	if (!known)
-		return NULL;
-	if (!known->frame.label && set_frame(frames, frame, return_address, &known->frame))
-		return NULL;
-	return &known->frame;
-}
-
-static void known_frames_free(struct known_frames **frames)
-{
-	struct known_frames *old = *frames;
-
-	if (!old)
-		return;
-	frame_names_free(&old->names);
-	intern_clear(&old->known);
-	free(old);
-	*frames = NULL;
-}
-
-static int known_frames_create(struct trace_reader *reader, struct known_frames **out)
-{
-	static const struct frame_naming by_recording;
-	struct known_frames *frames = calloc(1, sizeof(*frames));
-
-	if (!frames)
-		return -ENOMEM;
-	*frames = (struct known_frames){.reader = reader, .known = INTERN(struct known_frame)};
-	if (frame_names_create(reader, &by_recording, &frames->names)) {
-		known_frames_free(&frames);
-		return -ENOMEM;
-	}
-	*out = frames;
-	return 0;
-}
-
-/* --- the recording --- */
-
 struct stackmap_recording {
 	struct trace_reader *reader;
-	struct known_frames *frames;
+	struct frame_names *names;
+	struct intern frames; /* struct known_frame */
 	struct stackmap_recording_info info;
 	struct stackmap_source *sources;
 	struct stackmap_task *tasks;
@@ -172,6 +85,51 @@ struct stackmap_recording {
 	const struct trace_stack *read_stacks;
 	struct public_ledger ledger;
 };
+
+/* --- frames: each is symbolized once and kept until the recording is closed --- */
+
+static int set_frame(struct stackmap_recording *recording, u64 frame, bool return_address,
+		     struct stackmap_frame *out)
+{
+	const struct frame_name *name =
+		trace_reader_take(recording->reader, sizeof(struct known_frame))
+			? NULL
+			: frame_names_find(recording->names, frame, return_address);
+	const struct trace_mapping *mapping =
+		FRAME_IS_KERNEL(frame)
+			? NULL
+			: trace_reader_mapping(recording->reader, FRAME_MAPPING(frame));
+
+	if (!name)
+		return -ENOMEM;
+	*out = (struct stackmap_frame){
+		.frame = frame,
+		.in_kernel = FRAME_IS_KERNEL(frame),
+		.label = frame_names_label(recording->names, name->label),
+		.function = name->function,
+		.offset = name->function ? name->offset : 0,
+		.object = name->object,
+		.address = name->address,
+	};
+	if (mapping && mapping->build_id_bytes) {
+		out->build_id = mapping->build_id;
+		out->build_id_bytes = mapping->build_id_bytes;
+	}
+	return 0;
+}
+
+static const struct stackmap_frame *find_frame(struct stackmap_recording *recording, u64 frame,
+					       bool return_address)
+{
+	const struct intern_key key = {{frame, return_address}};
+	struct known_frame *known = intern_entry(&recording->frames, &key);
+
+	if (!known)
+		return NULL;
+	if (!known->frame.label && set_frame(recording, frame, return_address, &known->frame))
+		return NULL;
+	return &known->frame;
+}
 
 /* Never NULL for a count of 0: NULL means no memory. */
 static void *new_array(struct trace_reader *reader, u32 count, size_t item_bytes)
@@ -242,10 +200,20 @@ static int add_stacks(struct stackmap_recording *recording)
 	return 0;
 }
 
-static void set_info(struct stackmap_recording *recording)
+int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,
+			    struct stackmap_error *error)
 {
-	const struct trace_info *info = trace_reader_info(recording->reader);
+	static const struct frame_naming by_recording;
+	struct stackmap_recording *recording = calloc(1, sizeof(*recording));
+	const struct trace_info *info = trace_reader_info(reader);
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 
+	if (!recording) {
+		trace_reader_close(&reader);
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
+	}
+	recording->reader = reader;
+	recording->frames = INTERN(struct known_frame);
 	recording->info = (struct stackmap_recording_info){
 		.start_realtime = info->start_realtime,
 		.start_monotonic = info->start_monotonic,
@@ -258,35 +226,12 @@ static void set_info(struct stackmap_recording *recording)
 		.version = info->version,
 		.is_summary = info->is_summary != 0,
 	};
-}
-
-static int fill(struct stackmap_recording *recording)
-{
-	const struct trace_ledger *ledger = trace_reader_ledger(recording->reader);
-
-	set_info(recording);
 	if (ledger)
 		public_ledger_set(&recording->ledger, ledger);
-	if (add_sources(recording) || add_tasks(recording) || add_stacks(recording))
-		return -ENOMEM;
-	return known_frames_create(recording->reader, &recording->frames);
-}
-
-int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,
-			    struct stackmap_error *error)
-{
-	struct stackmap_recording *recording = calloc(1, sizeof(*recording));
-	int result;
-
-	if (!recording) {
-		trace_reader_close(&reader);
-		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
-	}
-	recording->reader = reader;
-	result = fill(recording);
-	if (result) {
+	if (add_sources(recording) || add_tasks(recording) || add_stacks(recording) ||
+	    frame_names_create(reader, &by_recording, &recording->names)) {
 		stackmap_recording_close(&recording);
-		return error_set(error, -result, "%s", strerror(-result));
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 	}
 	*out = recording;
 	return 0;
@@ -309,7 +254,8 @@ void stackmap_recording_close(struct stackmap_recording **recording)
 
 	if (!old)
 		return;
-	known_frames_free(&old->frames);
+	frame_names_free(&old->names);
+	intern_clear(&old->frames);
 	trace_reader_close(&old->reader);
 	free(old->sources);
 	free(old->tasks);
@@ -374,7 +320,7 @@ stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t in
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
 						      uint64_t frame, int is_return_address)
 {
-	return recording ? known_frames_find(recording->frames, frame, is_return_address) : NULL;
+	return recording ? find_frame(recording, frame, is_return_address) : NULL;
 }
 
 static const struct stack_end *end_of(const struct stackmap_recording *recording, u32 index,
@@ -440,7 +386,7 @@ static int add_frame(struct frame_list *list, u64 frame, bool return_address)
 
 	if (list->count == list->max)
 		return 0;
-	named = known_frames_find(list->recording->frames, frame, return_address);
+	named = find_frame(list->recording, frame, return_address);
 	if (!named)
 		return -ENOMEM;
 	list->frames[list->count++] = named;

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../lib/here/own_memory.c"
+#include "../../lib/here/here.c"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
-	struct own_code code;
+	struct unwind_mapping code;
 	static int file = -1;
 	u64 address;
 

@@ -19,7 +19,6 @@
 #include "error.h"
 #include "order.h"
 #include "output/output.h"
-#include "output/output_place.h"
 #include "scalar.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"

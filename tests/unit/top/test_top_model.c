@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "small_recording.h"
-#include "top/top_lines.h"
 #include "trace/write/memory_recording.h"
 #include "unit_test.h"
 
