@@ -13,7 +13,7 @@
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "hex.h"
-#include "store/read/host_counts.h"
+#include "store/read/counts.h"
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 #include "view/from.h"
@@ -28,23 +28,7 @@ struct hosts_values {
 	bool json;
 };
 
-struct hosts_request {
-	struct from_choice choice;
-	struct host_wish wish;
-	u8 stack[HASH_BYTES];
-};
-
-/* The sum over all hosts. */
-static u64 sum_over_hosts(const struct store_host_counts *counts, const char *event)
-{
-	u64 sum = 0;
-
-	for (u32 i = 0; i < counts->count; i++)
-		if (!strcmp(counts->counts[i].event, event))
-			sum += counts->counts[i].count;
-	return sum;
-}
-
+/* The sum of an event over all hosts. */
 struct event_sum {
 	const char *event;
 	u64 sum;
@@ -54,8 +38,12 @@ struct event_sum {
 static double percent_of(const struct store_host_counts *counts,
 			 const struct store_host_count *count, struct event_sum *last)
 {
-	if (!last->event || strcmp(last->event, count->event) != 0)
-		*last = (struct event_sum){count->event, sum_over_hosts(counts, count->event)};
+	if (!last->event || strcmp(last->event, count->event) != 0) {
+		*last = (struct event_sum){count->event, 0};
+		for (u32 i = 0; i < counts->count; i++)
+			if (!strcmp(counts->counts[i].event, count->event))
+				last->sum += counts->counts[i].count;
+	}
 	return last->sum ? 100.0 * (double)count->count / (double)last->sum : 0;
 }
 
@@ -120,26 +108,25 @@ static void print_text(const struct store_host_counts *counts)
 	}
 }
 
-static json_t *json_count(const struct store_host_counts *counts,
-			  const struct store_host_count *count, struct event_sum *last)
-{
-	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:f}", "host", json_text(count->host),
-			 "service", json_text(count->service), "version", json_text(count->version),
-			 "event", json_text(count->event), "count", (json_int_t)count->count,
-			 "value", (json_int_t)count->value, "percent",
-			 percent_of(counts, count, last));
-}
-
 static int print_json(const struct store_host_counts *counts)
 {
 	json_t *list = json_array();
 	struct event_sum last = {};
 
-	for (u32 i = 0; list && i < counts->count; i++)
-		if (json_array_append_new(list, json_count(counts, &counts->counts[i], &last))) {
+	for (u32 i = 0; list && i < counts->count; i++) {
+		const struct store_host_count *count = &counts->counts[i];
+		json_t *object = json_pack(
+			"{s:o, s:o, s:o, s:o, s:I, s:I, s:f}", "host", json_text(count->host),
+			"service", json_text(count->service), "version", json_text(count->version),
+			"event", json_text(count->event), "count", (json_int_t)count->count,
+			"value", (json_int_t)count->value, "percent",
+			percent_of(counts, count, &last));
+
+		if (json_array_append_new(list, object)) {
 			json_decref(list);
 			list = NULL;
 		}
+	}
 	return json_put(list, stdout);
 }
 
@@ -159,36 +146,10 @@ static int show(const struct hosts_values *values, const struct store_host_count
 	return EXIT_DONE;
 }
 
-/* Repeats the query whenever one more server is away. */
-static int ask(struct shards *shards, const struct hosts_request *request,
-	       struct store_host_counts *counts, struct stackmap_error *error)
+static int choose(const struct hosts_values *values, struct from_choice *choice,
+		  u8 stack[HASH_BYTES])
 {
-	int err = SHARD_WENT;
-
-	for (u32 i = 0; i < shards_count(shards) && err == SHARD_WENT; i++)
-		err = store_host_counts_read(shards, &request->choice.question, &request->wish,
-					     counts, error);
-	return err;
-}
-
-static int show_of(const struct hosts_values *values, struct hosts_request *request,
-		   struct shards *shards)
-{
-	struct store_host_counts counts;
-	struct stackmap_error error;
-	int status;
-
-	if (ask(shards, request, &counts, &error))
-		return message_error(&error);
-	status = show(values, &counts);
-	store_host_counts_clear(&counts);
-	from_tell_away(&request->choice, shards);
-	return request->choice.is_partial ? EXIT_FAILED : status;
-}
-
-static int choose(const struct hosts_values *values, struct hosts_request *request)
-{
-	struct string_list *wanted = request->choice.question.wanted;
+	struct string_list *wanted = choice->question.wanted;
 
 	if (!values->from.url) {
 		message("hosts: needs a store, name one with --from");
@@ -198,17 +159,13 @@ static int choose(const struct hosts_values *values, struct hosts_request *reque
 		message("--stack and --function: choose one");
 		return -EINVAL;
 	}
-	if (from_choose(&values->from, &request->choice))
+	if (from_choose(&values->from, choice))
 		return -EINVAL;
 	wanted[STORE_FIELD_COMM] = values->comms;
 	wanted[STORE_FIELD_CGROUP] = values->cgroups;
 	wanted[STORE_FIELD_EVENT] = values->events;
-	request->wish.function = values->function;
-	if (!values->stack)
-		return 0;
-	request->wish.stack = request->stack;
-	if (strlen(values->stack) == 2 * HASH_BYTES &&
-	    hex_bytes(values->stack, request->stack, HASH_BYTES) == HASH_BYTES)
+	if (!values->stack || (strlen(values->stack) == 2 * HASH_BYTES &&
+			       hex_bytes(values->stack, stack, HASH_BYTES) == HASH_BYTES))
 		return 0;
 	message("--stack %s: must be 32 hexadecimal digits, as 'script --hashes' shows",
 		values->stack);
@@ -218,19 +175,37 @@ static int choose(const struct hosts_values *values, struct hosts_request *reque
 static int hosts_run(const void *arg, int count, char **operands)
 {
 	const struct hosts_values *values = arg;
-	struct hosts_request request = {};
+	struct from_choice choice = {};
+	u8 stack[HASH_BYTES];
+	struct store_host_counts counts;
+	struct stackmap_error error;
 	struct shards *shards;
-	int status = EXIT_FAILED;
+	int status = EXIT_FAILED, err = SHARD_WENT;
 
 	(void)count;
 	(void)operands;
-	if (choose(values, &request))
+	if (choose(values, &choice, stack))
 		return EXIT_USAGE;
-	shards = from_connect(&request.choice);
-	if (shards)
-		status = show_of(values, &request, shards);
+	shards = from_connect(&choice);
+	if (!shards) {
+		from_clear(&choice);
+		return EXIT_FAILED;
+	}
+	/* Repeats the query whenever one more server is away. */
+	for (u32 i = 0; i < shards_count(shards) && err == SHARD_WENT; i++)
+		err = store_host_counts_read(shards, &choice.question, values->stack ? stack : NULL,
+					     values->function, &counts, &error);
+	if (err) {
+		message_error(&error);
+	} else {
+		status = show(values, &counts);
+		store_host_counts_clear(&counts);
+		from_tell_away(&choice, shards);
+		if (choice.is_partial)
+			status = EXIT_FAILED;
+	}
 	shards_close(&shards);
-	from_clear(&request.choice);
+	from_clear(&choice);
 	return status;
 }
 

@@ -20,55 +20,6 @@
 #include "terminal/message.h"
 #include "view/names.h"
 
-/* `stackmap store symbolize`: one reader of debug files for all servers of a store. */
-
-struct symbolize_values {
-	const char *debug_dir;
-	bool debuginfod;
-	u32 days;
-};
-
-struct symbolizer {
-	struct debug_lookup *lookup; /* NULL: not begun */
-	struct debug_folder *files;
-	struct symbolize_counts counts;
-};
-
-/* Reports a file that cannot be used, which only costs names. */
-static void note(void *arg, const char *path, const char *why)
-{
-	(void)arg;
-	message("%s: its debug information is not used: %s", path, why);
-}
-
-static int begin(struct symbolizer *symbolizer, const struct symbolize_values *values)
-{
-	const struct debug_choice choice = {
-		.sysroot = values->debug_dir,
-		.servers = values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_NONE,
-		.watch = fetch_progress,
-		.note = note,
-	};
-	int err;
-
-	if (values->debuginfod && !debug_fetch_has_servers()) {
-		message("--debuginfod: DEBUGINFOD_URLS names no servers");
-		return EXIT_USAGE;
-	}
-	err = debug_lookup_create(&choice, &symbolizer->lookup);
-	if (err) {
-		message("symbolize: the reader of debug information does not start: %s",
-			strerror(-err));
-		return EXIT_FAILED;
-	}
-	err = values->debug_dir ? debug_folder_create(values->debug_dir, symbolizer->lookup,
-						      &symbolizer->files)
-				: 0;
-	if (err)
-		message("--debug-dir %s: %s", values->debug_dir, strerror(-err));
-	return err ? EXIT_FAILED : EXIT_DONE;
-}
-
 #define TIMEOUT_MS 300000
 #define DAY_SECONDS 86400
 #define DAYS_MAX 36500
@@ -88,7 +39,9 @@ struct store_call {
 	const struct store_url *url;
 	struct clickhouse *server; /* the server that the action works on */
 	struct ledger_check ledger;
-	struct symbolizer symbolizer;
+	struct debug_lookup *lookup; /* of `symbolize`, one for all servers; NULL: not begun */
+	struct debug_folder *files;
+	struct symbolize_counts counts;
 };
 
 struct store_action {
@@ -218,37 +171,60 @@ static int retain_server(struct store_call *call)
 	return show_server(call->server, "older days are gone");
 }
 
+/* Starts the reader of debug files. */
+static int begin_symbolize(struct store_call *call)
+{
+	const struct store_values *values = call->values;
+	const struct debug_choice choice = {
+		.sysroot = values->debug_dir,
+		.servers = values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_NONE,
+		.watch = fetch_progress,
+		.note = note_debug_unused,
+	};
+	int err;
+
+	if (values->debuginfod && !debug_fetch_has_servers()) {
+		message("--debuginfod: DEBUGINFOD_URLS names no servers");
+		return EXIT_USAGE;
+	}
+	err = debug_lookup_create(&choice, &call->lookup);
+	if (err) {
+		message("symbolize: the reader of debug information does not start: %s",
+			strerror(-err));
+		return EXIT_FAILED;
+	}
+	err = values->debug_dir ? debug_folder_create(values->debug_dir, call->lookup, &call->files)
+				: 0;
+	if (err)
+		message("--debug-dir %s: %s", values->debug_dir, strerror(-err));
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Names the frames of a server. */
 static int name_server(struct store_call *call)
 {
-	const struct symbolize_values values = {
-		.debug_dir = call->values->debug_dir,
-		.debuginfod = call->values->debuginfod,
-		.days = (u32)(call->values->days ?: SYMBOLIZE_DAYS_DEFAULT),
-	};
-	struct symbolize_request request = {.days = values.days};
 	struct stackmap_error error;
-	int status = call->symbolizer.lookup ? EXIT_DONE : begin(&call->symbolizer, &values);
+	int status = call->lookup ? EXIT_DONE : begin_symbolize(call);
 
-	/* Names the frames of a server; the first call starts the reader of debug files. */
 	if (status)
 		return status;
-	request.lookup = call->symbolizer.lookup;
-	request.files = call->symbolizer.files;
 	if (!schema_check(call->server, NULL, &error) &&
-	    !store_symbolize(call->server, &request, &call->symbolizer.counts, &error))
+	    !store_symbolize(call->server, call->lookup, call->files,
+			     (u32)(call->values->days ?: SYMBOLIZE_DAYS_DEFAULT), &call->counts,
+			     &error))
 		return EXIT_DONE;
 	return message_error(&error);
 }
 
 static int name_end(struct store_call *call)
 {
-	const struct symbolize_counts *counts = &call->symbolizer.counts;
+	const struct symbolize_counts *counts = &call->counts;
 
 	printf("%llu of %llu frames named, in %llu of %llu files\n",
 	       (unsigned long long)counts->named, (unsigned long long)counts->frames,
 	       (unsigned long long)counts->named_objects, (unsigned long long)counts->objects);
-	debug_folder_free(&call->symbolizer.files);
-	debug_lookup_free(&call->symbolizer.lookup);
+	debug_folder_free(&call->files);
+	debug_lookup_free(&call->lookup);
 	return EXIT_DONE;
 }
 
@@ -258,15 +234,6 @@ static const struct store_action actions[] = {
 	{"retain", retain_server, NULL},
 	{"symbolize", name_server, name_end},
 };
-
-static const struct store_action *find_action(const char *name)
-{
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (!strcmp(actions[i].name, name))
-			return &actions[i];
-	message("store: %s: no such action, see 'stackmap help store'", name);
-	return NULL;
-}
 
 static int act_on(const struct store_action *action, struct store_call *call, const char *base,
 		  const char *password)
@@ -310,15 +277,20 @@ static int act(const struct store_action *action, struct store_call *call, const
 
 static int store_run(const void *arg, int count, char **operands)
 {
-	const struct store_action *action = find_action(operands[0]);
+	const struct store_action *action = NULL;
 	struct store_call call = {.values = arg};
 	struct stackmap_error error;
 	struct store_url url;
 	char *password;
 	int status;
 
-	if (!action)
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]) && !action; i++)
+		if (!strcmp(actions[i].name, operands[0]))
+			action = &actions[i];
+	if (!action) {
+		message("store: %s: no such action, see 'stackmap help store'", operands[0]);
 		return EXIT_USAGE;
+	}
 	if (count < 2) {
 		message("store %s: no URL given, see 'stackmap help store'", action->name);
 		return EXIT_USAGE;

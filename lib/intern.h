@@ -33,6 +33,12 @@ struct intern {
 		.arena.limit = UINT64_MAX, .entry_bytes = sizeof(type)                             \
 	}
 
+/* An entry that is only a number for its key. */
+struct intern_number {
+	struct intern_key key;
+	u32 number; /* + 1; 0: not set yet */
+};
+
 /* Frees all entries; the table can be used again. */
 void intern_clear(struct intern *table);
 

@@ -38,28 +38,12 @@ static void on_interrupt(int signal)
 	sigaction(signal, &before, NULL);
 }
 
-static bool is_due(void)
-{
-	u64 ms = clock_ms();
-
-	if (ms < next_line_ms)
-		return false;
-	next_line_ms = ms + LINE_MS;
-	return true;
-}
-
-/* A line that wraps cannot be erased, so the text is cut. */
-static void put_short(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char name[40];
-
-	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
-	printable_put(name, stderr);
-}
-
 static bool on_progress(void *arg, const char *name, u64 bytes, u64 total)
 {
+	const char *slash = strrchr(name, '/');
+	char shortened[40];
+	u64 ms = clock_ms();
+
 	(void)arg;
 	if (!running) {
 		struct sigaction action = {.sa_handler = on_interrupt};
@@ -69,9 +53,12 @@ static bool on_progress(void *arg, const char *name, u64 bytes, u64 total)
 		if (before.sa_handler != SIG_IGN)
 			sigaction(SIGINT, &action, NULL);
 	}
-	if (terminal_progress(stderr) && is_due()) {
+	if (terminal_progress(stderr) && ms >= next_line_ms) {
+		next_line_ms = ms + LINE_MS;
+		/* A line that wraps cannot be erased, so the text is cut. */
+		snprintf(shortened, sizeof(shortened), "%s", slash ? slash + 1 : name);
 		fputs("\r\033[Kdebuginfod: ", stderr);
-		put_short(name);
+		printable_put(shortened, stderr);
 		if (total)
 			fprintf(stderr, " %.1f of %.1f MiB", bytes / MIB, total / MIB);
 		fputs(" (Ctrl-C: without)", stderr);
@@ -93,7 +80,7 @@ static void on_done(void *arg)
 
 const struct debug_watch fetch_progress = {.progress = on_progress, .done = on_done};
 
-static void note(void *arg, const char *path, const char *why)
+void note_debug_unused(void *arg, const char *path, const char *why)
 {
 	(void)arg;
 	message("%s: its debug information is not used: %s", path, why);
@@ -109,16 +96,6 @@ static int check_folder(const char *path)
 	if (err)
 		message("%s: %s", path, strerror(err));
 	return err ? EXIT_FAILED : 0;
-}
-
-static int check_file(const char *path)
-{
-	struct stat status;
-
-	if (!path || !stat(path, &status))
-		return 0;
-	message("%s: %s", path, strerror(errno));
-	return EXIT_FAILED;
 }
 
 #define TIME_ROOM 32
@@ -158,32 +135,6 @@ static void note_undemangled(u64 count, const char *why)
 		(unsigned long long)count, why);
 }
 
-static int open_kallsyms(const char *path, struct frame_naming *naming)
-{
-	struct stackmap_error error;
-
-	naming->note = note_kernel;
-	naming->arg = (void *)path;
-	if (!path || !kernel_names_from_kallsyms(path, &naming->kernel, &error))
-		return 0;
-	return message_error(&error);
-}
-
-static int check_servers(const struct names_values *values)
-{
-	if (!values->debuginfod || values->no_debuginfod || debug_fetch_has_servers())
-		return 0;
-	message("--debuginfod: DEBUGINFOD_URLS names no servers");
-	return EXIT_USAGE;
-}
-
-static enum debug_servers servers_of(const struct names_values *values)
-{
-	if (values->no_debuginfod || !debug_fetch_has_servers())
-		return DEBUG_SERVERS_NONE;
-	return values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_USER;
-}
-
 static void note_unused(const char *option, bool is_given)
 {
 	if (is_given)
@@ -195,9 +146,11 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 	const struct debug_choice choice = {
 		.sysroot = values->sysroot,
 		.vmlinux = values->vmlinux,
-		.servers = servers_of(values),
+		.servers = values->no_debuginfod || !debug_fetch_has_servers() ? DEBUG_SERVERS_NONE
+			   : values->debuginfod				       ? DEBUG_SERVERS_ALL
+									       : DEBUG_SERVERS_USER,
 		.watch = fetch_progress,
-		.note = note,
+		.note = note_debug_unused,
 	};
 	int err;
 
@@ -215,18 +168,29 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 
 int names_open(const struct names_values *values, struct frame_naming *naming)
 {
-	int status = check_servers(values);
+	struct stackmap_error error;
+	struct stat status;
 
-	if (status)
-		return status;
+	if (values->debuginfod && !values->no_debuginfod && !debug_fetch_has_servers()) {
+		message("--debuginfod: DEBUGINFOD_URLS names no servers");
+		return EXIT_USAGE;
+	}
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = values->no_inline,
 					.fold_recursion = values->fold_recursion,
 					.unfinished = note_unfinished,
 					.undemangled = note_undemangled};
-	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||
-	    open_kallsyms(values->kallsyms, naming))
+	if (check_folder(values->sysroot))
 		return EXIT_FAILED;
+	if (values->vmlinux && stat(values->vmlinux, &status)) {
+		message("%s: %s", values->vmlinux, strerror(errno));
+		return EXIT_FAILED;
+	}
+	naming->note = note_kernel;
+	naming->arg = (void *)values->kallsyms;
+	if (values->kallsyms &&
+	    kernel_names_from_kallsyms(values->kallsyms, &naming->kernel, &error))
+		return message_error(&error);
 	open_debug(values, naming);
 	return 0;
 }

@@ -12,6 +12,9 @@
 
 extern const struct debug_watch fetch_progress;
 
+/* Reports a file that cannot be used, which only costs names. */
+void note_debug_unused(void *arg, const char *path, const char *why);
+
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;
 	bool no_demangle, no_inline;

@@ -117,16 +117,6 @@ static u64 clamp(double frequency, u64 most)
 	return frequency > most ? most : (u64)frequency;
 }
 
-static u64 choose(const struct cpu_budget *budget)
-{
-	if (budget->used > budget->percent)
-		return clamp(budget->frequency * AIM * budget->percent / budget->used,
-			     budget->full);
-	if (budget->used < EASY * budget->percent)
-		return clamp(budget->frequency * RAISE + 1, budget->full);
-	return budget->frequency;
-}
-
 u64 cpu_budget_look(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns)
 {
 	u64 cpu = cpu_ns > budget->cpu_ns ? cpu_ns - budget->cpu_ns : 0;
@@ -134,8 +124,14 @@ u64 cpu_budget_look(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns)
 
 	if (budget->time_ns && time)
 		budget->used = 100.0 * cpu / time / (budget->cpus ?: 1);
-	if (budget->time_ns && time && budget->percent > 0 && budget->full)
-		budget->frequency = choose(budget);
+	if (budget->time_ns && time && budget->percent > 0 && budget->full) {
+		if (budget->used > budget->percent)
+			budget->frequency =
+				clamp(budget->frequency * AIM * budget->percent / budget->used,
+				      budget->full);
+		else if (budget->used < EASY * budget->percent)
+			budget->frequency = clamp(budget->frequency * RAISE + 1, budget->full);
+	}
 	budget->cpu_ns = cpu_ns;
 	budget->time_ns = time_ns;
 	return budget->frequency;

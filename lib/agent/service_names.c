@@ -79,19 +79,14 @@ void service_names_free(struct service_names **names)
 	free(old);
 }
 
-static const struct rule *rule_of(const struct service_names *names, const char *cgroup)
-{
-	for (u32 i = 0; i < names->count; i++)
-		if (!fnmatch(names->rules[i].glob, cgroup, 0))
-			return &names->rules[i];
-	return NULL;
-}
-
 struct task_service service_names_of(void *arg, const char *cgroup, bool is_kernel_thread)
 {
 	struct service_names *names = arg;
-	const struct rule *rule = rule_of(names, cgroup);
+	const struct rule *rule = NULL;
 
+	for (u32 i = 0; i < names->count && !rule; i++)
+		if (!fnmatch(names->rules[i].glob, cgroup, 0))
+			rule = &names->rules[i];
 	if (rule && *rule->name)
 		return (struct task_service){rule->name, rule->version};
 	if (!cgroup_service_name(cgroup, names->name))

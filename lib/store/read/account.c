@@ -98,19 +98,6 @@ static struct host_key get_host(struct byte_cursor *row, u32 shard)
 	return key;
 }
 
-static int add_host(struct store_account *account, const struct host_key *key,
-		    struct store_host *host)
-{
-	host->name = strndup(key->name, key->length);
-	if (!host->name || array_make_room(account->hosts, account->count, account->room) ||
-	    hash_index_add(&account->index, hash_host(key), account->count)) {
-		free(host->name);
-		return -ENOMEM;
-	}
-	account->hosts[account->count++] = *host;
-	return 0;
-}
-
 static int take_sums(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
 {
 	struct store_account *account = arg;
@@ -122,7 +109,14 @@ static int take_sums(void *arg, u32 shard, struct byte_cursor *row, struct stack
 	host.stored = row_get_u64(row);
 	if (row->bad || find_host(account, &key))
 		return 0;
-	return add_host(account, &key, &host) ? error_set_errno(error, ENOMEM, "store") : 0;
+	host.name = strndup(key.name, key.length);
+	if (!host.name || array_make_room(account->hosts, account->count, account->room) ||
+	    hash_index_add(&account->index, hash_host(&key), account->count)) {
+		free(host.name);
+		return error_set_errno(error, ENOMEM, "store");
+	}
+	account->hosts[account->count++] = host;
+	return 0;
 }
 
 static int take_windows(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
@@ -229,22 +223,7 @@ static int look_at(struct shards *shards, u32 shard, const struct look *look,
 	return err;
 }
 
-/* Appends the hosts of the shard that do not balance; returns their number. */
-static u32 put_suspects(const struct store_account *account, u32 shard, struct byte_buffer *rows)
-{
-	u32 count = 0;
-
-	for (u32 i = 0; i < account->count; i++) {
-		const struct store_host *host = &account->hosts[i];
-
-		if (host->shard != shard || host->stored == host->recorded)
-			continue;
-		row_put_text(rows, host->name);
-		count++;
-	}
-	return count;
-}
-
+/* Reads the windows of the hosts that do not balance. */
 static int look_closer(struct shards *shards, u32 shard, const char *time,
 		       struct store_account *account, struct stackmap_error *error)
 {
@@ -252,7 +231,11 @@ static int look_closer(struct shards *shards, u32 shard, const char *time,
 	const struct look look = {by_window, time, &hosts, take_windows};
 	int err = 0;
 
-	if (put_suspects(account, shard, &hosts))
+	for (u32 i = 0; i < account->count; i++)
+		if (account->hosts[i].shard == shard &&
+		    account->hosts[i].stored != account->hosts[i].recorded)
+			row_put_text(&hosts, account->hosts[i].name);
+	if (hosts.used || hosts.failed)
 		err = hosts.failed ? error_set_errno(error, ENOMEM, "store")
 				   : look_at(shards, shard, &look, account, error);
 	byte_buffer_free(&hosts);
@@ -278,20 +261,6 @@ static int read_shard(struct shards *shards, u32 shard, const struct store_quest
 		       ?: look_at(shards, shard, &about, account, error);
 }
 
-static void add_up(struct shards *shards, struct store_account *account)
-{
-	for (u32 i = 0; i < account->count; i++) {
-		const struct store_host *host = &account->hosts[i];
-
-		account->produced += host->produced;
-		account->recorded += host->recorded - host->missing;
-		account->missing += host->missing;
-		if (host->repeated)
-			shards_set_repeated(shards, host->shard);
-	}
-	account->lost[LOST_NOT_STORED] += account->missing;
-}
-
 int store_account_read(struct shards *shards, const struct store_question *question,
 		       const struct selection *selection, struct store_account *out,
 		       struct stackmap_error *error)
@@ -306,7 +275,16 @@ int store_account_read(struct shards *shards, const struct store_question *quest
 		store_account_clear(&account);
 		return err;
 	}
-	add_up(shards, &account);
+	for (u32 i = 0; i < account.count; i++) {
+		const struct store_host *host = &account.hosts[i];
+
+		account.produced += host->produced;
+		account.recorded += host->recorded - host->missing;
+		account.missing += host->missing;
+		if (host->repeated)
+			shards_set_repeated(shards, host->shard);
+	}
+	account.lost[LOST_NOT_STORED] += account.missing;
 	*out = account;
 	return 0;
 }

@@ -78,23 +78,6 @@ static struct store_frame *frame_of(struct store_code *code, const u8 *id, u64 o
 
 /* --- stacks --- */
 
-static u32 stack_number(const struct reading *reading, const u8 *hash)
-{
-	struct intern_key key = {};
-	const struct store_stack_entry *entry;
-
-	memcpy(key.word, hash, STORE_HASH_BYTES);
-	/* An unrequested hash is added, which only costs memory. */
-	entry = intern_entry(&reading->counts->stacks, &key);
-	return entry && entry->number ? entry->number - 1 : HASH_INDEX_NONE;
-}
-
-/* The first frame of a side is a program counter; all others are return addresses. */
-static bool is_executed(const struct store_stack *stack, u32 place)
-{
-	return place == 0 || place == stack->kernel_depth;
-}
-
 static int set_places(struct store_code *code, struct store_stack *stack, const u8 *objects,
 		      const u8 *offsets)
 {
@@ -102,7 +85,9 @@ static int set_places(struct store_code *code, struct store_stack *stack, const 
 	if (!stack->places)
 		return -ENOMEM;
 	for (u32 i = 0; i < stack->depth; i++) {
-		bool executed = is_executed(stack, i);
+		/* The first frame of a side is a program counter, all others are return addresses.
+		 */
+		bool executed = i == 0 || i == stack->kernel_depth;
 		u64 offset;
 
 		memcpy(&offset, offsets + 8UL * i, sizeof(offset));
@@ -121,7 +106,8 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	struct store_code *code = reading->code;
 	const u8 *hash = row_get_bytes(row, STORE_HASH_BYTES), *objects, *offsets;
 	struct store_stack stack = {.is_known = true};
-	u32 number;
+	const struct intern_number *entry;
+	struct intern_key key = {};
 
 	(void)shard;
 	stack.kernel_depth = row_get_u16(row);
@@ -136,21 +122,23 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	offsets = row_get_bytes(row, 8UL * stack.depth);
 	if (row->bad)
 		return 0;
-	number = stack_number(reading, hash);
-	if (!stack.kernel_end || !stack.user_end || number == HASH_INDEX_NONE)
+	memcpy(key.word, hash, STORE_HASH_BYTES);
+	/* An unrequested hash is added, which only costs memory. */
+	entry = intern_entry(&reading->counts->stacks, &key);
+	if (!stack.kernel_end || !stack.user_end || !entry || !entry->number)
 		return error_set_errno(error, ENOMEM, "store");
-	if (number >= code->stack_count || code->stacks[number].is_known)
+	if (entry->number > code->stack_count || code->stacks[entry->number - 1].is_known)
 		return 0;
 	if (set_places(code, &stack, objects, offsets))
 		return error_set_errno(error, ENOMEM, "store");
-	code->stacks[number] = stack;
+	code->stacks[entry->number - 1] = stack;
 	return 0;
 }
 
 static void put_stacks(const struct reading *reading, struct byte_buffer *keys)
 {
 	for (u32 i = STORE_STACK_REST + 1; i < reading->code->stack_count; i++) {
-		const struct store_stack_entry *entry = reading->counts->stacks.entries[i];
+		const struct intern_number *entry = reading->counts->stacks.entries[i];
 
 		if (!reading->code->stacks[i].is_known)
 			row_put_bytes(keys, entry->key.word, STORE_HASH_BYTES);
@@ -210,17 +198,6 @@ static void put_frames(const struct reading *reading, struct byte_buffer *keys)
 
 /* --- objects --- */
 
-/* An invalid text leaves the object without a build id. */
-static void set_build_id(struct store_object *object, const char *text, size_t length)
-{
-	u32 bytes = length / 2;
-
-	if (length % 2 || bytes > sizeof(object->build_id))
-		return;
-	if (hex_bytes(text, object->build_id, bytes) == bytes)
-		object->build_id_bytes = bytes;
-}
-
 static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
 {
 	struct reading *reading = arg;
@@ -235,7 +212,10 @@ static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct sta
 		return error_set_errno(error, ENOMEM, "store");
 	object->kind = row_get_u8(row);
 	build_id = row_get_text(row, &length);
-	set_build_id(object, build_id, length);
+	/* An invalid text leaves the object without a build id. */
+	if (length % 2 == 0 && length / 2 <= sizeof(object->build_id) &&
+	    hex_bytes(build_id, object->build_id, length / 2) == length / 2)
+		object->build_id_bytes = length / 2;
 	object->path = get_text(reading->code, row);
 	object->is_kernel = row_get_u8(row);
 	object->is_known = true;
@@ -306,20 +286,6 @@ static int read_part(struct reading *reading, const struct part *part, struct st
 	return err;
 }
 
-static int read_all(struct reading *reading, struct stackmap_error *error)
-{
-	struct store_code *code = reading->code;
-	int err = 0;
-
-	code->stack_count = reading->counts->stacks.count;
-	code->stacks = calloc(code->stack_count + 1UL, sizeof(*code->stacks));
-	if (!code->stacks)
-		return error_set_errno(error, ENOMEM, "store");
-	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
-		err = read_part(reading, &parts[i], error);
-	return err;
-}
-
 int store_code_read(struct shards *shards, const struct store_question *question,
 		    struct store_counts *counts, struct store_code *out,
 		    struct stackmap_error *error)
@@ -336,7 +302,11 @@ int store_code_read(struct shards *shards, const struct store_question *question
 	snprintf(reading.days, sizeof(reading.days), "day >= toDate(%llu) AND day <= toDate(%llu)",
 		 (unsigned long long)(first ? first - 1 : 0),
 		 (unsigned long long)(question->to / DAY_SECONDS));
-	err = read_all(&reading, error);
+	code.stack_count = counts->stacks.count;
+	code.stacks = calloc(code.stack_count + 1UL, sizeof(*code.stacks));
+	err = code.stacks ? 0 : error_set_errno(error, ENOMEM, "store");
+	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
+		err = read_part(&reading, &parts[i], error);
 	if (err)
 		store_code_clear(&code);
 	else

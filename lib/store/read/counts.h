@@ -22,16 +22,11 @@ struct store_count {
 	u64 count, value;
 };
 
-/* The key is the hash, in word[0] and word[1]. */
-struct store_stack_entry {
-	struct intern_key key;
-	u32 number; /* + 1 */
-};
-
 struct store_counts {
 	struct store_count *counts;
 	u32 count, room;
-	struct intern stacks; /* in the order of their numbers */
+	struct intern stacks; /* struct intern_number, in the order of their numbers; the key is the
+			       * hash, in word[0] and word[1] */
 	struct text_set events, comms, cgroups;
 	bool is_capped;
 	u64 events_taken; /* sum of all counts, which is bounded */
@@ -41,5 +36,31 @@ int store_counts_read(struct shards *shards, const struct store_question *questi
 		      const struct selection *selection, struct store_counts *counts,
 		      struct stackmap_error *error);
 void store_counts_clear(struct store_counts *counts);
+
+/*
+ * Counts the events of a question by host, service and version. The events may be limited to one
+ * stack, or to one function anywhere in their stacks.
+ *
+ * A function's glob is matched here, against the store's names, both mangled and demangled.
+ */
+
+struct store_host_count {
+	char *host, *service, *version, *event;
+	u64 count, value;
+};
+
+struct store_host_counts {
+	struct store_host_count *counts; /* most first */
+	u32 count, room;
+	u64 sum; /* sum of `count` */
+};
+
+/* `stack`: 16 bytes, or NULL; `function`: a glob, or NULL. -ENOENT: no function of the store
+ * matches.
+ */
+int store_host_counts_read(struct shards *shards, const struct store_question *question,
+			   const u8 *stack, const char *function, struct store_host_counts *counts,
+			   struct stackmap_error *error);
+void store_host_counts_clear(struct store_host_counts *counts);
 
 #endif

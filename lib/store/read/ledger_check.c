@@ -61,65 +61,56 @@
 
 #define ALWAYS UINT32_MAX
 
-typedef int take_row(struct byte_cursor *row, void *arg);
-
-static int take_rows(const struct byte_buffer *answer, take_row *take, void *arg)
-{
-	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
-	int err = 0;
-
-	while (!err && byte_cursor_left(&rows))
-		err = take(&rows, arg);
-	return rows.bad ? -EBADMSG : err;
-}
-
-/* Windows that began at `from` or later, and before `to`. */
-struct span {
-	u32 from, to;
-	const struct byte_buffer *suspects; /* hosts, RowBinary; NULL: all hosts */
+/* State of a comparison. */
+struct checking {
+	struct clickhouse *server;
+	struct ledger_check *check;
+	struct byte_buffer suspects; /* hosts whose sums differ, RowBinary */
+	bool differs;		     /* windows of the hour do */
 };
 
-/* `format` is one of the texts above, with the two times as its arguments. */
-__attribute__((format(printf, 2, 0))) static int ask(struct clickhouse *server, const char *format,
-						     const struct span *span, take_row *take,
-						     void *arg, struct stackmap_error *error)
+typedef int take_row(struct byte_cursor *row, struct checking *checking);
+
+/* `format` is one of the texts above, with the two times as its arguments: windows that began at
+ * `from` or later, and before `to`. `of_suspects`: the text names the suspects. */
+__attribute__((format(printf, 2, 0))) static int ask(struct checking *checking, const char *format,
+						     u32 from, u32 to, bool of_suspects,
+						     take_row *take, struct stackmap_error *error)
 {
-	const struct byte_buffer *suspects = span->suspects;
+	const struct byte_buffer *suspects = &checking->suspects;
 	const struct clickhouse_table table = {
 		.name = "suspect",
 		.structure = "value String",
-		.rows = suspects ? suspects->data : NULL,
-		.bytes = suspects ? suspects->used : 0,
+		.rows = suspects->data,
+		.bytes = suspects->used,
 	};
 	struct byte_buffer answer = {0};
+	struct byte_cursor rows;
 	char sql[SQL_BYTES_MAX];
 	int err;
 
-	snprintf(sql, sizeof(sql), format, span->from, span->to);
-	err = clickhouse_query(server, sql, &table, suspects != NULL, ANSWER_BYTES_MAX, &answer,
-			       NULL, error);
+	snprintf(sql, sizeof(sql), format, from, to);
+	err = clickhouse_query(checking->server, sql, &table, of_suspects, ANSWER_BYTES_MAX,
+			       &answer, NULL, error);
+	rows = (struct byte_cursor){answer.data, answer.data + answer.used, false};
 	if (!err) {
-		err = take_rows(&answer, take, arg);
+		while (!err && byte_cursor_left(&rows))
+			err = take(&rows, checking);
+		if (rows.bad)
+			err = -EBADMSG;
 		if (err == -EBADMSG)
 			error_set(error, EBADMSG, "%s: the answer makes no sense",
-				  clickhouse_name(server));
+				  clickhouse_name(checking->server));
 		else if (err)
-			error_set_errno(error, -err, clickhouse_name(server));
+			error_set_errno(error, -err, clickhouse_name(checking->server));
 	}
 	byte_buffer_free(&answer);
 	return err;
 }
 
-/* State of the comparison by host. */
-struct hosts {
-	struct ledger_check *check;
-	struct byte_buffer suspects; /* hosts whose sums differ */
-};
-
-static int take_host(struct byte_cursor *row, void *arg)
+static int take_host(struct byte_cursor *row, struct checking *checking)
 {
-	struct hosts *hosts = arg;
-	struct ledger_check *check = hosts->check;
+	struct ledger_check *check = checking->check;
 	size_t length;
 	const char *host = row_get_text(row, &length);
 	u64 windows = row_get_u64(row), weighted;
@@ -130,30 +121,26 @@ static int take_host(struct byte_cursor *row, void *arg)
 	check->recorded += row_get_u64(row);
 	weighted = row_get_u64(row);
 	if (weighted != row_get_u64(row)) {
-		row_put_count(&hosts->suspects, length);
-		row_put_bytes(&hosts->suspects, host, length);
+		row_put_count(&checking->suspects, length);
+		row_put_bytes(&checking->suspects, host, length);
 	}
-	return hosts->suspects.failed ? -ENOMEM : 0;
+	return checking->suspects.failed ? -ENOMEM : 0;
 }
 
-static struct lost_cause *cause_of(struct ledger_check *check, const char *name)
+static int take_cause(struct byte_cursor *row, struct checking *checking)
 {
-	for (u32 i = 0; i < check->cause_count; i++)
-		if (!strcmp(check->causes[i].name, name))
-			return &check->causes[i];
-	return NULL;
-}
+	struct ledger_check *check = checking->check;
+	char *name = row_get_string(row);
+	u64 events = row_get_u64(row);
 
-static int add_cause(struct ledger_check *check, char *name, u64 events)
-{
-	struct lost_cause *cause = cause_of(check, name);
-
-	if (cause) {
-		cause->events += events;
+	for (u32 i = 0; name && i < check->cause_count; i++) {
+		if (strcmp(check->causes[i].name, name) != 0)
+			continue;
+		check->causes[i].events += events;
 		free(name);
 		return 0;
 	}
-	if (check->cause_count == CAUSES_MAX ||
+	if (!name || check->cause_count == CAUSES_MAX ||
 	    array_make_room(check->causes, check->cause_count, check->cause_room)) {
 		free(name);
 		return -ENOMEM;
@@ -162,29 +149,13 @@ static int add_cause(struct ledger_check *check, char *name, u64 events)
 	return 0;
 }
 
-static int take_cause(struct byte_cursor *row, void *arg)
-{
-	char *name = row_get_string(row);
-	u64 events = row_get_u64(row);
-
-	return name ? add_cause(arg, name, events) : -ENOMEM;
-}
-
-static bool goes_on(const struct window_ranges *ranges, const struct window_range *next)
-{
-	const struct window_range *last = ranges->count ? &ranges->ranges[ranges->count - 1] : NULL;
-
-	return last && !strcmp(last->host, next->host) &&
-	       (last->recorded > last->stored) == (next->recorded > next->stored);
-}
-
 /* Takes over the host's name. */
 static int add_window(struct window_ranges *ranges, const struct window_range *window)
 {
-	struct window_range *last;
+	struct window_range *last = ranges->count ? &ranges->ranges[ranges->count - 1] : NULL;
 
-	if (goes_on(ranges, window)) {
-		last = &ranges->ranges[ranges->count - 1];
+	if (last && !strcmp(last->host, window->host) &&
+	    (last->recorded > last->stored) == (window->recorded > window->stored)) {
 		last->to = window->to;
 		last->windows++;
 		last->recorded += window->recorded;
@@ -209,30 +180,23 @@ static int read_window(struct byte_cursor *row, struct window_range *window)
 	return window->host ? 0 : -ENOMEM;
 }
 
-/* State of the comparison of one hour. */
-struct hour {
-	struct ledger_check *check;
-	bool differs;
-};
-
-static int take_as_it_is(struct byte_cursor *row, void *arg)
+static int take_as_it_is(struct byte_cursor *row, struct checking *checking)
 {
-	struct hour *hour = arg;
 	struct window_range window;
 	int err = read_window(row, &window);
 
 	if (err)
 		return err;
-	hour->differs = true;
+	checking->differs = true;
 	if (window.stored > window.recorded)
-		return add_window(&hour->check->repeated, &window);
+		return add_window(&checking->check->repeated, &window);
 	free(window.host);
 	return 0;
 }
 
-static int take_different(struct byte_cursor *row, void *arg)
+static int take_different(struct byte_cursor *row, struct checking *checking)
 {
-	struct ledger_check *check = arg;
+	struct ledger_check *check = checking->check;
 	struct window_range window;
 	int err = read_window(row, &window);
 
@@ -245,44 +209,24 @@ static int take_different(struct byte_cursor *row, void *arg)
 	return add_window(&check->different, &window);
 }
 
-static int check_hour(struct clickhouse *server, const struct span *span,
-		      struct ledger_check *check, struct stackmap_error *error)
-{
-	struct hour hour = {.check = check};
-	int err = ask(server, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), span, take_as_it_is, &hour,
-		      error);
-
-	if (err || !hour.differs)
-		return err;
-	return ask(server, DIFFERENT_WINDOWS(EVENTS_ONCE), span, take_different, check, error);
-}
-
-static int check_windows(struct clickhouse *server, u32 from, u32 now,
-			 const struct byte_buffer *suspects, struct ledger_check *check,
-			 struct stackmap_error *error)
-{
-	int err = 0;
-
-	for (u32 at = from; !err && at <= now; at += HOUR) {
-		const struct span span = {at, now - at < HOUR ? ALWAYS : at + HOUR, suspects};
-
-		err = check_hour(server, &span, check, error);
-	}
-	return err;
-}
-
 int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
 		     struct stackmap_error *error)
 {
-	const struct span all = {.from = from, .to = ALWAYS};
-	struct hosts hosts = {.check = check};
-	int err = ask(server, HOSTS, &all, take_host, &hosts, error);
+	struct checking checking = {.server = server, .check = check};
+	int err = ask(&checking, HOSTS, from, ALWAYS, false, take_host, error)
+			  ?: ask(&checking, CAUSES, from, ALWAYS, false, take_cause, error);
 
-	if (!err)
-		err = ask(server, CAUSES, &all, take_cause, check, error);
-	if (!err && hosts.suspects.used)
-		err = check_windows(server, from, now, &hosts.suspects, check, error);
-	byte_buffer_free(&hosts.suspects);
+	for (u32 at = from; !err && checking.suspects.used && at <= now; at += HOUR) {
+		u32 to = now - at < HOUR ? ALWAYS : at + HOUR;
+
+		checking.differs = false;
+		err = ask(&checking, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), at, to, true,
+			  take_as_it_is, error);
+		if (!err && checking.differs)
+			err = ask(&checking, DIFFERENT_WINDOWS(EVENTS_ONCE), at, to, true,
+				  take_different, error);
+	}
+	byte_buffer_free(&checking.suspects);
 	return err;
 }
 

@@ -11,7 +11,183 @@
 #include "intern.h"
 #include "name_match.h"
 #include "store/wire/row_binary.h"
+#include "store/wire/schema.h"
+#include "store/wire/store_url.h"
 #include "trace/read/names.h"
+
+/* A server that refuses the request is a failure. Treating it as away would hide it for months. */
+
+#define TIMEOUT_MS 120000
+#define ANSWER_BYTES_MAX (512ULL << 20)
+#define SQL_BYTES 4096
+#define EVENTS "{events}"
+
+struct shard {
+	struct clickhouse *server;
+	char *away; /* cause of its absence; NULL: present */
+	bool is_repeated;
+};
+
+struct shards {
+	struct store_url url;
+	struct shard *shards;
+};
+
+u32 shards_count(const struct shards *shards)
+{
+	return shards->url.count;
+}
+
+const char *shards_away(const struct shards *shards, u32 shard)
+{
+	return shards->shards[shard].away;
+}
+
+bool shards_are_whole(const struct shards *shards)
+{
+	for (u32 i = 0; i < shards->url.count; i++)
+		if (shards->shards[i].away)
+			return false;
+	return true;
+}
+
+void shards_set_repeated(struct shards *shards, u32 shard)
+{
+	shards->shards[shard].is_repeated = true;
+}
+
+void shards_close(struct shards **shards)
+{
+	struct shards *old = *shards;
+
+	if (!old)
+		return;
+	for (u32 i = 0; old->shards && i < old->url.count; i++) {
+		clickhouse_close(&old->shards[i].server);
+		free(old->shards[i].away);
+	}
+	free(old->shards);
+	store_url_clear(&old->url);
+	free(old);
+	*shards = NULL;
+}
+
+static int set_away(struct shard *shard, struct stackmap_error *error)
+{
+	shard->away = strdup(error->message);
+	return shard->away ? SHARD_WENT : error_set_errno(error, ENOMEM, "store");
+}
+
+static int open_shard(struct shards *shards, const struct store_access *access, u32 i,
+		      struct stackmap_error *error)
+{
+	const struct clickhouse_options options = {
+		.http = {.base = shards->url.shards[i],
+			 .user = access->user,
+			 .password = access->password,
+			 .ca_file = access->ca_file,
+			 .allows_cleartext = access->allows_cleartext,
+			 .timeout_ms = TIMEOUT_MS},
+		.database = shards->url.database,
+	};
+	struct clickhouse_result result = {};
+	int err = clickhouse_open(&options, &shards->shards[i].server, error);
+
+	if (err)
+		return err;
+	err = schema_check(shards->shards[i].server, &result, error);
+	if (err && result.outcome == CLICKHOUSE_UNSURE)
+		err = set_away(&shards->shards[i], error);
+	return err == SHARD_WENT ? 0 : err;
+}
+
+static int open_all(struct shards *shards, const struct store_access *access,
+		    struct stackmap_error *error)
+{
+	bool any = false;
+	int err = store_url_parse(access->url, &shards->url, error);
+
+	if (err)
+		return err;
+	shards->shards = calloc(shards->url.count, sizeof(*shards->shards));
+	if (!shards->shards)
+		return error_set_errno(error, ENOMEM, "store");
+	for (u32 i = 0; i < shards->url.count && !err; i++) {
+		err = open_shard(shards, access, i, error);
+		any |= !err && !shards->shards[i].away;
+	}
+	return err || any ? err : error_set(error, EHOSTUNREACH, "%s", shards->shards[0].away);
+}
+
+int shards_open(const struct store_access *access, struct shards **out,
+		struct stackmap_error *error)
+{
+	struct shards *shards = calloc(1, sizeof(*shards));
+	int err;
+
+	if (!shards)
+		return error_set_errno(error, ENOMEM, "store");
+	err = open_all(shards, access, error);
+	if (err)
+		shards_close(&shards);
+	else
+		*out = shards;
+	return err;
+}
+
+/* --- questions --- */
+
+static int take_rows(const struct shard *shard, u32 number, const struct byte_buffer *answer,
+		     shard_row take, void *arg, struct stackmap_error *error)
+{
+	struct byte_cursor rows = {.at = answer->data, .end = answer->data + answer->used};
+	int err = 0;
+
+	while (!err && !rows.bad && byte_cursor_left(&rows))
+		err = take(arg, number, &rows, error);
+	if (!err && rows.bad)
+		err = error_set(error, EBADMSG,
+				"%s: its answer is cut or damaged: is this a ClickHouse server?",
+				clickhouse_name(shard->server));
+	return err;
+}
+
+int shards_ask(struct shards *shards, u32 number, const struct shard_query *query, shard_row take,
+	       void *arg, struct stackmap_error *error)
+{
+	struct shard *shard = &shards->shards[number];
+	struct clickhouse_result result = {};
+	struct byte_buffer answer = {};
+	const char *events = strstr(query->sql, EVENTS);
+	int before = events ? (int)(events - query->sql) : (int)strlen(query->sql), err;
+	char sql[SQL_BYTES];
+
+	if (snprintf(sql, SQL_BYTES, "%.*s%s%s FORMAT RowBinary", before, query->sql,
+		     !events		  ? ""
+		     : shard->is_repeated ? "events FINAL"
+					  : "events",
+		     events ? events + strlen(EVENTS) : "") >= SQL_BYTES)
+		return error_set(error, E2BIG, "store: the question is too long");
+	err = clickhouse_query(shard->server, sql, query->tables, query->table_count,
+			       ANSWER_BYTES_MAX, &answer, &result, error);
+	if (err && err != -EFBIG && result.outcome == CLICKHOUSE_UNSURE)
+		err = set_away(shard, error);
+	if (!err)
+		err = take_rows(shard, number, &answer, take, arg, error);
+	byte_buffer_free(&answer);
+	return err;
+}
+
+int shards_ask_all(struct shards *shards, const struct shard_query *query, shard_row take,
+		   void *arg, struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < shards->url.count && !err; i++)
+		if (!shards->shards[i].away)
+			err = shards_ask(shards, i, query, take, arg, error);
+	return err;
+}
 
 #define VALUES_SHOWN 8
 
@@ -47,14 +223,6 @@ char *selection_sql(const struct selection *selection, const char *format)
 	    0)
 		return NULL;
 	return sql;
-}
-
-static bool needs_values(enum store_field field, const struct string_list *wanted)
-{
-	for (size_t i = 0; i < wanted->count; i++)
-		if (strpbrk(wanted->items[i], "*?["))
-			return true;
-	return field == STORE_FIELD_CGROUP;
 }
 
 static bool matches(struct values *values, const char *value)
@@ -107,19 +275,11 @@ static void list_values(const struct values *values, char *text, size_t bytes)
 	}
 }
 
-static int fail_none(const struct values *values, struct stackmap_error *error)
-{
-	const char *name = fields[values->field].name;
-	char list[384];
-
-	list_values(values, list, sizeof(list));
-	return error_set(error, ENOENT, "--%s %s: the store has no such %s in this time%s%s", name,
-			 values->wanted->items[0], name, list[0] ? ", but " : "", list);
-}
-
 static int match_values(struct shards *shards, struct selection *selection, struct values *values,
 			struct stackmap_error *error)
 {
+	const char *name = fields[values->field].name;
+	char list[384];
 	char *sql = selection_sql(selection, fields[values->field].values);
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
@@ -127,9 +287,11 @@ static int match_values(struct shards *shards, struct selection *selection, stru
 		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);
-	if (!err && !values->chosen)
-		err = fail_none(values, error);
-	return err;
+	if (err || values->chosen)
+		return err;
+	list_values(values, list, sizeof(list));
+	return error_set(error, ENOENT, "--%s %s: the store has no such %s in this time%s%s", name,
+			 values->wanted->items[0], name, list[0] ? ", but " : "", list);
 }
 
 static int choose_field(struct shards *shards, const struct store_question *question,
@@ -140,11 +302,14 @@ static int choose_field(struct shards *shards, const struct store_question *ques
 	struct byte_buffer *rows = &selection->rows[field];
 	struct values values = {.wanted = wanted, .field = field, .all = TEXT_SET, .rows = rows};
 	size_t used = strlen(selection->where);
+	bool needs_values = field == STORE_FIELD_CGROUP;
 	int err = 0;
 
 	if (!wanted->count)
 		return 0;
-	if (needs_values(field, wanted))
+	for (size_t i = 0; i < wanted->count; i++)
+		needs_values |= strpbrk(wanted->items[i], "*?[") != NULL;
+	if (needs_values)
 		err = match_values(shards, selection, &values, error);
 	else
 		for (size_t i = 0; i < wanted->count; i++)

@@ -251,10 +251,15 @@ static int name_frame(struct located_code *located, const struct store_frame *fr
 			    is_bounded ? frame->size : 1, name);
 }
 
-static const char *inlined_name(struct located_code *located, const char *mangled)
+/* The address of an inlined function's name; 0 without memory. */
+static u64 place_inlined(struct located_code *located, const struct store_object *object,
+			 const char *mangled)
 {
 	char *plain = demangler_name(located->demangler, mangled), *text;
+	struct intern_key key = {.word = {object->number}};
+	struct inlined *inlined = NULL;
 	const char *name = NULL;
+	struct region *region;
 
 	if (asprintf(&text, "%s" FRAME_INLINED_MARK,
 		     plain
@@ -264,18 +269,10 @@ static const char *inlined_name(struct located_code *located, const char *mangle
 		free(text);
 	}
 	free(plain);
-	return name;
-}
-
-/* The address of an inlined function's name; 0 without memory. */
-static u64 place_inlined(struct located_code *located, const struct store_object *object,
-			 const char *mangled)
-{
-	const char *name = inlined_name(located, mangled);
-	const struct intern_key key = {.word = {object->number, intern_address(name)}};
-	struct inlined *inlined = name ? intern_entry(&located->inlined, &key) : NULL;
-	struct region *region;
-
+	if (name) {
+		key.word[1] = intern_address(name);
+		inlined = intern_entry(&located->inlined, &key);
+	}
 	if (!inlined || inlined->place)
 		return inlined ? inlined->place : 0;
 	region = region_of(located, object, INLINED_REGION);
@@ -385,22 +382,6 @@ static int place_side(struct located_code *located, const struct side *side, u64
 	return is_there ? write_stack(located, side->has_leaf, *flags, index) : 0;
 }
 
-static int place_known(struct located_code *located, const struct store_stack *from,
-		       struct located_stack *to)
-{
-	const struct side kernel = {from->places, from->kernel_depth,
-				    from->leaf == 1 && from->kernel_depth, from->kernel_end, 0};
-	const struct side user = {
-		from->places + from->kernel_depth, from->depth - from->kernel_depth,
-		from->leaf == 2 && from->depth > from->kernel_depth, from->user_end, STACK_USER};
-
-	to->kernel_reason = reason_of(from->kernel_end);
-	to->user_reason = reason_of(from->user_end);
-	to->user_stop = stop_of(from->user_end);
-	return place_side(located, &kernel, &to->leaf, &to->kernel, &to->kernel_flags)
-		       ?: place_side(located, &user, &to->leaf, &to->user, &to->user_flags);
-}
-
 /* Makes a stack of one frame with the given name, in place of stacks that are not in the answer. */
 static int place_sign(struct located_code *located, const char *name, struct located_stack *to)
 {
@@ -434,8 +415,23 @@ static int located_code_stack(struct located_code *located, u32 number,
 		err = place_sign(located, PATH_REST, stack);
 	else if (!stack->is_made && !from->is_known)
 		err = place_sign(located, PATH_NOT_STORED, stack);
-	else if (!stack->is_made)
-		err = place_known(located, from, stack);
+	else if (!stack->is_made) {
+		const struct side kernel = {from->places, from->kernel_depth,
+					    from->leaf == 1 && from->kernel_depth, from->kernel_end,
+					    0};
+		const struct side user = {from->places + from->kernel_depth,
+					  from->depth - from->kernel_depth,
+					  from->leaf == 2 && from->depth > from->kernel_depth,
+					  from->user_end, STACK_USER};
+
+		stack->kernel_reason = reason_of(from->kernel_end);
+		stack->user_reason = reason_of(from->user_end);
+		stack->user_stop = stop_of(from->user_end);
+		err = place_side(located, &kernel, &stack->leaf, &stack->kernel,
+				 &stack->kernel_flags)
+			      ?: place_side(located, &user, &stack->leaf, &stack->user,
+					    &stack->user_flags);
+	}
 	if (err)
 		return err;
 	stack->is_made = true;
@@ -470,39 +466,32 @@ static int ask_once(struct shards *shards, const struct store_question *question
 		       ?: store_code_read(shards, question, &answer->counts, &answer->code, error);
 }
 
-static bool any_is_there(const struct shards *shards)
-{
-	for (u32 i = 0; i < shards_count(shards); i++)
-		if (!shards_away(shards, i))
-			return true;
-	return false;
-}
-
 /* Repeats the queries while servers go away, each time without these servers. */
 static int ask(struct shards *shards, const struct store_question *question, struct answer *answer,
 	       struct stackmap_error *error)
 {
 	int err = ask_once(shards, question, answer, error);
+	bool any_is_there = true;
 
-	while (err == SHARD_WENT && any_is_there(shards)) {
-		answer_clear(answer);
-		err = ask_once(shards, question, answer, error);
+	while (err == SHARD_WENT && any_is_there) {
+		any_is_there = false;
+		for (u32 i = 0; i < shards_count(shards); i++)
+			any_is_there |= !shards_away(shards, i);
+		if (any_is_there) {
+			answer_clear(answer);
+			err = ask_once(shards, question, answer, error);
+		}
 	}
 	return err;
 }
 
 /* --- the recording --- */
 
-struct thread {
-	struct intern_key key; /* comm, cgroup: numbers */
-	u32 tid;
-};
-
 struct writing {
 	const struct answer *answer;
 	struct trace_writer *writer;
 	struct located_code *code;
-	struct intern threads;
+	struct intern threads;	 /* struct intern_number: the tid of a comm and a cgroup */
 	struct text_set *events; /* by kind */
 	u32 *kinds;		 /* by number of the event in the answer */
 	u32 *cgroups; /* numbers in the recording, by number in the answer; 0: not written yet */
@@ -598,46 +587,33 @@ static int cgroup_number(struct writing *writing, u32 cgroup, u32 *number)
 	return 0;
 }
 
-static int write_thread(struct writing *writing, const struct thread *thread)
-{
-	const char *comm = writing->answer->counts.comms.texts[thread->key.word[0]];
-	struct trace_task task = {.tid = thread->tid, .tgid = thread->tid};
-	int err = cgroup_number(writing, (u32)thread->key.word[1], &task.cgroup);
-
-	if (err || (!*comm && !task.cgroup))
-		return err;
-	snprintf(task.comm, sizeof(task.comm), "%s", comm);
-	return trace_writer_task(writing->writer, &task);
-}
-
 static int thread_of(struct writing *writing, const struct store_count *count, u32 *tid)
 {
 	const struct intern_key key = {.word = {count->comm, count->cgroup}};
-	struct thread *thread = intern_entry(&writing->threads, &key);
-	int err = thread ? 0 : -ENOMEM;
+	struct intern_number *thread = intern_entry(&writing->threads, &key);
+	const char *comm = writing->answer->counts.comms.texts[count->comm];
+	struct trace_task task = {};
+	int err = 0;
 
-	if (!err && !thread->tid) {
-		thread->tid = writing->threads.count;
-		err = write_thread(writing, thread);
+	if (!thread)
+		return -ENOMEM;
+	if (!thread->number) {
+		thread->number = writing->threads.count;
+		task.tid = task.tgid = thread->number;
+		snprintf(task.comm, sizeof(task.comm), "%s", comm);
+		err = cgroup_number(writing, count->cgroup, &task.cgroup);
+		if (!err && (*comm || task.cgroup))
+			err = trace_writer_task(writing->writer, &task);
 	}
 	if (!err)
-		*tid = thread->tid;
+		*tid = thread->number;
 	return err;
-}
-
-static void account_sides(struct trace_ledger *ledger, const struct located_stack *stack, u64 count)
-{
-	if (stack->kernel == TRACE_NO_STACK)
-		ledger->kernel_reasons[stack->kernel_reason] += count;
-	if (stack->user == TRACE_NO_STACK)
-		ledger->user_reasons[stack->user_reason] += count;
-	else
-		ledger->user_stops[stack->user_stop] += count;
 }
 
 /* One recorded event stands for up to 2^32 events; the first has the sum of all values. */
 static int write_event(struct writing *writing, const struct store_count *count)
 {
+	struct trace_ledger *ledger = &writing->ledger;
 	const struct located_stack *stack;
 	struct trace_event event = {.kind = (u16)writing->kinds[count->event],
 				    .time = count->time * NS_PER_SECOND,
@@ -653,7 +629,12 @@ static int write_event(struct writing *writing, const struct store_count *count)
 	event.user = stack->user;
 	event.kernel_reason = stack->kernel_reason;
 	event.user_reason = stack->user_reason;
-	account_sides(&writing->ledger, stack, left);
+	if (stack->kernel == TRACE_NO_STACK)
+		ledger->kernel_reasons[stack->kernel_reason] += left;
+	if (stack->user == TRACE_NO_STACK)
+		ledger->user_reasons[stack->user_reason] += left;
+	else
+		ledger->user_stops[stack->user_stop] += left;
 	while (left && !err) {
 		event.repeats = (u32)(left - 1 < REPEATS_MAX ? left - 1 : REPEATS_MAX);
 		err = trace_writer_event(writing->writer, &event);
@@ -663,33 +644,14 @@ static int write_event(struct writing *writing, const struct store_count *count)
 	return err;
 }
 
-static int write_ledger(struct writing *writing)
-{
-	const struct store_account *account = &writing->answer->account;
-
-	writing->ledger.produced = account->produced;
-	writing->ledger.recorded = account->recorded;
-	memcpy(writing->ledger.lost, account->lost, sizeof(account->lost));
-	return trace_writer_ledger(writing->writer, &writing->ledger, NULL, 0);
-}
-
-static int write_all(struct writing *writing)
-{
-	const struct store_counts *counts = &writing->answer->counts;
-	int err = write_sources(writing);
-
-	for (u32 i = 0; i < counts->count && !err; i++)
-		err = write_event(writing, &counts->counts[i]);
-	return err ?: write_ledger(writing);
-}
-
 static int write_answer(const struct answer *answer, const struct store_recording_request *request,
 			struct trace_writer *writer)
 {
+	const struct store_account *account = &answer->account;
 	struct text_set own = TEXT_SET;
 	struct writing writing = {.answer = answer,
 				  .writer = writer,
-				  .threads = INTERN(struct thread),
+				  .threads = INTERN(struct intern_number),
 				  .events = request->events ?: &own};
 	int err = located_code_create(&answer->code, request->question.no_inlined, writer,
 				      &writing.code);
@@ -697,7 +659,13 @@ static int write_answer(const struct answer *answer, const struct store_recordin
 	writing.cgroups = calloc(answer->counts.cgroups.count + 1UL, sizeof(*writing.cgroups));
 	if (!err && !writing.cgroups)
 		err = -ENOMEM;
-	err = err ?: write_all(&writing);
+	err = err ?: write_sources(&writing);
+	for (u32 i = 0; i < answer->counts.count && !err; i++)
+		err = write_event(&writing, &answer->counts.counts[i]);
+	writing.ledger.produced = account->produced;
+	writing.ledger.recorded = account->recorded;
+	memcpy(writing.ledger.lost, account->lost, sizeof(account->lost));
+	err = err ?: trace_writer_ledger(writer, &writing.ledger, NULL, 0);
 	located_code_free(&writing.code);
 	intern_clear(&writing.threads);
 	free(writing.cgroups);
@@ -706,36 +674,12 @@ static int write_answer(const struct answer *answer, const struct store_recordin
 	return err;
 }
 
-/* --- description of the recording --- */
-
-struct texts {
-	char hosts[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
-};
-
-static void describe(const struct store_account *account, struct texts *texts,
-		     struct trace_info *info)
-{
-	for (u32 i = 0; i < account->count; i++) {
-		const struct store_host *host = &account->hosts[i];
-
-		text_list_add(texts->kernel, TEXT_BYTES, host->kernel ?: "");
-		text_list_add(texts->machine, TEXT_BYTES, host->machine ?: "");
-		info->cpus += host->cpus;
-	}
-	if (account->count == 1)
-		text_list_add(texts->hosts, TEXT_BYTES, account->hosts[0].name);
-	else
-		snprintf(texts->hosts, TEXT_BYTES, "%u hosts", account->count);
-	info->hostname = texts->hosts;
-	info->kernel = texts->kernel;
-	info->machine = texts->machine;
-}
-
 static int write_recording(const struct store_recording_request *request,
 			   const struct answer *answer, struct trace_reader **reader,
 			   struct stackmap_error *error)
 {
-	struct texts texts = {};
+	const struct store_account *account = &answer->account;
+	char hosts[TEXT_BYTES] = "", kernel[TEXT_BYTES] = "", machine[TEXT_BYTES] = "";
 	struct trace_info info = {
 		.start_realtime = request->question.from * NS_PER_SECOND,
 		.start_monotonic = request->question.from * NS_PER_SECOND,
@@ -744,11 +688,22 @@ static int write_recording(const struct store_recording_request *request,
 		.is_summary = 1,
 		.command = request->description,
 		.version = request->version,
+		.hostname = hosts,
+		.kernel = kernel,
+		.machine = machine,
 	};
 	struct memory_recording recording;
 	int err;
 
-	describe(&answer->account, &texts, &info);
+	for (u32 i = 0; i < account->count; i++) {
+		text_list_add(kernel, TEXT_BYTES, account->hosts[i].kernel ?: "");
+		text_list_add(machine, TEXT_BYTES, account->hosts[i].machine ?: "");
+		info.cpus += account->hosts[i].cpus;
+	}
+	if (account->count == 1)
+		text_list_add(hosts, TEXT_BYTES, account->hosts[0].name);
+	else
+		snprintf(hosts, TEXT_BYTES, "%u hosts", account->count);
 	err = memory_recording_begin(&recording, request->name, &info, error);
 	if (err)
 		return err;

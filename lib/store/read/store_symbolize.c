@@ -37,41 +37,32 @@ struct debug_folder {
 	u32 count, room;
 };
 
-static bool is_elf(int file)
-{
-	char magic[4];
-
-	return pread(file, magic, sizeof(magic), 0) == sizeof(magic) &&
-	       !memcmp(magic, ELF_MAGIC, sizeof(magic));
-}
-
-static int add(struct debug_folder *files, const struct debug_link *link, const char *path)
-{
-	struct code_file file = {.bytes = link->build_id_bytes, .path = strdup(path)};
-
-	if (!file.path || array_make_room(files->files, files->count, files->room)) {
-		free(file.path);
-		return -ENOMEM;
-	}
-	memcpy(file.build_id, link->build_id, link->build_id_bytes);
-	files->files[files->count++] = file;
-	return 0;
-}
-
 static int look_at(struct debug_folder *files, const FTSENT *entry, size_t folder_bytes,
 		   struct debug_lookup *lookup)
 {
 	int file = open(entry->fts_accpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char magic[sizeof(ELF_MAGIC) - 1];
 	struct debug_link link;
-	int err = 0;
+	struct code_file found;
+	bool is_code;
 
 	if (file < 0)
 		return 0;
-	if (is_elf(file) && debug_lookup_link(lookup, file, &link) && link.build_id_bytes &&
-	    link.has_code)
-		err = add(files, &link, entry->fts_path + folder_bytes);
+	is_code = pread(file, magic, sizeof(magic), 0) == sizeof(magic) &&
+		  !memcmp(magic, ELF_MAGIC, sizeof(magic)) &&
+		  debug_lookup_link(lookup, file, &link) && link.build_id_bytes && link.has_code;
 	close(file);
-	return err;
+	if (!is_code)
+		return 0;
+	found = (struct code_file){.bytes = link.build_id_bytes,
+				   .path = strdup(entry->fts_path + folder_bytes)};
+	if (!found.path || array_make_room(files->files, files->count, files->room)) {
+		free(found.path);
+		return -ENOMEM;
+	}
+	memcpy(found.build_id, link.build_id, link.build_id_bytes);
+	files->files[files->count++] = found;
+	return 0;
 }
 
 static int walk(struct debug_folder *files, char *folder, struct debug_lookup *lookup)
@@ -152,7 +143,8 @@ struct frame {
 
 struct symbolizing {
 	struct clickhouse *server;
-	const struct symbolize_request *request;
+	struct debug_lookup *lookup;
+	const struct debug_folder *files; /* or NULL */
 	struct symbolize_counts *counts;
 	u32 first_day;
 	struct object *objects;
@@ -190,17 +182,6 @@ static int ask(struct symbolizing *all, const char *sql, const struct clickhouse
 
 /* --- objects --- */
 
-/* An invalid text leaves the object without a build id. */
-static void set_build_id(struct object *object, const char *text)
-{
-	size_t bytes = strlen(text) / 2;
-
-	if (strlen(text) % 2 || bytes > sizeof(object->build_id))
-		return;
-	if (hex_bytes(text, object->build_id, (u32)bytes) == bytes)
-		object->build_id_bytes = (u32)bytes;
-}
-
 static int take_object(struct symbolizing *all, struct byte_cursor *row)
 {
 	struct object object = {};
@@ -210,8 +191,13 @@ static int take_object(struct symbolizing *all, struct byte_cursor *row)
 	object.path = row_get_string(row);
 	object.is_kernel = row_get_u8(row);
 	if (!row->bad && build_id) {
+		size_t bytes = strlen(build_id) / 2;
+
 		memcpy(object.id, id, OBJECT_BYTES);
-		set_build_id(&object, build_id);
+		/* An invalid text leaves the object without a build id. */
+		if (strlen(build_id) % 2 == 0 && bytes <= sizeof(object.build_id) &&
+		    hex_bytes(build_id, object.build_id, (u32)bytes) == bytes)
+			object.build_id_bytes = (u32)bytes;
 	}
 	free(build_id);
 	if (!object.path || array_make_room(all->objects, all->object_count, all->object_room)) {
@@ -220,17 +206,6 @@ static int take_object(struct symbolizing *all, struct byte_cursor *row)
 	}
 	all->objects[all->object_count++] = object;
 	return 0;
-}
-
-static int read_objects(struct symbolizing *all, struct stackmap_error *error)
-{
-	char sql[256];
-
-	snprintf(sql, sizeof(sql),
-		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
-		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
-		 all->first_day);
-	return ask(all, sql, NULL, take_object, error);
 }
 
 /* --- its frames --- */
@@ -293,10 +268,9 @@ static int read_frames(struct symbolizing *all, const struct object *object,
 static int find_names(struct symbolizing *all, const struct object *object, const u64 *places,
 		      u32 count, struct debug_names **names)
 {
-	const struct symbolize_request *request = all->request;
-	const char *path = request->files ? debug_folder_find(request->files, object->build_id,
-							      object->build_id_bytes)
-					  : NULL;
+	const char *path =
+		all->files ? debug_folder_find(all->files, object->build_id, object->build_id_bytes)
+			   : NULL;
 	struct trace_mapping mapping = {.kind = MAPPING_FILE,
 					.build_id_bytes = object->build_id_bytes,
 					.path = path ?: object->path};
@@ -312,7 +286,7 @@ static int find_names(struct symbolizing *all, const struct object *object, cons
 		code.module = &module;
 	else
 		code.mapping = &mapping;
-	return debug_lookup_find(request->lookup, &code, places, count, names);
+	return debug_lookup_find(all->lookup, &code, places, count, names);
 }
 
 static u64 base_of(const struct object *object)
@@ -377,12 +351,6 @@ static int send_rows(struct symbolizing *all, struct stackmap_error *error)
 	return err;
 }
 
-/* True if the lookup found a name or lines that the host did not have. */
-static bool is_news(const struct frame *frame, const struct debug_name *name)
-{
-	return name && (name->count || (name->symbol && !*frame->function));
-}
-
 static int put_rows(struct symbolizing *all, const struct object *object,
 		    const struct debug_names *names, struct stackmap_error *error)
 {
@@ -394,7 +362,8 @@ static int put_rows(struct symbolizing *all, const struct object *object,
 		const struct debug_name *name =
 			debug_names_at(names, base_of(object) + frame->offset);
 
-		if (!is_news(frame, name))
+		/* Only names and lines that the host did not have are sent. */
+		if (!name || (!name->count && (!name->symbol || *frame->function)))
 			continue;
 		put_row(all, object, frame, name);
 		named++;
@@ -438,32 +407,36 @@ static bool is_looked_up(const struct object *object)
 	       (object->is_kernel ? !strcmp(object->path, KERNEL_PATH) : object->path[0] == '/');
 }
 
-static int symbolize_object(struct symbolizing *all, const struct object *object,
-			    struct stackmap_error *error)
+int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
+		    const struct debug_folder *files, u32 days, struct symbolize_counts *counts,
+		    struct stackmap_error *error)
 {
-	int err = is_looked_up(object) ? read_frames(all, object, error) : 0;
-
-	if (err || !is_looked_up(object) || !all->frame_count)
-		return err;
-	all->counts->objects++;
-	all->counts->frames += all->frame_count;
-	return name_frames(all, object, error);
-}
-
-int store_symbolize(struct clickhouse *server, const struct symbolize_request *request,
-		    struct symbolize_counts *counts, struct stackmap_error *error)
-{
+	char sql[256];
+	int err;
 	u32 today = (u32)(time(NULL) / DAY_SECONDS);
 	struct symbolizing all = {
 		.server = server,
-		.request = request,
+		.lookup = lookup,
+		.files = files,
 		.counts = counts,
-		.first_day = today > request->days ? today - request->days : 0,
+		.first_day = today > days ? today - days : 0,
 	};
-	int err = read_objects(&all, error);
 
-	for (u32 i = 0; i < all.object_count && !err; i++)
-		err = symbolize_object(&all, &all.objects[i], error);
+	snprintf(sql, sizeof(sql),
+		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
+		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
+		 all.first_day);
+	err = ask(&all, sql, NULL, take_object, error);
+	for (u32 i = 0; i < all.object_count && !err; i++) {
+		if (!is_looked_up(&all.objects[i]))
+			continue;
+		err = read_frames(&all, &all.objects[i], error);
+		if (err || !all.frame_count)
+			continue;
+		counts->objects++;
+		counts->frames += all.frame_count;
+		err = name_frames(&all, &all.objects[i], error);
+	}
 	err = err ?: send_rows(&all, error);
 	for (u32 i = 0; i < all.object_count; i++)
 		free(all.objects[i].path);

@@ -23,19 +23,15 @@ void debug_folder_free(struct debug_folder **files);
 /* Returns the file's path from the folder, "/bin/x"; NULL if there is no such file. */
 const char *debug_folder_find(const struct debug_folder *files, const u8 *build_id, u32 bytes);
 
-struct symbolize_request {
-	struct debug_lookup *lookup;
-	const struct debug_folder *files; /* files of the lookup's sysroot; NULL: no sysroot */
-	u32 days;			  /* number of days before today */
-};
-
 struct symbolize_counts {
 	u64 objects, frames;	  /* objects and frames without debug information */
 	u64 named_objects, named; /* objects and frames that got names */
 };
 
-/* Adds to the counts, also on failure. */
-int store_symbolize(struct clickhouse *server, const struct symbolize_request *request,
-		    struct symbolize_counts *counts, struct stackmap_error *error);
+/* `files`: those of the lookup's sysroot; NULL: no sysroot. `days`: number of days before today.
+ * Adds to the counts, also on failure. */
+int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
+		    const struct debug_folder *files, u32 days, struct symbolize_counts *counts,
+		    struct stackmap_error *error);
 
 #endif

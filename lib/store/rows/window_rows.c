@@ -54,25 +54,11 @@ struct event_table {
 	u32 task_count, task_room, stack_count, stack_room, sum_count, sum_room;
 };
 
-static inline u32 event_table_event(struct event_table *table, const char *name)
-{
-	return text_set_number(&table->texts, name);
-}
-
 /* --- the parts of a key --- */
 
 static bool is_task(const void *tasks, u32 index, const void *key)
 {
 	return !memcmp(&((const struct event_task *)tasks)[index], key, sizeof(struct event_task));
-}
-
-static u32 add_task(struct event_table *table, const struct event_task *task, u32 hash)
-{
-	if (array_make_room(table->tasks, table->task_count, table->task_room) ||
-	    hash_index_add(&table->task_index, hash, table->task_count))
-		return HASH_INDEX_NONE;
-	table->tasks[table->task_count] = *task;
-	return table->task_count++;
 }
 
 /* Returns the number of a part of a key; HASH_INDEX_NONE without memory. */
@@ -91,7 +77,13 @@ static u32 event_table_task(struct event_table *table, const char *service, cons
 	    task.cgroup == HASH_INDEX_NONE || task.comm == HASH_INDEX_NONE)
 		return HASH_INDEX_NONE;
 	found = hash_index_find(&table->task_index, hash, is_task, table->tasks, &task);
-	return found == HASH_INDEX_NONE ? add_task(table, &task, hash) : found;
+	if (found != HASH_INDEX_NONE)
+		return found;
+	if (array_make_room(table->tasks, table->task_count, table->task_room) ||
+	    hash_index_add(&table->task_index, hash, table->task_count))
+		return HASH_INDEX_NONE;
+	table->tasks[table->task_count] = task;
+	return table->task_count++;
 }
 
 static bool is_stack(const void *stacks, u32 index, const void *key)
@@ -121,27 +113,21 @@ static bool is_sum(const void *sums, u32 index, const void *key)
 	return !memcmp(&((const struct event_sum *)sums)[index].key, key, sizeof(struct event_key));
 }
 
-static struct event_sum *add_sum(struct event_table *table, const struct event_key *key, u32 hash)
-{
-	if (array_make_room(table->sums, table->sum_count, table->sum_room) ||
-	    hash_index_add(&table->sum_index, hash, table->sum_count))
-		return NULL;
-	table->sums[table->sum_count] = (struct event_sum){.key = *key};
-	return &table->sums[table->sum_count++];
-}
-
 static int event_table_add(struct event_table *table, const struct event_key *key, u32 count,
 			   u64 value)
 {
 	u32 hash = hash_end(hash_words(0, key, sizeof(*key)));
 	u32 found = hash_index_find(&table->sum_index, hash, is_sum, table->sums, key);
-	struct event_sum *sum =
-		found == HASH_INDEX_NONE ? add_sum(table, key, hash) : &table->sums[found];
 
-	if (!sum)
-		return -ENOMEM;
-	sum->count += count;
-	sum->value += value;
+	if (found == HASH_INDEX_NONE) {
+		found = table->sum_count;
+		if (array_make_room(table->sums, table->sum_count, table->sum_room) ||
+		    hash_index_add(&table->sum_index, hash, found))
+			return -ENOMEM;
+		table->sums[table->sum_count++] = (struct event_sum){.key = *key};
+	}
+	table->sums[found].count += count;
+	table->sums[found].value += value;
 	return 0;
 }
 
@@ -157,38 +143,30 @@ static int compare_sums(const void *a, const void *b)
 					     ?: order(left->window, right->window);
 }
 
-static void put_task(const struct event_table *table, u32 number, struct byte_buffer *rows)
-{
-	const struct event_task *task = &table->tasks[number];
-	const char *const *texts = table->texts.texts;
-
-	row_put_text(rows, texts[task->service]);
-	row_put_text(rows, texts[task->version]);
-	row_put_text(rows, texts[task->cgroup]);
-	row_put_text(rows, texts[task->comm]);
-}
-
-static void put_sum(const struct event_table *table, const struct event_sum *sum, const char *host,
-		    u32 time, struct byte_buffer *rows)
-{
-	row_put_u32(rows, time);
-	row_put_text(rows, host);
-	put_task(table, sum->key.task, rows);
-	row_put_text(rows, table->texts.texts[sum->key.event]);
-	row_put_bytes(rows, table->stacks[sum->key.stack].byte, sizeof(struct stack_hash));
-	row_put_u32(rows, sum->count);
-	row_put_u64(rows, sum->value);
-}
-
 /* Appends RowBinary rows, sorted by task, event and stack, which compresses well. `times` holds the
  * start of each window. Returns the number of rows. */
 static u32 event_table_put(struct event_table *table, const char *host, const u32 *times,
 			   struct byte_buffer *rows)
 {
+	const char *const *texts = table->texts.texts;
+
 	if (table->sum_count)
 		qsort(table->sums, table->sum_count, sizeof(*table->sums), compare_sums);
-	for (u32 i = 0; i < table->sum_count; i++)
-		put_sum(table, &table->sums[i], host, times[table->sums[i].key.window], rows);
+	for (u32 i = 0; i < table->sum_count; i++) {
+		const struct event_sum *sum = &table->sums[i];
+		const struct event_task *task = &table->tasks[sum->key.task];
+
+		row_put_u32(rows, times[sum->key.window]);
+		row_put_text(rows, host);
+		row_put_text(rows, texts[task->service]);
+		row_put_text(rows, texts[task->version]);
+		row_put_text(rows, texts[task->cgroup]);
+		row_put_text(rows, texts[task->comm]);
+		row_put_text(rows, texts[sum->key.event]);
+		row_put_bytes(rows, table->stacks[sum->key.stack].byte, sizeof(struct stack_hash));
+		row_put_u32(rows, sum->count);
+		row_put_u64(rows, sum->value);
+	}
 	return table->sum_count;
 }
 
@@ -297,66 +275,42 @@ int window_rows_label(struct window_rows *rows, const char *const *labels, u32 c
 
 /* --- events --- */
 
-/* Tasks and stacks of a window that were looked up before. */
-struct known_task {
-	struct intern_key key; /* index of its record + 1, or 0; whether it is the kernel's */
-	u32 number;	       /* + 1 */
-};
-
-struct known_stack {
-	struct intern_key key;
-	u32 number; /* + 1 */
-};
-
 struct window {
 	struct window_rows *rows;
 	struct trace_reader *reader;
 	const struct trace_source *sources;
 	const struct trace_task *tasks;
 	struct window_stacks *stacks;
-	struct intern known_tasks, known_stacks;
-	u32 *events; /* numbers + 1 of the sources' names */
-	u32 number;  /* index of the window in the batch */
+	struct intern known_tasks, known_stacks; /* struct intern_number: those looked up before */
+	u32 *events;				 /* numbers + 1 of the sources' names */
+	u32 number;				 /* index of the window in the batch */
 	u64 seen;
 };
-
-static u32 make_task(struct window *window, const struct trace_task *task, bool is_kernel)
-{
-	struct window_rows *rows = window->rows;
-	char room[TRACE_CGROUP_ROOM];
-	const char *cgroup =
-		task && task->cgroup ? trace_cgroup_name(window->reader, task->cgroup, room) : "";
-	const struct task_service service = rows->service_of(rows->arg, cgroup, is_kernel);
-
-	return event_table_task(&rows->events, service.service, service.version, cgroup,
-				task ? task->comm : "");
-}
-
-/* A task without user memory has no user stack, with REASON_REFUSED. */
-static bool is_kernel_thread(const struct trace_event *event)
-{
-	return event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
-}
 
 static u32 task_of(struct window *window, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(window->reader, event->tid, event->time);
-	bool is_kernel = is_kernel_thread(event);
+	/* A task without user memory has no user stack, with REASON_REFUSED. */
+	bool is_kernel = event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
 	const struct intern_key key = {.word = {task ? task - window->tasks + 1 : 0, is_kernel}};
-	struct known_task *known = intern_entry(&window->known_tasks, &key);
+	struct intern_number *known = intern_entry(&window->known_tasks, &key);
+	struct window_rows *rows = window->rows;
+	char room[TRACE_CGROUP_ROOM];
+	struct task_service service;
+	const char *cgroup;
 
-	if (known && !known->number)
-		known->number = make_task(window, task, is_kernel) + 1;
-	return known ? known->number - 1 : HASH_INDEX_NONE;
-}
-
-static u32 make_stack(struct window *window, const struct trace_event *event)
-{
-	struct stack_hash hash;
-
-	if (window_stacks_add(window->stacks, event, &hash))
+	if (!known)
 		return HASH_INDEX_NONE;
-	return event_table_stack(&window->rows->events, &hash);
+	if (!known->number) {
+		cgroup = task && task->cgroup
+				 ? trace_cgroup_name(window->reader, task->cgroup, room)
+				 : "";
+		service = rows->service_of(rows->arg, cgroup, is_kernel);
+		known->number = event_table_task(&rows->events, service.service, service.version,
+						 cgroup, task ? task->comm : "") +
+				1;
+	}
+	return known->number - 1;
 }
 
 /* A missing side is identified by its reason. */
@@ -370,18 +324,22 @@ static u32 stack_of(struct window *window, const struct trace_event *event)
 	const struct intern_key key = {.word = {event->leaf,
 						part_key(event->kernel, event->kernel_reason),
 						part_key(event->user, event->user_reason)}};
-	struct known_stack *known = intern_entry(&window->known_stacks, &key);
+	struct intern_number *known = intern_entry(&window->known_stacks, &key);
+	struct stack_hash hash;
 
-	if (known && !known->number)
-		known->number = make_stack(window, event) + 1;
-	return known ? known->number - 1 : HASH_INDEX_NONE;
+	if (!known)
+		return HASH_INDEX_NONE;
+	if (!known->number && !window_stacks_add(window->stacks, event, &hash))
+		known->number = event_table_stack(&window->rows->events, &hash) + 1;
+	return known->number - 1;
 }
 
 static u32 event_of(struct window *window, u16 kind)
 {
 	if (!window->events[kind])
 		window->events[kind] =
-			event_table_event(&window->rows->events, window->sources[kind].name) + 1;
+			text_set_number(&window->rows->events.texts, window->sources[kind].name) +
+			1;
 	return window->events[kind] - 1;
 }
 
@@ -404,25 +362,17 @@ static int add_event(void *arg, const struct trace_event *event)
 
 /* --- a window --- */
 
-static int window_begin(struct window *window)
-{
-	struct window_rows *rows = window->rows;
-	const struct stack_rows stack_rows = {rows->day, &rows->sent, &rows->memo, &rows->batch};
-	u32 sources = trace_reader_sources(window->reader, &window->sources);
-
-	trace_reader_tasks(window->reader, &window->tasks);
-	window->known_tasks = INTERN(struct known_task);
-	window->known_stacks = INTERN(struct known_stack);
-	window->events = calloc(sources ?: 1, sizeof(*window->events));
-	if (!window->events)
-		return -ENOMEM;
-	return window_stacks_create(window->reader, &stack_rows, &window->stacks);
-}
-
-static void put_host(struct window_rows *rows, const struct trace_info *info)
+/* Begins the day of a window, and sends the machine's row once a day. */
+static void begin_day(struct window_rows *rows, u32 time, const struct trace_info *info)
 {
 	struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
+	u16 day = time / DAY_SECONDS;
 
+	if (day != rows->day)
+		window_rows_forget(rows);
+	rows->day = day;
+	if (rows->host_is_sent)
+		return;
 	row_put_u16(body, rows->day);
 	row_put_text(body, rows->host);
 	row_put_text(body, rows->boot);
@@ -434,17 +384,6 @@ static void put_host(struct window_rows *rows, const struct trace_info *info)
 		row_put_text(body, rows->labels[i]);
 	rows->batch.row_count[STORE_HOSTS]++;
 	rows->host_is_sent = true;
-}
-
-static void begin_day(struct window_rows *rows, u32 time, const struct trace_info *info)
-{
-	u16 day = time / DAY_SECONDS;
-
-	if (day != rows->day)
-		window_rows_forget(rows);
-	rows->day = day;
-	if (!rows->host_is_sent)
-		put_host(rows, info);
 }
 
 /* Events that the ledger counts and the recording lacks count as write errors. Events that are
@@ -482,9 +421,18 @@ static int make_window(struct window_rows *rows, const struct window_time *time)
 /* On failure the window's recorded events count as not seen. */
 static int add_events(struct window *window, struct stackmap_error *error)
 {
-	int result = window_begin(window)
-			     ?: trace_reader_events(window->reader, add_event, window, error);
+	struct window_rows *rows = window->rows;
+	const struct stack_rows stack_rows = {rows->day, &rows->sent, &rows->memo, &rows->batch};
+	u32 sources = trace_reader_sources(window->reader, &window->sources);
+	int result;
 
+	trace_reader_tasks(window->reader, &window->tasks);
+	window->known_tasks = INTERN(struct intern_number);
+	window->known_stacks = INTERN(struct intern_number);
+	window->events = calloc(sources ?: 1, sizeof(*window->events));
+	result = window->events ? window_stacks_create(window->reader, &stack_rows, &window->stacks)
+				: -ENOMEM;
+	result = result ?: trace_reader_events(window->reader, add_event, window, error);
 	account(&window->rows->batch.windows[window->number], trace_reader_ledger(window->reader),
 		result ? 0 : window->seen);
 	window_stacks_free(&window->stacks);
@@ -526,29 +474,23 @@ u64 window_rows_bytes(const struct window_rows *rows)
 
 /* --- a batch --- */
 
-static int finish(struct window_rows *rows)
-{
-	struct batch *batch = &rows->batch;
-
-	batch->host = batch->host ?: strdup(rows->host);
-	batch->boot = batch->boot ?: strdup(rows->boot);
-	batch->row_count[STORE_EVENTS] =
-		event_table_put(&rows->events, rows->host, rows->times, &batch->rows[STORE_EVENTS]);
-	for (u32 i = 0; i < STORE_TABLE_COUNT; i++)
-		if (batch->rows[i].failed)
-			return -ENOMEM;
-	return batch->host && batch->boot ? 0 : -ENOMEM;
-}
-
 int window_rows_take(struct window_rows *rows, struct batch *batch)
 {
-	int err = finish(rows);
+	struct batch *full = &rows->batch;
+	bool failed;
 
-	if (err) {
+	full->host = full->host ?: strdup(rows->host);
+	full->boot = full->boot ?: strdup(rows->boot);
+	full->row_count[STORE_EVENTS] =
+		event_table_put(&rows->events, rows->host, rows->times, &full->rows[STORE_EVENTS]);
+	failed = !full->host || !full->boot;
+	for (u32 i = 0; i < STORE_TABLE_COUNT; i++)
+		failed |= full->rows[i].failed;
+	if (failed) {
 		window_rows_drop(rows);
-		return err;
+		return -ENOMEM;
 	}
-	*batch = rows->batch;
+	*batch = *full;
 	rows->batch = (struct batch){};
 	event_table_clear(&rows->events);
 	return 0;

@@ -12,20 +12,187 @@
 #include "report/event/stack_end.h"
 #include "store/wire/row_binary.h"
 
+static void forget(struct stack_memo *memo)
+{
+	hash_index_clear(&memo->side_index);
+	hash_index_clear(&memo->stack_index);
+	memo->side_count = memo->stack_count = memo->frame_count = 0;
+	if (memo->mappings)
+		memset(memo->mappings, 0, memo->mapping_room * sizeof(*memo->mappings));
+}
+
+void stack_memo_free(struct stack_memo *memo)
+{
+	hash_index_free(&memo->side_index);
+	hash_index_free(&memo->stack_index);
+	free(memo->sides);
+	free(memo->stacks);
+	free(memo->frames);
+	free(memo->mappings);
+	*memo = (struct stack_memo){};
+}
+
+/* --- meaning of mapping numbers --- */
+
+static u64 hash_bytes(u64 hash, const void *bytes, size_t count)
+{
+	const u8 *at = bytes;
+
+	for (size_t i = 0; i < count; i++)
+		hash = hash_word(hash, at[i]);
+	return hash_word(hash, count);
+}
+
+static u64 hash_modules(const struct trace_reader *reader)
+{
+	const struct trace_module *modules;
+	u32 count = trace_reader_modules(reader, &modules);
+	u64 hash = 1;
+
+	for (u32 i = 0; i < count; i++) {
+		hash = hash_bytes(hash, modules[i].name, strlen(modules[i].name));
+		hash = hash_bytes(hash, modules[i].build_id, modules[i].build_id_bytes);
+		hash = hash_word(hash_word(hash, modules[i].start), modules[i].end);
+	}
+	return hash;
+}
+
+/* Stores the meaning of each mapping number. False if a number means another mapping than before. A
+ * window in which a build id became known has two records of one number: the last record applies.
+ */
+static bool learn_mappings(struct stack_memo *memo, const struct trace_reader *reader)
+{
+	const struct trace_mapping *mappings;
+	u32 count = trace_reader_mappings(reader, &mappings);
+	bool same = true;
+
+	for (u32 i = 0; i < count; i++) {
+		u32 number = mappings[i].number;
+		u64 *known = &memo->mappings[number];
+		const struct trace_mapping *mapping = trace_reader_mapping(reader, number);
+		u64 now = hash_bytes(mapping->kind, mapping->build_id, mapping->build_id_bytes);
+
+		now = hash_bytes(now, mapping->path, strlen(mapping->path)) | 1; /* never 0 */
+		same &= !*known || *known == now;
+		*known = now;
+	}
+	return same;
+}
+
+int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
+{
+	const struct trace_mapping *mappings;
+	u32 count = trace_reader_mappings(reader, &mappings), highest = 0;
+	u64 modules = hash_modules(reader);
+	u64 bytes =
+		(u64)memo->side_count * (sizeof(struct memo_side) + 4 * sizeof(struct hash_slot)) +
+		(u64)memo->stack_count *
+			(sizeof(struct memo_stack) + 4 * sizeof(struct hash_slot)) +
+		(u64)memo->frame_count * sizeof(*memo->frames);
+
+	for (u32 i = 0; i < count; i++)
+		highest = mappings[i].number > highest ? mappings[i].number : highest;
+	if (array_make_zeroed(memo->mappings, highest + 1UL, memo->mapping_room))
+		return -ENOMEM;
+	if (modules != memo->modules || bytes > memo->most)
+		forget(memo);
+	memo->modules = modules;
+	if (learn_mappings(memo, reader))
+		return 0;
+	forget(memo);
+	learn_mappings(memo, reader);
+	return 0;
+}
+
+/* --- sides --- */
+
+struct side_key {
+	const struct stack_memo *memo;
+	const struct trace_stack *stack;
+};
+
+static bool is_side(const void *sides, u32 index, const void *arg)
+{
+	const struct memo_side *side = &((const struct memo_side *)sides)[index];
+	const struct side_key *key = arg;
+
+	return side->depth == key->stack->depth &&
+	       !memcmp(key->memo->frames + side->first, key->stack->frames,
+		       side->depth * sizeof(*key->memo->frames));
+}
+
+static u32 side_index_hash(const struct trace_stack *stack)
+{
+	return hash_end(
+		hash_words(stack->depth, stack->frames, stack->depth * sizeof(*stack->frames)));
+}
+
+u32 stack_memo_side(const struct stack_memo *memo, const struct trace_stack *stack)
+{
+	const struct side_key key = {memo, stack};
+
+	return hash_index_find(&memo->side_index, side_index_hash(stack), is_side, memo->sides,
+			       &key);
+}
+
+u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack,
+			const struct stack_hash *hash)
+{
+	u32 depth = stack->depth;
+
+	if (array_make_room(memo->sides, memo->side_count, memo->side_room) ||
+	    array_make_rooms(memo->frames, (u64)memo->frame_count + depth, memo->frame_room) ||
+	    hash_index_add(&memo->side_index, side_index_hash(stack), memo->side_count))
+		return STACK_MEMO_NONE;
+	if (depth)
+		memcpy(memo->frames + memo->frame_count, stack->frames,
+		       depth * sizeof(*memo->frames));
+	memo->sides[memo->side_count] = (struct memo_side){memo->frame_count, depth, *hash};
+	memo->frame_count += depth;
+	return memo->side_count++;
+}
+
+/* --- whole stacks --- */
+
+static u32 hash_key(const void *key, size_t bytes)
+{
+	return hash_end(hash_words(0, key, bytes));
+}
+
+static bool is_stack(const void *stacks, u32 index, const void *key)
+{
+	return !memcmp(&((const struct memo_stack *)stacks)[index].key, key,
+		       sizeof(struct memo_key));
+}
+
+struct memo_stack *stack_memo_stack(struct stack_memo *memo, const struct memo_key *key)
+{
+	u32 found = hash_index_find(&memo->stack_index, hash_key(key, sizeof(*key)), is_stack,
+				    memo->stacks, key);
+
+	return found == HASH_INDEX_NONE ? NULL : &memo->stacks[found];
+}
+
+void stack_memo_add_stack(struct stack_memo *memo, const struct memo_stack *stack)
+{
+	if (array_make_room(memo->stacks, memo->stack_count, memo->stack_room) ||
+	    hash_index_add(&memo->stack_index, hash_key(&stack->key, sizeof(stack->key)),
+			   memo->stack_count))
+		return;
+	memo->stacks[memo->stack_count++] = *stack;
+}
+
+/* --- keys that were sent --- */
+
 static bool is_key(const void *keys, u32 index, const void *key)
 {
 	return !memcmp(&((const struct sent_key *)keys)[index], key, sizeof(struct sent_key));
 }
 
-static u32 hash_key(const struct sent_key *key)
-{
-	return hash_end(hash_words(0, key, sizeof(*key)));
-}
-
 bool sent_cache_has(const struct sent_cache *memory, const struct sent_key *key)
 {
-	return hash_index_find(&memory->index, hash_key(key), is_key, memory->keys, key) !=
-	       HASH_INDEX_NONE;
+	return hash_index_find(&memory->index, hash_key(key, sizeof(*key)), is_key, memory->keys,
+			       key) != HASH_INDEX_NONE;
 }
 
 int sent_cache_add(struct sent_cache *memory, const struct sent_key *key)
@@ -35,7 +202,7 @@ int sent_cache_add(struct sent_cache *memory, const struct sent_key *key)
 	if (memory->count == memory->most)
 		sent_cache_clear(memory);
 	err = array_make_room(memory->keys, memory->count, memory->room);
-	err = err ?: hash_index_add(&memory->index, hash_key(key), memory->count);
+	err = err ?: hash_index_add(&memory->index, hash_key(key, sizeof(*key)), memory->count);
 	if (!err)
 		memory->keys[memory->count++] = *key;
 	return err;
@@ -54,6 +221,8 @@ void sent_cache_free(struct sent_cache *memory)
 	free(memory->keys);
 	*memory = (struct sent_cache){};
 }
+
+/* --- the stacks of a window --- */
 
 enum frame_rank { RANK_NO_NAME = 0, RANK_SYMBOL_TABLE = 1 };
 
@@ -248,24 +417,18 @@ static struct sent_key key_of(const u8 id[16], u64 kind)
 #define KEY_STACK 0ULL
 #define KEY_OBJECT UINT64_MAX
 
-static void put_build_id(const struct frame_object *object, struct byte_buffer *rows)
-{
-	char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
-
-	for (u32 i = 0; object->kind == FRAME_BY_BUILD_ID && i < object->build_id_bytes; i++)
-		sprintf(text + 2 * i, "%02x", object->build_id[i]);
-	row_put_text(rows, text);
-}
-
 static void put_object(struct window_stacks *stacks, const u8 *id,
 		       const struct frame_object *object)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_OBJECTS];
+	char build_id[2 * TRACE_BUILD_ID_MAX + 1] = "";
 
+	for (u32 i = 0; object->kind == FRAME_BY_BUILD_ID && i < object->build_id_bytes; i++)
+		sprintf(build_id + 2 * i, "%02x", object->build_id[i]);
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, id, FRAME_OBJECT_BYTES);
 	row_put_u8(rows, object->kind);
-	put_build_id(object, rows);
+	row_put_text(rows, build_id);
 	row_put_text(rows, object->path);
 	row_put_u8(rows, object->is_kernel);
 	stacks->rows.batch->row_count[STORE_OBJECTS]++;
@@ -383,24 +546,12 @@ struct stack_parts {
 	struct stack_part kernel, user;
 };
 
-static void put_arrays(struct window_stacks *stacks, const struct stack_parts *parts)
-{
-	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = depth_of(&parts->kernel) + depth_of(&parts->user) +
-		    (parts->leaf != STACK_LEAF_NONE);
-
-	row_put_count(rows, depth);
-	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, false);
-	put_frame_fields(stacks, parts->user_leaf, &parts->user, false);
-	row_put_count(rows, depth);
-	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, true);
-	put_frame_fields(stacks, parts->user_leaf, &parts->user, true);
-}
-
 static int put_stack(struct window_stacks *stacks, const struct stack_parts *parts,
 		     const struct stack_hash *hash)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
+	u64 depth = depth_of(&parts->kernel) + depth_of(&parts->user) +
+		    (parts->leaf != STACK_LEAF_NONE);
 
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, hash->byte, sizeof(hash->byte));
@@ -408,7 +559,12 @@ static int put_stack(struct window_stacks *stacks, const struct stack_parts *par
 	row_put_text(rows, parts->kernel.hashed.end);
 	row_put_text(rows, parts->user.hashed.end);
 	row_put_u8(rows, parts->leaf);
-	put_arrays(stacks, parts);
+	row_put_count(rows, depth);
+	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, false);
+	put_frame_fields(stacks, parts->user_leaf, &parts->user, false);
+	row_put_count(rows, depth);
+	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, true);
+	put_frame_fields(stacks, parts->user_leaf, &parts->user, true);
 	stacks->rows.batch->row_count[STORE_STACKS]++;
 	return rows->failed ? -ENOMEM : 0;
 }
@@ -427,30 +583,6 @@ static int send_stack(struct window_stacks *stacks, const struct stack_parts *pa
 	return err ?: put_stack(stacks, parts, hash);
 }
 
-static int set_sides(struct window_stacks *stacks, const struct trace_event *event,
-		     struct stack_parts *parts)
-{
-	parts->leaf = stack_leaf_of(event);
-	parts->kernel_leaf = parts->leaf == STACK_LEAF_KERNEL ? event->leaf : 0;
-	parts->user_leaf = parts->leaf == STACK_LEAF_USER ? event->leaf : 0;
-	return make_part(stacks, event->kernel, event->kernel_reason, &parts->kernel)
-		       ?: make_part(stacks, event->user, event->user_reason, &parts->user);
-}
-
-static int set_leaf(struct window_stacks *stacks, const struct trace_event *event,
-		    struct stack_parts *parts, struct frame_identity *leaf)
-{
-	const struct located_frame *placed;
-
-	if (parts->leaf == STACK_LEAF_NONE)
-		return 0;
-	placed = frame_of(stacks, event->leaf, FRAME_LEAF);
-	if (!placed)
-		return -ENOMEM;
-	*leaf = placed->identity;
-	return 0;
-}
-
 /* A side with frames and without a number is not cached. */
 static bool is_cacheable(const struct stack_part *part)
 {
@@ -463,51 +595,46 @@ static u64 sent_mark(const struct window_stacks *stacks)
 	return stacks->rows.sent->times + 1;
 }
 
-static int add_known(struct window_stacks *stacks, const struct stack_parts *parts,
-		     struct memo_stack *known)
-{
-	int err = 0;
-
-	if (known->sent != sent_mark(stacks))
-		err = send_stack(stacks, parts, &known->hash);
-	if (!err)
-		known->sent = sent_mark(stacks);
-	return err;
-}
-
-static int add_new(struct window_stacks *stacks, const struct stack_parts *parts,
-		   struct memo_stack *made)
-{
-	int err;
-
-	made->hash = stack_hash_join(parts->leaf, &made->key.leaf, &parts->kernel.hashed,
-				     &parts->user.hashed);
-	err = send_stack(stacks, parts, &made->hash);
-	made->sent = sent_mark(stacks);
-	if (!err && is_cacheable(&parts->kernel) && is_cacheable(&parts->user))
-		stack_memo_add_stack(stacks->rows.memo, made);
-	return err;
-}
-
 int window_stacks_add(struct window_stacks *stacks, const struct trace_event *event,
 		      struct stack_hash *hash)
 {
-	struct memo_stack made = {}, *known = NULL;
-	struct stack_parts parts;
-	int err =
-		set_sides(stacks, event, &parts) ?: set_leaf(stacks, event, &parts, &made.key.leaf);
+	struct memo_stack made = {}, *known = NULL, *stack = &made;
+	struct stack_parts parts = {.leaf = stack_leaf_of(event)};
+	const struct located_frame *leaf;
+	bool is_kept;
+	int err = make_part(stacks, event->kernel, event->kernel_reason, &parts.kernel)
+			  ?: make_part(stacks, event->user, event->user_reason, &parts.user);
 
 	if (err)
 		return err;
+	if (parts.leaf != STACK_LEAF_NONE) {
+		leaf = frame_of(stacks, event->leaf, FRAME_LEAF);
+		if (!leaf)
+			return -ENOMEM;
+		made.key.leaf = leaf->identity;
+		parts.kernel_leaf = parts.leaf == STACK_LEAF_KERNEL ? event->leaf : 0;
+		parts.user_leaf = parts.leaf == STACK_LEAF_USER ? event->leaf : 0;
+	}
 	made.key.kernel_end = parts.kernel.hashed.end;
 	made.key.user_end = parts.user.hashed.end;
 	made.key.kernel = parts.kernel.number;
 	made.key.user = parts.user.number;
 	made.key.whose = parts.leaf;
-	if (is_cacheable(&parts.kernel) && is_cacheable(&parts.user))
+	is_kept = is_cacheable(&parts.kernel) && is_cacheable(&parts.user);
+	if (is_kept)
 		known = stack_memo_stack(stacks->rows.memo, &made.key);
-	err = known ? add_known(stacks, &parts, known) : add_new(stacks, &parts, &made);
-	if (!err)
-		*hash = known ? known->hash : made.hash;
-	return err;
+	if (known)
+		stack = known;
+	else
+		made.hash = stack_hash_join(parts.leaf, &made.key.leaf, &parts.kernel.hashed,
+					    &parts.user.hashed);
+	if (stack->sent != sent_mark(stacks))
+		err = send_stack(stacks, &parts, &stack->hash);
+	if (err)
+		return err;
+	stack->sent = sent_mark(stacks);
+	if (!known && is_kept)
+		stack_memo_add_stack(stacks->rows.memo, &made);
+	*hash = stack->hash;
+	return 0;
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "store/wire/packed_rows.h"
+#include "store/wire/row_binary.h"
 
 #define COMPLAINT_BYTES_MAX (64U << 10) /* limit for an answer that should be empty */
 #define VERSION_BYTES_MAX 256
@@ -31,14 +31,6 @@
  */
 
 /* The codes are those of ClickHouse's ErrorCodes.cpp; their meaning never changes. */
-
-#define SERVER_ERROR_TEXT_MAX 400
-
-struct server_error {
-	enum clickhouse_outcome outcome;
-	u32 code;			  /* 0: no code */
-	char text[SERVER_ERROR_TEXT_MAX]; /* one printable line, with what to do about it */
-};
 
 #define PREFIX "Code: "
 #define CODE_MAX 100000
@@ -134,32 +126,6 @@ static struct meaning meaning_of(u32 code, u32 status)
 	return (struct meaning){.outcome = code ? CLICKHOUSE_UNSURE : outcome_of_status(status)};
 }
 
-/* Copies the first line and replaces each byte that is not printable. */
-static void copy_line(char *text, size_t room, const char *body, size_t bytes)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < bytes && used + 1 < room && body[i] != '\n' && body[i] != '\r'; i++)
-		text[used++] = body[i] >= ' ' && body[i] <= '~' ? body[i] : '?';
-	text[used] = 0;
-}
-
-static void server_error_read(u32 status, const void *body, size_t bytes, struct server_error *out)
-{
-	u32 code = read_code(body, bytes);
-	struct meaning meaning = meaning_of(code, status);
-	char shown[SHOWN_MAX];
-
-	copy_line(shown, sizeof(shown), body, bytes);
-	*out = (struct server_error){.outcome = meaning.outcome, .code = code};
-	if (!code)
-		snprintf(out->text, sizeof(out->text), "HTTP status %u%s%s", status,
-			 *shown ? ": " : "", shown);
-	else
-		snprintf(out->text, sizeof(out->text), "%s%s%s", shown, meaning.way_out ? "; " : "",
-			 meaning.way_out ? meaning.way_out : "");
-}
-
 /* Removes headers of libcurl that the server does not need: the insert of an idle machine is hardly
  * larger than its headers. */
 static const char *const short_head[] = {"Accept:", "Content-Type:", NULL};
@@ -246,17 +212,6 @@ static void put_encoded(struct byte_buffer *target, const char *text)
 		byte_buffer_append(target, code, server_url_encode(*text, code));
 }
 
-static void put_table(struct byte_buffer *target, const struct clickhouse_table *table)
-{
-	put(target, "&");
-	put(target, table->name);
-	put(target, "_structure=");
-	put_encoded(target, table->structure);
-	put(target, "&");
-	put(target, table->name);
-	put(target, "_format=RowBinary");
-}
-
 static void put_target(struct byte_buffer *target, const struct call *call)
 {
 	put(target, "/?");
@@ -268,21 +223,42 @@ static void put_target(struct byte_buffer *target, const struct call *call)
 	put(target, "query=");
 	put_encoded(target, call->sql);
 	put(target, call->settings);
-	for (u32 i = 0; i < call->table_count; i++)
-		put_table(target, &call->tables[i]);
+	for (u32 i = 0; i < call->table_count; i++) {
+		put(target, "&");
+		put(target, call->tables[i].name);
+		put(target, "_structure=");
+		put_encoded(target, call->tables[i].structure);
+		put(target, "&");
+		put(target, call->tables[i].name);
+		put(target, "_format=RowBinary");
+	}
 	byte_buffer_byte(target, 0);
 }
 
+/* Sets the result of an answer that reports an error, and as the message one printable line, with
+ * what to do about it. */
 static int call_failed(struct clickhouse *server, const struct http_answer *answer,
 		       struct clickhouse_result *result, struct stackmap_error *error)
 {
-	struct server_error said;
+	const char *body = (const char *)answer->body.data;
+	size_t bytes = answer->body.used, used = 0;
+	u32 code = read_code(body, bytes);
+	struct meaning meaning = meaning_of(code, answer->status);
+	char shown[SHOWN_MAX];
+	int err = meaning.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO;
 
-	server_error_read(answer->status, answer->body.data, answer->body.used, &said);
-	result->outcome = said.outcome;
-	result->code = said.code;
-	return error_set(error, said.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO, "%s: %s",
-			 server->name, said.text);
+	result->outcome = meaning.outcome;
+	result->code = code;
+	/* The first line, without bytes that are not printable. */
+	for (size_t i = 0;
+	     i < bytes && used + 1 < sizeof(shown) && body[i] != '\n' && body[i] != '\r'; i++)
+		shown[used++] = body[i] >= ' ' && body[i] <= '~' ? body[i] : '?';
+	shown[used] = 0;
+	if (!code)
+		return error_set(error, err, "%s: HTTP status %u%s%s", server->name, answer->status,
+				 *shown ? ": " : "", shown);
+	return error_set(error, err, "%s: %s%s%s", server->name, shown, meaning.way_out ? "; " : "",
+			 meaning.way_out ? meaning.way_out : "");
 }
 
 static int send_call(struct clickhouse *server, struct call *call, struct byte_buffer *target,
@@ -374,15 +350,6 @@ int clickhouse_execute(struct clickhouse *server, const char *sql, const char *s
 	return run_silent(server, &call, NULL, error);
 }
 
-static u32 read_year(const struct byte_buffer *answer)
-{
-	u32 year = 0;
-
-	for (size_t i = 0; i < answer->used && isdigit(answer->data[i]) && year < 1000; i++)
-		year = year * 10 + (answer->data[i] - '0');
-	return year;
-}
-
 int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_result *result,
 		    struct stackmap_error *error)
 {
@@ -393,7 +360,9 @@ int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_resu
 	int err = server->year ? 0 : run(server, &call, &answer, result, error);
 
 	if (!err && !server->year) {
-		server->year = read_year(&answer);
+		for (size_t i = 0;
+		     i < answer.used && isdigit(answer.data[i]) && server->year < 1000; i++)
+			server->year = server->year * 10 + (answer.data[i] - '0');
 		if (!server->year)
 			err = error_set(error, EBADMSG, "%s: it does not tell its version",
 					server->name);
@@ -406,50 +375,39 @@ int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_resu
 	return err;
 }
 
-/* The parts of an insert. */
-struct insert {
-	struct byte_buffer sql, settings;
-	struct call call;
-};
-
-static int run_insert(struct clickhouse *server, struct insert *insert,
-		      struct clickhouse_result *result, struct stackmap_error *error)
-{
-	byte_buffer_byte(&insert->settings, 0);
-	if (insert->sql.failed || insert->settings.failed) {
-		if (result)
-			*result = (struct clickhouse_result){.outcome = CLICKHOUSE_UNSURE};
-		return error_set_errno(error, ENOMEM, server->name);
-	}
-	insert->call.sql = (const char *)insert->sql.data;
-	insert->call.settings = (const char *)insert->settings.data;
-	return run_silent(server, &insert->call, result, error);
-}
-
 int clickhouse_insert_packed(struct clickhouse *server, const char *into, const void *rows,
 			     size_t bytes, bool packed, const char *token,
 			     struct clickhouse_result *result, struct stackmap_error *error)
 {
-	struct insert insert = {
-		.call = {.database = server->database, .http = {.body = rows, .length = bytes}}};
+	struct call call = {.database = server->database, .http = {.body = rows, .length = bytes}};
+	struct byte_buffer sql = {0}, settings = {0};
 	u32 year = 0;
 	int err = token ? clickhouse_year(server, &year, result, error) : 0;
 
 	if (err)
 		return err;
-	put(&insert.sql, "INSERT INTO ");
-	put(&insert.sql, into);
-	put(&insert.sql, " FORMAT RowBinary");
-	byte_buffer_byte(&insert.sql, 0);
+	put(&sql, "INSERT INTO ");
+	put(&sql, into);
+	put(&sql, " FORMAT RowBinary");
+	byte_buffer_byte(&sql, 0);
 	if (packed)
-		put(&insert.settings, "&decompress=1");
+		put(&settings, "&decompress=1");
 	if (year >= CLICKHOUSE_MODERN) {
-		put(&insert.settings, "&async_insert=0&insert_deduplication_token=");
-		put_encoded(&insert.settings, token);
+		put(&settings, "&async_insert=0&insert_deduplication_token=");
+		put_encoded(&settings, token);
 	}
-	err = run_insert(server, &insert, result, error);
-	byte_buffer_free(&insert.sql);
-	byte_buffer_free(&insert.settings);
+	byte_buffer_byte(&settings, 0);
+	if (sql.failed || settings.failed) {
+		if (result)
+			*result = (struct clickhouse_result){.outcome = CLICKHOUSE_UNSURE};
+		err = error_set_errno(error, ENOMEM, server->name);
+	} else {
+		call.sql = (const char *)sql.data;
+		call.settings = (const char *)settings.data;
+		err = run_silent(server, &call, result, error);
+	}
+	byte_buffer_free(&sql);
+	byte_buffer_free(&settings);
 	return err;
 }
 

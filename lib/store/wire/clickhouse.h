@@ -79,7 +79,7 @@ int clickhouse_insert(struct clickhouse *server, const char *into, const void *r
 		      const char *token, struct clickhouse_result *result,
 		      struct stackmap_error *error);
 
-/* Inserts rows that are packed (packed_rows.h) or plain. */
+/* Inserts rows that are packed (row_binary.h) or plain. */
 int clickhouse_insert_packed(struct clickhouse *server, const char *into, const void *rows,
 			     size_t bytes, bool packed, const char *token,
 			     struct clickhouse_result *result, struct stackmap_error *error);

@@ -115,14 +115,6 @@ static bool keep(char **copy, const char *text)
 	return *copy || !text;
 }
 
-static bool keep_options(struct http *http, const struct http_options *options)
-{
-	http->timeout_ms = options->timeout_ms;
-	return keep(&http->base, options->base) && keep(&http->user, options->user) &&
-	       keep(&http->password, options->password) && keep(&http->bearer, options->bearer) &&
-	       keep(&http->ca_file, options->ca_file);
-}
-
 int http_check_secrets(const struct http_options *options, struct stackmap_error *error)
 {
 	if ((!options->password && !options->bearer) || options->allows_cleartext ||
@@ -157,7 +149,11 @@ int http_open(const struct http_options *options, struct http **out, struct stac
 				 "there is no libcurl: the package libcurl3-gnutls has it, or "
 				 "libcurl3t64-gnutls");
 	http = calloc(1, sizeof(*http));
-	if (!http || !keep_options(http, options) || !(http->curl = library.init())) {
+	if (http)
+		http->timeout_ms = options->timeout_ms;
+	if (!http || !keep(&http->base, options->base) || !keep(&http->user, options->user) ||
+	    !keep(&http->password, options->password) || !keep(&http->bearer, options->bearer) ||
+	    !keep(&http->ca_file, options->ca_file) || !(http->curl = library.init())) {
 		http_close(&http);
 		return error_set_errno(error, ENOMEM, options->base);
 	}
@@ -188,14 +184,6 @@ void http_close(struct http **http)
 	*http = NULL;
 }
 
-static bool succeeds(struct http *http)
-{
-	long status = 0;
-
-	library.info(http->curl, CURLINFO_RESPONSE_CODE, &status);
-	return status >= 200 && status < 300;
-}
-
 /* Stores the first bytes of an error message and ends the transfer, which may be endless. */
 static size_t on_complaint(struct exchange *exchange, const char *data, size_t bytes)
 {
@@ -212,8 +200,10 @@ static size_t on_answer(char *data, size_t size, size_t count, void *arg)
 	struct exchange *exchange = arg;
 	struct byte_buffer *body = &exchange->answer->body;
 	size_t bytes = size * count;
+	long status = 0;
 
-	if (!succeeds(exchange->http))
+	library.info(exchange->http->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200 || status >= 300)
 		return on_complaint(exchange, data, bytes);
 	exchange->too_long = bytes > exchange->request->most_bytes - body->used;
 	if (exchange->too_long)
@@ -222,29 +212,22 @@ static size_t on_answer(char *data, size_t size, size_t count, void *arg)
 	return body->failed ? 0 : bytes;
 }
 
-static void read_date(struct http_answer *answer, const char *value, size_t bytes)
-{
-	char text[DATE_BYTES_MAX];
-	time_t date;
-
-	if (bytes >= sizeof(text))
-		return;
-	memcpy(text, value, bytes);
-	text[bytes] = 0;
-	date = library.date(text, NULL);
-	answer->date = date > 0 ? (u64)date : 0;
-}
-
 static size_t on_header(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange *exchange = arg;
 	size_t bytes = size * count;
+	char text[DATE_BYTES_MAX];
+	time_t date;
 
 	exchange->head_bytes += bytes;
 	if (exchange->head_bytes > HEAD_BYTES_MAX)
 		return 0;
-	if (bytes > 5 && !strncasecmp(data, "Date:", 5))
-		read_date(exchange->answer, data + 5, bytes - 5);
+	if (bytes > 5 && bytes - 5 < sizeof(text) && !strncasecmp(data, "Date:", 5)) {
+		memcpy(text, data + 5, bytes - 5);
+		text[bytes - 5] = 0;
+		date = library.date(text, NULL);
+		exchange->answer->date = date > 0 ? (u64)date : 0;
+	}
 	return bytes;
 }
 
@@ -281,12 +264,6 @@ static void set_connection(struct http *http)
 	library.set(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	if (strncmp(http->base, "https:", 6))
 		library.set(curl, CURLOPT_PROXY, "");
-}
-
-static void set_trust(struct http *http)
-{
-	CURL *curl = http->curl;
-
 	library.set(curl, CURLOPT_SSL_VERIFYPEER, 1L);
 	library.set(curl, CURLOPT_SSL_VERIFYHOST, 2L);
 	library.set(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -308,40 +285,23 @@ static bool add_header(struct exchange *exchange, const char *line)
 	return longer;
 }
 
-static bool add_bearer(struct exchange *exchange)
-{
-	char *line;
-	bool added;
-
-	if (asprintf(&line, "Authorization: Bearer %s", exchange->http->bearer) < 0)
-		return false;
-	added = add_header(exchange, line);
-	forget(&line);
-	return added;
-}
-
 /* "Expect:" disables the 100-continue handshake, which costs a round trip. */
 static bool add_headers(struct exchange *exchange)
 {
 	const char *const *headers = exchange->request->headers;
 	bool added = add_header(exchange, "Expect:");
+	char *line;
 
 	for (; added && headers && *headers; headers++)
 		added = add_header(exchange, *headers);
-	if (added && exchange->http->bearer)
-		added = add_bearer(exchange);
+	if (added && exchange->http->bearer) {
+		if (asprintf(&line, "Authorization: Bearer %s", exchange->http->bearer) < 0)
+			line = NULL;
+		added = line && add_header(exchange, line);
+		forget(&line);
+	}
 	library.set(exchange->http->curl, CURLOPT_HTTPHEADER, exchange->headers);
 	return added;
-}
-
-/* A part without a file name would count as a plain form field. */
-static bool add_part(struct exchange *exchange, const struct http_part *part)
-{
-	curl_mimepart *added = library.mime_add(exchange->parts);
-
-	return added && !library.mime_name(added, part->name) &&
-	       !library.mime_filename(added, part->name) &&
-	       !library.mime_data(added, part->bytes ? part->bytes : "", part->length);
 }
 
 static bool add_parts(struct exchange *exchange)
@@ -351,8 +311,15 @@ static bool add_parts(struct exchange *exchange)
 
 	exchange->parts = library.mime_init(exchange->http->curl);
 	added = exchange->parts;
-	for (u32 i = 0; added && i < request->part_count; i++)
-		added = add_part(exchange, &request->parts[i]);
+	for (u32 i = 0; added && i < request->part_count; i++) {
+		const struct http_part *from = &request->parts[i];
+		curl_mimepart *part = library.mime_add(exchange->parts);
+
+		/* A part without a file name would count as a plain form field. */
+		added = part && !library.mime_name(part, from->name) &&
+			!library.mime_filename(part, from->name) &&
+			!library.mime_data(part, from->bytes ? from->bytes : "", from->length);
+	}
 	library.set(exchange->http->curl, CURLOPT_MIMEPOST, exchange->parts);
 	return added;
 }
@@ -378,7 +345,6 @@ static bool prepare(struct exchange *exchange)
 	struct http *http = exchange->http;
 
 	set_connection(http);
-	set_trust(http);
 	if (asprintf(&exchange->url, "%s%s", http->base, exchange->request->target) < 0) {
 		exchange->url = NULL;
 		return false;

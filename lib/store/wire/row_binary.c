@@ -2,7 +2,9 @@
 /* RowBinary is little-endian, like all supported machines, so numbers are copied as they are. */
 #include "store/wire/row_binary.h"
 
+#include <errno.h>
 #include <string.h>
+#include <zstd.h>
 
 void row_put_u8(struct byte_buffer *rows, u8 value)
 {
@@ -113,4 +115,190 @@ char *row_get_string(struct byte_cursor *rows)
 	const char *text = row_get_text(rows, &length);
 
 	return strndup(text, length);
+}
+
+/*
+ * A block consists of: the checksum of the rest (16 bytes), the method (0x90: zstd), the length
+ * from the method on, the unpacked length (u32 each), and the zstd frame.
+ */
+
+/*
+ * CityHash by Geoff Pike and Jyrki Alakuijala (2011), the algorithm for 128 bits. The first 16
+ * bytes are the seed. The rest is hashed in chunks of 64 bytes into 56 bytes of state, two chunks a
+ * step. The remainder of less than 128 bytes is hashed in parts of 32 bytes from the end backwards;
+ * the last part may overlap bytes that were hashed before.
+ */
+
+#define K0 0xc3a5c85c97cb3127
+#define K1 0xb492b66fbe98f273
+#define K3 0xc949d7c7509e6557
+#define FOLD 0x9ddfea08eb382d69
+
+#define SEED_BYTES 16
+#define CHUNK_BYTES 64
+#define TAIL_BYTES 32
+
+struct state {
+	u64 x, y, z;
+	struct city_hash v, w; /* each a running hash of one half of the chunks */
+};
+
+static u64 word(const u8 *at)
+{
+	u64 value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static u64 rotate(u64 value, u32 by)
+{
+	return value >> by | value << (64 - by);
+}
+
+/* Hashes two words to one. */
+static u64 fold(u64 low, u64 high)
+{
+	u64 a = (low ^ high) * FOLD;
+	u64 b;
+
+	a ^= a >> 47;
+	b = (high ^ a) * FOLD;
+	b ^= b >> 47;
+	return b * FOLD;
+}
+
+/* Hashes 32 bytes into a pair of words. */
+static struct city_hash mix(const u8 *at, u64 a, u64 b)
+{
+	u64 first = a + word(at);
+	u64 middle = first + word(at + 8) + word(at + 16);
+	u64 last = word(at + 24);
+
+	b = rotate(b + first + last, 21);
+	return (struct city_hash){.low = middle + last, .high = b + rotate(middle, 44) + first};
+}
+
+static void take_chunk(struct state *state, const u8 *at)
+{
+	u64 x = rotate(state->x + state->y + state->v.low + word(at + 16), 37) * K1;
+	u64 y = rotate(state->y + state->v.high + word(at + 48), 42) * K1;
+
+	x ^= state->w.high;
+	y ^= state->v.low;
+	state->y = y;
+	state->x = rotate(state->z ^ state->w.low, 33);
+	state->v = mix(at, state->v.high * K1, x + state->w.low);
+	state->w = mix(at + 32, state->x + state->w.high, y);
+	state->z = x;
+}
+
+static void take_tail(struct state *state, const u8 *at)
+{
+	state->y = rotate(state->y - state->x, 42) * K0 + state->v.high;
+	state->w.low += word(at + 16);
+	state->x = rotate(state->x, 49) * K0 + state->w.low;
+	state->w.low += state->v.low;
+	state->v = mix(at, state->v.low, state->v.high);
+}
+
+static void start(struct state *state, const u8 *data, size_t bytes)
+{
+	const u8 *at = data + SEED_BYTES;
+
+	state->x = word(data) ^ K3;
+	state->y = word(data + 8);
+	state->z = (bytes - SEED_BYTES) * K1;
+	state->v.low = rotate(state->y ^ K1, 49) * K1 + word(at);
+	state->v.high = rotate(state->v.low, 42) * K1 + word(at + 8);
+	state->w.low = rotate(state->y + state->z, 35) * K1 + state->x;
+	state->w.high = rotate(state->x + word(at + 88), 53) * K1;
+}
+
+static struct city_hash finish(const struct state *state)
+{
+	u64 x = fold(state->x, state->v.low);
+	u64 y = fold(state->y, state->w.low);
+
+	return (struct city_hash){.low = fold(x + state->v.high, state->w.high) + y,
+				  .high = fold(x + state->w.high, y + state->v.high)};
+}
+
+struct city_hash city_hash_128(const u8 *data, size_t bytes)
+{
+	struct state state;
+	const u8 *at = data + SEED_BYTES;
+	size_t left = bytes - SEED_BYTES;
+
+	start(&state, data, bytes);
+	for (; left >= 2 * CHUNK_BYTES; left -= 2 * CHUNK_BYTES, at += 2 * CHUNK_BYTES) {
+		take_chunk(&state, at);
+		take_chunk(&state, at + CHUNK_BYTES);
+	}
+	state.y += rotate(state.w.low, 37) * K0 + state.z;
+	state.x += rotate(state.v.low + state.z, 49) * K0;
+	for (size_t taken = TAIL_BYTES; taken < left + TAIL_BYTES; taken += TAIL_BYTES)
+		take_tail(&state, at + left - taken);
+	return finish(&state);
+}
+
+#define CHECKSUM_BYTES 16
+#define METHOD_ZSTD 0x90
+#define HEAD_BYTES 9
+#define LEVEL 3
+
+struct block_head {
+	u8 method;
+	u32 packed_bytes, plain_bytes;
+} __attribute__((packed));
+
+/* Packs rows to `at`; returns the length of the block, 0 without memory. */
+static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
+{
+	u8 *body = at + CHECKSUM_BYTES;
+	size_t frame = ZSTD_compress(body + HEAD_BYTES, room, rows, bytes, LEVEL);
+	struct block_head head = {.method = METHOD_ZSTD, .plain_bytes = (u32)bytes};
+	struct city_hash checksum;
+
+	_Static_assert(sizeof(head) == HEAD_BYTES, "as the server reads it");
+	if (ZSTD_isError(frame))
+		return 0;
+	head.packed_bytes = (u32)(HEAD_BYTES + frame);
+	if (head.packed_bytes < CITY_HASH_BYTES_MIN)
+		return head.packed_bytes;
+	memcpy(body, &head, sizeof(head));
+	checksum = city_hash_128(body, head.packed_bytes);
+	memcpy(at, &checksum, sizeof(checksum));
+	return CHECKSUM_BYTES + head.packed_bytes;
+}
+
+/* Appends one block; -ENODATA: the block is too short for its checksum. */
+static int append_block(struct byte_buffer *packed, const void *rows, size_t bytes)
+{
+	size_t room = ZSTD_compressBound(bytes);
+	u8 *end = byte_buffer_reserve(packed, CHECKSUM_BYTES + HEAD_BYTES + room);
+	size_t used = end ? pack_block(end, room, rows, bytes) : 0;
+
+	if (!used)
+		return -ENOMEM;
+	if (used < CHECKSUM_BYTES + CITY_HASH_BYTES_MIN)
+		return -ENODATA;
+	packed->used += used;
+	return 0;
+}
+
+int packed_rows_append(struct byte_buffer *packed, const void *rows, size_t bytes)
+{
+	size_t before = packed->used;
+	int err = bytes ? 0 : -ENODATA;
+
+	for (size_t at = 0; !err && at < bytes; at += PACKED_BLOCK_BYTES) {
+		size_t left = bytes - at;
+
+		err = append_block(packed, (const u8 *)rows + at,
+				   left < PACKED_BLOCK_BYTES ? left : PACKED_BLOCK_BYTES);
+	}
+	if (err)
+		packed->used = before;
+	return err;
 }

@@ -232,16 +232,6 @@ static int execute_named(struct clickhouse *server, const char *before, const ch
 	return execute(server, &statement, "", error);
 }
 
-static int make_tables(struct clickhouse *server, struct stackmap_error *error)
-{
-	u32 year;
-	int err = clickhouse_year(server, &year, NULL, error);
-
-	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
-		err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
-	return err;
-}
-
 static int make_versions(struct clickhouse *server, struct stackmap_error *error)
 {
 	int err = execute_named(server, "CREATE DATABASE IF NOT EXISTS ", "", error);
@@ -259,31 +249,6 @@ typedef int migration(struct clickhouse *server, struct stackmap_error *error);
 
 static migration *const migrations[SCHEMA_VERSION] = {NULL};
 
-static int note_version(struct clickhouse *server, u32 version, struct stackmap_error *error)
-{
-	struct statement statement;
-
-	if (begin(&statement))
-		return -ENOMEM;
-	fprintf(statement.stream, "INSERT INTO %s." SCHEMA_TABLE " SELECT toUInt32(%u), now()",
-		clickhouse_database(server), version);
-	return execute(server, &statement, "", error);
-}
-
-static int decode_version(struct clickhouse *server, const struct byte_buffer *answer, u32 *version,
-			  struct stackmap_error *error)
-{
-	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
-	u32 highest = row_get_u32(&rows);
-	u64 count = row_get_u64(&rows);
-
-	if (rows.bad || byte_cursor_left(&rows))
-		return error_set(error, EBADMSG, "%s: the answer makes no sense",
-				 clickhouse_name(server));
-	*version = count ? highest : 0;
-	return 0;
-}
-
 static int ask_version(struct clickhouse *server, u32 *version, struct clickhouse_result *result,
 		       struct stackmap_error *error)
 {
@@ -291,34 +256,44 @@ static int ask_version(struct clickhouse *server, u32 *version, struct clickhous
 	int err = clickhouse_query(
 		server, "SELECT max(version), count() FROM " SCHEMA_TABLE " FORMAT RowBinary", NULL,
 		0, ANSWER_BYTES_MAX, &answer, result, error);
+	struct byte_cursor rows = {answer.data, answer.data + answer.used, false};
+	u32 highest;
+	u64 count;
 
-	if (!err)
-		err = decode_version(server, &answer, version, error);
+	if (!err) {
+		highest = row_get_u32(&rows);
+		count = row_get_u64(&rows);
+		if (rows.bad || byte_cursor_left(&rows))
+			err = error_set(error, EBADMSG, "%s: the answer makes no sense",
+					clickhouse_name(server));
+		else
+			*version = count ? highest : 0;
+	}
 	byte_buffer_free(&answer);
 	return err;
-}
-
-static int refuse_newer(struct clickhouse *server, u32 version, struct stackmap_error *error)
-{
-	return error_set(error, EPROTONOSUPPORT,
-			 "%s: the store has schema version %u, this program knows versions up to "
-			 "%d: it needs a newer stackmap",
-			 clickhouse_name(server), version, SCHEMA_VERSION);
 }
 
 /* The version is noted last, so an interrupted migration is repeated. */
 static int migrate(struct clickhouse *server, struct stackmap_error *error)
 {
-	u32 version;
+	struct statement statement;
+	u32 version, year;
 	int err = ask_version(server, &version, NULL, error);
 
 	if (err)
 		return err;
 	for (u32 i = version; !err && i < SCHEMA_VERSION; i++)
 		err = migrations[i] ? migrations[i](server, error) : 0;
-	if (!err)
-		err = make_tables(server, error);
-	return err || version == SCHEMA_VERSION ? err : note_version(server, SCHEMA_VERSION, error);
+	err = err ?: clickhouse_year(server, &year, NULL, error);
+	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
+		err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
+	if (err || version == SCHEMA_VERSION)
+		return err;
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream, "INSERT INTO %s." SCHEMA_TABLE " SELECT toUInt32(%d), now()",
+		clickhouse_database(server), SCHEMA_VERSION);
+	return execute(server, &statement, "", error);
 }
 
 /* Replaces the view, which has no data and may be of another version. Its query uses the session's
@@ -344,16 +319,6 @@ static int make_view(struct clickhouse *server, const struct store_view *view, b
 	snprintf(settings, sizeof(settings), "&database=%s%s", clickhouse_database(server),
 		 modern ? "" : ALLOW_LOW_CARDINALITY);
 	return execute(server, &statement, settings, error);
-}
-
-static int make_views(struct clickhouse *server, struct stackmap_error *error)
-{
-	u32 year;
-	int err = clickhouse_year(server, &year, NULL, error);
-
-	for (const struct store_view *view = store_views; !err && view->name; view++)
-		err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
-	return err;
 }
 
 /* Makes a table that reads a table of all servers of a cluster. */
@@ -395,14 +360,16 @@ static int make_reading_tables(struct clickhouse *server, const char *cluster,
 int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_error *error)
 {
 	struct clickhouse_result result;
+	u32 year;
 	int err = schema_check(server, &result, error);
 
 	if (err == -ENOENT || err == -ESTALE)
 		err = make_versions(server, error);
 	if (!err)
 		err = migrate(server, error);
-	if (!err)
-		err = make_views(server, error);
+	err = err ?: clickhouse_year(server, &year, NULL, error);
+	for (const struct store_view *view = store_views; !err && view->name; view++)
+		err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
 	if (!err && cluster)
 		err = make_reading_tables(server, cluster, error);
 	if (err == -ENOMEM)
@@ -431,7 +398,10 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 	if (err)
 		return err;
 	if (version > SCHEMA_VERSION)
-		return refuse_newer(server, version, error);
+		return error_set(error, EPROTONOSUPPORT,
+				 "%s: the store has schema version %u, this program knows versions "
+				 "up to %d: it needs a newer stackmap",
+				 clickhouse_name(server), version, SCHEMA_VERSION);
 	if (version == SCHEMA_VERSION)
 		return 0;
 	return error_set(error, ESTALE,

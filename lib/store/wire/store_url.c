@@ -24,61 +24,51 @@ static int refuse(struct stackmap_error *error, const char *why)
 			 why);
 }
 
-static int add_shard(struct store_url *url, const struct server_scheme *scheme, const char **at,
-		     struct stackmap_error *error)
-{
-	char **shard = &url->shards[url->count];
-	const char *wrong;
-
-	if (url->count == SHARDS_MAX)
-		return refuse(error, "too many hosts");
-	wrong = server_url_take_host(scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at, shard);
-	if (wrong)
-		return refuse(error, wrong);
-	if (!*shard)
-		return -ENOMEM;
-	url->count++;
-	return 0;
-}
-
 static int read_shards(struct store_url *url, const struct server_scheme *scheme, const char **at,
 		       struct stackmap_error *error)
 {
-	int err;
+	const char *wrong;
 
 	url->shards = calloc(SHARDS_MAX, sizeof(*url->shards));
 	if (!url->shards)
 		return -ENOMEM;
-	for (;;) {
-		err = add_shard(url, scheme, at, error);
-		if (err || **at != ',')
-			return err;
-		++*at;
+	for (;; ++*at) {
+		if (url->count == SHARDS_MAX)
+			return refuse(error, "too many hosts");
+		wrong = server_url_take_host(scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at,
+					     &url->shards[url->count]);
+		if (wrong)
+			return refuse(error, wrong);
+		if (!url->shards[url->count])
+			return -ENOMEM;
+		url->count++;
+		if (**at != ',')
+			return 0;
 	}
-}
-
-static int read_database(struct store_url *url, const char *at, struct stackmap_error *error)
-{
-	const char *name = *at == '/' ? at + 1 : at;
-	size_t length = strspn(name, IN_DATABASE);
-
-	if (name[length] || (*at && *at != '/'))
-		return refuse(error, "a database has letters, digits and _");
-	url->database = strdup(length ? name : DEFAULT_DATABASE);
-	return url->database ? 0 : -ENOMEM;
 }
 
 static int parse(const char *text, struct store_url *url, struct stackmap_error *error)
 {
 	const char *wrong = server_url_refused(text);
 	const struct server_scheme *scheme;
+	const char *name;
+	size_t length;
+	int err;
 
 	if (wrong)
 		return refuse(error, wrong);
 	scheme = server_url_take_scheme(&text);
 	if (!scheme)
 		return refuse(error, "this is no URL of a store");
-	return read_shards(url, scheme, &text, error) ?: read_database(url, text, error);
+	err = read_shards(url, scheme, &text, error);
+	if (err)
+		return err;
+	name = *text == '/' ? text + 1 : text;
+	length = strspn(name, IN_DATABASE);
+	if (name[length] || (*text && *text != '/'))
+		return refuse(error, "a database has letters, digits and _");
+	url->database = strdup(length ? name : DEFAULT_DATABASE);
+	return url->database ? 0 : -ENOMEM;
 }
 
 int store_url_parse(const char *text, struct store_url *url, struct stackmap_error *error)

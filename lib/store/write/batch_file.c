@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "array.h"
-#include "store/wire/packed_rows.h"
+#include "store/wire/row_binary.h"
 
 #define MAGIC "smBatch1"
 #define VERSION 1

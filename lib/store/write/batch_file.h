@@ -11,7 +11,7 @@
 
 #include "store/rows/batch.h"
 
-/* A batch as read from the spool. Its rows are as they are sent: packed (packed_rows.h) or plain.
+/* A batch as read from the spool. Its rows are as they are sent: packed (row_binary.h) or plain.
  */
 struct spooled_batch {
 	struct batch ledger; /* rows are empty */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "store/wire/packed_rows.h"
 #include "unit_test.h"
 
 TEST(values_are_little_endian_and_strings_counted)
