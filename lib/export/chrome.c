@@ -30,7 +30,6 @@
 #include "event_stack.h"
 #include "export_format.h"
 #include "format/json_text.h"
-#include "frame_tree.h"
 #include "intern.h"
 #include "order.h"
 #include "report/event/origins.h"
@@ -40,23 +39,10 @@
 
 #define WAKE_SLICE_NS 1
 
-/* The last written name of a thread or process, and the end of the last slice of the thread. */
-struct named_task {
-	struct intern_key key; /* id, whether it is a process */
-	char comm[16];
-	u64 slices_end; /* ns */
-};
-
 /* Time of a thread that has an event. */
 struct interval {
 	u32 tid;
 	u64 begin, end; /* ns */
-};
-
-/* Labels as JSON strings, by label id. Each label is encoded once, however often it is written. */
-struct json_labels {
-	char **texts; /* NULL: not encoded yet */
-	u32 room;
 };
 
 struct chrome {
@@ -65,7 +51,8 @@ struct chrome {
 	const struct trace_source *sources;
 	struct event_stacks *stacks;
 	struct frame_tree *tree;
-	struct json_labels labels;
+	char **labels; /* as JSON strings, by label id; NULL: not encoded yet */
+	u32 label_room;
 	struct intern tasks;
 	struct wakeups *wakeups;
 	struct origins *origins;
@@ -76,35 +63,27 @@ struct chrome {
 	FILE *to;
 };
 
-/* NULL without memory. */
-static char *encode_label(const char *label)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *memory = open_memstream(&text, &bytes);
-	int err = memory ? json_put_text(label, memory) : -ENOMEM;
-
-	if (memory && fclose(memory))
-		err = -ENOMEM;
-	if (!err)
-		return text;
-	free(text);
-	return NULL;
-}
-
+/* Each label is encoded once, however often it is written. */
 static int put_label(struct chrome *chrome, const struct event_frame *frame)
 {
-	struct json_labels *labels = &chrome->labels;
-	char **text;
+	char **label, *text = NULL;
+	size_t bytes;
+	FILE *memory;
+	int err;
 
-	if (array_make_zeroed(labels->texts, frame->label_id + 1UL, labels->room))
+	if (array_make_zeroed(chrome->labels, frame->label_id + 1UL, chrome->label_room))
 		return -ENOMEM;
-	text = &labels->texts[frame->label_id];
-	if (!*text)
-		*text = encode_label(frame->label);
-	if (!*text)
-		return -ENOMEM;
-	fputs(*text, chrome->to);
+	label = &chrome->labels[frame->label_id];
+	if (!*label) {
+		memory = open_memstream(&text, &bytes);
+		err = memory ? json_put_text(frame->label, memory) : -ENOMEM;
+		if ((memory && fclose(memory)) || err) {
+			free(text);
+			return -ENOMEM;
+		}
+		*label = text;
+	}
+	fputs(*label, chrome->to);
 	return 0;
 }
 
@@ -307,17 +286,6 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 
 /* --- states of threads --- */
 
-static int keep_wait(struct chrome *chrome, const struct trace_event *event)
-{
-	if (!is_state(chrome, event) || !event_is_single(event))
-		return 0;
-	if (array_make_room(chrome->waits, chrome->wait_count, chrome->wait_room))
-		return -ENOMEM;
-	chrome->waits[chrome->wait_count++] = (struct interval){
-		.tid = event->tid, .begin = wait_begin(event), .end = event->time};
-	return 0;
-}
-
 static int by_thread(const void *left, const void *right)
 {
 	const struct interval *a = left, *b = right;
@@ -360,23 +328,17 @@ static int put_runs(struct chrome *chrome, const struct thread_account *account)
 	return err || at >= account->end ? err : put_running(chrome, account, at, account->end);
 }
 
-/* Whether the gaps between the waits of a thread are all its running. */
-static bool gaps_are_runs(const struct chrome *chrome)
+static int put_all_runs(struct chrome *chrome)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(chrome->reader);
 	const struct event_filter *filter = chrome->filter;
-
-	return chrome->has_states && ledger && ledger->produced == ledger->recorded &&
-	       !filter->from && !filter->to && !filter->cpus.count && !filter->events.count;
-}
-
-static int put_all_runs(struct chrome *chrome)
-{
 	const struct thread_account *accounts;
 	u32 count = trace_reader_times(chrome->reader, &accounts);
 	int err = 0;
 
-	if (!gaps_are_runs(chrome))
+	/* Otherwise the thread may have waited in the gaps. */
+	if (!chrome->has_states || !ledger || ledger->produced != ledger->recorded ||
+	    filter->from || filter->to || filter->cpus.count || filter->events.count)
 		return 0;
 	if (chrome->wait_count)
 		qsort(chrome->waits, chrome->wait_count, sizeof(*chrome->waits), by_thread);
@@ -393,7 +355,15 @@ static int each_event(void *arg, const struct trace_event *event)
 
 	if (!event_filter_passes(chrome->filter, chrome->reader, event))
 		return 0;
-	return ferror(chrome->to) ? 1 : keep_wait(chrome, event) ?: put_event(chrome, event);
+	if (ferror(chrome->to))
+		return 1;
+	if (is_state(chrome, event) && event_is_single(event)) {
+		if (array_make_room(chrome->waits, chrome->wait_count, chrome->wait_room))
+			return -ENOMEM;
+		chrome->waits[chrome->wait_count++] = (struct interval){
+			.tid = event->tid, .begin = wait_begin(event), .end = event->time};
+	}
+	return put_event(chrome, event);
 }
 
 static int put_node(void *arg, const struct frame_node *node)
@@ -454,9 +424,9 @@ static int chrome_write(struct trace_reader *reader, const struct export_options
 	intern_clear(&chrome.tasks);
 	wakeups_free(&chrome.wakeups);
 	origins_free(&chrome.origins);
-	for (u32 i = 0; i < chrome.labels.room; i++)
-		free(chrome.labels.texts[i]);
-	free(chrome.labels.texts);
+	for (u32 i = 0; i < chrome.label_room; i++)
+		free(chrome.labels[i]);
+	free(chrome.labels);
 	free(chrome.waits);
 	frame_tree_free(&chrome.tree);
 	event_stacks_free(&chrome.stacks);

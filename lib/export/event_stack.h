@@ -8,6 +8,7 @@
 #ifndef LIB_EXPORT_EVENT_STACK_H
 #define LIB_EXPORT_EVENT_STACK_H
 
+#include "intern.h"
 #include "report/event/stack_end.h"
 #include "report/name/frame_names.h"
 #include "trace/read/reader.h"
@@ -78,5 +79,36 @@ void profile_place_of(const struct trace_reader *reader, const struct frame_name
  * functions come first. */
 u32 profile_lines_at(const struct event_frame *frame);
 struct profile_line profile_line_at(const struct event_frame *frame, u32 number);
+
+/*
+ * Stacks as nodes of a tree, outermost frame first: stacks with the same outer frames share nodes,
+ * so a stack is the number of one node.
+ */
+
+/* The last written name of a thread or process, and the end of the last slice of the thread. */
+struct named_task {
+	struct intern_key key; /* id, whether it is a process */
+	char comm[16];
+	u64 slices_end; /* ns */
+};
+
+struct frame_node {
+	struct intern_key key; /* parent, label, whether it is the kernel's */
+	u32 parent;	       /* 0: outermost */
+	u32 number;
+	struct event_frame frame;
+};
+
+struct frame_tree;
+
+int frame_tree_create(struct frame_tree **out); /* -ENOMEM */
+void frame_tree_free(struct frame_tree **tree);
+
+/* *number is 0 for a stack without frames. -ENOMEM. */
+int frame_tree_add(struct frame_tree *tree, const struct event_stack *stack, u32 *number);
+
+/* All nodes, by number from 1 on. Stops at the first non-zero return and returns it. */
+int frame_tree_each(const struct frame_tree *tree,
+		    int (*each)(void *arg, const struct frame_node *node), void *arg);
 
 #endif

@@ -51,14 +51,6 @@ static void put_path(const struct profile *profile, const struct profile_path *p
 	}
 }
 
-static bool has_many_kinds(const struct profile *profile)
-{
-	for (u32 i = 1; i < profile->row_count; i++)
-		if (profile->rows[i]->kind != profile->rows[0]->kind)
-			return true;
-	return false;
-}
-
 static int folded_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 			struct stackmap_error *error)
 {
@@ -72,8 +64,10 @@ static int folded_write(struct trace_reader *reader, const struct export_options
 		return err;
 	err = profile_weigh(profile, sources, count, options->by, &weights);
 	if (!err) {
-		bool many = has_many_kinds(profile);
+		bool many = false;
 
+		for (u32 i = 1; i < profile->row_count; i++)
+			many |= profile->rows[i]->kind != profile->rows[0]->kind;
 		for (u32 i = 0; i < profile->row_count && !ferror(to); i++) {
 			const struct profile_row *row = profile->rows[i];
 			const char *source = many ? sources[row->kind].name : NULL;

@@ -25,29 +25,27 @@ static json_t *sources_array(const struct trace_reader *reader)
 	return array;
 }
 
-static json_t *recording_object(const struct trace_info *info)
-{
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "command",
-			 json_text(info->command), "hostname", json_text(info->hostname), "kernel",
-			 json_text(info->kernel), "machine", json_text(info->machine), "version",
-			 json_text(info->version), "start_ns", (json_int_t)info->start_realtime,
-			 "frequency", (json_int_t)info->frequency, "cpus", (json_int_t)info->cpus);
-}
-
 static int json_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		      struct stackmap_error *error)
 {
+	const struct trace_info *info = trace_reader_info(reader);
 	struct profile *profile;
-	json_t *whole;
+	json_t *recording, *whole;
 	int err = profile_create_split(reader, &options->filter, &options->naming, EVENTS_BY_CGROUP,
 				       NULL, &profile, error);
 
 	if (err)
 		return err;
-	whole = json_pack(
-		"{s:o, s:o, s:o, s:o}", "recording", recording_object(trace_reader_info(reader)),
-		"ledger", json_ledger(trace_reader_ledger(reader)), "sources",
-		sources_array(reader), "stacks", json_stacks(reader, profile, UINT64_MAX));
+	recording =
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "command",
+			  json_text(info->command), "hostname", json_text(info->hostname), "kernel",
+			  json_text(info->kernel), "machine", json_text(info->machine), "version",
+			  json_text(info->version), "start_ns", (json_int_t)info->start_realtime,
+			  "frequency", (json_int_t)info->frequency, "cpus", (json_int_t)info->cpus);
+	whole = json_pack("{s:o, s:o, s:o, s:o}", "recording", recording, "ledger",
+			  json_ledger(trace_reader_ledger(reader)), "sources",
+			  sources_array(reader), "stacks",
+			  json_stacks(reader, profile, UINT64_MAX));
 	profile_free(&profile);
 	if (json_put(whole, to))
 		return error_set(error, ENOMEM, "json: not enough memory");

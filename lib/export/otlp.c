@@ -214,19 +214,6 @@ static int set_type(struct otlp *otlp, const char *type, const char *unit, Otlp_
 		       ?: otlp_string(otlp->tables, unit, &message->unit_strindex);
 }
 
-/* Sets the period of sources that are sampled by a clock: these have a leaf. */
-static int set_period(struct otlp *otlp, const struct trace_source *source,
-		      Otlp__ValueType *message, Otlp__Profile *profile)
-{
-	const struct trace_info *info = trace_reader_info(otlp->reader);
-
-	if (!info->frequency || !(source->extras & TRACE_EXTRA_LEAF))
-		return 0;
-	profile->period_type = message;
-	profile->period = (s64)(SECOND / info->frequency);
-	return set_type(otlp, "cpu", "nanoseconds", message);
-}
-
 /* Appends a profile: its head, then its samples, which are already encoded. */
 static int put_profile(struct otlp *otlp, const struct trace_source *source, const char *type,
 		       const char *unit, const struct byte_buffer *samples)
@@ -235,9 +222,14 @@ static int put_profile(struct otlp *otlp, const struct trace_source *source, con
 	Otlp__Profile head = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT, period_type = OTLP__VALUE_TYPE__INIT;
 	u8 id[ID_BYTES];
-	int err = set_type(otlp, type, unit, &sample_type)
-			  ?: set_period(otlp, source, &period_type, &head);
+	int err = set_type(otlp, type, unit, &sample_type);
 
+	/* Sources that are sampled by a clock have a leaf, and get a period. */
+	if (!err && info->frequency && source->extras & TRACE_EXTRA_LEAF) {
+		head.period_type = &period_type;
+		head.period = (s64)(SECOND / info->frequency);
+		err = set_type(otlp, "cpu", "nanoseconds", &period_type);
+	}
 	if (err || samples->failed)
 		return -ENOMEM;
 	make_id(otlp, type, samples, id);
@@ -347,13 +339,6 @@ static void add_known(struct resource *resource, const char *key, const char *te
 		add_attribute(resource, key, strlen(key), text);
 }
 
-static const char *architecture(const char *machine)
-{
-	if (strcmp(machine, "x86_64") == 0)
-		return "amd64";
-	return strcmp(machine, "aarch64") == 0 ? "arm64" : machine;
-}
-
 /* Encodes the scope with all profiles. The message points into `profiles`. */
 static int encode_scope(const struct byte_buffer *profiles, const char *version,
 			struct byte_buffer *to)
@@ -389,9 +374,14 @@ static int encode_resource(const struct trace_info *info, const struct export_id
 	Otlp__ResourceProfiles message = OTLP__RESOURCE_PROFILES__INIT;
 	Otlp__Resource attributes = OTLP__RESOURCE__INIT;
 	struct resource resource = {};
+	const char *machine = info->machine;
 
+	if (strcmp(machine, "x86_64") == 0)
+		machine = "amd64";
+	else if (strcmp(machine, "aarch64") == 0)
+		machine = "arm64";
 	add_known(&resource, "host.name", identity->host ?: info->hostname);
-	add_known(&resource, "host.arch", architecture(info->machine));
+	add_known(&resource, "host.arch", machine);
 	add_known(&resource, "os.type", "linux");
 	add_known(&resource, "os.version", info->kernel);
 	add_known(&resource, "service.name", identity->service);
@@ -450,22 +440,18 @@ static int write_request(const struct trace_reader *reader, const struct export_
 	return err;
 }
 
-static int otlp_open(struct otlp *otlp)
-{
-	otlp->source_count = trace_reader_sources(otlp->reader, &otlp->sources);
-	otlp->columns = calloc(otlp->source_count + 1UL, sizeof(struct columns));
-	if (!otlp->columns || sample_table_create(SAMPLES, true, &otlp->samples) ||
-	    event_stacks_create(otlp->reader, &otlp->options->naming, &otlp->stacks))
-		return -ENOMEM;
-	return otlp_tables_create(otlp->reader, &otlp->tables);
-}
-
 static int otlp_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		      struct stackmap_error *error)
 {
 	struct otlp otlp = {.reader = reader, .options = options};
-	int err = otlp_open(&otlp);
+	int err = 0;
 
+	otlp.source_count = trace_reader_sources(reader, &otlp.sources);
+	otlp.columns = calloc(otlp.source_count + 1UL, sizeof(struct columns));
+	if (!otlp.columns || sample_table_create(SAMPLES, true, &otlp.samples) ||
+	    event_stacks_create(reader, &options->naming, &otlp.stacks) ||
+	    otlp_tables_create(reader, &otlp.tables))
+		err = -ENOMEM;
 	err = err ?: trace_reader_events(reader, add_event, &otlp, error);
 	err = err ?: put_samples(&otlp);
 	err = err ?: put_profiles(&otlp);

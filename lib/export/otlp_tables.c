@@ -14,17 +14,6 @@
 #include "format/json_text.h"
 #include "intern.h"
 
-/* The index of a key with a value. */
-struct attribute {
-	struct intern_key key; /* string index of the key, type of the value, value */
-	s32 index;
-};
-
-struct function {
-	struct intern_key key; /* string indexes of name and file */
-	s32 index;
-};
-
 struct stack_node {
 	struct intern_key key; /* number of the outer node, location */
 	u32 number;	       /* from 1 on */
@@ -42,7 +31,11 @@ struct otlp_tables {
 	const struct trace_reader *reader;
 	struct byte_buffer encoded;
 	struct text_set strings;
-	struct intern attributes, functions, nodes;
+	/* struct intern_number: indexes, by string index of the key, type of the value, and value
+	 */
+	struct intern attributes;
+	struct intern functions; /* struct intern_number: by string indexes of name and file */
+	struct intern nodes;
 	struct indexes locations, mappings, links;
 	s32 stacks;
 	s32 *path; /* locations of a stack, innermost first */
@@ -108,7 +101,7 @@ static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__Any
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Attribute message = OTLP__ATTRIBUTE__INIT, *messages = &message;
-	struct attribute *attribute;
+	struct intern_number *attribute;
 
 	if (otlp_string(tables, key, &message.key_strindex))
 		return -ENOMEM;
@@ -117,14 +110,14 @@ static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__Any
 		&(struct intern_key){{(u64)message.key_strindex, value->value_case, identity}});
 	if (!attribute)
 		return -ENOMEM;
-	if (!attribute->index) {
-		attribute->index = (s32)tables->attributes.count;
+	if (!attribute->number) {
+		attribute->number = tables->attributes.count;
 		message.value = value;
 		part.attribute_table = &messages;
 		part.n_attribute_table = 1;
 		put(tables, &part);
 	}
-	*index = attribute->index;
+	*index = (s32)attribute->number;
 	return 0;
 }
 
@@ -181,7 +174,7 @@ static int find_function(struct otlp_tables *tables, const char *name, const cha
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Function message = OTLP__FUNCTION__INIT, *messages = &message;
-	struct function *function;
+	struct intern_number *function;
 	s32 name_index, file_index;
 
 	if (otlp_string(tables, name, &name_index) || otlp_string(tables, file, &file_index))
@@ -190,15 +183,15 @@ static int find_function(struct otlp_tables *tables, const char *name, const cha
 				&(struct intern_key){{(u64)name_index, (u64)file_index}});
 	if (!function)
 		return -ENOMEM;
-	if (!function->index) {
-		function->index = (s32)tables->functions.count;
+	if (!function->number) {
+		function->number = tables->functions.count;
 		message.name_strindex = message.system_name_strindex = name_index;
 		message.filename_strindex = file_index;
 		part.function_table = &messages;
 		part.n_function_table = 1;
 		put(tables, &part);
 	}
-	*index = function->index;
+	*index = (s32)function->number;
 	return 0;
 }
 
@@ -301,19 +294,6 @@ static int find_location(struct otlp_tables *tables, const struct event_frame *f
 	return 0;
 }
 
-/* Sets `path` to the locations of a stack; inlined functions are in the location of their frame. */
-static int find_path(struct otlp_tables *tables, const struct event_stack *stack, size_t *depth)
-{
-	if (array_make_rooms(tables->path, stack->depth, tables->room))
-		return -ENOMEM;
-	*depth = 0;
-	for (u32 i = 0; i < stack->depth; i++)
-		if (!stack->frames[i].inlined &&
-		    find_location(tables, &stack->frames[i], &tables->path[(*depth)++]))
-			return -ENOMEM;
-	return 0;
-}
-
 /* The node of the path, whose depth is > 0. NULL without memory. */
 static struct stack_node *find_node(struct otlp_tables *tables, size_t depth)
 {
@@ -334,11 +314,16 @@ int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Stack message = OTLP__STACK__INIT, *messages = &message;
 	struct stack_node *node;
-	size_t depth;
+	size_t depth = 0;
 
 	*index = 0;
-	if (find_path(tables, stack, &depth))
+	if (array_make_rooms(tables->path, stack->depth, tables->room))
 		return -ENOMEM;
+	/* Inlined functions are in the location of their frame. */
+	for (u32 i = 0; i < stack->depth; i++)
+		if (!stack->frames[i].inlined &&
+		    find_location(tables, &stack->frames[i], &tables->path[depth++]))
+			return -ENOMEM;
 	if (!depth)
 		return 0;
 	node = find_node(tables, depth);
@@ -393,8 +378,8 @@ int otlp_tables_create(const struct trace_reader *reader, struct otlp_tables **o
 		return -ENOMEM;
 	tables->reader = reader;
 	tables->strings = TEXT_SET;
-	tables->attributes = INTERN(struct attribute);
-	tables->functions = INTERN(struct function);
+	tables->attributes = INTERN(struct intern_number);
+	tables->functions = INTERN(struct intern_number);
 	tables->nodes = INTERN(struct stack_node);
 	if (put_empty_entries(tables)) {
 		otlp_tables_free(&tables);

@@ -25,7 +25,6 @@
 #include "export/perfetto.pb-c.h"
 #include "export_format.h"
 #include "format/json_text.h"
-#include "frame_tree.h"
 #include "intern.h"
 #include "report/event/origins.h"
 #include "report/event/wait_ends.h"
@@ -50,13 +49,6 @@ enum task_state { TASK_RUNNING = 3 };
 /* In the order of Perfetto's numbers. */
 static const char *const states[] = {
 	[2] = "runnable", [4] = "interruptible", [5] = "uninterruptible", [6] = "stopped"};
-
-/* The last written name of a thread or process, and the end of the last slice of the thread. */
-struct named_task {
-	struct intern_key key; /* id, whether it is a process */
-	char comm[16];
-	u64 slices_end; /* ns */
-};
 
 struct perfetto {
 	struct trace_reader *reader;
@@ -264,31 +256,25 @@ static int put_task_track(struct perfetto *perfetto, const struct trace_task *ta
 	return 0;
 }
 
-static void put_interrupt_track(struct perfetto *perfetto)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
-
-	if (perfetto->has_interrupts)
-		return;
-	perfetto->has_interrupts = true;
-	track.has_uuid = 1;
-	track.uuid = INTERRUPTS_UUID;
-	track.name = (char *)TID_INTERRUPT_NAME;
-	packet.track_descriptor = &track;
-	put_packet(perfetto, &packet);
-}
-
 /* A process has the name of its first thread. */
 static int put_tracks(struct perfetto *perfetto, const struct trace_event *event,
 		      const struct trace_task *task)
 {
 	const struct trace_task *first;
 	const struct trace_task unknown = {.tid = event->tid, .tgid = event->tid, .comm = "<...>"};
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	int err = 0;
 
 	if (event->tid == TID_INTERRUPT) {
-		put_interrupt_track(perfetto);
+		if (perfetto->has_interrupts)
+			return 0;
+		perfetto->has_interrupts = true;
+		track.has_uuid = 1;
+		track.uuid = INTERRUPTS_UUID;
+		track.name = (char *)TID_INTERRUPT_NAME;
+		packet.track_descriptor = &track;
+		put_packet(perfetto, &packet);
 		return 0;
 	}
 	first = task ? trace_reader_task(perfetto->reader, task->tgid, event->time) : NULL;

@@ -45,11 +45,6 @@
 enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABEL_CGROUP, LABELS };
 static const char *const label_names[LABELS] = {"comm", "pid", "tid", "cpu", "cgroup"};
 
-struct function {
-	struct intern_key key; /* string indexes of name and file */
-	u64 id;
-};
-
 /* Ids that are in the file already. */
 struct seen_ids {
 	bool *seen;
@@ -81,7 +76,7 @@ struct pprof {
 	struct gzip_stream *gzip;
 	FILE *to;
 	struct text_set strings;
-	struct intern functions;
+	struct intern functions; /* struct intern_number: by string indexes of name and file */
 	struct seen_ids seen_locations, seen_mappings;
 
 	const struct trace_stack *stacks;
@@ -138,7 +133,7 @@ static int find_function(struct pprof *pprof, const char *name, const char *file
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Function message = PPROF__FUNCTION__INIT, *messages = &message;
-	struct function *function;
+	struct intern_number *function;
 	s64 name_index, file_index;
 
 	if (find_string(pprof, name, &name_index) || find_string(pprof, file, &file_index))
@@ -147,16 +142,16 @@ static int find_function(struct pprof *pprof, const char *name, const char *file
 				&(struct intern_key){{(u64)name_index, (u64)file_index}});
 	if (!function)
 		return -ENOMEM;
-	if (!function->id) {
-		function->id = pprof->functions.count;
-		message.id = function->id;
+	if (!function->number) {
+		function->number = pprof->functions.count;
+		message.id = function->number;
 		message.name = message.system_name = name_index;
 		message.filename = file_index;
 		part.function = &messages;
 		part.n_function = 1;
 		put_part(pprof, &part);
 	}
-	*id = function->id;
+	*id = function->number;
 	return 0;
 }
 
@@ -552,14 +547,6 @@ static int add_event(void *arg, const struct trace_event *event)
 	return put_samples(pprof) ?: sample_table_add(pprof->samples, event, task);
 }
 
-static int put_file(struct pprof *pprof, struct stackmap_error *error)
-{
-	return trace_reader_events(pprof->reader, count_event, pprof, error)
-		       ?: put_head(pprof)
-		       ?: trace_reader_events(pprof->reader, add_event, pprof, error)
-		       ?: put_samples(pprof);
-}
-
 static int pprof_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		       struct stackmap_error *error)
 {
@@ -574,7 +561,7 @@ static int pprof_write(struct trace_reader *reader, const struct export_options 
 	pprof.source_count = trace_reader_sources(pprof.reader, &pprof.sources);
 	pprof.mapping_count = trace_reader_mappings(pprof.reader, &pprof.mappings);
 	pprof.strings = TEXT_SET;
-	pprof.functions = INTERN(struct function);
+	pprof.functions = INTERN(struct intern_number);
 	pprof.columns = calloc(pprof.source_count + 1UL, sizeof(struct columns));
 	pprof.program_of = calloc(stack_count + 1UL, sizeof(*pprof.program_of));
 	pprof.program_events = calloc(pprof.mapping_count + 1UL, sizeof(*pprof.program_events));
@@ -583,7 +570,10 @@ static int pprof_write(struct trace_reader *reader, const struct export_options 
 	err = err ?: sample_table_create(SAMPLES, false, &pprof.samples);
 	err = err ?: event_stacks_create(pprof.reader, &options->naming, &pprof.event_stacks);
 	err = err ?: find_string(&pprof, "", &empty);
-	err = err ?: put_file(&pprof, error);
+	err = err ?: trace_reader_events(reader, count_event, &pprof, error);
+	err = err ?: put_head(&pprof);
+	err = err ?: trace_reader_events(reader, add_event, &pprof, error);
+	err = err ?: put_samples(&pprof);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "pprof: not enough memory");
 	text_set_clear(&pprof.strings);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "../report/small_recording.h"
-#include "export/frame_tree.h"
 #include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-event-stack-XXXXXX";
