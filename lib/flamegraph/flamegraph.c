@@ -84,55 +84,33 @@ static int by_events(const void *left, const void *right)
 	return order(b->events, a->events) ?: order(a->thread, b->thread);
 }
 
-/* The thread that stands for the others of its name. NULL without memory. */
-static struct graph_thread *others_of(struct flamegraph *graph, const struct graph_thread *thread)
-{
-	struct intern_key key = {{TID_OTHERS}};
-	struct graph_thread *others;
-
-	memcpy(&key.word[1], thread->comm, sizeof(thread->comm));
-	others = intern_entry(&graph->threads, &key);
-	if (!others || others->node)
-		return others;
-	others->tid = TID_OTHERS;
-	memcpy(others->comm, thread->comm, sizeof(others->comm));
-	others->number = graph->threads.count - 1;
-	others->node = thread->node;
-	return others;
-}
-
+/* Joins a thread to the one that stands for the others of its name. */
 static int join_thread(struct flamegraph *graph, struct time_cells *cells, u32 number)
 {
 	struct graph_thread *thread = graph->threads.entries[number], *others;
+	struct intern_key key = {{TID_OTHERS}};
 
 	if (!thread->tid || thread->tid == TID_OTHERS || thread->tid == TID_INTERRUPT)
 		return 0;
-	others = others_of(graph, thread);
+	memcpy(&key.word[1], thread->comm, sizeof(thread->comm));
+	others = intern_entry(&graph->threads, &key);
 	if (!others)
 		return -ENOMEM;
+	if (!others->node) {
+		others->tid = TID_OTHERS;
+		memcpy(others->comm, thread->comm, sizeof(others->comm));
+		others->number = graph->threads.count - 1;
+		others->node = thread->node;
+	}
 	thread->is_joined = true;
 	cells->joined[number] = others->number;
 	return 0;
 }
 
-static struct thread_weight *weigh_threads(const struct time_cells *cells, u32 count)
-{
-	struct thread_weight *weights = calloc(count + 1UL, sizeof(*weights));
-
-	if (!weights)
-		return NULL;
-	for (u32 i = 0; i < count; i++)
-		weights[i].thread = i;
-	for (u32 i = 0; i < cells->cells.count; i++)
-		weights[time_cells_at(cells, i)->thread].events += time_cells_at(cells, i)->count;
-	qsort(weights, count, sizeof(*weights), by_events);
-	return weights;
-}
-
 static int join_threads(struct flamegraph *graph, struct time_cells *cells, u32 most)
 {
 	u32 count = graph->threads.count;
-	struct thread_weight *weights = weigh_threads(cells, count);
+	struct thread_weight *weights = calloc(count + 1UL, sizeof(*weights));
 	u32 *joined = weights ? reallocarray(cells->joined, count + 1UL, sizeof(*joined)) : NULL;
 	int err = joined ? 0 : -ENOMEM;
 
@@ -141,20 +119,19 @@ static int join_threads(struct flamegraph *graph, struct time_cells *cells, u32 
 		for (u32 i = cells->joined_count; i < count; i++)
 			joined[i] = i;
 		cells->joined_count = count;
+		for (u32 i = 0; i < count; i++)
+			weights[i].thread = i;
+		for (u32 i = 0; i < cells->cells.count; i++) {
+			const struct time_cell *cell = time_cells_at(cells, i);
+
+			weights[cell->thread].events += cell->count;
+		}
+		qsort(weights, count, sizeof(*weights), by_events);
 	}
 	for (u32 i = most; i < count && !err; i++)
 		err = join_thread(graph, cells, weights[i].thread);
 	free(weights);
 	return err;
-}
-
-static u32 shift_for(const struct time_cells *cells, u32 buckets)
-{
-	u32 shift = cells->shift;
-
-	while (cells->bucket >> (shift - cells->shift) >= buckets)
-		shift++;
-	return shift;
 }
 
 /*
@@ -170,28 +147,19 @@ static int bound_cells(struct flamegraph *graph, struct graph_recording *recordi
 
 	while (cells->cells.count > most && cells->level < LEVELS && !err) {
 		const struct level *level = &levels[cells->level++];
+		u32 shift = cells->shift;
 
+		while (cells->bucket >> (shift - cells->shift) >= level->buckets)
+			shift++;
 		cells->joins_cpus = true;
 		if (level->threads != ALL)
 			err = join_threads(graph, cells, level->threads);
-		err = err ?: time_cells_rebuild(cells, shift_for(cells, level->buckets));
+		err = err ?: time_cells_rebuild(cells, shift);
 	}
 	return err;
 }
 
 /* --- events --- */
-
-/* Anonymous memory has a name in brackets, but [vdso] and a file under no mount are files. */
-static enum frame_kind user_kind(const char *name, const char *object)
-{
-	if (!object[0] || strcmp(name, UNKNOWN) == 0)
-		return FRAME_KIND_MISSING;
-	if (strcmp(object, UNKNOWN) == 0 || strcmp(object, "[vdso]") == 0)
-		return FRAME_KIND_USER;
-	if (script_runtime_of(object))
-		return FRAME_KIND_SCRIPT;
-	return object[0] == '[' ? FRAME_KIND_JIT : FRAME_KIND_USER;
-}
 
 static struct tree_node *push_frame(struct builder *builder, struct tree_node *node,
 				    const struct tree_frame *frame)
@@ -211,9 +179,19 @@ static const struct tree_frame *frame_of(struct builder *builder, u32 label, boo
 {
 	const char *name = frame_names_label(builder->names, label);
 	const char *object = frame_names_label_object(builder->names, label) ?: "";
-	enum frame_kind kind = is_kernel ? FRAME_KIND_KERNEL : user_kind(name, object);
+	enum frame_kind kind = FRAME_KIND_USER;
 	size_t length = strlen(name), mark = strlen(FRAME_INLINED_MARK);
 
+	/* Anonymous memory has a name in brackets, but [vdso] and a file under no mount are files.
+	 */
+	if (is_kernel)
+		kind = FRAME_KIND_KERNEL;
+	else if (!object[0] || strcmp(name, UNKNOWN) == 0)
+		kind = FRAME_KIND_MISSING;
+	else if (script_runtime_of(object))
+		kind = FRAME_KIND_SCRIPT;
+	else if (object[0] == '[' && strcmp(object, UNKNOWN) != 0 && strcmp(object, "[vdso]") != 0)
+		kind = FRAME_KIND_JIT;
 	if (length > mark && strcmp(name + length - mark, FRAME_INLINED_MARK) == 0)
 		kind = FRAME_KIND_INLINED;
 	return stack_tree_frame(&builder->graph->tree, name, object, kind);
@@ -269,17 +247,20 @@ static const struct tree_node *place_stack(struct builder *builder, u32 thread, 
 		    : NULL;
 }
 
+static int place_cell(struct builder *builder, struct time_cell *cell)
+{
+	cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
+	return cell->stack ? 0 : -ENOMEM;
+}
+
 /* Runs when all events are counted, as there are fewer cells than events. */
 static int place_stacks(struct builder *builder, const struct time_cells *cells)
 {
-	for (u32 i = 0; i < cells->cells.count; i++) {
-		struct time_cell *cell = time_cells_at(cells, i);
+	int err = 0;
 
-		cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
-		if (!cell->stack)
-			return -ENOMEM;
-	}
-	return 0;
+	for (u32 i = 0; i < cells->cells.count && !err; i++)
+		err = place_cell(builder, time_cells_at(cells, i));
+	return err;
 }
 
 static const struct graph_thread *thread_of(struct builder *builder,
@@ -434,34 +415,19 @@ static int add_value(struct builder *builder, const struct pending *pending)
 	return stack_values_add(&builder->recording->values, thread->node, &pending->cell);
 }
 
-static int place_values(struct builder *builder)
-{
-	struct stack_values *values = &builder->recording->values;
-
-	stack_values_finish(values);
-	for (u32 i = 0; i < values->stacks.count; i++) {
-		struct time_cell *cell = &stack_values_at(values, i)->cell;
-
-		cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
-		if (!cell->stack)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int place_works(struct builder *builder)
+/* Chooses the sums that the page has, of queued work and of values, and places their stacks. */
+static int place_summed(struct builder *builder)
 {
 	struct queued_works *works = &builder->recording->works;
+	struct stack_values *values = &builder->recording->values;
 	int err = queued_works_choose(works);
 
 	for (u32 i = 0; i < works->shown_count && !err; i++)
-		for (u32 side = 0; side < 2; side++) {
-			struct time_cell *cell =
-				side ? &works->shown[i]->origin : &works->shown[i]->work;
-
-			cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
-			err = cell->stack ? err : -ENOMEM;
-		}
+		err = place_cell(builder, &works->shown[i]->work)
+			      ?: place_cell(builder, &works->shown[i]->origin);
+	stack_values_finish(values);
+	for (u32 i = 0; i < values->stacks.count && !err; i++)
+		err = place_cell(builder, &stack_values_at(values, i)->cell);
 	return err;
 }
 
@@ -579,7 +545,7 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	if (!err && recording->cells.cells.count > CELLS_MANY)
 		err = bound_cells(graph, recording, CELLS_SMALL);
 	err = err ?: place_stacks(&builder, &recording->cells)
-			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder) ?: place_works(&builder) ?: place_values(&builder);
+			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder) ?: place_summed(&builder);
 	if (!err && builder.addresses)
 		err = address_counts_each(builder.addresses, add_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)

@@ -5,10 +5,8 @@
 #define LIB_FLAMEGRAPH_GRAPH_H
 
 #include "array.h"
-#include "flamegraph/queued_work.h"
 #include "flamegraph/source_lines.h"
 #include "flamegraph/stack_tree.h"
-#include "flamegraph/stack_values.h"
 #include "flamegraph/thread_waits.h"
 #include "flamegraph/time_cells.h"
 #include "trace/read/reader.h"
@@ -58,5 +56,9 @@ struct flamegraph {
 	struct graph_recording *recordings; /* as many as flamegraph_create() was told */
 	u32 recording_count;
 };
+
+/* The two parts of the page around the data. The build makes them from the files in page/. */
+extern const char page_before_data[];
+extern const char page_after_data[];
 
 #endif

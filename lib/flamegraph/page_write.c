@@ -50,7 +50,6 @@
 #include "flamegraph/flamegraph.h"
 #include "format/json_text.h"
 #include "graph.h"
-#include "page.h"
 #include "report/event/stack_end.h"
 #include "report/event/wait_ends.h"
 #include "report/profile/comparison.h"
@@ -236,18 +235,6 @@ static int put_frames(const struct stack_tree *tree, FILE *to)
 	return err;
 }
 
-static s64 line_number(const struct source_lines *lines, u32 i, size_t column)
-{
-	const struct source_line *line = &lines->shown[i];
-	u32 before = i ? line[-1].frame->number : 0;
-	const s64 numbers[] = {(s64)line->frame->number - before,
-			       line->file ? (s64)text_set_find(&lines->shown_files, line->file)
-					  : -1,
-			       line->line, (s64)line->count};
-
-	return numbers[column];
-}
-
 static int put_lines(const struct source_lines *lines, FILE *to)
 {
 	static const char *const columns[] = {"frame", "path", "line", "count"};
@@ -262,8 +249,17 @@ static int put_lines(const struct source_lines *lines, FILE *to)
 	fputc(']', to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], false, to);
-		for (u32 i = 0; i < lines->shown_count; i++)
-			put_number(i == 0, line_number(lines, i, column), to);
+		for (u32 i = 0; i < lines->shown_count; i++) {
+			const struct source_line *line = &lines->shown[i];
+			u32 before = i ? line[-1].frame->number : 0;
+			const s64 numbers[] = {
+				(s64)line->frame->number - before,
+				line->file ? (s64)text_set_find(&lines->shown_files, line->file)
+					   : -1,
+				line->line, (s64)line->count};
+
+			put_number(i == 0, numbers[column], to);
+		}
 		fputc(']', to);
 	}
 	fputc('}', to);
@@ -292,18 +288,15 @@ static void put_nodes(const struct stack_tree *tree, FILE *to)
 	fputc('}', to);
 }
 
-static s64 cell_number(const struct time_cell *cell, size_t column)
-{
-	const s64 numbers[] = {cell->stack->number, cell->source,     cell->thread,
-			       cell->cpu,	    (s64)cell->count, (s64)cell->value};
-
-	return numbers[column];
-}
-
 static void put_column(const struct time_cells *cells, size_t column, bool first, FILE *to)
 {
-	for (u32 i = 0; i < cells->cells.count; i++)
-		put_number(first && i == 0, cell_number(time_cells_at(cells, i), column), to);
+	for (u32 i = 0; i < cells->cells.count; i++) {
+		const struct time_cell *cell = time_cells_at(cells, i);
+		const s64 numbers[] = {cell->stack->number, cell->source,     cell->thread,
+				       cell->cpu,	    (s64)cell->count, (s64)cell->value};
+
+		put_number(first && i == 0, numbers[column], to);
+	}
 }
 
 static void put_cells(const struct graph_recording *recording, FILE *to)
@@ -354,14 +347,6 @@ static s64 us_since(u64 time, u64 first)
 	return ((s64)(time - first)) / 1000;
 }
 
-static s64 account_number(const struct thread_account *account, u64 first, u32 column)
-{
-	const s64 numbers[] = {account->tgid, account->tid, us_since(account->begin, first),
-			       us_since(account->end, first)};
-
-	return column < 4 ? numbers[column] : (s64)account->spent[column - 4];
-}
-
 /* A comparison has no account. */
 static void put_times(const struct graph_recording *recording, bool is_alone, FILE *to)
 {
@@ -372,14 +357,21 @@ static void put_times(const struct graph_recording *recording, bool is_alone, FI
 	};
 	const struct thread_account *accounts;
 	u32 count = is_alone ? trace_reader_times(recording->reader, &accounts) : 0;
+	u64 first = recording->cells.origin;
 
 	fputs(",\"times\":{", to);
 	for (u32 column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], column == 0, to);
-		for (u32 i = 0; i < count; i++)
+		for (u32 i = 0; i < count; i++) {
+			const struct thread_account *account = &accounts[i];
+			const s64 numbers[] = {account->tgid, account->tid,
+					       us_since(account->begin, first),
+					       us_since(account->end, first)};
+
 			put_number(i == 0,
-				   account_number(&accounts[i], recording->cells.origin, column),
+				   column < 4 ? numbers[column] : (s64)account->spent[column - 4],
 				   to);
+		}
 		fputc(']', to);
 	}
 	fputc('}', to);
@@ -387,23 +379,6 @@ static void put_times(const struct graph_recording *recording, bool is_alone, FI
 
 #define SIDE_THREAD(side) ((side).stack ? (s64)(side).thread : -1)
 #define SIDE_STACK(side) ((side).stack ? (s64)(side).stack->number : 0)
-
-static s64 wait_number(const struct thread_wait *wait, u64 first, size_t column)
-{
-	const s64 numbers[] = {wait->thread,
-			       wait->source,
-			       wait->stack->number,
-			       us_since(wait->begin, first),
-			       (s64)wait->length / 1000,
-			       SIDE_THREAD(wait->waker),
-			       SIDE_STACK(wait->waker),
-			       SIDE_THREAD(wait->queuer),
-			       SIDE_STACK(wait->queuer),
-			       SIDE_THREAD(wait->waker_queuer),
-			       SIDE_STACK(wait->waker_queuer)};
-
-	return numbers[column];
-}
 
 static void put_waits(const struct graph_recording *recording, FILE *to)
 {
@@ -416,23 +391,25 @@ static void put_waits(const struct graph_recording *recording, FILE *to)
 	fputs(",\"waits\":{", to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], column == 0, to);
-		for (u32 i = 0; i < waits->count && column < count; i++)
-			put_number(i == 0,
-				   wait_number(&waits->waits[i], recording->cells.origin, column),
-				   to);
+		for (u32 i = 0; i < waits->count && column < count; i++) {
+			const struct thread_wait *wait = &waits->waits[i];
+			const s64 numbers[] = {wait->thread,
+					       wait->source,
+					       wait->stack->number,
+					       us_since(wait->begin, recording->cells.origin),
+					       (s64)wait->length / 1000,
+					       SIDE_THREAD(wait->waker),
+					       SIDE_STACK(wait->waker),
+					       SIDE_THREAD(wait->queuer),
+					       SIDE_STACK(wait->queuer),
+					       SIDE_THREAD(wait->waker_queuer),
+					       SIDE_STACK(wait->waker_queuer)};
+
+			put_number(i == 0, numbers[column], to);
+		}
 		fputc(']', to);
 	}
 	fputc('}', to);
-}
-
-static s64 work_number(const struct queued_work *work, size_t column)
-{
-	const s64 numbers[] = {work->work.stack->number,  work->work.source,
-			       work->work.thread,	  (s64)work->work.count,
-			       (s64)work->work.value,	  work->origin.thread,
-			       work->origin.stack->number};
-
-	return numbers[column];
 }
 
 static void put_works(const struct queued_works *works, FILE *to)
@@ -443,19 +420,19 @@ static void put_works(const struct queued_works *works, FILE *to)
 	fputs(",\"works\":{", to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], column == 0, to);
-		for (u32 i = 0; i < works->shown_count; i++)
-			put_number(i == 0, work_number(works->shown[i], column), to);
+		for (u32 i = 0; i < works->shown_count; i++) {
+			const struct time_cell *work = &works->shown[i]->work;
+			const struct time_cell *origin = &works->shown[i]->origin;
+			const s64 numbers[] = {work->stack->number,  work->source,
+					       work->thread,	     (s64)work->count,
+					       (s64)work->value,     origin->thread,
+					       origin->stack->number};
+
+			put_number(i == 0, numbers[column], to);
+		}
 		fputc(']', to);
 	}
 	fputc('}', to);
-}
-
-static s64 value_number(const struct values_of_stack *of, size_t column)
-{
-	const s64 numbers[] = {of->cell.stack->number, of->cell.source, of->cell.thread,
-			       (s64)of->values.sum, of->values.item_count};
-
-	return numbers[column];
 }
 
 static void put_single_values(const struct stack_values *values, bool is_count, FILE *to)
@@ -484,8 +461,14 @@ static void put_values(const struct stack_values *values, FILE *to)
 	fprintf(to, ",\"values\":{\"digits\":%u", values->digits);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], false, to);
-		for (u32 i = 0; i < values->stacks.count; i++)
-			put_number(i == 0, value_number(stack_values_at(values, i), column), to);
+		for (u32 i = 0; i < values->stacks.count; i++) {
+			const struct values_of_stack *of = stack_values_at(values, i);
+			const s64 numbers[] = {of->cell.stack->number, of->cell.source,
+					       of->cell.thread, (s64)of->values.sum,
+					       of->values.item_count};
+
+			put_number(i == 0, numbers[column], to);
+		}
 		fputc(']', to);
 	}
 	begin_column("value", false, to);
@@ -525,26 +508,18 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	return err;
 }
 
-/* Two recordings share one time axis, so all buckets get the width of the widest. */
-static int align_buckets(struct flamegraph *graph)
+int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error)
 {
 	u32 shift = 0;
 	int err = 0;
 
+	/* Two recordings share one time axis, so all buckets get the width of the widest. */
 	for (u32 i = 0; i < graph->recording_count; i++)
 		if (graph->recordings[i].cells.shift > shift)
 			shift = graph->recordings[i].cells.shift;
 	for (u32 i = 0; i < graph->recording_count && !err; i++)
 		err = time_cells_widen(&graph->recordings[i].cells, shift);
-	return err;
-}
-
-int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error)
-{
-	int err = align_buckets(graph) ?: stack_tree_sort(&graph->tree);
-
-	err = err ?: source_lines_choose(&graph->lines);
-
+	err = err ?: stack_tree_sort(&graph->tree) ?: source_lines_choose(&graph->lines);
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));
 	fputs(page_before_data, to);

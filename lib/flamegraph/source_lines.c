@@ -126,14 +126,10 @@ struct address {
 	u64 events;
 };
 
-struct stack_events {
-	u64 alone, below_leaf;
-};
-
 struct address_counts {
 	const struct trace_stack *stacks;
 	u32 stack_count;
-	struct stack_events *events; /* by stack */
+	u64 (*events)[2]; /* by stack: events without a leaf on this side, and below a leaf */
 	struct intern addresses;
 };
 
@@ -174,38 +170,15 @@ static int add_address(struct address_counts *counts, u64 frame, bool return_add
 	return 0;
 }
 
-static void add_stack(struct address_counts *counts, u32 stack, bool has_leaf, u64 events)
-{
-	if (stack == TRACE_NO_STACK)
-		return;
-	if (has_leaf)
-		counts->events[stack].below_leaf += events;
-	else
-		counts->events[stack].alone += events;
-}
-
 int address_counts_add(struct address_counts *counts, const struct trace_event *event, u64 events)
 {
 	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
 
-	add_stack(counts, event->user, event->leaf && !in_kernel, events);
-	add_stack(counts, event->kernel, event->leaf && in_kernel, events);
+	if (event->user != TRACE_NO_STACK)
+		counts->events[event->user][event->leaf && !in_kernel] += events;
+	if (event->kernel != TRACE_NO_STACK)
+		counts->events[event->kernel][event->leaf && in_kernel] += events;
 	return event->leaf ? add_address(counts, event->leaf, false, events) : 0;
-}
-
-static int add_frames(struct address_counts *counts, const struct trace_stack *stack,
-		      const struct stack_events *of)
-{
-	u64 events = of->alone + of->below_leaf;
-	int err = 0;
-
-	if (of->alone && stack->depth)
-		err = add_address(counts, stack->frames[0], false, of->alone);
-	if (of->below_leaf && stack->depth)
-		err = err ?: add_address(counts, stack->frames[0], true, of->below_leaf);
-	for (u32 i = 1; events && i < stack->depth && !err; i++)
-		err = add_address(counts, stack->frames[i], true, events);
-	return err;
 }
 
 int address_counts_each(struct address_counts *counts,
@@ -214,8 +187,18 @@ int address_counts_each(struct address_counts *counts,
 {
 	int result = 0;
 
-	for (u32 i = 0; i < counts->stack_count && !result; i++)
-		result = add_frames(counts, &counts->stacks[i], &counts->events[i]);
+	for (u32 i = 0; i < counts->stack_count && !result; i++) {
+		const struct trace_stack *stack = &counts->stacks[i];
+		const u64 *events = counts->events[i];
+
+		/* The first frame is a return address below a leaf only. */
+		for (u32 below = 0; below < 2 && stack->depth && !result; below++)
+			if (events[below])
+				result =
+					add_address(counts, stack->frames[0], below, events[below]);
+		for (u32 j = 1; events[0] + events[1] && j < stack->depth && !result; j++)
+			result = add_address(counts, stack->frames[j], true, events[0] + events[1]);
+	}
 	for (u32 i = 0; i < counts->addresses.count && !result; i++) {
 		const struct address *address = counts->addresses.entries[i];
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "flamegraph/stack_tree.h"
+#include "flamegraph/time_cells.h"
 
 #define WAITS_MAX 8192U
 
@@ -46,5 +47,31 @@ int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait)
 /* Leaves WAITS_MAX waits at most, by thread and begin. */
 void thread_waits_finish(struct thread_waits *waits);
 void thread_waits_clear(struct thread_waits *waits);
+
+/* Sums of the events in queued work, by their stack and by the thread and stack that queued the
+ * work (record --origins). */
+
+#define QUEUED_WORK_MAX 4096U /* sums that the page has: those of most events */
+
+struct queued_work {
+	struct intern_key
+		key; /* paths of the event, of the origin, the two threads and the source */
+	struct time_cell work, origin; /* paths, thread, source; count and value of the work */
+};
+
+struct queued_works {
+	struct intern threads; /* thread, thread of the origin, source */
+	struct intern works;
+	struct queued_work **shown; /* set by queued_works_choose() */
+	u32 shown_count;
+};
+
+void queued_works_begin(struct queued_works *works);
+void queued_works_clear(struct queued_works *works);
+int queued_works_add(struct queued_works *works, const struct time_cell *work,
+		     const struct time_cell *origin); /* -ENOMEM */
+
+/* Called once: chooses the sums that the page has. -ENOMEM. */
+int queued_works_choose(struct queued_works *works);
 
 #endif

@@ -37,39 +37,32 @@ void time_cells_expect(const struct time_cells *cells, const struct time_cell *w
 	intern_expect(&cells->cells, &key, step);
 }
 
-/* The event as far as cells still tell it apart. */
-static struct time_cell told_apart(const struct time_cells *cells, const struct time_cell *what)
-{
-	struct time_cell told = *what;
-
-	if (cells->joins_cpus)
-		told.cpu = CPUS_JOINED;
-	if (what->thread < cells->joined_count)
-		told.thread = cells->joined[what->thread];
-	return told;
-}
-
 static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time_cell *event)
 {
-	const struct time_cell told = told_apart(cells, event), *what = &told;
-	const struct intern_key key = key_of(what);
-	struct time_cell *cell;
+	struct time_cell what = *event, *cell;
+	struct intern_key key;
 
+	/* The event as far as cells still tell it apart. */
+	if (cells->joins_cpus)
+		what.cpu = CPUS_JOINED;
+	if (event->thread < cells->joined_count)
+		what.thread = cells->joined[event->thread];
+	key = key_of(&what);
 	if (bucket != cells->bucket)
 		intern_forget_keys(&cells->cells);
 	cells->bucket = bucket;
 	cell = intern_entry(&cells->cells, &key);
 	if (!cell)
 		return -ENOMEM;
-	cell->user = what->user;
-	cell->kernel = what->kernel;
-	cell->stack = what->stack;
-	cell->thread = what->thread;
-	cell->source = what->source;
-	cell->cpu = what->cpu;
+	cell->user = what.user;
+	cell->kernel = what.kernel;
+	cell->stack = what.stack;
+	cell->thread = what.thread;
+	cell->source = what.source;
+	cell->cpu = what.cpu;
 	cell->bucket = bucket;
-	cell->count += what->count;
-	cell->value += what->value;
+	cell->count += what.count;
+	cell->value += what.value;
 	return 0;
 }
 
@@ -97,14 +90,6 @@ int time_cells_widen(struct time_cells *cells, u32 shift)
 	return shift > cells->shift ? time_cells_rebuild(cells, shift) : 0;
 }
 
-static bool is_too_fine(const struct time_cells *cells, u64 bucket)
-{
-	u32 count = cells->cells.count;
-
-	return bucket >= CELL_BUCKETS_MAX ||
-	       (count >= CELLS_MANY && bucket >= 2 * CELL_BUCKETS_MIN);
-}
-
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what)
 {
 	u64 since;
@@ -113,7 +98,69 @@ int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *w
 	if (!cells->cells.count)
 		cells->origin = time;
 	since = time - cells->origin;
-	while (!err && is_too_fine(cells, since >> cells->shift))
+	while (!err && (since >> cells->shift >= CELL_BUCKETS_MAX ||
+			(cells->cells.count >= CELLS_MANY &&
+			 since >> cells->shift >= 2 * CELL_BUCKETS_MIN)))
 		err = time_cells_widen(cells, cells->shift + 1);
 	return err ?: add_to_bucket(cells, (u32)(since >> cells->shift), what);
+}
+
+void stack_values_begin(struct stack_values *values)
+{
+	*values = (struct stack_values){.stacks = INTERN(struct values_of_stack),
+					.digits = DISTRIBUTION_DIGITS_EXACT};
+}
+
+void stack_values_clear(struct stack_values *values)
+{
+	for (u32 i = 0; i < values->stacks.count; i++)
+		distribution_clear(&stack_values_at(values, i)->values);
+	intern_clear(&values->stacks);
+}
+
+static u64 count_all(const struct stack_values *values)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < values->stacks.count; i++)
+		count += stack_values_at(values, i)->values.item_count;
+	return count;
+}
+
+/* Rounds until `most` different values are left, or until each has one digit. */
+static void bound(struct stack_values *values, u64 most)
+{
+	for (u32 i = 0; i < values->stacks.count; i++)
+		distribution_sort(&stack_values_at(values, i)->values);
+	while (count_all(values) > most && values->digits > 1) {
+		values->digits = distribution_fewer_digits(values->digits);
+		for (u32 i = 0; i < values->stacks.count; i++)
+			distribution_round(&stack_values_at(values, i)->values, values->digits);
+	}
+	values->since_bound = 0;
+}
+
+int stack_values_add(struct stack_values *values, const void *task, const struct time_cell *cell)
+{
+	const struct intern_key key = {
+		{intern_address(task), cell->user | (u64)cell->kernel << 32, cell->source}};
+	struct values_of_stack *of = intern_entry(&values->stacks, &key);
+
+	if (!of || distribution_add(&of->values, cell->value, 1))
+		return -ENOMEM;
+	if (of->values.count == 1)
+		of->cell = *cell;
+	if (++values->since_bound >= VALUES_KEPT_MAX)
+		bound(values, VALUES_KEPT_MAX / 2);
+	return 0;
+}
+
+void stack_values_finish(struct stack_values *values)
+{
+	bound(values, VALUES_MAX);
+	if (count_all(values) <= VALUES_MAX)
+		return;
+	stack_values_clear(values);
+	stack_values_begin(values);
+	values->digits = 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A page has exact, rounded or no values, depending on the number of different values. */
-#include "flamegraph/stack_values.h"
+#include "flamegraph/time_cells.h"
 
 #include "unit_test.h"
 
