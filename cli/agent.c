@@ -21,26 +21,229 @@
 #include <unistd.h>
 
 #include "agent/agent_child.h"
-#include "agent/agent_choice.h"
 #include "agent/cpu_budget.h"
+#include "agent/service_names.h"
 #include "array.h"
 #include "capture/load/loaded.h"
 #include "clock.h"
 #include "command.h"
 #include "error.h"
 #include "hash_index.h"
-#include "option/option_file.h"
+#include "option/option.h"
 #include "output/output.h"
 #include "privilege/memory_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
 #include "product_version.h"
-#include "recording/no_events.h"
+#include "push/push.h"
 #include "recording/session_face.h"
+#include "secret_file.h"
 #include "session/rotation.h"
+#include "session/session_options.h"
 #include "store/rows/window_rows.h"
+#include "store/wire/http.h"
+#include "store/wire/store_url.h"
 #include "store/write/sender.h"
 #include "terminal/message.h"
+
+/* --- options: all are checked, and secrets are read, before programs are loaded --- */
+
+struct agent_values {
+	struct session_options record;
+	const char *to, *user, *password_file, *bearer_file, *ca_file, *host, *spool, *exemplars,
+		*cpu, *config;
+	bool allow_cleartext;
+	struct string_list labels, services;
+	u64 spool_bytes, memory, window, batch, once; /* seconds; `once`: windows */
+};
+
+struct agent_choice {
+	struct agent_values values;
+	char host[256], boot[40];
+	double cpu_percent; /* 0: no limit */
+	struct store_url url;
+	bool pushes;	/* sends to a receiver of profiles; `url` is unused then */
+	char *password; /* or NULL */
+	char *bearer;	/* or NULL */
+	struct service_names *services;
+};
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define FREQUENCY_DEFAULT 19
+
+static int wrong_usage(const char *text)
+{
+	message("%s", text);
+	return EXIT_USAGE;
+}
+
+static int choose_host(struct agent_choice *choice)
+{
+	const char *host = choice->values.host;
+
+	if (host)
+		snprintf(choice->host, sizeof(choice->host), "%s", host);
+	else if (gethostname(choice->host, sizeof(choice->host) - 1))
+		return wrong_usage("--host: this machine has no name; give it one");
+	if (!choice->host[0] || (host && strlen(host) >= sizeof(choice->host)))
+		return wrong_usage("--host: must be a name of 1 to 255 bytes");
+	return EXIT_DONE;
+}
+
+static int choose_cpu(struct agent_choice *choice)
+{
+	const char *text = choice->values.cpu;
+	char *end;
+
+	if (!text)
+		return EXIT_DONE;
+	choice->cpu_percent = strtod(text, &end);
+	if (end != text && !*end && choice->cpu_percent > 0 && choice->cpu_percent <= 100)
+		return EXIT_DONE;
+	message("--cpu %s: must be above 0 and at most 100 percent", text);
+	return EXIT_USAGE;
+}
+
+static int check_labels(const struct agent_choice *choice)
+{
+	const struct string_list *labels = &choice->values.labels;
+
+	for (size_t i = 0; i < labels->count; i++)
+		if (!strchr(labels->items[i], '=') || labels->items[i][0] == '=') {
+			message("--label %s: must be KEY=VALUE", labels->items[i]);
+			return EXIT_USAGE;
+		}
+	return EXIT_DONE;
+}
+
+static int choose_url(struct agent_choice *choice)
+{
+	struct stackmap_error error;
+	struct push_url url;
+
+	if (!choice->values.to)
+		return wrong_usage("agent: --to URL is missing: where the store is");
+	/* KIND+http... is the URL of a receiver. */
+	if (choice->values.to[strcspn(choice->values.to, "+:")] == '+') {
+		if (push_url_parse(choice->values.to, &url, &error)) {
+			message("--to: %s", error.message);
+			return EXIT_USAGE;
+		}
+		push_url_clear(&url);
+		choice->pushes = true;
+		/* A receiver gets whole windows, so a window is as long as a batch. */
+		choice->values.window = choice->values.batch;
+		return EXIT_DONE;
+	}
+	if (choice->values.bearer_file)
+		return wrong_usage("--bearer-file: stores take a user and a password");
+	if (!store_url_parse(choice->values.to, &choice->url, &error))
+		return EXIT_DONE;
+	message("--to: %s", error.message);
+	return EXIT_USAGE;
+}
+
+static int choose_services(struct agent_choice *choice)
+{
+	const struct string_list *rules = &choice->values.services;
+	struct stackmap_error error;
+
+	if (!service_names_create(rules->items, rules->count, &choice->services, &error))
+		return EXIT_DONE;
+	message("--service %s", error.message);
+	return EXIT_USAGE;
+}
+
+static int read_boot(struct agent_choice *choice)
+{
+	FILE *file = fopen(BOOT_ID, "re");
+
+	if (file && fgets(choice->boot, sizeof(choice->boot), file))
+		choice->boot[strcspn(choice->boot, "\n")] = 0;
+	if (file)
+		fclose(file);
+	if (choice->boot[0])
+		return EXIT_DONE;
+	message("%s: %s", BOOT_ID, strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int check_cleartext(const struct agent_choice *choice, const char *base)
+{
+	const struct http_options options = {.base = base,
+					     .password = choice->password,
+					     .bearer = choice->bearer,
+					     .allows_cleartext = choice->values.allow_cleartext};
+	struct stackmap_error error;
+
+	if (!http_check_secrets(&options, &error))
+		return EXIT_DONE;
+	message("--to: %s", error.message);
+	return EXIT_USAGE;
+}
+
+static int check_secrets(const struct agent_choice *choice)
+{
+	struct push_url receiver = {};
+	int status = EXIT_DONE;
+
+	for (u32 i = 0; i < choice->url.count && !status; i++)
+		status = check_cleartext(choice, choice->url.shards[i]);
+	if (choice->pushes && !push_url_parse(choice->values.to, &receiver, NULL))
+		status = check_cleartext(choice, receiver.base);
+	push_url_clear(&receiver);
+	return status;
+}
+
+/* A token replaces user and password. */
+static int read_secrets(struct agent_choice *choice)
+{
+	struct stackmap_error error;
+
+	if (choice->values.bearer_file)
+		return secret_file_read(choice->values.bearer_file, &choice->bearer, &error)
+			       ? message_error(&error)
+			       : EXIT_DONE;
+	return password_file_read(choice->values.password_file, &choice->password);
+}
+
+/* Exit status; errors were printed. The caller calls agent_choice_clear() in any case. */
+static int agent_choice_make(struct agent_choice *choice, const struct agent_values *values)
+{
+	struct session_options *record = &choice->values.record;
+
+	choice->values = *values;
+	record->all = true;
+	/* The default is the whole machine: CPU samples, and the waits of tasks. */
+	if (!record->events.count && !record->off_cpu && !record->wakers && !record->frequency) {
+		record->frequency = FREQUENCY_DEFAULT;
+		record->off_cpu = true;
+	}
+	return choose_url(choice)
+		       ?: choose_host(choice)
+		       ?: choose_cpu(choice)
+		       ?: check_labels(choice)
+		       ?: choose_services(choice)
+		       ?: read_boot(choice)
+		       ?: read_secrets(choice)
+		       ?: check_secrets(choice);
+}
+
+/* Erases password and token, which the recorder does not need. */
+static void agent_choice_forget_secrets(struct agent_choice *choice)
+{
+	secret_free(&choice->password);
+	secret_free(&choice->bearer);
+}
+
+static void agent_choice_clear(struct agent_choice *choice)
+{
+	agent_choice_forget_secrets(choice);
+	service_names_free(&choice->services);
+	store_url_clear(&choice->url);
+}
+
+/* --- exemplars --- */
 
 /*
  * Keeps the windows of the last hour as recordings on this machine. A store has sums, an exemplar
@@ -223,15 +426,6 @@ static void tell_labels(struct agent *agent)
 			   agent->memory.told);
 }
 
-static int take_signals(struct agent *agent)
-{
-	agent->signals = signals_take();
-	if (agent->signals >= 0)
-		return EXIT_DONE;
-	message("signals: %s", strerror(-agent->signals));
-	return EXIT_FAILED;
-}
-
 static int begin_exemplars(struct agent *agent)
 {
 	struct exemplars *exemplars;
@@ -253,16 +447,6 @@ static int begin_exemplars(struct agent *agent)
 		(struct rotation){.output = exemplars->output,
 				  .keep = KEPT_SECONDS / agent->choice.values.window ?: 1};
 	return EXIT_DONE;
-}
-
-static int begin_sending(struct agent *agent)
-{
-	if (agent->choice.pushes)
-		return begin_exemplars(agent) ?: start_pusher(agent);
-	return open_spool(agent)
-		       ?: begin_exemplars(agent)
-		       ?: make_rows(agent)
-		       ?: start_sender(agent);
 }
 
 /* Rows of a store and samples of profiles have one value. */
@@ -311,11 +495,21 @@ static int begin(struct agent *agent)
 	u64 frequency;
 
 	memory_limit_lower(all > ALL_LEAST ? all : ALL_LEAST);
-	status = begin_sending(agent);
+	if (agent->choice.pushes)
+		status = begin_exemplars(agent) ?: start_pusher(agent);
+	else
+		status = open_spool(agent)
+				 ?: begin_exemplars(agent)
+				 ?: make_rows(agent)
+				 ?: start_sender(agent);
 	agent_choice_forget_secrets(&agent->choice);
-	status = status ?: take_signals(agent);
 	if (status)
 		return status;
+	agent->signals = signals_take();
+	if (agent->signals < 0) {
+		message("signals: %s", strerror(-agent->signals));
+		return EXIT_FAILED;
+	}
 	file_limit_raise();
 	status = open_session(agent);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
@@ -520,48 +714,36 @@ static int work(struct agent *agent, struct stackmap_error *error)
 	return result;
 }
 
-static bool has_ended(struct agent *agent, int ms)
-{
-	if (signal_asks_to_end(signals_wait(agent->signals, session_wake_fd(agent->session), ms)))
-		return true;
-	return agent->choice.values.once && agent->windows >= agent->choice.values.once;
-}
-
 static int record_windows(struct agent *agent, struct stackmap_error *error)
 {
+	u64 most = agent->choice.values.once ?: UINT64_MAX;
 	int ms = 0;
 
 	begin_window(agent);
 	begin_batch(agent);
-	while (!has_ended(agent, ms)) {
+	while (!signal_asks_to_end(
+		       signals_wait(agent->signals, session_wake_fd(agent->session), ms)) &&
+	       agent->windows < most) {
 		ms = work(agent, error);
 		if (ms < 0)
 			return ms;
 		if (!agent_child_runs(&agent->sending))
 			return error_set(error, ECHILD, "agent: its sender has ended");
 	}
-	return agent->choice.values.once && agent->windows >= agent->choice.values.once
-		       ? 0
-		       : take_window(agent, error);
-}
-
-static void tell_pushed(const struct agent *agent)
-{
-	const struct agent_pusher_state *state = agent->sending.state;
-
-	message("agent: %llu windows, %llu of them sent; %.1f s of CPU time, at most %llu MiB "
-		"of memory in all processes",
-		(unsigned long long)agent->windows, (unsigned long long)state->sent,
-		own_cpu_ns() / 1e9, (unsigned long long)agent->memory.most >> 20);
+	return agent->windows < most ? take_window(agent, error) : 0;
 }
 
 static void tell_sum(const struct agent *agent)
 {
+	const struct agent_pusher_state *pushed = agent->sending.state;
 	const struct sender_state *state = agent->sending.state;
 	struct spool_count count = {};
 
 	if (agent->choice.pushes) {
-		tell_pushed(agent);
+		message("agent: %llu windows, %llu of them sent; %.1f s of CPU time, at most %llu "
+			"MiB of memory in all processes",
+			(unsigned long long)agent->windows, (unsigned long long)pushed->sent,
+			own_cpu_ns() / 1e9, (unsigned long long)agent->memory.most >> 20);
 		return;
 	}
 	spool_count(agent->spool, &count);
@@ -570,22 +752,6 @@ static void tell_sum(const struct agent *agent)
 		(unsigned long long)agent->windows, (unsigned long long)state->batches,
 		state->bytes / 1024.0, count.batches, count.refused, own_cpu_ns() / 1e9,
 		(unsigned long long)agent->memory.most >> 20);
-}
-
-/* Records until the end. Windows in memory then go to the spool, also after a failure. */
-static int record_all(struct agent *agent)
-{
-	struct stackmap_error error;
-	int result = record_windows(agent, &error), status;
-
-	status = result ? message_failure(result, &error) : EXIT_DONE;
-	own_memory_look(&agent->memory);
-	put_batch(agent);
-	agent_child_end(&agent->sending);
-	tell_sum(agent);
-	if (!status && agent->windows && !agent->produced)
-		no_events_explain(&agent->choice.values.record, agent->session, UINT64_MAX);
-	return status;
 }
 
 static void end(struct agent *agent)
@@ -602,13 +768,23 @@ static void end(struct agent *agent)
 	signals_end_interrupted();
 }
 
+/* Records until the end. Windows in memory then go to the spool, also after a failure. */
 static int run(const struct agent_values *values)
 {
 	struct agent agent = {.signals = -1};
-	int status = agent_choice_make(&agent.choice, values);
+	int status = agent_choice_make(&agent.choice, values) ?: begin(&agent), result;
+	struct stackmap_error error;
 
-	status = status ?: begin(&agent) ?: record_all(&agent);
-
+	if (!status) {
+		result = record_windows(&agent, &error);
+		status = result ? message_failure(result, &error) : EXIT_DONE;
+		own_memory_look(&agent.memory);
+		put_batch(&agent);
+		agent_child_end(&agent.sending);
+		tell_sum(&agent);
+		if (!status && agent.windows && !agent.produced)
+			no_events_explain(&agent.choice.values.record, agent.session, UINT64_MAX);
+	}
 	end(&agent);
 	return status;
 }

@@ -28,7 +28,16 @@ extern const struct command store_command;
 extern const struct command list_command;
 extern const struct command doctor_command;
 
+/* Prints the candidates for the last word (completion.c). Returns the exit status; an error gives
+ * no candidates. */
+int completion_print(int count, char *const *words);
+
+/* Handles the words behind --version (version.c). Returns the exit status. */
+int version_print(int count, char *const *words);
+
 /* All registered commands; the last is NULL. */
 extern const struct command *const commands[];
+
+const struct command *command_find(const char *name); /* or NULL */
 
 #endif

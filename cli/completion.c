@@ -1,14 +1,206 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
+ * Candidates for the word at the cursor of a command line: `stackmap --complete WORD...`, which the
+ * bash function calls (cli/completion/stackmap). The words are those behind `stackmap`; the last
+ * one is completed and ends at the cursor.
+ *
+ * Each line has one candidate, without the `--name=` in front of it. A last line leaves other
+ * candidates to the shell:
+ *
+ *   :files, :directories, :commands
+ *
  * The word at the cursor is found in the way of the parser (cli/option/option.c), from the same
  * tables, so a new command and its options are completed at once. An unfinished line may have
  * errors, which are ignored.
+ *
+ * Known values: the words of the option's own row, else values by the argument's name in `--help`.
+ * A new option that takes a FILE or an EVENT is therefore completed without further code.
+ *
+ * In a list with commas the last element is completed; the candidate is the whole list. Unprintable
+ * names are not offered: with a replaced character they would be other words.
  */
-#include "completion.h"
-
+#include <grp.h>
 #include <string.h>
 
+#include "capture/bpffs/folder.h"
+#include "capture/load/proc_tasks.h"
+#include "capture/source/source.h"
 #include "command.h"
+#include "format/printable.h"
+#include "view/diff.h"
+
+struct value {
+	const char *start; /* start of the element */
+	int list_bytes;	   /* length of the list in front of it */
+	const char *list;
+};
+
+static void offer(const struct value *value, const char *word)
+{
+	if (!strncmp(word, value->start, strlen(value->start)) && printable_is(word))
+		printf("%.*s%s\n", value->list_bytes, value->list, word);
+}
+
+static void offer_files(const struct value *value)
+{
+	(void)value;
+	printf(":files\n");
+}
+
+static void offer_directories(const struct value *value)
+{
+	(void)value;
+	printf(":directories\n");
+}
+
+static void offer_commands(const struct value *value)
+{
+	(void)value;
+	printf(":commands\n");
+}
+
+static int offer_source(void *value, const char *group, const char *name)
+{
+	(void)group;
+	offer(value, name);
+	return 0;
+}
+
+/* Offers only events that begin with the typed text: all of them would be too many. */
+static void offer_events(const struct value *value)
+{
+	struct value offered = *value;
+	struct stackmap_error error;
+	char pattern[256];
+
+	snprintf(pattern, sizeof(pattern), "%s*", value->start);
+	source_catalogue(pattern, offer_source, &offered, &error);
+}
+
+/* For `diff --per`. */
+static void offer_units(const struct value *value)
+{
+	offer(value, UNIT_SECOND);
+	offer_events(value);
+}
+
+static int offer_instance(void *value, const char *name)
+{
+	offer(value, name);
+	return 0;
+}
+
+static void offer_instances(const struct value *value)
+{
+	struct value offered = *value;
+	struct stackmap_error error;
+
+	folder_list(offer_instance, &offered, &error);
+}
+
+static int offer_pid(void *value, u32 tgid, u32 tid)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", tgid);
+	if (tgid == tid)
+		offer(value, number);
+	return 0;
+}
+
+static int offer_tid(void *value, u32 tgid, u32 tid)
+{
+	char number[16];
+
+	(void)tgid;
+	snprintf(number, sizeof(number), "%u", tid);
+	offer(value, number);
+	return 0;
+}
+
+static int offer_comm(void *value, u32 tgid, u32 tid)
+{
+	char comm[TASK_COMM_BYTES];
+
+	if (proc_task_comm(tgid, tid, comm))
+		offer(value, comm);
+	return 0;
+}
+
+static void offer_groups(const struct value *value)
+{
+	const struct group *group;
+
+	setgrent();
+	while ((group = getgrent()))
+		offer(value, group->gr_name);
+	endgrent();
+}
+
+static void offer_nothing(const struct value *value)
+{
+	(void)value;
+}
+
+/* The first matching row counts. */
+static const struct {
+	const char *option; /* NULL: any option, and operands */
+	const char *argument;
+	void (*offer)(const struct value *value);
+	/* if `offer` is NULL: called for each thread */
+	int (*offer_task)(void *value, u32 tgid, u32 tid);
+} values[] = {
+	{"comm", "NAME", NULL, offer_comm}, {NULL, "NAME", offer_instances},
+	{"per", "EVENT", offer_units},	    {NULL, "EVENT", offer_events},
+	{NULL, "PATTERN", offer_events},    {NULL, "PID", NULL, offer_pid},
+	{NULL, "TID", NULL, offer_tid},	    {NULL, "GROUP", offer_groups},
+	{NULL, "DIR", offer_directories},   {NULL, "FILE", offer_files},
+	{NULL, "COMMAND", offer_commands},  {NULL, "URL", offer_nothing},
+};
+
+/*
+ * Prints the values of an argument or operand that begin with `start`, by its name in the usage
+ * line. `option` is NULL for an operand. Operands with an unknown name are files: BEFORE, AFTER.
+ */
+static void offer_values(const struct option_row *option, const char *argument, const char *start)
+{
+	const char *comma = strrchr(start, ',');
+	struct value value = {.start = comma ? comma + 1 : start, .list = start};
+	const char *words, *word;
+	char text[32];
+	size_t length;
+
+	value.list_bytes = value.start - start;
+	if (option && option->words) {
+		for (words = option->words; (word = option_word(&words, &length));) {
+			snprintf(text, sizeof(text), "%.*s", (int)length, word);
+			offer(&value, text);
+		}
+		return;
+	}
+	if (strchr(argument, '|')) {
+		/* The operand is one of a few words: "init|check|retain". */
+		for (words = argument; *words; words += length + (words[length] == '|')) {
+			length = strcspn(words, "|");
+			snprintf(text, sizeof(text), "%.*s", (int)length, words);
+			offer(&value, text);
+		}
+		return;
+	}
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		if (strcmp(values[i].argument, argument) != 0)
+			continue;
+		if (values[i].option && (!option || strcmp(values[i].option, option->name) != 0))
+			continue;
+		if (values[i].offer)
+			values[i].offer(&value);
+		else
+			proc_tasks_each(values[i].offer_task, &value);
+		return;
+	}
+	if (!option)
+		offer_files(&value);
+}
 
 struct line {
 	const struct command *command;
@@ -17,15 +209,7 @@ struct line {
 	bool options_ended;
 };
 
-static const struct command *find_command(const char *name)
-{
-	for (const struct command *const *command = commands; *command; command++)
-		if (!strcmp((*command)->name, name))
-			return *command;
-	return NULL;
-}
-
-static void offer(const char *lead, const char *word, const char *start)
+static void offer_word(const char *lead, const char *word, const char *start)
 {
 	if (!strncmp(word, start, strlen(start)))
 		printf("%s%s\n", lead, word);
@@ -34,7 +218,7 @@ static void offer(const char *lead, const char *word, const char *start)
 static void offer_command_names(const char *start)
 {
 	for (const struct command *const *command = commands; *command; command++)
-		offer("", (*command)->name, start);
+		offer_word("", (*command)->name, start);
 }
 
 /* Finds an option by its whole name; shortened names are for people who do not complete. */
@@ -48,24 +232,9 @@ static const struct option_row *long_row(const struct command *command, const ch
 	return NULL;
 }
 
-static const struct option_row *short_row(const struct command *command, char letter)
-{
-	for (const struct option_row *row = command->rows; row && row->name; row++)
-		if (row->letter == letter)
-			return row;
-	return NULL;
-}
-
 static bool takes_argument(const struct option_row *row)
 {
 	return row && row->type != OPTION_FLAG;
-}
-
-static const struct option_row *waiting_after_long(const struct command *command, const char *name)
-{
-	const struct option_row *row = long_row(command, name);
-
-	return takes_argument(row) && !strchr(name, '=') ? row : NULL;
 }
 
 /*
@@ -74,12 +243,10 @@ static const struct option_row *waiting_after_long(const struct command *command
 static const struct option_row *waiting_after_short(const struct command *command,
 						    const char *letters)
 {
-	for (; *letters; letters++) {
-		const struct option_row *row = short_row(command, *letters);
-
-		if (takes_argument(row))
-			return letters[1] ? NULL : row;
-	}
+	for (; *letters; letters++)
+		for (const struct option_row *row = command->rows; row && row->name; row++)
+			if (row->letter == *letters && takes_argument(row))
+				return letters[1] ? NULL : row;
 	return NULL;
 }
 
@@ -92,17 +259,20 @@ static void pass(struct line *line, const char *word)
 		line->options_ended |= line->command->stops_at_operand;
 	} else if (!strcmp(word, "--")) {
 		line->options_ended = true;
+	} else if (word[1] == '-') {
+		const struct option_row *row = long_row(line->command, word + 2);
+
+		line->waiting = takes_argument(row) && !strchr(word, '=') ? row : NULL;
 	} else {
-		line->waiting = word[1] == '-' ? waiting_after_long(line->command, word + 2)
-					       : waiting_after_short(line->command, word + 1);
+		line->waiting = waiting_after_short(line->command, word + 1);
 	}
 }
 
 static void offer_options(const struct command *command, const char *start)
 {
 	for (const struct option_row *row = command->rows; row && row->name; row++)
-		offer("--", row->name, start);
-	offer("--", "help", start);
+		offer_word("--", row->name, start);
+	offer_word("--", "help", start);
 }
 
 /*
@@ -125,33 +295,24 @@ static void name_operand(const char *operands, u32 number, char *name, size_t by
 	}
 }
 
-static void complete_operand(const struct line *line, const char *start)
-{
-	char name[32];
-
-	if (line->operands >= line->command->operands_max)
-		return;
-	name_operand(line->command->operands, line->operands, name, sizeof(name));
-	completion_values(NULL, name, start);
-}
-
 int completion_print(int count, char *const *words)
 {
 	struct line line = {0};
 	const char *word;
+	char operand[32];
 
 	if (count < 1)
 		return EXIT_USAGE;
-	line.command = find_command(words[0]);
+	line.command = command_find(words[0]);
 	if (count == 1) {
 		offer_command_names(words[0]);
-		offer("", "help", words[0]);
+		offer_word("", "help", words[0]);
 		if (*words[0] == '-') {
-			offer("", "--help", words[0]);
-			offer("", "--version", words[0]);
+			offer_word("", "--help", words[0]);
+			offer_word("", "--version", words[0]);
 		}
 	} else if (count == 2 && !strcmp(words[0], "--version"))
-		offer("", "--verbose", words[1]);
+		offer_word("", "--verbose", words[1]);
 	else if (count == 2 && !strcmp(words[0], "help"))
 		offer_command_names(words[1]);
 	if (count == 1 || !line.command)
@@ -160,7 +321,7 @@ int completion_print(int count, char *const *words)
 		pass(&line, words[i]);
 	word = words[count - 1];
 	if (line.waiting)
-		completion_values(line.waiting, line.waiting->argument, word);
+		offer_values(line.waiting, line.waiting->argument, word);
 	else if (!line.options_ended && !strncmp(word, "--", 2)) {
 		const char *name = word + 2;
 		const char *value = strchr(name, '=');
@@ -169,10 +330,12 @@ int completion_print(int count, char *const *words)
 		if (!value)
 			offer_options(line.command, name);
 		else if (takes_argument(row))
-			completion_values(row, row->argument, value + 1);
+			offer_values(row, row->argument, value + 1);
 	} else if (!line.options_ended && !strcmp(word, "-"))
 		offer_options(line.command, "");
-	else
-		complete_operand(&line, word);
+	else if (line.operands < line.command->operands_max) {
+		name_operand(line.command->operands, line.operands, operand, sizeof(operand));
+		offer_values(NULL, operand, word);
+	}
 	return EXIT_DONE;
 }

@@ -10,10 +10,6 @@
 #include "process/signals.h"
 #include "recording/session_face.h"
 
-struct doctor_values {
-	bool json;
-};
-
 struct findings {
 	struct feature_result features[FEATURE_COUNT];
 	bool records;
@@ -99,7 +95,7 @@ static int print_json(const struct findings *findings)
 
 static int doctor_run(const void *values, int count, char **operands)
 {
-	const struct doctor_values *doctor = values;
+	const bool *json = values;
 	struct findings findings = {};
 
 	(void)count;
@@ -109,7 +105,7 @@ static int doctor_run(const void *values, int count, char **operands)
 		feature_probe(feature, &findings.features[feature]);
 	findings.records = !session_face_try(&findings.way, &findings.refusal);
 	signals_end_interrupted();
-	if (!doctor->json)
+	if (!*json)
 		print_table(&findings);
 	else if (print_json(&findings))
 		return EXIT_FAILED;
@@ -117,11 +113,7 @@ static int doctor_run(const void *values, int count, char **operands)
 }
 
 static const struct option_row rows[] = {
-	{.name = "json",
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct doctor_values, json),
-	 .group = "Output",
-	 .help = "print a JSON object"},
+	{.name = "json", .type = OPTION_FLAG, .group = "Output", .help = "print a JSON object"},
 	{.name = NULL},
 };
 
@@ -130,6 +122,6 @@ const struct command doctor_command = {
 	.operands = "",
 	.summary = "tell what works on this machine for this user, and how to fix the rest",
 	.rows = rows,
-	.values_bytes = sizeof(struct doctor_values),
+	.values_bytes = sizeof(bool) /* --json */,
 	.run = doctor_run,
 };

@@ -30,7 +30,7 @@
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/kernel_names.h"
 #include "terminal/message.h"
-#include "view/self_stop_text.h"
+#include "view/ledger_text.h"
 
 struct dump_values {
 	const char *instance;
@@ -68,31 +68,11 @@ static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 	return 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* A return address belongs to the call before it, which may be the last of its function. */
-static bool name_kernel(const struct dump *dump, u64 frame, bool is_return, char *text,
-			size_t bytes)
-{
-	struct symbol symbol;
-
-	if (!dump->kernel || !kernel_names_find(dump->kernel, frame - is_return, &symbol))
-		return false;
-	snprintf(text, bytes, "%s+0x%llx/0x%llx", symbol.name,
-		 (unsigned long long)(frame - symbol.start), (unsigned long long)symbol.size);
-	return true;
-}
-
 static bool name_user(const struct dump *dump, u64 frame, char *text, size_t bytes)
 {
 	const struct mapping_record *record = NULL;
 	char record_path[PATH_MAX];
-	const char *path = script_path_of(FRAME_MAPPING(frame));
+	const char *path = script_path_of(FRAME_MAPPING(frame)), *slash;
 
 	if (FRAME_IS_OMITTED(frame)) {
 		snprintf(text, bytes, "[%llu frames omitted]",
@@ -109,7 +89,8 @@ static bool name_user(const struct dump *dump, u64 frame, char *text, size_t byt
 	}
 	if (!path || !path[0])
 		return false;
-	snprintf(text, bytes, "%.480s+0x%llx", base_name(path),
+	slash = strrchr(path, '/');
+	snprintf(text, bytes, "%.480s+0x%llx", slash && slash[1] ? slash + 1 : path,
 		 (unsigned long long)FRAME_OFFSET(frame));
 	return true;
 }
@@ -118,8 +99,16 @@ static bool name_user(const struct dump *dump, u64 frame, char *text, size_t byt
  * stack: every frame but the innermost, 0, is a return address. */
 static bool name_frame(const struct dump *dump, u64 frame, u32 i, char *text, size_t bytes)
 {
-	return FRAME_IS_KERNEL(frame) ? name_kernel(dump, frame, i > 0, text, bytes)
-				      : name_user(dump, frame, text, bytes);
+	struct symbol symbol;
+
+	if (!FRAME_IS_KERNEL(frame))
+		return name_user(dump, frame, text, bytes);
+	/* A return address belongs to the call before it, which may be the last of its function. */
+	if (!dump->kernel || !kernel_names_find(dump->kernel, frame - (i > 0), &symbol))
+		return false;
+	snprintf(text, bytes, "%s+0x%llx/0x%llx", symbol.name,
+		 (unsigned long long)(frame - symbol.start), (unsigned long long)symbol.size);
+	return true;
 }
 
 static void print_stack(const struct dump *dump, const struct stack_map_bin_stack *stack)
@@ -201,31 +190,26 @@ static int print_stacks(struct dump *dump, const struct dump_values *values)
 	return 0;
 }
 
-static int load_mappings(struct dump *dump, const char *path, struct stackmap_error *error)
-{
-	FILE *file = fopen(path, "re");
-	struct stackmap_error why;
-	int err;
-
-	if (!file)
-		return error_set_errno(error, errno, path);
-	err = mappings_read(file, &dump->mappings, &why);
-	fclose(file);
-	if (!err)
-		return 0;
-	error_set(error, -err, "%s: %.400s", path, why.message);
-	error->offset = why.offset;
-	return err;
-}
-
 static int load_names(struct dump *dump, const struct dump_values *values,
 		      struct stackmap_error *error)
 {
+	const char *path = values->mappings;
+	FILE *file = path ? fopen(path, "re") : NULL;
+	struct stackmap_error why;
 	u64 stext;
-	int err = values->mappings ? load_mappings(dump, values->mappings, error) : 0;
+	int err = 0;
 
-	if (err)
+	if (path && !file)
+		return error_set_errno(error, errno, path);
+	if (file) {
+		err = mappings_read(file, &dump->mappings, &why);
+		fclose(file);
+	}
+	if (err) {
+		error_set(error, -err, "%s: %.400s", path, why.message);
+		error->offset = why.offset;
 		return err;
+	}
 	stext = dump->mappings ? mappings_kernel_start(dump->mappings) : 0;
 	if (values->vmlinux)
 		return kernel_names_from_vmlinux(values->vmlinux, stext, &dump->kernel, error);

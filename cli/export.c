@@ -14,7 +14,6 @@
 #include "error.h"
 #include "export/export_format.h"
 #include "option/option.h"
-#include "option/password_file.h"
 #include "push/push.h"
 #include "secret_file.h"
 #include "terminal/message.h"
@@ -23,38 +22,22 @@
 #include "view/recording.h"
 #include "view/report.h"
 
-/* Sending a recording to a receiver of profiles: address, credentials and labels. */
-
-struct push_values {
+struct export_values {
+	struct recording_values recording;
+	struct names_values names;
+	const char *format; /* NULL: folded, or the receiver's format */
+	const char *output; /* NULL: standard output */
+	const char *by;
+	/* the receiver of profiles; user, password and certificates are options for a store, too */
 	const char *to, *user, *password_file, *bearer_file, *ca_file;
 	bool allow_cleartext;
 	struct string_list labels;
 };
 
-/* The rows of a command whose struct `values` has a struct push_values as `member`. User, password
- * and certificates are options that it has for a store, too. */
-/* clang-format off */
-#define PUSH_ROWS(values, member)								\
-	{"to", 0, OPTION_STRING, "URL", offsetof(values, member.to), "Sending",			\
-		"send it: otlp+https://HOST, pyroscope+..., parca+..."},			\
-	{"label", 0, OPTION_STRINGS, "LABEL", offsetof(values, member.labels), "Sending",	\
-		"said of the recording: service, version, host or your own; may be repeated"},	\
-	{"bearer-file", 0, OPTION_STRING, "FILE", offsetof(values, member.bearer_file),	\
-		"Sending", "a token instead of a user and a password"}
-/* clang-format on */
-
 static int refuse(const char *option)
 {
 	message("%s: only with --to URL", option);
 	return -EINVAL;
-}
-
-/* The value of a label of this key, or NULL. */
-static const char *value_of(const char *label, const char *key)
-{
-	size_t length = strlen(key);
-
-	return strncmp(label, key, length) == 0 && label[length] == '=' ? &label[length + 1] : NULL;
 }
 
 static int add_label(struct export_identity *identity, const char *label)
@@ -66,11 +49,11 @@ static int add_label(struct export_identity *identity, const char *label)
 	int err;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const char *value = value_of(label, keys[i]);
+		size_t length = strlen(keys[i]);
 
-		if (!value)
+		if (strncmp(label, keys[i], length) != 0 || label[length] != '=')
 			continue;
-		*known[i] = value;
+		*known[i] = &label[length + 1];
 		return 0;
 	}
 	err = array_make_room(labels->items, labels->count, room);
@@ -80,18 +63,8 @@ static int add_label(struct export_identity *identity, const char *label)
 	return err;
 }
 
-/* Builds the labels, which borrow from the values; push_to_forget() clears them. -ENOMEM. */
-static int push_to_identify(const struct push_values *values, struct export_identity *identity)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < values->labels.count && !err; i++)
-		err = add_label(identity, values->labels.items[i]);
-	return err;
-}
-
 /* Reads the secrets. NULL and a message on failure. */
-static struct push *push_to_open(const struct push_values *values)
+static struct push *push_to_open(const struct export_values *values)
 {
 	struct push_access access = {.user = values->user,
 				     .ca_file = values->ca_file,
@@ -115,18 +88,9 @@ static struct push *push_to_open(const struct push_values *values)
 	return err ? NULL : push;
 }
 
-struct export_values {
-	struct recording_values recording;
-	struct names_values names;
-	struct push_values push;
-	const char *format; /* NULL: folded, or the receiver's format */
-	const char *output; /* NULL: standard output */
-	const char *by;
-};
-
 static bool goes_to_standard(const struct export_values *values)
 {
-	return !values->push.to && (!values->output || output_file_is_standard(values->output));
+	return !values->to && (!values->output || output_file_is_standard(values->output));
 }
 
 static int export_to_file(struct trace_reader *reader, const struct export_format *format,
@@ -143,9 +107,10 @@ static int export_to_file(struct trace_reader *reader, const struct export_forma
 	return err ?: write_err;
 }
 
-static int export_recording(const struct export_values *values, const struct export_format *format,
-			    const struct recording_choice *choice,
-			    const struct export_options *options)
+/* Writes the recording to `push` if there is one, else to the output file. */
+static int write_recording(const struct export_values *values, const struct export_format *format,
+			   struct push *push, const struct recording_choice *choice,
+			   const struct export_options *options)
 {
 	struct trace_reader *reader = recording_open(choice);
 	struct stackmap_error error;
@@ -153,47 +118,30 @@ static int export_recording(const struct export_values *values, const struct exp
 
 	if (!reader)
 		return EXIT_FAILED;
-	err = export_to_file(reader, format, options, values->output ?: "-", &error);
+	err = push ? push_recording(push, reader, options, &error)
+		   : export_to_file(reader, format, options, values->output ?: "-", &error);
 	return recording_close(&reader, choice, err, &error);
 }
 
-static int send_opened(struct push *push, const struct recording_choice *choice,
-		       const struct export_options *options)
-{
-	struct trace_reader *reader = recording_open(choice);
-	struct stackmap_error error;
-	int err;
-
-	if (!reader)
-		return EXIT_FAILED;
-	err = push_recording(push, reader, options, &error);
-	return recording_close(&reader, choice, err, &error);
-}
-
-static int send_recording(const struct push_values *values, const struct recording_choice *choice,
+static int send_recording(const struct export_values *values, const struct recording_choice *choice,
 			  struct export_options *options)
 {
 	struct push *push = push_to_open(values);
-	int status = EXIT_FAILED;
+	int status = EXIT_FAILED, err = 0;
 
 	if (!push)
 		return status;
-	if (push_to_identify(values, &options->identity))
+	/* The labels borrow from the values. */
+	for (size_t i = 0; i < values->labels.count && !err; i++)
+		err = add_label(&options->identity, values->labels.items[i]);
+	if (err)
 		message("--label: %s", strerror(ENOMEM));
 	else
-		status = send_opened(push, choice, options);
+		status = write_recording(values, NULL, push, choice, options);
 	free(options->identity.labels.items);
 	options->identity = (struct export_identity){};
 	push_close(&push);
 	return status;
-}
-
-static int check_by(const struct export_values *values, const struct export_format *format)
-{
-	if (!values->by || format->weighed)
-		return 0;
-	message("--by %s: --format %s has no choice of it, folded has", values->by, format->name);
-	return -EINVAL;
 }
 
 static int check_to(const struct export_values *values)
@@ -201,48 +149,39 @@ static int check_to(const struct export_values *values)
 	struct stackmap_error error;
 	struct push_url url;
 
-	if (values->push.to && (values->format || values->output || values->by)) {
+	if (values->to && (values->format || values->output || values->by)) {
 		message("--to URL: says the format as well, and goes without --format, --output "
 			"and --by");
 		return -EINVAL;
 	}
-	if (!values->push.to) {
+	if (!values->to) {
 		/* Refuses options of a receiver if no receiver is given. */
-		if (values->push.bearer_file)
+		if (values->bearer_file)
 			return refuse("--bearer-file");
-		return values->push.labels.count ? refuse("--label") : 0;
+		return values->labels.count ? refuse("--label") : 0;
 	}
-	if (push_url_parse(values->push.to, &url, &error)) {
+	if (push_url_parse(values->to, &url, &error)) {
 		message("--to: %s", error.message);
 		return -EINVAL;
 	}
 	push_url_clear(&url);
-	if (values->push.bearer_file && (values->push.user || values->push.password_file)) {
+	if (values->bearer_file && (values->user || values->password_file)) {
 		message("--bearer-file: instead of --user and --password-file, not beside them");
 		return -EINVAL;
 	}
-	if (values->push.password_file && !values->push.user) {
+	if (values->password_file && !values->user) {
 		message("--password-file: --user is missing");
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < values->push.labels.count; i++) {
-		const char *equals = strchr(values->push.labels.items[i], '=');
+	for (size_t i = 0; i < values->labels.count; i++) {
+		const char *equals = strchr(values->labels.items[i], '=');
 
-		if (equals && equals != values->push.labels.items[i] && equals[1])
+		if (equals && equals != values->labels.items[i] && equals[1])
 			continue;
-		message("--label %s: it is KEY=VALUE", values->push.labels.items[i]);
+		message("--label %s: it is KEY=VALUE", values->labels.items[i]);
 		return -EINVAL;
 	}
 	return 0;
-}
-
-static int check_output(const struct export_values *values, const struct export_format *format)
-{
-	if (!format->binary || !goes_to_standard(values) || !isatty(STDOUT_FILENO))
-		return 0;
-	message("--format %s: is binary and not shown on a terminal, use --output FILE",
-		format->name);
-	return -EINVAL;
 }
 
 /* User, password and certificates are for the store if there is one, else for the receiver. */
@@ -250,12 +189,12 @@ static void assign_access(struct export_values *values)
 {
 	struct from_values *from = &values->recording.from;
 
-	if (from->url || !values->push.to)
+	if (from->url || !values->to)
 		return;
-	values->push.user = from->user;
-	values->push.password_file = from->password_file;
-	values->push.ca_file = from->ca_file;
-	values->push.allow_cleartext = from->allow_cleartext;
+	values->user = from->user;
+	values->password_file = from->password_file;
+	values->ca_file = from->ca_file;
+	values->allow_cleartext = from->allow_cleartext;
 	from->user = from->password_file = from->ca_file = NULL;
 	from->allow_cleartext = false;
 }
@@ -270,17 +209,28 @@ static int export_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	assign_access(&values);
-	if (check_to(&values) || check_by(&values, format) ||
-	    recording_choose(&values.recording, operands, &choice) || check_output(&values, format))
+	if (check_to(&values))
 		return EXIT_USAGE;
+	if (values.by && !format->weighed) {
+		message("--by %s: --format %s has no choice of it, folded has", values.by,
+			format->name);
+		return EXIT_USAGE;
+	}
+	if (recording_choose(&values.recording, operands, &choice))
+		return EXIT_USAGE;
+	if (format->binary && goes_to_standard(&values) && isatty(STDOUT_FILENO)) {
+		message("--format %s: is binary and not shown on a terminal, use --output FILE",
+			format->name);
+		return EXIT_USAGE;
+	}
 	choice.store.question.no_inlined = values.names.no_inline;
 	choice.output = goes_to_standard(&values) ? NULL : values.output;
 	options = (struct export_options){.filter = choice.filter, .by = values.by};
 	status = recording_names_open(&values.names, &choice, &options.naming);
 	if (status)
 		return status;
-	status = values.push.to ? send_recording(&values.push, &choice, &options)
-				: export_recording(&values, format, &choice, &options);
+	status = values.to ? send_recording(&values, &choice, &options)
+			   : write_recording(&values, format, NULL, &choice, &options);
 	names_close(&options.naming);
 	return status;
 }
@@ -309,7 +259,24 @@ static const struct option_row rows[] = {
 	 .group = "Output",
 	 .help = "folded: what events weigh, count or value (default value where it has a unit)",
 	 .words = "count, value"},
-	PUSH_ROWS(struct export_values, push),
+	{.name = "to",
+	 .type = OPTION_STRING,
+	 .argument = "URL",
+	 .target = offsetof(struct export_values, to),
+	 .group = "Sending",
+	 .help = "send it: otlp+https://HOST, pyroscope+..., parca+..."},
+	{.name = "label",
+	 .type = OPTION_STRINGS,
+	 .argument = "LABEL",
+	 .target = offsetof(struct export_values, labels),
+	 .group = "Sending",
+	 .help = "said of the recording: service, version, host or your own; may be repeated"},
+	{.name = "bearer-file",
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = offsetof(struct export_values, bearer_file),
+	 .group = "Sending",
+	 .help = "a token instead of a user and a password"},
 	NAMES_ROWS(struct export_values, names),
 	VALUE_ROW(struct export_values, recording.value),
 	RECORDING_ROWS(struct export_values, recording),

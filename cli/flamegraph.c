@@ -20,13 +20,9 @@ struct flamegraph_values {
 	struct string_list idle;
 };
 
-struct input {
-	struct recording_choice choice;
-	struct trace_reader *reader;
-};
-
 struct inputs {
-	struct input input[FLAMEGRAPH_RECORDINGS_MAX];
+	struct recording_choice choice[FLAMEGRAPH_RECORDINGS_MAX];
+	struct trace_reader *reader[FLAMEGRAPH_RECORDINGS_MAX];
 	u32 count;
 };
 
@@ -42,16 +38,6 @@ static int write_file(struct flamegraph *graph, const char *path, struct stackma
 	return err ?: write_err;
 }
 
-static int fill(struct flamegraph *graph, const struct inputs *inputs, struct stackmap_error *error)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < inputs->count && !err; i++)
-		err = flamegraph_add(graph, inputs->input[i].reader, inputs->input[i].choice.name,
-				     &inputs->input[i].choice.filter, error);
-	return err;
-}
-
 static int draw(const struct flamegraph_values *values, const struct inputs *inputs,
 		const struct frame_naming *naming, struct stackmap_error *error)
 {
@@ -62,7 +48,10 @@ static int draw(const struct flamegraph_values *values, const struct inputs *inp
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));
 	flamegraph_set_idle(graph, &values->idle);
-	err = fill(graph, inputs, error) ?: write_file(graph, output, error);
+	for (u32 i = 0; i < inputs->count && !err; i++)
+		err = flamegraph_add(graph, inputs->reader[i], inputs->choice[i].name,
+				     &inputs->choice[i].filter, error);
+	err = err ?: write_file(graph, output, error);
 	if (!err && !output_file_is_standard(output))
 		message("%llu events in %s, to be opened in a browser",
 			(unsigned long long)flamegraph_events(graph), output);
@@ -70,47 +59,30 @@ static int draw(const struct flamegraph_values *values, const struct inputs *inp
 	return err;
 }
 
-/* Closes all opened recordings; each reports its damage. */
-static int close_all(struct inputs *inputs)
-{
-	int status = EXIT_DONE;
-
-	for (u32 i = 0; i < inputs->count; i++)
-		if (inputs->input[i].reader &&
-		    recording_close(&inputs->input[i].reader, &inputs->input[i].choice, 0, NULL) !=
-			    EXIT_DONE)
-			status = EXIT_FAILED;
-	return status;
-}
-
-static int open_all(struct inputs *inputs)
-{
-	for (u32 i = 0; i < inputs->count; i++) {
-		inputs->input[i].reader = recording_open(&inputs->input[i].choice);
-		if (!inputs->input[i].reader)
-			return EXIT_FAILED;
-	}
-	return EXIT_DONE;
-}
-
 static int draw_inputs(const struct flamegraph_values *values, struct inputs *inputs,
 		       struct frame_naming *naming)
 {
 	struct stackmap_error error;
-	int status = open_all(inputs);
+	int status = EXIT_DONE;
 
+	for (u32 i = 0; i < inputs->count && status == EXIT_DONE; i++) {
+		inputs->reader[i] = recording_open(&inputs->choice[i]);
+		if (!inputs->reader[i])
+			status = EXIT_FAILED;
+	}
 	if (status == EXIT_DONE) {
-		struct trace_reader *readers[FLAMEGRAPH_RECORDINGS_MAX];
-
-		for (u32 i = 0; i < inputs->count; i++)
-			readers[i] = inputs->input[i].reader;
-		names_check_boots(naming, readers, inputs->count);
+		names_check_boots(naming, inputs->reader, inputs->count);
 		if (draw(values, inputs, naming, &error)) {
 			message_error(&error);
 			status = EXIT_FAILED;
 		}
 	}
-	return close_all(inputs) == EXIT_DONE ? status : EXIT_FAILED;
+	/* Each recording reports its damage. */
+	for (u32 i = 0; i < inputs->count; i++)
+		if (inputs->reader[i] &&
+		    recording_close(&inputs->reader[i], &inputs->choice[i], 0, NULL) != EXIT_DONE)
+			status = EXIT_FAILED;
+	return status;
 }
 
 /* Chooses a recording. With a store, the operand is the second value of an option. */
@@ -137,7 +109,7 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 		return EXIT_USAGE;
 	}
 	for (u32 i = 0; i < inputs.count; i++) {
-		struct recording_choice *choice = &inputs.input[i].choice;
+		struct recording_choice *choice = &inputs.choice[i];
 
 		if (choose(&values->recording, count, operands, i, choice))
 			return EXIT_USAGE;
@@ -145,7 +117,7 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 		from_split_time(&choice->store);
 		choice->output = file;
 	}
-	status = recording_names_open(&values->names, &inputs.input[0].choice, &naming);
+	status = recording_names_open(&values->names, &inputs.choice[0], &naming);
 	if (status != EXIT_DONE)
 		return status;
 	status = draw_inputs(values, &inputs, &naming);

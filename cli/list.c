@@ -15,10 +15,6 @@
 
 #define NAME_COLUMNS 50
 
-struct list_values {
-	bool json;
-};
-
 static int print_source(void *arg, const char *group, const char *name)
 {
 	int padding = NAME_COLUMNS - (int)strlen(name);
@@ -37,47 +33,35 @@ static int append_source(void *arg, const char *group, const char *name)
 	return json_array_append_new(sources, source) ? -ENOMEM : 0;
 }
 
-static int fail(int err, const struct stackmap_error *error)
+static int list_run(const void *values, int count, char **operands)
 {
-	if (error->message[0])
-		message_error(error);
+	const bool *json = values;
+	const char *pattern = count ? operands[0] : NULL;
+	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
+	json_t *sources;
+	int err;
+
+	if (*json) {
+		sources = json_array();
+		err = sources ? source_catalogue(pattern, append_source, sources, &error) : -ENOMEM;
+		if (!err)
+			return json_put(sources, stdout) ? EXIT_FAILED : EXIT_DONE;
+		json_decref(sources);
+	} else {
+		err = source_catalogue(pattern, print_source, NULL, &error);
+		if (!err)
+			return EXIT_DONE;
+	}
+	if (error.message[0])
+		message_error(&error);
 	else
 		message("list: %s", strerror(-err));
 	return err == -EINVAL || err == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int list_json(const char *pattern)
-{
-	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
-	json_t *sources = json_array();
-	int err = sources ? source_catalogue(pattern, append_source, sources, &error) : -ENOMEM;
-
-	if (!err)
-		return json_put(sources, stdout) ? EXIT_FAILED : EXIT_DONE;
-	json_decref(sources);
-	return fail(err, &error);
-}
-
-static int list_text(const char *pattern)
-{
-	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
-	int err = source_catalogue(pattern, print_source, NULL, &error);
-
-	return err ? fail(err, &error) : EXIT_DONE;
-}
-
-static int list_run(const void *values, int count, char **operands)
-{
-	const struct list_values *list = values;
-	const char *pattern = count ? operands[0] : NULL;
-
-	return list->json ? list_json(pattern) : list_text(pattern);
-}
-
 static const struct option_row rows[] = {
 	{.name = "json",
 	 .type = OPTION_FLAG,
-	 .target = offsetof(struct list_values, json),
 	 .group = "Output",
 	 .help = "print a JSON list of {name, group}"},
 	{.name = NULL},
@@ -89,6 +73,6 @@ const struct command list_command = {
 	.operands_max = 1,
 	.summary = "show what can be recorded on this machine",
 	.rows = rows,
-	.values_bytes = sizeof(struct list_values),
+	.values_bytes = sizeof(bool) /* --json */,
 	.run = list_run,
 };

@@ -14,12 +14,10 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "completion.h"
 #include "name_match.h"
 #include "option/option.h"
 #include "terminal/message.h"
 #include "terminal/output_file.h"
-#include "version.h"
 
 /* clang-format off */
 const struct command *const commands[] = {
@@ -48,7 +46,7 @@ const struct command *const commands[] = {
 };
 /* clang-format on */
 
-static const struct command *find(const char *name)
+const struct command *command_find(const char *name)
 {
 	for (const struct command *const *command = commands; *command; command++)
 		if (strcmp((*command)->name, name) == 0)
@@ -84,25 +82,10 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run_with(const struct command *command, int argc, char **argv, void *values)
-{
-	int first;
-
-	switch (option_parse(command, argc, argv, values, &first)) {
-	case OPTION_PARSED:
-		return command->run(values, argc - first, argv + first);
-	case OPTION_HELP:
-		option_help(command, stdout);
-		return EXIT_DONE;
-	default:
-		return EXIT_USAGE;
-	}
-}
-
 static int run(const struct command *command, int argc, char **argv)
 {
 	void *values = calloc(1, command->values_bytes + 1);
-	int status;
+	int status = EXIT_USAGE, first;
 
 	if (!values) {
 		message("options: %s", strerror(ENOMEM));
@@ -110,7 +93,17 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	if (command->defaults)
 		memcpy(values, command->defaults, command->values_bytes);
-	status = run_with(command, argc, argv, values);
+	switch (option_parse(command, argc, argv, values, &first)) {
+	case OPTION_PARSED:
+		status = command->run(values, argc - first, argv + first);
+		break;
+	case OPTION_HELP:
+		option_help(command, stdout);
+		status = EXIT_DONE;
+		break;
+	default:
+		break;
+	}
 	option_clear(command, values);
 	free(values);
 	return status;
@@ -133,7 +126,7 @@ static int dispatch(int argc, char **argv)
 
 		if (!argv[2])
 			return show_commands();
-		command = find(argv[2]);
+		command = command_find(argv[2]);
 		if (!command)
 			return unknown_command(argv[2]);
 		option_help(command, stdout);
@@ -141,35 +134,25 @@ static int dispatch(int argc, char **argv)
 	}
 	if (strcmp(name, "--complete") == 0)
 		return completion_print(argc - 2, argv + 2);
-	if (!find(name))
+	if (!command_find(name))
 		return unknown_command(name);
-	return run(find(name), argc - 1, argv + 1);
+	return run(command_find(name), argc - 1, argv + 1);
 }
 
 static struct write_stream standard_output;
 
-static int close_standard_output(void)
-{
-	bool failed = ferror(stdout);
-
-	if (standard_output.file)
-		return write_stream_close(&standard_output);
-	return fclose(stdout) || failed ? -EIO : 0;
-}
-
-/* True if the reader of a pipe or socket is gone: POLLERR. */
-static bool reader_is_gone(void)
-{
-	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-	return poll(&output, 1, 0) > 0 && output.revents & (POLLERR | POLLHUP);
-}
-
 static int finish_output(int status)
 {
-	bool gone = reader_is_gone();
-	int err = close_standard_output();
+	/* POLLERR: the reader of the pipe or socket is gone. */
+	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	bool gone = poll(&output, 1, 0) > 0 && output.revents & (POLLERR | POLLHUP);
+	bool failed = ferror(stdout);
+	int err;
 
+	if (standard_output.file)
+		err = write_stream_close(&standard_output);
+	else
+		err = fclose(stdout) || failed ? -EIO : 0;
 	if (!err || gone)
 		return status;
 	message("standard output: %s", strerror(-err));

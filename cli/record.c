@@ -19,7 +19,6 @@
 #include "process/signals.h"
 #include "process/workload.h"
 #include "question.h"
-#include "recording/no_events.h"
 #include "recording/session_face.h"
 #include "session/trigger.h"
 #include "table.h"
@@ -27,7 +26,6 @@
 #include "terminal/terminal.h"
 #include "view/ledger_text.h"
 #include "view/recording.h"
-#include "view/self_stop_text.h"
 
 #define WAIT_MS 1000
 #define PROGRESS_MS 500
@@ -101,19 +99,6 @@ static void write_numbered_flight(struct record *record)
 	free(path);
 }
 
-static void tell_stop(const struct record *record)
-{
-	const char *name = record->options.instance;
-
-	if (!name)
-		message("an event of --stop-when has happened, the recording ends");
-	else if (session_kind(record->session) == SESSION_SNAPSHOT)
-		message("an event of --stop-when has happened, the file is written; %s goes on",
-			name);
-	else
-		message("an event of --stop-when has happened, the file ends; %s goes on", name);
-}
-
 /* An instance that has stopped itself may be resumed, so its recording goes on. */
 static void tell_self_stop(struct record *record)
 {
@@ -128,8 +113,19 @@ static bool obey_triggers(struct record *record)
 	const struct trigger_watch *triggers = session_triggers(record->session);
 
 	if (trigger_is_due(triggers, TRIGGER_STOP)) {
-		if (!record->values->quiet)
-			tell_stop(record);
+		const char *name = record->options.instance;
+
+		if (record->values->quiet)
+			return true;
+		if (!name)
+			message("an event of --stop-when has happened, the recording ends");
+		else
+			message(session_kind(record->session) == SESSION_SNAPSHOT
+					? "an event of --stop-when has happened, the file is "
+					  "written; %s goes on"
+					: "an event of --stop-when has happened, the file ends; %s "
+					  "goes on",
+				name);
 		return true;
 	}
 	if (trigger_is_due(triggers, TRIGGER_SNAPSHOT))
@@ -221,21 +217,11 @@ static int finish(struct record *record)
 	return status;
 }
 
-static int start_workload(struct record *record, char **arguments)
-{
-	int result = record->workload.pid ? workload_start(&record->workload) : 0;
-
-	if (!result)
-		return EXIT_DONE;
-	message("%s: %s", arguments[0], strerror(-result));
-	return EXIT_FAILED;
-}
-
 /* Starts the recording and the command. A signal removes the file only before it has its name. */
 static int start(struct record *record, char **arguments)
 {
 	struct stackmap_error error;
-	int result = session_start(record->session, &error), status;
+	int result = session_start(record->session, &error);
 
 	if (result)
 		return message_failure(result, &error);
@@ -244,26 +230,15 @@ static int start(struct record *record, char **arguments)
 	tell_self_stop(record);
 	if (!session_is_copied_at_once(record->session) && !signals_hold())
 		return EXIT_FAILED;
-	status = start_workload(record, arguments);
-	if (status)
-		return status;
+	result = record->workload.pid ? workload_start(&record->workload) : 0;
+	if (result) {
+		message("%s: %s", arguments[0], strerror(-result));
+		return EXIT_FAILED;
+	}
 	result = session_publish(record->session, &error);
 	return result ? message_failure(result, &error)
 		      : session_face_drop_privileges(record->session, record->workload.pid,
 						     session_later_file(record->session));
-}
-
-static int prepare_workload(struct record *record, char **arguments)
-{
-	int result = 0;
-
-	if (record->options.has_command)
-		result = workload_prepare(&record->workload, arguments,
-					  !strcmp(record->options.output, "-"));
-	if (!result)
-		return EXIT_DONE;
-	message("%s: %s", arguments[0], strerror(-result));
-	return EXIT_FAILED;
 }
 
 static int run(struct record *record, char **arguments)
@@ -279,9 +254,13 @@ static int run(struct record *record, char **arguments)
 		message("signals: %s", strerror(-record->signals));
 		return EXIT_FAILED;
 	}
-	status = prepare_workload(record, arguments);
-	if (status)
-		return status;
+	if (record->options.has_command)
+		result = workload_prepare(&record->workload, arguments,
+					  !strcmp(record->options.output, "-"));
+	if (result) {
+		message("%s: %s", arguments[0], strerror(-result));
+		return EXIT_FAILED;
+	}
 	file_limit_raise();
 	result = session_open(record->session, record->workload.pid, record->workload.path, &error);
 	if (result)

@@ -183,19 +183,6 @@ static void print_header(const struct report *report, const struct recording_cho
 		printf("# %-9s %s has no names: %s\n", "note:", hints[i].name, hints[i].remedy);
 }
 
-static void print_ledger(const struct report *report)
-{
-	const struct trace_ledger *ledger = trace_reader_ledger(report->reader);
-
-	if (report->times->all.threads)
-		report_print_time_ledger(report->times, "# time:     ");
-
-	if (ledger)
-		ledger_print(ledger, "# ledger:   ", stdout);
-	else
-		printf("# ledger:   none, the recording was not finished\n");
-}
-
 int report_weigh_events(struct report *report, const char *by)
 {
 	report->source_count = trace_reader_sources(report->reader, &report->sources);
@@ -257,11 +244,18 @@ static int print_csv(const struct report *report, const struct report_request *r
 
 static int print_plain(struct report *report, const struct report_request *request)
 {
+	const struct trace_ledger *ledger = trace_reader_ledger(report->reader);
+
 	report->color = terminal_color(stdout);
 	if (request->paged)
 		pager_start();
 	print_header(report, &request->choice);
-	print_ledger(report);
+	if (report->times->all.threads)
+		report_print_time_ledger(report->times, "# time:     ");
+	if (ledger)
+		ledger_print(ledger, "# ledger:   ", stdout);
+	else
+		printf("# ledger:   none, the recording was not finished\n");
 	if (request->hist.is_asked)
 		return report_hist_plain(report, &request->hist);
 	if (request->is_table)
@@ -281,15 +275,6 @@ static int print_plain(struct report *report, const struct report_request *reque
 	return report_stacks_plain(report);
 }
 
-static int print_report(struct report *report, const struct report_request *request)
-{
-	if (request->json)
-		return print_json(report, request);
-	if (request->csv)
-		return print_csv(report, request);
-	return print_plain(report, request);
-}
-
 static int report_profile(struct report *report, struct report_request *request,
 			  struct stackmap_error *error)
 {
@@ -304,7 +289,10 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (!err && !request->is_missing && !request->is_time && !request->is_wakers &&
 	    !request->is_locks && !request->is_origins)
 		report_note_missing(report);
-	err = err ?: print_report(report, request);
+	if (!err)
+		err = request->json  ? print_json(report, request)
+		      : request->csv ? print_csv(report, request)
+				     : print_plain(report, request);
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
 	function_set_free(&request->tree.functions);
@@ -335,48 +323,29 @@ static int make_times(struct report *report, const struct report_request *reques
 		"--thread-time: this recording has no account of time; record --time makes one");
 }
 
-static int make_wakers(struct report *report, const struct report_request *request,
-		       struct stackmap_error *error)
-{
-	int err = 0;
-
-	if (request->is_wakers)
-		err = wait_pairs_create(report->reader, &request->choice.filter, &request->idle,
-					report->profile->names, report->profile->paths,
-					request->chain, request->limit, &report->wakers);
-	if (err == -ENODATA)
-		return error_set(error, ENODATA,
-				 "--wakers: this recording has no wakers; record --wakers has");
-	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
-}
-
-static int make_locks(struct report *report, const struct report_request *request,
+/* Makes the table of --wakers, --locks or --origins, of which one at most is asked for. */
+static int make_table(struct report *report, const struct report_request *request,
 		      struct stackmap_error *error)
 {
+	const struct event_filter *filter = &request->choice.filter;
+	struct frame_names *names = report->profile->names;
+	struct event_paths *paths = report->profile->paths;
+	const char *view = "wakers";
 	int err = 0;
 
-	if (request->is_locks)
-		err = lock_table_create(report->reader, &request->choice.filter,
-					report->profile->names, report->profile->paths,
-					&report->locks);
+	if (request->is_wakers) {
+		err = wait_pairs_create(report->reader, filter, &request->idle, names, paths,
+					request->chain, request->limit, &report->wakers);
+	} else if (request->is_locks) {
+		view = "locks";
+		err = lock_table_create(report->reader, filter, names, paths, &report->locks);
+	} else if (request->is_origins) {
+		view = "origins";
+		err = origin_table_create(report->reader, filter, names, paths, &report->origins);
+	}
 	if (err == -ENODATA)
-		return error_set(error, ENODATA,
-				 "--locks: this recording has no locks; record --locks has");
-	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
-}
-
-static int make_origins(struct report *report, const struct report_request *request,
-			struct stackmap_error *error)
-{
-	int err = 0;
-
-	if (request->is_origins)
-		err = origin_table_create(report->reader, &request->choice.filter,
-					  report->profile->names, report->profile->paths,
-					  &report->origins);
-	if (err == -ENODATA)
-		return error_set(error, ENODATA,
-				 "--origins: this recording has no origins; record --origins has");
+		return error_set(error, ENODATA, "--%s: this recording has no %s; record --%s has",
+				 view, view, view);
 	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
 }
 
@@ -414,9 +383,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	if (err)
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
-	err = err ?: make_times(&report, request, error) ?: make_wakers(&report, request, error)
-			  ?: make_locks(&report, request, error)
-			  ?: make_origins(&report, request, error);
+	err = err ?: make_times(&report, request, error) ?: make_table(&report, request, error);
 	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);

@@ -20,7 +20,6 @@
 #include "terminal/message.h"
 #include "trace/block/source_name.h"
 #include "trace/read/names.h"
-#include "view/live.h"
 #include "view/names.h"
 #include "view/recording.h"
 
@@ -214,16 +213,6 @@ static int print_stack(const struct script *script, const struct trace_stack *st
 	return err;
 }
 
-static int stack_texts_create(struct script *script, u32 stacks)
-{
-	struct stack_texts *texts = script->texts;
-
-	*texts = (struct stack_texts){.count = 2 * (size_t)stacks};
-	texts->items = calloc(texts->count + 1, sizeof(*texts->items));
-	texts->maker = open_memstream(&texts->made, &texts->made_bytes);
-	return texts->items && texts->maker ? 0 : -ENOMEM;
-}
-
 static int print_side(const struct script *script, struct side side)
 {
 	int err = side.leaf ? print_frame(script, side.leaf, false, stdout) : 0;
@@ -282,30 +271,12 @@ static void print_origin(const struct script *script, const struct trace_event *
 	printf(" %u", TID_SHOWN(origin->tid));
 }
 
-/* Prints the further value, which does not weigh, behind the event's name. */
-static void print_further(const struct trace_source *source, const struct trace_event *event)
-{
-	if (!(source->extras & TRACE_EXTRA_FURTHER))
-		return;
-	printf(" and %llu ", (unsigned long long)event->further);
-	printable_put(source->further_unit, stdout);
-}
-
-static void print_context(const struct script *script, const struct trace_event *event)
-{
-	const struct trace_context *context = trace_reader_context(script->reader, event);
-	char room[CONTEXT_NAME_ROOM];
-
-	if (!context)
-		return;
-	printf(" trace %s", trace_name(context, room));
-	printf(" span %s", span_name(context, room));
-}
-
 static int print_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
 	const struct trace_event *origin = origins_of(script->origins, event);
+	const struct trace_context *context = trace_reader_context(script->reader, event);
+	char room[CONTEXT_NAME_ROOM];
 	int err;
 
 	print_task(script, event, ' ');
@@ -316,8 +287,15 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	putchar(':');
 	print_other_end(script, event);
 	print_origin(script, origin);
-	print_further(source, event);
-	print_context(script, event);
+	if (source->extras & TRACE_EXTRA_FURTHER) {
+		/* The further value does not weigh. */
+		printf(" and %llu ", (unsigned long long)event->further);
+		printable_put(source->further_unit, stdout);
+	}
+	if (context) {
+		printf(" trace %s", trace_name(context, room));
+		printf(" span %s", span_name(context, room));
+	}
 	print_number(event);
 	putchar('\n');
 	err = print_side(script, kernel_side(script, event));
@@ -342,21 +320,6 @@ static void print_id(const struct side *side, const char *tag)
 		printf(" <%s %u>", tag, side->stack->id);
 	else if (stack_end_is_cut(side->end))
 		printf(" <no %s: %s>", tag, side->end->name);
-}
-
-static int print_leaf(const struct script *script, u64 leaf)
-{
-	const struct frame_name *name = frame_names_find(script->names, leaf, false);
-
-	if (!name)
-		return -ENOMEM;
-	printf(" <leaf ");
-	printable_put(frame_names_label(script->names, name->label), stdout);
-	if (name->function)
-		printf("+0x%llx/0x%llx", (unsigned long long)name->offset,
-		       (unsigned long long)name->size);
-	putchar('>');
-	return 0;
 }
 
 /* Prints the begin of an event's line. */
@@ -384,15 +347,22 @@ static int print_with_hash(const struct script *script, const struct trace_event
 static int print_with_ids(const struct script *script, const struct trace_event *event)
 {
 	struct side kernel = kernel_side(script, event), user = user_side(script, event);
-	int err = 0;
+	const struct frame_name *leaf =
+		event->leaf ? frame_names_find(script->names, event->leaf, false) : NULL;
 
 	print_event(script, event);
 	print_id(&kernel, "stack_id");
 	print_id(&user, "user_stack_id");
-	if (event->leaf)
-		err = print_leaf(script, event->leaf);
+	if (leaf) {
+		printf(" <leaf ");
+		printable_put(frame_names_label(script->names, leaf->label), stdout);
+		if (leaf->function)
+			printf("+0x%llx/0x%llx", (unsigned long long)leaf->offset,
+			       (unsigned long long)leaf->size);
+		putchar('>');
+	}
 	putchar('\n');
-	return err;
+	return event->leaf && !leaf ? -ENOMEM : 0;
 }
 
 static int visit_event(void *arg, const struct trace_event *event)
@@ -407,8 +377,7 @@ static int visit_event(void *arg, const struct trace_event *event)
 }
 
 /* Prints all events. A failed output ends the loop; main() reports it. */
-static int print_events(struct script *script, const struct script_values *values,
-			struct stackmap_error *error)
+static int print_events(struct script *script, struct stackmap_error *error)
 {
 	struct stack_texts texts = {};
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
@@ -418,12 +387,11 @@ static int print_events(struct script *script, const struct script_values *value
 
 	trace_reader_sources(script->reader, &script->sources);
 	script->texts = &texts;
-	err = err
-		      ?: stack_texts_create(script,
-					    trace_reader_stacks(script->reader, &script->stacks));
-	script->print = values->hashes ? print_with_hash
-			: values->ids  ? print_with_ids
-				       : print_with_stacks;
+	texts.count = 2 * (size_t)trace_reader_stacks(script->reader, &script->stacks);
+	texts.items = calloc(texts.count + 1, sizeof(*texts.items));
+	texts.maker = open_memstream(&texts.made, &texts.made_bytes);
+	if (!err && (!texts.items || !texts.maker))
+		err = -ENOMEM;
 	if (!err)
 		err = trace_reader_events(script->reader, visit_event, script, error);
 	if (err == -ENOMEM)
@@ -441,18 +409,13 @@ static int print_events(struct script *script, const struct script_values *value
 	return err > 0 ? 0 : err;
 }
 
-struct following {
-	struct script script;
-	const struct script_values *values;
-};
-
 static int show_window(void *arg, struct trace_reader *reader, struct stackmap_error *error)
 {
-	struct following *following = arg;
-	int err = event_filter_check(following->script.filter, reader, error);
+	struct script *script = arg;
+	int err = event_filter_check(script->filter, reader, error);
 
-	following->script.reader = reader;
-	return err ?: print_events(&following->script, following->values, error);
+	script->reader = reader;
+	return err ?: print_events(script, error);
 }
 
 static int show_recording(const struct script_values *values, const struct recording_choice *choice,
@@ -462,18 +425,15 @@ static int show_recording(const struct script_values *values, const struct recor
 	int err;
 
 	if (values->follow) {
-		struct following following = {.script = *script, .values = values};
-		struct live_viewer viewer = {.show = show_window, .arg = &following};
-
 		if (choice->is_instance)
-			return live_follow(choice->name, &viewer);
+			return live_follow(choice->name, show_window, script);
 		message("--follow: a file does not grow, name an instance with --instance");
 		return EXIT_USAGE;
 	}
 	script->reader = recording_open(choice);
 	if (!script->reader)
 		return EXIT_FAILED;
-	err = print_events(script, values, &error);
+	err = print_events(script, &error);
 	return recording_close(&script->reader, choice, err, &error);
 }
 
@@ -483,7 +443,10 @@ static int script_run(const void *arg, int count, char **operands)
 	struct recording_choice choice;
 	struct script script = {.filter = &choice.filter,
 				.lines = values->names.lines,
-				.show_cgroup = values->show_cgroup};
+				.show_cgroup = values->show_cgroup,
+				.print = values->hashes ? print_with_hash
+					 : values->ids	? print_with_ids
+							: print_with_stacks};
 	struct names_values names = values->names;
 	int status;
 

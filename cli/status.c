@@ -20,14 +20,9 @@
 #include "recording/session_face.h"
 #include "terminal/message.h"
 #include "view/ledger_text.h"
-#include "view/self_stop_text.h"
 
 #define SOURCES_SHOWN 4
 #define MIB 1048576.0
-
-struct status_values {
-	bool json;
-};
 
 struct instance {
 	const char *name;
@@ -139,44 +134,34 @@ static int print_block(const struct instance *instance, void *unused)
 	return 0;
 }
 
-/* "full" means that the map has refused a stack: a deep stack may be refused before others. */
-static const char *fill_text(const struct table_stat *stacks, char *text, size_t bytes)
-{
-	if (table_stat_refused(stacks))
-		return "full";
-	snprintf(text, bytes, "%u%%", table_stat_fill(stacks));
-	return text;
-}
-
 static int print_line(const struct instance *instance, void *unused)
 {
 	const struct trace_ledger *ledger = &instance->status.ledger;
-	char since[32], fill[16], reader[16] = "-";
+	const struct table_stat *stacks = &instance->status.stacks;
+	char since[32], fill[16] = "full", reader[16] = "-";
 
 	(void)unused;
+	/* "full" means that the map has refused a stack: a deep stack may be refused before others.
+	 */
+	if (!table_stat_refused(stacks))
+		snprintf(fill, sizeof(fill), "%u%%", table_stat_fill(stacks));
 	if (instance->status.reader)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
 	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %6s  %s\n", instance->name,
 	       state_of(instance), mode_of(instance), start_time(instance, since, sizeof(since)),
 	       ledger->recorded + ledger->counted,
-	       ledger->produced - ledger->recorded - ledger->counted,
-	       fill_text(&instance->status.stacks, fill, sizeof(fill)), reader);
+	       ledger->produced - ledger->recorded - ledger->counted, fill, reader);
 	return 0;
-}
-
-static json_t *sources_json(const struct source_list *sources)
-{
-	json_t *names = json_array();
-
-	for (u32 kind = 0; kind < sources->count; kind++)
-		json_array_append_new(names, json_text(sources->sources[kind].name));
-	return names;
 }
 
 static json_t *instance_json(const struct instance *instance)
 {
 	const struct instance_status *status = &instance->status;
+	const struct source_list *sources = &instance->metadata->sources;
+	json_t *names = json_array();
 
+	for (u32 kind = 0; kind < sources->count; kind++)
+		json_array_append_new(names, json_text(sources->sources[kind].name));
 	return json_pack(
 		"{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
 		"name", instance->name, "state", state_of(instance), "mode", mode_of(instance),
@@ -185,8 +170,7 @@ static json_t *instance_json(const struct instance *instance)
 		status->stop.is_over ? json_text(status->stop.name) : json_null(), "stopped_at",
 		status->stop.is_over ? json_real(status->stop.realtime / 1e9) : json_null(),
 		"reader", status->reader ? json_integer(status->reader) : json_null(), "sources",
-		sources_json(&instance->metadata->sources), "user_stacks",
-		user_way_name(status->user_way), "stack_map",
+		names, "user_stacks", user_way_name(status->user_way), "stack_map",
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries",
 			  (json_int_t)status->stacks.entries, "max_entries",
 			  (json_int_t)status->stacks.max_entries, "pool_used",
@@ -212,35 +196,29 @@ static int append_json(const struct instance *instance, void *array)
 	return json_array_append_new(array, instance_json(instance)) ? -ENOMEM : 0;
 }
 
-static int show_opened(struct folder *folder, show show, void *to, struct stackmap_error *error)
-{
-	struct instance instance = {.name = folder_name(folder)};
-	struct capture *capture = NULL;
-	int result = capture_open(folder, &capture, error);
-
-	if (result)
-		return result;
-	instance.metadata = capture_metadata(capture);
-	instance_status_read(capture_loaded(capture), folder, &instance.status);
-	for (u32 kind = 0; kind < instance.metadata->sources.count; kind++)
-		instance.stops[kind] = self_stop_has(capture_loaded(capture), kind);
-	result = show(&instance, to);
-	if (result)
-		snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,
-			 strerror(-result));
-	capture_free(&capture);
-	return result;
-}
-
 /* Shows one instance. 0, or -errno and `error`. */
 static int show_instance(const char *name, show show, void *to, struct stackmap_error *error)
 {
+	struct instance instance = {};
+	struct capture *capture = NULL;
 	struct folder *folder;
 	int result = folder_open(name, &folder, error);
 
 	if (result)
 		return result;
-	result = show_opened(folder, show, to, error);
+	result = capture_open(folder, &capture, error);
+	if (!result) {
+		instance.name = folder_name(folder);
+		instance.metadata = capture_metadata(capture);
+		instance_status_read(capture_loaded(capture), folder, &instance.status);
+		for (u32 kind = 0; kind < instance.metadata->sources.count; kind++)
+			instance.stops[kind] = self_stop_has(capture_loaded(capture), kind);
+		result = show(&instance, to);
+		if (result)
+			snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,
+				 strerror(-result));
+		capture_free(&capture);
+	}
 	folder_close(&folder);
 	return result;
 }
@@ -263,19 +241,6 @@ static int add_name(void *arg, const char *name)
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Finds the names, sorted. EXIT_DONE, or a message. */
-static int find_names(struct names *list)
-{
-	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
-	int result = folder_list(add_name, list, &error);
-
-	if (result)
-		return message_failure(result, &error);
-	if (list->count)
-		qsort(list->names, list->count, sizeof(*list->names), by_name);
-	return EXIT_DONE;
 }
 
 /* Shows each instance. An instance that has ended meanwhile is left out. */
@@ -304,21 +269,25 @@ static int list_text(const struct names *list)
 	return show_each(list, print_line, NULL);
 }
 
-static int list_json(const struct names *list)
-{
-	json_t *instances = json_array();
-	int status = show_each(list, append_json, instances);
-
-	return json_put(json_pack("{s:o}", "instances", instances), stdout) ? EXIT_FAILED : status;
-}
-
 static int list_all(bool json)
 {
+	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
 	struct names list = {};
-	int status = find_names(&list);
+	json_t *instances;
+	int status, result = folder_list(add_name, &list, &error);
 
-	if (status == EXIT_DONE)
-		status = json ? list_json(&list) : list_text(&list);
+	if (!result && list.count)
+		qsort(list.names, list.count, sizeof(*list.names), by_name);
+	if (result) {
+		status = message_failure(result, &error);
+	} else if (json) {
+		instances = json_array();
+		status = show_each(&list, append_json, instances);
+		if (json_put(json_pack("{s:o}", "instances", instances), stdout))
+			status = EXIT_FAILED;
+	} else {
+		status = list_text(&list);
+	}
 	for (size_t i = 0; i < list.count; i++)
 		free(list.names[i]);
 	free(list.names);
@@ -327,22 +296,18 @@ static int list_all(bool json)
 
 static int status_run(const void *values, int count, char **operands)
 {
-	const struct status_values *status = values;
+	const bool *json = values;
 	struct stackmap_error error;
 	int result;
 
 	if (!count)
-		return list_all(status->json);
-	result = show_instance(operands[0], status->json ? put_json : print_block, NULL, &error);
+		return list_all(*json);
+	result = show_instance(operands[0], *json ? put_json : print_block, NULL, &error);
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 static const struct option_row rows[] = {
-	{.name = "json",
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct status_values, json),
-	 .group = "Output",
-	 .help = "print a JSON object"},
+	{.name = "json", .type = OPTION_FLAG, .group = "Output", .help = "print a JSON object"},
 	{.name = NULL},
 };
 
@@ -352,6 +317,6 @@ const struct command status_command = {
 	.operands_max = 1,
 	.summary = "show the instances, or all about one",
 	.rows = rows,
-	.values_bytes = sizeof(struct status_values),
+	.values_bytes = sizeof(bool) /* --json */,
 	.run = status_run,
 };

@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "format/printable.h"
-#include "option/password_file.h"
+#include "option/option.h"
 #include "process/privilege.h"
 #include "secret_file.h"
 #include "store/read/ledger_check.h"

@@ -23,7 +23,6 @@
 #include "process/privilege.h"
 #include "process/signals.h"
 #include "product_version.h"
-#include "recording/no_events.h"
 #include "recording/session_face.h"
 #include "report/event/event_filter.h"
 #include "session/session.h"
@@ -31,7 +30,6 @@
 #include "stack_table.h"
 #include "terminal/message.h"
 #include "top/top_screen.h"
-#include "top/top_view.h"
 #include "view/from.h"
 #include "view/ledger_text.h"
 #include "view/recording.h"
@@ -193,27 +191,6 @@ static int feed_open(struct top_feed *feed, const struct session_options *option
 	return session_face_drop_privileges(feed->session, false, NULL);
 }
 
-/* Exit status: EXIT_FAILED if a server of the store did not answer the last refresh. */
-static int feed_close(struct top_feed *feed)
-{
-	session_close(&feed->session);
-	from_clear(&feed->store.choice);
-	text_set_clear(&feed->store.events);
-	return feed->store.choice.is_partial ? EXIT_FAILED : EXIT_DONE;
-}
-
-/* As session_visit(). */
-static int feed_visit(struct top_feed *feed, struct stackmap_error *error)
-{
-	return feed->session ? session_visit(feed->session, error) : PACE_MS_MAX;
-}
-
-/* A descriptor that is readable when the next visit is due at once; -1: none. */
-static int feed_wake_fd(const struct top_feed *feed)
-{
-	return feed->session ? session_wake_fd(feed->session) : -1;
-}
-
 /* Takes the events since the last window; the filter leaves out events that were shown before. */
 static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 		     struct event_filter *filter, struct stackmap_error *error)
@@ -234,12 +211,6 @@ static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 	result = session_take(feed->session, reader, NULL, error);
 	feed->ledger = *session_ledger(feed->session);
 	return result;
-}
-
-/* No more events will come. */
-static bool feed_ended(const struct top_feed *feed)
-{
-	return feed->session && session_is_over(feed->session);
 }
 
 /* --- the loop --- */
@@ -291,22 +262,17 @@ static void select_line(struct top *top, u32 line)
 	top->selected_key = top->selected ? top->view.lines.lines[top->selected].key : 0;
 }
 
-/* Finds the selected line among new lines. */
-static void select_again(struct top *top)
-{
-	for (u32 i = 0; top->selected_key && i < top->view.lines.count; i++)
-		if (top->view.lines.lines[i].key == top->selected_key) {
-			top->selected = i;
-			return;
-		}
-	select_line(top, top->selected);
-}
-
 static int make_lines(struct top *top, struct stackmap_error *error)
 {
 	if (top_lines_make(&top->view.lines, top->shown, &top->view.choice))
 		return out_of_memory(error);
-	select_again(top);
+	/* Finds the selected line among the new lines. */
+	for (u32 i = 0; top->selected_key && i < top->view.lines.count; i++)
+		if (top->view.lines.lines[i].key == top->selected_key) {
+			top->selected = i;
+			return 0;
+		}
+	select_line(top, top->selected);
 	return 0;
 }
 
@@ -365,38 +331,30 @@ static int refresh_view(struct top *top, struct stackmap_error *error)
 	return result;
 }
 
-static int add_recording(struct top *top, struct trace_reader *reader,
-			 const struct event_filter *filter, struct stackmap_error *error)
-{
-	struct profile *profile;
-	const struct frame_naming naming = {.mangled = top->values->no_demangle};
-	const char *value = top->values->value;
-	int result = value ? trace_reader_choose_value(reader, value, error) : 0;
-
-	result = result
-			 ?: profile_create_split(reader, filter, &naming,
-						 top->view.choice.histograms ? EVENTS_WITH_VALUES
-									     : 0,
-						 NULL, &profile, error);
-	if (result)
-		return result;
-	if (profile->count)
-		top->feed.seen_until = profile->last;
-	if (top_model_add(top->coming, reader, profile))
-		result = out_of_memory(error);
-	profile_free(&profile);
-	return result;
-}
-
 static int add_window(struct top *top, struct stackmap_error *error)
 {
+	const struct frame_naming naming = {.mangled = top->values->no_demangle};
 	struct trace_reader *reader;
 	struct event_filter filter;
+	struct profile *profile;
 	int result = feed_take(&top->feed, &reader, &filter, error);
 
 	if (result)
 		return result;
-	result = add_recording(top, reader, &filter, error);
+	if (top->values->value)
+		result = trace_reader_choose_value(reader, top->values->value, error);
+	result = result
+			 ?: profile_create_split(reader, &filter, &naming,
+						 top->view.choice.histograms ? EVENTS_WITH_VALUES
+									     : 0,
+						 NULL, &profile, error);
+	if (!result) {
+		if (profile->count)
+			top->feed.seen_until = profile->last;
+		if (top_model_add(top->coming, reader, profile))
+			result = out_of_memory(error);
+		profile_free(&profile);
+	}
 	trace_reader_close(&reader);
 	return result;
 }
@@ -404,7 +362,8 @@ static int add_window(struct top *top, struct stackmap_error *error)
 /* Does what is due. Returns the time until the next call in ms, or -errno. */
 static int work(struct top *top, struct stackmap_error *error)
 {
-	int ms = feed_visit(&top->feed, error), result = 0;
+	struct session *session = top->feed.session;
+	int ms = session ? session_visit(session, error) : PACE_MS_MAX, result = 0;
 	u64 now = clock_ms();
 
 	if (ms < 0)
@@ -542,10 +501,11 @@ static int obey_keys(struct top *top, struct stackmap_error *error)
 /* Waits for a key, a signal or the time. The loop ends when the terminal is gone. */
 static void wait_for_work(struct top *top, int ms)
 {
+	struct session *session = top->feed.session;
 	struct pollfd ready[] = {
 		{.fd = top->signals, .events = POLLIN},
 		{.fd = top->screen ? STDIN_FILENO : -1, .events = POLLIN},
-		{.fd = feed_wake_fd(&top->feed), .events = POLLIN},
+		{.fd = session ? session_wake_fd(session) : -1, .events = POLLIN},
 	};
 
 	if (poll(ready, 3, ms) <= 0)
@@ -565,8 +525,8 @@ static int watch(struct top *top, struct stackmap_error *error)
 		result = obey_keys(top, error);
 		if (result || top->ended)
 			break;
-		if (feed_ended(&top->feed))
-			top->ended = true;
+		if (top->feed.session && session_is_over(top->feed.session))
+			top->ended = true; /* no more events will come */
 		ms = work(top, error);
 	}
 	return ms < 0 ? ms : result;
@@ -596,19 +556,6 @@ static int begin(struct top *top)
 	top->view.choice.histograms_first = top->values->batch ? (u32)top->values->lines : 0;
 	top->view.time = time(NULL);
 	return EXIT_DONE;
-}
-
-/* The default is the whole machine at FREQUENCY_DEFAULT. */
-static struct session_options choose_record(const struct session_options *values, bool is_store)
-{
-	struct session_options chosen = *values;
-
-	if (chosen.instance || is_store)
-		return chosen;
-	chosen.all = chosen.all || !chosen.pids.count;
-	if (!chosen.events.count && !chosen.frequency)
-		chosen.frequency = FREQUENCY_DEFAULT;
-	return chosen;
 }
 
 static int run(struct top *top, const struct session_options *record)
@@ -651,13 +598,23 @@ static int run(struct top *top, const struct session_options *record)
 static int top_run(const void *arg, int count, char **operands)
 {
 	struct top top = {.values = arg, .signals = -1};
-	const struct session_options record =
-		choose_record(&top.values->record, top.values->from.url);
-	int status = run(&top, &record);
+	struct session_options record = top.values->record;
+	int status;
 
 	(void)count;
 	(void)operands;
-	status = feed_close(&top.feed) ?: status;
+	/* The default is the whole machine at FREQUENCY_DEFAULT. */
+	if (!record.instance && !top.values->from.url) {
+		record.all = record.all || !record.pids.count;
+		if (!record.events.count && !record.frequency)
+			record.frequency = FREQUENCY_DEFAULT;
+	}
+	status = run(&top, &record);
+	session_close(&top.feed.session);
+	from_clear(&top.feed.store.choice);
+	text_set_clear(&top.feed.store.events);
+	if (top.feed.store.choice.is_partial)
+		status = EXIT_FAILED; /* a server did not answer the last refresh */
 	top_lines_clear(&top.view.lines);
 	top_model_free(&top.shown);
 	top_model_free(&top.coming);

@@ -3,7 +3,7 @@
  * The facts that a bug report needs: the sources and tools of this program, and the ways in which a
  * recording works on this kernel. The ways come from the code that chooses them for the recorder.
  */
-#include "version.h"
+#include "command.h"
 
 #include <bpf/libbpf.h>
 #include <string.h>

@@ -45,39 +45,31 @@ __attribute__((noreturn)) static void run_child(const struct agent_child *child,
 	_exit(child->kind->run(options, end, child->state));
 }
 
-static int fork_child(struct agent_child *child, const void *options)
-{
-	int ends[2], err = child->kind->connect(ends);
-
-	if (err)
-		return err;
-	child->pid = fork();
-	if (!child->pid) {
-		close(ends[1]);
-		run_child(child, options, ends[0]);
-	}
-	close(ends[0]);
-	child->end = ends[1];
-	if (child->pid > 0)
-		return 0;
-	close(ends[1]);
-	child->pid = 0;
-	return -EAGAIN;
-}
-
 static int start_child(struct agent_child *child, const struct agent_child_kind *kind,
 		       const void *options)
 {
-	int err;
+	int ends[2], err;
 
 	child->kind = kind;
 	child->state = mmap(NULL, kind->state_bytes, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child->state == MAP_FAILED)
 		child->state = NULL;
-	err = child->state ? fork_child(child, options) : -ENOMEM;
-	if (!err)
-		return EXIT_DONE;
+	err = child->state ? kind->connect(ends) : -ENOMEM;
+	if (!err) {
+		child->pid = fork();
+		if (!child->pid) {
+			close(ends[1]);
+			run_child(child, options, ends[0]);
+		}
+		close(ends[0]);
+		child->end = ends[1];
+		if (child->pid > 0)
+			return EXIT_DONE;
+		close(ends[1]);
+		child->pid = 0;
+		err = -EAGAIN;
+	}
 	message("%s: %s", kind->what, strerror(-err));
 	return EXIT_FAILED;
 }
@@ -275,37 +267,11 @@ static int receive_window(int socket)
 	return fd;
 }
 
-static int push_window(struct push *push, int fd, const struct export_options *options,
-		       struct stackmap_error *error)
-{
-	struct trace_reader *reader;
-	int err = trace_reader_open_fd(fd, "window", &reader, error);
-
-	if (err)
-		return err;
-	err = push_recording(push, reader, options, error);
-	trace_reader_close(&reader);
-	return err;
-}
-
-static void push_windows(struct push *push, int socket, const struct export_options *options,
-			 struct agent_pusher_state *state)
-{
-	struct stackmap_error error;
-
-	for (int fd; (fd = receive_window(socket)) >= 0;) {
-		if (push_window(push, fd, options, &error))
-			message("agent: a window is lost, or in doubt: %s", error.message);
-		else
-			state->sent++;
-		__atomic_add_fetch(&state->taken, 1, __ATOMIC_RELEASE);
-	}
-}
-
 static int run_pusher(const void *arg, int socket, void *state)
 {
 	const struct agent_pusher_options *options = arg;
 	const struct export_options export = {.identity = *options->identity};
+	struct agent_pusher_state *pushed = state;
 	struct push_access access = *options->access;
 	struct stackmap_error error;
 	struct push *push;
@@ -313,7 +279,18 @@ static int run_pusher(const void *arg, int socket, void *state)
 	access.timeout_ms = TIMEOUT_MS;
 	if (push_open(options->url, &access, &push, &error))
 		return message_error(&error);
-	push_windows(push, socket, &export, state);
+	for (int fd; (fd = receive_window(socket)) >= 0;) {
+		struct trace_reader *reader = NULL;
+		int err = trace_reader_open_fd(fd, "window", &reader, &error)
+				  ?: push_recording(push, reader, &export, &error);
+
+		trace_reader_close(&reader);
+		if (err)
+			message("agent: a window is lost, or in doubt: %s", error.message);
+		else
+			pushed->sent++;
+		__atomic_add_fetch(&pushed->taken, 1, __ATOMIC_RELEASE);
+	}
 	push_close(&push);
 	return EXIT_DONE;
 }
@@ -356,17 +333,11 @@ static int hand_over(int socket, int fd)
 	return sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static bool is_behind(const struct agent_pusher *pusher, const struct agent_child *child)
+void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd)
 {
 	const struct agent_pusher_state *state = child->state;
 	u32 taken = __atomic_load_n(&state->taken, __ATOMIC_ACQUIRE);
-
-	return pusher->handed - taken >= BEHIND_MOST;
-}
-
-void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd)
-{
-	bool lost = is_behind(pusher, child) || hand_over(child->end, fd);
+	bool lost = pusher->handed - taken >= BEHIND_MOST || hand_over(child->end, fd);
 
 	close(fd);
 	pusher->handed += !lost;

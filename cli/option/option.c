@@ -5,13 +5,17 @@
  */
 #include "option.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "name_match.h"
+#include "secret_file.h"
 #include "terminal/message.h"
 
 #define HELP_COLUMN 28
@@ -41,25 +45,20 @@ static bool takes_argument(const struct option_row *row)
 	       (row->type != OPTION_SAME || row->argument);
 }
 
-/* getopt's value of a row: for OPTION_SAME that of the row that it names. */
-static int long_value(const struct parser *parser, int i)
-{
-	for (int j = 0; parser->row[i]->type == OPTION_SAME && j < i; j++)
-		if (!strcmp(parser->row[j]->name, parser->row[i]->words))
-			return LONG_BASE + j;
-	return LONG_BASE + i;
-}
-
 static void parser_add(struct parser *parser, const struct option_row *row)
 {
-	int i = parser->rows++;
+	int i = parser->rows++, same = i;
 	char *end = parser->shorts + strlen(parser->shorts);
 
 	parser->row[i] = row;
+	/* OPTION_SAME has getopt's value of the row that it names. */
+	for (int j = 0; row->type == OPTION_SAME && same == i && j < i; j++)
+		if (!strcmp(parser->row[j]->name, row->words))
+			same = j;
 	parser->longs[i] = (struct option){
 		.name = row->name,
 		.has_arg = takes_argument(row) ? required_argument : no_argument,
-		.val = long_value(parser, i),
+		.val = LONG_BASE + same,
 	};
 	if (!row->letter)
 		return;
@@ -144,24 +143,17 @@ const char *option_word(const char **words, size_t *length)
 	return *length ? word : NULL;
 }
 
-static bool is_word(const char *words, const char *text)
-{
-	const char *word;
-	size_t length;
-
-	while ((word = option_word(&words, &length)))
-		if (length == strlen(text) && !memcmp(word, text, length))
-			return true;
-	return false;
-}
-
 static int set_word(const struct option_row *row, const char *option, const char *text,
 		    const char **target)
 {
-	if (is_word(row->words, text)) {
-		*target = text;
-		return 0;
-	}
+	const char *words = row->words, *word;
+	size_t length;
+
+	while ((word = option_word(&words, &length)))
+		if (length == strlen(text) && !memcmp(word, text, length)) {
+			*target = text;
+			return 0;
+		}
 	message("%s %s: must be one of %s", option, text, row->words);
 	return -EINVAL;
 }
@@ -176,22 +168,10 @@ static int add_string(struct string_list *list, const char *text)
 	return 0;
 }
 
-static int add_numbers(const struct option_row *row, const char *option, const char *text,
-		       struct number_list *list)
-{
-	int err = number_list_add(list, text, row->max);
-
-	if (err == -ENOMEM)
-		message("options: %s", strerror(ENOMEM));
-	else if (err)
-		message("%s %s: must be numbers up to %llu, like 0-3,8", option, text,
-			(unsigned long long)row->max);
-	return err;
-}
-
 static int set_value(const struct option_row *row, const char *option, char *values)
 {
 	void *target = values + row->target;
+	int err = -EINVAL;
 
 	switch (row->type) {
 	case OPTION_FLAG:
@@ -208,13 +188,19 @@ static int set_value(const struct option_row *row, const char *option, char *val
 	case OPTION_STRINGS:
 		return add_string(target, optarg);
 	case OPTION_NUMBERS:
-		return add_numbers(row, option, optarg, target);
+		err = number_list_add(target, optarg, row->max);
+		if (err == -ENOMEM)
+			message("options: %s", strerror(ENOMEM));
+		else if (err)
+			message("%s %s: must be numbers up to %llu, like 0-3,8", option, optarg,
+				(unsigned long long)row->max);
+		break;
 	case OPTION_SAME:
 	case OPTION_OPERAND:
 	case OPTION_USUAL:
 		break;
 	}
-	return -EINVAL;
+	return err;
 }
 
 /* The name of a long option that getopt refuses is only in argv, perhaps with "=value". */
@@ -304,15 +290,6 @@ static void unknown_option(const struct parser *parser, char **argv)
 		unknown_long(parser, word);
 }
 
-static void argument_missing(const struct parser *parser)
-{
-	const struct option_row *row = find_row(parser, optopt);
-	char option[64];
-
-	message("%s: needs an argument: %s", spelling(row, optopt, option, sizeof(option)),
-		row->argument);
-}
-
 static enum option_result operand_unexpected(const struct command *command, const char *operand)
 {
 	message("%s: unexpected argument, see 'stackmap help %s'", operand, command->name);
@@ -332,7 +309,9 @@ static enum option_result take(struct parser *parser, int value, char **argv, vo
 		return OPTION_WRONG;
 	}
 	if (value == ':') {
-		argument_missing(parser);
+		row = find_row(parser, optopt);
+		message("%s: needs an argument: %s", spelling(row, optopt, option, sizeof(option)),
+			row->argument);
 		return OPTION_WRONG;
 	}
 	if (row == &help_row)
@@ -528,4 +507,226 @@ const char *foreign_option(const char *command, const char *option)
 		if (!strcmp(options[i].option, option) && !strcmp(options[i].command, command))
 			return options[i].instead;
 	return NULL;
+}
+
+/* A line becomes an argument, "--frequency=19", and is parsed by itself, so a message can have the
+ * line's number. */
+
+struct option_file {
+	const struct command *command;
+	char **arguments; /* values point into them */
+	u32 count, room;
+	void *values; /* values of the file, by the command's table */
+};
+
+void option_file_close(struct option_file **file)
+{
+	struct option_file *old = *file;
+
+	*file = NULL;
+	if (!old)
+		return;
+	if (old->values)
+		option_clear(old->command, old->values);
+	free(old->values);
+	for (u32 i = 0; i < old->count; i++)
+		free(old->arguments[i]);
+	free(old->arguments);
+	free(old);
+}
+
+static struct option_file *make(const struct command *command)
+{
+	struct option_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->command = command;
+	file->values = calloc(1, command->values_bytes + 1);
+	if (!file->values)
+		option_file_close(&file);
+	else if (command->defaults)
+		memcpy(file->values, command->defaults, command->values_bytes);
+	return file;
+}
+
+/* --- lines --- */
+
+static char *trimmed(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (isspace((unsigned char)*text))
+		text++;
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = 0;
+	return text;
+}
+
+/* "name = value" as "--name=value". NULL: no memory. */
+static char *argument_of(char *line)
+{
+	char *value = strchr(line, '='), *argument;
+	int bytes;
+
+	if (value)
+		*value++ = 0;
+	line = trimmed(line);
+	bytes = value ? asprintf(&argument, "--%s=%s", line, trimmed(value))
+		      : asprintf(&argument, "--%s", line);
+	return bytes < 0 ? NULL : argument;
+}
+
+/* Abbreviated names are refused, because an abbreviation may become ambiguous in later versions. */
+static bool is_option(const struct command *command, const char *argument)
+{
+	size_t length = strcspn(argument + 2, "=");
+
+	for (const struct option_row *row = command->rows; row->name; row++)
+		if (strlen(row->name) == length && !memcmp(row->name, argument + 2, length))
+			return true;
+	return false;
+}
+
+static int take_line(struct option_file *file, char *line, const char *path, u32 number)
+{
+	const struct command *command = file->command;
+	char *argument, *argv[] = {(char *)command->name, NULL, NULL};
+	int first;
+
+	line = trimmed(line);
+	if (!*line || *line == '#')
+		return EXIT_DONE;
+	argument = argument_of(line);
+	if (!argument || array_make_room(file->arguments, file->count, file->room)) {
+		free(argument);
+		message("%s: %s", path, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	file->arguments[file->count++] = argument;
+	argv[1] = argument;
+	if (!is_option(command, argument))
+		message("%s: no option of '%s', see 'stackmap help %s'", argument + 2,
+			command->name, command->name);
+	else if (option_parse(command, 2, argv, file->values, &first) == OPTION_PARSED)
+		return EXIT_DONE;
+	message("%s:%u: this line cannot be used", path, number);
+	return EXIT_USAGE;
+}
+
+static int take_lines(struct option_file *file, FILE *stream, const char *path)
+{
+	int status = EXIT_DONE;
+	char *line = NULL;
+	size_t room = 0;
+
+	for (u32 number = 1; !status && getline(&line, &room, stream) >= 0; number++)
+		status = take_line(file, line, path, number);
+	free(line);
+	if (status || !ferror(stream))
+		return status;
+	message("%s: %s", path, strerror(errno));
+	return EXIT_FAILED;
+}
+
+/* --- values --- */
+
+static size_t bytes_of(const struct option_row *row)
+{
+	switch (row->type) {
+	case OPTION_FLAG:
+		return sizeof(bool);
+	case OPTION_STRING:
+	case OPTION_WORD:
+		return sizeof(const char *);
+	case OPTION_U64:
+	case OPTION_SIZE:
+		return sizeof(u64);
+	case OPTION_STRINGS:
+		return sizeof(struct string_list);
+	case OPTION_NUMBERS:
+		return sizeof(struct number_list);
+	case OPTION_SAME:
+	case OPTION_OPERAND:
+	case OPTION_USUAL:
+		break;
+	}
+	return 0;
+}
+
+/* Copies the values that the command line has not set. */
+static void merge(const struct option_file *file, void *values)
+{
+	const struct command *command = file->command;
+
+	for (const struct option_row *row = command->rows; row->name; row++) {
+		static const char zeros[sizeof(struct number_list)];
+		const void *before =
+			command->defaults ? (const char *)command->defaults + row->target : zeros;
+		char *target = (char *)values + row->target;
+
+		if (!memcmp(target, before, bytes_of(row)))
+			memcpy(target, (char *)file->values + row->target, bytes_of(row));
+	}
+}
+
+int option_file_read(const struct command *command, const char *path, bool may_lack, void *values,
+		     struct option_file **out)
+{
+	FILE *stream = fopen(path, "re");
+	struct option_file *file;
+	int status;
+
+	*out = NULL;
+	if (!stream && errno == ENOENT && may_lack)
+		return EXIT_DONE;
+	file = stream ? make(command) : NULL;
+	if (!file) {
+		message("%s: %s", path, strerror(errno));
+		if (stream)
+			fclose(stream);
+		return EXIT_FAILED;
+	}
+	status = take_lines(file, stream, path);
+	fclose(stream);
+	if (status) {
+		option_file_close(&file);
+		return status;
+	}
+	merge(file, values);
+	*out = file;
+	return EXIT_DONE;
+}
+
+#define CREDENTIAL "stackmap.password"
+
+static int read_file(const char *path, char **password)
+{
+	struct stackmap_error error;
+
+	if (!secret_file_read(path, password, &error))
+		return EXIT_DONE;
+	message("--password-file %s", error.message);
+	return EXIT_FAILED;
+}
+
+int password_file_read(const char *path, char **password)
+{
+	const char *folder = secure_getenv("CREDENTIALS_DIRECTORY");
+	int status = EXIT_DONE;
+	char *credential;
+
+	*password = NULL;
+	if (path)
+		return read_file(path, password);
+	if (!folder)
+		return EXIT_DONE;
+	if (asprintf(&credential, "%s/" CREDENTIAL, folder) < 0) {
+		message("%s: %s", folder, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	if (access(credential, F_OK) == 0)
+		status = read_file(credential, password);
+	free(credential);
+	return status;
 }

@@ -104,4 +104,28 @@ const struct option_row *foreign_row(const char *command, size_t i);
 /* Says what does the job of a command of perf, as the rest of a sentence; NULL: unknown command. */
 const char *foreign_command(const char *name);
 
+/*
+ * Options from a file, for a command that runs as a service: each line is a long option of the
+ * command's own table without its dashes, "frequency = 19" or "off-cpu". Empty lines and lines that
+ * begin with "#" are ignored. The rows of the table parse the lines, like the command line.
+ */
+
+struct option_file;
+
+/* Adds the file's options to *values, except options that the command line has set: their values
+ * differ from the defaults. *values points into *file, which is closed last; *file owns its lists,
+ * the caller owns the lists of *values. Returns the exit status; errors were printed with file and
+ * line. EXIT_DONE and *file NULL: `may_lack`, and the file does not exist. */
+int option_file_read(const struct command *command, const char *path, bool may_lack, void *values,
+		     struct option_file **file);
+void option_file_close(struct option_file **file);
+
+/*
+ * The password of a store or a receiver (secret_file.h): from the named file, or from systemd's
+ * credential "stackmap.password" in $CREDENTIALS_DIRECTORY. The caller frees *password by
+ * secret_free(). *password is NULL if no file was named and there is no credential. Returns
+ * EXIT_DONE, or prints a message and returns EXIT_FAILED.
+ */
+int password_file_read(const char *path, char **password);
+
 #endif

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "recording/session_face.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
 #include "capture/load/loaded.h"
+#include "capture/load/proc_tasks.h"
+#include "clock.h"
+#include "name_match.h"
+#include "order.h"
 #include "process/privilege.h"
 #include "symbol/file/mapped_file.h"
+#include "symbol/file/whole_file.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "terminal/message.h"
+#include "text_list.h"
 
 static const char *const stop_names[] = {
 #define X(id, name, meaning) [STOP_##id] = name,
@@ -111,4 +122,153 @@ int session_face_try(enum user_way *way, struct stackmap_error *error)
 	}
 	session_close(&session);
 	return result;
+}
+
+/*
+ * Prints the first reason that holds: no task had a name of --comm; no task is in the cgroup; the
+ * tasks took less CPU time than the interval between two samples. Otherwise the chosen tasks had no
+ * such events.
+ */
+
+#define NAMES_SHOWN 8
+#define SOURCES_SHOWN 3
+#define TEXT_BYTES 400
+
+struct name_count {
+	char comm[TASK_COMM_BYTES];
+	u32 threads;
+};
+
+struct names {
+	struct name_count *items;
+	size_t count, room;
+};
+
+static int count_name(void *arg, u32 tgid, u32 tid)
+{
+	struct names *names = arg;
+	char comm[TASK_COMM_BYTES];
+	size_t i = 0;
+
+	if (!proc_task_comm(tgid, tid, comm))
+		return 0;
+	while (i < names->count && strcmp(names->items[i].comm, comm))
+		i++;
+	if (i == names->count) {
+		if (array_make_room(names->items, names->count, names->room))
+			return 1;
+		names->items[names->count++] = (struct name_count){};
+		memcpy(names->items[i].comm, comm, sizeof(comm));
+	}
+	names->items[i].threads++;
+	return 0;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct name_count *a = left, *b = right;
+
+	return order(b->threads, a->threads) ?: strcmp(a->comm, b->comm);
+}
+
+static void explain_comms(const struct string_list *comms)
+{
+	char wanted[TEXT_BYTES] = "", shown[TEXT_BYTES] = "";
+	struct name_match match = {};
+	struct names names = {};
+
+	proc_tasks_each(count_name, &names);
+	if (names.count)
+		qsort(names.items, names.count, sizeof(*names.items), compare_names);
+	for (size_t i = 0; i < comms->count; i++) {
+		text_list_add(wanted, TEXT_BYTES, comms->items[i]);
+		if (!match.nearest[0])
+			name_match_init(&match, comms->items[i]);
+		for (size_t n = 0; n < names.count; n++)
+			name_match_try(&match, names.items[n].comm);
+	}
+	for (size_t n = 0; n < names.count && n < NAMES_SHOWN; n++)
+		text_list_add(shown, TEXT_BYTES, names.items[n].comm);
+	message("0 events: no task had the name --comm %s%s%s%s; now there are %s%s", wanted,
+		match.nearest[0] ? ", did you mean " : "", match.nearest,
+		match.nearest[0] ? "?" : "", shown, names.count > NAMES_SHOWN ? " and others" : "");
+	free(names.items);
+}
+
+/* True if the cgroup has no tasks. The root, which always has tasks, has no such file. */
+static bool is_empty_cgroup(const char *path)
+{
+	char file[PATH_MAX];
+	u32 populated = 1;
+
+	snprintf(file, sizeof(file), "%s/cgroup.events", path);
+	whole_file_scan(file, "populated %u", &populated);
+	return !populated;
+}
+
+/* The rate of the slowest source in Hz; 0: a source is not sampled. */
+static u64 lowest_rate(const struct source_list *sources)
+{
+	u64 lowest = UINT64_MAX;
+
+	for (u32 i = 0; i < sources->count; i++)
+		if (sources->sources[i].frequency < lowest)
+			lowest = sources->sources[i].frequency;
+	return lowest;
+}
+
+void no_events_explain(const struct session_options *options, const struct session *session,
+		       u64 command_cpu_ns)
+{
+	const struct session_target *target = session_target(session);
+	static const char *const tasks[] = {
+		[TASKS_ALL] = "any task",
+		[TASKS_OF_PIDS] = "the processes of -p",
+		[TASKS_OF_COMMAND] = "the command",
+	};
+	char sources[TEXT_BYTES], filters[TEXT_BYTES];
+	u64 rate = lowest_rate(&target->sources);
+	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? session_target_cpu_ns(target)
+		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
+							 : UINT64_MAX;
+	char filter[TEXT_BYTES];
+
+	if (options->comms.count && !capture_met_comm(session_capture(session))) {
+		explain_comms(&options->comms);
+		return;
+	}
+	if (options->cgroup && is_empty_cgroup(options->cgroup)) {
+		message("0 events: no task is in --cgroup %s", options->cgroup);
+		return;
+	}
+	if (rate && !cpu_ns) {
+		message("0 events: %s slept all the time", tasks[target->tasks]);
+		return;
+	}
+	if (rate && cpu_ns < 2 * 1000 * NS_PER_MS / rate) {
+		message("0 events: %s took %.3f ms of CPU time, and a sample is taken every %.1f "
+			"ms of it",
+			tasks[target->tasks], (double)cpu_ns / NS_PER_MS, 1000.0 / rate);
+		return;
+	}
+	sources[0] = '\0';
+	for (u32 i = 0; i < target->sources.count && i < SOURCES_SHOWN; i++)
+		text_list_add(sources, TEXT_BYTES, target->sources.sources[i].name);
+	if (target->sources.count > SOURCES_SHOWN)
+		text_list_add(sources, TEXT_BYTES, "...");
+	filters[0] = '\0';
+	for (size_t i = 0; i < options->comms.count; i++) {
+		snprintf(filter, sizeof(filter), "--comm %s", options->comms.items[i]);
+		text_list_add(filters, TEXT_BYTES, filter);
+	}
+	if (options->cgroup) {
+		snprintf(filter, sizeof(filter), "--cgroup %s", options->cgroup);
+		text_list_add(filters, TEXT_BYTES, filter);
+	}
+	if (options->cpus) {
+		snprintf(filter, sizeof(filter), "-C %s", options->cpus);
+		text_list_add(filters, TEXT_BYTES, filter);
+	}
+	message("0 events: there was no %s in %s%s%s%s", sources, tasks[target->tasks],
+		filters[0] ? " (" : "", filters, filters[0] ? ")" : "");
 }

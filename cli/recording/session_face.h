@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The steps (session/session.h) and the rows of options that all recording commands share. */
+/* The steps (session/session.h), the rows of options and the messages that all recording commands
+ * share. */
 #ifndef CLI_SESSION_FACE_H
 #define CLI_SESSION_FACE_H
 
@@ -128,5 +129,10 @@ int session_face_try(enum user_way *way, struct stackmap_error *error);
 	    .group = "Recording",                                                                \
 	    .help = "record every stack in full, without the stack map")
 /* clang-format on */
+
+/* Explains in one line why a recording ends without events. `command_cpu_ns`: CPU time that the
+ * command has taken; UINT64_MAX: not known. */
+void no_events_explain(const struct session_options *options, const struct session *session,
+		       u64 command_cpu_ns);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "option/password_file.h"
+#include "option/option.h"
 #include "process/privilege.h"
 #include "product_version.h"
 #include "secret_file.h"

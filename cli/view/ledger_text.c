@@ -2,22 +2,17 @@
 /* Prints one line for the sum and one for each cause that occurred. */
 #include "ledger_text.h"
 
+#include <stdio.h>
+#include <time.h>
+
 #include "report/event/stack_end.h"
+#include "terminal/message.h"
 
 #define X(id, name, meaning) {name, meaning},
 static const struct cause {
 	const char *name, *meaning;
 } lost_causes[] = {LEDGER_LOST(X)}, notes[] = {LEDGER_NOTES(X)};
 #undef X
-
-static unsigned long long lost_sum(const struct trace_ledger *ledger)
-{
-	unsigned long long sum = 0;
-
-	for (int i = 0; i < LOST_COUNT; i++)
-		sum += ledger->lost[i];
-	return sum;
-}
 
 static void print_incomplete_line(u64 count, const struct stack_end *end, const char *what,
 				  const char *prefix, FILE *to)
@@ -27,34 +22,20 @@ static void print_incomplete_line(u64 count, const struct stack_end *end, const 
 			end->name, end->meaning);
 }
 
-static void print_incomplete_stacks(const struct trace_ledger *ledger, const char *prefix, FILE *to)
-{
-	for (int i = 0; i < REASON_COUNT; i++)
-		print_incomplete_line(ledger->kernel_reasons[i], stack_end_of_reason(i),
-				      "without kernel stack", prefix, to);
-	for (int i = 0; i < REASON_COUNT; i++)
-		print_incomplete_line(ledger->user_reasons[i], stack_end_of_reason(i),
-				      "without user stack", prefix, to);
-	for (int i = 0; i < STOP_COUNT; i++)
-		print_incomplete_line(ledger->user_stops[i], stack_end_of_stop(i),
-				      "user stack ends early", prefix, to);
-	if (ledger->user_stops[STOP_NONE])
-		fprintf(to, "%suser stack of unknown end: %llu, %s\n", prefix,
-			(unsigned long long)ledger->user_stops[STOP_NONE],
-			stack_end_of_stop(STOP_NONE)->meaning);
-}
-
 /* "12 events = 9 recorded + 1 counted only + 2 lost" */
 static size_t put_balance(const struct trace_ledger *ledger, char *text, size_t bytes)
 {
+	unsigned long long lost = 0;
 	char counted[48] = "";
 
+	for (int i = 0; i < LOST_COUNT; i++)
+		lost += ledger->lost[i];
 	if (ledger->counted)
 		snprintf(counted, sizeof(counted), " + %llu counted only",
 			 (unsigned long long)ledger->counted);
 	return snprintf(text, bytes, "%llu events = %llu recorded%s + %llu lost",
 			(unsigned long long)ledger->produced, (unsigned long long)ledger->recorded,
-			counted, lost_sum(ledger));
+			counted, lost);
 }
 
 void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *to)
@@ -73,7 +54,19 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 			fprintf(to, "%slost: %llu, %s: %s\n", prefix,
 				(unsigned long long)ledger->lost[i], lost_causes[i].name,
 				lost_causes[i].meaning);
-	print_incomplete_stacks(ledger, prefix, to);
+	for (int i = 0; i < REASON_COUNT; i++)
+		print_incomplete_line(ledger->kernel_reasons[i], stack_end_of_reason(i),
+				      "without kernel stack", prefix, to);
+	for (int i = 0; i < REASON_COUNT; i++)
+		print_incomplete_line(ledger->user_reasons[i], stack_end_of_reason(i),
+				      "without user stack", prefix, to);
+	for (int i = 0; i < STOP_COUNT; i++)
+		print_incomplete_line(ledger->user_stops[i], stack_end_of_stop(i),
+				      "user stack ends early", prefix, to);
+	if (ledger->user_stops[STOP_NONE])
+		fprintf(to, "%suser stack of unknown end: %llu, %s\n", prefix,
+			(unsigned long long)ledger->user_stops[STOP_NONE],
+			stack_end_of_stop(STOP_NONE)->meaning);
 	for (int i = 0; i < NOTE_COUNT; i++)
 		if (ledger->notes[i])
 			fprintf(to, "%s%llu %s\n", prefix, (unsigned long long)ledger->notes[i],
@@ -92,4 +85,36 @@ void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
 				 (unsigned long long)ledger->lost[i], lost_causes[i].name);
 		mark = ",";
 	}
+}
+
+const char *self_stop_time(const struct self_stop *stop, char *text, size_t bytes)
+{
+	time_t seconds = stop->realtime / 1000000000;
+	struct tm local;
+	size_t length = 0;
+
+	if (localtime_r(&seconds, &local))
+		length = strftime(text, bytes, "%F %T", &local);
+	snprintf(text + length, bytes - length, ".%06u", (u32)(stop->realtime / 1000 % 1000000));
+	return text;
+}
+
+void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told)
+{
+	struct self_stop stop;
+	char time[48];
+
+	self_stop_read(capture_loaded(capture), &stop);
+	if (!stop.is_over || stop.time == *told)
+		return;
+	*told = stop.time;
+	message("%s: stopped by %s at %s; 'stackmap resume %s' starts it again", instance,
+		stop.name, self_stop_time(&stop, time, sizeof(time)), instance);
+}
+
+void self_stop_tell(struct capture *capture, const char *instance)
+{
+	u64 told = 0;
+
+	self_stop_tell_once(capture, instance, &told);
 }

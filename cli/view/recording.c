@@ -8,17 +8,139 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "command_line.h"
 #include "error.h"
-#include "live.h"
+#include "interrupt.h"
+#include "ledger_text.h"
 #include "name_match.h"
+#include "option/option.h"
 #include "process/privilege.h"
+#include "process/signals.h"
 #include "product_version.h"
+#include "session/session.h"
 #include "terminal/message.h"
+
+/*
+ * A snapshot does not change the instance. Following consumes the events: shown events are removed
+ * from the instance, and the ledger is printed at the end. Events are shown in windows, because a
+ * stack may come after its event, and events of one CPU before earlier events of another CPU. A
+ * window is long enough to sort the events and short enough to look immediate.
+ */
+
+#define WINDOW_MS 200
+#define VISIT_MS 20 /* longest delay that looks immediate */
+
+struct trace_reader *live_open(const char *name, const char *later_file)
+{
+	const struct session_options options = {
+		.instance = name, .use = SESSION_COPY, .windows = true};
+	const struct privilege_needs needs = {.reads_files = true, .later_file = later_file};
+	struct session *session = NULL;
+	struct trace_reader *reader = NULL;
+	struct stackmap_error error;
+	int result;
+
+	file_limit_raise();
+	result = session_create(&options, NULL, &session, &error)
+			 ?: session_open(session, 0, NULL, &error)
+			 ?: privilege_give_up(&needs, &error)
+			 ?: session_take(session, &reader, NULL, &error);
+	if (result)
+		message_error(&error);
+	else
+		self_stop_tell(session_capture(session), name);
+	session_close(&session);
+	return reader;
+}
+
+struct following {
+	live_show show;
+	void *arg;
+	struct session *session;
+	int signals;
+	bool ended;
+	const char *name; /* of the instance */
+	u64 stop_told;	  /* self_stop_tell_once() */
+};
+
+/* Waits for events and for the time to sort them, or for the end. */
+static int fill_window(struct following *following, struct stackmap_error *error)
+{
+	u64 end = UINT64_MAX;
+	int ms = 0;
+
+	while (ms >= 0 && !following->ended && clock_ms() < end) {
+		following->ended =
+			signal_asks_to_end(signals_wait(following->signals,
+							session_wake_fd(following->session), ms)) ||
+			session_is_over(following->session);
+		if (following->ended)
+			interrupt_end(); /* the last window waits a short time for names */
+		ms = session_visit(following->session, error);
+		if (end == UINT64_MAX && capture_events(session_capture(following->session)))
+			end = clock_ms() + WINDOW_MS;
+		else if (end == UINT64_MAX) /* all events before the stop were shown */
+			self_stop_tell_once(session_capture(following->session), following->name,
+					    &following->stop_told);
+		ms = ms < VISIT_MS ? ms : VISIT_MS;
+	}
+	return ms < 0 ? ms : 0;
+}
+
+static int show_window(struct following *following, struct stackmap_error *error)
+{
+	struct trace_reader *reader;
+	int result = following->ended ? session_stop(following->session, error) : 0;
+
+	result = result ?: session_take(following->session, &reader, NULL, error);
+	if (result)
+		return result;
+	signals_release(); /* the reader of standard output may have gone */
+	result = following->show(following->arg, reader, error);
+	trace_reader_close(&reader);
+	if (fflush(stdout) || interrupted())
+		following->ended = true; /* main() prints the reason */
+	signals_hold();
+	return result;
+}
+
+int live_follow(const char *name, live_show show, void *arg)
+{
+	const struct session_options options = {
+		.instance = name, .use = SESSION_TAKE, .windows = true};
+	const struct privilege_needs needs = {.reads_files = true};
+	struct following following = {.show = show, .arg = arg, .signals = -1, .name = name};
+	struct stackmap_error error;
+	int result;
+
+	file_limit_raise();
+	result = session_create(&options, NULL, &following.session, &error)
+			 ?: session_open(following.session, 0, NULL, &error)
+			 ?: session_start(following.session, &error);
+	if (!result) {
+		following.signals = signals_take();
+		following.ended = !signals_hold();
+		if (following.signals < 0)
+			result = error_set(&error, -following.signals, "signals: %s",
+					   strerror(-following.signals));
+	}
+	result = result ?: privilege_give_up(&needs, &error);
+	while (!result && !following.ended)
+		result = fill_window(&following, &error) ?: show_window(&following, &error);
+	if (!result)
+		ledger_print(session_ledger(following.session), "stackmap: ledger: ", stderr);
+	if (following.signals >= 0)
+		close(following.signals);
+	session_close(&following.session);
+	return result ? message_failure(result, &error) : EXIT_DONE;
+}
 
 /* The damage of each file is reported at once; the caller reports the damage of the whole at the
  * end, as for a single file. */
@@ -80,20 +202,11 @@ u32 recordings_tell_damage(const struct recording_list *list)
 	return damaged;
 }
 
-static int merge(const struct recording_list *list, const char *path, struct trace_reader **reader,
-		 struct stackmap_error *error)
+struct trace_reader *recordings_open_folder(const char *path)
 {
 	char *command = command_line_read();
 	const struct recording_merge_info info = {.command = command ?: "stackmap",
 						  .version = STACKMAP_VERSION};
-	int err = recording_merge_in_memory(list->readers, list->count, path, &info, reader, error);
-
-	free(command);
-	return err;
-}
-
-struct trace_reader *recordings_open_folder(const char *path)
-{
 	struct recording_list list;
 	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
@@ -101,7 +214,8 @@ struct trace_reader *recordings_open_folder(const char *path)
 
 	file_limit_raise();
 	recordings_init(&list);
-	if (recording_list_add_folder(&list, path, &error) || merge(&list, path, &reader, &error)) {
+	if (recording_list_add_folder(&list, path, &error) ||
+	    recording_merge_in_memory(list.readers, list.count, path, &info, &reader, &error)) {
 		message_error(&error);
 	} else {
 		damaged = recordings_tell_damage(&list);
@@ -116,6 +230,7 @@ struct trace_reader *recordings_open_folder(const char *path)
 		}
 	}
 	recording_list_clear(&list);
+	free(command);
 	return reader;
 }
 
@@ -301,31 +416,25 @@ int recording_choose(const struct recording_values *values, char *const *operand
 	return choose_events(values, choice);
 }
 
-static struct trace_reader *open_file(const char *path)
-{
-	struct stackmap_error error;
-	struct trace_reader *reader;
-
-	privilege_keep_files();
-	if (recording_list_is_folder(path))
-		return recordings_open_folder(path);
-	if (!trace_reader_open(path, &reader, &error))
-		return reader;
-	message_error(&error);
-	return NULL;
-}
-
 struct trace_reader *recording_open(const struct recording_choice *choice)
 {
-	struct trace_reader *reader = choice->from ? from_open(choice->from)
-				      : choice->is_instance
-					      ? live_open(choice->name, choice->output)
-					      : open_file(choice->name);
+	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
 	int err;
 
-	if (!reader || choice->from)
-		return reader;
+	if (choice->from)
+		return from_open(choice->from);
+	if (choice->is_instance) {
+		reader = live_open(choice->name, choice->output);
+	} else {
+		privilege_keep_files();
+		if (recording_list_is_folder(choice->name))
+			reader = recordings_open_folder(choice->name);
+		else if (trace_reader_open(choice->name, &reader, &error))
+			message_error(&error);
+	}
+	if (!reader)
+		return NULL;
 	err = event_filter_check(&choice->filter, reader, &error);
 	if (!err && choice->value)
 		err = trace_reader_choose_value(reader, choice->value, &error);

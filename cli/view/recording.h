@@ -12,6 +12,20 @@
 #include "view/from.h"
 #include "view/names.h"
 
+/* Running instances, for the commands that read recordings. */
+
+/* Takes a snapshot of the instance. Drops privileges, except those for making `later_file`, which
+ * may be NULL. NULL and a message on failure. */
+struct trace_reader *live_open(const char *name, const char *later_file);
+
+/* Handles one window of an instance's events. A result other than 0 ends the reading; a negative
+ * one is an error. */
+typedef int (*live_show)(void *arg, struct trace_reader *reader, struct stackmap_error *error);
+
+/* Passes all events of a drain instance as they come, those already held included, until a signal
+ * or the end of the instance. Returns the exit status; errors were printed. */
+int live_follow(const char *name, live_show show, void *arg);
+
 /* Many recordings that a command reads as one. */
 
 /* Initializes an empty list. */

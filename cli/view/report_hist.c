@@ -49,27 +49,20 @@ static void add_group(struct view *view, struct group group)
 	view->groups[view->count++] = group;
 }
 
-static int create_table(struct view *view)
-{
-	const struct table_options options = {
-		.keys = view->request->table->fields.keys,
-		.by = view->report->weights.by,
-		.by_children = view->request->table->by_children,
-	};
-
-	return report_table_create(view->report->profile, &options, &view->table);
-}
-
 static int view_open(struct view *view, const struct report *report,
 		     const struct report_hist_request *request)
 {
 	const struct profile *profile = report->profile;
 	const enum profile_weight *by = report->weights.by;
 	bool by_children = request->table && request->table->by_children;
-	int err;
+	struct table_options options = {.by = by, .by_children = by_children};
+	int err = 0;
 
 	*view = (struct view){.report = report, .request = request};
-	err = request->table ? create_table(view) : 0;
+	if (request->table) {
+		options.keys = request->table->fields.keys;
+		err = report_table_create(profile, &options, &view->table);
+	}
 	if (err)
 		return err;
 	view->groups = calloc((view->table ? view->table->row_count : profile->row_count) + 1UL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lists code without names by file, with the reason and a remedy. Shares are of the number of
  * events of all sources. */
+#include <errno.h>
 #include <stdio.h>
 
 #include "format/json_text.h"
@@ -134,47 +135,35 @@ static json_t *file_json(const struct missing_names *missing, const struct missi
 			 missing_reason_why(file->reason), "fix", json_text(fix));
 }
 
-static json_t *files_json(const struct report *report, const struct missing_names *missing)
-{
-	u32 shown = shown_files(report, missing);
-	json_t *files = json_array();
-
-	for (u32 i = 0; i < shown; i++)
-		if (json_array_append_new(files, file_json(missing, &missing->files[i]))) {
-			json_decref(files);
-			return NULL;
-		}
-	return files;
-}
-
 static int add_interpreter(void *array, const char *text)
 {
 	return json_array_append_new(array, json_text(text));
 }
 
-static json_t *interpreters_json(const struct report *report)
-{
-	json_t *array = json_array();
-
-	if (array && missing_interpreters_each(report->reader, add_interpreter, array)) {
-		json_decref(array);
-		return NULL;
-	}
-	return array;
-}
-
 int report_missing_json(const struct report *report)
 {
 	struct missing_names missing;
-	int err = missing_names_find(report->reader, report->profile, report->debug, &missing);
-	json_t *value;
+	int failed = 0,
+	    err = missing_names_find(report->reader, report->profile, report->debug, &missing);
+	json_t *files, *interpreters, *value;
+	u32 shown;
 
 	if (err)
 		return err;
+	files = json_array();
+	interpreters = json_array();
+	shown = shown_files(report, &missing);
+	for (u32 i = 0; i < shown; i++)
+		failed |= json_array_append_new(files, file_json(&missing, &missing.files[i]));
+	failed |= missing_interpreters_each(report->reader, add_interpreter, interpreters);
 	value = json_pack("{s:I, s:I, s:o, s:o}", "events", (json_int_t)missing.events, "self",
-			  (json_int_t)missing.self, "missing", files_json(report, &missing),
-			  "unread_interpreters", interpreters_json(report));
+			  (json_int_t)missing.self, "missing", files, "unread_interpreters",
+			  interpreters);
 	missing_names_free(&missing);
+	if (failed) {
+		json_decref(value);
+		return -ENOMEM;
+	}
 	return report_put_json(report, value);
 }
 

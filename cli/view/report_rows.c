@@ -37,20 +37,14 @@ const char *table_field_name(const struct table_field *field)
 	return field->is_key ? table_key_name(field->key) : measure_names[field->measure];
 }
 
-static bool has_field(const struct report_fields *fields, const struct table_field *field)
-{
-	for (u32 i = 0; i < fields->count; i++)
-		if (strcmp(table_field_name(&fields->field[i]), table_field_name(field)) == 0)
-			return true;
-	return false;
-}
-
 static void add_field(struct report_fields *fields, struct table_field field)
 {
 	if (field.is_key)
 		fields->keys |= 1U << field.key;
-	if (!has_field(fields, &field))
-		fields->field[fields->count++] = field;
+	for (u32 i = 0; i < fields->count; i++)
+		if (strcmp(table_field_name(&fields->field[i]), table_field_name(&field)) == 0)
+			return;
+	fields->field[fields->count++] = field;
 }
 
 static void add_key(struct report_fields *fields, enum table_key key)
@@ -63,17 +57,6 @@ static void add_measure(struct report_fields *fields, enum table_measure measure
 	add_field(fields, (struct table_field){.measure = measure});
 }
 
-static int find_measure(const char *name, enum table_measure *measure)
-{
-	for (u32 i = 0; i < TABLE_MEASURE_COUNT; i++) {
-		if (strcmp(measure_names[i], name) != 0)
-			continue;
-		*measure = i;
-		return 0;
-	}
-	return -ENOENT;
-}
-
 static int add_named(struct report_fields *fields, const char *option, const char *name,
 		     bool measures)
 {
@@ -84,10 +67,12 @@ static int add_named(struct report_fields *fields, const char *option, const cha
 		return 0;
 	}
 	field.is_key = false;
-	if (measures && !find_measure(name, &field.measure)) {
-		add_field(fields, field);
-		return 0;
-	}
+	for (u32 i = 0; measures && i < TABLE_MEASURE_COUNT; i++)
+		if (!strcmp(measure_names[i], name)) {
+			field.measure = i;
+			add_field(fields, field);
+			return 0;
+		}
 	message("%s %s: no such %s, there are:%s", option, name, measures ? "field" : "key",
 		measures ? report_field_words : report_key_words);
 	return -EINVAL;
@@ -159,6 +144,8 @@ struct view {
 	const struct report_fields *fields;
 	struct report_table *table;
 	bool together; /* shares are of all events */
+	u32 kind;      /* the source of the last row that take_row() has seen */
+	u64 taken;     /* rows of this source, or of all */
 };
 
 static const struct table_sum *sum_of(const struct table_row *row, enum table_measure measure)
@@ -249,19 +236,6 @@ static void print_cell(const struct table_field *field, const char *text, u32 wi
 	fputs(is_last ? "\n" : "  ", stdout);
 }
 
-static void print_line(const struct view *view, const struct table_row *row, const u32 *widths)
-{
-	const struct report_fields *fields = view->fields;
-	char room[CELL_ROOM];
-
-	for (u32 i = 0; i < fields->count; i++) {
-		const struct table_field *field = &fields->field[i];
-
-		print_cell(field, cell_text(view, row, field, room), widths[i],
-			   i + 1 == fields->count);
-	}
-}
-
 static void set_widths(const struct view *view, const struct table_row *rows, u32 count,
 		       u32 *widths)
 {
@@ -288,10 +262,10 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 {
 	u32 widths[TABLE_FIELDS_MAX];
 	u64 shown = 0;
-	const struct report_fields *fields;
+	const struct report_fields *fields = view->fields;
+	char room[CELL_ROOM];
 
 	set_widths(view, rows, count, widths);
-	fields = view->fields;
 	printf("# ");
 	for (u32 i = 0; i < fields->count; i++)
 		print_cell(&fields->field[i], table_field_name(&fields->field[i]),
@@ -299,7 +273,10 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 	for (u32 i = 0; i < count && shown < view->report->limit && !ferror(stdout); i++) {
 		if (!is_shown(view, &rows[i]))
 			continue;
-		print_line(view, &rows[i], widths);
+		for (u32 f = 0; f < fields->count; f++)
+			print_cell(&fields->field[f],
+				   cell_text(view, &rows[i], &fields->field[f], room), widths[f],
+				   f + 1 == fields->count);
 		shown++;
 	}
 	if (shown == view->report->limit && shown < count)
@@ -359,15 +336,6 @@ int report_table_plain(const struct report *report, const struct report_table_re
 	return 0;
 }
 
-static bool has_many_sources(const struct report *report)
-{
-	u32 sources = 0;
-
-	for (u32 i = 0; i < report->source_count; i++)
-		sources += report->weights.counts[i] != 0;
-	return sources > 1;
-}
-
 static void csv_cell(const struct view *view, const struct table_row *row,
 		     const struct table_field *field, const char *comma)
 {
@@ -383,51 +351,43 @@ static void csv_cell(const struct view *view, const struct table_row *row,
 		printf("%s%llu", comma, (unsigned long long)number_of(row, field->measure));
 }
 
-/* The number of rows shown in each table. */
-struct taken {
-	u32 kind;
-	u64 rows;
-};
-
 /* True if the next row is shown: each source has as many rows as a table. */
-static bool take_row(const struct view *view, struct taken *taken, const struct table_row *row)
+static bool take_row(struct view *view, const struct table_row *row)
 {
 	if (!is_shown(view, row))
 		return false;
-	if (!view->together && row->kind != taken->kind)
-		*taken = (struct taken){.kind = row->kind};
-	return taken->rows++ < view->report->limit;
-}
-
-static void csv_rows(const struct view *view, const struct report_fields *fields)
-{
-	struct taken taken = {};
-
-	for (u32 i = 0; i < fields->count; i++)
-		printf("%s%s", i ? "," : "", table_field_name(&fields->field[i]));
-	putchar('\n');
-	for (u32 i = 0; i < view->table->row_count && !ferror(stdout); i++) {
-		const struct table_row *row = &view->table->rows[i];
-
-		if (!take_row(view, &taken, row))
-			continue;
-		for (u32 f = 0; f < fields->count; f++)
-			csv_cell(view, row, &fields->field[f], f ? "," : "");
-		putchar('\n');
+	if (!view->together && row->kind != view->kind) {
+		view->kind = row->kind;
+		view->taken = 0;
 	}
+	return view->taken++ < view->report->limit;
 }
 
 int report_table_csv(const struct report *report, const struct report_table_request *request)
 {
 	struct report_fields fields = request->fields;
+	u32 sources = 0;
 	struct view view;
 	int err = view_open(&view, report, request);
 
 	if (err)
 		return err;
-	if (has_many_sources(report))
+	for (u32 i = 0; i < report->source_count; i++)
+		sources += report->weights.counts[i] != 0;
+	if (sources > 1)
 		report_fields_add_event(&fields);
-	csv_rows(&view, &fields);
+	for (u32 i = 0; i < fields.count; i++)
+		printf("%s%s", i ? "," : "", table_field_name(&fields.field[i]));
+	putchar('\n');
+	for (u32 i = 0; i < view.table->row_count && !ferror(stdout); i++) {
+		const struct table_row *row = &view.table->rows[i];
+
+		if (!take_row(&view, row))
+			continue;
+		for (u32 f = 0; f < fields.count; f++)
+			csv_cell(&view, row, &fields.field[f], f ? "," : "");
+		putchar('\n');
+	}
 	report_table_free(&view.table);
 	return 0;
 }
@@ -477,33 +437,23 @@ static json_t *row_object(const struct view *view, const struct table_row *row)
 	return object;
 }
 
-static json_t *rows_array(const struct view *view)
-{
-	json_t *array = json_array();
-	struct taken taken = {};
-	int failed = 0;
-
-	for (u32 i = 0; i < view->table->row_count && !failed; i++) {
-		const struct table_row *row = &view->table->rows[i];
-
-		if (take_row(view, &taken, row))
-			failed = json_array_append_new(array, row_object(view, row));
-	}
-	if (!failed)
-		return array;
-	json_decref(array);
-	return NULL;
-}
-
 int report_table_json(const struct report *report, const struct report_table_request *request)
 {
 	struct view view;
 	json_t *rows;
-	int err = view_open(&view, report, request);
+	int failed = 0, err = view_open(&view, report, request);
 
 	if (err)
 		return err;
-	rows = rows_array(&view);
+	rows = json_array();
+	for (u32 i = 0; i < view.table->row_count && !failed; i++)
+		if (take_row(&view, &view.table->rows[i]))
+			failed = json_array_append_new(rows,
+						       row_object(&view, &view.table->rows[i]));
 	report_table_free(&view.table);
+	if (failed) {
+		json_decref(rows);
+		rows = NULL;
+	}
 	return report_put_json(report, json_pack("{s:o}", "rows", rows));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waits by both ends (report --wakers): both stacks of each pair, and chains of waits. */
+/* Waits by both ends (report --wakers): both stacks of each pair, and chains of waits. Waits for
+ * locks (report --locks): each lock, and below it both ends of its waits. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,35 +221,29 @@ json_t *report_pair_json(const struct report *report, const struct wait_pair *pa
 			 end_object(report, &pair->waker), "holds_lock", pair->waker.holds_lock);
 }
 
-static json_t *row_object(const struct report *report, const struct wait_pair *pair)
+/* `arg`: the lists of rows by depth. A row belongs to the last row of the depth above. */
+static int json_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
+		    void *arg)
 {
+	const struct wait_pair *pair = *row;
 	const struct trace_event *longest = pair->longest;
-	json_t *object = report_pair_json(report, pair);
+	json_t **lists = arg, *object = report_pair_json(report, pair);
 	json_t *more =
 		json_pack("{s:I, s:{s:I, s:I, s:I}, s:b, s:b, s:[]}", "until_run",
 			  (json_int_t)pair->until_run, "longest", "tid", (json_int_t)longest->tid,
 			  "end", (json_int_t)longest->time, "ns", (json_int_t)longest->value,
 			  "deadlock", pair->is_cycle, "partial", pair->is_partial, "chain");
-
-	if (object && more && !json_object_update(object, more)) {
-		json_decref(more);
-		return object;
-	}
-	json_decref(object);
-	json_decref(more);
-	return NULL;
-}
-
-/* `arg`: the lists of rows by depth. A row belongs to the last row of the depth above. */
-static int json_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
-		    void *arg)
-{
-	json_t **lists = arg, *object = row_object(report, *row);
+	bool failed = !object || !more || json_object_update(object, more);
 
 	(void)is_last;
-	if (json_array_append_new(lists[(*row)->depth], object))
+	json_decref(more);
+	if (failed) {
+		json_decref(object);
 		return -ENOMEM;
-	lists[(*row)->depth + 1] = json_object_get(object, "chain");
+	}
+	if (json_array_append_new(lists[pair->depth], object))
+		return -ENOMEM;
+	lists[pair->depth + 1] = json_object_get(object, "chain");
 	return 0;
 }
 
@@ -270,4 +265,120 @@ int report_wakers_json(const struct report *report)
 	json_decref(all);
 	json_decref(lists[0]);
 	return -ENOMEM;
+}
+
+/* --- locks --- */
+
+#define PAIRS_SHOWN 3U /* of each lock, unless all locks are shown */
+
+static u32 shown_rows(const struct report *report)
+{
+	u32 count = 0;
+
+	while (count < report->locks->count && count < report->limit &&
+	       report_share(report->locks->rows[count]->total, report->locks->total) >=
+		       report->least)
+		count++;
+	return count;
+}
+
+static void print_lock(const struct report *report, const struct lock_row *row)
+{
+	u32 shown = row->pair_count;
+
+	if (report->limit < UINT64_MAX && shown > PAIRS_SHOWN)
+		shown = PAIRS_SHOWN;
+	printf("\n%s%6.2f%%  %llu  %s ", report->color ? "\033[1m" : "",
+	       report_share(row->total, report->locks->total), (unsigned long long)row->count,
+	       row->type);
+	if (row->address)
+		printf("%#llx", (unsigned long long)row->address);
+	else
+		printf("[address not known]");
+	printf(" of ");
+	printable_put(row->tgid ? row->comm : "the kernel", stdout);
+	if (row->tgid)
+		printf(" %u", row->tgid);
+	printf("  %s", report_time_text(row->total));
+	if (row->count > 1)
+		printf(", at most %s", report_time_text(row->most));
+	printf("%s\n", report->color ? "\033[0m" : "");
+	for (u32 i = 0; i < shown && !ferror(stdout); i++)
+		report_put_pair(report, row->pairs[i], row->total);
+	if (shown < row->pair_count)
+		printf("\n  and %u more pairs, --top 0 shows all\n", row->pair_count - shown);
+}
+
+int report_locks_plain(const struct report *report)
+{
+	const struct lock_table *table = report->locks;
+	u32 shown = shown_rows(report);
+
+	printf("# %-9s %llu waits for %u locks, together %s\n",
+	       "locks:", (unsigned long long)table->waits, table->count,
+	       report_time_text(table->total));
+	for (u32 i = 0; i < shown && !ferror(stdout); i++)
+		print_lock(report, table->rows[i]);
+	if (shown == report->limit && shown < table->count)
+		printf("\n# %u of %u locks shown, --top 0 shows all\n", shown, table->count);
+	return 0;
+}
+
+int report_locks_csv(const struct report *report)
+{
+	u32 shown = shown_rows(report);
+
+	printf("share,count,total,most,type,address,pid,comm\n");
+	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
+		const struct lock_row *row = report->locks->rows[i];
+
+		printf("%.4f,%llu,%llu,%llu,%s,%#llx,",
+		       report_share(row->total, report->locks->total),
+		       (unsigned long long)row->count, (unsigned long long)row->total,
+		       (unsigned long long)row->most, row->type, (unsigned long long)row->address);
+		if (row->tgid)
+			printf("%u", row->tgid);
+		csv_put(",", row->comm, stdout);
+		putchar('\n');
+	}
+	return 0;
+}
+
+/* Numbers of 64 bits are no exact numbers in many readers of JSON, so an address is a string. */
+static json_t *lock_object(const struct report *report, const struct lock_row *row)
+{
+	json_t *pairs = json_array();
+	char address[32];
+	int failed = 0;
+
+	for (u32 i = 0; i < row->pair_count; i++)
+		failed |= json_array_append_new(pairs, report_pair_json(report, row->pairs[i]));
+	snprintf(address, sizeof(address), "%#llx", (unsigned long long)row->address);
+	if (failed) {
+		json_decref(pairs);
+		return NULL;
+	}
+	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "type", row->type, "address",
+			 row->address ? json_string(address) : json_null(), "pid",
+			 row->tgid ? json_integer(row->tgid) : json_null(), "comm",
+			 row->tgid ? json_text(row->comm) : json_null(), "count",
+			 (json_int_t)row->count, "total", (json_int_t)row->total, "most",
+			 (json_int_t)row->most, "pairs", pairs);
+}
+
+int report_locks_json(const struct report *report)
+{
+	u32 shown = shown_rows(report);
+	json_t *rows = json_array();
+	int failed = 0;
+
+	for (u32 i = 0; i < shown; i++)
+		failed |= json_array_append_new(rows, lock_object(report, report->locks->rows[i]));
+	if (failed) {
+		json_decref(rows);
+		return -ENOMEM;
+	}
+	return report_put_json(report, json_pack("{s:{s:I, s:I}, s:o}", "waits", "count",
+						 (json_int_t)report->locks->waits, "total",
+						 (json_int_t)report->locks->total, "locks", rows));
 }
