@@ -105,17 +105,18 @@ static __always_inline void count_forget(u64 task)
 
 /*
  * The CPU's count from which the thread is counted that has run at `place` since it had switched
- * `switches` times; or unknown.
+ * `switches` times; or unknown. A base comes before begin. A base that has one switch more is that
+ * of an event behind the kernel's count of the switch that goes on.
  */
 static __always_inline u64 count_begin(const struct cpu_count *own,
 				       const struct thread_count *count, u64 task, u64 switches,
 				       u64 place, u32 counter)
 {
-	if (!own->task || (own->task == task && own->switches == switches))
-		return atomic_load_relaxed(&own->begin[counter]);
-	if (atomic_load_relaxed(&count->base_switches[counter]) == switches &&
+	if (atomic_load_relaxed(&count->base_switches[counter]) - switches <= 1 &&
 	    atomic_load_relaxed(&count->base_place[counter]) == place)
 		return atomic_load_relaxed(&count->base[counter]);
+	if (!own->task || (own->task == task && own->switches == switches))
+		return atomic_load_relaxed(&own->begin[counter]);
 	return COUNT_UNKNOWN;
 }
 
@@ -210,7 +211,10 @@ static __always_inline u64 count_so_far(const struct thread_count *count,
 	return COUNT_UNKNOWN;
 }
 
-/* Counts the current task from now on. A task that loses its CPU meanwhile has no base. */
+/*
+ * Counts the current task from now on. A task that loses its CPU meanwhile has no base, and neither
+ * has an event in an NMI during a change, which may still add counts from before the event.
+ */
 static __always_inline void count_resume(struct thread_count *count, const struct task_struct *task,
 					 u32 counter, u64 in_switch)
 {
@@ -224,7 +228,7 @@ static __always_inline void count_resume(struct thread_count *count, const struc
 		return;
 	changes = atomic_load_relaxed(&own->changes);
 	now = counter_read(counter, cpu);
-	if (now == COUNT_UNKNOWN)
+	if (changes & 1 || now == COUNT_UNKNOWN)
 		return;
 	atomic_store_relaxed(&count->base[counter], now);
 	atomic_store_relaxed(&count->base_place[counter], COUNT_PLACE(cpu, changes));

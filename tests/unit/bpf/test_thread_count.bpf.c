@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An event that reads a counter. No program sees switches, so all of them are unseen ones. */
+/* An event that reads a counter, and the parts of a switch. No program sees the kernel's switches,
+ * so all of them are unseen ones. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +15,27 @@ SEC("raw_tp")
 int event(void *ctx)
 {
 	value = counter_value(0, 0);
+	return 0;
+}
+
+/* The program at a switch, as if the current task gave its CPU to itself. */
+SEC("raw_tp")
+int change(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	count_switch(task, task, false, bpf_get_smp_processor_id());
+	return 0;
+}
+
+/* The begin of a switch: the kernel has counted it, and `change` has not run yet. */
+SEC("raw_tp")
+int count_only(void *ctx)
+{
+	u32 zero = 0;
+	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
+
+	if (own)
+		own->switches--;
 	return 0;
 }

@@ -21,13 +21,17 @@
 static struct test_thread_count_bpf *programs;
 static long cpus, page;
 
-/* The event's value: the page faults since the thread's last event, where they are known. */
-static u64 event(void)
+static void run(const struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
-	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(programs->progs.event), &options),
-			 0);
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(program), &options), 0);
+}
+
+/* The event's value: the page faults since the thread's last event, where they are known. */
+static u64 event(void)
+{
+	run(programs->progs.event);
 	return programs->bss->value;
 }
 
@@ -105,6 +109,33 @@ TEST(a_further_unseen_switch_makes_the_count_unknown_again)
 	nap();
 	assert_int_equal(event(), 0);
 	assert_int_equal(programs->bss->counts_unread, unread + 2);
+}
+
+/* An NMI may come when the kernel has counted a switch and the program at the switch has not run.
+ */
+TEST(an_event_in_a_switch_does_not_count_earlier_faults_again)
+{
+	u64 values[4];
+	long before;
+
+	do {
+		before = switches();
+		run(programs->progs.change);
+		event();
+		fault(7);
+		values[0] = event();
+		run(programs->progs.count_only);
+		values[1] = event();
+		run(programs->progs.change);
+		fault(5);
+		values[2] = event();
+		fault(3);
+		values[3] = event();
+	} while (switches() != before);
+	assert_int_equal(values[0], 7);
+	assert_int_equal(values[1], 0);
+	assert_int_equal(values[2], 5);
+	assert_int_equal(values[3], 3);
 }
 
 static int open_counters(void)
