@@ -40,8 +40,8 @@ struct diff_side {
 	const char *name;
 	struct diff_part *parts[DIFF_RECORDINGS_MAX];
 	u32 part_count;
-	u32 missing;		   /* recordings of a folder that could not be read */
-	u64 produced, lost;	   /* events; neither has those that a flight recorder replaced */
+	u32 missing;	    /* recordings of a folder that could not be read */
+	u64 produced, lost; /* events of the time that the files are about: compared_lost() */
 	struct diff_place *places; /* of the items of `list` */
 };
 

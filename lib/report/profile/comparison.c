@@ -28,7 +28,7 @@ u64 compared_lost(const struct trace_ledger *ledger)
 	u64 lost = 0;
 
 	for (u32 cause = 0; cause < LOST_COUNT && ledger; cause++)
-		if (cause != LOST_OVERWRITTEN && cause != LOST_RESET)
+		if (cause != LOST_OVERWRITTEN && cause != LOST_RESET && cause != LOST_PAUSED)
 			lost += ledger->lost[cause];
 	return lost;
 }

@@ -66,8 +66,8 @@ struct comparison {
 	u32 row_count;
 };
 
-/* The lost events of a ledger, which may be NULL. What a flight recorder replaced came before what
- * its file is about, and is not one of them. */
+/* The lost events of a ledger, which may be NULL, of the time that its file is about: without those
+ * that a flight recorder has replaced, and those that came during a pause. */
 u64 compared_lost(const struct trace_ledger *ledger);
 /* Amounts of a recording times this are those of all events that were produced; 1: nothing was
  * lost. */

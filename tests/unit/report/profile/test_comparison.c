@@ -116,13 +116,16 @@ TEST(lists_without_items_have_no_rows)
 	}
 }
 
-/* A fifth of the events was lost; the flight recorder's replaced events came before the others. */
+/* A fifth of the events was lost; the replaced events of the flight recorder came before the
+ * others, and the events of the pause behind them. */
 TEST(amounts_are_scaled_by_what_was_lost_meanwhile)
 {
-	struct trace_ledger ledger = {
-		.recorded = 70,
-		.counted = 10,
-		.lost = {[LOST_RING_FULL] = 19, [LOST_NESTED] = 1, [LOST_OVERWRITTEN] = 1000}};
+	struct trace_ledger ledger = {.recorded = 70,
+				      .counted = 10,
+				      .lost = {[LOST_RING_FULL] = 19,
+					       [LOST_NESTED] = 1,
+					       [LOST_OVERWRITTEN] = 1000,
+					       [LOST_PAUSED] = 500}};
 
 	assert_int_equal(compared_lost(&ledger), 20);
 	assert_true(compared_scale(&ledger) == 1.25);
