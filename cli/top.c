@@ -63,6 +63,7 @@ struct top_feed {
 	struct session *session;
 	struct trace_ledger ledger; /* sum over all windows; flight: the recorder's own ledger */
 	struct table_stat stacks;   /* of an instance's map, at the last window */
+	struct self_stop stop;	    /* of an instance, at the last window */
 	u64 seen_until;		    /* flight: ns, the last event that was shown */
 	struct store_feed store;    /* instead of a session */
 };
@@ -204,8 +205,10 @@ static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 			feed->ledger = *trace_reader_ledger(*reader);
 		return result;
 	}
-	if (feed->options.instance)
+	if (feed->options.instance) {
 		instance_table_stat(capture_loaded(session_capture(feed->session)), &feed->stacks);
+		self_stop_read(capture_loaded(session_capture(feed->session)), &feed->stop);
+	}
 	if (session_kind(feed->session) == SESSION_VIEWER)
 		filter->from = feed->seen_until + 1;
 	result = session_take(feed->session, reader, NULL, error);
@@ -547,6 +550,7 @@ static int begin(struct top *top)
 	top->view.ledger = &top->feed.ledger;
 	top->view.instance = top->values->record.instance;
 	top->view.stacks = &top->feed.stacks;
+	top->view.stop = &top->feed.stop;
 	top->view.choice.stacks = top->values->stacks;
 	top->view.choice.order = strcmp(top->values->sort, "total") ? TOP_BY_SELF : TOP_BY_TOTAL;
 	top->view.choice.histograms = top->values->hist;

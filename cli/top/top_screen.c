@@ -79,7 +79,8 @@ void top_title(const struct top_view *view, char *text, size_t bytes)
 void top_account(const struct top_view *view, char *text, size_t bytes)
 {
 	u64 refused = table_stat_refused(view->stacks);
-	char ledger[256], map[128] = "";
+	char ledger[256], map[128] = "", time[48];
+	int used = 0;
 
 	ledger_line(view->ledger, ledger, sizeof(ledger));
 	if (view->instance && refused)
@@ -88,7 +89,11 @@ void top_account(const struct top_view *view, char *text, size_t bytes)
 	else if (view->instance && view->stacks->max_entries)
 		snprintf(map, sizeof(map), "; stack map: %u %% full",
 			 table_stat_fill(view->stacks));
-	snprintf(text, bytes, "ledger: %s%s", ledger, map);
+	if (view->stop->is_over)
+		used = snprintf(text, bytes, "stopped by %s at %s; ", view->stop->name,
+				self_stop_time(view->stop, time, sizeof(time)));
+	if ((size_t)used < bytes)
+		snprintf(text + used, bytes - used, "ledger: %s%s", ledger, map);
 }
 
 const char *top_columns(const struct top_view *view)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "capture/instance/self_stop.h"
 #include "stack_table.h"
 #include "top/top_model.h"
 
@@ -18,6 +19,7 @@ struct top_view {
 	struct top_lines lines;
 	const char *instance;		 /* NULL = own programs */
 	const struct table_stat *stacks; /* of the instance's stack map */
+	const struct self_stop *stop;	 /* of the instance */
 	time_t time;			 /* of the refresh */
 	double seconds;			 /* length of the time shown */
 	bool paused;

@@ -124,6 +124,16 @@ def follow_two_stops(words):
     assert told[0] != told[1] and "stopped by" not in rest and "2 recorded + 0 lost" in rest, (told, rest)
 
 
+def test_top_shows_the_stop():
+    start("--ring", "64K", "--stop-when", NEST)
+    run(PROGRAM, "nested=1")
+    shown = stackmap("top", "-b", "-n", "1", "-d", "1", "--instance", "live").stdout
+    stackmap("resume", "live")
+    resumed = stackmap("top", "-b", "-n", "1", "-d", "1", "--instance", "live").stdout
+    stackmap("stop", "live")
+    assert "stopped by %s at " % NEST in shown and "stopped by" not in resumed, (shown, resumed)
+
+
 def test_events_of_the_time_after_are_kept():
     start("--flight", "2M", "--stop-when", NEST, "--after", "10h")
     run(PROGRAM, "nested=1")
