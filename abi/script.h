@@ -108,6 +108,8 @@ enum script_text_kind {
 #define SCRIPT_TEXT_WORDS 4 /* words that are read */
 #define JAVA_TEXT_BYTES(word) ((word) >> 32 & 0xffff)
 #define JAVA_TEXT_FROM 6
+/* Words at the start of a method's constant part, and of a pool, that are read. A power of two. */
+#define JAVA_WORDS 8
 
 /* In the kind of characters of CPython: bits 2 to 4 width of a character, 5 compact, 6 ASCII. */
 /* In the flags of Ruby: bits 0 to 4 kind of object; bit 13 the characters are not in the object. */

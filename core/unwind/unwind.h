@@ -472,8 +472,6 @@ struct elf_program_header {
 };
 ABI_SIZE(struct elf_program_header, 56);
 
-#define JAVA_WORDS 8 /* a power of two */
-
 /* The state of java_rule.c. */
 struct java_walk {
 	u32 tries; /* searches for the virtual machine on this stack */

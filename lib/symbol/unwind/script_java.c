@@ -205,6 +205,14 @@ static bool texts_are_known(const struct table *tables)
 	       member_read(tables, "Symbol", "_body[0]", &body) && body == JAVA_TEXT_FROM;
 }
 
+/* Reads a member of `bytes` bytes that lies in the first JAVA_WORDS words of its object, which are
+ * all that the walk reads. */
+static bool near_member_read(const struct table *tables, const char *type, const char *member,
+			     u32 bytes, u8 *out)
+{
+	return member_read(tables, type, member, out) && *out + bytes <= JAVA_WORDS * WORD;
+}
+
 /* Reads the members that lead to names. Without one of them functions have no names. In OpenJDK 17
  * compiled methods are a type between code blobs and nmethods. */
 static bool names_read(const struct table *tables, struct java_layout *layout)
@@ -213,12 +221,13 @@ static bool names_read(const struct table *tables, struct java_layout *layout)
 
 	return texts_are_known(tables) &&
 	       wide_member_read(tables, "InstanceKlass", "_constants", &layout->class_pool) &&
-	       member_read(tables, "ConstMethod", "_constants", &layout->const_pool) &&
-	       member_read(tables, "ConstMethod", "_name_index", &layout->const_name) &&
-	       member_read(tables, "ConstantPool", "_tags", &layout->pool_tags) &&
-	       member_read(tables, "ConstantPool", "_pool_holder", &layout->pool_class) &&
-	       member_read(tables, "ConstantPool", "_source_file_name_index", &layout->pool_file) &&
-	       member_read(tables, "ConstantPool", "_length", &layout->pool_count) &&
+	       near_member_read(tables, "ConstMethod", "_constants", 8, &layout->const_pool) &&
+	       near_member_read(tables, "ConstMethod", "_name_index", 2, &layout->const_name) &&
+	       near_member_read(tables, "ConstantPool", "_tags", 8, &layout->pool_tags) &&
+	       near_member_read(tables, "ConstantPool", "_pool_holder", 8, &layout->pool_class) &&
+	       near_member_read(tables, "ConstantPool", "_source_file_name_index", 2,
+				&layout->pool_file) &&
+	       near_member_read(tables, "ConstantPool", "_length", 4, &layout->pool_count) &&
 	       size_read(tables, "ConstantPool", &layout->pool_bytes) &&
 	       member_read(tables, "Array<u1>", "_data", &layout->tags_data) &&
 	       member_read(tables, "Klass", "_name", &layout->class_name) &&

@@ -637,7 +637,8 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
  * `tags` is one of these, and `outer` the type that has the method of compiled code.
  */
 #define JAVA(first, code) JAVA_NAMED(first, code, "_tags", "nmethod")
-#define JAVA_NAMED(first, code, tags, outer)                                                       \
+#define JAVA_NAMED(first, code, tags, outer) JAVA_PLACED(first, code, tags, outer, "60")
+#define JAVA_PLACED(first, code, tags, outer, count)                                               \
 	"struct member { const char *type, *name, *kind; int is_static; long offset; "             \
 	"void *address; };\n"                                                                      \
 	"struct type { const char *name, *outer; int kinds[4]; long size; };\n"                    \
@@ -702,7 +703,7 @@ TEST(a_loop_of_ruby_that_is_not_understood_has_no_marks)
 	"members[24].offset = 10;"                                                                 \
 	"members[25].offset = 25;"                                                                 \
 	"members[26].offset = 54;"                                                                 \
-	"members[27].offset = 60;"                                                                 \
+	"members[27].offset = " count ";"                                                          \
 	"members[28].offset = 5;"                                                                  \
 	"members[29].offset = 27;"                                                                 \
 	"members[30].offset = 96;"                                                                 \
@@ -777,7 +778,9 @@ TEST(a_machine_without_a_member_of_names_has_the_layout_for_unwinding)
 {
 	static const char *const sources[] = {
 		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tag", "nmethod"),
-		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "Method")};
+		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "Method"),
+		/* behind the words that the walk reads */
+		JAVA_PLACED("\"_heaps\"", "_code_begin", "_tags", "nmethod", "64")};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		struct library library;
