@@ -135,8 +135,8 @@ enum script_link {
  * The layout of OpenJDK's virtual machine (HotSpot): the places of the data that unwinding through
  * generated code needs (core/unwind/java_rule.c). HotSpot's functions are native frames of
  * generated code, not frames of an interpreter loop: SCRIPT_JAVA stands for those of its
- * interpreter, SCRIPT_JAVA_COMPILED for those of its compilers. Both take the place of one native
- * frame each. The layout shares its bytes with the layout of a script, and `link` is 0.
+ * interpreter, SCRIPT_JAVA_COMPILED for those of its compilers. Each replaces one native
+ * frame. The layout shares its bytes with the layout of a script, and `link` is 0.
  */
 
 struct java_layout {

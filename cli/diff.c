@@ -94,11 +94,12 @@ static int divide_time(struct diff_part *part, struct stackmap_error *error)
  * tasks sleep counts as well; or the number of events of the source that --per names, which pass
  * the filter except its list of sources. -ENOENT, with an error: there are no such events, or they
  * span no time. */
-static int set_divisors(const char *per, struct diff_part *part, double *divisors,
+static int set_divisors(const char *per, struct diff_part *part, struct compared_units *units,
 			struct stackmap_error *error)
 {
 	const struct event_filter *filter = &part->choice.filter;
 	bool is_time = strcmp(per, UNIT_SECOND) == 0;
+	double *divisors = &units->divisors[part->first_unit];
 	u32 slices = part->slices.count ?: 1;
 	struct count count = {.reader = part->report.reader,
 			      .source = is_time ? NULL : per,
@@ -118,6 +119,7 @@ static int set_divisors(const char *per, struct diff_part *part, double *divisor
 		double seconds = (double)(count.last - count.first) / NS_PER_SECOND;
 
 		divisors[i] = is_time ? seconds / slices : (double)count.events[i] * part->scale;
+		units->divisor_events += is_time ? 0 : count.events[i];
 		sum += divisors[i];
 	}
 	return sum > 0 ? 0
@@ -137,8 +139,10 @@ static int make_units(const struct diff *diff, struct diff_side *side, struct co
 	units->are_slices = side->part_count == 1;
 	if (units->are_slices)
 		err = divide_time(side->parts[0], error);
-	for (u32 i = 0; i < side->part_count; i++)
+	for (u32 i = 0; i < side->part_count; i++) {
 		side->parts[i]->first_unit = i;
+		units->has_many_sources |= side->parts[i]->report.source_count > 1;
+	}
 	units->count = units->are_slices ? side->parts[0]->slices.count ?: 1 : side->part_count;
 	if (err || !diff->values->per)
 		return err;
@@ -146,8 +150,7 @@ static int make_units(const struct diff *diff, struct diff_side *side, struct co
 	if (!units->divisors)
 		return error_set(error, ENOMEM, "diff: %s", strerror(ENOMEM));
 	for (u32 i = 0; i < side->part_count && !err; i++)
-		err = set_divisors(diff->values->per, side->parts[i],
-				   &units->divisors[side->parts[i]->first_unit], error);
+		err = set_divisors(diff->values->per, side->parts[i], units, error);
 	return err;
 }
 

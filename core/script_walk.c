@@ -100,8 +100,8 @@ CORE_PART u64 script_bytes_mask(u64 count)
 }
 
 /*
- * The same for a text of Java; its words were read from byte 0 on. A text that ends in these words
- * is a part of its hash; the number of references, which changes, is not.
+ * The same for a text of Java; its words were read from byte 0 on. The hash covers all
+ * characters of a text that ends in these words, and not the number of references, which changes.
  */
 CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 {

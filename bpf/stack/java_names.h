@@ -38,8 +38,8 @@ static __always_inline void java_script_enter(struct script_walk *script,
 }
 
 /*
- * The id of the method that the walk has found, and of which it knows the file's name if `is_new`;
- * 0: none. The name of the file is not a part of the key: it follows from the class.
+ * The id of java->method; 0: none. `is_new`: java->file is set, so a new id may be made. The name
+ * of the file is not a part of the key: it follows from the class.
  */
 __noinline int java_id(struct scratch *scratch, const struct java_walk *java, u32 is_new)
 {

@@ -28,7 +28,7 @@ struct diff_part {
 	struct time_slices slices;  /* of the side's only recording; count 0: it has several */
 	struct report_table *table; /* NULL with --stacks */
 	u32 first_unit;		    /* of its slices */
-	double scale;		    /* of its amounts: events produced, by those in the file */
+	double scale; /* factor of its amounts: events produced / events in the file */
 };
 
 /* Where the row of a compared item is. */

@@ -31,7 +31,7 @@ int live_follow(const char *name, live_show show, void *arg);
 /* Initializes an empty list. */
 void recordings_init(struct recording_list *list);
 
-/* Reports, after the merge, what a summary among the recordings has cost the others, and the
+/* Reports, after the merge, which data the result lacks because a recording is a summary, and the
  * damaged recordings; returns the number of these. */
 u32 recordings_tell_damage(const struct recording_list *list);
 

@@ -617,8 +617,8 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
 CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind);
 
 /*
- * The same, with the name of the source file; all names are readable then. False also if a page is
- * missing; if the page may be waited for, the budget is spent.
+ * The same, and finds the name of the source file. True: all texts are in memory. False also if a
+ * page is missing; if the page may be waited for, the budget is spent.
  */
 CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind);
 #endif

@@ -10,7 +10,7 @@
  *   version     1
  *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
  *               events, first, last (s, as `script` shows), produced, recorded, counted (or
- *               null), scale (events produced by those that are here), joinsCpus, joinsThreads}]
+ *               null), scale (events produced / events here), joinsCpus, joinsThreads}]
  *   sources     [{name, unit}]; unit "" has no value
  *   threads     [{pid, tid, comm, isJoined: its events are counted in another}]
  *   kinds       names of enum frame_kind

@@ -7,8 +7,8 @@
 
 /*
  * The first process that asks computes the time since the epoch, and stores it for all later ones:
- * two clocks are not read at one instant, so that each process would have another time. A process
- * that was late, and the instance was armed again meanwhile, takes its time back.
+ * two clocks are not read at one instant, so that each process would have another time. If the
+ * instance was armed again meanwhile, the process clears the time that it stored.
  */
 static u64 realtime_of(struct trigger_state *state, u64 time)
 {
@@ -26,16 +26,14 @@ static u64 realtime_of(struct trigger_state *state, u64 time)
 void self_stop_read(const struct loaded *loaded, struct self_stop *stop)
 {
 	struct trigger_state *state = loaded_triggers(loaded);
+	u64 time = __atomic_load_n(&state->stop_time, __ATOMIC_ACQUIRE);
 	u64 kind = __atomic_load_n(&state->stop_kind, __ATOMIC_ACQUIRE);
 
-	*stop = (struct self_stop){
-		.delay = state->delay,
-		.time = __atomic_load_n(&state->stop_time, __ATOMIC_ACQUIRE),
-		.name = "?",
-	};
-	if (!stop->time)
+	*stop = (struct self_stop){.delay = state->delay, .name = "?"};
+	if (!time || !kind) /* the program that stops sets the time, then the kind */
 		return;
-	if (kind && kind <= loaded->sources->count)
+	stop->time = time;
+	if (kind <= loaded->sources->count)
 		stop->name = loaded->sources->sources[kind - 1].name;
 	stop->realtime = realtime_of(state, stop->time);
 	stop->is_over = clock_ns(CLOCK_MONOTONIC) > stop->time + stop->delay;

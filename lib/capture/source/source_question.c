@@ -91,7 +91,8 @@ static bool is_of_word(char byte)
 	return isalnum((unsigned char)byte) || byte == '_';
 }
 
-/* The bytes of the name at the start of the text; 0: no name. A joint is between two words. */
+/* The bytes of the name at the start of the text; 0: no name. A dot or an arrow is between two
+ * names. */
 static size_t name_length(const char *text)
 {
 	size_t length = 0;

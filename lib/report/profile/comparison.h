@@ -41,7 +41,9 @@ struct compared_units {
 	double *amounts; /* [source]: the sum of the amounts of its items */
 	u64 *events;	 /* [source] */
 	u64 lost;	 /* events, of any source */
-	double *divisors; /* [unit]; NULL for both sides: amounts are not divided */
+	bool has_many_sources; /* in a recording, also those that are not compared */
+	u64 divisor_events;    /* recorded events that the divisors count; 0: divisors are times */
+	double *divisors;      /* [unit]; NULL for both sides: amounts are not divided */
 };
 
 struct compared_share {

@@ -180,17 +180,25 @@ static double student_quantile(double outside, double degrees)
 	return tan(low) * sqrt(degrees);
 }
 
-/* The ranks that the lost events of a side may have added to a row of this source. */
+/*
+ * The ranks that the lost events of a side may have added to a row of this source. With several
+ * sources, all lost events may be of this one, or of the one that divides: their amounts are scaled
+ * by a factor that both have.
+ */
 static double lost_of(const struct side_noise *side, u32 source)
 {
 	const struct compared_units *units = side->units;
-	double lost = (double)units->lost, of_all = 1;
+	double lost = (double)units->lost, events = (double)units->events[source], of_all = 1;
 
 	if (!units->lost)
 		return 0;
 	if (units->divisors && side->scale[source] > 0)
 		of_all = units->amounts[source] / compared_divisor(units) / side->scale[source];
-	return 100 * lost / (lost + (double)units->events[source]) * of_all;
+	if (!units->divisors || !units->has_many_sources)
+		return 100 * lost / (lost + events) * of_all;
+	if (units->divisor_events)
+		lost += lost * events / (double)units->divisor_events;
+	return 100 * lost / events * of_all;
 }
 
 /* Quantiles by whole degrees of freedom; 0: not needed so far. */

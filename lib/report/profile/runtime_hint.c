@@ -120,7 +120,7 @@ static void count_row(const struct profile_row *row, const u32 *classes, struct 
 
 	for (u32 i = 0; i < row->user->depth; i++)
 		met |= classes[row->user->labels[i]];
-	/* Stubs of Java's machine stay without a name among its functions. */
+	/* Java's stubs never have names, so they do not cause the hint. */
 	add(generated, row->count, met & LABEL_GENERATED,
 	    (met & LABEL_ADDRESS) && !(met & LABEL_JAVA));
 	for (u32 i = 0; i < INTERPRETERS; i++)

@@ -139,8 +139,8 @@ TEST(amounts_are_scaled_by_what_was_lost_meanwhile)
 struct trial {
 	u32 units[COMPARISON_SIDES];
 	u64 counts[COMPARISON_SIDES][UNITS_MAX];
-	bool are_slices, is_sampled;
-	u64 lost;
+	bool are_slices, is_sampled, has_many_sources;
+	u64 lost, divisor_events;
 	double divisor; /* of each unit; 0: none */
 	double moved, noise;
 };
@@ -162,6 +162,8 @@ static void compare(struct trial *trial)
 		units_create(&units[side], count, 1000);
 		units[side].are_slices = trial->are_slices;
 		units[side].lost = side == AFTER ? trial->lost : 0;
+		units[side].has_many_sources = trial->has_many_sources;
+		units[side].divisor_events = trial->divisor_events;
 		units[side].divisors = trial->divisor ? calloc(count, sizeof(double)) : NULL;
 		for (u32 i = 0; i < count && trial->divisor; i++)
 			units[side].divisors[i] = trial->divisor;
@@ -249,6 +251,23 @@ TEST(lost_events_may_have_been_of_any_row)
 	compare(&whole);
 	compare(&lost);
 	assert_true(fabs(lost.noise - whole.noise - 25) < 1e-9);
+}
+
+/* 1,000 events are lost beside 3,000 of the row's source and 500 that divide: each amount may be a
+ * third too small, and each divisor a third of what it was. */
+TEST(lost_events_may_have_been_of_the_event_that_divides)
+{
+	struct trial whole = {.units = {3, 3},
+			      .counts = {{480, 500, 520}, {490, 510, 530}},
+			      .has_many_sources = true,
+			      .divisor_events = 500,
+			      .divisor = 10};
+	struct trial lost = whole;
+
+	lost.lost = 1000;
+	compare(&whole);
+	compare(&lost);
+	assert_true(fabs(lost.noise - whole.noise - 100 * (1000. / 3000 + 1000. / 500)) < 1e-6);
 }
 
 /* Amounts for each 10 of another event, in percent of all amounts before: the same numbers here. */
