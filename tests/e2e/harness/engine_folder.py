@@ -5,12 +5,15 @@ import ctypes
 import glob
 import json
 import os
+import re
 
 from harness.cases import Skip, needs_command, run
 
 BPFFS = "/sys/fs/bpf"
 HOME = BPFFS + "/stackmap"
-FOLDER = HOME + "/_engine-15"
+with open(os.path.join(os.path.dirname(__file__), "../../../abi/deferral.h"), encoding="utf-8") as header:
+    ENGINE = "_engine-" + re.search(r"^#define ENGINE_VERSION (\d+)$", header.read(), re.MULTILINE).group(1)
+FOLDER = HOME + "/" + ENGINE
 SHARED = {"engine_state", "engine_tasks", "file_tables", "mapping_numbers", "mappings", "moved_code", "rules", "script_ids",
           "script_numbers", "script_records", "unwinders"}
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18

@@ -14,7 +14,7 @@ import time
 
 from harness.bpf_objects import is_there, shown
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
-from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
+from harness.engine_folder import ENGINE, HOME, enter_own_mounts, fresh_bpffs
 from harness.instance import CALLS, path_of, read, stat_of, status_of
 from harness.recording import function, parse_events, user_frames
 from harness.waiting import wait_until
@@ -39,7 +39,7 @@ def call(count):
 def held_by(name):
     """The ids of all that the folder keeps alive: what is pinned there, the programs of its links, their maps; but not
     what the engine has pinned."""
-    folder, engine = path_of(name, ""), path_of("_engine-15", "")
+    folder, engine = path_of(name, ""), path_of(ENGINE, "")
     pinned, kept = {}, set()
     everything = {kind: {one["id"]: one for one in shown(kind)} for kind in ("link", "prog", "map")}
     for kind, objects in everything.items():
@@ -305,7 +305,7 @@ def test_two_starts_at_once():
         assert sorted(one.returncode for one in both) == [0, 1], messages
         loser = next(message for one, message in zip(both, messages) if one.returncode)
         assert "race" in loser and loser.count("\n") == 1, loser
-        assert set(os.listdir(HOME)) == {"_engine-15", "race"}
+        assert set(os.listdir(HOME)) == {ENGINE, "race"}
         call(10)
         assert status_of("race")["ledger"]["recorded"] == 10
         stackmap("stop", "race")
@@ -315,7 +315,7 @@ def test_two_starts_at_once():
 def test_an_engine_that_cannot_be_shared():
     """It says so, and records by itself."""
     begin("first")
-    os.unlink(path_of("_engine-15", "rules"))
+    os.unlink(path_of(ENGINE, "rules"))
     assert "engine" in stackmap("start", "second", *CALLS_ONLY).stderr
     call(10)
     for name in ("first", "second"):
@@ -339,7 +339,7 @@ def test_bad_names():
     fresh_bpffs()
     for command in (["start"], ["status"], ["pause"], ["resume"], ["stop"]):
         options = CALLS_ONLY if command == ["start"] else []
-        for name in ("_engine-15", "", "a/b", "..", "a.b", "ä", "a" * 61, "a b"):
+        for name in (ENGINE, "", "a/b", "..", "a.b", "ä", "a" * 61, "a b"):
             fails(*command, name, *options, status=2)
     assert not os.path.exists(HOME)
     longest = "a" * 60

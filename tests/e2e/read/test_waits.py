@@ -116,7 +116,7 @@ def test_a_table():
     rows = list(csv.DictReader(io.StringIO(recording.read("report", "--wakers", "--csv", "--no-inline"))))
     pairs = pairs_of(recording)
     assert [(int(row["total"]), row["comm"], row["other_comm"]) for row in rows] == \
-        [(pair["total"], pair["sleeper"]["comm"], pair["waker"]["comm"]) for pair in pairs], rows
+        [(pair["total"], pair["sleeper"]["comm"], (pair["waker"] or {"comm": ""})["comm"]) for pair in pairs], rows
     assert rows[0]["user"].split(";") == pairs[0]["sleeper"]["user"] and abs(sum(float(row["share"]) for row in rows) - 100) < 0.1, rows
     text = recording.read("report", "--wakers", "--top", 1)
     assert "1 of %d pairs shown" % len(pairs) in text and text.count("sleeps in") == 1, text

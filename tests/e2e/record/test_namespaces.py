@@ -16,7 +16,7 @@ import tempfile
 from harness import blocked, known_stack, sleeping_instance, task_tree
 from harness.blocked import TIME, WAKER
 from harness.cases import OWN, SECONDS_MAX, STACKMAP, Skip, main, needs, run, stackmap
-from harness.engine_folder import HOME, SHARED, fresh_bpffs
+from harness.engine_folder import ENGINE, HOME, SHARED, fresh_bpffs
 from harness.instance import read
 from harness.known_stack import KNOWN, PATH_INSIDE
 from harness.recording import Recording, function, kernel_frames, names_of, parse_events, record, user_frames
@@ -160,11 +160,11 @@ def test_the_engine_is_of_the_namespace():
         recorder.stdin.write(b"x\n")
         recorder.stdin.flush()
         assert recorder.stdout.readline() == b"x\n", recorder.stderr.read()
-        ours = "_engine-15-pid-%d" % namespace_number()
+        ours = "%s-pid-%d" % (ENGINE, namespace_number())
         assert engines() == {ours: SHARED}, engines()
         inner = "ls '%s'" % HOME
         done = run(*NESTED, STACKMAP, "record", "-o", "g.data", "-e", "page-faults", "--", "sh", "-c", inner)
-        assert len([name for name in done.stdout.split() if name.startswith("_engine-15-pid-")]) == 2, done.stdout
+        assert len([name for name in done.stdout.split() if name.startswith(ENGINE + "-pid-")]) == 2, done.stdout
         assert engines() == {ours: SHARED}, "the inner one is gone with its only user"
         recorder.communicate(timeout=SECONDS_MAX)
     assert not os.path.exists(HOME)
