@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Calls a library's function that allocates memory, from two functions in turn, so many times each.
+// Calls a library's function that allocates memory, from two functions in turn, so many times each. A recorder has some
+// seconds before that to make the table of the virtual machine's library.
 import java.util.zip.Inflater;
 
 public class JavaAllocates {
@@ -19,7 +20,8 @@ public class JavaAllocates {
 		return allocate(number) + 2;
 	}
 
-	public static void main(String[] arguments) {
+	public static void main(String[] arguments) throws InterruptedException {
+		Thread.sleep(3000);
 		int rounds = Integer.parseInt(arguments[0]);
 		for (int i = 0; i < rounds; i++)
 			sink += first(i) + second(i);
