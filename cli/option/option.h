@@ -122,9 +122,9 @@ void option_file_close(struct option_file **file);
 
 /*
  * The password of a store or a receiver (secret_file.h): from the named file, or from systemd's
- * credential "stackmap.password" in $CREDENTIALS_DIRECTORY. The caller frees *password by
- * secret_free(). *password is NULL if no file was named and there is no credential. Returns
- * EXIT_DONE, or prints a message and returns EXIT_FAILED.
+ * credential "stackmap.password" in $CREDENTIALS_DIRECTORY. Without either,
+ * *password is NULL. The caller frees *password by secret_free(). Returns EXIT_DONE, or prints a
+ * message and returns EXIT_FAILED.
  */
 int password_file_read(const char *path, char **password);
 

@@ -145,7 +145,7 @@ static int name_kernel(struct importing *importing, u64 address)
 	struct trace_symbol symbol = {};
 	struct symbol found = {};
 
-	if (address + 1 == FTRACE_TRAMPOLINE_FRAME) { /* ftrace's marker is no address */
+	if (address + 1 == FTRACE_TRAMPOLINE_FRAME) { /* ftrace's marker for a trampoline */
 		symbol.start = symbol.address = address;
 		symbol.size = 2;
 		symbol.name = "[FTRACE TRAMPOLINE]";

@@ -26,7 +26,7 @@ struct stack_files;
 int stack_files_open(const char *folder, struct stack_files **out, struct stackmap_error *error);
 void stack_files_free(struct stack_files **files);
 
-/* NULL: there is no such file. */
+/* The mappings of the folder; NULL if the folder has no file of mappings. */
 const struct mappings *stack_files_mappings(const struct stack_files *files);
 
 /* True if kernel frames were hidden when the file was read. */

@@ -59,8 +59,8 @@ function isNoise(before, after, unit) {
   return !unit && change > 0 && change <= NOISE_DEVIATIONS * Math.sqrt(variance(before) + variance(after));
 }
 
-// The sides are those of the two recordings. The change is that of all events that were produced: a recording that lost a
-// fifth of its events is no fifth faster. Shares are those of the events in the file.
+// The sides are those of the two recordings. The change is that of all events that were produced: lost events are
+// no gain in speed. Shares are those of the events in the file.
 function changeText(before, after, unit, recordings) {
   const [old, now] = [before, after].map(({weight}, side) => weight * recordings[side].scale);
   const change = now - old;

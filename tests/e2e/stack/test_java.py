@@ -192,9 +192,9 @@ def test_probes_of_functions_that_java_calls():
         print(home, option, len(later), found.most_common(4))
         expected = [(True, "allocate", caller, "main") for caller in ("first", "second")]
         first, second = (found[key] for key in expected)
-        # A frame without a name is not wrong.
-        never({key for key in found if key[0] and key[1:]} - set(expected), found.most_common(5))
-        assert abs(first - second) <= 8 and first + second >= 0.95 * len(later) > 1000, found.most_common(5)
+        # A loaded machine may make libjvm's table too late: then the frames have no names, which the shares below count.
+        never({key for key in found if key[0] and key[1:]} - set(expected) or abs(first - second) > 8, found.most_common(5))
+        assert first + second >= 0.95 * len(later) > 1000, found.most_common(5)
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ static u64 java_key(void)
 	return walk.key;
 }
 
-/* What lies behind a short text does not count, nor does the number of references. */
+/* The hash of a short text has neither the bytes behind the text nor the number of references. */
 TEST(texts_of_java_are_told_apart)
 {
 	static const char *const texts[][2] = {
