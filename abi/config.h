@@ -138,7 +138,8 @@ struct field_runs {
 	u64 unsure; /* unmatched runs of the second since: skipped, or detached */
 };
 
-/* The recorded system calls, by number: either their entries or their exits. */
+/* The event kind of each recorded system call, indexed by the number of the call: one such table
+ * for entries, another one for exits. */
 struct syscall_side {
 	u16 kind[CONFIG_SYSCALLS_MAX]; /* event kind + 1; 0: not recorded */
 };

@@ -75,7 +75,8 @@ enum rule_flag {
 	RULE_ENTRY = 1 << 4,	/* guessed: a stack begins in this code if rbp is 0 */
 	RULE_UNCALLED = 1 << 5, /* the pc is a return address that no call has pushed */
 	RULE_ANALYSED = 1 << 6, /* no table covers the pc: the rule is by the function's code */
-	/* the code may have left its caller's stack, so the caller may lie just below */
+	/* the code may have switched stacks: a caller's rsp a few bytes below this frame's is
+	 * accepted (core/stack_switch.h) */
 	RULE_SWITCHED = 1 << 7,
 };
 

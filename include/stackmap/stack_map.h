@@ -75,7 +75,7 @@ enum stackmap_map_drop {
 	STACKMAP_DROP_POOL_FULL,   /* no room for the frames */
 	STACKMAP_DROP_TABLE_FULL,  /* 2^bits stacks are stored */
 	STACKMAP_DROP_PROBE_LIMIT, /* 64 slots in a row hold other stacks */
-	STACKMAP_DROP_RESETTING,   /* not counted in a process: its reset refuses no call */
+	STACKMAP_DROP_RESETTING,   /* a reset of the map runs; 0 for a map in a process */
 	STACKMAP_DROP_COUNT
 };
 

@@ -16,7 +16,7 @@
 #define SUFFIX ".list"
 #define PATH_BYTES 4096
 
-static bool has_line(const char *text, const char *line)
+static bool contains_line(const char *text, const char *line)
 {
 	size_t length = strlen(line);
 
@@ -35,7 +35,7 @@ static bool lists_path(const char *list, const char *path)
 
 	if (whole_file_read(list, &text, &bytes))
 		return false;
-	found = has_line(text, path) || has_line(text, merged);
+	found = contains_line(text, path) || contains_line(text, merged);
 	free(text);
 	return found;
 }

@@ -78,7 +78,7 @@ void debug_fetch_free(struct debug_fetch **fetch)
 	*fetch = NULL;
 }
 
-static bool load(void)
+static bool load_libdebuginfod(void)
 {
 	void *opened = library.begin ? NULL : dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
 
@@ -118,7 +118,7 @@ static int open_client(struct debug_fetch *fetch)
 {
 	if (fetch->client)
 		return 0;
-	if (!load())
+	if (!load_libdebuginfod())
 		return LIBRARY_MISSING;
 	setenv(DEBUGINFOD_MAXTIME_ENV_VAR, TEXT_OF(DEBUG_FETCH_SECONDS), 0);
 	fetch->client = library.begin();

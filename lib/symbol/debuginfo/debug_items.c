@@ -25,7 +25,7 @@ struct taking {
 	u32 room; /* for functions; 0 = count them only */
 };
 
-static bool take(struct taking *taking, void *data, size_t bytes)
+static bool read_bytes(struct taking *taking, void *data, size_t bytes)
 {
 	if ((size_t)(taking->end - taking->at) < bytes)
 		return false;
@@ -34,7 +34,7 @@ static bool take(struct taking *taking, void *data, size_t bytes)
 	return true;
 }
 
-static bool are_texts(const struct taking *taking)
+static bool has_valid_texts(const struct taking *taking)
 {
 	const char *at = taking->texts, *end = taking->texts + taking->text_bytes;
 
@@ -50,13 +50,13 @@ static bool are_texts(const struct taking *taking)
 	return true;
 }
 
-static bool find_text(const struct taking *taking, u32 offset, const char **text)
+static bool text_at_offset(const struct taking *taking, u32 offset, const char **text)
 {
 	*text = offset ? taking->texts + offset : NULL;
 	return offset < taking->text_bytes && (!offset || !taking->texts[offset - 1]);
 }
 
-static bool take_item(struct taking *taking, struct debug_name *name)
+static bool read_item(struct taking *taking, struct debug_name *name)
 {
 	struct debug_names *names = taking->names;
 	struct code_place function;
@@ -64,7 +64,7 @@ static bool take_item(struct taking *taking, struct debug_name *name)
 	struct debug_item item;
 	u64 place;
 
-	if (!take(taking, &item, sizeof(item)) || item.place >= taking->count ||
+	if (!read_bytes(taking, &item, sizeof(item)) || item.place >= taking->count ||
 	    (taking->is_kernel && item.symbol) || item.functions > CODE_PLACES_MAX)
 		return false;
 	place = taking->places[item.place];
@@ -75,18 +75,18 @@ static bool take_item(struct taking *taking, struct debug_name *name)
 				    .symbol_start = item.symbol_start,
 				    .symbol_size = item.symbol_size,
 				    .count = item.functions};
-	if (!find_text(taking, item.symbol, &name->symbol))
+	if (!text_at_offset(taking, item.symbol, &name->symbol))
 		return false;
 	if (taking->room)
 		name->functions = names->functions + names->function_count;
 	for (u32 i = 0; i < item.functions; i++) {
 		bool is_inlined = i + 1 < item.functions;
 
-		if (!take(taking, &raw, sizeof(raw)) || raw.inlined != is_inlined)
+		if (!read_bytes(taking, &raw, sizeof(raw)) || raw.inlined != is_inlined)
 			return false;
 		function = (struct code_place){.line = raw.line, .inlined = is_inlined};
-		if (!find_text(taking, raw.name, &function.function) ||
-		    !find_text(taking, raw.file, &function.file))
+		if (!text_at_offset(taking, raw.name, &function.function) ||
+		    !text_at_offset(taking, raw.file, &function.file))
 			return false;
 		if (taking->room)
 			names->functions[names->function_count] = function;
@@ -95,7 +95,7 @@ static bool take_item(struct taking *taking, struct debug_name *name)
 	return true;
 }
 
-static bool take_items(struct taking *taking, const struct debug_answer *answer)
+static bool read_items(struct taking *taking, const struct debug_answer *answer)
 {
 	struct debug_names *names = taking->names;
 
@@ -103,20 +103,20 @@ static bool take_items(struct taking *taking, const struct debug_answer *answer)
 	taking->end = names->data + answer->bytes;
 	names->function_count = 0;
 	for (u32 i = 0; i < answer->items; i++)
-		if (!take_item(taking, &names->names[i]))
+		if (!read_item(taking, &names->names[i]))
 			return false;
 	names->count = answer->items;
 	return taking->at == taking->end;
 }
 
-static int by_place(const void *left, const void *right)
+static int compare_places(const void *left, const void *right)
 {
 	const struct debug_name *a = left, *b = right;
 
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-static int fill(struct taking *taking, const struct debug_answer *answer)
+static int read_answer(struct taking *taking, const struct debug_answer *answer)
 {
 	struct debug_names *names = taking->names;
 
@@ -125,16 +125,17 @@ static int fill(struct taking *taking, const struct debug_answer *answer)
 		return -ENOMEM;
 	taking->texts = names->data;
 	taking->text_bytes = answer->text_bytes;
-	if (answer->text_bytes > answer->bytes || !are_texts(taking) || !take_items(taking, answer))
+	if (answer->text_bytes > answer->bytes || !has_valid_texts(taking) ||
+	    !read_items(taking, answer))
 		return -EBADMSG;
 	taking->room = names->function_count;
 	names->functions = calloc(taking->room + 1UL, sizeof(*names->functions));
 	if (!names->functions)
 		return -ENOMEM;
-	if (!take_items(taking, answer))
+	if (!read_items(taking, answer))
 		return -EBADMSG;
 	if (names->count)
-		qsort(names->names, names->count, sizeof(*names->names), by_place);
+		qsort(names->names, names->count, sizeof(*names->names), compare_places);
 	for (u32 i = 1; i < names->count; i++)
 		if (names->names[i - 1].place == names->names[i].place)
 			return -EBADMSG;
@@ -154,7 +155,7 @@ int debug_items_take(char *data, const struct debug_answer *answer, const u64 *p
 		return names ? -EBADMSG : -ENOMEM;
 	}
 	names->data = data;
-	result = fill(&taking, answer);
+	result = read_answer(&taking, answer);
 	if (result) {
 		names->data = NULL;
 		debug_names_free(&names);
@@ -179,5 +180,6 @@ const struct debug_name *debug_names_at(const struct debug_names *names, u64 pla
 {
 	const struct debug_name key = {.place = place};
 
-	return names ? bsearch(&key, names->names, names->count, sizeof(key), by_place) : NULL;
+	return names ? bsearch(&key, names->names, names->count, sizeof(key), compare_places)
+		     : NULL;
 }

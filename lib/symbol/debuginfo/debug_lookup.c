@@ -53,7 +53,7 @@ static int open_below_roots(const char *const roots[DEBUG_ROOTS_MAX], const char
 }
 
 /* Writes "/usr/lib/debug/.build-id/xx/yyy.debug"; false: the build id has less than two bytes. */
-static bool path_of_id(const u8 *build_id, u32 bytes, char *path)
+static bool write_build_id_path(const u8 *build_id, u32 bytes, char *path)
 {
 	int length = sprintf(path, DEBUG_FOLDER "/.build-id/%02x/", build_id[0]);
 
@@ -65,9 +65,9 @@ static bool path_of_id(const u8 *build_id, u32 bytes, char *path)
 	return true;
 }
 
-/* Writes the i-th path of the debug file that .gnu_debuglink of the file `path` names; false behind
+/* Writes the i-th path of the debug file that .gnu_debuglink of the file `path` names; false after
  * the last. */
-static bool path_of_link(u32 i, const char *path, const char *link, char *result)
+static bool write_debuglink_path(u32 i, const char *path, const char *link, char *result)
 {
 	static const char *const before[] = {"", "", DEBUG_FOLDER};
 	static const char *const between[] = {"/", "/.debug/", "/"};
@@ -94,7 +94,7 @@ struct debug_search {
 	const struct debug_code *code;
 	const u8 *build_id;
 	u32 build_id_bytes;
-	const char *roots[DEBUG_ROOTS_MAX]; /* in the order of the search; NULL: behind the last */
+	const char *roots[DEBUG_ROOTS_MAX]; /* in the order of the search; NULL: after the last */
 	char process_root[64];
 
 	bool is_replaced;	     /* the mapped path is that of another file now */
@@ -103,7 +103,8 @@ struct debug_search {
 	char path[DEBUG_PATH_BYTES]; /* of the best file found */
 };
 
-static void note(const struct debug_lookup *lookup, const char *path, const char *why)
+static void report_unusable_file(const struct debug_lookup *lookup, const char *path,
+				 const char *why)
 {
 	if (lookup->choice.note)
 		lookup->choice.note(lookup->choice.arg, path, why);
@@ -122,7 +123,7 @@ struct wanted {
 	bool met; /* a file was found, possibly another one */
 };
 
-static bool has_needed(const struct debug_link *link, enum need need)
+static bool has_needed_parts(const struct debug_link *link, enum need need)
 {
 	switch (need) {
 	case NEED_NOTHING:
@@ -137,7 +138,7 @@ static bool has_needed(const struct debug_link *link, enum need need)
 	return false;
 }
 
-static bool is_wanted(void *arg, int file)
+static bool is_wanted_file(void *arg, int file)
 {
 	struct wanted *wanted = arg;
 	struct debug_link *link = &wanted->link;
@@ -146,10 +147,10 @@ static bool is_wanted(void *arg, int file)
 	return debug_lookup_link(wanted->lookup, file, link) &&
 	       link->build_id_bytes == wanted->build_id_bytes &&
 	       !memcmp(link->build_id, wanted->build_id, wanted->build_id_bytes) &&
-	       has_needed(link, wanted->need);
+	       has_needed_parts(link, wanted->need);
 }
 
-static struct wanted want(const struct debug_search *search, enum need need)
+static struct wanted wanted_file(const struct debug_search *search, enum need need)
 {
 	return (struct wanted){.lookup = search->lookup,
 			       .build_id = search->build_id,
@@ -157,47 +158,47 @@ static struct wanted want(const struct debug_search *search, enum need need)
 			       .need = need};
 }
 
-static void keep_file(struct debug_search *search, enum debug_file which, int file)
+static void set_search_file(struct debug_search *search, enum debug_file which, int file)
 {
 	if (search->files[which] >= 0)
 		close(search->files[which]);
 	search->files[which] = file;
 }
 
-static void keep_debug(struct debug_search *search, enum debug_file which, int file,
-		       const struct debug_link *link, const char *path)
+static void set_best_debug_file(struct debug_search *search, enum debug_file which, int file,
+				const struct debug_link *link, const char *path)
 {
-	keep_file(search, which, file);
+	set_search_file(search, which, file);
 	search->link = *link;
 	snprintf(search->path, sizeof(search->path), "%s", path);
 }
 
-static bool take_debug(struct debug_search *search, enum need need, const char *path)
+static bool use_debug_file_at(struct debug_search *search, enum need need, const char *path)
 {
-	struct wanted wanted = want(search, need);
-	int file = open_below_roots(search->roots, path, is_wanted, &wanted);
+	struct wanted wanted = wanted_file(search, need);
+	int file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
 
 	if (file >= 0)
-		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+		set_best_debug_file(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
 	return file >= 0;
 }
 
-static const char *path_of_code(const struct debug_search *search)
+static const char *mapped_path(const struct debug_search *search)
 {
 	return search->code->mapping ? search->code->mapping->path : "";
 }
 
-static bool find_debug(struct debug_search *search, enum need need)
+static bool find_debug_file(struct debug_search *search, enum need need)
 {
-	const char *link = search->link.file, *of = path_of_code(search);
+	const char *link = search->link.file, *of = mapped_path(search);
 	char path[DEBUG_PATH_BYTES];
 
-	if (path_of_id(search->build_id, search->build_id_bytes, path) &&
-	    (take_debug(search, need, path) ||
-	     take_debug(search, need, path + strlen(DEBUG_FOLDER))))
+	if (write_build_id_path(search->build_id, search->build_id_bytes, path) &&
+	    (use_debug_file_at(search, need, path) ||
+	     use_debug_file_at(search, need, path + strlen(DEBUG_FOLDER))))
 		return true;
-	for (u32 i = 0; link[0] && path_of_link(i, of, link, path); i++)
-		if (take_debug(search, need, path))
+	for (u32 i = 0; link[0] && write_debuglink_path(i, of, link, path); i++)
+		if (use_debug_file_at(search, need, path))
 			return true;
 	return false;
 }
@@ -216,23 +217,24 @@ static void find_kernel_files(struct debug_search *search)
 
 		search->roots[0] = "/";
 		search->roots[1] = NULL;
-		if (!named || !take_debug(search, NEED_NOTHING, named))
-			note(search->lookup, vmlinux, "it is not the recorded kernel");
+		if (!named || !use_debug_file_at(search, NEED_NOTHING, named))
+			report_unusable_file(search->lookup, vmlinux,
+					     "it is not the recorded kernel");
 		else if (!search->link.has_dwarf)
-			note(search->lookup, vmlinux, "it has none");
+			report_unusable_file(search->lookup, vmlinux, "it has none");
 		free(named);
 		return;
 	}
-	if (find_debug(search, NEED_DWARF))
+	if (find_debug_file(search, NEED_DWARF))
 		return;
 	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path) &&
-		    take_debug(search, NEED_DWARF, path))
+		    use_debug_file_at(search, NEED_DWARF, path))
 			return;
 }
 
 /* True for kernel code whose address kptr_restrict hid from the recorder: its file is of no use. */
-static bool is_hidden(const struct debug_code *code)
+static bool is_address_hidden(const struct debug_code *code)
 {
 	return !code->mapping && !code->module->start;
 }
@@ -242,7 +244,7 @@ static int search_begin(struct debug_search *search, struct debug_lookup *lookup
 			const struct debug_code *code)
 {
 	const struct trace_mapping *mapping = code->mapping;
-	bool is_findable = mapping ? mapping->kind == MAPPING_FILE : !is_hidden(code);
+	bool is_findable = mapping ? mapping->kind == MAPPING_FILE : !is_address_hidden(code);
 	u32 roots = 0;
 
 	*search = (struct debug_search){
@@ -260,67 +262,69 @@ static int search_begin(struct debug_search *search, struct debug_lookup *lookup
 	if (mapping)
 		search->roots[roots++] = search->process_root;
 	search->roots[roots] = "/";
-	if (is_hidden(code) && lookup->choice.vmlinux)
-		note(search->lookup, lookup->choice.vmlinux,
-		     "where the kernel lay was hidden from the recorder (kptr_restrict)");
+	if (is_address_hidden(code) && lookup->choice.vmlinux)
+		report_unusable_file(
+			search->lookup, lookup->choice.vmlinux,
+			"where the kernel lay was hidden from the recorder (kptr_restrict)");
 	return search->build_id_bytes && is_findable ? 0 : -ENOENT;
 }
 
 static void search_end(struct debug_search *search)
 {
 	for (u32 i = 0; i < DEBUG_FILES; i++)
-		keep_file(search, i, -1);
+		set_search_file(search, i, -1);
 }
 
 /* Notes a file with debug information at the mapped path that cannot be used, as the recording has
  * no build id to compare. Call after -ENOENT. */
-static void note_unproven(struct debug_search *search)
+static void report_file_without_build_id(struct debug_search *search)
 {
-	struct wanted wanted = want(search, NEED_DWARF);
-	const char *path = path_of_code(search);
+	struct wanted wanted = wanted_file(search, NEED_DWARF);
+	const char *path = mapped_path(search);
 	int file;
 
 	if (search->build_id_bytes || path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
 		return;
-	file = open_below_roots(search->roots, path, is_wanted, &wanted);
+	file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
 	if (file < 0)
 		return;
 	close(file);
-	note(search->lookup, path,
-	     "it has no build id (ld --build-id), so nothing proves that it is the recorded file");
+	report_unusable_file(search->lookup, path,
+			     "it has no build id (ld --build-id), so nothing proves that it is the "
+			     "recorded file");
 }
 
 static void search_machine(struct debug_search *search)
 {
-	struct wanted wanted = want(search, NEED_NOTHING);
-	const char *path = path_of_code(search);
+	struct wanted wanted = wanted_file(search, NEED_NOTHING);
+	const char *path = mapped_path(search);
 
 	if (!search->code->mapping) {
 		find_kernel_files(search);
 		return;
 	}
 	if (path[0] == '/') {
-		int file = open_below_roots(search->roots, path, is_wanted, &wanted);
+		int file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
 
 		search->is_replaced = file < 0 && wanted.met;
 		if (file >= 0)
-			keep_debug(search, DEBUG_FILE_CODE, file, &wanted.link, path);
+			set_best_debug_file(search, DEBUG_FILE_CODE, file, &wanted.link, path);
 	}
-	if (!search->link.has_dwarf && !find_debug(search, NEED_DWARF))
-		find_debug(search, NEED_NAMES);
+	if (!search->link.has_dwarf && !find_debug_file(search, NEED_DWARF))
+		find_debug_file(search, NEED_NAMES);
 }
 
-static const char *name_of_code(const struct debug_search *search)
+static const char *code_name(const struct debug_search *search)
 {
 	return search->code->mapping ? search->code->mapping->path : search->code->module->name;
 }
 
-static void note_fetch(const struct debug_search *search, const char *why)
+static void report_failed_download(const struct debug_search *search, const char *why)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "debuginfod: %s", why);
-	note(search->lookup, name_of_code(search), text);
+	report_unusable_file(search->lookup, code_name(search), text);
 }
 
 /* Fetches the wanted file: a descriptor and its path, or -1. */
@@ -328,22 +332,22 @@ static int fetch_wanted(const struct debug_search *search, enum debug_fetch_what
 			struct wanted *wanted, char **path)
 {
 	int file = debug_fetch_open(search->lookup->fetch, what, wanted->build_id,
-				    wanted->build_id_bytes, name_of_code(search), path);
+				    wanted->build_id_bytes, code_name(search), path);
 
 	if (file < 0) {
 		if (debug_fetch_reason(file))
-			note_fetch(search, debug_fetch_reason(file));
+			report_failed_download(search, debug_fetch_reason(file));
 		return -1;
 	}
-	if (is_wanted(wanted, file))
+	if (is_wanted_file(wanted, file))
 		return file;
-	note_fetch(search, "what was sent is another file");
+	report_failed_download(search, "what was sent is another file");
 	close(file);
 	free(*path);
 	return -1;
 }
 
-static bool may_fetch(const struct debug_search *search)
+static bool may_ask_servers(const struct debug_search *search)
 {
 	const struct debug_choice *choice = &search->lookup->choice;
 
@@ -354,26 +358,26 @@ static bool may_fetch(const struct debug_search *search)
 
 static void search_servers(struct debug_search *search)
 {
-	struct wanted wanted = want(search, NEED_NAMES);
+	struct wanted wanted = wanted_file(search, NEED_NAMES);
 	int file = -1;
 	char *path;
 
-	if (!may_fetch(search))
+	if (!may_ask_servers(search))
 		return;
 	if (!search->link.has_dwarf)
 		file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 	if (file >= 0) {
-		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+		set_best_debug_file(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
 		free(path);
 	}
 	if (search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
 	    search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code &&
 	    !search->code->layout.count) {
-		wanted = want(search, NEED_CODE);
+		wanted = wanted_file(search, NEED_CODE);
 		file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
 		if (file < 0)
 			return;
-		keep_file(search, DEBUG_FILE_CODE, file);
+		set_search_file(search, DEBUG_FILE_CODE, file);
 		free(path);
 	}
 }
@@ -385,11 +389,11 @@ static int open_shared(struct debug_search *search, struct wanted *wanted)
 	int length = slash ? slash - search->path : 0, file = -ENOENT;
 	char path[DEBUG_PATH_BYTES];
 
-	if (path_of_id(wanted->build_id, wanted->build_id_bytes, path))
-		file = open_below_roots(search->roots, path, is_wanted, wanted);
+	if (write_build_id_path(wanted->build_id, wanted->build_id_bytes, path))
+		file = open_below_roots(search->roots, path, is_wanted_file, wanted);
 	if (file < 0 &&
 	    snprintf(path, sizeof(path), "%.*s/%s", length, search->path, name) < (int)sizeof(path))
-		file = open_below_roots(search->roots, name[0] == '/' ? name : path, is_wanted,
+		file = open_below_roots(search->roots, name[0] == '/' ? name : path, is_wanted_file,
 					wanted);
 	return file;
 }
@@ -406,14 +410,14 @@ static void search_shared(struct debug_search *search)
 	if (!search->link.shared[0] || !wanted.build_id_bytes)
 		return;
 	file = open_shared(search, &wanted);
-	if (file < 0 && may_fetch(search)) {
+	if (file < 0 && may_ask_servers(search)) {
 		char *path;
 
 		file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 		if (file >= 0)
 			free(path);
 	}
-	keep_file(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
+	set_search_file(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
 }
 
 #define MEMORY_PARTS 2
@@ -514,8 +518,8 @@ static int request_places(const struct debug_search *search, const struct debug_
 }
 
 /* The reason why names are missing, or NULL. */
-static const char *shortcoming_of(const struct debug_search *search,
-				  const struct debug_answer *answer, int result)
+static const char *missing_names_reason(const struct debug_search *search,
+					const struct debug_answer *answer, int result)
 {
 	bool is_shared = search->link.has_dwarf && search->link.shared[0];
 
@@ -528,8 +532,8 @@ static const char *shortcoming_of(const struct debug_search *search,
 	return answer->is_damaged ? "it is damaged, in part or as a whole" : NULL;
 }
 
-static int find_names(const struct debug_search *search, const u64 *places, u32 count,
-		      struct debug_names **out)
+static int request_names(const struct debug_search *search, const u64 *places, u32 count,
+			 struct debug_names **out)
 {
 	const struct debug_code *code = search->code;
 	struct debug_request request = {.what = DEBUG_PLACES,
@@ -547,9 +551,9 @@ static int find_names(const struct debug_search *search, const u64 *places, u32 
 	    (!search->link.has_dwarf && !search->link.has_symbols && !search->link.has_go))
 		return -ENOENT;
 	result = request_places(search, &request, places, &answer, out);
-	shortcoming = shortcoming_of(search, &answer, result);
+	shortcoming = missing_names_reason(search, &answer, result);
 	if (shortcoming)
-		note(search->lookup, search->path, shortcoming);
+		report_unusable_file(search->lookup, search->path, shortcoming);
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 
@@ -560,13 +564,13 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
 	int result = search_begin(&search, lookup, code);
 
 	if (result) {
-		note_unproven(&search);
+		report_file_without_build_id(&search);
 		return result;
 	}
 	search_machine(&search);
 	search_servers(&search);
 	search_shared(&search);
-	result = find_names(&search, places, count, out);
+	result = request_names(&search, places, count, out);
 	search_end(&search);
 	return result;
 }
@@ -636,14 +640,14 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 	search.link = link;
 	/* The open file counts by itself; a debug file counts if it has the same build id. */
 	search.files[DEBUG_FILE_CODE] = fcntl(query->file, F_DUPFD_CLOEXEC, 0);
-	snprintf(search.path, sizeof(search.path), "%s", path_of_code(&search));
+	snprintf(search.path, sizeof(search.path), "%s", mapped_path(&search));
 	if (search.build_id_bytes && !search.link.has_dwarf) {
-		find_debug(&search, NEED_DWARF);
+		find_debug_file(&search, NEED_DWARF);
 		search_servers(&search);
 	}
 	search_shared(&search);
 	result = search.link.has_dwarf ? request_argument(&search, query, &answer) : -ENODATA;
-	shortcoming = shortcoming_of(&search, &answer, 0);
+	shortcoming = missing_names_reason(&search, &answer, 0);
 	search_end(&search);
 	if (!result) {
 		*out = answer.argument;

@@ -25,7 +25,7 @@ struct writer {
 	u32 items;
 };
 
-static int put_text(struct writer *writer, const char *text, u32 *offset)
+static int add_text(struct writer *writer, const char *text, u32 *offset)
 {
 	*offset = 0;
 	if (!text || strnlen(text, DEBUG_TEXT_BYTES_MAX) == DEBUG_TEXT_BYTES_MAX)
@@ -33,19 +33,19 @@ static int put_text(struct writer *writer, const char *text, u32 *offset)
 	return text_pool_put(&writer->texts, text, offset);
 }
 
-static int put_function(struct writer *writer, const struct code_place *place)
+static int add_function(struct writer *writer, const struct code_place *place)
 {
 	struct debug_function function = {.line = place->line, .inlined = place->inlined};
 	char file[CODE_PATH_BYTES];
 	bool has_file = code_place_path(place, file);
-	int result = put_text(writer, place->function, &function.name);
+	int result = add_text(writer, place->function, &function.name);
 
-	result = result ?: put_text(writer, has_file ? file : NULL, &function.file);
+	result = result ?: add_text(writer, has_file ? file : NULL, &function.file);
 	fwrite(&function, sizeof(function), 1, writer->out);
 	return result;
 }
 
-static int put_item(void *arg, u32 index, const struct code_place *functions, u32 count)
+static int add_item(void *arg, u32 index, const struct code_place *functions, u32 count)
 {
 	struct writer *writer = arg;
 	struct debug_item item = {.place = index, .functions = count};
@@ -55,20 +55,20 @@ static int put_item(void *arg, u32 index, const struct code_place *functions, u3
 	if (debug_info_symbol(writer->info, writer->places[index], &symbol)) {
 		item.symbol_start = symbol.start;
 		item.symbol_size = symbol.size;
-		result = put_text(writer, symbol.name, &item.symbol);
+		result = add_text(writer, symbol.name, &item.symbol);
 	}
 	if (!count && !item.symbol)
 		return result;
 	fwrite(&item, sizeof(item), 1, writer->out);
 	for (u32 i = 0; i < count && !result; i++)
-		result = put_function(writer, &functions[i]);
+		result = add_function(writer, &functions[i]);
 	writer->items++;
 	return result;
 }
 
-/* Gives the bytes behind the head of the answer, for the caller to free. */
-static int find_all(struct debug_info *info, const u64 *places, u32 count,
-		    struct debug_answer *answer, char **texts, char **items)
+/* Gives the bytes after the head of the answer, for the caller to free. */
+static int find_names_of_places(struct debug_info *info, const u64 *places, u32 count,
+				struct debug_answer *answer, char **texts, char **items)
 {
 	size_t bytes = 0;
 	struct writer writer = {
@@ -78,7 +78,7 @@ static int find_all(struct debug_info *info, const u64 *places, u32 count,
 	if (!writer.out)
 		return -ENOMEM;
 	result = text_pool_begin(&writer.texts);
-	result = result ?: debug_info_find(info, places, count, put_item, &writer);
+	result = result ?: debug_info_find(info, places, count, add_item, &writer);
 	if (fclose(writer.out))
 		result = -ENOMEM;
 	answer->items = writer.items;
@@ -111,7 +111,7 @@ static int find_places(const struct debug_request *request, const int *files, co
 	if (result)
 		return result;
 	if (request->what != DEBUG_ARGUMENT)
-		result = find_all(info, places, request->count, answer, texts, items);
+		result = find_names_of_places(info, places, request->count, answer, texts, items);
 	else if (request->count != 1)
 		result = -EINVAL;
 	else
@@ -139,7 +139,7 @@ static int read_link(int file, struct debug_link *link)
 	return 0;
 }
 
-static int reply(int socket, const void *arg, const int *received, const u64 *places)
+static int answer_request(int socket, const void *arg, const int *received, const u64 *places)
 {
 	const struct debug_request *request = arg;
 	struct debug_answer answer = {};
@@ -168,5 +168,5 @@ void debug_serve(int socket)
 {
 	answering_socket = socket;
 	service_run(socket, sizeof(struct debug_request), offsetof(struct debug_request, count),
-		    reply);
+		    answer_request);
 }

@@ -34,20 +34,20 @@
 
 #define PLT "@plt"
 
-static bool is_d(const char *name)
+static bool is_d_name(const char *name)
 {
 	return !strncmp(name, "_D", 2);
 }
 
 static char *demangle_plain(const char *name)
 {
-	int style = is_d(name) ? DMGL_DLANG : DMGL_AUTO;
+	int style = is_d_name(name) ? DMGL_DLANG : DMGL_AUTO;
 
 	return cplus_demangle(name, style | DMGL_PARAMS | DMGL_ANSI);
 }
 
 /* Demangles the first `bytes` bytes and appends the rest by the format `suffix`. */
-static char *demangle_part(const char *name, size_t bytes, const char *suffix)
+static char *demangle_without_suffix(const char *name, size_t bytes, const char *suffix)
 {
 	char *part = strndup(name, bytes);
 	char *plain = part ? demangle_plain(part) : NULL;
@@ -69,14 +69,14 @@ char *demangle(const char *name)
 {
 	size_t bytes = strlen(name);
 	size_t suffix = strlen(PLT);
-	const char *clone = is_d(name) ? strchr(name, '.') : NULL;
+	const char *clone = is_d_name(name) ? strchr(name, '.') : NULL;
 
 	if (!demangle_is_mangled(name))
 		return NULL;
 	if (bytes > suffix && !strcmp(name + bytes - suffix, PLT))
-		return demangle_part(name, bytes - suffix, "%s%s");
+		return demangle_without_suffix(name, bytes - suffix, "%s%s");
 	if (clone)
-		return demangle_part(name, clone - name, "%s [clone %s]");
+		return demangle_without_suffix(name, clone - name, "%s [clone %s]");
 	return demangle_plain(name);
 }
 
@@ -140,7 +140,7 @@ static int receive_name(int socket, struct demangle_message *message)
 
 /* libiberty returns NULL both for a name that is not mangled and for a name that takes too much
  * memory; errno tells the two apart. */
-static int reply(int socket, struct demangle_message *message)
+static int answer_name(int socket, struct demangle_message *message)
 {
 	char *plain;
 	size_t length;
@@ -165,11 +165,11 @@ static void demangle_serve(int socket)
 	int result = message ? 0 : -ENOMEM;
 
 	while (!result)
-		result = receive_name(socket, message) ?: reply(socket, message);
+		result = receive_name(socket, message) ?: answer_name(socket, message);
 	free(message);
 }
 
-static int receive(struct sandbox *sandbox, struct demangle_message *answer)
+static int receive_answer(struct sandbox *sandbox, struct demangle_message *answer)
 {
 	int result = sandbox_receive(sandbox, answer, HEAD_BYTES);
 
@@ -204,7 +204,7 @@ static int demangle_in_sandbox(struct demangler *demangler, const char *name, u3
 	message->bytes = bytes;
 	memcpy(message->name, name, bytes);
 	result = sandbox_request(demangler->sandbox, message, HEAD_BYTES + bytes, NULL, 0)
-			 ?: receive(demangler->sandbox, message)
+			 ?: receive_answer(demangler->sandbox, message)
 			 ?: message->result;
 	if (result)
 		return result;
@@ -213,7 +213,7 @@ static int demangle_in_sandbox(struct demangler *demangler, const char *name, u3
 }
 
 /* True for "S_", "S1A_", "T_", "T0_". */
-static bool is_reference(const char *at)
+static bool starts_back_reference(const char *at)
 {
 	const char *digits = at + 1;
 
@@ -224,36 +224,36 @@ static bool is_reference(const char *at)
 	return *digits == '_';
 }
 
-static u32 length_bits(size_t bytes)
+static u32 bit_width(size_t bytes)
 {
 	return 64 - __builtin_clzl(bytes);
 }
 
 /* Upper bound of the binary logarithm of the work: text of a name may look like a reference, too.
  */
-static u32 work_bits(const char *name, size_t bytes)
+static u32 work_log2(const char *name, size_t bytes)
 {
 	bool is_rust = !strncmp(name, "_R", 2);
-	u32 bits = length_bits(bytes);
+	u32 bits = bit_width(bytes);
 
 	for (const char *at = name; *at; at++)
 		if (is_rust)
 			bits += *at == 'B';
-		else if (is_reference(at) || !strncmp(at, "cv", 2))
+		else if (starts_back_reference(at) || !strncmp(at, "cv", 2))
 			bits++;
 		else if (!strncmp(at, "Dp", 2) || !strncmp(at, "sp", 2))
-			bits += length_bits(bytes);
+			bits += bit_width(bytes);
 	return bits;
 }
 
-static bool is_cheap(const char *name, size_t bytes)
+static bool is_cheap_to_demangle(const char *name, size_t bytes)
 {
 	if (bytes > OWN_STACK_BYTES)
 		return false;
 	if (bytes <= SHORT_BYTES && !strstr(name, "Dp") && !strstr(name, "sp"))
 		return true;
 	return (!strncmp(name, "_R", 2) || !strncmp(name, "_Z", 2)) &&
-	       work_bits(name, bytes) <= WORK_BITS;
+	       work_log2(name, bytes) <= WORK_BITS;
 }
 
 char *demangler_name(struct demangler *demangler, const char *name)
@@ -264,7 +264,7 @@ char *demangler_name(struct demangler *demangler, const char *name)
 
 	if (!demangle_is_mangled(name))
 		return NULL;
-	if (is_cheap(name, bytes))
+	if (is_cheap_to_demangle(name, bytes))
 		return demangle(name);
 	result = bytes > DEMANGLE_NAME_BYTES_MAX
 			 ? -EFBIG

@@ -7,22 +7,24 @@
 #define FLOATS 8
 #define COMPOSITE_MAX 16 /* bytes of a structure that goes in registers */
 
-static u64 rounded_up(u64 number, u64 unit)
+static u64 round_up(u64 number, u64 unit)
 {
 	return (number + unit - 1) / unit * unit;
 }
 
-static struct call_place place_on_stack(const struct call_shape *shape, struct call_state *state)
+static struct call_place assign_stack_place(const struct call_shape *shape,
+					    struct call_state *state)
 {
 	struct call_place place = {.registers = {-1, -1}};
 
-	state->stack = rounded_up(state->stack, shape->align > WORD ? 2 * WORD : WORD);
+	state->stack = round_up(state->stack, shape->align > WORD ? 2 * WORD : WORD);
 	place.stack = (s64)state->stack;
-	state->stack += rounded_up(shape->bytes, WORD);
+	state->stack += round_up(shape->bytes, WORD);
 	return place;
 }
 
-static struct call_place place_address(enum call_convention convention, struct call_state *state)
+static struct call_place assign_address_place(enum call_convention convention,
+					      struct call_state *state)
 {
 	static const struct call_shape address = {
 		.bytes = WORD, .align = WORD, .words = {CALL_INTEGER}};
@@ -32,19 +34,19 @@ static struct call_place place_address(enum call_convention convention, struct c
 	return place;
 }
 
-static struct call_place sysv_next(const struct call_shape *shape, struct call_state *state)
+static struct call_place sysv_next_place(const struct call_shape *shape, struct call_state *state)
 {
 	struct call_place place = {.registers = {-1, -1}, .stack = -1};
 	u32 integers = 0, floats = 0;
 
 	if (shape->in_memory || (shape->is_composite && shape->bytes > COMPOSITE_MAX))
-		return place_on_stack(shape, state);
+		return assign_stack_place(shape, state);
 	for (u32 i = 0; i < CALL_WORDS; i++) {
 		integers += shape->words[i] == CALL_INTEGER;
 		floats += shape->words[i] == CALL_FLOAT;
 	}
 	if (state->integers + integers > SYSV_INTEGERS || state->floats + floats > FLOATS)
-		return place_on_stack(shape, state);
+		return assign_stack_place(shape, state);
 	state->floats += floats;
 	for (u32 i = 0; i < CALL_WORDS; i++)
 		if (shape->words[i] == CALL_INTEGER)
@@ -54,10 +56,11 @@ static struct call_place sysv_next(const struct call_shape *shape, struct call_s
 
 /* A value that no longer fits into registers ends the registers for all later values of its kind.
  */
-static struct call_place aapcs64_next(const struct call_shape *shape, struct call_state *state)
+static struct call_place aapcs64_next_place(const struct call_shape *shape,
+					    struct call_state *state)
 {
 	struct call_place place = {.registers = {-1, -1}, .stack = -1};
-	u32 words = (u32)(rounded_up(shape->bytes, WORD) / WORD);
+	u32 words = (u32)(round_up(shape->bytes, WORD) / WORD);
 
 	if (shape->floats) {
 		if (state->floats + shape->floats <= FLOATS) {
@@ -65,15 +68,15 @@ static struct call_place aapcs64_next(const struct call_shape *shape, struct cal
 			return place;
 		}
 		state->floats = FLOATS;
-		return place_on_stack(shape, state);
+		return assign_stack_place(shape, state);
 	}
 	if (shape->is_composite && shape->bytes > COMPOSITE_MAX)
-		return place_address(CALL_AAPCS64, state);
+		return assign_address_place(CALL_AAPCS64, state);
 	if (shape->align > WORD)
-		state->integers = (u32)rounded_up(state->integers, 2);
+		state->integers = (u32)round_up(state->integers, 2);
 	if (state->integers + words > AAPCS64_INTEGERS) {
 		state->integers = AAPCS64_INTEGERS;
-		return place_on_stack(shape, state);
+		return assign_stack_place(shape, state);
 	}
 	for (u32 i = 0; i < words && i < CALL_WORDS; i++)
 		place.registers[i] = (s32)state->integers++;
@@ -93,6 +96,7 @@ struct call_place call_next(enum call_convention convention, const struct call_s
 			    struct call_state *state)
 {
 	if (shape->by_reference)
-		return place_address(convention, state);
-	return convention == CALL_SYSV ? sysv_next(shape, state) : aapcs64_next(shape, state);
+		return assign_address_place(convention, state);
+	return convention == CALL_SYSV ? sysv_next_place(shape, state)
+				       : aapcs64_next_place(shape, state);
 }

@@ -69,7 +69,7 @@ static Elf *mini_debug_open(Elf *elf, char **memory)
 }
 
 /* --- Sections compressed with zstd (ELFCOMPRESS_ZSTD), which libelf before 0.189 cannot read: the
- * file is copied to memory, with these sections unpacked behind its end. The header of a section
+ * file is copied to memory, with these sections unpacked after its end. The header of a section
  * gives the unpacked size, and the memory is allocated before; so a size that zstd hardly reaches
  * with debug information is rejected. --- */
 
@@ -83,7 +83,7 @@ struct packed_file {
 	Elf64_Ehdr header;
 };
 
-static bool file_open(Elf *elf, struct packed_file *file)
+static bool read_elf_header(Elf *elf, struct packed_file *file)
 {
 	const char *ident = elf_getident(elf, NULL);
 
@@ -97,16 +97,16 @@ static bool file_open(Elf *elf, struct packed_file *file)
 	       file->header.e_shnum <= (file->bytes - file->header.e_shoff) / sizeof(Elf64_Shdr);
 }
 
-static u64 header_offset(const struct packed_file *file, u32 index)
+static u64 section_header_offset(const struct packed_file *file, u32 index)
 {
 	return file->header.e_shoff + index * sizeof(Elf64_Shdr);
 }
 
 /* True if section `index` is compressed with zstd; gives the headers of section and content. */
-static bool is_packed(const struct packed_file *file, u32 index, Elf64_Shdr *section,
-		      Elf64_Chdr *packed)
+static bool is_zstd_section(const struct packed_file *file, u32 index, Elf64_Shdr *section,
+			    Elf64_Chdr *packed)
 {
-	memcpy(section, file->data + header_offset(file, index), sizeof(*section));
+	memcpy(section, file->data + section_header_offset(file, index), sizeof(*section));
 	if (!(section->sh_flags & SHF_COMPRESSED) || section->sh_type == SHT_NOBITS ||
 	    section->sh_offset > file->bytes ||
 	    section->sh_size > file->bytes - section->sh_offset ||
@@ -116,25 +116,25 @@ static bool is_packed(const struct packed_file *file, u32 index, Elf64_Shdr *sec
 	return packed->ch_type == TYPE_ZSTD;
 }
 
-static u64 aligned(u64 bytes)
+static u64 align_up(u64 bytes)
 {
 	return (bytes + ALIGNMENT - 1) & -(u64)ALIGNMENT;
 }
 
 /* The bytes of the copy; 0: no section is to be unpacked, or a size is rejected. */
-static u64 copy_bytes(const struct packed_file *file)
+static u64 unpacked_file_bytes(const struct packed_file *file)
 {
-	u64 bytes = aligned(file->bytes), start = bytes;
+	u64 bytes = align_up(file->bytes), start = bytes;
 
 	for (u32 i = 0; i < file->header.e_shnum; i++) {
 		Elf64_Shdr section;
 		Elf64_Chdr packed;
 
-		if (!is_packed(file, i, &section, &packed))
+		if (!is_zstd_section(file, i, &section, &packed))
 			continue;
 		if (packed.ch_size > UNPACKED_MAX(section.sh_size))
 			return 0;
-		bytes += aligned(packed.ch_size);
+		bytes += align_up(packed.ch_size);
 	}
 	return bytes == start ? 0 : bytes;
 }
@@ -145,7 +145,7 @@ static bool unpack_section(const struct packed_file *file, u32 index, char *copy
 	Elf64_Chdr packed;
 	const char *content;
 
-	if (!is_packed(file, index, &section, &packed))
+	if (!is_zstd_section(file, index, &section, &packed))
 		return true;
 	content = file->data + section.sh_offset + sizeof(packed);
 	if (ZSTD_decompress(copy + *end, packed.ch_size, content,
@@ -155,8 +155,8 @@ static bool unpack_section(const struct packed_file *file, u32 index, char *copy
 	section.sh_size = packed.ch_size;
 	section.sh_flags &= ~(u64)SHF_COMPRESSED;
 	section.sh_addralign = packed.ch_addralign;
-	memcpy(copy + header_offset(file, index), &section, sizeof(section));
-	*end += aligned(packed.ch_size);
+	memcpy(copy + section_header_offset(file, index), &section, sizeof(section));
+	*end += align_up(packed.ch_size);
 	return true;
 }
 
@@ -168,9 +168,9 @@ static bool unpacked_elf_is_needed(Elf *elf)
 	struct packed_file file;
 	u32 i = 0;
 
-	if (!file_open(elf, &file))
+	if (!read_elf_header(elf, &file))
 		return false;
-	while (i < file.header.e_shnum && !is_packed(&file, i, &section, &packed))
+	while (i < file.header.e_shnum && !is_zstd_section(&file, i, &section, &packed))
 		i++;
 	return i < file.header.e_shnum;
 }
@@ -180,7 +180,7 @@ static bool unpacked_elf_is_needed(Elf *elf)
 static Elf *unpacked_elf_open(Elf *elf, char **memory)
 {
 	struct packed_file file;
-	u64 bytes = file_open(elf, &file) ? copy_bytes(&file) : 0, end;
+	u64 bytes = read_elf_header(elf, &file) ? unpacked_file_bytes(&file) : 0, end;
 	char *copy = bytes ? malloc(bytes) : NULL;
 	bool is_whole = copy;
 	Elf *unpacked;
@@ -188,7 +188,7 @@ static Elf *unpacked_elf_open(Elf *elf, char **memory)
 	if (!copy)
 		return NULL;
 	memcpy(copy, file.data, file.bytes);
-	end = aligned(file.bytes);
+	end = align_up(file.bytes);
 	for (u32 i = 0; i < file.header.e_shnum && is_whole; i++)
 		is_whole = unpack_section(&file, i, copy, &end);
 	unpacked = is_whole ? elf_memory(copy, bytes) : NULL;
@@ -229,7 +229,7 @@ struct debug_info {
 	bool is_split; /* functions are described in other files (.dwo, .dwp) */
 };
 
-static u64 inflated_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static u64 claimed_unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr compressed;
 	Elf_Data *data;
@@ -259,7 +259,7 @@ static Elf *open_elf(int file)
 	return elf;
 }
 
-static int add_range(void *arg, u64 start, u64 end)
+static int add_unit_range(void *arg, u64 start, u64 end)
 {
 	struct debug_info *info = arg;
 
@@ -274,7 +274,8 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 	    array_make_room(info->units, info->unit_count, info->unit_room))
 		return -ENOMEM;
 	info->units[info->unit_count] = *die;
-	result = dwarf_entry_ranges(&info->units[info->unit_count], &info->text, add_range, info);
+	result = dwarf_entry_ranges(&info->units[info->unit_count], &info->text, add_unit_range,
+				    info);
 	info->is_damaged |= result == -EBADMSG;
 	if (result == -ENOMEM)
 		return result;
@@ -305,7 +306,7 @@ static int read_units(struct debug_info *info, bool has_units)
 
 /* *has_units: .debug_info has bytes. NULL also if a section claims more unpacked bytes than deflate
  * can make. */
-static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files, bool *has_units)
+static Dwarf *open_checked_dwarf(Elf *elf, const struct debug_files *files, bool *has_units)
 {
 	Elf_Scn *section = NULL;
 	bool is_bomb = false;
@@ -325,7 +326,7 @@ static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files, bool *has_u
 			*has_units |=
 				header.sh_type != SHT_NOBITS &&
 				(!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
-			is_bomb |= inflated_bytes(section, &header, name) >
+			is_bomb |= claimed_unpacked_bytes(section, &header, name) >
 				   INFLATED_MAX(header.sh_size);
 		}
 	dwarf = is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
@@ -335,7 +336,7 @@ static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files, bool *has_u
 }
 
 /* The file, or its copy if libelf cannot unpack its sections. */
-static Elf *readable(struct debug_info *info, Elf *elf, Elf **unpacked, char **memory)
+static Elf *readable_by_libelf(struct debug_info *info, Elf *elf, Elf **unpacked, char **memory)
 {
 	if (!unpacked_elf_is_needed(elf))
 		return elf;
@@ -348,14 +349,15 @@ static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 {
 	struct debug_link link;
 	bool has_units;
-	Elf *elf =
-		readable(info, info->debug ?: info->code, &info->unpacked, &info->unpacked_memory);
+	Elf *elf = readable_by_libelf(info, info->debug ?: info->code, &info->unpacked,
+				      &info->unpacked_memory);
 
 	info->shared_elf = open_elf(files->shared);
 	if (info->shared_elf)
-		info->shared = begin_dwarf(readable(info, info->shared_elf, &info->shared_unpacked,
-						    &info->shared_memory),
-					   files, &has_units);
+		info->shared = open_checked_dwarf(readable_by_libelf(info, info->shared_elf,
+								     &info->shared_unpacked,
+								     &info->shared_memory),
+						  files, &has_units);
 	if (!info->shared) {
 		debug_link_read(elf, &link);
 		if (link.shared[0]) {
@@ -363,7 +365,7 @@ static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 			return 0;
 		}
 	}
-	info->dwarf = begin_dwarf(elf, files, &has_units);
+	info->dwarf = open_checked_dwarf(elf, files, &has_units);
 	if (!info->dwarf) {
 		info->is_damaged = has_units;
 		return 0;
@@ -469,7 +471,7 @@ bool debug_info_is_damaged(const struct debug_info *info)
 }
 
 /* Translates a place (file offset, or run time address of a kernel) to an address of the DWARF. */
-static bool address_of(const struct debug_info *info, u64 place, u64 *address)
+static bool dwarf_address(const struct debug_info *info, u64 place, u64 *address)
 {
 	const struct elf_segment *segment;
 
@@ -491,7 +493,7 @@ struct target {
 	u64 address;
 };
 
-static int by_unit(const void *left, const void *right)
+static int compare_units(const void *left, const void *right)
 {
 	const struct target *a = left, *b = right;
 
@@ -504,7 +506,8 @@ struct group {
 	void *arg;
 };
 
-static int each_of_group(void *arg, u32 index, const struct code_place *functions, u32 count)
+static int pass_target_functions(void *arg, u32 index, const struct code_place *functions,
+				 u32 count)
 {
 	const struct group *group = arg;
 
@@ -523,12 +526,13 @@ static int find_in_unit(struct debug_info *info, const struct target *targets, u
 		addresses[i] = targets[i].address;
 	if (targets->unit != NO_UNIT)
 		return dwarf_unit_find(&info->units[targets->unit], &info->text, &info->lines,
-				       addresses, count, each_of_group, group, &info->is_damaged);
+				       addresses, count, pass_target_functions, group,
+				       &info->is_damaged);
 	for (u32 i = 0; i < count && !result; i++) {
 		struct code_place places[CODE_PLACES_MAX];
 		u32 functions = go_table_places(&info->go, addresses[i], places);
 
-		result = each_of_group(group, i, places, functions);
+		result = pass_target_functions(group, i, places, functions);
 	}
 	return result;
 }
@@ -545,12 +549,12 @@ int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_
 		struct target *target = &targets[i];
 
 		target->index = i;
-		if (!address_of(info, places[i], &target->address) || !info->dwarf ||
+		if (!dwarf_address(info, places[i], &target->address) || !info->dwarf ||
 		    !code_ranges_find(&info->ranges, target->address, &target->unit))
 			target->unit = NO_UNIT;
 	}
 	if (!result && count)
-		qsort(targets, count, sizeof(*targets), by_unit);
+		qsort(targets, count, sizeof(*targets), compare_units);
 	for (u32 first = 0, end = 0; first < count && !result; first = end) {
 		while (end < count && targets[end].unit == targets[first].unit)
 			end++;
@@ -574,7 +578,7 @@ int debug_info_argument(struct debug_info *info, u64 place, const char *name, co
 	u32 unit;
 
 	reason[0] = '\0';
-	if (!address_of(info, place, &address) || !info->dwarf ||
+	if (!dwarf_address(info, place, &address) || !info->dwarf ||
 	    !code_ranges_find(&info->ranges, address, &unit))
 		return -ENODATA;
 	/* An alias has the same code, so a clone is one under any name. */

@@ -178,7 +178,7 @@ static int read_old_entries(struct header *header)
 	return result;
 }
 
-static const char *text_at(const Elf_Data *section, u64 offset)
+static const char *string_at_offset(const Elf_Data *section, u64 offset)
 {
 	struct dwarf_cursor cursor = {};
 
@@ -189,7 +189,7 @@ static const char *text_at(const Elf_Data *section, u64 offset)
 	return cursor_text(&cursor);
 }
 
-static const char *read_text(struct header *header, u64 form)
+static const char *read_string_form(struct header *header, u64 form)
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 
@@ -197,18 +197,18 @@ static const char *read_text(struct header *header, u64 form)
 	case DW_FORM_string:
 		return cursor_text(cursor);
 	case DW_FORM_line_strp:
-		return text_at(header->sections->line_strings,
-			       cursor_number(cursor, header->offset_bytes));
+		return string_at_offset(header->sections->line_strings,
+					cursor_number(cursor, header->offset_bytes));
 	case DW_FORM_strp:
-		return text_at(header->sections->strings,
-			       cursor_number(cursor, header->offset_bytes));
+		return string_at_offset(header->sections->strings,
+					cursor_number(cursor, header->offset_bytes));
 	default:
 		cursor->bad = true;
 		return NULL;
 	}
 }
 
-static u64 read_number(struct header *header, u64 form)
+static u64 read_number_form(struct header *header, u64 form)
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 
@@ -258,14 +258,14 @@ static int read_entries(struct header *header,
 			u64 form = forms[field];
 
 			if (contents[field] == DW_LNCT_path)
-				entry.name = read_text(header, form);
+				entry.name = read_string_form(header, form);
 			else if (contents[field] == DW_LNCT_directory_index)
-				entry.directory = read_number(header, form);
+				entry.directory = read_number_form(header, form);
 			else if (form == DW_FORM_string || form == DW_FORM_line_strp ||
 				 form == DW_FORM_strp)
-				read_text(header, form);
+				read_string_form(header, form);
 			else
-				read_number(header, form);
+				read_number_form(header, form);
 		}
 		result = add(header, &entry);
 	}
@@ -361,7 +361,7 @@ struct scan {
 	u32 next; /* index of the first requested address >= last_address */
 };
 
-static void begin_sequence(struct scan *scan)
+static void begin_line_sequence(struct scan *scan)
 {
 	scan->address = 0;
 	scan->file = 1;
@@ -370,7 +370,7 @@ static void begin_sequence(struct scan *scan)
 }
 
 /* Ends the row before: it covers the requested addresses from its own up to this row's. */
-static void add_row(struct scan *scan)
+static void take_line_row(struct scan *scan)
 {
 	if (!scan->in_sequence)
 		scan->has_code = elf_text_holds(scan->text, scan->address);
@@ -390,12 +390,12 @@ static void add_row(struct scan *scan)
 	scan->last_line = scan->line;
 }
 
-static void advance(struct scan *scan, u64 operations)
+static void advance_address(struct scan *scan, u64 operations)
 {
 	scan->address += operations * scan->lines->instruction_bytes;
 }
 
-static void run_extended(struct scan *scan)
+static void run_extended_opcode(struct scan *scan)
 {
 	struct dwarf_cursor *cursor = &scan->cursor;
 	u64 bytes = cursor_unsigned(cursor);
@@ -405,8 +405,8 @@ static void run_extended(struct scan *scan)
 		return;
 	switch (*cursor->at++) {
 	case DW_LNE_end_sequence:
-		add_row(scan);
-		begin_sequence(scan);
+		take_line_row(scan);
+		begin_line_sequence(scan);
 		break;
 	case DW_LNE_set_address:
 		scan->address = cursor_number(cursor, bytes - 1);
@@ -415,16 +415,16 @@ static void run_extended(struct scan *scan)
 	cursor->at = end;
 }
 
-static void run_standard(struct scan *scan, u8 opcode)
+static void run_standard_opcode(struct scan *scan, u8 opcode)
 {
 	struct dwarf_cursor *cursor = &scan->cursor;
 
 	switch (opcode) {
 	case DW_LNS_copy:
-		add_row(scan);
+		take_line_row(scan);
 		break;
 	case DW_LNS_advance_pc:
-		advance(scan, cursor_unsigned(cursor));
+		advance_address(scan, cursor_unsigned(cursor));
 		break;
 	case DW_LNS_advance_line:
 		scan->line += cursor_signed(cursor);
@@ -433,7 +433,7 @@ static void run_standard(struct scan *scan, u8 opcode)
 		scan->file = cursor_unsigned(cursor);
 		break;
 	case DW_LNS_const_add_pc:
-		advance(scan, (255 - scan->lines->first_special) / scan->lines->line_range);
+		advance_address(scan, (255 - scan->lines->first_special) / scan->lines->line_range);
 		break;
 	case DW_LNS_fixed_advance_pc:
 		scan->address += cursor_number(cursor, 2);
@@ -454,20 +454,20 @@ void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges 
 			    .count = count,
 			    .rows = rows};
 
-	begin_sequence(&scan);
+	begin_line_sequence(&scan);
 	while (scan.cursor.at < scan.cursor.end) {
 		u8 opcode = *scan.cursor.at++;
 
 		if (opcode >= lines->first_special) {
 			u8 adjusted = opcode - lines->first_special;
 
-			advance(&scan, adjusted / lines->line_range);
+			advance_address(&scan, adjusted / lines->line_range);
 			scan.line += lines->line_base + adjusted % lines->line_range;
-			add_row(&scan);
+			take_line_row(&scan);
 		} else if (opcode) {
-			run_standard(&scan, opcode);
+			run_standard_opcode(&scan, opcode);
 		} else {
-			run_extended(&scan);
+			run_extended_opcode(&scan);
 		}
 	}
 }

@@ -64,7 +64,7 @@ struct descent {
 	u32 *best;		   /* the longest path found */
 };
 
-static int add_part_range(void *arg, u64 start, u64 end)
+static int add_inlined_range(void *arg, u64 start, u64 end)
 {
 	struct inline_tree *tree = arg;
 
@@ -75,13 +75,13 @@ static int add_part_range(void *arg, u64 start, u64 end)
 	return 0;
 }
 
-static int add_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
+static int add_inlined_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
 {
 	struct inline_part part = {
 		.die = *die, .is_call = is_call, .first_range = tree->range_count};
 	int result;
 
-	result = dwarf_entry_ranges(die, tree->text, add_part_range, tree);
+	result = dwarf_entry_ranges(die, tree->text, add_inlined_range, tree);
 	tree->is_damaged |= result == -EBADMSG;
 	if (result == -ENOMEM || tree->part_count == PARTS_MAX ||
 	    array_make_room(tree->parts, tree->part_count, tree->part_room))
@@ -103,14 +103,15 @@ static int read_children(struct inline_tree *tree, u32 parent)
 
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
 		    tag == DW_TAG_try_block || tag == DW_TAG_catch_block)
-			result = add_part(tree, &die, tag == DW_TAG_inlined_subroutine);
+			result = add_inlined_part(tree, &die, tag == DW_TAG_inlined_subroutine);
 	}
 	tree->is_damaged |= more < 0;
 	tree->parts[parent].child_count = tree->part_count - tree->parts[parent].first_child;
 	return result;
 }
 
-static bool covers(const struct inline_tree *tree, const struct inline_part *part, u64 address)
+static bool is_address_in_part(const struct inline_tree *tree, const struct inline_part *part,
+			       u64 address)
 {
 	const struct inline_range *range = &tree->ranges[part->first_range];
 
@@ -120,7 +121,7 @@ static bool covers(const struct inline_tree *tree, const struct inline_part *par
 	return false;
 }
 
-static void keep_best(struct descent *descent)
+static void keep_longest_call_chain(struct descent *descent)
 {
 	if (descent->depth <= descent->best_depth)
 		return;
@@ -128,7 +129,7 @@ static void keep_best(struct descent *descent)
 	memcpy(descent->best, descent->path, descent->depth * sizeof(*descent->best));
 }
 
-static int descend(struct descent *descent, u32 parent, u32 nesting)
+static int find_call_chain(struct descent *descent, u32 parent, u32 nesting)
 {
 	struct inline_tree *tree = descent->tree;
 	int result = tree->parts[parent].is_read ? 0 : read_children(tree, parent);
@@ -137,13 +138,13 @@ static int descend(struct descent *descent, u32 parent, u32 nesting)
 	for (; child < end && !result && nesting < NESTING_MAX; child++) {
 		bool is_call = tree->parts[child].is_call;
 
-		if (!covers(tree, &tree->parts[child], descent->address) ||
+		if (!is_address_in_part(tree, &tree->parts[child], descent->address) ||
 		    descent->depth == CODE_PLACES_MAX)
 			continue;
 		descent->path[descent->depth] = child;
 		descent->depth += is_call;
-		keep_best(descent);
-		result = descend(descent, child, nesting + 1);
+		keep_longest_call_chain(descent);
+		result = find_call_chain(descent, child, nesting + 1);
 		descent->depth -= is_call;
 	}
 	return result;
@@ -181,7 +182,7 @@ int dwarf_entry_ranges(Dwarf_Die *die, const struct code_ranges *text,
 	return result ?: at < 0 ? -EBADMSG : 0;
 }
 
-static int add_range(void *arg, u64 start, u64 end)
+static int add_function_range(void *arg, u64 start, u64 end)
 {
 	struct unit *unit = arg;
 
@@ -196,7 +197,7 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 	/* Most entries are declarations, or functions that are only inlined. */
 	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
 		return 0;
-	result = dwarf_entry_ranges(die, unit->text, add_range, unit);
+	result = dwarf_entry_ranges(die, unit->text, add_function_range, unit);
 	unit->is_damaged |= result == -EBADMSG;
 	if (result == -ENOMEM)
 		return result;
@@ -265,17 +266,17 @@ static int find_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
 	if (unit->inlined_into != index) {
 		tree->text = unit->text;
 		tree->part_count = tree->range_count = 0;
-		result = add_part(tree, &function, true);
+		result = add_inlined_part(tree, &function, true);
 	}
 	unit->inlined_into = result ? NO_FUNCTION : index;
 	if (result)
 		return result;
-	keep_best(&descent);
-	result = descend(&descent, 0, 0);
+	keep_longest_call_chain(&descent);
+	result = find_call_chain(&descent, 0, 0);
 	return result ?: (int)descent.best_depth;
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *linkage_name(Dwarf_Die *die)
 {
 	static const unsigned int names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
 					     DW_AT_name};
@@ -291,7 +292,7 @@ static const char *name_of(Dwarf_Die *die)
 	return NULL;
 }
 
-static u32 number_of(Dwarf_Die *die, unsigned int name)
+static u32 attribute_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -303,25 +304,25 @@ static u32 number_of(Dwarf_Die *die, unsigned int name)
 
 /* The called function, and the line of the call in the outer function. Kept, as reading an entry is
  * expensive, and many addresses are in the same calls. */
-static const struct code_place *call_place(struct unit *unit, u32 call)
+static const struct code_place *inlined_call_place(struct unit *unit, u32 call)
 {
 	struct inline_part *part = &unit->inlined.parts[call];
 
 	if (part->is_named)
 		return &part->place;
 	part->is_named = true;
-	part->place = (struct code_place){.function = name_of(&part->die),
-					  .line = number_of(&part->die, DW_AT_call_line),
+	part->place = (struct code_place){.function = linkage_name(&part->die),
+					  .line = attribute_number(&part->die, DW_AT_call_line),
 					  .base = unit->directory};
 	if (unit->has_lines)
-		dwarf_lines_name(&unit->lines, number_of(&part->die, DW_AT_call_file),
+		dwarf_lines_name(&unit->lines, attribute_number(&part->die, DW_AT_call_file),
 				 &part->place);
 	return &part->place;
 }
 
 /* Gives the functions at an address, innermost first. Their number, or -ENOMEM. */
-static int find_places(struct unit *unit, u64 address, const struct dwarf_row *row,
-		       struct code_place *places)
+static int functions_at_address(struct unit *unit, u64 address, const struct dwarf_row *row,
+				struct code_place *places)
 {
 	struct code_place at = {.base = unit->directory};
 	u32 calls[CODE_PLACES_MAX], index;
@@ -334,7 +335,7 @@ static int find_places(struct unit *unit, u64 address, const struct dwarf_row *r
 	if (count > 0)
 		count = find_calls(unit, index, address, calls);
 	for (int i = 0; i < count; i++) {
-		const struct code_place *call = call_place(unit, calls[count - 1 - i]);
+		const struct code_place *call = inlined_call_place(unit, calls[count - 1 - i]);
 
 		places[i] = at;
 		places[i].function = call->function;
@@ -374,7 +375,7 @@ int dwarf_unit_find(const Dwarf_Die *die, const struct code_ranges *text,
 	if (!result && unit.has_lines)
 		dwarf_lines_find(&unit.lines, text, addresses, count, rows);
 	for (u32 i = 0; i < count && !result; i++) {
-		int found = find_places(&unit, addresses[i], &rows[i], places);
+		int found = functions_at_address(&unit, addresses[i], &rows[i], places);
 
 		result = found < 0 ? found : each(arg, i, places, found);
 	}

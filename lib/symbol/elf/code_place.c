@@ -9,7 +9,7 @@ static bool is_relative(const char *path)
 	return !path || path[0] != '/';
 }
 
-static size_t length_of(const char *part)
+static size_t component_bytes(const char *part)
 {
 	return part ? strlen(part) + 1 : 0;
 }
@@ -18,7 +18,8 @@ size_t code_place_path(const struct code_place *place, char *path)
 {
 	const char *directory = is_relative(place->file) ? place->directory : NULL;
 	const char *base = is_relative(place->file) && is_relative(directory) ? place->base : NULL;
-	size_t bytes = length_of(base) + length_of(directory) + length_of(place->file);
+	size_t bytes =
+		component_bytes(base) + component_bytes(directory) + component_bytes(place->file);
 	char *end = path;
 
 	if (!place->file || bytes > CODE_PATH_BYTES)

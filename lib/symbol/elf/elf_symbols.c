@@ -59,7 +59,7 @@ struct reader {
 
 /* Reads the slots of a section of relocations, whose symbols must be those of .dynsym: where a tool
  * has removed .dynsym, its section number may now be that of .symtab, with other indexes. */
-static int add_relocations(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
+static int add_plt_slots(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
 {
 	bool is_arm64 = reader->machine == EM_AARCH64;
 	u64 jump_slot = is_arm64 ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT;
@@ -90,7 +90,7 @@ static int add_relocations(struct reader *reader, Elf_Scn *section, const GElf_S
 	return 0;
 }
 
-static int by_address(const void *left, const void *right)
+static int compare_slots(const void *left, const void *right)
 {
 	const struct slot *a = left, *b = right;
 
@@ -158,8 +158,8 @@ static u64 stub_slot_arm64(const u8 *code, size_t bytes, u64 address, size_t *st
 	       (load >> 10 & 0xfff) * 8;
 }
 
-static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes, const char *name,
-		    struct symbol_table *table)
+static int add_plt_stub(const struct elf_segment *segment, u64 address, size_t bytes,
+			const char *name, struct symbol_table *table)
 {
 	char text[NAME_BYTES_MAX];
 	size_t length = strnlen(name, sizeof(text) - sizeof("@plt"));
@@ -176,7 +176,8 @@ static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes
 							.name_bytes = length + strlen("@plt")});
 }
 
-static int add_stubs(const struct reader *reader, const Elf_Data *data, const GElf_Shdr *header)
+static int add_plt_section(const struct reader *reader, const Elf_Data *data,
+			   const GElf_Shdr *header)
 {
 	bool is_arm64 = reader->machine == EM_AARCH64;
 	size_t step = is_arm64 ? 4 : header->sh_entsize == 8 ? 8 : STUB_BYTES_MAX;
@@ -189,17 +190,17 @@ static int add_stubs(const struct reader *reader, const Elf_Data *data, const GE
 		struct slot key = {.address = is_arm64
 						      ? stub_slot_arm64(code, left, address, &bytes)
 						      : stub_slot(code, step, address)};
-		const struct slot *slot =
-			bsearch(&key, reader->slots, reader->slot_count, sizeof(key), by_address);
+		const struct slot *slot = bsearch(&key, reader->slots, reader->slot_count,
+						  sizeof(key), compare_slots);
 		const struct elf_segment *segment = elf_segment_of(reader->segments, address);
 
-		/* A retpoline stub of twice the size calls its trampoline and continues behind the
+		/* A retpoline stub of twice the size calls its trampoline and continues after the
 		 * call, to bind its function. */
 		if (!is_arm64 && left >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) &&
 		    code[7] == 0xe8)
 			bytes = 2 * STUB_BYTES_MAX;
 		if (slot && segment)
-			err = add_stub(segment, address, bytes, slot->name, reader->table);
+			err = add_plt_stub(segment, address, bytes, slot->name, reader->table);
 		passed = slot ? bytes : step;
 	}
 	return err;
@@ -207,7 +208,7 @@ static int add_stubs(const struct reader *reader, const Elf_Data *data, const GE
 
 /* Adds the stubs of a file for x86-64 or arm64; files of other machines have none here. 0, -ENOMEM,
  * -E2BIG. */
-static int add_plt(struct reader *reader)
+static int add_plt_names(struct reader *reader)
 {
 	Elf_Scn *section = NULL;
 	Elf *elf = reader->elf;
@@ -220,9 +221,9 @@ static int add_plt(struct reader *reader)
 		return 0;
 	while (!err && (section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-			err = add_relocations(reader, section, &header);
+			err = add_plt_slots(reader, section, &header);
 	if (reader->slot_count)
-		qsort(reader->slots, reader->slot_count, sizeof(*reader->slots), by_address);
+		qsort(reader->slots, reader->slot_count, sizeof(*reader->slots), compare_slots);
 	while (!err && reader->slot_count && (section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header) && header.sh_type == SHT_PROGBITS
 					   ? elf_strptr(elf, names, header.sh_name)
@@ -231,7 +232,7 @@ static int add_plt(struct reader *reader)
 			name && !strncmp(name, ".plt", 4) ? elf_getdata(section, NULL) : NULL;
 
 		if (data && data->d_buf)
-			err = add_stubs(reader, data, &header);
+			err = add_plt_section(reader, data, &header);
 	}
 	free(reader->slots);
 	return err;
@@ -250,7 +251,7 @@ static bool is_function(const GElf_Sym *symbol)
 
 /* True for labels ".L" of assembler, and for "$x" and "$x.1", which mark code and data on Arm and
  * RISC-V. */
-static bool is_marker(const char *name)
+static bool is_assembler_label(const char *name)
 {
 	if (name[0] == '$')
 		return name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
@@ -294,7 +295,7 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 	const struct elf_segment *segment;
 	u64 address, left, section_left;
 
-	if (!name || is_marker(name) || !code_address(reader, entry, &address))
+	if (!name || is_assembler_label(name) || !code_address(reader, entry, &address))
 		return 0;
 	segment = elf_segment_of(reader->segments, address);
 	if (!segment)
@@ -314,7 +315,7 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 }
 
 /* Sets *has_symtab if the file has a .symtab. */
-static int add_tables(struct reader *reader, bool *has_symtab)
+static int add_symbol_tables(struct reader *reader, bool *has_symtab)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -375,7 +376,7 @@ int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct sy
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return -ENOEXEC;
 	reader.machine = header.e_machine;
-	err = add_tables(&reader, &has_symtab) ?: add_plt(&reader);
+	err = add_symbol_tables(&reader, &has_symtab) ?: add_plt_names(&reader);
 	return err || has_symtab ? err : add_go_functions(&reader);
 }
 

@@ -31,7 +31,7 @@ bool elf_words_export(Elf *elf, const char *name, u64 *address)
 }
 
 /* The bytes from an address to the end of its section: their number is *bytes. */
-static const u8 *find_section_bytes(Elf *elf, u64 address, u64 *bytes)
+static const u8 *section_bytes_from(Elf *elf, u64 address, u64 *bytes)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -55,7 +55,7 @@ static const u8 *find_section_bytes(Elf *elf, u64 address, u64 *bytes)
 const u8 *elf_words_bytes(Elf *elf, u64 address, u64 bytes)
 {
 	u64 there = 0;
-	const u8 *found = find_section_bytes(elf, address, &there);
+	const u8 *found = section_bytes_from(elf, address, &there);
 
 	return found && bytes <= there ? found : NULL;
 }
@@ -64,13 +64,13 @@ u64 elf_words_left(Elf *elf, u64 address)
 {
 	u64 there = 0;
 
-	return find_section_bytes(elf, address, &there) ? there : 0;
+	return section_bytes_from(elf, address, &there) ? there : 0;
 }
 
 const char *elf_words_text(Elf *elf, u64 address)
 {
 	u64 there = 0;
-	const u8 *found = find_section_bytes(elf, address, &there);
+	const u8 *found = section_bytes_from(elf, address, &there);
 
 	return found && memchr(found, 0, there) ? (const char *)found : NULL;
 }

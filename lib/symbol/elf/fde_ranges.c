@@ -27,7 +27,7 @@ struct reader {
 };
 
 /* The bytes of a number; 0: its length is variable, or the encoding is not known. */
-static size_t number_bytes(const struct reader *reader, u8 encoding)
+static size_t encoded_number_bytes(const struct reader *reader, u8 encoding)
 {
 	switch (encoding & ENCODING_FORMAT) {
 	case DW_EH_PE_absptr:
@@ -57,17 +57,18 @@ static u64 read_number(const u8 *at, size_t bytes, bool is_signed)
 
 /* The bytes that the data of an augmentation letter takes: P is the address of the personality
  * routine, L one byte. 0: the length is not known. */
-static size_t letter_bytes(const struct reader *reader, char letter, const u8 *data, size_t left)
+static size_t augmentation_data_bytes(const struct reader *reader, char letter, const u8 *data,
+				      size_t left)
 {
 	size_t bytes;
 
 	if (letter != 'P')
 		return letter == 'L' && left;
-	bytes = left ? number_bytes(reader, *data) : 0;
+	bytes = left ? encoded_number_bytes(reader, *data) : 0;
 	return bytes ? 1 + bytes : 0;
 }
 
-static u8 encoding_of(const struct reader *reader, const Dwarf_CIE *cie)
+static u8 fde_pointer_encoding(const struct reader *reader, const Dwarf_CIE *cie)
 {
 	const u8 *data = cie->augmentation_data;
 	size_t left = data ? cie->augmentation_data_size : 0;
@@ -81,7 +82,7 @@ static u8 encoding_of(const struct reader *reader, const Dwarf_CIE *cie)
 			continue;
 		if (*letter == 'R')
 			return left ? *data : DW_EH_PE_omit;
-		bytes = letter_bytes(reader, *letter, data, left);
+		bytes = augmentation_data_bytes(reader, *letter, data, left);
 		if (!bytes || bytes > left)
 			return DW_EH_PE_omit;
 		data += bytes;
@@ -90,8 +91,8 @@ static u8 encoding_of(const struct reader *reader, const Dwarf_CIE *cie)
 	return DW_EH_PE_absptr;
 }
 
-static int next_entry(const struct reader *reader, Dwarf_Off at, Dwarf_Off *next,
-		      Dwarf_CFI_Entry *entry)
+static int next_cfi_entry(const struct reader *reader, Dwarf_Off at, Dwarf_Off *next,
+			  Dwarf_CFI_Entry *entry)
 {
 	return dwarf_next_cfi(reader->ident, reader->data, true, at, next, entry);
 }
@@ -106,8 +107,8 @@ static void select_cie(struct reader *reader, Dwarf_Off at)
 	reader->has_cie = true;
 	reader->cie = at;
 	reader->encoding = DW_EH_PE_omit;
-	if (!next_entry(reader, at, &next, &entry) && dwarf_cfi_cie_p(&entry))
-		reader->encoding = encoding_of(reader, &entry.cie);
+	if (!next_cfi_entry(reader, at, &next, &entry) && dwarf_cfi_cie_p(&entry))
+		reader->encoding = fde_pointer_encoding(reader, &entry.cie);
 }
 
 static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
@@ -120,7 +121,7 @@ static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
 	select_cie(reader, fde->CIE_pointer);
 	encoding = reader->encoding;
 	base = encoding & ENCODING_BASE;
-	bytes = number_bytes(reader, encoding);
+	bytes = encoded_number_bytes(reader, encoding);
 	if (encoding & DW_EH_PE_indirect || (base != DW_EH_PE_absptr && base != DW_EH_PE_pcrel) ||
 	    !bytes || (size_t)(fde->end - fde->start) < 2 * bytes)
 		return 0;
@@ -152,7 +153,7 @@ int fde_ranges_add(Elf *elf, const struct elf_segments *segments, struct symbol_
 	reader.data = section && reader.ident ? elf_rawdata(section, NULL) : NULL;
 	reader.address = section ? header.sh_addr : 0;
 	while (reader.data && reader.data->d_buf && !result &&
-	       !next_entry(&reader, at, &next, &entry) && next > at) {
+	       !next_cfi_entry(&reader, at, &next, &entry) && next > at) {
 		if (!dwarf_cfi_cie_p(&entry))
 			result = add_fde(&reader, &entry.fde);
 		at = next;

@@ -22,7 +22,7 @@
 #define PARTS_MAX 32
 #define PART_BYTES_MAX 65536
 
-static size_t padded(u32 bytes)
+static size_t pad_note_bytes(u32 bytes)
 {
 	return ((size_t)bytes + 3) & ~(size_t)3;
 }
@@ -38,7 +38,7 @@ int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id)
 		memcpy(&note, at, sizeof(note));
 		at += sizeof(note);
 		left = end - at;
-		name_bytes = padded(note.n_namesz);
+		name_bytes = pad_note_bytes(note.n_namesz);
 		if (name_bytes > left || note.n_descsz > left - name_bytes)
 			return 0;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(at, "GNU", 4)) {
@@ -47,14 +47,14 @@ int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id)
 			memcpy(build_id, at + name_bytes, note.n_descsz);
 			return note.n_descsz;
 		}
-		if (padded(note.n_descsz) > left - name_bytes)
+		if (pad_note_bytes(note.n_descsz) > left - name_bytes)
 			return 0;
-		at += name_bytes + padded(note.n_descsz);
+		at += name_bytes + pad_note_bytes(note.n_descsz);
 	}
 	return 0;
 }
 
-static int read_part(Elf *elf, u64 offset, u64 bytes, u8 *build_id)
+static int read_build_id_note(Elf *elf, u64 offset, u64 bytes, u8 *build_id)
 {
 	size_t read = bytes < PART_BYTES_MAX ? bytes : PART_BYTES_MAX;
 	Elf_Data *data = read ? elf_getdata_rawchunk(elf, (int64_t)offset, read, ELF_T_BYTE) : NULL;
@@ -62,7 +62,7 @@ static int read_part(Elf *elf, u64 offset, u64 bytes, u8 *build_id)
 	return data ? build_id_from_notes(data->d_buf, data->d_size, build_id) : 0;
 }
 
-static int read_sections(Elf *elf, u8 *build_id)
+static int build_id_from_sections(Elf *elf, u8 *build_id)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -74,13 +74,13 @@ static int read_sections(Elf *elf, u8 *build_id)
 			break;
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
 			continue;
-		id_bytes = read_part(elf, header.sh_offset, header.sh_size, build_id);
+		id_bytes = read_build_id_note(elf, header.sh_offset, header.sh_size, build_id);
 		parts++;
 	}
 	return id_bytes;
 }
 
-static int read_segments(Elf *elf, u8 *build_id)
+static int build_id_from_segments(Elf *elf, u8 *build_id)
 {
 	size_t count;
 	GElf_Phdr header;
@@ -91,7 +91,7 @@ static int read_segments(Elf *elf, u8 *build_id)
 	for (u32 i = 0, parts = 0; !id_bytes && i < count && parts < PARTS_MAX; i++) {
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_NOTE)
 			continue;
-		id_bytes = read_part(elf, header.p_offset, header.p_filesz, build_id);
+		id_bytes = read_build_id_note(elf, header.p_offset, header.p_filesz, build_id);
 		parts++;
 	}
 	return id_bytes;
@@ -99,9 +99,9 @@ static int read_segments(Elf *elf, u8 *build_id)
 
 int build_id_from_elf(Elf *elf, u8 *build_id)
 {
-	int id_bytes = read_sections(elf, build_id);
+	int id_bytes = build_id_from_sections(elf, build_id);
 
-	return id_bytes ? id_bytes : read_segments(elf, build_id);
+	return id_bytes ? id_bytes : build_id_from_segments(elf, build_id);
 }
 
 static bool has_section(Elf *elf, const char *name)

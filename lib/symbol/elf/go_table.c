@@ -46,7 +46,7 @@ enum header_word { FUNCTIONS, FILES, TEXT_START, NAMES, UNITS, FILE_NAMES, PC_TA
 #define MODULE_TREES_1_20 40
 #define MODULE_TREES_1_27 43 /* in .gopclntab, as those of Go 1.26 are */
 
-static bool take(const struct go_table *table, u64 offset, void *value, u32 bytes)
+static bool read_table_bytes(const struct go_table *table, u64 offset, void *value, u32 bytes)
 {
 	if (offset > table->count || table->count - offset < bytes)
 		return false;
@@ -76,7 +76,7 @@ static const Elf_Data *section_data(Elf *elf, const char *name, u64 *address)
 
 /* The relocation that adds the file's load address to `addend` (`by_addend`), or to the word at
  * `place`; false: the file has no such relocation. */
-static bool relocation_find(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
+static bool find_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -102,7 +102,7 @@ struct module {
 	u64 count;
 };
 
-static u64 module_word(Elf *elf, const struct module *module, u32 index)
+static u64 read_module_word(Elf *elf, const struct module *module, u32 index)
 {
 	u64 value = 0;
 	GElf_Rela relocation;
@@ -110,13 +110,13 @@ static u64 module_word(Elf *elf, const struct module *module, u32 index)
 	if ((index + 1) * WORD <= module->count)
 		memcpy(&value, module->bytes + index * WORD, WORD);
 	if (!value && module->address &&
-	    relocation_find(elf, false, module->address + index * WORD, &relocation))
+	    find_relocation(elf, false, module->address + index * WORD, &relocation))
 		value = relocation.r_addend;
 	return value;
 }
 
 /* All zero: the file does not have it. */
-static struct module module_find(Elf *elf, u64 section, u64 names)
+static struct module find_module_data(Elf *elf, u64 section, u64 names)
 {
 	static const char *const places[] = {".go.module", ".noptrdata", ".data"};
 	const u64 first[] = {section, names};
@@ -132,26 +132,26 @@ static struct module module_find(Elf *elf, u64 section, u64 names)
 				return (struct module){address + at, (u8 *)data->d_buf + at,
 						       data->d_size - at};
 	}
-	if (relocation_find(elf, true, section, &relocation)) {
+	if (find_relocation(elf, true, section, &relocation)) {
 		module.address = relocation.r_offset;
-		if (module_word(elf, &module, 1) != names)
+		if (read_module_word(elf, &module, 1) != names)
 			module.address = 0;
 	}
 	return module;
 }
 
 /* Sets table->trees, if the file tells where they are. */
-static void trees_find(Elf *elf, const struct module *module, u64 table_address,
-		       struct go_table *table)
+static void find_inline_trees(Elf *elf, const struct module *module, u64 table_address,
+			      struct go_table *table)
 {
-	u64 address = module_word(elf, module, MODULE_TREES_1_27);
+	u64 address = read_module_word(elf, module, MODULE_TREES_1_27);
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
 	if (table->is_old)
-		address = module_word(elf, module, MODULE_TREES_1_18);
+		address = read_module_word(elf, module, MODULE_TREES_1_18);
 	else if (address < table_address || address - table_address >= table->count)
-		address = module_word(elf, module, MODULE_TREES_1_20);
+		address = read_module_word(elf, module, MODULE_TREES_1_20);
 	while (address && (section = elf_nextscn(elf, section))) {
 		Elf_Data *data;
 
@@ -167,15 +167,16 @@ static void trees_find(Elf *elf, const struct module *module, u64 table_address,
 	}
 }
 
-static bool header_read(struct go_table *table, u64 *text)
+static bool read_table_header(struct go_table *table, u64 *text)
 {
 	u64 word[RECORDS + 1];
-	static const u8 tail[] = {0, 0, 1, WORD}; /* behind the magic number */
+	static const u8 tail[] = {0, 0, 1, WORD}; /* after the magic number */
 	u8 head[8];
 	u32 magic;
 
-	if (!take(table, 0, head, sizeof(head)) || memcmp(head + 4, tail, sizeof(tail)) ||
-	    !take(table, sizeof(head), word, sizeof(word)))
+	if (!read_table_bytes(table, 0, head, sizeof(head)) ||
+	    memcmp(head + 4, tail, sizeof(tail)) ||
+	    !read_table_bytes(table, sizeof(head), word, sizeof(word)))
 		return false;
 	memcpy(&magic, head, sizeof(magic));
 	table->is_old = magic == MAGIC_1_18;
@@ -195,7 +196,7 @@ static bool header_read(struct go_table *table, u64 *text)
 /* Finds the table and reads its header. A linker of C code puts the section of a
  * position-independent program into .data.rel.ro; the table is then the first place there that has
  * a header. */
-static bool table_find(Elf *elf, struct go_table *table, u64 *address, u64 *text)
+static bool find_table(Elf *elf, struct go_table *table, u64 *address, u64 *text)
 {
 	const Elf_Data *data = section_data(elf, ".gopclntab", address);
 	GElf_Shdr header;
@@ -209,7 +210,7 @@ static bool table_find(Elf *elf, struct go_table *table, u64 *address, u64 *text
 		while (data && at < data->d_size) {
 			table->bytes = (u8 *)data->d_buf + at;
 			table->count = data->d_size - at;
-			if (header_read(table, text))
+			if (read_table_header(table, text))
 				break;
 			at += WORD;
 		}
@@ -219,7 +220,7 @@ static bool table_find(Elf *elf, struct go_table *table, u64 *address, u64 *text
 	table->bytes = (u8 *)data->d_buf + at;
 	table->count = data->d_size - at;
 	*address += at;
-	return header_read(table, text);
+	return read_table_header(table, text);
 }
 
 int go_table_read(Elf *elf, struct go_table *table)
@@ -230,14 +231,14 @@ int go_table_read(Elf *elf, struct go_table *table)
 	u64 address;
 
 	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || !table_find(elf, &made, &address, &made.text))
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || !find_table(elf, &made, &address, &made.text))
 		return -ENOENT;
-	module = module_find(elf, address, address + made.names);
+	module = find_module_data(elf, address, address + made.names);
 	if (!made.text)
-		made.text = module_word(elf, &module, MODULE_TEXT);
+		made.text = read_module_word(elf, &module, MODULE_TEXT);
 	if (!made.text || made.text > INT32_MAX)
 		return -ENOENT;
-	trees_find(elf, &module, address, &made);
+	find_inline_trees(elf, &module, address, &made);
 	*table = made;
 	return 0;
 }
@@ -245,12 +246,12 @@ int go_table_read(Elf *elf, struct go_table *table)
 /* --- Functions and their values. --- */
 
 /* Entry table->functions is the end of the code and has no record. */
-static bool entry_read(const struct go_table *table, u64 index, u64 *address, u32 *record)
+static bool read_function_entry(const struct go_table *table, u64 index, u64 *address, u32 *record)
 {
 	u32 entry[2] = {};
 	u32 bytes = index < table->functions ? sizeof(entry) : sizeof(entry[0]);
 
-	if (!take(table, table->records + WORD * index, entry, bytes))
+	if (!read_table_bytes(table, table->records + WORD * index, entry, bytes))
 		return false;
 	*address = table->text + entry[0];
 	*record = entry[1];
@@ -261,25 +262,28 @@ bool go_function_read(const struct go_table *table, u64 index, struct go_functio
 {
 	u32 record, next, name;
 
-	if (index >= table->functions || !entry_read(table, index, &function->start, &record) ||
-	    !entry_read(table, index + 1, &function->end, &next) || function->end < function->start)
+	if (index >= table->functions ||
+	    !read_function_entry(table, index, &function->start, &record) ||
+	    !read_function_entry(table, index + 1, &function->end, &next) ||
+	    function->end < function->start)
 		return false;
 	function->record = table->records + record;
-	function->name = take(table, function->record + RECORD_NAME, &name, sizeof(name))
-				 ? text_at(table, table->names + name)
-				 : "";
+	function->name =
+		read_table_bytes(table, function->record + RECORD_NAME, &name, sizeof(name))
+			? text_at(table, table->names + name)
+			: "";
 	return true;
 }
 
 bool go_function_flags(const struct go_table *table, const struct go_function *function, u8 *flags)
 {
-	return take(table,
-		    function->record + (table->is_old ? RECORD_FLAGS_1_18 : RECORD_FLAGS_1_20),
-		    flags, sizeof(*flags));
+	return read_table_bytes(
+		table, function->record + (table->is_old ? RECORD_FLAGS_1_18 : RECORD_FLAGS_1_20),
+		flags, sizeof(*flags));
 }
 
 /* The last function that begins at the address or before; false: the address is outside. */
-static bool function_find(const struct go_table *table, u64 address, struct go_function *function)
+static bool find_function(const struct go_table *table, u64 address, struct go_function *function)
 {
 	u64 low = 0, high = table->functions, start;
 	u32 record;
@@ -287,7 +291,7 @@ static bool function_find(const struct go_table *table, u64 address, struct go_f
 	while (low < high) {
 		u64 middle = low + (high - low) / 2;
 
-		if (!entry_read(table, middle, &start, &record))
+		if (!read_function_entry(table, middle, &start, &record))
 			return false;
 		if (start <= address)
 			low = middle + 1;
@@ -297,7 +301,7 @@ static bool function_find(const struct go_table *table, u64 address, struct go_f
 	return low && go_function_read(table, low - 1, function) && address < function->end;
 }
 
-static u64 record_tail(const struct go_table *table, const struct go_function *function)
+static u64 function_record_end(const struct go_table *table, const struct go_function *function)
 {
 	return function->record + (table->is_old ? RECORD_TAIL_1_18 : RECORD_TAIL_1_20);
 }
@@ -310,21 +314,24 @@ u64 go_runs_begin(const struct go_table *table, const struct go_function *functi
 
 	*run = (struct go_run){.end = function->start, .value = -1};
 	if (quantity != GO_INLINED)
-		take(table, function->record + places[quantity], &offset, sizeof(offset));
-	else if (take(table, function->record + RECORD_TABLES, &tables, sizeof(tables)) &&
+		read_table_bytes(table, function->record + places[quantity], &offset,
+				 sizeof(offset));
+	else if (read_table_bytes(table, function->record + RECORD_TABLES, &tables,
+				  sizeof(tables)) &&
 		 tables > TABLE_INLINED)
-		take(table, record_tail(table, function) + sizeof(u32) * TABLE_INLINED, &offset,
-		     sizeof(offset));
+		read_table_bytes(table,
+				 function_record_end(table, function) + sizeof(u32) * TABLE_INLINED,
+				 &offset, sizeof(offset));
 	return offset ? table->pc_tables + offset : 0;
 }
 
-static bool leb128_take(const struct go_table *table, u64 *at, u32 *value)
+static bool read_leb128(const struct go_table *table, u64 *at, u32 *value)
 {
 	u8 byte = 0x80;
 
 	*value = 0;
 	for (u32 shift = 0; shift < 35 && byte & 0x80; shift += 7) {
-		if (!take(table, (*at)++, &byte, 1))
+		if (!read_table_bytes(table, (*at)++, &byte, 1))
 			return false;
 		*value |= shift < 32 ? (u32)(byte & 0x7f) << shift : 0;
 	}
@@ -337,8 +344,8 @@ bool go_run_next(const struct go_table *table, const struct go_function *functio
 	bool is_first = run->end == function->start;
 	u32 change, bytes;
 
-	if (run->end >= function->end || !leb128_take(table, at, &change) ||
-	    (!change && !is_first) || !leb128_take(table, at, &bytes))
+	if (run->end >= function->end || !read_leb128(table, at, &change) ||
+	    (!change && !is_first) || !read_leb128(table, at, &bytes))
 		return false;
 	run->value += (s32)(change & 1 ? ~(change >> 1) : change >> 1);
 	run->start = run->end;
@@ -347,8 +354,8 @@ bool go_run_next(const struct go_table *table, const struct go_function *functio
 }
 
 /* The value of a quantity at an address of the function; -1: the table has none. */
-static s32 value_at(const struct go_table *table, const struct go_function *function,
-		    enum go_quantity quantity, u64 address)
+static s32 quantity_at_address(const struct go_table *table, const struct go_function *function,
+			       enum go_quantity quantity, u64 address)
 {
 	struct go_run run;
 	u64 at = go_runs_begin(table, function, quantity, &run);
@@ -361,15 +368,17 @@ static s32 value_at(const struct go_table *table, const struct go_function *func
 
 /* --- Lines and inlined calls. --- */
 
-static const char *file_at(const struct go_table *table, const struct go_function *function,
-			   u64 address)
+static const char *source_file_at(const struct go_table *table, const struct go_function *function,
+				  u64 address)
 {
-	s32 file = value_at(table, function, GO_FILE, address);
+	s32 file = quantity_at_address(table, function, GO_FILE, address);
 	u32 unit, offset;
 	const char *name;
 
-	if (file < 0 || !take(table, function->record + RECORD_UNIT, &unit, sizeof(unit)) ||
-	    !take(table, table->units + sizeof(u32) * ((u64)unit + file), &offset, sizeof(offset)))
+	if (file < 0 ||
+	    !read_table_bytes(table, function->record + RECORD_UNIT, &unit, sizeof(unit)) ||
+	    !read_table_bytes(table, table->units + sizeof(u32) * ((u64)unit + file), &offset,
+			      sizeof(offset)))
 		return NULL;
 	name = text_at(table, table->file_names + offset);
 	return *name ? name : NULL;
@@ -377,19 +386,20 @@ static const char *file_at(const struct go_table *table, const struct go_functio
 
 /* Reads a call of the function's tree: the name of the inlined function, and the address of the
  * call. False: there is no such call; *name and *parent stay. */
-static bool call_read(const struct go_table *table, const struct go_function *function, s32 index,
-		      const char **name, u64 *parent)
+static bool read_inlined_call(const struct go_table *table, const struct go_function *function,
+			      s32 index, const char **name, u64 *parent)
 {
 	u32 entry_bytes = table->is_old ? 20 : 16, name_at = table->is_old ? 12 : 4;
-	u64 at, tail = record_tail(table, function);
+	u64 at, tail = function_record_end(table, function);
 	u32 tables, tree, field[2];
 	const char *text;
 	u8 data;
 
-	if (index < 0 || !table->trees || !take(table, tail - 1, &data, sizeof(data)) ||
+	if (index < 0 || !table->trees || !read_table_bytes(table, tail - 1, &data, sizeof(data)) ||
 	    data <= DATA_TREE ||
-	    !take(table, function->record + RECORD_TABLES, &tables, sizeof(tables)) ||
-	    !take(table, tail + sizeof(u32) * ((u64)tables + DATA_TREE), &tree, sizeof(tree)))
+	    !read_table_bytes(table, function->record + RECORD_TABLES, &tables, sizeof(tables)) ||
+	    !read_table_bytes(table, tail + sizeof(u32) * ((u64)tables + DATA_TREE), &tree,
+			      sizeof(tree)))
 		return false;
 	at = (u64)tree + (u64)entry_bytes * (u32)index + name_at;
 	if (tree == UINT32_MAX || at + sizeof(field) > table->trees_bytes)
@@ -408,20 +418,20 @@ u32 go_table_places(const struct go_table *table, u64 address, struct code_place
 	struct go_function function;
 	u32 count = 0;
 
-	if (!function_find(table, address, &function) || !*function.name)
+	if (!find_function(table, address, &function) || !*function.name)
 		return 0;
 	while (count < CODE_PLACES_MAX) {
-		s32 index = value_at(table, &function, GO_INLINED, address);
+		s32 index = quantity_at_address(table, &function, GO_INLINED, address);
 		struct code_place *place = &places[count++];
-		s32 line = value_at(table, &function, GO_LINE, address);
+		s32 line = quantity_at_address(table, &function, GO_LINE, address);
 
 		*place = (struct code_place){
 			.function = function.name,
-			.file = file_at(table, &function, address),
+			.file = source_file_at(table, &function, address),
 			.line = line > 0 ? line : 0,
 		};
 		if (count == CODE_PLACES_MAX ||
-		    !call_read(table, &function, index, &place->function, &address))
+		    !read_inlined_call(table, &function, index, &place->function, &address))
 			break;
 		place->inlined = true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * On x86-64 the program's block ends at the thread pointer (TLS variant II); on arm64 the block
- * begins 16 bytes behind the thread pointer (variant I). A relocation without a symbol refers to
+ * begins 16 bytes after the thread pointer (variant I). A relocation without a symbol refers to
  * the file's own block: the addend of a distance or a descriptor is the offset in the block, and a
  * module number is the file's own.
  */
@@ -16,7 +16,7 @@
 
 #define ALIGNMENT_MAX (1U << 20)
 
-static u64 rounded_up(u64 number, u64 unit)
+static u64 round_up(u64 number, u64 unit)
 {
 	return unit > 1 && unit <= ALIGNMENT_MAX ? (number + unit - 1) / unit * unit : number;
 }
@@ -38,9 +38,8 @@ static int read_segments(Elf *elf, struct thread_variable *variable)
 		}
 		if (header.p_type == PT_TLS)
 			variable->distance =
-				THREAD_HEAD_BYTES
-					? (s64)rounded_up(THREAD_HEAD_BYTES, header.p_align)
-					: -(s64)rounded_up(header.p_memsz, header.p_align);
+				THREAD_HEAD_BYTES ? (s64)round_up(THREAD_HEAD_BYTES, header.p_align)
+						  : -(s64)round_up(header.p_memsz, header.p_align);
 	}
 	variable->distance += (s64)variable->value;
 	return 0;
@@ -68,7 +67,8 @@ static size_t find_symbol(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, c
 	return 0;
 }
 
-static enum thread_variable_word word_of(const GElf_Rela *relocation, size_t symbol, u64 value)
+static enum thread_variable_word word_by_relocation(const GElf_Rela *relocation, size_t symbol,
+						    u64 value)
 {
 	bool is_own = !GELF_R_SYM(relocation->r_info);
 	bool is_here = is_own && (u64)relocation->r_addend == value;
@@ -87,7 +87,7 @@ static enum thread_variable_word word_of(const GElf_Rela *relocation, size_t sym
 	}
 }
 
-static void find_word(Elf *elf, size_t symbol, struct thread_variable *variable)
+static void find_got_word(Elf *elf, size_t symbol, struct thread_variable *variable)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -101,7 +101,7 @@ static void find_word(Elf *elf, size_t symbol, struct thread_variable *variable)
 			data = elf_getdata(section, NULL);
 		for (int i = 0; data && !variable->kind && gelf_getrela(data, i, &relocation);
 		     i++) {
-			variable->kind = word_of(&relocation, symbol, variable->value);
+			variable->kind = word_by_relocation(&relocation, symbol, variable->value);
 			variable->word = relocation.r_offset;
 		}
 	}
@@ -126,7 +126,7 @@ int thread_variable_find(Elf *elf, const char *name, struct thread_variable *var
 		return 0;
 	if (read_segments(elf, &found))
 		return -ENOEXEC;
-	find_word(elf, symbol, &found);
+	find_got_word(elf, symbol, &found);
 	found.is_found = 1;
 	*variable = found;
 	return 0;

@@ -16,7 +16,7 @@
 
 #include "scalar.h"
 
-static int walk(int folder, const char *path, u64 resolve)
+static int open_path_from(int folder, const char *path, u64 resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -29,33 +29,33 @@ static int walk(int folder, const char *path, u64 resolve)
 
 int file_place_in(int folder, const char *path)
 {
-	return walk(folder, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	return open_path_from(folder, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 }
 
 int file_place_cached(const char *path)
 {
-	return walk(AT_FDCWD, path, RESOLVE_CACHED | RESOLVE_NO_SYMLINKS);
+	return open_path_from(AT_FDCWD, path, RESOLVE_CACHED | RESOLVE_NO_SYMLINKS);
 }
 
-static int walk_below(const char *root, const char *path, u64 resolve)
+static int open_path_below(const char *root, const char *path, u64 resolve)
 {
 	int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), place;
 
 	if (folder < 0)
 		return -ENOENT;
-	place = walk(folder, path, RESOLVE_IN_ROOT | resolve);
+	place = open_path_from(folder, path, RESOLVE_IN_ROOT | resolve);
 	close(folder);
 	return place;
 }
 
 int file_place_below(const char *root, const char *path)
 {
-	return walk_below(root, path, RESOLVE_NO_SYMLINKS);
+	return open_path_below(root, path, RESOLVE_NO_SYMLINKS);
 }
 
 int file_place_below_links(const char *root, const char *path)
 {
-	return walk_below(root, path, 0);
+	return open_path_below(root, path, 0);
 }
 
 int file_place_read(int place)

@@ -51,7 +51,8 @@ void kept_code_free(struct kept_code **code)
 	*code = NULL;
 }
 
-static const struct kept *find(const struct kept_code *code, const struct mapping_key *key)
+static const struct kept *find_kept_file(const struct kept_code *code,
+					 const struct mapping_key *key)
 {
 	for (u32 i = 0; i < kept_count(code); i++)
 		if (!memcmp(&code->kept[i].key, key, sizeof(*key)))
@@ -66,7 +67,7 @@ int kept_code_keep(struct kept_code *code, const struct mapping_record *record, 
 	struct stat status;
 	int file;
 
-	if (find(code, &record->key))
+	if (find_kept_file(code, &record->key))
 		return 0;
 	file = open(record, path);
 	if (file < 0)
@@ -82,7 +83,7 @@ int kept_code_keep(struct kept_code *code, const struct mapping_record *record, 
 	return 0;
 }
 
-static bool is_unchanged(const struct kept *kept)
+static bool is_kept_file_unchanged(const struct kept *kept)
 {
 	struct stat status;
 
@@ -93,8 +94,9 @@ static bool is_unchanged(const struct kept *kept)
 int kept_code_open(const struct kept_code *code, const struct mapping_record *record,
 		   const char *path, kept_code_opener open)
 {
-	const struct kept *kept = find(code, &record->key);
-	int file = kept && is_unchanged(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
+	const struct kept *kept = find_kept_file(code, &record->key);
+	int file =
+		kept && is_kept_file_unchanged(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
 
 	return file < 0 ? open(record, path) : file;
 }

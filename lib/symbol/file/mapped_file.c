@@ -163,7 +163,7 @@ static bool join_components(const struct mapping_record *record, char *path, siz
 }
 
 /* Puts "..." before a path that has lost its outer components; such a path is not absolute. */
-static void mark_cut(char *path, size_t path_bytes)
+static void mark_path_as_cut(char *path, size_t path_bytes)
 {
 	size_t length = strlen(path);
 
@@ -183,7 +183,7 @@ void mapped_file_path(const struct mapping_record *record, char *path, size_t pa
 		return;
 	}
 	if (!record->path_whole)
-		mark_cut(path, path_bytes);
+		mark_path_as_cut(path, path_bytes);
 }
 
 /* Copies the build id that the BPF programs have read from the mapping. */

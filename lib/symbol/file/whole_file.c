@@ -14,7 +14,7 @@
 
 #define BYTES_MAX (256UL << 20)
 
-static ssize_t read_at(int fd, char *to, size_t room, size_t offset)
+static ssize_t read_at_offset(int fd, char *to, size_t room, size_t offset)
 {
 	ssize_t got;
 
@@ -28,7 +28,7 @@ static ssize_t read_at(int fd, char *to, size_t room, size_t offset)
 
 /* True if a mark ends within the last `got` bytes. The second byte of the mark is rare in the files
  * that are searched for one, and memchr() is much faster than memmem(). */
-static bool has_mark(const char *text, size_t used, size_t got, const char *mark)
+static bool has_mark_in_last_read(const char *text, size_t used, size_t got, const char *mark)
 {
 	size_t length = strlen(mark), bytes = got + length - 1;
 
@@ -38,8 +38,8 @@ static bool has_mark(const char *text, size_t used, size_t got, const char *mark
 	       memmem(text + used - bytes, bytes, mark, length);
 }
 
-/* Reads from offset `first` on, with room for a NUL, up to the end or behind the first mark. */
-static int read_open(int fd, size_t first, const char *mark, char **out, size_t *bytes)
+/* Reads from offset `first` on, with room for a NUL, up to the end or after the first mark. */
+static int read_open_file(int fd, size_t first, const char *mark, char **out, size_t *bytes)
 {
 	size_t used = 0, room = 0;
 	char *text = NULL;
@@ -56,10 +56,10 @@ static int read_open(int fd, size_t first, const char *mark, char **out, size_t 
 			text = moved;
 			room = wider;
 		}
-		got = read_at(fd, text + used, room - used - 1, first + used);
+		got = read_at_offset(fd, text + used, room - used - 1, first + used);
 		if (got > 0)
 			used += got;
-	} while (got > 0 && !(mark && has_mark(text, used, got, mark)));
+	} while (got > 0 && !(mark && has_mark_in_last_read(text, used, got, mark)));
 	if (got < 0) {
 		free(text);
 		return got;
@@ -77,12 +77,12 @@ int whole_file_read_open(int fd, char **text, size_t *bytes)
 
 int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes)
 {
-	return read_open(fd, 0, mark, text, bytes);
+	return read_open_file(fd, 0, mark, text, bytes);
 }
 
 int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes)
 {
-	return read_open(fd, first, NULL, text, bytes);
+	return read_open_file(fd, first, NULL, text, bytes);
 }
 
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes)
@@ -92,7 +92,7 @@ int whole_file_read_until(const char *path, const char *mark, char **text, size_
 
 	if (fd < 0)
 		return -errno;
-	err = read_open(fd, 0, mark, text, bytes);
+	err = read_open_file(fd, 0, mark, text, bytes);
 	close(fd);
 	return err;
 }

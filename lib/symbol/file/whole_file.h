@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* 0 and a buffer for the caller to free, with a NUL behind its last byte; or -errno. -EFBIG: more
+/* 0 and a buffer for the caller to free, with a NUL after its last byte; or -errno. -EFBIG: more
  * than 256 MiB. */
 int whole_file_read(const char *path, char **text, size_t *bytes);
 

@@ -56,7 +56,7 @@ struct cells {
 	u32 count;
 };
 
-static int by_value(const void *left, const void *right)
+static int compare_borders(const void *left, const void *right)
 {
 	const u64 *a = left, *b = right;
 
@@ -75,7 +75,7 @@ static int cells_create(struct cells *cells, const struct generated_code *code)
 		cells->border[2 * i] = code->functions[i].start;
 		cells->border[2 * i + 1] = code->functions[i].end;
 	}
-	qsort(cells->border, borders, sizeof(*cells->border), by_value);
+	qsort(cells->border, borders, sizeof(*cells->border), compare_borders);
 	for (u32 i = 0; i < borders; i++)
 		if (!kept || cells->border[kept - 1] != cells->border[i])
 			cells->border[kept++] = cells->border[i];
@@ -85,16 +85,17 @@ static int cells_create(struct cells *cells, const struct generated_code *code)
 	return 0;
 }
 
-static u32 cell_of(const struct cells *cells, u64 border)
+static u32 cell_at_border(const struct cells *cells, u64 border)
 {
-	const u64 *found = bsearch(&border, cells->border, cells->count, sizeof(border), by_value);
+	const u64 *found =
+		bsearch(&border, cells->border, cells->count, sizeof(border), compare_borders);
 
 	return found - cells->border;
 }
 
-/* The first cell at or behind `cell` that is not painted. The last border starts no cell, so its
+/* The first cell at or after `cell` that is not painted. The last border starts no cell, so its
  * entry always stays free. */
-static u32 next_free(struct cells *cells, u32 cell)
+static u32 next_free_cell(struct cells *cells, u32 cell)
 {
 	while (cells->free[cell] != cell) {
 		cells->free[cell] = cells->free[cells->free[cell]];
@@ -104,12 +105,14 @@ static u32 next_free(struct cells *cells, u32 cell)
 }
 
 /* Paints the cells of a function; true: none of them was painted before. */
-static bool paint(struct cells *cells, const struct generated_function *function)
+static bool paint_function_cells(struct cells *cells, const struct generated_function *function)
 {
-	u32 first = cell_of(cells, function->start), end = cell_of(cells, function->end);
+	u32 first = cell_at_border(cells, function->start),
+	    end = cell_at_border(cells, function->end);
 	u32 painted = 0;
 
-	for (u32 cell = next_free(cells, first); cell < end; cell = next_free(cells, cell)) {
+	for (u32 cell = next_free_cell(cells, first); cell < end;
+	     cell = next_free_cell(cells, cell)) {
 		cells->free[cell] = cell + 1;
 		painted++;
 	}
@@ -126,7 +129,7 @@ int generated_code_seal(const struct generated_code *code, u64 base, u64 bytes,
 		const struct generated_function *function = &code->functions[i];
 		const char *name = code->names + function->name;
 
-		if (!paint(&cells, function) || !*name || function->start < base ||
+		if (!paint_function_cells(&cells, function) || !*name || function->start < base ||
 		    function->end - base > bytes)
 			continue;
 		err = symbol_table_add(table,

@@ -4,7 +4,7 @@
  * record to record, so a dump of gigabytes costs little memory.
  *
  * A move has the index of its function and not the name. Loads and moves are noted with their
- * index, and sorted by it at the end, so that each move stands behind the last load before it.
+ * index, and sorted by it at the end, so that each move stands after the last load before it.
  */
 #include "jitdump.h"
 
@@ -138,8 +138,8 @@ static int add_function(struct dump *dump, u64 start, u64 bytes, const void *nam
 
 /* Adds the function of a record, of which `bytes` are in view. A child of fork() may write records
  * to the dump of its parent: records of other processes than that of the header are left out. A
- * name counts if the record has room for the code behind the name. */
-static int take_record(struct dump *dump, u32 id, const u8 *view, size_t bytes)
+ * name counts if the record has room for the code after the name. */
+static int add_record_function(struct dump *dump, u32 id, const u8 *view, size_t bytes)
 {
 	struct load load;
 	struct move move;
@@ -166,7 +166,7 @@ static int take_record(struct dump *dump, u32 id, const u8 *view, size_t bytes)
 }
 
 /* Takes the record at offset *at and moves *at to the next one. 1; 0: no whole record; -errno. */
-static int take_next(struct dump *dump, u64 *at)
+static int read_next_record(struct dump *dump, u64 *at)
 {
 	u64 left = dump->end - *at;
 	struct record record;
@@ -182,10 +182,10 @@ static int take_next(struct dump *dump, u64 *at)
 	bytes = record.bytes < VIEW_BYTES ? record.bytes : VIEW_BYTES;
 	got = move_window(dump, *at, bytes, &view);
 	*at += record.bytes;
-	return got <= 0 ? got : take_record(dump, record.id, view, bytes) ?: 1;
+	return got <= 0 ? got : add_record_function(dump, record.id, view, bytes) ?: 1;
 }
 
-static int take_header(struct dump *dump, u64 *first)
+static int read_dump_header(struct dump *dump, u64 *first)
 {
 	struct header header;
 	const u8 *view;
@@ -201,7 +201,7 @@ static int take_header(struct dump *dump, u64 *first)
 	return 0;
 }
 
-static int by_index(const void *left, const void *right)
+static int compare_load_indexes(const void *left, const void *right)
 {
 	const struct indexed *a = left, *b = right;
 
@@ -210,13 +210,14 @@ static int by_index(const void *left, const void *right)
 
 /* Gives each move the name of the last load of its index; without a load it stays without a name.
  */
-static void name_moves(struct dump *dump)
+static void name_moved_functions(struct dump *dump)
 {
 	struct generated_function *functions = dump->code->functions;
 	const struct indexed *load = NULL;
 
 	if (dump->indexed_count)
-		qsort(dump->indexed, dump->indexed_count, sizeof(*dump->indexed), by_index);
+		qsort(dump->indexed, dump->indexed_count, sizeof(*dump->indexed),
+		      compare_load_indexes);
 	for (u32 i = 0; i < dump->indexed_count; i++) {
 		const struct indexed *at = &dump->indexed[i];
 
@@ -238,11 +239,11 @@ int jitdump_read_open(int fd, struct generated_code *code)
 		return -errno;
 	dump.end = status.st_size;
 	dump.bytes = malloc(WINDOW_BYTES);
-	result = dump.bytes ? take_header(&dump, &at) : -ENOMEM;
+	result = dump.bytes ? read_dump_header(&dump, &at) : -ENOMEM;
 	if (!result) {
-		while (at < dump.end && (result = take_next(&dump, &at)) > 0)
+		while (at < dump.end && (result = read_next_record(&dump, &at)) > 0)
 			;
-		name_moves(&dump);
+		name_moved_functions(&dump);
 	}
 	free(dump.indexed);
 	free(dump.bytes);

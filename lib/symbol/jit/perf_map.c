@@ -7,8 +7,8 @@
 
 #include "symbol/file/whole_file.h"
 
-/* Reads "[0x]HEX" and returns the text behind it; NULL: no number, or more than 64 bits. */
-static const char *take_number(const char *at, const char *end, u64 *number)
+/* Reads "[0x]HEX" and returns the text after it; NULL: no number, or more than 64 bits. */
+static const char *parse_hex_number(const char *at, const char *end, u64 *number)
 {
 	const char *first;
 
@@ -41,10 +41,10 @@ static int parse_line(const char *at, const char *end, struct generated_code *co
 	size_t name_bytes;
 	u64 start, bytes;
 
-	at = take_number(skip_blanks(at, end), end, &start);
+	at = parse_hex_number(skip_blanks(at, end), end, &start);
 	if (!at || at == end)
 		return 0;
-	at = take_number(skip_blanks(at, end), end, &bytes);
+	at = parse_hex_number(skip_blanks(at, end), end, &bytes);
 	if (!at || at == end)
 		return 0;
 	name = skip_blanks(at, end);
@@ -57,7 +57,7 @@ static int parse_line(const char *at, const char *end, struct generated_code *co
 }
 
 /* The start of the last PERF_MAP_LINES_MAX lines. */
-static const char *skip_old(const char *text, const char *end)
+static const char *skip_to_last_lines(const char *text, const char *end)
 {
 	const char *at = end > text && end[-1] == '\n' ? end - 1 : end;
 	u32 lines = 0;
@@ -72,7 +72,7 @@ int perf_map_parse(const char *text, size_t bytes, struct generated_code *code)
 	const char *end = text + bytes;
 	int err = 0;
 
-	for (text = skip_old(text, end); text < end && !err;) {
+	for (text = skip_to_last_lines(text, end); text < end && !err;) {
 		const char *line_end = memchr(text, '\n', end - text) ?: end;
 
 		err = parse_line(text, line_end, code);

@@ -37,7 +37,7 @@ FILE *runtime_process_open(u32 tgid, const char *name)
 }
 
 /* Reads field 22 of /proc/PID/stat; the name in field 2 may hold any characters. */
-static bool read_start(u32 tgid, u64 *ticks)
+static bool read_process_start(u32 tgid, u64 *ticks)
 {
 	FILE *file = runtime_process_open(tgid, "stat");
 	unsigned long long start;
@@ -61,12 +61,12 @@ static bool read_start(u32 tgid, u64 *ticks)
 }
 
 /* True if the process of this id has the start process->since. */
-static bool is_alive(struct runtime_process *process)
+static bool is_same_process(struct runtime_process *process)
 {
 	u64 suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
 	u64 tick = SECOND / sysconf(_SC_CLK_TCK), ticks;
 
-	if (!read_start(process->tgid, &ticks) || (ticks + 1) * tick < process->since ||
+	if (!read_process_start(process->tgid, &ticks) || (ticks + 1) * tick < process->since ||
 	    ticks * tick > process->since + suspended)
 		return false;
 	process->began = ticks * tick;
@@ -75,7 +75,8 @@ static bool is_alive(struct runtime_process *process)
 
 bool runtime_process_read(struct runtime_process *process)
 {
-	FILE *file = is_alive(process) ? runtime_process_open(process->tgid, "status") : NULL;
+	FILE *file =
+		is_same_process(process) ? runtime_process_open(process->tgid, "status") : NULL;
 	bool has_user = false;
 	char line[512];
 
@@ -149,7 +150,7 @@ struct mapped_line {
 
 /* Parses a line of /proc/PID/maps and cuts off its newline; false: not an executable mapping of a
  * file. */
-static bool parse_line(char *line, struct mapped_line *mapped)
+static bool parse_maps_line(char *line, struct mapped_line *mapped)
 {
 	char executable;
 	int path = 0;
@@ -163,7 +164,7 @@ static bool parse_line(char *line, struct mapped_line *mapped)
 }
 
 /* The mapped file as an O_PATH descriptor, or -ENOENT. */
-static int open_place(u32 tgid, const struct mapped_line *mapped)
+static int open_mapped_path(u32 tgid, const struct mapped_line *mapped)
 {
 	char path[96];
 	int place;
@@ -177,9 +178,9 @@ static int open_place(u32 tgid, const struct mapped_line *mapped)
 	return file_place_below(path, mapped->path);
 }
 
-static int open_mapped(const struct runtime_process *process, const struct mapped_line *mapped)
+static int open_mapped_file(const struct runtime_process *process, const struct mapped_line *mapped)
 {
-	int place = open_place(process->tgid, mapped), fd = -ENOENT;
+	int place = open_mapped_path(process->tgid, mapped), fd = -ENOENT;
 	struct stat status;
 
 	if (place < 0)
@@ -206,13 +207,13 @@ int jitdump_open(const struct runtime_process *process)
 		struct mapped_line mapped;
 		const char *name;
 
-		if (!parse_line(line, &mapped))
+		if (!parse_maps_line(line, &mapped))
 			continue;
 		name = strrchr(mapped.path, '/') + 1;
 		is_found = !strncmp(name, wanted, length) &&
 			   (!name[length] || !strcmp(name + length, DELETED_MARK));
 		if (is_found)
-			fd = open_mapped(process, &mapped);
+			fd = open_mapped_file(process, &mapped);
 	}
 	free(line);
 	if (!maps)
@@ -245,17 +246,17 @@ int runtime_files_create(struct runtime_files **out)
 	return 0;
 }
 
-static void close_open(int fd)
+static void close_if_open(int fd)
 {
 	if (fd >= 0)
 		close(fd);
 }
 
-static void close_files(struct kept *kept)
+static void close_kept_files(struct kept *kept)
 {
-	close_open(kept->perf_map);
-	close_open(kept->folder);
-	close_open(kept->jitdump);
+	close_if_open(kept->perf_map);
+	close_if_open(kept->folder);
+	close_if_open(kept->jitdump);
 }
 
 static u32 kept_count(const struct runtime_files *files)
@@ -268,12 +269,12 @@ void runtime_files_free(struct runtime_files **files)
 	if (!*files)
 		return;
 	for (u32 i = 0; i < kept_count(*files); i++)
-		close_files(&(*files)->kept[i]);
+		close_kept_files(&(*files)->kept[i]);
 	free(*files);
 	*files = NULL;
 }
 
-static const struct kept *find(const struct runtime_files *files, u32 tgid, u64 since)
+static const struct kept *find_kept_process(const struct runtime_files *files, u32 tgid, u64 since)
 {
 	for (u32 i = 0; i < kept_count(files); i++)
 		if (files->kept[i].process.tgid == tgid && files->kept[i].process.since == since)
@@ -281,7 +282,7 @@ static const struct kept *find(const struct runtime_files *files, u32 tgid, u64 
 	return NULL;
 }
 
-static void open_all(struct kept *kept)
+static void open_runtime_files(struct kept *kept)
 {
 	kept->folder = perf_map_folder(kept->process.tgid);
 	kept->perf_map = kept->folder < 0 ? -1 : perf_map_open(kept->folder, &kept->process);
@@ -297,11 +298,11 @@ void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since)
 	struct kept kept = {.process = {.tgid = tgid, .since = since}};
 	struct kept *slot = &files->kept[files->count % files->room];
 
-	if (find(files, tgid, since) || !runtime_process_read(&kept.process))
+	if (find_kept_process(files, tgid, since) || !runtime_process_read(&kept.process))
 		return;
-	open_all(&kept);
+	open_runtime_files(&kept);
 	if (files->count >= files->room)
-		close_files(slot);
+		close_kept_files(slot);
 	*slot = kept;
 	files->count++;
 }
@@ -313,12 +314,12 @@ static int duplicate(int fd)
 
 struct runtime_names runtime_files_open(const struct runtime_files *files, u32 tgid, u64 since)
 {
-	const struct kept *kept = find(files, tgid, since);
+	const struct kept *kept = find_kept_process(files, tgid, since);
 	struct kept live = {{.tgid = tgid, .since = since}, -1, -1, -1};
 	struct runtime_names names;
 
 	if (runtime_process_read(&live.process))
-		open_all(&live);
+		open_runtime_files(&live);
 	names = (struct runtime_names){live.perf_map, live.jitdump};
 	if (kept) {
 		if (names.perf_map < 0)
@@ -336,6 +337,6 @@ struct runtime_names runtime_files_open(const struct runtime_files *files, u32 t
 		if (live.folder >= 0)
 			names.perf_map = perf_map_open(live.folder, &ours);
 	}
-	close_open(live.folder);
+	close_if_open(live.folder);
 	return names;
 }

@@ -27,7 +27,7 @@ struct runtime_process {
 	u32 inner_id; /* its id in its own pid namespace */
 };
 
-/* Fills the fields behind `since`; false: the process is gone. */
+/* Fills the fields after `since`; false: the process is gone. */
 bool runtime_process_read(struct runtime_process *process);
 
 /* True for a regular file of the process's user or root, written since the process began. */

@@ -45,7 +45,7 @@ static int parse_module(const char *line, size_t bytes, struct module *module)
 	return 0;
 }
 
-static int modules_by_address(const void *left, const void *right)
+static int compare_module_addresses(const void *left, const void *right)
 {
 	const struct module *a = left, *b = right;
 
@@ -72,7 +72,7 @@ int module_list_parse(const char *text, size_t bytes, struct module_list *list)
 		text += length + 1;
 	}
 	if (found.count)
-		qsort(found.modules, found.count, sizeof(*found.modules), modules_by_address);
+		qsort(found.modules, found.count, sizeof(*found.modules), compare_module_addresses);
 	for (u32 i = 0; i + 1 < found.count; i++)
 		if (found.modules[i].end > found.modules[i + 1].start)
 			found.modules[i].end = found.modules[i + 1].start;
@@ -138,7 +138,7 @@ static u32 digit_value(char digit)
 
 /* The number that eight digits 0-9 and a-f give; false: there are others. A file of the kernel has
  * millions of digits, so all eight are handled in one word. */
-static bool take_digits(const char *text, u64 *number)
+static bool parse_eight_digits(const char *text, u64 *number)
 {
 	u64 digits, values, letters;
 
@@ -154,13 +154,13 @@ static bool take_digits(const char *text, u64 *number)
 	return true;
 }
 
-static const char *take_address(const char *text, const char *end, u64 *address)
+static const char *parse_address(const char *text, const char *end, u64 *address)
 {
 	const char *digit = text;
 	u64 number = 0, upper, lower;
 
-	if (end - text >= 2 * DIGITS && take_digits(text, &upper) &&
-	    take_digits(text + DIGITS, &lower)) {
+	if (end - text >= 2 * DIGITS && parse_eight_digits(text, &upper) &&
+	    parse_eight_digits(text + DIGITS, &lower)) {
 		*address = upper << 32 | lower;
 		return text + 2 * DIGITS;
 	}
@@ -176,9 +176,9 @@ static const char *take_address(const char *text, const char *end, u64 *address)
 }
 
 /* "ADDRESS TYPE name" or "ADDRESS TYPE name<tab>[module]" */
-static bool parse_line(const char *text, const char *end, struct kallsyms_line *line)
+static bool parse_symbol_line(const char *text, const char *end, struct kallsyms_line *line)
 {
-	const char *at = take_address(text, end, &line->address), *tab;
+	const char *at = parse_address(text, end, &line->address), *tab;
 
 	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return false;
@@ -199,15 +199,15 @@ static bool parse_line(const char *text, const char *end, struct kallsyms_line *
 
 /* Reads on from *text to the next line that makes sense; `nul`: the first NUL of the whole text, or
  * its end. False: no line is left. */
-static bool next_line(const char **text, const char *end, const char *nul,
-		      struct kallsyms_line *line)
+static bool next_symbol_line(const char **text, const char *end, const char *nul,
+			     struct kallsyms_line *line)
 {
 	while (*text < end) {
 		const char *start = *text, *newline = memchr(start, '\n', end - start);
 		const char *line_end = newline ? newline : end;
 
 		*text = line_end + 1;
-		if (parse_line(start, line_end, line) &&
+		if (parse_symbol_line(start, line_end, line) &&
 		    (line_end <= nul || !memchr(line->name, 0, line->name_bytes)))
 			return true;
 	}
@@ -221,7 +221,7 @@ int kallsyms_each(const char *text, size_t bytes,
 	struct kallsyms_line line;
 	int stop = 0;
 
-	while (!stop && next_line(&text, end, nul, &line))
+	while (!stop && next_symbol_line(&text, end, nul, &line))
 		stop = each(arg, &line);
 	return stop;
 }
@@ -251,7 +251,7 @@ u64 kallsyms_address(const char *text, size_t bytes, const char *name)
 	const char *end = text + bytes, *nul = memchr(text, 0, bytes) ?: end;
 	struct kallsyms_line line;
 
-	while (next_line(&text, end, nul, &line))
+	while (next_symbol_line(&text, end, nul, &line))
 		if (!line.module_bytes && is_named(&line, name))
 			return line.address;
 	return 0;
@@ -282,7 +282,7 @@ static bool is_code(const struct kallsyms_line *line)
 	return first != '$' && !starts_with(line, ".L");
 }
 
-static enum rank rank_of(const struct kallsyms_line *line)
+static enum rank name_rank(const struct kallsyms_line *line)
 {
 	if (starts_with(line, "__ia32_") || starts_with(line, "__do_compat_"))
 		return RANK_COMPAT;
@@ -299,7 +299,8 @@ struct builder {
 	const struct module *module;
 };
 
-static const struct module *module_of(struct builder *builder, const struct kallsyms_line *line)
+static const struct module *module_with_name(struct builder *builder,
+					     const struct kallsyms_line *line)
 {
 	if (!line->module_bytes)
 		return NULL;
@@ -313,9 +314,9 @@ static const struct module *module_of(struct builder *builder, const struct kall
 }
 
 /* The end of a symbol that is not followed by another one. */
-static u64 limit_of(struct builder *builder, const struct kallsyms_line *line)
+static u64 last_symbol_limit(struct builder *builder, const struct kallsyms_line *line)
 {
-	const struct module *module = module_of(builder, line);
+	const struct module *module = module_with_name(builder, line);
 
 	if (!line->module_bytes)
 		return UINT64_MAX;
@@ -324,15 +325,15 @@ static u64 limit_of(struct builder *builder, const struct kallsyms_line *line)
 	return line->address < UINT64_MAX - PAGE_BYTES ? line->address + PAGE_BYTES : UINT64_MAX;
 }
 
-static int add_line(struct builder *builder, const struct kallsyms_line *line)
+static int add_symbol_line(struct builder *builder, const struct kallsyms_line *line)
 {
 	struct symbol symbol = {.start = line->address};
 
 	if (!(line->address & KERNEL_HALF))
 		return 0;
 	if (is_code(line)) {
-		symbol.limit = limit_of(builder, line);
-		symbol.rank = rank_of(line);
+		symbol.limit = last_symbol_limit(builder, line);
+		symbol.rank = name_rank(line);
 		symbol.name = line->name;
 		symbol.name_bytes = line->name_bytes;
 	}
@@ -347,15 +348,15 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	struct kallsyms_line line;
 	int err = 0;
 
-	while (!err && next_line(&text, end, nul, &line))
-		err = add_line(&builder, &line);
+	while (!err && next_symbol_line(&text, end, nul, &line))
+		err = add_symbol_line(&builder, &line);
 	symbol_table_seal(table);
 	return err;
 }
 
 /* Notes where the lines of static code are, and its ranges. Ends at the first line of a module that
  * /proc/modules has not: static code comes first. */
-static int read_places(struct kallsyms_static *code)
+static int note_static_lines(struct kallsyms_static *code)
 {
 	const char *text = code->text, *end = text + code->bytes;
 	const char *nul = memchr(text, 0, code->bytes) ?: end;
@@ -365,8 +366,8 @@ static int read_places(struct kallsyms_static *code)
 	struct kallsyms_line line;
 	u64 init_end = 0;
 
-	while (next_line(&text, end, nul, &line)) {
-		if (line.module_bytes && !module_of(&builder, &line))
+	while (next_symbol_line(&text, end, nul, &line)) {
+		if (line.module_bytes && !module_with_name(&builder, &line))
 			break;
 		code->last = line.text - code->text;
 		code->address = line.address;
@@ -393,7 +394,7 @@ static int read_places(struct kallsyms_static *code)
 	return 0;
 }
 
-static int by_address(const void *left, const void *right)
+static int compare_line_addresses(const void *left, const void *right)
 {
 	const struct kallsyms_place *a = left, *b = right;
 
@@ -401,7 +402,7 @@ static int by_address(const void *left, const void *right)
 }
 
 /* The image's lines ascend, and are most of all; those of modules do not. */
-static void sort_places(struct kallsyms_static *code)
+static void sort_static_lines(struct kallsyms_static *code)
 {
 	struct kallsyms_place *places = code->places;
 	u64 least = UINT64_MAX;
@@ -415,7 +416,7 @@ static void sort_places(struct kallsyms_static *code)
 	if (sorted >= code->count)
 		return;
 	kept = bisect(sorted, i, places[i].address < least);
-	qsort(places + kept, code->count - kept, sizeof(*places), by_address);
+	qsort(places + kept, code->count - kept, sizeof(*places), compare_line_addresses);
 }
 
 void kallsyms_static_clear(struct kallsyms_static *code)
@@ -433,12 +434,12 @@ int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 
 	if (err)
 		return err;
-	err = module_list_read_open(modules, &code.ranges) ?: read_places(&code);
+	err = module_list_read_open(modules, &code.ranges) ?: note_static_lines(&code);
 	if (err) {
 		kallsyms_static_clear(&code);
 		return err;
 	}
-	sort_places(&code);
+	sort_static_lines(&code);
 	*out = code;
 	return 0;
 }
@@ -463,8 +464,9 @@ int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 
 			const char *newline = memchr(text, '\n', end - text);
 			struct kallsyms_line line;
 
-			err = parse_line(text, newline ?: end, &line) ? add_line(&builder, &line)
-								      : 0;
+			err = parse_symbol_line(text, newline ?: end, &line)
+				      ? add_symbol_line(&builder, &line)
+				      : 0;
 		}
 		if (behind > done)
 			done = behind;
@@ -494,10 +496,10 @@ int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 	end = text + bytes;
 	nul = memchr(text, 0, bytes) ?: end;
 	/* The text begins with the last static line. */
-	if (!next_line(&at, end, nul, &line) || line.address != code->address)
+	if (!next_symbol_line(&at, end, nul, &line) || line.address != code->address)
 		err = -ESTALE;
-	while (!err && next_line(&at, end, nul, &line))
-		err = add_line(&builder, &line);
+	while (!err && next_symbol_line(&at, end, nul, &line))
+		err = add_symbol_line(&builder, &line);
 	/* Passing code does not reach into static code. */
 	for (u32 i = 0; i < ranges->count && !err; i++)
 		err = symbol_table_add(table, &(struct symbol){.start = ranges->modules[i].start});

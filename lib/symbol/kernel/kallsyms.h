@@ -87,7 +87,7 @@ int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *code);
 int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 count,
 		  struct symbol_table *table);
 
-/* Fills and seals a table with the symbols of all other code, mostly BPF programs: the lines behind
+/* Fills and seals a table with the symbols of all other code, mostly BPF programs: the lines after
  * the last line of static code. -ESTALE: that line has changed. The kernel walks its programs from
  * the start for each one that it lists, which takes 2 s for 3,000 of them. */
 int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,

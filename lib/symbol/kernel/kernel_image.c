@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The range of the image is _stext .. _etext: init code lies behind and is freed after boot, so
+ * The range of the image is _stext .. _etext: init code follows and is freed after boot, so
  * frames are not in it. _etext is among the last of 100,000 symbols, and /proc/kallsyms is slow to
  * read; /proc/iomem has the length of the same range, and shows it to root. BPF programs belong to
  * no module; their names are in kallsyms.
@@ -28,7 +28,7 @@ void kernel_files_open(struct kernel_files *files)
 	};
 }
 
-static void close_one(int *file)
+static void close_file(int *file)
 {
 	if (*file >= 0)
 		close(*file);
@@ -37,9 +37,9 @@ static void close_one(int *file)
 
 void kernel_files_close(struct kernel_files *files)
 {
-	close_one(&files->kallsyms);
-	close_one(&files->modules);
-	close_one(&files->iomem);
+	close_file(&files->kallsyms);
+	close_file(&files->modules);
+	close_file(&files->iomem);
 }
 
 /* The symbols of BPF programs come last, each found from the beginning of their list: with a
@@ -47,7 +47,7 @@ void kernel_files_close(struct kernel_files *files)
 #define PROGRAM_MARK "\t[bpf]"
 
 /* A file in memory; -1: no memory. */
-static int memory_file(const char *name, const char *text, size_t bytes)
+static int create_memory_file(const char *name, const char *text, size_t bytes)
 {
 	int file = memfd_create(name, MFD_CLOEXEC);
 	ssize_t written = 0;
@@ -58,11 +58,11 @@ static int memory_file(const char *name, const char *text, size_t bytes)
 		bytes -= written;
 	}
 	if (file >= 0 && written < 0)
-		close_one(&file);
+		close_file(&file);
 	return file;
 }
 
-static int read_symbols(int list, char **text, size_t *bytes)
+static int read_kallsyms(int list, char **text, size_t *bytes)
 {
 	int result = list < 0 ? list : whole_file_read_open_until(list, PROGRAM_MARK, text, bytes);
 
@@ -78,12 +78,12 @@ int kernel_copy_read(int list, struct kernel_copy *copy, char **text, size_t *by
 	char *modules = NULL;
 	size_t module_bytes = 0;
 	bool has_modules = !whole_file_read("/proc/modules", &modules, &module_bytes);
-	int err = read_symbols(list, text, bytes);
+	int err = read_kallsyms(list, text, bytes);
 
 	*copy = (struct kernel_copy){-1, -1};
 	if (!err && has_modules) {
-		copy->modules = memory_file("modules", modules, module_bytes);
-		copy->kallsyms = memory_file("kallsyms", *text, *bytes);
+		copy->modules = create_memory_file("modules", modules, module_bytes);
+		copy->kallsyms = create_memory_file("kallsyms", *text, *bytes);
 		if (copy->modules < 0 || copy->kallsyms < 0)
 			kernel_copy_close(copy);
 	}
@@ -93,8 +93,8 @@ int kernel_copy_read(int list, struct kernel_copy *copy, char **text, size_t *by
 
 void kernel_copy_close(struct kernel_copy *copy)
 {
-	close_one(&copy->kallsyms);
-	close_one(&copy->modules);
+	close_file(&copy->kallsyms);
+	close_file(&copy->modules);
 }
 
 #define FIRST_BYTES (64 << 10)
@@ -111,7 +111,7 @@ static void read_build_id(const char *path, struct trace_module *module)
 }
 
 /* Finds _stext, which is among the first symbols; one read gives a page at most. */
-static void read_start(int kallsyms, struct trace_module *kernel)
+static void read_stext_address(int kallsyms, struct trace_module *kernel)
 {
 	char *text = malloc(FIRST_BYTES);
 	size_t bytes = 0;
@@ -129,7 +129,7 @@ static void read_start(int kallsyms, struct trace_module *kernel)
 }
 
 /* The length of "  01000000-02209987 : Kernel code"; 0: the addresses are hidden. */
-static u64 code_bytes(int iomem)
+static u64 kernel_code_bytes(int iomem)
 {
 	unsigned long long first, last;
 	char *text, *line;
@@ -152,7 +152,7 @@ bool kernel_image_shown(const struct kernel_files *files)
 	struct trace_module kernel = {};
 
 	if (files->kallsyms >= 0)
-		read_start(files->kallsyms, &kernel);
+		read_stext_address(files->kallsyms, &kernel);
 	return kernel.start;
 }
 
@@ -168,10 +168,10 @@ static int read_kernel(const struct kernel_files *files, struct trace_module *ke
 	read_build_id("/sys/kernel/notes", kernel);
 	if (files->kallsyms < 0)
 		return 0;
-	read_start(files->kallsyms, kernel);
+	read_stext_address(files->kallsyms, kernel);
 	if (!kernel->start)
 		return 0;
-	bytes = code_bytes(files->iomem);
+	bytes = kernel_code_bytes(files->iomem);
 	if (bytes) {
 		kernel->end = kernel->start + bytes;
 		return 0;

@@ -26,7 +26,7 @@ struct kernel_names {
 	u64 moved; /* run time address - link time address, modulo 2^64 */
 };
 
-static int create(struct kernel_names **out)
+static int create_names(struct kernel_names **out)
 {
 	struct kernel_names *names = calloc(1, sizeof(*names));
 	int err = names ? symbol_table_create(&names->table) : -ENOMEM;
@@ -47,7 +47,7 @@ void kernel_names_free(struct kernel_names **names)
 	*names = NULL;
 }
 
-static int parse_kallsyms(const char *path, struct kernel_names *names)
+static int read_kallsyms_file(const char *path, struct kernel_names *names)
 {
 	static const struct module_list none = {0};
 	struct symbol first;
@@ -69,11 +69,11 @@ int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 			       struct stackmap_error *error)
 {
 	struct kernel_names *names;
-	int err = create(&names);
+	int err = create_names(&names);
 
 	if (err)
 		return error_set_errno(error, -err, path);
-	err = parse_kallsyms(path, names);
+	err = read_kallsyms_file(path, names);
 	if (!err) {
 		*out = names;
 		return 0;
@@ -84,7 +84,7 @@ int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 	return error_set_errno(error, -err, path);
 }
 
-static int read_elf(Elf *elf, u64 stext, struct kernel_names *names)
+static int read_elf_symbols(Elf *elf, u64 stext, struct kernel_names *names)
 {
 	int err = elf_symbols_add(elf, names->table);
 	u64 linked;
@@ -111,7 +111,7 @@ static int read_vmlinux(const char *path, u64 stext, struct kernel_names *names)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf)
-		err = read_elf(elf, stext, names);
+		err = read_elf_symbols(elf, stext, names);
 	elf_end(elf);
 	close(fd);
 	return err;
@@ -135,7 +135,7 @@ int kernel_names_from_vmlinux(const char *path, u64 stext, struct kernel_names *
 			      struct stackmap_error *error)
 {
 	struct kernel_names *names;
-	int err = create(&names);
+	int err = create_names(&names);
 
 	if (err)
 		return vmlinux_error(path, err, error);

@@ -64,7 +64,7 @@ struct passing_code {
 	bool is_sorted;
 };
 
-static int by_start(const void *left, const void *right)
+static int compare_code_starts(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
 
@@ -73,13 +73,13 @@ static int by_start(const void *left, const void *right)
 
 /* Joins entries of one range unless their names differ; the latest report says whether the code is
  * gone. */
-static void sort(struct passing_code *code)
+static void sort_passing_code(struct passing_code *code)
 {
 	u32 kept = 0;
 
 	if (code->is_sorted || !code->count)
 		return;
-	qsort(code->entries, code->count, sizeof(*code->entries), by_start);
+	qsort(code->entries, code->count, sizeof(*code->entries), compare_code_starts);
 	for (u32 i = 0; i < code->count; i++) {
 		struct entry *last = kept ? &code->entries[kept - 1] : NULL;
 		const struct entry *entry = &code->entries[i];
@@ -98,7 +98,7 @@ static void sort(struct passing_code *code)
 	code->is_sorted = true;
 }
 
-static void put(struct passing_code *code, const struct code_span *span, struct entry entry)
+static void add_entry(struct passing_code *code, const struct code_span *span, struct entry entry)
 {
 	if (span->end <= span->start)
 		return;
@@ -118,12 +118,12 @@ static void put(struct passing_code *code, const struct code_span *span, struct 
 
 void passing_code_add(struct passing_code *code, const struct code_span *span)
 {
-	put(code, span, (struct entry){});
+	add_entry(code, span, (struct entry){});
 }
 
 void passing_code_remove(struct passing_code *code, const struct code_span *span)
 {
-	put(code, span, (struct entry){.gone = true});
+	add_entry(code, span, (struct entry){.gone = true});
 }
 
 enum code_match passing_code_find(struct passing_code *code, u64 address, struct code_span *found)
@@ -131,7 +131,7 @@ enum code_match passing_code_find(struct passing_code *code, u64 address, struct
 	const struct entry *match = NULL;
 	u32 first, end;
 
-	sort(code);
+	sort_passing_code(code);
 	end = bisect(code->count, i, code->entries[i].start <= address);
 	for (first = end; first && code->entries[first - 1].start + code->longest > address;) {
 		const struct entry *entry = &code->entries[--first];
@@ -152,7 +152,7 @@ void passing_code_forget(struct passing_code *code)
 {
 	u32 kept = 0;
 
-	sort(code);
+	sort_passing_code(code);
 	for (u32 i = 0; i < code->count; i++) {
 		struct entry *entry = &code->entries[i];
 
@@ -164,7 +164,7 @@ void passing_code_forget(struct passing_code *code)
 	code->count = kept;
 }
 
-static void copy_out(const struct ring *ring, u64 at, void *to, size_t bytes)
+static void copy_from_ring(const struct ring *ring, u64 at, void *to, size_t bytes)
 {
 	const char *data = (const char *)ring->page + ring->page->data_offset;
 	size_t offset = at % RING_BYTES, first = RING_BYTES - offset;
@@ -177,7 +177,7 @@ static void copy_out(const struct ring *ring, u64 at, void *to, size_t bytes)
 
 /* Reads the kernel's reports. A report whose name has no NUL, which the kernel never writes, is
  * ignored. */
-static void read_ring(struct passing_code *code, const struct ring *ring)
+static void read_ksymbol_reports(struct passing_code *code, const struct ring *ring)
 {
 	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	u64 at = ring->page->data_tail;
@@ -187,7 +187,7 @@ static void read_ring(struct passing_code *code, const struct ring *ring)
 	while (at < head) {
 		struct perf_event_header header;
 
-		copy_out(ring, at, &header, sizeof(header));
+		copy_from_ring(ring, at, &header, sizeof(header));
 		if (header.size < sizeof(header))
 			break;
 		if (header.type == PERF_RECORD_LOST)
@@ -196,12 +196,14 @@ static void read_ring(struct passing_code *code, const struct ring *ring)
 		if (header.type != PERF_RECORD_KSYMBOL || header.size > sizeof(record) ||
 		    header.size <= sizeof(*report))
 			continue;
-		copy_out(ring, at - header.size, record, header.size);
+		copy_from_ring(ring, at - header.size, record, header.size);
 		if (!memchr(report->name, 0, header.size - sizeof(*report)))
 			continue;
-		put(code,
-		    &(struct code_span){report->start, report->start + report->bytes, report->name},
-		    (struct entry){.gone = report->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER});
+		add_entry(code,
+			  &(struct code_span){report->start, report->start + report->bytes,
+					      report->name},
+			  (struct entry){.gone = report->flags &
+						 PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER});
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
 }
@@ -209,7 +211,7 @@ static void read_ring(struct passing_code *code, const struct ring *ring)
 void passing_code_read(struct passing_code *code)
 {
 	for (u32 i = 0; i < code->ring_count; i++)
-		read_ring(code, &code->rings[i]);
+		read_ksymbol_reports(code, &code->rings[i]);
 }
 
 /* False: no such CPU, or no permission. */
@@ -234,7 +236,7 @@ static bool ring_open(struct ring *ring, u32 cpu)
 	return false;
 }
 
-static void add_program(struct passing_code *code, int program, u64 *starts, u32 *bytes)
+static void add_program_code(struct passing_code *code, int program, u64 *starts, u32 *bytes)
 {
 	struct bpf_prog_info info = {
 		.nr_jited_ksyms = FUNCTIONS_MAX,
@@ -254,7 +256,7 @@ static void add_program(struct passing_code *code, int program, u64 *starts, u32
 }
 
 /* Needs CAP_SYS_ADMIN. */
-static void add_loaded(struct passing_code *code)
+static void add_loaded_programs(struct passing_code *code)
 {
 	u64 *starts = calloc(FUNCTIONS_MAX, sizeof(*starts) + sizeof(u32));
 	u32 id = 0;
@@ -264,7 +266,7 @@ static void add_loaded(struct passing_code *code)
 
 		if (program < 0)
 			continue;
-		add_program(code, program, starts, (u32 *)(starts + FUNCTIONS_MAX));
+		add_program_code(code, program, starts, (u32 *)(starts + FUNCTIONS_MAX));
 		close(program);
 	}
 	free(starts);
@@ -283,8 +285,8 @@ int passing_code_read_modules(struct passing_code *code, int modules)
 			module_list_find(&now, module->name, strlen(module->name));
 
 		if (!same || same->start != module->start || same->end != module->end)
-			put(code, &(struct code_span){module->start, module->end, ""},
-			    (struct entry){.gone = true, .nameless = true});
+			add_entry(code, &(struct code_span){module->start, module->end, ""},
+				  (struct entry){.gone = true, .nameless = true});
 	}
 	module_list_clear(&code->modules);
 	code->modules = now;
@@ -304,7 +306,7 @@ int passing_code_create(int modules, struct passing_code **out)
 		code->rings = calloc(cpus, sizeof(*code->rings));
 	for (long cpu = 0; code->rings && cpu < cpus; cpu++)
 		code->ring_count += ring_open(&code->rings[code->ring_count], cpu);
-	add_loaded(code);
+	add_loaded_programs(code);
 	passing_code_read_modules(code, modules);
 	*out = code;
 	return 0;

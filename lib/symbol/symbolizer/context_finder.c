@@ -114,7 +114,7 @@ static bool read_memory(u32 tgid, u64 address, void *buffer, size_t bytes)
 	return process_vm_readv((pid_t)tgid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static struct known_file *known_file(struct search *search, const struct stat *status)
+static struct known_file *find_or_add_file(struct search *search, const struct stat *status)
 {
 	struct known_file *file;
 
@@ -138,7 +138,7 @@ static struct known_file *known_file(struct search *search, const struct stat *s
 }
 
 /* Asks the sandbox. One that has ended too often gets a new one. */
-static void look_at(struct search *search, int descriptor, struct known_file *file)
+static void request_thread_variable(struct search *search, int descriptor, struct known_file *file)
 {
 	int result = symbol_lookup_thread_variable(search->lookup, descriptor, &file->variable);
 
@@ -158,25 +158,25 @@ static void look_at(struct search *search, int descriptor, struct known_file *fi
 }
 
 /* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
-static const struct thread_variable *variable_of(struct search *search, int descriptor)
+static const struct thread_variable *variable_in_file(struct search *search, int descriptor)
 {
 	struct known_file *file;
 	struct stat status;
 
 	if (fstat(descriptor, &status) || !S_ISREG(status.st_mode))
 		return NULL;
-	file = known_file(search, &status);
+	file = find_or_add_file(search, &status);
 	if (!file)
 		return NULL;
 	if (file->failures && search->lookup && file->failures != FILE_TRIES &&
 	    (!search->user || search->user->failures < USER_FAILURES))
-		look_at(search, descriptor, file);
+		request_thread_variable(search, descriptor, file);
 	search->has_failed |= file->failures != 0;
 	return file->variable.is_found ? &file->variable : NULL;
 }
 
 /* Reads a line of /proc/PID/maps. False: the line does not map the first byte of a file. */
-static bool parse_image(const char *line, struct image *image)
+static bool parse_first_byte_mapping(const char *line, struct image *image)
 {
 	unsigned int major, minor;
 	u64 offset, inode;
@@ -232,8 +232,9 @@ static bool is_program(u32 tgid, int file)
 }
 
 /* Sets the place of a library's variable from the words that the dynamic linker has written. */
-static void place_by_word(u32 tgid, const struct image *image,
-			  const struct thread_variable *variable, struct context_place *place)
+static void set_place_from_linker_words(u32 tgid, const struct image *image,
+					const struct thread_variable *variable,
+					struct context_place *place)
 {
 	u64 address = image->start + (variable->word - variable->base), word[2] = {}, at[2] = {};
 
@@ -268,25 +269,25 @@ static void place_by_word(u32 tgid, const struct image *image,
 		place->way = CONTEXT_NONE;
 }
 
-static void place_in(struct search *search, const struct image *image, const char *line,
-		     struct context_place *place)
+static void set_place_from_image(struct search *search, const struct image *image, const char *line,
+				 struct context_place *place)
 {
 	const struct thread_variable *variable;
 	int file = open_image(place->tgid, image, line);
 
 	if (file < 0)
 		return;
-	variable = variable_of(search, file);
+	variable = variable_in_file(search, file);
 	if (variable && is_program(place->tgid, file)) {
 		place->way = CONTEXT_STATIC;
 		place->offset = variable->distance;
 	} else if (variable) {
-		place_by_word(place->tgid, image, variable, place);
+		set_place_from_linker_words(place->tgid, image, variable, place);
 	}
 	close(file);
 }
 
-static struct known_user *user_of(struct search *search, u32 tgid)
+static struct known_user *find_or_add_user(struct search *search, u32 tgid)
 {
 	struct stat status;
 	char path[40];
@@ -304,7 +305,7 @@ static struct known_user *user_of(struct search *search, u32 tgid)
 }
 
 /* Searches the files of a process for the variable. False: the process has ended. */
-static bool find_place(struct search *search, struct context_place *place)
+static bool find_variable_place(struct search *search, struct context_place *place)
 {
 	char path[40], line[PATH_BYTES + 128];
 	struct image image, last = {};
@@ -315,7 +316,7 @@ static bool find_place(struct search *search, struct context_place *place)
 	place->offset = 0;
 	place->module = 0;
 	search->has_failed = false;
-	search->user = user_of(search, place->tgid);
+	search->user = find_or_add_user(search, place->tgid);
 	snprintf(path, sizeof(path), "/proc/%u/maps", place->tgid);
 	maps = fopen(path, "re");
 	if (!maps)
@@ -323,12 +324,12 @@ static bool find_place(struct search *search, struct context_place *place)
 	for (u32 i = 0; i < LINES_MAX && images < IMAGES_MAX && place->way == CONTEXT_NONE &&
 			fgets(line, sizeof(line), maps);
 	     i++) {
-		if (!parse_image(line, &image) ||
+		if (!parse_first_byte_mapping(line, &image) ||
 		    (image.inode == last.inode && image.device == last.device))
 			continue;
 		last = image;
 		images++;
-		place_in(search, &image, line, place);
+		set_place_from_image(search, &image, line, place);
 	}
 	fclose(maps);
 	if (place->way == CONTEXT_NONE && search->has_failed)
@@ -336,8 +337,8 @@ static bool find_place(struct search *search, struct context_place *place)
 	return true;
 }
 
-static struct known_process *known_process(struct search *search, u32 key,
-					   const struct context_place *place)
+static struct known_process *find_or_add_process(struct search *search, u32 key,
+						 const struct context_place *place)
 {
 	struct known_process *process = NULL;
 
@@ -360,7 +361,7 @@ static struct known_process *known_process(struct search *search, u32 key,
 	return process;
 }
 
-static void visit(struct search *search, u32 key)
+static void visit_process(struct search *search, u32 key)
 {
 	struct known_process *process;
 	struct context_place place, found;
@@ -368,14 +369,14 @@ static void visit(struct search *search, u32 key)
 
 	if (map_call(BPF_MAP_LOOKUP_ELEM, search->map, &key, &place, 0))
 		return;
-	process = known_process(search, key, &place);
+	process = find_or_add_process(search, key, &place);
 	if (!process || now < process->next)
 		return;
 	process->next = now + process->interval;
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	if (!find_place(search, &found)) {
+	if (!find_variable_place(search, &found)) {
 		map_call(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
 		return;
 	}
@@ -384,7 +385,7 @@ static void visit(struct search *search, u32 key)
 		map_call(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
 }
 
-static void visit_all(struct search *search)
+static void visit_requested_processes(struct search *search)
 {
 	u32 key, next, kept = 0;
 	bool has_next = !map_call(BPF_MAP_GET_NEXT_KEY, search->map, NULL, &next, 0);
@@ -392,7 +393,7 @@ static void visit_all(struct search *search)
 	for (u32 i = 0; has_next && i < 2 * CONTEXT_PLACES_MAX; i++) {
 		key = next;
 		has_next = !map_call(BPF_MAP_GET_NEXT_KEY, search->map, &key, &next, 0);
-		visit(search, key);
+		visit_process(search, key);
 	}
 	for (u32 i = 0; i < search->process_count; i++)
 		if (search->processes[i].is_met) {
@@ -417,7 +418,7 @@ static void serve(int socket)
 		search.map = files[0];
 	while (search.map >= 0 && poll(&parent, 1, pause) == 0) {
 		begin = clock_ms();
-		visit_all(&search);
+		visit_requested_processes(&search);
 		took = (int)(clock_ms() - begin);
 		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
 	}

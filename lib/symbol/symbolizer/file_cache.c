@@ -43,7 +43,7 @@ void file_tables_clear(struct file_tables *tables)
 	symbol_table_free(&tables->functions);
 }
 
-static void remove_at(u32 index)
+static void remove_cached_file(u32 index)
 {
 	cache.bytes -= cache.files[index].bytes;
 	cache.count--;
@@ -51,16 +51,16 @@ static void remove_at(u32 index)
 		(cache.count - index) * sizeof(*cache.files));
 }
 
-static void drop_least_recent(void)
+static void remove_least_recent_file(void)
 {
 	file_tables_clear(&cache.files[0].tables);
-	remove_at(0);
+	remove_cached_file(0);
 }
 
 void file_cache_forget(void)
 {
 	while (cache.count)
-		drop_least_recent();
+		remove_least_recent_file();
 }
 
 bool file_cache_take(const struct file_key *key, struct file_tables *tables)
@@ -72,14 +72,14 @@ bool file_cache_take(const struct file_key *key, struct file_tables *tables)
 	if (i == cache.count)
 		return false;
 	*tables = cache.files[i].tables;
-	remove_at(i);
+	remove_cached_file(i);
 	return true;
 }
 
 void file_cache_make_room(size_t bytes)
 {
 	while (cache.count && cache.bytes + bytes > FILE_CACHE_BYTES)
-		drop_least_recent();
+		remove_least_recent_file();
 }
 
 void file_cache_put(const struct file_key *key, const struct file_tables *tables)
@@ -95,7 +95,7 @@ void file_cache_put(const struct file_key *key, const struct file_tables *tables
 	}
 	file_cache_make_room(file.bytes);
 	if (cache.count == FILE_CACHE_FILES)
-		drop_least_recent();
+		remove_least_recent_file();
 	memcpy(&cache.files[cache.count++], &file, sizeof(file));
 	cache.bytes += file.bytes;
 }

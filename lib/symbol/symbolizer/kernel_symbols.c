@@ -39,7 +39,7 @@ static bool has_same_modules(int modules)
 	return same;
 }
 
-static int read_static(const int files[2])
+static int read_static_symbols(const int files[2])
 {
 	struct kallsyms_static code;
 	int result = kallsyms_read_open(files[0], files[1], &code);
@@ -52,7 +52,7 @@ static int read_static(const int files[2])
 	return 0;
 }
 
-static int read_passing(int kallsyms, struct symbol_table **passing)
+static int read_passing_symbols(int kallsyms, struct symbol_table **passing)
 {
 	struct symbol_table *table;
 	int result = symbol_table_create(&table);
@@ -70,20 +70,20 @@ static int read_passing(int kallsyms, struct symbol_table **passing)
 int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 			struct symbol_table *table, struct symbol_table **passing)
 {
-	bool known =
-		(kernel.is_read || (files[2] >= 0 && files[3] >= 0 && !read_static(files + 2))) &&
-		has_same_modules(files[1]);
-	int result = known ? 0 : read_static(files);
+	bool known = (kernel.is_read ||
+		      (files[2] >= 0 && files[3] >= 0 && !read_static_symbols(files + 2))) &&
+		     has_same_modules(files[1]);
+	int result = known ? 0 : read_static_symbols(files);
 	u32 i = 0;
 
 	*passing = NULL;
 	while (!result && i < count && kernel_symbols_are_static(addresses[i]))
 		i++;
 	if (!result && i < count)
-		result = read_passing(files[0], passing);
+		result = read_passing_symbols(files[0], passing);
 	if (result == -ESTALE && known) {
-		result = read_static(files);
-		result = result ?: read_passing(files[0], passing);
+		result = read_static_symbols(files);
+		result = result ?: read_passing_symbols(files[0], passing);
 	}
 	if (result && result != -ESTALE)
 		return result;

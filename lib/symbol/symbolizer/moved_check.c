@@ -56,7 +56,7 @@ static struct entry *read_entries(int map, u32 *count)
 	return entries;
 }
 
-static void set_state(int map, struct entry *entry, u32 state)
+static void set_comparison_state(int map, struct entry *entry, u32 state)
 {
 	entry->moved.time = clock_ns(CLOCK_MONOTONIC);
 	if (entry->moved.state != MOVED_FILE)
@@ -66,7 +66,7 @@ static void set_state(int map, struct entry *entry, u32 state)
 }
 
 /* True if no mapping of the process was compared in the last APART_NS. */
-static bool is_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
+static bool is_process_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
 {
 	for (u32 i = 0; i < count; i++)
 		if (entries[i].moved.tgid == tgid && entries[i].moved.time + APART_NS > now)
@@ -76,7 +76,7 @@ static bool is_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
 
 /* A writable mapping that was equal to the file is compared again. The time between comparisons is
  * the time for which the mapping has been equal, within limits. */
-static bool is_wanted(const struct entry *entries, u32 count, u32 i, u64 now)
+static bool is_comparison_due(const struct entry *entries, u32 count, u32 i, u64 now)
 {
 	const struct moved_code *moved = &entries[i].moved;
 	u64 equal = moved->time - moved->since;
@@ -84,7 +84,7 @@ static bool is_wanted(const struct entry *entries, u32 count, u32 i, u64 now)
 	if (moved->state == MOVED_ASKED)
 		return moved->time + ASK_AGAIN_NS < now;
 	if (moved->state == MOVED_WANTED)
-		return is_due(entries, count, moved->tgid, now);
+		return is_process_due(entries, count, moved->tgid, now);
 	if (equal < AGAIN_NS_MIN)
 		equal = AGAIN_NS_MIN;
 	return moved->state == MOVED_FILE && moved->is_writable &&
@@ -102,10 +102,11 @@ u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
 		struct entry *entry = &entries[i];
 
 		*files += entry->moved.state == MOVED_FILE;
-		if (taken < MOVED_CODE_ASK_MAX && is_wanted(entries, count, i, now)) {
+		if (taken < MOVED_CODE_ASK_MAX && is_comparison_due(entries, count, i, now)) {
 			wanted[taken++] = entry->moved;
-			set_state(map, entry,
-				  entry->moved.state == MOVED_FILE ? MOVED_FILE : MOVED_ASKED);
+			set_comparison_state(map, entry,
+					     entry->moved.state == MOVED_FILE ? MOVED_FILE
+									      : MOVED_ASKED);
 		} else if (count > MOVED_CODE_MAX / 2 && entry->moved.state >= MOVED_OTHER &&
 			   entry->moved.time + OLD_NS < now) {
 			bpf_map_delete_elem(map, &entry->key);
@@ -132,7 +133,7 @@ int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapp
 		if (!moved_code_find(moved, file, record->key.inode) &&
 		    mapped_file_is(file, record))
 			state = MOVED_FILE;
-		set_state(map, &entries[i], state);
+		set_comparison_state(map, &entries[i], state);
 		settled++;
 	}
 	free(entries);
@@ -144,7 +145,7 @@ struct neighbour {
 };
 
 /* Reads the mappings of a file in the process. Their number. */
-static u32 read_neighbours(u32 tgid, u64 inode, struct neighbour *neighbours)
+static u32 read_file_mappings(u32 tgid, u64 inode, struct neighbour *neighbours)
 {
 	char path[64], line[4400];
 	u32 count = 0;
@@ -167,8 +168,8 @@ static u32 read_neighbours(u32 tgid, u64 inode, struct neighbour *neighbours)
 
 /* True if [start, end) in the process is equal to the file from `offset` on, as a mapping shows the
  * file: with zeros from its end to the end of its page. `buffers` has room for two chunks. */
-static bool is_equal(const struct moved_code *moved, u64 start, u64 end, u64 offset, int file,
-		     u8 *buffers)
+static bool is_mapping_equal_to_file(const struct moved_code *moved, u64 start, u64 end, u64 offset,
+				     int file, u8 *buffers)
 {
 	while (start < end) {
 		u32 bytes = end - start < CHUNK ? end - start : CHUNK;
@@ -189,8 +190,8 @@ static bool is_equal(const struct moved_code *moved, u64 start, u64 end, u64 off
 
 /* Sets moved->offset to a guessed offset at which the file is equal to the mapping. The first page
  * is compared alone before, since most guesses are wrong. */
-static bool find_offset(struct moved_code *moved, const struct neighbour *neighbours, u32 count,
-			int file, u8 *buffers)
+static bool find_equal_offset(struct moved_code *moved, const struct neighbour *neighbours,
+			      u32 count, int file, u8 *buffers)
 {
 	u64 tried = 1; /* not an offset of a page */
 
@@ -204,9 +205,10 @@ static bool find_offset(struct moved_code *moved, const struct neighbour *neighb
 				continue;
 			tried = offset + bytes;
 			if (tried >> 63 ||
-			    !is_equal(moved, moved->start, moved->start + PAGE, tried, file,
-				      buffers) ||
-			    !is_equal(moved, moved->start, moved->end, tried, file, buffers))
+			    !is_mapping_equal_to_file(moved, moved->start, moved->start + PAGE,
+						      tried, file, buffers) ||
+			    !is_mapping_equal_to_file(moved, moved->start, moved->end, tried, file,
+						      buffers))
 				continue;
 			moved->offset = tried;
 			return true;
@@ -218,7 +220,7 @@ static bool find_offset(struct moved_code *moved, const struct neighbour *neighb
 int moved_code_find(struct moved_code *moved, int file, u64 inode)
 {
 	struct neighbour neighbours[NEIGHBOURS_MAX];
-	u32 count = read_neighbours(moved->tgid, inode, neighbours);
+	u32 count = read_file_mappings(moved->tgid, inode, neighbours);
 	u8 *buffers = NULL;
 	bool is_found;
 
@@ -227,7 +229,7 @@ int moved_code_find(struct moved_code *moved, int file, u64 inode)
 	buffers = malloc(2 * CHUNK);
 	if (!buffers)
 		return -ENOMEM;
-	is_found = find_offset(moved, neighbours, count, file, buffers);
+	is_found = find_equal_offset(moved, neighbours, count, file, buffers);
 	free(buffers);
 	if (!is_found)
 		return -ENOENT;

@@ -31,7 +31,7 @@ void symbol_cache_free(struct symbol_cache *cache)
 	*cache = (struct symbol_cache){};
 }
 
-static const struct cache_range *range_at(const struct cache_file *file, u64 address)
+static const struct cache_range *cached_range_at(const struct cache_file *file, u64 address)
 {
 	u32 count = bisect(file->count, i, file->ranges[i].start <= address);
 
@@ -45,7 +45,8 @@ int symbol_cache_find(const struct symbol_cache *cache, u32 number, u64 *address
 	int result = 0;
 
 	for (u32 i = 0; i < *count && !result; i++) {
-		const struct cache_range *range = range_at(&cache->files[number], addresses[i]);
+		const struct cache_range *range =
+			cached_range_at(&cache->files[number], addresses[i]);
 		const struct cache_symbol *symbol;
 
 		if (!range) {
@@ -94,7 +95,8 @@ void symbol_cache_drop(struct symbol_cache *cache)
 	cache->symbol_count = cache->answer;
 }
 
-static int add_range(struct symbol_cache *cache, struct cache_file *file, struct cache_range range)
+static int add_cached_range(struct symbol_cache *cache, struct cache_file *file,
+			    struct cache_range range)
 {
 	if (array_make_room(file->ranges, file->count, file->room))
 		return -ENOMEM;
@@ -104,7 +106,7 @@ static int add_range(struct symbol_cache *cache, struct cache_file *file, struct
 }
 
 /* The symbol of the answer that covers the address with the latest start: symbol_table.h. */
-static u32 symbol_at(const struct symbol_cache *cache, u64 address)
+static u32 answered_symbol_at(const struct symbol_cache *cache, u64 address)
 {
 	const struct cache_symbol *first = cache->symbols + cache->answer;
 	u32 count = bisect(cache->symbol_count - cache->answer, i, first[i].start <= address);
@@ -114,7 +116,7 @@ static u32 symbol_at(const struct symbol_cache *cache, u64 address)
 	return count ? cache->answer + count - 1 : NO_SYMBOL;
 }
 
-static int by_start(const void *left, const void *right)
+static int compare_range_starts(const void *left, const void *right)
 {
 	const struct cache_range *a = left, *b = right;
 
@@ -122,12 +124,12 @@ static int by_start(const void *left, const void *right)
 }
 
 /* Drops a range that two answers have given. */
-static void sort(struct symbol_cache *cache, struct cache_file *file)
+static void sort_ranges(struct symbol_cache *cache, struct cache_file *file)
 {
 	u32 kept = 0;
 
 	if (file->count)
-		qsort(file->ranges, file->count, sizeof(*file->ranges), by_start);
+		qsort(file->ranges, file->count, sizeof(*file->ranges), compare_range_starts);
 	for (u32 i = 0; i < file->count; i++)
 		if (!kept || file->ranges[kept - 1].start != file->ranges[i].start)
 			file->ranges[kept++] = file->ranges[i];
@@ -147,19 +149,20 @@ int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *add
 		const struct cache_symbol *symbol = &cache->symbols[i];
 
 		if (symbol->is_undivided)
-			err = add_range(cache, file,
-					(struct cache_range){symbol->start,
-							     symbol->start + symbol->size, i});
+			err = add_cached_range(cache, file,
+					       (struct cache_range){symbol->start,
+								    symbol->start + symbol->size,
+								    i});
 	}
 	for (u32 i = 0; i < count && !err; i++) {
-		u32 symbol = symbol_at(cache, addresses[i]);
+		u32 symbol = answered_symbol_at(cache, addresses[i]);
 
 		if (symbol == NO_SYMBOL || !cache->symbols[symbol].is_undivided)
-			err = add_range(
+			err = add_cached_range(
 				cache, file,
 				(struct cache_range){addresses[i], addresses[i] + 1, symbol});
 	}
-	sort(cache, file);
+	sort_ranges(cache, file);
 	cache->answer = cache->symbol_count;
 	return err;
 }

@@ -221,8 +221,8 @@ int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
 
 /* Reads and checks the symbol at `at`. Returns its name, of head->name_bytes without a NUL; NULL:
  * the bytes make no sense. */
-static const u8 *take_symbol(const u8 *at, const u8 *end, const struct symbol_query *query,
-			     struct symbol_item *head)
+static const u8 *read_answered_symbol(const u8 *at, const u8 *end, const struct symbol_query *query,
+				      struct symbol_item *head)
 {
 	const u8 *name = at + sizeof(*head);
 	u32 address;
@@ -240,8 +240,8 @@ static const u8 *take_symbol(const u8 *at, const u8 *end, const struct symbol_qu
 }
 
 /* Symbols ascend. */
-static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
-			const u8 *data, const struct symbol_answer *answer)
+static int pass_answered_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
+				 const u8 *data, const struct symbol_answer *answer)
 {
 	const u8 *at = data, *end = data + answer->bytes;
 	char *name = malloc(SYMBOL_NAME_BYTES_MAX + 1);
@@ -250,7 +250,7 @@ static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query 
 
 	for (u32 i = 0; i < answer->symbols && !result; i++) {
 		struct symbol_item head;
-		const u8 *text = take_symbol(at, end, query, &head);
+		const u8 *text = read_answered_symbol(at, end, query, &head);
 
 		if (!text || (i && head.start <= last)) {
 			sandbox_distrust(lookup->sandbox);
@@ -290,7 +290,7 @@ static int request_symbols(struct symbol_lookup *lookup, const struct symbol_que
 	}
 	lookup->failures += failed ? 1 : answer.unread;
 	if (!failed)
-		result = take_symbols(lookup, query, data, &answer);
+		result = pass_answered_symbols(lookup, query, data, &answer);
 	free(data);
 	return result;
 }

@@ -56,7 +56,7 @@ static bool has_all_names(const struct code *code)
 /* Loads the symbols of an ELF file, or if these are there the functions of its unwind table, if the
  * build id of the file is that of the request. Sections that libelf has read are freed with `elf`,
  * so the sections of one part are gone before the next part is sorted or read. */
-static int load_part(Elf *elf, struct code *code)
+static int load_elf_symbols(Elf *elf, struct code *code)
 {
 	struct file_tables *tables = &code->tables;
 	bool adds_symbols = !code->has_symbols;
@@ -93,10 +93,10 @@ static int load_part(Elf *elf, struct code *code)
 
 static int load_elf(Elf *(*open)(int file), int file, struct code *code)
 {
-	int result = code->has_symbols ? 0 : load_part(open(file), code);
+	int result = code->has_symbols ? 0 : load_elf_symbols(open(file), code);
 
 	if (!result && code->has_symbols && !code->tables.has_functions && !has_all_names(code))
-		result = load_part(open(file), code);
+		result = load_elf_symbols(open(file), code);
 	return result;
 }
 
@@ -130,8 +130,8 @@ static int load_file(int file, struct code *code)
 }
 
 /* A file that cannot be read to its end is left out as a whole. */
-static void add_generated(int (*read)(int file, struct generated_code *code), int file,
-			  struct generated_code *code, u32 *unread)
+static void add_runtime_file(int (*read)(int file, struct generated_code *code), int file,
+			     struct generated_code *code, u32 *unread)
 {
 	u32 count = code->count;
 
@@ -150,15 +150,15 @@ static int load_generated(const struct symbol_request *request, const int *files
 	int result;
 
 	if (request->has_perf_map)
-		add_generated(perf_map_read_open, *files++, &code, unread);
+		add_runtime_file(perf_map_read_open, *files++, &code, unread);
 	if (*files >= 0)
-		add_generated(jitdump_read_open, *files, &code, unread);
+		add_runtime_file(jitdump_read_open, *files, &code, unread);
 	result = generated_code_seal(&code, request->base, 1ULL << FRAME_OFFSET_BITS, table);
 	generated_code_clear(&code);
 	return result;
 }
 
-static int load(const int *files, struct code *code, u32 *unread)
+static int load_symbols(const int *files, struct code *code, u32 *unread)
 {
 	switch (code->request->what) {
 	case SYMBOL_ASK_FILE:
@@ -175,14 +175,14 @@ static int load(const int *files, struct code *code, u32 *unread)
 	}
 }
 
-static int by_start(const void *left, const void *right)
+static int compare_symbol_starts(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-static bool find_at(const struct code *code, u64 address, struct symbol *found)
+static bool find_symbol_at(const struct code *code, u64 address, struct symbol *found)
 {
 	const struct symbol_table *symbols = code->tables.symbols;
 
@@ -195,13 +195,14 @@ static bool find_at(const struct code *code, u64 address, struct symbol *found)
 }
 
 /* Gives the symbols of all addresses, each once, ascending. Their number. */
-static u32 find(const struct code *code, const u64 *addresses, u32 count, struct symbol *symbols)
+static u32 find_distinct_symbols(const struct code *code, const u64 *addresses, u32 count,
+				 struct symbol *symbols)
 {
 	u32 found = 0, kept = 0;
 
 	for (u32 i = 0; i < count; i++)
-		found += find_at(code, addresses[i], &symbols[found]);
-	qsort(symbols, found, sizeof(*symbols), by_start);
+		found += find_symbol_at(code, addresses[i], &symbols[found]);
+	qsort(symbols, found, sizeof(*symbols), compare_symbol_starts);
 	for (u32 i = 0; i < found; i++)
 		if (!kept || symbols[kept - 1].start != symbols[i].start)
 			symbols[kept++] = symbols[i];
@@ -209,7 +210,7 @@ static u32 find(const struct code *code, const u64 *addresses, u32 count, struct
 }
 
 /* True if all addresses in the symbol have this symbol. */
-static bool is_undivided(const struct code *code, const struct symbol *symbol)
+static bool covers_its_range_alone(const struct code *code, const struct symbol *symbol)
 {
 	const struct symbol_table *symbols = code->tables.symbols;
 	u64 end = symbol->start + symbol->size;
@@ -219,7 +220,7 @@ static bool is_undivided(const struct code *code, const struct symbol *symbol)
 		symbol_table_is_one_symbol(code->tables.functions, symbol->start, end));
 }
 
-static void put(FILE *out, const struct code *code, const struct symbol *symbol)
+static void write_symbol(FILE *out, const struct code *code, const struct symbol *symbol)
 {
 	const struct elf_segment *segment = elf_segment_at(&code->tables.segments, symbol->start);
 	struct symbol_item head = {
@@ -228,7 +229,7 @@ static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 		.address = segment ? segment->address + (symbol->start - segment->offset)
 				   : symbol->start,
 		.name_bytes = symbol->name_bytes,
-		.is_undivided = is_undivided(code, symbol),
+		.is_undivided = covers_its_range_alone(code, symbol),
 	};
 
 	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX)
@@ -238,15 +239,15 @@ static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 }
 
 /* Gives all symbols as bytes, for the caller to free. */
-static int put_all(const struct code *code, const struct symbol *symbols, u32 count, char **text,
-		   size_t *bytes)
+static int write_symbols(const struct code *code, const struct symbol *symbols, u32 count,
+			 char **text, size_t *bytes)
 {
 	FILE *out = open_memstream(text, bytes);
 
 	if (!out)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
-		put(out, code, &symbols[i]);
+		write_symbol(out, code, &symbols[i]);
 	if (!fclose(out) && *bytes <= symbol_answer_bytes_max())
 		return 0;
 	free(*text);
@@ -264,10 +265,10 @@ static int find_symbols(const struct symbol_request *request, const int *files,
 	size_t bytes = 0;
 
 	result = result ?: symbol_table_create(&code.tables.functions);
-	result = result ?: load(files, &code, &answer->unread);
+	result = result ?: load_symbols(files, &code, &answer->unread);
 	if (!result) {
-		answer->symbols = find(&code, addresses, count, symbols);
-		result = put_all(&code, symbols, answer->symbols, text, &bytes);
+		answer->symbols = find_distinct_symbols(&code, addresses, count, symbols);
+		result = write_symbols(&code, symbols, answer->symbols, text, &bytes);
 	}
 	answer->bytes = bytes;
 	if (code.has_key && code.has_symbols)
@@ -281,7 +282,7 @@ static int find_symbols(const struct symbol_request *request, const int *files,
 
 /* Copies rules, then rows, to one block of exact size; a growing block may take twice the memory.
  */
-static char *rows_copy(const struct code_rows *rows, u64 *bytes)
+static char *copy_rows_as_bytes(const struct code_rows *rows, u64 *bytes)
 {
 	size_t rule_bytes = rows->rule_count * sizeof(*rows->rules);
 	size_t row_bytes = rows->count * sizeof(*rows->rows);
@@ -308,14 +309,14 @@ static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, c
 		answer->rules = rows.rule_count;
 		answer->is_partial = rows.is_partial;
 		answer->script = rows.script;
-		*text = rows_copy(&rows, &answer->bytes);
+		*text = copy_rows_as_bytes(&rows, &answer->bytes);
 		result = *text ? 0 : -ENOMEM;
 	}
 	code_rows_clear(&rows);
 	return result;
 }
 
-static int reply(int socket, const void *arg, const int *files, const u64 *addresses)
+static int answer_request(int socket, const void *arg, const int *files, const u64 *addresses)
 {
 	const struct symbol_request *request = arg;
 	struct symbol_answer answer = {};
@@ -361,5 +362,5 @@ static int reply(int socket, const void *arg, const int *files, const u64 *addre
 void symbol_serve(int socket)
 {
 	service_run(socket, sizeof(struct symbol_request),
-		    offsetof(struct symbol_request, addresses), reply);
+		    offsetof(struct symbol_request, addresses), answer_request);
 }

@@ -19,7 +19,7 @@
 #define PARTS 8 /* a sandbox may take 1/8 of all memory */
 #define PARTS_TRUSTED 4
 
-static kept_code_opener opener_of(const struct symbolizer_request *request)
+static kept_code_opener opener_for_request(const struct symbolizer_request *request)
 {
 	return request->cached ? mapped_file_open_cached : mapped_file_open;
 }
@@ -31,7 +31,7 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 	struct symbol_query query = {
 		.number = request->number,
 		.record = request->number ? &request->record : NULL,
-		.open = opener_of(request),
+		.open = opener_for_request(request),
 		.kernel_files = files + 1,
 		.count = request->count,
 		.each = symbol_file_put,
@@ -75,7 +75,7 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	if (request->what == SYMBOLIZER_ANALYSIS ? table_is_whole(map, request->number)
 						 : table_is_published(map, request->number))
 		return 0;
-	result = symbol_lookup_rows(lookup, &request->record, opener_of(request), code,
+	result = symbol_lookup_rows(lookup, &request->record, opener_for_request(request), code,
 				    request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
@@ -90,7 +90,7 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 static int answer_moved(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			int map)
 {
-	int file = symbol_lookup_open(lookup, &request->record, opener_of(request));
+	int file = symbol_lookup_open(lookup, &request->record, opener_for_request(request));
 	int result = file;
 
 	if (file >= 0) {
@@ -101,15 +101,15 @@ static int answer_moved(struct symbol_lookup *lookup, const struct symbolizer_re
 	return result;
 }
 
-static int reply(struct symbol_lookup *lookup, int socket, const struct symbolizer_request *request,
-		 const int *files)
+static int answer_request(struct symbol_lookup *lookup, int socket,
+			  const struct symbolizer_request *request, const int *files)
 {
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
 	int file = -1, result;
 
 	if (request->what == SYMBOLIZER_IDENTIFY)
-		answer.result = symbol_lookup_identify(lookup, &request->record, opener_of(request),
-						       &answer.id);
+		answer.result = symbol_lookup_identify(lookup, &request->record,
+						       opener_for_request(request), &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
 		answer.result = answer_table(lookup, request, files[0], files[1], &answer);
 	else if (request->what == SYMBOLIZER_MOVED)
@@ -119,7 +119,7 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 	if (request->what == SYMBOLIZER_TABLE && !answer.result)
 		answer.is_partial = !table_is_whole(files[0], request->number);
 	if (answer.is_partial && request->wants_code)
-		file = symbol_lookup_open(lookup, &request->record, opener_of(request));
+		file = symbol_lookup_open(lookup, &request->record, opener_for_request(request));
 	answer.failures = symbol_lookup_failures(lookup);
 	answer.sandbox = symbol_lookup_pid(lookup);
 	result = message_send_files(socket, &answer, sizeof(answer), &file, file >= 0,
@@ -129,7 +129,7 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 	return result;
 }
 
-static void serve_owner(int socket, u32 parts)
+static void serve_files_of_owner(int socket, u32 parts)
 {
 	struct symbolizer_answer ready = {.what = SYMBOLIZER_READY};
 	struct symbolizer_request request;
@@ -146,7 +146,7 @@ static void serve_owner(int socket, u32 parts)
 			 ?: message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
 	while (!result && !message_receive_files(socket, &request, sizeof(request), files,
 						 MESSAGE_NO_DEADLINE)) {
-		result = reply(lookup, socket, &request, files);
+		result = answer_request(lookup, socket, &request, files);
 		message_close_files(files);
 	}
 	symbol_lookup_free(&lookup);
@@ -154,10 +154,10 @@ static void serve_owner(int socket, u32 parts)
 
 void symbolizer_serve(int socket)
 {
-	serve_owner(socket, PARTS);
+	serve_files_of_owner(socket, PARTS);
 }
 
 void symbolizer_serve_trusted(int socket)
 {
-	serve_owner(socket, PARTS_TRUSTED);
+	serve_files_of_owner(socket, PARTS_TRUSTED);
 }

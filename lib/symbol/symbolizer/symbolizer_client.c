@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* When a process does not answer a job, the jobs behind it are sent to a new process. */
+/* When a process does not answer a job, the jobs after it are sent to a new process. */
 #include "symbolizer_client.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static bool reads_file(u32 what)
 }
 
 /* A job waits for all jobs of a lower rank. */
-static u32 rank(u32 what)
+static u32 job_rank(u32 what)
 {
 	return what == SYMBOLIZER_ANALYSIS ? 2 : what == SYMBOLIZER_TABLE;
 }
@@ -63,10 +63,10 @@ int symbolizer_client_submit(struct symbolizer_client *client, const struct symb
 	return 0;
 }
 
-static bool is_before(const struct symbolizer_job *left, const struct symbolizer_job *right,
-		      const struct symbolizer_callbacks *callbacks)
+static bool is_job_before(const struct symbolizer_job *left, const struct symbolizer_job *right,
+			  const struct symbolizer_callbacks *callbacks)
 {
-	u32 a = rank(left->what), b = rank(right->what);
+	u32 a = job_rank(left->what), b = job_rank(right->what);
 
 	if (!callbacks->may_read && reads_file(left->what) != reads_file(right->what))
 		return reads_file(right->what);
@@ -78,13 +78,13 @@ static bool is_before(const struct symbolizer_job *left, const struct symbolizer
 
 /* Moves the job to send next to the front of those that are not sent. Equal jobs keep their order.
  */
-static void choose_next(struct symbolizer_client *client,
-			const struct symbolizer_callbacks *callbacks)
+static void choose_next_job(struct symbolizer_client *client,
+			    const struct symbolizer_callbacks *callbacks)
 {
 	struct symbolizer_job *first = client->jobs + client->sent, *best = first, chosen;
 
 	for (struct symbolizer_job *job = first; job < client->jobs + client->count; job++)
-		if (is_before(job, best, callbacks))
+		if (is_job_before(job, best, callbacks))
 			best = job;
 	chosen = *best;
 	memmove(first + 1, first, (best - first) * sizeof(*first));
@@ -92,9 +92,9 @@ static void choose_next(struct symbolizer_client *client,
 }
 
 /* Removes the first job and hands over its answer. */
-static int finish_first(struct symbolizer_client *client,
-			const struct symbolizer_callbacks *callbacks,
-			const struct symbolizer_answer *answer, int file)
+static int finish_first_job(struct symbolizer_client *client,
+			    const struct symbolizer_callbacks *callbacks,
+			    const struct symbolizer_answer *answer, int file)
 {
 	struct symbolizer_job job = client->jobs[0];
 
@@ -107,14 +107,15 @@ static int finish_first(struct symbolizer_client *client,
 }
 
 /* Ends the process, which the first sent job has blocked or killed; this job fails. */
-static int give_up(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
+static int abandon_process(struct symbolizer_client *client,
+			   const struct symbolizer_callbacks *callbacks)
 {
 	bool had_job = client->sent;
 
 	file_worker_end(&client->worker, 0);
 	client->sandbox = 0;
 	client->sent = 0;
-	return had_job ? finish_first(client, callbacks, NULL, -1) : 0;
+	return had_job ? finish_first_job(client, callbacks, NULL, -1) : 0;
 }
 
 static int send_job(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
@@ -179,13 +180,13 @@ int symbolizer_client_await(struct symbolizer_client *client)
  * request for symbols has the build id from identification. */
 static bool may_send(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
 {
-	bool is_table = client->count && rank(client->jobs[0].what);
+	bool is_table = client->count && job_rank(client->jobs[0].what);
 	bool one_by_one = client->owner != FILE_OWNER_TABLES || callbacks->takes_turns;
 	u32 sent = client->sent, most = !is_table ? SENT_MAX : one_by_one ? 1 : TABLES_SENT_MAX;
 
 	if (sent == client->count || (sent && sent >= most))
 		return false;
-	choose_next(client, callbacks);
+	choose_next_job(client, callbacks);
 	if (!callbacks->may_read && reads_file(client->jobs[sent].what))
 		return false;
 	return !sent || client->jobs[sent].what == client->jobs[0].what;
@@ -197,7 +198,7 @@ static int send_jobs(struct symbolizer_client *client, const struct symbolizer_c
 
 	if (!client->worker.pid && client->count && symbolizer_client_start(client)) {
 		while (client->count)
-			failed = first_error(failed, finish_first(client, callbacks, NULL, -1));
+			failed = first_error(failed, finish_first_job(client, callbacks, NULL, -1));
 		return failed;
 	}
 	while (may_send(client, callbacks)) {
@@ -208,7 +209,7 @@ static int send_jobs(struct symbolizer_client *client, const struct symbolizer_c
 		if (!client->sent++)
 			client->since = clock_ms();
 		if (result)
-			return give_up(client, callbacks);
+			return abandon_process(client, callbacks);
 	}
 	return 0;
 }
@@ -230,12 +231,12 @@ static int receive_answers(struct symbolizer_client *client,
 		if (!error)
 			client->sandbox = answer.sandbox;
 		if (!error && answer.what == SYMBOLIZER_READY)
-			taken = answer.result ? give_up(client, callbacks) : 0;
+			taken = answer.result ? abandon_process(client, callbacks) : 0;
 		else if (error || !client->sent || first->what != answer.what ||
 			 first->number != answer.number)
-			taken = give_up(client, callbacks);
+			taken = abandon_process(client, callbacks);
 		else
-			taken = finish_first(client, callbacks, &answer, files[0]);
+			taken = finish_first_job(client, callbacks, &answer, files[0]);
 		result = taken ?: result;
 		if (!error && files[0] >= 0)
 			close(files[0]);
@@ -265,7 +266,7 @@ int symbolizer_client_exchange(struct symbolizer_client *client,
 	int result = client->worker.pid ? receive_answers(client, callbacks) : 0;
 
 	if (client->sent && !symbolizer_client_time_left(client))
-		result = first_error(result, give_up(client, callbacks));
+		result = first_error(result, abandon_process(client, callbacks));
 	return first_error(result, send_jobs(client, callbacks));
 }
 

@@ -4,7 +4,7 @@
  * first ones have been sent. The next job to send is chosen when the process can take one, so a job
  * that has become urgent meanwhile goes before others. Calls do not wait, except
  * symbolizer_client_await(). If a job is not answered in time, the process is ended, and a new
- * process gets the jobs behind; the number of processes of an owner is limited.
+ * process gets the later jobs; the number of processes of an owner is limited.
  */
 #ifndef LIB_SYMBOL_SYMBOLIZER_CLIENT_H
 #define LIB_SYMBOL_SYMBOLIZER_CLIENT_H

@@ -62,16 +62,16 @@ struct symbolizers {
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
 	bool have_java;			     /* a table of OpenJDK's libjvm was added */
-	u32 script_loop_tables;		     /* tables with marked code that were added */
-	bool has_no_room;		     /* the map of tables is full */
-	bool takes_turns;		     /* one process reads a file of root at a time */
+	u32 script_loop_tables; /* added tables of files that have an interpreter's loop */
+	bool has_no_room;	/* the map of tables is full */
+	bool takes_turns;	/* one process reads a file of root at a time */
 	bool was_awaited;
 	int readiness; /* of root's symbolizer: 0 or -errno */
 	struct build_id ids[MAPPINGS_MAX];
 	struct symbol_cache cache;
 };
 
-static struct symbolizer_client *client_of(struct symbolizers *symbolizers, u64 owner)
+static struct symbolizer_client *client_for_owner(struct symbolizers *symbolizers, u64 owner)
 {
 	u32 i = 0;
 
@@ -98,10 +98,10 @@ int symbolizers_create(struct symbolizers **out)
 	symbolizers->takes_turns = memory_limit() < TURNS_BELOW;
 	symbolizers->kernel_copy = (struct kernel_copy){-1, -1};
 	kernel_files_open(&symbolizers->kernel);
-	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
-			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL))
-			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_TABLES))
-			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ANALYSES));
+	result = symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_ROOT))
+			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_KERNEL))
+			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_TABLES))
+			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_ANALYSES));
 	if (!result && kernel_image_shown(&symbolizers->kernel))
 		result = passing_code_create(symbolizers->kernel.modules, &symbolizers->passing);
 	if (result)
@@ -198,8 +198,9 @@ static void count_failure(struct symbolizers *symbolizers, u32 number, u64 files
 }
 
 /* A file whose build id could not be read is counted when its symbols are requested. */
-static void note_failures(struct symbolizers *symbolizers, const struct symbolizer_client *client,
-			  const struct symbolizer_job *job, u64 files)
+static void count_job_failures(struct symbolizers *symbolizers,
+			       const struct symbolizer_client *client,
+			       const struct symbolizer_job *job, u64 files)
 {
 	u32 owner =
 		client->owner == FILE_OWNER_TABLES ? CLIENT_ROOT : client - symbolizers->clients;
@@ -230,7 +231,7 @@ static int submit_to_client(struct symbolizers *symbolizers, struct symbolizer_c
 
 /* Submits a job to the client that has found the file before, else to that of the owner. A user
  * whose process has mapped another owner's file is the next one to try. */
-static int submit(struct symbolizers *symbolizers, struct symbolizer_job *job)
+static int submit_job(struct symbolizers *symbolizers, struct symbolizer_job *job)
 {
 	u32 found = job->record ? symbolizers->client_with_file[job->number] : 1 + CLIENT_KERNEL;
 	u64 owner;
@@ -249,7 +250,7 @@ static int submit(struct symbolizers *symbolizers, struct symbolizer_job *job)
 	job->cached = job->next != owner;
 	if (!job->cached)
 		job->next = FILE_OWNER_NONE;
-	return submit_to_client(symbolizers, client_of(symbolizers, owner), job);
+	return submit_to_client(symbolizers, client_for_owner(symbolizers, owner), job);
 }
 
 void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
@@ -277,7 +278,7 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 	memcpy(mapping->build_id, id->build_id, sizeof(mapping->build_id));
 	if (!symbolizers->identified[number] &&
 	    (record->key.kind == MAPPING_FILE || record->key.kind == MAPPING_ANON))
-		symbolizers->identified[number] = !submit(symbolizers, &job);
+		symbolizers->identified[number] = !submit_job(symbolizers, &job);
 }
 
 void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
@@ -294,7 +295,7 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 	    record->key.kind != MAPPING_FILE)
 		return;
 	job.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
-	if (job.file >= 0 && !submit(symbolizers, &job))
+	if (job.file >= 0 && !submit_job(symbolizers, &job))
 		symbolizers->tabulated[number] = true;
 }
 
@@ -333,13 +334,13 @@ void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 		return;
 	job.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
 	if (job.file >= 0)
-		symbolizer_client_submit(client_of(symbolizers, owner), &job);
+		symbolizer_client_submit(client_for_owner(symbolizers, owner), &job);
 }
 
 /* Names passing code as the kernel reported it. Ambiguous code gets no name. Code that was loaded
  * before the recording is looked up by its start, since kallsyms has starts without sizes. */
-static int name_passing(struct passing_code *passing, u64 *addresses, u32 *count,
-			const struct symbolizers_sink *sink)
+static int name_passing_code(struct passing_code *passing, u64 *addresses, u32 *count,
+			     const struct symbolizers_sink *sink)
 {
 	u32 kept = 0;
 	u64 last = 0;
@@ -376,7 +377,7 @@ int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *a
 			return 0;
 		passing_code_read(symbolizers->passing);
 		return passing_code_read_modules(symbolizers->passing, symbolizers->kernel.modules)
-			       ?: name_passing(symbolizers->passing, addresses, count, sink);
+			       ?: name_passing_code(symbolizers->passing, addresses, count, sink);
 	}
 	return symbol_cache_find(&symbolizers->cache, number, addresses, count, sink->symbol,
 				 sink->arg);
@@ -401,7 +402,7 @@ int symbolizers_ask(struct symbolizers *symbolizers, u32 number,
 		count_failure(symbolizers, number, 1);
 		return 0;
 	}
-	return submit(symbolizers, &job);
+	return submit_job(symbolizers, &job);
 }
 
 void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel_copy copy)
@@ -417,15 +418,15 @@ int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
 
 /* --- Answers. --- */
 
-/* The places to which take_symbol() hands each symbol of an answer: the sink of the caller, the
- * cache, or both. */
+/* The places to which add_symbol_to_sink() hands each symbol of an answer: the sink of the caller,
+ * the cache, or both. */
 struct taker {
 	struct symbolizers *symbolizers;
 	bool to_sink, to_cache;
 };
 
 /* Symbols of passing code get their size from the program: kallsyms has no sizes. */
-static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_undivided)
+static int add_symbol_to_sink(void *arg, const struct trace_symbol *listed, bool is_undivided)
 {
 	const struct taker *taker = arg;
 	struct symbolizers *symbolizers = taker->symbolizers;
@@ -442,7 +443,7 @@ static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_und
 	return taker->to_sink ? sink->symbol(sink->arg, &symbol) : 0;
 }
 
-static int take_symbol_file(struct symbolizers *symbolizers, const struct symbolizer_job *job,
+static int read_symbol_file(struct symbolizers *symbolizers, const struct symbolizer_job *job,
 			    const struct symbolizer_answer *answer, int file)
 {
 	/* Generated code and the kernel's code change, so their symbols are not cached. */
@@ -451,7 +452,7 @@ static int take_symbol_file(struct symbolizers *symbolizers, const struct symbol
 			      .to_cache = job->record && job->record->key.kind != MAPPING_ANON &&
 					  job->number < MAPPINGS_MAX && !answer->result &&
 					  !answer->failures};
-	int result = symbol_file_each(file, answer->bytes, job->number, take_symbol, &taker);
+	int result = symbol_file_each(file, answer->bytes, job->number, add_symbol_to_sink, &taker);
 	u64 *addresses = NULL;
 
 	if (taker.to_cache && !result)
@@ -463,8 +464,8 @@ static int take_symbol_file(struct symbolizers *symbolizers, const struct symbol
 	return result;
 }
 
-static int take_identity(struct symbolizers *symbolizers, const struct symbolizer_client *client,
-			 const struct symbolizer_job *job, const struct symbolizer_answer *answer)
+static int use_build_id(struct symbolizers *symbolizers, const struct symbolizer_client *client,
+			const struct symbolizer_job *job, const struct symbolizer_answer *answer)
 {
 	const struct symbolizers_sink *sink = symbolizers->sink;
 	const struct build_id *id = &answer->id;
@@ -492,7 +493,7 @@ static bool submit_to_next(struct symbolizers *symbolizers, const struct symboli
 	struct symbolizer_client *next = NULL;
 
 	if (job->next != FILE_OWNER_NONE)
-		next = client_of(symbolizers, job->next);
+		next = client_for_owner(symbolizers, job->next);
 	else if (keeper && &symbolizers->clients[keeper - 1] != client)
 		next = &symbolizers->clients[keeper - 1];
 	if (!next)
@@ -503,8 +504,8 @@ static bool submit_to_next(struct symbolizers *symbolizers, const struct symboli
 	return true;
 }
 
-static int answered(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
-		    const struct symbolizer_answer *answer, int file)
+static int on_answer(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
+		     const struct symbolizer_answer *answer, int file)
 {
 	struct symbolizers *symbolizers = arg;
 	int result = 0;
@@ -532,18 +533,18 @@ static int answered(void *arg, struct symbolizer_client *client, struct symboliz
 	if (job->what == SYMBOLIZER_TABLE || job->what == SYMBOLIZER_ANALYSIS)
 		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
 	else if (job->what != SYMBOLIZER_MOVED && !job->is_dropped)
-		note_failures(symbolizers, client, job, answer ? answer->failures : 1);
+		count_job_failures(symbolizers, client, job, answer ? answer->failures : 1);
 	if (answer && job->what == SYMBOLIZER_IDENTIFY)
-		result = take_identity(symbolizers, client, job, answer);
+		result = use_build_id(symbolizers, client, job, answer);
 	else if (answer && job->what == SYMBOLIZER_SYMBOLS)
-		result = take_symbol_file(symbolizers, job, answer, file);
+		result = read_symbol_file(symbolizers, job, answer, file);
 	if (answer && job->what == SYMBOLIZER_SYMBOLS && !job->record)
 		kernel_copy_close(&symbolizers->kernel_copy);
 	symbolizer_job_clear(job);
 	return result;
 }
 
-static const struct build_id *known_id(void *arg, u32 number)
+static const struct build_id *build_id_of_mapping(void *arg, u32 number)
 {
 	const struct symbolizers *symbolizers = arg;
 	const struct build_id *id = &symbolizers->ids[number];
@@ -551,7 +552,7 @@ static const struct build_id *known_id(void *arg, u32 number)
 	return id->bytes ? id : NULL;
 }
 
-static u32 urgency_of(void *arg, u32 number)
+static u32 urgency_of_mapping(void *arg, u32 number)
 {
 	const struct symbolizers *symbolizers = arg;
 
@@ -589,13 +590,13 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 {
 	struct symbolizer_callbacks callbacks = {
 		.arg = symbolizers,
-		.id = known_id,
-		.urgency = urgency_of,
+		.id = build_id_of_mapping,
+		.urgency = urgency_of_mapping,
 		.takes_turns = symbolizers->takes_turns,
 		.kallsyms = symbolizers->kernel.kallsyms,
 		.modules = symbolizers->kernel.modules,
 		.kernel_copy = &symbolizers->kernel_copy,
-		.answered = answered,
+		.answered = on_answer,
 	};
 	int result = 0;
 
@@ -686,7 +687,7 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 }
 
 /* Drops the jobs for symbols; the process still answers the jobs that were sent. */
-static void drop(struct symbolizers *symbolizers, struct symbolizer_client *client)
+static void drop_client_jobs(struct symbolizers *symbolizers, struct symbolizer_client *client)
 {
 	u32 kept = 0;
 
@@ -694,7 +695,7 @@ static void drop(struct symbolizers *symbolizers, struct symbolizer_client *clie
 		struct symbolizer_job *job = &client->jobs[i];
 
 		if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
-			note_failures(symbolizers, client, job, 1);
+			count_job_failures(symbolizers, client, job, 1);
 			job->is_dropped = true;
 			client->hangs = client->sent;
 		}
@@ -709,5 +710,5 @@ static void drop(struct symbolizers *symbolizers, struct symbolizer_client *clie
 void symbolizers_drop(struct symbolizers *symbolizers)
 {
 	for (u32 i = 0; i < symbolizers->count; i++)
-		drop(symbolizers, &symbolizers->clients[i]);
+		drop_client_jobs(symbolizers, &symbolizers->clients[i]);
 }

@@ -116,7 +116,7 @@ u32 table_remove(int map, u32 number)
 	return 1 + table_chunks_delete(map, number, root.base, root.chunks);
 }
 
-static int read_keys(struct eviction *eviction)
+static int read_map_keys(struct eviction *eviction)
 {
 	u64 *last = NULL;
 	int result = 0;
@@ -134,7 +134,7 @@ static int read_keys(struct eviction *eviction)
 
 /* Notes the table of a file if it is idle, and deletes chunks without a root. The file's keys are
  * [first, end). */
-static void scan_file(struct eviction *eviction, u32 first, u32 end)
+static void scan_table_of_file(struct eviction *eviction, u32 first, u32 end)
 {
 	u32 number = KEY_NUMBER(eviction->keys[first]), unused_for;
 	struct file_table_chunk root = {};
@@ -154,14 +154,14 @@ static void scan_file(struct eviction *eviction, u32 first, u32 end)
 	}
 }
 
-static int by_key(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
 	u64 a = *(const u64 *)left, b = *(const u64 *)right;
 
 	return (a > b) - (a < b);
 }
 
-static int longest_unused_first(const void *left, const void *right)
+static int compare_time_unused(const void *left, const void *right)
 {
 	u32 a = ((const struct idle_table *)left)->unused_for;
 	u32 b = ((const struct idle_table *)right)->unused_for;
@@ -174,18 +174,18 @@ u32 tables_evict(int map, u32 wanted)
 	struct eviction eviction = {.map = map};
 	u32 end;
 
-	if (!read_keys(&eviction)) {
-		qsort(eviction.keys, eviction.count, sizeof(*eviction.keys), by_key);
+	if (!read_map_keys(&eviction)) {
+		qsort(eviction.keys, eviction.count, sizeof(*eviction.keys), compare_keys);
 		for (u32 first = 0; first < eviction.count; first = end) {
 			u32 number = KEY_NUMBER(eviction.keys[first]);
 
 			for (end = first + 1; end < eviction.count; end++)
 				if (KEY_NUMBER(eviction.keys[end]) != number)
 					break;
-			scan_file(&eviction, first, end);
+			scan_table_of_file(&eviction, first, end);
 		}
 		qsort(eviction.idle, eviction.idle_count, sizeof(*eviction.idle),
-		      longest_unused_first);
+		      compare_time_unused);
 	}
 	for (u32 i = 0; i < eviction.idle_count && eviction.freed < wanted; i++)
 		eviction.freed += table_remove(map, eviction.idle[i].number);
@@ -221,7 +221,7 @@ bool table_is_whole(int map, u32 number)
 }
 
 /* Adds a chunk, and evicts tables if the map is full. `left`: chunks to add, this one included. */
-static int put(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
+static int add_chunk(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
 {
 	int result = table_map_add(map, key, chunk);
 
@@ -232,7 +232,7 @@ static int put(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
 
 /* Adds the root, or finds that of another process. *base: the other chunks have keys base + 1, ...
  */
-static int put_root(int map, u32 number, const struct file_table *table, u32 *base)
+static int add_root_chunk(int map, u32 number, const struct file_table *table, u32 *base)
 {
 	bool is_partial = table->chunks[FILE_TABLE_ROOT].is_partial;
 	struct file_table_chunk root = table->chunks[FILE_TABLE_ROOT];
@@ -242,7 +242,7 @@ static int put_root(int map, u32 number, const struct file_table *table, u32 *ba
 	root.base = 1 + random / 2; /* so that keys of all chunks stay below 2^32 */
 	root.chunks = table->count;
 	root.used = table_now();
-	result = result ?: put(map, ROOT_KEY(number), &root, table->count);
+	result = result ?: add_chunk(map, ROOT_KEY(number), &root, table->count);
 	if (result == -EEXIST)
 		result = table_map_get(map, ROOT_KEY(number), &root);
 	if (result)
@@ -252,7 +252,7 @@ static int put_root(int map, u32 number, const struct file_table *table, u32 *ba
 }
 
 /* True if another process has added an equal chunk. A BPF program may have set `used` in it. */
-static bool is_there(int map, u64 key, const struct file_table_chunk *chunk)
+static bool has_equal_chunk(int map, u64 key, const struct file_table_chunk *chunk)
 {
 	struct file_table_chunk other;
 
@@ -262,16 +262,16 @@ static bool is_there(int map, u64 key, const struct file_table_chunk *chunk)
 	return !memcmp(&other, chunk, sizeof(other));
 }
 
-static int put_chunks(int map, u32 number, const struct file_table *table, u32 base)
+static int add_other_chunks(int map, u32 number, const struct file_table *table, u32 base)
 {
 	int result = 0;
 
 	for (u32 i = 1; i < table->count && !result; i++) {
 		u64 key = FILE_TABLE_KEY(number, base + i);
 
-		result = put(map, key, &table->chunks[i], table->count - i);
+		result = add_chunk(map, key, &table->chunks[i], table->count - i);
 		if (result == -EEXIST)
-			result = is_there(map, key, &table->chunks[i]) ? 0 : -ESTALE;
+			result = has_equal_chunk(map, key, &table->chunks[i]) ? 0 : -ESTALE;
 	}
 	return result;
 }
@@ -280,11 +280,11 @@ static int add_table(int map, u32 number, const struct file_table *table)
 {
 	struct file_table_chunk root;
 	u32 base;
-	int result = put_root(map, number, table, &base);
+	int result = add_root_chunk(map, number, table, &base);
 
 	if (result)
 		return result;
-	result = put_chunks(map, number, table, base);
+	result = add_other_chunks(map, number, table, base);
 	if (!result && !table_map_get(map, ROOT_KEY(number), &root) && root.base == base)
 		return 0;
 	if (result)

@@ -21,7 +21,7 @@ int table_map_take(int map, u64 key, struct file_table_chunk *chunk);
 /* -EEXIST: the key exists; -E2BIG: the map is full. */
 int table_map_add(int map, u64 key, const struct file_table_chunk *chunk);
 
-/* The key behind `key`, or the first key for NULL, in no order; behind a key that is gone, the
+/* The key after `key`, or the first key for NULL, in no order; after a key that is gone, the
  * first key again. -ENOENT: no more keys. */
 int table_map_next(int map, const u64 *key, u64 *next);
 

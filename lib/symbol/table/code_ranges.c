@@ -30,7 +30,7 @@ int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value)
 }
 
 /* Orders by start; the widest range comes first, so an inner range follows its outer one. */
-static int compare(const void *left, const void *right)
+static int compare_ranges(const void *left, const void *right)
 {
 	const struct code_range *a = left, *b = right;
 	int by = order(a->start, b->start);
@@ -46,7 +46,7 @@ void code_ranges_seal(struct code_ranges *ranges)
 
 	if (!ranges->count)
 		return;
-	qsort(range, ranges->count, sizeof(*range), compare);
+	qsort(range, ranges->count, sizeof(*range), compare_ranges);
 	for (u32 i = 0; i < ranges->count; i++) {
 		u32 outer = i ? i - 1 : NO_OUTER;
 

@@ -4,7 +4,7 @@
  * gives symbols of unknown size their end, and links each symbol to the nearest earlier one that
  * reaches beyond its start ("outer"). A search is a binary search for the last start before the
  * address; while the symbol found has ended before the address, the search goes on to its outer
- * symbol. This finds the outer function behind a nested entry point.
+ * symbol. This finds the outer function after a nested entry point.
  */
 #include "symbol_table.h"
 
@@ -100,7 +100,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 }
 
 /* Orders symbols of one start, the best one first: see symbol_table.h. */
-static int compare(const void *left, const void *right, void *arg)
+static int compare_symbols_of_start(const void *left, const void *right, void *arg)
 {
 	const struct entry *a = left, *b = right;
 	const char *names = arg;
@@ -121,7 +121,7 @@ struct place {
 };
 
 /* Sorts by one digit of the start; equal ones stay in order. */
-static void sort_by_digit(const struct place *from, struct place *to, u32 count, u32 shift)
+static void sort_by_start_digit(const struct place *from, struct place *to, u32 count, u32 shift)
 {
 	u32 next[DIGITS] = {}, sum = 0;
 
@@ -156,7 +156,7 @@ static bool sort_by_start(struct symbol_table *table)
 
 		if (!(differ >> shift & (DIGITS - 1)))
 			continue;
-		sort_by_digit(from, to, count, shift);
+		sort_by_start_digit(from, to, count, shift);
 		to = from;
 		from = sorted_places;
 	}
@@ -177,10 +177,10 @@ static int compare_starts(const void *left, const void *right, void *arg)
 {
 	const struct entry *a = left, *b = right;
 
-	return order(a->start, b->start) ?: compare(left, right, arg);
+	return order(a->start, b->start) ?: compare_symbols_of_start(left, right, arg);
 }
 
-static void sort(struct symbol_table *table)
+static void sort_symbols(struct symbol_table *table)
 {
 	struct entry *entries = table->entries;
 	u32 ascending = 1;
@@ -196,12 +196,13 @@ static void sort(struct symbol_table *table)
 		for (end = i + 1; end < table->count && entries[end].start == entries[i].start;)
 			end++;
 		if (end - i > 1)
-			qsort_r(entries + i, end - i, sizeof(*entries), compare, table->names);
+			qsort_r(entries + i, end - i, sizeof(*entries), compare_symbols_of_start,
+				table->names);
 	}
 }
 
-static bool is_label_of(const struct symbol_table *table, const struct entry *entry,
-			const struct entry *function)
+static bool is_label_in_function(const struct symbol_table *table, const struct entry *entry,
+				 const struct entry *function)
 {
 	const char *name;
 	size_t bytes;
@@ -214,9 +215,9 @@ static bool is_label_of(const struct symbol_table *table, const struct entry *en
 					  table->names[entry->name + bytes] == '.');
 }
 
-/* Drops symbols behind the best one of their start, symbols without a size inside one with a size,
+/* Drops symbols after the best one of their start, symbols without a size inside one with a size,
  * and labels of functions. */
-static void drop_hidden(struct symbol_table *table)
+static void drop_hidden_symbols(struct symbol_table *table)
 {
 	u64 covered = 0;
 	u32 kept = 0;
@@ -228,7 +229,7 @@ static void drop_hidden(struct symbol_table *table)
 			continue;
 		if (!entry->sized && entry->start < covered)
 			continue;
-		if (kept && is_label_of(table, entry, &table->entries[kept - 1]))
+		if (kept && is_label_in_function(table, entry, &table->entries[kept - 1]))
 			continue;
 		if (entry->sized && entry->end > covered)
 			covered = entry->end;
@@ -238,7 +239,7 @@ static void drop_hidden(struct symbol_table *table)
 }
 
 /* Symbols without a size end where the next entry starts; entries that are only bounds then go. */
-static void end_unsized(struct symbol_table *table)
+static void end_symbols_without_size(struct symbol_table *table)
 {
 	u32 kept = 0;
 
@@ -254,7 +255,7 @@ static void end_unsized(struct symbol_table *table)
 	table->count = kept;
 }
 
-static void link_outer(struct symbol_table *table)
+static void link_outer_symbols(struct symbol_table *table)
 {
 	for (u32 i = 0; i < table->count; i++) {
 		u32 outer = i ? i - 1 : NO_OUTER;
@@ -267,7 +268,7 @@ static void link_outer(struct symbol_table *table)
 
 /* Gives back the room that growing arrays have beyond their content; if realloc() fails, the room
  * stays. */
-static void shrink(struct symbol_table *table)
+static void shrink_arrays(struct symbol_table *table)
 {
 	struct entry *entries =
 		reallocarray(table->entries, table->count + 1UL, sizeof(*table->entries));
@@ -287,15 +288,15 @@ void symbol_table_seal(struct symbol_table *table)
 {
 	if (!table->count)
 		return;
-	sort(table);
-	drop_hidden(table);
-	end_unsized(table);
-	link_outer(table);
-	shrink(table);
+	sort_symbols(table);
+	drop_hidden_symbols(table);
+	end_symbols_without_size(table);
+	link_outer_symbols(table);
+	shrink_arrays(table);
 }
 
 /* The number of symbols with start <= address. */
-static u32 started(const struct symbol_table *table, u64 address)
+static u32 count_started_by(const struct symbol_table *table, u64 address)
 {
 	return bisect(table->count, i, table->entries[i].start <= address);
 }
@@ -320,7 +321,7 @@ bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol 
 
 bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found)
 {
-	u32 index = started(table, address) - 1;
+	u32 index = count_started_by(table, address) - 1;
 
 	for (u32 steps = 0; index < table->count && steps < OUTER_STEPS_MAX; steps++) {
 		if (address < table->entries[index].end)
@@ -332,16 +333,16 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 
 bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end)
 {
-	u32 count = started(table, start);
+	u32 count = count_started_by(table, start);
 
 	return count && table->entries[count - 1].start == start &&
-	       table->entries[count - 1].end >= end && started(table, end - 1) == count;
+	       table->entries[count - 1].end >= end && count_started_by(table, end - 1) == count;
 }
 
 bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end)
 {
 	struct symbol symbol;
 
-	return started(table, end - 1) != started(table, start) ||
+	return count_started_by(table, end - 1) != count_started_by(table, start) ||
 	       symbol_table_find(table, start, &symbol);
 }

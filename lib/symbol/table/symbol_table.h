@@ -7,7 +7,7 @@
  * the same start the higher rank wins, then the longer symbol, then the name with fewer leading
  * underscores (malloc, not __libc_malloc), then the symbol that was added first.
  *
- * A label does not end a function of unknown size. A label is a symbol behind a function that takes
+ * A label does not end a function of unknown size. A label is a symbol after a function that takes
  * labels, or a symbol with the name "FUNCTION.label", as nasm writes it.
  */
 #ifndef LIB_SYMBOL_SYMBOL_TABLE_H
@@ -28,7 +28,7 @@ struct symbol {
 	const char *name; /* NULL = a bound: the symbol before it ends here */
 	size_t name_bytes;
 	bool is_label;	   /* may be a place inside the symbol before it */
-	bool takes_labels; /* a function: symbols behind it that may be labels are its labels */
+	bool takes_labels; /* a function: symbols after it that may be labels are its labels */
 };
 
 int symbol_table_create(struct symbol_table **out);
@@ -54,7 +54,7 @@ bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end);
  * [start, end). */
 bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end);
 
-/* The symbol with this index, in the order of starts, after sealing. False: behind the last. */
+/* The symbol with this index, in the order of starts, after sealing. False: after the last. */
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);
 
 #endif

@@ -34,7 +34,7 @@
 /* --- Code that no path reaches. --- */
 
 /* True if a symbol gives the end of the function. */
-static bool is_named(const struct code_analysis *analysis, const struct function *function)
+static bool has_named_end(const struct code_analysis *analysis, const struct function *function)
 {
 	const struct file_span *symbol = code_span_before(
 		analysis->image->symbols, analysis->image->symbol_count, function->start);
@@ -42,14 +42,15 @@ static bool is_named(const struct code_analysis *analysis, const struct function
 	return symbol && symbol->start == function->start && symbol->end == function->end;
 }
 
-static u32 fill_end(const struct code_analysis *analysis, const struct function *function)
+static u32 end_of_unreached_code(const struct code_analysis *analysis,
+				 const struct function *function)
 {
 	u32 end = function->end, last = function->start;
 
 	for (u32 at = function->start + 1; at < end; at++)
 		if (*code_mark_at(analysis, at) & MARK_START)
 			end = at;
-	if (end == function->end && is_named(analysis, function))
+	if (end == function->end && has_named_end(analysis, function))
 		return end;
 	for (u32 i = function->runs; i; i = analysis->runs[i - 1].next)
 		if (analysis->runs[i - 1].end <= end && analysis->runs[i - 1].end > last)
@@ -59,10 +60,11 @@ static u32 fill_end(const struct code_analysis *analysis, const struct function 
 
 /* Follows code of a function that no path has reached, as targets of its jumps with unknown
  * targets. */
-static void fill(struct code_analysis *analysis, u32 number)
+static void follow_unreached_code(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
-	u32 at = function->start, end = fill_end(analysis, function), tries = function->tries;
+	u32 at = function->start, end = end_of_unreached_code(analysis, function),
+	    tries = function->tries;
 
 	while (at < end && !analysis->result) {
 		struct x86_instruction instruction;
@@ -88,7 +90,7 @@ static void fill(struct code_analysis *analysis, u32 number)
 	}
 }
 
-static void fill_all(struct code_analysis *analysis)
+static void follow_all_unreached_code(struct code_analysis *analysis)
 {
 	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++) {
 		struct function *function = &analysis->functions[i];
@@ -101,7 +103,7 @@ static void fill_all(struct code_analysis *analysis)
 			u32 before = function->tries;
 
 			function->is_filling = true;
-			fill(analysis, i);
+			follow_unreached_code(analysis, i);
 			paths_follow_all(analysis);
 			function = &analysis->functions[i];
 			function->is_filling = false;
@@ -112,7 +114,8 @@ static void fill_all(struct code_analysis *analysis)
 
 /* --- Weak starts. --- */
 
-static bool is_accepted(const struct code_analysis *analysis, const struct function *function)
+static bool is_function_accepted(const struct code_analysis *analysis,
+				 const struct function *function)
 {
 	u8 mark = *code_mark_at(analysis, function->start);
 
@@ -127,7 +130,7 @@ static bool is_accepted(const struct code_analysis *analysis, const struct funct
 	return function->has_exit || (mark & MARK_TAKEN && function->has_aligned);
 }
 
-static void make_strong(struct code_analysis *analysis, u32 number)
+static void mark_function_proven(struct code_analysis *analysis, u32 number)
 {
 	function_at(analysis, analysis->functions[number].start, FUNCTION_STRONG);
 }
@@ -137,25 +140,26 @@ static void end_trial(struct code_analysis *analysis, u32 from, u32 number)
 {
 	bool has_changed = true;
 
-	if (is_accepted(analysis, &analysis->functions[number])) {
-		make_strong(analysis, number);
+	if (is_function_accepted(analysis, &analysis->functions[number])) {
+		mark_function_proven(analysis, number);
 		for (u32 i = from; i < analysis->function_count; i++)
 			if (analysis->functions[i].status == STATUS_OPEN)
-				make_strong(analysis, i);
+				mark_function_proven(analysis, i);
 	}
 	while (has_changed && !analysis->result) {
 		has_changed = false;
 		for (u32 i = from; i < analysis->function_count; i++) {
 			struct function *function = &analysis->functions[i];
 
-			if (function->status != STATUS_OPEN || is_accepted(analysis, function))
+			if (function->status != STATUS_OPEN ||
+			    is_function_accepted(analysis, function))
 				continue;
 			function_undo(analysis, i);
 			function_give_up(analysis, i);
 			has_changed = true;
 		}
 		if (analysis->functions[number].status == STATUS_OPEN &&
-		    !is_accepted(analysis, &analysis->functions[number])) {
+		    !is_function_accepted(analysis, &analysis->functions[number])) {
 			function_undo(analysis, number);
 			function_give_up(analysis, number);
 			has_changed = true;
@@ -164,7 +168,7 @@ static void end_trial(struct code_analysis *analysis, u32 from, u32 number)
 	}
 }
 
-static bool try_start(struct code_analysis *analysis, u32 start)
+static bool try_function_start(struct code_analysis *analysis, u32 start)
 {
 	u32 from = analysis->function_count, number;
 
@@ -180,26 +184,26 @@ static bool try_start(struct code_analysis *analysis, u32 start)
 	return analysis->functions[number].status == STATUS_OPEN;
 }
 
-static bool is_candidate(const struct code_analysis *analysis, u32 address)
+static bool may_start_function(const struct code_analysis *analysis, u32 address)
 {
 	return code_is_within(analysis, address) && code_section_end(analysis, address) &&
 	       !code_is_covered(analysis, address);
 }
 
-static void try_taken(struct code_analysis *analysis)
+static void try_taken_addresses(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
 
 	for (u32 i = 0; i < image->pointer_count && !analysis->result; i++)
-		if (is_candidate(analysis, image->pointers[i].target))
-			try_start(analysis, image->pointers[i].target);
+		if (may_start_function(analysis, image->pointers[i].target))
+			try_function_start(analysis, image->pointers[i].target);
 	for (u32 i = 0; i < analysis->named_count && !analysis->result; i++)
-		if (is_candidate(analysis, analysis->named[i]))
-			try_start(analysis, analysis->named[i]);
+		if (may_start_function(analysis, analysis->named[i]))
+			try_function_start(analysis, analysis->named[i]);
 }
 
-/* Tries starts in [at, end): addresses behind the end of other code, with padding or alignment. */
-static void try_gap(struct code_analysis *analysis, u32 at, u32 end)
+/* Tries starts in [at, end): addresses after the end of other code, with padding or alignment. */
+static void try_starts_in_gap(struct code_analysis *analysis, u32 at, u32 end)
 {
 	bool may_begin = true, is_padded = true;
 
@@ -228,7 +232,8 @@ static void try_gap(struct code_analysis *analysis, u32 at, u32 end)
 			continue;
 		}
 		if (may_begin && (is_padded || at % 16 == 0) &&
-		    !(*code_mark_at(analysis, at) & MARK_BRANCHED) && try_start(analysis, at))
+		    !(*code_mark_at(analysis, at) & MARK_BRANCHED) &&
+		    try_function_start(analysis, at))
 			continue;
 		flow = x86_flow_of(&instruction);
 		may_begin = flow == X86_RETURN || flow == X86_JUMP || flow == X86_TRAP ||
@@ -239,8 +244,8 @@ static void try_gap(struct code_analysis *analysis, u32 at, u32 end)
 }
 
 /* Visits the parts of sections that no table covers. */
-static void visit_gaps(struct code_analysis *analysis,
-		       void (*visit)(struct code_analysis *analysis, u32 start, u32 end))
+static void visit_uncovered_code(struct code_analysis *analysis,
+				 void (*visit)(struct code_analysis *analysis, u32 start, u32 end))
 {
 	const struct code_image *image = analysis->image;
 
@@ -266,7 +271,7 @@ static void visit_gaps(struct code_analysis *analysis,
 
 /* --- The sweep: all code is read once from its begin to its end, for targets and addresses. --- */
 
-static void note_named(struct code_analysis *analysis, u32 address)
+static void add_named_start(struct code_analysis *analysis, u32 address)
 {
 	if (array_make_room(analysis->named, analysis->named_count, analysis->named_room))
 		analysis->result = -ENOMEM;
@@ -285,26 +290,26 @@ static bool is_table_read(const struct x86_instruction *instruction)
 	       (instruction->opcode == 0x8b || x86_flow_of(instruction) == X86_JUMP_INDIRECT);
 }
 
-static void sweep_instruction(struct code_analysis *analysis, u32 at,
-			      const struct x86_instruction *instruction, bool is_in_table)
+static void sweep_one_instruction(struct code_analysis *analysis, u32 at,
+				  const struct x86_instruction *instruction, bool is_in_table)
 {
 	enum x86_flow flow = x86_flow_of(instruction);
 	s64 next = (s64)at + instruction->length, target = next + (s32)instruction->immediate;
 
 	if (instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0x8d &&
 	    instruction->base == X86_RIP) {
-		note_named(analysis, next + instruction->displacement);
+		add_named_start(analysis, next + instruction->displacement);
 		return;
 	}
 	if (analysis->image->is_fixed && is_table_read(instruction))
-		note_named(analysis, instruction->displacement);
+		add_named_start(analysis, instruction->displacement);
 	if (analysis->image->is_fixed && instruction->map == X86_MAP_ONE_BYTE &&
 	    instruction->immediate_bytes == 4 && instruction->immediate > 0 &&
 	    instruction->immediate <= INT32_MAX &&
 	    code_is_within(analysis, instruction->immediate) &&
 	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
 	     instruction->opcode == 0xc7))
-		note_named(analysis, instruction->immediate);
+		add_named_start(analysis, instruction->immediate);
 	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
 		return;
 	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target))
@@ -313,7 +318,7 @@ static void sweep_instruction(struct code_analysis *analysis, u32 at,
 		*code_mark_at(analysis, target) |= MARK_BRANCHED;
 	else if (flow == X86_JUMP)
 		*code_mark_at(analysis, target) |= MARK_JUMPED;
-	else if (is_candidate(analysis, target) && target != next)
+	else if (may_start_function(analysis, target) && target != next)
 		function_at(analysis, target, FUNCTION_STRONG);
 }
 
@@ -333,7 +338,7 @@ static void sweep_range(struct code_analysis *analysis, u32 at, u32 end, bool is
 
 	while (at < end) {
 		if (code_decode_at(analysis, at, end, &instruction)) {
-			sweep_instruction(analysis, at, &instruction, is_in_table);
+			sweep_one_instruction(analysis, at, &instruction, is_in_table);
 			analysis->popping_ends +=
 				!is_in_table && is_popping_end(&last, &instruction);
 			last = instruction;
@@ -349,14 +354,14 @@ static void sweep_gap(struct code_analysis *analysis, u32 start, u32 end)
 	sweep_range(analysis, start, end, false);
 }
 
-static int by_number(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
 	const u32 *a = left, *b = right;
 
 	return (*a > *b) - (*a < *b);
 }
 
-static void sweep(struct code_analysis *analysis)
+static void sweep_uncovered_code(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
 
@@ -364,17 +369,18 @@ static void sweep(struct code_analysis *analysis)
 		if (code_is_within(analysis, image->covered[i].start) &&
 		    image->covered[i].end <= image->end)
 			sweep_range(analysis, image->covered[i].start, image->covered[i].end, true);
-	visit_gaps(analysis, sweep_gap);
+	visit_uncovered_code(analysis, sweep_gap);
 	analysis->pops_arguments = analysis->popping_ends >= POPPING_ENDS_MIN;
 	if (analysis->named_count)
-		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named), by_number);
+		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named),
+		      compare_numbers);
 	for (u32 i = 0; i < image->pointer_count; i++)
 		if (code_is_within(analysis, image->pointers[i].target))
 			*code_mark_at(analysis, image->pointers[i].target) |= MARK_TAKEN;
 }
 
 /* Marks starts by tables, symbols and the entry. */
-static void mark_starts(struct code_analysis *analysis)
+static void mark_known_starts(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
 
@@ -382,32 +388,32 @@ static void mark_starts(struct code_analysis *analysis)
 		if (code_is_within(analysis, image->covered[i].start))
 			*code_mark_at(analysis, image->covered[i].start) |= MARK_START;
 	for (u32 i = 0; i < image->symbol_count; i++)
-		if (is_candidate(analysis, image->symbols[i].start))
+		if (may_start_function(analysis, image->symbols[i].start))
 			function_at(analysis, image->symbols[i].start, FUNCTION_STRONG);
-	if (image->entry && is_candidate(analysis, image->entry))
+	if (image->entry && may_start_function(analysis, image->entry))
 		function_at(analysis, image->entry, FUNCTION_STRONG);
 }
 
-static void analyse(struct code_analysis *analysis)
+static void analyse_functions(struct code_analysis *analysis)
 {
 	u32 strong;
 
-	mark_starts(analysis);
-	sweep(analysis);
+	mark_known_starts(analysis);
+	sweep_uncovered_code(analysis);
 	strong = analysis->function_count;
 	for (u32 i = 0; i < strong && !analysis->result; i++) {
 		function_wake(analysis, i);
 		paths_follow_all(analysis);
 	}
 	if (analysis->image->has_symbols)
-		fill_all(analysis);
-	try_taken(analysis);
-	visit_gaps(analysis, try_gap);
-	fill_all(analysis);
+		follow_all_unreached_code(analysis);
+	try_taken_addresses(analysis);
+	visit_uncovered_code(analysis, try_starts_in_gap);
+	follow_all_unreached_code(analysis);
 	/* Strong functions that turned out to be trampolines of signals have no rule. */
 	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++)
 		if (analysis->functions[i].status == STATUS_OPEN &&
-		    !is_accepted(analysis, &analysis->functions[i])) {
+		    !is_function_accepted(analysis, &analysis->functions[i])) {
 			function_undo(analysis, i);
 			function_give_up(analysis, i);
 		}
@@ -429,7 +435,7 @@ int code_analysis_create(const struct code_image *image, struct code_analysis **
 	if (!analysis->map || !analysis->marks)
 		analysis->result = -ENOMEM;
 	else
-		analyse(analysis);
+		analyse_functions(analysis);
 	result = analysis->result;
 	if (result)
 		code_analysis_free(&analysis);
@@ -472,7 +478,8 @@ const struct frame_state *code_analysis_state(const struct code_analysis *analys
  * first add arguments and jump to another function, which pops these too. The distance from rsp to
  * the CFA is then not known during a call either, so the rule uses rbp if rbp points into the
  * frame. */
-static bool rule_of(const struct code_analysis *analysis, u32 number, struct unwind_rule *rule)
+static bool rule_of_state(const struct code_analysis *analysis, u32 number,
+			  struct unwind_rule *rule)
 {
 	struct frame_state state = analysis->states[number];
 
@@ -490,7 +497,7 @@ bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 
 		end = analysis->image->end;
 	for (; at < end; at++) {
 		map = code_is_within(analysis, at) ? *code_map_at(analysis, at) : MAP_NOTHING;
-		if (map >= MAP_STATE && rule_of(analysis, map - MAP_STATE, rule))
+		if (map >= MAP_STATE && rule_of_state(analysis, map - MAP_STATE, rule))
 			break;
 	}
 	if (at >= end)

@@ -21,7 +21,7 @@ struct code_analysis;
 int code_analysis_create(const struct code_image *image, struct code_analysis **out);
 void code_analysis_free(struct code_analysis **analysis);
 
-/* Moves *address to the first instruction at or behind it, below `end`, that has a rule; gives the
+/* Moves *address to the first instruction at or after it, below `end`, that has a rule; gives the
  * rule and the end of the run of instructions with this rule. False: no more rules. */
 bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 end,
 			struct unwind_rule *rule, u32 *rule_end);

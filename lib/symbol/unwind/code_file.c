@@ -80,7 +80,7 @@ static const char *const noreturn_names[] = {
 	"_ZSt29__throw_bad_optional_accessv",
 };
 
-static bool noreturn_name(const char *name)
+static bool is_noreturn_name(const char *name)
 {
 	for (unsigned int i = 0; i < sizeof(noreturn_names) / sizeof(noreturn_names[0]); i++)
 		if (!strcmp(name, noreturn_names[i]))
@@ -121,7 +121,7 @@ struct code_file {
 
 /* --- Bytes of the file. --- */
 
-static bool read_at(const struct code_file *file, u64 offset, void *buffer, u64 bytes)
+static bool read_file_at(const struct code_file *file, u64 offset, void *buffer, u64 bytes)
 {
 	return offset <= file->file_bytes && bytes <= file->file_bytes - offset &&
 	       pread(file->file, buffer, bytes, offset) == (ssize_t)bytes;
@@ -135,7 +135,7 @@ static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
 	if (!bytes || bytes > TABLE_BYTES_MAX)
 		return NULL;
 	table = malloc(bytes + 1);
-	if (table && !read_at(file, offset, table, bytes)) {
+	if (table && !read_file_at(file, offset, table, bytes)) {
 		free(table);
 		return NULL;
 	}
@@ -145,7 +145,7 @@ static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
 }
 
 /* The file offset of a range of memory; false: the file does not have the whole range. */
-static bool offset_of(const struct code_file *file, u64 address, u32 bytes, u64 *offset)
+static bool file_offset_of_range(const struct code_file *file, u64 address, u32 bytes, u64 *offset)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segment[i];
@@ -164,7 +164,7 @@ static bool read_memory(void *context, u32 address, void *buffer, u32 bytes)
 	struct code_file *file = context;
 	u64 offset, start;
 
-	if (bytes > BLOCK_BYTES / 2 || !offset_of(file, address, bytes, &offset))
+	if (bytes > BLOCK_BYTES / 2 || !file_offset_of_range(file, address, bytes, &offset))
 		return false;
 	if (offset < file->block_start || offset + bytes > file->block_start + file->block_bytes) {
 		u64 left;
@@ -175,7 +175,7 @@ static bool read_memory(void *context, u32 address, void *buffer, u32 bytes)
 		left = file->file_bytes - start;
 		file->block_start = start;
 		file->block_bytes = left < BLOCK_BYTES ? left : BLOCK_BYTES;
-		if (!read_at(file, start, file->block, file->block_bytes))
+		if (!read_file_at(file, start, file->block, file->block_bytes))
 			file->block_bytes = 0;
 		if (offset + bytes > start + file->block_bytes)
 			return false;
@@ -190,7 +190,7 @@ static int read_headers(struct code_file *file)
 {
 	Elf64_Ehdr *header = &file->header;
 
-	if (!read_at(file, 0, header, sizeof(*header)) ||
+	if (!read_file_at(file, 0, header, sizeof(*header)) ||
 	    memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64 ||
 	    header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > SEGMENTS_MAX)
@@ -198,8 +198,8 @@ static int read_headers(struct code_file *file)
 	for (u32 i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr *segment = &file->segment[file->segment_count];
 
-		if (!read_at(file, header->e_phoff + i * sizeof(*segment), segment,
-			     sizeof(*segment)))
+		if (!read_file_at(file, header->e_phoff + i * sizeof(*segment), segment,
+				  sizeof(*segment)))
 			return -ENOEXEC;
 		file->has_interpreter |= segment->p_type == PT_INTERP;
 		file->segment_count += segment->p_type == PT_LOAD;
@@ -254,8 +254,8 @@ static int read_code(struct code_file *file)
 		const Elf64_Phdr *segment = &file->segment[i];
 
 		if (is_executable(segment) &&
-		    !read_at(file, segment->p_offset, file->bytes + (segment->p_vaddr - start),
-			     segment->p_filesz))
+		    !read_file_at(file, segment->p_offset, file->bytes + (segment->p_vaddr - start),
+				  segment->p_filesz))
 			return -ENOEXEC;
 	}
 	file->image.bytes = file->bytes;
@@ -278,7 +278,7 @@ static int add_span(struct code_file *file, u64 start, u64 bytes)
 	return 0;
 }
 
-static int by_start(const void *left, const void *right)
+static int compare_span_starts(const void *left, const void *right)
 {
 	const struct file_span *a = left, *b = right;
 
@@ -293,7 +293,7 @@ static u32 sort_spans(struct file_span *spans, u32 count)
 	u32 kept = 0;
 
 	if (count)
-		qsort(spans, count, sizeof(*spans), by_start);
+		qsort(spans, count, sizeof(*spans), compare_span_starts);
 	for (u32 i = 0; i < count; i++)
 		if (!kept || spans[kept - 1].start != spans[i].start)
 			spans[kept++] = spans[i];
@@ -326,7 +326,7 @@ static int find_code(struct code_file *file)
 
 static int add_import(struct code_file *file, u64 slot, const char *name)
 {
-	if (slot > INT32_MAX || !noreturn_name(name))
+	if (slot > INT32_MAX || !is_noreturn_name(name))
 		return 0;
 	if (array_make_room(file->noreturn, file->noreturn_count, file->noreturn_room))
 		return -ENOMEM;
@@ -386,7 +386,7 @@ static void symbols_read(const struct code_file *file, u32 index, struct symbols
 		symbols_free(symbols);
 }
 
-static const char *name_of(const struct symbols *symbols, const Elf64_Sym *symbol)
+static const char *symbol_name(const struct symbols *symbols, const Elf64_Sym *symbol)
 {
 	return symbol->st_name < symbols->name_bytes ? symbols->names + symbol->st_name : "";
 }
@@ -401,14 +401,14 @@ static int read_symbols(struct code_file *file)
 		symbols_read(file, i, &symbols);
 		for (u64 j = 0; j < symbols.count && !result; j++)
 			result = add_symbol(file, &symbols.symbol[j],
-					    name_of(&symbols, &symbols.symbol[j]));
+					    symbol_name(&symbols, &symbols.symbol[j]));
 		symbols_free(&symbols);
 	}
 	file->symbol_count = sort_spans(file->symbols, file->symbol_count);
 	return result;
 }
 
-static int append_pointer(struct code_file *file, u64 slot, u64 target)
+static int append_code_pointer(struct code_file *file, u64 slot, u64 target)
 {
 	if (array_make_room(file->pointers, file->pointer_count, file->pointer_room))
 		return -ENOMEM;
@@ -416,11 +416,11 @@ static int append_pointer(struct code_file *file, u64 slot, u64 target)
 	return 0;
 }
 
-static int add_pointer(struct code_file *file, u64 slot, u64 target)
+static int add_code_pointer(struct code_file *file, u64 slot, u64 target)
 {
 	if (slot > INT32_MAX || !is_code(file, target, 1))
 		return 0;
-	return append_pointer(file, slot, target);
+	return append_code_pointer(file, slot, target);
 }
 
 /* The word in the file is not where the slot leads to: a lazy slot has the address of its own stub.
@@ -429,7 +429,7 @@ static int add_imported_slot(struct code_file *file, u64 slot, const char *name)
 {
 	if (slot > INT32_MAX)
 		return 0;
-	return add_import(file, slot, name) ?: append_pointer(file, slot, IMPORTED);
+	return add_import(file, slot, name) ?: append_code_pointer(file, slot, IMPORTED);
 }
 
 static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
@@ -439,21 +439,22 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 	const Elf64_Sym *symbol = number < symbols->count ? &symbols->symbol[number] : NULL;
 
 	if (type == R_X86_64_RELATIVE)
-		return add_pointer(file, relocation->r_offset, relocation->r_addend);
+		return add_code_pointer(file, relocation->r_offset, relocation->r_addend);
 	if (type == R_X86_64_IRELATIVE) /* a pointer to the resolver, to which jumps through the
 					   slot do not lead */
-		return add_pointer(file, INT32_MAX, relocation->r_addend)
+		return add_code_pointer(file, INT32_MAX, relocation->r_addend)
 			       ?: add_imported_slot(file, relocation->r_offset, "");
 	if (!symbol ||
 	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))
 		return 0;
-	if (symbol->st_shndx == SHN_UNDEF || noreturn_name(name_of(symbols, symbol)))
-		return add_imported_slot(file, relocation->r_offset, name_of(symbols, symbol));
+	if (symbol->st_shndx == SHN_UNDEF || is_noreturn_name(symbol_name(symbols, symbol)))
+		return add_imported_slot(file, relocation->r_offset, symbol_name(symbols, symbol));
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
 		return type == R_X86_64_JUMP_SLOT
 			       ? add_imported_slot(file, relocation->r_offset, "")
 			       : 0;
-	return add_pointer(file, relocation->r_offset, symbol->st_value + relocation->r_addend);
+	return add_code_pointer(file, relocation->r_offset,
+				symbol->st_value + relocation->r_addend);
 }
 
 static int read_relocations(struct code_file *file, const Elf64_Shdr *section)
@@ -470,30 +471,30 @@ static int read_relocations(struct code_file *file, const Elf64_Shdr *section)
 	return result;
 }
 
-static int add_relative(struct code_file *file, u64 slot)
+static int add_relative_pointer(struct code_file *file, u64 slot)
 {
 	u64 target;
 
 	if (slot > INT32_MAX || !read_memory(file, slot, &target, sizeof(target)))
 		return 0;
-	return add_pointer(file, slot, target);
+	return add_code_pointer(file, slot, target);
 }
 
-/* Compact relative relocations: an address, then bits for the 63 words behind it. */
-static int read_relr(struct code_file *file, const Elf64_Shdr *section)
+/* Compact relative relocations: an address, then bits for the 63 words after it. */
+static int read_compact_relocations(struct code_file *file, const Elf64_Shdr *section)
 {
 	u64 *words = read_table(file, section->sh_offset, section->sh_size), slot = 0;
 	int result = 0;
 
 	for (u64 i = 0; words && i < section->sh_size / sizeof(*words) && !result; i++) {
 		if (!(words[i] & 1)) {
-			result = add_relative(file, words[i]);
+			result = add_relative_pointer(file, words[i]);
 			slot = words[i] + 8;
 			continue;
 		}
 		for (u32 bit = 1; bit < 64 && !result; bit++)
 			if (words[i] >> bit & 1)
-				result = add_relative(file, slot + 8 * (bit - 1));
+				result = add_relative_pointer(file, slot + 8 * (bit - 1));
 		slot += 8 * 63;
 	}
 	free(words);
@@ -501,18 +502,18 @@ static int read_relr(struct code_file *file, const Elf64_Shdr *section)
 }
 
 /* Data of a file with fixed addresses may hold addresses of code. */
-static int scan_data(struct code_file *file, const Elf64_Shdr *section)
+static int scan_data_for_pointers(struct code_file *file, const Elf64_Shdr *section)
 {
 	u64 *words = read_table(file, section->sh_offset, section->sh_size);
 	int result = 0;
 
 	for (u64 i = 0; words && i < section->sh_size / sizeof(*words) && !result; i++)
-		result = add_pointer(file, section->sh_addr + 8 * i, words[i]);
+		result = add_code_pointer(file, section->sh_addr + 8 * i, words[i]);
 	free(words);
 	return result;
 }
 
-static int by_slot(const void *left, const void *right)
+static int compare_slots(const void *left, const void *right)
 {
 	const struct code_pointer *a = left, *b = right;
 
@@ -522,7 +523,7 @@ static int by_slot(const void *left, const void *right)
 }
 
 /* Drops all pointers of slots that another file's function is bound to. */
-static void drop_imported(struct code_file *file)
+static void drop_imported_pointers(struct code_file *file)
 {
 	u32 kept = 0;
 
@@ -538,14 +539,14 @@ static void drop_imported(struct code_file *file)
 	file->pointer_count = kept;
 }
 
-static int by_number(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
 	const u32 *a = left, *b = right;
 
 	return (*a > *b) - (*a < *b);
 }
 
-static int read_pointers(struct code_file *file)
+static int read_code_pointers(struct code_file *file)
 {
 	bool is_fixed = file->header.e_type == ET_EXEC;
 	int result = 0;
@@ -561,22 +562,23 @@ static int read_pointers(struct code_file *file)
 		if (section->sh_type == SHT_RELA)
 			result = read_relocations(file, section);
 		else if (section->sh_type == 19) /* SHT_RELR */
-			result = read_relr(file, section);
+			result = read_compact_relocations(file, section);
 		else if (is_fixed && is_data && section->sh_flags & SHF_WRITE &&
 			 section->sh_addr % 8 == 0)
-			result = scan_data(file, section);
+			result = scan_data_for_pointers(file, section);
 	}
 	if (file->pointer_count)
-		qsort(file->pointers, file->pointer_count, sizeof(*file->pointers), by_slot);
-	drop_imported(file);
+		qsort(file->pointers, file->pointer_count, sizeof(*file->pointers), compare_slots);
+	drop_imported_pointers(file);
 	if (file->noreturn_count)
-		qsort(file->noreturn, file->noreturn_count, sizeof(*file->noreturn), by_number);
+		qsort(file->noreturn, file->noreturn_count, sizeof(*file->noreturn),
+		      compare_numbers);
 	return result;
 }
 
 /* True if the code passes on the stack pointer that it was entered with, as the code does that the
  * kernel enters: the program's arguments lie there. */
-static bool passes_stack(struct code_file *file, u64 address)
+static bool passes_entry_stack_pointer(struct code_file *file, u64 address)
 {
 	static const u8 to_rdi[] = {0x48, 0x89, 0xe7};	     /* mov %rsp, %rdi */
 	static const u8 to_rdx[] = {0x5e, 0x48, 0x89, 0xe2}; /* pop %rsi; mov %rsp, %rdx */
@@ -592,12 +594,14 @@ int code_file_load(struct code_file *file)
 	struct code_image *image = &file->image;
 	u64 entry = file->header.e_entry;
 	bool is_program = file->header.e_type == ET_EXEC || file->has_interpreter;
-	int result = read_code(file) ?: read_symbols(file) ?: read_pointers(file);
+	int result = read_code(file) ?: read_symbols(file) ?: read_code_pointers(file);
 
 	/* The address at which the kernel enters the file; 0: none. Linkers also write an entry
 	 * point to libraries, which is the begin of their code. */
 	image->entry =
-		is_code(file, entry, 1) && (is_program || passes_stack(file, entry)) ? entry : 0;
+		is_code(file, entry, 1) && (is_program || passes_entry_stack_pointer(file, entry))
+			? entry
+			: 0;
 	image->symbols = file->symbols;
 	image->symbol_count = file->symbol_count;
 	image->pointers = file->pointers;

@@ -136,7 +136,7 @@ u32 function_find(const struct code_analysis *analysis, u32 start)
 }
 
 /* The start of the next function with a name or a table, or the end of the section. */
-static u32 next_start(const struct code_analysis *analysis, u32 address)
+static u32 next_function_start(const struct code_analysis *analysis, u32 address)
 {
 	const struct code_image *image = analysis->image;
 	const struct file_span *span =
@@ -177,7 +177,7 @@ u32 function_at(struct code_analysis *analysis, u32 start, u32 kind)
 		*function = (struct function){.start = start, .kind = kind, .jump_state = NONE};
 		if (kind == FUNCTION_COVERED || code_is_covered(analysis, start))
 			function->kind = FUNCTION_COVERED;
-		function->end = next_start(analysis, start);
+		function->end = next_function_start(analysis, start);
 		symbol = code_span_before(analysis->image->symbols, analysis->image->symbol_count,
 					  start);
 		if (symbol && symbol->start == start && symbol->end > start &&

@@ -24,7 +24,7 @@ struct path {
 };
 
 /* Notes the instructions of the path as those of its function. */
-static void path_flush(struct path *path)
+static void path_give_to_function(struct path *path)
 {
 	struct code_analysis *analysis = path->analysis;
 	struct function *function = &analysis->functions[path->edge.function];
@@ -51,17 +51,17 @@ static void path_end(struct path *path)
 	path->is_over = true;
 }
 
-static void path_contradict(struct path *path)
+static void path_end_by_contradiction(struct path *path)
 {
 	if (path->is_over)
 		return;
-	path_flush(path);
+	path_give_to_function(path);
 	function_fail(path->analysis, &path->edge);
 	path->is_over = true;
 }
 
 /* Ends the path with an exit that proves the depth of its stack. */
-static void path_exit(struct path *path, bool returns)
+static void path_end_by_exit(struct path *path, bool returns)
 {
 	struct function *function = path_function(path);
 
@@ -77,18 +77,18 @@ static void path_exit(struct path *path, bool returns)
 }
 
 /* Ends the path with a jump to a known function, which must be entered with a bare stack. */
-static void path_tail_call(struct path *path, u32 target, u32 kind)
+static void path_end_by_tail_call(struct path *path, u32 target, u32 kind)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 other = function_at(analysis, target, kind);
 
-	path_flush(path);
+	path_give_to_function(path);
 	if (code_is_noreturn(analysis, target) || other == NONE) {
 		path_end(path);
 		return;
 	}
 	if (!(path->state.flags & FRAME_OUTERMOST) && !frame_state_is_bare(&path->state)) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return;
 	}
 	if (analysis->functions[other].status == STATUS_IDLE)
@@ -114,13 +114,13 @@ static u32 path_state(struct path *path)
 }
 
 /* The path meets code of another function, whose state there must agree with that of the path. */
-static void join(struct path *path, u32 owner, const struct frame_state *there)
+static void path_meet_function(struct path *path, u32 owner, const struct frame_state *there)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 number = path->edge.function, at = path->edge.at;
 	struct function *function = path_function(path), *other = &analysis->functions[owner];
 
-	path_flush(path);
+	path_give_to_function(path);
 	if (frame_state_agrees(there, &path->state)) {
 		function->has_exit = true;
 		user_add(analysis, owner, number);
@@ -128,9 +128,9 @@ static void join(struct path *path, u32 owner, const struct frame_state *there)
 		function_set_lost(analysis, number, other->lost);
 		path_end(path);
 	} else if (at == other->start && frame_state_is_bare(&path->state)) {
-		path_tail_call(path, at, other->kind);
+		path_end_by_tail_call(path, at, other->kind);
 	} else if (function->kind > other->kind) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 	} else if (other->kind > function->kind) {
 		function_undo(analysis, owner);
 		function_give_up(analysis, owner);
@@ -142,7 +142,7 @@ static void join(struct path *path, u32 owner, const struct frame_state *there)
 }
 
 /* Merges the state of the path with the state at its address. True: the path goes on there. */
-static bool arrive(struct path *path)
+static bool path_merge_state(struct path *path)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 *map = code_map_at(analysis, path->edge.at), before = *map;
@@ -150,19 +150,19 @@ static bool arrive(struct path *path)
 	struct frame_state both;
 
 	if (before == MAP_INSIDE) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return false;
 	}
 	if (before == MAP_NOTHING)
 		return true;
 	there = &analysis->states[before - MAP_STATE];
 	if (there->owner != path->edge.function) {
-		join(path, there->owner, there);
+		path_meet_function(path, there->owner, there);
 		return !path->is_over;
 	}
 	both = *there;
 	if (!frame_state_meet(&both, &path->state)) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return false;
 	}
 	if (!memcmp(&both, there, sizeof(both))) {
@@ -176,7 +176,7 @@ static bool arrive(struct path *path)
 }
 
 /* Marks an instruction as the path's. False: bytes of it belong to other instructions. */
-static bool path_occupy(struct path *path, u32 length)
+static bool path_claim_instruction(struct path *path, u32 length)
 {
 	u32 *map = code_map_at(path->analysis, path->edge.at);
 	u32 state = path_state(path);
@@ -187,7 +187,7 @@ static bool path_occupy(struct path *path, u32 length)
 		if (map[i] > MAP_INSIDE || (map[i] == MAP_INSIDE && map[0] < MAP_STATE))
 			return false;
 	if (path->run_end != path->edge.at) {
-		path_flush(path);
+		path_give_to_function(path);
 		path->run_start = path->edge.at;
 	}
 	path->run_end = path->edge.at + length;
@@ -197,7 +197,7 @@ static bool path_occupy(struct path *path, u32 length)
 	return true;
 }
 
-static void path_note_jump(struct path *path)
+static void path_record_jump(struct path *path)
 {
 	struct function *function = path_function(path);
 
@@ -215,18 +215,18 @@ static void path_note_jump(struct path *path)
 }
 
 /* The path goes on at the target of a direct jump. */
-static void path_go_to(struct path *path, s64 target)
+static void path_continue_at(struct path *path, s64 target)
 {
 	struct code_analysis *analysis = path->analysis;
 
 	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
 	    !code_section_end(analysis, target)) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return;
 	}
 	*code_mark_at(analysis, target) |= MARK_JUMPED;
 	if (*code_mark_at(analysis, target) & MARK_START && target != path_function(path)->start) {
-		path_tail_call(path, target, FUNCTION_STRONG);
+		path_end_by_tail_call(path, target, FUNCTION_STRONG);
 		return;
 	}
 	path->edge.at = target;
@@ -234,14 +234,14 @@ static void path_go_to(struct path *path, s64 target)
 	path->compared.reg = X86_NO_REGISTER;
 }
 
-static void path_branch_to(struct path *path, s64 target, const struct frame_state *state)
+static void path_add_branch(struct path *path, s64 target, const struct frame_state *state)
 {
 	struct code_analysis *analysis = path->analysis;
 	struct edge edge;
 
 	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
 	    !code_section_end(analysis, target)) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return;
 	}
 	*code_mark_at(analysis, target) |= MARK_JUMPED;
@@ -253,8 +253,8 @@ static void path_branch_to(struct path *path, s64 target, const struct frame_sta
 
 /* --- Instructions. --- */
 
-static bool table_target(struct code_analysis *analysis, struct frame_value table, u32 i,
-			 s64 *target)
+static bool jump_table_target(struct code_analysis *analysis, struct frame_value table, u32 i,
+			      s64 *target)
 {
 	const struct code_image *image = analysis->image;
 
@@ -276,7 +276,7 @@ static bool table_target(struct code_analysis *analysis, struct frame_value tabl
 	       code_section_end(analysis, *target);
 }
 
-/* True if the target of a jump table lies behind the code of its function, where the compiler lets
+/* True if the target of a jump table lies after the code of its function, where the compiler lets
  * the cases lead that cannot be: padding (a byte 0x90 may be code), or the begin of a function. */
 static bool is_behind_code(struct code_analysis *analysis, s64 target)
 {
@@ -292,7 +292,7 @@ static bool is_behind_code(struct code_analysis *analysis, s64 target)
 
 /* Follows all targets of a jump table. The table ends by the bound of a comparison before the jump,
  * at the next address that code names, or at the first target that is impossible. */
-static bool follow_table(struct path *path, struct frame_value table)
+static bool follow_jump_table(struct path *path, struct frame_value table)
 {
 	struct code_analysis *analysis = path->analysis;
 	struct function *function = path_function(path);
@@ -310,7 +310,7 @@ static bool follow_table(struct path *path, struct frame_value table)
 		bool is_sure = table.extra && table.extra < 256;
 
 		analysis->steps++;
-		if (!table_target(analysis, table, i, &target))
+		if (!jump_table_target(analysis, table, i, &target))
 			break;
 		if (*code_mark_at(analysis, target) & MARK_START &&
 		    !frame_state_is_bare(&path->state) && target != function->start)
@@ -319,35 +319,35 @@ static bool follow_table(struct path *path, struct frame_value table)
 			continue;
 		if (!is_sure && (target < function->start || target >= function->end))
 			break;
-		path_branch_to(path, target, &path->state);
+		path_add_branch(path, target, &path->state);
 	}
 	return found;
 }
 
-static void jump_through_slot(struct path *path, u32 slot)
+static void follow_slot_jump(struct path *path, u32 slot)
 {
 	struct code_analysis *analysis = path->analysis;
 	const struct code_pointer *pointer = code_pointer_at(analysis, slot);
 
 	if (!(path->state.flags & FRAME_OUTERMOST) && !frame_state_is_bare(&path->state))
-		path_contradict(path);
+		path_end_by_contradiction(path);
 	else if (pointer && code_is_within(analysis, pointer->target) &&
 		 code_section_end(analysis, pointer->target))
-		path_tail_call(path, pointer->target, FUNCTION_WEAK);
+		path_end_by_tail_call(path, pointer->target, FUNCTION_WEAK);
 	else
-		path_exit(path, !code_is_noreturn(analysis, slot));
+		path_end_by_exit(path, !code_is_noreturn(analysis, slot));
 }
 
-static void jump_indirect(struct path *path, const struct x86_instruction *instruction)
+static void follow_indirect_jump(struct path *path, const struct x86_instruction *instruction)
 {
 	struct frame_value target = frame_state_operand(&path->state, instruction, path->edge.at);
 	bool is_table = target.kind == VALUE_TARGET || target.kind == VALUE_POINTER;
 
 	if (target.kind == VALUE_POINTER && instruction->is_memory &&
 	    instruction->base == X86_RIP) {
-		jump_through_slot(path, target.offset);
+		follow_slot_jump(path, target.offset);
 	} else if (is_table && !(target.kind == VALUE_POINTER && target.extra == 1) &&
-		   follow_table(path, target)) {
+		   follow_jump_table(path, target)) {
 		path_end(path);
 	} else if (path->state.flags & FRAME_OUTERMOST ||
 		   (!is_table && frame_state_is_bare(&path->state) &&
@@ -360,13 +360,13 @@ static void jump_indirect(struct path *path, const struct x86_instruction *instr
 		function_set_returns(path->analysis, path->edge.function);
 		path_end(path);
 	} else {
-		path_note_jump(path);
+		path_record_jump(path);
 		path_end(path);
 	}
 }
 
-/* True if other code may begin behind a call, so that the call may not return. */
-static bool may_end(struct code_analysis *analysis, u32 next, u32 end)
+/* True if other code may begin after a call, so that the call may not return. */
+static bool may_call_not_return(struct code_analysis *analysis, u32 next, u32 end)
 {
 	struct x86_instruction instruction;
 
@@ -385,7 +385,7 @@ static bool is_pop(struct code_analysis *analysis, u32 at, u32 end)
 	       instruction.opcode <= 0x5f;
 }
 
-static void note_alignment(struct path *path)
+static void record_stack_alignment(struct path *path)
 {
 	struct frame_value rsp = path->state.reg[X86_RSP];
 
@@ -397,10 +397,10 @@ static void note_alignment(struct path *path)
 		path_function(path)->has_aligned = true;
 }
 
-/* The path goes on behind a call that returns. Where functions take their arguments off the stack
+/* The path goes on after a call that returns. Where functions take their arguments off the stack
  * when they return (V8's built-in functions, and the compiled code that these call), the depth
- * behind a call is not known; a frame pointer still says where the CFA is. */
-static void return_to(struct path *path, u32 next, u32 lost)
+ * after a call is not known; a frame pointer still says where the CFA is. */
+static void continue_after_call(struct path *path, u32 next, u32 lost)
 {
 	bool is_framed = frame_value_is_stack(path->state.reg[X86_RBP]);
 
@@ -413,7 +413,7 @@ static void return_to(struct path *path, u32 next, u32 lost)
 	path->compared.reg = X86_NO_REGISTER;
 }
 
-static void call_function(struct path *path, u32 target, u32 next)
+static void follow_direct_call(struct path *path, u32 target, u32 next)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 kind = path_function(path)->kind == FUNCTION_WEAK ? FUNCTION_WEAK : FUNCTION_STRONG;
@@ -433,10 +433,10 @@ static void call_function(struct path *path, u32 target, u32 next)
 		return;
 	}
 	if (function->returns) {
-		return_to(path, next, function->lost);
+		continue_after_call(path, next, function->lost);
 		return;
 	}
-	return_to(path, next, function->lost);
+	continue_after_call(path, next, function->lost);
 	path->edge.state = path_state(path);
 	path->edge.is_behind_call = true;
 	if (path->edge.state != NONE)
@@ -444,7 +444,7 @@ static void call_function(struct path *path, u32 target, u32 next)
 	path_end(path);
 }
 
-static void call_path(struct path *path, const struct x86_instruction *instruction, u32 end)
+static void follow_call(struct path *path, const struct x86_instruction *instruction, u32 end)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 at = path->edge.at, next = at + instruction->length;
@@ -453,7 +453,7 @@ static void call_path(struct path *path, const struct x86_instruction *instructi
 	u32 slot = next + instruction->displacement;
 
 	if (is_direct && target > 0 && target <= INT32_MAX && code_is_noreturn(analysis, target)) {
-		note_alignment(path);
+		record_stack_alignment(path);
 		path_end(path);
 		return;
 	}
@@ -466,22 +466,22 @@ static void call_path(struct path *path, const struct x86_instruction *instructi
 		path->edge.at = next;
 		return;
 	}
-	note_alignment(path);
-	if (may_end(analysis, next, end))
+	record_stack_alignment(path);
+	if (may_call_not_return(analysis, next, end))
 		path->edge.call = at;
 	if (*code_mark_at(analysis, at) & MARK_ENDS) {
 		path_end(path);
 	} else if (is_direct) {
 		if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
 		    !code_section_end(analysis, target))
-			path_contradict(path);
+			path_end_by_contradiction(path);
 		else
-			call_function(path, target, next);
+			follow_direct_call(path, target, next);
 	} else if (instruction->is_memory && instruction->base == X86_RIP &&
 		   code_is_noreturn(analysis, slot)) {
 		path_end(path);
 	} else {
-		return_to(path, next, 0);
+		continue_after_call(path, next, 0);
 	}
 }
 
@@ -492,7 +492,7 @@ static void call_path(struct path *path, const struct x86_instruction *instructi
 #define NR_CLONE3 435
 
 /* Applies a system call to the path. False: the path ends. */
-static bool call_system(struct path *path)
+static bool follow_system_call(struct path *path)
 {
 	static const struct frame_value child = {.kind = VALUE_CHILD};
 	struct frame_value number = path->state.reg[X86_RAX];
@@ -513,21 +513,21 @@ static bool call_system(struct path *path)
 	       number.offset != NR_EXIT_GROUP;
 }
 
-static void return_path(struct path *path)
+static void follow_return(struct path *path)
 {
 	bool is_bare = frame_state_is_bare(&path->state);
 
 	if (path->state.flags & (FRAME_OUTERMOST | FRAME_RETURN_LOST))
 		path_end(path);
 	else if (is_bare)
-		path_exit(path, true);
+		path_end_by_exit(path, true);
 	else if (!path->state.reg[X86_RSP].kind && path_function(path)->has_switch)
 		path_end(path);
 	else
-		path_contradict(path);
+		path_end_by_contradiction(path);
 }
 
-static void step_path(struct path *path, const struct x86_instruction *instruction)
+static void follow_instruction(struct path *path, const struct x86_instruction *instruction)
 {
 	struct frame_state before = path->state;
 	enum frame_step_result result =
@@ -536,7 +536,7 @@ static void step_path(struct path *path, const struct x86_instruction *instructi
 	if (memcmp(&before, &path->state, sizeof(before)))
 		path->number = NONE;
 	if (result == FRAME_CONTRADICTED) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return;
 	}
 	if (result == FRAME_SWITCHED && !(path->state.flags & FRAME_OUTERMOST)) {
@@ -546,7 +546,7 @@ static void step_path(struct path *path, const struct x86_instruction *instructi
 	path->edge.at += instruction->length;
 }
 
-static void branch_path(struct path *path, const struct x86_instruction *instruction)
+static void follow_branch(struct path *path, const struct x86_instruction *instruction)
 {
 	u32 next = path->edge.at + instruction->length;
 	s64 target = (s64)next + instruction->immediate;
@@ -554,7 +554,7 @@ static void branch_path(struct path *path, const struct x86_instruction *instruc
 	struct frame_compared compared = path->compared;
 
 	frame_state_branch(&taken, instruction, &compared, true);
-	path_branch_to(path, target, &taken);
+	path_add_branch(path, target, &taken);
 	if (path->is_over)
 		return;
 	frame_state_branch(&path->state, instruction, &compared, false);
@@ -571,12 +571,12 @@ static void path_follow(struct path *path, u32 end)
 	u32 at = path->edge.at;
 
 	if (!code_decode_at(analysis, at, end, &instruction)) {
-		path_contradict(path);
+		path_end_by_contradiction(path);
 		return;
 	}
 	flow = x86_flow_of(&instruction);
-	if (flow == X86_FORBIDDEN || !path_occupy(path, instruction.length)) {
-		path_contradict(path);
+	if (flow == X86_FORBIDDEN || !path_claim_instruction(path, instruction.length)) {
+		path_end_by_contradiction(path);
 		return;
 	}
 	if (analysis->result)
@@ -584,23 +584,23 @@ static void path_follow(struct path *path, u32 end)
 	if (!code_is_padding(&instruction))
 		path->behind_call = 0;
 	if (flow != X86_NEXT && flow != X86_BRANCH)
-		path_flush(path);
+		path_give_to_function(path);
 	switch (flow) {
 	case X86_JUMP:
-		path_go_to(path, (s64)at + instruction.length + instruction.immediate);
+		path_continue_at(path, (s64)at + instruction.length + instruction.immediate);
 		break;
 	case X86_BRANCH:
-		branch_path(path, &instruction);
+		follow_branch(path, &instruction);
 		break;
 	case X86_CALL:
 	case X86_CALL_INDIRECT:
-		call_path(path, &instruction, end);
+		follow_call(path, &instruction, end);
 		break;
 	case X86_JUMP_INDIRECT:
-		jump_indirect(path, &instruction);
+		follow_indirect_jump(path, &instruction);
 		break;
 	case X86_RETURN:
-		return_path(path);
+		follow_return(path);
 		break;
 	case X86_TRAP:
 		path->edge.at += instruction.length;
@@ -608,17 +608,17 @@ static void path_follow(struct path *path, u32 end)
 		break;
 	case X86_SYSCALL:
 		path->edge.at += instruction.length;
-		if (!call_system(path))
+		if (!follow_system_call(path))
 			path_end(path);
 		break;
 	default:
-		step_path(path, &instruction);
+		follow_instruction(path, &instruction);
 	}
 }
 
 /* False: the path ends before the next instruction: at another function, at the end of the section,
- * or behind a call that does not return. */
-static bool goes_on(struct path *path, u32 end)
+ * or after a call that does not return. */
+static bool has_next_instruction(struct path *path, u32 end)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 at = path->edge.at;
@@ -628,7 +628,7 @@ static bool goes_on(struct path *path, u32 end)
 		if (path->behind_call)
 			path_end(path);
 		else
-			path_contradict(path);
+			path_end_by_contradiction(path);
 		return false;
 	}
 	mark = *code_mark_at(analysis, at);
@@ -640,7 +640,7 @@ static bool goes_on(struct path *path, u32 end)
 	    !(mark & (MARK_BRANCHED | MARK_JUMPED))) {
 		struct x86_instruction instruction;
 
-		/* Padding behind a call that is not the alignment of a jump target: another
+		/* Padding after a call that is not the alignment of a jump target: another
 		 * function begins. */
 		if (code_decode_at(analysis, at, end, &instruction) &&
 		    !code_is_padding(&instruction)) {
@@ -652,7 +652,7 @@ static bool goes_on(struct path *path, u32 end)
 		if (path->behind_call)
 			path_end(path);
 		else
-			path_tail_call(path, at, FUNCTION_STRONG);
+			path_end_by_tail_call(path, at, FUNCTION_STRONG);
 		return false;
 	}
 	return true;
@@ -682,12 +682,12 @@ static void follow_edge(struct code_analysis *analysis, const struct edge *edge)
 		}
 		if (at < section.start || at >= section.end)
 			section = code_section_at(analysis, at);
-		if (!goes_on(&path, section.end) || !arrive(&path))
+		if (!has_next_instruction(&path, section.end) || !path_merge_state(&path))
 			break;
 		path_follow(&path, section.end);
 	}
 	if (path_function(&path)->tries == edge->tries)
-		path_flush(&path);
+		path_give_to_function(&path);
 }
 
 static void open_function(struct code_analysis *analysis, u32 number)

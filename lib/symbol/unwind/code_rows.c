@@ -19,7 +19,7 @@ static bool is_rule(const void *things, u32 index, const void *key)
 }
 
 /* *number: index + 1 of the rule, which is added if it is new; 0: a table has no room for it. */
-static int rule_number(struct code_rows *rows, const struct unwind_rule *rule, u32 *number)
+static int find_or_add_rule(struct code_rows *rows, const struct unwind_rule *rule, u32 *number)
 {
 	u32 hash = hash_end(hash_words(0, rule, sizeof(*rule)));
 	u32 found = hash_index_find(&rows->index, hash, is_rule, rows->rules, rule);
@@ -38,7 +38,7 @@ static int rule_number(struct code_rows *rows, const struct unwind_rule *rule, u
 }
 
 /* Adds a row, which replaces a row with the same offset. */
-static int row_add(struct code_rows *rows, u64 offset, u32 rule)
+static int add_row(struct code_rows *rows, u64 offset, u32 rule)
 {
 	if (rows->count && rows->rows[rows->count - 1].offset == offset)
 		rows->count--;
@@ -63,9 +63,9 @@ int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwin
 		return 0;
 	if (rows->count && start < rows->rows[rows->count - 1].offset)
 		return -EBADMSG;
-	result = rule ? rule_number(rows, rule, &number) : 0;
-	result = result ?: row_add(rows, start, number);
-	return result ?: row_add(rows, end, 0);
+	result = rule ? find_or_add_rule(rows, rule, &number) : 0;
+	result = result ?: add_row(rows, start, number);
+	return result ?: add_row(rows, end, 0);
 }
 
 /* The offset of row `index`; UINT64_MAX: no such row. */
@@ -93,7 +93,7 @@ int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 	u64 start = smaller(row_start(upper, 0), row_start(lower, 0)), end;
 	int result = 0;
 
-	/* `i` and `j` are the rows behind `start`. */
+	/* `i` and `j` are the rows after `start`. */
 	for (u32 i = 0, j = 0; start != UINT64_MAX && !result; start = end) {
 		i += row_start(upper, i) == start;
 		j += row_start(lower, j) == start;
@@ -104,13 +104,13 @@ int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 	return result;
 }
 
-static bool rule_is_sound(const struct unwind_rule *rule)
+static bool is_rule_sound(const struct unwind_rule *rule)
 {
 	return rule->cfa_kind < CFA_KIND_COUNT && is_table_register(rule->cfa_register) &&
 	       (is_table_register(rule->base) || rule->base == RULE_BASE_CFA);
 }
 
-static bool layout_is_sound(const struct script_layout *layout)
+static bool is_layout_sound(const struct script_layout *layout)
 {
 	const u32 frame_bytes = 8 * SCRIPT_FRAME_WORDS, code_bytes = 8 * SCRIPT_CODE_WORDS;
 	const u32 all_bytes = 8 * (SCRIPT_WORD_BEHIND + 1);
@@ -141,10 +141,10 @@ const struct unwind_rule *code_rows_rule(const struct code_rows *rows, u64 offse
 bool code_rows_are_sound(const struct code_rows *rows)
 {
 	if (rows->count > CODE_ROWS_MAX || rows->rule_count > FILE_TABLE_RULES_MAX ||
-	    !layout_is_sound(&rows->script))
+	    !is_layout_sound(&rows->script))
 		return false;
 	for (u32 i = 0; i < rows->rule_count; i++)
-		if (!rule_is_sound(&rows->rules[i]))
+		if (!is_rule_sound(&rows->rules[i]))
 			return false;
 	for (u32 i = 0; i < rows->count; i++)
 		if (rows->rows[i].rule > rows->rule_count ||

@@ -43,9 +43,9 @@ struct file_section {
 #define INFLATED_MAX(bytes) (1032 * (bytes) + 1024)
 #define TYPE_ZSTD 2 /* ELFCOMPRESS_ZSTD, which not every elf.h has */
 
-/* A part of the file with a zero byte behind it, for the caller to free; NULL: it cannot be read.
+/* A part of the file with a zero byte after it, for the caller to free; NULL: it cannot be read.
  */
-static void *read_part(int file, u64 offset, u64 bytes)
+static void *read_file_part(int file, u64 offset, u64 bytes)
 {
 	u8 *part;
 
@@ -62,7 +62,7 @@ static void *read_part(int file, u64 offset, u64 bytes)
 }
 
 /* Gives the header of the first section whose name ends with `name`. 0 or -ENOENT. */
-static int find(int file, const char *name, Elf64_Shdr *found)
+static int find_section(int file, const char *name, Elf64_Shdr *found)
 {
 	Elf64_Ehdr header;
 	Elf64_Shdr *sections = NULL;
@@ -74,10 +74,10 @@ static int find(int file, const char *name, Elf64_Shdr *found)
 	    header.e_shentsize != sizeof(*sections) || header.e_shnum > SECTIONS_MAX ||
 	    header.e_shstrndx >= header.e_shnum)
 		return -ENOENT;
-	sections = read_part(file, header.e_shoff, (u64)header.e_shnum * sizeof(*sections));
+	sections = read_file_part(file, header.e_shoff, (u64)header.e_shnum * sizeof(*sections));
 	bytes = sections ? sections[header.e_shstrndx].sh_size : 0;
 	if (sections)
-		names = read_part(file, sections[header.e_shstrndx].sh_offset, bytes);
+		names = read_file_part(file, sections[header.e_shstrndx].sh_offset, bytes);
 	for (u32 i = 0; names && i < header.e_shnum && result; i++) {
 		const char *end = NULL;
 
@@ -94,7 +94,7 @@ static int find(int file, const char *name, Elf64_Shdr *found)
 }
 
 /* Replaces the compressed bytes by the unpacked ones. */
-static int section_unpack(struct file_section *section)
+static int unpack_section(struct file_section *section)
 {
 	Elf64_Chdr packed;
 	unsigned long count, left;
@@ -135,17 +135,18 @@ static int file_section_read(int file, const char *name, struct file_section *se
 {
 	struct file_section made = {};
 	Elf64_Shdr header = {};
-	int result = find(file, name, &header);
+	int result = find_section(file, name, &header);
 
 	if (result)
 		return result;
-	made = (struct file_section){.bytes = read_part(file, header.sh_offset, header.sh_size),
+	made = (struct file_section){.bytes =
+					     read_file_part(file, header.sh_offset, header.sh_size),
 				     .count = header.sh_size,
 				     .address = header.sh_flags & SHF_ALLOC ? header.sh_addr : 0};
 	if (!made.bytes)
 		return -EBADMSG;
 	if (header.sh_flags & SHF_COMPRESSED)
-		result = section_unpack(&made);
+		result = unpack_section(&made);
 	if (result)
 		free(made.bytes);
 	else
@@ -201,7 +202,7 @@ struct writing {
 	u64 base;
 };
 
-static int put_record(struct writing *writing, const void *data, u32 bytes)
+static int append_to_record(struct writing *writing, const void *data, u32 bytes)
 {
 	if (array_make_rooms(writing->records, (u64)writing->bytes + bytes, writing->room))
 		return -ENOMEM;
@@ -211,15 +212,15 @@ static int put_record(struct writing *writing, const void *data, u32 bytes)
 }
 
 /* Writes the length of the record that begins at `record` and has just been put_record. */
-static void record_end(struct writing *writing, u32 record)
+static void finish_record(struct writing *writing, u32 record)
 {
 	u32 length = writing->bytes - record - LENGTH_BYTES;
 
 	memcpy(writing->records + record, &length, sizeof(length));
 }
 
-/* The offset behind the LEB128 number at `at`; 0: the number does not end within the record. */
-static u32 leb128_end(const struct writing *writing, u32 at)
+/* The offset after the LEB128 number at `at`; 0: the number does not end within the record. */
+static u32 skip_leb128(const struct writing *writing, u32 at)
 {
 	while (at && at < writing->end)
 		if (!(writing->section[at++] & 0x80))
@@ -251,21 +252,21 @@ static int write_cie(struct writing *writing, u32 offset, u32 at)
 			return 0;
 		numbers += 2;
 	}
-	column = leb128_end(writing, leb128_end(writing, numbers));
-	end = version == 1 ? column + 1 : leb128_end(writing, column);
+	column = skip_leb128(writing, skip_leb128(writing, numbers));
+	end = version == 1 ? column + 1 : skip_leb128(writing, column);
 	if (!column || !end || end > writing->end)
 		return 0;
 	if (array_make_room(writing->cies, writing->cie_count, writing->cie_room))
 		return -ENOMEM;
 	writing->cies[writing->cie_count++] = (struct cie){offset, record};
-	result = put_record(writing, zeroes, LENGTH_BYTES + 4);
-	result = result ?: put_record(writing, &eh_version, 1);
-	result = result ?: put_record(writing, is_signal ? "zS" : "z", is_signal ? 3 : 2);
-	result = result ?: put_record(writing, section + numbers, end - numbers);
-	result = result ?: put_record(writing, zeroes, 1); /* no data for the augmentation */
-	result = result ?: put_record(writing, section + end, writing->end - end);
+	result = append_to_record(writing, zeroes, LENGTH_BYTES + 4);
+	result = result ?: append_to_record(writing, &eh_version, 1);
+	result = result ?: append_to_record(writing, is_signal ? "zS" : "z", is_signal ? 3 : 2);
+	result = result ?: append_to_record(writing, section + numbers, end - numbers);
+	result = result ?: append_to_record(writing, zeroes, 1); /* no data for the augmentation */
+	result = result ?: append_to_record(writing, section + end, writing->end - end);
 	if (!result)
-		record_end(writing, record);
+		finish_record(writing, record);
 	return result;
 }
 
@@ -284,17 +285,18 @@ static int write_fde(struct writing *writing, u32 cie_offset, u32 at)
 	memcpy(&address, writing->section + at, sizeof(address));
 	address += writing->base;
 	back = record + LENGTH_BYTES - cies[i].record;
-	result = put_record(writing, &back, LENGTH_BYTES); /* the length, in a moment */
-	result = result ?: put_record(writing, &back, sizeof(back));
-	result = result ?: put_record(writing, &address, sizeof(address));
-	result =
-		result ?: put_record(writing, writing->section + at + ADDRESS_BYTES, ADDRESS_BYTES);
-	result = result ?: put_record(writing, "", 1);
+	result = append_to_record(writing, &back, LENGTH_BYTES); /* the length, in a moment */
+	result = result ?: append_to_record(writing, &back, sizeof(back));
+	result = result ?: append_to_record(writing, &address, sizeof(address));
 	result = result
-			 ?: put_record(writing, writing->section + at + 2 * ADDRESS_BYTES,
-				       writing->end - at - 2 * ADDRESS_BYTES);
+			 ?: append_to_record(writing, writing->section + at + ADDRESS_BYTES,
+					     ADDRESS_BYTES);
+	result = result ?: append_to_record(writing, "", 1);
+	result = result
+			 ?: append_to_record(writing, writing->section + at + 2 * ADDRESS_BYTES,
+					     writing->end - at - 2 * ADDRESS_BYTES);
 	if (!result)
-		record_end(writing, record);
+		finish_record(writing, record);
 	return result;
 }
 
@@ -346,10 +348,10 @@ struct function {
 
 #define KNOWN_RULES 256 /* a power of two */
 
-/* The cells that the rule of a row depends on: the CFA, COLUMN_SAVED and those behind it. */
+/* The cells that the rule of a row depends on: the CFA, COLUMN_SAVED and those after it. */
 #define ROW_CELLS (1 + COLUMN_SP)
 
-/* The rule of a row, which its CIE and its cells determine: expressions lie behind the CIE. */
+/* The rule of a row, which its CIE and its cells determine: expressions lie after the CIE. */
 struct known_rule {
 	u64 cie; /* 0: none */
 	u64 cells[ROW_CELLS];
@@ -367,7 +369,7 @@ struct reading {
 };
 
 /* Notes that a table covers [start, end). */
-static int add_covered(struct reading *reading, u64 start, u64 end)
+static int add_covered_range(struct reading *reading, u64 start, u64 end)
 {
 	struct file_spans *covered = reading->covered;
 
@@ -382,7 +384,8 @@ static int add_covered(struct reading *reading, u64 start, u64 end)
 }
 
 /* Adds a row for the part of [start, end) that is code. */
-static int add_code(struct reading *reading, u64 start, u64 end, const struct unwind_rule *rule)
+static int add_row_for_code(struct reading *reading, u64 start, u64 end,
+			    const struct unwind_rule *rule)
 {
 	u64 code_end = end, offset;
 
@@ -396,7 +399,7 @@ _Static_assert(COLUMN_IGNORED == 0 && COLUMN_SAVED == 1, "the other cells lie si
 
 /* The rule of the row at unwind->cfi; NULL: the row has none. Rows repeat: a file of 480,000 rows
  * has 800 rules. The position in the table, which an expression moves, is restored. */
-static const struct unwind_rule *rule_of_row(struct reading *reading)
+static const struct unwind_rule *rule_at_position(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
 	u64 cie = unwind->cfi.entry.cie, at = unwind->bytes.at, end = unwind->bytes.end;
@@ -434,22 +437,22 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 	if (stop)
 		return 0;
 	end = unwind->cfi.next;
-	result = add_covered(reading, start, end < limit ? end : limit);
+	result = add_covered_range(reading, start, end < limit ? end : limit);
 	for (stop = fde_run(unwind); !stop && !result; stop = cfi_run_on(unwind, end)) {
 		/* Adds the row at unwind->cfi, up to `limit`. */
 		const struct cfi *cfi = &reading->unwind.cfi;
 		u64 next = cfi->next < limit ? cfi->next : limit;
 
-		result = add_code(reading, cfi->pc, next, rule_of_row(reading));
+		result = add_row_for_code(reading, cfi->pc, next, rule_at_position(reading));
 		if (result || unwind->cfi.next >= end || unwind->cfi.next >= limit)
 			break;
 	}
 	if (result || end <= start || end >= limit)
 		return result;
-	return add_code(reading, end, limit, &by_code);
+	return add_row_for_code(reading, end, limit, &by_code);
 }
 
-static bool entry_read(struct reading *reading, u64 i, bool is_fde, u64 *address)
+static bool read_index_entry(struct reading *reading, u64 i, bool is_fde, u64 *address)
 {
 	struct eh_search *search = &reading->unwind.eh;
 	bool is_read = file_image_read(reading->image, entry_place(search, i, is_fde),
@@ -461,19 +464,19 @@ static bool entry_read(struct reading *reading, u64 i, bool is_fde, u64 *address
 
 /* Adds the functions of the index, which must ascend, as a search assumes. -ENOEXEC: it does not.
  */
-static int add_index(struct reading *reading)
+static int add_functions_by_index(struct reading *reading)
 {
 	u64 count = reading->unwind.eh.high, start, next = ~0ULL, fde;
 	int result = 0;
 
-	if (!entry_read(reading, 0, false, &start))
+	if (!read_index_entry(reading, 0, false, &start))
 		return -ENOEXEC;
 	for (u64 i = 0; i < count && !result; i++, start = next) {
-		if (!entry_read(reading, i, true, &fde))
+		if (!read_index_entry(reading, i, true, &fde))
 			return -ENOEXEC;
 		if (i + 1 == count)
 			next = ~0ULL;
-		else if (!entry_read(reading, i + 1, false, &next) || next < start)
+		else if (!read_index_entry(reading, i + 1, false, &next) || next < start)
 			return -ENOEXEC;
 		result = add_function(reading, start, next, fde);
 	}
@@ -482,7 +485,7 @@ static int add_index(struct reading *reading)
 
 /* Notes the functions of all records up to one whose length cannot be read, as a search does. True:
  * all records were passed. */
-static bool functions_note(struct reading *reading)
+static bool collect_functions(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
 	const struct cfi *cfi = &unwind->cfi;
@@ -510,7 +513,7 @@ static bool functions_note(struct reading *reading)
 	return record >= unwind->image.eh_frame.end;
 }
 
-static int by_start(const void *left, const void *right)
+static int compare_function_starts(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
 
@@ -519,17 +522,18 @@ static int by_start(const void *left, const void *right)
 
 /* Adds the functions of all records. If two cover the same code, a search would take the first one
  * in the file, so the table is rejected. */
-static int add_records(struct reading *reading)
+static int add_functions_by_records(struct reading *reading)
 {
 	bool is_whole;
 	int result = 0;
 
 	if (!reading->unwind.image.eh_frame.start)
 		return -ENOEXEC;
-	is_whole = functions_note(reading);
+	is_whole = collect_functions(reading);
 	if (!reading->count)
 		return 0;
-	qsort(reading->functions, reading->count, sizeof(*reading->functions), by_start);
+	qsort(reading->functions, reading->count, sizeof(*reading->functions),
+	      compare_function_starts);
 	for (u32 i = 0; i < reading->count && !result; i++) {
 		const struct function *function = &reading->functions[i];
 		u64 limit = i + 1 < reading->count ? function[1].start : ~0ULL;
@@ -558,20 +562,20 @@ static int add_eh_frame(struct reading *reading)
 		eh_frame_find(unwind);
 	if (stop != STOP_NO_RULE && stop != STOP_NONE)
 		return -ENOEXEC;
-	result = stop ? -ENOEXEC : add_index(reading);
+	result = stop ? -ENOEXEC : add_functions_by_index(reading);
 	if (result != -ENOEXEC)
 		return result;
 	code_rows_clear(reading->rows);
-	return add_records(reading);
+	return add_functions_by_records(reading);
 }
 
-static int stop_error(u32 stop)
+static int error_of_stop(u32 stop)
 {
 	return stop == STOP_BUDGET ? -E2BIG : stop == STOP_BAD_TABLE ? -EBADMSG : -ENOEXEC;
 }
 
 /* The offset, in its function, of the row at the position. */
-static u32 row_offset(struct unwind *unwind)
+static u32 row_offset_in_function(struct unwind *unwind)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u64 at = bytes->at, offset = 0;
@@ -583,7 +587,7 @@ static u32 row_offset(struct unwind *unwind)
 }
 
 /* Adds the rows at the position, for a function or a block [start, end). The unwinder goes on to
- * the first row that begins behind the pc, so a row that begins before its predecessor replaces it.
+ * the first row that begins after the pc, so a row that begins before its predecessor replaces it.
  */
 static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 {
@@ -596,19 +600,19 @@ static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 	unwind->sframe.stop = STOP_NONE;
 	unwind->sframe.pc_offset = UINT32_MAX;
 	for (u32 i = 0; i < ROWS_MAX && i < unwind->sframe.rows_left && from < end; i++) {
-		u64 next = start + row_offset(unwind);
+		u64 next = start + row_offset_in_function(unwind);
 
 		if (row_step(i, &unwind))
-			return stop_error(unwind->sframe.stop);
+			return error_of_stop(unwind->sframe.stop);
 		if (next > from) {
-			result = add_code(reading, from, next < end ? next : end, rule);
+			result = add_row_for_code(reading, from, next < end ? next : end, rule);
 			from = next;
 		}
 		if (result)
 			return result;
 		rule = row_rule(&unwind->sframe, &found) ? NULL : &found;
 	}
-	return from < end ? add_code(reading, from, end, rule) : 0;
+	return from < end ? add_row_for_code(reading, from, end, rule) : 0;
 }
 
 /* Adds the rows at the position; in a PLT the same rows hold for each block. */
@@ -642,7 +646,7 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 	if (!stop)
 		stop = entry_fields(unwind);
 	if (stop)
-		return stop_error(stop);
+		return error_of_stop(stop);
 	if (FUNCTION_ROW_TYPE(search->info) > ROW_TYPE_MAX || limit < start)
 		return -EBADMSG;
 	end = limit - start < search->function_bytes ? limit : start + search->function_bytes;
@@ -651,7 +655,7 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 		return 0;
 	if (!file_image_code(reading->image, start, &code_end, &offset) || code_end < end)
 		return -EBADMSG;
-	return add_covered(reading, start, end) ?: add_frame_blocks(reading, start, end);
+	return add_covered_range(reading, start, end) ?: add_frame_blocks(reading, start, end);
 }
 
 /* A section that the unwinder does not understand has no rows. A section that contradicts itself
@@ -670,7 +674,7 @@ static int add_sframe(struct reading *reading)
 
 		stop = i + 1 < count ? function_read(unwind, i + 1) : STOP_NONE;
 		if (stop)
-			return stop_error(stop);
+			return error_of_stop(stop);
 		if (i + 1 < count)
 			limit = unwind->sframe.function;
 		result = add_frame_function(reading, i, limit);
@@ -681,7 +685,7 @@ static int add_sframe(struct reading *reading)
 }
 
 /* Adds the rows of the section, and where it has none those of .eh_frame, which may be missing. */
-static int add_both(struct reading *reading)
+static int add_sframe_then_eh_frame(struct reading *reading)
 {
 	struct code_rows *rows = reading->rows, sframe = {}, eh_frame = {};
 	int result;
@@ -703,7 +707,7 @@ static int add_both(struct reading *reading)
 
 /* Reads the ELF header. If no segment holds the header, its address does not give the load address,
  * which is known here. */
-static u32 enter_file(struct unwind *unwind)
+static u32 read_elf_header(struct unwind *unwind)
 {
 	u32 stop = image_enter(unwind);
 
@@ -727,10 +731,10 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 		unwind->memory = reading->image;
 		unwind->budget = UNWIND_BUDGET;
 		unwind->mapping.image = file_image_header(reading->image);
-		if (enter_file(unwind))
+		if (read_elf_header(unwind))
 			result = -ENOEXEC;
 		else
-			result = unwind->image.sframe.start ? add_both(reading)
+			result = unwind->image.sframe.start ? add_sframe_then_eh_frame(reading)
 							    : add_eh_frame(reading);
 		file_image_free(&reading->image);
 		free(reading->functions);
@@ -740,8 +744,8 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 }
 
 /* True if [start, end) is code of one segment and no span of `covered` overlaps it. */
-static bool is_free(const struct reading *reading, u64 start, u64 end,
-		    const struct file_spans *covered)
+static bool is_uncovered_code(const struct reading *reading, u64 start, u64 end,
+			      const struct file_spans *covered)
 {
 	u64 code_end = end, offset;
 	u32 first;
@@ -757,7 +761,8 @@ static bool is_free(const struct reading *reading, u64 start, u64 end,
 
 /* Adds the functions of .debug_frame that no other table covers. If functions overlap, the first
  * one counts: functions that the linker removed all lie at 0. */
-static int add_debug(struct reading *reading, u32 bytes, const struct file_spans *covered)
+static int add_debug_frame_functions(struct reading *reading, u32 bytes,
+				     const struct file_spans *covered)
 {
 	struct unwind *unwind = &reading->unwind;
 	const struct image_range range = {FILE_IMAGE_LENT, FILE_IMAGE_LENT + bytes};
@@ -768,14 +773,15 @@ static int add_debug(struct reading *reading, u32 bytes, const struct file_spans
 	unwind->image.bias = FILE_IMAGE_BASE;
 	unwind->image.segment_count = 1;
 	unwind->image.segment[0] = unwind->image.eh_frame = range;
-	functions_note(reading);
+	collect_functions(reading);
 	if (reading->count)
-		qsort(reading->functions, reading->count, sizeof(*reading->functions), by_start);
+		qsort(reading->functions, reading->count, sizeof(*reading->functions),
+		      compare_function_starts);
 	for (u32 i = 0; i < reading->count && !result; i++) {
 		const struct function *function = &reading->functions[i];
 
 		if (function->start < behind ||
-		    !is_free(reading, function->start, function->end, covered))
+		    !is_uncovered_code(reading, function->start, function->end, covered))
 			continue;
 		behind = function->end;
 		result = add_function(reading, function->start, function->end, function->fde);
@@ -799,7 +805,7 @@ int code_rows_read_debug(int file, const struct file_spans *covered, struct code
 		reading->rows = rows;
 		reading->covered = found;
 		file_image_lend(reading->image, records, bytes);
-		result = add_debug(reading, bytes, covered);
+		result = add_debug_frame_functions(reading, bytes, covered);
 		file_image_free(&reading->image);
 		free(reading->functions);
 	}

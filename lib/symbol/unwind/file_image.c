@@ -33,7 +33,7 @@ struct file_image {
 	u8 *block[];
 };
 
-static const u8 *block_get(struct file_image *image, u64 index)
+static const u8 *cached_block(struct file_image *image, u64 index)
 {
 	u64 start = index * BLOCK, left = image->bytes - start;
 	size_t bytes = left < BLOCK ? left : BLOCK;
@@ -57,7 +57,7 @@ static bool read_file(struct file_image *image, u64 offset, void *buffer, u64 by
 	if (offset > image->bytes || image->bytes - offset < bytes)
 		return false;
 	while (bytes) {
-		const u8 *block = block_get(image, offset / BLOCK);
+		const u8 *block = cached_block(image, offset / BLOCK);
 		u64 at = offset % BLOCK, count = bytes < BLOCK - at ? bytes : BLOCK - at;
 
 		if (!block)
@@ -96,8 +96,8 @@ static int segments_read(struct file_image *image)
 	return 0;
 }
 
-/* True if `upper` lies behind `lower` in memory and in the file. */
-static bool are_apart(const struct segment *lower, const struct segment *upper)
+/* True if `upper` lies after `lower` in memory and in the file. */
+static bool are_segments_apart(const struct segment *lower, const struct segment *upper)
 {
 	return lower->bytes <= FILE_BYTES_MAX && lower->address < FILE_IMAGE_BASE &&
 	       lower->offset < FILE_BYTES_MAX && upper->address >= lower->address + lower->bytes &&
@@ -112,11 +112,11 @@ static bool is_code_apart(const struct file_image *image)
 	for (u32 i = 0; i < image->segment_count; i++) {
 		if (!(image->segment[i].flags & PF_X))
 			continue;
-		if (last && !are_apart(last, &image->segment[i]))
+		if (last && !are_segments_apart(last, &image->segment[i]))
 			return false;
 		last = &image->segment[i];
 	}
-	return last && are_apart(last, &end);
+	return last && are_segments_apart(last, &end);
 }
 
 int file_image_create(int file, struct file_image **out)
@@ -162,7 +162,7 @@ u64 file_image_header(const struct file_image *image)
 	return FILE_IMAGE_HEADER;
 }
 
-static bool holds(const struct segment *segment, u64 address, u32 bytes)
+static bool segment_holds(const struct segment *segment, u64 address, u32 bytes)
 {
 	u64 at = address - segment->address;
 
@@ -192,7 +192,7 @@ bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 by
 		u32 index = (image->last + i) % image->segment_count;
 		const struct segment *segment = &image->segment[index];
 
-		if (!holds(segment, at, bytes))
+		if (!segment_holds(segment, at, bytes))
 			continue;
 		image->last = index;
 		return read_file(image, segment->offset + (at - segment->address), buffer, bytes);
@@ -208,7 +208,7 @@ bool file_image_code(const struct file_image *image, u64 start, u64 *end, u64 *o
 		const struct segment *segment = &image->segment[i];
 		u64 limit = FILE_IMAGE_BASE + segment->address + segment->bytes;
 
-		if (!(segment->flags & PF_X) || !holds(segment, at, 1))
+		if (!(segment->flags & PF_X) || !segment_holds(segment, at, 1))
 			continue;
 		*offset = segment->offset + (at - segment->address);
 		*end = *end < limit ? *end : limit;

@@ -33,10 +33,10 @@
 #define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
 #define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
 #define COST_OF_GAP 5		  /* additional bytes, for a byte of code without a table */
-#define CLONE_CALL_BYTES 3	  /* the system call, and the first byte behind it */
+#define CLONE_CALL_BYTES 3	  /* the system call, and the first byte after it */
 #define MEMORY_PARTS 2		  /* an analysis takes at most 1/2 of the sandbox's memory */
 
-static int by_start(const void *left, const void *right)
+static int compare_span_starts(const void *left, const void *right)
 {
 	const struct file_span *a = left, *b = right;
 
@@ -49,7 +49,7 @@ static void sort_spans(struct file_spans *covered)
 	u32 kept = 0;
 
 	if (covered->count)
-		qsort(covered->spans, covered->count, sizeof(*covered->spans), by_start);
+		qsort(covered->spans, covered->count, sizeof(*covered->spans), compare_span_starts);
 	for (u32 i = 0; i < covered->count; i++) {
 		struct file_span span = covered->spans[i];
 
@@ -72,9 +72,9 @@ static int add_row(const struct file_image *image, struct code_rows *rows, u32 s
 }
 
 /* The first system call in [at, end) from which clone() returns in two threads; or `end`. The code
- * behind the call tells the threads apart by rax (core/arch/x86_64/code_rule.c), so the call and
- * the place behind it have no row. */
-static u32 clone_call_next(const struct code_image *code, u32 at, u32 end)
+ * after the call tells the threads apart by rax (core/arch/x86_64/code_rule.c), so the call and
+ * the place after it have no row. */
+static u32 find_clone_call(const struct code_image *code, u32 at, u32 end)
 {
 	static const u8 wanted[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c}; /* syscall; test; jl */
 	u32 left = code->end - at, bytes = end - at + sizeof(wanted) - 1;
@@ -85,8 +85,9 @@ static u32 clone_call_next(const struct code_image *code, u32 at, u32 end)
 }
 
 /* Adds the rows of [start, end), which no table covers. */
-static int add_gap(const struct code_analysis *analysis, const struct code_image *code,
-		   const struct file_image *image, struct code_rows *rows, u32 start, u32 end)
+static int add_analysed_rows(const struct code_analysis *analysis, const struct code_image *code,
+			     const struct file_image *image, struct code_rows *rows, u32 start,
+			     u32 end)
 {
 	struct unwind_rule rule;
 	int result = 0;
@@ -96,7 +97,7 @@ static int add_gap(const struct code_analysis *analysis, const struct code_image
 	     at = next) {
 		rule.flags |= RULE_ANALYSED;
 		for (u32 row_end; !result && at < next; at = row_end + CLONE_CALL_BYTES) {
-			row_end = clone_call_next(code, at, next);
+			row_end = find_clone_call(code, at, next);
 			result = add_row(image, rows, at, row_end, &rule);
 		}
 	}
@@ -104,7 +105,8 @@ static int add_gap(const struct code_analysis *analysis, const struct code_image
 }
 
 /* Finds the next part of a section, from *at on, that no table covers. */
-static bool gap_next(const struct file_spans *covered, u32 *span, u32 *at, u32 limit, u32 *end)
+static bool next_uncovered_part(const struct file_spans *covered, u32 *span, u32 *at, u32 limit,
+				u32 *end)
 {
 	for (; *at < limit && *span < covered->count; ++*span) {
 		if (covered->spans[*span].start > *at)
@@ -148,7 +150,7 @@ static bool has_start_code(const struct code_image *image, u32 at)
 }
 
 /* Bytes of [at, end) for which an analysis is worth while. */
-static u64 gap_worth(const struct code_image *image, u32 at, u32 end)
+static u64 bytes_worth_analysis(const struct code_image *image, u32 at, u32 end)
 {
 	u64 bytes = end - at;
 
@@ -159,30 +161,32 @@ static u64 gap_worth(const struct code_image *image, u32 at, u32 end)
 	return bytes > START_CODE_BYTES ? bytes - START_CODE_BYTES : 0;
 }
 
-static u64 gap_bytes(const struct code_image *image, const struct file_spans *covered)
+static u64 uncovered_bytes_worth_analysis(const struct code_image *image,
+					  const struct file_spans *covered)
 {
 	u64 bytes = 0;
 
 	for (u32 i = 0, span = 0; i < image->section_count; i++) {
 		u32 at = image->sections[i].start, end;
 
-		for (; gap_next(covered, &span, &at, image->sections[i].end, &end); at = end)
-			bytes += gap_worth(image, at, end);
+		for (; next_uncovered_part(covered, &span, &at, image->sections[i].end, &end);
+		     at = end)
+			bytes += bytes_worth_analysis(image, at, end);
 	}
 	return bytes;
 }
 
 static bool is_analysis_wanted(const struct code_image *code, const struct file_spans *covered)
 {
-	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
+	u64 bytes = code->end - code->start, gap = uncovered_bytes_worth_analysis(code, covered);
 	u64 share = gap < GAP_SMALL ? GAP_SMALL_SHARE : GAP_SHARE;
 
 	return gap >= GAP_BYTES_MIN && gap >= bytes / share && gap <= GAP_BYTES_MAX;
 }
 
 /* -ENOMEM: the sandbox's memory is too little. */
-static int analyse(struct code_file *file, const struct file_spans *covered,
-		   const struct file_image *image, struct code_rows *rows)
+static int analyse_uncovered_code(struct code_file *file, const struct file_spans *covered,
+				  const struct file_image *image, struct code_rows *rows)
 {
 	const struct code_image *code = code_file_image(file);
 	u64 bytes = code->end - code->start;
@@ -191,7 +195,7 @@ static int analyse(struct code_file *file, const struct file_spans *covered,
 
 	if (!is_analysis_wanted(code, covered))
 		return 0;
-	if (COST_OF_CODE * bytes + COST_OF_GAP * gap_bytes(code, covered) >
+	if (COST_OF_CODE * bytes + COST_OF_GAP * uncovered_bytes_worth_analysis(code, covered) >
 	    memory_share() / MEMORY_PARTS)
 		return -ENOMEM;
 	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
@@ -200,17 +204,18 @@ static int analyse(struct code_file *file, const struct file_spans *covered,
 	for (u32 i = 0, span = 0; i < code->section_count && !result; i++) {
 		u32 at = code->sections[i].start, end;
 
-		for (; !result && gap_next(covered, &span, &at, code->sections[i].end, &end);
+		for (; !result &&
+		       next_uncovered_part(covered, &span, &at, code->sections[i].end, &end);
 		     at = end)
-			result = add_gap(analysis, code, image, rows, at, end);
+			result = add_analysed_rows(analysis, code, image, rows, at, end);
 	}
 	code_analysis_free(&analysis);
 	return result;
 }
 
 /* Reads the rows of code that no table covers. */
-static int read_code(int file, const struct file_spans *covered, struct code_rows *rows,
-		     struct file_spans *found)
+static int read_uncovered_code(int file, const struct file_spans *covered, struct code_rows *rows,
+			       struct file_spans *found)
 {
 	struct file_image *image = NULL;
 	struct code_file *code = NULL;
@@ -218,7 +223,7 @@ static int read_code(int file, const struct file_spans *covered, struct code_row
 
 	(void)found;
 	result = result ?: code_file_open(file, covered->spans, covered->count, &code);
-	result = result ?: analyse(code, covered, image, rows);
+	result = result ?: analyse_uncovered_code(code, covered, image, rows);
 	code_file_free(&code);
 	file_image_free(&image);
 	return result;
@@ -226,10 +231,10 @@ static int read_code(int file, const struct file_spans *covered, struct code_row
 
 /* Adds the rows that a reader gives for code that is not covered yet, and covers it. If the reader
  * fails, all its rows are left out. -ENOMEM. */
-static int add_part(int file,
-		    int (*read)(int file, const struct file_spans *covered, struct code_rows *rows,
-				struct file_spans *found),
-		    struct file_spans *covered, struct code_rows *rows)
+static int add_rows_of_reader(int file,
+			      int (*read)(int file, const struct file_spans *covered,
+					  struct code_rows *rows, struct file_spans *found),
+			      struct file_spans *covered, struct code_rows *rows)
 {
 	struct code_rows part = {}, both = {};
 	struct file_spans found = {};
@@ -267,7 +272,7 @@ static bool is_worth_analysis(int file, const struct file_spans *covered)
 
 /* Reads all tables; then either analyses code that no table covers, or sets is_partial if an
  * analysis is worth its time or memory was too little for a table. */
-static int read_rows(int file, bool is_analysed, struct code_rows *rows)
+static int read_all_rows(int file, bool is_analysed, struct code_rows *rows)
 {
 	struct code_rows tables = {}, others = {};
 	struct file_spans covered = {};
@@ -279,10 +284,12 @@ static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 
 		sort_spans(&covered);
 		script = script_rows_mark(file, &covered, &tables);
-		error = add_part(file, code_rows_read_go, &covered, &others);
-		error = error ?: add_part(file, code_rows_read_debug, &covered, &others);
+		error = add_rows_of_reader(file, code_rows_read_go, &covered, &others);
+		error = error ?: add_rows_of_reader(file, code_rows_read_debug, &covered, &others);
 		if (is_analysed)
-			error = error ?: add_part(file, read_code, &covered, &others);
+			error = error
+					?: add_rows_of_reader(file, read_uncovered_code, &covered,
+							      &others);
 		else
 			is_partial = error ? error == -ENOMEM : is_worth_analysis(file, &covered);
 		if (error)
@@ -310,10 +317,10 @@ static int read_rows(int file, bool is_analysed, struct code_rows *rows)
 
 int code_rows_read(int file, struct code_rows *rows)
 {
-	return read_rows(file, true, rows);
+	return read_all_rows(file, true, rows);
 }
 
 int code_rows_read_unanalysed(int file, struct code_rows *rows)
 {
-	return read_rows(file, false, rows);
+	return read_all_rows(file, false, rows);
 }

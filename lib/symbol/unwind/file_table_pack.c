@@ -9,7 +9,7 @@
 
 #include "array.h"
 
-static struct file_table_chunk *chunk_add(struct file_table *table)
+static struct file_table_chunk *add_chunk(struct file_table *table)
 {
 	struct file_table_chunk *chunk;
 
@@ -21,7 +21,7 @@ static struct file_table_chunk *chunk_add(struct file_table *table)
 }
 
 /* The number of rows in the leaf that begins with row `first`. */
-static u32 leaf_rows(const struct code_rows *rows, u32 first)
+static u32 count_leaf_rows(const struct code_rows *rows, u32 first)
 {
 	u32 count = 0;
 
@@ -40,7 +40,7 @@ static int add_nodes(struct file_table *table, u32 leaves)
 	if (nodes > FILE_TABLE_WORDS)
 		return -E2BIG;
 	for (u32 i = 0; i <= nodes; i++) {
-		struct file_table_chunk *chunk = chunk_add(table);
+		struct file_table_chunk *chunk = add_chunk(table);
 		u32 left = leaves - (i ? (i - 1) * FILE_TABLE_WORDS : 0);
 
 		if (!chunk)
@@ -58,13 +58,13 @@ static int add_leaves(struct file_table *table, const struct code_rows *rows, u3
 
 	for (u32 leaf = 0; leaf < leaves; leaf++) {
 		u32 node = leaf / FILE_TABLE_WORDS, at = leaf % FILE_TABLE_WORDS;
-		struct file_table_chunk *chunk = chunk_add(table);
+		struct file_table_chunk *chunk = add_chunk(table);
 		u32 start = rows->rows[row].offset;
 
 		if (!chunk)
 			return -ENOMEM;
 		chunk->first = rules;
-		chunk->count = leaf_rows(rows, row);
+		chunk->count = count_leaf_rows(rows, row);
 		for (u32 i = 0; i < chunk->count; i++, row++)
 			chunk->word[i] = FILE_TABLE_ROW(rows->rows[row].offset - start,
 							rows->rows[row].rule);
@@ -79,7 +79,7 @@ static int add_rules(struct file_table *table, const struct code_rows *rows)
 {
 	for (u32 i = 0; i < rows->rule_count; i += FILE_TABLE_RULES) {
 		u32 left = rows->rule_count - i;
-		struct file_table_chunk *chunk = chunk_add(table);
+		struct file_table_chunk *chunk = add_chunk(table);
 
 		if (!chunk)
 			return -ENOMEM;
@@ -94,7 +94,7 @@ int file_table_pack(const struct code_rows *rows, struct file_table *table)
 	u32 leaves = 0;
 	int result;
 
-	for (u32 row = 0; row < rows->count; row += leaf_rows(rows, row))
+	for (u32 row = 0; row < rows->count; row += count_leaf_rows(rows, row))
 		leaves++;
 	result = add_nodes(table, leaves)
 			 ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);

@@ -106,7 +106,7 @@ u32 frame_state_changed(const struct frame_state *state)
 }
 
 /* Sets the part of the rule that computes the CFA, from a register or from a copy in memory. */
-static bool cfa_of(const struct frame_state *state, struct unwind_rule *rule)
+static bool set_cfa_rule(const struct frame_state *state, struct unwind_rule *rule)
 {
 	static const u8 order[X86_REGISTERS] = {
 		X86_RSP, X86_RBP, X86_RBX, X86_R12, X86_R13, X86_R14, X86_R15, X86_RAX,
@@ -135,7 +135,7 @@ static bool cfa_of(const struct frame_state *state, struct unwind_rule *rule)
 }
 
 /* The base that slots count from: the CFA, or the frame pointer in a realigned frame. */
-static struct frame_value slots_base(const struct frame_state *state, struct unwind_rule *rule)
+static struct frame_value slot_base(const struct frame_state *state, struct unwind_rule *rule)
 {
 	struct frame_value rbp = state->reg[X86_RBP];
 
@@ -147,7 +147,7 @@ static struct frame_value slots_base(const struct frame_state *state, struct unw
 	return (struct frame_value){.kind = VALUE_CFA};
 }
 
-static u8 slot_of(const struct frame_state *state, u32 i, struct frame_value base)
+static u8 saved_register_slot(const struct frame_state *state, u32 i, struct frame_value base)
 {
 	struct frame_value slot = state->slot[i];
 	s32 words = (base.offset - slot.offset) / FRAME_WORD;
@@ -174,11 +174,11 @@ bool frame_state_rule(const struct frame_state *state, struct unwind_rule *rule)
 		rule->flags = RULE_OUTERMOST;
 		return true;
 	}
-	if (state->flags & FRAME_RETURN_LOST || !cfa_of(state, rule))
+	if (state->flags & FRAME_RETURN_LOST || !set_cfa_rule(state, rule))
 		return false;
-	base = slots_base(state, rule);
+	base = slot_base(state, rule);
 	for (u32 i = 0; i < FRAME_SAVED_REGISTERS; i++)
-		rule->slot[i] = slot_of(state, i, base);
+		rule->slot[i] = saved_register_slot(state, i, base);
 	rule->slot[SLOT_RETURN] = 1;
 	return true;
 }

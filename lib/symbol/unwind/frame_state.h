@@ -6,7 +6,7 @@
  * their states (frame_state_meet()), and a state gives a rule for the unwinder
  * (frame_state_rule()).
  *
- * The CFA is the stack pointer behind the return address (abi/rule.h), so rsp is CFA - 8 at the
+ * The CFA is the stack pointer after the return address (abi/rule.h), so rsp is CFA - 8 at the
  * first instruction of a function.
  */
 #ifndef LIB_SYMBOL_FRAME_STATE_H
@@ -91,7 +91,7 @@ struct frame_state { /* whole words of 8 bytes, to be hashed */
 	u32 reserved;
 };
 
-/* The last comparison, for the branch behind it. */
+/* The last comparison, for the branch after it. */
 struct frame_compared {
 	u8 reg;	  /* X86_NO_REGISTER: no comparison */
 	u8 other; /* X86_NO_REGISTER: compared with `immediate` */

@@ -17,15 +17,15 @@ static bool stack_address(const struct frame_state *state,
 	return frame_value_is_stack(*place);
 }
 
-static bool overlaps(struct frame_value word, struct frame_value place, u32 bytes)
+static bool word_overlaps_store(struct frame_value word, struct frame_value place, u32 bytes)
 {
 	return frame_value_is_comparable(word, place) && word.offset < place.offset + (s32)bytes &&
 	       place.offset < word.offset + FRAME_WORD;
 }
 
 /* Stores a value of `bytes`; after a store to part of a word, the word is not known. */
-static void store(struct frame_state *state, struct frame_value place, struct frame_value value,
-		  u32 bytes)
+static void store_to_stack(struct frame_state *state, struct frame_value place,
+			   struct frame_value value, u32 bytes)
 {
 	static const struct frame_value return_address = {.kind = VALUE_CFA, .offset = -FRAME_WORD};
 
@@ -33,14 +33,14 @@ static void store(struct frame_state *state, struct frame_value place, struct fr
 		bool is_mine = bytes == FRAME_WORD && value.kind == VALUE_ENTRY &&
 			       value.offset == frame_saved_register[i];
 
-		if (overlaps(state->slot[i], place, bytes) && !is_mine)
+		if (word_overlaps_store(state->slot[i], place, bytes) && !is_mine)
 			state->slot[i] = unknown;
 		if (is_mine && !state->slot[i].kind && place.offset % FRAME_WORD == 0)
 			state->slot[i] = place;
 	}
-	if (overlaps(return_address, place, bytes))
+	if (word_overlaps_store(return_address, place, bytes))
 		state->flags |= FRAME_RETURN_LOST;
-	if (overlaps(state->copy, place, bytes))
+	if (word_overlaps_store(state->copy, place, bytes))
 		state->copy = unknown;
 	if (bytes == FRAME_WORD && place.kind == VALUE_ALIGNED && value.kind == VALUE_CFA &&
 	    !state->copy.kind) {
@@ -49,7 +49,7 @@ static void store(struct frame_state *state, struct frame_value place, struct fr
 	}
 }
 
-static struct frame_value load(const struct frame_state *state, struct frame_value place)
+static struct frame_value load_from_stack(const struct frame_state *state, struct frame_value place)
 {
 	for (u32 i = 0; i < FRAME_SAVED_REGISTERS; i++)
 		if (state->slot[i].kind && frame_value_is_same(state->slot[i], place))
@@ -61,7 +61,7 @@ static struct frame_value load(const struct frame_state *state, struct frame_val
 }
 
 /* Drops words below rsp, which the next call or signal overwrites. */
-static void drop_below(struct frame_state *state)
+static void drop_words_below_rsp(struct frame_state *state)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
 
@@ -85,7 +85,7 @@ static enum frame_step_result set_rsp(struct frame_state *state, struct frame_va
 
 	state->reg[X86_RSP] = rsp;
 	if (!frame_value_is_comparable(old, rsp) || rsp.offset > old.offset)
-		drop_below(state);
+		drop_words_below_rsp(state);
 	if (rsp.kind == VALUE_CFA && rsp.offset > -FRAME_WORD && !(state->flags & FRAME_OUTERMOST))
 		return FRAME_CONTRADICTED;
 	return FRAME_STEPPED;
@@ -94,7 +94,7 @@ static enum frame_step_result set_rsp(struct frame_state *state, struct frame_va
 /* True for numbers of system calls and sizes of frames; other constants would only make states
  * differ.
  */
-static bool is_wanted(u8 reg, s32 constant)
+static bool is_constant_tracked(u8 reg, s32 constant)
 {
 	return constant >= 0x1000 ||
 	       (reg == X86_RAX && (!constant || constant == 15 || constant == 56 ||
@@ -104,7 +104,7 @@ static bool is_wanted(u8 reg, s32 constant)
 static enum frame_step_result set_register(struct frame_state *state, u8 reg,
 					   struct frame_value value)
 {
-	if (value.kind == VALUE_CONSTANT && !is_wanted(reg, value.offset))
+	if (value.kind == VALUE_CONSTANT && !is_constant_tracked(reg, value.offset))
 		value = unknown;
 	if (reg != X86_RSP) {
 		state->reg[reg] = value;
@@ -117,21 +117,22 @@ static enum frame_step_result set_register(struct frame_state *state, u8 reg,
 	return set_rsp(state, value);
 }
 
-static enum frame_step_result push(struct frame_state *state, struct frame_value value)
+static enum frame_step_result push_value(struct frame_state *state, struct frame_value value)
 {
 	enum frame_step_result result =
 		set_rsp(state, frame_value_moved(state->reg[X86_RSP], -FRAME_WORD));
 
 	if (frame_value_is_stack(state->reg[X86_RSP]))
-		store(state, state->reg[X86_RSP], value, FRAME_WORD);
+		store_to_stack(state, state->reg[X86_RSP], value, FRAME_WORD);
 	return result;
 }
 
 /* X86_NO_REGISTER: the value goes to memory, or is dropped. */
-static enum frame_step_result pop(struct frame_state *state, u8 reg)
+static enum frame_step_result pop_register(struct frame_state *state, u8 reg)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
-	struct frame_value value = frame_value_is_stack(rsp) ? load(state, rsp) : unknown;
+	struct frame_value value =
+		frame_value_is_stack(rsp) ? load_from_stack(state, rsp) : unknown;
 	enum frame_step_result result = set_rsp(state, frame_value_moved(rsp, FRAME_WORD));
 
 	if (result != FRAME_STEPPED || reg == X86_NO_REGISTER)
@@ -142,8 +143,9 @@ static enum frame_step_result pop(struct frame_state *state, u8 reg)
 /* --- Operands. --- */
 
 /* The value of an operand that reads an entry of a table, with an index register. */
-static struct frame_value table_entry(const struct frame_state *state,
-				      const struct x86_instruction *instruction, u8 scale, u32 kind)
+static struct frame_value jump_table_entry(const struct frame_state *state,
+					   const struct x86_instruction *instruction, u8 scale,
+					   u32 kind)
 {
 	struct frame_value table, index;
 
@@ -170,13 +172,13 @@ struct frame_value frame_state_operand(const struct frame_state *state,
 	if (!instruction->is_memory)
 		return state->reg[instruction->rm & 15];
 	if (stack_address(state, instruction, &place))
-		return load(state, place);
+		return load_from_stack(state, place);
 	if (instruction->base == X86_RIP)
 		return (struct frame_value){
 			.kind = VALUE_POINTER,
 			.extra = 1,
 			.offset = (s32)(address + instruction->length + instruction->displacement)};
-	return table_entry(state, instruction, FRAME_WORD, VALUE_POINTER);
+	return jump_table_entry(state, instruction, FRAME_WORD, VALUE_POINTER);
 }
 
 static struct frame_value address_operand(const struct frame_state *state,
@@ -210,8 +212,8 @@ static struct frame_value lower_half(struct frame_value value)
 		       : unknown;
 }
 
-static struct frame_value moved_value(const struct x86_instruction *instruction,
-				      struct frame_value value)
+static struct frame_value extended_value(const struct x86_instruction *instruction,
+					 struct frame_value value)
 {
 	if (instruction->is_wide)
 		return value;
@@ -233,14 +235,14 @@ static enum frame_step_result set_operand(struct frame_state *state,
 	if (!instruction->is_memory)
 		return set_register(state, instruction->rm, value);
 	if (stack_address(state, instruction, &place))
-		store(state, place, value, bytes);
+		store_to_stack(state, place, value, bytes);
 	return FRAME_STEPPED;
 }
 
 /* --- Instructions. --- */
 
-static enum frame_step_result forget_written(struct frame_state *state,
-					     const struct x86_instruction *instruction)
+static enum frame_step_result forget_written_registers(struct frame_state *state,
+						       const struct x86_instruction *instruction)
 {
 	for (u32 reg = 0; reg < X86_REGISTERS; reg++)
 		if (instruction->writes >> reg & 1 && reg != X86_RSP)
@@ -265,7 +267,7 @@ static enum frame_step_result step_arithmetic(struct frame_state *state,
 		return FRAME_STEPPED;
 	}
 	if (!instruction->is_memory && instruction->opcode == 0x80)
-		return forget_written(state, instruction);
+		return forget_written_registers(state, instruction);
 	if (!instruction->is_memory) {
 		struct frame_value old = state->reg[instruction->rm];
 		bool is_power = constant < 0 && !(-constant & (-constant - 1));
@@ -288,7 +290,7 @@ static enum frame_step_result step_arithmetic(struct frame_state *state,
 			   instruction->opcode == 0x80 ? 1 : store_bytes(instruction));
 }
 
-static struct frame_value sum_of(struct frame_value a, struct frame_value b)
+static struct frame_value add_values(struct frame_value a, struct frame_value b)
 {
 	if (a.kind == VALUE_DISTANCE && b.kind == VALUE_ADDRESS && a.offset == b.offset) {
 		a.kind = VALUE_TARGET;
@@ -300,9 +302,9 @@ static struct frame_value sum_of(struct frame_value a, struct frame_value b)
 }
 
 /* The same operations between rm and reg (opcodes below 0x40). */
-static enum frame_step_result step_two(struct frame_state *state,
-				       const struct x86_instruction *instruction,
-				       struct frame_compared *compared)
+static enum frame_step_result step_register_arithmetic(struct frame_state *state,
+						       const struct x86_instruction *instruction,
+						       struct frame_compared *compared)
 {
 	u32 operation = instruction->opcode >> 3;
 	bool to_reg = instruction->opcode & 2;
@@ -322,7 +324,7 @@ static enum frame_step_result step_two(struct frame_state *state,
 	a = state->reg[to];
 	b = state->reg[from];
 	if (operation == 0 && instruction->is_wide)
-		value = sum_of(a, b).kind ? sum_of(a, b) : sum_of(b, a);
+		value = add_values(a, b).kind ? add_values(a, b) : add_values(b, a);
 	else if (operation == 5 && instruction->is_wide && frame_value_is_stack(a) &&
 		 b.kind == VALUE_CONSTANT)
 		value = frame_value_moved(a, -(s64)b.offset);
@@ -333,18 +335,19 @@ static enum frame_step_result step_two(struct frame_state *state,
 	return set_register(state, to, value);
 }
 
-static enum frame_step_result exchange(struct frame_state *state,
-				       const struct x86_instruction *instruction, u8 a, u8 b)
+static enum frame_step_result exchange_registers(struct frame_state *state,
+						 const struct x86_instruction *instruction, u8 a,
+						 u8 b)
 {
-	struct frame_value first = moved_value(instruction, state->reg[a]);
-	struct frame_value second = moved_value(instruction, state->reg[b]);
+	struct frame_value first = extended_value(instruction, state->reg[a]);
+	struct frame_value second = extended_value(instruction, state->reg[b]);
 	enum frame_step_result result = set_register(state, a, second);
 
 	return result == FRAME_STEPPED ? set_register(state, b, first) : result;
 }
 
 /* Drops the stack words that other instructions write. */
-static void store_unknown(struct frame_state *state, const struct x86_instruction *instruction)
+static void drop_written_words(struct frame_state *state, const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
 	struct frame_value place;
@@ -367,14 +370,14 @@ static void store_unknown(struct frame_state *state, const struct x86_instructio
 	}
 	if (bytes && stack_address(state, instruction, &place) &&
 	    !(place.kind == VALUE_CFA && place.offset >= -FRAME_WORD))
-		store(state, place, unknown, bytes);
+		store_to_stack(state, place, unknown, bytes);
 }
 
-static enum frame_step_result step_other(struct frame_state *state,
-					 const struct x86_instruction *instruction)
+static enum frame_step_result step_other_instruction(struct frame_state *state,
+						     const struct x86_instruction *instruction)
 {
-	store_unknown(state, instruction);
-	return forget_written(state, instruction);
+	drop_written_words(state, instruction);
+	return forget_written_registers(state, instruction);
 }
 
 static enum frame_step_result step_one_byte(struct frame_state *state,
@@ -386,13 +389,13 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 	struct frame_value value;
 
 	if (opcode < 0x40 && instruction->has_modrm && (opcode & 1))
-		return step_two(state, instruction, compared);
+		return step_register_arithmetic(state, instruction, compared);
 	if (opcode >= 0x50 && opcode <= 0x57)
-		return push(state, state->reg[rm]);
+		return push_value(state, state->reg[rm]);
 	if (opcode >= 0x58 && opcode <= 0x5f)
-		return pop(state, rm);
+		return pop_register(state, rm);
 	if (opcode >= 0x91 && opcode <= 0x97)
-		return exchange(state, instruction, X86_RAX, rm);
+		return exchange_registers(state, instruction, X86_RAX, rm);
 	if (opcode >= 0xb0 && opcode <= 0xb3 && rm < 4 && state->reg[rm].kind == VALUE_CONSTANT) {
 		value = state->reg[rm];
 		value.offset = (value.offset & ~0xff) | (instruction->immediate & 0xff);
@@ -413,17 +416,18 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 						    .immediate = instruction->immediate};
 		return FRAME_STEPPED;
 	case 0x63:
-		value = instruction->is_memory ? table_entry(state, instruction, 4, VALUE_DISTANCE)
-					       : lower_half(state->reg[rm]);
+		value = instruction->is_memory
+				? jump_table_entry(state, instruction, 4, VALUE_DISTANCE)
+				: lower_half(state->reg[rm]);
 		return set_register(state, reg, value);
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
-		return push(state, unknown);
+		return push_value(state, unknown);
 	case 0x9d:
-		return pop(state, X86_NO_REGISTER);
+		return pop_register(state, X86_NO_REGISTER);
 	case 0x8f:
-		return pop(state, instruction->is_memory ? X86_NO_REGISTER : rm);
+		return pop_register(state, instruction->is_memory ? X86_NO_REGISTER : rm);
 	case 0x80:
 	case 0x81:
 	case 0x83:
@@ -435,20 +439,20 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 		return FRAME_STEPPED;
 	case 0x87:
 		if (!instruction->is_memory)
-			return exchange(state, instruction, rm, reg);
+			return exchange_registers(state, instruction, rm, reg);
 		result = set_operand(state, instruction, unknown, store_bytes(instruction));
 		return result == FRAME_STEPPED ? set_register(state, reg, unknown) : result;
 	case 0x88:
 	case 0xc6:
 		if (!instruction->is_memory)
-			return forget_written(state, instruction);
+			return forget_written_registers(state, instruction);
 		return set_operand(state, instruction, unknown, 1);
 	case 0x89:
-		return set_operand(state, instruction, moved_value(instruction, state->reg[reg]),
+		return set_operand(state, instruction, extended_value(instruction, state->reg[reg]),
 				   store_bytes(instruction));
 	case 0x8b:
 		value = frame_state_operand(state, instruction, address);
-		return set_register(state, reg, moved_value(instruction, value));
+		return set_register(state, reg, extended_value(instruction, value));
 	case 0x8d:
 		value = address_operand(state, instruction, address);
 		if (reg == X86_RSP && !frame_value_is_stack(value))
@@ -461,7 +465,7 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 	case 0xc8:
 		if (instruction->immediate >> 16 & 0xff)
 			return FRAME_CONTRADICTED;
-		result = push(state, state->reg[X86_RBP]);
+		result = push_value(state, state->reg[X86_RBP]);
 		state->reg[X86_RBP] = state->reg[X86_RSP];
 		return result == FRAME_STEPPED
 			       ? set_rsp(state,
@@ -472,31 +476,31 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 		if (!frame_value_is_stack(state->reg[X86_RBP]))
 			return set_register(state, X86_RSP, unknown);
 		result = set_rsp(state, state->reg[X86_RBP]);
-		return result == FRAME_STEPPED ? pop(state, X86_RBP) : result;
+		return result == FRAME_STEPPED ? pop_register(state, X86_RBP) : result;
 	case 0xff:
 		if ((reg & 7) == 6) {
 			value = frame_state_operand(state, instruction, address);
-			return push(state, value.kind == VALUE_POINTER ? unknown : value);
+			return push_value(state, value.kind == VALUE_POINTER ? unknown : value);
 		}
-		return step_other(state, instruction);
+		return step_other_instruction(state, instruction);
 	default:
-		return step_other(state, instruction);
+		return step_other_instruction(state, instruction);
 	}
 }
 
-static enum frame_step_result step_escaped(struct frame_state *state,
-					   const struct x86_instruction *instruction)
+static enum frame_step_result step_two_byte(struct frame_state *state,
+					    const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
 	struct frame_value value = unknown;
 	s32 bound = opcode == 0xb6 ? 0x100 : 0x10000;
 
 	if (opcode == 0xa0 || opcode == 0xa8) /* push fs, gs */
-		return push(state, unknown);
+		return push_value(state, unknown);
 	if (opcode == 0xa1 || opcode == 0xa9)
-		return pop(state, X86_NO_REGISTER);
+		return pop_register(state, X86_NO_REGISTER);
 	if (opcode != 0xb6 && opcode != 0xb7)
-		return step_other(state, instruction);
+		return step_other_instruction(state, instruction);
 	if (!instruction->is_memory && state->reg[instruction->rm].kind == VALUE_BELOW &&
 	    state->reg[instruction->rm].offset < bound)
 		value = state->reg[instruction->rm];
@@ -534,10 +538,10 @@ enum frame_step_result frame_state_step(struct frame_state *state,
 		result = step_one_byte(state, instruction, address, compared);
 		break;
 	case X86_MAP_0F:
-		result = step_escaped(state, instruction);
+		result = step_two_byte(state, instruction);
 		break;
 	default:
-		result = step_other(state, instruction);
+		result = step_other_instruction(state, instruction);
 	}
 	return result;
 }
@@ -550,11 +554,11 @@ void frame_state_return(struct frame_state *state, u32 lost)
 	for (u32 i = 0; i < sizeof(scratch); i++)
 		state->reg[scratch[i]] = unknown;
 	frame_state_lose(state, lost);
-	drop_below(state);
+	drop_words_below_rsp(state);
 }
 
 /* Gives the bound that the register is below on this side of the branch. */
-static bool bound_of(u32 condition, bool is_taken, s32 immediate, s32 *bound)
+static bool bound_on_branch_side(u32 condition, bool is_taken, s32 immediate, s32 *bound)
 {
 	if (immediate < 0 || immediate > 0xffff)
 		return false;
@@ -587,7 +591,7 @@ void frame_state_branch(struct frame_state *state, const struct x86_instruction 
 		return;
 	}
 	if ((value->kind == VALUE_UNKNOWN || value->kind == VALUE_BELOW) &&
-	    bound_of(condition, is_taken, compared->immediate, &bound) &&
+	    bound_on_branch_side(condition, is_taken, compared->immediate, &bound) &&
 	    (!value->kind || bound < value->offset))
 		*value = (struct frame_value){.kind = VALUE_BELOW, .offset = bound};
 }

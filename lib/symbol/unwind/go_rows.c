@@ -4,11 +4,11 @@
  * return address, at each pc (symbol/elf/go_table.h).
  *
  * Go keeps no registers for its callers but rbp. A compiled function with a frame saves rbp at
- * CFA - 16, right behind the instruction that makes the frame, and restores it right before the one
+ * CFA - 16, right after the instruction that makes the frame, and restores it right before the one
  * that undoes the frame.
  *
- * Functions that write rsp (SPWRITE) change the stack (go_switch_read()). Until they leave it, the
- * depth counts. On the other stack their rule is the first of these that is known:
+ * Functions that write rsp (SPWRITE) change the stack (read_stack_switches()). Until they leave it,
+ * the depth counts. On the other stack their rule is the first of these that is known:
  *
  *   - mcall() never returns there: the stack of the scheduler begins with it, as in Go's own
  * traces.
@@ -114,8 +114,8 @@ static s32 depth_at(const struct function *function, u64 address, s32 none)
 #define LOADS_MAX 4
 #define WAY_BACK_MAX 32 /* instructions */
 
-/* The origin of a register's value: the word at loads[0] words behind a base, then the word at
- * loads[1] words behind that address, and so on. */
+/* The origin of a register's value: the word at loads[0] words after a base, then the word at
+ * loads[1] words after that address, and so on. */
 struct term {
 	enum { TERM_UNKNOWN, TERM_NUMBER, TERM_OF_THREAD, TERM_OF_RSP } kind;
 	u32 loads;
@@ -130,7 +130,7 @@ struct way_back {
 	bool has_stack_changed;	 /* a store to the stack came before */
 };
 
-static struct term load_term(const struct way_back *way, const struct x86_instruction *code)
+static struct term load_operand(const struct way_back *way, const struct x86_instruction *code)
 {
 	struct term term = {}, base = {};
 
@@ -161,14 +161,15 @@ static struct term load_term(const struct way_back *way, const struct x86_instru
 }
 
 /* Executes an instruction other than a jump. True: the register of `to` gets the value of *term. */
-static bool term_written_by(const struct way_back *way, const struct x86_instruction *code, u8 *to,
-			    struct term *term)
+static bool value_written_by_instruction(const struct way_back *way,
+					 const struct x86_instruction *code, u8 *to,
+					 struct term *term)
 {
 	if (code->map != X86_MAP_ONE_BYTE || !code->is_wide)
 		return false;
 	*to = code->reg;
 	if (code->opcode == 0x8b && code->is_memory)
-		*term = load_term(way, code);
+		*term = load_operand(way, code);
 	else if (code->opcode == 0x8b)
 		*term = way->reg[code->rm];
 	else if (code->opcode == 0x89 && !code->is_memory)
@@ -188,7 +189,7 @@ static bool term_written_by(const struct way_back *way, const struct x86_instruc
 	return true;
 }
 
-static bool word_slot(s32 offset, u8 *slot)
+static bool slot_of_offset(s32 offset, u8 *slot)
 {
 	if (offset < 0 || offset % WORD || offset / WORD >= SLOT_LOST)
 		return false;
@@ -197,20 +198,20 @@ static bool word_slot(s32 offset, u8 *slot)
 }
 
 /* Makes a rule of what rsp gets. */
-static bool term_rule(const struct term *term, struct unwind_rule *rule)
+static bool rule_of_stack_pointer(const struct term *term, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP, .cfa_offset = term->offset[0], .base = RULE_BASE_CFA};
 	if (term->kind == TERM_OF_THREAD && term->loads == 4 && !term->is_difference) {
 		rule->cfa_kind = CFA_GO_SAVED;
-		return word_slot(term->offset[1], &rule->slot[GO_SLOT_M]) &&
-		       word_slot(term->offset[2], &rule->slot[GO_SLOT_GOROUTINE]) &&
-		       word_slot(term->offset[3], &rule->slot[GO_SLOT_STACK]);
+		return slot_of_offset(term->offset[1], &rule->slot[GO_SLOT_M]) &&
+		       slot_of_offset(term->offset[2], &rule->slot[GO_SLOT_GOROUTINE]) &&
+		       slot_of_offset(term->offset[3], &rule->slot[GO_SLOT_STACK]);
 	}
 	if (term->kind == TERM_OF_RSP && term->loads == 2 && term->is_difference) {
 		rule->cfa_kind = CFA_GO_DEPTH;
-		return word_slot(term->offset[1], &rule->slot[GO_SLOT_STACK]) &&
-		       word_slot(term->less, &rule->slot[GO_SLOT_DEPTH]);
+		return slot_of_offset(term->offset[1], &rule->slot[GO_SLOT_STACK]) &&
+		       slot_of_offset(term->less, &rule->slot[GO_SLOT_DEPTH]);
 	}
 	rule->cfa_kind = CFA_DEREF;
 	memset(rule->slot, SLOT_LOST, sizeof(rule->slot));
@@ -218,8 +219,9 @@ static bool term_rule(const struct term *term, struct unwind_rule *rule)
 	return term->kind == TERM_OF_RSP && term->loads == 1 && !term->is_difference;
 }
 
-/* Follows the code behind a call up to where rsp is set. */
-static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule *rule, u32 *back)
+/* Follows the code after a call up to where rsp is set. */
+static bool find_stack_restore(const u8 *code, u32 bytes, u32 at, struct unwind_rule *rule,
+			       u32 *back)
 {
 	struct way_back way = {};
 
@@ -233,10 +235,10 @@ static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule 
 		    x86_flow_of(&instruction) != X86_NEXT)
 			return false;
 		at += instruction.length;
-		is_known = term_written_by(&way, &instruction, &to, &term);
+		is_known = value_written_by_instruction(&way, &instruction, &to, &term);
 		if (is_known && to == X86_RSP) {
 			*back = at;
-			return term_rule(&term, rule);
+			return rule_of_stack_pointer(&term, rule);
 		}
 		if (instruction.writes >> X86_RSP & 1)
 			return false;
@@ -255,7 +257,7 @@ static bool way_back_find(const u8 *code, u32 bytes, u32 at, struct unwind_rule 
 	return false;
 }
 
-static struct go_part *part_add(struct go_parts *parts, u32 start, u32 place)
+static struct go_part *add_part(struct go_parts *parts, u32 start, u32 place)
 {
 	struct go_part *last = parts->count ? &parts->part[parts->count - 1] : NULL;
 
@@ -271,18 +273,18 @@ static struct go_part *part_add(struct go_parts *parts, u32 start, u32 place)
 }
 
 /* A call on the other stack: the part up to where the code comes back. False: no way is known. */
-static bool call_part(const u8 *code, u32 bytes, u32 at, u32 next, struct go_parts *parts,
-		      u32 *back)
+static bool add_call_on_other_stack(const u8 *code, u32 bytes, u32 at, u32 next,
+				    struct go_parts *parts, u32 *back)
 {
 	struct unwind_rule rule;
 	struct go_part *part;
 
-	if (!way_back_find(code, bytes, next, &rule, back))
+	if (!find_stack_restore(code, bytes, next, &rule, back))
 		return false;
 	/* The runtime's notes hold since rsp was set, words of the stack since the call. */
 	if (rule.cfa_kind == CFA_GO_SAVED)
 		at = parts->part[parts->count - 1].start;
-	part = part_add(parts, at, GO_COMES_BACK);
+	part = add_part(parts, at, GO_COMES_BACK);
 	if (!part)
 		return false;
 	part->rule = rule;
@@ -298,7 +300,7 @@ struct standing {
 };
 
 /* The facts that hold on both paths to an instruction. */
-static struct standing standing_join(const struct standing *a, const struct standing *b)
+static struct standing join_facts(const struct standing *a, const struct standing *b)
 {
 	struct standing both = *a;
 
@@ -310,16 +312,16 @@ static struct standing standing_join(const struct standing *a, const struct stan
 }
 
 /* Adds an instruction to the last part, or begins a part with it. */
-static bool instruction_add(struct go_parts *parts, u32 at, const struct standing *standing)
+static bool add_instruction(struct go_parts *parts, u32 at, const struct standing *standing)
 {
 	struct go_part *part = parts->count ? &parts->part[parts->count - 1] : NULL;
 
 	if (standing->place != GO_AWAY || standing->copy == X86_NO_REGISTER)
-		return part_add(parts, at, standing->place);
+		return add_part(parts, at, standing->place);
 	if (part && part->rule.cfa_kind == CFA_REGISTER && part->place == GO_COMES_BACK &&
 	    part->back == standing->copied_at)
 		return true;
-	part = part_add(parts, at, GO_COMES_BACK);
+	part = add_part(parts, at, GO_COMES_BACK);
 	if (!part)
 		return false;
 	part->back = standing->copied_at;
@@ -332,8 +334,8 @@ static bool instruction_add(struct go_parts *parts, u32 at, const struct standin
 }
 
 /* The effect of an instruction that is neither a call nor a jump. */
-static void standing_step(struct standing *standing, const struct x86_instruction *instruction,
-			  u32 next, s32 depth, s32 next_depth)
+static void step_facts(struct standing *standing, const struct x86_instruction *instruction,
+		       u32 next, s32 depth, s32 next_depth)
 {
 	bool is_move = instruction->map == X86_MAP_ONE_BYTE && instruction->is_wide &&
 		       !instruction->is_memory;
@@ -352,7 +354,7 @@ static void standing_step(struct standing *standing, const struct x86_instructio
 
 /* Reads the parts of a function by its bytes, which are all in function->code, and by the depths
  * that its table has. */
-static void go_switch_read(const struct function *function, struct go_parts *parts)
+static void read_stack_switches(const struct function *function, struct go_parts *parts)
 {
 	/* Go's own functions keep the registers that their assembler callers count on; others keep
 	 * those that C keeps. */
@@ -369,12 +371,12 @@ static void go_switch_read(const struct function *function, struct go_parts *par
 		enum x86_flow flow;
 
 		if (is_jumped[at])
-			standing = is_reached ? standing_join(&standing, &jumped[at]) : jumped[at];
+			standing = is_reached ? join_facts(&standing, &jumped[at]) : jumped[at];
 		if (!x86_decode(code + at, bytes - at, &instruction)) {
 			standing.place = GO_UNKNOWN;
 			instruction.length = bytes - at;
 		}
-		is_full = !instruction_add(parts, at, &standing);
+		is_full = !add_instruction(parts, at, &standing);
 		next = at + instruction.length;
 		if (next >= bytes || is_full)
 			break;
@@ -396,12 +398,12 @@ static void go_switch_read(const struct function *function, struct go_parts *par
 			    !(kept >> standing.copy & 1))
 				standing.copy = X86_NO_REGISTER;
 			if (standing.place == GO_AWAY &&
-			    call_part(code, bytes, at, next, parts, &next))
+			    add_call_on_other_stack(code, bytes, at, next, parts, &next))
 				standing.place = GO_ON_STACK;
 		} else if (flow == X86_NEXT) {
-			standing_step(&standing, &instruction, next,
-				      depth_at(function, function->start + at, -1),
-				      depth_at(function, function->start + next, -1));
+			step_facts(&standing, &instruction, next,
+				   depth_at(function, function->start + at, -1),
+				   depth_at(function, function->start + next, -1));
 		} else if (!is_reached) {
 			standing.place = GO_UNKNOWN;
 		}
@@ -411,7 +413,7 @@ static void go_switch_read(const struct function *function, struct go_parts *par
 }
 
 /* True if no instruction of the code changes rbp. */
-static bool go_code_keeps_rbp(const u8 *code, u32 bytes)
+static bool has_unchanged_rbp(const u8 *code, u32 bytes)
 {
 	struct x86_instruction instruction;
 
@@ -423,7 +425,7 @@ static bool go_code_keeps_rbp(const u8 *code, u32 bytes)
 }
 
 /* The words from g to where the code stores rbp, 0: it does not. */
-static u32 go_saved_rbp(const u8 *code, u32 bytes)
+static u32 find_saved_rbp_word(const u8 *code, u32 bytes)
 {
 	struct x86_instruction instruction;
 	u8 slot = 0;
@@ -434,7 +436,7 @@ static u32 go_saved_rbp(const u8 *code, u32 bytes)
 		if (instruction.map == X86_MAP_ONE_BYTE && instruction.opcode == 0x89 &&
 		    instruction.is_wide && instruction.is_memory && instruction.reg == X86_RBP &&
 		    instruction.base != X86_RSP && instruction.base < X86_REGISTERS &&
-		    !word_slot(instruction.displacement, &slot))
+		    !slot_of_offset(instruction.displacement, &slot))
 			return 0;
 	}
 	return slot;
@@ -451,7 +453,8 @@ struct go_reader {
 };
 
 /* Adds what is code of [start, end) of the file. NULL: it has no rule. */
-static int add(const struct go_reader *reader, u64 start, u64 end, const struct unwind_rule *rule)
+static int add_row_for_code(const struct go_reader *reader, u64 start, u64 end,
+			    const struct unwind_rule *rule)
 {
 	u64 code_end = FILE_IMAGE_BASE + end, offset;
 
@@ -473,7 +476,7 @@ static struct unwind_rule rule_by_depth(s32 depth, u8 rbp_slot)
 }
 
 /* True if push %rbp has made the frame (Go 1.21 on), so that the prologue has no further store. */
-static bool is_pushed(const struct go_reader *reader, u64 start)
+static bool is_rbp_pushed(const struct go_reader *reader, u64 start)
 {
 	u8 before = 0;
 
@@ -482,8 +485,8 @@ static bool is_pushed(const struct go_reader *reader, u64 start)
 }
 
 /* Rows of [start, end) of a run with a frame. */
-static int add_framed(const struct go_reader *reader, struct function *function,
-		      const struct go_run *run, u64 start, u64 end)
+static int add_run_rows(const struct go_reader *reader, struct function *function,
+			const struct go_run *run, u64 start, u64 end)
 {
 	struct unwind_rule rule = rule_by_depth(run->value, function->bare_slot);
 	u64 stored;
@@ -492,17 +495,18 @@ static int add_framed(const struct go_reader *reader, struct function *function,
 	rule.flags = function->rule_flags;
 	if (!function->stored_at)
 		function->stored_at =
-			run->start + (is_pushed(reader, run->start) ? 0 : STORE_BYTES_MAX);
+			run->start + (is_rbp_pushed(reader, run->start) ? 0 : STORE_BYTES_MAX);
 	stored = function->stored_at < start ? start
 		 : function->stored_at < end ? function->stored_at
 					     : end;
-	result = add(reader, start, stored, &rule);
+	result = add_row_for_code(reader, start, stored, &rule);
 	rule.slot[SLOT_RBP] = function->framed_slot;
-	return result ?: add(reader, stored, end, &rule);
+	return result ?: add_row_for_code(reader, stored, end, &rule);
 }
 
 /* Rows of [start, end) of a function, by its depths. */
-static int add_runs(const struct go_reader *reader, struct function *function, u64 start, u64 end)
+static int add_rows_by_depth(const struct go_reader *reader, struct function *function, u64 start,
+			     u64 end)
 {
 	int result = 0;
 
@@ -515,8 +519,8 @@ static int add_runs(const struct go_reader *reader, struct function *function, u
 		rule.flags = function->rule_flags;
 		if (from >= to)
 			continue;
-		result = run->value ? add_framed(reader, function, run, from, to)
-				    : add(reader, from, to, &rule);
+		result = run->value ? add_run_rows(reader, function, run, from, to)
+				    : add_row_for_code(reader, from, to, &rule);
 	}
 	return result;
 }
@@ -541,7 +545,8 @@ static const struct unwind_rule by_frame_pointer = {
 };
 
 /* Rows of a function that goes to another stack, and has set rbp to its frame before. */
-static int add_by_frame_pointer(const struct go_reader *reader, const struct function *function)
+static int add_rows_by_frame_pointer(const struct go_reader *reader,
+				     const struct function *function)
 {
 	u64 set = 0;
 	int result = 0;
@@ -552,12 +557,12 @@ static int add_by_frame_pointer(const struct go_reader *reader, const struct fun
 		if (!run->value)
 			continue;
 		if (!set)
-			set = run->start + (is_pushed(reader, run->start)
+			set = run->start + (is_rbp_pushed(reader, run->start)
 						    ? SET_BYTES_MAX - STORE_BYTES_MAX
 						    : SET_BYTES_MAX);
 		if (run->end - run->start > UNDO_BYTES_MAX)
-			result = add(reader, set < run->start ? run->start : set,
-				     run->end - UNDO_BYTES_MAX, &by_frame_pointer);
+			result = add_row_for_code(reader, set < run->start ? run->start : set,
+						  run->end - UNDO_BYTES_MAX, &by_frame_pointer);
 	}
 	return result;
 }
@@ -586,71 +591,73 @@ static bool is_trampoline(const struct function *function)
 	       (function->code_bytes >= 7 && !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7));
 }
 
-static bool is_named(const struct function *function, const char *name)
+static bool has_name(const struct function *function, const char *name)
 {
 	return !strcmp(function->name, name);
 }
 
 /* Rows of code that is on another stack. */
-static int add_away(struct go_reader *reader, const struct function *function,
-		    const struct go_part *part, u64 start, u64 end)
+static int add_rows_on_other_stack(struct go_reader *reader, const struct function *function,
+				   const struct go_part *part, u64 start, u64 end)
 {
 	struct unwind_rule rule = part->rule;
 	s32 depth = depth_at(function, function->start + part->back, 0);
 
-	if (is_named(function, "runtime.mcall"))
-		return add(reader, start, end, &outermost);
-	if (is_named(function, "runtime.morestack") && reader->saved.cfa_kind == CFA_GO_SAVED) {
+	if (has_name(function, "runtime.mcall"))
+		return add_row_for_code(reader, start, end, &outermost);
+	if (has_name(function, "runtime.morestack") && reader->saved.cfa_kind == CFA_GO_SAVED) {
 		rule = reader->saved;
-		rule.slot[GO_SLOT_RBP] = go_saved_rbp(function->code, function->code_bytes);
-		return add(reader, start, end, rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
+		rule.slot[GO_SLOT_RBP] = find_saved_rbp_word(function->code, function->code_bytes);
+		return add_row_for_code(reader, start, end,
+					rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
 	}
 	if (part->place == GO_AWAY && function->has_frame_pointer)
-		return add(reader, start, end, &by_frame_pointer);
+		return add_row_for_code(reader, start, end, &by_frame_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
-		return add(reader, start, end, &elsewhere);
-	if (is_named(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
+		return add_row_for_code(reader, start, end, &elsewhere);
+	if (has_name(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
 		reader->saved = rule;
 	if (rule.cfa_kind == CFA_GO_SAVED && function->has_frame_pointer)
-		return add(reader, start, end, &by_frame_pointer);
+		return add_row_for_code(reader, start, end, &by_frame_pointer);
 	if (rule.cfa_kind == CFA_REGISTER)
 		rule.cfa_offset = depth + WORD;
 	else
 		rule.operand = depth / WORD + 1;
 	rule.slot[SLOT_RBP] = depth ? function->framed_slot : function->bare_slot;
-	return add(reader, start, end, &rule);
+	return add_row_for_code(reader, start, end, &rule);
 }
 
 /* Rows of a function that writes rsp. */
-static int add_switching(struct go_reader *reader, struct function *function)
+static int add_rows_of_switching_function(struct go_reader *reader, struct function *function)
 {
 	struct go_parts parts = {};
 	bool comes_back = false;
 	int result = 0;
 
 	if (function->code_bytes == function->end - function->start)
-		go_switch_read(function, &parts);
+		read_stack_switches(function, &parts);
 	for (u32 i = 0; i < parts.count; i++)
 		comes_back |= parts.part[i].place == GO_COMES_BACK &&
 			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
-	if (!comes_back && function->has_frame_pointer && !is_named(function, "runtime.mcall"))
-		return add_by_frame_pointer(reader, function);
+	if (!comes_back && function->has_frame_pointer && !has_name(function, "runtime.mcall"))
+		return add_rows_by_frame_pointer(reader, function);
 	if (!parts.count)
-		return add(reader, function->start, function->end, &elsewhere);
+		return add_row_for_code(reader, function->start, function->end, &elsewhere);
 	for (u32 i = 0; i < parts.count && !result; i++) {
 		u64 start = function->start + parts.part[i].start;
 		u64 end = i + 1 < parts.count ? function->start + parts.part[i + 1].start
 					      : function->end;
 
 		result = parts.part[i].place == GO_ON_STACK
-				 ? add_runs(reader, function, start, end)
-				 : add_away(reader, function, &parts.part[i], start, end);
+				 ? add_rows_by_depth(reader, function, start, end)
+				 : add_rows_on_other_stack(reader, function, &parts.part[i], start,
+							   end);
 	}
 	return result;
 }
 
 /* Reads the code of a function, and what flags and name say about its rows. */
-static void function_read(const struct go_reader *reader, struct function *function)
+static void read_function_code(const struct go_reader *reader, struct function *function)
 {
 	u64 bytes = function->end - function->start;
 
@@ -663,19 +670,19 @@ static void function_read(const struct go_reader *reader, struct function *funct
 	if (function->flags & GO_IS_ASSEMBLER && !function->has_frame_pointer)
 		function->bare_slot = function->framed_slot =
 			function->code_bytes == bytes &&
-					go_code_keeps_rbp(function->code, function->code_bytes)
+					has_unchanged_rbp(function->code, function->code_bytes)
 				? 0
 				: SLOT_LOST;
 	/* Some names say more than the flags.
 	 * Called by the kernel's return from a signal handler, in place of the next instruction. */
-	if (is_named(function, "runtime.asyncPreempt") || is_named(function, "runtime.sigpanic") ||
-	    is_named(function, "runtime.sigpanic0"))
+	if (has_name(function, "runtime.asyncPreempt") || has_name(function, "runtime.sigpanic") ||
+	    has_name(function, "runtime.sigpanic0"))
 		function->rule_flags = RULE_SIGNAL;
 	/* Go's traces end at a signal handler; the kernel has noted what it interrupted. */
-	if (is_named(function, "runtime.sigtramp") || is_named(function, "runtime.cgoSigtramp"))
+	if (has_name(function, "runtime.sigtramp") || has_name(function, "runtime.cgoSigtramp"))
 		function->flags &= ~GO_IS_OUTERMOST;
 	/* core/unwind/go_stack.h */
-	if (is_named(function, "runtime.schedule"))
+	if (has_name(function, "runtime.schedule"))
 		function->bare_slot = function->framed_slot = SLOT_LOST;
 }
 
@@ -689,9 +696,9 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 
 	if (!go_function_flags(&reader->table, entry, &function.flags))
 		return 0;
-	function_read(reader, &function);
+	read_function_code(reader, &function);
 	if (function.flags & GO_IS_OUTERMOST)
-		return add(reader, entry->start, entry->end, &outermost);
+		return add_row_for_code(reader, entry->start, entry->end, &outermost);
 	if (is_trampoline(&function))
 		return 0;
 	is_switching = function.flags & GO_WRITES_RSP;
@@ -703,9 +710,9 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 			function.run_count = 0;
 		function.runs[function.run_count++] = run;
 		if (!is_switching)
-			result = add_runs(reader, &function, entry->start, entry->end);
+			result = add_rows_by_depth(reader, &function, entry->start, entry->end);
 	}
-	return is_switching ? add_switching(reader, &function) : result;
+	return is_switching ? add_rows_of_switching_function(reader, &function) : result;
 }
 
 /* -EBADMSG: the addresses of functions do not ascend. */

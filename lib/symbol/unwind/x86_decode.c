@@ -63,7 +63,7 @@ struct cursor {
 	bool is_evex;
 };
 
-static u8 take(struct cursor *cursor)
+static u8 take_byte(struct cursor *cursor)
 {
 	return cursor->at < cursor->end ? *cursor->at++ : (cursor->at++, 0);
 }
@@ -73,13 +73,13 @@ static s64 take_signed(struct cursor *cursor, u32 bytes)
 	u64 value = 0;
 
 	for (u32 i = 0; i < bytes; i++)
-		value |= (u64)take(cursor) << 8 * i;
+		value |= (u64)take_byte(cursor) << 8 * i;
 	return bytes ? (s64)(value << (64 - 8 * bytes)) >> (64 - 8 * bytes) : 0;
 }
 
 static void take_modrm(struct cursor *cursor, struct x86_instruction *instruction)
 {
-	u8 modrm = take(cursor), mod = modrm >> 6, rm = modrm & 7, sib = 0;
+	u8 modrm = take_byte(cursor), mod = modrm >> 6, rm = modrm & 7, sib = 0;
 
 	instruction->has_modrm = true;
 	instruction->reg = (modrm >> 3 & 7) | cursor->high_reg;
@@ -89,7 +89,7 @@ static void take_modrm(struct cursor *cursor, struct x86_instruction *instructio
 		return;
 	instruction->base = instruction->rm;
 	if (rm == 4) {
-		sib = take(cursor);
+		sib = take_byte(cursor);
 		instruction->base = (sib & 7) | cursor->high_base;
 		instruction->index = (sib >> 3 & 7) | cursor->high_index;
 		instruction->scale = 1 << (sib >> 6);
@@ -103,7 +103,7 @@ static void take_modrm(struct cursor *cursor, struct x86_instruction *instructio
 	instruction->displacement = take_signed(cursor, mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-static u32 operand_bytes(const struct x86_instruction *instruction)
+static u32 immediate_operand_bytes(const struct x86_instruction *instruction)
 {
 	return instruction->is_narrow && !instruction->is_wide ? 2 : 4;
 }
@@ -144,11 +144,11 @@ static u32 immediate_bytes(const struct x86_instruction *instruction, const stru
 	case 'z':
 	case 'Z':
 	case 'G':
-		return operand_bytes(instruction);
+		return immediate_operand_bytes(instruction);
 	case 'd':
 		return 4;
 	case 'v':
-		return instruction->is_wide ? 8 : operand_bytes(instruction);
+		return instruction->is_wide ? 8 : immediate_operand_bytes(instruction);
 	case 'o':
 		return cursor->is_short_address ? 4 : 8;
 	default:
@@ -156,7 +156,7 @@ static u32 immediate_bytes(const struct x86_instruction *instruction, const stru
 	}
 }
 
-static u16 written(const struct x86_instruction *instruction, char letter)
+static u16 written_by_letter(const struct x86_instruction *instruction, char letter)
 {
 	u16 reg = 1U << instruction->reg;
 	u16 rm = instruction->is_memory ? 0 : 1U << instruction->rm;
@@ -228,7 +228,7 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 	bytes = immediate_bytes(instruction, cursor, letter);
 	instruction->immediate = take_signed(cursor, bytes);
 	instruction->immediate_bytes = bytes;
-	instruction->writes = written(instruction, letter) | written_implied(instruction);
+	instruction->writes = written_by_letter(instruction, letter) | written_implied(instruction);
 	if ((opcode == 0xf6 || opcode == 0xf7) && group != 2 && group != 3)
 		instruction->writes = group < 2 ? 0 : 1U << X86_RAX | 1U << X86_RDX;
 	if ((opcode >= 0x80 && opcode <= 0x83 && group == 7) || (opcode == 0xff && group >= 2))
@@ -240,11 +240,11 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 	return (opcode != 0xfe || group < 2) && (opcode != 0xff || group < 7);
 }
 
-/* The registers that an opcode behind 0x0f writes: by its letter, with exceptions. */
+/* The registers that an opcode after 0x0f writes: by its letter, with exceptions. */
 static u16 written_escaped(const struct x86_instruction *instruction, char letter)
 {
 	u8 opcode = instruction->opcode;
-	u16 writes = written(instruction, letter);
+	u16 writes = written_by_letter(instruction, letter);
 
 	if (opcode == 0x05)
 		return 1U << X86_RAX | 1U << X86_RCX | 1U << X86_R11;
@@ -304,13 +304,13 @@ static bool decode_0f3a(struct cursor *cursor, struct x86_instruction *instructi
 	take_modrm(cursor, instruction);
 	take_signed(cursor, 1);
 	if (opcode >= 0x14 && opcode <= 0x17)
-		instruction->writes = written(instruction, 'w');
+		instruction->writes = written_by_letter(instruction, 'w');
 	if (opcode >= 0x60 && opcode <= 0x63)
 		instruction->writes = 1U << X86_RCX;
 	return true;
 }
 
-/* The general registers that an instruction behind a VEX or EVEX prefix writes. */
+/* The general registers that an instruction after a VEX or EVEX prefix writes. */
 static u16 written_vector(const struct x86_instruction *instruction, u32 map, bool is_evex,
 			  u32 third)
 {
@@ -319,7 +319,7 @@ static u16 written_vector(const struct x86_instruction *instruction, u32 map, bo
 
 	if (map == 1 || map == 5) {
 		if (opcode == 0x7e)
-			return written(instruction, 'w');
+			return written_by_letter(instruction, 'w');
 		if (opcode == 0x2c || opcode == 0x2d || opcode == 0xc5 ||
 		    (!is_evex && (opcode == 0x50 || opcode == 0x93 || opcode == 0xd7)) ||
 		    (is_evex && (opcode == 0x78 || opcode == 0x79)))
@@ -331,7 +331,7 @@ static u16 written_vector(const struct x86_instruction *instruction, u32 map, bo
 		return opcode == 0xf3 ? vvvv : opcode == 0xf6 ? reg | vvvv : 0;
 	} else if (map == 3) {
 		if (opcode >= 0x14 && opcode <= 0x17)
-			return written(instruction, 'w');
+			return written_by_letter(instruction, 'w');
 		if (opcode == 0xf0 && !is_evex)
 			return reg;
 		return opcode >= 0x60 && opcode <= 0x63 ? 1U << X86_RCX : 0;
@@ -355,7 +355,7 @@ static u32 vector_immediate(u32 map, u8 opcode)
 static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruction, u8 prefix)
 {
 	bool is_evex = prefix == EVEX;
-	u8 first = take(cursor), second = prefix == VEX_2 ? first : take(cursor);
+	u8 first = take_byte(cursor), second = prefix == VEX_2 ? first : take_byte(cursor);
 	u32 map = prefix == VEX_2 ? 1 : is_evex ? first & 7 : first & 0x1f;
 
 	cursor->high_reg = first & 0x80 ? 0 : 8;
@@ -364,13 +364,13 @@ static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruc
 		cursor->high_base = first & 0x20 ? 0 : 8;
 	}
 	if (is_evex)
-		take(cursor);
+		take_byte(cursor);
 	if (prefix == XOP ? map < 8 || map > 10 : !map || map > 6 || map == 4)
 		return false;
 	if (!is_evex && prefix != XOP && map > 3)
 		return false;
 	instruction->map = X86_MAP_VECTOR;
-	instruction->opcode = take(cursor);
+	instruction->opcode = take_byte(cursor);
 	if (map == 1 && instruction->opcode == 0x77 && !is_evex)
 		return true;
 	take_modrm(cursor, instruction);
@@ -390,8 +390,8 @@ static bool is_prefix(u8 byte)
 	       (byte >= 0x64 && byte <= 0x67) || byte == 0xf0 || byte == 0xf2 || byte == 0xf3;
 }
 
-static bool decode_maps(struct cursor *cursor, struct x86_instruction *instruction, u8 opcode,
-			bool has_rex)
+static bool decode_by_opcode_map(struct cursor *cursor, struct x86_instruction *instruction,
+				 u8 opcode, bool has_rex)
 {
 	bool is_vector = opcode == VEX_2 || opcode == VEX_3 || opcode == EVEX ||
 			 (opcode == XOP && cursor->at < cursor->end && (*cursor->at & 0x1f) >= 8);
@@ -403,11 +403,11 @@ static bool decode_maps(struct cursor *cursor, struct x86_instruction *instructi
 		return decode_one_byte(cursor, instruction, has_rex);
 	}
 	instruction->map = X86_MAP_0F;
-	instruction->opcode = take(cursor);
+	instruction->opcode = take_byte(cursor);
 	if (instruction->opcode != 0x38 && instruction->opcode != 0x3a)
 		return decode_escaped(cursor, instruction);
 	instruction->map = instruction->opcode == 0x38 ? X86_MAP_0F38 : X86_MAP_0F3A;
-	instruction->opcode = take(cursor);
+	instruction->opcode = take_byte(cursor);
 	return instruction->map == X86_MAP_0F38 ? decode_0f38(cursor, instruction)
 						: decode_0f3a(cursor, instruction);
 }
@@ -419,8 +419,8 @@ bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction)
 	u8 byte;
 
 	*instruction = (struct x86_instruction){.base = X86_NO_REGISTER, .index = X86_NO_REGISTER};
-	for (byte = take(&cursor); is_prefix(byte) && cursor.at < cursor.end;
-	     byte = take(&cursor)) {
+	for (byte = take_byte(&cursor); is_prefix(byte) && cursor.at < cursor.end;
+	     byte = take_byte(&cursor)) {
 		instruction->is_narrow |= byte == 0x66;
 		cursor.is_short_address |= byte == 0x67;
 		instruction->has_segment |= byte == 0x64 || byte == 0x65;
@@ -433,9 +433,9 @@ bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction)
 		cursor.high_reg = byte & 4 ? 8 : 0;
 		cursor.high_index = byte & 2 ? 8 : 0;
 		cursor.high_base = byte & 1 ? 8 : 0;
-		byte = take(&cursor);
+		byte = take_byte(&cursor);
 	}
-	if (!decode_maps(&cursor, instruction, byte, has_rex) || cursor.at > cursor.end ||
+	if (!decode_by_opcode_map(&cursor, instruction, byte, has_rex) || cursor.at > cursor.end ||
 	    cursor.at - code > X86_LENGTH_MAX)
 		return false;
 	instruction->length = cursor.at - code;

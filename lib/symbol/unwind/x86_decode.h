@@ -63,7 +63,7 @@ struct x86_instruction {
 	u16 writes;    /* general registers, by bit; rsp only as an operand */
 };
 
-/* The flow of control behind an instruction. */
+/* The flow of control after an instruction. */
 enum x86_flow {
 	X86_NEXT,
 	X86_JUMP,	   /* to next + immediate */
