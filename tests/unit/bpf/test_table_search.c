@@ -24,12 +24,12 @@
 
 #define CHUNKS 96 /* chunks in the map; the tables of all files need about 160 */
 #define PUBLISHERS 2
-#define ROUNDS 20000
 #define SEARCHES 2000
 
 static struct test_table_search_bpf *programs;
 static struct file_table tables[FILES + 1];
-static u32 *rounds; /* rounds of each publisher */
+static u32 *rounds; /* of all publishers */
+static u32 rounds_wanted = 4000;
 
 static void make_table(u32 number)
 {
@@ -140,15 +140,18 @@ TEST(no_rule_is_wrong_while_tables_come_and_go, set_up, tear_down)
 
 	for (u32 i = 0; i < PUBLISHERS; i++)
 		pids[i] = start_publisher(i);
-	while (__atomic_load_n(rounds, __ATOMIC_RELAXED) < ROUNDS)
+	while (__atomic_load_n(rounds, __ATOMIC_RELAXED) < rounds_wanted)
 		found += search().found;
 	for (u32 i = 0; i < PUBLISHERS; i++)
 		end(pids[i]);
 	assert_int_not_equal(found, 0);
 }
 
-int main(void)
+/* test_table_search [ROUNDS] */
+int main(int count, char **words)
 {
+	if (count > 1)
+		rounds_wanted = (u32)atoi(words[1]);
 	libbpf_set_print(NULL);
 	return unit_tests_run();
 }

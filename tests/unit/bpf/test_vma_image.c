@@ -27,7 +27,7 @@
 int in_first_page(int number); /* small_library.c */
 
 #define PAGE 4096UL
-#define DECIDED 100000 /* looks; the load of the machine says how many more are undecided */
+/* DECIDED (meson.build): looks; the load of the machine says how many more are undecided */
 #define LOOKS_MAX (100 * DECIDED)
 
 static struct test_vma_image_bpf *programs;
