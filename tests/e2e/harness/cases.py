@@ -2,7 +2,7 @@
 """Runs the cases of one end-to-end test: each in an empty folder of its own, reported in cmocka's words, which
 scripts/test-results counts. A case is a function test_*; it fails by AssertionError and is skipped by Skip.
 
-usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]...   (PROGRAMS: where the workloads were built)
+usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]... [-CASE]...   (PROGRAMS: where the workloads were built; -CASE is left out)
 """
 
 import fcntl
@@ -24,7 +24,7 @@ SECONDS_MAX = 120  # only against what never happens: a command that hangs
 SKIPPED = 77
 
 if len(sys.argv) < 3:
-    sys.exit("usage: %s STACKMAP PROGRAMS [CASE]..." % sys.argv[0])
+    sys.exit("usage: %s STACKMAP PROGRAMS [CASE]... [-CASE]..." % sys.argv[0])
 
 STACKMAP = os.path.realpath(sys.argv[1])
 PROGRAMS = os.path.realpath(sys.argv[2])
@@ -178,11 +178,15 @@ def run_case(name, case):
             os.chdir("/")
 
 
-def run_cases(module, wanted):
+def run_cases(module, words):
     cases = {name: case for name, case in module.items() if name.startswith("test_") and callable(case)}
+    left_out = {word[1:] for word in words if word.startswith("-")}
+    wanted = {word for word in words if not word.startswith("-")} or set(cases)
+    unknown = (wanted | left_out) - set(cases)
+    assert not unknown, "no such case: %s" % ", ".join(sorted(unknown))
     states = set()
     for name, case in cases.items():
-        if wanted and name not in wanted:
+        if name not in wanted - left_out:
             continue
         print("[ RUN      ] " + name, flush=True)
         state = run_case(name, case)

@@ -67,7 +67,7 @@ def test_every_stack_in_full():
 
 
 def test_flight_recorder():
-    check_all_in_map(record_paths(5000, 10, "--flight", "64M"), 5000, 10)
+    check_all_in_map(record_paths(5000, 3, "--flight", "64M"), 5000, 3)
 
 
 def test_flight_recorder_in_full():
