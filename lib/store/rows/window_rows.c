@@ -334,24 +334,21 @@ static u32 stack_of(struct window *window, const struct trace_event *event)
 	return known->number - 1;
 }
 
-static u32 event_of(struct window *window, u16 kind)
-{
-	if (!window->events[kind])
-		window->events[kind] =
-			text_set_number(&window->rows->events.texts, window->sources[kind].name) +
-			1;
-	return window->events[kind] - 1;
-}
-
 static int add_event(void *arg, const struct trace_event *event)
 {
 	struct window *window = arg;
-	const struct event_key key = {
+	struct event_key key = {
 		.window = window->number,
 		.task = task_of(window, event),
-		.event = event_of(window, event->kind),
 		.stack = stack_of(window, event),
 	};
+	u32 *number = &window->events[event->kind];
+
+	if (!*number)
+		*number = text_set_number(&window->rows->events.texts,
+					  window->sources[event->kind].name) +
+			  1;
+	key.event = *number - 1;
 
 	if (key.task == HASH_INDEX_NONE || key.event == HASH_INDEX_NONE ||
 	    key.stack == HASH_INDEX_NONE)

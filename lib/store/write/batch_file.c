@@ -67,17 +67,6 @@ static void put_tables(struct byte_buffer *about, struct byte_buffer *rows,
 	}
 }
 
-static void put_window(struct byte_buffer *about, const struct window_ledger *window)
-{
-	byte_buffer_varint(about, window->time);
-	byte_buffer_varint(about, window->seconds);
-	byte_buffer_signed(about, window->skew);
-	byte_buffer_varint(about, window->produced);
-	byte_buffer_varint(about, window->recorded);
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		byte_buffer_varint(about, window->lost[i]);
-}
-
 static void put_about(struct byte_buffer *about, struct byte_buffer *rows,
 		      const struct batch *batch, const char *lost_as)
 {
@@ -88,8 +77,17 @@ static void put_about(struct byte_buffer *about, struct byte_buffer *rows,
 	put_tables(about, rows, batch, !lost_as);
 	byte_buffer_varint(about, LOST_COUNT);
 	byte_buffer_varint(about, batch->window_count);
-	for (u32 i = 0; i < batch->window_count; i++)
-		put_window(about, &batch->windows[i]);
+	for (u32 i = 0; i < batch->window_count; i++) {
+		const struct window_ledger *window = &batch->windows[i];
+
+		byte_buffer_varint(about, window->time);
+		byte_buffer_varint(about, window->seconds);
+		byte_buffer_signed(about, window->skew);
+		byte_buffer_varint(about, window->produced);
+		byte_buffer_varint(about, window->recorded);
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
+			byte_buffer_varint(about, window->lost[cause]);
+	}
 }
 
 int batch_file_encode(const struct batch *batch, const char *lost_as, struct byte_buffer *file)
@@ -136,17 +134,6 @@ static void get_tables(struct byte_cursor *about, const u8 *rows, u64 left,
 	}
 }
 
-static void get_window(struct byte_cursor *about, u32 causes, struct window_ledger *window)
-{
-	*window = (struct window_ledger){.time = byte_cursor_u32(about)};
-	window->seconds = (u16)byte_cursor_u32(about);
-	window->skew = (s32)byte_cursor_signed(about);
-	window->produced = byte_cursor_varint(about);
-	window->recorded = byte_cursor_varint(about);
-	for (u32 i = 0; i < causes; i++)
-		window->lost[i] = byte_cursor_varint(about);
-}
-
 static int get_windows(struct byte_cursor *about, struct batch *batch)
 {
 	u32 causes = byte_cursor_u32(about);
@@ -156,8 +143,17 @@ static int get_windows(struct byte_cursor *about, struct batch *batch)
 		return -EBADMSG;
 	if (array_make_rooms(batch->windows, count, batch->window_room))
 		return -ENOMEM;
-	for (u32 i = 0; i < count; i++)
-		get_window(about, causes, &batch->windows[i]);
+	for (u32 i = 0; i < count; i++) {
+		struct window_ledger *window = &batch->windows[i];
+
+		*window = (struct window_ledger){.time = byte_cursor_u32(about)};
+		window->seconds = (u16)byte_cursor_u32(about);
+		window->skew = (s32)byte_cursor_signed(about);
+		window->produced = byte_cursor_varint(about);
+		window->recorded = byte_cursor_varint(about);
+		for (u32 cause = 0; cause < causes; cause++)
+			window->lost[cause] = byte_cursor_varint(about);
+	}
 	batch->window_count = count;
 	return about->bad || byte_cursor_left(about) ? -EBADMSG : 0;
 }
@@ -186,31 +182,26 @@ static int get_about(const struct file_head *head, struct spooled_batch *out)
 	return get_windows(&about, &out->ledger);
 }
 
-static bool head_is_good(const struct file_head *head, const u8 *data, size_t bytes)
-{
-	return !memcmp(head->magic, MAGIC, sizeof(head->magic)) && head->version == VERSION &&
-	       head->about_bytes <= bytes - sizeof(*head) &&
-	       about_checksum(head, data + sizeof(*head)) == head->about_checksum;
-}
-
-static bool rows_are_good(const struct file_head *head, const u8 *data, size_t bytes)
-{
-	size_t before = sizeof(*head) + head->about_bytes;
-
-	return bytes - before == head->rows_bytes &&
-	       checksum(0, data + before, bytes - before) == head->rows_checksum;
-}
-
 int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out)
 {
 	struct file_head head;
-	int err = -EBADMSG;
+	size_t before;
+	int err;
 
 	*out = (struct spooled_batch){.data = data, .bytes = bytes};
 	if (bytes < sizeof(head))
 		return -EBADMSG;
 	memcpy(&head, data, sizeof(head));
-	if (head_is_good(&head, data, bytes))
-		err = get_about(&head, out);
-	return err || rows_are_good(&head, data, bytes) ? err : -EIO;
+	if (memcmp(head.magic, MAGIC, sizeof(head.magic)) || head.version != VERSION ||
+	    head.about_bytes > bytes - sizeof(head) ||
+	    about_checksum(&head, data + sizeof(head)) != head.about_checksum)
+		return -EBADMSG;
+	err = get_about(&head, out);
+	if (err)
+		return err;
+	before = sizeof(head) + head.about_bytes;
+	return bytes - before == head.rows_bytes &&
+			       checksum(0, data + before, bytes - before) == head.rows_checksum
+		       ? 0
+		       : -EIO;
 }

@@ -604,21 +604,15 @@ static u32 set_batch_aside(struct sender *sender, const struct spooled_batch *ba
 	return spread(sender, REFUSED_MS);
 }
 
-/* False for a lack of local memory, and for server error codes that affect every batch. */
-static bool may_be_of_batch(int err, const struct clickhouse_result *result)
-{
-	bool keeps_all_out =
-		result->outcome == CLICKHOUSE_DENIED || result->outcome == CLICKHOUSE_REFUSED;
-
-	return err != -ENOMEM && !(result->code && keeps_all_out);
-}
-
 static u32 fail_batch(struct sender *sender, const struct spooled_batch *batch, int err,
 		      const struct clickhouse_result *result, const struct stackmap_error *error)
 {
-	struct suspect *found = may_be_of_batch(err, result)
-					? find_or_add_suspect(sender, batch->ledger.number)
-					: NULL;
+	/* A lack of local memory, and server error codes of this kind, affect every batch. */
+	bool keeps_all_out =
+		err == -ENOMEM || (result->code && (result->outcome == CLICKHOUSE_DENIED ||
+						    result->outcome == CLICKHOUSE_REFUSED));
+	struct suspect *found =
+		keeps_all_out ? NULL : find_or_add_suspect(sender, batch->ledger.number);
 
 	if (batch->ledger.number > sender->doubtful)
 		sender->doubtful = batch->ledger.number;

@@ -98,25 +98,19 @@ static int make_folder(const char *path)
 	return err;
 }
 
-static int check_folder(int folder)
-{
-	struct stat status;
-
-	if (fstat(folder, &status))
-		return -errno;
-	return status.st_uid == geteuid() && !(status.st_mode & 022) ? 0 : -EPERM;
-}
-
 /* Opens the folder; makes it, with the folders above it, if it is missing. */
 static int spool_folder_open(const char *path, int *out, struct stackmap_error *error)
 {
 	int err = make_folder(path);
 	int folder = err ? -1 : open(path, FOLDER_FLAGS);
+	struct stat status;
 
 	if (!err && folder < 0)
 		err = -errno;
-	if (!err)
-		err = check_folder(folder);
+	if (!err && fstat(folder, &status))
+		err = -errno;
+	if (!err && (status.st_uid != geteuid() || status.st_mode & 022))
+		err = -EPERM;
 	if (!err) {
 		*out = folder;
 		return 0;
@@ -163,24 +157,18 @@ static int write_all(int file, const u8 *data, size_t bytes)
 	return fsync(file) ? -errno : 0;
 }
 
-static int write_temporary(int folder, const char *name, const void *data, size_t bytes)
-{
-	int file, err;
-
-	unlinkat(folder, name, 0);
-	file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (file < 0)
-		return -errno;
-	err = write_all(file, data, bytes);
-	return close(file) && !err ? -errno : err;
-}
-
 /* Writes a file atomically; the file is on the disk when the function returns. */
 static int spool_folder_write(int folder, const char *temporary, const char *name, const void *data,
 			      size_t bytes)
 {
-	int err = write_temporary(folder, temporary, data, bytes);
+	int file, err;
 
+	unlinkat(folder, temporary, 0);
+	file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		      0600);
+	err = file < 0 ? -errno : write_all(file, data, bytes);
+	if (file >= 0 && close(file) && !err)
+		err = -errno;
 	if (!err && renameat(folder, temporary, folder, name))
 		err = -errno;
 	if (!err && fsync(folder))
@@ -426,20 +414,11 @@ static int guess_state(struct spool *spool)
 	return 0;
 }
 
-static int start(struct spool *spool)
-{
-	bool fills = spool->end == SPOOL_FILL;
-	int err = spool_folder_lock(spool->folder, fills ? "filling" : "draining", &spool->lock);
-
-	if (!err)
-		err = spool_folder_remove(spool->folder, temporary_name(spool));
-	return err || !fills || read_state(spool) ? err : guess_state(spool);
-}
-
 int spool_open(const struct spool_options *options, struct spool **out,
 	       struct stackmap_error *error)
 {
 	struct spool *spool = calloc(1, sizeof(*spool));
+	bool fills = options->end == SPOOL_FILL;
 	int err;
 
 	if (!spool)
@@ -452,7 +431,10 @@ int spool_open(const struct spool_options *options, struct spool **out,
 				.arg = options->arg};
 	err = spool_folder_open(options->folder, &spool->folder, error);
 	if (!err) {
-		err = start(spool);
+		err = spool_folder_lock(spool->folder, fills ? "filling" : "draining", &spool->lock)
+			      ?: spool_folder_remove(spool->folder, temporary_name(spool));
+		if (!err && fills && !read_state(spool))
+			err = guess_state(spool);
 		if (err)
 			error_set(error, -err, "%s: %s", options->folder,
 				  err == -EBUSY ? "another agent has it" : strerror(-err));
@@ -476,23 +458,17 @@ void spool_close(struct spool **spool)
 	*spool = NULL;
 }
 
-/* Clears the bits of seconds that are outside the two days, because other seconds reuse them. */
-static void move_times(struct state *state, u32 first)
+u32 spool_take_window(struct spool *spool, u32 now)
 {
-	u32 before = state->first_time;
+	struct state *state = &spool->state;
+	u32 time = now, before = state->first_time, first = now - DAY_SECONDS;
 
+	/* The bits of seconds outside the two days are cleared, because other seconds reuse them.
+	 */
 	for (u32 i = 0; before != first && i < TIMES; i++)
 		if (before + i - first >= TIMES)
 			state->taken[(before + i) % TIMES / 8] &= ~(1 << (before + i) % 8);
 	state->first_time = first;
-}
-
-u32 spool_take_window(struct spool *spool, u32 now)
-{
-	struct state *state = &spool->state;
-	u32 time = now;
-
-	move_times(state, now - DAY_SECONDS);
 	while (time < now + DAY_SECONDS - 1 && (state->taken[time % TIMES / 8] & 1 << time % 8))
 		time++;
 	state->taken[time % TIMES / 8] |= 1 << time % 8;
@@ -643,16 +619,6 @@ static int make_room_once(struct spool *spool, u64 needed)
 	return err;
 }
 
-static int make_room(struct spool *spool, u64 needed)
-{
-	int went;
-
-	do
-		went = make_room_once(spool, needed);
-	while (went > 0);
-	return went;
-}
-
 /* Called if the disk is full before the spool: removes older batches one by one, then drops the
  * rows of the new batch. */
 static int write_on_full_disk(struct spool *spool, const struct batch *batch,
@@ -672,8 +638,11 @@ static int write_on_full_disk(struct spool *spool, const struct batch *batch,
 
 static int put_file(struct spool *spool, const struct batch *batch, const struct byte_buffer *file)
 {
-	int err = make_room(spool, file->used);
+	int err;
 
+	do
+		err = make_room_once(spool, file->used);
+	while (err > 0);
 	if (err)
 		return err;
 	if (file->used > spool->most_bytes) {
