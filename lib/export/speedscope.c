@@ -103,26 +103,18 @@ static int put_samples(struct scope *scope, u32 kind)
 	return err;
 }
 
-static u64 sum_weights(const struct profile *profile, u32 kind, bool by_value)
-{
-	const struct profile_row *row;
-	u64 sum = 0;
-
-	for (u32 at = 0; (row = next_row(profile, kind, &at));)
-		sum += weight_of(row, by_value);
-	return sum;
-}
-
 static int put_profile(struct scope *scope, u32 kind, bool by_value)
 {
 	const struct trace_source *source = &scope->sources[kind];
 	const char *unit = by_value ? value_unit_word(source->value_unit) : NULL;
-	u64 sum = sum_weights(scope->profile, kind, by_value);
+	u64 sum = 0;
 	char name[512];
 	int err;
 	const struct profile_row *row;
 	const char *before = "";
 
+	for (u32 at = 0; (row = next_row(scope->profile, kind, &at));)
+		sum += weight_of(row, by_value);
 	if (!sum)
 		return 0;
 	snprintf(name, sizeof(name), "%s%s", source->name, by_value ? " (value)" : "");

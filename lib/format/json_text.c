@@ -180,14 +180,6 @@ int json_set_path(json_t *object, const char *key, const struct profile *profile
 	return json_object_set_new(object, cut, json_string(path->end->name));
 }
 
-static int set_cgroup(json_t *object, const struct profile *profile, const struct profile_row *row)
-{
-	if (!(profile->split & EVENTS_BY_CGROUP))
-		return 0;
-	return json_object_set_new(object, "cgroup",
-				   json_text(frame_names_label(profile->names, row->cgroup)));
-}
-
 int json_set_error(json_t *object, const char *event, u64 estimates)
 {
 	u64 every = sampled_every(event);
@@ -207,7 +199,10 @@ static json_t *row_object(const struct trace_source *sources, const struct profi
 	failures |= json_set_error(object, sources[row->kind].name, row->estimates);
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
-	failures |= set_cgroup(object, profile, row);
+	if (profile->split & EVENTS_BY_CGROUP)
+		failures |= json_object_set_new(
+			object, "cgroup",
+			json_text(frame_names_label(profile->names, row->cgroup)));
 	failures |= json_set_path(object, "kernel", profile, row->kernel);
 	failures |= json_set_path(object, "user", profile, row->user);
 	return checked(object, failures);

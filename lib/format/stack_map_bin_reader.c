@@ -91,15 +91,6 @@ static int read_header(struct bin_reader *reader)
 		"version %u of this magic is not known, only %u is", version, reader->version);
 }
 
-static int read_frames(struct bin_reader *reader, u32 depth)
-{
-	int err = read_bytes(reader, reader->frames, depth * sizeof(u64), "a stack", false);
-
-	for (u32 i = 0; !err && reader->swapped && i < depth; i++)
-		reader->frames[i] = bswap_64(reader->frames[i]);
-	return err;
-}
-
 /* Reads one stack. 0; 1 at the end; or -errno. */
 static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *stack)
 {
@@ -117,11 +108,14 @@ static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *sta
 		.truncated = native32(reader, record.flags) & 1,
 		.frames = reader->frames,
 	};
-	if (stack->depth <= STACK_MAP_BIN_DEPTH_MAX)
-		return read_frames(reader, stack->depth);
-	return error_set_at(reader->error, EBADMSG, start,
-			    "damaged at byte %llu: a stack with %u frames",
-			    (unsigned long long)start, stack->depth);
+	if (stack->depth > STACK_MAP_BIN_DEPTH_MAX)
+		return error_set_at(reader->error, EBADMSG, start,
+				    "damaged at byte %llu: a stack with %u frames",
+				    (unsigned long long)start, stack->depth);
+	err = read_bytes(reader, reader->frames, stack->depth * sizeof(u64), "a stack", false);
+	for (u32 i = 0; !err && reader->swapped && i < stack->depth; i++)
+		reader->frames[i] = bswap_64(reader->frames[i]);
+	return err;
 }
 
 static int read_all(struct bin_reader *reader,

@@ -55,15 +55,6 @@ static int write_module(void *writer, const struct trace_module *module)
 	return trace_writer_module(writer, module);
 }
 
-static u64 modified(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status))
-		return 0;
-	return (u64)status.st_mtim.tv_sec * 1000000000ULL + (u64)status.st_mtim.tv_nsec;
-}
-
 static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 {
 	struct importing *importing = arg;
@@ -98,6 +89,7 @@ static int begin(struct importing *importing, u64 first)
 	};
 	const struct mappings *mappings = stack_files_mappings(importing->stacks);
 	const struct trace_module *modules;
+	struct stat status;
 	u32 count = 0;
 	int err;
 
@@ -106,7 +98,9 @@ static int begin(struct importing *importing, u64 first)
 		info.start_realtime = ring_live_realtime(importing->live) + first;
 		info.cpus = ring_live_cpus(importing->live);
 	} else {
-		info.start_realtime = modified(importing->file);
+		if (!stat(importing->file, &status))
+			info.start_realtime = (u64)status.st_mtim.tv_sec * 1000000000ULL +
+					      (u64)status.st_mtim.tv_nsec;
 		info.cpus = ring_file_cpus(importing->ring);
 	}
 	err = trace_writer_create(importing->path, &info, &importing->writer, importing->error);
@@ -271,26 +265,6 @@ static int write_recording(struct importing *importing, struct ftrace_import_not
 	return err;
 }
 
-/* A copy of kallsyms beside the stacks has more symbols than a trace.dat; for tracefs this kernel's
- * list is read. Without a list, functions have no names. */
-static void open_kernel(struct importing *importing)
-{
-	char path[PATH_MAX + 16] = "/proc/kallsyms";
-	struct stackmap_error unnamed;
-
-	kernel_files_open(&importing->files);
-	if (!importing->live)
-		snprintf(path, sizeof(path), "%s/kallsyms", importing->folder);
-	kernel_names_from_kallsyms(path, &importing->kernel, &unnamed);
-}
-
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISDIR(status.st_mode);
-}
-
 static int too_long(const struct importing *importing)
 {
 	return error_set_errno(importing->error, ENAMETOOLONG, importing->import->from);
@@ -301,8 +275,10 @@ static int find_files(struct importing *importing)
 {
 	const struct ftrace_import *import = importing->import;
 	char copy[PATH_MAX];
+	struct stat status;
+	bool is_folder = !stat(import->from, &status) && S_ISDIR(status.st_mode);
 	int length = snprintf(importing->file, PATH_MAX, "%s%s", import->from,
-			      is_folder(import->from) ? "/trace.dat" : "");
+			      is_folder ? "/trace.dat" : "");
 
 	if (length >= PATH_MAX)
 		return too_long(importing);
@@ -337,13 +313,20 @@ int ftrace_import(const struct ftrace_import *import, const char *path,
 		.files = {-1, -1, -1},
 		.error = error,
 	};
+	char kallsyms[PATH_MAX + 16] = "/proc/kallsyms";
+	struct stackmap_error unnamed;
 	int err;
 
 	error_set(error, 0, "%s", "");
 	symbol_lookup_create(LOOKUP_PARTS, &importing.lookup);
 	err = open_ring(&importing) ?: stack_files_open(importing.folder, &importing.stacks, error);
 	if (!err) {
-		open_kernel(&importing);
+		/* A copy of kallsyms beside the stacks has more symbols than a trace.dat; for
+		 * tracefs this kernel's list is read. Without a list, functions have no names. */
+		kernel_files_open(&importing.files);
+		if (!importing.live)
+			snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", importing.folder);
+		kernel_names_from_kallsyms(kallsyms, &importing.kernel, &unnamed);
 		err = write_recording(&importing, notes);
 	}
 	ftrace_events_free(&importing.events);

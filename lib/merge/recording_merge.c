@@ -55,21 +55,20 @@ struct part {
 	u32 *contexts;
 };
 
-static bool has_other_further(const struct trace_source *a, const struct trace_source *b)
-{
-	return a->extras & TRACE_EXTRA_FURTHER &&
-	       (strcmp(a->further_unit, b->further_unit) || strcmp(a->value_name, b->value_name) ||
-		strcmp(a->further_name, b->further_name));
-}
-
 static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
 {
 	for (u32 i = 0; i < merge->source_count; i++) {
 		const struct trace_source *known = &merge->sources[i];
 
-		if (known->extras != source->extras || strcmp(known->name, source->name) ||
-		    strcmp(known->value_unit, source->value_unit) ||
-		    has_other_further(known, source))
+		bool is_same = known->extras == source->extras &&
+			       !strcmp(known->name, source->name) &&
+			       !strcmp(known->value_unit, source->value_unit);
+
+		if (is_same && known->extras & TRACE_EXTRA_FURTHER)
+			is_same = !strcmp(known->further_unit, source->further_unit) &&
+				  !strcmp(known->value_name, source->value_name) &&
+				  !strcmp(known->further_name, source->further_name);
+		if (!is_same)
 			continue;
 		*kind = (u16)i;
 		return 0;

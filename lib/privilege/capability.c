@@ -16,13 +16,6 @@ static int get(struct __user_cap_data_struct *data)
 	return syscall(SYS_capget, &header, data) ? -errno : 0;
 }
 
-static int set(const struct __user_cap_data_struct *data)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-
-	return syscall(SYS_capset, &header, data) ? -errno : 0;
-}
-
 u64 capability_held(void)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
@@ -51,6 +44,7 @@ const char *capability_advice(void)
 /* The kernel drops ambient capabilities together with the inheritable ones. */
 int capability_keep(u64 capabilities)
 {
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	int i, result = get(data);
 
@@ -61,8 +55,6 @@ int capability_keep(u64 capabilities)
 		data[i].effective &= capabilities >> 32 * i;
 		data[i].inheritable = 0;
 	}
-	result = set(data);
-	if (!result && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	return result;
+	return syscall(SYS_capset, &header, data) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno
+											    : 0;
 }

@@ -119,16 +119,6 @@ static u64 data_held(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-static int limit_resources(u64 memory)
-{
-	return limit(RLIMIT_CORE, 0)
-		       ?: limit(RLIMIT_CPU, CPU_SECONDS)
-		       ?: limit(RLIMIT_DATA, data_held() + memory)
-		       ?: limit(RLIMIT_AS, ADDRESSES)
-		       ?: limit(RLIMIT_NOFILE, FILES)
-		       ?: limit(RLIMIT_FSIZE, 0);
-}
-
 /* A process that may not change its user keeps its user, without capabilities. */
 static int become_nobody(void)
 {
@@ -220,7 +210,12 @@ int confine(int socket, int lifeline, u64 memory, pid_t parent)
 	prefer_for_oom();
 	return unmap_shared()
 		       ?: close_others(socket, lifeline)
-		       ?: limit_resources(memory)
+		       ?: limit(RLIMIT_CORE, 0)
+		       ?: limit(RLIMIT_CPU, CPU_SECONDS)
+		       ?: limit(RLIMIT_DATA, data_held() + memory)
+		       ?: limit(RLIMIT_AS, ADDRESSES)
+		       ?: limit(RLIMIT_NOFILE, FILES)
+		       ?: limit(RLIMIT_FSIZE, 0)
 		       ?: become_nobody()
 		       ?: capability_keep(0)
 		       ?: end_with(lifeline, parent)

@@ -118,15 +118,6 @@ static int count_functions(struct top_model *model, const struct top_stack *stac
 	return none ? count_function(model, stack, none, true) : -ENOMEM;
 }
 
-static u64 hash_stack(const struct top_stack *stack)
-{
-	u64 hash = mix_text(FNV_BASIS, stack->comm);
-
-	for (u32 i = 0; i < stack->depth; i++)
-		hash = hash_label(hash, stack->frames[i]);
-	return hash ?: 1;
-}
-
 static void free_stack(struct top_stack *stack)
 {
 	if (stack)
@@ -153,7 +144,10 @@ static int list_stack(struct top_model *model, struct top_stack *stack)
 			free_stack(stack);
 			return -ENOMEM;
 		}
-		stack->key = hash_stack(stack);
+		stack->key = mix_text(FNV_BASIS, stack->comm);
+		for (u32 i = 0; i < stack->depth; i++)
+			stack->key = hash_label(stack->key, stack->frames[i]);
+		stack->key = stack->key ?: 1;
 		model->stacks[model->stack_count++] = stack;
 		return 0;
 	}
@@ -511,29 +505,28 @@ static int append_values(struct top_lines *lines, const struct top_model *model,
 	return err;
 }
 
-/* True if the label is a stack's innermost function, or the end marker of a stack without frames.
- */
-static bool is_innermost(const struct top_stack *stack, const struct top_label *label)
-{
-	return stack->depth ? stack->frames[0] == label
-			    : !strcmp(stack->user_end->marker, label->name) && !label->object[0];
-}
-
 /* Appends the values of the events with the function innermost; in the order by total, of the
  * events with the function anywhere. */
 static int append_function_values(struct top_lines *lines, const struct top_model *model,
 				  const struct top_choice *choice,
 				  const struct top_function *function)
 {
+	const struct top_label *label = function->label;
 	struct distribution values = {};
 	int err = 0;
 
+	/* The label of a stack without frames is the marker of its end. */
 	for (u32 i = 0; i < model->stack_count && !err; i++) {
 		const struct top_stack *stack = model->stacks[i];
 
+		bool is_innermost;
+
 		if (stack->kind != function->kind)
 			continue;
-		if (is_innermost(stack, function->label) ||
+		is_innermost = stack->depth ? stack->frames[0] == label
+					    : !strcmp(stack->user_end->marker, label->name) &&
+						      !label->object[0];
+		if (is_innermost ||
 		    (choice->order == TOP_BY_TOTAL && has_frame(stack, function->label)))
 			err = distribution_merge(&values, &stack->values);
 	}

@@ -251,12 +251,6 @@ static int frame_debug_create(struct trace_reader *reader, struct debug_lookup *
 	return 0;
 }
 
-/* Whether any frame has a name. */
-static bool frame_debug_found(const struct frame_debug *debug)
-{
-	return debug->count > 0;
-}
-
 /* NULL: unknown. A return address is looked up by the byte before it. */
 static const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
 						 bool return_address)
@@ -800,7 +794,7 @@ const struct frame_naming *frame_names_naming(const struct frame_names *names)
 
 bool frame_names_have_lines(const struct frame_names *names)
 {
-	return names->debug && frame_debug_found(names->debug);
+	return names->debug && names->debug->count > 0;
 }
 
 void frame_names_free(struct frame_names **names)

@@ -44,11 +44,6 @@ struct side_noise {
 	double degrees, pooled_degrees, scatter;
 };
 
-static double weight_of(const struct side_noise *side, const struct compared_item *item)
-{
-	return side->units->divisors ? item->amount : (double)item->part;
-}
-
 /* The denominator of a unit; a rank is the sum of weights by the sum of these. */
 static double base_of(const struct side_noise *side, u32 source, u32 unit)
 {
@@ -139,7 +134,7 @@ static int estimate_side(struct side_noise *side, const struct comparison *compa
 		return -ENOMEM;
 	for (u32 i = 0; i < side->list->count; i++) {
 		const struct compared_item *item = &side->list->items[i];
-		double weight = weight_of(side, item);
+		double weight = side->units->divisors ? item->amount : (double)item->part;
 
 		side->residuals[(size_t)item->row * side->units->count + item->unit] += weight;
 		side->rows[item->row].rank += weight;

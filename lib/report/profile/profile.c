@@ -152,17 +152,6 @@ static int set_key(struct counter *counter, struct pending *pending)
 	return 0;
 }
 
-static int add_value(struct counter *counter, struct event_count *item,
-		     const struct trace_event *event)
-{
-	if (event->is_counted)
-		return 0;
-	if (event_stands_for(event) != 1)
-		return -ENODATA;
-	return trace_reader_take(counter->reader, sizeof(struct value_count))
-		       ?: distribution_add(&item->values, event->value, 1);
-}
-
 /* Each step of a batch prefetches the memory of the next step. */
 static int count_batch(struct counter *counter)
 {
@@ -191,8 +180,12 @@ static int count_batch(struct counter *counter)
 		item->count += event_stands_for(event);
 		item->value += event->value;
 		item->estimates += sampled_estimates(counter->every[event->kind], event);
-		if (counter->split & EVENTS_WITH_VALUES)
-			err = add_value(counter, item, event);
+		if (counter->split & EVENTS_WITH_VALUES && !event->is_counted)
+			err = event_stands_for(event) != 1
+				      ? -ENODATA
+				      : trace_reader_take(counter->reader,
+							  sizeof(struct value_count))
+						?: distribution_add(&item->values, event->value, 1);
 		if (!counts->events)
 			counts->first = event->time;
 		counts->events += event_stands_for(event);

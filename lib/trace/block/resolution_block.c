@@ -96,24 +96,23 @@ void stack_resolution_free(struct stack_resolution *resolution)
 	*resolution = (struct stack_resolution){0};
 }
 
-static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)
+bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event)
 {
 	static const struct trace_resolution unanswered = {.stack = TRACE_NO_STACK,
 							   .reason = REASON_UNANSWERED};
-	u32 index = resolution->by_index[event->user], number = index & ~INDEX_IS_PLACEHOLDER;
 
-	if (!(index & INDEX_IS_PLACEHOLDER))
-		event->user = index;
-	else
-		event_resolve(event, number ? &resolution->resolutions[number - 1] : &unanswered);
-}
-
-bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event)
-{
 	if (!resolution->by_index)
 		return true;
-	if (event->user != TRACE_NO_STACK)
-		resolve_user(resolution, event);
+	if (event->user != TRACE_NO_STACK) {
+		u32 index = resolution->by_index[event->user];
+		u32 number = index & ~INDEX_IS_PLACEHOLDER;
+
+		if (!(index & INDEX_IS_PLACEHOLDER))
+			event->user = index;
+		else
+			event_resolve(event,
+				      number ? &resolution->resolutions[number - 1] : &unanswered);
+	}
 	if (event->kernel == TRACE_NO_STACK)
 		return true;
 	event->kernel = resolution->by_index[event->kernel];

@@ -415,26 +415,6 @@ static struct trace_reader *reader_alloc(const char *path)
 	return reader;
 }
 
-static int resolve_stacks(struct trace_reader *reader)
-{
-	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
-	struct arena_array *resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
-
-	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
-				      resolutions->items, resolutions->count);
-}
-
-static int build_lookup(struct trace_reader *reader)
-{
-	const struct arena_array *records = reader->records;
-
-	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
-	return lookup_build(&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
-			    records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
-			    records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
-			    records[TRACE_BLOCK_SYMBOLS].count);
-}
-
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error)
 {
 	int fd;
@@ -453,6 +433,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 			 struct stackmap_error *error)
 {
 	struct trace_reader *reader = reader_alloc(path);
+	struct arena_array *records;
 	int err;
 
 	if (!reader) {
@@ -460,6 +441,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}
 	reader->fd = fd;
+	records = reader->records;
 	err = check_file(reader, path, error);
 	if (err) {
 		trace_reader_close(&reader);
@@ -476,7 +458,15 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	end_walk(reader);
 	if (reader->info.has_further)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
-	if (resolve_stacks(reader) || build_lookup(reader)) {
+	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
+	if (stack_resolution_build(&reader->resolution, records[TRACE_BLOCK_STACKS].items,
+				   &records[TRACE_BLOCK_STACKS].count,
+				   records[TRACE_BLOCK_RESOLUTIONS].items,
+				   records[TRACE_BLOCK_RESOLUTIONS].count) ||
+	    lookup_build(&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
+			 records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
+			 records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
+			 records[TRACE_BLOCK_SYMBOLS].count)) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}

@@ -246,17 +246,6 @@ static int write_header(struct trace_writer *writer)
 	return keep_error(writer, output_write(&writer->output, &header, sizeof(header)));
 }
 
-static int write_info(struct trace_writer *writer, const struct trace_info *info)
-{
-	struct block_builder builder;
-
-	record_builder_init(&builder, TRACE_BLOCK_INFO);
-	record_put_info(&builder, info);
-	write_block(writer, &builder);
-	block_builder_free(&builder);
-	return writer->error;
-}
-
 static void writer_free(struct trace_writer **writer)
 {
 	struct trace_writer *old = *writer;
@@ -323,6 +312,7 @@ static int begin_file(struct output *output, const char *name, const struct trac
 		      struct trace_writer **out, struct stackmap_error *error)
 {
 	struct trace_writer *writer = writer_alloc(info);
+	struct block_builder builder;
 	int err;
 
 	if (!writer) {
@@ -330,7 +320,14 @@ static int begin_file(struct output *output, const char *name, const struct trac
 		return error_set(error, ENOMEM, "%s: no memory to write a recording", name);
 	}
 	writer->output = *output;
-	err = write_header(writer) ?: write_info(writer, info);
+	err = write_header(writer);
+	if (!err) {
+		record_builder_init(&builder, TRACE_BLOCK_INFO);
+		record_put_info(&builder, info);
+		write_block(writer, &builder);
+		block_builder_free(&builder);
+		err = writer->error;
+	}
 	if (!err) {
 		*out = writer;
 		return 0;
@@ -511,24 +508,16 @@ static int add_full_stack(struct trace_writer *writer, const struct trace_stack 
 	return keep_error(writer, stack_set_add(&writer->full_stacks, stack, *index));
 }
 
-static bool is_whole(const struct trace_stack *stack)
-{
-	u32 known = 0;
-
-	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX ||
-	    STACK_STOP(stack->flags) >= STOP_COUNT)
-		return false;
-	while (known < stack->depth && stack->frames[known])
-		known++;
-	return known == stack->depth;
-}
-
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
 {
 	if (writer->error)
 		return writer->error;
-	if (!is_whole(stack))
+	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX ||
+	    STACK_STOP(stack->flags) >= STOP_COUNT)
 		return -EINVAL;
+	for (u32 i = 0; i < stack->depth; i++)
+		if (!stack->frames[i])
+			return -EINVAL;
 	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
 }
 
