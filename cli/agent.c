@@ -195,22 +195,12 @@ static int check_secrets(const struct agent_choice *choice)
 	return status;
 }
 
-/* A token replaces user and password. */
-static int read_secrets(struct agent_choice *choice)
-{
-	struct stackmap_error error;
-
-	if (choice->values.bearer_file)
-		return secret_file_read(choice->values.bearer_file, &choice->bearer, &error)
-			       ? message_error(&error)
-			       : EXIT_DONE;
-	return password_file_read(choice->values.password_file, &choice->password);
-}
-
 /* Exit status; errors were printed. The caller calls agent_choice_clear() in any case. */
 static int agent_choice_make(struct agent_choice *choice, const struct agent_values *values)
 {
 	struct session_options *record = &choice->values.record;
+	struct stackmap_error error;
+	int status;
 
 	choice->values = *values;
 	record->all = true;
@@ -219,14 +209,18 @@ static int agent_choice_make(struct agent_choice *choice, const struct agent_val
 		record->frequency = FREQUENCY_DEFAULT;
 		record->off_cpu = true;
 	}
-	return choose_url(choice)
+	status = choose_url(choice)
 		       ?: choose_host(choice)
 		       ?: choose_cpu(choice)
 		       ?: check_labels(choice)
 		       ?: choose_services(choice)
-		       ?: read_boot(choice)
-		       ?: read_secrets(choice)
-		       ?: check_secrets(choice);
+		       ?: read_boot(choice);
+	/* A token replaces user and password. */
+	if (!status && !choice->values.bearer_file)
+		status = password_file_read(choice->values.password_file, &choice->password);
+	else if (!status && secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
+		status = message_error(&error);
+	return status ?: check_secrets(choice);
 }
 
 /* Erases password and token, which the recorder does not need. */

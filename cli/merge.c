@@ -19,17 +19,6 @@ struct merge_values {
 	const char *output;
 };
 
-static int open_one(const char *path, struct recording_list *list)
-{
-	struct stackmap_error error;
-	int err = recording_list_is_folder(path) ? recording_list_add_folder(list, path, &error)
-						 : recording_list_add_file(list, path, &error);
-
-	if (err)
-		message_error(&error);
-	return err;
-}
-
 static int merge_all(const char *output, char **paths, u32 count, struct recording_list *list)
 {
 	int err;
@@ -37,9 +26,15 @@ static int merge_all(const char *output, char **paths, u32 count, struct recordi
 	struct recording_merge_info info;
 	struct stackmap_error error;
 
-	for (u32 i = 0; i < count; i++)
-		if (open_one(paths[i], list))
+	for (u32 i = 0; i < count; i++) {
+		err = recording_list_is_folder(paths[i])
+			      ? recording_list_add_folder(list, paths[i], &error)
+			      : recording_list_add_file(list, paths[i], &error);
+		if (err) {
+			message_error(&error);
 			return EXIT_FAILED;
+		}
+	}
 	command = command_line_read();
 	info = (struct recording_merge_info){.command = command ?: "stackmap merge",
 					     .version = STACKMAP_VERSION};

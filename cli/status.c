@@ -258,17 +258,6 @@ static int show_each(const struct names *list, show show, void *to)
 	return status;
 }
 
-static int list_text(const struct names *list)
-{
-	if (!list->count) {
-		printf("There is no instance; 'stackmap start' makes one.\n");
-		return EXIT_DONE;
-	}
-	printf("%-16s %-9s  %-6s  %-19s  %12s  %10s  %6s  %s\n", "NAME", "STATE", "MODE", "SINCE",
-	       "RECORDED", "LOST", "MAP", "READER");
-	return show_each(list, print_line, NULL);
-}
-
 static int list_all(bool json)
 {
 	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
@@ -285,8 +274,13 @@ static int list_all(bool json)
 		status = show_each(&list, append_json, instances);
 		if (json_put(json_pack("{s:o}", "instances", instances), stdout))
 			status = EXIT_FAILED;
+	} else if (!list.count) {
+		printf("There is no instance; 'stackmap start' makes one.\n");
+		status = EXIT_DONE;
 	} else {
-		status = list_text(&list);
+		printf("%-16s %-9s  %-6s  %-19s  %12s  %10s  %6s  %s\n", "NAME", "STATE", "MODE",
+		       "SINCE", "RECORDED", "LOST", "MAP", "READER");
+		status = show_each(&list, print_line, NULL);
 	}
 	for (size_t i = 0; i < list.count; i++)
 		free(list.names[i]);

@@ -26,17 +26,12 @@
 #define WRITING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
 /* A folder whose owner is unknown counts as another user's. */
-static bool is_own_folder(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && status.st_uid == geteuid() && status.st_mode & S_IWUSR;
-}
-
 static bool is_in_own_folder(const char *file)
 {
 	char *path = strdup(file);
-	bool own = path && is_own_folder(dirname(path));
+	struct stat status;
+	bool own = path && !stat(dirname(path), &status) && status.st_uid == geteuid() &&
+		   status.st_mode & S_IWUSR;
 
 	free(path);
 	return own;

@@ -14,13 +14,6 @@
 
 #include "format/printable.h"
 
-static bool needs_quotes(const char *text)
-{
-	size_t length = strlen(text);
-
-	return strpbrk(text, ",\"") || text[0] == ' ' || (length && text[length - 1] == ' ');
-}
-
 /* Full-width characters and leading spaces are covered, because some spreadsheets accept them. */
 static bool is_formula(const char *text)
 {
@@ -36,7 +29,10 @@ static bool is_formula(const char *text)
 
 void csv_put(const char *comma, const char *text, FILE *to)
 {
-	const char *quote = needs_quotes(text) ? "\"" : "";
+	size_t length = strlen(text);
+	bool needs_quotes =
+		strpbrk(text, ",\"") || text[0] == ' ' || (length && text[length - 1] == ' ');
+	const char *quote = needs_quotes ? "\"" : "";
 	bool is_first = true;
 
 	fprintf(to, "%s%s", comma, quote);
