@@ -15,7 +15,7 @@ import tempfile
 
 from harness import blocked, known_stack, sleeping_instance, task_tree
 from harness.blocked import TIME, WAKER
-from harness.cases import OWN, SECONDS_MAX, STACKMAP, Skip, main, needs, run, stackmap
+from harness.cases import OWN, SAID, SECONDS_MAX, STACKMAP, Skip, main, needs, run, stackmap
 from harness.engine_folder import ENGINE, HOME, SHARED, fresh_bpffs
 from harness.instance import read
 from harness.known_stack import KNOWN, PATH_INSIDE
@@ -244,6 +244,7 @@ def enter_namespace():
     pipe, outside = begin_outside()
     command = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable, *sys.argv]
     try:
+        os.environ.pop(SAID, None)  # doctor has not been asked in there
         status = subprocess.run(command, env={**os.environ, PIPE: pipe}, check=False).returncode
     except OSError as error:
         print("no unshare here: %s" % error)
