@@ -42,22 +42,15 @@ record() {
 	stackmap record -o load.data "$@" >load.log 2>&1 || fault "record $*: $(tail -n 3 load.log)"
 }
 
-# load_rare OPTION...: programs that no other script loads, and those of the options
-load_rare() {
-	record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall "$@" -- true
-}
-
-# All, each in some configuration, in as few recordings as do: beside many functions of the kernel, few have no programs of
-# their own.
+# load_all: all programs, each in some configuration, in as few recordings as do: beside many functions of the kernel, few have no
+# programs of their own.
 load_all() {
-	local others='-e kmem:kmalloc/value=bytes_alloc/ --wakers'
+	local others='-e kmem:kmalloc/value=bytes_alloc/ --wakers' with_many=
+	[ -n "$function_programs" ] || with_many=$others
 	# shellcheck disable=SC2086 # options are meant to be split
-	if [ -z "$function_programs" ]; then
-		load_rare $others
-	else
-		load_rare
-		record $others -e k:vfs_read -e kr:vfs_read -- true
-	fi
+	record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall $with_many -- true
+	# shellcheck disable=SC2086
+	[ -z "$function_programs" ] || record $others -e k:vfs_read -e kr:vfs_read -- true
 	record --time --off-cpu -a -- true
 	record --origins -e sched:sched_switch -a -- true
 	record --trace-ids --off-cpu -e cpu-clock -a -- true
@@ -85,16 +78,11 @@ missing() {
 	done
 }
 
-# check COMPILER load_rare|load_all
+# check COMPILER
 check() {
-	"$2"
+	load_all
 	costs >costs
 	missing >missing
-	[ ! -s missing ] || {
-		load_all
-		costs >costs
-		missing >missing
-	}
 	echo "costs of $1"
 	cat costs
 	[ -z "$(too_much)" ] ||
@@ -111,10 +99,10 @@ grep -q '^kernel functions: *one link' version || function_programs='on_kernel_e
 plain=_plain
 ! grep -q '^user stacks: *deferred' version || plain=
 
-check "$(sed -n 's/^BPF compiler: *//p' version)" load_rare
+check "$(sed -n 's/^BPF compiler: *//p' version)"
 for OBJECTS in /objects/*; do
 	[ -d "$OBJECTS" ] || continue
 	export OBJECTS WATCH_LOADS=$PWD/loads.${OBJECTS##*/}
-	check "${OBJECTS##*/}" load_all
+	check "${OBJECTS##*/}"
 done
 [ "$faults" -eq 0 ]

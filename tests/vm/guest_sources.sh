@@ -86,13 +86,19 @@ has() {
 	[ "$events" -eq 0 ] || stackmap report --json -e "$2" "$1.data" | grep -q "\"$4" || fault "$1: no stack of $2 has $4"
 }
 
+# report_of NAME: prints the report of a recording, which is made once
+report_of() {
+	[ -e "$1.report" ] || stackmap report "$1.data" >"$1.report"
+	cat "$1.report"
+}
+
 # values NAME EVENT EVENTS EACH UNIT: so many events were recorded or skipped, each with the value EACH
 values() {
 	local line events
-	line=$(stackmap report "$1.data" | sed -n "s/^# events: *\([0-9]*\) $2, together \([0-9]*\) $5\$/\1 \2/p")
+	line=$(report_of "$1" | sed -n "s/^# events: *\([0-9]*\) $2, together \([0-9]*\) $5\$/\1 \2/p")
 	events=${line% *}
 	[ $((events * $4)) -eq $((${line#* })) ] && [ $((events)) -le "$3" ] && [ $((events + $(skipped "$1"))) -ge "$3" ] ||
-		fault "$1: not $3 events $2 of $4 $5: $(stackmap report "$1.data" | grep '^# events')"
+		fault "$1: not $3 events $2 of $4 $5: $(report_of "$1" | grep '^# events')"
 }
 
 # Each recording has programs verified, and reads the names of the kernel: so few of them, of many sources.
@@ -147,15 +153,15 @@ questions() {
 	has questions syscalls:sys_exit_read 30 $entry
 	values questions k:vfs_read 30 77 count
 	values questions kr:vfs_read 30 77 ret
-	stackmap report questions.data | grep -q '1 u:.*:ask_group, together 700 arg1' || fault "questions: not one call with 700"
+	report_of questions | grep -q '1 u:.*:ask_group, together 700 arg1' || fault "questions: not one call with 700"
 	! stackmap script -e 'u:*:ask_parent' questions.data | grep -q . || fault "questions: a call with 5"
-	stackmap report questions.data | grep -q '2 usdt:.*:known:counted, together 15 arg5' || fault "questions: not USDT probes 7 and 8"
-	stackmap report questions.data | grep -q '10 usdt:.*:known:guarded' || fault "questions: not 10 probes with a semaphore"
+	report_of questions | grep -q '2 usdt:.*:known:counted, together 15 arg5' || fault "questions: not USDT probes 7 and 8"
+	report_of questions | grep -q '10 usdt:.*:known:guarded' || fault "questions: not 10 probes with a semaphore"
 	has questions 'span:u:*:ask_group*' 2 main
 	has questions 'span:u:*:put_key*' 5 hand_over
-	stackmap report questions.data | grep -q '1 alive:u:.*:put_key/every=6/, together 6 keys +- 6 keys' || fault "questions: not the key that stays"
+	report_of questions | grep -q '1 alive:u:.*:put_key/every=6/, together 6 keys +- 6 keys' || fault "questions: not the key that stays"
 	has questions 'span:k:*' 1000 $entry
-	stackmap report questions.data | grep '^# events'
+	report_of questions | grep '^# events'
 }
 
 # kernel_stacks NAME EVENT: the kernel stack of each event, its addresses in one line
@@ -174,7 +180,7 @@ records() {
 	has plain offcpu-time 20 '\(anon_\)\?pipe_read'
 	wakers plain.data
 	recording value 2 bprm_execve -a -e $exec/value=pid/ -e kmem:kmalloc/value=bytes_alloc/ -- sh -c "$command"
-	stackmap report value.data | grep -q 'kmem:kmalloc, together [1-9][0-9.]* \(bytes\|KiB\|MiB\)' || fault "value: no sum"
+	report_of value | grep -q 'kmem:kmalloc, together [1-9][0-9.]* \(bytes\|KiB\|MiB\)' || fault "value: no sum"
 	kernel_stacks plain $exec >plain.stacks
 	kernel_stacks value $exec >value.stacks
 	# A kernel that preempts programs skips events: then each stack is compared once.
