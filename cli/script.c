@@ -274,7 +274,7 @@ static void print_origin(const struct script *script, const struct trace_event *
 static int print_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
-	const struct trace_event *origin = origins_of(script->origins, event);
+	const struct trace_event *origin = origins_find(script->origins, event);
 	const struct trace_context *context = trace_reader_context(script->reader, event);
 	char room[CONTEXT_NAME_ROOM];
 	int err;

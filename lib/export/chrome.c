@@ -209,7 +209,7 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 				other->tid);
 	}
 	/* Writes the thread that has queued the event's work as an argument, if it is known. */
-	origin = origins_of(chrome->origins, event);
+	origin = origins_find(chrome->origins, event);
 	if (origin && is_interrupt(origin))
 		fprintf(chrome->to, ",\"queued_by\":\"%s\"", TID_INTERRUPT_NAME);
 	else if (origin)

@@ -355,7 +355,7 @@ static void annotate(Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *a
 static void annotate_origin(struct perfetto *perfetto, const struct trace_event *event,
 			    Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *annotation)
 {
-	const struct trace_event *origin = origins_of(perfetto->origins, event);
+	const struct trace_event *origin = origins_find(perfetto->origins, event);
 
 	if (!origin)
 		return;

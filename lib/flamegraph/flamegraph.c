@@ -346,9 +346,9 @@ static int keep_wait(struct builder *builder, const struct pending *pending)
 				      .kernel = pending->cell.kernel,
 				      .source = pending->cell.source,
 				      .other = other,
-				      .origin = origins_of(builder->origins, event),
-				      .other_origin =
-					      other ? origins_of(builder->origins, other) : NULL});
+				      .origin = origins_find(builder->origins, event),
+				      .other_origin = other ? origins_find(builder->origins, other)
+							    : NULL});
 }
 
 /* The thread and the stack of an event, if there is one. */
@@ -390,7 +390,7 @@ static int place_waits(struct builder *builder)
 static int add_work(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event =
-		builder->origins ? origins_of(builder->origins, &pending->event) : NULL;
+		builder->origins ? origins_find(builder->origins, &pending->event) : NULL;
 	const struct graph_thread *thread = event ? thread_of(builder, event) : NULL;
 	struct time_cell origin = {};
 

@@ -66,7 +66,7 @@ int distribution_merge(struct distribution *distribution, const struct distribut
 	for (u32 i = 0; i < other->item_count && !err; i++)
 		err = distribution_add(distribution, other->items[i].value, other->items[i].count);
 	if (!err)
-		distribution->sum = sum; /* `other` may be rounded */
+		distribution->sum = sum; /* exact, also if the values of `other` are rounded */
 	return err;
 }
 
@@ -91,8 +91,9 @@ u64 distribution_percentile(const struct distribution *distribution, u32 permill
 	return distribution->items[i].value;
 }
 
-/* The least of 1, 2, 5, 10, 20, 50... with which the buckets suffice for the range. */
-static u64 linear_width(u64 least, u64 most)
+/* The least width of 1, 2, 5, 10, 20, 50... with which HISTOGRAM_LINEAR_BUCKETS buckets cover all
+ * values. */
+static u64 choose_linear_width(u64 least, u64 most)
 {
 	static const u64 steps[] = {1, 2, 5};
 	u64 width = 1;
@@ -106,7 +107,7 @@ static u64 linear_width(u64 least, u64 most)
 		}
 }
 
-static u32 log2_index(u64 value)
+static u32 log2_bucket(u64 value)
 {
 	return value ? 64 - (u32)__builtin_clzll(value) : 0;
 }
@@ -114,7 +115,7 @@ static u32 log2_index(u64 value)
 void distribution_round(struct distribution *distribution, u32 digits)
 {
 	for (u32 i = 0; i < distribution->item_count; i++) {
-		u32 length = log2_index(distribution->items[i].value);
+		u32 length = log2_bucket(distribution->items[i].value);
 
 		if (length > digits)
 			distribution->items[i].value &= UINT64_MAX << (length - digits);
@@ -134,13 +135,14 @@ u32 distribution_histogram(const struct distribution *distribution, enum histogr
 		return 0;
 	most = items[distribution->item_count - 1].value;
 	if (!is_log2)
-		width = linear_width(items[0].value, most);
-	first = is_log2 ? log2_index(items[0].value) : items[0].value / width;
-	count = (u32)((is_log2 ? log2_index(most) : most / width) - first) + 1;
+		width = choose_linear_width(items[0].value, most);
+	first = is_log2 ? log2_bucket(items[0].value) : items[0].value / width;
+	count = (u32)((is_log2 ? log2_bucket(most) : most / width) - first) + 1;
 	for (u32 i = 0; i < count; i++) {
 		u64 from = (first + i) * width, last = width - 1;
 
-		/* A log2 bucket is as wide as its start; the first one has 0 alone. */
+		/* A log2 bucket is as wide as its lowest value. The first bucket holds only the
+		 * value 0. */
 		if (is_log2) {
 			from = first + i ? 1ULL << (first + i - 1) : 0;
 			last = from ? from - 1 : 0;
@@ -148,7 +150,7 @@ u32 distribution_histogram(const struct distribution *distribution, enum histogr
 		buckets[i] = (struct histogram_bucket){.from = from, .to = from + last};
 	}
 	for (u32 i = 0; i < distribution->item_count; i++) {
-		u64 index = is_log2 ? log2_index(items[i].value) : items[i].value / width;
+		u64 index = is_log2 ? log2_bucket(items[i].value) : items[i].value / width;
 
 		buckets[index - first].count += items[i].count;
 	}

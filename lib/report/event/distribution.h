@@ -23,7 +23,7 @@ struct distribution {
 	struct value_count *items;
 	u32 item_count, room;
 	u64 count; /* events */
-	u64 sum;   /* of their values; UINT64_MAX: this or more */
+	u64 sum;   /* sum of the events' values; UINT64_MAX: the sum is too large */
 };
 
 /* Adds `count` events with this value. -ENOMEM. */
@@ -35,20 +35,20 @@ void distribution_clear(struct distribution *distribution);
 /* Sorts the values and joins equal ones. */
 void distribution_sort(struct distribution *distribution);
 
-/* The least value that `permille` / 1000 of the events do not exceed (nearest rank); sorted, not
- * empty. */
+/* The least value that `permille` / 1000 of the events do not exceed (nearest rank). The
+ * distribution must be sorted and not empty. */
 u64 distribution_percentile(const struct distribution *distribution, u32 permille);
 
 /* Rounds the values down to `digits` significant binary digits, at least 1, and joins equal values.
  * The relative error is below 1 / 2^(digits - 1), and each value stays in its bucket of
- * HISTOGRAM_LOG2. The sum stays that of the exact values, also where the distribution is merged
- * into another one. */
+ * HISTOGRAM_LOG2. The distribution keeps the sum of the exact values, also when it is merged into
+ * another distribution. */
 void distribution_round(struct distribution *distribution, u32 digits);
 
-#define DISTRIBUTION_DIGITS_EXACT 64 /* of values that are not rounded */
+#define DISTRIBUTION_DIGITS_EXACT 64 /* this many digits leave all values exact */
 
-/* The next smaller number of digits, if there are too many different values with `digits`: 8 after
- * exact values, then one less each time, at least 1. */
+/* The number of digits to round to next, if values of `digits` digits still are too many different
+ * values: 8 after exact values, then one less each time, at least 1. */
 static inline u32 distribution_fewer_digits(u32 digits)
 {
 	return digits > 8 ? 8 : digits > 1 ? digits - 1 : 1;
@@ -67,8 +67,8 @@ struct histogram_bucket {
 #define HISTOGRAM_BUCKETS_MAX 65
 #define HISTOGRAM_LINEAR_BUCKETS 20
 
-/* Fills the buckets from that of the least value to that of the greatest, empty ones between them
- * included, and returns their number; sorted. */
+/* Fills the buckets from the bucket of the least value to the bucket of the greatest value, with
+ * the empty buckets between them, and returns their number. The distribution must be sorted. */
 u32 distribution_histogram(const struct distribution *distribution, enum histogram_scale scale,
 			   struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX]);
 

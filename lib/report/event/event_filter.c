@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Cheap comparisons come first: a task is only looked up if the filter needs it. */
+/* Cheap comparisons come first. The task of an event is only looked up if the filter needs it. */
 #include "event_filter.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "name_match.h"
 #include "trace/read/names.h"
 
-static bool event_matches(const char *glob, const char *name)
+static bool event_name_matches(const char *glob, const char *name)
 {
 	return fnmatch(glob, name, 0) == 0;
 }
 
-static bool matches_any(const struct string_list *globs, const char *name,
-			bool (*matches)(const char *glob, const char *name))
+static bool name_matches_any(const struct string_list *globs, const char *name,
+			     bool (*matches)(const char *glob, const char *name))
 {
 	for (size_t i = 0; i < globs->count; i++)
 		if (matches(globs->items[i], name))
@@ -26,13 +26,13 @@ static bool matches_any(const struct string_list *globs, const char *name,
 	return !globs->count;
 }
 
-static bool allows(const struct number_list *list, u64 number)
+static bool list_allows_number(const struct number_list *list, u64 number)
 {
 	return !list->count || number_list_has(list, number);
 }
 
-static int check_event(const char *event, const struct trace_reader *reader,
-		       struct stackmap_error *error)
+static int check_event_name(const char *event, const struct trace_reader *reader,
+			    struct stackmap_error *error)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
@@ -48,8 +48,8 @@ static int check_event(const char *event, const struct trace_reader *reader,
 			 match.nearest[0] ? "?" : "");
 }
 
-static int check_ids(const char *option, const struct string_list *ids, size_t digits,
-		     const struct trace_reader *reader, struct stackmap_error *error)
+static int check_hex_ids(const char *option, const struct string_list *ids, size_t digits,
+			 const struct trace_reader *reader, struct stackmap_error *error)
 {
 	for (size_t i = 0; i < ids->count; i++) {
 		const char *id = ids->items[i];
@@ -74,19 +74,19 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 	int err = 0;
 
 	for (size_t i = 0; i < filter->events.count && !err; i++)
-		err = check_event(filter->events.items[i], reader, error);
+		err = check_event_name(filter->events.items[i], reader, error);
 	if (!err && filter->cgroups.count && !trace_reader_cgroups(reader, &cgroups))
 		err = error_set(error, ENOENT,
 				"--cgroup %s: this recording holds no cgroups (made by an older "
 				"stackmap, or where no cgroup2 file system was mounted)",
 				filter->cgroups.items[0]);
-	return err ?: check_ids("trace", &filter->traces, 32, reader, error)
-			   ?: check_ids("span", &filter->spans, 16, reader, error);
+	return err ?: check_hex_ids("trace", &filter->traces, 32, reader, error)
+			   ?: check_hex_ids("span", &filter->spans, 16, reader, error);
 }
 
 /* The path of a cgroup as in the recording: without the directory where systemd mounts the
  * hierarchy. */
-static const char *without_mount(const char *path)
+static const char *strip_cgroup_mount(const char *path)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
 
@@ -101,14 +101,14 @@ static const char *without_mount(const char *path)
 }
 
 /* `task` NULL: an unknown task, whose cgroup is unknown, too. */
-static bool is_in_cgroup(const struct string_list *cgroups, const struct trace_reader *reader,
-			 const struct trace_task *task)
+static bool is_task_in_cgroups(const struct string_list *cgroups, const struct trace_reader *reader,
+			       const struct trace_task *task)
 {
 	char room[TRACE_CGROUP_ROOM];
 	const char *name = trace_cgroup_name(reader, task ? task->cgroup : 0, room);
 
 	for (size_t i = 0; i < cgroups->count; i++)
-		if (trace_cgroup_is_within(name, without_mount(cgroups->items[i])))
+		if (trace_cgroup_is_within(name, strip_cgroup_mount(cgroups->items[i])))
 			return true;
 	return false;
 }
@@ -118,20 +118,20 @@ bool event_filter_passes_thread(const struct event_filter *filter,
 {
 	const struct trace_task *task;
 
-	if (!allows(&filter->tids, tid))
+	if (!list_allows_number(&filter->tids, tid))
 		return false;
 	if (!filter->comms.count && !filter->cgroups.count && !filter->pids.count)
 		return true;
 	task = trace_reader_task(reader, tid, time);
-	if (filter->cgroups.count && !is_in_cgroup(&filter->cgroups, reader, task))
+	if (filter->cgroups.count && !is_task_in_cgroups(&filter->cgroups, reader, task))
 		return false;
 	if (!task)
 		return !filter->comms.count && !filter->pids.count;
-	return matches_any(&filter->comms, task->comm, comm_glob_matches) &&
-	       allows(&filter->pids, task->tgid);
+	return name_matches_any(&filter->comms, task->comm, comm_glob_matches) &&
+	       list_allows_number(&filter->pids, task->tgid);
 }
 
-static bool has_id(const struct string_list *ids, const char *name)
+static bool id_begins_with_any(const struct string_list *ids, const char *name)
 {
 	for (size_t i = 0; i < ids->count; i++)
 		if (!strncasecmp(ids->items[i], name, strlen(ids->items[i])))
@@ -139,8 +139,8 @@ static bool has_id(const struct string_list *ids, const char *name)
 	return !ids->count;
 }
 
-static bool passes(const struct event_filter *filter, const struct trace_reader *reader,
-		   const struct trace_event *event)
+static bool event_passes(const struct event_filter *filter, const struct trace_reader *reader,
+			 const struct trace_event *event)
 {
 	const struct trace_context *context;
 	const struct trace_source *sources;
@@ -149,23 +149,23 @@ static bool passes(const struct event_filter *filter, const struct trace_reader 
 	if (event->is_counted && (filter->from || filter->to))
 		return false;
 	if (event->time < filter->from || (filter->to && event->time > filter->to) ||
-	    !allows(&filter->cpus, event->cpu))
+	    !list_allows_number(&filter->cpus, event->cpu))
 		return false;
 	if (filter->traces.count || filter->spans.count) {
 		context = trace_reader_context(reader, event);
-		if (!context || !has_id(&filter->traces, trace_name(context, room)) ||
-		    !has_id(&filter->spans, span_name(context, room)))
+		if (!context || !id_begins_with_any(&filter->traces, trace_name(context, room)) ||
+		    !id_begins_with_any(&filter->spans, span_name(context, room)))
 			return false;
 	}
 	trace_reader_sources(reader, &sources);
-	return matches_any(&filter->events, sources[event->kind].name, event_matches) &&
+	return name_matches_any(&filter->events, sources[event->kind].name, event_name_matches) &&
 	       event_filter_passes_thread(filter, reader, event->tid, event->time);
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,
 			 const struct trace_event *event)
 {
-	bool passed = passes(filter, reader, event);
+	bool passed = event_passes(filter, reader, event);
 
 	if (filter->use) {
 		filter->use->met = true;

@@ -10,27 +10,31 @@
 #include "number_list.h"
 #include "trace/read/reader.h"
 
-/* Set while events are filtered: an event was met; an event passed. */
+/* Set while events are filtered: `met` at the first event, `passed` at the first event that
+ * passes. */
 struct event_filter_use {
 	bool met, passed;
 };
 
 struct event_filter {
-	struct string_list comms;   /* globs */
-	struct string_list cgroups; /* each with its descendants; also as directories of systemd */
-	struct string_list events;  /* globs over names of sources */
-	struct string_list traces, spans; /* ids, or their first digits */
+	struct string_list comms; /* globs */
+	/* Paths, with or without /sys/fs/cgroup in front; descendants of a cgroup pass, too. */
+	struct string_list cgroups;
+	struct string_list events;	  /* globs over names of sources */
+	struct string_list traces, spans; /* hexadecimal ids, or the first digits of ids */
 	struct number_list pids, tids, cpus;
-	u64 from, to;		      /* time in ns, both included; to 0: no end */
-	struct event_filter_use *use; /* NULL: not wanted */
+	u64 from, to;		      /* ns; events at both times pass. to 0: no end */
+	struct event_filter_use *use; /* NULL: not recorded */
 };
 
-/* -ENOENT: the recording lacks the named source; or the filter names a cgroup, a trace or a span,
- * and the recording has no cgroups or no trace ids. -EINVAL: malformed id of a trace or span. */
+/* Compares the filter with the recording. -ENOENT: the recording lacks the named source; or the
+ * filter names a cgroup, a trace or a span, and the recording has no cgroups or no trace ids.
+ * -EINVAL: malformed id of a trace or span. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 
-/* Whether the filter lets a thread pass, as it is at a time: of the lists only those of tasks. */
+/* Tests a thread, with its name and cgroup at the time, against the lists of tasks: comms, cgroups,
+ * pids and tids. */
 bool event_filter_passes_thread(const struct event_filter *filter,
 				const struct trace_reader *reader, u32 tid, u64 time);
 

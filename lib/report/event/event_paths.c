@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A path is found by (stack, leaf). It is made once for each such pair and kept once for each
- * content. The key of a leaf is its list of labels, found by a table of pcs: nearly every sampled
- * pc is distinct, but many repeat. A stack without a leaf finds its path in an array, by its index.
+ * A path is found by the pair (stack, leaf). The path of a pair is made once, and pairs with equal
+ * labels share one path. The key of a leaf is the id of its list of labels. A hash table finds the
+ * key by the sampled pc, so a pc that repeats is symbolized once. A stack without a leaf finds its
+ * path in an array, by the stack index.
  */
 #include "event_paths.h"
 
@@ -13,13 +14,13 @@
 #include "array.h"
 #include "hash_index.h"
 
-#define FOLDED_MAX 8   /* most labels of a folded cycle: functions that call each other in turn */
+#define FOLDED_MAX 8   /* the most labels of a sequence that is folded */
 #define ENTRY_BYTES 48 /* array slot, hash index and allocator overhead of an entry */
 
 struct join {
-	u32 stack; /* index, or TRACE_NO_STACK */
+	u32 stack; /* stack index, or TRACE_NO_STACK */
 	u32 reason;
-	u32 leaf; /* chain of labels, or PATH_NO_LEAF */
+	u32 leaf; /* id of the leaf's list of labels, or PATH_NO_LEAF */
 	const struct profile_path *path;
 };
 
@@ -32,7 +33,8 @@ struct event_paths {
 	struct trace_reader *reader;
 	struct frame_names *names;
 	const struct trace_stack *stacks;
-	const struct profile_path **by_stack; /* without a leaf; NULL: not made yet */
+	/* Paths without a leaf, by stack index; NULL: not made yet. */
+	const struct profile_path **by_stack;
 	struct hash_index join_index, leaf_index, path_index;
 	struct join *joins;
 	struct leaf *leaves;
@@ -41,7 +43,7 @@ struct event_paths {
 	u32 join_room, leaf_room, path_room, label_room, label_count;
 };
 
-static bool is_join(const void *joins, u32 index, const void *key)
+static bool is_same_join(const void *joins, u32 index, const void *key)
 {
 	const struct join *join = &((const struct join *)joins)[index], *wanted = key;
 
@@ -49,12 +51,12 @@ static bool is_join(const void *joins, u32 index, const void *key)
 	       join->reason == wanted->reason;
 }
 
-static bool is_leaf(const void *leaves, u32 index, const void *frame)
+static bool is_same_leaf(const void *leaves, u32 index, const void *frame)
 {
 	return ((const struct leaf *)leaves)[index].frame == *(const u64 *)frame;
 }
 
-static bool is_path(const void *paths, u32 index, const void *key)
+static bool is_same_path(const void *paths, u32 index, const void *key)
 {
 	const struct profile_path *path = ((struct profile_path *const *)paths)[index];
 	const struct profile_path *wanted = key;
@@ -64,7 +66,7 @@ static bool is_path(const void *paths, u32 index, const void *key)
 }
 
 /* Drops the last labels if they repeat the labels before them. */
-static void fold_repeat(struct event_paths *paths)
+static void fold_repeated_labels(struct event_paths *paths)
 {
 	for (u32 run = 1; run <= FOLDED_MAX && 2 * run <= paths->label_count; run++) {
 		const u32 *last = paths->labels + paths->label_count - run;
@@ -76,7 +78,7 @@ static void fold_repeat(struct event_paths *paths)
 	}
 }
 
-static int add_chain(struct event_paths *paths, u32 chain)
+static int append_label_list(struct event_paths *paths, u32 chain)
 {
 	u32 count;
 	const u32 *labels = frame_names_chain(paths->names, chain, &count);
@@ -86,7 +88,7 @@ static int add_chain(struct event_paths *paths, u32 chain)
 			return -ENOMEM;
 		paths->labels[paths->label_count++] = labels[i];
 		if (frame_names_naming(paths->names)->fold_recursion)
-			fold_repeat(paths);
+			fold_repeated_labels(paths);
 	}
 	return 0;
 }
@@ -103,12 +105,12 @@ static struct profile_path *create_path(struct event_paths *paths, const struct 
 	int err;
 
 	paths->label_count = 0;
-	err = has_leaf ? add_chain(paths, join->leaf) : 0;
+	err = has_leaf ? append_label_list(paths, join->leaf) : 0;
 	for (u32 i = 0; stack && i < stack->depth && !err; i++) {
 		const struct frame_name *name =
 			frame_names_find(paths->names, stack->frames[i], i || has_leaf);
 
-		err = name ? add_chain(paths, name->chain) : -ENOMEM;
+		err = name ? append_label_list(paths, name->chain) : -ENOMEM;
 	}
 	if (err)
 		return NULL;
@@ -135,7 +137,7 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 	for (u32 i = 0; i < path->depth; i++)
 		word = hash_word(word, path->labels[i]);
 	hash = hash_end(word);
-	index = hash_index_find(&paths->path_index, hash, is_path, paths->paths, path);
+	index = hash_index_find(&paths->path_index, hash, is_same_path, paths->paths, path);
 	if (index != HASH_INDEX_NONE) {
 		free(path);
 		return paths->paths[index];
@@ -152,11 +154,12 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 	return path;
 }
 
-static const struct profile_path *find_joined(struct event_paths *paths, const struct join *key)
+static const struct profile_path *find_path_of_join(struct event_paths *paths,
+						    const struct join *key)
 {
 	u64 word = hash_word(0, (u64)key->stack << 32 | key->leaf);
 	u32 hash = hash_end(hash_word(word, key->reason));
-	u32 index = hash_index_find(&paths->join_index, hash, is_join, paths->joins, key);
+	u32 index = hash_index_find(&paths->join_index, hash, is_same_join, paths->joins, key);
 	struct join join = *key;
 
 	if (index != HASH_INDEX_NONE)
@@ -179,7 +182,7 @@ const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack
 	if (stack == TRACE_NO_STACK)
 		key.reason = reason;
 	if (stack == TRACE_NO_STACK || leaf != PATH_NO_LEAF)
-		return find_joined(paths, &key);
+		return find_path_of_join(paths, &key);
 	if (!paths->by_stack[stack])
 		paths->by_stack[stack] = intern_path(paths, &key);
 	return paths->by_stack[stack];
@@ -203,7 +206,7 @@ void event_paths_expect_leaf(const struct event_paths *paths, u64 frame)
 u32 event_paths_leaf(struct event_paths *paths, u64 frame)
 {
 	u32 hash = hash_leaf(frame);
-	u32 index = hash_index_find(&paths->leaf_index, hash, is_leaf, paths->leaves, &frame);
+	u32 index = hash_index_find(&paths->leaf_index, hash, is_same_leaf, paths->leaves, &frame);
 	const struct frame_name *name;
 
 	if (index != HASH_INDEX_NONE)

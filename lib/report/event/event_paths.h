@@ -10,12 +10,13 @@
 #include "report/name/frame_names.h"
 #include "stack_end.h"
 
-/* One side of a stack, kernel or user, the leaf joined as its innermost frame. */
+/* The labels of the kernel stack or of the user stack of an event. If the event's leaf (the sampled
+ * pc) is on this side, it is the innermost frame. */
 struct profile_path {
-	u32 id; /* counted from 0 */
+	u32 id; /* ids count from 0 */
 	u32 depth;
 	const struct stack_end *end;
-	u32 labels[]; /* innermost first; without a stack: the leaf, if it is on this side */
+	u32 labels[]; /* innermost first; without a stack only those of the leaf */
 };
 
 struct event_paths;
@@ -27,11 +28,11 @@ void event_paths_free(struct event_paths **paths);
 
 #define PATH_NO_LEAF UINT32_MAX
 
-/* The key of a leaf in a path: leaves of one function have one key. PATH_NO_LEAF only without
- * memory. */
+/* The key of a leaf for event_paths_find(): leaves with equal labels have the same key.
+ * PATH_NO_LEAF: out of memory. */
 u32 event_paths_leaf(struct event_paths *paths, u64 frame);
 
-/* Prefetches for a later event_paths_leaf() of this frame. */
+/* Prefetches the memory that event_paths_leaf() reads for this frame. */
 void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
 
 /* The path of one side of an event: its stack or the reason for a missing stack, and the leaf if
@@ -39,7 +40,6 @@ void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
 const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,
 					    u32 leaf);
 
-/* The path that has this id. */
 const struct profile_path *event_paths_by_id(const struct event_paths *paths, u32 id);
 
 #endif

@@ -13,12 +13,13 @@
 #include "intern.h"
 #include "order.h"
 
-#define OPEN_MAX 4U			     /* locks that one thread waits for at once */
-#define KERNEL_ADDRESS 0xff00000000000000ULL /* what a value leaves out of an address */
+#define OPEN_MAX 4U /* locks that one thread waits for at once */
+/* The upper bits of a kernel address, which the value of an event lacks. */
+#define KERNEL_ADDRESS 0xff00000000000000ULL
 
-/* Events stay for wait_pair.longest. */
+/* A copy of an event, which wait_pair.longest points to. */
 struct kept_event {
-	struct intern_key key; /* a running number */
+	struct intern_key key; /* number of the copy, from 1 */
 	struct trace_event event;
 };
 
@@ -27,7 +28,7 @@ struct thread {
 	const struct trace_event *open[OPEN_MAX];
 	u32 open_count;
 	u64 futex;			 /* address; 0: none yet */
-	const struct trace_event *sleep; /* the last one */
+	const struct trace_event *sleep; /* the event of the last sleep */
 };
 
 struct lock {
@@ -52,8 +53,8 @@ struct table {
 	const struct wait_pair **sorted;
 };
 
-/* Functions that wait for a lock, and the type of the lock; the first that a stack has, from the
- * innermost frame on, counts. */
+/* A part of the name of a function that waits for a lock, and the type of the lock. The innermost
+ * frame with such a name gives the type. */
 static const struct {
 	const char *part, *type;
 } types[] = {
@@ -78,7 +79,7 @@ static const struct {
 	{"lll_lock", "mutex"},
 };
 
-static const char *type_of(const struct frame_names *names, const struct profile_path *path)
+static const char *find_lock_type(const struct frame_names *names, const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++) {
 		const char *name = frame_names_label(names, path->labels[i]);
@@ -90,7 +91,7 @@ static const char *type_of(const struct frame_names *names, const struct profile
 	return NULL;
 }
 
-static bool is_futex_wait(const struct frame_names *names, const struct profile_path *path)
+static bool has_futex_function(const struct frame_names *names, const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++)
 		if (strstr(frame_names_label(names, path->labels[i]), "futex"))
@@ -98,7 +99,7 @@ static bool is_futex_wait(const struct frame_names *names, const struct profile_
 	return false;
 }
 
-static const struct trace_event *keep(struct table *table, const struct trace_event *event)
+static const struct trace_event *copy_event(struct table *table, const struct trace_event *event)
 {
 	const struct intern_key key = {{table->events.count + 1}};
 	struct kept_event *kept = intern_entry(&table->events, &key);
@@ -127,9 +128,10 @@ static struct lock *find_lock(struct table *table, u64 address, const struct tra
 	return lock;
 }
 
-/* Adds a wait of the lock that ends in the other end's event; `wait` has the stacks. */
-static int add_wait(struct table *table, struct lock *lock, const struct trace_event *wait,
-		    const struct trace_event *other, u64 ns)
+/* Adds a wait for the lock. `wait` is the event with the waiter's stacks, `other` the event of the
+ * waker or NULL. */
+static int add_lock_wait(struct table *table, struct lock *lock, const struct trace_event *wait,
+			 const struct trace_event *other, u64 ns)
 {
 	const struct wait_end *sleeper = wait_ends_find(table->ends, wait);
 	const struct wait_end *waker = wait_ends_find(table->ends, other);
@@ -151,8 +153,8 @@ static int add_wait(struct table *table, struct lock *lock, const struct trace_e
 	return 0;
 }
 
-static int end_contention(struct table *table, struct thread *thread,
-			  const struct trace_event *event)
+static int handle_contention_end(struct table *table, struct thread *thread,
+				 const struct trace_event *event)
 {
 	const struct trace_event *begin = NULL, *other = NULL;
 	const struct wait_end *sleeper;
@@ -164,35 +166,35 @@ static int end_contention(struct table *table, struct thread *thread,
 			begin = thread->open[i];
 	if (!begin)
 		return 0;
-	thread->open_count = i - 1; /* the ends of those inside were lost */
+	thread->open_count = i - 1; /* the end events of waits that began later were lost */
 	if (thread->sleep && wait_begin(thread->sleep) >= begin->time)
 		other = wakeups_other(table->wakeups, thread->sleep);
 	sleeper = wait_ends_find(table->ends, begin);
 	if (!sleeper)
 		return -ENOMEM;
-	type = type_of(table->names, sleeper->kernel) ?: "lock";
-	return add_wait(table, find_lock(table, begin->value | KERNEL_ADDRESS, NULL, type), begin,
-			other, event->time - begin->time);
+	type = find_lock_type(table->names, sleeper->kernel) ?: "lock";
+	return add_lock_wait(table, find_lock(table, begin->value | KERNEL_ADDRESS, NULL, type),
+			     begin, other, event->time - begin->time);
 }
 
-static int end_sleep(struct table *table, struct thread *thread, const struct trace_event *event)
+static int handle_sleep(struct table *table, struct thread *thread, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
 	const struct wait_end *sleeper;
 
-	thread->sleep = keep(table, event);
+	thread->sleep = copy_event(table, event);
 	sleeper = thread->sleep ? wait_ends_find(table->ends, event) : NULL;
 	if (!sleeper)
 		return -ENOMEM;
-	if (!task || !is_futex_wait(table->names, sleeper->kernel))
+	if (!task || !has_futex_function(table->names, sleeper->kernel))
 		return 0;
-	return add_wait(table,
-			find_lock(table, thread->futex, task,
-				  type_of(table->names, sleeper->user) ?: "futex"),
-			thread->sleep, wakeups_other(table->wakeups, event), event->value);
+	return add_lock_wait(table,
+			     find_lock(table, thread->futex, task,
+				       find_lock_type(table->names, sleeper->user) ?: "futex"),
+			     thread->sleep, wakeups_other(table->wakeups, event), event->value);
 }
 
-static int each_event(void *arg, const struct trace_event *event)
+static int handle_event(void *arg, const struct trace_event *event)
 {
 	struct table *table = arg;
 	bool is_sleep = wakeups_is_wait(table->wakeups, event);
@@ -208,26 +210,26 @@ static int each_event(void *arg, const struct trace_event *event)
 	if (!thread)
 		return -ENOMEM;
 	if (is_sleep)
-		return end_sleep(table, thread, event);
+		return handle_sleep(table, thread, event);
 	if (event->kind == table->begin) {
 		for (u32 i = 0; i < thread->open_count; i++)
 			if (thread->open[i]->value == event->value)
-				return 0;	    /* spins first, and then sleeps */
-		if (thread->open_count == OPEN_MAX) /* the end of the first was lost */
+				return 0; /* the thread has begun to sleep after spinning */
+		if (thread->open_count == OPEN_MAX) /* the end event of the oldest wait was lost */
 			memmove(thread->open, thread->open + 1,
 				--thread->open_count * sizeof(*thread->open));
-		thread->open[thread->open_count] = keep(table, event);
+		thread->open[thread->open_count] = copy_event(table, event);
 		return thread->open[thread->open_count++] ? 0 : -ENOMEM;
 	}
 	if (event->kind == table->end)
-		return end_contention(table, thread, event);
+		return handle_contention_end(table, thread, event);
 	thread->futex = event->value;
 	return 0;
 }
 
 /* --- rows --- */
 
-static int by_total(u64 left, u64 right, u64 left_count, u64 right_count)
+static int compare_totals(u64 left, u64 right, u64 left_count, u64 right_count)
 {
 	return order(right, left) ?: order(right_count, left_count);
 }
@@ -239,14 +241,15 @@ static int by_lock_and_total(const void *left, const void *right)
 	const struct lock *first = (const struct lock *)(uintptr_t)a->key.word[0];
 	const struct lock *second = (const struct lock *)(uintptr_t)b->key.word[0];
 
-	return by_total(first->row.total, second->row.total, first->row.count, second->row.count)
+	return compare_totals(first->row.total, second->row.total, first->row.count, second->row.count)
 		       ?: order(first->row.address, second->row.address)
 		       ?: order(a->key.word[0], b->key.word[0])
-		       ?: by_total(a->is.total, b->is.total, a->is.count, b->is.count);
+		       ?: compare_totals(a->is.total, b->is.total, a->is.count, b->is.count);
 }
 
-/* Pairs sorted by lock: each lock's pairs lie side by side, in the order of the rows. */
-static int make_rows(struct table *table)
+/* Sorts the pairs by lock. The pairs of each lock then follow each other, in the order of the
+ * rows. */
+static int make_lock_rows(struct table *table)
 {
 	u32 count = table->pairs.count;
 
@@ -295,9 +298,9 @@ int lock_table_create(struct trace_reader *reader, const struct event_filter *fi
 					  &table->ends);
 	if (!err && table->begin == TRACE_NO_SOURCE && table->futex == TRACE_NO_SOURCE)
 		err = -ENODATA;
-	if (!err && trace_reader_events(reader, each_event, table, NULL) == -ENOMEM)
+	if (!err && trace_reader_events(reader, handle_event, table, NULL) == -ENOMEM)
 		err = -ENOMEM;
-	err = err ?: make_rows(table);
+	err = err ?: make_lock_rows(table);
 	if (err)
 		lock_table_free(&shown);
 	else

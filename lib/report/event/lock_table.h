@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waits for locks, of a recording with record --locks: by lock, and below each lock by both ends of
- * the wait.
+ * Waits for locks, of a recording made with --locks. Each lock has a row, and each row has the
+ * waits for the lock by both ends of the wait: the waiter's stacks and the waker's stacks.
  *
  * A lock of the kernel is known by its address. Its wait is the time from lock:contention_begin to
  * lock:contention_end of one thread, which spins or sleeps meanwhile. If the thread sleeps, its
@@ -18,9 +18,9 @@
 #include "wait_ends.h"
 
 struct lock_row {
-	u64 address;	  /* 0: not known */
-	u32 tgid;	  /* of a futex; 0: a lock of the kernel */
-	const char *comm; /* of a futex: the process, or a thread of it */
+	u64 address;	  /* address of the lock; 0: unknown */
+	u32 tgid;	  /* process that a futex belongs to; 0: a lock of the kernel */
+	const char *comm; /* name of the process of a futex, or of a thread of the process */
 	const char *type; /* "mutex", "spinlock"... */
 	u64 count;
 	u64 total, most;		/* ns */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The events of origins in one array, sorted by time and CPU. */
+/* All origins are in one array, sorted by time and CPU. */
 #include "report/event/origins.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct origins {
 	u32 count, room;
 };
 
-static int collect(void *arg, const struct trace_event *event)
+static int collect_origin(void *arg, const struct trace_event *event)
 {
 	struct origins *origins = arg;
 
@@ -30,7 +30,7 @@ static int collect(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_place(const void *left, const void *right)
+static int by_time_and_cpu(const void *left, const void *right)
 {
 	const struct trace_event *a = left, *b = right;
 
@@ -46,9 +46,9 @@ int origins_create(struct trace_reader *reader, struct origins **out)
 		return -ENOMEM;
 	origins->kind = trace_reader_source_named(reader, TRACE_ORIGIN);
 	if (origins->kind != TRACE_NO_SOURCE && !trace_reader_info(reader)->is_summary)
-		result = trace_reader_events(reader, collect, origins, NULL);
+		result = trace_reader_events(reader, collect_origin, origins, NULL);
 	if (origins->count)
-		qsort(origins->events, origins->count, sizeof(*origins->events), by_place);
+		qsort(origins->events, origins->count, sizeof(*origins->events), by_time_and_cpu);
 	*out = origins;
 	if (result == -ENOMEM)
 		origins_free(out);
@@ -63,15 +63,16 @@ void origins_free(struct origins **origins)
 	*origins = NULL;
 }
 
-const struct trace_event *origins_of(const struct origins *origins, const struct trace_event *event)
+const struct trace_event *origins_find(const struct origins *origins,
+				       const struct trace_event *event)
 {
 	size_t at;
 
 	if (!origins->count || event->kind == origins->kind || event->is_counted)
 		return NULL;
-	at = bisect(origins->count, i, by_place(&origins->events[i], event) < 0);
-	if (at == origins->count || by_place(&origins->events[at], event) ||
-	    (at + 1 < origins->count && !by_place(&origins->events[at + 1], event)))
+	at = bisect(origins->count, i, by_time_and_cpu(&origins->events[i], event) < 0);
+	if (at == origins->count || by_time_and_cpu(&origins->events[at], event) ||
+	    (at + 1 < origins->count && !by_time_and_cpu(&origins->events[at + 1], event)))
 		return NULL;
 	return &origins->events[at];
 }
@@ -79,9 +80,9 @@ const struct trace_event *origins_of(const struct origins *origins, const struct
 /* --- the table --- */
 
 struct row {
-	struct intern_key key; /* addresses of the work's stacks and of the origin; kind */
+	struct intern_key key; /* addresses of the struct work and of the origin; kind of event */
 	struct origin_row is;
-	u64 weight, whole; /* of the row, and of all rows of its kind */
+	u64 weight, whole; /* weight of the row, and of all rows of its kind */
 };
 
 struct table {
@@ -100,7 +101,7 @@ struct table {
 	u32 cut_count, cut_room;
 };
 
-/* The stacks of an event with the leaf of a sample, and the name of its thread. */
+/* The stacks of an event in queued work, with the leaf of a sample, and the name of the thread. */
 struct work {
 	struct intern_key key;
 	struct wait_end end;
@@ -110,8 +111,9 @@ struct work {
 static const char *const timer_callers[] = {"__hrtimer_run_queues", "call_timer_fn",
 					    "__run_timers"};
 
-/* The frames of a timer's callback and of the function that calls it; 0: another stack. */
-static u32 callback_depth(const struct frame_names *names, const struct profile_path *path)
+/* The number of frames of a timer's callback and of the function that calls the callback. 0: the
+ * stack is not that of a timer. */
+static u32 timer_callback_depth(const struct frame_names *names, const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++)
 		for (size_t j = 0; j < sizeof(timer_callers) / sizeof(*timer_callers); j++)
@@ -120,9 +122,10 @@ static u32 callback_depth(const struct frame_names *names, const struct profile_
 	return 0;
 }
 
-/* The innermost frames of a path, one object for equal ones. NULL without memory. */
-static const struct profile_path *cut_path(struct table *table, const struct profile_path *path,
-					   u32 depth)
+/* A path of the `depth` innermost frames of `path`. Equal paths are one object. NULL without
+ * memory. */
+static const struct profile_path *intern_inner_frames(struct table *table,
+						      const struct profile_path *path, u32 depth)
 {
 	size_t bytes = sizeof(*path) + depth * sizeof(*path->labels);
 	struct profile_path *cut;
@@ -141,7 +144,7 @@ static const struct profile_path *cut_path(struct table *table, const struct pro
 	return cut;
 }
 
-static const struct work *find_work(struct table *table, const struct trace_event *event)
+static const struct work *find_work_stacks(struct table *table, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
 	u32 leaf = event->leaf ? event_paths_leaf(table->paths, event->leaf) : PATH_NO_LEAF;
@@ -156,15 +159,15 @@ static const struct work *find_work(struct table *table, const struct trace_even
 				      in_kernel ? leaf : PATH_NO_LEAF);
 	end.user = event_paths_find(table->paths, event->user, event->user_reason,
 				    in_kernel ? PATH_NO_LEAF : leaf);
-	/* Leaves out of the stacks what a timer has interrupted. */
-	depth = end.kernel ? callback_depth(table->names, end.kernel) : 0;
+	/* Cuts the frames that a timer has interrupted off the stacks. */
+	depth = end.kernel ? timer_callback_depth(table->names, end.kernel) : 0;
 	if (depth) {
 		end.comm[0] = '\0';
 		end.interrupt = "timer";
 		if (depth > 1)
 			end.function =
 				frame_names_label(table->names, end.kernel->labels[depth - 2]);
-		end.kernel = cut_path(table, end.kernel, depth);
+		end.kernel = intern_inner_frames(table, end.kernel, depth);
 		end.user = event_paths_find(table->paths, TRACE_NO_STACK, REASON_INTERRUPT,
 					    PATH_NO_LEAF);
 	}
@@ -177,7 +180,7 @@ static const struct work *find_work(struct table *table, const struct trace_even
 	return work;
 }
 
-static bool weighs_value(const struct table *table, u32 kind)
+static bool is_weighed_by_value(const struct table *table, u32 kind)
 {
 	const struct trace_source *source = &table->sources[kind];
 
@@ -187,13 +190,14 @@ static bool weighs_value(const struct table *table, u32 kind)
 
 u64 origin_row_weight(const struct origin_table *shown, const struct origin_row *row)
 {
-	return weighs_value((const struct table *)shown, row->kind) ? row->value : row->count;
+	return is_weighed_by_value((const struct table *)shown, row->kind) ? row->value
+									   : row->count;
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int add_event_with_origin(void *arg, const struct trace_event *event)
 {
 	struct table *table = arg;
-	const struct trace_event *origin = origins_of(table->origins, event);
+	const struct trace_event *origin = origins_find(table->origins, event);
 	const struct wait_end *end;
 	const struct work *work;
 	struct intern_key key = {};
@@ -202,7 +206,7 @@ static int add_event(void *arg, const struct trace_event *event)
 	if (!origin || !event_filter_passes(table->filter, table->reader, event))
 		return 0;
 	end = wait_ends_find(table->ends, origin);
-	work = find_work(table, event);
+	work = find_work_stacks(table, event);
 	key.word[0] = intern_address(work);
 	key.word[1] = intern_address(end);
 	key.word[2] = event->kind;
@@ -217,7 +221,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	if (origin->value > row->is.longest)
 		row->is.longest = origin->value;
 	table->shown.events++;
-	table->shown.weights[event->kind] += weighs_value(table, event->kind) ? event->value : 1;
+	table->shown.weights[event->kind] +=
+		is_weighed_by_value(table, event->kind) ? event->value : 1;
 	return 0;
 }
 
@@ -233,7 +238,7 @@ static int by_share(const void *left, const void *right)
 		       ?: order(a->is.origin.user->id, b->is.origin.user->id);
 }
 
-static int sort_rows(struct table *table)
+static int sort_origin_rows(struct table *table)
 {
 	u32 count = table->rows.count;
 
@@ -255,7 +260,7 @@ static int sort_rows(struct table *table)
 	return 0;
 }
 
-static int fill(struct table *table)
+static int fill_origin_table(struct table *table)
 {
 	static const struct string_list default_idle;
 	u32 sources = trace_reader_sources(table->reader, &table->sources);
@@ -271,8 +276,8 @@ static int fill(struct table *table)
 	err = wait_ends_create(table->reader, table->names, table->paths, NULL, &default_idle,
 			       &table->ends);
 	if (!err)
-		err = trace_reader_events(table->reader, add_event, table, NULL);
-	return err == -ENOMEM ? err : sort_rows(table);
+		err = trace_reader_events(table->reader, add_event_with_origin, table, NULL);
+	return err == -ENOMEM ? err : sort_origin_rows(table);
 }
 
 int origin_table_create(struct trace_reader *reader, const struct event_filter *filter,
@@ -291,7 +296,7 @@ int origin_table_create(struct trace_reader *reader, const struct event_filter *
 	table->works = INTERN(struct work);
 	table->rows = INTERN(struct row);
 	*out = &table->shown;
-	err = fill(table);
+	err = fill_origin_table(table);
 	if (err)
 		origin_table_free(out);
 	return err;

@@ -2,7 +2,8 @@
 /*
  * Joins an event in queued work with its origin. The origin is a second event (TRACE_ORIGIN, record
  * --origins) with the stacks of the task that has queued the work. Both events have the same time
- * and CPU, and nothing else joins them. Two origins of the same time and CPU stay without an event.
+ * and CPU, by which they are joined; they share no other number. If two origins have the same time
+ * and CPU, neither is joined with an event.
  */
 #ifndef LIB_REPORT_ORIGINS_H
 #define LIB_REPORT_ORIGINS_H
@@ -17,8 +18,8 @@ int origins_create(struct trace_reader *reader, struct origins **out);
 void origins_free(struct origins **origins);
 
 /* The origin of an event; NULL: not known, or the event is an origin itself. */
-const struct trace_event *origins_of(const struct origins *origins,
-				     const struct trace_event *event);
+const struct trace_event *origins_find(const struct origins *origins,
+				       const struct trace_event *event);
 
 /*
  * Events with equal stacks of the work and of its origin. A timer's callback interrupts any task,
@@ -32,10 +33,10 @@ struct origin_row {
 };
 
 struct origin_table {
-	const struct origin_row **rows; /* most events of a kind first, or most of its value */
+	const struct origin_row **rows; /* the greatest share of the weight of its kind first */
 	u32 count;
-	u64 events;   /* with an origin */
-	u64 *weights; /* sum of the rows' weights, by kind */
+	u64 events;   /* events with an origin */
+	u64 *weights; /* sum of the rows' weights, by kind of event */
 };
 
 /* The events that pass the filter. `by`: the weight of each kind. -ENODATA: the recording has no

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The frames of a side are hashed once: a recording has few stacks for its many events. */
+/* The frames of each stack are hashed once, since a recording has few stacks for its many
+ * events. */
 #include "stack_hash.h"
 
 #include <endian.h>
@@ -12,11 +13,12 @@
 #include "report/event/stack_end.h"
 
 /*
- * Objects of a recording are its mappings and modules, whose ids are cached. Objects by name are
- * hashed each time, since few frames have them.
+ * The objects of a recording are its mappings and modules; their ids are cached. The id of an
+ * object that is known by name (FRAME_BY_NAME) is hashed for each frame, since few frames have such
+ * objects.
  */
 
-/* A hash that is made once. */
+/* A cached hash. */
 struct known_hash {
 	bool is_made;
 	struct stack_hash hash;
@@ -28,11 +30,11 @@ struct frame_identities {
 	const struct trace_module *modules, *kernel;
 	const struct trace_mapping *mappings;
 	u32 module_count, mapping_count;
-	struct known_hash *ids; /* of the modules, followed by those of the mappings */
+	struct known_hash *ids; /* ids of the modules, then those of the mappings */
 	char **module_paths;	/* "[ext4]" */
 };
 
-static int name_objects(struct frame_identities *identities)
+static int name_modules(struct frame_identities *identities)
 {
 	u64 count = (u64)identities->module_count + identities->mapping_count;
 	u64 bytes = count * sizeof(*identities->ids) +
@@ -66,7 +68,7 @@ int frame_identities_create(struct trace_reader *reader, struct frame_identities
 	identities->module_count = trace_reader_modules(reader, &identities->modules);
 	identities->mapping_count = trace_reader_mappings(reader, &identities->mappings);
 	identities->kernel = trace_reader_kernel(reader);
-	if (name_objects(identities))
+	if (name_modules(identities))
 		frame_identities_free(&identities);
 	else
 		*out = identities;
@@ -87,15 +89,15 @@ void frame_identities_free(struct frame_identities **identities)
 	free(old);
 }
 
-/* --- place of a frame --- */
+/* --- object and offset of a frame --- */
 
-static bool has_name(const struct trace_symbol *symbol)
+static bool has_symbol_name(const struct trace_symbol *symbol)
 {
 	return symbol && *symbol->name;
 }
 
-static void place_kernel(const struct frame_identities *identities, struct frame_place *place,
-			 u64 frame)
+static void locate_kernel_frame(const struct frame_identities *identities,
+				struct frame_place *place, u64 frame)
 {
 	const struct trace_module *module = identities->kernel;
 	struct frame_object *object = &place->object;
@@ -114,7 +116,7 @@ static void place_kernel(const struct frame_identities *identities, struct frame
 		place->record = module - identities->modules;
 		object->build_id = module->build_id;
 		object->build_id_bytes = module->build_id_bytes;
-	} else if (has_name(place->symbol)) {
+	} else if (has_symbol_name(place->symbol)) {
 		base = place->symbol->start;
 		object->kind = FRAME_BY_NAME;
 		object->name = place->symbol->name;
@@ -125,12 +127,12 @@ static void place_kernel(const struct frame_identities *identities, struct frame
 	place->start = place->symbol ? place->symbol->start - base : 0;
 }
 
-static void place_generated(struct frame_place *place, const struct trace_mapping *mapping,
-			    u64 offset)
+static void locate_generated_code(struct frame_place *place, const struct trace_mapping *mapping,
+				  u64 offset)
 {
 	u64 start = place->symbol ? place->symbol->start : 0;
 
-	if (has_name(place->symbol)) {
+	if (has_symbol_name(place->symbol)) {
 		place->object.kind = FRAME_BY_NAME;
 		place->object.name = place->symbol->name;
 		place->offset = offset - start;
@@ -141,8 +143,8 @@ static void place_generated(struct frame_place *place, const struct trace_mappin
 	place->start = place->symbol ? mapping->base + start : 0;
 }
 
-static void place_user(const struct frame_identities *identities, struct frame_place *place,
-		       u64 frame)
+static void locate_user_frame(const struct frame_identities *identities, struct frame_place *place,
+			      u64 frame)
 {
 	const struct trace_mapping *mapping =
 		trace_reader_mapping(identities->reader, FRAME_MAPPING(frame));
@@ -159,7 +161,7 @@ static void place_user(const struct frame_identities *identities, struct frame_p
 	object->build_id = mapping->build_id;
 	object->build_id_bytes = mapping->build_id_bytes;
 	if (!object->build_id_bytes && mapping->kind == MAPPING_ANON) {
-		place_generated(place, mapping, FRAME_OFFSET(frame));
+		locate_generated_code(place, mapping, FRAME_OFFSET(frame));
 		return;
 	}
 	object->kind = object->build_id_bytes ? FRAME_BY_BUILD_ID : FRAME_BY_HOST;
@@ -181,22 +183,22 @@ struct frame_place frame_identities_place(const struct frame_identities *identit
 				? FRAME_USER(place.symbol->mapping, place.symbol->start)
 				: place.symbol->start;
 	if (FRAME_IS_KERNEL(frame))
-		place_kernel(identities, &place, frame);
+		locate_kernel_frame(identities, &place, frame);
 	else
-		place_user(identities, &place, frame);
+		locate_user_frame(identities, &place, frame);
 	return place;
 }
 
 /* --- ids of objects --- */
 
-static void put_number(SHA2_CTX *hash, u64 number)
+static void hash_add_number(SHA2_CTX *hash, u64 number)
 {
 	u64 bytes = htole64(number);
 
 	SHA256Update(hash, (const u8 *)&bytes, sizeof(bytes));
 }
 
-static void put_text(SHA2_CTX *hash, const char *text)
+static void hash_add_text(SHA2_CTX *hash, const char *text)
 {
 	SHA256Update(hash, (const u8 *)text, strlen(text) + 1);
 }
@@ -207,21 +209,21 @@ void frame_object_id(const struct frame_object *object, const char *host, u8 id[
 	SHA2_CTX hash;
 
 	SHA256Init(&hash);
-	put_number(&hash, object->kind);
+	hash_add_number(&hash, object->kind);
 	switch (object->kind) {
 	case FRAME_UNKNOWN:
 	case FRAMES_OMITTED:
 		break;
 	case FRAME_BY_BUILD_ID:
-		put_number(&hash, object->build_id_bytes);
+		hash_add_number(&hash, object->build_id_bytes);
 		SHA256Update(&hash, object->build_id, object->build_id_bytes);
 		break;
 	case FRAME_BY_NAME:
-		put_text(&hash, object->name);
+		hash_add_text(&hash, object->name);
 		break;
 	case FRAME_BY_HOST:
-		put_text(&hash, host);
-		put_text(&hash, object->path);
+		hash_add_text(&hash, host);
+		hash_add_text(&hash, object->path);
 		break;
 	}
 	SHA256Final(digest, &hash);
@@ -247,26 +249,26 @@ struct frame_identity frame_identities_of(struct frame_identities *identities,
 struct stack_hashes {
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct known_hash *sides; /* by stack index */
-	struct frame_identity
-		*frames; /* identities of the side being hashed; room for the deepest */
+	struct known_hash *sides;      /* hashes of sides, by stack index */
+	struct frame_identity *frames; /* identities of the frames that are being hashed; as many as
+					  the deepest stack has */
 };
 
 /* --- the hashed bytes --- */
 
-static void put_frame(SHA2_CTX *hash, const struct frame_identity *frame)
+static void hash_add_frame(SHA2_CTX *hash, const struct frame_identity *frame)
 {
 	SHA256Update(hash, frame->object, sizeof(frame->object));
-	put_number(hash, frame->offset);
+	hash_add_number(hash, frame->offset);
 }
 
-static void put_side(SHA2_CTX *hash, const struct stack_hash_side *side)
+static void hash_add_side(SHA2_CTX *hash, const struct stack_hash_side *side)
 {
 	SHA256Update(hash, (const u8 *)side->end, strlen(side->end) + 1);
 	SHA256Update(hash, side->frames.byte, sizeof(side->frames.byte));
 }
 
-static struct stack_hash take(SHA2_CTX *hash)
+static struct stack_hash finish_hash(SHA2_CTX *hash)
 {
 	u8 digest[SHA256_DIGEST_LENGTH];
 	struct stack_hash taken;
@@ -282,8 +284,8 @@ struct stack_hash stack_hash_frames(const struct frame_identity *frames, u32 dep
 
 	SHA256Init(&hash);
 	for (u32 i = 0; i < depth; i++)
-		put_frame(&hash, &frames[i]);
-	return take(&hash);
+		hash_add_frame(&hash, &frames[i]);
+	return finish_hash(&hash);
 }
 
 struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_identity *frame,
@@ -293,12 +295,12 @@ struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_ident
 	SHA2_CTX hash;
 
 	SHA256Init(&hash);
-	put_number(&hash, leaf);
+	hash_add_number(&hash, leaf);
 	if (leaf != STACK_LEAF_NONE)
-		put_frame(&hash, frame);
-	put_side(&hash, kernel);
-	put_side(&hash, user);
-	return take(&hash);
+		hash_add_frame(&hash, frame);
+	hash_add_side(&hash, kernel);
+	hash_add_side(&hash, user);
+	return finish_hash(&hash);
 }
 
 enum stack_leaf stack_leaf_of(const struct trace_event *event)
@@ -310,7 +312,7 @@ enum stack_leaf stack_leaf_of(const struct trace_event *event)
 
 /* --- stacks of a recording --- */
 
-static int make_room(struct stack_hashes *hashes, struct trace_reader *reader)
+static int allocate_hashes(struct stack_hashes *hashes, struct trace_reader *reader)
 {
 	u32 count = trace_reader_stacks(reader, &hashes->stacks), deepest = 0;
 
@@ -331,7 +333,7 @@ int stack_hashes_create(struct trace_reader *reader, struct stack_hashes **out)
 
 	if (!hashes)
 		return -ENOMEM;
-	if (make_room(hashes, reader) || frame_identities_create(reader, &hashes->identities))
+	if (allocate_hashes(hashes, reader) || frame_identities_create(reader, &hashes->identities))
 		stack_hashes_free(&hashes);
 	else
 		*out = hashes;
@@ -351,15 +353,15 @@ void stack_hashes_free(struct stack_hashes **hashes)
 	free(old);
 }
 
-static struct frame_identity identity_of(struct stack_hashes *hashes, u64 frame,
-					 enum frame_role role)
+static struct frame_identity find_frame_identity(struct stack_hashes *hashes, u64 frame,
+						 enum frame_role role)
 {
 	const struct frame_place place = frame_identities_place(hashes->identities, frame, role);
 
 	return frame_identities_of(hashes->identities, &place);
 }
 
-static struct stack_hash_side side_of(struct stack_hashes *hashes, u32 stack, u32 reason)
+static struct stack_hash_side hash_stack_side(struct stack_hashes *hashes, u32 stack, u32 reason)
 {
 	bool has_stack = stack != TRACE_NO_STACK;
 	const struct trace_stack *frames = has_stack ? &hashes->stacks[stack] : NULL;
@@ -370,7 +372,8 @@ static struct stack_hash_side side_of(struct stack_hashes *hashes, u32 stack, u3
 		return (struct stack_hash_side){end, stack_hash_frames(NULL, 0)};
 	if (!side->is_made) {
 		for (u32 i = 0; i < frames->depth; i++)
-			hashes->frames[i] = identity_of(hashes, frames->frames[i], FRAME_RETURN);
+			hashes->frames[i] =
+				find_frame_identity(hashes, frames->frames[i], FRAME_RETURN);
 		*side = (struct known_hash){true, stack_hash_frames(hashes->frames, frames->depth)};
 	}
 	return (struct stack_hash_side){end, side->hash};
@@ -378,12 +381,14 @@ static struct stack_hash_side side_of(struct stack_hashes *hashes, u32 stack, u3
 
 struct stack_hash stack_hashes_of(struct stack_hashes *hashes, const struct trace_event *event)
 {
-	const struct stack_hash_side kernel = side_of(hashes, event->kernel, event->kernel_reason);
-	const struct stack_hash_side user = side_of(hashes, event->user, event->user_reason);
+	const struct stack_hash_side kernel =
+		hash_stack_side(hashes, event->kernel, event->kernel_reason);
+	const struct stack_hash_side user =
+		hash_stack_side(hashes, event->user, event->user_reason);
 	enum stack_leaf leaf = stack_leaf_of(event);
 	struct frame_identity frame = {};
 
 	if (leaf != STACK_LEAF_NONE)
-		frame = identity_of(hashes, event->leaf, FRAME_LEAF);
+		frame = find_frame_identity(hashes, event->leaf, FRAME_LEAF);
 	return stack_hash_join(leaf, &frame, &kernel, &user);
 }

@@ -5,8 +5,9 @@
  * frames (struct frame_identity), not their addresses. Names of functions may come from an
  * attacker, so collisions must be hard to find.
  *
- * A side hashes to the first 128 bits of the SHA-256 over its frames, innermost first: the id of
- * the object and the offset of each. The hash of the stack covers
+ * The hash of a side, that is of the kernel stack or the user stack, is the first 128 bits of the
+ * SHA-256 over its frames, innermost first: the id of the object and the offset of each frame. The
+ * hash of the whole stack covers
  *
  *    the side of the leaf (enum stack_leaf), its object and offset if there is a leaf
  *    the end of the kernel side, hash of its frames
@@ -14,7 +15,7 @@
  *
  * with numbers as 64 bits, little-endian, and texts with their NUL. The end of a side, or the
  * reason for a missing side (report/event/stack_end.h), is part of the stack; a missing side has no
- * frames. The rows of a store have all of these, so the hash can be computed from them.
+ * frames. The rows of a store have all these values, so the hash can be computed from the rows.
  */
 #ifndef LIB_REPORT_STACK_HASH_H
 #define LIB_REPORT_STACK_HASH_H
@@ -70,10 +71,10 @@ struct frame_object {
 	u32 build_id_bytes;
 	const u8 *build_id;
 	const char *path; /* "[kernel.kallsyms]", "[MODULE]", a file, "[anon]"; "" unknown */
-	const char *name; /* FRAME_BY_NAME: its name; else NULL */
+	const char *name; /* FRAME_BY_NAME: the name of the function; else NULL */
 };
 
-/* The identity of a frame of this recording, before its object is hashed. */
+/* A frame's object and its offset in the object, before the object is hashed. */
 struct frame_place {
 	struct frame_object object;
 	u64 offset;
@@ -81,14 +82,15 @@ struct frame_place {
 	 * unknown. */
 	const struct trace_symbol *symbol;
 	u64 start;
-	u32 record; /* module or mapping, for frame_identities_of() */
+	u32 record; /* for frame_identities_of(): number of the module or mapping, or
+		       FRAME_NO_RECORD */
 };
 
 #define FRAME_NO_RECORD UINT32_MAX
 
 struct frame_identities;
 
-/* The reader must outlive them. -ENOMEM. */
+/* The reader must outlive the identities. -ENOMEM. */
 int frame_identities_create(struct trace_reader *reader, struct frame_identities **out);
 void frame_identities_free(struct frame_identities **identities);
 
@@ -101,8 +103,8 @@ struct frame_identity frame_identities_of(struct frame_identities *identities,
 void frame_object_id(const struct frame_object *object, const char *host,
 		     u8 id[FRAME_OBJECT_BYTES]);
 
-/* The offset for lookups in tables of functions: a return address may already be after the end
- * of its function. */
+/* The offset to look up in tables of functions. A return address may be after the end of the
+ * calling function, so the byte before it is looked up. */
 static inline u64 frame_identity_looked_up(u64 offset, enum frame_role role)
 {
 	return role == FRAME_RETURN && offset ? offset - 1 : offset;
@@ -116,12 +118,12 @@ struct stack_hash {
 enum stack_leaf { STACK_LEAF_NONE = 0, STACK_LEAF_KERNEL = 1, STACK_LEAF_USER = 2 };
 
 struct stack_hash_side {
-	const char *end; /* the name of a struct stack_end */
+	const char *end; /* the `name` of its struct stack_end */
 	struct stack_hash frames;
 };
 
 struct stack_hash stack_hash_frames(const struct frame_identity *frames, u32 depth);
-/* `frame` is that of the leaf; unused with STACK_LEAF_NONE. */
+/* `frame` is the identity of the leaf; unused with STACK_LEAF_NONE. */
 struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_identity *frame,
 				  const struct stack_hash_side *kernel,
 				  const struct stack_hash_side *user);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounts are sorted by the key, and equal ones are added up. */
+/* Accounts are sorted by the key. Accounts with equal keys are added up. */
 #include "time_table.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 #include "order.h"
 #include "trace/read/names.h"
 
-/* Threads whose accounts found no room; threads whose names did not come. */
+/* NAME_REST: the sum of threads whose accounts found no room. NAME_UNKNOWN: a thread whose name is
+ * not in the recording. */
 #define NAME_REST "(ended threads that found no room)"
 #define NAME_UNKNOWN "<...>"
 
@@ -19,8 +20,8 @@ u64 time_row_blocked(const struct time_row *row)
 	       row->spent[TIME_STOPPED];
 }
 
-static int row_of(const struct thread_account *account, const struct trace_reader *reader,
-		  enum time_key key, struct time_row *row)
+static int fill_account_row(const struct thread_account *account, const struct trace_reader *reader,
+			    enum time_key key, struct time_row *row)
 {
 	s64 stolen = (s64)account->stolen;
 	const struct trace_task *task, *first = NULL;
@@ -45,7 +46,7 @@ static int row_of(const struct thread_account *account, const struct trace_reade
 	return row->cgroup ? 0 : -ENOMEM;
 }
 
-/* Ids are given again: threads and processes of another name are others. */
+/* The kernel gives ids again, so a thread or process of another name is another row. */
 static int by_thread(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
@@ -79,20 +80,20 @@ static int (*const orders[])(const void *left, const void *right) = {
 	[TIME_BY_CGROUP] = by_cgroup,
 };
 
-static u64 wanted_cpu(const struct time_row *row)
+static u64 running_and_runnable_time(const struct time_row *row)
 {
 	return row->spent[TIME_RUNNING] + row->spent[TIME_RUNNABLE];
 }
 
-static int by_weight(const void *left, const void *right)
+static int by_cpu_demand(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
 
-	return order(wanted_cpu(b), wanted_cpu(a))
+	return order(running_and_runnable_time(b), running_and_runnable_time(a))
 		       ?: order(b->life, a->life) ?: order(a->tid, b->tid);
 }
 
-static void add(struct time_row *sum, const struct time_row *row)
+static void add_row_to_sum(struct time_row *sum, const struct time_row *row)
 {
 	sum->threads += row->threads;
 	sum->life += row->life;
@@ -102,7 +103,7 @@ static void add(struct time_row *sum, const struct time_row *row)
 		sum->spent[state] += row->spent[state];
 }
 
-static void join_rows(struct time_table *table, enum time_key key)
+static void sum_equal_rows(struct time_table *table, enum time_key key)
 {
 	u32 count = 0;
 
@@ -111,25 +112,25 @@ static void join_rows(struct time_table *table, enum time_key key)
 		struct time_row *row = &table->rows[i];
 
 		if (count && !orders[key](&table->rows[count - 1], row)) {
-			add(&table->rows[count - 1], row);
+			add_row_to_sum(&table->rows[count - 1], row);
 			free((char *)row->cgroup);
 		} else {
 			table->rows[count++] = *row;
 		}
 	}
 	table->count = count;
-	qsort(table->rows, count, sizeof(*table->rows), by_weight);
+	qsort(table->rows, count, sizeof(*table->rows), by_cpu_demand);
 }
 
 /* --- idle waits, by their events --- */
 
 struct idle_count {
 	struct wait_ends *ends;
-	struct time_row *rows; /* of accounts, sorted by thread and begin */
+	struct time_row *rows; /* rows of single accounts, sorted by thread and begin */
 	u32 count, kind;
 };
 
-static int add_idle(void *arg, const struct trace_event *event)
+static int add_idle_wait(void *arg, const struct trace_event *event)
 {
 	struct idle_count *idle = arg;
 	const struct wait_end *end;
@@ -148,14 +149,15 @@ static int add_idle(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_begin(const void *left, const void *right)
+static int by_thread_and_begin(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
 
 	return order(a->tid, b->tid) ?: order(a->begin, b->begin);
 }
 
-static int count_idle(struct time_table *table, struct trace_reader *reader, struct wait_ends *ends)
+static int count_idle_time(struct time_table *table, struct trace_reader *reader,
+			   struct wait_ends *ends)
 {
 	struct idle_count idle = {.ends = ends, .rows = table->rows, .count = table->count};
 	const struct trace_source *sources;
@@ -164,8 +166,8 @@ static int count_idle(struct time_table *table, struct trace_reader *reader, str
 	while (idle.kind < count && strcmp(sources[idle.kind].name, "time:interruptible"))
 		idle.kind++;
 	if (table->count)
-		qsort(table->rows, table->count, sizeof(*table->rows), by_begin);
-	return trace_reader_events(reader, add_idle, &idle, NULL) == -ENOMEM ? -ENOMEM : 0;
+		qsort(table->rows, table->count, sizeof(*table->rows), by_thread_and_begin);
+	return trace_reader_events(reader, add_idle_wait, &idle, NULL) == -ENOMEM ? -ENOMEM : 0;
 }
 
 int time_table_create(struct trace_reader *reader, const struct event_filter *filter,
@@ -184,16 +186,17 @@ int time_table_create(struct trace_reader *reader, const struct event_filter *fi
 		err = -ENOMEM;
 	for (u32 i = 0; i < count && !err; i++)
 		if (event_filter_passes_thread(filter, reader, accounts[i].tid, accounts[i].end))
-			err = row_of(&accounts[i], reader, key, &table->rows[table->count++]);
+			err = fill_account_row(&accounts[i], reader, key,
+					       &table->rows[table->count++]);
 	if (!err && ends && count)
-		err = count_idle(table, reader, ends);
+		err = count_idle_time(table, reader, ends);
 	if (err) {
 		time_table_free(&table);
 		return err;
 	}
-	join_rows(table, key);
+	sum_equal_rows(table, key);
 	for (u32 i = 0; i < table->count; i++)
-		add(&table->all, &table->rows[i]);
+		add_row_to_sum(&table->all, &table->rows[i]);
 	for (u32 state = 0; state < TIME_STATES; state++)
 		spent += table->all.spent[state];
 	table->difference = (s64)(table->all.life - spent);

@@ -4,7 +4,8 @@
  *
  *   life = sum of spent
  *
- * of each account, each row and the whole. `difference` is what that leaves, and is 0.
+ * This holds for each account, each row and the sum of all rows. `difference` is the left side less
+ * the right side, which is 0.
  */
 #ifndef LIB_REPORT_TIME_TABLE_H
 #define LIB_REPORT_TIME_TABLE_H
@@ -16,27 +17,29 @@
 enum time_key { TIME_BY_THREAD, TIME_BY_PROCESS, TIME_BY_COMM, TIME_BY_CGROUP };
 
 struct time_row {
-	u32 tid, tgid;	    /* of a thread, a process; else of one of its threads */
-	const char *comm;   /* at the end; of a process its first thread's, if that is known */
+	u32 tid, tgid; /* ids of the row's thread or process; with other keys those of any thread of
+			  the row */
+	const char *comm; /* name when the account ended; of a process that of its first thread, if
+			     known */
 	const char *cgroup; /* at the end */
 	u64 threads;	    /* number of accounts that this row sums up */
-	u64 begin;	    /* of one of its accounts */
+	u64 begin;	    /* begin of any of the row's accounts */
 	u64 life;	    /* ns */
 	u64 spent[TIME_STATES];
-	u64 idle;   /* ns of `interruptible` in which the thread waited for work; by the events of
-		       the waits, so an event that was lost is no idle time */
+	u64 idle;   /* ns of `interruptible` in which the thread waited for work. Counted by the
+		       events of waits, so a wait whose event was lost is not idle time */
 	u64 stolen; /* ns of `running` that the kernel's own count leaves out; never negative */
 };
 
 struct time_table {
-	struct time_row *rows; /* those that ran or wanted to run for longest first */
+	struct time_row *rows; /* most time running and runnable first */
 	u32 count;
 	struct time_row all;
 	s64 difference; /* sum of life less sum of spent; ns */
 };
 
 /* Adds up the accounts of tasks that pass the filter; times, CPUs and events of the filter do not
- * choose accounts. `ends` tells idle waits from others; NULL: no wait is idle. -ENOMEM. */
+ * choose accounts. `ends` tells which waits are idle; NULL: no wait is idle. -ENOMEM. */
 int time_table_create(struct trace_reader *reader, const struct event_filter *filter,
 		      enum time_key key, struct wait_ends *ends, struct time_table **out);
 void time_table_free(struct time_table **table);

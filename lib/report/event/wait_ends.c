@@ -12,14 +12,14 @@
 #include "ring.h"
 #include "trace/block/source_name.h"
 
-/* The events of waiters and wakers in one array, sorted by the begin of the wait. A wait comes
- * before its waker. */
+/* The events of waiters and wakers are in one array, sorted by the begin of the wait. The event of
+ * the waiter comes before that of the waker. */
 
 struct wakeups {
 	u32 waiter, waker, holder; /* kinds of events; TRACE_NO_SOURCE: not in the recording */
 	const struct trace_source *sources;
-	u64 recording_begin; /* ns: waits of the waiter's kind that began by then, */
-	u64 times_begin;     /* and those of the account of time */
+	/* ns; a wait that began by then began before the recording: of offcpu-time, of accounts. */
+	u64 recording_begin, times_begin;
 	struct trace_event *events;
 	u32 count, room;
 };
@@ -39,17 +39,17 @@ bool wakeups_is_holder(const struct wakeups *wakeups, const struct trace_event *
 	return event->kind == wakeups->holder;
 }
 
-static bool is_end(const struct wakeups *wakeups, const struct trace_event *event)
+static bool is_wait_end_event(const struct wakeups *wakeups, const struct trace_event *event)
 {
 	return wakeups_is_wait(wakeups, event) || wakeups_is_waker(wakeups, event) ||
 	       wakeups_is_holder(wakeups, event);
 }
 
-static int collect(void *arg, const struct trace_event *event)
+static int collect_wait_event(void *arg, const struct trace_event *event)
 {
 	struct wakeups *wakeups = arg;
 
-	if (event->is_counted || !is_end(wakeups, event))
+	if (event->is_counted || !is_wait_end_event(wakeups, event))
 		return 0;
 	if (array_make_room(wakeups->events, wakeups->count, wakeups->room))
 		return -ENOMEM;
@@ -57,7 +57,7 @@ static int collect(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_begin(const void *left, const void *right)
+static int by_wait_begin(const void *left, const void *right)
 {
 	const struct trace_event *a = left, *b = right;
 
@@ -81,7 +81,8 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 	wakeups->holder = trace_reader_source_named(reader, "offcpu-holder");
 	trace_reader_sources(reader, &wakeups->sources);
 	wakeups->recording_begin = trace_reader_info(reader)->start_monotonic;
-	/* All accounts of threads that were there begin at the same time, and before any other. */
+	/* The accounts of all threads that existed at the start begin at the same time, before all
+	 * other accounts. */
 	count = trace_reader_times(reader, &accounts);
 	begin = count ? UINT64_MAX : 0;
 	for (u32 i = 0; i < count; i++)
@@ -89,9 +90,9 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 			begin = accounts[i].begin;
 	wakeups->times_begin = begin;
 	if (wakeups->waker != TRACE_NO_SOURCE && !trace_reader_info(reader)->is_summary)
-		result = trace_reader_events(reader, collect, wakeups, NULL);
+		result = trace_reader_events(reader, collect_wait_event, wakeups, NULL);
 	if (wakeups->count)
-		qsort(wakeups->events, wakeups->count, sizeof(*wakeups->events), by_begin);
+		qsort(wakeups->events, wakeups->count, sizeof(*wakeups->events), by_wait_begin);
 	*out = wakeups;
 	if (result == -ENOMEM)
 		wakeups_free(out);
@@ -123,8 +124,8 @@ bool wakeups_has_wakers(const struct wakeups *wakeups)
 	return wakeups->waker != TRACE_NO_SOURCE;
 }
 
-/* A waiter that is woken while its lock's holder is looked for has a holder as well, which does not
- * count. */
+/* A waiter may be woken while the holder of its lock is searched for. The wait then has both a
+ * waker and a holder, and the holder is ignored. */
 const struct trace_event *wakeups_other(const struct wakeups *wakeups,
 					const struct trace_event *event)
 {
@@ -132,7 +133,7 @@ const struct trace_event *wakeups_other(const struct wakeups *wakeups,
 	const struct trace_event *wait = NULL, *waker = NULL, *holder = NULL, *end;
 	u32 waits = 0, wakers = 0, holders = 0;
 
-	if (!is_end(wakeups, event))
+	if (!is_wait_end_event(wakeups, event))
 		return NULL;
 	for (size_t i = bisect(wakeups->count, i, wait_begin(&wakeups->events[i]) < begin);
 	     i < wakeups->count && wait_begin(&wakeups->events[i]) == begin; i++) {
@@ -160,7 +161,7 @@ u32 wakeups_events(const struct wakeups *wakeups, const struct trace_event **eve
 }
 
 struct end {
-	struct intern_key key; /* addresses of both paths; name, and whether it holds a lock */
+	struct intern_key key; /* addresses of both paths, label of the name, `holds_lock` */
 	struct wait_end is;
 };
 
@@ -175,7 +176,7 @@ struct wait_ends {
 	struct wait_end unknown;
 };
 
-/* Kernel functions that call what an interrupt has to do, and the kind of interrupt. */
+/* Kernel functions that call the handlers of interrupts, and the kind of the interrupt. */
 static const struct {
 	const char *caller, *kind;
 } dispatchers[] = {
@@ -189,9 +190,9 @@ static const struct {
 	{"irq_work_single", "irq work"},
 };
 
-/* Sets what an interrupt has called: the frame below the innermost dispatcher, or else the entry of
- * the interrupt. */
-static void set_interrupt(const struct frame_names *names, struct wait_end *end)
+/* Sets the function that an interrupt has called: the frame that the innermost dispatcher called,
+ * or else the entry of the interrupt. */
+static void set_interrupt_function(const struct frame_names *names, struct wait_end *end)
 {
 	const struct profile_path *path = end->kernel;
 
@@ -213,7 +214,7 @@ static void set_interrupt(const struct frame_names *names, struct wait_end *end)
 
 static const char *const idle_functions[] = {WAIT_IDLE_FUNCTIONS};
 
-static bool is_function_of(const char *const *globs, size_t count, const char *label)
+static bool matches_any_function(const char *const *globs, size_t count, const char *label)
 {
 	size_t bytes = strlen(label), mark = strlen(FRAME_INLINED_MARK);
 	char name[256];
@@ -233,16 +234,16 @@ static bool is_function_of(const char *const *globs, size_t count, const char *l
 bool wait_is_idle_function(const struct string_list *idle, const char *label)
 {
 	if (idle->count)
-		return is_function_of((const char *const *)idle->items, idle->count, label);
-	return is_function_of(idle_functions, sizeof(idle_functions) / sizeof(*idle_functions),
-			      label);
+		return matches_any_function((const char *const *)idle->items, idle->count, label);
+	return matches_any_function(idle_functions,
+				    sizeof(idle_functions) / sizeof(*idle_functions), label);
 }
 
-static bool is_idle_in(const struct wait_ends *ends, const struct profile_path *path)
+static bool has_idle_function(const struct wait_ends *ends, const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++)
-		if (is_function_of(ends->idle, ends->idle_count,
-				   frame_names_label(ends->names, path->labels[i])))
+		if (matches_any_function(ends->idle, ends->idle_count,
+					 frame_names_label(ends->names, path->labels[i])))
 			return true;
 	return false;
 }
@@ -271,8 +272,8 @@ const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace
 	if (end->is.kernel)
 		return &end->is;
 	if (event->tid == TID_INTERRUPT)
-		set_interrupt(ends->names, &is);
-	is.is_idle = is_idle_in(ends, is.kernel) || is_idle_in(ends, is.user);
+		set_interrupt_function(ends->names, &is);
+	is.is_idle = has_idle_function(ends, is.kernel) || has_idle_function(ends, is.user);
 	end->is = is;
 	return &end->is;
 }

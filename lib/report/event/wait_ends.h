@@ -2,9 +2,9 @@
 /*
  * Both ends of a wait, with their stacks: the thread that slept, and the thread or interrupt that
  * woke the thread. Equal ends are one object. An interrupt is named after its kind and the kernel
- * function that it had to call, which its stack tells.
+ * function that it called, both found on its stack.
  *
- * A sleeper is idle, not blocked, if one of a list of functions is on its stack.
+ * A sleeping thread is idle, not blocked, if its stack has one of a list of functions.
  */
 #ifndef LIB_REPORT_WAIT_ENDS_H
 #define LIB_REPORT_WAIT_ENDS_H
@@ -28,21 +28,23 @@ struct wakeups;
 int wakeups_create(struct trace_reader *reader, struct wakeups **out);
 void wakeups_free(struct wakeups **wakeups);
 
-/* Whether the recording has wakers: it was made with --wakers. */
+/* True if the recording was made with --wakers. */
 bool wakeups_has_wakers(const struct wakeups *wakeups);
 
 bool wakeups_is_wait(const struct wakeups *wakeups, const struct trace_event *event);
 bool wakeups_is_waker(const struct wakeups *wakeups, const struct trace_event *event);
 bool wakeups_is_holder(const struct wakeups *wakeups, const struct trace_event *event);
 
-/* The event at the other end of the wait. NULL: not known. */
+/* For the event of one end of a wait: the event of the other end. NULL: unknown. */
 const struct trace_event *wakeups_other(const struct wakeups *wakeups,
 					const struct trace_event *event);
 
-/* The events of both ends by the begin of the wait; a recording without wakers has none. */
+/* Sets *events to the events of both ends of all waits, sorted by the begin of the wait, and
+ * returns their number: 0 for a recording without wakers. */
 u32 wakeups_events(const struct wakeups *wakeups, const struct trace_event **events);
 
-/* Whether a wait began before the recording: its value is the time since then. */
+/* True if the wait began before the recording. The event's value is then the time since the
+ * recording began. */
 bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event);
 
 static inline u64 wait_begin(const struct trace_event *event)
@@ -65,19 +67,19 @@ struct wait_end {
 struct wait_pair {
 	struct wait_end sleeper, waker;
 	u64 count;
-	u64 total;			   /* ns, of which */
-	u64 until_run;			   /* the sleeper was woken already, but had no CPU */
-	u64 most;			   /* ns; the longest wait, */
-	const struct trace_event *longest; /* and its event */
-	u32 depth;	 /* 0: a pair; else a step of the chain of the pair above */
-	bool is_partial; /* the chain below has more waits than are followed */
+	u64 total;     /* ns of all waits of the pair */
+	u64 until_run; /* ns of `total` in which the sleeper was woken, but had no CPU yet */
+	u64 most;      /* ns of the longest wait */
+	const struct trace_event *longest; /* event of the longest wait */
+	u32 depth; /* 0: a pair; else the number of the step in the chain of the last pair before */
+	bool is_partial; /* the chain has more waits than are followed */
 	bool is_cycle;	 /* the lock's holder waits for the thread of a pair above: a deadlock */
 };
 
 struct wait_ends;
 
-/* The functions of idle sleepers unless others are chosen: a thread there waits for whatever comes
- * next, from clients, users, timers or other threads that have work. */
+/* The functions, as globs, in which a thread is idle unless the user names others: a thread waits
+ * there for the next request of a client, a user, a timer or another thread. */
 #define WAIT_IDLE_FUNCTIONS                                                                        \
 	"ep_poll", "do_epoll_wait*", "do_poll*", "do_sys_poll", "do_select", "inet_csk_accept",    \
 		"unix_accept", "n_tty_read", "do_sigtimedwait*", "*sys_pause", "*sys_*sigsuspend", \
@@ -86,21 +88,22 @@ struct wait_ends;
 		"kcompactd", "kauditd_thread", "khugepaged", "ksmd", "oom_reaper", "kjournald2",   \
 		"kdevtmpfs", "watchdog"
 
-/* Whether a function, as a frame's label names it, is one of these globs; none:
+/* True if the function of the frame label matches a glob of `idle`. An empty list stands for
  * WAIT_IDLE_FUNCTIONS. */
 bool wait_is_idle_function(const struct string_list *idle, const char *label);
 
-/* `wakeups` NULL: no event is of a holder; `idle`: globs, none: WAIT_IDLE_FUNCTIONS. All arguments
- * must outlive the ends. -ENOMEM. */
+/* `wakeups` NULL: no event is that of a lock's holder. `idle`: globs; an empty list stands for
+ * WAIT_IDLE_FUNCTIONS. All arguments must outlive the ends. -ENOMEM. */
 int wait_ends_create(struct trace_reader *reader, struct frame_names *names,
 		     struct event_paths *paths, const struct wakeups *wakeups,
 		     const struct string_list *idle, struct wait_ends **out);
 void wait_ends_free(struct wait_ends **ends);
 
-/* The end that an event tells of; NULL: the end that is not known. NULL without memory. */
+/* The end that the event describes; an event of NULL stands for the unknown end. Returns NULL
+ * without memory. */
 const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace_event *event);
 
-/* Adds `ns` of a wait, of which `other` is the event of the other end or NULL. */
+/* Adds `ns` of a wait to the pair. `other` is the event of the wait's other end, or NULL. */
 void wait_pair_add(struct wait_pair *pair, const struct trace_event *wait,
 		   const struct trace_event *other, u64 ns);
 

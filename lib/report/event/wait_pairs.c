@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pairs and steps of chains are nodes of one tree, found by the node above and by both ends; ends
- * are found by their paths and names. A chain is made of the waits of a thread, which are sorted by
- * thread and time: a step takes a binary search.
+ * Pairs and steps of chains are nodes of one tree. A hash table finds a node by its parent and by
+ * both ends of its waits. The waits of all threads are sorted by thread and time, so a step of a
+ * chain takes a binary search.
  */
 #include "report/event/wait_pairs.h"
 
@@ -15,10 +15,10 @@
 #include "order.h"
 #include "ring.h"
 
-#define CHAIN_WAITS_MAX 100000U /* waits that one chain follows */
+#define CHAIN_WAITS_MAX 100000U /* the most waits that one chain follows */
 
 struct node {
-	struct intern_key key; /* addresses of the node above, and of both ends */
+	struct intern_key key; /* addresses of the parent node and of both ends */
 	struct wait_pair pair;
 	const struct node *above;
 };
@@ -27,7 +27,7 @@ struct pairs {
 	struct wait_pairs shown; /* first: what wait_pairs_create() returns */
 	struct trace_reader *reader;
 	struct wakeups *wakeups;
-	const struct trace_event **waits; /* of all threads, by thread and time */
+	const struct trace_event **waits; /* waits of all threads, sorted by thread and time */
 	u32 wait_count;
 	struct wait_ends *ends;
 	struct intern nodes;
@@ -35,8 +35,8 @@ struct pairs {
 	const struct wait_pair **rows;
 };
 
-static struct node *find_node(struct pairs *pairs, const struct node *above,
-			      const struct trace_event *wait, const struct trace_event *other)
+static struct node *find_pair_node(struct pairs *pairs, const struct node *above,
+				   const struct trace_event *wait, const struct trace_event *other)
 {
 	const struct wait_end *sleeper = wait_ends_find(pairs->ends, wait);
 	const struct wait_end *waker = wait_ends_find(pairs->ends, other);
@@ -55,7 +55,7 @@ static struct node *find_node(struct pairs *pairs, const struct node *above,
 
 /* --- the waits of all threads, and their pairs --- */
 
-static int by_thread(const void *left, const void *right)
+static int by_thread_and_time(const void *left, const void *right)
 {
 	const struct trace_event *a = *(const struct trace_event *const *)left;
 	const struct trace_event *b = *(const struct trace_event *const *)right;
@@ -63,7 +63,7 @@ static int by_thread(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->time, b->time);
 }
 
-static int add_waits(struct pairs *pairs, const struct event_filter *filter)
+static int add_all_waits(struct pairs *pairs, const struct event_filter *filter)
 {
 	const struct trace_event *events;
 	u32 count = wakeups_events(pairs->wakeups, &events);
@@ -81,7 +81,7 @@ static int add_waits(struct pairs *pairs, const struct event_filter *filter)
 		if (!event_filter_passes(filter, pairs->reader, wait))
 			continue;
 		other = wakeups_other(pairs->wakeups, wait);
-		node = find_node(pairs, NULL, wait, other);
+		node = find_pair_node(pairs, NULL, wait, other);
 		if (!node)
 			return -ENOMEM;
 		wait_pair_add(&node->pair, wait, other, wait->value);
@@ -92,21 +92,21 @@ static int add_waits(struct pairs *pairs, const struct event_filter *filter)
 		pairs->shown.unknown += !other;
 		pairs->shown.unknown_total += other ? 0 : wait->value;
 	}
-	qsort(pairs->waits, pairs->wait_count, sizeof(*pairs->waits), by_thread);
+	qsort(pairs->waits, pairs->wait_count, sizeof(*pairs->waits), by_thread_and_time);
 	return 0;
 }
 
 /* --- chains --- */
 
-/* The threads whose waits are above in a chain: `last` is the innermost one. */
+/* A chain while its waits are followed. */
 struct chain {
 	struct pairs *pairs;
-	u32 steps, left; /* steps below a pair; waits that may still be followed */
+	u32 steps, left; /* most steps of the chain; number of waits that may still be followed */
 	u32 threads[WAIT_CHAIN_MAX + 1];
 };
 
-static int follow(struct chain *chain, struct node *above, const struct trace_event *other,
-		  u64 from, u64 to);
+static int follow_waker(struct chain *chain, struct node *above, const struct trace_event *other,
+			u64 from, u64 to);
 
 static int follow_wait(struct chain *chain, struct node *above, const struct trace_event *wait,
 		       u64 from, u64 to)
@@ -114,18 +114,20 @@ static int follow_wait(struct chain *chain, struct node *above, const struct tra
 	const struct trace_event *other = wakeups_other(chain->pairs->wakeups, wait);
 	u64 begin = wait_begin(wait) > from ? wait_begin(wait) : from;
 	u64 end = wait->time < to ? wait->time : to;
-	struct node *node = find_node(chain->pairs, above, wait, other);
+	struct node *node = find_pair_node(chain->pairs, above, wait, other);
 
 	if (!node)
 		return -ENOMEM;
 	wait_pair_add(&node->pair, wait, other, end - begin);
 	chain->threads[node->pair.depth] = wait->tid;
-	return other ? follow(chain, node, other, begin, end < other->time ? end : other->time) : 0;
+	return other ? follow_waker(chain, node, other, begin,
+				    end < other->time ? end : other->time)
+		     : 0;
 }
 
-/* Adds the waits of the thread at the other end, as far as they are between two times. */
-static int follow(struct chain *chain, struct node *above, const struct trace_event *other,
-		  u64 from, u64 to)
+/* Adds the waits of the thread of `other`, as far as they lie between the two times. */
+static int follow_waker(struct chain *chain, struct node *above, const struct trace_event *other,
+			u64 from, u64 to)
 {
 	const struct pairs *pairs = chain->pairs;
 	u32 tid = other->tid;
@@ -156,7 +158,7 @@ static int follow(struct chain *chain, struct node *above, const struct trace_ev
 
 /* --- rows --- */
 
-static int by_place(const void *left, const void *right)
+static int by_parent_and_time(const void *left, const void *right)
 {
 	const struct node *a = *(const struct node *const *)left;
 	const struct node *b = *(const struct node *const *)right;
@@ -169,7 +171,7 @@ static int by_place(const void *left, const void *right)
 		       ?: order(a->pair.longest->tid, b->pair.longest->tid);
 }
 
-/* Sorts all nodes: the pairs come first. */
+/* Sorts all nodes. The pairs come first, since they have no parent. */
 static int sort_nodes(struct pairs *pairs)
 {
 	u32 count = pairs->nodes.count;
@@ -180,24 +182,25 @@ static int sort_nodes(struct pairs *pairs)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		pairs->sorted[i] = pairs->nodes.entries[i];
-	qsort(pairs->sorted, count, sizeof(*pairs->sorted), by_place);
+	qsort(pairs->sorted, count, sizeof(*pairs->sorted), by_parent_and_time);
 	return 0;
 }
 
-/* Appends the nodes below a node, or the pairs, each before the nodes below it. */
-static void add_rows(struct pairs *pairs, const struct node *above)
+/* Appends the children of a node, or the pairs if `above` is NULL. Each is followed by its own
+ * children. */
+static void append_rows(struct pairs *pairs, const struct node *above)
 {
 	size_t at = bisect(pairs->nodes.count, i,
 			   (uintptr_t)pairs->sorted[i]->above < (uintptr_t)above);
 
 	for (; at < pairs->nodes.count && pairs->sorted[at]->above == above; at++) {
 		pairs->rows[pairs->shown.count++] = &pairs->sorted[at]->pair;
-		add_rows(pairs, pairs->sorted[at]);
+		append_rows(pairs, pairs->sorted[at]);
 	}
 }
 
-/* `steps`: of the chains below the first `chained` pairs. */
-static int make_rows(struct pairs *pairs, u32 steps, u64 chained)
+/* Makes chains of at most `steps` steps for the first `chained` pairs, then the rows. */
+static int make_pair_rows(struct pairs *pairs, u32 steps, u64 chained)
 {
 	u32 roots = pairs->nodes.count;
 	int err = sort_nodes(pairs);
@@ -210,14 +213,14 @@ static int make_rows(struct pairs *pairs, u32 steps, u64 chained)
 
 		chain.threads[0] = wait->tid;
 		if (other)
-			err = follow(&chain, node, other, wait_begin(wait),
-				     wait->time < other->time ? wait->time : other->time);
+			err = follow_waker(&chain, node, other, wait_begin(wait),
+					   wait->time < other->time ? wait->time : other->time);
 	}
 	err = err ?: sort_nodes(pairs);
 	pairs->rows = calloc(pairs->nodes.count + 1UL, sizeof(*pairs->rows));
 	if (err || !pairs->rows)
 		return -ENOMEM;
-	add_rows(pairs, NULL);
+	append_rows(pairs, NULL);
 	pairs->shown.rows = pairs->rows;
 	return 0;
 }
@@ -237,7 +240,7 @@ int wait_pairs_create(struct trace_reader *reader, const struct event_filter *fi
 	if (!err && !wakeups_has_wakers(pairs->wakeups))
 		err = -ENODATA;
 	err = err ?: wait_ends_create(reader, names, paths, pairs->wakeups, idle, &pairs->ends);
-	err = err ?: add_waits(pairs, filter) ?: make_rows(pairs, chain, chained);
+	err = err ?: add_all_waits(pairs, filter) ?: make_pair_rows(pairs, chain, chained);
 	if (err)
 		wait_pairs_free(&shown);
 	else

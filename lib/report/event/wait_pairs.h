@@ -6,15 +6,15 @@
  * when the recording ends, or the waker's event was lost.
  *
  * The chain of a wait is what the waker itself had waited for meanwhile. A sleeping thread cannot
- * wake another one, so the waits of the waker lie side by side inside the wait, and each of them
- * has a waker and a chain of its own:
+ * wake another thread, so the waits of the waker follow each other inside the sleeper's wait. Each
+ * wait of the waker has a waker and a chain of its own:
  *
  *   sleeper  |------------------------ waits ------------------------|
  *   waker        |--- waits ---|  runs  |------- waits -------|  runs ^ wakes the sleeper
  *   its waker      |--- waits ---| ^ wakes it                 ^ an interrupt wakes it
  *
- * Times of a chain are cut to the wait above, so they add up to that wait's time at most; the rest
- * is the time in which the waker was running or runnable.
+ * The times of a step are cut to the wait that the step explains, so they add up to that wait's
+ * time at most; the rest is the time in which the waker was running or runnable.
  */
 #ifndef LIB_REPORT_WAIT_PAIRS_H
 #define LIB_REPORT_WAIT_PAIRS_H
@@ -25,18 +25,18 @@
 #define WAIT_CHAIN_MAX 32U
 
 struct wait_pairs {
-	const struct wait_pair *const *rows; /* most time first, idle sleepers last; each before its
-						chain */
+	const struct wait_pair *const *rows; /* most time first, idle sleepers last; the steps of
+						its chain follow each pair */
 	u32 count;
-	u64 waits, total;	    /* of all pairs */
-	u64 idle, idle_total;	    /* of those, idle sleepers */
-	u64 unknown, unknown_total; /* of those, without a known waker */
+	u64 waits, total;	    /* number of waits, and their ns */
+	u64 idle, idle_total;	    /* waits of idle sleepers, and their ns */
+	u64 unknown, unknown_total; /* waits without a known waker, and their ns */
 };
 
 /*
- * `idle`: as of wait_ends_create(). `chain`: the number of steps below a pair, of its longest wait;
- * only the first `chained` pairs have chains. `paths` must outlive the pairs. -ENODATA: the
- * recording has no wakers; -ENOMEM.
+ * `idle`: as in wait_ends_create(). `chain`: the most steps of a chain. A pair has the chain of its
+ * longest wait; only the first `chained` pairs have chains. `paths` must outlive the pairs.
+ * -ENODATA: the recording has no wakers; -ENOMEM.
  */
 int wait_pairs_create(struct trace_reader *reader, const struct event_filter *filter,
 		      const struct string_list *idle, struct frame_names *names,

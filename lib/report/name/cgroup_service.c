@@ -29,7 +29,7 @@ static bool begins_with(const struct part *part, const char *prefix)
 	return part->length >= strlen(prefix) && !memcmp(part->at, prefix, strlen(prefix));
 }
 
-static size_t count_digits(const char *at, size_t length, int (*is_digit)(int))
+static size_t count_leading_digits(const char *at, size_t length, int (*is_digit)(int))
 {
 	size_t count = 0;
 
@@ -38,8 +38,9 @@ static size_t count_digits(const char *at, size_t length, int (*is_digit)(int))
 	return count;
 }
 
-/* Cuts a part to the id of a container: the whole part, or the text after its last "-". */
-static bool cut_to_id(struct part *part)
+/* Cuts a part to the id of a container: the whole part, or the text after its last "-". False: the
+ * part has no such id. */
+static bool cut_to_container_id(struct part *part)
 {
 	struct part id = *part;
 
@@ -50,19 +51,20 @@ static bool cut_to_id(struct part *part)
 	if (id.length > ID_DIGITS && id.at[id.length - ID_DIGITS - 1] != '-')
 		return false;
 	id.at += id.length - ID_DIGITS;
-	if (count_digits(id.at, ID_DIGITS, isxdigit) < ID_DIGITS)
+	if (count_leading_digits(id.at, ID_DIGITS, isxdigit) < ID_DIGITS)
 		return false;
 	*part = (struct part){id.at, ID_SHOWN};
 	return true;
 }
 
 /* "run-u17" and "run-r0123..." become "run", "app-NAME-123" becomes "app-NAME". */
-static void cut_number(struct part *part)
+static void cut_unit_number(struct part *part)
 {
 	size_t digits = 0;
 
 	if (begins_with(part, "run-u") || begins_with(part, "run-r")) {
-		if (count_digits(part->at + 5, part->length - 5, isxdigit) == part->length - 5)
+		if (count_leading_digits(part->at + 5, part->length - 5, isxdigit) ==
+		    part->length - 5)
 			part->length = strlen("run");
 		return;
 	}
@@ -74,19 +76,19 @@ static void cut_number(struct part *part)
 		part->length -= digits + 1;
 }
 
-static bool is_session(const struct part *part)
+static bool is_login_session(const struct part *part)
 {
 	return begins_with(part, "session-") && ends_with(part, ".scope");
 }
 
 /* Cuts a part to the name in it. False: the part has no useful name. */
-static bool cut_to_name(struct part *part)
+static bool cut_to_service_name(struct part *part)
 {
 	const char *at;
 
-	if (!part->length || is_session(part))
+	if (!part->length || is_login_session(part))
 		return false;
-	if (cut_to_id(part))
+	if (cut_to_container_id(part))
 		return true;
 	if (ends_with(part, ".service"))
 		part->length -= strlen(".service");
@@ -100,48 +102,49 @@ static bool cut_to_name(struct part *part)
 	at = memchr(part->at, '@', part->length);
 	if (at && at > part->at) /* NAME@INSTANCE */
 		part->length = at - part->at;
-	cut_number(part);
+	cut_unit_number(part);
 	return true;
 }
 
-static bool is_unit(const struct part *part)
+static bool is_unit_or_container(const struct part *part)
 {
 	struct part id = *part;
 
-	return ends_with(part, ".service") || (ends_with(part, ".scope") && !is_session(part)) ||
-	       cut_to_id(&id);
+	return ends_with(part, ".service") ||
+	       (ends_with(part, ".scope") && !is_login_session(part)) || cut_to_container_id(&id);
 }
 
 /* "user-1000.slice" or "user@1000.service" */
-static bool is_user(const struct part *part, const char *prefix, const char *suffix)
+static bool is_unit_of_user(const struct part *part, const char *prefix, const char *suffix)
 {
 	size_t digits = part->length - strlen(prefix) - strlen(suffix);
 
 	return begins_with(part, prefix) && ends_with(part, suffix) &&
 	       part->length > strlen(prefix) + strlen(suffix) &&
-	       count_digits(part->at + strlen(prefix), digits, isdigit) == digits;
+	       count_leading_digits(part->at + strlen(prefix), digits, isdigit) == digits;
 }
 
-static bool is_manager_of_user(const struct part *part)
+static bool is_user_manager(const struct part *part)
 {
-	return is_user(part, "user@", ".service");
+	return is_unit_of_user(part, "user@", ".service");
 }
 
-/* The outermost owner. False: the path has none. */
-static bool find_owner(const char *cgroup, struct part *owner)
+/* Finds the owner: the outermost component that names one. False: the path has no owner. */
+static bool find_owner_part(const char *cgroup, struct part *owner)
 {
 	for (const char *at = cgroup; *at; at += strcspn(at, "/")) {
 		at += *at == '/';
 		*owner = (struct part){at, strcspn(at, "/")};
-		if (is_unit(owner) || is_user(owner, "user-", ".slice") ||
+		if (is_unit_or_container(owner) || is_unit_of_user(owner, "user-", ".slice") ||
 		    begins_with(owner, "lxc.payload."))
 			return true;
 	}
 	return false;
 }
 
-/* The innermost part below `from` with a useful name; with `units_only` only units count. */
-static bool find_innermost(const char *from, bool units_only, struct part *found)
+/* Finds the innermost component after `from` that has a useful name. With `units_only` only units
+ * and containers count. */
+static bool find_innermost_name(const char *from, bool units_only, struct part *found)
 {
 	const char *end = from + strlen(from);
 
@@ -151,8 +154,8 @@ static bool find_innermost(const char *from, bool units_only, struct part *found
 		struct part part = {at, end - at};
 
 		*found = part;
-		if ((!units_only || (is_unit(&part) && !is_manager_of_user(&part))) &&
-		    cut_to_name(found))
+		if ((!units_only || (is_unit_or_container(&part) && !is_user_manager(&part))) &&
+		    cut_to_service_name(found))
 			return true;
 		end = part.at > from ? part.at - 1 : from;
 	}
@@ -163,47 +166,48 @@ static bool find_innermost(const char *from, bool units_only, struct part *found
 
 /* Decodes "\x2d", as systemd writes "-" in a name. Escapes of "/" and of control characters stay
  * as they are. */
-static bool is_escape(const char *at, size_t left, char *letter)
+static bool decode_escape(const char *at, size_t left, char *letter)
 {
 	if (left < 4 || at[0] != '\\' || at[1] != 'x' || !hex_bytes(at + 2, (u8 *)letter, 1))
 		return false;
 	return *letter && *letter != '/' && !iscntrl((unsigned char)*letter);
 }
 
-static size_t put_letter(char letter, char name[CGROUP_SERVICE_BYTES], size_t used)
+static size_t append_letter(char letter, char name[CGROUP_SERVICE_BYTES], size_t used)
 {
 	if (used + 1 < CGROUP_SERVICE_BYTES)
 		name[used++] = iscntrl((unsigned char)letter) ? '?' : letter;
 	return used;
 }
 
-static size_t put_unescaped(const struct part *part, char name[CGROUP_SERVICE_BYTES], size_t used)
+static size_t append_unescaped(const struct part *part, char name[CGROUP_SERVICE_BYTES],
+			       size_t used)
 {
 	for (size_t i = 0; i < part->length; i++) {
 		char letter = part->at[i];
 
-		if (is_escape(part->at + i, part->length - i, &letter))
+		if (decode_escape(part->at + i, part->length - i, &letter))
 			i += 3;
 		else
 			letter = part->at[i];
-		used = put_letter(letter, name, used);
+		used = append_letter(letter, name, used);
 	}
 	return used;
 }
 
-static size_t put_owner(struct part owner, char name[CGROUP_SERVICE_BYTES])
+static size_t append_owner(struct part owner, char name[CGROUP_SERVICE_BYTES])
 {
 	size_t used = 0;
 
-	if (is_manager_of_user(&owner)) {
-		used = put_unescaped(&(struct part){"user-", 5}, name, used);
+	if (is_user_manager(&owner)) {
+		used = append_unescaped(&(struct part){"user-", 5}, name, used);
 		owner.at += strlen("user@");
 		owner.length -= strlen("user@");
 		owner.length -= strlen(".service");
 	} else {
-		cut_to_name(&owner);
+		cut_to_service_name(&owner);
 	}
-	return put_unescaped(&owner, name, used);
+	return append_unescaped(&owner, name, used);
 }
 
 bool cgroup_service_name(const char *cgroup, char name[CGROUP_SERVICE_BYTES])
@@ -211,16 +215,16 @@ bool cgroup_service_name(const char *cgroup, char name[CGROUP_SERVICE_BYTES])
 	struct part owner, inner;
 	size_t used;
 
-	if (find_owner(cgroup, &owner)) {
-		used = put_owner(owner, name);
-		if (find_innermost(owner.at + owner.length, true, &inner)) {
-			used = put_letter('/', name, used);
-			used = put_unescaped(&inner, name, used);
+	if (find_owner_part(cgroup, &owner)) {
+		used = append_owner(owner, name);
+		if (find_innermost_name(owner.at + owner.length, true, &inner)) {
+			used = append_letter('/', name, used);
+			used = append_unescaped(&inner, name, used);
 		}
 	} else {
-		if (!find_innermost(cgroup, false, &inner))
+		if (!find_innermost_name(cgroup, false, &inner))
 			return false;
-		used = put_unescaped(&inner, name, 0);
+		used = append_unescaped(&inner, name, 0);
 	}
 	name[used] = 0;
 	return true;

@@ -10,7 +10,7 @@
  *   lxc.payload.NAME                      NAME
  *   /user.slice/user-UID.slice/...        user-UID
  *   .../OWNER/.../NAME.service or .scope  OWNER/NAME, the innermost
- *   run-u17.service, app-NAME-123.scope   run, app-NAME: numbers that are never the same again
+ *   run-u17.service, app-NAME-123.scope   run, app-NAME: the number is different each time
  *   session-3.scope                       ignored: the user's slice is the owner
  *   NAME.slice, NAME, without an owner    NAME, the innermost
  */

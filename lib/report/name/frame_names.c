@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Three hash tables: from frames to their names, and from labels and lists of labels to their ids.
- * Nearly every sampled pc is a distinct frame, so the first may have a million entries.
+ * Three hash tables: from frames to their names, from labels to their ids, and from lists of labels
+ * to their ids. Nearly every sampled pc is a distinct frame, so the table of frames may have a
+ * million entries.
  */
 #include "frame_names.h"
 
@@ -22,12 +23,14 @@
 /* --- debug information: all frames are looked up in one pass, so each file is read once --- */
 
 /*
- * Frames of stacks are in tables of the reader; sampled pcs are in the events, which are read once
- * for them. A place is a frame, or the byte before a return address. Places are collected with
- * repetitions, and sorted and made unique whenever their array is full; a small cache skips places
- * that were just collected.
+ * The code addresses to look up come from the stacks, which the reader has in a table, and from the
+ * sampled pcs of the events, which are read once for this. The address to look up is that of the
+ * frame, or the byte before a return address. Addresses are collected with repetitions. Whenever
+ * the array is full it is sorted and made unique; a small cache skips addresses that were just
+ * collected.
  *
- * A user frame has its mapping in the upper bits, so sorted places are grouped by file.
+ * A user frame has the number of its mapping in the upper bits, so sorted addresses are grouped by
+ * file.
  */
 
 /* The reader has the symbols sorted by mapping and start. A recording may come from an attacker:
@@ -61,10 +64,10 @@ void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf
 
 #define RECENT_BITS 14
 
-struct places {
-	u64 *place;
+struct lookup_addresses {
+	u64 *address;
 	size_t count, room;
-	u64 recent[1 << RECENT_BITS]; /* last place of each hash value */
+	u64 recent[1 << RECENT_BITS]; /* last address of each hash value */
 };
 
 struct found {
@@ -73,62 +76,62 @@ struct found {
 };
 
 struct frame_debug {
-	struct found *found; /* by mapping */
+	struct found *found; /* sorted by mapping */
 	u32 count, room;
 };
 
-static int by_value(const void *left, const void *right)
+static int by_address(const void *left, const void *right)
 {
 	u64 a = *(const u64 *)left, b = *(const u64 *)right;
 
 	return (a > b) - (a < b);
 }
 
-static void make_unique(struct places *places)
+static void remove_duplicates(struct lookup_addresses *addresses)
 {
 	size_t kept = 0;
 
-	if (places->count)
-		qsort(places->place, places->count, sizeof(u64), by_value);
-	for (size_t i = 0; i < places->count; i++)
-		if (!kept || places->place[kept - 1] != places->place[i])
-			places->place[kept++] = places->place[i];
-	places->count = kept;
+	if (addresses->count)
+		qsort(addresses->address, addresses->count, sizeof(u64), by_address);
+	for (size_t i = 0; i < addresses->count; i++)
+		if (!kept || addresses->address[kept - 1] != addresses->address[i])
+			addresses->address[kept++] = addresses->address[i];
+	addresses->count = kept;
 }
 
-static u64 place_of(u64 frame, bool return_address)
+static u64 lookup_address(u64 frame, bool return_address)
 {
 	u64 offset = FRAME_IS_KERNEL(frame) ? frame : FRAME_OFFSET(frame);
 
 	return frame - (return_address && offset);
 }
 
-static int add_place(struct places *places, u64 place)
+static int add_lookup_address(struct lookup_addresses *addresses, u64 address)
 {
-	u64 *recent = &places->recent[place * 0x9e3779b97f4a7c15ULL >> (64 - RECENT_BITS)];
+	u64 *recent = &addresses->recent[address * 0x9e3779b97f4a7c15ULL >> (64 - RECENT_BITS)];
 
-	if (*recent == place)
+	if (*recent == address)
 		return 0;
 	/* Duplicates are dropped first; the array grows if these were fewer than half. */
-	if (places->count == places->room) {
-		make_unique(places);
-		if (places->count >= places->room / 2 &&
-		    array_make_room(places->place, places->room, places->room))
+	if (addresses->count == addresses->room) {
+		remove_duplicates(addresses);
+		if (addresses->count >= addresses->room / 2 &&
+		    array_make_room(addresses->address, addresses->room, addresses->room))
 			return -ENOMEM;
 	}
-	*recent = place;
-	places->place[places->count++] = place;
+	*recent = address;
+	addresses->address[addresses->count++] = address;
 	return 0;
 }
 
-static int add_leaf(void *arg, const struct trace_event *event)
+static int add_leaf_address(void *arg, const struct trace_event *event)
 {
-	return event->leaf ? add_place(arg, event->leaf) : 0;
+	return event->leaf ? add_lookup_address(arg, event->leaf) : 0;
 }
 
-/* Damaged events end the collection without an error here: the pass that shows the events
- * reports it. */
-static int collect(struct trace_reader *reader, struct places *places)
+/* Damaged events end the collection without an error: the later pass that shows the events reports
+ * the damage. */
+static int collect_lookup_addresses(struct trace_reader *reader, struct lookup_addresses *addresses)
 {
 	const struct trace_stack *stacks;
 	const struct trace_source *sources;
@@ -141,34 +144,35 @@ static int collect(struct trace_reader *reader, struct places *places)
 	for (u32 i = 0; i < source_count; i++)
 		has_leaves |= sources[i].extras & TRACE_EXTRA_LEAF;
 	for (u32 i = 0; i < count && !result; i++) {
-		result = stacks[i].depth ? add_place(places, stacks[i].frames[0]) : 0;
+		result = stacks[i].depth ? add_lookup_address(addresses, stacks[i].frames[0]) : 0;
 		for (u32 j = 0; j < stacks[i].depth && !result; j++)
-			result = add_place(places, place_of(stacks[i].frames[j], true));
+			result = add_lookup_address(addresses,
+						    lookup_address(stacks[i].frames[j], true));
 	}
 	if (!result && has_leaves &&
-	    trace_reader_events(reader, add_leaf, places, &error) == -ENOMEM)
+	    trace_reader_events(reader, add_leaf_address, addresses, &error) == -ENOMEM)
 		result = -ENOMEM;
-	make_unique(places);
+	remove_duplicates(addresses);
 	return result;
 }
 
-static u32 mapping_of(u64 place)
+static u32 mapping_of_address(u64 address)
 {
-	return FRAME_IS_KERNEL(place) ? 0 : FRAME_MAPPING(place);
+	return FRAME_IS_KERNEL(address) ? 0 : FRAME_MAPPING(address);
 }
 
-/* Looks up places of one mapping. */
-static int find_names(struct trace_reader *reader, struct debug_lookup *lookup, u64 *places,
-		      u32 count, struct debug_names **names)
+/* Looks up addresses of one mapping, or of the kernel, in debug information. */
+static int find_debug_names(struct trace_reader *reader, struct debug_lookup *lookup,
+			    u64 *addresses, u32 count, struct debug_names **names)
 {
-	u32 mapping = mapping_of(places[0]);
+	u32 mapping = mapping_of_address(addresses[0]);
 	struct debug_code code = {.release = trace_reader_info(reader)->kernel};
 
 	if (mapping) {
 		code.mapping = trace_reader_mapping(reader, mapping);
 		code_layout_find(reader, mapping, &code.layout);
 		for (u32 i = 0; i < count; i++)
-			places[i] = FRAME_OFFSET(places[i]);
+			addresses[i] = FRAME_OFFSET(addresses[i]);
 	} else {
 		u32 kept = 0;
 
@@ -177,27 +181,29 @@ static int find_names(struct trace_reader *reader, struct debug_lookup *lookup, 
 		code.module = trace_reader_kernel(reader);
 		for (u32 i = 0; code.module && i < count; i++)
 			if (!code.module->start ||
-			    (places[i] >= code.module->start && places[i] < code.module->end))
-				places[kept++] = places[i];
+			    (addresses[i] >= code.module->start && addresses[i] < code.module->end))
+				addresses[kept++] = addresses[i];
 		count = kept;
 	}
 	if ((!code.mapping && !code.module) || !count)
 		return -ENOENT;
-	return debug_lookup_find(lookup, &code, places, count, names);
+	return debug_lookup_find(lookup, &code, addresses, count, names);
 }
 
-static int find_all(struct trace_reader *reader, struct debug_lookup *lookup, struct places *places,
-		    struct frame_debug *debug)
+static int find_all_debug_names(struct trace_reader *reader, struct debug_lookup *lookup,
+				struct lookup_addresses *addresses, struct frame_debug *debug)
 {
-	for (size_t first = 0, end; first < places->count; first = end) {
-		u32 mapping = mapping_of(places->place[first]);
+	for (size_t first = 0, end; first < addresses->count; first = end) {
+		u32 mapping = mapping_of_address(addresses->address[first]);
 		struct debug_names *names;
 		int result;
 
 		end = first;
-		while (end < places->count && mapping_of(places->place[end]) == mapping)
+		while (end < addresses->count &&
+		       mapping_of_address(addresses->address[end]) == mapping)
 			end++;
-		result = find_names(reader, lookup, &places->place[first], end - first, &names);
+		result = find_debug_names(reader, lookup, &addresses->address[first], end - first,
+					  &names);
 		if (!result && array_make_room(debug->found, debug->count, debug->room)) {
 			debug_names_free(&names);
 			result = -ENOMEM;
@@ -234,13 +240,13 @@ static int frame_debug_create(struct trace_reader *reader, struct debug_lookup *
 			      struct frame_debug **out)
 {
 	struct frame_debug *debug = calloc(1, sizeof(*debug));
-	struct places *places = calloc(1, sizeof(*places));
-	int result = debug && places ? collect(reader, places) : -ENOMEM;
+	struct lookup_addresses *addresses = calloc(1, sizeof(*addresses));
+	int result = debug && addresses ? collect_lookup_addresses(reader, addresses) : -ENOMEM;
 
-	result = result ?: find_all(reader, lookup, places, debug);
-	if (places)
-		free(places->place);
-	free(places);
+	result = result ?: find_all_debug_names(reader, lookup, addresses, debug);
+	if (addresses)
+		free(addresses->address);
+	free(addresses);
 	if (result) {
 		frame_debug_free(&debug);
 		return result;
@@ -255,15 +261,15 @@ static int frame_debug_create(struct trace_reader *reader, struct debug_lookup *
 static const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
 						 bool return_address)
 {
-	u64 place = place_of(frame, return_address);
-	const struct found key = {.mapping = mapping_of(place)};
+	u64 address = lookup_address(frame, return_address);
+	const struct found key = {.mapping = mapping_of_address(address)};
 	const struct found *found =
 		debug->count ? bsearch(&key, debug->found, debug->count, sizeof(key), by_mapping)
 			     : NULL;
 
 	if (!found)
 		return NULL;
-	return debug_names_at(found->names, key.mapping ? FRAME_OFFSET(place) : place);
+	return debug_names_at(found->names, key.mapping ? FRAME_OFFSET(address) : address);
 }
 
 /* --- demangled names --- */
@@ -271,7 +277,7 @@ static const struct debug_name *frame_debug_find(const struct frame_debug *debug
 struct demangle_cache {
 	struct demangler *demangler;
 	struct text_set mangled;
-	char **plain; /* demangled name of each; NULL: the name is not mangled */
+	char **plain; /* demangled name of each; NULL: cannot be demangled */
 	u32 room;
 };
 
@@ -357,7 +363,7 @@ struct frame_names {
 	u32 frame_room, label_room, chain_room, chain_label_room, chain_label_count;
 };
 
-static bool is_frame(const void *frames, u32 index, const void *key)
+static bool is_same_frame(const void *frames, u32 index, const void *key)
 {
 	const struct frame_name *name = &((struct named_frame *const *)frames)[index]->name;
 	const struct frame_name *wanted = key;
@@ -365,7 +371,7 @@ static bool is_frame(const void *frames, u32 index, const void *key)
 	return name->frame == wanted->frame && name->return_address == wanted->return_address;
 }
 
-static bool is_label(const void *labels, u32 index, const void *key)
+static bool is_same_label(const void *labels, u32 index, const void *key)
 {
 	const struct label *label = ((struct label *const *)labels)[index], *wanted = key;
 
@@ -373,8 +379,8 @@ static bool is_label(const void *labels, u32 index, const void *key)
 	       strcmp(label->object ?: "", wanted->object ?: "") == 0;
 }
 
-/* The id of a label, or UINT32_MAX without memory. */
-static u32 intern(struct frame_names *names, const char *text, const char *object)
+/* Returns the id of a label, which is added if it is new. UINT32_MAX: out of memory. */
+static u32 intern_label(struct frame_names *names, const char *text, const char *object)
 {
 	size_t length = strlen(text);
 	struct label *label = malloc(sizeof(*label) + length + 1);
@@ -384,7 +390,7 @@ static u32 intern(struct frame_names *names, const char *text, const char *objec
 		return UINT32_MAX;
 	label->object = object;
 	memcpy(label->text, text, length + 1);
-	id = hash_index_find(&names->label_index, hash, is_label, names->labels, label);
+	id = hash_index_find(&names->label_index, hash, is_same_label, names->labels, label);
 	if (id != HASH_INDEX_NONE) {
 		free(label);
 		return id;
@@ -402,7 +408,7 @@ static u32 intern(struct frame_names *names, const char *text, const char *objec
 
 u32 frame_names_intern(struct frame_names *names, const char *text)
 {
-	return intern(names, text, NULL);
+	return intern_label(names, text, NULL);
 }
 
 u32 frame_names_label_count(const struct frame_names *names)
@@ -420,8 +426,8 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 	return names->labels[label]->object;
 }
 
-/* A file under no mount has an empty path. */
-static const char *path_of(const struct trace_mapping *mapping)
+/* The path of a mapped file that is under no mount is empty. */
+static const char *mapping_path(const struct trace_mapping *mapping)
 {
 	return mapping->path[0] ? mapping->path : "[unknown]";
 }
@@ -433,9 +439,9 @@ const char *frame_names_file(const char *object)
 	return slash && slash[1] ? slash + 1 : object;
 }
 
-/* An address that kptr_restrict hid from the recorder is hidden from all readers of the
- * recording. */
-static int locate_kernel(const struct trace_reader *reader, struct named_frame *named)
+/* Sets address and object of a kernel frame. An address that kptr_restrict hid from the recorder is
+ * hidden from all readers of the recording. */
+static int locate_kernel_frame(const struct trace_reader *reader, struct named_frame *named)
 {
 	const struct trace_module *module = trace_reader_module_of(reader, named->name.frame);
 	bool shown = trace_reader_info(reader)->address_shown;
@@ -450,7 +456,7 @@ static int locate_kernel(const struct trace_reader *reader, struct named_frame *
 	return 0;
 }
 
-static void locate_user(const struct trace_reader *reader, struct frame_name *name)
+static void locate_user_frame(const struct trace_reader *reader, struct frame_name *name)
 {
 	const struct trace_mapping *mapping =
 		trace_reader_mapping(reader, FRAME_MAPPING(name->frame));
@@ -459,7 +465,7 @@ static void locate_user(const struct trace_reader *reader, struct frame_name *na
 	name->object = "[unknown]";
 	if (!mapping)
 		return;
-	name->object = path_of(mapping);
+	name->object = mapping_path(mapping);
 	if (mapping->kind == MAPPING_ANON)
 		name->address += mapping->base;
 }
@@ -468,22 +474,22 @@ static void locate_user(const struct trace_reader *reader, struct frame_name *na
  * recorder. */
 static const char *find_kernel_symbol(const struct frame_names *names, struct frame_name *name)
 {
-	u64 behind = name->frame + !name->return_address;
+	u64 address = name->frame + !name->return_address;
 	struct symbol symbol;
 
 	if (!FRAME_IS_KERNEL(name->frame) || !names->naming.kernel ||
-	    !kernel_names_find(names->naming.kernel, behind, &symbol))
+	    !kernel_names_find(names->naming.kernel, address, &symbol))
 		return NULL;
 	name->offset = name->frame - symbol.start;
 	name->size = symbol.size;
 	return symbol.name;
 }
 
-static void set_bounds(struct frame_name *name, u64 start, u64 size)
+static void set_function_bounds(struct frame_name *name, u64 start, u64 size)
 {
-	u64 place = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
+	u64 position = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
 
-	name->offset = place - start;
+	name->offset = position - start;
 	name->size = size;
 }
 
@@ -497,23 +503,23 @@ static const char *find_symbol(const struct frame_names *names, const struct deb
 	const char *function;
 
 	if (debug && debug->symbol && (!is_named || debug->symbol_start > symbol->start)) {
-		set_bounds(name, debug->symbol_start, debug->symbol_size);
+		set_function_bounds(name, debug->symbol_start, debug->symbol_size);
 		return debug->symbol;
 	}
 	if (is_named) {
-		set_bounds(name, symbol->start, symbol->size);
+		set_function_bounds(name, symbol->start, symbol->size);
 		return symbol->name;
 	}
 	function = find_kernel_symbol(names, name);
 	if (!function && debug && debug->count)
 		function = debug->functions[debug->count - 1].function;
 	if (!function && symbol)
-		set_bounds(name, symbol->start, symbol->size);
+		set_function_bounds(name, symbol->start, symbol->size);
 	return function;
 }
 
-/* The demangled name, unless mangled names are wanted. `name` may be NULL. */
-static const char *demangled(struct frame_names *names, const char *name)
+/* Returns the demangled name, or `name` if mangled names are wanted. `name` may be NULL. */
+static const char *demangle_if_wanted(struct frame_names *names, const char *name)
 {
 	return name && !names->naming.mangled ? demangle_cache_find(names->demangle_cache, name)
 					      : name;
@@ -521,8 +527,8 @@ static const char *demangled(struct frame_names *names, const char *name)
 
 /* Writes the bounds of the function as a range in the file if they are known, else the offset of
  * the frame. */
-static void put_offset(const struct frame_name *name, const char *file, u64 file_start, char *text,
-		       size_t bytes)
+static void format_code_position(const struct frame_name *name, const char *file, u64 file_start,
+				 char *text, size_t bytes)
 {
 	unsigned long long start = name->address - name->offset - file_start;
 
@@ -535,8 +541,8 @@ static void put_offset(const struct frame_name *name, const char *file, u64 file
 
 /* Prefixes the name of a guessed frame with "? ", as the kernel marks unreliable frames. The
  * text belongs to the labels. */
-static const char *mark_guessed(struct frame_names *names, const struct frame_name *name,
-				const char *text)
+static const char *mark_guessed_name(struct frame_names *names, const struct frame_name *name,
+				     const char *text)
 {
 	u32 label = UINT32_MAX;
 	char *marked;
@@ -544,15 +550,15 @@ static const char *mark_guessed(struct frame_names *names, const struct frame_na
 	if (!text || !FRAME_IS_GUESSED(name->frame))
 		return text;
 	if (asprintf(&marked, FRAME_GUESSED_MARK "%s", text) >= 0) {
-		label = intern(names, marked, name->object);
+		label = intern_label(names, marked, name->object);
 		free(marked);
 	}
 	return label == UINT32_MAX ? text : frame_names_label(names, label);
 }
 
-/* Code without a name is labelled by its position in its file, which is the same wherever the
- * file is loaded. */
-static u32 label_of(struct frame_names *names, const struct frame_name *name)
+/* Code without a name gets its position in its file as label, which is the same wherever the file
+ * is loaded. */
+static u32 intern_frame_label(struct frame_names *names, const struct frame_name *name)
 {
 	bool in_kernel = FRAME_IS_KERNEL(name->frame);
 	const struct trace_module *module = NULL;
@@ -560,18 +566,19 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	char text[320] = "[unknown]";
 
 	if (name->function)
-		return intern(names, name->function, name->object);
+		return intern_label(names, name->function, name->object);
 	if (in_kernel)
 		module = trace_reader_module_of(names->reader, name->frame);
 	else
 		mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
 	if (in_kernel && name->address && module)
-		put_offset(name, module->name, module->start, text, sizeof(text));
+		format_code_position(name, module->name, module->start, text, sizeof(text));
 	else if (mapping && mapping->kind != MAPPING_ANON)
-		put_offset(name, frame_names_file(path_of(mapping)), 0, text, sizeof(text));
+		format_code_position(name, frame_names_file(mapping_path(mapping)), 0, text,
+				     sizeof(text));
 	else if (mapping || (in_kernel && name->address))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
-	return intern(names, mark_guessed(names, name, text), name->object);
+	return intern_label(names, mark_guessed_name(names, name, text), name->object);
 }
 
 static void named_frame_free(struct named_frame *named)
@@ -581,19 +588,20 @@ static void named_frame_free(struct named_frame *named)
 	free(named);
 }
 
-static int set_inlined(struct frame_names *names, struct named_frame *named,
-		       const struct debug_name *debug)
+static int set_inlined_functions(struct frame_names *names, struct named_frame *named,
+				 const struct debug_name *debug)
 {
 	for (u32 i = 0; i + 1 < named->name.function_count; i++) {
 		struct frame_function *function = &named->functions[i];
 		char *text;
 
 		function->inlined = true;
-		function->name = mark_guessed(names, &named->name,
-					      demangled(names, debug->functions[i].function));
+		function->name =
+			mark_guessed_name(names, &named->name,
+					  demangle_if_wanted(names, debug->functions[i].function));
 		if (asprintf(&text, "%s" FRAME_INLINED_MARK, function->name ?: "[unknown]") < 0)
 			return -ENOMEM;
-		function->label = intern(names, text, named->name.object);
+		function->label = intern_label(names, text, named->name.object);
 		free(text);
 		if (function->label == UINT32_MAX)
 			return -ENOMEM;
@@ -601,7 +609,7 @@ static int set_inlined(struct frame_names *names, struct named_frame *named,
 	return 0;
 }
 
-static int set_functions(struct frame_names *names, struct named_frame *named)
+static int set_frame_functions(struct frame_names *names, struct named_frame *named)
 {
 	struct frame_name *name = &named->name;
 	const struct debug_name *debug =
@@ -615,15 +623,15 @@ static int set_functions(struct frame_names *names, struct named_frame *named)
 	name->functions = named->functions = calloc(last + 1UL, sizeof(*named->functions));
 	if (!named->functions)
 		return -ENOMEM;
-	name->function = mark_guessed(names, name, demangled(names, symbol));
-	name->label = label_of(names, name);
+	name->function = mark_guessed_name(names, name, demangle_if_wanted(names, symbol));
+	name->label = intern_frame_label(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;
 	for (u32 i = 0; debug && i < debug->count && i <= last; i++) {
 		named->functions[i].file = debug->functions[i].file;
 		named->functions[i].line = debug->functions[i].line;
 	}
-	return name->label == UINT32_MAX ? -ENOMEM : set_inlined(names, named, debug);
+	return name->label == UINT32_MAX ? -ENOMEM : set_inlined_functions(names, named, debug);
 }
 
 struct chain_key {
@@ -631,7 +639,7 @@ struct chain_key {
 	const struct frame_name *name;
 };
 
-static bool is_chain(const void *chains, u32 index, const void *arg)
+static bool is_same_chain(const void *chains, u32 index, const void *arg)
 {
 	const struct chain *chain = &((const struct chain *)chains)[index];
 	const struct chain_key *key = arg;
@@ -644,7 +652,7 @@ static bool is_chain(const void *chains, u32 index, const void *arg)
 	return true;
 }
 
-static int set_chain(struct frame_names *names, struct frame_name *name)
+static int set_label_list(struct frame_names *names, struct frame_name *name)
 {
 	struct chain_key key = {.names = names, .name = name};
 	struct chain chain = {.first = names->chain_label_count, .count = name->function_count};
@@ -653,8 +661,8 @@ static int set_chain(struct frame_names *names, struct frame_name *name)
 
 	for (u32 i = 0; i < chain.count; i++)
 		hash = hash_word(hash, name->functions[i].label);
-	name->chain =
-		hash_index_find(&names->chain_index, hash_end(hash), is_chain, names->chains, &key);
+	name->chain = hash_index_find(&names->chain_index, hash_end(hash), is_same_chain,
+				      names->chains, &key);
 	if (name->chain != HASH_INDEX_NONE)
 		return 0;
 	name->chain = id;
@@ -675,8 +683,8 @@ const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *co
 	return &names->chain_labels[names->chains[chain].first];
 }
 
-static const struct frame_name *add_frame(struct frame_names *names, const struct frame_name *key,
-					  u32 hash)
+static const struct frame_name *add_named_frame(struct frame_names *names,
+						const struct frame_name *key, u32 hash)
 {
 	struct named_frame *named = calloc(1, sizeof(*named));
 	u64 bytes = sizeof(*named) + sizeof(struct frame_function) + ENTRY_BYTES;
@@ -687,11 +695,11 @@ static const struct frame_name *add_frame(struct frame_names *names, const struc
 		return NULL;
 	named->name = *key;
 	if (FRAME_IS_KERNEL(key->frame))
-		err = locate_kernel(names->reader, named);
+		err = locate_kernel_frame(names->reader, named);
 	else
-		locate_user(names->reader, &named->name);
-	err = err ?: set_functions(names, named);
-	err = err ?: set_chain(names, &named->name);
+		locate_user_frame(names->reader, &named->name);
+	err = err ?: set_frame_functions(names, named);
+	err = err ?: set_label_list(names, &named->name);
 	if (err || trace_reader_take(names->reader, bytes) ||
 	    array_make_room(names->frames, index, names->frame_room) ||
 	    hash_index_add(&names->frame_index, hash, index)) {
@@ -706,9 +714,9 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame, 
 {
 	struct frame_name key = {.frame = frame, .return_address = return_address};
 	u32 hash = hash_end(hash_word(hash_word(0, frame), return_address));
-	u32 index = hash_index_find(&names->frame_index, hash, is_frame, names->frames, &key);
+	u32 index = hash_index_find(&names->frame_index, hash, is_same_frame, names->frames, &key);
 
-	return index == HASH_INDEX_NONE ? add_frame(names, &key, hash)
+	return index == HASH_INDEX_NONE ? add_named_frame(names, &key, hash)
 					: &names->frames[index]->name;
 }
 
@@ -725,14 +733,15 @@ int frame_names_each(const struct frame_names *names,
 /* --- kernel names from a copy of /proc/kallsyms --- */
 
 /*
- * The reason why the copy is not of the boot of the recording, or NULL. Names of another boot would
- * be wrong, since the kernel is elsewhere. KASLR has some hundred positions, and without it all
- * boots have the same one, so the recorded symbols of the kernel image are compared, too; modules
- * come and go, so their symbols are not. If the recorder could not see the position of the kernel,
- * the copy is believed, unless the recordings are of several boots.
+ * The reason why the copy of kallsyms is not of the boot of the recording, or NULL. Names of
+ * another boot would be wrong, since the kernel has another address then. KASLR has only some
+ * hundred addresses, and without KASLR all boots have the same address, so the recorded symbols of
+ * the kernel image are compared, too. Symbols of modules are not compared, since modules come and
+ * go. If the recorder could not see the address of the kernel, the copy is believed, unless the
+ * recordings are of several boots.
  */
-static const char *kernel_mismatch(const struct trace_reader *reader,
-				   const struct kernel_names *names, bool many_boots)
+static const char *find_kernel_mismatch(const struct trace_reader *reader,
+					const struct kernel_names *names, bool many_boots)
 {
 	static const char other[] = "it is of another boot or kernel; a copy of the same is needed";
 	const struct trace_module *kernel = trace_reader_kernel(reader);
@@ -769,7 +778,7 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 	names->reader = reader;
 	names->naming = *naming;
 	if (naming->kernel)
-		mismatch = kernel_mismatch(reader, naming->kernel, naming->many_boots);
+		mismatch = find_kernel_mismatch(reader, naming->kernel, naming->many_boots);
 	if (mismatch) {
 		names->naming.kernel = NULL;
 		if (naming->note)

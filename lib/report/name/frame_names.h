@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names of the frames of a recording. Each distinct frame is looked up and demangled once.
- * Its label is the name for reports, where all frames of a function are one:
+ * The names of the frames of a recording. Each distinct frame is looked up and demangled once. The
+ * label of a frame is its name in reports. All frames of a function have the same label:
  *
  *   FUNCTION               if a symbol covers it
  *   FILE+0xSTART..0xEND    user code without a symbol: the bounds of its function
@@ -9,10 +9,10 @@
  *   0xADDRESS              kernel or JIT code without a symbol
  *   [unknown]              the mapping could not be read
  *
- * In front of the names of a frame that was guessed stands "? ".
+ * The names of a frame that the unwinder guessed begin with "? ".
  *
- * A label also knows the object that its code is in: functions of one name in two files are two.
- * Equal labels have equal ids, so label ids can stand for both when stacks are compared.
+ * A label also has the object (the file) of the code, so functions of one name in two files have
+ * two labels. Equal labels have equal ids, so stacks are compared by the ids of their labels.
  */
 #ifndef LIB_REPORT_FRAME_NAMES_H
 #define LIB_REPORT_FRAME_NAMES_H
@@ -28,8 +28,8 @@
  * information can be used when the file itself is gone.
  */
 
-/* No segments if the recording has no addresses. Functions with equal address - offset form one
- * segment, with the code between them. */
+/* Sets *layout to the segments of a mapping: to no segments if the recording has no addresses.
+ * Functions with equal address - offset form one segment, with the code between them. */
 void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf_segments *layout);
 
 /*
@@ -53,22 +53,24 @@ struct kernel_names;
 
 /* How frames get their names. All zero: demangled, by the symbols of the recording. */
 struct frame_naming {
-	bool mangled;		     /* as in the symbol table */
+	bool mangled;		     /* names are as in the symbol table */
 	struct debug_lookup *debug;  /* finds inlined functions and source lines; or NULL */
 	bool no_inline;		     /* inlined functions are not shown: a frame is one function */
 	bool fold_recursion;	     /* repeated labels of a stack are kept once */
 	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
-	bool many_boots; /* `kernel` is of one boot: a recording is only named if it proves to be of
-			    that boot */
+	/* the recordings are of several boots: `kernel` only names those that prove to be of its
+	 * boot */
+	bool many_boots;
 
-	/* Called if `kernel` does not fit a recording, with the reason; or NULL. */
+	/* Called with the reason if `kernel` is of another kernel or boot than the recording. May
+	 * be NULL. */
 	void (*note)(void *arg, const struct trace_info *info, const char *why);
 	void *arg;
-	/* Called for a recording that ends before its symbols, if `kernel` cannot name its
-	 * kernel frames either; or NULL. */
+	/* Called for a recording that breaks off before its symbols, if `kernel` cannot name the
+	 * kernel frames either. May be NULL. */
 	void (*unfinished)(const struct trace_info *info);
-	/* Called by frame_names_free() if names could not be demangled: how many, and the reason
-	 * for the first one ("it takes too long to read"); or NULL. */
+	/* Called by frame_names_free() if names could not be demangled, with the number of such
+	 * names and the reason for the first ("it takes too long to read"). May be NULL. */
 	void (*undemangled)(u64 count, const char *why);
 };
 
@@ -79,10 +81,11 @@ struct frame_names;
 #define FRAME_GUESSED_MARK "? " /* begins the names of a guessed frame */
 #define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
 
-/* A function that the code of a frame belongs to: an inlined one, or the called one. */
+/* A function at the code of a frame: an inlined function, or the function that was called. */
 struct frame_function {
 	const char *name; /* NULL without a symbol */
-	u32 label;	  /* inlined functions: NAME and FRAME_INLINED_MARK */
+	/* label id; the label of an inlined function ends with FRAME_INLINED_MARK */
+	u32 label;
 	bool inlined;
 	const char *file; /* source file; NULL: unknown */
 	u32 line;	  /* 0: not known */
@@ -92,14 +95,14 @@ struct frame_name {
 	u64 frame;
 	bool return_address;
 	const char *function; /* NULL without a symbol */
-	u64 offset;	      /* from the start of the function, which may have no name */
-	u64 size;	      /* of the function; 0: unknown, and the offset is 0 */
+	u64 offset;	      /* of the frame from the start of the function */
+	u64 size;	      /* of the function; 0: unknown, then `offset` is 0 */
 	const char *object;   /* path of the file, "[kernel.kallsyms]", "[MODULE]", "[unknown]" */
 	u64 address;	      /* kernel or JIT: the address; else the offset in the file */
 	u32 label;
 	u32 function_count;			/* > 0 */
 	const struct frame_function *functions; /* innermost first; all but the last are inlined */
-	u32 chain; /* id of the list of their labels; equal lists have equal ids */
+	u32 chain; /* id of the list of the functions' labels; equal lists have equal ids */
 };
 
 /* The reader and the objects that `naming` points to must outlive the names. -ENOMEM. */
@@ -112,7 +115,7 @@ const struct frame_naming *frame_names_naming(const struct frame_names *names);
 /* Whether debug information was found, so that frames may have source lines. */
 bool frame_names_have_lines(const struct frame_names *names);
 
-/* Belongs to `names`; NULL only without memory. */
+/* Finds or makes the name of a frame. The name belongs to `names`. NULL: out of memory. */
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 					  bool return_address);
 
@@ -121,18 +124,19 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 int frame_names_each(const struct frame_names *names,
 		     int (*each)(void *arg, const struct frame_name *name), void *arg);
 
-/* Labels, innermost first. Belongs to `names` until the next frame_names_find(). */
+/* The labels of the list with the id `chain`, innermost first. The array is valid until the next
+ * frame_names_find(). */
 const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count);
 
 /* The id of a label for a text that is not a frame, or UINT32_MAX without memory. */
 u32 frame_names_intern(struct frame_names *names, const char *text);
-u32 frame_names_label_count(const struct frame_names *names); /* ids are below */
+u32 frame_names_label_count(const struct frame_names *names); /* all ids are less */
 const char *frame_names_label(const struct frame_names *names, u32 label);
 /* The object of the frames with this label; NULL: the label is not of a frame. */
 const char *frame_names_label_object(const struct frame_names *names, u32 label);
 
-/* The file name of an object, without its folder. Frames of two recordings are equal if function
- * and file name are: a program may be in another folder the second time. */
+/* The file name of an object, without its folder. Frames of two recordings are equal if their
+ * functions and file names are equal: a program may be in another folder the second time. */
 const char *frame_names_file(const char *object);
 
 #endif

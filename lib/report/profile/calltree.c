@@ -28,7 +28,7 @@ struct builder {
 	struct whole_stack stack;
 };
 
-static bool is_child(const void *children, u32 index, const void *key)
+static bool is_same_child(const void *children, u32 index, const void *key)
 {
 	const struct child *child = &((const struct child *)children)[index];
 	const struct child *wanted = key;
@@ -64,7 +64,7 @@ struct tree_part {
 	int step;
 };
 
-/* Sets *part, which may be empty. False: the tree leaves the stack out. */
+/* Sets *part, which may be empty. False: the stack is not in the tree. */
 static bool find_tree_part(const struct whole_stack *stack, const struct calltree_options *options,
 			   struct tree_part *part)
 {
@@ -72,13 +72,13 @@ static bool find_tree_part(const struct whole_stack *stack, const struct calltre
 	u32 i;
 
 	switch (options->view) {
-	case CALLTREE_CALLEES: /* the frames inside of the outermost of the functions */
+	case CALLTREE_CALLEES: /* the frames that the outermost of the functions has called */
 		for (i = stack->depth; i > 0 && !function_set_has(functions, stack->labels[i - 1]);)
 			i--;
 		if (i)
 			*part = (struct tree_part){.first = i - 2, .count = i - 1, .step = -1};
 		return i;
-	case CALLTREE_CALLERS: /* the frames outside of the innermost of the functions */
+	case CALLTREE_CALLERS: /* the frames that have called the innermost of the functions */
 		for (i = 0; i < stack->depth && !function_set_has(functions, stack->labels[i]);)
 			i++;
 		*part = (struct tree_part){
@@ -91,7 +91,7 @@ static bool find_tree_part(const struct whole_stack *stack, const struct calltre
 	}
 }
 
-static int add_row(struct builder *builder, const struct profile_row *row)
+static int add_profile_row(struct builder *builder, const struct profile_row *row)
 {
 	u64 weight = profile_row_weight(row, builder->options->by);
 	struct calltree_node *node = builder->root;
@@ -107,8 +107,8 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 		struct calltree_node named = {.name = name};
 		const struct child key = {.node = &named, .parent = node};
 		u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)node), (uintptr_t)name));
-		u32 index =
-			hash_index_find(&builder->index, hash, is_child, builder->children, &key);
+		u32 index = hash_index_find(&builder->index, hash, is_same_child, builder->children,
+					    &key);
 
 		node = index == HASH_INDEX_NONE
 			       ? add_child(builder, node, builder->stack.labels[at], hash)
@@ -123,8 +123,9 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 	return 0;
 }
 
-/* Merge sort of siblings. The sort is stable: equal counts keep the order of first use. */
-static struct calltree_node *merge(struct calltree_node *a, struct calltree_node *b)
+/* Merge sort of siblings. The sort is stable: equal counts keep the order of
+ * first use. */
+static struct calltree_node *merge_siblings(struct calltree_node *a, struct calltree_node *b)
 {
 	struct calltree_node *first = NULL, **end = &first;
 
@@ -139,7 +140,7 @@ static struct calltree_node *merge(struct calltree_node *a, struct calltree_node
 	return first;
 }
 
-static struct calltree_node *sort(struct calltree_node *list)
+static struct calltree_node *sort_siblings(struct calltree_node *list)
 {
 	struct calltree_node *slow = list, *fast, *second;
 
@@ -149,14 +150,14 @@ static struct calltree_node *sort(struct calltree_node *list)
 		slow = slow->next;
 	second = slow->next;
 	slow->next = NULL;
-	return merge(sort(list), sort(second));
+	return merge_siblings(sort_siblings(list), sort_siblings(second));
 }
 
-static void sort_all(struct calltree_node *node)
+static void sort_subtree(struct calltree_node *node)
 {
-	node->first_child = sort(node->first_child);
+	node->first_child = sort_siblings(node->first_child);
 	for (struct calltree_node *child = node->first_child; child; child = child->next)
-		sort_all(child);
+		sort_subtree(child);
 }
 
 int calltree_create(const struct profile *profile, const struct calltree_options *options,
@@ -171,7 +172,7 @@ int calltree_create(const struct profile *profile, const struct calltree_options
 	root->name = "";
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		if (profile->rows[i]->kind == options->kind)
-			err = add_row(&builder, profile->rows[i]);
+			err = add_profile_row(&builder, profile->rows[i]);
 	hash_index_free(&builder.index);
 	free(builder.children);
 	whole_stack_free(&builder.stack);
@@ -179,7 +180,7 @@ int calltree_create(const struct profile *profile, const struct calltree_options
 		calltree_free(&root);
 		return err;
 	}
-	sort_all(root);
+	sort_subtree(root);
 	*out = root;
 	return 0;
 }

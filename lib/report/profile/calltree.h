@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The calls of one event source as a tree: the whole tree, outermost function first, or the tree of
- * one function, inwards (its callees) or outwards (its callers). The count of a node is the number
- * of events whose stack passes through it from the root on; `self` is the number of events whose
- * stack ends there, so
+ * The calls of one event source as a tree: the tree of whole stacks, outermost function first, or
+ * the tree of one function: its callees (inwards) or its callers (outwards). The count of a node is
+ * the number of events whose stack passes through it from the root on; `self` is the number of
+ * events whose stack ends there, so
  *
  *    count = self + sum of the children's counts
  *
@@ -31,7 +31,8 @@ struct calltree_options {
 	u32 kind;
 	enum profile_weight by;
 	enum calltree_view view;
-	const struct function_set *functions; /* CALLEES, CALLERS: the functions at the root */
+	/* for CALLEES and CALLERS: the functions at the root */
+	const struct function_set *functions;
 };
 
 /* *out is the root, which has the name "" and stands for all events of the source, or for the

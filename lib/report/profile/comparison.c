@@ -14,7 +14,7 @@ struct joined {
 	u64 part[COMPARISON_SIDES];
 	double amount[COMPARISON_SIDES];
 	const char *text;
-	u32 number; /* before the rows are sorted */
+	u32 number; /* index of the row before the rows are sorted */
 };
 
 struct builder {
@@ -60,18 +60,19 @@ bool comparison_is_beyond_noise(const struct comparison_row *row)
 	return isnan(row->noise) || fabs(comparison_rank_change(row)) > row->noise;
 }
 
-static bool is_row(const void *rows, u32 index, const void *text)
+static bool has_same_text(const void *rows, u32 index, const void *text)
 {
 	return strcmp(((const struct joined *)rows)[index].text, text) == 0;
 }
 
-static int add_item(struct builder *builder, enum comparison_side side, u32 number,
-		    struct compared_item *item)
+static int add_compared_item(struct builder *builder, enum comparison_side side, u32 number,
+			     struct compared_item *item)
 {
 	u32 hash = hash_text(item->text);
 	struct joined *joined;
 
-	item->row = hash_index_find(&builder->index, hash, is_row, builder->rows, item->text);
+	item->row =
+		hash_index_find(&builder->index, hash, has_same_text, builder->rows, item->text);
 	if (item->row == HASH_INDEX_NONE) {
 		item->row = builder->count;
 		if (hash_index_add(&builder->index, hash, item->row))
@@ -118,7 +119,7 @@ double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES
 	return units[side].amounts[source] / compared_divisor(&units[side]);
 }
 
-static int by_change(const void *a, const void *b)
+static int by_rank_change(const void *a, const void *b)
 {
 	const struct joined *x = a, *y = b;
 	double left = fabs(comparison_rank_change(&x->row)),
@@ -132,9 +133,9 @@ static int by_change(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Sorts the rows; items have the new numbers of their rows then. */
-static int set_rows(struct builder *builder, struct compared_list lists[COMPARISON_SIDES],
-		    struct comparison *comparison)
+/* Sorts the rows, and gives the items the new numbers of their rows. */
+static int set_sorted_rows(struct builder *builder, struct compared_list lists[COMPARISON_SIDES],
+			   struct comparison *comparison)
 {
 	u32 *place = calloc(builder->count + 1UL, sizeof(*place));
 
@@ -144,7 +145,7 @@ static int set_rows(struct builder *builder, struct compared_list lists[COMPARIS
 		free(place);
 		return -ENOMEM;
 	}
-	qsort(builder->rows, builder->count, sizeof(*builder->rows), by_change);
+	qsort(builder->rows, builder->count, sizeof(*builder->rows), by_rank_change);
 	for (u32 i = 0; i < builder->count; i++) {
 		comparison->rows[i] = builder->rows[i].row;
 		place[builder->rows[i].number] = i;
@@ -170,7 +171,7 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 		err = 0;
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < lists[side].count && !err; i++)
-			err = add_item(&builder, side, i, &lists[side].items[i]);
+			err = add_compared_item(&builder, side, i, &lists[side].items[i]);
 	for (u32 i = 0; i < builder.count && !err; i++) {
 		u32 source = builder.rows[i].row.source;
 
@@ -189,7 +190,7 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 			share->rank = whole > 0 ? 100 * share->amount / whole : 0;
 		}
 	}
-	err = err ?: set_rows(&builder, lists, comparison);
+	err = err ?: set_sorted_rows(&builder, lists, comparison);
 	hash_index_free(&builder.index);
 	free(builder.rows);
 	if (err)

@@ -3,10 +3,10 @@
  * Joins two lists of items, before and after. Items with equal text are one row; a side without
  * the item has a share of 0. Therefore
  *
- *    sum of before = sum of the first list, sum of after = that of the second
+ *    sum of before = sum of the first list, sum of after = sum of the second list
  *
- * A side has units, whose scatter is its noise: several recordings, or the slices of time of its
- * only one. Each item is of one unit.
+ * A side (before or after) has units: several recordings, or time slices of a single recording. The
+ * scatter of the units is the noise of the side. Each item belongs to one unit.
  */
 #ifndef LIB_REPORT_COMPARISON_H
 #define LIB_REPORT_COMPARISON_H
@@ -23,7 +23,7 @@ struct compared_item {
 	u32 row; /* set by comparison_create() */
 	u64 count, value;
 	bool is_sampled; /* the events are samples, so their number varies by chance */
-	u64 part;	 /* of the whole, for the share */
+	u64 part;	 /* numerator of the item's share; the denominator is in `wholes` */
 	double amount;	 /* count or value, scaled up by the lost events */
 };
 
@@ -34,30 +34,34 @@ struct compared_list {
 
 struct compared_units {
 	u32 count, source_count;
-	/* Units are slices of one recording's time: only neighbours are alike, since a program has
-	 * phases. Otherwise all units of the side are alike. */
+	/* Units are time slices of one recording: only neighbours are alike, since a program has
+	 * phases. False: units are recordings, and all recordings of a side are alike. */
 	bool are_slices;
-	u64 *wholes;	 /* [source * count + unit]: the sum that the parts of its items refer to */
-	double *amounts; /* [source]: the sum of the amounts of its items */
-	u64 *events;	 /* [source] */
-	u64 lost;	 /* events, of any source */
-	bool has_many_sources; /* in a recording, also those that are not compared */
-	u64 divisor_events;    /* recorded events that the divisors count; 0: divisors are times */
-	double *divisors;      /* [unit]; NULL for both sides: amounts are not divided */
+	u64 *wholes;	 /* [source * count + unit]: denominator of the `part` of its items */
+	double *amounts; /* [source]: sum of the items' amounts */
+	u64 *events;	 /* [source]: number of events */
+	u64 lost;	 /* lost events of all sources */
+	/* a recording has several sources; sources that are not compared count */
+	bool has_many_sources;
+	/* recorded events that the divisors are counts of; 0: the divisors are times */
+	u64 divisor_events;
+	double *divisors; /* [unit]; NULL for both sides: amounts are not divided */
 };
 
 struct compared_share {
 	double percent;
 	u64 count;
 	u64 value;
-	double amount; /* in its unit, divided by the divisors */
-	double rank;   /* percent, or with divisors the amount in percent of all amounts before */
+	double amount; /* in the unit of the values, divided by the divisors */
+	/* what rows are sorted by: percent, or with divisors the amount in percent of all amounts
+	 * before */
+	double rank;
 };
 
 struct comparison_row {
 	enum comparison_side side; /* the list that `index` refers to */
 	u32 index, source;
-	bool is_sampled; /* of its items */
+	bool is_sampled; /* the items of the row are samples */
 	struct compared_share share[COMPARISON_SIDES];
 	double noise; /* half the width of the interval around the change of rank, by
 		       * comparison_find_noise(); NAN: unknown */
@@ -68,14 +72,15 @@ struct comparison {
 	u32 row_count;
 };
 
-/* The lost events of a ledger, which may be NULL, of the time that its file is about: without those
- * that a flight recorder has replaced, and those that came during a pause. */
+/* The number of lost events in a ledger, which may be NULL. Events that a flight recorder has
+ * overwritten, that a reset has dropped, or that came during a pause do not count. */
 u64 compared_lost(const struct trace_ledger *ledger);
-/* Amounts of a recording times this are those of all events that were produced; 1: nothing was
- * lost. */
+/* The factor from the amounts of a recording to those of all events that were produced. 1: no event
+ * was lost. */
 double compared_scale(const struct trace_ledger *ledger);
 
-/* After less before: shares in percentage points, amounts, ranks. */
+/* The value after less the value before: of the shares in percentage points, of the amounts, of the
+ * ranks. */
 double comparison_share_change(const struct comparison_row *row);
 double comparison_amount_change(const struct comparison_row *row);
 double comparison_rank_change(const struct comparison_row *row);
@@ -92,7 +97,8 @@ void comparison_free(struct comparison **comparison);
 double compared_whole(const struct compared_units *units, u32 source);
 double compared_divisor(const struct compared_units *units); /* 1: amounts are not divided */
 
-/* The amount of all events of the source before, divided; without such events, of those after. */
+/* The sum of the amounts of all events of the source before, divided by the divisors. Without such
+ * events before: the sum after. */
 double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source);
 
 /* -ENOMEM: the list has room for `count` items, all zero. */

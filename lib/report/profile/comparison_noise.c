@@ -5,15 +5,16 @@
  * recordings of a side are one stratum; slices of one recording are strata of two neighbours.
  *
  * Few recordings give each row an uncertain variance, but there are many rows. The variance of n
- * independent events is known, so each row is also given the variance that its events would have
- * if they scattered as those of the other rows do, the median row's; the two are averaged by their
- * degrees of freedom (as in G. K. Smyth, Linear models and empirical Bayes methods, 2004). The
- * result is never less than the row's own, and for samples never less than that of independent
- * events: a row with few samples has too few in each unit to show its scatter.
+ * independent events is known, so each row also gets a second variance: the one that its events
+ * would have if they scattered as the events of the median row do. The two variances are averaged,
+ * weighted by their degrees of freedom (as in G. K. Smyth, Linear models and empirical Bayes
+ * methods, 2004). The result is never less than the row's own variance, and for samples never less
+ * than the variance of independent events: a row with few samples has too few samples in each unit
+ * to show its scatter.
  *
  * The interval is Student's, with the degrees of freedom of a difference (F. E. Satterthwaite,
  * 1946), for all rows at once by Bonferroni's inequality. Rows with very few events cannot exceed
- * it and are not counted there.
+ * the interval, so they do not count as comparisons there.
  */
 #include "comparison_noise.h"
 
@@ -21,18 +22,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define OUTSIDE 0.05	  /* of all comparisons, if nothing has changed */
-#define EVENTS_LEAST 5	  /* of both sides, of a row that counts among the many */
-#define POOLED_DEGREES 10 /* of the median row's scatter, at most */
+/* probability that any row of an unchanged program exceeds its interval */
+#define OUTSIDE 0.05
+#define EVENTS_LEAST 5	  /* of both sides; a row with fewer does not count as a comparison */
+#define POOLED_DEGREES 10 /* most degrees of freedom of the median row's scatter */
 #define DEGREES_MOST 256
 #define ROUNDING 1e-6
-#define STEPS 256 /* of an integral */
+#define STEPS 256 /* steps of a numerical integral */
 
 struct estimate {
 	double rank;
 	double events;
-	double variance; /* as the units scatter */
-	double expected; /* as independent events would */
+	double variance; /* from the scatter of the units */
+	double expected; /* variance of as many independent events */
 };
 
 struct side_noise {
@@ -44,8 +46,9 @@ struct side_noise {
 	double degrees, pooled_degrees, scatter;
 };
 
-/* The denominator of a unit; a rank is the sum of weights by the sum of these. */
-static double base_of(const struct side_noise *side, u32 source, u32 unit)
+/* The denominator of a unit. A rank is the sum of the weights divided by the sum of the
+ * denominators. */
+static double unit_denominator(const struct side_noise *side, u32 source, u32 unit)
 {
 	const struct compared_units *units = side->units;
 
@@ -54,16 +57,16 @@ static double base_of(const struct side_noise *side, u32 source, u32 unit)
 	       100;
 }
 
-static double base_sum(const struct side_noise *side, u32 source)
+static double sum_denominators(const struct side_noise *side, u32 source)
 {
 	double sum = 0;
 
 	for (u32 unit = 0; unit < side->units->count; unit++)
-		sum += base_of(side, source, unit);
+		sum += unit_denominator(side, source, unit);
 	return sum;
 }
 
-static double variance_of(const struct compared_units *units, const double *residuals)
+static double residual_variance(const struct compared_units *units, const double *residuals)
 {
 	double squares = 0;
 
@@ -81,14 +84,14 @@ static void estimate_row(struct side_noise *side, u32 row, u32 source)
 {
 	struct estimate *estimate = &side->rows[row];
 	double *residuals = &side->residuals[(size_t)row * side->units->count];
-	double sum = base_sum(side, source), part = 0;
+	double sum = sum_denominators(side, source), part = 0;
 
 	if (sum <= 0)
 		return;
 	estimate->rank /= sum;
 	for (u32 unit = 0; unit < side->units->count; unit++)
-		residuals[unit] -= estimate->rank * base_of(side, source, unit);
-	estimate->variance = variance_of(side->units, residuals) / (sum * sum);
+		residuals[unit] -= estimate->rank * unit_denominator(side, source, unit);
+	estimate->variance = residual_variance(side->units, residuals) / (sum * sum);
 	if (!side->units->divisors)
 		part = fmin(estimate->rank / 100, 1);
 	if (estimate->events > 0)
@@ -103,7 +106,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The scatter of the median row, as a multiple of that of independent events. -ENOMEM. */
-static int find_scatter(struct side_noise *side, u32 row_count)
+static int find_median_scatter(struct side_noise *side, u32 row_count)
 {
 	double *ratios = calloc(row_count + 1UL, sizeof(*ratios));
 	u32 count = 0;
@@ -142,7 +145,7 @@ static int estimate_side(struct side_noise *side, const struct comparison *compa
 	}
 	for (u32 row = 0; row < comparison->row_count; row++)
 		estimate_row(side, row, comparison->rows[row].source);
-	return find_scatter(side, comparison->row_count);
+	return find_median_scatter(side, comparison->row_count);
 }
 
 /* The integral of cos^(degrees - 1) from `from` to pi / 2, by Simpson's rule. */
@@ -176,11 +179,11 @@ static double student_quantile(double outside, double degrees)
 }
 
 /*
- * The ranks that the lost events of a side may have added to a row of this source. With several
- * sources, all lost events may be of this one, or of the one that divides: their amounts are scaled
- * by a factor that both have.
+ * The most that the lost events of a side can have changed the rank of a row of this source. With
+ * several sources, all lost events may be of this source, or of the source that the divisors count:
+ * one factor has scaled the amounts of both.
  */
-static double lost_of(const struct side_noise *side, u32 source)
+static double max_rank_of_lost_events(const struct side_noise *side, u32 source)
 {
 	const struct compared_units *units = side->units;
 	double lost = (double)units->lost, events = (double)units->events[source], of_all = 1;
@@ -196,14 +199,15 @@ static double lost_of(const struct side_noise *side, u32 source)
 	return 100 * lost / events * of_all;
 }
 
-/* Quantiles by whole degrees of freedom; 0: not needed so far. */
+/* Quantiles by whole degrees of freedom; 0: not computed yet. */
 struct quantiles {
 	double outside;
 	double of[DEGREES_MOST + 1];
 };
 
-/* For the next smaller whole number of degrees, which makes the interval a little wider. */
-static double quantile_of(struct quantiles *quantiles, double degrees)
+/* The quantile for the next smaller whole number of degrees, which makes the interval a little
+ * wider. */
+static double find_quantile(struct quantiles *quantiles, double degrees)
 {
 	u32 whole = (u32)fmin(fmax(degrees + ROUNDING, 1), DEGREES_MOST);
 
@@ -212,9 +216,9 @@ static double quantile_of(struct quantiles *quantiles, double degrees)
 	return quantiles->of[whole];
 }
 
-static double noise_of_row(const struct side_noise sides[COMPARISON_SIDES],
-			   const struct comparison_row *row, u32 number,
-			   struct quantiles *quantiles)
+static double compute_row_noise(const struct side_noise sides[COMPARISON_SIDES],
+				const struct comparison_row *row, u32 number,
+				struct quantiles *quantiles)
 {
 	double sum = 0, squares = 0, lost = 0;
 
@@ -226,20 +230,21 @@ static double noise_of_row(const struct side_noise sides[COMPARISON_SIDES],
 				 sides[i].pooled_degrees * sides[i].scatter * estimate->expected) /
 				degrees;
 
-		/* The variance of a row's rank, with what the other rows tell. */
+		/* The variance of the row's rank, from its own scatter and the scatter of the
+		 * median row. */
 		variance = fmax(fmax(estimate->variance, joined),
 				row->is_sampled ? estimate->expected : 0);
 		sum += variance;
 		squares += variance * variance / (sides[i].degrees + sides[i].pooled_degrees);
-		lost += lost_of(&sides[i], row->source);
+		lost += max_rank_of_lost_events(&sides[i], row->source);
 	}
 	if (sum <= 0)
 		return lost;
-	return quantile_of(quantiles, sum * sum / squares) * sqrt(sum) + lost;
+	return find_quantile(quantiles, sum * sum / squares) * sqrt(sum) + lost;
 }
 
-static void set_noise(const struct side_noise sides[COMPARISON_SIDES],
-		      struct comparison *comparison)
+static void set_noise_of_rows(const struct side_noise sides[COMPARISON_SIDES],
+			      struct comparison *comparison)
 {
 	struct quantiles quantiles = {};
 	u32 count = 0;
@@ -250,7 +255,7 @@ static void set_noise(const struct side_noise sides[COMPARISON_SIDES],
 	quantiles.outside = OUTSIDE / (count ?: 1);
 	for (u32 row = 0; row < comparison->row_count; row++)
 		comparison->rows[row].noise =
-			noise_of_row(sides, &comparison->rows[row], row, &quantiles);
+			compute_row_noise(sides, &comparison->rows[row], row, &quantiles);
 }
 
 int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
@@ -275,7 +280,7 @@ int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
 		err = estimate_side(&sides[i], comparison);
 	}
 	if (!err)
-		set_noise(sides, comparison);
+		set_noise_of_rows(sides, comparison);
 	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
 		free(sides[i].residuals);
 		free(sides[i].rows);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A literal name may look like a glob ("operator*", "at(int[])"), so equal text always matches. An
- * inlined function matches the name of the function, and a pattern with the mark of inlined
- * functions matches only those.
+ * A literal name may look like a glob ("operator*", "at(int[])"), so equal text always
+ * matches. An inlined function matches the name of the function, and a pattern with the
+ * mark of inlined functions matches only those.
  */
 #include "function_set.h"
 
@@ -19,34 +19,34 @@
 /* Tests if a label is in the set: 1, 0 or -errno. */
 typedef int (*label_test)(struct name_match *match, const struct profile *profile, u32 label);
 
-static bool matches(struct name_match *match, const char *name)
+static bool name_matches(struct name_match *match, const char *name)
 {
 	return name_match_try(match, name) || strcmp(name, match->pattern) == 0;
 }
 
-static int is_named(struct name_match *match, const struct profile *profile, u32 label)
+static int label_has_name(struct name_match *match, const struct profile *profile, u32 label)
 {
 	const char *text = frame_names_label(profile->names, label);
 	size_t length = strlen(text), mark = strlen(FRAME_INLINED_MARK);
 	bool inlined = length > mark && strcmp(text + length - mark, FRAME_INLINED_MARK) == 0;
 	/* The name of the function in its source is the label without the mark of inlined ones. */
 	char *function = strndup(text, inlined ? length - mark : length);
-	bool found = function && (matches(match, function) || matches(match, text));
+	bool found = function && (name_matches(match, function) || name_matches(match, text));
 
 	free(function);
 	return function ? found : -ENOMEM;
 }
 
-static int is_in_object(struct name_match *match, const struct profile *profile, u32 label)
+static int label_has_object(struct name_match *match, const struct profile *profile, u32 label)
 {
 	const char *object = frame_names_label_object(profile->names, label) ?: UNKNOWN;
 	const char *slash = strrchr(object, '/');
 
-	return matches(match, slash ? slash + 1 : object) || matches(match, object);
+	return name_matches(match, slash ? slash + 1 : object) || name_matches(match, object);
 }
 
-static int create(const struct profile *profile, struct name_match *match, label_test test,
-		  struct function_set *set)
+static int create_by_test(const struct profile *profile, struct name_match *match, label_test test,
+			  struct function_set *set)
 {
 	struct function_set made = {.labels = frame_names_label_count(profile->names)};
 	int err = 0, found;
@@ -68,8 +68,8 @@ static int create(const struct profile *profile, struct name_match *match, label
 	return err;
 }
 
-static int set_error(int err, const struct name_match *match, const char *what,
-		     struct stackmap_error *error)
+static int set_no_match_error(int err, const struct name_match *match, const char *what,
+			      struct stackmap_error *error)
 {
 	if (err == -ENOENT)
 		return error_set(error, ENOENT, "%s: no such %s in these events%s%s%s",
@@ -84,7 +84,8 @@ int function_set_create(const struct profile *profile, const char *pattern,
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return set_error(create(profile, &match, is_named, set), &match, "function", error);
+	return set_no_match_error(create_by_test(profile, &match, label_has_name, set), &match,
+				  "function", error);
 }
 
 int function_set_create_of_object(const struct profile *profile, const char *pattern,
@@ -93,7 +94,8 @@ int function_set_create_of_object(const struct profile *profile, const char *pat
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return set_error(create(profile, &match, is_in_object, set), &match, "file of code", error);
+	return set_no_match_error(create_by_test(profile, &match, label_has_object, set), &match,
+				  "file of code", error);
 }
 
 void function_set_merge(struct function_set *set, struct function_set *other)
@@ -119,13 +121,13 @@ void function_set_free(struct function_set *set)
 typedef int (*create_set)(const struct profile *profile, const char *pattern,
 			  struct function_set *set, struct stackmap_error *error);
 
-static int out_of_memory(struct stackmap_error *error)
+static int set_memory_error(struct stackmap_error *error)
 {
 	return error_set(error, ENOMEM, "report: not enough memory");
 }
 
 /* The innermost label of each row; a marker is interned as a label. NULL without memory. */
-static u32 *find_leaves(const struct profile *profile)
+static u32 *find_leaf_labels(const struct profile *profile)
 {
 	u32 *leaves = calloc(profile->row_count + 1UL, sizeof(*leaves));
 	struct whole_stack stack = {};
@@ -143,7 +145,7 @@ static u32 *find_leaves(const struct profile *profile)
 }
 
 /* The length of the first item of a list. */
-static size_t item_length(const char *list)
+static size_t first_item_length(const char *list)
 {
 	size_t length;
 	int depth = 0;
@@ -155,8 +157,9 @@ static size_t item_length(const char *list)
 	return length;
 }
 
-static int add_lists(struct function_set *set, create_set create, const struct profile *profile,
-		     const struct string_list *lists, struct stackmap_error *error)
+static int add_listed_functions(struct function_set *set, create_set create,
+				const struct profile *profile, const struct string_list *lists,
+				struct stackmap_error *error)
 {
 	int err = 0;
 
@@ -164,12 +167,12 @@ static int add_lists(struct function_set *set, create_set create, const struct p
 		const char *list = lists->items[i];
 
 		do {
-			size_t length = item_length(list);
+			size_t length = first_item_length(list);
 			char *pattern = strndup(list, length);
 			struct function_set found = {};
 
 			err = pattern ? create(profile, pattern, &found, error)
-				      : out_of_memory(error);
+				      : set_memory_error(error);
 			if (!err)
 				function_set_merge(set, &found);
 			free(pattern);
@@ -180,7 +183,7 @@ static int add_lists(struct function_set *set, create_set create, const struct p
 }
 
 /* An empty set passes all labels. */
-static bool allows(const struct function_set *set, u32 label)
+static bool set_allows_label(const struct function_set *set, u32 label)
 {
 	return !set->has || function_set_has(set, label);
 }
@@ -194,19 +197,22 @@ int leaf_filter_apply(const struct leaf_filter *filter, struct profile *profile,
 
 	if (!filter->objects.count && !filter->functions.count)
 		return 0;
-	leaves = find_leaves(profile);
+	leaves = find_leaf_labels(profile);
 	if (!leaves)
-		return out_of_memory(error);
-	err = add_lists(&of_objects, function_set_create_of_object, profile, &filter->objects,
-			error);
-	err = err ?: add_lists(&named, function_set_create, profile, &filter->functions, error);
+		return set_memory_error(error);
+	err = add_listed_functions(&of_objects, function_set_create_of_object, profile,
+				   &filter->objects, error);
+	err = err
+		      ?: add_listed_functions(&named, function_set_create, profile,
+					      &filter->functions, error);
 	if (!err) {
 		u32 kept = 0;
 
 		profile->count = 0;
 		profile->first = profile->last = 0; /* rows have no times */
 		for (u32 i = 0; i < profile->row_count; i++) {
-			if (!allows(&of_objects, leaves[i]) || !allows(&named, leaves[i]))
+			if (!set_allows_label(&of_objects, leaves[i]) ||
+			    !set_allows_label(&named, leaves[i]))
 				continue;
 			profile->count += profile->rows[i]->count;
 			profile->rows[kept++] = profile->rows[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames without a function are grouped by their mapping, which stands for one version of one file;
- * the labels of a stack then give the files that it ends in and passes through. Generated code is
- * separate for each process, since each process has its own mappings.
+ * Frames without a function are grouped by their mapping, which stands for one version of one file.
+ * The labels of a stack then give the file of its innermost frame and the files of all other
+ * frames. Generated code is separate for each process, since each process has its own mappings.
  */
 #include "missing_names.h"
 
@@ -56,7 +56,7 @@ struct search {
 };
 
 /* Searches linearly: a recording has hundreds of files at most. */
-static int find_file(struct search *search, const struct frame_name *name, u32 *index)
+static int find_missing_file(struct search *search, const struct frame_name *name, u32 *index)
 {
 	struct missing_names *missing = search->missing;
 	const struct trace_mapping *mapping = NULL;
@@ -74,14 +74,14 @@ static int find_file(struct search *search, const struct frame_name *name, u32 *
 	return 0;
 }
 
-static int add_frame(void *arg, const struct frame_name *name)
+static int add_unnamed_frame(void *arg, const struct frame_name *name)
 {
 	struct search *search = arg;
 	u32 file;
 
 	if (name->function || search->file_of[name->label] != NO_FILE)
 		return 0;
-	if (find_file(search, name, &file))
+	if (find_missing_file(search, name, &file))
 		return -ENOMEM;
 	search->file_of[name->label] = file;
 	search->missing->files[file].places++;
@@ -93,7 +93,7 @@ static u32 file_of_label(const struct search *search, u32 label)
 	return label < search->label_count ? search->file_of[label] : NO_FILE;
 }
 
-static void add_row(struct search *search, const struct whole_stack *stack, u32 row, u64 count)
+static void count_row(struct search *search, const struct whole_stack *stack, u32 row, u64 count)
 {
 	struct missing_names *missing = search->missing;
 	u32 file = file_of_label(search, stack->labels[0]);
@@ -112,7 +112,7 @@ static void add_row(struct search *search, const struct whole_stack *stack, u32 
 	}
 }
 
-static int add_rows(struct search *search, const struct profile *profile)
+static int count_rows(struct search *search, const struct profile *profile)
 {
 	struct whole_stack stack = {};
 	int err = 0;
@@ -123,15 +123,15 @@ static int add_rows(struct search *search, const struct profile *profile)
 	for (u32 i = 0; i < profile->row_count && !err; i++) {
 		err = whole_stack_set(&stack, profile, profile->rows[i]);
 		if (!err)
-			add_row(search, &stack, i + 1, profile->rows[i]->count);
+			count_row(search, &stack, i + 1, profile->rows[i]->count);
 	}
 	whole_stack_free(&stack);
 	return err;
 }
 
-static enum missing_reason reason_of_file(const struct trace_reader *reader,
-					  const struct trace_mapping *mapping,
-					  struct debug_lookup *debug)
+static enum missing_reason find_user_file_reason(const struct trace_reader *reader,
+						 const struct trace_mapping *mapping,
+						 struct debug_lookup *debug)
 {
 	struct debug_code code = {.mapping = mapping, .release = ""};
 	struct debug_facts facts;
@@ -153,13 +153,13 @@ static enum missing_reason reason_of_file(const struct trace_reader *reader,
 	return facts.has_code ? MISSING_STRIPPED : MISSING_GONE;
 }
 
-static void find_reason(const struct trace_reader *reader, struct debug_lookup *debug,
-			struct missing_file *file)
+static void set_missing_reason(const struct trace_reader *reader, struct debug_lookup *debug,
+			       struct missing_file *file)
 {
 	bool is_kernel = file->object[0] == '[' && strcmp(file->object, "[unknown]");
 
 	if (file->mapping)
-		file->reason = reason_of_file(reader, file->mapping, debug);
+		file->reason = find_user_file_reason(reader, file->mapping, debug);
 	else if (!is_kernel)
 		file->reason = MISSING_UNKNOWN;
 	else
@@ -167,7 +167,7 @@ static void find_reason(const struct trace_reader *reader, struct debug_lookup *
 			trace_reader_info(reader)->address_shown ? MISSING_KERNEL : MISSING_HIDDEN;
 }
 
-static int by_self(const void *left, const void *right)
+static int by_self_events(const void *left, const void *right)
 {
 	const struct missing_file *a = left, *b = right;
 
@@ -186,7 +186,8 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 	if (!search.file_of)
 		return -ENOMEM;
 	memset(search.file_of, 0xff, (search.label_count + 1UL) * sizeof(u32));
-	err = frame_names_each(profile->names, add_frame, &search) ?: add_rows(&search, profile);
+	err = frame_names_each(profile->names, add_unnamed_frame, &search)
+		      ?: count_rows(&search, profile);
 	free(search.file_of);
 	free(search.last_row);
 	if (err) {
@@ -194,9 +195,9 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 		return err;
 	}
 	for (u32 i = 0; i < missing->count; i++)
-		find_reason(reader, debug, &missing->files[i]);
+		set_missing_reason(reader, debug, &missing->files[i]);
 	if (missing->count)
-		qsort(missing->files, missing->count, sizeof(*missing->files), by_self);
+		qsort(missing->files, missing->count, sizeof(*missing->files), by_self_events);
 	return 0;
 }
 
@@ -225,7 +226,7 @@ int missing_interpreters_each(const struct trace_reader *reader,
 }
 
 /* Marks the labels of user code without a name. */
-static int mark_nameless(void *is_nameless, const struct frame_name *name)
+static int mark_nameless_label(void *is_nameless, const struct frame_name *name)
 {
 	if (!name->function && !FRAME_IS_KERNEL(name->frame))
 		((bool *)is_nameless)[name->label] = true;
@@ -239,7 +240,7 @@ double missing_names_share(const struct profile *profile)
 
 	if (!is_nameless)
 		return 0;
-	frame_names_each(profile->names, mark_nameless, is_nameless);
+	frame_names_each(profile->names, mark_nameless_label, is_nameless);
 	for (u32 i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = profile->rows[i];
 		const struct profile_path *path = row->kernel->depth ? row->kernel : row->user;

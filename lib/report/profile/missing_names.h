@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Code without names in a profile, file by file: the number of events that end in it or pass
- * through it, the reason for the missing names, and the remedy.
+ * Code without names in a profile, file by file: the number of events with such code as innermost
+ * frame or as any frame, the reason for the missing names, and the remedy.
  */
 #ifndef LIB_REPORT_MISSING_NAMES_H
 #define LIB_REPORT_MISSING_NAMES_H
@@ -37,24 +37,24 @@ enum missing_reason { MISSING_REASONS(X) MISSING_REASON_COUNT };
 
 const char *missing_reason_name(enum missing_reason reason);
 const char *missing_reason_why(enum missing_reason reason);
-/* "": a debug file (missing_wants_debug_file()), or there is no remedy. */
+/* "": a debug file is the remedy (missing_wants_debug_file()), or there is no remedy. */
 const char *missing_reason_fix(enum missing_reason reason);
 bool missing_wants_debug_file(enum missing_reason reason);
 
 struct missing_file {
-	const char *object;		     /* as frame_name's */
+	const char *object;		     /* as in struct frame_name */
 	const struct trace_mapping *mapping; /* NULL: the kernel, or unknown */
-	u64 self;			     /* events that end in its code without a name */
-	u64 children;			     /* events that pass through it */
-	u32 places; /* distinct functions, or addresses where functions are unknown */
+	u64 self;     /* events whose innermost frame is code without a name in the file */
+	u64 children; /* events with any frame in such code */
+	u32 places;   /* distinct functions, or addresses where functions are unknown */
 	enum missing_reason reason;
 };
 
 struct missing_names {
-	struct missing_file *files; /* by self, then children */
+	struct missing_file *files; /* sorted by `self`, then by `children` */
 	u32 count, room;
-	u64 events; /* all of the profile */
-	u64 self;   /* events that end in code of any of the files */
+	u64 events; /* all events of the profile */
+	u64 self;   /* events whose innermost frame is code without a name */
 };
 
 /* `debug` NULL: debug files are not looked up. -ENOMEM. */
@@ -69,8 +69,8 @@ void missing_names_free(struct missing_names *missing);
 int missing_interpreters_each(const struct trace_reader *reader,
 			      int (*each)(void *arg, const char *text), void *arg);
 
-/* The share of the events, from 0 to 1, that end in user code without a name. Quick, as reasons
- * are not determined. */
+/* The share, from 0 to 1, of the events whose innermost frame is user code without a name. Fast,
+ * since the reasons are not determined. */
 double missing_names_share(const struct profile *profile);
 
 #endif

@@ -18,14 +18,14 @@
 #include "trace/read/names.h"
 
 /*
- * An event takes two hash lookups: of its leaf and of its combination. The name of its task is
- * found by thread and time and mapped to a number through a small cache, since most threads keep
- * their name from event to event.
+ * An event takes two hash lookups: of its leaf and of its key. The name of its task is found by
+ * thread and time; a small cache gives the number of the name, since most threads keep their name
+ * from event to event.
  */
 
 #define TASK_CACHE_SLOTS 4096
 #define BATCH_EVENTS 64
-#define COMBINATION_BYTES 256 /* memory of a combination here and of its row in a profile */
+#define COMBINATION_BYTES 256 /* memory of an event_count and of its row in a profile */
 
 struct known_task {
 	const struct trace_task *task;
@@ -56,19 +56,19 @@ struct counter {
 
 _Static_assert(sizeof(struct event_key) == 48, "keys have no padding");
 
-static bool is_count(const void *items, u32 index, const void *key)
+static bool is_same_key(const void *items, u32 index, const void *key)
 {
 	return memcmp(&((const struct event_count *)items)[index].key, key,
 		      sizeof(struct event_key)) == 0;
 }
 
-static bool is_comm(const void *comms, u32 index, const void *comm)
+static bool is_same_comm(const void *comms, u32 index, const void *comm)
 {
 	return memcmp(((const char(*)[16])comms)[index], comm, 16) == 0;
 }
 
-/* HASH_INDEX_NONE without memory. */
-static u32 find_comm(struct counter *counter, const struct trace_task *task)
+/* The index of the task's name in `comms`. HASH_INDEX_NONE without memory. */
+static u32 find_comm_number(struct counter *counter, const struct trace_task *task)
 {
 	char comm[16] = "";
 	u32 hash, index;
@@ -76,7 +76,8 @@ static u32 find_comm(struct counter *counter, const struct trace_task *task)
 	if (task)
 		strcpy(comm, task->comm);
 	hash = hash_end(hash_words(0, comm, sizeof(comm)));
-	index = hash_index_find(&counter->comm_index, hash, is_comm, counter->counts->comms, comm);
+	index = hash_index_find(&counter->comm_index, hash, is_same_comm, counter->counts->comms,
+				comm);
 	if (index != HASH_INDEX_NONE)
 		return index;
 	index = counter->comm_index.count;
@@ -87,13 +88,14 @@ static u32 find_comm(struct counter *counter, const struct trace_task *task)
 	return index;
 }
 
-static int set_task(struct counter *counter, const struct trace_event *event, struct event_key *key)
+static int set_task_key(struct counter *counter, const struct trace_event *event,
+			struct event_key *key)
 {
 	const struct trace_task *task = trace_reader_task(counter->reader, event->tid, event->time);
 	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
 
 	if (!task || known->task != task)
-		*known = (struct known_task){.task = task, .comm = find_comm(counter, task)};
+		*known = (struct known_task){.task = task, .comm = find_comm_number(counter, task)};
 	key->comm = known->comm;
 	if (task && counter->split & EVENTS_BY_PID)
 		key->pid = task->tgid;
@@ -104,11 +106,11 @@ static int set_task(struct counter *counter, const struct trace_event *event, st
 	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
 }
 
-static struct event_count *find_count(struct counter *counter, const struct event_key *key,
-				      u32 hash)
+static struct event_count *find_event_count(struct counter *counter, const struct event_key *key,
+					    u32 hash)
 {
 	struct event_counts *counts = counter->counts;
-	u32 index = hash_index_find(&counter->index, hash, is_count, counts->items, key);
+	u32 index = hash_index_find(&counter->index, hash, is_same_key, counts->items, key);
 
 	if (index != HASH_INDEX_NONE)
 		return &counts->items[index];
@@ -120,7 +122,7 @@ static struct event_count *find_count(struct counter *counter, const struct even
 	return &counts->items[counts->count++];
 }
 
-static int set_key(struct counter *counter, struct pending *pending)
+static int set_event_key(struct counter *counter, struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
 	struct event_key *key = &pending->key;
@@ -139,7 +141,7 @@ static int set_key(struct counter *counter, struct pending *pending)
 		if (key->leaf == PATH_NO_LEAF)
 			return -ENOMEM;
 	}
-	if (set_task(counter, event, key))
+	if (set_task_key(counter, event, key))
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
 		key->cpu = event->cpu;
@@ -153,7 +155,7 @@ static int set_key(struct counter *counter, struct pending *pending)
 }
 
 /* Each step of a batch prefetches the memory of the next step. */
-static int count_batch(struct counter *counter)
+static int count_batched_events(struct counter *counter)
 {
 	struct event_counts *counts = counter->counts;
 	struct pending *batch = counter->batch;
@@ -162,7 +164,7 @@ static int count_batch(struct counter *counter)
 	for (u32 i = 0; i < counter->pending; i++)
 		event_paths_expect_leaf(counter->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < counter->pending && !err; i++)
-		err = set_key(counter, &batch[i]);
+		err = set_event_key(counter, &batch[i]);
 	for (u32 i = 0; i < counter->pending && !err; i++) {
 		u32 index = hash_index_first(&counter->index, batch[i].hash);
 
@@ -171,7 +173,7 @@ static int count_batch(struct counter *counter)
 	}
 	for (u32 i = 0; i < counter->pending && !err; i++) {
 		const struct trace_event *event = &batch[i].event;
-		struct event_count *item = find_count(counter, &batch[i].key, batch[i].hash);
+		struct event_count *item = find_event_count(counter, &batch[i].key, batch[i].hash);
 
 		if (!item) {
 			err = -ENOMEM;
@@ -195,14 +197,14 @@ static int count_batch(struct counter *counter)
 	return err;
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int add_event_to_batch(void *arg, const struct trace_event *event)
 {
 	struct counter *counter = arg;
 
 	if (!event_filter_passes(counter->filter, counter->reader, event))
 		return 0;
 	counter->batch[counter->pending++].event = *event;
-	return counter->pending == BATCH_EVENTS ? count_batch(counter) : 0;
+	return counter->pending == BATCH_EVENTS ? count_batched_events(counter) : 0;
 }
 
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
@@ -228,8 +230,8 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		for (u32 i = 0; counter->every && i < count; i++)
 			counter->every[i] = sampled_every(sources[i].name);
 		err = counter->every ? 0 : -ENOMEM;
-		err = err ?: trace_reader_events(reader, add_event, counter, error);
-		err = err ?: count_batch(counter);
+		err = err ?: trace_reader_events(reader, add_event_to_batch, counter, error);
+		err = err ?: count_batched_events(counter);
 		hash_index_free(&counter->index);
 		hash_index_free(&counter->comm_index);
 		free(counter->every);
@@ -282,7 +284,7 @@ struct builder {
 	u32 room;
 };
 
-static int compare_rows(const struct profile_row *left, const struct profile_row *right)
+static int compare_row_keys(const struct profile_row *left, const struct profile_row *right)
 {
 	if (left->kind != right->kind)
 		return order(left->kind, right->kind);
@@ -307,7 +309,7 @@ static int compare_rows(const struct profile_row *left, const struct profile_row
 	return strcmp(left->comm, right->comm);
 }
 
-static bool is_row(const void *rows, u32 index, const void *key)
+static bool has_same_row_key(const void *rows, u32 index, const void *key)
 {
 	const struct profile_row *row = &((const struct profile_row *)rows)[index], *wanted = key;
 
@@ -319,7 +321,7 @@ static bool is_row(const void *rows, u32 index, const void *key)
 	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
-static u32 hash_row(const struct profile_row *row)
+static u32 hash_row_key(const struct profile_row *row)
 {
 	u64 comm[2], hash;
 
@@ -334,11 +336,11 @@ static u32 hash_row(const struct profile_row *row)
 }
 
 /* The row with this key, which is added if it is new. NULL without memory. */
-static struct profile_row *find_row(struct builder *builder, const struct profile_row *key)
+static struct profile_row *find_profile_row(struct builder *builder, const struct profile_row *key)
 {
 	struct profile *profile = builder->profile;
-	u32 hash = hash_row(key);
-	u32 index = hash_index_find(&builder->index, hash, is_row, profile->storage, key);
+	u32 hash = hash_row_key(key);
+	u32 index = hash_index_find(&builder->index, hash, has_same_row_key, profile->storage, key);
 
 	if (index != HASH_INDEX_NONE)
 		return &profile->storage[index];
@@ -350,7 +352,7 @@ static struct profile_row *find_row(struct builder *builder, const struct profil
 }
 
 /* Sets trace and span by name. `number` counts from 1; 0: none. */
-static int set_context(const struct builder *builder, u32 number, struct profile_row *row)
+static int set_trace_and_span(const struct builder *builder, u32 number, struct profile_row *row)
 {
 	const struct trace_context *contexts, *context;
 	struct frame_names *names = builder->profile->names;
@@ -369,7 +371,7 @@ static int set_context(const struct builder *builder, u32 number, struct profile
 	return row->trace == UINT32_MAX || row->span == UINT32_MAX ? -ENOMEM : 0;
 }
 
-static int add_count(struct builder *builder, const struct event_count *item)
+static int add_count_to_row(struct builder *builder, const struct event_count *item)
 {
 	const struct event_key *from = &item->key;
 	struct event_paths *paths = builder->profile->paths;
@@ -392,9 +394,9 @@ static int add_count(struct builder *builder, const struct event_count *item)
 			frame_names_intern(builder->profile->names,
 					   trace_cgroup_name(builder->reader, from->cgroup, room));
 	if (!key.kernel || !key.user || key.cgroup == UINT32_MAX ||
-	    set_context(builder, from->context, &key))
+	    set_trace_and_span(builder, from->context, &key))
 		return -ENOMEM;
-	row = find_row(builder, &key);
+	row = find_profile_row(builder, &key);
 	if (!row)
 		return -ENOMEM;
 	row->count += item->count;
@@ -403,7 +405,7 @@ static int add_count(struct builder *builder, const struct event_count *item)
 	return distribution_merge(&row->values, &item->values);
 }
 
-static int hotter(const void *a, const void *b)
+static int by_count_and_value(const void *a, const void *b)
 {
 	const struct profile_row *left = *(const struct profile_row *const *)a;
 	const struct profile_row *right = *(const struct profile_row *const *)b;
@@ -412,32 +414,32 @@ static int hotter(const void *a, const void *b)
 		return order(right->count, left->count);
 	if (left->value != right->value)
 		return order(right->value, left->value);
-	return compare_rows(left, right);
+	return compare_row_keys(left, right);
 }
 
-static double share(const struct profile_row *row, const struct profile_weights *weights)
+static double share_of_source(const struct profile_row *row, const struct profile_weights *weights)
 {
 	u64 total = weights->totals[row->kind];
 
 	return total ? (double)profile_row_weight(row, weights->by[row->kind]) / (double)total : 0;
 }
 
-static int heavier(const void *a, const void *b, void *weights)
+static int by_share(const void *a, const void *b, void *weights)
 {
-	double left = share(*(const struct profile_row *const *)a, weights);
-	double right = share(*(const struct profile_row *const *)b, weights);
+	double left = share_of_source(*(const struct profile_row *const *)a, weights);
+	double right = share_of_source(*(const struct profile_row *const *)b, weights);
 
-	return left != right ? (left < right) - (left > right) : hotter(a, b);
+	return left != right ? (left < right) - (left > right) : by_count_and_value(a, b);
 }
 
-static int add_counts(struct profile *profile, const struct trace_reader *reader,
-		      const struct event_counts *counts)
+static int make_profile_rows(struct profile *profile, const struct trace_reader *reader,
+			     const struct event_counts *counts)
 {
 	struct builder builder = {.profile = profile, .reader = reader, .counts = counts};
 	int err = 0;
 
 	for (u32 i = 0; i < counts->count && !err; i++)
-		err = add_count(&builder, &counts->items[i]);
+		err = add_count_to_row(&builder, &counts->items[i]);
 	hash_index_free(&builder.index);
 	profile->count = counts->events;
 	profile->first = counts->first;
@@ -449,7 +451,7 @@ static int add_counts(struct profile *profile, const struct trace_reader *reader
 		return -ENOMEM;
 	for (u32 i = 0; i < profile->row_count; i++)
 		profile->rows[i] = &profile->storage[i];
-	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), hotter);
+	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), by_count_and_value);
 	return 0;
 }
 
@@ -469,7 +471,7 @@ int profile_create_split(struct trace_reader *reader, const struct event_filter 
 	}
 	profile->split = split;
 	err = event_counts_read(&counts, reader, profile->paths, filter, split, slices, error);
-	if (!err && add_counts(profile, reader, &counts))
+	if (!err && make_profile_rows(profile, reader, &counts))
 		err = error_set(error, ENOMEM, "report: not enough memory");
 	event_counts_free(&counts);
 	if (err)
@@ -509,7 +511,7 @@ const char *profile_path_marker(const struct profile_path *path)
 
 /* Off-CPU events are recorded for their time: the number of waits says little. Events weigh
  * their value by default where the value has a unit; addresses have no sum. */
-static enum profile_weight weight_of(const struct trace_source *source, const char *by)
+static enum profile_weight choose_weight(const struct trace_source *source, const char *by)
 {
 	if (by)
 		return strcmp(by, "value") == 0 && trace_source_adds_up(source) ? WEIGHT_VALUE
@@ -532,7 +534,7 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		return -ENOMEM;
 	}
 	for (u32 i = 0; i < source_count; i++)
-		made.by[i] = weight_of(&sources[i], by);
+		made.by[i] = choose_weight(&sources[i], by);
 	for (u32 i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = profile->rows[i];
 
@@ -540,7 +542,7 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		made.counts[row->kind] += row->count;
 		made.estimates[row->kind] += row->estimates;
 	}
-	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), heavier, &made);
+	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), by_share, &made);
 	*weights = made;
 	return 0;
 }
@@ -558,7 +560,8 @@ void profile_weights_clear(struct profile_weights *weights)
 
 #define MARKERS_MAX 2 /* one for each side */
 
-static int add_marker(struct whole_stack *stack, const struct profile *profile, const char *marker)
+static int append_marker(struct whole_stack *stack, const struct profile *profile,
+			 const char *marker)
 {
 	u32 label = frame_names_intern(profile->names, marker);
 
@@ -568,14 +571,14 @@ static int add_marker(struct whole_stack *stack, const struct profile *profile, 
 	return 0;
 }
 
-static int add_side(struct whole_stack *stack, const struct profile *profile,
-		    const struct profile_path *path)
+static int append_side(struct whole_stack *stack, const struct profile *profile,
+		       const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
 
 	memcpy(stack->labels + stack->depth, path->labels, path->depth * sizeof(u32));
 	stack->depth += path->depth;
-	return marker ? add_marker(stack, profile, marker) : 0;
+	return marker ? append_marker(stack, profile, marker) : 0;
 }
 
 int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
@@ -585,10 +588,10 @@ int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
 	int err = array_make_rooms(stack->labels, depth, stack->room);
 
 	stack->depth = 0;
-	err = err ?: add_side(stack, profile, row->kernel);
-	err = err ?: add_side(stack, profile, row->user);
+	err = err ?: append_side(stack, profile, row->kernel);
+	err = err ?: append_side(stack, profile, row->user);
 	if (!err && !stack->depth)
-		err = add_marker(stack, profile, row->user->end->marker);
+		err = append_marker(stack, profile, row->user->end->marker);
 	return err;
 }
 

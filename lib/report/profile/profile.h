@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The hottest stacks: all events of a recording with the same source, comm and labels of frames are
- * one row. Frames count by label (function), because nearly every sampled pc is unique. On demand,
- * rows are split further.
+ * one row. Frames are compared by label (function), because nearly every sampled pc is unique. On
+ * demand, rows are split further, by process or CPU for example.
  *
  * The sum of all rows' counts is the number of events that passed the filter.
  */
@@ -23,7 +23,7 @@
  *    sum of all counts = number of events that pass the filter
  */
 
-/* Further members of the key, on demand. */
+/* What events are counted by, besides source, task name, stacks and leaf. */
 enum event_split {
 	EVENTS_BY_PID = 1 << 0,
 	EVENTS_BY_TID = 1 << 1,
@@ -31,14 +31,15 @@ enum event_split {
 	EVENTS_BY_CGROUP = 1 << 3,
 	EVENTS_BY_TRACE = 1 << 5,
 	EVENTS_BY_SPAN = 1 << 6,
-	EVENTS_WITH_VALUES = 1 << 4, /* no member of the key: each count has its distribution */
+	/* not part of the key: each count also has the distribution of its values */
+	EVENTS_WITH_VALUES = 1 << 4,
 };
 
-/* Pieces of equal length of a recording's time. Each event is in one: those before the first piece
- * count there, those behind the last one in the last. */
+/* Slices of equal length of a recording's time. Each event is in one slice: an event before the
+ * first slice is in the first, an event after the last slice is in the last. */
 struct time_slices {
 	u64 begin, length; /* ns */
-	u32 count;	   /* below 2^16; 0: the time is not divided */
+	u32 count;	   /* less than 2^16; 0: time is not divided into slices */
 };
 
 static inline u32 time_slice_of(const struct time_slices *slices, u64 time)
@@ -61,9 +62,9 @@ struct event_key {
 	u8 kernel_reason; /* 0 with a stack */
 	u8 user_reason;
 	u16 leaf_in_kernel;
-	u16 slice;	   /* of time */
-	u32 pid, tid, cpu; /* 0: events are not split by it, or it is unknown */
-	u32 cgroup;	   /* number of the cgroup; 0 likewise */
+	u16 slice;	   /* number of the time slice */
+	u32 pid, tid, cpu; /* 0: unknown, or not part of the key */
+	u32 cgroup;	   /* number of the cgroup; 0: unknown, or not part of the key */
 	u32 context;  /* number of the trace and span, from 1 on; 0: not part of the key, or none */
 	u32 reserved; /* 0 */
 };
@@ -71,7 +72,7 @@ struct event_key {
 struct event_count {
 	struct event_key key;
 	u64 count;
-	u64 value;		    /* sum */
+	u64 value;		    /* sum of the events' values */
 	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
 	struct distribution values; /* empty without EVENTS_WITH_VALUES */
 };
@@ -95,11 +96,11 @@ void event_counts_free(struct event_counts *counts);
  * Events that are a sample by value (abi/question.h), such as those of `record --leaks-every`. The
  * sum of the sample's values estimates the sum of all events' values.
  *
- * A thing of value v below `every` is taken with the probability p = v / every, and counts as
- * `every`. The variance of the thing's part of the sum is v * every - v^2, which is less than
- * p * every^2. The number of events that count as `every`, times every^2, is therefore an estimate
- * of an upper bound of the sum's variance. A thing of a larger value is always taken and adds no
- * variance.
+ * An event of value v less than `every` is taken into the sample with the probability p = v /
+ * every, and its value counts as `every`. The variance that the event adds to the sum is v * every
+ * - v^2, which is less than p * every^2. The number of events that count as `every`, times every^2,
+ * is therefore an estimate of an upper bound of the sum's variance. An event of a larger value is
+ * always taken and adds no variance.
  */
 
 /* The number `every` in a source's name; 0: the source's events are not a sample. */
@@ -122,10 +123,10 @@ u64 sampled_error(u64 every, u64 estimates);
 struct profile_row {
 	u32 kind;
 	char comm[16];
-	u32 pid, tid, cpu; /* 0: rows are not split by it, or it is unknown */
-	u32 cgroup;	   /* a label, if rows are split by it */
-	u32 trace, span;   /* labels likewise, or PROFILE_NO_LABEL: the events have none */
-	u32 slice;	   /* of time; 0: rows are not split by it */
+	u32 pid, tid, cpu; /* 0: unknown, or rows are not split by it */
+	u32 cgroup;	   /* label id of the cgroup, if rows are split by cgroups */
+	u32 trace, span;   /* label ids, or PROFILE_NO_LABEL: the events have no trace or span */
+	u32 slice;	   /* time slice; 0: rows are not split by time */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
 	u64 count;
@@ -156,14 +157,14 @@ struct profile {
 int profile_create(struct trace_reader *reader, const struct event_filter *filter,
 		   const struct frame_naming *naming, struct profile **out,
 		   struct stackmap_error *error);
-/* `split`: enum event_split, as bits. `slices`: rows are also split by these; or NULL. */
+/* `split`: enum event_split, as bits. `slices`: rows are also split by time slice; or NULL. */
 int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
 			 const struct frame_naming *naming, u32 split,
 			 const struct time_slices *slices, struct profile **out,
 			 struct stackmap_error *error);
 void profile_free(struct profile **profile);
 
-/* The marker of a path that is cut, or NULL. */
+/* The marker of a path without its outer frames, or NULL if the path is complete. */
 const char *profile_path_marker(const struct profile_path *path);
 
 /* The weights of the events of each source of a profile, and their sums; arrays by source. Weights
@@ -177,8 +178,9 @@ struct profile_weights {
 	u64 *counts;	/* the source's events */
 };
 
-/* `by`: "count", "value", or NULL: by value where that has a unit. A source without values weighs
- * by count in any case. Sorts the profile by it. 0 or -ENOMEM. */
+/* Chooses the weight of each source and sorts the rows of the profile by weight. `by`: "count",
+ * "value", or NULL: by value where the value has a unit. A source without values weighs by count in
+ * any case. 0 or -ENOMEM. */
 int profile_weigh(struct profile *profile, const struct trace_source *sources, u32 source_count,
 		  const char *by, struct profile_weights *weights);
 void profile_weights_clear(struct profile_weights *weights);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each row of the profile is walked once, frame by frame. A table row remembers the last stack that
- * was added to its `children`, so recursion counts once. Texts are interned as labels, so every
- * cell is a number.
+ * Each row of the profile is walked once, frame by frame. A table row remembers the last profile
+ * row that was added to its `children`, so a recursive function counts once. Texts are interned as
+ * labels, so every cell is a number.
  */
 #include "report_table.h"
 
@@ -32,7 +32,8 @@ struct builder {
 	const struct table_options *options;
 	struct report_table *table;
 	struct hash_index index; /* finds rows of the table */
-	u32 *last_stack;	 /* by row: number of the last stack, from 1 */
+	/* by table row: number, from 1, of the last profile row that was added */
+	u32 *last_stack;
 	u32 room, last_room;
 	struct label_cells *labels;
 	u32 label_room;
@@ -67,12 +68,12 @@ u32 table_keys_split(u32 keys)
 	       (keys & 1U << TABLE_SPAN ? EVENTS_BY_SPAN : 0);
 }
 
-static bool has_key(const struct builder *builder, enum table_key key)
+static bool table_has_key(const struct builder *builder, enum table_key key)
 {
 	return builder->options->keys & 1U << key;
 }
 
-static bool is_row(const void *rows, u32 index, const void *key)
+static bool is_same_row(const void *rows, u32 index, const void *key)
 {
 	const struct table_row *row = &((const struct table_row *)rows)[index], *wanted = key;
 
@@ -82,7 +83,7 @@ static bool is_row(const void *rows, u32 index, const void *key)
 
 /* The index of the row with this key, which is added if it is new. HASH_INDEX_NONE without
  * memory. */
-static u32 find_row(struct builder *builder, const struct table_row *key)
+static u32 find_table_row(struct builder *builder, const struct table_row *key)
 {
 	struct report_table *table = builder->table;
 	u64 sum = hash_word(0, (u64)key->slice << 32 | key->kind);
@@ -91,7 +92,7 @@ static u32 find_row(struct builder *builder, const struct table_row *key)
 	for (u32 i = 0; i < TABLE_KEY_COUNT; i++)
 		sum = hash_word(sum, key->cell[i]);
 	hash = hash_end(sum);
-	index = hash_index_find(&builder->index, hash, is_row, table->rows, key);
+	index = hash_index_find(&builder->index, hash, is_same_row, table->rows, key);
 	if (index != HASH_INDEX_NONE)
 		return index;
 	if (array_make_room(table->rows, table->row_count, builder->room) ||
@@ -103,32 +104,32 @@ static u32 find_row(struct builder *builder, const struct table_row *key)
 	return table->row_count++;
 }
 
-static void add_sum(struct table_sum *sum, const struct profile_row *row)
+static void add_to_sum(struct table_sum *sum, const struct profile_row *row)
 {
 	sum->count += row->count;
 	sum->value += row->value;
 	sum->estimates += row->estimates;
 }
 
-static int add_self(const struct builder *builder, u32 index, const struct profile_row *row)
+static int add_to_self(const struct builder *builder, u32 index, const struct profile_row *row)
 {
 	struct table_row *to = &builder->table->rows[index];
 
-	add_sum(&to->self, row);
+	add_to_sum(&to->self, row);
 	return builder->options->by_children ? 0 : distribution_merge(&to->values, &row->values);
 }
 
-static int add_children(const struct builder *builder, u32 index, const struct profile_row *row)
+static int add_to_children(const struct builder *builder, u32 index, const struct profile_row *row)
 {
 	struct table_row *to = &builder->table->rows[index];
 
-	add_sum(&to->children, row);
+	add_to_sum(&to->children, row);
 	return builder->options->by_children ? distribution_merge(&to->values, &row->values) : 0;
 }
 
 /* Sets the cells of a frame. Functions of one name in two files are one row unless the file is a
  * key. */
-static int set_frame(struct builder *builder, u32 label, struct table_row *key)
+static int set_frame_cells(struct builder *builder, u32 label, struct table_row *key)
 {
 	struct frame_names *names = builder->profile->names;
 	const char *object = frame_names_label_object(names, label) ?: UNKNOWN;
@@ -147,42 +148,42 @@ static int set_frame(struct builder *builder, u32 label, struct table_row *key)
 	}
 	if (cells->symbol == NO_CELL || cells->dso == NO_CELL)
 		return -ENOMEM;
-	if (has_key(builder, TABLE_SYMBOL))
+	if (table_has_key(builder, TABLE_SYMBOL))
 		key->cell[TABLE_SYMBOL] = cells->symbol;
-	if (has_key(builder, TABLE_DSO))
+	if (table_has_key(builder, TABLE_DSO))
 		key->cell[TABLE_DSO] = cells->dso;
 	return 0;
 }
 
-static int set_event(const struct builder *builder, const struct profile_row *row,
-		     struct table_row *key)
+static int set_event_cells(const struct builder *builder, const struct profile_row *row,
+			   struct table_row *key)
 {
 	u32 comm = 0;
 
 	*key = (struct table_row){.kind = row->kind, .slice = row->slice};
-	if (has_key(builder, TABLE_COMM))
+	if (table_has_key(builder, TABLE_COMM))
 		comm = frame_names_intern(builder->profile->names,
 					  row->comm[0] ? row->comm : UNKNOWN);
 	key->cell[TABLE_COMM] = comm;
-	if (has_key(builder, TABLE_EVENT))
+	if (table_has_key(builder, TABLE_EVENT))
 		key->cell[TABLE_EVENT] = row->kind;
-	if (has_key(builder, TABLE_PID))
+	if (table_has_key(builder, TABLE_PID))
 		key->cell[TABLE_PID] = row->pid;
-	if (has_key(builder, TABLE_TID))
+	if (table_has_key(builder, TABLE_TID))
 		key->cell[TABLE_TID] = row->tid;
-	if (has_key(builder, TABLE_CPU))
+	if (table_has_key(builder, TABLE_CPU))
 		key->cell[TABLE_CPU] = row->cpu;
-	if (has_key(builder, TABLE_CGROUP))
+	if (table_has_key(builder, TABLE_CGROUP))
 		key->cell[TABLE_CGROUP] = row->cgroup;
-	if (has_key(builder, TABLE_TRACE))
+	if (table_has_key(builder, TABLE_TRACE))
 		key->cell[TABLE_TRACE] = row->trace;
-	if (has_key(builder, TABLE_SPAN))
+	if (table_has_key(builder, TABLE_SPAN))
 		key->cell[TABLE_SPAN] = row->span;
 	return comm == UINT32_MAX ? -ENOMEM : 0;
 }
 
-static int add_frames(struct builder *builder, const struct profile_row *row, u32 number,
-		      struct table_row *key)
+static int add_rows_of_stack(struct builder *builder, const struct profile_row *row, u32 number,
+			     struct table_row *key)
 {
 	struct whole_stack *stack = &builder->stack;
 
@@ -191,47 +192,47 @@ static int add_frames(struct builder *builder, const struct profile_row *row, u3
 	for (u32 i = 0; i < stack->depth; i++) {
 		u32 index;
 
-		if (set_frame(builder, stack->labels[i], key))
+		if (set_frame_cells(builder, stack->labels[i], key))
 			return -ENOMEM;
-		index = find_row(builder, key);
+		index = find_table_row(builder, key);
 		if (index == HASH_INDEX_NONE)
 			return -ENOMEM;
-		if (i == 0 && add_self(builder, index, row))
+		if (i == 0 && add_to_self(builder, index, row))
 			return -ENOMEM;
-		if (builder->last_stack[index] != number && add_children(builder, index, row))
+		if (builder->last_stack[index] != number && add_to_children(builder, index, row))
 			return -ENOMEM;
 		builder->last_stack[index] = number;
 	}
 	return 0;
 }
 
-static int add_rows(struct builder *builder)
+static int add_all_rows(struct builder *builder)
 {
 	const struct profile *profile = builder->profile;
-	bool by_frame = has_key(builder, TABLE_DSO) || has_key(builder, TABLE_SYMBOL);
+	bool by_frame = table_has_key(builder, TABLE_DSO) || table_has_key(builder, TABLE_SYMBOL);
 
 	for (u32 i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = profile->rows[i];
 		struct table_row key;
 		u32 index;
 
-		if (set_event(builder, row, &key))
+		if (set_event_cells(builder, row, &key))
 			return -ENOMEM;
 		if (by_frame) {
-			if (add_frames(builder, row, i + 1, &key))
+			if (add_rows_of_stack(builder, row, i + 1, &key))
 				return -ENOMEM;
 			continue;
 		}
-		index = find_row(builder, &key);
-		if (index == HASH_INDEX_NONE || add_self(builder, index, row) ||
-		    add_children(builder, index, row))
+		index = find_table_row(builder, &key);
+		if (index == HASH_INDEX_NONE || add_to_self(builder, index, row) ||
+		    add_to_children(builder, index, row))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* Rows of equal weight are sorted by their cells. */
-static int heavier(const void *a, const void *b, void *arg)
+static int by_weight_and_cells(const void *a, const void *b, void *arg)
 {
 	const struct table_options *options = arg;
 	const struct table_row *left = a, *right = b;
@@ -260,7 +261,7 @@ int report_table_create(const struct profile *profile, const struct table_option
 	if (!table)
 		return -ENOMEM;
 	table->profile = profile;
-	err = add_rows(&builder);
+	err = add_all_rows(&builder);
 	hash_index_free(&builder.index);
 	whole_stack_free(&builder.stack);
 	free(builder.last_stack);
@@ -270,7 +271,7 @@ int report_table_create(const struct profile *profile, const struct table_option
 		return err;
 	}
 	if (table->row_count)
-		qsort_r(table->rows, table->row_count, sizeof(*table->rows), heavier,
+		qsort_r(table->rows, table->row_count, sizeof(*table->rows), by_weight_and_cells,
 			(void *)options);
 	*out = table;
 	return 0;

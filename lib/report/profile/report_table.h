@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flat table of a profile: one row for each source, slice of time and combination of
- * keys. `self` is the sum of
- * the events that end in the function (or file) of the row; `children` is the sum of the events
- * with it anywhere on their stack, each counted once. Without a key of frames both are equal.
+ * A flat table of a profile: one row for each source, time slice and combination of keys. `self` is
+ * the sum of the events whose innermost frame is in the function (or file) of the row. `children`
+ * is the sum of the events that have the function (or file) anywhere on their stack, each event
+ * once. If no key is about frames, both are equal.
  *
  *    sum of self over the rows of a source = events of the source
  */
@@ -13,7 +13,7 @@
 #include "profile.h"
 #include "ring.h"
 
-/* X(ID, name, meaning), named as perf names them. */
+/* X(ID, name, meaning); perf's names of the keys. */
 #define TABLE_KEYS(X)                                                                              \
 	X(EVENT, "event", "the source of the event")                                               \
 	X(PID, "pid", "the process")                                                               \
@@ -44,23 +44,22 @@ struct table_row {
 	u32 kind;
 	u32 cell[TABLE_KEY_COUNT]; /* 0: not a key of the table; report_table_text() gives its text
 				    */
-	u32 slice;		   /* of time; 0: the profile is not split by it */
+	u32 slice;		   /* time slice; 0: the profile is not split by time */
 	struct table_sum self, children;
 	struct distribution values; /* of `self`, or of `children` if they order the table */
 };
 
 struct table_options {
-	u32 keys;		       /* 1 << enum table_key, as bits */
+	u32 keys;		       /* set of 1 << enum table_key */
 	const enum profile_weight *by; /* by source: the weight that rows are sorted by */
 	bool by_children;	       /* order by `children`, not by `self` */
 	bool together;		       /* rows of all sources are sorted together */
-	bool by_file_name; /* files of one name in different folders are equal: frame_names_file()
-			    */
+	bool by_file_name;	       /* files with the same frame_names_file() are one file */
 };
 
 struct report_table {
 	const struct profile *profile;
-	struct table_row *rows; /* by source, then heaviest first */
+	struct table_row *rows; /* sorted by source, then heaviest first */
 	u32 row_count;
 };
 

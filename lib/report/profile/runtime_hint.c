@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Generated code is in anonymous memory, whose mapping has its process; the name of the process
- * gives the runtime. An interpreter is recognised by the function of its loop or by its library:
+ * Generated code is in anonymous memory. The mapping tells the process, and the name of the process
+ * tells the runtime. An interpreter is recognised by the function of its loop or by its library:
  * these have names, so a stack without a single function of the script looks complete. An event
- * counts as unnamed if its stack passes through an interpreter and has no frame of the script, be
- * it one that the interpreter named or one that was read at the event (abi/script.h).
+ * counts as unnamed if its stack has a frame of an interpreter and no frame of the script, neither
+ * named by the interpreter nor read by the unwinder (abi/script.h).
  *
  * tests/e2e/symbol/test_runtimes.py runs each remedy.
  */
@@ -51,7 +51,7 @@ _Static_assert(RUNTIMES <= RUNTIME_HINTS_MAX, "there is room for all hints");
  * belongs to the script. */
 static const struct interpreter {
 	enum runtime_id runtime;
-	enum script_runtime script; /* whose functions a walk reads */
+	enum script_runtime script; /* the runtime whose functions the unwinder reads */
 	const char *loop, *file;
 	const char *names[2];
 } interpreters[] = {
@@ -63,7 +63,7 @@ static const struct interpreter {
 
 #define INTERPRETERS (sizeof(interpreters) / sizeof(*interpreters))
 
-/* Events in code of one kind, and those of them with a frame without a name. */
+/* The number of events in code of one kind, and how many of them have a frame without a name. */
 struct share {
 	u64 events, unnamed;
 };
@@ -73,20 +73,20 @@ struct share {
 #define LABEL_ADDRESS 2U /* generated, and without a name */
 #define LABEL_LOOP(i) (4U << 2 * (i))
 #define LABEL_NAMED(i) (8U << 2 * (i))
-#define LABEL_JAVA (1U << 31) /* a function that the walk has named */
+#define LABEL_JAVA (1U << 31) /* a function that the unwinder has named */
 
-static bool begins(const char *text, const char *start)
+static bool begins_with(const char *text, const char *start)
 {
 	return start && !strncmp(text, start, strlen(start));
 }
 
-static u32 classify(const char *name, const char *object)
+static u32 classify_label(const char *name, const char *object)
 {
 	const char *file = object ? frame_names_file(object) : "";
 	bool is_generated = object && !strcmp(object, ANONYMOUS);
 	u32 classes = is_generated ? LABEL_GENERATED : 0;
 
-	if (is_generated && begins(name, "0x"))
+	if (is_generated && begins_with(name, "0x"))
 		classes |= LABEL_ADDRESS;
 	if (object && (script_runtime_of(object) == SCRIPT_JAVA ||
 		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED))
@@ -94,20 +94,20 @@ static u32 classify(const char *name, const char *object)
 	for (u32 i = 0; i < INTERPRETERS; i++) {
 		const struct interpreter *interpreter = &interpreters[i];
 
-		if (is_generated &&
-		    (begins(name, interpreter->names[0]) || begins(name, interpreter->names[1])))
+		if (is_generated && (begins_with(name, interpreter->names[0]) ||
+				     begins_with(name, interpreter->names[1])))
 			classes |= LABEL_NAMED(i);
 		if (interpreter->script && object &&
 		    script_runtime_of(object) == interpreter->script)
 			classes |= LABEL_NAMED(i);
 		if (!is_generated &&
-		    (begins(name, interpreter->loop) || begins(file, interpreter->file)))
+		    (begins_with(name, interpreter->loop) || begins_with(file, interpreter->file)))
 			classes |= LABEL_LOOP(i);
 	}
 	return classes;
 }
 
-static void add(struct share *share, u64 events, bool is_met, bool is_unnamed)
+static void add_to_share(struct share *share, u64 events, bool is_met, bool is_unnamed)
 {
 	share->events += is_met ? events : 0;
 	share->unnamed += is_unnamed ? events : 0;
@@ -121,36 +121,37 @@ static void count_row(const struct profile_row *row, const u32 *classes, struct 
 	for (u32 i = 0; i < row->user->depth; i++)
 		met |= classes[row->user->labels[i]];
 	/* Java's stubs never have names, so they do not cause the hint. */
-	add(generated, row->count, met & LABEL_GENERATED,
-	    (met & LABEL_ADDRESS) && !(met & LABEL_JAVA));
+	add_to_share(generated, row->count, met & LABEL_GENERATED,
+		     (met & LABEL_ADDRESS) && !(met & LABEL_JAVA));
 	for (u32 i = 0; i < INTERPRETERS; i++)
-		add(&interpreted[i], row->count, met & (LABEL_LOOP(i) | LABEL_NAMED(i)),
-		    (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));
+		add_to_share(&interpreted[i], row->count, met & (LABEL_LOOP(i) | LABEL_NAMED(i)),
+			     (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));
 }
 
-/* Labels are classified once, as there are many more frames. Without memory all shares stay 0. */
-static void count_rows(const struct profile *profile, struct share *generated,
-		       struct share *interpreted)
+/* Each label is classified once, since there are many more frames than labels. Without memory all
+ * shares stay 0. */
+static void count_shares(const struct profile *profile, struct share *generated,
+			 struct share *interpreted)
 {
 	u32 count = frame_names_label_count(profile->names);
 	u32 *classes = calloc(count + 1UL, sizeof(*classes));
 
 	for (u32 i = 0; classes && i < count; i++)
-		classes[i] = classify(frame_names_label(profile->names, i),
-				      frame_names_label_object(profile->names, i));
+		classes[i] = classify_label(frame_names_label(profile->names, i),
+					    frame_names_label_object(profile->names, i));
 	for (u32 i = 0; classes && i < profile->row_count; i++)
 		count_row(profile->rows[i], classes, generated, interpreted);
 	free(classes);
 }
 
 /* True for half of the events of a kind, and a tenth of all: enough for a hint. */
-static bool is_large(const struct share *share, const struct profile *profile)
+static bool deserves_hint(const struct share *share, const struct profile *profile)
 {
 	return share->unnamed && 2 * share->unnamed >= share->events &&
 	       10 * share->unnamed >= profile->count;
 }
 
-static void find_generators(const struct trace_reader *reader, bool found[RUNTIMES])
+static void find_generating_runtimes(const struct trace_reader *reader, bool found[RUNTIMES])
 {
 	const struct trace_mapping *mappings;
 	u32 count = trace_reader_mappings(reader, &mappings);
@@ -162,7 +163,7 @@ static void find_generators(const struct trace_reader *reader, bool found[RUNTIM
 		if (mappings[i].kind != MAPPING_ANON || strcmp(mappings[i].path, ANONYMOUS) != 0)
 			continue;
 		task = trace_reader_task(reader, mappings[i].tgid, UINT64_MAX);
-		while (task && !begins(task->comm, runtimes[runtime].process))
+		while (task && !begins_with(task->comm, runtimes[runtime].process))
 			runtime++;
 		found[task ? runtime : OTHER] = true;
 	}
@@ -175,11 +176,11 @@ u32 runtime_hints(const struct trace_reader *reader, const struct profile *profi
 	bool found[RUNTIMES] = {};
 	u32 count = 0;
 
-	count_rows(profile, &generated, interpreted);
-	if (is_large(&generated, profile))
-		find_generators(reader, found);
+	count_shares(profile, &generated, interpreted);
+	if (deserves_hint(&generated, profile))
+		find_generating_runtimes(reader, found);
 	for (u32 i = 0; i < INTERPRETERS; i++)
-		found[interpreters[i].runtime] |= is_large(&interpreted[i], profile);
+		found[interpreters[i].runtime] |= deserves_hint(&interpreted[i], profile);
 	for (u32 i = 0; i < RUNTIMES; i++)
 		if (found[i])
 			hints[count++] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds code that a runtime generated or interprets without names, though the runtime can export
- * them, and the option of the runtime that does so.
+ * Finds generated or interpreted code that has no names although its runtime can export names, and
+ * the option of the runtime that does so.
  */
 #ifndef LIB_REPORT_RUNTIME_HINT_H
 #define LIB_REPORT_RUNTIME_HINT_H
@@ -16,8 +16,8 @@ struct runtime_hint {
 
 #define RUNTIME_HINTS_MAX 9
 
-/* Gives a hint for each runtime whose code has no name in at least half of the events in such
- * code, and in at least a tenth of all. Returns the number of hints. */
+/* Gives a hint for each runtime whose code has no name in at least half of the events that have
+ * code of the runtime, and in at least a tenth of all events. Returns the number of hints. */
 u32 runtime_hints(const struct trace_reader *reader, const struct profile *profile,
 		  struct runtime_hint hints[RUNTIME_HINTS_MAX]);
 

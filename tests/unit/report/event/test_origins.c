@@ -68,7 +68,7 @@ static int clear(void **state)
 /* The thread of an event's origin; 0: not known. */
 static u32 origin_of(u32 index)
 {
-	const struct trace_event *origin = origins_of(origins, &events[index]);
+	const struct trace_event *origin = origins_find(origins, &events[index]);
 
 	return origin ? origin->tid : 0;
 }
@@ -85,7 +85,7 @@ TEST(same_time_and_cpu, NULL, clear)
 
 	write_recording(TRACE_ORIGIN, false);
 	check(expected);
-	assert_int_equal(origins_of(origins, &events[0])->value, 300);
+	assert_int_equal(origins_find(origins, &events[0])->value, 300);
 }
 
 TEST(without_origins, NULL, clear)
