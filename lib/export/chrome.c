@@ -3,21 +3,22 @@
  * The Trace Event Format of Chrome, which Perfetto and chrome://tracing show: each thread has a
  * track, each event is an instant on the track. An event whose value is a time (off-CPU) ends when
  * it is recorded, so the event becomes a slice of that length. Slices of a thread must nest: an
- * event whose slice would begin before the thread's last slice has ended is an instant. An event
- * that stands for many (of a summary) is an instant with their number: its value is a sum and not
- * the length of one slice.
+ * event whose slice would begin before the thread's last slice has ended is an instant. An event of
+ * a summary, which stands for many events, is an instant with the number of events: its value is a
+ * sum and not the length of one slice.
  *
  * A wait is a slice of the thread that waited. The wake-up is a slice of 1 ns of the thread that
- * ended the wait, and an arrow leads from there into the wait; the arguments of each name the other
- * thread. An interrupt is not a thread: its instants are global.
+ * ended the wait, and an arrow leads from the wake-up into the wait. The arguments of both slices
+ * name the other thread. An interrupt is not a thread, so its instants are global.
  *
- * The account of time (record --time) has an event for each wait, so a thread runs in between: the
- * gaps are slices, too, and each thread has its states side by side. Only these are slices then.
- * If events were lost, or if the options choose events, the thread may have waited in a gap, so
- * gaps are no slices then.
+ * A recording made with --time has an event for each state of a thread except running. The gaps
+ * between these events are written as slices "running", so the slices of a thread are its states.
+ * Other events of such a recording are instants. If events were lost, or if the options choose
+ * events, the thread may have waited in a gap, so gaps are not written.
  *
- * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore is
- * written last; Perfetto ignores stackFrames and shows the stack from the arguments.
+ * chrome://tracing takes the stack from `sf`, the number of a node of the tree in stackFrames. The
+ * tree is written last, when all nodes are known. Perfetto ignores stackFrames and shows the stack
+ * from the arguments.
  *
  * Events are written as they are read. Only the tree and the names of threads are kept in memory.
  */
@@ -39,7 +40,7 @@
 
 #define WAKE_SLICE_NS 1
 
-/* Time of a thread that has an event. */
+/* The time that a state event of a thread covers. */
 struct interval {
 	u32 tid;
 	u64 begin, end; /* ns */
@@ -51,15 +52,15 @@ struct chrome {
 	const struct trace_source *sources;
 	struct event_stacks *stacks;
 	struct frame_tree *tree;
-	char **labels; /* as JSON strings, by label id; NULL: not encoded yet */
+	char **labels; /* labels as JSON strings, by label id; NULL: not encoded yet */
 	u32 label_room;
 	struct intern tasks;
 	struct wakeups *wakeups;
 	struct origins *origins;
-	bool has_states;	/* slices are states of threads */
-	struct interval *waits; /* of the account of time */
+	bool has_states; /* the recording has state events (--time): only states are slices */
+	struct interval *waits; /* times of all state events */
 	u32 wait_count, wait_room;
-	const char *before; /* the next event */
+	const char *before; /* text to write before the next event */
 	FILE *to;
 };
 
@@ -123,7 +124,7 @@ static int put_thread_names(struct chrome *chrome, const struct trace_task *task
 	return err ?: put_task_name(chrome, task, false);
 }
 
-static void put_time(const char *key, u64 ns, FILE *to)
+static void put_microseconds(const char *key, u64 ns, FILE *to)
 {
 	fprintf(to, ",\"%s\":%llu.%03llu", key, (unsigned long long)(ns / 1000),
 		(unsigned long long)(ns % 1000));
@@ -134,13 +135,14 @@ static bool is_interrupt(const struct trace_event *event)
 	return event->tid == TID_INTERRUPT;
 }
 
-static bool is_state(const struct chrome *chrome, const struct trace_event *event)
+static bool is_thread_state(const struct chrome *chrome, const struct trace_event *event)
 {
 	return trace_source_state(chrome->sources[event->kind].name);
 }
 
-/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker or holder
- * event is the time that the other thread waited. */
+/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker's or
+ * holder's event is not the length of a slice, since it is the time that the other thread
+ * waited. */
 static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
@@ -151,7 +153,7 @@ static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
 		return 0;
 	if (wakeups_is_waker(chrome->wakeups, event))
 		return WAKE_SLICE_NS;
-	if (chrome->has_states && !is_state(chrome, event))
+	if (chrome->has_states && !is_thread_state(chrome, event))
 		return 0;
 	return event->value < event->time ? event->value : event->time;
 }
@@ -168,12 +170,12 @@ static int put_phase_and_time(struct chrome *chrome, const struct trace_event *e
 		return -ENOMEM;
 	if (length && begin >= thread->slices_end) {
 		fputs(",\"ph\":\"X\"", chrome->to);
-		put_time("ts", begin, chrome->to);
-		put_time("dur", length, chrome->to);
+		put_microseconds("ts", begin, chrome->to);
+		put_microseconds("dur", length, chrome->to);
 		thread->slices_end = begin + length;
 	} else {
 		fprintf(chrome->to, ",\"ph\":\"i\",\"s\":\"%c\"", is_interrupt(event) ? 'g' : 't');
-		put_time("ts", event->time, chrome->to);
+		put_microseconds("ts", event->time, chrome->to);
 	}
 	return 0;
 }
@@ -223,9 +225,9 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	return err;
 }
 
-/* Half of the arrow from a wake-up to the wait, which both have a slice at the time of the wake-up.
- * The begin of the wait is the number of the arrow. */
-static void put_arrow(struct chrome *chrome, const char *half, u64 number, u32 tid, u64 time)
+/* Writes the start or the end of the arrow from a wake-up to the wait. Both have a slice at the
+ * time of the wake-up. The id of the arrow is the begin of the wait. */
+static void put_half_arrow(struct chrome *chrome, const char *half, u64 number, u32 tid, u64 time)
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, tid, time);
 
@@ -234,7 +236,7 @@ static void put_arrow(struct chrome *chrome, const char *half, u64 number, u32 t
 		"{\"name\":\"wake-up\",\"cat\":\"wake-up\",\"ph\":%s,\"id\":\"%llx\",\"pid\":%u,"
 		"\"tid\":%u",
 		half, (unsigned long long)number, task ? task->tgid : tid, tid);
-	put_time("ts", time, chrome->to);
+	put_microseconds("ts", time, chrome->to);
 	fputc('}', chrome->to);
 }
 
@@ -253,13 +255,13 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 	begin_event(chrome);
 	/*
 	 * An event is named after its innermost function, or after its source if it has no stack. A
-	 * state has its name.
+	 * state event has the name of the state.
 	 */
 	source = &chrome->sources[event->kind];
 	err = frame_tree_add(chrome->tree, &stack, &node);
 	fputs("{\"name\":", chrome->to);
 	if (!err)
-		err = stack.depth && !is_state(chrome, event)
+		err = stack.depth && !is_thread_state(chrome, event)
 			      ? put_label(chrome, &stack.frames[0])
 			      : json_put_text(trace_source_short_name(source->name), chrome->to);
 	fputs(",\"cat\":", chrome->to);
@@ -276,9 +278,9 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 		if (wakeups_is_wait(chrome->wakeups, event) && waker && !is_interrupt(waker) &&
 		    wakeups_is_waker(chrome->wakeups, waker) && waker->time <= event->time &&
 		    event_filter_passes(chrome->filter, chrome->reader, waker)) {
-			put_arrow(chrome, "\"s\"", wait_begin(event), waker->tid, waker->time);
-			put_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event), event->tid,
-				  waker->time);
+			put_half_arrow(chrome, "\"s\"", wait_begin(event), waker->tid, waker->time);
+			put_half_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event), event->tid,
+				       waker->time);
 		}
 	}
 	return err;
@@ -286,15 +288,15 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 
 /* --- states of threads --- */
 
-static int by_thread(const void *left, const void *right)
+static int by_thread_and_begin(const void *left, const void *right)
 {
 	const struct interval *a = left, *b = right;
 
 	return order(a->tid, b->tid) ?: order(a->begin, b->begin);
 }
 
-static int put_running(struct chrome *chrome, const struct thread_account *account, u64 begin,
-		       u64 end)
+static int put_running_slice(struct chrome *chrome, const struct thread_account *account, u64 begin,
+			     u64 end)
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, account->tid, end);
 	int err = task ? put_thread_names(chrome, task, end) : 0;
@@ -304,31 +306,33 @@ static int put_running(struct chrome *chrome, const struct thread_account *accou
 		"{\"name\":\"running\",\"cat\":\"" TRACE_STATE_PREFIX "running\","
 		"\"pid\":%u,\"tid\":%u,\"ph\":\"X\"",
 		account->tgid, account->tid);
-	put_time("ts", begin, chrome->to);
-	put_time("dur", end - begin, chrome->to);
+	put_microseconds("ts", begin, chrome->to);
+	put_microseconds("dur", end - begin, chrome->to);
 	fputs(",\"args\":{}}", chrome->to);
 	return err;
 }
 
-/* Puts the gaps between the waits of a thread. */
-static int put_runs(struct chrome *chrome, const struct thread_account *account)
+/* Writes a slice for each gap between the states of a thread. */
+static int put_running_slices(struct chrome *chrome, const struct thread_account *account)
 {
 	const struct interval key = {.tid = account->tid, .begin = account->begin};
 	u64 at = account->begin;
 	int err = 0;
 
-	for (size_t i = bisect(chrome->wait_count, j, by_thread(&chrome->waits[j], &key) < 0);
+	for (size_t i = bisect(chrome->wait_count, j,
+			       by_thread_and_begin(&chrome->waits[j], &key) < 0);
 	     i < chrome->wait_count && chrome->waits[i].tid == account->tid &&
 	     chrome->waits[i].end <= account->end && !err;
 	     i++) {
 		if (chrome->waits[i].begin > at)
-			err = put_running(chrome, account, at, chrome->waits[i].begin);
+			err = put_running_slice(chrome, account, at, chrome->waits[i].begin);
 		at = chrome->waits[i].end > at ? chrome->waits[i].end : at;
 	}
-	return err || at >= account->end ? err : put_running(chrome, account, at, account->end);
+	return err || at >= account->end ? err
+					 : put_running_slice(chrome, account, at, account->end);
 }
 
-static int put_all_runs(struct chrome *chrome)
+static int put_all_running_slices(struct chrome *chrome)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(chrome->reader);
 	const struct event_filter *filter = chrome->filter;
@@ -336,20 +340,21 @@ static int put_all_runs(struct chrome *chrome)
 	u32 count = trace_reader_times(chrome->reader, &accounts);
 	int err = 0;
 
-	/* Otherwise the thread may have waited in the gaps. */
+	/* If events were lost or left out, the thread may have waited in the gaps. */
 	if (!chrome->has_states || !ledger || ledger->produced != ledger->recorded ||
 	    filter->from || filter->to || filter->cpus.count || filter->events.count)
 		return 0;
 	if (chrome->wait_count)
-		qsort(chrome->waits, chrome->wait_count, sizeof(*chrome->waits), by_thread);
+		qsort(chrome->waits, chrome->wait_count, sizeof(*chrome->waits),
+		      by_thread_and_begin);
 	for (u32 i = 0; i < count && !err; i++)
 		if (accounts[i].tid && event_filter_passes_thread(chrome->filter, chrome->reader,
 								  accounts[i].tid, accounts[i].end))
-			err = put_runs(chrome, &accounts[i]);
+			err = put_running_slices(chrome, &accounts[i]);
 	return err;
 }
 
-static int each_event(void *arg, const struct trace_event *event)
+static int export_event(void *arg, const struct trace_event *event)
 {
 	struct chrome *chrome = arg;
 
@@ -357,7 +362,7 @@ static int each_event(void *arg, const struct trace_event *event)
 		return 0;
 	if (ferror(chrome->to))
 		return 1;
-	if (is_state(chrome, event) && event_is_single(event)) {
+	if (is_thread_state(chrome, event) && event_is_single(event)) {
 		if (array_make_room(chrome->waits, chrome->wait_count, chrome->wait_room))
 			return -ENOMEM;
 		chrome->waits[chrome->wait_count++] = (struct interval){
@@ -366,7 +371,7 @@ static int each_event(void *arg, const struct trace_event *event)
 	return put_event(chrome, event);
 }
 
-static int put_node(void *arg, const struct frame_node *node)
+static int put_frame_node(void *arg, const struct frame_node *node)
 {
 	struct chrome *chrome = arg;
 	const struct frame_name *name = node->frame.name;
@@ -395,10 +400,10 @@ static int put_file(struct chrome *chrome, struct stackmap_error *error)
 	fputs(",\"kernel\":", to);
 	err = err ?: json_put_text(info->kernel, to);
 	fputs("},\n\"traceEvents\":[\n", to);
-	err = err ?: trace_reader_events(chrome->reader, each_event, chrome, error);
-	err = err ?: put_all_runs(chrome);
+	err = err ?: trace_reader_events(chrome->reader, export_event, chrome, error);
+	err = err ?: put_all_running_slices(chrome);
 	fputs("],\n\"stackFrames\":{\n", to);
-	err = err ?: frame_tree_each(chrome->tree, put_node, chrome);
+	err = err ?: frame_tree_each(chrome->tree, put_frame_node, chrome);
 	fputs("}}\n", to);
 	return err;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frames of a stack depend on the event in one way only: if the event has a leaf, the innermost
- * frame of the stack is a return address, too. Each stack therefore has two lists of frames
- * ("parts"), which are made when an event first needs them. The list of an event joins at most two
- * parts, the leaf, and the markers of sides without a stack.
+ * The frames of a stack depend on the event in one way only: the innermost frame of the stack is a
+ * return address if the event has a leaf, and else a pc. Each stack therefore has two lists of
+ * frames ("parts"), which are made when an event first needs them. The stack of an event joins a
+ * part of its kernel stack, a part of its user stack, the leaf, and the markers of missing stacks.
  */
 #include "event_stack.h"
 
@@ -15,7 +15,7 @@
 #include "array.h"
 #include "intern.h"
 
-/* Frames with one frame_name have one number, and so have cuts with one label. */
+/* The number of a frame_name, or of a marker's label. */
 struct numbered {
 	struct intern_key key; /* address of the frame_name or of the label */
 	u32 from_one;
@@ -29,13 +29,13 @@ struct part {
 struct event_stacks {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
-	struct part *parts; /* by 2 * stack + below_leaf; frames NULL: not made yet */
+	struct part *parts; /* by 2 * stack index + below_leaf; frames NULL: not made yet */
 	u32 stack_count;
 	struct intern numbers;
 	struct part joined; /* the joined stack of the last event */
 };
 
-static int set_number(struct event_stacks *stacks, struct event_frame *frame)
+static int set_frame_number(struct event_stacks *stacks, struct event_frame *frame)
 {
 	const void *identity = frame->name ? (const void *)frame->name : frame->label;
 	const struct intern_key key = {{intern_address(identity)}};
@@ -49,19 +49,19 @@ static int set_number(struct event_stacks *stacks, struct event_frame *frame)
 	return 0;
 }
 
-static int make_room(struct part *part, u32 more)
+static int make_room_for_frames(struct part *part, u32 more)
 {
 	return array_make_rooms(part->frames, part->depth + more, part->room);
 }
 
-static int add_frame(struct event_stacks *stacks, u64 address, bool return_address,
-		     struct part *part)
+static int append_frame(struct event_stacks *stacks, u64 address, bool return_address,
+			struct part *part)
 {
 	struct event_frame frame = {.in_kernel = FRAME_IS_KERNEL(address)};
 
 	frame.name = frame_names_find(stacks->names, address, return_address);
-	if (!frame.name || set_number(stacks, &frame) ||
-	    make_room(part, frame.name->function_count))
+	if (!frame.name || set_frame_number(stacks, &frame) ||
+	    make_room_for_frames(part, frame.name->function_count))
 		return -ENOMEM;
 	for (u32 i = 0; i < frame.name->function_count; i++) {
 		frame.label_id = frame.name->functions[i].label;
@@ -72,8 +72,8 @@ static int add_frame(struct event_stacks *stacks, u64 address, bool return_addre
 	return 0;
 }
 
-static int add_cut(struct event_stacks *stacks, const struct stack_end *end, bool in_kernel,
-		   struct part *part)
+static int append_marker(struct event_stacks *stacks, const struct stack_end *end, bool in_kernel,
+			 struct part *part)
 {
 	struct event_frame frame = {.in_kernel = in_kernel};
 
@@ -81,14 +81,14 @@ static int add_cut(struct event_stacks *stacks, const struct stack_end *end, boo
 	if (frame.label_id == UINT32_MAX)
 		return -ENOMEM;
 	frame.label = frame_names_label(stacks->names, frame.label_id);
-	if (set_number(stacks, &frame) || make_room(part, 1))
+	if (set_frame_number(stacks, &frame) || make_room_for_frames(part, 1))
 		return -ENOMEM;
 	part->frames[part->depth++] = frame;
 	return 0;
 }
 
 /* The frames of a stack, which are collected at the first call. NULL without memory. */
-static const struct part *find_part(struct event_stacks *stacks, u32 index, bool below_leaf)
+static const struct part *find_stack_part(struct event_stacks *stacks, u32 index, bool below_leaf)
 {
 	const struct trace_stack *stack = &stacks->stacks[index];
 	const struct stack_end *end = stack_end_of(stack, 0);
@@ -98,9 +98,9 @@ static const struct part *find_part(struct event_stacks *stacks, u32 index, bool
 	if (part->frames)
 		return part;
 	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = add_frame(stacks, stack->frames[i], i || below_leaf, part);
+		err = append_frame(stacks, stack->frames[i], i || below_leaf, part);
 	if (!err && stack_end_is_cut(end))
-		err = add_cut(stacks, end, !(stack->flags & STACK_USER), part);
+		err = append_marker(stacks, end, !(stack->flags & STACK_USER), part);
 	if (!err)
 		return part;
 	free(part->frames);
@@ -108,21 +108,22 @@ static const struct part *find_part(struct event_stacks *stacks, u32 index, bool
 	return NULL;
 }
 
-/* Appends one side of an event's stack. `leaf` 0: the leaf is on the other side. */
-static int join_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason, bool in_kernel)
+/* Appends the kernel stack or the user stack of an event. `leaf` 0: the leaf is not on this
+ * side. */
+static int append_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason, bool in_kernel)
 {
 	struct part *joined = &stacks->joined;
 	const struct part *part;
 
-	if (leaf && add_frame(stacks, leaf, false, joined))
+	if (leaf && append_frame(stacks, leaf, false, joined))
 		return -ENOMEM;
 	if (index == TRACE_NO_STACK) {
 		const struct stack_end *end = stack_end_of_reason(reason);
 
-		return stack_end_is_cut(end) ? add_cut(stacks, end, in_kernel, joined) : 0;
+		return stack_end_is_cut(end) ? append_marker(stacks, end, in_kernel, joined) : 0;
 	}
-	part = find_part(stacks, index, leaf);
-	if (!part || make_room(joined, part->depth))
+	part = find_stack_part(stacks, index, leaf);
+	if (!part || make_room_for_frames(joined, part->depth))
 		return -ENOMEM;
 	memcpy(&joined->frames[joined->depth], part->frames, part->depth * sizeof(*part->frames));
 	joined->depth += part->depth;
@@ -135,10 +136,10 @@ int event_stacks_find(struct event_stacks *stacks, const struct trace_event *eve
 	bool leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
 
 	stacks->joined.depth = 0;
-	if (join_side(stacks, leaf_in_kernel ? event->leaf : 0, event->kernel, event->kernel_reason,
-		      true) ||
-	    join_side(stacks, leaf_in_kernel ? 0 : event->leaf, event->user, event->user_reason,
-		      false))
+	if (append_side(stacks, leaf_in_kernel ? event->leaf : 0, event->kernel,
+			event->kernel_reason, true) ||
+	    append_side(stacks, leaf_in_kernel ? 0 : event->leaf, event->user, event->user_reason,
+			false))
 		return -ENOMEM;
 	*out = (struct event_stack){stacks->joined.frames, stacks->joined.depth};
 	return 0;
@@ -148,7 +149,7 @@ int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *
 			 struct event_stack *out)
 {
 	stacks->joined.depth = 0;
-	if (add_cut(stacks, stack_end_of_reason(event->user_reason), false, &stacks->joined))
+	if (append_marker(stacks, stack_end_of_reason(event->user_reason), false, &stacks->joined))
 		return -ENOMEM;
 	*out = (struct event_stack){stacks->joined.frames, stacks->joined.depth};
 	return 0;
@@ -213,8 +214,8 @@ void profile_range_of(const struct trace_reader *reader, const struct trace_mapp
 	set_build_id(range, mapping->build_id, mapping->build_id_bytes);
 }
 
-static void set_module(const struct trace_reader *reader, const struct frame_name *name,
-		       struct profile_range *range)
+static void set_module_range(const struct trace_reader *reader, const struct frame_name *name,
+			     struct profile_range *range)
 {
 	const struct trace_module *module = trace_reader_module_of(reader, name->frame);
 	const struct trace_module *modules;
@@ -229,7 +230,7 @@ static void set_module(const struct trace_reader *reader, const struct frame_nam
 	set_build_id(range, module->build_id, module->build_id_bytes);
 }
 
-/* The place of a hidden kernel address is in no range. */
+/* A hidden kernel address is in no range. */
 void profile_place_of(const struct trace_reader *reader, const struct frame_name *name,
 		      struct profile_place *place)
 {
@@ -239,7 +240,7 @@ void profile_place_of(const struct trace_reader *reader, const struct frame_name
 	place->address = name->address ? name->address - name->return_address : 0;
 	if (FRAME_IS_KERNEL(name->frame)) {
 		if (name->address)
-			set_module(reader, name, &place->range);
+			set_module_range(reader, name, &place->range);
 		return;
 	}
 	mapping = trace_reader_mapping(reader, FRAME_MAPPING(name->frame));
@@ -271,11 +272,11 @@ struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
 /* Nodes are found by (parent, label, kernel or user) in a hash table. */
 
 struct frame_tree {
-	struct intern nodes; /* by number - 1 */
+	struct intern nodes; /* struct frame_node, by number - 1 */
 };
 
-/* The number of the child, which is added if it is new; 0 without memory. */
-static u32 child_of(struct frame_tree *tree, u32 parent, const struct event_frame *frame)
+/* Returns the number of the child, which is added if it is new; 0 without memory. */
+static u32 find_child_node(struct frame_tree *tree, u32 parent, const struct event_frame *frame)
 {
 	const struct intern_key key = {{parent, frame->label_id, frame->in_kernel}};
 	struct frame_node *node = intern_entry(&tree->nodes, &key);
@@ -295,7 +296,7 @@ int frame_tree_add(struct frame_tree *tree, const struct event_stack *stack, u32
 	u32 node = 0;
 
 	for (u32 i = stack->depth; i-- > 0;) {
-		node = child_of(tree, node, &stack->frames[i]);
+		node = find_child_node(tree, node, &stack->frames[i]);
 		if (!node)
 			return -ENOMEM;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The whole stack of one event as a list: leaf and kernel frames, then the user frames, innermost
- * first. Inlined functions are frames of their own. A side that is cut ends in a marker frame that
- * stands for the unknown frames. Each stack of the recording is symbolized once, however many
+ * The whole stack of one event as a list, innermost frame first: the leaf, the kernel frames, the
+ * user frames. Inlined functions are frames of their own. A kernel or user stack whose outer frames
+ * are unknown ends in a marker frame. Each stack of the recording is symbolized once, however many
  * events have the stack.
  */
 #ifndef LIB_EXPORT_EVENT_STACK_H
@@ -14,16 +14,20 @@
 #include "trace/read/reader.h"
 
 struct event_frame {
-	const struct frame_name *name; /* NULL: marker of a cut */
-	const char *label;	       /* of the function, or the marker of the cut */
-	u32 label_id;		       /* in the frame_names */
-	u32 number; /* from 0 on without gaps; equal for equal names and equal cuts */
+	const struct frame_name *name; /* NULL: the frame is a marker */
+	const char *label;	       /* name of the function, or the text of the marker */
+	u32 label_id;		       /* id of the label in the frame_names */
+	/* from 0 on without gaps; frames with the same `name`, or the same marker, have the same
+	 * number */
+	u32 number;
 	bool in_kernel;
-	bool inlined; /* into the next frame, which has the same frame_name and number */
+	/* a function inlined into the next frame, which has the same `name` and `number` */
+	bool inlined;
 };
 
 struct event_stack {
-	const struct event_frame *frames; /* valid until the next call for these stacks */
+	/* valid until the next call with the same event_stacks */
+	const struct event_frame *frames;
 	u32 depth;
 };
 
@@ -37,30 +41,30 @@ void event_stacks_free(struct event_stacks **stacks);
 int event_stacks_find(struct event_stacks *stacks, const struct trace_event *event,
 		      struct event_stack *out); /* -ENOMEM */
 
-/* The stack of an event without frames: one marker that names the reason. */
+/* The stack to show for an event without frames: a marker that names the reason. */
 int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *event,
 			 struct event_stack *out); /* -ENOMEM */
 
 /*
  * Addresses and lines of frames, for the formats that have addresses (pprof and OTLP).
  *
- * User code of a file has no address that holds for all processes. Its address here is the frame,
- * mapping number << 40 | offset, in a range of its own for each file, so addresses of two files
- * never meet. Kernel and generated code keep their addresses. The address of a return address is
- * the last byte of the call.
+ * Code of a file has another address in each process. Its address here is the frame, mapping number
+ * << 40 | offset, so each file has its own range of addresses, and the ranges do not overlap.
+ * Kernel and generated code keep their addresses. A return address becomes the address of the last
+ * byte of the call.
  */
 
 /* The address range of a kernel module or a mapping. */
 struct profile_range {
-	u32 number; /* from 1 on, modules before mappings; 0: no range, all other members are zero
-		     */
+	/* from 1 on, modules before mappings; 0: no range, then all other members are zero */
+	u32 number;
 	u64 start, end;
 	const char *path;			   /* belongs to the reader or the name */
 	char build_id[2 * TRACE_BUILD_ID_MAX + 1]; /* hexadecimal digits; "": unknown */
 };
 
 struct profile_place {
-	u64 address; /* 0: hidden */
+	u64 address; /* 0: hidden by kptr_restrict */
 	struct profile_range range;
 };
 
@@ -75,8 +79,8 @@ void profile_range_of(const struct trace_reader *reader, const struct trace_mapp
 void profile_place_of(const struct trace_reader *reader, const struct frame_name *name,
 		      struct profile_place *place);
 
-/* The number of functions at a frame, and the function with an index below that; inlined
- * functions come first. */
+/* The number of functions at a frame, and the function with a number below it. Inlined functions
+ * come first. */
 u32 profile_lines_at(const struct event_frame *frame);
 struct profile_line profile_line_at(const struct event_frame *frame, u32 number);
 
@@ -85,16 +89,16 @@ struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
  * so a stack is the number of one node.
  */
 
-/* The last written name of a thread or process, and the end of the last slice of the thread. */
+/* A thread or process: the name that was written last, and the end of the thread's last slice. */
 struct named_task {
-	struct intern_key key; /* id, whether it is a process */
+	struct intern_key key; /* id, and 1 for a process, 0 for a thread */
 	char comm[16];
 	u64 slices_end; /* ns */
 };
 
 struct frame_node {
-	struct intern_key key; /* parent, label, whether it is the kernel's */
-	u32 parent;	       /* 0: outermost */
+	struct intern_key key; /* number of the parent, label, 1 for kernel code */
+	u32 parent;	       /* number of the parent; 0: the frame is outermost */
 	u32 number;
 	struct event_frame frame;
 };
@@ -104,10 +108,12 @@ struct frame_tree;
 int frame_tree_create(struct frame_tree **out); /* -ENOMEM */
 void frame_tree_free(struct frame_tree **tree);
 
-/* *number is 0 for a stack without frames. -ENOMEM. */
+/* Sets *number to the node of the innermost frame of the stack; 0: the stack has no frames.
+ * -ENOMEM. */
 int frame_tree_add(struct frame_tree *tree, const struct event_stack *stack, u32 *number);
 
-/* All nodes, by number from 1 on. Stops at the first non-zero return and returns it. */
+/* Calls `each` for all nodes in the order of their numbers, from 1 on. Stops at the first non-zero
+ * return and returns it. */
 int frame_tree_each(const struct frame_tree *tree,
 		    int (*each)(void *arg, const struct frame_node *node), void *arg);
 

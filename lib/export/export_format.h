@@ -13,29 +13,30 @@
 #include "report/name/frame_names.h"
 #include "trace/read/reader.h"
 
-/* The host and service of the recording, for formats that name them. All zero: the recording's. */
+/* The host and service that a format names. All zero: the host of the recording, no service. */
 struct export_identity {
-	const char *host;	   /* NULL: the recording's */
+	const char *host;	   /* NULL: the host of the recording */
 	const char *service;	   /* NULL: left out, or derived from each sample's cgroup */
 	const char *version;	   /* of the service; NULL: left out */
-	struct string_list labels; /* "KEY=VALUE" */
+	struct string_list labels; /* texts "KEY=VALUE" */
 };
 
 struct export_options {
 	struct event_filter filter;
 	struct frame_naming naming;
-	const char *by; /* `by` of profile_weigh(), for weighed formats */
+	const char *by; /* argument `by` of profile_weigh(), for weighed formats */
 	struct export_identity identity;
-	bool no_colons; /* pprof: sample types have "." for ":", which receivers take for a
-			   separator */
+	/* pprof: sample types have "." in place of ":", which receivers take for a separator */
+	bool no_colons;
 };
 
 struct export_format {
 	const char *name;
-	bool binary;  /* not for terminals */
-	bool weighed; /* each stack has one number, which `by` chooses */
+	bool binary;  /* not to be written to a terminal */
+	bool weighed; /* each stack has one weight, which `by` chooses */
 
-	/* Write errors of `to` may be left to the caller, which checks ferror() and fclose(). */
+	/* Writes the recording. Write errors need not be returned: the caller checks ferror() and
+	 * fclose() of `to`. */
 	int (*write)(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		     struct stackmap_error *error);
 };

@@ -14,7 +14,7 @@
 #include "report/profile/profile.h"
 
 /* `;` separates frames, so `;` in a name becomes `:`. */
-static void put_bytes(const char *name, size_t length, FILE *to)
+static void put_printable(const char *name, size_t length, FILE *to)
 {
 	for (const char *end = name + length; name < end;)
 		name += printable_put_next(*name == ';' ? ":" : name, to);
@@ -22,7 +22,7 @@ static void put_bytes(const char *name, size_t length, FILE *to)
 
 static void put_name(const char *name, FILE *to)
 {
-	put_bytes(name, strlen(name), to);
+	put_printable(name, strlen(name), to);
 }
 
 /* The mark of an inlined function becomes the suffix _[i], also in the kernel. */
@@ -34,12 +34,12 @@ static void put_label(const char *label, const char *suffix, FILE *to)
 		length -= end;
 		suffix = "_[i]";
 	}
-	put_bytes(label, length, to);
+	put_printable(label, length, to);
 	fputs(suffix, to);
 }
 
-static void put_path(const struct profile *profile, const struct profile_path *path,
-		     const char *suffix, FILE *to)
+static void put_path_frames(const struct profile *profile, const struct profile_path *path,
+			    const char *suffix, FILE *to)
 {
 	const char *marker = profile_path_marker(path);
 
@@ -78,8 +78,8 @@ static int folded_write(struct trace_reader *reader, const struct export_options
 				fputc(';', to);
 				put_name(source, to);
 			}
-			put_path(profile, row->user, "", to);
-			put_path(profile, row->kernel, "_[k]", to);
+			put_path_frames(profile, row->user, "", to);
+			put_path_frames(profile, row->kernel, "_[k]", to);
 			fprintf(to, " %llu\n", (unsigned long long)weight);
 		}
 		profile_weights_clear(&weights);

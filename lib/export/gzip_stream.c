@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A gzFile of zlib would need a file descriptor and hide the error of fclose(). Small writes are
- * collected, as a call of deflate() costs more than copying them.
+ * zlib's gzFile is not used, since it needs a file descriptor and hides the error of fclose().
+ * Small writes are collected in a buffer, since a call of deflate() costs more than the copy.
  */
 #include "gzip_stream.h"
 
@@ -37,7 +37,7 @@ int gzip_stream_create(FILE *to, struct gzip_stream **out)
 	return 0;
 }
 
-static void pack(struct gzip_stream *stream, int flush)
+static void compress_buffer(struct gzip_stream *stream, int flush)
 {
 	z_stream *deflater = &stream->deflater;
 
@@ -65,7 +65,7 @@ void gzip_stream_write(struct gzip_stream *stream, const void *data, size_t byte
 		from += part;
 		bytes -= part;
 		if (stream->used == BUFFER_BYTES)
-			pack(stream, Z_NO_FLUSH);
+			compress_buffer(stream, Z_NO_FLUSH);
 	}
 }
 
@@ -73,7 +73,7 @@ void gzip_stream_close(struct gzip_stream **stream)
 {
 	if (!*stream)
 		return;
-	pack(*stream, Z_FINISH);
+	compress_buffer(*stream, Z_FINISH);
 	deflateEnd(&(*stream)->deflater);
 	free(*stream);
 	*stream = NULL;

@@ -11,7 +11,8 @@ struct gzip_stream;
 int gzip_stream_create(FILE *to, struct gzip_stream **out); /* -ENOMEM */
 void gzip_stream_write(struct gzip_stream *stream, const void *data, size_t bytes);
 
-/* Writes the rest and the end of the gzip data. The stream stays open. */
+/* Writes the buffered rest and the end of the gzip data, and frees the gzip_stream. The FILE stays
+ * open. */
 void gzip_stream_close(struct gzip_stream **stream);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording as one JSON object: the output of `report --json`, split by cgroup, with the facts
- * of the recording (command, host, start). */
+/* A recording as one JSON object: the output of `report --json`, split by cgroup, and data of the
+ * recording (command, host, start). */
 #include <errno.h>
 
 #include "error.h"

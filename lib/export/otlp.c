@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Profiles of OTLP, as one request to a collector (otlp.proto): each source that has events has a
- * profile that counts them, and a second one that adds up the values if events have values, since a
- * profile has one type of samples. Samples have the attributes of pprof.c's labels, by the names of
- * OpenTelemetry.
+ * Profiles of OTLP, as one request to a collector (otlp.proto). Each source that has events has a
+ * profile with the counts of events. If the events have values, a second profile has the sums of
+ * values, since a profile has one type of samples. Samples have the labels of pprof.c as
+ * attributes, with OpenTelemetry's names.
  *
- * The size of a message comes before its content, so the samples of each profile are collected,
- * encoded, in a buffer of their own. Memory grows with the number of distinct samples, not of
- * events.
+ * The size of a message comes before its content, so the encoded samples of each profile are
+ * collected in a buffer. Memory grows with the number of distinct samples, not of events.
  *
  * The id of a profile is a hash of its content: a store can recognise a profile that was sent
  * twice.
  *
- * Backends make labels of the attributes of a resource, so the resource has only those that tell
- * machines and services apart, by the names of OpenTelemetry.
+ * Backends make labels of the attributes of a resource. The resource therefore only has attributes
+ * that tell machines and services apart, with OpenTelemetry's names.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ static const char *const lost_keys[LOST_COUNT] = {
 #undef X
 };
 
-/* The encoded samples of the profiles of a source. */
+/* The encoded samples of a source's profile of counts and of its profile of values. */
 struct columns {
 	struct byte_buffer counts, values;
 };
@@ -73,13 +72,13 @@ struct attributes {
 	size_t count;
 };
 
-static int add_text(struct attributes *attributes, const char *key, const char *text)
+static int add_text_attribute(struct attributes *attributes, const char *key, const char *text)
 {
 	return otlp_text_attribute(attributes->tables, key, text,
 				   &attributes->index[attributes->count++]);
 }
 
-static int add_number(struct attributes *attributes, const char *key, s64 number)
+static int add_number_attribute(struct attributes *attributes, const char *key, s64 number)
 {
 	return otlp_number_attribute(attributes->tables, key, number,
 				     &attributes->index[attributes->count++]);
@@ -87,25 +86,26 @@ static int add_number(struct attributes *attributes, const char *key, s64 number
 
 /* A sample of an interrupt belongs to no thread: thread.id and process.pid are left out. The sample
  * has the service of its cgroup unless the request has a service. */
-static int make_attributes(struct otlp *otlp, const struct sample_key *key,
-			   struct attributes *attributes)
+static int set_sample_attributes(struct otlp *otlp, const struct sample_key *key,
+				 struct attributes *attributes)
 {
 	char room[TRACE_CGROUP_ROOM], service[CGROUP_SERVICE_BYTES];
 	const char *cgroup = trace_cgroup_name(otlp->reader, key->cgroup, room);
-	int err = add_text(attributes, "thread.name", key->comm[0] ? key->comm : "[unknown]");
+	int err = add_text_attribute(attributes, "thread.name",
+				     key->comm[0] ? key->comm : "[unknown]");
 
 	if (!err && key->event.tid != TID_INTERRUPT)
-		err = add_number(attributes, "process.pid", key->tgid)
-			      ?: add_number(attributes, "thread.id", key->event.tid);
-	err = err ?: add_number(attributes, "cpu.logical_number", key->event.cpu);
-	err = err ?: add_text(attributes, "process.linux.cgroup", cgroup);
+		err = add_number_attribute(attributes, "process.pid", key->tgid)
+			      ?: add_number_attribute(attributes, "thread.id", key->event.tid);
+	err = err ?: add_number_attribute(attributes, "cpu.logical_number", key->event.cpu);
+	err = err ?: add_text_attribute(attributes, "process.linux.cgroup", cgroup);
 	if (err || otlp->options->identity.service || cgroup[0] != '/' ||
 	    !cgroup_service_name(cgroup, service))
 		return err;
-	return add_text(attributes, "service.name", service);
+	return add_text_attribute(attributes, "service.name", service);
 }
 
-static void put_sample_part(struct byte_buffer *to, Otlp__Sample *message, s64 value)
+static void put_sample_value(struct byte_buffer *to, Otlp__Sample *message, s64 value)
 {
 	Otlp__Profile part = OTLP__PROFILE__INIT;
 
@@ -129,16 +129,16 @@ static int put_sample(void *arg, const struct sample *sample)
 	if (!err && !stack.depth) /* a sample needs at least one location */
 		err = event_stacks_missing(otlp->stacks, event, &stack);
 	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
-	err = err ?: make_attributes(otlp, &sample->key, &attributes);
+	err = err ?: set_sample_attributes(otlp, &sample->key, &attributes);
 	if (!err && event->has_context)
 		err = otlp_link(otlp->tables, event->context, &message.link_index);
 	if (err)
 		return err;
 	message.attribute_indices = attributes.index;
 	message.n_attribute_indices = attributes.count;
-	put_sample_part(&columns->counts, &message, (s64)sample->count);
+	put_sample_value(&columns->counts, &message, (s64)sample->count);
 	if (otlp->sources[event->kind].extras & TRACE_EXTRA_VALUE)
-		put_sample_part(&columns->values, &message, (s64)sample->value);
+		put_sample_value(&columns->values, &message, (s64)sample->value);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static int put_samples(struct otlp *otlp)
 	return err;
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int count_event(void *arg, const struct trace_event *event)
 {
 	struct otlp *otlp = arg;
 	const struct trace_task *task;
@@ -173,8 +173,8 @@ static int add_to_ledger(struct otlp *otlp, const char *key, u64 number)
 				     &otlp->ledger[otlp->ledger_count++]);
 }
 
-/* The ledger of the whole recording, whichever events pass the filter. */
-static int make_ledger(struct otlp *otlp)
+/* Sets the attributes for the ledger of the whole recording, which the filter does not change. */
+static int set_ledger_attributes(struct otlp *otlp)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(otlp->reader);
 	int err;
@@ -191,8 +191,8 @@ static int make_ledger(struct otlp *otlp)
 	return err;
 }
 
-static void make_id(const struct otlp *otlp, const char *type, const struct byte_buffer *samples,
-		    u8 id[ID_BYTES])
+static void make_profile_id(const struct otlp *otlp, const char *type,
+			    const struct byte_buffer *samples, u8 id[ID_BYTES])
 {
 	const struct trace_info *info = trace_reader_info(otlp->reader);
 	u8 digest[SHA256_DIGEST_LENGTH];
@@ -208,7 +208,8 @@ static void make_id(const struct otlp *otlp, const char *type, const struct byte
 	memcpy(id, digest, ID_BYTES);
 }
 
-static int set_type(struct otlp *otlp, const char *type, const char *unit, Otlp__ValueType *message)
+static int set_value_type(struct otlp *otlp, const char *type, const char *unit,
+			  Otlp__ValueType *message)
 {
 	return otlp_string(otlp->tables, type, &message->type_strindex)
 		       ?: otlp_string(otlp->tables, unit, &message->unit_strindex);
@@ -222,17 +223,17 @@ static int put_profile(struct otlp *otlp, const struct trace_source *source, con
 	Otlp__Profile head = OTLP__PROFILE__INIT;
 	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT, period_type = OTLP__VALUE_TYPE__INIT;
 	u8 id[ID_BYTES];
-	int err = set_type(otlp, type, unit, &sample_type);
+	int err = set_value_type(otlp, type, unit, &sample_type);
 
 	/* Sources that are sampled by a clock have a leaf, and get a period. */
 	if (!err && info->frequency && source->extras & TRACE_EXTRA_LEAF) {
 		head.period_type = &period_type;
 		head.period = (s64)(SECOND / info->frequency);
-		err = set_type(otlp, "cpu", "nanoseconds", &period_type);
+		err = set_value_type(otlp, "cpu", "nanoseconds", &period_type);
 	}
 	if (err || samples->failed)
 		return -ENOMEM;
-	make_id(otlp, type, samples, id);
+	make_profile_id(otlp, type, samples, id);
 	head.sample_type = &sample_type;
 	head.time_unix_nano = info->start_realtime + otlp->first - info->start_monotonic;
 	head.duration_nano = otlp->last - otlp->first;
@@ -247,7 +248,7 @@ static int put_profile(struct otlp *otlp, const struct trace_source *source, con
 
 static int put_profiles(struct otlp *otlp)
 {
-	int err = make_ledger(otlp);
+	int err = set_ledger_attributes(otlp);
 
 	for (u32 i = 0; i < otlp->source_count && !err; i++) {
 		const struct trace_source *source = &otlp->sources[i];
@@ -268,17 +269,16 @@ static int put_profiles(struct otlp *otlp)
 	return err;
 }
 
-/* --- the request: the resource that the profiles are of, a machine, around the encoded profiles
- * --- */
+/* --- the request: the resource (the machine) around the encoded profiles --- */
 
 struct resource {
-	Otlp__KeyValue **attributes; /* their keys and values are freed with them */
+	Otlp__KeyValue **attributes; /* owned, with their keys and values */
 	size_t count;
 	u32 room;
 	bool failed;
 };
 
-/* A copy in which bytes that are not UTF-8 are `?`. NULL without memory. */
+/* A copy of the text with `?` in place of bytes that are not UTF-8. NULL without memory. */
 static char *utf8_copy(const char *text, size_t length)
 {
 	char *copy = strndup(text, length);
@@ -290,7 +290,7 @@ static char *utf8_copy(const char *text, size_t length)
 	return copy;
 }
 
-static void free_attribute(Otlp__KeyValue *attribute)
+static void free_resource_attribute(Otlp__KeyValue *attribute)
 {
 	if (attribute->value)
 		free(attribute->value->string_value);
@@ -299,7 +299,8 @@ static void free_attribute(Otlp__KeyValue *attribute)
 	free(attribute);
 }
 
-static Otlp__KeyValue *make_attribute(const char *key, size_t key_length, const char *text)
+static Otlp__KeyValue *create_resource_attribute(const char *key, size_t key_length,
+						 const char *text)
 {
 	Otlp__KeyValue *attribute = malloc(sizeof(*attribute));
 
@@ -315,31 +316,31 @@ static Otlp__KeyValue *make_attribute(const char *key, size_t key_length, const 
 	}
 	if (attribute->key && attribute->value && attribute->value->string_value)
 		return attribute;
-	free_attribute(attribute);
+	free_resource_attribute(attribute);
 	return NULL;
 }
 
-static void add_attribute(struct resource *resource, const char *key, size_t key_length,
-			  const char *text)
+static void add_resource_attribute(struct resource *resource, const char *key, size_t key_length,
+				   const char *text)
 {
-	Otlp__KeyValue *attribute = make_attribute(key, key_length, text);
+	Otlp__KeyValue *attribute = create_resource_attribute(key, key_length, text);
 
 	if (attribute && !array_make_room(resource->attributes, resource->count, resource->room)) {
 		resource->attributes[resource->count++] = attribute;
 		return;
 	}
 	if (attribute)
-		free_attribute(attribute);
+		free_resource_attribute(attribute);
 	resource->failed = true;
 }
 
-static void add_known(struct resource *resource, const char *key, const char *text)
+static void add_nonempty_attribute(struct resource *resource, const char *key, const char *text)
 {
 	if (text && text[0])
-		add_attribute(resource, key, strlen(key), text);
+		add_resource_attribute(resource, key, strlen(key), text);
 }
 
-/* Encodes the scope with all profiles. The message points into `profiles`. */
+/* Encodes the instrumentation scope with all profiles. The message points into `profiles`. */
 static int encode_scope(const struct byte_buffer *profiles, const char *version,
 			struct byte_buffer *to)
 {
@@ -380,17 +381,17 @@ static int encode_resource(const struct trace_info *info, const struct export_id
 		machine = "amd64";
 	else if (strcmp(machine, "aarch64") == 0)
 		machine = "arm64";
-	add_known(&resource, "host.name", identity->host ?: info->hostname);
-	add_known(&resource, "host.arch", machine);
-	add_known(&resource, "os.type", "linux");
-	add_known(&resource, "os.version", info->kernel);
-	add_known(&resource, "service.name", identity->service);
-	add_known(&resource, "service.version", identity->version);
+	add_nonempty_attribute(&resource, "host.name", identity->host ?: info->hostname);
+	add_nonempty_attribute(&resource, "host.arch", machine);
+	add_nonempty_attribute(&resource, "os.type", "linux");
+	add_nonempty_attribute(&resource, "os.version", info->kernel);
+	add_nonempty_attribute(&resource, "service.name", identity->service);
+	add_nonempty_attribute(&resource, "service.version", identity->version);
 	for (size_t i = 0; i < identity->labels.count; i++) {
 		const char *label = identity->labels.items[i];
 		size_t key = strcspn(label, "=");
 
-		add_attribute(&resource, label, key, label[key] ? &label[key + 1] : "");
+		add_resource_attribute(&resource, label, key, label[key] ? &label[key + 1] : "");
 	}
 	attributes.attributes = resource.attributes;
 	attributes.n_attributes = resource.count;
@@ -398,7 +399,7 @@ static int encode_resource(const struct trace_info *info, const struct export_id
 	message.scope_profiles = (ProtobufCBinaryData){scope->used, scope->data};
 	otlp_encode(to, &message.base);
 	for (size_t i = 0; i < resource.count; i++)
-		free_attribute(resource.attributes[i]);
+		free_resource_attribute(resource.attributes[i]);
 	free(resource.attributes);
 	return resource.failed || to->failed ? -ENOMEM : 0;
 }
@@ -408,7 +409,7 @@ struct file_append {
 	FILE *to;
 };
 
-static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+static void append_to_file(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
 {
 	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
 }
@@ -427,7 +428,7 @@ static int write_request(const struct trace_reader *reader, const struct export_
 	if (!err) {
 		Otlp__Request message = OTLP__REQUEST__INIT;
 		ProtobufCBinaryData encoded = {resource.used, resource.data};
-		struct file_append file = {.base.append = append, .to = to};
+		struct file_append file = {.base.append = append_to_file, .to = to};
 
 		/* A request without profiles has no resource. */
 		message.resource_profiles = &encoded;
@@ -452,7 +453,7 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 	    event_stacks_create(reader, &options->naming, &otlp.stacks) ||
 	    otlp_tables_create(reader, &otlp.tables))
 		err = -ENOMEM;
-	err = err ?: trace_reader_events(reader, add_event, &otlp, error);
+	err = err ?: trace_reader_events(reader, count_event, &otlp, error);
 	err = err ?: put_samples(&otlp);
 	err = err ?: put_profiles(&otlp);
 	err = err

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stack is a path of locations from the outermost one. Stacks with the same outer locations share
- * nodes of a tree, so a stack costs only its own inner part, and equal stacks end in the same node.
+ * A stack is a path of locations from the outermost location. Stacks with the same outer locations
+ * share nodes of a tree, so a stack only adds nodes for its inner part, and equal stacks end in the
+ * same node.
  */
 #include "otlp_tables.h"
 
@@ -20,11 +21,11 @@ struct stack_node {
 	s32 stack;	       /* index of the stack that ends here; 0: no stack */
 };
 
-/* Indexes in the dictionary by number in the recording. */
+/* The index in the dictionary of each location, mapping or link, by its number in the recording. */
 struct indexes {
-	s32 *of; /* 0: not written yet */
+	s32 *of; /* by number; 0: not in the dictionary yet */
 	u32 room;
-	s32 count; /* number of indexes in use, which begin at 1 */
+	s32 count; /* number of indexes in use; the first index is 1 */
 };
 
 struct otlp_tables {
@@ -47,25 +48,26 @@ struct buffer_append {
 	struct byte_buffer *to;
 };
 
-static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+static void append_to_buffer(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
 {
 	byte_buffer_append(((struct buffer_append *)buffer)->to, data, bytes);
 }
 
 void otlp_encode(struct byte_buffer *to, const struct ProtobufCMessage *message)
 {
-	struct buffer_append buffer = {.base.append = append, .to = to};
+	struct buffer_append buffer = {.base.append = append_to_buffer, .to = to};
 
 	protobuf_c_message_pack_to_buffer(message, &buffer.base);
 }
 
-static void put(struct otlp_tables *tables, const Otlp__Dictionary *part)
+static void append_dictionary_part(struct otlp_tables *tables, const Otlp__Dictionary *part)
 {
 	otlp_encode(&tables->encoded, &part->base);
 }
 
-/* Where the index of a number is kept; NULL without memory. */
-static s32 *index_of(struct indexes *indexes, u64 number)
+/* Returns a pointer to the dictionary index for this number, which is 0 if the number is new; NULL
+ * without memory. */
+static s32 *find_index_slot(struct indexes *indexes, u64 number)
 {
 	if (array_make_zeroed(indexes->of, number + 1, indexes->room))
 		return NULL;
@@ -88,16 +90,16 @@ int otlp_string(struct otlp_tables *tables, const char *text, s32 *index)
 			return -ENOMEM;
 		part.string_table = &string;
 		part.n_string_table = 1;
-		put(tables, &part);
+		append_dictionary_part(tables, &part);
 		json_decref(plain);
 	}
 	*index = (s32)number;
 	return 0;
 }
 
-/* `identity` tells the value from others of its type. */
-static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
-			  u64 identity, s32 *index)
+/* `identity`: equal for equal values of the same type. */
+static int find_attribute_index(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
+				u64 identity, s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Attribute message = OTLP__ATTRIBUTE__INIT, *messages = &message;
@@ -115,13 +117,13 @@ static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__Any
 		message.value = value;
 		part.attribute_table = &messages;
 		part.n_attribute_table = 1;
-		put(tables, &part);
+		append_dictionary_part(tables, &part);
 	}
 	*index = (s32)attribute->number;
 	return 0;
 }
 
-/* The text is interned as a string, too: its string index identifies the value. */
+/* The text is interned as a string, too. Its string index is the identity of the value. */
 int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char *text, s32 *index)
 {
 	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
@@ -132,7 +134,7 @@ int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char 
 	value.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
 	value.string_value = plain ? (char *)json_string_value(plain) : NULL;
 	err = err ?: otlp_string(tables, text, &number);
-	err = err ?: find_attribute(tables, key, &value, (u64)number, index);
+	err = err ?: find_attribute_index(tables, key, &value, (u64)number, index);
 	json_decref(plain);
 	return err;
 }
@@ -143,7 +145,7 @@ int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 numbe
 
 	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	value.int_value = number;
-	return find_attribute(tables, key, &value, (u64)number, index);
+	return find_attribute_index(tables, key, &value, (u64)number, index);
 }
 
 int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
@@ -152,7 +154,7 @@ int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
 	u32 count = trace_reader_contexts(tables->reader, &contexts);
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Link message = OTLP__LINK__INIT, *messages = &message;
-	s32 *known = number < count ? index_of(&tables->links, number) : NULL;
+	s32 *known = number < count ? find_index_slot(&tables->links, number) : NULL;
 
 	if (!known)
 		return -ENOMEM;
@@ -164,13 +166,14 @@ int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
 		message.span_id.len = sizeof(contexts[number].span);
 		part.link_table = &messages;
 		part.n_link_table = 1;
-		put(tables, &part);
+		append_dictionary_part(tables, &part);
 	}
 	*index = *known;
 	return 0;
 }
 
-static int find_function(struct otlp_tables *tables, const char *name, const char *file, s32 *index)
+static int find_function_index(struct otlp_tables *tables, const char *name, const char *file,
+			       s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Function message = OTLP__FUNCTION__INIT, *messages = &message;
@@ -189,7 +192,7 @@ static int find_function(struct otlp_tables *tables, const char *name, const cha
 		message.filename_strindex = file_index;
 		part.function_table = &messages;
 		part.n_function_table = 1;
-		put(tables, &part);
+		append_dictionary_part(tables, &part);
 	}
 	*index = (s32)function->number;
 	return 0;
@@ -213,18 +216,19 @@ static int put_mapping(struct otlp_tables *tables, const struct profile_range *r
 	message.n_attribute_indices = has_build_id;
 	part.mapping_table = &messages;
 	part.n_mapping_table = 1;
-	put(tables, &part);
+	append_dictionary_part(tables, &part);
 	return 0;
 }
 
-static int find_mapping(struct otlp_tables *tables, const struct profile_range *range, s32 *index)
+static int find_mapping_index(struct otlp_tables *tables, const struct profile_range *range,
+			      s32 *index)
 {
 	s32 *known;
 
 	*index = 0;
 	if (!range->number)
 		return 0;
-	known = index_of(&tables->mappings, range->number);
+	known = find_index_slot(&tables->mappings, range->number);
 	if (!known || (!*known && put_mapping(tables, range)))
 		return -ENOMEM;
 	if (!*known)
@@ -245,7 +249,7 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 	if (frame->name) {
 		profile_place_of(tables->reader, frame->name, &place);
 		message->address = place.address;
-		err = find_mapping(tables, &place.range, &message->mapping_index);
+		err = find_mapping_index(tables, &place.range, &message->mapping_index);
 	}
 	for (u32 i = 0; i < message->n_lines && !err; i++) {
 		struct profile_line at = profile_line_at(frame, i);
@@ -253,7 +257,7 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 		line[i] = &lines[i];
 		otlp__line__init(&lines[i]);
 		lines[i].line = at.line;
-		err = find_function(tables, at.function, at.file, &lines[i].function_index);
+		err = find_function_index(tables, at.function, at.file, &lines[i].function_index);
 	}
 	err = err
 		      ?: otlp_text_attribute(tables, "profile.frame.type",
@@ -265,13 +269,14 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 	message->n_attribute_indices = frame->name ? 1 : 0;
 	part.location_table = &message;
 	part.n_location_table = 1;
-	put(tables, &part);
+	append_dictionary_part(tables, &part);
 	return 0;
 }
 
-static int find_location(struct otlp_tables *tables, const struct event_frame *frame, s32 *index)
+static int find_location_index(struct otlp_tables *tables, const struct event_frame *frame,
+			       s32 *index)
 {
-	s32 *known = index_of(&tables->locations, frame->number);
+	s32 *known = find_index_slot(&tables->locations, frame->number);
 	Otlp__Location message = OTLP__LOCATION__INIT;
 
 	if (!known)
@@ -294,8 +299,9 @@ static int find_location(struct otlp_tables *tables, const struct event_frame *f
 	return 0;
 }
 
-/* The node of the path, whose depth is > 0. NULL without memory. */
-static struct stack_node *find_node(struct otlp_tables *tables, size_t depth)
+/* The node of the stack whose locations are in tables->path; `depth` is at least 1. NULL without
+ * memory. */
+static struct stack_node *find_stack_node(struct otlp_tables *tables, size_t depth)
 {
 	struct stack_node *node = NULL;
 
@@ -322,11 +328,11 @@ int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 
 	/* Inlined functions are in the location of their frame. */
 	for (u32 i = 0; i < stack->depth; i++)
 		if (!stack->frames[i].inlined &&
-		    find_location(tables, &stack->frames[i], &tables->path[depth++]))
+		    find_location_index(tables, &stack->frames[i], &tables->path[depth++]))
 			return -ENOMEM;
 	if (!depth)
 		return 0;
-	node = find_node(tables, depth);
+	node = find_stack_node(tables, depth);
 	if (!node)
 		return -ENOMEM;
 	if (!node->stack) {
@@ -335,7 +341,7 @@ int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 
 		message.n_location_indices = depth;
 		part.stack_table = &messages;
 		part.n_stack_table = 1;
-		put(tables, &part);
+		append_dictionary_part(tables, &part);
 	}
 	*index = node->stack;
 	return 0;
@@ -346,7 +352,7 @@ const struct byte_buffer *otlp_dictionary(const struct otlp_tables *tables)
 	return &tables->encoded;
 }
 
-/* Writes the empty first entry of each table: index 0 means none. */
+/* Writes the empty first entry of each table, since index 0 means that there is no entry. */
 static int put_empty_entries(struct otlp_tables *tables)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
@@ -366,7 +372,7 @@ static int put_empty_entries(struct otlp_tables *tables)
 	part.stack_table = &stacks;
 	part.n_mapping_table = part.n_location_table = part.n_function_table = 1;
 	part.n_link_table = part.n_attribute_table = part.n_stack_table = 1;
-	put(tables, &part);
+	append_dictionary_part(tables, &part);
 	return otlp_string(tables, "", &empty);
 }
 

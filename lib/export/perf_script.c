@@ -6,9 +6,9 @@
  * without a space. Spaces in these names therefore become `_`, as those readers would make them.
  * The readers fold stacks with `;`, so `;` becomes `:` in every name.
  *
- * The period is the value of the event if its source has one, else 1. Readers weigh by the period,
- * so an event of a summary has the sum of the values, or else the number of the events that it
- * stands for.
+ * The period is the value of the event if the events of its source have values, else 1. Readers
+ * weigh events by the period. The period of an event of a summary, which stands for many events, is
+ * therefore the sum of their values, or else their number.
  */
 #include <errno.h>
 
@@ -42,8 +42,8 @@ static void put_object(const char *object, FILE *to)
 	fputs(")\n", to);
 }
 
-/* perf prints " (inlined)" in place of the object; the label of an inlined function has it
- * already. */
+/* For an inlined function perf prints " (inlined)" in place of the object. The label of an inlined
+ * function ends with this text already. */
 static void put_frame(const struct event_frame *frame, FILE *to)
 {
 	fprintf(to, "\t%16llx ", frame->name ? (unsigned long long)frame->name->address : 0);
@@ -84,7 +84,8 @@ static int put_event(void *arg, const struct trace_event *event)
 	source = &printer->sources[event->kind];
 	period = source->extras & TRACE_EXTRA_VALUE ? event->value : event_stands_for(event);
 	put_name(comm, "_", printer->to);
-	/* Readers expect at least two characters: a name of one is padded with a space. */
+	/* Readers expect at least two characters, so a name of one character is padded with a
+	 * space. */
 	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u",
 		TID_SHOWN(task ? task->tgid : event->tid), TID_SHOWN(event->tid));
 	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,

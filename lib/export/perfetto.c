@@ -4,16 +4,17 @@
  * with its time. Frames and call stacks are interned: a stack is written once, before its first
  * event.
  *
- *   an event with a sampled pc     PerfSample
- *   an event whose value is time  a slice of its thread's track, with the stack
- *   any other event               an instant, with the stack
- *   a state of the account of time  a slice, and a change of the thread's state
- *   a wake-up                     a flow from the waker's instant to the end of the wait
- *   who has queued the work       an annotation of the event, but of a PerfSample: the thread's id
- *   lost events                   PerfSample.kernel_records_lost of their CPU
+ *   event with a sampled pc        PerfSample
+ *   event whose value is a time    a slice of its thread's track, with the stack
+ *   any other event                an instant, with the stack
+ *   state of a thread (--time)     a slice, and a change of the thread's state
+ *   wake-up                        a flow from the waker's instant to the end of the wait
+ *   origin of queued work          an annotation with the id of the thread that queued the work;
+ *                                  a PerfSample has no annotations
+ *   lost events                    PerfSample.kernel_records_lost of their CPU
  *
- * Slices of a track must nest, by the rules of chrome.c. An interrupt is not a thread: its events
- * have a track of their own.
+ * Slices of a track must nest, which follows the rules of chrome.c. An interrupt is not a thread,
+ * so the events of interrupts have a track of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@
 enum track_event { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 enum task_state { TASK_RUNNING = 3 };
 
-/* In the order of Perfetto's numbers. */
+/* The names of states, by the number that Perfetto gives the state. */
 static const char *const states[] = {
 	[2] = "runnable", [4] = "interruptible", [5] = "uninterruptible", [6] = "stopped"};
 
@@ -59,12 +60,13 @@ struct perfetto {
 	struct wakeups *wakeups;
 	struct origins *origins;
 	struct intern tasks;
-	struct text_set paths;	     /* of mappings, by number - 1 */
-	bool *has_stack, *has_frame; /* by number: written */
+	/* paths of mappings; the iid of a mapping is the number of its path + 1 */
+	struct text_set paths;
+	bool *has_stack, *has_frame; /* by iid: true if it was written */
 	u32 stack_room, frame_room;
 	u64 *frame_ids;
 	u32 id_room;
-	bool has_states; /* slices are states of threads */
+	bool has_states; /* the recording has state events (--time): only states are slices */
 	bool has_begun, has_interrupts;
 	u64 last; /* time of the last event */
 	FILE *to;
@@ -75,14 +77,14 @@ struct file_append {
 	FILE *to;
 };
 
-static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+static void append_to_file(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
 {
 	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
 }
 
 static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 {
-	struct file_append buffer = {.base.append = append, .to = perfetto->to};
+	struct file_append buffer = {.base.append = append_to_file, .to = perfetto->to};
 	Perfetto__Trace part = PERFETTO__TRACE__INIT;
 
 	packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = 1;
@@ -102,8 +104,9 @@ static void put_packet_at(struct perfetto *perfetto, Perfetto__TracePacket *pack
 	put_packet(perfetto, packet);
 }
 
-/* The text with `?` for bytes that are not UTF-8; the caller owns it. NULL without memory. */
-static char *plain_text(const char *text)
+/* A copy of the text with `?` in place of bytes that are not UTF-8. The caller frees the copy. NULL
+ * without memory. */
+static char *copy_as_utf8(const char *text)
 {
 	json_t *plain = json_text(text);
 	char *copy = plain ? strdup(json_string_value(plain)) : NULL;
@@ -112,7 +115,7 @@ static char *plain_text(const char *text)
 	return copy;
 }
 
-/* --- interned data: find_*() writes what is new --- */
+/* --- interned data: intern_*() sets the iid of an entry, and writes the entry if it is new --- */
 
 static void put_interned(struct perfetto *perfetto, Perfetto__InternedData *data)
 {
@@ -122,9 +125,9 @@ static void put_interned(struct perfetto *perfetto, Perfetto__InternedData *data
 	put_packet(perfetto, &packet);
 }
 
-static int make_string(u64 iid, const char *text, Perfetto__InternedString *string)
+static int make_interned_string(u64 iid, const char *text, Perfetto__InternedString *string)
 {
-	char *plain = plain_text(text);
+	char *plain = copy_as_utf8(text);
 
 	if (!plain)
 		return -ENOMEM;
@@ -135,7 +138,7 @@ static int make_string(u64 iid, const char *text, Perfetto__InternedString *stri
 	return 0;
 }
 
-static int find_mapping(struct perfetto *perfetto, const char *path, u64 *iid)
+static int intern_mapping(struct perfetto *perfetto, const char *path, u64 *iid)
 {
 	u32 count = perfetto->paths.count, number = text_set_number(&perfetto->paths, path);
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
@@ -147,7 +150,7 @@ static int find_mapping(struct perfetto *perfetto, const char *path, u64 *iid)
 	*iid = number + 1UL;
 	if (number < count)
 		return 0;
-	if (make_string(*iid, path, &string))
+	if (make_interned_string(*iid, path, &string))
 		return -ENOMEM;
 	mapping.has_iid = 1;
 	mapping.iid = *iid;
@@ -161,8 +164,8 @@ static int find_mapping(struct perfetto *perfetto, const char *path, u64 *iid)
 	return 0;
 }
 
-/* Frames are functions: the number of a frame is that of its label, from 1 on. */
-static int find_frame(struct perfetto *perfetto, const struct event_frame *frame, u64 *iid)
+/* A frame of the format is a function. The iid of a frame is the id of its label + 1. */
+static int intern_frame(struct perfetto *perfetto, const struct event_frame *frame, u64 *iid)
 {
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	Perfetto__InternedString string = PERFETTO__INTERNED_STRING__INIT, *strings = &string;
@@ -175,12 +178,12 @@ static int find_frame(struct perfetto *perfetto, const struct event_frame *frame
 		return 0;
 	perfetto->has_frame[*iid] = true;
 	if (frame->name) {
-		if (find_mapping(perfetto, frame->name->object, &message.mapping_id))
+		if (intern_mapping(perfetto, frame->name->object, &message.mapping_id))
 			return -ENOMEM;
 		message.has_mapping_id = message.has_rel_pc = 1;
 		message.rel_pc = frame->name->address;
 	}
-	if (make_string(*iid, frame->label, &string))
+	if (make_interned_string(*iid, frame->label, &string))
 		return -ENOMEM;
 	message.has_iid = message.has_function_name_id = message.has_kind = 1;
 	message.iid = message.function_name_id = *iid;
@@ -194,7 +197,7 @@ static int find_frame(struct perfetto *perfetto, const struct event_frame *frame
 }
 
 /* *iid is 0 for a stack without frames. */
-static int find_stack(struct perfetto *perfetto, const struct event_stack *stack, u64 *iid)
+static int intern_stack(struct perfetto *perfetto, const struct event_stack *stack, u64 *iid)
 {
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	Perfetto__Callstack message = PERFETTO__CALLSTACK__INIT, *messages = &message;
@@ -209,8 +212,8 @@ static int find_stack(struct perfetto *perfetto, const struct event_stack *stack
 		return 0;
 	perfetto->has_stack[number] = true;
 	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = find_frame(perfetto, &stack->frames[stack->depth - 1 - i],
-				 &perfetto->frame_ids[i]);
+		err = intern_frame(perfetto, &stack->frames[stack->depth - 1 - i],
+				   &perfetto->frame_ids[i]);
 	message.has_iid = 1;
 	message.iid = number;
 	message.frame_ids = perfetto->frame_ids;
@@ -238,7 +241,7 @@ static int put_task_track(struct perfetto *perfetto, const struct trace_task *ta
 	if (strcmp(named->comm, task->comm) == 0)
 		return 0;
 	memcpy(named->comm, task->comm, sizeof(named->comm));
-	name = plain_text(task->comm);
+	name = copy_as_utf8(task->comm);
 	if (!name)
 		return -ENOMEM;
 	track.has_uuid = thread.has_pid = thread.has_tid = process.has_pid = 1;
@@ -256,7 +259,8 @@ static int put_task_track(struct perfetto *perfetto, const struct trace_task *ta
 	return 0;
 }
 
-/* A process has the name of its first thread. */
+/* Writes the tracks of the event's thread and process, if they are new or have a new name. A
+ * process has the name of its first thread. */
 static int put_tracks(struct perfetto *perfetto, const struct trace_event *event,
 		      const struct trace_task *task)
 {
@@ -285,13 +289,13 @@ static int put_tracks(struct perfetto *perfetto, const struct trace_event *event
 
 /* --- events --- */
 
-static bool is_state(const struct perfetto *perfetto, const struct trace_event *event)
+static bool is_thread_state(const struct perfetto *perfetto, const struct trace_event *event)
 {
 	return trace_source_state(perfetto->sources[event->kind].name);
 }
 
-static void put_state(struct perfetto *perfetto, const struct trace_event *event, const char *comm,
-		      u32 state, u64 time)
+static void put_task_state(struct perfetto *perfetto, const struct trace_event *event,
+			   const char *comm, u32 state, u64 time)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TaskState message = PERFETTO__TASK_STATE__INIT;
@@ -305,26 +309,27 @@ static void put_state(struct perfetto *perfetto, const struct trace_event *event
 	put_packet_at(perfetto, &packet, time);
 }
 
-/* A thread that was runnable runs then, on the CPU of the event. */
-static int put_states(struct perfetto *perfetto, const struct trace_event *event,
-		      const struct trace_task *task)
+/* Writes the state of the thread from the begin of the event on. After the state "runnable" the
+ * thread runs on the CPU of the event. */
+static int put_task_states(struct perfetto *perfetto, const struct trace_event *event,
+			   const struct trace_task *task)
 {
 	const char *name = trace_source_state(perfetto->sources[event->kind].name);
-	char *comm = plain_text(task ? task->comm : "<...>");
+	char *comm = copy_as_utf8(task ? task->comm : "<...>");
 
 	if (!comm)
 		return -ENOMEM;
 	for (u32 i = 0; i < sizeof(states) / sizeof(*states); i++)
 		if (states[i] && strcmp(states[i], name) == 0)
-			put_state(perfetto, event, comm, i, wait_begin(event));
+			put_task_state(perfetto, event, comm, i, wait_begin(event));
 	if (strcmp(name, "runnable") == 0)
-		put_state(perfetto, event, comm, TASK_RUNNING, event->time);
+		put_task_state(perfetto, event, comm, TASK_RUNNING, event->time);
 	free(comm);
 	return 0;
 }
 
 /* The begin of the slice of an event; 0: the event is an instant. */
-static u64 slice_begin(struct perfetto *perfetto, const struct trace_event *event)
+static u64 find_slice_begin(struct perfetto *perfetto, const struct trace_event *event)
 {
 	const struct trace_source *source = &perfetto->sources[event->kind];
 	const struct intern_key key = {{event->tid, false}};
@@ -334,15 +339,15 @@ static u64 slice_begin(struct perfetto *perfetto, const struct trace_event *even
 	    !event_is_single(event) || event->tid == TID_INTERRUPT || !event->value ||
 	    event->value >= event->time || wakeups_is_waker(perfetto->wakeups, event) ||
 	    wakeups_is_holder(perfetto->wakeups, event) ||
-	    (perfetto->has_states && !is_state(perfetto, event)) ||
+	    (perfetto->has_states && !is_thread_state(perfetto, event)) ||
 	    wait_begin(event) < thread->slices_end)
 		return 0;
 	thread->slices_end = event->time;
 	return wait_begin(event);
 }
 
-static void annotate(Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *annotation,
-		     const char *name, u64 value)
+static void add_annotation(Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *annotation,
+			   const char *name, u64 value)
 {
 	perfetto__debug_annotation__init(annotation);
 	annotation->name = (char *)name;
@@ -351,24 +356,25 @@ static void annotate(Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *a
 	message->debug_annotations[message->n_debug_annotations++] = annotation;
 }
 
-/* The thread that has queued the event's work, if it is known. */
-static void annotate_origin(struct perfetto *perfetto, const struct trace_event *event,
-			    Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *annotation)
+/* Adds the thread that has queued the event's work, if the thread is known. */
+static void add_origin_annotation(struct perfetto *perfetto, const struct trace_event *event,
+				  Perfetto__TrackEvent *message,
+				  Perfetto__DebugAnnotation *annotation)
 {
 	const struct trace_event *origin = origins_find(perfetto->origins, event);
 
 	if (!origin)
 		return;
-	annotate(message, annotation, "queued_by", origin->tid);
+	add_annotation(message, annotation, "queued_by", origin->tid);
 	if (origin->tid == TID_INTERRUPT) {
 		annotation->has_uint_value = 0;
 		annotation->string_value = (char *)TID_INTERRUPT_NAME;
 	}
 }
 
-/* The event of the other end, if a flow leads from one to the other. */
-static const struct trace_event *flow_end(const struct perfetto *perfetto,
-					  const struct trace_event *event)
+/* The event at the other end of a wait, if a flow connects the two events; else NULL. */
+static const struct trace_event *find_other_flow_end(const struct perfetto *perfetto,
+						     const struct trace_event *event)
 {
 	const struct trace_event *other = wakeups_other(perfetto->wakeups, event);
 
@@ -386,21 +392,21 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackEvent message = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__DebugAnnotation annotations[ANNOTATIONS_MAX], *list[ANNOTATIONS_MAX];
-	u64 begin = slice_begin(perfetto, event), flow = wait_begin(event);
-	bool has_flow = flow_end(perfetto, event);
-	char *name = plain_text(stack->depth && !is_state(perfetto, event)
-					? stack->frames[0].label
-					: trace_source_short_name(source->name));
-	char *category = plain_text(source->name);
+	u64 begin = find_slice_begin(perfetto, event), flow = wait_begin(event);
+	bool has_flow = find_other_flow_end(perfetto, event);
+	char *name = copy_as_utf8(stack->depth && !is_thread_state(perfetto, event)
+					  ? stack->frames[0].label
+					  : trace_source_short_name(source->name));
+	char *category = copy_as_utf8(source->name);
 	int err = name && category ? 0 : -ENOMEM;
 
 	message.debug_annotations = list;
-	annotate(&message, &annotations[0], "cpu", event->cpu);
+	add_annotation(&message, &annotations[0], "cpu", event->cpu);
 	if (source->extras & TRACE_EXTRA_VALUE)
-		annotate(&message, &annotations[1], "value", event->value);
+		add_annotation(&message, &annotations[1], "value", event->value);
 	if (!event_is_single(event))
-		annotate(&message, &annotations[2], "count", event_stands_for(event));
-	annotate_origin(perfetto, event, &message, &annotations[3]);
+		add_annotation(&message, &annotations[2], "count", event_stands_for(event));
+	add_origin_annotation(perfetto, event, &message, &annotations[3]);
 	message.has_type = message.has_track_uuid = 1;
 	message.type = begin ? SLICE_BEGIN : INSTANT;
 	message.track_uuid =
@@ -439,13 +445,13 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	u64 iid;
 	int err = event_stacks_find(perfetto->stacks, event, &stack)
 			  ?: put_tracks(perfetto, event, task)
-			  ?: find_stack(perfetto, &stack, &iid);
+			  ?: intern_stack(perfetto, &stack, &iid);
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__PerfSample sample = PERFETTO__PERF_SAMPLE__INIT;
 
 	perfetto->last = event->time;
-	if (!err && is_state(perfetto, event) && event_is_single(event))
-		err = put_states(perfetto, event, task);
+	if (!err && is_thread_state(perfetto, event) && event_is_single(event))
+		err = put_task_states(perfetto, event, task);
 	if (err)
 		return err;
 	if (!event->leaf || !event_is_single(event) ||
@@ -463,7 +469,7 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	return 0;
 }
 
-static int each_event(void *arg, const struct trace_event *event)
+static int export_event(void *arg, const struct trace_event *event)
 {
 	struct perfetto *perfetto = arg;
 
@@ -535,7 +541,7 @@ static int perfetto_write(struct trace_reader *reader, const struct export_optio
 	trace_reader_sources(reader, &perfetto.sources);
 	if (!err)
 		put_clocks(&perfetto);
-	err = err ?: trace_reader_events(reader, each_event, &perfetto, error);
+	err = err ?: trace_reader_events(reader, export_event, &perfetto, error);
 	if (!err)
 		put_losses(&perfetto);
 	if (err == -ENOMEM)

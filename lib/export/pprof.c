@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The profile of pprof (profile.proto), in gzip: each source that has events has a sample type with
- * its name that counts them, and a second one that adds up the values if events have values.
- * Samples carry the labels comm, pid, tid, cpu and cgroup.
+ * The profile of pprof (profile.proto), in gzip. Each source that has events has a sample type with
+ * its name for the number of events. If the events have values, a second sample type is for the sum
+ * of values. Samples carry the labels comm, pid, tid, cpu and cgroup.
  *
- * The encoding of a message is the concatenation of its parts in any order, so a file is written as
- * a chain of profiles with one or two members each. Strings, functions, locations and mappings are
- * written when a sample first refers to them. The sample types must be known before the first
- * sample, so events are read twice. Memory grows with the number of distinct frames, not of events.
+ * The concatenation of encoded messages is the encoding of one message with all their members, so a
+ * file is written as a sequence of profiles with one or two members each. Strings, functions,
+ * locations and mappings are written when a sample first refers to them. The sample types must be
+ * known before the first sample, so events are read twice. Memory grows with the number of distinct
+ * frames, not of events.
  *
- * Every mapping claims to have all names already: otherwise pprof looks into files of that path on
- * its own machine, whatever their build id, and replaces the names of the recording.
+ * Every mapping says that it has all names. Otherwise pprof would look into files of that path on
+ * its own machine, whatever their build id, and replace the names of the recording.
  *
  * The main program of the recording is the one with most events. A stack belongs to the program of
  * its outermost frames; libraries are skipped, since threads begin in the C library. Events of
- * offcpu-waker do not count: their tasks are those that ended a wait of a recorded task.
+ * offcpu-waker do not count, since their tasks are not recorded tasks but those that woke one.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@
 #define SECOND 1000000000ULL
 #define WAKER "offcpu-waker"
 
-/* Values of program_of. */
+/* Values of pprof.program_of: the main program of each stack. */
 #define PROGRAM_NOT_SEARCHED 0
 #define PROGRAM_NONE 1
 #define PROGRAM_FIRST 2 /* and above: PROGRAM_FIRST + index of the program's mapping */
@@ -45,13 +46,13 @@
 enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABEL_CGROUP, LABELS };
 static const char *const label_names[LABELS] = {"comm", "pid", "tid", "cpu", "cgroup"};
 
-/* Ids that are in the file already. */
+/* Tells which ids are in the file already. */
 struct seen_ids {
 	bool *seen;
 	u32 room;
 };
 
-/* The sample types of a source. */
+/* The number of a source's events, and its sample types. */
 struct columns {
 	u64 events;
 	u32 count; /* index of the type that counts events; the type of values is next */
@@ -66,7 +67,7 @@ struct pprof {
 	u32 source_count;
 	struct columns *columns; /* by source */
 	u32 types;
-	s64 *values; /* `types` of them */
+	s64 *values; /* array of `types` values */
 	s64 label_keys[LABELS];
 	u64 first, last; /* time of the first and the last event */
 	u64 *locations;
@@ -82,8 +83,8 @@ struct pprof {
 	const struct trace_stack *stacks;
 	const struct trace_mapping *mappings;
 	u32 mapping_count;
-	u32 *program_of;     /* by stack */
-	u64 *program_events; /* by mapping */
+	u32 *program_of;     /* by stack index: PROGRAM_NOT_SEARCHED... */
+	u64 *program_events; /* by index of the program's mapping: number of events */
 };
 
 struct gzip_append {
@@ -91,22 +92,23 @@ struct gzip_append {
 	struct gzip_stream *to;
 };
 
-static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+static void append_to_gzip(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
 {
 	gzip_stream_write(((struct gzip_append *)buffer)->to, data, bytes);
 }
 
 static void put_part(struct pprof *pprof, const Pprof__Profile *part)
 {
-	struct gzip_append buffer = {.base.append = append, .to = pprof->gzip};
+	struct gzip_append buffer = {.base.append = append_to_gzip, .to = pprof->gzip};
 
 	pprof__profile__pack_to_buffer(part, &buffer.base);
 }
 
-/* --- strings, functions, mappings and locations: find_*() writes what is new --- */
+/* --- strings, functions, mappings and locations are written when they are first used --- */
 
-/* Bytes that are not UTF-8 become `?`. -ENOMEM. */
-static int find_string(struct pprof *pprof, const char *text, s64 *index)
+/* Returns the index of the string, which is written if it is new. Bytes that are not UTF-8 become
+ * `?`. -ENOMEM. */
+static int intern_string(struct pprof *pprof, const char *text, s64 *index)
 {
 	u32 count = pprof->strings.count;
 	u32 number = text_set_number(&pprof->strings, text);
@@ -129,14 +131,14 @@ static int find_string(struct pprof *pprof, const char *text, s64 *index)
 	return 0;
 }
 
-static int find_function(struct pprof *pprof, const char *name, const char *file, u64 *id)
+static int intern_function(struct pprof *pprof, const char *name, const char *file, u64 *id)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Function message = PPROF__FUNCTION__INIT, *messages = &message;
 	struct intern_number *function;
 	s64 name_index, file_index;
 
-	if (find_string(pprof, name, &name_index) || find_string(pprof, file, &file_index))
+	if (intern_string(pprof, name, &name_index) || intern_string(pprof, file, &file_index))
 		return -ENOMEM;
 	function = intern_entry(&pprof->functions,
 				&(struct intern_key){{(u64)name_index, (u64)file_index}});
@@ -155,7 +157,7 @@ static int find_function(struct pprof *pprof, const char *name, const char *file
 	return 0;
 }
 
-static int mark_seen(struct seen_ids *ids, u64 id, bool *before)
+static int mark_id_seen(struct seen_ids *ids, u64 id, bool *before)
 {
 	if (array_make_zeroed(ids->seen, id + 1, ids->room))
 		return -ENOMEM;
@@ -164,7 +166,7 @@ static int mark_seen(struct seen_ids *ids, u64 id, bool *before)
 	return 0;
 }
 
-static int find_mapping(struct pprof *pprof, const struct profile_range *range)
+static int write_mapping_once(struct pprof *pprof, const struct profile_range *range)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Mapping message = PPROF__MAPPING__INIT, *messages = &message;
@@ -172,7 +174,7 @@ static int find_mapping(struct pprof *pprof, const struct profile_range *range)
 
 	if (!range->number)
 		return 0;
-	if (mark_seen(&pprof->seen_mappings, range->number, &before))
+	if (mark_id_seen(&pprof->seen_mappings, range->number, &before))
 		return -ENOMEM;
 	if (before)
 		return 0;
@@ -183,8 +185,8 @@ static int find_mapping(struct pprof *pprof, const struct profile_range *range)
 	message.has_filenames = true;
 	message.has_line_numbers = true;
 	message.has_inline_frames = true;
-	if (find_string(pprof, range->path, &message.filename) ||
-	    find_string(pprof, range->build_id, &message.build_id))
+	if (intern_string(pprof, range->path, &message.filename) ||
+	    intern_string(pprof, range->build_id, &message.build_id))
 		return -ENOMEM;
 	part.mapping = &messages;
 	part.n_mapping = 1;
@@ -204,7 +206,7 @@ static int put_location(struct pprof *pprof, const struct event_frame *frame,
 		profile_place_of(pprof->reader, frame->name, &place);
 		message->address = place.address;
 		message->mapping_id = place.range.number;
-		err = find_mapping(pprof, &place.range);
+		err = write_mapping_once(pprof, &place.range);
 	}
 	for (u32 i = 0; i < message->n_line && !err; i++) {
 		struct profile_line at = profile_line_at(frame, i);
@@ -212,7 +214,7 @@ static int put_location(struct pprof *pprof, const struct event_frame *frame,
 		line[i] = &lines[i];
 		pprof__line__init(&lines[i]);
 		lines[i].line = at.line;
-		err = find_function(pprof, at.function, at.file, &lines[i].function_id);
+		err = intern_function(pprof, at.function, at.file, &lines[i].function_id);
 	}
 	if (err)
 		return err;
@@ -223,8 +225,9 @@ static int put_location(struct pprof *pprof, const struct event_frame *frame,
 	return 0;
 }
 
-/* `frame` is not an inlined one: the functions inlined into a frame are lines of its location. */
-static int find_location(struct pprof *pprof, const struct event_frame *frame, u64 *id)
+/* Returns the id of the frame's location, which is written if it is new. `frame` is not that of an
+ * inlined function: the functions inlined into a frame are lines of its location. */
+static int write_location_once(struct pprof *pprof, const struct event_frame *frame, u64 *id)
 {
 	u32 count = profile_lines_at(frame);
 	Pprof__Location message = PPROF__LOCATION__INIT;
@@ -233,7 +236,7 @@ static int find_location(struct pprof *pprof, const struct event_frame *frame, u
 	int err;
 
 	*id = frame->number + 1UL;
-	if (mark_seen(&pprof->seen_locations, *id, &before))
+	if (mark_id_seen(&pprof->seen_locations, *id, &before))
 		return -ENOMEM;
 	if (before)
 		return 0;
@@ -257,7 +260,7 @@ static bool is_library(const char *path)
 	return end && (!end[3] || end[3] == '.');
 }
 
-static u32 find_program(const struct pprof *pprof, const struct trace_stack *stack)
+static u32 find_main_program(const struct pprof *pprof, const struct trace_stack *stack)
 {
 	for (u32 i = stack->depth; i-- > 0;) {
 		const struct trace_mapping *mapping =
@@ -285,14 +288,14 @@ static int count_event(void *arg, const struct trace_event *event)
 	if (event->user != TRACE_NO_STACK && strcmp(pprof->sources[event->kind].name, WAKER)) {
 		program = &pprof->program_of[event->user];
 		if (*program == PROGRAM_NOT_SEARCHED)
-			*program = find_program(pprof, &pprof->stacks[event->user]);
+			*program = find_main_program(pprof, &pprof->stacks[event->user]);
 		if (*program >= PROGRAM_FIRST)
 			pprof->program_events[*program - PROGRAM_FIRST] += event_stands_for(event);
 	}
 	return 0;
 }
 
-static int put_type_name(struct pprof *pprof, const char *name, const char *suffix, s64 *index)
+static int intern_type_name(struct pprof *pprof, const char *name, const char *suffix, s64 *index)
 {
 	char *type;
 	int err;
@@ -301,17 +304,18 @@ static int put_type_name(struct pprof *pprof, const char *name, const char *suff
 		return -ENOMEM;
 	for (char *colon = type; pprof->no_colons && (colon = strchr(colon, ':'));)
 		*colon = '.';
-	err = find_string(pprof, type, index);
+	err = intern_string(pprof, type, index);
 	free(type);
 	return err;
 }
 
-static int put_type(struct pprof *pprof, const char *name, const char *suffix, const char *unit)
+static int put_sample_type(struct pprof *pprof, const char *name, const char *suffix,
+			   const char *unit)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__ValueType message = PPROF__VALUE_TYPE__INIT, *messages = &message;
-	int err = put_type_name(pprof, name, suffix, &message.type)
-			  ?: find_string(pprof, unit, &message.unit);
+	int err = intern_type_name(pprof, name, suffix, &message.type)
+			  ?: intern_string(pprof, unit, &message.unit);
 
 	part.sample_type = &messages;
 	part.n_sample_type = 1;
@@ -321,8 +325,8 @@ static int put_type(struct pprof *pprof, const char *name, const char *suffix, c
 	return err;
 }
 
-/* Writes the sample types. pprof needs at least one. */
-static int put_types(struct pprof *pprof)
+/* Writes the sample types. pprof needs at least one sample type. */
+static int put_sample_types(struct pprof *pprof)
 {
 	int err = 0;
 
@@ -334,21 +338,23 @@ static int put_types(struct pprof *pprof)
 			continue;
 		columns->count = pprof->types;
 		columns->has_values = source->extras & TRACE_EXTRA_VALUE;
-		err = put_type(pprof, source->name, "", "count");
+		err = put_sample_type(pprof, source->name, "", "count");
 		if (!err && columns->has_values)
-			err = put_type(pprof, source->name, "_value",
-				       value_unit_word(source->value_unit) ?: source->value_unit);
+			err = put_sample_type(pprof, source->name, "_value",
+					      value_unit_word(source->value_unit)
+						      ?: source->value_unit);
 	}
 	if (!err && !pprof->types)
-		err = put_type(pprof, "events", "", "count");
+		err = put_sample_type(pprof, "events", "", "count");
 	if (err)
 		return err;
 	pprof->values = calloc(pprof->types, sizeof(s64));
 	return pprof->values ? 0 : -ENOMEM;
 }
 
-/* The default type is that of the source with most events: its values if these have a unit. */
-static int put_default_type(struct pprof *pprof)
+/* The default type is that of the source with most events: the sum of values if the values have a
+ * unit, else the count. */
+static int put_default_sample_type(struct pprof *pprof)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	u32 most = 0;
@@ -359,9 +365,9 @@ static int put_default_type(struct pprof *pprof)
 			most = i;
 	if (!pprof->source_count || !pprof->columns[most].events)
 		return 0;
-	err = put_type_name(pprof, pprof->sources[most].name,
-			    pprof->sources[most].value_unit[0] ? "_value" : "",
-			    &part.default_sample_type);
+	err = intern_type_name(pprof, pprof->sources[most].name,
+			       pprof->sources[most].value_unit[0] ? "_value" : "",
+			       &part.default_sample_type);
 	if (!err)
 		put_part(pprof, &part);
 	return err;
@@ -380,7 +386,7 @@ static int put_comment(struct pprof *pprof, const char *format, ...)
 	va_end(args);
 	if (err)
 		return err;
-	err = find_string(pprof, text, &index);
+	err = intern_string(pprof, text, &index);
 	free(text);
 	part.comment = &index;
 	part.n_comment = 1;
@@ -409,7 +415,7 @@ static int put_comments(struct pprof *pprof)
 			   (unsigned long long)ledger->recorded);
 }
 
-static int put_times(struct pprof *pprof)
+static int put_times_and_period(struct pprof *pprof)
 {
 	const struct trace_info *info = trace_reader_info(pprof->reader);
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -418,8 +424,8 @@ static int put_times(struct pprof *pprof)
 	part.time_nanos = (s64)(info->start_realtime + pprof->first - info->start_monotonic);
 	part.duration_nanos = (s64)(pprof->last - pprof->first);
 	if (info->frequency) {
-		if (find_string(pprof, "cpu", &period.type) ||
-		    find_string(pprof, "nanoseconds", &period.unit))
+		if (intern_string(pprof, "cpu", &period.type) ||
+		    intern_string(pprof, "nanoseconds", &period.unit))
 			return -ENOMEM;
 		part.period_type = &period;
 		part.period = (s64)(SECOND / info->frequency);
@@ -428,15 +434,15 @@ static int put_times(struct pprof *pprof)
 	return 0;
 }
 
-static int put_head(struct pprof *pprof)
+static int put_file_head(struct pprof *pprof)
 {
-	int err = put_types(pprof)
-			  ?: put_default_type(pprof) ?: put_times(pprof) ?: put_comments(pprof);
+	int err = put_sample_types(pprof)
+			  ?: put_default_sample_type(pprof) ?: put_times_and_period(pprof) ?: put_comments(pprof);
 	struct profile_range range;
 	u32 most = 0;
 
 	for (u32 i = 0; i < LABELS && !err; i++)
-		err = find_string(pprof, label_names[i], &pprof->label_keys[i]);
+		err = intern_string(pprof, label_names[i], &pprof->label_keys[i]);
 	if (err)
 		return err;
 	/* pprof takes the first mapping of a file for the main program. */
@@ -446,7 +452,7 @@ static int put_head(struct pprof *pprof)
 	if (!pprof->program_events[most])
 		return 0;
 	profile_range_of(pprof->reader, &pprof->mappings[most], &range);
-	return find_mapping(pprof, &range);
+	return write_mapping_once(pprof, &range);
 }
 
 /* --- samples --- */
@@ -466,12 +472,14 @@ static int set_locations(struct pprof *pprof, const struct event_stack *stack, s
 	at = *count;
 	for (u32 i = stack->depth; i-- > 0 && !err;)
 		if (!stack->frames[i].inlined)
-			err = find_location(pprof, &stack->frames[i], &pprof->locations[--at]);
+			err = write_location_once(pprof, &stack->frames[i],
+						  &pprof->locations[--at]);
 	return err;
 }
 
-/* The CPU is text, as a label with the number 0 is dropped. */
-static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof__Label *labels)
+/* The CPU is a text, since pprof drops a label with the number 0. */
+static int set_sample_labels(struct pprof *pprof, const struct sample_key *key,
+			     Pprof__Label *labels)
 {
 	char cpu[8], room[TRACE_CGROUP_ROOM];
 	const char *cgroup = trace_cgroup_name(pprof->reader, key->cgroup, room);
@@ -480,14 +488,14 @@ static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof_
 		pprof__label__init(&labels[i]);
 		labels[i].key = pprof->label_keys[i];
 	}
-	if (key->event.tid != TID_INTERRUPT) { /* an interrupt has neither */
+	if (key->event.tid != TID_INTERRUPT) { /* an interrupt has no process and no thread */
 		labels[LABEL_PID].num = key->tgid;
 		labels[LABEL_TID].num = key->event.tid;
 	}
 	snprintf(cpu, sizeof(cpu), "%u", key->event.cpu);
-	return find_string(pprof, cpu, &labels[LABEL_CPU].str)
-		       ?: find_string(pprof, cgroup, &labels[LABEL_CGROUP].str)
-		       ?: find_string(pprof, key->comm[0] ? key->comm : "[unknown]",
+	return intern_string(pprof, cpu, &labels[LABEL_CPU].str)
+		       ?: intern_string(pprof, cgroup, &labels[LABEL_CGROUP].str)
+		       ?: intern_string(pprof, key->comm[0] ? key->comm : "[unknown]",
 				       &labels[LABEL_COMM].str);
 }
 
@@ -504,7 +512,7 @@ static int put_sample(void *arg, const struct sample *sample)
 	if (!err && !stack.depth) /* pprof drops samples without locations */
 		err = event_stacks_missing(pprof->event_stacks, &sample->key.event, &stack);
 	err = err ?: set_locations(pprof, &stack, &message.n_location_id);
-	err = err ?: make_labels(pprof, &sample->key, labels);
+	err = err ?: set_sample_labels(pprof, &sample->key, labels);
 	if (err)
 		return err;
 	message.location_id = pprof->locations;
@@ -532,7 +540,7 @@ static int put_samples(struct pprof *pprof)
 	return err;
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int add_event_to_samples(void *arg, const struct trace_event *event)
 {
 	struct pprof *pprof = arg;
 	const struct trace_task *task;
@@ -569,10 +577,10 @@ static int pprof_write(struct trace_reader *reader, const struct export_options 
 		err = -ENOMEM;
 	err = err ?: sample_table_create(SAMPLES, false, &pprof.samples);
 	err = err ?: event_stacks_create(pprof.reader, &options->naming, &pprof.event_stacks);
-	err = err ?: find_string(&pprof, "", &empty);
+	err = err ?: intern_string(&pprof, "", &empty);
 	err = err ?: trace_reader_events(reader, count_event, &pprof, error);
-	err = err ?: put_head(&pprof);
-	err = err ?: trace_reader_events(reader, add_event, &pprof, error);
+	err = err ?: put_file_head(&pprof);
+	err = err ?: trace_reader_events(reader, add_event_to_samples, &pprof, error);
 	err = err ?: put_samples(&pprof);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "pprof: not enough memory");

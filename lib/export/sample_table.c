@@ -18,8 +18,8 @@ struct sample_table {
 
 _Static_assert(sizeof(struct sample_key) % sizeof(u64) == 0, "keys are whole words");
 
-static void make_key(const struct trace_event *event, const struct trace_task *task,
-		     struct sample_key *key)
+static void make_sample_key(const struct trace_event *event, const struct trace_task *task,
+			    struct sample_key *key)
 {
 	memset(key, 0, sizeof(*key));
 	key->event.leaf = event->leaf;
@@ -38,7 +38,7 @@ static void make_key(const struct trace_event *event, const struct trace_task *t
 		memcpy(key->comm, task->comm, strnlen(task->comm, sizeof(key->comm) - 1));
 }
 
-static bool is_sample(const void *samples, u32 index, const void *key)
+static bool is_same_sample(const void *samples, u32 index, const void *key)
 {
 	return memcmp(&((const struct sample *)samples)[index].key, key,
 		      sizeof(struct sample_key)) == 0;
@@ -51,13 +51,13 @@ int sample_table_add(struct sample_table *table, const struct trace_event *event
 	struct sample *sample;
 	u32 hash, index;
 
-	make_key(event, task, &key);
+	make_sample_key(event, task, &key);
 	if (table->by_context && event->has_context) {
 		key.event.has_context = 1;
 		key.event.context = event->context;
 	}
 	hash = hash_end(hash_words(0, &key, sizeof(key)));
-	index = hash_index_find(&table->index, hash, is_sample, table->samples, &key);
+	index = hash_index_find(&table->index, hash, is_same_sample, table->samples, &key);
 	if (index == HASH_INDEX_NONE) {
 		index = table->index.count;
 		if (index == table->room)

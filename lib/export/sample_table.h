@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Sums of events that are equal except for time and value. The table does not grow: the owner of a
- * full table takes the samples out and empties the table. A sample may then come again with the
- * sums since; the total over all rounds is right.
+ * full table takes the samples out and empties the table. A sample that comes again then has the
+ * sums of the events since. The sums over all rounds are complete.
  */
 #ifndef LIB_EXPORT_SAMPLE_TABLE_H
 #define LIB_EXPORT_SAMPLE_TABLE_H
@@ -12,21 +12,24 @@
 #include "trace/event.h"
 
 struct sample_key {
-	struct trace_event event; /* time, value and repeats 0; the context only with by_context */
+	/* time, value and repeats are 0; the context is set only with `by_context` */
+	struct trace_event event;
 	u32 tgid;
-	u32 cgroup; /* number; 0: not known */
+	u32 cgroup; /* number of the cgroup in the recording; 0: not known */
 	char comm[16];
 };
 
 struct sample {
 	struct sample_key key;
-	u64 count; /* events, each with all that it stands for */
+	/* number of events; an event of a summary counts as all events that it stands for */
+	u64 count;
 	u64 value;
 };
 
 struct sample_table;
 
-/* `by_context`: events of different traces or spans are different samples. -ENOMEM. */
+/* The table has room for `room` samples. `by_context`: events of different traces or spans are
+ * different samples. -ENOMEM. */
 int sample_table_create(u32 room, bool by_context, struct sample_table **out);
 void sample_table_free(struct sample_table **table);
 

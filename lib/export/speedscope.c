@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file format of speedscope (file-format-schema.json of its site): for each event source one
- * profile of samples weighted by their number, and one weighted by their values if the source has
- * values. Equal stacks are one sample, so the file is as large as the report, not as the recording.
- * The name of the task is the outermost frame, as in folded stacks.
+ * The file format of speedscope (file-format-schema.json of its site): each event source has a
+ * profile whose weights are numbers of events, and if the events have values a second profile whose
+ * weights are sums of values. Equal stacks are one sample, so the size of the file is that of the
+ * report, not that of the recording. The name of the task is the outermost frame, as in folded
+ * stacks.
  *
- * Members of an object may come in any order: profiles are written first, and the table of frames
- * after them has the frames that they used, numbered by first use.
+ * The members of a JSON object may come in any order. The profiles are written first; the table of
+ * frames follows, with the frames that the profiles use, numbered by first use.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ struct scope {
 	const struct trace_source *sources;
 	u32 source_count;
 	struct frame_table frames;
-	u32 profiles; /* written so far */
+	u32 profiles; /* number of profiles written so far */
 	FILE *to;
 };
 
@@ -51,7 +52,7 @@ static int put_frame_number(struct scope *scope, u32 label, const char *before)
 	return 0;
 }
 
-static int put_path(struct scope *scope, const struct profile_path *path)
+static int put_path_frames(struct scope *scope, const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
 	int err = 0;
@@ -64,9 +65,9 @@ static int put_path(struct scope *scope, const struct profile_path *path)
 	return err;
 }
 
-/* The next row of a source in the order of the profile, hottest first. Samples and weights are
+/* Returns the next row of the source from *at on, hottest first, or NULL. Samples and weights are
  * written in this order. */
-static const struct profile_row *next_row(const struct profile *profile, u32 kind, u32 *at)
+static const struct profile_row *find_next_row(const struct profile *profile, u32 kind, u32 *at)
 {
 	while (*at < profile->row_count) {
 		const struct profile_row *row = profile->rows[(*at)++];
@@ -77,7 +78,7 @@ static const struct profile_row *next_row(const struct profile *profile, u32 kin
 	return NULL;
 }
 
-static u64 weight_of(const struct profile_row *row, bool by_value)
+static u64 row_weight(const struct profile_row *row, bool by_value)
 {
 	return by_value ? row->value : row->count;
 }
@@ -89,14 +90,14 @@ static int put_samples(struct scope *scope, u32 kind)
 	int err = 0;
 
 	fputs("\"samples\":[", scope->to);
-	for (u32 at = 0; !err && (row = next_row(scope->profile, kind, &at)); before = ",") {
+	for (u32 at = 0; !err && (row = find_next_row(scope->profile, kind, &at)); before = ",") {
 		const char *comm;
 
 		fputs(before, scope->to);
 		comm = row->comm[0] ? row->comm : "[unknown]";
 		err = put_frame_number(scope, frame_names_intern(scope->profile->names, comm), "[");
-		err = err ?: put_path(scope, row->user);
-		err = err ?: put_path(scope, row->kernel);
+		err = err ?: put_path_frames(scope, row->user);
+		err = err ?: put_path_frames(scope, row->kernel);
 		fputc(']', scope->to);
 	}
 	fputs("],\n", scope->to);
@@ -113,8 +114,8 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 	const struct profile_row *row;
 	const char *before = "";
 
-	for (u32 at = 0; (row = next_row(scope->profile, kind, &at));)
-		sum += weight_of(row, by_value);
+	for (u32 at = 0; (row = find_next_row(scope->profile, kind, &at));)
+		sum += row_weight(row, by_value);
 	if (!sum)
 		return 0;
 	snprintf(name, sizeof(name), "%s%s", source->name, by_value ? " (value)" : "");
@@ -126,8 +127,8 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 		(unsigned long long)sum);
 	err = err ?: put_samples(scope, kind);
 	fputs("\"weights\":[", scope->to);
-	for (u32 at = 0; (row = next_row(scope->profile, kind, &at)); before = ",")
-		fprintf(scope->to, "%s%llu", before, (unsigned long long)weight_of(row, by_value));
+	for (u32 at = 0; (row = find_next_row(scope->profile, kind, &at)); before = ",")
+		fprintf(scope->to, "%s%llu", before, (unsigned long long)row_weight(row, by_value));
 	fputs("]}", scope->to);
 	return err;
 }

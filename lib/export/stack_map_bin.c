@@ -14,10 +14,10 @@
 struct counter {
 	const struct trace_reader *reader;
 	const struct event_filter *filter;
-	u32 *refs; /* by stack index; saturates, as the format has 32 bits */
+	u32 *refs; /* references by stack index; saturates, since the format has 32 bits */
 };
 
-static void count_refs(u32 *refs, u32 stack, u64 events)
+static void add_references(u32 *refs, u32 stack, u64 events)
 {
 	if (stack != TRACE_NO_STACK)
 		refs[stack] =
@@ -30,12 +30,13 @@ static int count_event(void *arg, const struct trace_event *event)
 
 	if (!event_filter_passes(counter->filter, counter->reader, event))
 		return 0;
-	count_refs(counter->refs, event->kernel, event_stands_for(event));
-	count_refs(counter->refs, event->user, event_stands_for(event));
+	add_references(counter->refs, event->kernel, event_stands_for(event));
+	add_references(counter->refs, event->user, event_stands_for(event));
 	return 0;
 }
 
-static void put_stack(const struct trace_stack *stack, u32 refs, bool address_shown, FILE *to)
+static void put_stack_record(const struct trace_stack *stack, u32 refs, bool address_shown,
+			     FILE *to)
 {
 	struct stack_map_bin_record record = {
 		.stack_id = stack->id,
@@ -75,7 +76,7 @@ static int stack_map_bin_write(struct trace_reader *reader, const struct export_
 	if (!err)
 		fwrite(&header, sizeof(header), 1, to);
 	for (u32 i = 0; i < count && !err; i++)
-		put_stack(&stacks[i], counter.refs[i], address_shown, to);
+		put_stack_record(&stacks[i], counter.refs[i], address_shown, to);
 	free(counter.refs);
 	return err;
 }
