@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events become cells, and cells become the tree. An event is counted by the paths of its user and
- * kernel side, which takes a few lookups whatever its depth. A stack of the tree is the name of its
- * task, then the user side, then the kernel side, outermost first. Each (node, path) is walked
- * through the tree once; a join keeps the node where the walk ends.
+ * Events are counted in cells (struct time_cell), and then the stacks of the cells are added to the
+ * tree. A cell refers to a stack by its two paths (struct profile_path), so an event takes a few
+ * lookups whatever the depth of its stack. A stack of the tree is the name of its task, then the
+ * user frames, then the kernel frames, outermost first. A path is walked through the tree once for
+ * each node that it begins at; a struct join keeps the node where the walk ends.
  */
 #include "flamegraph.h"
 
@@ -25,14 +26,15 @@
 #define BATCH_EVENTS 64
 #define UNKNOWN "[unknown]"
 
-/* While events are counted: the memory of a graph. */
+/* The most cells while events are counted, which bounds the memory of a graph. */
 #define CELLS_MAX (1U << 20)
 
-/* A page with more than CELLS_MANY cells (6 MB) is left CELLS_SMALL (less than 2 MB). */
+/* A page with more than CELLS_MANY cells (6 MB) is reduced to CELLS_SMALL cells (less than 2
+ * MB). */
 #define CELLS_SMALL (1U << 16)
 
 struct join {
-	struct intern_key key;	/* node, path */
+	struct intern_key key;	/* addresses of node and path, 1 for kernel */
 	struct tree_node *node; /* node where the path ends; NULL: not walked yet */
 };
 
@@ -54,7 +56,8 @@ struct builder {
 	struct wakeups *wakeups;	  /* NULL in a comparison, which has no single waits */
 	struct origins *origins;	  /* NULL in a comparison */
 	struct address_counts *addresses; /* NULL: no source lines are known */
-	u16 *source_of;			  /* number in the graph by kind, or NO_SOURCE */
+	/* by kind of event: number of the graph_source, or NO_SOURCE */
+	u16 *source_of;
 	struct pending *batch;
 	u32 pending;
 };
@@ -62,13 +65,14 @@ struct builder {
 /* --- fewer cells --- */
 
 /*
- * Threads of one name that are not among the hottest become one thread, in which their later events
- * are counted, too. The idle tasks (thread 0) stay, since the page hides them.
+ * Threads of one name that are not among the hottest threads become one thread (TID_OTHERS), in
+ * which their later events are counted, too. The idle tasks (thread 0) are not joined, since the
+ * page hides them.
  */
 #define ALL UINT32_MAX
 
 static const struct level {
-	u32 buckets, threads; /* at most */
+	u32 buckets, threads; /* most buckets, most threads that are not joined */
 } levels[] = {{64, ALL}, {64, 256}, {64, 32}, {32, 8}, {16, 4}, {8, 1}, {2, 1}, {1, 1}};
 #define LEVELS (sizeof(levels) / sizeof(*levels))
 
@@ -77,15 +81,15 @@ struct thread_weight {
 	u64 events;
 };
 
-static int by_events(const void *left, const void *right)
+static int by_descending_events(const void *left, const void *right)
 {
 	const struct thread_weight *a = left, *b = right;
 
 	return order(b->events, a->events) ?: order(a->thread, b->thread);
 }
 
-/* Joins a thread to the one that stands for the others of its name. */
-static int join_thread(struct flamegraph *graph, struct time_cells *cells, u32 number)
+/* Joins a thread to the thread TID_OTHERS of the same name. */
+static int join_thread_to_others(struct flamegraph *graph, struct time_cells *cells, u32 number)
 {
 	struct graph_thread *thread = graph->threads.entries[number], *others;
 	struct intern_key key = {{TID_OTHERS}};
@@ -107,7 +111,7 @@ static int join_thread(struct flamegraph *graph, struct time_cells *cells, u32 n
 	return 0;
 }
 
-static int join_threads(struct flamegraph *graph, struct time_cells *cells, u32 most)
+static int join_cold_threads(struct flamegraph *graph, struct time_cells *cells, u32 most)
 {
 	u32 count = graph->threads.count;
 	struct thread_weight *weights = calloc(count + 1UL, sizeof(*weights));
@@ -126,19 +130,20 @@ static int join_threads(struct flamegraph *graph, struct time_cells *cells, u32 
 
 			weights[cell->thread].events += cell->count;
 		}
-		qsort(weights, count, sizeof(*weights), by_events);
+		qsort(weights, count, sizeof(*weights), by_descending_events);
 	}
 	for (u32 i = most; i < count && !err; i++)
-		err = join_thread(graph, cells, weights[i].thread);
+		err = join_thread_to_others(graph, cells, weights[i].thread);
 	free(weights);
 	return err;
 }
 
 /*
  * Bounds the number of cells, so that a page of any recording can be opened. The first level joins
- * the cells of all CPUs and of neighbouring times; later levels join the cells of threads of one
- * name, too, and leave fewer and fewer of the hottest threads apart. The sums of the joined cells,
- * and those of stacks, stay exact. Leaves `most` cells, or what the last level leaves. -ENOMEM.
+ * the cells of all CPUs and of neighbouring times. Later levels also join the cells of threads of
+ * one name; only the hottest threads, fewer at each level, keep their own cells. The sums of the
+ * joined cells and of the stacks stay exact. Stops when at most `most` cells are left, or after the
+ * last level. -ENOMEM.
  */
 static int bound_cells(struct flamegraph *graph, struct graph_recording *recording, u32 most)
 {
@@ -153,7 +158,7 @@ static int bound_cells(struct flamegraph *graph, struct graph_recording *recordi
 			shift++;
 		cells->joins_cpus = true;
 		if (level->threads != ALL)
-			err = join_threads(graph, cells, level->threads);
+			err = join_cold_threads(graph, cells, level->threads);
 		err = err ?: time_cells_rebuild(cells, shift);
 	}
 	return err;
@@ -167,23 +172,23 @@ static struct tree_node *push_frame(struct builder *builder, struct tree_node *n
 	return frame ? stack_tree_child(&builder->graph->tree, node, frame) : NULL;
 }
 
-static struct tree_node *push(struct builder *builder, struct tree_node *node, const char *name,
-			      const char *object, enum frame_kind kind)
+static struct tree_node *push_new_frame(struct builder *builder, struct tree_node *node,
+					const char *name, const char *object, enum frame_kind kind)
 {
 	return push_frame(builder, node,
 			  stack_tree_frame(&builder->graph->tree, name, object, kind));
 }
 
-/* NULL without memory. */
-static const struct tree_frame *frame_of(struct builder *builder, u32 label, bool is_kernel)
+/* The frame of the tree for a label. NULL without memory. */
+static const struct tree_frame *make_tree_frame(struct builder *builder, u32 label, bool is_kernel)
 {
 	const char *name = frame_names_label(builder->names, label);
 	const char *object = frame_names_label_object(builder->names, label) ?: "";
 	enum frame_kind kind = FRAME_KIND_USER;
 	size_t length = strlen(name), mark = strlen(FRAME_INLINED_MARK);
 
-	/* Anonymous memory has a name in brackets, but [vdso] and a file under no mount are files.
-	 */
+	/* The object of code in anonymous memory is a name in brackets. [vdso] and [unknown] (a
+	 * file under no mount) are files, though. */
 	if (is_kernel)
 		kind = FRAME_KIND_KERNEL;
 	else if (!object[0] || strcmp(name, UNKNOWN) == 0)
@@ -197,9 +202,10 @@ static const struct tree_frame *frame_of(struct builder *builder, u32 label, boo
 	return stack_tree_frame(&builder->graph->tree, name, object, kind);
 }
 
-/* The node where a path from `node` ends; missing nodes are added. NULL without memory. */
-static struct tree_node *join_path(struct builder *builder, struct tree_node *node,
-				   const struct profile_path *path, bool is_kernel)
+/* The node where the path that begins below `node` ends; missing nodes are added. NULL without
+ * memory. */
+static struct tree_node *find_path_end(struct builder *builder, struct tree_node *node,
+				       const struct profile_path *path, bool is_kernel)
 {
 	const struct intern_key key = {{intern_address(node), intern_address(path), is_kernel}};
 	struct join *join = intern_entry(&builder->joins, &key);
@@ -207,16 +213,18 @@ static struct tree_node *join_path(struct builder *builder, struct tree_node *no
 	if (!join || join->node)
 		return join ? join->node : NULL;
 	if (stack_end_is_cut(path->end))
-		node = push(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
+		node = push_new_frame(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
 	for (u32 i = path->depth; node && i-- > 0;)
-		node = push_frame(builder, node, frame_of(builder, path->labels[i], is_kernel));
+		node = push_frame(builder, node,
+				  make_tree_frame(builder, path->labels[i], is_kernel));
 	join->node = node;
 	return node;
 }
 
-/* Sets the paths of an event. Its node in the tree is found later, once for each cell. */
-static int find_paths(struct builder *builder, const struct trace_event *event,
-		      struct time_cell *cell)
+/* Sets the paths of the event's stacks in the cell. The node in the tree is found later, once for
+ * each cell. */
+static int set_cell_paths(struct builder *builder, const struct trace_event *event,
+			  struct time_cell *cell)
 {
 	u32 leaf = event->leaf ? event_paths_leaf(builder->paths, event->leaf) : PATH_NO_LEAF;
 	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
@@ -235,36 +243,37 @@ static int find_paths(struct builder *builder, const struct trace_event *event,
 	return 0;
 }
 
-/* The node of a thread's stack, by its path ids. NULL without memory. */
-static const struct tree_node *place_stack(struct builder *builder, u32 thread, u32 user,
-					   u32 kernel)
+/* The node of a stack of a thread, by the ids of its paths. NULL without memory. */
+static const struct tree_node *find_stack_node(struct builder *builder, u32 thread, u32 user,
+					       u32 kernel)
 {
 	const struct graph_thread *of = builder->graph->threads.entries[thread];
 	struct tree_node *node =
-		join_path(builder, of->node, event_paths_by_id(builder->paths, user), false);
+		find_path_end(builder, of->node, event_paths_by_id(builder->paths, user), false);
 
-	return node ? join_path(builder, node, event_paths_by_id(builder->paths, kernel), true)
+	return node ? find_path_end(builder, node, event_paths_by_id(builder->paths, kernel), true)
 		    : NULL;
 }
 
-static int place_cell(struct builder *builder, struct time_cell *cell)
+static int set_cell_node(struct builder *builder, struct time_cell *cell)
 {
-	cell->stack = place_stack(builder, cell->thread, cell->user, cell->kernel);
+	cell->stack = find_stack_node(builder, cell->thread, cell->user, cell->kernel);
 	return cell->stack ? 0 : -ENOMEM;
 }
 
-/* Runs when all events are counted, as there are fewer cells than events. */
-static int place_stacks(struct builder *builder, const struct time_cells *cells)
+/* Sets the node of each cell. Runs when all events are counted, since there are fewer cells than
+ * events. */
+static int set_nodes_of_cells(struct builder *builder, const struct time_cells *cells)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < cells->cells.count && !err; i++)
-		err = place_cell(builder, time_cells_at(cells, i));
+		err = set_cell_node(builder, time_cells_at(cells, i));
 	return err;
 }
 
-static const struct graph_thread *thread_of(struct builder *builder,
-					    const struct trace_event *event)
+static const struct graph_thread *find_graph_thread(struct builder *builder,
+						    const struct trace_event *event)
 {
 	const struct trace_task *task =
 		trace_reader_task(builder->recording->reader, event->tid, event->time);
@@ -282,12 +291,13 @@ static const struct graph_thread *thread_of(struct builder *builder,
 	thread->tid = event->tid;
 	memcpy(thread->comm, &key.word[1], sizeof(thread->comm));
 	thread->number = builder->graph->threads.count - 1;
-	thread->node = push(builder, builder->graph->tree.root,
-			    thread->comm[0] ? thread->comm : UNKNOWN, "", FRAME_KIND_TASK);
+	thread->node =
+		push_new_frame(builder, builder->graph->tree.root,
+			       thread->comm[0] ? thread->comm : UNKNOWN, "", FRAME_KIND_TASK);
 	return thread->node ? thread : NULL;
 }
 
-static int source_of(struct builder *builder, u16 kind, u16 *number)
+static int find_graph_source(struct builder *builder, u16 kind, u16 *number)
 {
 	struct flamegraph *graph = builder->graph;
 	const struct trace_source *source = &builder->sources[kind];
@@ -311,10 +321,10 @@ static int source_of(struct builder *builder, u16 kind, u16 *number)
 	return 0;
 }
 
-static int set_cell(struct builder *builder, struct pending *pending)
+static int set_pending_cell(struct builder *builder, struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
-	const struct graph_thread *thread = thread_of(builder, event);
+	const struct graph_thread *thread = find_graph_thread(builder, event);
 	struct time_cell *cell = &pending->cell;
 
 	if (!thread)
@@ -323,11 +333,12 @@ static int set_cell(struct builder *builder, struct pending *pending)
 				   .cpu = event->cpu,
 				   .count = event_stands_for(event),
 				   .value = event->value};
-	return find_paths(builder, event, cell) ?: source_of(builder, event->kind, &cell->source);
+	return set_cell_paths(builder, event, cell)
+		       ?: find_graph_source(builder, event->kind, &cell->source);
 }
 
-/* Keeps an event that is a wait: in a state, or off the CPU. */
-static int keep_wait(struct builder *builder, const struct pending *pending)
+/* Adds the wait of an event that is a wait: a state event (--time) or an off-CPU event. */
+static int add_wait(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event, *other;
 
@@ -351,24 +362,24 @@ static int keep_wait(struct builder *builder, const struct pending *pending)
 							    : NULL});
 }
 
-/* The thread and the stack of an event, if there is one. */
-static int place_side(struct builder *builder, const struct trace_event *event,
-		      struct wait_side *side)
+/* Sets thread and stack of an event; without an event they stay unknown. */
+static int set_wait_side(struct builder *builder, const struct trace_event *event,
+			 struct wait_side *side)
 {
 	const struct graph_thread *thread;
 	struct time_cell at;
 
 	if (!event)
 		return 0;
-	thread = thread_of(builder, event);
-	if (!thread || find_paths(builder, event, &at))
+	thread = find_graph_thread(builder, event);
+	if (!thread || set_cell_paths(builder, event, &at))
 		return -ENOMEM;
 	side->thread = thread->number;
-	side->stack = place_stack(builder, thread->number, at.user, at.kernel);
+	side->stack = find_stack_node(builder, thread->number, at.user, at.kernel);
 	return side->stack ? 0 : -ENOMEM;
 }
 
-static int place_waits(struct builder *builder)
+static int set_nodes_of_waits(struct builder *builder)
 {
 	struct thread_waits *waits = &builder->recording->waits;
 
@@ -376,34 +387,34 @@ static int place_waits(struct builder *builder)
 	for (u32 i = 0; i < waits->count; i++) {
 		struct thread_wait *wait = &waits->waits[i];
 
-		wait->stack = place_stack(builder, wait->thread, wait->user, wait->kernel);
-		if (!wait->stack || place_side(builder, wait->other, &wait->waker) ||
-		    place_side(builder, wait->origin, &wait->queuer) ||
-		    place_side(builder, wait->other_origin, &wait->waker_queuer))
+		wait->stack = find_stack_node(builder, wait->thread, wait->user, wait->kernel);
+		if (!wait->stack || set_wait_side(builder, wait->other, &wait->waker) ||
+		    set_wait_side(builder, wait->origin, &wait->queuer) ||
+		    set_wait_side(builder, wait->other_origin, &wait->waker_queuer))
 			return -ENOMEM;
 		waits->has_queuers |= wait->origin || wait->other_origin;
 	}
 	return 0;
 }
 
-/* Adds an event in queued work whose origin is known. */
-static int add_work(struct builder *builder, const struct pending *pending)
+/* Adds an event whose origin is known, to the sums of queued work. */
+static int add_queued_work(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event =
 		builder->origins ? origins_find(builder->origins, &pending->event) : NULL;
-	const struct graph_thread *thread = event ? thread_of(builder, event) : NULL;
+	const struct graph_thread *thread = event ? find_graph_thread(builder, event) : NULL;
 	struct time_cell origin = {};
 
 	if (!event)
 		return 0;
-	if (!thread || find_paths(builder, event, &origin))
+	if (!thread || set_cell_paths(builder, event, &origin))
 		return -ENOMEM;
 	origin.thread = thread->number;
 	return queued_works_add(&builder->recording->works, &pending->cell, &origin);
 }
 
 /* Adds the event's value, unless the event stands for several or the page has no values. */
-static int add_value(struct builder *builder, const struct pending *pending)
+static int add_event_value(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
 	const struct graph_thread *thread;
@@ -415,23 +426,24 @@ static int add_value(struct builder *builder, const struct pending *pending)
 	return stack_values_add(&builder->recording->values, thread->node, &pending->cell);
 }
 
-/* Chooses the sums that the page has, of queued work and of values, and places their stacks. */
-static int place_summed(struct builder *builder)
+/* Chooses the sums of queued work and of values that the page shows, and sets the nodes of their
+ * stacks. */
+static int set_nodes_of_sums(struct builder *builder)
 {
 	struct queued_works *works = &builder->recording->works;
 	struct stack_values *values = &builder->recording->values;
 	int err = queued_works_choose(works);
 
 	for (u32 i = 0; i < works->shown_count && !err; i++)
-		err = place_cell(builder, &works->shown[i]->work)
-			      ?: place_cell(builder, &works->shown[i]->origin);
+		err = set_cell_node(builder, &works->shown[i]->work)
+			      ?: set_cell_node(builder, &works->shown[i]->origin);
 	stack_values_finish(values);
 	for (u32 i = 0; i < values->stacks.count && !err; i++)
-		err = place_cell(builder, &stack_values_at(values, i)->cell);
+		err = set_cell_node(builder, &stack_values_at(values, i)->cell);
 	return err;
 }
 
-static int add_lines(void *arg, u64 frame, bool return_address, u64 events)
+static int add_source_lines(void *arg, u64 frame, bool return_address, u64 events)
 {
 	struct builder *builder = arg;
 	const struct frame_name *name = frame_names_find(builder->names, frame, return_address);
@@ -443,7 +455,7 @@ static int add_lines(void *arg, u64 frame, bool return_address, u64 events)
 
 		if (!function->file || !function->line)
 			continue;
-		of = frame_of(builder, function->label, FRAME_IS_KERNEL(frame));
+		of = make_tree_frame(builder, function->label, FRAME_IS_KERNEL(frame));
 		err = of ? source_lines_add(&builder->graph->lines, of, function->file,
 					    function->line, events)
 			 : -ENOMEM;
@@ -469,8 +481,8 @@ static int count_event(struct builder *builder, const struct pending *pending)
 	return err;
 }
 
-/* The memory that the lookups of a batch touch is prefetched for all its events at once. */
-static int count_batch(struct builder *builder)
+/* The memory that the lookups of a batch read is prefetched for all events of the batch first. */
+static int count_batched_events(struct builder *builder)
 {
 	struct graph_recording *recording = builder->recording;
 	struct pending *batch = builder->batch;
@@ -479,8 +491,8 @@ static int count_batch(struct builder *builder)
 	for (u32 i = 0; i < builder->pending; i++)
 		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < builder->pending && !err; i++)
-		err = set_cell(builder, &batch[i]) ?: keep_wait(builder, &batch[i])
-				?: add_work(builder, &batch[i]) ?: add_value(builder, &batch[i]);
+		err = set_pending_cell(builder, &batch[i]) ?: add_wait(builder, &batch[i])
+				?: add_queued_work(builder, &batch[i]) ?: add_event_value(builder, &batch[i]);
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
@@ -490,14 +502,14 @@ static int count_batch(struct builder *builder)
 	return err;
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int add_event_to_batch(void *arg, const struct trace_event *event)
 {
 	struct builder *builder = arg;
 
 	if (!event_filter_passes(builder->filter, builder->recording->reader, event))
 		return 0;
 	builder->batch[builder->pending++].event = *event;
-	return builder->pending == BATCH_EVENTS ? count_batch(builder) : 0;
+	return builder->pending == BATCH_EVENTS ? count_batched_events(builder) : 0;
 }
 
 /* All sources of the recording may have events, so there is room for all of them. */
@@ -540,14 +552,14 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	recording->name = strdup(name);
 	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
 	if (!err)
-		err = trace_reader_events(reader, add_event, &builder, error);
-	err = err ?: count_batch(&builder);
+		err = trace_reader_events(reader, add_event_to_batch, &builder, error);
+	err = err ?: count_batched_events(&builder);
 	if (!err && recording->cells.cells.count > CELLS_MANY)
 		err = bound_cells(graph, recording, CELLS_SMALL);
-	err = err ?: place_stacks(&builder, &recording->cells)
-			?: place_stacks(&builder, &recording->counts) ?: place_waits(&builder) ?: place_summed(&builder);
+	err = err ?: set_nodes_of_cells(&builder, &recording->cells)
+			?: set_nodes_of_cells(&builder, &recording->counts) ?: set_nodes_of_waits(&builder) ?: set_nodes_of_sums(&builder);
 	if (!err && builder.addresses)
-		err = address_counts_each(builder.addresses, add_lines, &builder);
+		err = address_counts_each(builder.addresses, add_source_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	intern_clear(&builder.joins);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flame graph: one recording, or a comparison of two, as one self-contained HTML page. The page
- * holds all stacks and their counts by source, thread, CPU and time bucket, so that its reader can
- * select.
+ * A flame graph of one recording, or a comparison of two recordings, as one self-contained HTML
+ * page. The page holds all stacks and their counts by source, thread, CPU and time bucket, so that
+ * the user of the page can select by these.
  */
 #ifndef LIB_FLAMEGRAPH_FLAMEGRAPH_H
 #define LIB_FLAMEGRAPH_FLAMEGRAPH_H
@@ -21,16 +21,16 @@ struct flamegraph;
 int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct flamegraph **out);
 void flamegraph_free(struct flamegraph **graph);
 
-/* The functions of idle threads, globs; none: WAIT_IDLE_FUNCTIONS. The list must outlive the graph.
- */
+/* Sets the functions, as globs, in which a thread is idle. An empty list stands for
+ * WAIT_IDLE_FUNCTIONS. The list must outlive the graph. */
 void flamegraph_set_idle(struct flamegraph *graph, const struct string_list *idle);
 
 /* Adds the events that pass the filter. The reader must outlive the graph; `name` is copied. */
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
 		   const struct event_filter *filter, struct stackmap_error *error);
 
-/* Called once. Write errors of `to` may be left to the caller, which checks ferror() and
- * fclose(). */
+/* Writes the page; called once. Write errors need not be returned: the caller checks ferror() and
+ * fclose() of `to`. */
 int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error);
 
 /* The number of events of all recordings. */

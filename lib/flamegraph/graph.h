@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The members of a flame graph, for flamegraph.c, which fills it, and page_write.c, which writes
- * it. */
+/* The members of a flame graph, for flamegraph.c, which fills the graph, and page_write.c, which
+ * writes the graph as a page. */
 #ifndef LIB_FLAMEGRAPH_GRAPH_H
 #define LIB_FLAMEGRAPH_GRAPH_H
 
@@ -20,36 +20,39 @@ struct graph_thread {
 	struct intern_key key; /* pid and tid, name */
 	u32 pid, tid;	       /* 0: not known */
 	char comm[8 * THREAD_COMM_WORDS];
-	struct tree_node *node; /* root of its stacks in the tree */
+	/* node in the tree with the thread's name, which all stacks of the thread begin with */
+	struct tree_node *node;
 	u32 number;
-	bool is_joined; /* its events are counted in another (flamegraph.c) */
+	/* later events are counted in the thread TID_OTHERS of the same name */
+	bool is_joined;
 };
 
-/* The thread that stands for others of its name; the kernel has no such number. */
+/* The tid of a graph_thread that stands for several threads of one name; no thread of the kernel
+ * has this tid. */
 #define TID_OTHERS 0xfffffffeU
 
 struct graph_source {
 	const char *name;
-	const char *unit; /* "": events have no value */
+	const char *unit; /* unit of the values; "": events have no values */
 };
 
 struct graph_recording {
 	char *name;
 	struct trace_reader *reader;
 	struct time_cells cells;
-	struct time_cells counts;   /* of events without a time, in one bucket */
+	struct time_cells counts;   /* counts of events without a time, all in one bucket */
 	struct thread_waits waits;  /* none in a comparison */
 	struct queued_works works;  /* none in a comparison */
 	struct stack_values values; /* none in a comparison */
 	u64 events;
-	u64 last; /* time of the last event; the first is at the origin of the cells */
+	u64 last; /* time of the last event; the time of the first event is cells.origin */
 };
 
 struct flamegraph {
 	const struct frame_naming *naming;
-	struct string_list idle; /* of the caller */
+	struct string_list idle; /* list of the caller */
 	struct stack_tree tree;
-	struct source_lines lines; /* of all recordings */
+	struct source_lines lines; /* source lines of all recordings */
 	struct intern threads;
 	struct graph_source *sources; /* sources that have events, of all recordings */
 	u32 source_count, source_room;

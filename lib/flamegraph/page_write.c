@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The page of a flame graph: the embedded page with the data of the graph between its two parts.
+ * The page of a flame graph: the first part of the embedded page, the data of the graph, and the
+ * second part.
  *
  * The data is one JSON object, whose arrays are columns (all names, then all objects...), because
  * columns are half as long as an array of objects, and quick to read. The object stands in a
- * <script> element, which ends at the first "</script": so `<`, `>` and `&` are always escaped. The
- * rest is ASCII.
+ * <script> element, which ends at the first "</script", so `<`, `>` and `&` are always escaped. All
+ * other text is ASCII.
  *
  *   version     1
  *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
@@ -55,7 +56,7 @@
 #include "report/profile/comparison.h"
 #include "ring.h"
 
-/* Frees `array`. `failures` is non-zero if an item could not be appended. */
+/* Writes and frees `array`. `failures` is non-zero if an item could not be appended. */
 static int put_array(json_t *array, int failures, FILE *to)
 {
 	return json_put_for_page(array, to) ?: failures ? -ENOMEM : 0;
@@ -73,18 +74,18 @@ static void put_number(bool first, s64 number, FILE *to)
 	fprintf(to, "%lld", (long long)number);
 }
 
-static json_t *seconds(u64 ns)
+static json_t *json_seconds(u64 ns)
 {
 	return json_real((double)ns / 1e9);
 }
 
-static json_t *ledger_sum(const struct trace_ledger *ledger, u64 sum)
+static json_t *json_ledger_sum(const struct trace_ledger *ledger, u64 sum)
 {
 	return ledger ? json_integer((json_int_t)sum) : json_null();
 }
 
-/* How many user stacks there are of each quality: whole, with a guessed caller, of unknown end, and
- * cut or missing. */
+/* The numbers of user stacks that are complete, that have a guessed caller, whose end is unknown,
+ * and that are cut or missing. */
 static json_t *user_stacks_object(const struct trace_ledger *ledger)
 {
 	u64 whole = 0, cut = 0;
@@ -116,12 +117,12 @@ static json_t *recording_object(const struct graph_recording *recording)
 			 "name", json_text(recording->name), "command", json_text(info->command),
 			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
 			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
-			 "frequency", (json_int_t)info->frequency, "start", seconds(start),
-			 "events", (json_int_t)recording->events, "first", seconds(first), "last",
-			 seconds(recording->last), "produced",
-			 ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
-			 ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
-			 ledger_sum(ledger, ledger ? ledger->counted : 0), "scale",
+			 "frequency", (json_int_t)info->frequency, "start", json_seconds(start),
+			 "events", (json_int_t)recording->events, "first", json_seconds(first),
+			 "last", json_seconds(recording->last), "produced",
+			 json_ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
+			 json_ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
+			 json_ledger_sum(ledger, ledger ? ledger->counted : 0), "scale",
 			 compared_scale(ledger), "userStacks", user_stacks_object(ledger),
 			 "joinsCpus", recording->cells.joins_cpus, "joinsThreads",
 			 recording->cells.joined != NULL);
@@ -152,7 +153,7 @@ static int put_sources(const struct flamegraph *graph, FILE *to)
 }
 
 /* A pid or a tid; null for interrupts, which belong to no thread. */
-static json_t *thread_number(u32 number)
+static json_t *json_thread_id(u32 number)
 {
 	return number == TID_INTERRUPT ? json_null() : json_integer(number);
 }
@@ -173,8 +174,8 @@ static int put_threads(const struct flamegraph *graph, FILE *to)
 		failures |= json_array_append_new(
 			array,
 			json_pack("{s:o, s:o, s:o, s:b}", "pid",
-				  thread_number(is_others ? TID_INTERRUPT : thread->pid), "tid",
-				  thread_number(is_others ? TID_INTERRUPT : thread->tid), "comm",
+				  json_thread_id(is_others ? TID_INTERRUPT : thread->pid), "tid",
+				  json_thread_id(is_others ? TID_INTERRUPT : thread->tid), "comm",
 				  json_text(name), "isJoined", thread->is_joined));
 	}
 	fputs(",\"threads\":", to);
@@ -288,7 +289,7 @@ static void put_nodes(const struct stack_tree *tree, FILE *to)
 	fputc('}', to);
 }
 
-static void put_column(const struct time_cells *cells, size_t column, bool first, FILE *to)
+static void put_cell_column(const struct time_cells *cells, size_t column, bool first, FILE *to)
 {
 	for (u32 i = 0; i < cells->cells.count; i++) {
 		const struct time_cell *cell = time_cells_at(cells, i);
@@ -316,8 +317,8 @@ static void put_cells(const struct graph_recording *recording, FILE *to)
 	fputc(']', to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_column(columns[column], false, to);
-		put_column(cells, column, true, to);
-		put_column(&recording->counts, column, cells->cells.count == 0, to);
+		put_cell_column(cells, column, true, to);
+		put_cell_column(&recording->counts, column, cells->cells.count == 0, to);
 		fputc(']', to);
 	}
 	fputc('}', to);
@@ -340,14 +341,15 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	return 0;
 }
 
-#define WAIT_COLUMNS 7 /* without those of queued work */
+/* columns of a wait, without the last four, which are about queued work */
+#define WAIT_COLUMNS 7
 
-static s64 us_since(u64 time, u64 first)
+static s64 microseconds_since(u64 time, u64 first)
 {
 	return ((s64)(time - first)) / 1000;
 }
 
-/* A comparison has no account. */
+/* Writes the time accounts of the threads; a comparison has no accounts. */
 static void put_times(const struct graph_recording *recording, bool is_alone, FILE *to)
 {
 	static const char *const columns[] = {"pid", "tid", "begin", "end",
@@ -365,8 +367,8 @@ static void put_times(const struct graph_recording *recording, bool is_alone, FI
 		for (u32 i = 0; i < count; i++) {
 			const struct thread_account *account = &accounts[i];
 			const s64 numbers[] = {account->tgid, account->tid,
-					       us_since(account->begin, first),
-					       us_since(account->end, first)};
+					       microseconds_since(account->begin, first),
+					       microseconds_since(account->end, first)};
 
 			put_number(i == 0,
 				   column < 4 ? numbers[column] : (s64)account->spent[column - 4],
@@ -393,17 +395,18 @@ static void put_waits(const struct graph_recording *recording, FILE *to)
 		begin_column(columns[column], column == 0, to);
 		for (u32 i = 0; i < waits->count && column < count; i++) {
 			const struct thread_wait *wait = &waits->waits[i];
-			const s64 numbers[] = {wait->thread,
-					       wait->source,
-					       wait->stack->number,
-					       us_since(wait->begin, recording->cells.origin),
-					       (s64)wait->length / 1000,
-					       SIDE_THREAD(wait->waker),
-					       SIDE_STACK(wait->waker),
-					       SIDE_THREAD(wait->queuer),
-					       SIDE_STACK(wait->queuer),
-					       SIDE_THREAD(wait->waker_queuer),
-					       SIDE_STACK(wait->waker_queuer)};
+			const s64 numbers[] = {
+				wait->thread,
+				wait->source,
+				wait->stack->number,
+				microseconds_since(wait->begin, recording->cells.origin),
+				(s64)wait->length / 1000,
+				SIDE_THREAD(wait->waker),
+				SIDE_STACK(wait->waker),
+				SIDE_THREAD(wait->queuer),
+				SIDE_STACK(wait->queuer),
+				SIDE_THREAD(wait->waker_queuer),
+				SIDE_STACK(wait->waker_queuer)};
 
 			put_number(i == 0, numbers[column], to);
 		}

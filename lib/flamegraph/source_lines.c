@@ -38,7 +38,7 @@ int source_lines_add(struct source_lines *lines, const struct tree_frame *frame,
 	return 0;
 }
 
-static int by_frame(const void *left, const void *right)
+static int by_frame_and_count(const void *left, const void *right)
 {
 	const struct source_line *a = left, *b = right;
 
@@ -47,15 +47,16 @@ static int by_frame(const void *left, const void *right)
 		       ?: order(a->line, b->line);
 }
 
-static int by_whole(const void *left, const void *right)
+static int by_events_of_frame(const void *left, const void *right)
 {
 	const struct source_line *a = left, *b = right;
 
-	return order(b->whole, a->whole) ?: by_frame(left, right);
+	return order(b->whole, a->whole) ?: by_frame_and_count(left, right);
 }
 
-/* Keeps the first lines of each frame; one more stands for the others. Lines are by frame. */
-static u32 keep_of_frames(struct source_line *lines, u32 count)
+/* Keeps the first lines of each frame, and adds one line for the sum of the frame's other lines.
+ * The lines are sorted by frame. */
+static u32 keep_first_lines(struct source_line *lines, u32 count)
 {
 	u32 kept = 0, of_frame = 0;
 
@@ -78,8 +79,9 @@ static u32 keep_of_frames(struct source_line *lines, u32 count)
 	return kept;
 }
 
-/* Keeps all lines of a frame or none, so that their parts of the frame are right. */
-static u32 keep_frames(struct source_line *lines, u32 count)
+/* Keeps either all lines of a frame or no lines, so that the lines of a shown frame add up to the
+ * frame. */
+static u32 keep_whole_frames(struct source_line *lines, u32 count)
 {
 	u32 kept = LINES_MAX;
 	u64 whole = 0;
@@ -94,10 +96,10 @@ static u32 keep_frames(struct source_line *lines, u32 count)
 			lines[first].whole = whole;
 		whole = 0;
 	}
-	qsort(lines, count, sizeof(*lines), by_whole);
+	qsort(lines, count, sizeof(*lines), by_events_of_frame);
 	while (kept && lines[kept].frame == lines[kept - 1].frame)
 		kept--;
-	qsort(lines, kept, sizeof(*lines), by_frame);
+	qsort(lines, kept, sizeof(*lines), by_frame_and_count);
 	return kept;
 }
 
@@ -111,8 +113,8 @@ int source_lines_choose(struct source_lines *lines)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		shown[i] = *(const struct source_line *)lines->lines.entries[i];
-	qsort(shown, count, sizeof(*shown), by_frame);
-	lines->shown_count = keep_frames(shown, keep_of_frames(shown, count));
+	qsort(shown, count, sizeof(*shown), by_frame_and_count);
+	lines->shown_count = keep_whole_frames(shown, keep_first_lines(shown, count));
 	for (u32 i = 0; i < lines->shown_count; i++)
 		if (shown[i].file && !text_set_intern(&lines->shown_files, shown[i].file))
 			return -ENOMEM;
@@ -122,14 +124,15 @@ int source_lines_choose(struct source_lines *lines)
 /* --- the addresses of events --- */
 
 struct address {
-	struct intern_key key; /* frame, whether it is a return address */
+	struct intern_key key; /* frame, 1 for a return address */
 	u64 events;
 };
 
 struct address_counts {
 	const struct trace_stack *stacks;
 	u32 stack_count;
-	u64 (*events)[2]; /* by stack: events without a leaf on this side, and below a leaf */
+	/* by stack: number of events without a leaf on this side, and with a leaf */
+	u64 (*events)[2];
 	struct intern addresses;
 };
 
@@ -159,7 +162,7 @@ void address_counts_free(struct address_counts **counts)
 	*counts = NULL;
 }
 
-static int add_address(struct address_counts *counts, u64 frame, bool return_address, u64 events)
+static int count_address(struct address_counts *counts, u64 frame, bool return_address, u64 events)
 {
 	struct address *address =
 		intern_entry(&counts->addresses, &(struct intern_key){{frame, return_address}});
@@ -178,7 +181,7 @@ int address_counts_add(struct address_counts *counts, const struct trace_event *
 		counts->events[event->user][event->leaf && !in_kernel] += events;
 	if (event->kernel != TRACE_NO_STACK)
 		counts->events[event->kernel][event->leaf && in_kernel] += events;
-	return event->leaf ? add_address(counts, event->leaf, false, events) : 0;
+	return event->leaf ? count_address(counts, event->leaf, false, events) : 0;
 }
 
 int address_counts_each(struct address_counts *counts,
@@ -191,13 +194,15 @@ int address_counts_each(struct address_counts *counts,
 		const struct trace_stack *stack = &counts->stacks[i];
 		const u64 *events = counts->events[i];
 
-		/* The first frame is a return address below a leaf only. */
+		/* The first frame of a stack is a return address only if the event has a leaf on
+		 * this side. */
 		for (u32 below = 0; below < 2 && stack->depth && !result; below++)
 			if (events[below])
-				result =
-					add_address(counts, stack->frames[0], below, events[below]);
+				result = count_address(counts, stack->frames[0], below,
+						       events[below]);
 		for (u32 j = 1; events[0] + events[1] && j < stack->depth && !result; j++)
-			result = add_address(counts, stack->frames[j], true, events[0] + events[1]);
+			result = count_address(counts, stack->frames[j], true,
+					       events[0] + events[1]);
 	}
 	for (u32 i = 0; i < counts->addresses.count && !result; i++) {
 		const struct address *address = counts->addresses.entries[i];

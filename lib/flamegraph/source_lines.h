@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Source lines of the frames of a flame graph, by how often events have them on their stacks. A
- * frame of the graph is a function, so it stands for many lines: where the function ran, and where
- * it called others.
+ * Source lines of the frames of a flame graph, with the number of events that have the line on
+ * their stack. A frame of the graph is a function, so a frame has many lines: where the function
+ * ran, and where the function called other functions.
  *
- * Events are counted by stack and leaf, and lines are found once for each distinct address.
+ * Events are first counted by stack and leaf, so the line of each distinct address is looked up
+ * once.
  */
 #ifndef LIB_FLAMEGRAPH_SOURCE_LINES_H
 #define LIB_FLAMEGRAPH_SOURCE_LINES_H
@@ -12,25 +13,26 @@
 #include "flamegraph/stack_tree.h"
 #include "trace/read/reader.h"
 
-/* The most lines of one frame that the page shows, and the most of all frames; frames with most
- * events come first. */
+/* The most lines of one frame that the page shows, and the most lines of all frames. Frames with
+ * most events come first. */
 #define LINES_OF_FRAME_MAX 4
 #define LINES_MAX 16384U
 
 struct source_line {
 	struct intern_key key; /* frame, file, line */
 	const struct tree_frame *frame;
-	const char *file; /* NULL: all lines of the frame that are left out, `line` of them */
+	/* NULL: the sum of the frame's other lines; `line` is their number */
+	const char *file;
 	u32 line;
 	u64 count;
-	u64 whole; /* of all lines of the frame, while lines are chosen */
+	u64 whole; /* sum of `count` of all lines of the frame, while lines are chosen */
 };
 
 struct source_lines {
 	struct text_set files;
 	struct intern lines;
 
-	/* Set by source_lines_choose(): by frame, most events first. */
+	/* Set by source_lines_choose(): lines to show, sorted by frame, most events first. */
 	struct text_set shown_files;
 	struct source_line *shown;
 	u32 shown_count;
@@ -43,10 +45,10 @@ void source_lines_clear(struct source_lines *lines);
 int source_lines_add(struct source_lines *lines, const struct tree_frame *frame, const char *file,
 		     u32 line, u64 count);
 
-/* Called once, when the frames have their numbers: chooses the lines that the page has. -ENOMEM. */
+/* Chooses the lines that the page shows. Called once, after stack_tree_sort(). -ENOMEM. */
 int source_lines_choose(struct source_lines *lines);
 
-/* Counts the addresses of events. */
+/* Counts how many events have an address as leaf or on their stacks. */
 
 struct address_counts;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * While the tree grows, a child is found by (parent, frame) in a hash table. Siblings are linked at
- * the end: all nodes are sorted once by frame, in descending order, and each is put at the head of
- * the list of its parent, which is then in ascending order. Walks follow the links and do not
- * recurse, as a recording may have very deep stacks.
+ * While the tree grows, a child is found by (parent, frame) in a hash table. Siblings are linked
+ * when the tree is complete: all nodes are sorted once by frame, in descending order, and each node
+ * is put at the head of its parent's list of children, which is then in ascending order. Walks
+ * through the tree follow the links and do not recurse, since a recording may have very deep
+ * stacks.
  */
 #include "stack_tree.h"
 
@@ -117,7 +118,7 @@ static int sort_frames(struct stack_tree *tree)
 	return 0;
 }
 
-static int last_frame_first(const void *a, const void *b)
+static int by_descending_frame(const void *a, const void *b)
 {
 	const struct tree_node *left = *(struct tree_node *const *)a;
 	const struct tree_node *right = *(struct tree_node *const *)b;
@@ -135,7 +136,7 @@ static int sort_children(struct stack_tree *tree)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		nodes[i] = tree->nodes.entries[i + 1];
-	qsort(nodes, count, sizeof(struct tree_node *), last_frame_first);
+	qsort(nodes, count, sizeof(struct tree_node *), by_descending_frame);
 	for (u32 i = 0; i < count; i++) {
 		nodes[i]->sibling = nodes[i]->parent->first_child;
 		nodes[i]->parent->first_child = nodes[i];

@@ -9,7 +9,7 @@
 
 #include "intern.h"
 
-/* The page has the kinds by name. */
+/* The kinds of frames, by the names that the page has for them. */
 #define FRAME_KINDS(X)                                                                             \
 	X(TASK, "task", "no frame: the name of the task, outside of all its frames")               \
 	X(USER, "user", "code of a file that is mapped into a process")                            \
@@ -25,7 +25,7 @@ enum frame_kind { FRAME_KINDS(X) FRAME_KIND_COUNT };
 
 struct tree_object {
 	struct intern_key key; /* address of the path, or of the file name with by_file_name */
-	const char *path;      /* of a file, "[kernel.kallsyms]"...; "": unknown */
+	const char *path;      /* path of a file, "[kernel.kallsyms]"...; "": unknown */
 	u32 number;
 };
 
@@ -34,16 +34,16 @@ struct tree_frame {
 	const char *name;
 	const struct tree_object *object;
 	enum frame_kind kind;
-	u32 number; /* set by stack_tree_sort(): order of names */
+	u32 number; /* set by stack_tree_sort(): position of the frame in the order of names */
 };
 
 struct tree_node {
 	struct intern_key key;	  /* parent, frame */
 	struct tree_node *parent; /* NULL: the root */
 	const struct tree_frame *frame;
-	struct tree_node *first_child,
-		*sibling; /* set by stack_tree_sort(), in the order of frame numbers */
-	u32 number;	  /* set by stack_tree_sort(): preorder */
+	/* Set by stack_tree_sort(): siblings are linked in the order of frame numbers. */
+	struct tree_node *first_child, *sibling;
+	u32 number; /* set by stack_tree_sort(): position of the node in preorder */
 };
 
 struct stack_tree {
@@ -60,7 +60,8 @@ struct stack_tree {
 int stack_tree_create(struct stack_tree *tree);
 void stack_tree_clear(struct stack_tree *tree);
 
-/* These two give NULL without memory. Names are copied. */
+/* The next two functions return the frame, or the child of a node, which is added if it is new.
+ * Names are copied. NULL without memory. */
 const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *name,
 					  const char *object, enum frame_kind kind);
 struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waits are added to an array, and whenever the array has four times too many, all but the longest
- * of each thread are dropped: a wait is sorted a constant number of times on average. */
+/* Waits are added to an array. Whenever the array has four times as many waits as the page shows,
+ * all but the longest waits of each thread are dropped, so a wait is sorted a constant number of
+ * times on average. */
 #include "flamegraph/thread_waits.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static int longest_first(const void *left, const void *right)
 	return order(a->thread, b->thread) ?: order(b->length, a->length) ?: order(a->begin, b->begin);
 }
 
-static int by_begin(const void *left, const void *right)
+static int by_thread_and_begin(const void *left, const void *right)
 {
 	const struct thread_wait *a = left, *b = right;
 
@@ -25,7 +26,7 @@ static int by_begin(const void *left, const void *right)
 
 /* The number of waits that stay if each thread keeps at most `most`. The waits are sorted by
  * thread. */
-static u32 count_kept(const struct thread_waits *waits, u32 most)
+static u32 count_waits_to_keep(const struct thread_waits *waits, u32 most)
 {
 	u32 kept = 0, of_thread = 0;
 
@@ -37,14 +38,14 @@ static u32 count_kept(const struct thread_waits *waits, u32 most)
 	return kept;
 }
 
-static void drop_short(struct thread_waits *waits)
+static void drop_short_waits(struct thread_waits *waits)
 {
 	u32 most = WAITS_MAX, kept = 0, of_thread = 0, thread = 0;
 
 	if (waits->count <= WAITS_MAX)
 		return;
 	qsort(waits->waits, waits->count, sizeof(*waits->waits), longest_first);
-	while (most > 1 && count_kept(waits, most) > WAITS_MAX)
+	while (most > 1 && count_waits_to_keep(waits, most) > WAITS_MAX)
 		most /= 2;
 	for (u32 i = 0; i < waits->count && kept < WAITS_MAX; i++) {
 		const struct thread_wait wait = waits->waits[i];
@@ -61,7 +62,7 @@ static void drop_short(struct thread_waits *waits)
 int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait)
 {
 	if (waits->count >= 4 * WAITS_MAX)
-		drop_short(waits);
+		drop_short_waits(waits);
 	if (array_make_room(waits->waits, waits->count, waits->room))
 		return -ENOMEM;
 	waits->waits[waits->count++] = *wait;
@@ -70,9 +71,9 @@ int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait)
 
 void thread_waits_finish(struct thread_waits *waits)
 {
-	drop_short(waits);
+	drop_short_waits(waits);
 	if (waits->count)
-		qsort(waits->waits, waits->count, sizeof(*waits->waits), by_begin);
+		qsort(waits->waits, waits->count, sizeof(*waits->waits), by_thread_and_begin);
 }
 
 void thread_waits_clear(struct thread_waits *waits)
@@ -95,7 +96,7 @@ void queued_works_clear(struct queued_works *works)
 	works->shown = NULL;
 }
 
-static u64 paths_of(const struct time_cell *cell)
+static u64 paths_key(const struct time_cell *cell)
 {
 	return cell->user | (u64)cell->kernel << 32;
 }
@@ -107,7 +108,7 @@ int queued_works_add(struct queued_works *works, const struct time_cell *work,
 	const void *threads = intern_entry(&works->threads, &key);
 	struct queued_work *sum;
 
-	key = (struct intern_key){{paths_of(work), paths_of(origin), intern_address(threads)}};
+	key = (struct intern_key){{paths_key(work), paths_key(origin), intern_address(threads)}};
 	sum = threads ? intern_entry(&works->works, &key) : NULL;
 	if (!sum)
 		return -ENOMEM;

@@ -2,7 +2,7 @@
 /*
  * Single waits of threads, for the strips of the page: the longest waits of each thread, at most
  * WAITS_MAX in all, so that the page stays small however many waits a recording has. A thread with
- * fewer waits than its part leaves room to the others.
+ * fewer waits than its share leaves room for the waits of other threads.
  */
 #ifndef LIB_FLAMEGRAPH_THREAD_WAITS_H
 #define LIB_FLAMEGRAPH_THREAD_WAITS_H
@@ -16,7 +16,7 @@
 
 struct trace_event;
 
-/* Another thread that had a part in a wait, and its stack; NULL: not known. */
+/* Another thread that had a part in a wait, and the thread's stack; `stack` NULL: not known. */
 struct wait_side {
 	const struct tree_node *stack;
 	u32 thread;
@@ -24,11 +24,12 @@ struct wait_side {
 
 struct thread_wait {
 	u64 begin, length; /* ns */
-	u32 thread;	   /* number */
+	u32 thread;	   /* number of the graph_thread */
 	u32 user, kernel;  /* path ids */
 	u16 source;
-	/* Events of the waker (`other`), of the queuer of the work that waited (`origin`), and of
-	 * the queuer of the work that woke. NULL: not known. The events outlive the waits. */
+	/* The event of the waker (`other`), of the thread that queued the work that waited
+	 * (`origin`), and of the thread that queued the work that woke (`other_origin`). NULL: not
+	 * known. The events outlive the waits. */
 	const struct trace_event *other, *origin, *other_origin;
 
 	/* Set by the owner of the tree when all waits are added. */
@@ -44,23 +45,24 @@ struct thread_waits {
 
 int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait); /* -ENOMEM */
 
-/* Leaves WAITS_MAX waits at most, by thread and begin. */
+/* Leaves at most WAITS_MAX waits, sorted by thread and begin. */
 void thread_waits_finish(struct thread_waits *waits);
 void thread_waits_clear(struct thread_waits *waits);
 
 /* Sums of the events in queued work, by their stack and by the thread and stack that queued the
  * work (record --origins). */
 
-#define QUEUED_WORK_MAX 4096U /* sums that the page has: those of most events */
+#define QUEUED_WORK_MAX 4096U /* most sums that the page shows: those with most events */
 
 struct queued_work {
-	struct intern_key
-		key; /* paths of the event, of the origin, the two threads and the source */
-	struct time_cell work, origin; /* paths, thread, source; count and value of the work */
+	struct intern_key key; /* paths of work and origin, address of the entry in `threads` */
+	/* paths, thread and source; `work` also has count and value */
+	struct time_cell work, origin;
 };
 
 struct queued_works {
-	struct intern threads; /* thread, thread of the origin, source */
+	/* distinct keys: thread of the queued work, thread that queued the work, event source */
+	struct intern threads;
 	struct intern works;
 	struct queued_work **shown; /* set by queued_works_choose() */
 	u32 shown_count;
@@ -71,7 +73,7 @@ void queued_works_clear(struct queued_works *works);
 int queued_works_add(struct queued_works *works, const struct time_cell *work,
 		     const struct time_cell *origin); /* -ENOMEM */
 
-/* Called once: chooses the sums that the page has. -ENOMEM. */
+/* Chooses the sums that the page shows; called once. -ENOMEM. */
 int queued_works_choose(struct queued_works *works);
 
 #endif

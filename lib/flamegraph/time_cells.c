@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The length of a recording is known at its end only. Buckets therefore begin with a width of one
- * microsecond, and each two become one whenever there are too many: log2(duration) times in all,
- * which is cheaper each time than counting the events. Events come in the order of time, so keys
- * are needed for the newest bucket only, and the hash table stays as small as one bucket.
+ * microsecond. Whenever there are too many buckets, each two buckets become one. This happens
+ * log2(duration) times in all, and costs less each time than the counting of the events. Events
+ * come in the order of time, so only the cells of the newest bucket must be found, and the hash
+ * table stays as small as one bucket.
  */
 #include "time_cells.h"
 
@@ -24,7 +25,7 @@ void time_cells_clear(struct time_cells *cells)
 	cells->joined = NULL;
 }
 
-static struct intern_key key_of(const struct time_cell *what)
+static struct intern_key cell_key(const struct time_cell *what)
 {
 	return (struct intern_key){{(u64)what->user << 32 | what->kernel, what->thread,
 				    (u64)what->source << 16 | what->cpu}};
@@ -32,7 +33,7 @@ static struct intern_key key_of(const struct time_cell *what)
 
 void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step)
 {
-	const struct intern_key key = key_of(what);
+	const struct intern_key key = cell_key(what);
 
 	intern_expect(&cells->cells, &key, step);
 }
@@ -42,12 +43,12 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 	struct time_cell what = *event, *cell;
 	struct intern_key key;
 
-	/* The event as far as cells still tell it apart. */
+	/* Replaces the CPU and the thread by those that the cells are joined to. */
 	if (cells->joins_cpus)
 		what.cpu = CPUS_JOINED;
 	if (event->thread < cells->joined_count)
 		what.thread = cells->joined[event->thread];
-	key = key_of(&what);
+	key = cell_key(&what);
 	if (bucket != cells->bucket)
 		intern_forget_keys(&cells->cells);
 	cells->bucket = bucket;
@@ -118,7 +119,7 @@ void stack_values_clear(struct stack_values *values)
 	intern_clear(&values->stacks);
 }
 
-static u64 count_all(const struct stack_values *values)
+static u64 count_distinct_values(const struct stack_values *values)
 {
 	u64 count = 0;
 
@@ -127,12 +128,13 @@ static u64 count_all(const struct stack_values *values)
 	return count;
 }
 
-/* Rounds until `most` different values are left, or until each has one digit. */
-static void bound(struct stack_values *values, u64 most)
+/* Rounds the values until at most `most` different values are left, or until each value has one
+ * digit. */
+static void bound_values(struct stack_values *values, u64 most)
 {
 	for (u32 i = 0; i < values->stacks.count; i++)
 		distribution_sort(&stack_values_at(values, i)->values);
-	while (count_all(values) > most && values->digits > 1) {
+	while (count_distinct_values(values) > most && values->digits > 1) {
 		values->digits = distribution_fewer_digits(values->digits);
 		for (u32 i = 0; i < values->stacks.count; i++)
 			distribution_round(&stack_values_at(values, i)->values, values->digits);
@@ -151,14 +153,14 @@ int stack_values_add(struct stack_values *values, const void *task, const struct
 	if (of->values.count == 1)
 		of->cell = *cell;
 	if (++values->since_bound >= VALUES_KEPT_MAX)
-		bound(values, VALUES_KEPT_MAX / 2);
+		bound_values(values, VALUES_KEPT_MAX / 2);
 	return 0;
 }
 
 void stack_values_finish(struct stack_values *values)
 {
-	bound(values, VALUES_MAX);
-	if (count_all(values) <= VALUES_MAX)
+	bound_values(values, VALUES_MAX);
+	if (count_distinct_values(values) <= VALUES_MAX)
 		return;
 	stack_values_clear(values);
 	stack_values_begin(values);

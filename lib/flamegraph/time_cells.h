@@ -18,12 +18,13 @@
 #define CELL_BUCKETS_MIN 32U
 #define CELLS_MANY (1U << 18)
 
-#define CPUS_JOINED 0xffffU /* the CPU of a cell whose events may be of any */
+#define CPUS_JOINED 0xffffU /* the CPU of a cell whose events may be of any CPU */
 
 struct time_cell {
 	struct intern_key key; /* paths, thread, source and CPU */
-	u32 user, kernel;      /* path ids of the recording, which outlive the paths themselves */
-	const struct tree_node *stack; /* node of the two paths in the tree; NULL: not placed yet */
+	u32 user, kernel;      /* ids of the paths (struct profile_path) */
+	/* node of the tree for both paths; NULL: not searched yet */
+	const struct tree_node *stack;
 	u32 thread;
 	u16 source;
 	u16 cpu;
@@ -36,26 +37,31 @@ struct time_cells {
 	struct intern cells; /* struct time_cell, in the order of buckets */
 	u64 origin;	     /* time of the first event */
 	u32 shift;	     /* a bucket is 2^shift ns */
-	u32 bucket;	     /* newest bucket; keys find cells of this bucket only */
-	u32 level;	     /* flamegraph/flamegraph.c */
-	bool joins_cpus;     /* cells do not tell CPUs apart */
-	u32 *joined;	  /* by thread: the thread in which its events are counted; may be NULL */
-	u32 joined_count; /* further threads are themselves */
+	u32 bucket;	     /* the newest bucket; only its cells can be found by key */
+	u32 level;	     /* steps by which bound_cells() in flamegraph.c has joined cells */
+	bool joins_cpus;     /* cells are joined over all CPUs */
+	/* by thread: the thread in which the thread's events are counted; may be NULL */
+	u32 *joined;
+	/* length of `joined`; events of later threads are counted in their own thread */
+	u32 joined_count;
 };
 
 void time_cells_begin(struct time_cells *cells);
 void time_cells_clear(struct time_cells *cells);
 
-/* Counts an event: paths, thread, source, cpu, count and value of `what`. Times ascend. -ENOMEM. */
+/* Counts an event, given by the paths, thread, source, cpu, count and value of `what`. Calls must
+ * be in the order of time. -ENOMEM. */
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what);
 
-/* Prefetches for a later time_cells_add(): see intern_expect(). */
+/* Prefetches the memory that time_cells_add() reads for this cell, in the steps of
+ * intern_expect(). */
 void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step);
 
 /* Makes the buckets at least 2^shift ns wide. -ENOMEM. */
 int time_cells_widen(struct time_cells *cells, u32 shift);
 
-/* Joins cells that are not told apart any more, in buckets of 2^shift ns. -ENOMEM. */
+/* Joins cells that have become equal by `joins_cpus` or `joined`, in buckets of 2^shift ns.
+ * -ENOMEM. */
 int time_cells_rebuild(struct time_cells *cells, u32 shift);
 
 static inline struct time_cell *time_cells_at(const struct time_cells *cells, u32 index)
@@ -64,23 +70,24 @@ static inline struct time_cell *time_cells_at(const struct time_cells *cells, u3
 }
 
 /*
- * The values of single events by stack and source, for the histograms of the page. The values are
- * exact up to VALUES_MAX different ones; beyond that all are rounded (distribution_round()), so
+ * The values of single events by stack and source, for the histograms of the page. Up to VALUES_MAX
+ * different values are exact. If there are more, all values are rounded (distribution_round()), so
  * that the page stays small. The sums stay exact.
  */
 
-#define VALUES_MAX (1U << 15)	   /* different values of each stack, over all stacks of the page */
-#define VALUES_KEPT_MAX (1U << 20) /* the same while events are counted */
+/* most values on the page: the sum, over all stacks, of the numbers of different values */
+#define VALUES_MAX (1U << 15)
+#define VALUES_KEPT_MAX (1U << 20) /* most values while events are counted */
 
 struct values_of_stack {
 	struct intern_key key; /* name of the task, paths, source */
-	struct time_cell cell; /* paths, source, thread: one of those with this name */
+	struct time_cell cell; /* paths, source, and any thread with this name */
 	struct distribution values;
 };
 
 struct stack_values {
 	struct intern stacks; /* struct values_of_stack */
-	u64 since_bound;      /* values that were added since the last bound() */
+	u64 since_bound;      /* values that were added since the last bound_values() */
 	u32 digits; /* significant binary digits of the values; 0: too many stacks, no values */
 };
 
