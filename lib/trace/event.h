@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The records of a recording, as the trace writer takes them and the trace reader returns them.
- * Slots, stack ids and rings are already resolved: an event names its stacks by their index in the
- * recording.
+ * They have no slots, rings and stack ids of the kernel: an event names its stacks by their index
+ * in the recording.
  */
 #ifndef LIB_TRACE_EVENT_H
 #define LIB_TRACE_EVENT_H
@@ -22,25 +22,24 @@
 #define TRACE_BUILD_ID_MAX 20
 #define TRACE_NO_STACK UINT32_MAX /* an event's stack index: no stack, see the reason */
 
-#define TRACE_UNIT_ADDRESS "address" /* of values that are not added up */
+#define TRACE_UNIT_ADDRESS "address" /* unit of values that are not added up */
 
-/* The extra words of a source's events. */
-/* The name of a source whose events are a sample by value ends with this key, a number and a slash
- * (report/profile/profile.h). */
+/* If the events of a source are a sample by value (report/profile/profile.h), the name of the
+ * source ends with this key, a number and a slash. */
 #define TRACE_EVERY_KEY "/every="
 
 enum trace_extra {
 	TRACE_EXTRA_LEAF = 1 << 0,
 	TRACE_EXTRA_VALUE = 1 << 1,
-	TRACE_EXTRA_FURTHER = 1 << 2, /* a further value, beside VALUE; not in a summary */
+	TRACE_EXTRA_FURTHER = 1 << 2, /* a second value, beside VALUE; not in a summary */
 };
 
 struct trace_event {
-	u64 time;    /* CLOCK_MONOTONIC ns, unwrapped */
+	u64 time;    /* CLOCK_MONOTONIC, ns */
 	u64 leaf;    /* innermost frame: sampled pc (kernel address, or mapping and offset); 0 = no
 			leaf */
 	u64 value;   /* in the unit of its source; 0 = no value. A summary event has the sum. */
-	u64 further; /* the further value, in its own unit; 0 in a summary and if is_counted */
+	u64 further; /* the second value, in its own unit; 0 in a summary and if is_counted */
 	u32 tid;
 	u16 kind; /* index of the source */
 	u16 cpu;
@@ -51,7 +50,8 @@ struct trace_event {
 	u8 is_counted;	/* 1: the event has no time of its own (abi/counted.h) */
 	u8 has_context; /* 1: `context` is meaningful, and the event stands for itself only */
 	union {
-		/* Number of further equal events; only in a summary, and if is_counted. */
+		/* The record stands for this number of equal events besides its own event; only in
+		 * a summary, and if is_counted. */
 		u32 repeats;
 		u32 context; /* number of the thread's trace and span */
 	};
@@ -59,7 +59,8 @@ struct trace_event {
 _Static_assert(sizeof(struct trace_event) == 56,
 	       "a block open for reading costs 56 bytes an event");
 
-/* The number of events that a record stands for; every count of events is a sum of it. */
+/* The number of events that a record stands for. Every count of events is a sum of these
+ * numbers. */
 static inline u64 event_stands_for(const struct trace_event *event)
 {
 	return event->has_context ? 1 : 1 + (u64)event->repeats;
@@ -71,8 +72,8 @@ static inline bool event_is_single(const struct trace_event *event)
 	return event_stands_for(event) == 1 && !event->is_counted;
 }
 
-/* The trace and span of a thread's work (OpenTelemetry). Numbers count from 0 in the file's order.
- */
+/* The trace and span of a thread's work (OpenTelemetry). A recording numbers its contexts from 0 in
+ * the order of the file. */
 struct trace_context {
 	u8 trace[16];
 	u8 span[8];
@@ -81,7 +82,8 @@ struct trace_context {
 struct trace_stack {
 	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
 	u32 flags; /* STACK_TRUNCATED, STACK_USER, STACK_STOP */
-	u64 generation; /* 0: the map refused the stack, which was recorded in full */
+	/* 0: the stack map refused the stack, whose frames were recorded in full */
+	u64 generation;
 	u32 depth;
 	const u64 *frames; /* innermost first */
 };
@@ -90,10 +92,11 @@ struct trace_stack {
 struct trace_resolution {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u8 reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
-	u64 leaf;  /* the user frame in front of the stack; 0 = no leaf */
+	u64 leaf;  /* the user frame that the stack's innermost frame has called; 0 = no leaf */
 };
 
-/* A resolved stack has its own leaf or contains it, so the event's user leaf is replaced. */
+/* Sets the user stack of an event to the stack of a resolution. The resolved stack has a leaf or
+ * contains the leaf, so the event's user leaf is replaced. */
 static inline void event_resolve(struct trace_event *event,
 				 const struct trace_resolution *resolution)
 {
@@ -109,8 +112,9 @@ struct trace_source {
 	const char *name;	/* as events print it: "sched:sched_switch", "cpu-clock" */
 	u32 extras;		/* enum trace_extra, as bits */
 	const char *value_unit; /* "" without a value */
-	/* Meaningful with TRACE_EXTRA_FURTHER: the unit of the further value, and the names of both
-	 * values as the recorder was asked for them; "": a product has none. */
+	/* Meaningful with TRACE_EXTRA_FURTHER: the unit of the second value, and the names of both
+	 * values as they were given to the recorder; "": the value has no name, since it is a
+	 * product. */
 	const char *further_unit, *value_name, *further_name;
 };
 
@@ -122,7 +126,7 @@ static inline bool trace_source_adds_up(const struct trace_source *source)
 }
 
 struct trace_mapping {
-	u32 number;	    /* as in user frames */
+	u32 number;	    /* number of the mapping in user frames */
 	u32 kind;	    /* enum mapping_kind */
 	u32 tgid;	    /* MAPPING_ANON: the process of the code; else the first process seen */
 	u32 build_id_bytes; /* 0: the file has no build id, or it could not be read */
@@ -131,7 +135,7 @@ struct trace_mapping {
 	const char *path; /* "[vdso]", "[anon]" where there is no file */
 };
 
-/* The kernel image and its modules, to name addresses offline, KASLR included. */
+/* The kernel image or a module, with its address after KASLR. */
 struct trace_module {
 	const char *name; /* "vmlinux", else the module's name */
 	u64 start, end;	  /* load address range */
@@ -143,14 +147,15 @@ struct trace_module {
 struct trace_symbol {
 	u32 mapping;
 	u64 start;
-	u64 size;	  /* > 0 */
+	u64 size;	  /* bytes, > 0 */
 	const char *name; /* as in the symbol table: mangled; "": only the bounds are known */
 	u64 address;	  /* address of the start in its ELF file, or else the start; 0: unknown */
 };
 
-/* A cgroup of the cgroup2 hierarchy. Numbers count from 1 in the order of the recording. */
+/* A cgroup of the cgroup2 hierarchy. A recording numbers its cgroups from 1 in the order of the
+ * file. */
 struct trace_cgroup {
-	u64 id;		  /* the kernel's; 0 = not known */
+	u64 id;		  /* id that the kernel has given; 0 = not known */
 	const char *path; /* from the root of the hierarchy: "/system.slice"; "": not known */
 };
 
@@ -158,19 +163,20 @@ struct trace_task {
 	u64 time; /* time of the change; 0 = before the recording */
 	u32 tid;
 	u32 tgid;
-	u32 cgroup;    /* number; 0 = not known */
+	u32 cgroup;    /* number of the cgroup; 0 = not known */
 	char comm[16]; /* NUL-terminated */
 };
 
 struct trace_ledger {
 	u64 produced;
 	u64 recorded;
-	u64 counted; /* events that are counted only */
+	u64 counted; /* events that were counted without a record of their own */
 	u64 lost[LOST_COUNT];
 	u64 kernel_reasons[REASON_COUNT]; /* recorded events without that stack, by reason */
 	u64 user_reasons[REASON_COUNT];
-	u64 user_stops[STOP_COUNT]; /* recorded events with a user stack, by how it ends:
-				       STACK_STOP, or STOP_DEPTH when it is truncated */
+	/* recorded events with a user stack, by the end of the stack: STACK_STOP, or STOP_DEPTH
+	 * when the stack is truncated */
+	u64 user_stops[STOP_COUNT];
 	u64 notes[NOTE_COUNT];
 };
 
@@ -198,11 +204,12 @@ struct trace_info {
 	u32 cpus;
 	u32 bits;
 	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
-	u32 is_summary;	   /* not 0: an event may stand for many */
+	u32 is_summary;	   /* not 0: a record may stand for many events */
 	u32 has_times;	   /* not 0: threads may have accounts of their time */
-	u32 has_counted;   /* not 0: events may be counted only; not in a summary */
-	u32 has_contexts;  /* not 0: events may have a trace and a span; not in a summary */
-	u32 has_further;   /* not 0: events may have a further value; not in a summary */
+	/* not 0: records of events that are only counted may occur; not in a summary */
+	u32 has_counted;
+	u32 has_contexts; /* not 0: events may have a trace and a span; not in a summary */
+	u32 has_further;  /* not 0: events may have a second value; not in a summary */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

@@ -3,7 +3,7 @@
  * Seals and opens blocks. The compressor is flushed at the end of each column, so every column gets
  * its own zstd block with its own entropy table. A payload that does not shrink is stored plain.
  * Each length in the file is checked against the file's size and the format's limits before memory
- * is allocated by it.
+ * of this length is allocated.
  */
 #include "trace/block/block.h"
 
@@ -92,7 +92,7 @@ static bool compress_part(struct block_sealer *sealer, const struct byte_buffer 
 	return left == 0 && input.pos == input.size;
 }
 
-/* False if the columns do not shrink. */
+/* Appends the compressed columns to the output. False if the columns do not shrink. */
 static bool compress_columns(struct block_sealer *sealer, const struct block_builder *builder,
 			     ZSTD_outBuffer *output)
 {
@@ -111,8 +111,8 @@ static bool compress_columns(struct block_sealer *sealer, const struct block_bui
 	return true;
 }
 
-static int put_payload(struct block_sealer *sealer, const struct block_builder *builder, size_t raw,
-		       enum trace_coding *coding)
+static int append_payload(struct block_sealer *sealer, const struct block_builder *builder,
+			  size_t raw, enum trace_coding *coding)
 {
 	size_t start = sizeof(struct trace_block_header);
 	ZSTD_outBuffer output = {.size = raw};
@@ -133,8 +133,8 @@ static int put_payload(struct block_sealer *sealer, const struct block_builder *
 	return 0;
 }
 
-static void put_header(struct block_sealer *sealer, const struct block_builder *builder,
-		       u32 sequence, size_t raw, enum trace_coding coding)
+static void write_block_header(struct block_sealer *sealer, const struct block_builder *builder,
+			       u32 sequence, size_t raw, enum trace_coding coding)
 {
 	struct trace_block_header header = {
 		.magic = TRACE_BLOCK_MAGIC,
@@ -171,9 +171,9 @@ int block_seal(struct block_sealer *sealer, const struct block_builder *builder,
 	raw = sealer->lengths.used + block_builder_bytes(builder);
 	if (raw > TRACE_BLOCK_RAW_MAX)
 		return -E2BIG;
-	if (put_payload(sealer, builder, raw, &coding))
+	if (append_payload(sealer, builder, raw, &coding))
 		return -ENOMEM;
-	put_header(sealer, builder, sequence, raw, coding);
+	write_block_header(sealer, builder, sequence, raw, coding);
 	*bytes = sealer->out.data;
 	*count = sealer->out.used;
 	return 0;
@@ -212,7 +212,8 @@ void block_opener_free(struct block_opener **opener)
 	*opener = NULL;
 }
 
-static int read_whole(int fd, void *data, size_t bytes, u64 offset, struct stackmap_error *error)
+static int read_all_bytes(int fd, void *data, size_t bytes, u64 offset,
+			  struct stackmap_error *error)
 {
 	for (size_t done = 0; done < bytes;) {
 		ssize_t n = pread(fd, (u8 *)data + done, bytes - done, (off_t)(offset + done));
@@ -231,14 +232,14 @@ static int read_whole(int fd, void *data, size_t bytes, u64 offset, struct stack
 	return 0;
 }
 
-static int bad_block(u64 offset, const char *why, struct stackmap_error *error)
+static int set_damage_error(u64 offset, const char *why, struct stackmap_error *error)
 {
 	return error_set_at(error, EBADMSG, offset, "damaged at byte %llu: %s",
 			    (unsigned long long)offset, why);
 }
 
 /* Returns a fault in a header with a correct checksum, or NULL. */
-static const char *header_nonsense(const struct trace_block_header *header)
+static const char *find_header_fault(const struct trace_block_header *header)
 {
 	if (header->type >= TRACE_BLOCK_TYPE_COUNT)
 		return "the block is of an unknown type";
@@ -253,23 +254,23 @@ static const char *header_nonsense(const struct trace_block_header *header)
 	return NULL;
 }
 
-static int load_header(struct block_opener *opener, int fd, u64 offset, u64 end,
-		       struct stackmap_error *error)
+static int load_block_header(struct block_opener *opener, int fd, u64 offset, u64 end,
+			     struct stackmap_error *error)
 {
 	int err;
 
 	if (end - offset < sizeof(opener->header))
-		return bad_block(offset, "the file ends within a block", error);
-	err = read_whole(fd, &opener->header, sizeof(opener->header), offset, error);
+		return set_damage_error(offset, "the file ends within a block", error);
+	err = read_all_bytes(fd, &opener->header, sizeof(opener->header), offset, error);
 	if (err)
 		return err;
 	if (opener->header.magic != TRACE_BLOCK_MAGIC)
-		return bad_block(offset, "no block starts here", error);
+		return set_damage_error(offset, "no block starts here", error);
 	if (opener->header.raw_bytes > TRACE_BLOCK_RAW_MAX ||
 	    opener->header.stored_bytes > TRACE_BLOCK_RAW_MAX)
-		return bad_block(offset, "the block is too large", error);
+		return set_damage_error(offset, "the block is too large", error);
 	if (end - offset - sizeof(opener->header) < opener->header.stored_bytes)
-		return bad_block(offset, "the file ends within a block", error);
+		return set_damage_error(offset, "the file ends within a block", error);
 	return 0;
 }
 
@@ -277,7 +278,7 @@ int block_load(struct block_opener *opener, int fd, u64 offset, u64 end,
 	       struct trace_block_header *header, struct stackmap_error *error)
 {
 	const char *nonsense;
-	int err = load_header(opener, fd, offset, end, error);
+	int err = load_block_header(opener, fd, offset, end, error);
 
 	if (err)
 		return err;
@@ -285,20 +286,20 @@ int block_load(struct block_opener *opener, int fd, u64 offset, u64 end,
 	if (!byte_buffer_reserve(&opener->stored, opener->header.stored_bytes))
 		return error_set(error, ENOMEM, "no memory for a block");
 	opener->stored.used = opener->header.stored_bytes;
-	err = read_whole(fd, opener->stored.data, opener->stored.used,
-			 offset + sizeof(opener->header), error);
+	err = read_all_bytes(fd, opener->stored.data, opener->stored.used,
+			     offset + sizeof(opener->header), error);
 	if (err)
 		return err;
 	if (block_checksum(&opener->header, opener->stored.data) != opener->header.checksum)
-		return bad_block(offset, "the block's checksum is wrong", error);
-	nonsense = header_nonsense(&opener->header);
+		return set_damage_error(offset, "the block's checksum is wrong", error);
+	nonsense = find_header_fault(&opener->header);
 	if (nonsense)
-		return bad_block(offset, nonsense, error);
+		return set_damage_error(offset, nonsense, error);
 	*header = opener->header;
 	return 0;
 }
 
-static int decompress(struct block_opener *opener, u64 offset, struct stackmap_error *error)
+static int decompress_block(struct block_opener *opener, u64 offset, struct stackmap_error *error)
 {
 	size_t raw_bytes = opener->header.raw_bytes;
 	size_t got;
@@ -309,7 +310,7 @@ static int decompress(struct block_opener *opener, u64 offset, struct stackmap_e
 	got = ZSTD_decompressDCtx(opener->zstd, opener->raw.data, raw_bytes, opener->stored.data,
 				  opener->stored.used);
 	if (ZSTD_isError(got) || got != raw_bytes)
-		return bad_block(offset, "the block does not decompress", error);
+		return set_damage_error(offset, "the block does not decompress", error);
 	opener->raw.used = raw_bytes;
 	return 0;
 }
@@ -332,13 +333,13 @@ int block_open(struct block_opener *opener, u64 offset, struct block_view *view,
 	       struct stackmap_error *error)
 {
 	bool compressed = opener->header.coding == TRACE_CODING_ZSTD;
-	int err = compressed ? decompress(opener, offset, error) : 0;
+	int err = compressed ? decompress_block(opener, offset, error) : 0;
 
 	if (err)
 		return err;
 	memset(view, 0, sizeof(*view));
 	view->header = opener->header;
 	if (!split_columns(compressed ? &opener->raw : &opener->stored, view))
-		return bad_block(offset, "the block's columns do not add up", error);
+		return set_damage_error(offset, "the block's columns do not add up", error);
 	return 0;
 }

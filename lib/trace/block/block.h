@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One block of a recording (abi/trace_file.h): a builder collects columns, a sealer turns them into
- * the bytes of the file, and a view has the columns of a checked block. event_block.h,
+ * One block of a recording (abi/trace_file.h): a builder collects columns, a sealer turns the
+ * columns into the bytes of the file, and a view has the columns of a checked block. event_block.h,
  * stack_block.h and record_block.h define the contents of the columns.
  */
 #ifndef LIB_TRACE_BLOCK_H
@@ -30,7 +30,7 @@ struct block_sealer;
 int block_sealer_create(struct block_sealer **out);
 void block_sealer_free(struct block_sealer **sealer);
 
-/* Returns the bytes of the block, valid until the next call. */
+/* Sets *bytes to the bytes of the block, valid until the next call. */
 int block_seal(struct block_sealer *sealer, const struct block_builder *builder, u32 sequence,
 	       const u8 **bytes, size_t *count);
 
@@ -49,7 +49,7 @@ void block_opener_free(struct block_opener **opener);
 int block_load(struct block_opener *opener, int fd, u64 offset, u64 end,
 	       struct trace_block_header *header, struct stackmap_error *error);
 
-/* Returns the columns of the block that was loaded last, valid until the next call. */
+/* Sets *view to the columns of the block that was loaded last, valid until the next call. */
 int block_open(struct block_opener *opener, u64 offset, struct block_view *view,
 	       struct stackmap_error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Encodes events to columns and decodes them. Events are sorted by insertion: within a CPU only
- * events of interrupted programs are out of order, by a few places. The key dictionary is an
- * open-addressing table that is emptied by incrementing its round number.
+ * Encodes events to columns and decodes them. Insertion sort orders the events: within a CPU only
+ * events of interrupted programs are out of order, by a few positions. The dictionary of keys is an
+ * open-addressing table, which is emptied by incrementing the encoder's round number.
  */
 #include "trace/block/event_block.h"
 
@@ -24,9 +24,10 @@ struct event_key {
 	u32 user;
 };
 
-/* Leaves and values are coded as differences to the last one of the same key. The first leaf of a
- * key is coded against the last leaf of any key of its class: with or without a kernel stack, which
- * mostly separates kernel from user pcs. */
+/* The last numbers of a key: a leaf or a value is coded as the difference to the last leaf or value
+ * of the same key. The first leaf of a key is coded as the difference to the last leaf of all keys
+ * that have a kernel stack, or of all keys without a kernel stack. This mostly separates kernel pcs
+ * from user pcs. */
 struct key_memory {
 	u64 leaf;
 	u64 value;
@@ -98,7 +99,7 @@ static void sort_by_time(struct trace_event *events, u32 count)
 	}
 }
 
-static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
+static u32 add_event_key(struct event_encoder *encoder, const struct event_key *key)
 {
 	struct byte_buffer *column = encoder->builder.column;
 	u32 index = encoder->keys++, tid_before = index ? encoder->key[index - 1].tid : 0;
@@ -125,7 +126,7 @@ static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key
 		struct key_slot *slot = &encoder->table[at];
 
 		if (slot->round != encoder->round) {
-			*slot = (struct key_slot){encoder->round, add_key(encoder, key)};
+			*slot = (struct key_slot){encoder->round, add_event_key(encoder, key)};
 			return slot->key;
 		}
 		if (!memcmp(&encoder->key[slot->key], key, sizeof(*key)))
@@ -133,10 +134,10 @@ static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key
 	}
 }
 
-/* The numbers that some events of the block have, as bits. */
+/* The kinds of numbers that any event of the block has, as bits. */
 enum { HAS_LEAF = 1, HAS_VALUE = 2, HAS_REPEATS = 4, HAS_CONTEXT = 8, HAS_FURTHER = 16 };
 
-static u32 numbers_of(const struct trace_event *events, u32 count)
+static u32 find_used_numbers(const struct trace_event *events, u32 count)
 {
 	u32 numbers = 0;
 
@@ -150,14 +151,14 @@ static u32 numbers_of(const struct trace_event *events, u32 count)
 	return numbers;
 }
 
-static void put_difference(struct number_writer *writer, u64 *last, u64 number)
+static void write_difference(struct number_writer *writer, u64 *last, u64 number)
 {
 	number_writer_put(writer, zigzag((s64)(number - *last)));
 	*last = number;
 }
 
-static void put_events(struct event_encoder *encoder, const struct trace_event *events, u32 count,
-		       u32 numbers)
+static void write_events(struct event_encoder *encoder, const struct trace_event *events, u32 count,
+			 u32 numbers)
 {
 	struct byte_buffer *order = &encoder->builder.column[EVENT_COLUMN_ORDER];
 	u64 time = events[0].time;
@@ -177,22 +178,22 @@ static void put_events(struct event_encoder *encoder, const struct trace_event *
 		number_writer_put(&encoder->time, event->time - time);
 		time = event->time;
 		if (numbers & HAS_LEAF) {
-			put_difference(&encoder->leaf, &memory->leaf, event->leaf);
+			write_difference(&encoder->leaf, &memory->leaf, event->leaf);
 			encoder->last_leaf[stack_code_has_stack(whole.kernel)] = event->leaf;
 		}
 		if (numbers & HAS_VALUE)
-			put_difference(&encoder->value, &memory->value, event->value);
+			write_difference(&encoder->value, &memory->value, event->value);
 		if (numbers & HAS_REPEATS)
 			number_writer_put(&encoder->repeats, event->repeats);
 		if (numbers & HAS_CONTEXT) /* 0: the event has no context */
-			put_difference(&encoder->context, &memory->context,
-				       event->has_context ? (u64)event->context + 1 : 0);
+			write_difference(&encoder->context, &memory->context,
+					 event->has_context ? (u64)event->context + 1 : 0);
 		if (numbers & HAS_FURTHER)
-			put_difference(&encoder->further, &memory->further, event->further);
+			write_difference(&encoder->further, &memory->further, event->further);
 	}
 }
 
-static void encoder_start(struct event_encoder *encoder)
+static void start_encoder(struct event_encoder *encoder)
 {
 	block_builder_clear(&encoder->builder);
 	key_order_start(&encoder->order, encoder->successors);
@@ -208,18 +209,18 @@ static void encoder_start(struct event_encoder *encoder)
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
 		      bool has_repeats, const struct block_builder **builder)
 {
-	u32 numbers = numbers_of(events, count);
+	u32 numbers = find_used_numbers(events, count);
 
 	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
 	if (numbers & (has_repeats ? HAS_CONTEXT | HAS_FURTHER : HAS_REPEATS))
 		return -EINVAL;
-	encoder_start(encoder);
+	start_encoder(encoder);
 	encoder->builder.columns = numbers & HAS_FURTHER   ? EVENT_COLUMNS_FURTHER
 				   : numbers & HAS_CONTEXT ? EVENT_COLUMNS_CONTEXTS
 							   : event_block_columns(has_repeats);
 	sort_by_time(events, count);
-	put_events(encoder, events, count, numbers);
+	write_events(encoder, events, count, numbers);
 	number_writer_finish(&encoder->time);
 	number_writer_finish(&encoder->leaf);
 	number_writer_finish(&encoder->value);
@@ -247,9 +248,9 @@ struct event_decoder {
 	struct key_successors *successors;
 };
 
-#define TASK_BYTES_MIN 2 /* shortest key in its column */
+#define TASK_BYTES_MIN 2 /* bytes of the shortest key in EVENT_COLUMN_TASKS */
 
-static int get_keys(struct event_decoder *decoder, const struct event_limits *limits)
+static int read_keys(struct event_decoder *decoder, const struct event_limits *limits)
 {
 	struct byte_cursor *column = decoder->view->column, *tasks = &column[EVENT_COLUMN_TASKS];
 	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
@@ -281,14 +282,14 @@ static int get_keys(struct event_decoder *decoder, const struct event_limits *li
 	return 0;
 }
 
-static u64 get_difference(struct number_reader *reader, u64 *last)
+static u64 read_difference(struct number_reader *reader, u64 *last)
 {
 	*last += (u64)unzigzag(number_reader_get(reader));
 	return *last;
 }
 
-/* Gets all of an event but its time. */
-static bool get_event(struct event_decoder *decoder, u32 contexts, struct trace_event *event)
+/* Reads all of an event but its time. */
+static bool read_event(struct event_decoder *decoder, u32 contexts, struct trace_event *event)
 {
 	u32 symbol = byte_cursor_u32(&decoder->view->column[EVENT_COLUMN_ORDER]);
 	u32 seen = decoder->order.keys, numbers = decoder->numbers, index;
@@ -313,17 +314,17 @@ static bool get_event(struct event_decoder *decoder, u32 contexts, struct trace_
 
 		if (decoder->order.keys != seen)
 			memory->leaf = *class;
-		*class = event->leaf = get_difference(&decoder->leaf, &memory->leaf);
+		*class = event->leaf = read_difference(&decoder->leaf, &memory->leaf);
 	}
 	if (numbers & HAS_VALUE)
-		event->value = get_difference(&decoder->value, &memory->value);
+		event->value = read_difference(&decoder->value, &memory->value);
 	if (numbers & HAS_FURTHER)
-		event->further = get_difference(&decoder->further, &memory->further);
+		event->further = read_difference(&decoder->further, &memory->further);
 	if (numbers & HAS_REPEATS)
 		repeats = number_reader_get(&decoder->repeats);
 	event->repeats = (u32)repeats;
 	if (numbers & HAS_CONTEXT) {
-		u64 code = get_difference(&decoder->context, &memory->context);
+		u64 code = read_difference(&decoder->context, &memory->context);
 
 		if (code > contexts)
 			return false;
@@ -333,9 +334,9 @@ static bool get_event(struct event_decoder *decoder, u32 contexts, struct trace_
 	return repeats <= UINT32_MAX;
 }
 
-/* Times must lie within the header's range, which the merge relies on. */
-static bool get_events(struct event_decoder *decoder, const struct event_limits *limits,
-		       struct trace_event *events)
+/* Checks that times lie within the header's range, since the merge of blocks relies on it. */
+static bool read_events(struct event_decoder *decoder, const struct event_limits *limits,
+			struct trace_event *events)
 {
 	const struct trace_block_header *header = &decoder->view->header;
 	u64 time = header->first_time;
@@ -346,7 +347,7 @@ static bool get_events(struct event_decoder *decoder, const struct event_limits 
 		u64 step = number_reader_get(&decoder->time);
 
 		if (step > header->last_time - time ||
-		    !get_event(decoder, limits->contexts, &events[i]))
+		    !read_event(decoder, limits->contexts, &events[i]))
 			return false;
 		time += step;
 		events[i].time = time;
@@ -357,7 +358,7 @@ static bool get_events(struct event_decoder *decoder, const struct event_limits 
 	return time == header->last_time;
 }
 
-static bool all_read(const struct event_decoder *decoder)
+static bool is_whole_block_read(const struct event_decoder *decoder)
 {
 	const struct byte_cursor *order = &decoder->view->column[EVENT_COLUMN_ORDER];
 
@@ -394,9 +395,9 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 			  (byte_cursor_left(&decoder.further.codes) ? HAS_FURTHER : 0);
 	if (decoder.numbers & (HAS_CONTEXT | HAS_FURTHER) && decoder.numbers & HAS_REPEATS)
 		return -EBADMSG;
-	err = get_keys(&decoder, limits);
+	err = read_keys(&decoder, limits);
 	key_order_start(&decoder.order, decoder.successors);
-	if (!err && (!get_events(&decoder, limits, events) || !all_read(&decoder)))
+	if (!err && (!read_events(&decoder, limits, events) || !is_whole_block_read(&decoder)))
 		err = -EBADMSG;
 	free(decoder.key);
 	free(decoder.memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Plain records, with put and get in pairs. A list of counters begins with its length, because
- * later versions may have more causes. */
+/* Each kind of record has a pair of a put and a get function. A list of counters begins with its
+ * length, because later versions may have more counters. */
 #include "trace/block/record_block.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ void record_builder_init(struct block_builder *builder, enum trace_block_type ty
 	builder->columns = RECORD_COLUMNS;
 }
 
-static struct byte_buffer *put_record(struct block_builder *builder)
+static struct byte_buffer *begin_record(struct block_builder *builder)
 {
 	builder->records++;
 	return &builder->column[RECORD_NUMBERS];
@@ -24,7 +24,7 @@ static void put_text(struct block_builder *builder, const char *string)
 	byte_buffer_string(&builder->column[RECORD_TEXT], string);
 }
 
-static struct byte_cursor *numbers(struct block_view *view)
+static struct byte_cursor *number_column(struct block_view *view)
 {
 	return &view->column[RECORD_NUMBERS];
 }
@@ -35,7 +35,7 @@ static bool get_text(struct block_view *view, struct arena *arena, const char **
 	return *string;
 }
 
-static int outcome(const struct block_view *view, bool has_memory)
+static int read_result(const struct block_view *view, bool has_memory)
 {
 	if (view->column[RECORD_NUMBERS].bad || view->column[RECORD_TEXT].bad)
 		return -EBADMSG;
@@ -91,7 +91,7 @@ static void get_counters(struct byte_cursor *cursor, u64 *counters, u32 most)
 
 void record_put_info(struct block_builder *builder, const struct trace_info *info)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, info->start_realtime);
 	byte_buffer_varint(column, info->start_monotonic);
@@ -110,23 +110,23 @@ int record_get_info(struct block_view *view, struct arena *arena, struct trace_i
 {
 	bool has_memory = true;
 
-	info->start_realtime = byte_cursor_varint(numbers(view));
-	info->start_monotonic = byte_cursor_varint(numbers(view));
-	info->frequency = byte_cursor_varint(numbers(view));
-	info->cpus = byte_cursor_u32(numbers(view));
-	info->bits = byte_cursor_u32(numbers(view));
-	info->address_shown = byte_cursor_u32(numbers(view));
+	info->start_realtime = byte_cursor_varint(number_column(view));
+	info->start_monotonic = byte_cursor_varint(number_column(view));
+	info->frequency = byte_cursor_varint(number_column(view));
+	info->cpus = byte_cursor_u32(number_column(view));
+	info->bits = byte_cursor_u32(number_column(view));
+	info->address_shown = byte_cursor_u32(number_column(view));
 	has_memory &= get_text(view, arena, &info->hostname);
 	has_memory &= get_text(view, arena, &info->kernel);
 	has_memory &= get_text(view, arena, &info->machine);
 	has_memory &= get_text(view, arena, &info->command);
 	has_memory &= get_text(view, arena, &info->version);
-	return outcome(view, has_memory);
+	return read_result(view, has_memory);
 }
 
 void record_put_source(struct block_builder *builder, const struct trace_source *source)
 {
-	byte_buffer_varint(put_record(builder), source->extras);
+	byte_buffer_varint(begin_record(builder), source->extras);
 	put_text(builder, source->name);
 	put_text(builder, source->value_unit);
 	if (!(source->extras & TRACE_EXTRA_FURTHER))
@@ -140,7 +140,7 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 {
 	bool has_memory = true;
 
-	source->extras = byte_cursor_u32(numbers(view));
+	source->extras = byte_cursor_u32(number_column(view));
 	has_memory &= get_text(view, arena, &source->name);
 	has_memory &= get_text(view, arena, &source->value_unit);
 	if (source->extras & TRACE_EXTRA_FURTHER) {
@@ -148,12 +148,12 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 		has_memory &= get_text(view, arena, &source->value_name);
 		has_memory &= get_text(view, arena, &source->further_name);
 	}
-	return outcome(view, has_memory);
+	return read_result(view, has_memory);
 }
 
 void record_put_module(struct block_builder *builder, const struct trace_module *module)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, module->start);
 	byte_buffer_varint(column, module->end);
@@ -165,16 +165,16 @@ int record_get_module(struct block_view *view, struct arena *arena, struct trace
 {
 	bool has_memory;
 
-	module->start = byte_cursor_varint(numbers(view));
-	module->end = byte_cursor_varint(numbers(view));
-	module->build_id_bytes = get_build_id(numbers(view), module->build_id);
+	module->start = byte_cursor_varint(number_column(view));
+	module->end = byte_cursor_varint(number_column(view));
+	module->build_id_bytes = get_build_id(number_column(view), module->build_id);
 	has_memory = get_text(view, arena, &module->name);
-	return outcome(view, has_memory);
+	return read_result(view, has_memory);
 }
 
 void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, mapping->number);
 	byte_buffer_varint(column, mapping->kind);
@@ -188,18 +188,18 @@ int record_get_mapping(struct block_view *view, struct arena *arena, struct trac
 {
 	bool has_memory;
 
-	mapping->number = byte_cursor_u32(numbers(view));
-	mapping->kind = byte_cursor_u32(numbers(view));
-	mapping->tgid = byte_cursor_u32(numbers(view));
-	mapping->base = byte_cursor_varint(numbers(view));
-	mapping->build_id_bytes = get_build_id(numbers(view), mapping->build_id);
+	mapping->number = byte_cursor_u32(number_column(view));
+	mapping->kind = byte_cursor_u32(number_column(view));
+	mapping->tgid = byte_cursor_u32(number_column(view));
+	mapping->base = byte_cursor_varint(number_column(view));
+	mapping->build_id_bytes = get_build_id(number_column(view), mapping->build_id);
 	has_memory = get_text(view, arena, &mapping->path);
-	return outcome(view, has_memory);
+	return read_result(view, has_memory);
 }
 
 void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup)
 {
-	byte_buffer_varint(put_record(builder), cgroup->id);
+	byte_buffer_varint(begin_record(builder), cgroup->id);
 	put_text(builder, cgroup->path);
 }
 
@@ -207,28 +207,28 @@ int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace
 {
 	bool has_memory;
 
-	cgroup->id = byte_cursor_varint(numbers(view));
+	cgroup->id = byte_cursor_varint(number_column(view));
 	has_memory = get_text(view, arena, &cgroup->path);
-	return outcome(view, has_memory);
+	return read_result(view, has_memory);
 }
 
 void record_put_context(struct block_builder *builder, const struct trace_context *context)
 {
-	byte_buffer_append(put_record(builder), context, sizeof(*context));
+	byte_buffer_append(begin_record(builder), context, sizeof(*context));
 }
 
 int record_get_context(struct block_view *view, struct trace_context *context)
 {
-	const u8 *bytes = byte_cursor_take(numbers(view), sizeof(*context));
+	const u8 *bytes = byte_cursor_take(number_column(view), sizeof(*context));
 
 	if (bytes)
 		memcpy(context, bytes, sizeof(*context));
-	return outcome(view, true);
+	return read_result(view, true);
 }
 
 void record_put_task(struct block_builder *builder, const struct trace_task *task)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 	char comm[sizeof(task->comm) + 1] = {0};
 
 	memcpy(comm, task->comm, sizeof(task->comm) - 1);
@@ -243,20 +243,20 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 {
 	const char *comm;
 
-	task->time = byte_cursor_varint(numbers(view));
-	task->tid = byte_cursor_u32(numbers(view));
-	task->tgid = task->tid + (u32)byte_cursor_signed(numbers(view));
+	task->time = byte_cursor_varint(number_column(view));
+	task->tid = byte_cursor_u32(number_column(view));
+	task->tgid = task->tid + (u32)byte_cursor_signed(number_column(view));
 	if (version >= TRACE_FILE_VERSION_CGROUPS)
-		task->cgroup = byte_cursor_u32(numbers(view));
+		task->cgroup = byte_cursor_u32(number_column(view));
 	comm = byte_cursor_string(&view->column[RECORD_TEXT]);
 	if (strlen(comm) >= sizeof(task->comm))
 		return -EBADMSG;
 	strcpy(task->comm, comm);
-	return outcome(view, true);
+	return read_result(view, true);
 }
 
-/* The distance of a symbol's address and its start, which is equal within a segment. */
-static u64 slide_of(const struct trace_symbol *symbol)
+/* The address of a symbol less its start, which is the same for all symbols of a segment. */
+static u64 address_minus_start(const struct trace_symbol *symbol)
 {
 	return symbol->address - symbol->start;
 }
@@ -264,12 +264,13 @@ static u64 slide_of(const struct trace_symbol *symbol)
 void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
 		       const struct trace_symbol *symbol)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_signed(column, (s64)symbol->mapping - before->mapping);
 	byte_buffer_signed(column, (s64)(symbol->start - before->start));
 	byte_buffer_varint(column, symbol->size);
-	byte_buffer_signed(column, (s64)(slide_of(symbol) - slide_of(before)));
+	byte_buffer_signed(column,
+			   (s64)(address_minus_start(symbol) - address_minus_start(before)));
 	put_text(builder, symbol->name);
 }
 
@@ -278,19 +279,19 @@ int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 {
 	bool has_memory;
 
-	symbol->mapping = before->mapping + (u32)byte_cursor_signed(numbers(view));
-	symbol->start = before->start + (u64)byte_cursor_signed(numbers(view));
-	symbol->size = byte_cursor_varint(numbers(view));
+	symbol->mapping = before->mapping + (u32)byte_cursor_signed(number_column(view));
+	symbol->start = before->start + (u64)byte_cursor_signed(number_column(view));
+	symbol->size = byte_cursor_varint(number_column(view));
 	if (version >= TRACE_FILE_VERSION_ADDRESSES)
-		symbol->address =
-			symbol->start + slide_of(before) + (u64)byte_cursor_signed(numbers(view));
+		symbol->address = symbol->start + address_minus_start(before) +
+				  (u64)byte_cursor_signed(number_column(view));
 	has_memory = get_text(view, arena, &symbol->name);
-	return outcome(view, has_memory);
+	return read_result(view, has_memory);
 }
 
 void record_put_time(struct block_builder *builder, const struct thread_account *account)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, account->begin);
 	byte_buffer_varint(column, account->end - account->begin);
@@ -302,21 +303,21 @@ void record_put_time(struct block_builder *builder, const struct thread_account 
 
 int record_get_time(struct block_view *view, struct thread_account *account)
 {
-	account->begin = byte_cursor_varint(numbers(view));
-	account->end = account->begin + byte_cursor_varint(numbers(view));
-	get_counters(numbers(view), account->spent, TIME_STATES);
-	account->stolen = (u64)byte_cursor_signed(numbers(view));
-	account->tid = byte_cursor_u32(numbers(view));
-	account->tgid = account->tid + (u32)byte_cursor_signed(numbers(view));
+	account->begin = byte_cursor_varint(number_column(view));
+	account->end = account->begin + byte_cursor_varint(number_column(view));
+	get_counters(number_column(view), account->spent, TIME_STATES);
+	account->stolen = (u64)byte_cursor_signed(number_column(view));
+	account->tid = byte_cursor_u32(number_column(view));
+	account->tgid = account->tid + (u32)byte_cursor_signed(number_column(view));
 	if (account->end < account->begin)
 		return -EBADMSG;
-	return outcome(view, true);
+	return read_result(view, true);
 }
 
 void record_put_ledger(struct block_builder *builder, u32 version,
 		       const struct trace_ledger *ledger)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, ledger->produced);
 	byte_buffer_varint(column, ledger->recorded);
@@ -331,22 +332,22 @@ void record_put_ledger(struct block_builder *builder, u32 version,
 
 int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger *ledger)
 {
-	ledger->produced = byte_cursor_varint(numbers(view));
-	ledger->recorded = byte_cursor_varint(numbers(view));
-	get_counters(numbers(view), ledger->lost, LOST_COUNT);
-	get_counters(numbers(view), ledger->kernel_reasons, REASON_COUNT);
-	get_counters(numbers(view), ledger->user_reasons, REASON_COUNT);
-	get_counters(numbers(view), ledger->user_stops, STOP_COUNT);
-	get_counters(numbers(view), ledger->notes, NOTE_COUNT);
+	ledger->produced = byte_cursor_varint(number_column(view));
+	ledger->recorded = byte_cursor_varint(number_column(view));
+	get_counters(number_column(view), ledger->lost, LOST_COUNT);
+	get_counters(number_column(view), ledger->kernel_reasons, REASON_COUNT);
+	get_counters(number_column(view), ledger->user_reasons, REASON_COUNT);
+	get_counters(number_column(view), ledger->user_stops, STOP_COUNT);
+	get_counters(number_column(view), ledger->notes, NOTE_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
-		ledger->counted = byte_cursor_varint(numbers(view));
-	return outcome(view, true);
+		ledger->counted = byte_cursor_varint(number_column(view));
+	return read_result(view, true);
 }
 
 void record_put_cpu_ledger(struct block_builder *builder, u32 version,
 			   const struct trace_cpu_ledger *cpu)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, cpu->cpu);
 	byte_buffer_varint(column, cpu->produced);
@@ -358,22 +359,22 @@ void record_put_cpu_ledger(struct block_builder *builder, u32 version,
 
 int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu_ledger *cpu)
 {
-	cpu->cpu = byte_cursor_u32(numbers(view));
-	cpu->produced = byte_cursor_varint(numbers(view));
-	cpu->recorded = byte_cursor_varint(numbers(view));
-	get_counters(numbers(view), cpu->lost, LOST_COUNT);
+	cpu->cpu = byte_cursor_u32(number_column(view));
+	cpu->produced = byte_cursor_varint(number_column(view));
+	cpu->recorded = byte_cursor_varint(number_column(view));
+	get_counters(number_column(view), cpu->lost, LOST_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
-		cpu->counted = byte_cursor_varint(numbers(view));
-	return outcome(view, true);
+		cpu->counted = byte_cursor_varint(number_column(view));
+	return read_result(view, true);
 }
 
 void record_put_end(struct block_builder *builder, u64 events)
 {
-	byte_buffer_varint(put_record(builder), events);
+	byte_buffer_varint(begin_record(builder), events);
 }
 
 int record_get_end(struct block_view *view, u64 *events)
 {
-	*events = byte_cursor_varint(numbers(view));
-	return outcome(view, true);
+	*events = byte_cursor_varint(number_column(view));
+	return read_result(view, true);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Blocks of plain records: all records except stacks and events. A record consists of varints in
- * one column and strings in the other. The order of the fields in put and get is the format.
+ * one column and strings in another column. The format of a record is the order in which its put
+ * function writes the fields and its get function reads them.
  *
- * put functions count the record; get functions read the next one, strings going to the arena. A
- * get returns 0, -EBADMSG or -ENOMEM (also at the arena's limit).
+ * A put function appends a record. A get function reads the next record and copies its strings to
+ * the arena. It returns 0, -EBADMSG or -ENOMEM (also at the arena's limit).
  */
 #ifndef LIB_TRACE_RECORD_BLOCK_H
 #define LIB_TRACE_RECORD_BLOCK_H
@@ -22,8 +23,8 @@ void record_put_mapping(struct block_builder *builder, const struct trace_mappin
 void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup);
 void record_put_context(struct block_builder *builder, const struct trace_context *context);
 void record_put_task(struct block_builder *builder, const struct trace_task *task);
-/* Addresses are differences to `before`, the symbol before it in the block (all zero for the
- * first). */
+/* Addresses are written as differences to `before`, the previous symbol of the block (all zero for
+ * the first symbol). */
 void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
 		       const struct trace_symbol *symbol);
 void record_put_time(struct block_builder *builder, const struct thread_account *account);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stacks are numbered in the order of their first use, so a new stack's index lies just above the
- * highest index before it. */
+/* Stacks are numbered in the order of their first use, so the index of a new stack is little more
+ * than the highest index so far. */
 _Static_assert(REASON_COUNT <= KEY_STACK_BASE, "a reason must not look like a stack");
 
 void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest)
@@ -40,11 +40,9 @@ u32 stack_code_get(struct byte_cursor *column, u32 stacks, u32 *newest)
 	return KEY_STACK_BASE + (u32)index;
 }
 
-/* Placeholders are never chained, so one step resolves each: from its index to its resolution,
- * whose stack is a real one. */
+/* The stack of a resolution is never a placeholder, so one step resolves each placeholder. */
 
-/* A placeholder has depth 0; its id is the number of its resolution, counted from 1; 0: unresolved.
- */
+/* A placeholder has depth 0. Its id is the number of its resolution, from 1 on; 0: unresolved. */
 static bool is_placeholder(const struct trace_stack *stack)
 {
 	return !stack->depth;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A block of resolutions: each has a placeholder, its stack or the reason of its absence, and the
- * leaf in front of the stack. Placeholders and leaves are differences to the record before.
+ * A block of resolutions of deferred user stacks. A resolution has the placeholder, its stack or
+ * the reason for a missing stack, and the leaf that the stack's innermost frame has called.
+ * Placeholders and leaves are coded as differences to the previous record.
  */
 #ifndef LIB_TRACE_BLOCK_RESOLUTION_BLOCK_H
 #define LIB_TRACE_BLOCK_RESOLUTION_BLOCK_H
@@ -14,9 +15,9 @@
 #include "trace_file.h"
 
 /*
- * Resolves the placeholders of a file. In the file a deferred stack is a placeholder: a stack index
- * without frames. When all blocks are read, every index is resolved to a real stack or to a reason,
- * and the placeholders are removed.
+ * A deferred stack is written to the file as a placeholder: a stack index without frames. When all
+ * blocks are read, each placeholder is replaced by a real stack or a reason, and the placeholders
+ * are removed.
  */
 
 /* Stores the number of a placeholder's resolution. False if `placeholder` is not an unresolved
@@ -27,14 +28,14 @@ bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
 #define INDEX_IS_PLACEHOLDER (1U << 31)
 
 struct stack_resolution {
-	/* By index in the file: the index given out, or INDEX_IS_PLACEHOLDER | the number of its
-	 * resolution. NULL: there are no placeholders. */
+	/* By stack index in the file: the stack index without placeholders, or INDEX_IS_PLACEHOLDER
+	 * | the number of the resolution. NULL: there are no placeholders. */
 	u32 *by_index;
 	const struct trace_resolution *resolutions;
 };
 
-/* Removes the placeholders from the *count stacks, which are fewer than 2^31, and numbers the
- * stacks of the resolutions anew. The resolutions are not moved. -ENOMEM without any change. */
+/* Removes the placeholders from the *count stacks, which are fewer than 2^31, and adapts the stack
+ * indexes in the resolutions. The resolutions are not moved. -ENOMEM: nothing is changed. */
 int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
 			   u32 *count, struct trace_resolution *resolutions, u32 resolution_count);
 void stack_resolution_free(struct stack_resolution *resolution);
@@ -46,7 +47,8 @@ bool stack_resolution_apply(const struct stack_resolution *resolution, struct tr
 struct resolution_encoder {
 	struct block_builder builder;
 	struct number_writer leaf_column;
-	u32 placeholder; /* of the record before, like `leaf` */
+	/* placeholder of the previous record; `leaf` is the leaf of the previous record */
+	u32 placeholder;
 	u64 leaf;
 	u32 newest; /* the highest stack index in the block so far */
 };
@@ -59,16 +61,17 @@ void resolution_encoder_add(struct resolution_encoder *encoder, u32 placeholder,
 /* Completes the block; the caller then calls resolution_encoder_clear(). */
 const struct block_builder *resolution_encoder_finish(struct resolution_encoder *encoder);
 
-/* Appends header.records struct trace_resolution to `resolutions` and stores the number of each
- * with its placeholder among `stacks`. -EBADMSG also if a resolution is not for a placeholder, is
- * the second of its placeholder, or names a placeholder; -ENOMEM also at the arena's limit. */
+/* Appends header.records resolutions to `resolutions` and stores the number of each resolution in
+ * the placeholder among `stacks`. -EBADMSG also if a resolution is not for a placeholder, is the
+ * second resolution of its placeholder, or names a placeholder; -ENOMEM also at the arena's
+ * limit. */
 int resolution_block_decode(struct block_view *view, struct arena *arena,
 			    struct arena_array *stacks, struct arena_array *resolutions);
 
 /*
- * The stack of an event as one number, its code: the reason of its absence, or KEY_STACK_BASE + its
- * index. abi/trace_file.h describes the code in a column at KEY_STACK_BASE; `newest` is the highest
- * index in the block so far, at first 0.
+ * The code of an event's stack, a number: the reason for a missing stack, or KEY_STACK_BASE + the
+ * stack index. abi/trace_file.h describes at KEY_STACK_BASE how codes are written to a column.
+ * `newest` is the highest stack index in the block so far, at first 0.
  */
 
 static inline u32 stack_code(u32 index, u8 reason)
@@ -92,7 +95,7 @@ static inline u8 stack_code_reason(u32 code)
 }
 
 void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest);
-/* An invalid reason, or an index that is not below `stacks`, makes the cursor bad. */
+/* An invalid reason, or a stack index that is not less than `stacks`, sets the cursor's `bad`. */
 u32 stack_code_get(struct byte_cursor *column, u32 stacks, u32 *newest);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Other names with a colon are functions (u:, ur:, k:, kr:) or files, and stay as they are. */
+/* A name with a colon that is not a tracepoint is that of a function (u:, ur:, k:, kr:) or of a
+ * file, and is not shortened. */
 #include "trace/block/source_name.h"
 
 #include <stddef.h>

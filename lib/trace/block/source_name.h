@@ -7,14 +7,16 @@
  * "sched:sched_switch". The result points into `name`. */
 const char *trace_source_short_name(const char *name);
 
-/* Events of the account of time are waits of a thread in one state, by their source: "runnable" of
- * "time:runnable". The state points into `name`; NULL: the events are others. */
+/* The state in the name of a source of state events (--time), whose events are waits of a thread in
+ * one state: "runnable" of "time:runnable". The state points into `name`. NULL: the source has no
+ * state events. */
 #define TRACE_STATE_PREFIX "time:"
 const char *trace_source_state(const char *name);
 
-/* The source of origins. An origin belongs to the event of the same time and CPU, which lies in
- * queued work, and has the stacks of the task that has queued the work. Its value is the time from
- * the queueing to the event in ns. The value has no unit, so that no report adds such times up. */
+/* The source of origins. An origin belongs to the event of the same time and CPU, which occurred in
+ * queued work. The origin has the stacks of the task that has queued the work. Its value is the
+ * time from the queueing to the event in ns. The value has no unit, so that no report adds such
+ * times up. */
 #define TRACE_ORIGIN "queued-by"
 
 #endif

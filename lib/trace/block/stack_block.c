@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two arrays that grow together. */
+/* The arrays of frames and of successors grow together. */
 
 #define ROOM_MIN 1024U
 #define ROOM_MAX (1U << 28)
 
-static int grow(struct frame_dictionary *dictionary)
+static int grow_dictionary(struct frame_dictionary *dictionary)
 {
 	u32 room = dictionary->room ? dictionary->room * 2 : ROOM_MIN;
 	struct key_successors *successors;
@@ -50,7 +50,7 @@ int frame_dictionary_init(struct frame_dictionary *dictionary)
 
 int frame_dictionary_offer(struct frame_dictionary *dictionary, u64 frame)
 {
-	if (dictionary->order.keys == dictionary->room && grow(dictionary))
+	if (dictionary->order.keys == dictionary->room && grow_dictionary(dictionary))
 		return -ENOMEM;
 	dictionary->frames[dictionary->order.keys] = frame;
 	return 0;
@@ -63,12 +63,12 @@ void frame_dictionary_free(struct frame_dictionary *dictionary)
 	memset(dictionary, 0, sizeof(*dictionary));
 }
 
-static u32 frame_hash(u64 frame)
+static u32 hash_frame(u64 frame)
 {
 	return hash_end(hash_word(0, frame));
 }
 
-static bool is_frame(const void *frames, u32 key, const void *frame)
+static bool is_same_frame(const void *frames, u32 key, const void *frame)
 {
 	return ((const u64 *)frames)[key] == *(const u64 *)frame;
 }
@@ -76,14 +76,15 @@ static bool is_frame(const void *frames, u32 key, const void *frame)
 u32 frame_index_find(const struct hash_index *index, const struct frame_dictionary *dictionary,
 		     u64 frame)
 {
-	u32 key = hash_index_find(index, frame_hash(frame), is_frame, dictionary->frames, &frame);
+	u32 key = hash_index_find(index, hash_frame(frame), is_same_frame, dictionary->frames,
+				  &frame);
 
 	return key == HASH_INDEX_NONE ? FRAME_KEY_ROOT : key;
 }
 
 int frame_index_add(struct hash_index *index, u64 frame, u32 key)
 {
-	return hash_index_add(index, frame_hash(frame), key);
+	return hash_index_add(index, hash_frame(frame), key);
 }
 
 #define REGION_MAX (UINT64_MAX >> FRAME_OFFSET_BITS)
@@ -122,7 +123,7 @@ static u32 caller_key(const u32 *path, u32 place)
 }
 
 /* A region is a mapping, or the whole kernel. Within a region, a frame is near its caller. */
-static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
+static int add_new_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 {
 	s64 region = (s64)(frame >> FRAME_OFFSET_BITS) - (s64)(caller >> FRAME_OFFSET_BITS);
 	struct frame_dictionary *dictionary = &encoder->dictionary;
@@ -139,7 +140,7 @@ static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 	return 0;
 }
 
-static int put_frame(struct stack_encoder *encoder, const struct trace_stack *stack, u32 place)
+static int write_frame(struct stack_encoder *encoder, const struct trace_stack *stack, u32 place)
 {
 	struct frame_dictionary *dictionary = &encoder->dictionary;
 	struct byte_buffer *order = &encoder->builder.column[STACK_COLUMN_ORDER];
@@ -150,7 +151,7 @@ static int put_frame(struct stack_encoder *encoder, const struct trace_stack *st
 		u64 caller = dictionary->frames[caller_key(encoder->path, place)];
 
 		key = dictionary->order.keys;
-		if (add_frame(encoder, frame, caller))
+		if (add_new_frame(encoder, frame, caller))
 			return -ENOMEM;
 	}
 	byte_buffer_varint(order, key_order_encode(&dictionary->order, key));
@@ -158,9 +159,11 @@ static int put_frame(struct stack_encoder *encoder, const struct trace_stack *st
 	return 0;
 }
 
-/* `id` and `generation` are differences to the stack before; `shared` counts frames at the root. */
-static void put_shape(struct stack_encoder *encoder, s64 id, s64 generation, u32 flags, u32 shared,
-		      u32 own)
+/* Writes what describes a stack besides its frames. `id` and `generation` are differences to the
+ * previous stack. `shared`: number of frames at the root that are those of the previous stack.
+ * `own`: number of further frames. */
+static void write_shape(struct stack_encoder *encoder, s64 id, s64 generation, u32 flags,
+			u32 shared, u32 own)
 {
 	struct byte_buffer *shapes = &encoder->builder.column[STACK_COLUMN_SHAPES];
 
@@ -180,14 +183,14 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
 
 	while (shared < most && frames[encoder->path[shared]] == frame_from_root(stack, shared))
 		shared++;
-	put_shape(encoder, (s64)stack->id - encoder->id,
-		  (s64)(stack->generation - encoder->generation), stack->flags, shared,
-		  stack->depth - shared);
+	write_shape(encoder, (s64)stack->id - encoder->id,
+		    (s64)(stack->generation - encoder->generation), stack->flags, shared,
+		    stack->depth - shared);
 	encoder->id = stack->id;
 	encoder->generation = stack->generation;
 	key_order_seek(&encoder->dictionary.order, caller_key(encoder->path, shared));
 	for (u32 place = shared; place < stack->depth; place++)
-		if (put_frame(encoder, stack, place))
+		if (write_frame(encoder, stack, place))
 			return -ENOMEM;
 	encoder->depth = stack->depth;
 	return 0;
@@ -195,19 +198,19 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
 
 void stack_encoder_add_placeholder(struct stack_encoder *encoder)
 {
-	put_shape(encoder, 0, 0, 0, 0, 0);
+	write_shape(encoder, 0, 0, 0, 0, 0);
 }
 
 struct stack_decoder {
 	struct block_view *view;
 	struct frame_dictionary *dictionary;
-	u32 id; /* of the stack before, like the next three */
+	u32 id; /* id of the previous stack, like the next three members */
 	u64 generation;
 	u32 depth;
 	u32 path[TRACE_DEPTH_MAX];
 };
 
-static int get_new_frame(struct stack_decoder *decoder, u32 place)
+static int read_new_frame(struct stack_decoder *decoder, u32 place)
 {
 	struct byte_cursor *regions = &decoder->view->column[STACK_COLUMN_REGIONS];
 	struct byte_cursor *offsets = &decoder->view->column[STACK_COLUMN_OFFSETS];
@@ -223,7 +226,7 @@ static int get_new_frame(struct stack_decoder *decoder, u32 place)
 	return frame_dictionary_offer(decoder->dictionary, region << FRAME_OFFSET_BITS | offset);
 }
 
-static int get_frame(struct stack_decoder *decoder, u32 place)
+static int read_frame(struct stack_decoder *decoder, u32 place)
 {
 	struct byte_cursor *cursor = &decoder->view->column[STACK_COLUMN_ORDER];
 	struct key_order *order = &decoder->dictionary->order;
@@ -234,7 +237,7 @@ static int get_frame(struct stack_decoder *decoder, u32 place)
 	if (cursor->bad)
 		return -EBADMSG;
 	if (is_new)
-		err = get_new_frame(decoder, place);
+		err = read_new_frame(decoder, place);
 	if (err)
 		return err;
 	return key_order_decode(order, symbol, order->keys + is_new, &decoder->path[place])
@@ -242,8 +245,8 @@ static int get_frame(struct stack_decoder *decoder, u32 place)
 		       : -EBADMSG;
 }
 
-/* A placeholder is all zero, and leaves the stack and the decoder as they are. */
-static int get_stack(struct stack_decoder *decoder, struct arena *arena, struct trace_stack *stack)
+/* A placeholder is all zero and does not change the stack and the decoder. */
+static int read_stack(struct stack_decoder *decoder, struct arena *arena, struct trace_stack *stack)
 {
 	struct byte_cursor *ids = &decoder->view->column[STACK_COLUMN_IDS];
 	struct byte_cursor *shapes = &decoder->view->column[STACK_COLUMN_SHAPES];
@@ -266,7 +269,7 @@ static int get_stack(struct stack_decoder *decoder, struct arena *arena, struct 
 		return -EBADMSG;
 	key_order_seek(&decoder->dictionary->order, caller_key(decoder->path, shared));
 	for (u32 place = shared; place < stack->depth && !err; place++)
-		err = get_frame(decoder, place);
+		err = read_frame(decoder, place);
 	decoder->depth = stack->depth;
 	if (err)
 		return err;
@@ -286,7 +289,7 @@ int stack_block_decode(struct block_view *view, struct frame_dictionary *diction
 		return -EBADMSG;
 	for (u32 i = 0; i < view->header.records; i++) {
 		struct trace_stack *stack = arena_array_add(arena, stacks, sizeof(*stack));
-		int err = stack ? get_stack(&decoder, arena, stack) : -ENOMEM;
+		int err = stack ? read_stack(&decoder, arena, stack) : -ENOMEM;
 
 		if (err)
 			return err;

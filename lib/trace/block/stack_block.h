@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A block of stacks. A stack is coded from its root inwards: the number of frames at the root that
- * it shares with the stack before it in the block, then each further frame as a recent callee of
- * its caller (key_order.h). The first occurrence of a frame in the recording is coded as the
- * difference to its caller.
+ * A block of stacks. A stack is coded from its root, the outermost frame, inwards: the number of
+ * frames at the root that it shares with the previous stack of the block, then each further frame
+ * as a recent callee of its caller (key_order.h). The first occurrence of a frame in the recording
+ * is coded as the difference to its caller.
  */
 #ifndef LIB_TRACE_STACK_BLOCK_H
 #define LIB_TRACE_STACK_BLOCK_H
@@ -16,21 +16,22 @@
 
 /*
  * The frames of a recording's stacks, numbered in the order of their first use, with the last
- * callees of each. Writer and reader build equal dictionaries while they process the stacks. Number
- * 0 is the frame 0: the root, which calls the outermost frame of every stack.
+ * callees of each frame. Writer and reader build equal dictionaries while they process the stacks.
+ * Number 0 is the frame 0: the root, which calls the outermost frame of every stack.
  */
 
 #define FRAME_KEY_ROOT 0
 
 struct frame_dictionary {
-	u64 *frames; /* by key */
+	u64 *frames; /* frames by key */
 	struct key_order order;
 	u32 room;
 	struct arena *limit; /* memory limit; NULL: unlimited */
 };
 
 int frame_dictionary_init(struct frame_dictionary *dictionary); /* -ENOMEM */
-/* Stores the next new frame, whose key will be order.keys when the frame is coded. -ENOMEM. */
+/* Stores a frame that is not in the dictionary. Its key will be order.keys when the frame is coded.
+ * -ENOMEM. */
 int frame_dictionary_offer(struct frame_dictionary *dictionary, u64 frame);
 void frame_dictionary_free(struct frame_dictionary *dictionary);
 
@@ -44,11 +45,13 @@ int frame_index_add(struct hash_index *index, u64 frame, u32 key); /* -ENOMEM */
 struct stack_encoder {
 	struct block_builder builder;
 	struct frame_dictionary dictionary;
-	struct hash_index index; /* of frames */
-	u32 id;			 /* of the stack before, like `generation` */
+	struct hash_index index; /* keys of frames */
+	/* id of the previous stack; `generation` and `depth` are also those of the previous
+	 * stack */
+	u32 id;
 	u64 generation;
 	u32 depth;
-	u32 path[TRACE_DEPTH_MAX]; /* keys of the stack before, root first */
+	u32 path[TRACE_DEPTH_MAX]; /* keys of the previous stack's frames, root first */
 };
 
 int stack_encoder_init(struct stack_encoder *encoder);	 /* -ENOMEM */
@@ -62,8 +65,9 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
  * real stack. */
 void stack_encoder_add_placeholder(struct stack_encoder *encoder);
 
-/* Appends header.records struct trace_stack, including placeholders. The dictionary comes from the
- * blocks before. -EBADMSG, or -ENOMEM also at the arena's limit; both invalidate the dictionary. */
+/* Appends header.records struct trace_stack, including placeholders. The dictionary is that of all
+ * previous blocks. -EBADMSG, or -ENOMEM also at the arena's limit; both invalidate the
+ * dictionary. */
 int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
 		       struct arena *arena, struct arena_array *stacks);
 

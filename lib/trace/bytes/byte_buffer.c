@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Growing buffers and bounded cursors; byte_buffer.h explains the sticky failures. */
 #include "trace/bytes/byte_buffer.h"
 
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #define ROOM_MIN 256
 #define VARINT_BYTES_MAX 10
 
-static bool grow(struct byte_buffer *buffer, size_t bytes)
+static bool grow_buffer(struct byte_buffer *buffer, size_t bytes)
 {
 	size_t room = buffer->room ? buffer->room : ROOM_MIN;
 	u8 *data;
@@ -31,7 +30,7 @@ u8 *byte_buffer_reserve(struct byte_buffer *buffer, size_t bytes)
 {
 	if (buffer->failed)
 		return NULL;
-	if ((!buffer->data || buffer->room - buffer->used < bytes) && !grow(buffer, bytes))
+	if ((!buffer->data || buffer->room - buffer->used < bytes) && !grow_buffer(buffer, bytes))
 		return NULL;
 	return buffer->data + buffer->used;
 }
@@ -86,7 +85,7 @@ void byte_buffer_free(struct byte_buffer *buffer)
 	memset(buffer, 0, sizeof(*buffer));
 }
 
-static u64 cursor_fail(struct byte_cursor *cursor)
+static u64 set_cursor_bad(struct byte_cursor *cursor)
 {
 	cursor->bad = true;
 	cursor->at = cursor->end;
@@ -106,14 +105,14 @@ u64 byte_cursor_varint(struct byte_cursor *cursor)
 		if (!(byte & 0x80))
 			return value;
 	}
-	return cursor_fail(cursor);
+	return set_cursor_bad(cursor);
 }
 
 u32 byte_cursor_u32(struct byte_cursor *cursor)
 {
 	u64 value = byte_cursor_varint(cursor);
 
-	return value <= UINT32_MAX ? (u32)value : (u32)cursor_fail(cursor);
+	return value <= UINT32_MAX ? (u32)value : (u32)set_cursor_bad(cursor);
 }
 
 s64 byte_cursor_signed(struct byte_cursor *cursor)
@@ -126,7 +125,7 @@ const u8 *byte_cursor_take(struct byte_cursor *cursor, size_t bytes)
 	const u8 *at = cursor->at;
 
 	if (byte_cursor_left(cursor) < bytes) {
-		cursor_fail(cursor);
+		set_cursor_bad(cursor);
 		return NULL;
 	}
 	cursor->at += bytes;
@@ -140,7 +139,7 @@ const char *byte_cursor_string(struct byte_cursor *cursor)
 	const u8 *end = left ? memchr(at, 0, left) : NULL;
 
 	if (!end || end - at > (ptrdiff_t)TRACE_STRING_MAX) {
-		cursor_fail(cursor);
+		set_cursor_bad(cursor);
 		return "";
 	}
 	cursor->at = end + 1;

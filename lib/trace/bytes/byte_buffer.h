@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bytes being written and bytes being read. A varint is LEB128: seven bits a byte, lowest first,
- * bit 7 set on all but the last; signed numbers are zigzag-coded before.
+ * A buffer for bytes that are written, and a cursor over bytes that are read. A varint is LEB128:
+ * seven bits a byte, lowest bits first, bit 7 set in all bytes but the last. Signed numbers are
+ * zigzag-coded before.
  *
- * Both keep a failure instead of returning it at every step: a buffer without memory drops all
- * further data, a cursor at its end or behind a malformed varint returns zeros. Callers check
- * `failed` or `bad` once, at the end.
+ * Buffer and cursor keep a failure instead of returning it at every step: a buffer without memory
+ * drops all further data; a cursor that is at its end, or has met a malformed varint, returns
+ * zeros. Callers check `failed` or `bad` once, at the end.
  */
 #ifndef LIB_TRACE_BYTE_BUFFER_H
 #define LIB_TRACE_BYTE_BUFFER_H
@@ -23,7 +24,8 @@ struct byte_buffer {
 	bool failed;
 };
 
-/* Returns room for `bytes` more at the end, without changing `used`; NULL without memory. */
+/* Returns a pointer to room for `bytes` bytes at the end, without changing `used`; NULL without
+ * memory. */
 u8 *byte_buffer_reserve(struct byte_buffer *buffer, size_t bytes);
 void byte_buffer_append(struct byte_buffer *buffer, const void *data, size_t bytes);
 void byte_buffer_varint(struct byte_buffer *buffer, u64 value);
@@ -46,11 +48,12 @@ static inline size_t byte_cursor_left(const struct byte_cursor *cursor)
 }
 
 u64 byte_cursor_varint(struct byte_cursor *cursor);
-u32 byte_cursor_u32(struct byte_cursor *cursor); /* bad when it does not fit */
+u32 byte_cursor_u32(struct byte_cursor *cursor); /* sets `bad` if the number does not fit */
 s64 byte_cursor_signed(struct byte_cursor *cursor);
-/* NULL if fewer bytes are left. */
+/* Returns a pointer to the next `bytes` bytes and skips them. NULL if fewer bytes are left. */
 const u8 *byte_cursor_take(struct byte_cursor *cursor, size_t bytes);
-/* Returns the string up to its NUL, in place; "" if it has no end or is too long. */
+/* Returns a pointer to the next string, which ends with NUL. "" if the string has no end or is too
+ * long. */
 const char *byte_cursor_string(struct byte_cursor *cursor);
 
 static inline u64 zigzag(s64 value)

@@ -25,8 +25,9 @@ static void add_key(struct key_order *order)
 	order->keys++;
 }
 
-/* Moves the key to the front of the list, where it has `rank`. */
-static void follow(struct key_order *order, u32 key, u32 rank)
+/* Moves the key from position `rank` to the front of the previous key's list, and makes it the
+ * previous key. */
+static void move_to_front(struct key_order *order, u32 key, u32 rank)
 {
 	if (order->previous != NO_KEY) {
 		u32 *list = order->successors[order->previous].key;
@@ -55,7 +56,7 @@ u32 key_order_encode(struct key_order *order, u32 key)
 		symbol = rank;
 	if (key == order->keys)
 		add_key(order);
-	follow(order, key, rank);
+	move_to_front(order, key, rank);
 	return symbol;
 }
 
@@ -76,6 +77,6 @@ bool key_order_decode(struct key_order *order, u32 symbol, u32 keys, u32 *key)
 		add_key(order);
 	if (*key >= order->keys)
 		return false;
-	follow(order, *key, rank);
+	move_to_front(order, *key, rank);
 	return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Codes a sequence of keys by recent successors: each key has a list of its last KEY_SUCCESSORS
- * distinct successors, latest first. Encoder and decoder keep equal lists. A symbol is
+ * Codes a sequence of keys by recent successors: each key has a list of the last KEY_SUCCESSORS
+ * distinct keys that followed it, latest first. Encoder and decoder keep equal lists. A symbol is
  *
- *   0 .. KEY_SUCCESSORS - 1   that successor of the key before
+ *   0 .. KEY_SUCCESSORS - 1   position in the successors of the previous key
  *   KEY_SYMBOL_NEW            the next key of the dictionary, which is in the order of first use
  *   KEY_SYMBOL_ANY + key      any other key
  */
@@ -19,12 +19,13 @@ struct key_successors {
 };
 
 struct key_order {
-	struct key_successors *successors; /* of each key */
-	u32 keys;			   /* used so far */
+	struct key_successors *successors; /* successors, by key */
+	u32 keys;			   /* number of keys so far */
 	u32 previous;
 };
 
-/* `successors` has room for all keys that will be used; the owner may move it to a larger place. */
+/* `successors` has room for all keys that will be used. The owner may move the array to larger
+ * memory. */
 void key_order_start(struct key_order *order, struct key_successors *successors);
 /* Makes `key`, which was used before, the previous key. */
 void key_order_seek(struct key_order *order, u32 key);

@@ -3,7 +3,7 @@
  * Binary searches. Symbols may overlap (aliases, nested code), so the search goes back from the
  * last symbol that starts at or before the address, as long as an earlier symbol can reach the
  * address; the innermost symbol that covers the address wins. A symbol with a name is preferred to
- * one without: a merged recording may have symbols of a file and of its stripped copy.
+ * a symbol without a name: a merged recording may have symbols of a file and of its stripped copy.
  */
 #include "trace/bytes/lookup.h"
 
@@ -14,7 +14,7 @@
 
 #include "order.h"
 
-static u32 *identity(u32 count)
+static u32 *make_index_order(u32 count)
 {
 	u32 *order = calloc((size_t)count + 1, sizeof(*order));
 
@@ -47,18 +47,18 @@ static int by_address(const void *a, const void *b)
 	       order(y->size, x->size) ?: strcmp(x->name, y->name);
 }
 
-static u64 end_of(const struct trace_symbol *symbol)
+static u64 symbol_end(const struct trace_symbol *symbol)
 {
 	return symbol->size > UINT64_MAX - symbol->start ? UINT64_MAX
 							 : symbol->start + symbol->size;
 }
 
-static u64 *reaches(const struct trace_symbol *symbols, u32 count)
+static u64 *make_symbol_reach(const struct trace_symbol *symbols, u32 count)
 {
 	u64 *reach = calloc((size_t)count + 1, sizeof(*reach));
 
 	for (u32 i = 0; reach && i < count; i++) {
-		reach[i] = end_of(&symbols[i]);
+		reach[i] = symbol_end(&symbols[i]);
 		if (i && symbols[i - 1].mapping == symbols[i].mapping && reach[i - 1] > reach[i])
 			reach[i] = reach[i - 1];
 	}
@@ -76,13 +76,13 @@ int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u3
 		.mapping_count = mapping_count,
 		.task_count = task_count,
 		.symbol_count = symbol_count,
-		.mapping_order = identity(mapping_count),
-		.task_order = identity(task_count),
+		.mapping_order = make_index_order(mapping_count),
+		.task_order = make_index_order(task_count),
 	};
 
 	if (symbol_count)
 		qsort(symbols, symbol_count, sizeof(*symbols), by_address);
-	built.symbol_reach = reaches(symbols, symbol_count);
+	built.symbol_reach = make_symbol_reach(symbols, symbol_count);
 	if (!built.mapping_order || !built.task_order || !built.symbol_reach) {
 		lookup_free(&built);
 		return -ENOMEM;
@@ -127,7 +127,8 @@ const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 t
 const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address)
 {
 	const struct trace_symbol *symbols = lookup->symbols, *nameless = NULL;
-	/* The symbols of mappings before this one, and those that start up to the address. */
+	/* The number of symbols of lower mappings, and of symbols that start at or before the
+	 * address. */
 	u32 i = bisect(lookup->symbol_count, at,
 		       symbols[at].mapping < mapping ||
 			       (symbols[at].mapping == mapping && symbols[at].start <= address));
@@ -137,7 +138,7 @@ const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mappin
 
 		if (symbol->mapping != mapping || lookup->symbol_reach[i] <= address)
 			return nameless;
-		if (end_of(symbol) <= address)
+		if (symbol_end(symbol) <= address)
 			continue;
 		if (symbol->name[0])
 			return symbol;

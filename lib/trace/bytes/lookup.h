@@ -13,9 +13,10 @@ struct lookup {
 	const struct trace_task *tasks;
 	const struct trace_symbol *symbols; /* sorted by mapping and start */
 	u32 mapping_count, task_count, symbol_count;
-	u32 *mapping_order; /* indexes, sorted by number */
-	u32 *task_order;    /* indexes, sorted by thread and time */
-	u64 *symbol_reach;  /* the highest end of a symbol up to this one, within its mapping */
+	u32 *mapping_order; /* indexes of mappings, sorted by number */
+	u32 *task_order;    /* indexes of tasks, sorted by thread and time */
+	/* by symbol: the highest end of this symbol and all symbols of the mapping before it */
+	u64 *symbol_reach;
 };
 
 /* Sorts `symbols` in place. -ENOMEM. */

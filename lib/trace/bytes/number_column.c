@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Codes and open bits of numbers: the layout is in abi/trace_file.h. */
+/* The layout of codes and remaining bits is in abi/trace_file.h. */
 #include "trace/bytes/number_column.h"
 
 #include "trace_file.h"
 
-static void put_bits(struct number_writer *writer, u64 value, u32 count)
+static void write_bits(struct number_writer *writer, u64 value, u32 count)
 {
 	writer->pending |= value << writer->pending_count;
 	writer->pending_count += count;
@@ -25,13 +25,13 @@ void number_writer_put(struct number_writer *writer, u64 number)
 	exponent = 63 - (u32)__builtin_clzll(number);
 	if (exponent > NUMBER_EXPONENT_MAX) {
 		byte_buffer_byte(writer->codes, NUMBER_WIDE);
-		put_bits(writer, number & UINT32_MAX, 32);
-		put_bits(writer, number >> 32, 32);
+		write_bits(writer, number & UINT32_MAX, 32);
+		write_bits(writer, number >> 32, 32);
 		return;
 	}
 	open = exponent - NUMBER_EXPONENT_MIN;
 	byte_buffer_byte(writer->codes, (u8)(NUMBER_SMALL + open * 8 + (number >> open & 7)));
-	put_bits(writer, number & ((1ULL << open) - 1), open);
+	write_bits(writer, number & ((1ULL << open) - 1), open);
 }
 
 void number_writer_finish(struct number_writer *writer)
@@ -42,7 +42,7 @@ void number_writer_finish(struct number_writer *writer)
 	writer->pending_count = 0;
 }
 
-static u64 get_bits(struct number_reader *reader, u32 count)
+static u64 read_bits(struct number_reader *reader, u32 count)
 {
 	u64 value;
 
@@ -73,13 +73,13 @@ u64 number_reader_get(struct number_reader *reader)
 		return code;
 	open = (code - NUMBER_SMALL) / 8;
 	if (code == NUMBER_WIDE) {
-		number = get_bits(reader, 32);
-		number |= get_bits(reader, 32) << 32;
+		number = read_bits(reader, 32);
+		number |= read_bits(reader, 32) << 32;
 	} else if (open > NUMBER_EXPONENT_MAX - NUMBER_EXPONENT_MIN) {
 		reader->bad = true;
 		return 0;
 	} else {
-		number = (u64)(8 | (code & 7)) << open | get_bits(reader, open);
+		number = (u64)(8 | (code & 7)) << open | read_bits(reader, open);
 	}
 	return reader->bad ? 0 : number;
 }

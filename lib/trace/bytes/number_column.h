@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A column of 64-bit numbers, most of them small: one code byte each, which says the magnitude and
- * the three bits after the leading one, and a stream of the remaining bits. See abi/trace_file.h.
- * The split lets the compressor spend its time where there is redundancy: the codes are skewed, the
- * bits below them are noise.
+ * A column of 64-bit numbers, most of them small. Each number has a code byte, which holds the
+ * number's magnitude and the three bits after the leading 1; the remaining bits are in a stream of
+ * bits. See abi/trace_file.h. The split lets the compressor spend its time where there is
+ * redundancy: some codes are much more frequent than others, and the remaining bits are noise.
  */
 #ifndef LIB_TRACE_NUMBER_COLUMN_H
 #define LIB_TRACE_NUMBER_COLUMN_H
@@ -29,7 +29,7 @@ struct number_reader {
 };
 
 u64 number_reader_get(struct number_reader *reader); /* 0 after a failure */
-/* True if all numbers were read without a failure. */
+/* True if the whole column was read: no number was invalid, and no bytes are left. */
 bool number_reader_done(const struct number_reader *reader);
 
 #endif

@@ -26,7 +26,7 @@ struct event_merge {
 	u32 open;
 };
 
-static u64 bytes_of(u32 events)
+static u64 event_bytes(u32 events)
 {
 	return events * sizeof(struct trace_event);
 }
@@ -44,7 +44,7 @@ void event_blocks_sort(struct event_block *blocks, u32 count)
 		qsort(blocks, count, sizeof(*blocks), by_first_time);
 }
 
-static bool is_before(const struct open_block *a, const struct open_block *b)
+static bool is_next_event_before(const struct open_block *a, const struct open_block *b)
 {
 	const struct trace_event *x = &a->events[a->next], *y = &b->events[b->next];
 
@@ -55,7 +55,7 @@ static bool is_before(const struct open_block *a, const struct open_block *b)
 	return a->sequence < b->sequence;
 }
 
-static void swap(struct open_block *a, struct open_block *b)
+static void swap_blocks(struct open_block *a, struct open_block *b)
 {
 	struct open_block held = *a;
 
@@ -63,7 +63,7 @@ static void swap(struct open_block *a, struct open_block *b)
 	*b = held;
 }
 
-static void sift_down(struct event_merge *merge)
+static void sift_first_down(struct event_merge *merge)
 {
 	u32 place = 0;
 
@@ -72,17 +72,17 @@ static void sift_down(struct event_merge *merge)
 
 		for (u32 child = 2 * place + 1; child <= 2 * place + 2 && child < merge->open;
 		     child++)
-			if (is_before(&merge->heap[child], &merge->heap[least]))
+			if (is_next_event_before(&merge->heap[child], &merge->heap[least]))
 				least = child;
 		if (least == place)
 			return;
-		swap(&merge->heap[place], &merge->heap[least]);
+		swap_blocks(&merge->heap[place], &merge->heap[least]);
 		place = least;
 	}
 }
 
-static int decode(struct event_merge *merge, const struct event_block *block,
-		  struct trace_event *events, struct stackmap_error *error)
+static int decode_block(struct event_merge *merge, const struct event_block *block,
+			struct trace_event *events, struct stackmap_error *error)
 {
 	const bool *is_swapped = merge->file->is_swapped;
 	struct trace_block_header header;
@@ -121,31 +121,32 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	u32 place = merge->open;
 	int err;
 
-	if (!arena_take(merge->file->limit, bytes_of(block->records)))
+	if (!arena_take(merge->file->limit, event_bytes(block->records)))
 		return error_set_at(error, EBADMSG, block->offset,
 				    "damaged at byte %llu: too many blocks cover the same time",
 				    (unsigned long long)block->offset);
 	events = calloc(block->records, sizeof(*events));
-	err = events ? decode(merge, block, events, error)
+	err = events ? decode_block(merge, block, events, error)
 		     : error_set(error, ENOMEM, "no memory for the events of a block");
 	if (err) {
-		arena_give(merge->file->limit, bytes_of(block->records));
+		arena_give(merge->file->limit, event_bytes(block->records));
 		free(events);
 		return err;
 	}
 	heap[merge->open++] = (struct open_block){
 		.events = events, .count = block->records, .sequence = block->sequence};
-	for (; place && is_before(&heap[place], &heap[(place - 1) / 2]); place = (place - 1) / 2)
-		swap(&heap[place], &heap[(place - 1) / 2]);
+	for (; place && is_next_event_before(&heap[place], &heap[(place - 1) / 2]);
+	     place = (place - 1) / 2)
+		swap_blocks(&heap[place], &heap[(place - 1) / 2]);
 	return 0;
 }
 
-static void close_first(struct event_merge *merge)
+static void close_first_block(struct event_merge *merge)
 {
-	arena_give(merge->file->limit, bytes_of(merge->heap[0].count));
+	arena_give(merge->file->limit, event_bytes(merge->heap[0].count));
 	free(merge->heap[0].events);
 	merge->heap[0] = merge->heap[--merge->open];
-	sift_down(merge);
+	sift_first_down(merge);
 }
 
 static const struct trace_event *first_event(const struct event_merge *merge)
@@ -153,9 +154,9 @@ static const struct trace_event *first_event(const struct event_merge *merge)
 	return &merge->heap[0].events[merge->heap[0].next];
 }
 
-static int merge_all(struct event_merge *merge, const struct event_block *blocks, u32 count,
-		     int (*each)(void *arg, const struct trace_event *event), void *arg,
-		     struct stackmap_error *error)
+static int merge_blocks(struct event_merge *merge, const struct event_block *blocks, u32 count,
+			int (*each)(void *arg, const struct trace_event *event), void *arg,
+			struct stackmap_error *error)
 {
 	u32 next = 0;
 	int err = 0;
@@ -177,9 +178,9 @@ static int merge_all(struct event_merge *merge, const struct event_block *blocks
 		}
 		err = each(arg, first_event(merge));
 		if (++merge->heap[0].next == merge->heap[0].count)
-			close_first(merge);
+			close_first_block(merge);
 		else
-			sift_down(merge);
+			sift_first_down(merge);
 	}
 	return err;
 }
@@ -196,9 +197,9 @@ int event_merge_run(const struct event_block *blocks, u32 count, const struct ev
 		free(merge.heap);
 		return error_set(error, ENOMEM, "no memory to read events");
 	}
-	err = merge_all(&merge, blocks, count, each, arg, error);
+	err = merge_blocks(&merge, blocks, count, each, arg, error);
 	while (merge.open)
-		close_first(&merge);
+		close_first_block(&merge);
 	block_opener_free(&merge.opener);
 	free(merge.heap);
 	return err;

@@ -12,20 +12,21 @@
 #include "trace/event.h"
 
 struct event_block {
-	u64 offset; /* in the file */
+	u64 offset; /* of the block in the file */
 	u64 first_time;
 	u32 records;
 	u32 sequence;
 	u16 cpu;
-	struct event_limits limits; /* definitions in the file before this block */
+	/* counts of the definitions in the file before this block */
+	struct event_limits limits;
 };
 
 struct event_file {
 	const char *path; /* in messages */
 	int fd;
 	u64 end;
-	struct arena *limit;	/* open blocks are counted against it */
-	const bool *is_swapped; /* by kind: value and further value change places; or NULL */
+	struct arena *limit;	/* limit of the memory that open blocks take */
+	const bool *is_swapped; /* by kind: swap value and second value; or NULL */
 };
 
 /* Sorts by first time, then CPU, then position in the file. */

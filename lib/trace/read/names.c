@@ -29,7 +29,7 @@ bool trace_cgroup_is_within(const char *name, const char *ancestor)
 	return !strncmp(name, ancestor, length) && (!name[length] || name[length] == '/');
 }
 
-static const char *name_of(const u8 *id, size_t bytes, char room[CONTEXT_NAME_ROOM])
+static const char *format_hex_id(const u8 *id, size_t bytes, char room[CONTEXT_NAME_ROOM])
 {
 	for (size_t i = 0; i < bytes; i++)
 		snprintf(room + 2 * i, 3, "%02x", id[i]);
@@ -38,10 +38,12 @@ static const char *name_of(const u8 *id, size_t bytes, char room[CONTEXT_NAME_RO
 
 const char *trace_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
 {
-	return context ? name_of(context->trace, sizeof(context->trace), room) : CONTEXT_NAME_NONE;
+	return context ? format_hex_id(context->trace, sizeof(context->trace), room)
+		       : CONTEXT_NAME_NONE;
 }
 
 const char *span_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
 {
-	return context ? name_of(context->span, sizeof(context->span), room) : CONTEXT_NAME_NONE;
+	return context ? format_hex_id(context->span, sizeof(context->span), room)
+		       : CONTEXT_NAME_NONE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of what events belong to: cgroups and their hierarchy, traces and spans. */
+/* Names of cgroups, traces and spans. */
 #ifndef LIB_TRACE_READ_NAMES_H
 #define LIB_TRACE_READ_NAMES_H
 
@@ -12,7 +12,8 @@
 const char *trace_cgroup_name(const struct trace_reader *reader, u32 number,
 			      char room[TRACE_CGROUP_ROOM]);
 
-/* True if `name` is the ancestor or below it. Slashes at the ancestor's end are ignored. */
+/* True if the path `name` is the ancestor or a descendant of it. Slashes at the ancestor's end are
+ * ignored. */
 bool trace_cgroup_is_within(const char *name, const char *ancestor);
 
 #define CONTEXT_NAME_ROOM 33

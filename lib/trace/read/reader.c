@@ -29,7 +29,8 @@
 #include "trace_file.h"
 
 /* The memory limit of a file: MEMORY_MIN and MEMORY_OF_A_BYTE for each byte of the file. A valid
- * file takes at most 160 bytes for each: samples of unnamed code, each at another address. */
+ * file takes at most 160 bytes of memory for each byte of the file: samples of unnamed code, each
+ * at another address. */
 #define MEMORY_MIN (24ULL << 20)
 #define MEMORY_OF_A_BYTE 224
 
@@ -49,11 +50,12 @@ struct trace_reader {
 	struct trace_ledger ledger;
 	bool has_ledger;
 	u64 events;
-	struct frame_dictionary frames; /* of the stack blocks so far */
+	struct frame_dictionary frames; /* frames of the stack blocks so far */
 	struct stack_resolution resolution;
 	struct lookup lookup;
 	struct stackmap_error damage; /* message "": the file is whole */
-	bool *is_swapped;	      /* trace_reader_choose_value(); or NULL */
+	/* by source: trace_reader_choose_value() has swapped the two values; or NULL */
+	bool *is_swapped;
 };
 
 static int read_info(struct trace_reader *reader, struct block_view *view)
@@ -159,7 +161,7 @@ static int read_ledger(struct trace_reader *reader, struct block_view *view)
 	return err;
 }
 
-static int read_end(struct trace_reader *reader, struct block_view *view)
+static int read_end_block(struct trace_reader *reader, struct block_view *view)
 {
 	u64 events;
 	int err = record_get_end(view, &events);
@@ -169,8 +171,8 @@ static int read_end(struct trace_reader *reader, struct block_view *view)
 	return view->header.records == 1 && events == reader->events ? 0 : -EBADMSG;
 }
 
-static int note_events(struct trace_reader *reader, const struct trace_block_header *header,
-		       u64 offset)
+static int add_event_block(struct trace_reader *reader, const struct trace_block_header *header,
+			   u64 offset)
 {
 	bool is_counted = reader->info.has_counted && header->columns == event_block_columns(true);
 	bool has_contexts = reader->info.has_contexts && header->columns == EVENT_COLUMNS_CONTEXTS;
@@ -206,7 +208,7 @@ typedef int (*read_fn)(struct trace_reader *reader, struct block_view *view);
 
 static const struct {
 	read_fn record; /* reads one record */
-	read_fn block;	/* reads all of them */
+	read_fn block;	/* reads all records of a block */
 } readers[TRACE_BLOCK_TYPE_COUNT] = {
 	[TRACE_BLOCK_INFO] = {.block = read_info},
 	[TRACE_BLOCK_SOURCES] = {.record = read_source},
@@ -215,7 +217,7 @@ static const struct {
 	[TRACE_BLOCK_TASKS] = {.record = read_task},
 	[TRACE_BLOCK_SYMBOLS] = {.block = read_symbols},
 	[TRACE_BLOCK_LEDGER] = {.block = read_ledger},
-	[TRACE_BLOCK_END] = {.block = read_end},
+	[TRACE_BLOCK_END] = {.block = read_end_block},
 	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
 	[TRACE_BLOCK_TIMES] = {.record = read_time},
 	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
@@ -243,7 +245,8 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 }
 
 /* Reads a block completely or not at all: a failure removes the block's records. */
-static int decode_definitions(struct trace_reader *reader, u64 offset, struct stackmap_error *error)
+static int decode_definition_block(struct trace_reader *reader, u64 offset,
+				   struct stackmap_error *error)
 {
 	struct arena_array *records;
 	struct block_view view;
@@ -273,8 +276,8 @@ static int decode_definitions(struct trace_reader *reader, u64 offset, struct st
 	return 0;
 }
 
-static const char *misplaced(const struct trace_reader *reader,
-			     const struct trace_block_header *header)
+static const char *find_block_order_fault(const struct trace_reader *reader,
+					  const struct trace_block_header *header)
 {
 	if (reader->finished)
 		return "something follows the end";
@@ -285,8 +288,8 @@ static const char *misplaced(const struct trace_reader *reader,
 	return NULL;
 }
 
-/* Reads the block at *offset and advances *offset behind it. */
-static int read_next(struct trace_reader *reader, u64 *offset, struct stackmap_error *error)
+/* Reads the block at *offset and advances *offset to the next block. */
+static int read_next_block(struct trace_reader *reader, u64 *offset, struct stackmap_error *error)
 {
 	struct trace_block_header header;
 	const char *fault;
@@ -294,14 +297,15 @@ static int read_next(struct trace_reader *reader, u64 *offset, struct stackmap_e
 
 	if (err)
 		return err;
-	fault = misplaced(reader, &header);
-	if (!fault && header.type == TRACE_BLOCK_EVENTS && note_events(reader, &header, *offset))
+	fault = find_block_order_fault(reader, &header);
+	if (!fault && header.type == TRACE_BLOCK_EVENTS &&
+	    add_event_block(reader, &header, *offset))
 		fault = "the block's header makes no sense";
 	if (fault)
 		return error_set_at(error, EBADMSG, *offset, "damaged at byte %llu: %s",
 				    (unsigned long long)*offset, fault);
 	if (header.type != TRACE_BLOCK_EVENTS)
-		err = decode_definitions(reader, *offset, error);
+		err = decode_definition_block(reader, *offset, error);
 	if (err)
 		return err;
 	reader->sequence++;
@@ -316,7 +320,7 @@ static void walk_blocks(struct trace_reader *reader)
 	int err = 0;
 
 	while (!err && offset < reader->size)
-		err = read_next(reader, &offset, &error);
+		err = read_next_block(reader, &offset, &error);
 	if (!err && !reader->finished) {
 		error_set_at(&error, EBADMSG, offset,
 			     "ends at byte %llu: the recording was not finished",
@@ -329,7 +333,7 @@ static void walk_blocks(struct trace_reader *reader)
 }
 
 /* Frees the memory of the walk, because thousands of recordings may be open at once. */
-static void end_walk(struct trace_reader *reader)
+static void free_walk_memory(struct trace_reader *reader)
 {
 	frame_dictionary_free(&reader->frames);
 	block_opener_free(&reader->opener);
@@ -345,13 +349,14 @@ bool trace_reader_is_recording(int fd)
 	       memcmp(bytes, magic, sizeof(bytes)) == 0;
 }
 
-static int not_a_recording(const char *path, struct stackmap_error *error)
+static int set_not_a_recording(const char *path, struct stackmap_error *error)
 {
 	return error_set_at(error, EBADMSG, 0,
 			    "%s: not a recording: its first bytes are not stackmap's", path);
 }
 
-static int read_header(struct trace_reader *reader, const char *path, struct stackmap_error *error)
+static int read_file_header(struct trace_reader *reader, const char *path,
+			    struct stackmap_error *error)
 {
 	struct trace_file_header header;
 	ssize_t got = pread(reader->fd, &header, sizeof(header), 0);
@@ -359,7 +364,7 @@ static int read_header(struct trace_reader *reader, const char *path, struct sta
 	if (got < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (got < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
-		return not_a_recording(path, error);
+		return set_not_a_recording(path, error);
 	if (crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum)) !=
 	    header.checksum)
 		return error_set_at(error, EBADMSG, 0,
@@ -373,12 +378,13 @@ static int read_header(struct trace_reader *reader, const char *path, struct sta
 				    path, header.version, header.byte_order,
 				    TRACE_FILE_VERSION_FURTHER);
 	if (!header.version || header.reserved)
-		return not_a_recording(path, error);
+		return set_not_a_recording(path, error);
 	reader->version = header.version;
 	return 0;
 }
 
-static int check_file(struct trace_reader *reader, const char *path, struct stackmap_error *error)
+static int check_file_and_header(struct trace_reader *reader, const char *path,
+				 struct stackmap_error *error)
 {
 	struct stat status;
 
@@ -392,10 +398,10 @@ static int check_file(struct trace_reader *reader, const char *path, struct stac
 				 path);
 	reader->size = (u64)status.st_size;
 	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
-	return read_header(reader, path, error);
+	return read_file_header(reader, path, error);
 }
 
-static struct trace_reader *reader_alloc(const char *path)
+static struct trace_reader *create_reader(const char *path)
 {
 	struct trace_reader *reader = calloc(1, sizeof(*reader));
 
@@ -432,7 +438,7 @@ int trace_reader_open(const char *path, struct trace_reader **out, struct stackm
 int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 			 struct stackmap_error *error)
 {
-	struct trace_reader *reader = reader_alloc(path);
+	struct trace_reader *reader = create_reader(path);
 	struct arena_array *records;
 	int err;
 
@@ -442,7 +448,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	}
 	reader->fd = fd;
 	records = reader->records;
-	err = check_file(reader, path, error);
+	err = check_file_and_header(reader, path, error);
 	if (err) {
 		trace_reader_close(&reader);
 		return err;
@@ -455,7 +461,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	reader->info.has_counted =
 		reader->version == TRACE_FILE_VERSION_COUNTED || reader->info.has_contexts;
 	walk_blocks(reader);
-	end_walk(reader);
+	free_walk_memory(reader);
 	if (reader->info.has_further)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
 	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
@@ -481,7 +487,7 @@ void trace_reader_close(struct trace_reader **reader)
 	if (!old)
 		return;
 	lookup_free(&old->lookup);
-	end_walk(old);
+	free_walk_memory(old);
 	stack_resolution_free(&old->resolution);
 	for (u32 type = 0; type < TRACE_BLOCK_TYPE_COUNT; type++)
 		arena_array_free(&old->records[type]);
@@ -563,8 +569,9 @@ static void swap_texts(const char **a, const char **b)
 	*b = text;
 }
 
-/* The number of the value of a source that a number, a name or a unit means; 0: none. */
-static u32 number_of_value(const struct trace_source *source, const char *value)
+/* The number, 1 or 2, of the value of a source that is named by a number, a name or a unit; 0: the
+ * source lacks the value. */
+static u32 find_value_number(const struct trace_source *source, const char *value)
 {
 	bool has_value = source->extras & TRACE_EXTRA_VALUE;
 	bool has_further = source->extras & TRACE_EXTRA_FURTHER;
@@ -591,7 +598,7 @@ int trace_reader_choose_value(struct trace_reader *reader, const char *value,
 	if (!reader->is_swapped)
 		return error_set(error, ENOMEM, "%s: no memory to read it", reader->path);
 	for (u32 i = 0; i < count; i++) {
-		u32 number = number_of_value(&sources[i], value);
+		u32 number = find_value_number(&sources[i], value);
 
 		is_found |= number > 0;
 		if (number != 2)

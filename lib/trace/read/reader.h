@@ -39,8 +39,7 @@ int trace_reader_take(struct trace_reader *reader, u64 bytes);
 
 /* Returns NULL if the file is whole; else the cause of the damage. */
 const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader);
-/* Sets the damage, which a reader of the events or a source of the recording has. The first damage
- * stays. */
+/* Sets the damage that a caller has found, for example in the events. The first damage is kept. */
 void trace_reader_set_damage(struct trace_reader *reader, const struct stackmap_error *why);
 
 /* True if all readers together stay in the memory limit of one recording of their total size. */
@@ -48,12 +47,12 @@ bool trace_readers_fit(struct trace_reader *const *readers, u32 count);
 
 const struct trace_info *trace_reader_info(const struct trace_reader *reader);
 u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_source **sources);
-/* The kind of the events of the source with this name, or TRACE_NO_SOURCE. */
+/* The index of the source with this name, which is the `kind` of its events, or TRACE_NO_SOURCE. */
 #define TRACE_NO_SOURCE UINT32_MAX
 u32 trace_reader_source_named(const struct trace_reader *reader, const char *name);
-/* Chooses which one of an event's two values is its value: "1", "2", or the name or the unit of
- * one; a name counts before a unit. Events of sources without this value keep theirs. -ENOENT: no
- * source has the value. */
+/* Chooses which of an event's two values becomes its `value`: "1", "2", or the name or the unit of
+ * a value; a name is tried before a unit. Events whose source lacks this value are not changed.
+ * -ENOENT: no source has the value. */
 int trace_reader_choose_value(struct trace_reader *reader, const char *value,
 			      struct stackmap_error *error);
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks);
@@ -66,7 +65,7 @@ u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_
 /* The first cgroup has number 1. */
 u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks);
-/* A thread id 0 stands for ended threads whose accounts found no room: the sum of theirs. */
+/* An account with thread id 0 is the sum of ended threads whose accounts found no room. */
 u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts);
 u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_context **contexts);
 /* The context of an event, or NULL. */
@@ -84,8 +83,7 @@ const struct trace_mapping *trace_reader_mapping(const struct trace_reader *read
 /* The task of a thread at a time, or NULL if it is not known. */
 const struct trace_task *trace_reader_task(const struct trace_reader *reader, u32 tid, u64 time);
 
-/* The symbol that covers a frame, or NULL. Return addresses are looked up by the byte before them.
- */
+/* The symbol that covers a frame, or NULL. A return address is looked up by the byte before it. */
 const struct trace_symbol *trace_reader_symbol(const struct trace_reader *reader, u64 frame,
 					       bool return_address);
 

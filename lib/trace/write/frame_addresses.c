@@ -8,7 +8,7 @@
 #include "stack.h"
 
 /* A return address is looked up one byte before: a call may be a function's last instruction. */
-static int add_address(void *arg, u64 frame, bool return_address)
+static int add_lookup_address(void *arg, u64 frame, bool return_address)
 {
 	struct frame_addresses *addresses = arg;
 
@@ -31,7 +31,7 @@ static int by_address(const void *left, const void *right)
 
 int frame_addresses_collect(struct trace_writer *writer, struct frame_addresses *out)
 {
-	int err = trace_writer_frames(writer, add_address, out);
+	int err = trace_writer_frames(writer, add_lookup_address, out);
 	u32 kept = 0;
 
 	if (out->count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writer and reader each have a descriptor of the memory, which is freed with the last one. */
+/* Writer and reader each have a descriptor of the memory, which is freed when both are closed. */
 #include "trace/write/memory_recording.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "trace/write/writer.h"
 
 struct memory_recording {
-	char *name; /* in messages */
+	char *name; /* name of the recording in messages */
 	int fd;
 	struct trace_writer *writer;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An array of slots, the free ones in a list. */
+/* An array of slots. The free slots are in a list. */
 #include "trace/write/placeholders.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 /* The slot of a placeholder's name, or NULL. There are at most 2^30 slots, so TRACE_NO_STACK is
  * never a name. */
-static struct placeholder *slot_of(const struct placeholders *placeholders, u32 name)
+static struct placeholder *find_slot(const struct placeholders *placeholders, u32 name)
 {
 	u32 slot = name & ~TRACE_PLACEHOLDER;
 
@@ -37,7 +37,7 @@ int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name)
 
 struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name)
 {
-	struct placeholder *placeholder = slot_of(placeholders, name);
+	struct placeholder *placeholder = find_slot(placeholders, name);
 
 	return placeholder && !placeholder->resolved ? placeholder : NULL;
 }
@@ -48,7 +48,7 @@ void placeholders_free(struct placeholders *placeholders)
 	memset(placeholders, 0, sizeof(*placeholders));
 }
 
-static void free_when_done(struct placeholders *placeholders, struct placeholder *placeholder)
+static void free_slot_if_unused(struct placeholders *placeholders, struct placeholder *placeholder)
 {
 	if (!placeholder->resolved || placeholder->waiting)
 		return;
@@ -59,17 +59,17 @@ static void free_when_done(struct placeholders *placeholders, struct placeholder
 bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution)
 {
-	struct placeholder *placeholder = slot_of(placeholders, name);
+	struct placeholder *placeholder = find_slot(placeholders, name);
 
 	placeholder->resolved = true;
 	placeholder->resolution = *resolution;
-	free_when_done(placeholders, placeholder);
+	free_slot_if_unused(placeholders, placeholder);
 	return placeholder->gone_out;
 }
 
 void placeholders_hold(struct placeholders *placeholders, u32 name)
 {
-	struct placeholder *placeholder = slot_of(placeholders, name);
+	struct placeholder *placeholder = find_slot(placeholders, name);
 
 	if (placeholder)
 		placeholder->waiting++;
@@ -77,20 +77,20 @@ void placeholders_hold(struct placeholders *placeholders, u32 name)
 
 void placeholders_release(struct placeholders *placeholders, struct trace_event *event)
 {
-	struct placeholder *placeholder = slot_of(placeholders, event->user);
+	struct placeholder *placeholder = find_slot(placeholders, event->user);
 
 	if (!placeholder)
 		return;
 	placeholder->waiting--;
 	if (placeholder->resolved)
 		event_resolve(event, &placeholder->resolution);
-	free_when_done(placeholders, placeholder);
+	free_slot_if_unused(placeholders, placeholder);
 }
 
 void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
-		struct placeholder *placeholder = slot_of(placeholders, events[i].user);
+		struct placeholder *placeholder = find_slot(placeholders, events[i].user);
 
 		if (!placeholder)
 			continue;
@@ -101,6 +101,6 @@ void placeholders_flush(struct placeholders *placeholders, struct trace_event *e
 			placeholder->gone_out = true;
 			events[i].user = placeholder->index;
 		}
-		free_when_done(placeholders, placeholder);
+		free_slot_if_unused(placeholders, placeholder);
 	}
 }

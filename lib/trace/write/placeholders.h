@@ -6,8 +6,8 @@
  * file.
  *
  * A placeholder has a slot from placeholders_add() until it is resolved and no event waits for it.
- * Until its block is written, an event names the slot: TRACE_PLACEHOLDER | slot, which is never the
- * index of a stack. A later placeholder may get the same name.
+ * Until the block of an event is written, the event names the slot: TRACE_PLACEHOLDER | slot, which
+ * is never the index of a stack. A later placeholder may get the same name.
  */
 #ifndef LIB_TRACE_PLACEHOLDERS_H
 #define LIB_TRACE_PLACEHOLDERS_H
@@ -18,9 +18,9 @@
 
 struct placeholder {
 	struct trace_resolution resolution;
-	u32 index;     /* index in the file; in a free slot: the next free slot + 1 */
+	u32 index;     /* stack index in the file; in a free slot: the next free slot + 1 */
 	u32 waiting;   /* buffered and held events that name the placeholder */
-	bool gone_out; /* an event that names it is in the file */
+	bool gone_out; /* an event that names the placeholder is in the file */
 	bool resolved; /* the slot is free if also `waiting` is 0 */
 };
 
@@ -31,8 +31,8 @@ struct placeholders {
 };
 
 int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name); /* -ENOMEM */
-/* Returns an unresolved placeholder, or NULL. Valid until the next call that adds, resolves or
- * flushes. */
+/* Returns the placeholder if it is unresolved, or NULL. Valid until the next call that adds,
+ * resolves or flushes. */
 struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name);
 void placeholders_free(struct placeholders *placeholders);
 
@@ -40,7 +40,8 @@ void placeholders_free(struct placeholders *placeholders);
 bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution);
 
-/* Counts a held event for the placeholder, if `name` is one: the slot is not reused until then. */
+/* If `name` is a placeholder: counts an event that is held for it. The slot is not reused before
+ * the event's placeholders_release(). */
 void placeholders_hold(struct placeholders *placeholders, u32 name);
 
 /* Ends placeholders_hold() for an event that is written or dropped next. If the placeholder's stack

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A hash finds candidates, which are compared in full; frames are in a table of their own. */
+/* Contexts and stacks are found by a hash index, frames in an open-addressing table. */
 #include "trace/write/recorded_sets.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
  * Programs that are recorded choose the ids, so the hash has secret keys: the sum of products of
  * 32-bit halves (Lemire and Kaser 2014, "Strongly universal string hashing is fast").
  */
-static u32 hash_of(struct context_set *set, const struct trace_context *context)
+static u32 hash_context(struct context_set *set, const struct trace_context *context)
 {
 	u32 half[CONTEXT_HALVES];
 	u64 sum = 0;
@@ -29,7 +29,7 @@ static u32 hash_of(struct context_set *set, const struct trace_context *context)
 	return sum >> 32;
 }
 
-static bool is_context(const void *items, u32 index, const void *context)
+static bool is_same_context(const void *items, u32 index, const void *context)
 {
 	return memcmp(&((const struct trace_context *)items)[index], context,
 		      sizeof(struct trace_context)) == 0;
@@ -37,10 +37,10 @@ static bool is_context(const void *items, u32 index, const void *context)
 
 int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number)
 {
-	u32 hash = hash_of(set, context);
+	u32 hash = hash_context(set, context);
 	u32 count = set->index.count, known;
 
-	known = hash_index_find(&set->index, hash, is_context, set->items, context);
+	known = hash_index_find(&set->index, hash, is_same_context, set->items, context);
 	if (known == HASH_INDEX_NONE) {
 		if (count == CONTEXTS_MAX)
 			return -E2BIG;
@@ -65,7 +65,7 @@ void context_set_free(struct context_set *set)
 #define FRAME_SET_BITS_MAX 30
 
 /* Linear probing: the table doubles when it is half full, so every search ends at a free slot. */
-static u32 slot_of(const struct frame_set *set, u64 frame)
+static u32 find_frame_slot(const struct frame_set *set, u64 frame)
 {
 	u32 mask = (1U << set->bits) - 1;
 	u32 slot = (u32)((frame * 0x9e3779b97f4a7c15ULL) >> (64 - set->bits));
@@ -84,7 +84,7 @@ void frame_set_free(struct frame_set *set)
 
 static void frame_set_insert(struct frame_set *set, u64 frame, u8 uses)
 {
-	u32 slot = slot_of(set, frame);
+	u32 slot = find_frame_slot(set, frame);
 
 	set->count += !set->frames[slot];
 	set->frames[slot] = frame;
@@ -139,12 +139,12 @@ int frame_set_each(const struct frame_set *set,
 	return result;
 }
 
-static u32 stack_hash(const struct trace_stack *stack)
+static u32 hash_stack(const struct trace_stack *stack)
 {
 	return hash_end(hash_words(stack->flags, stack->frames, stack->depth * sizeof(u64)));
 }
 
-static bool is_stack(const void *entries, u32 index, const void *key)
+static bool is_same_stack(const void *entries, u32 index, const void *key)
 {
 	const struct stack_set_entry *entry = &((const struct stack_set_entry *)entries)[index];
 	const struct trace_stack *stack = key;
@@ -155,7 +155,8 @@ static bool is_stack(const void *entries, u32 index, const void *key)
 
 bool stack_set_find(const struct stack_set *set, const struct trace_stack *stack, u32 *index)
 {
-	u32 found = hash_index_find(&set->index, stack_hash(stack), is_stack, set->entries, stack);
+	u32 found =
+		hash_index_find(&set->index, hash_stack(stack), is_same_stack, set->entries, stack);
 
 	if (found == HASH_INDEX_NONE)
 		return false;
@@ -171,7 +172,7 @@ int stack_set_add(struct stack_set *set, const struct trace_stack *stack, u32 in
 	if (array_make_room(set->entries, count, set->room))
 		return -ENOMEM;
 	frames = malloc(stack->depth * sizeof(u64));
-	if (!frames || hash_index_add(&set->index, stack_hash(stack), count)) {
+	if (!frames || hash_index_add(&set->index, hash_stack(stack), count)) {
 		free(frames);
 		return -ENOMEM;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sets of what a recording has so far: traces and spans, frames, and stacks without an id. All
- * zero: an empty set.
+ * The sets of traces and spans, of frames, and of stacks without an id that a recording has so far.
+ * All zero: an empty set.
  */
 #ifndef LIB_TRACE_WRITE_RECORDED_SETS_H
 #define LIB_TRACE_WRITE_RECORDED_SETS_H
@@ -16,7 +16,7 @@
 
 /* The distinct traces and spans, in the order in which they came. */
 struct context_set {
-	u64 keys[CONTEXT_HALVES]; /* of the hash */
+	u64 keys[CONTEXT_HALVES]; /* secret keys of the hash */
 	struct trace_context *items;
 	u32 room;
 	struct hash_index index;
@@ -34,7 +34,7 @@ void context_set_free(struct context_set *set);
 
 enum frame_use { FRAME_EXACT = 1 << 0, FRAME_RETURN_ADDRESS = 1 << 1 };
 
-/* The distinct frames, each with the ways to look it up: as a pc, as a return address, or both. */
+/* The distinct frames. A frame is looked up later as a pc, as a return address, or both. */
 struct frame_set {
 	u64 *frames; /* open addressing, 0 = free: no frame is 0 */
 	u8 *uses;    /* enum frame_use, as bits */
@@ -44,7 +44,8 @@ struct frame_set {
 
 /* `uses`: enum frame_use, as bits. Frame 0 is left out. -ENOMEM. */
 int frame_set_add(struct frame_set *set, u64 frame, u32 uses);
-/* Stops at the first non-zero result, which is returned. */
+/* Calls `each` once or twice for each frame, as a pc and as a return address. Stops at the first
+ * non-zero result, which is returned. */
 int frame_set_each(const struct frame_set *set,
 		   int (*each)(void *arg, u64 frame, bool return_address), void *arg);
 void frame_set_free(struct frame_set *set);
@@ -53,7 +54,7 @@ struct stack_set_entry {
 	u64 *frames;
 	u32 depth;
 	u32 flags;
-	u32 index; /* in the recording */
+	u32 index; /* stack index in the recording */
 };
 
 /* Stacks that came without an id, compared by flags and all frames. */
@@ -63,7 +64,7 @@ struct stack_set {
 	u32 room;
 };
 
-/* True and the stack's index if the stack is in the set. */
+/* True if the set has the stack; *index is then the stack's index. */
 bool stack_set_find(const struct stack_set *set, const struct trace_stack *stack, u32 *index);
 /* Adds a stack that is not in the set yet. -ENOMEM. */
 int stack_set_add(struct stack_set *set, const struct trace_stack *stack, u32 index);

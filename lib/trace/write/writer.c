@@ -30,7 +30,8 @@
 #include "trace/write/recorded_sets.h"
 #include "trace_file.h"
 
-#define DEFINITIONS_BYTES_MAX (1U << 20) /* a kind of definitions is written out at this size */
+/* the definitions of one kind are written when they have this size */
+#define DEFINITIONS_BYTES_MAX (1U << 20)
 #define SOURCES_MAX KIND_SOURCES
 #define STACKS_MAX (1U << 30)
 
@@ -105,9 +106,9 @@ static struct event_buffer *event_buffers_get(struct event_buffers *buffers, u32
 }
 
 /*
- * A symbol waiting to be written. Symbols are added in any order, with repetitions, and are listed
- * once each, sorted by mapping and address, which makes the stored differences small and
- * repetitions adjacent; among repetitions a symbol with a name comes first.
+ * A symbol that waits to be written. Symbols are added in any order and with repetitions. They are
+ * sorted by mapping and address, which makes the stored differences small, and of repetitions only
+ * the first is written; a symbol with a name comes first.
  */
 struct symbol_entry {
 	u64 start;
@@ -134,22 +135,23 @@ struct trace_writer {
 	struct symbol_entry *symbols;
 	u32 symbol_count, symbol_room;
 	struct byte_buffer symbol_names;
-	struct event_buffers events, counts; /* with and without times */
+	/* events with a time, and events that are only counted */
+	struct event_buffers events, counts;
 
 	u32 source_count;
 	u32 cgroup_count;
 	u32 stack_count;
-	u32 full_ids; /* number of ids made for stacks without an id, counted down from the highest
-		       */
+	/* number of ids given to stacks without an id; ids are given from UINT32_MAX downwards */
+	u32 full_ids;
 	struct stack_set full_stacks;
 	struct placeholders placeholders;
 	struct frame_set frames;
 	u64 given;
 	u64 recorded, counted; /* events */
-	u64 records;	       /* of events, in the file */
+	u64 records;	       /* records of events in the file */
 };
 
-static int keep_error(struct trace_writer *writer, int err)
+static int keep_first_error(struct trace_writer *writer, int err)
 {
 	if (err && !writer->error)
 		writer->error = err;
@@ -166,7 +168,7 @@ static int write_block(struct trace_writer *writer, const struct block_builder *
 		err = output_write(&writer->output, bytes, count);
 	if (!err)
 		writer->sequence++;
-	return keep_error(writer, err);
+	return keep_first_error(writer, err);
 }
 
 static int write_records(struct trace_writer *writer, struct block_builder *builder)
@@ -185,7 +187,7 @@ static int write_stacks(struct trace_writer *writer)
 	return writer->error;
 }
 
-/* Called after all stacks that the resolutions name were written. */
+/* Must be called after all stacks that the resolutions name were written. */
 static int write_resolutions(struct trace_writer *writer)
 {
 	if (writer->error || !writer->resolutions.builder.records)
@@ -208,7 +210,8 @@ static int write_definitions(struct trace_writer *writer)
 	return write_records(writer, &writer->tasks);
 }
 
-/* The events of a buffer are all with a time, or all counted only. */
+/* Writes the events of a buffer as one block. Either all of them have a time, or all are only
+ * counted. */
 static int write_events(struct trace_writer *writer, struct event_buffer *buffer)
 {
 	const struct block_builder *builder;
@@ -221,7 +224,7 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 	err = event_encoder_run(writer->encoder, buffer->events, buffer->count,
 				writer->is_summary || is_counted, &builder);
 	if (err)
-		return keep_error(writer, err);
+		return keep_first_error(writer, err);
 	if (write_block(writer, builder))
 		return writer->error;
 	writer->records += buffer->count;
@@ -233,7 +236,7 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 	return 0;
 }
 
-static int write_header(struct trace_writer *writer)
+static int write_file_header(struct trace_writer *writer)
 {
 	struct trace_file_header header = {
 		.magic = TRACE_FILE_MAGIC,
@@ -243,7 +246,7 @@ static int write_header(struct trace_writer *writer)
 
 	header.checksum =
 		(u32)crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum));
-	return keep_error(writer, output_write(&writer->output, &header, sizeof(header)));
+	return keep_first_error(writer, output_write(&writer->output, &header, sizeof(header)));
 }
 
 static void writer_free(struct trace_writer **writer)
@@ -275,7 +278,7 @@ static void writer_free(struct trace_writer **writer)
 	*writer = NULL;
 }
 
-static struct trace_writer *writer_alloc(const struct trace_info *info)
+static struct trace_writer *create_writer(const struct trace_info *info)
 {
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
 
@@ -307,11 +310,11 @@ static struct trace_writer *writer_alloc(const struct trace_info *info)
 	return writer;
 }
 
-/* Takes over the output, also on failure. */
+/* Closes the output on failure, and takes it over otherwise. */
 static int begin_file(struct output *output, const char *name, const struct trace_info *info,
 		      struct trace_writer **out, struct stackmap_error *error)
 {
-	struct trace_writer *writer = writer_alloc(info);
+	struct trace_writer *writer = create_writer(info);
 	struct block_builder builder;
 	int err;
 
@@ -320,7 +323,7 @@ static int begin_file(struct output *output, const char *name, const struct trac
 		return error_set(error, ENOMEM, "%s: no memory to write a recording", name);
 	}
 	writer->output = *output;
-	err = write_header(writer);
+	err = write_file_header(writer);
 	if (!err) {
 		record_builder_init(&builder, TRACE_BLOCK_INFO);
 		record_put_info(&builder, info);
@@ -360,7 +363,7 @@ int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *err
 }
 
 /* Writes a kind of records before its block becomes too large. */
-static int limit_records(struct trace_writer *writer, struct block_builder *builder)
+static int write_records_if_many(struct trace_writer *writer, struct block_builder *builder)
 {
 	if (block_builder_bytes(builder) >= DEFINITIONS_BYTES_MAX)
 		return write_records(writer, builder);
@@ -375,7 +378,7 @@ int trace_writer_source(struct trace_writer *writer, const struct trace_source *
 		return -E2BIG;
 	record_put_source(&writer->sources, source);
 	writer->source_count++;
-	return limit_records(writer, &writer->sources);
+	return write_records_if_many(writer, &writer->sources);
 }
 
 int trace_writer_module(struct trace_writer *writer, const struct trace_module *module)
@@ -383,7 +386,7 @@ int trace_writer_module(struct trace_writer *writer, const struct trace_module *
 	if (writer->error)
 		return writer->error;
 	record_put_module(&writer->modules, module);
-	return limit_records(writer, &writer->modules);
+	return write_records_if_many(writer, &writer->modules);
 }
 
 int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping *mapping)
@@ -391,7 +394,7 @@ int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping
 	if (writer->error)
 		return writer->error;
 	record_put_mapping(&writer->mappings, mapping);
-	return limit_records(writer, &writer->mappings);
+	return write_records_if_many(writer, &writer->mappings);
 }
 
 int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup, u32 *number)
@@ -400,7 +403,7 @@ int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *
 		return writer->error;
 	record_put_cgroup(&writer->cgroups, cgroup);
 	*number = ++writer->cgroup_count;
-	return limit_records(writer, &writer->cgroups);
+	return write_records_if_many(writer, &writer->cgroups);
 }
 
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task)
@@ -423,7 +426,7 @@ int trace_writer_time(struct trace_writer *writer, const struct thread_account *
 	if (!writer->has_times || account->end < account->begin)
 		return -EINVAL;
 	record_put_time(&writer->times, account);
-	return limit_records(writer, &writer->times);
+	return write_records_if_many(writer, &writer->times);
 }
 
 int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
@@ -438,11 +441,11 @@ int trace_writer_context(struct trace_writer *writer, const struct trace_context
 		return -EINVAL;
 	err = context_set_number(&writer->contexts, context, number);
 	if (err)
-		return err == -E2BIG ? err : keep_error(writer, err);
+		return err == -E2BIG ? err : keep_first_error(writer, err);
 	if (*number < count)
 		return 0;
 	record_put_context(&writer->context_records, context);
-	return limit_records(writer, &writer->context_records);
+	return write_records_if_many(writer, &writer->context_records);
 }
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)
@@ -461,15 +464,15 @@ int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *
 	if (!symbol->size)
 		return -EINVAL;
 	if (array_make_room(writer->symbols, writer->symbol_count, writer->symbol_room))
-		return keep_error(writer, -ENOMEM);
+		return keep_first_error(writer, -ENOMEM);
 	byte_buffer_string(&writer->symbol_names, symbol->name);
 	if (writer->symbol_names.failed)
-		return keep_error(writer, -ENOMEM);
+		return keep_first_error(writer, -ENOMEM);
 	writer->symbols[writer->symbol_count++] = entry;
 	return 0;
 }
 
-static int limit_stacks(struct trace_writer *writer)
+static int write_stacks_if_many(struct trace_writer *writer)
 {
 	if (block_builder_bytes(&writer->stacks.builder) >= DEFINITIONS_BYTES_MAX)
 		return write_stacks(writer);
@@ -488,9 +491,9 @@ static int add_stack(struct trace_writer *writer, const struct trace_stack *stac
 	for (u32 i = 0; i < stack->depth && !err; i++)
 		err = frame_set_add(&writer->frames, stack->frames[i], FRAME_RETURN_ADDRESS);
 	if (err || stack_encoder_add(&writer->stacks, stack))
-		return keep_error(writer, -ENOMEM);
+		return keep_first_error(writer, -ENOMEM);
 	*index = writer->stack_count++;
-	return limit_stacks(writer);
+	return write_stacks_if_many(writer);
 }
 
 static int add_full_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
@@ -505,7 +508,7 @@ static int add_full_stack(struct trace_writer *writer, const struct trace_stack 
 	err = add_stack(writer, &named, index);
 	if (err)
 		return err;
-	return keep_error(writer, stack_set_add(&writer->full_stacks, stack, *index));
+	return keep_first_error(writer, stack_set_add(&writer->full_stacks, stack, *index));
 }
 
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
@@ -528,13 +531,13 @@ int trace_writer_placeholder(struct trace_writer *writer, u32 *name)
 	if (writer->stack_count == STACKS_MAX)
 		return -E2BIG;
 	if (placeholders_add(&writer->placeholders, writer->stack_count, name))
-		return keep_error(writer, -ENOMEM);
+		return keep_first_error(writer, -ENOMEM);
 	stack_encoder_add_placeholder(&writer->stacks);
 	writer->stack_count++;
-	return limit_stacks(writer);
+	return write_stacks_if_many(writer);
 }
 
-static bool is_stack(const struct trace_writer *writer, u32 index, u8 reason)
+static bool is_valid_stack_index(const struct trace_writer *writer, u32 index, u8 reason)
 {
 	if (index == TRACE_NO_STACK)
 		return reason < REASON_COUNT;
@@ -550,10 +553,10 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 	if (writer->error)
 		return writer->error;
 	if (!placeholder || FRAME_IS_KERNEL(resolution->leaf) ||
-	    !is_stack(writer, resolution->stack, resolution->reason))
+	    !is_valid_stack_index(writer, resolution->stack, resolution->reason))
 		return -EINVAL;
 	if (frame_set_add(&writer->frames, resolution->leaf, FRAME_EXACT))
-		return keep_error(writer, -ENOMEM);
+		return keep_first_error(writer, -ENOMEM);
 	index = placeholder->index;
 	if (!placeholders_resolve(&writer->placeholders, name, resolution))
 		return 0;
@@ -574,7 +577,7 @@ void trace_writer_release(struct trace_writer *writer, struct trace_event *event
 	placeholders_release(&writer->placeholders, event);
 }
 
-static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
+static bool is_valid_event(const struct trace_writer *writer, const struct trace_event *event)
 {
 	if (event->is_counted && writer->version < TRACE_FILE_VERSION_COUNTED)
 		return false;
@@ -585,8 +588,8 @@ static bool is_event(const struct trace_writer *writer, const struct trace_event
 		return false;
 	return event->kind < writer->source_count &&
 	       (event_stands_for(event) == 1 || writer->is_summary || event->is_counted) &&
-	       is_stack(writer, event->kernel, event->kernel_reason) &&
-	       (is_stack(writer, event->user, event->user_reason) ||
+	       is_valid_stack_index(writer, event->kernel, event->kernel_reason) &&
+	       (is_valid_stack_index(writer, event->user, event->user_reason) ||
 		placeholders_open(&writer->placeholders, event->user));
 }
 
@@ -596,7 +599,7 @@ int trace_writer_event(struct trace_writer *writer, const struct trace_event *ev
 	struct placeholder *placeholder;
 	struct event_buffer *buffer;
 
-	if (!is_event(writer, event))
+	if (!is_valid_event(writer, event))
 		return -EINVAL;
 	writer->given += event->is_counted ? event_stands_for(event) : 1;
 	if (writer->error)
@@ -604,7 +607,7 @@ int trace_writer_event(struct trace_writer *writer, const struct trace_event *ev
 	buffer = event_buffers_get(buffers, event->cpu);
 	placeholder = placeholders_open(&writer->placeholders, event->user);
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
-		return keep_error(writer, -ENOMEM);
+		return keep_first_error(writer, -ENOMEM);
 	if (placeholder)
 		placeholder->waiting++;
 	buffer->events[buffer->count++] = *event;
@@ -725,10 +728,10 @@ int trace_writer_close(struct trace_writer **writer)
 		record_builder_init(&end, TRACE_BLOCK_END);
 		record_put_end(&end, (*writer)->records);
 		if (!write_block(*writer, &end))
-			keep_error(*writer, output_publish(&(*writer)->output, NULL));
+			keep_first_error(*writer, output_publish(&(*writer)->output, NULL));
 		block_builder_free(&end);
 	}
-	err = keep_error(*writer, output_close(&(*writer)->output));
+	err = keep_first_error(*writer, output_close(&(*writer)->output));
 	writer_free(writer);
 	return err;
 }

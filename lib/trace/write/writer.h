@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes one recording. All records are in checksummed blocks; a block is written whole or the file
- * ends before it, so after a crash everything up to the last whole block can be read. A stack,
- * mapping or source is in the file before the first event that names it.
+ * ends before it, so after a crash all whole blocks can be read. A stack, mapping or source is in
+ * the file before the first event that names it.
  *
  * A writer belongs to one thread. Every function returns 0 or -errno; after a write error
  * (-ENOSPC...) the file is cut back to its last whole block, every later call returns the same
@@ -33,7 +33,7 @@ int trace_writer_source(struct trace_writer *writer,
 			const struct trace_source *source); /* kinds 0, 1, 2... */
 int trace_writer_module(struct trace_writer *writer, const struct trace_module *module);
 int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping *mapping);
-/* *number is its name for tasks: 1, 2, 3... */
+/* *number is the number of the cgroup, for tasks: 1, 2, 3... */
 int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup,
 			u32 *number);
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
@@ -45,17 +45,17 @@ int trace_writer_context(struct trace_writer *writer, const struct trace_context
 int trace_writer_time(struct trace_writer *writer, const struct thread_account *account);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);
 
-/* *index names the stack in events. id 0 (recorded in full, generation 0): the writer
- * gives it an id, and identical ones share one index. With an id the caller takes care to add each
+/* *index names the stack in events. A stack with id 0 (recorded in full, generation 0) gets an id
+ * from the writer, and identical stacks share one index. A stack with an id must be added only
  * once. */
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index);
 
-/* *name stands for a user stack that is not known yet, in any number of events of any CPU. A name
- * is never the index of a stack. */
+/* Sets *name to the name of a placeholder, which stands for a user stack that is not known yet, in
+ * any number of events of any CPU. A name is never the index of a stack. */
 int trace_writer_placeholder(struct trace_writer *writer, u32 *name);
 
 /* Holds an event that is not written yet: if the event names a placeholder, the placeholder's slot
- * is not reused until the event is released. The release gives the event its stack if that is
+ * is not reused until the event is released. The release gives the event the stack if the stack is
  * known. */
 void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event);
 void trace_writer_release(struct trace_writer *writer, struct trace_event *event);
@@ -66,8 +66,8 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution);
 
 /* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
- * -EINVAL: the event names an unknown source or stack, or has repeats outside a summary and is not
- * counted only, or is counted only and trace_info.has_counted is 0. */
+ * -EINVAL: the event names an unknown source or stack; it has repeats, but is not of a summary and
+ * not `is_counted`; or it is `is_counted` and trace_info.has_counted is 0. */
 int trace_writer_event(struct trace_writer *writer, const struct trace_event *event);
 
 /* Writes all buffered records, as whole blocks. */
@@ -83,9 +83,9 @@ int trace_writer_frames(struct trace_writer *writer,
 
 /* Events in whole blocks of the file; a summary event counts as one. */
 u64 trace_writer_recorded(const struct trace_writer *writer);
-/* Events that are counted only, in whole blocks. */
+/* Events that are only counted (is_counted), in whole blocks. */
 u64 trace_writer_counted(const struct trace_writer *writer);
-/* Events that an error kept from the file. */
+/* Events that are not in the file because of an error. */
 u64 trace_writer_lost(const struct trace_writer *writer);
 u64 trace_writer_bytes(const struct trace_writer *writer);
 
