@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The comparisons by which an event is recorded or not: conditions of a question
- * (abi/question.h), names for --comm.
+ * The comparisons that decide if an event is recorded: conditions on the fields of an event
+ * (abi/question.h), and the task names of --comm.
  */
 #ifndef CORE_CONDITION_H
 #define CORE_CONDITION_H
@@ -31,7 +31,7 @@ CORE_PART u32 compare_numbers(u64 left, u64 right, bool is_signed)
 }
 
 /*
- * All globs of --comm are tried at once against the name of a task: 16 bytes, zeros behind the
+ * All globs of --comm are tried at once against the name of a task: 16 bytes, zeros after the
  * text. The method is Shift-And (Baeza-Yates and Gonnet, CACM 35/10, 1992), with the states of
  * stars as in Navarro and Raffinot, "Flexible Pattern Matching in Strings", chapter 4.
  *
@@ -41,7 +41,7 @@ CORE_PART u32 compare_numbers(u64 left, u64 right, bool is_signed)
  * elements. State n + 1 is set when the whole glob has matched and the text has ended.
  *
  * The next byte of the text sets state i + 1 if state i is set and element i + 1 matches the byte
- * (`enters`). A state that has a star behind it stays set whatever the byte is (`stays`), and so
+ * (`enters`). A state that has a star after it stays set whatever the byte is (`stays`), and so
  * does state n + 1. State 0 of each glob is set at the start (`first`).
  *
  * Each byte of the text costs one load from a table, without a branch.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ring is rotated by three reversals: of the frames before the oldest frame, of the frames from
- * the oldest one on, and of the whole ring. */
+/*
+ * The ring is rotated by three reversals: of the frames before the oldest frame, of the frames from
+ * the oldest frame to the end of the ring, and of the whole ring.
+ */
 #include "deep_stack.h"
 
 struct reversal {
@@ -8,7 +10,7 @@ struct reversal {
 	u32 first, last;
 };
 
-static long reverse_pair(u32 i, void *arg)
+static long swap_mirrored_frames(u32 i, void *arg)
 {
 	struct reversal *reversal = arg;
 	u32 low = reversal->first + i, high = reversal->last - i;
@@ -24,11 +26,11 @@ static long reverse_pair(u32 i, void *arg)
 	return 0;
 }
 
-CORE_PART void reverse(struct deep_stack *stack, u32 from, u32 to)
+CORE_PART void reverse_frames(struct deep_stack *stack, u32 from, u32 to)
 {
 	struct reversal reversal = {.stack = stack, .first = from, .last = to - 1};
 
-	core_loop(DEEP_OUTER / 2, reverse_pair, &reversal);
+	core_loop(DEEP_OUTER / 2, swap_mirrored_frames, &reversal);
 }
 
 CORE_GLOBAL int deep_stack_end(struct deep_stack *stack, u32 depth)
@@ -38,9 +40,9 @@ CORE_GLOBAL int deep_stack_end(struct deep_stack *stack, u32 depth)
 	if (core_is_null(stack) || depth <= STACK_USER_DEPTH_MAX)
 		return depth;
 	oldest = deep_stack_slot(depth);
-	reverse(stack, DEEP_RING, oldest);
-	reverse(stack, oldest, STACK_USER_DEPTH_MAX);
-	reverse(stack, DEEP_RING, STACK_USER_DEPTH_MAX);
+	reverse_frames(stack, DEEP_RING, oldest);
+	reverse_frames(stack, oldest, STACK_USER_DEPTH_MAX);
+	reverse_frames(stack, DEEP_RING, STACK_USER_DEPTH_MAX);
 	stack->frame[DEEP_INNER] = FRAME_OMITTED(depth - DEEP_INNER - DEEP_OUTER);
 	return STACK_USER_DEPTH_MAX;
 }

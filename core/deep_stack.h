@@ -2,8 +2,9 @@
 /*
  * A user stack that is deeper than STACK_USER_DEPTH_MAX keeps both ends: its innermost frames, a
  * frame that says how many frames are left out (FRAME_OMITTED), and its outermost frames. A walk
- * does not know how deep the stack is, so frames beyond the innermost ones go round a ring; the end
- * of the walk turns the ring so that it begins with its oldest frame.
+ * does not know in advance how deep the stack is. It therefore writes the frames after the
+ * innermost ones into a ring, where a new frame overwrites the oldest one. At the end of the walk
+ * the ring is rotated so that it begins with its oldest frame.
  */
 #ifndef CORE_DEEP_STACK_H
 #define CORE_DEEP_STACK_H
@@ -26,8 +27,11 @@ ABI_INLINE u32 deep_stack_slot(u32 number)
 					     : DEEP_RING + (number - DEEP_RING) % DEEP_OUTER;
 }
 
-/* Ends a walk that has met `depth` frames: puts a ring in order and adds the frame that stands for
- * omitted ones. Returns the number of words of the stack. Any context. */
+/*
+ * Ends a walk that has met `depth` frames: rotates the ring so that it begins with its oldest
+ * frame, and adds the frame that stands for omitted frames. Returns the number of words of the
+ * stack. Any context.
+ */
 CORE_GLOBAL int deep_stack_end(struct deep_stack *stack, u32 depth);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Program headers of type PT_NOTE give the place of notes. A note is {name size, descriptor size,
+ * Program headers of type PT_NOTE give the offsets of notes. A note is {name size, descriptor size,
  * type}, the name and the descriptor, each padded to 4 bytes (System V ABI, "Note Section").
  * Linkers put notes into the first segment, where offsets in the file equal offsets in memory;
- * notes behind that segment are ignored. All values read here are untrusted.
+ * notes after that segment are ignored. All values read here are untrusted.
  */
 #include "elf_build_id.h"
 
@@ -18,8 +18,8 @@
 #define NOTE_FIELD_MAX 4096U /* the longest name or descriptor that is skipped */
 
 /*
- * Offsets of fields. The class is kept as it was read, not as a boolean: of a boolean the verifier
- * would follow both values to the end.
+ * Offsets of fields in the ELF header and in program headers. The ELF class is kept as it was read,
+ * not as a boolean: the verifier would follow both values of a boolean to the end.
  */
 #define IS_64(search) ((search)->class == ELF_CLASS_64)
 #define HEADER_CLASS 4
@@ -37,7 +37,7 @@ struct elf_note {
 };
 #define NOTE_HEAD_BYTES 12
 
-CORE_PART bool fetch(struct elf_build_id *search, u64 at, void *buffer, u32 bytes)
+CORE_PART bool fetch_bytes(struct elf_build_id *search, u64 at, void *buffer, u32 bytes)
 {
 	if (at > search->bytes || search->bytes - at < bytes)
 		return false;
@@ -54,7 +54,7 @@ CORE_GLOBAL_PART int fetch_number(struct elf_build_id *search, u64 at, u32 bytes
 		return false;
 	search->number = 0;
 	core_one_register(bytes);
-	return bytes <= sizeof(search->number) && fetch(search, at, &search->number, bytes);
+	return bytes <= sizeof(search->number) && fetch_bytes(search, at, &search->number, bytes);
 }
 
 /* Reads an address-sized number of the ELF class. */
@@ -63,44 +63,46 @@ CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at)
 	return fetch_number(search, at, IS_64(search) ? 8 : 4);
 }
 
-CORE_PART u64 padded(u32 bytes)
+CORE_PART u64 pad_to_4_bytes(u32 bytes)
 {
 	return ((u64)bytes + 3) & ~3ULL;
 }
 
 /*
- * Takes the id of the current note. An id that is too long, or ends behind the notes, is ignored.
+ * Reads the build id of the current note. An id that is too long, or that ends after the end of the
+ * notes, is ignored.
  */
-CORE_PART void take_id(struct elf_build_id *search, u32 bytes)
+CORE_PART void read_note_id(struct elf_build_id *search, u32 bytes)
 {
 	u64 at = search->at + NOTE_HEAD_BYTES + 4;
 
 	core_one_register(bytes);
 	if (bytes > MAPPING_BUILD_ID_MAX || at + bytes > search->end)
 		return;
-	if (fetch(search, at, search->id, bytes))
+	if (fetch_bytes(search, at, search->id, bytes))
 		search->id_bytes = bytes;
 }
 
-static long look_at_note(u32 i, void *arg)
+static long search_note(u32 i, void *arg)
 {
 	struct elf_build_id *search = *(struct elf_build_id **)arg;
 	struct elf_note note = {0};
 
 	if (search->at + sizeof(note) > search->end ||
-	    !fetch(search, search->at, &note, sizeof(note)) || note.name_bytes > NOTE_FIELD_MAX ||
-	    note.bytes > NOTE_FIELD_MAX)
+	    !fetch_bytes(search, search->at, &note, sizeof(note)) ||
+	    note.name_bytes > NOTE_FIELD_MAX || note.bytes > NOTE_FIELD_MAX)
 		return 1;
 	if (note.type == NOTE_BUILD_ID && note.name_bytes == 4 && note.name == NOTE_NAME_GNU) {
-		take_id(search, note.bytes);
+		read_note_id(search, note.bytes);
 		return 1;
 	}
-	search->at += NOTE_HEAD_BYTES + padded(note.name_bytes) + padded(note.bytes);
+	search->at +=
+		NOTE_HEAD_BYTES + pad_to_4_bytes(note.name_bytes) + pad_to_4_bytes(note.bytes);
 	(void)i;
 	return 0;
 }
 
-static long look_at_segment(u32 i, void *arg)
+static long search_segment(u32 i, void *arg)
 {
 	struct elf_build_id *search = *(struct elf_build_id **)arg;
 	u64 at = search->segments_at + (u64)i * SEGMENT_BYTES(search);
@@ -115,11 +117,11 @@ static long look_at_segment(u32 i, void *arg)
 	if (!fetch_offset(search, at + SEGMENT_FILE_BYTES(search)))
 		return 1;
 	search->end = search->at + search->number;
-	core_loop(NOTES_MAX, look_at_note, arg);
+	core_loop(NOTES_MAX, search_note, arg);
 	return search->id_bytes || search->is_unreadable;
 }
 
-CORE_PART bool read_header(struct elf_build_id *search)
+CORE_PART bool read_elf_header(struct elf_build_id *search)
 {
 	if (!fetch_number(search, 0, 4) || search->number != ELF_MAGIC ||
 	    !fetch_number(search, HEADER_CLASS, 1))
@@ -138,8 +140,8 @@ CORE_PART bool read_header(struct elf_build_id *search)
 
 CORE_INLINE int elf_build_id_find(struct elf_build_id *search)
 {
-	if (read_header(search))
-		core_loop(SEGMENTS_MAX, look_at_segment, &search);
+	if (read_elf_header(search))
+		core_loop(SEGMENTS_MAX, search_segment, &search);
 	if (search->id_bytes)
 		return search->id_bytes;
 	return search->is_unreadable ? -EAGAIN : 0;

@@ -8,18 +8,21 @@
 #include "env.h"
 #include "mapping.h"
 
-/* The search. `image` and `bytes` are input; the rest is its state and its result. */
+/*
+ * The state of a search. The caller sets `image` and `bytes`; all other members are the search's
+ * own, or its result.
+ */
 struct elf_build_id {
 	u64 image;
-	u64 bytes; /* mapped bytes from there on, in the order of the file */
+	u64 bytes; /* number of mapped bytes from `image` on, in the order of the file */
 	u64 at;	   /* offset of the current note from `image` */
 	u64 end;   /* end of the notes of this segment */
 	u64 segments_at;
-	u64 number;   /* the last number that was read */
+	u64 number;   /* the number that fetch_number() read last */
 	u16 segments; /* number of program headers, the first at segments_at */
 	u16 class;    /* ELFCLASS32 or ELFCLASS64 */
 	u16 is_unreadable;
-	u16 id_bytes; /* bytes of `id`; 0: no id found */
+	u16 id_bytes; /* length of `id` in bytes; 0: no build id found */
 	u8 id[MAPPING_BUILD_ID_MAX];
 };
 

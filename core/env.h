@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * This header alone knows whether the core is compiled for a process or for BPF. The rest of core/
- * is the same text for both; kernel/flavour makes the kernel's form of it. A BPF object includes
- * the .c files and then needs no linker.
+ * This is the only header that differs by whether the core is compiled for a process or for BPF.
+ * The rest of core/ is the same text for both; kernel/flavour generates the form for the kernel's
+ * own tree. A BPF object includes the .c files and then needs no linker.
  *
  * BPF offers no memory order by name. Its instructions guarantee (the kernel's LKMM,
  * Documentation/bpf of 5.12+): atomics that fetch (fetch_add, xchg, cmpxchg) are fully ordered,
@@ -32,11 +32,11 @@
 
 #include "scalar.h"
 
-#ifndef unlikely /* newer libbpf defines it */
+#ifndef unlikely /* newer versions of libbpf define unlikely() */
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
 
-/* The compiler moves no memory access across this barrier. The CPU may. */
+/* The compiler moves no memory access across this barrier. The CPU still may. */
 #define barrier_compiler() __asm__ volatile("" ::: "memory")
 
 #define env_volatile(p) (*(volatile __typeof__(*(p)) *)(p))
@@ -46,7 +46,8 @@
  * program may have several embedders of the core: an embedder that defines CORE_EMBEDDED and
  * includes the .c files, as BPF objects do, has its own copy.
  *
- * CORE_INLINE: inlined, so that the verifier knows the sizes behind the function's pointers.
+ * CORE_INLINE: inlined, so that the verifier knows the sizes of the objects that the function's
+ * pointers point to.
  *
  * CORE_PART: the same, private to one file and inlined natively too.
  *
@@ -57,13 +58,14 @@
  *
  * CORE_GLOBAL_PART: the same, private to one file.
  *
- * CORE_SUBPROGRAM: never inlined, verified with each of its callers; it may sleep where they may.
+ * CORE_SUBPROGRAM: never inlined, verified with each of its callers. The function may sleep where
+ * its caller may.
  */
 
 /*
- * Reads a count from memory again. After a loop over a count the verifier knows an exact value of
- * the count on each way out of the loop, and would verify the rest of the function for each; it
- * knows no value of a fresh read.
+ * Reads a count from memory again. After a loop over a count, the verifier knows an exact value of
+ * the count for each exit of the loop, and would verify the rest of the function once for each
+ * exit. The verifier knows no value of a fresh read.
  */
 #define core_reload(member) env_volatile(&(member))
 
@@ -98,8 +100,8 @@
 	})
 
 /*
- * Makes the compiler keep a variable in one register. The verifier knows a bound only for the
- * register that was compared, so comparison and use must share it.
+ * Makes the compiler keep a variable in one register. When a register is compared with a bound, the
+ * verifier knows the bound for that register alone, so the comparison and the use must share it.
  */
 #define core_one_register(variable) __asm__ volatile("" : "+r"(variable))
 
@@ -202,8 +204,10 @@ static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *ar
 
 #endif
 
-/* 1 if a < b, else 0; a and b are below 2^63. Without a branch the verifier follows one path. A
- * compiler that knows more of a and b would make one. */
+/*
+ * 1 if a < b, else 0; a and b are below 2^63. The function has no branch, so the verifier follows
+ * one path. A compiler that knows more about a and b would make a branch.
+ */
 ABI_INLINE u64 is_below(u64 a, u64 b)
 {
 	u64 difference = a - b;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Counts how often the first of two programs at one tracepoint was skipped, on one CPU. The kernel
- * skips the first program now and then, and never the second, which follows it. Each run of the
- * first adds one to `ahead`, each run of the second takes one out: a run of the second that finds
- * no run to take counts a skip. Interrupts may have pairs of their own between the two, so the
- * number of skips is exact, but not which event was skipped.
+ * Counts, on one CPU, how often the kernel skipped the first of two programs at one tracepoint. The
+ * kernel skips the first program now and then, and never the second program, which runs directly
+ * after it. Each run of the first program adds one to `ahead`, and each run of the second program
+ * takes one away. If `ahead` is 0 at a run of the second program, the first program was skipped. An
+ * interrupt between the two runs may run both programs, too. The number of skips is exact, but not
+ * which event was skipped.
  *
- * The first program is attached before the second one. Only the last of its runs before the
- * second's first run counts. If the programs are not detached in order, skips behind the first
- * one's last run may be of a program that was gone: they are `unsure`.
+ * The first program is attached before the second one, so it may run several times before the
+ * second program's first run. Only the last of these runs counts. If the programs are not detached
+ * in order, skips after the first program's last run may come from a program that was already
+ * detached: these skips are `unsure`.
  *
- * If the second program is already running on the CPU, the kernel does not run it again; the
- * partner of that run stays in `ahead` for good, and the kernel counts the miss: see
+ * If the second program is already running on the CPU, the kernel does not run it again. The
+ * matching run of the first program then stays in `ahead`, and the kernel counts the miss: see
  * lib/capture/load/attach.h.
  */
 #ifndef CORE_FIELD_RUNS_H
@@ -22,15 +24,15 @@
 #include "config.h"
 #include "env.h"
 
-CORE_PART void field_runs_first(struct field_runs *runs)
+CORE_PART void field_runs_count_first(struct field_runs *runs)
 {
 	atomic_add_relaxed(&runs->ahead, 1);
 	if (runs->unsure)
 		atomic_add_relaxed(&runs->skipped, atomic_exchange_acq_rel(&runs->unsure, 0));
 }
 
-/* Takes a run of the first program out of `ahead`; false: the first program was skipped. */
-CORE_PART bool field_runs_take(struct field_runs *runs)
+/* Takes one run of the first program away from `ahead`. False: the first program was skipped. */
+CORE_PART bool field_runs_match_first(struct field_runs *runs)
 {
 	if (!runs->is_followed) {
 		runs->is_followed = 1;
@@ -42,9 +44,9 @@ CORE_PART bool field_runs_take(struct field_runs *runs)
 	return false;
 }
 
-CORE_PART void field_runs_second(struct field_runs *runs)
+CORE_PART void field_runs_count_second(struct field_runs *runs)
 {
-	if (!field_runs_take(runs))
+	if (!field_runs_match_first(runs))
 		atomic_add_relaxed(&runs->unsure, 1);
 }
 

@@ -3,15 +3,15 @@
  * The writer's side of a ring (abi/ring.h): any number of writers of one CPU, each of which may
  * interrupt another between any two instructions, NMI included; no lock, bounded work.
  *
- * Drain: a writer looks at the reader's tail, then takes positions by compare-and-swap on head; the
- * slots are its own until it commits. (A fetch-and-add could not be taken back when the ring is
- * full.)
+ * Drain: a writer reads the reader's tail, then reserves positions by compare-and-swap on head; no
+ * other writer uses these slots until the writer commits them. (A fetch-and-add could not be undone
+ * when the ring is full.)
  *
  * Flight: a writer takes a position by fetch-and-add, then claims the slot by compare-and-swap from
- * "committed at an older position". If an interrupted writer still holds the slot, the writer
- * passes on to the next slot. A writer that was lapped while interrupted finds a newer position in
- * its slot and passes on too. Plain stores after a fetch-and-add would be wrong: a lapped writer
- * would write into a newer event.
+ * "committed at an older position". If an interrupted writer still holds the slot, the writer tries
+ * the next slot. While a writer is interrupted, other writers may go round the whole ring; the
+ * writer then finds a newer position in its slot and tries the next slot, too. Plain stores after a
+ * fetch-and-add would be wrong: such a writer would write into a newer event.
  *
  * In both modes the last store is the commit word, so a reader that sees the commit word sees the
  * whole slot.
@@ -25,7 +25,10 @@
 
 #define RING_TRIES 8
 
-/* Slots of a run that holds a stack of `units` u32 (struct inline_stack with its header). */
+/*
+ * The number of slots for a stack of `units` u32 (struct inline_stack with its header), which is
+ * written to consecutive slots.
+ */
 CORE_PART u32 ring_run_slots(u32 units, u32 slot_size)
 {
 	u32 per_slot = slot_size / 4 - 1;
@@ -38,8 +41,10 @@ CORE_PART u32 inline_stack_units(const struct stack *stack)
 	return 1 + (stack->flags & STACK_NARROW ? stack->depth : 2 * stack->depth);
 }
 
-/* The payload of a run is a struct inline_stack: struct stack without its word count. The count
- * lies where the payload's first unit belongs, which is inline_stack_head(). */
+/*
+ * The payload of a run of slots is a struct inline_stack: struct stack without its word count. The
+ * first four bytes, where the word count would be, are inline_stack_head().
+ */
 #define INLINE_STACK_BYTES_MAX (sizeof(struct stack) - sizeof(u32))
 
 CORE_PART const u8 *inline_stack_payload(const struct stack *stack)
@@ -52,7 +57,10 @@ CORE_PART u32 inline_stack_head(const struct stack *stack)
 	return stack->depth | (u32)stack->flags << 16;
 }
 
-/* The bytes of the payload that a slot holds from `offset` on, of `room`. */
+/*
+ * The number of bytes of the payload that lie in a slot, if the slot begins at `offset` of the
+ * payload and has `room` bytes.
+ */
 CORE_PART u32 inline_stack_part(u32 offset, u32 room)
 {
 	u32 left = INLINE_STACK_BYTES_MAX - offset;
@@ -64,10 +72,11 @@ CORE_PART u32 inline_stack_part(u32 offset, u32 room)
 }
 
 /*
- * Drain: takes `count` positions. Returns the first of them, or 0 if the ring is full. (Each failed
- * try is an interrupt on this CPU, so the tries suffice.)
+ * Drain mode: reserves `count` consecutive positions. Returns the first position, or 0 if the ring
+ * is full. (Each failed compare-and-swap is an interrupt on this CPU, so the number of tries
+ * suffices.)
  */
-CORE_PART u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
+CORE_PART u64 ring_take_positions(struct ring_header *ring, u32 slots, u32 count)
 {
 	u32 try;
 
@@ -89,7 +98,7 @@ CORE_PART u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
 
 enum ring_claim { CLAIM_BUSY, CLAIM_LAPPED, CLAIM_FRESH, CLAIM_EVENT, CLAIM_CONTINUED };
 
-/* Flight: claims the slot of a position and returns the former content. */
+/* Flight mode: claims the slot of a position. Says what the slot held before. */
 CORE_PART enum ring_claim ring_claim(u32 *commit, u64 position)
 {
 	u32 mine = COMMIT_OF(position);

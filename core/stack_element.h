@@ -9,7 +9,7 @@
 
 /*
  * An element with room for any stack. Every pointer into the pool may be used as one, thanks to the
- * slack behind the pool.
+ * slack after the pool.
  */
 struct table_view {
 	u64 ref_count;

@@ -13,7 +13,7 @@
 
 #include "word_chunk.h"
 
-/* Tests define a mask of few bits, so that collisions happen. */
+/* Tests define a mask of few hash bits, so that collisions happen. */
 #ifndef STACK_HASH_KEEP
 #define STACK_HASH_KEEP ~0ULL
 #endif

@@ -18,7 +18,7 @@
  *
  * Tickets count elements that are published or about to be: they are granted only below 2^bits, and
  * returned when unused. Words are never returned to `allocated`, since other writers may have taken
- * the words behind them; the spare is how unused words are used again.
+ * the words after them; the spare is how unused words are used again.
  */
 #include "stack_map.h"
 
@@ -33,7 +33,7 @@
 #define POOL_WORD(slot_or_spare) ((u32)(slot_or_spare)-1)
 #define NO_WORD (~0U)
 
-/* One search for a stack, from its first probe to its id. */
+/* The state of one search for a stack, from its first probe to its id. */
 struct search {
 	void *table;
 	const volatile struct table_geometry *geometry;
@@ -76,13 +76,13 @@ CORE_PART u64 identity_of(const struct stack *stack, u64 hash)
 	return IDENTITY(stack->depth, stack->flags, hash);
 }
 
-CORE_PART s64 drop(struct table_cpu *line, enum table_drop cause, s64 error)
+CORE_PART s64 count_drop(struct table_cpu *line, enum table_drop cause, s64 error)
 {
 	atomic_add_relaxed(&line->drops[cause], 1);
 	return error;
 }
 
-/* Keeps unused words for the next element that is built on this CPU. */
+/* Makes unused words the spare, which the next element that this CPU builds may use. */
 CORE_PART void spare_put(struct table_cpu *line, u32 word, u64 capacity)
 {
 	u64 displaced = atomic_exchange_acq_rel(&line->spare, SPARE(word, capacity));
@@ -117,13 +117,16 @@ CORE_PART void ticket_return(struct search *search)
 	atomic_fetch_add_acq_rel(&header->allocated, -TICKET);
 }
 
-CORE_PART u32 refuse(struct search *search, enum table_drop cause)
+CORE_PART u32 refuse_stack(struct search *search, enum table_drop cause)
 {
-	search->result = drop(search->line, cause, -ENOSPC);
+	search->result = count_drop(search->line, cause, -ENOSPC);
 	return NO_WORD;
 }
 
-/* Takes a ticket for an element in the spare. */
+/*
+ * Counts one more entry, for an element in the spare: the words of an element that this CPU has
+ * built but not published.
+ */
 CORE_PART u32 reserve_ticket(struct search *search, u64 spare)
 {
 	struct table_header *header = search->table;
@@ -135,10 +138,10 @@ CORE_PART u32 reserve_ticket(struct search *search, u64 spare)
 	}
 	ticket_return(search);
 	spare_put(search->line, POOL_WORD(spare), SPARE_CAPACITY(spare));
-	return refuse(search, TABLE_DROP_TABLE_FULL);
+	return refuse_stack(search, TABLE_DROP_TABLE_FULL);
 }
 
-/* Takes a ticket and fresh words. */
+/* Counts one more entry, and takes words of the pool for its element. */
 CORE_PART u32 reserve_words(struct search *search, u32 need)
 {
 	struct table_header *header = search->table;
@@ -150,19 +153,19 @@ CORE_PART u32 reserve_words(struct search *search, u32 need)
 		ticket_return(search);
 		if (word < pool_words)
 			atomic_add_relaxed(&search->line->wasted, pool_words - word);
-		return refuse(search, TABLE_DROP_POOL_FULL);
+		return refuse_stack(search, TABLE_DROP_POOL_FULL);
 	}
 	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits) {
 		ticket_return(search);
 		spare_put(search->line, word, need);
-		return refuse(search, TABLE_DROP_TABLE_FULL);
+		return refuse_stack(search, TABLE_DROP_TABLE_FULL);
 	}
 	search->capacity = need;
 	return word;
 }
 
 /* Reserves room for the element, or NO_WORD. Plain loads refuse a full table without an atomic. */
-CORE_PART u32 reserve(struct search *search)
+CORE_PART u32 reserve_room(struct search *search)
 {
 	struct table_header *header = search->table;
 	u64 allocated = atomic_load_relaxed(&header->allocated);
@@ -170,19 +173,19 @@ CORE_PART u32 reserve(struct search *search)
 	u64 spare;
 
 	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits)
-		return refuse(search, TABLE_DROP_TABLE_FULL);
+		return refuse_stack(search, TABLE_DROP_TABLE_FULL);
 	spare = spare_take(search->line, need);
 	if (spare)
 		return reserve_ticket(search, spare);
 	if (ALLOCATED_WORDS(allocated) + need > search->geometry->pool_words)
-		return refuse(search, TABLE_DROP_POOL_FULL);
+		return refuse_stack(search, TABLE_DROP_POOL_FULL);
 	return reserve_words(search, need);
 }
 
 /* Builds the element: sets search->built. -ENOSPC: there is no room, and search->result says so. */
-CORE_PART int build(struct search *search)
+CORE_PART int build_element(struct search *search)
 {
-	u32 word = reserve(search);
+	u32 word = reserve_room(search);
 	struct table_view *element = table_element(search->table, search->geometry, word);
 
 	if (!element)
@@ -192,8 +195,8 @@ CORE_PART int build(struct search *search)
 	return 0;
 }
 
-/* Gives up the built element, if any. */
-CORE_PART void unbuild(struct search *search)
+/* Returns the entry and the words of the built element, if there is one. */
+CORE_PART void discard_element(struct search *search)
 {
 	if (!search->built)
 		return;
@@ -229,7 +232,7 @@ CORE_PART int slot_matches(const struct search *search, u64 slot)
  * Tries to publish the built element in a free slot. Returns 0, or the value of the slot if another
  * writer was first.
  */
-CORE_PART u64 publish(struct search *search, u64 *slot)
+CORE_PART u64 publish_element(struct search *search, u64 *slot)
 {
 	u64 winner = atomic_cas_acq_rel(slot, 0, search->built);
 
@@ -242,7 +245,7 @@ CORE_PART u64 publish(struct search *search, u64 *slot)
 }
 
 /* One probe; 1 ends the search. */
-static long probe(u32 i, void *arg)
+static long probe_slot(u32 i, void *arg)
 {
 	struct search *search = arg;
 	u32 index = ((u32)search->hash + i) & search->geometry->slot_mask;
@@ -250,9 +253,9 @@ static long probe(u32 i, void *arg)
 	u64 found = atomic_load_consume(slot);
 
 	if (!found) {
-		if (!search->built && build(search))
+		if (!search->built && build_element(search))
 			return 1;
-		found = publish(search, slot);
+		found = publish_element(search, slot);
 		if (!found) {
 			search->result = stack_map_id(search->table, index);
 			return 1;
@@ -262,14 +265,14 @@ static long probe(u32 i, void *arg)
 		return 0;
 	if (search->built)
 		atomic_add_relaxed(&search->line->lost_races, 1);
-	unbuild(search);
+	discard_element(search);
 	search->result = stack_map_id(search->table, index);
 	return 1;
 }
 
 /* The whole search, for a stack that is not in its first slot. */
-CORE_OUTLINED s64 search_all(void *table, const volatile struct table_geometry *geometry,
-			     const struct stack *stack, struct table_cpu *line, u64 hash)
+CORE_OUTLINED s64 search_slots(void *table, const volatile struct table_geometry *geometry,
+			       const struct stack *stack, struct table_cpu *line, u64 hash)
 {
 	struct search search = {
 		.table = table,
@@ -282,11 +285,11 @@ CORE_OUTLINED s64 search_all(void *table, const volatile struct table_geometry *
 		.result = core_unknown_zero(hash),
 	};
 
-	core_loop(TABLE_PROBES_MAX, probe, &search);
+	core_loop(TABLE_PROBES_MAX, probe_slot, &search);
 	if (search.result)
 		return search.result;
-	unbuild(&search);
-	return drop(line, TABLE_DROP_PROBE_LIMIT, -ENOSPC);
+	discard_element(&search);
+	return count_drop(line, TABLE_DROP_PROBE_LIMIT, -ENOSPC);
 }
 
 CORE_INLINE u32 stack_map_id(void *table, u32 index)
@@ -307,12 +310,12 @@ CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geomet
 	if (stack->words == 0 || stack->words > STACK_USER_DEPTH_MAX)
 		return -EINVAL;
 	if (unlikely(atomic_load_relaxed(&header->resetting)))
-		return drop(line, TABLE_DROP_RESETTING, -EINVAL);
+		return count_drop(line, TABLE_DROP_RESETTING, -EINVAL);
 	search.hash = stack_hash(stack, header->seed);
 	index = (u32)search.hash & geometry->slot_mask;
 	if (slot_matches(&search, atomic_load_consume(table_slot(table, geometry, index))))
 		return stack_map_id(table, index);
-	return search_all(table, geometry, stack, line, search.hash);
+	return search_slots(table, geometry, stack, line, search.hash);
 }
 
 #ifndef __bpf__

@@ -2,15 +2,16 @@
 /*
  * The caller of a frame lies further out, at a higher address, unless the two are on different
  * stacks: a coroutine calls code on the stack of its thread (OCaml 5, cgo), or a function continues
- * on a stack of its own that lies above (Rust's stacker). A walk may step to a lower address under
- * these conditions:
+ * on a stack of its own at higher addresses (Rust's stacker). A walk may step to a lower address
+ * under these conditions:
  *
  *   - the rule of the frame is not guessed,
  *   - the caller's frame is at least STACK_SWITCH_BYTES below all frames of the current stack:
- *     nearer memory holds dead frames, which are full of return addresses,
+ *     memory nearer than that holds frames of functions that have returned, which are full of
+ *     return addresses,
  *   - the caller's frame lies on no stack that the walk has left before,
- *   - and the return address lies behind a call, or the rule says that the caller was
- *     interrupted. The walk checks this condition.
+ *   - and the return address lies after a call, or the rule says that the caller was interrupted.
+ *     The walk checks this condition.
  *
  * A walk remembers STACK_SWITCHES_MAX stacks; after that many it steps to no lower address.
  */
@@ -24,23 +25,27 @@
 #include "walk_memory.h"
 
 #define STACK_SWITCH_BYTES 65536
-#define STACK_SWITCH_WORD 8 /* the gap if the rule says that the stack changes */
+#define STACK_SWITCH_WORD 8 /* the gap in bytes if the rule says that the stack changes */
 
 /*
- * True if a walk may step from rsp to caller_rsp. The step is one that stack_switch_is_far() has
- * called far, or one that is known to change the stack. `gap` is the least distance of another
- * stack below the current one. The step is recorded as a change of stacks. When STACK_SWITCHES_MAX
- * stacks are recorded, only steps up are allowed, and no more are recorded. Any context.
+ * True if a walk may step from rsp to caller_rsp. The caller asks about steps that
+ * stack_switch_is_far() has called far, and about steps that are known to change the stack. `gap`
+ * is the smallest distance of another stack below the current one. An allowed step is recorded as a
+ * change of stacks. When STACK_SWITCHES_MAX changes are recorded, only steps to higher addresses
+ * are allowed, and no more changes are recorded. Any context.
  */
 CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp, u64 gap);
 
-/* True for a step that changes the stack, or does not lead further out. */
+/* True for a step to another stack, or to a caller that does not lie at a higher address. */
 ABI_INLINE bool stack_switch_is_far(u64 rsp, u64 caller_rsp)
 {
 	return caller_rsp - rsp - 1 >= STACK_SWITCH_BYTES;
 }
 
-/* The least distance of another stack below the current one, by the flags of a rule. */
+/*
+ * The smallest distance of another stack below the current one. A rule with RULE_SWITCHED has a
+ * smaller one.
+ */
 ABI_INLINE u64 stack_switch_gap(u32 flags)
 {
 	return flags & RULE_SWITCHED ? STACK_SWITCH_WORD : STACK_SWITCH_BYTES;

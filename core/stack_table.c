@@ -36,7 +36,8 @@ void stack_table_init(void *table, const struct table_geometry *geometry, u64 ge
 	header->id_tag = STACK_ID_TAG(generation, geometry->bits);
 }
 
-static void add_lines(void *table, const struct table_geometry *geometry, struct table_stat *stat)
+static void add_cpu_counters(void *table, const struct table_geometry *geometry,
+			     struct table_stat *stat)
 {
 	struct table_cpu *line = (struct table_cpu *)((struct table_header *)table + 1);
 
@@ -50,8 +51,8 @@ static void add_lines(void *table, const struct table_geometry *geometry, struct
 	}
 }
 
-static void add_elements(void *table, const struct table_geometry *geometry,
-			 struct table_stat *stat)
+static void add_reference_counts(void *table, const struct table_geometry *geometry,
+				 struct table_stat *stat)
 {
 	for (u32 index = 0; index <= geometry->slot_mask; index++) {
 		struct table_view *element = stack_map_at(table, geometry, index);
@@ -79,8 +80,8 @@ void stack_table_stat(void *table, const struct table_geometry *geometry, struct
 		.pool_used = least((u32)allocated, geometry->pool_words),
 		.pool_words = geometry->pool_words,
 	};
-	add_lines(table, geometry, stat);
-	add_elements(table, geometry, stat);
+	add_cpu_counters(table, geometry, stat);
+	add_reference_counts(table, geometry, stat);
 }
 
 u64 table_stat_refused(const struct table_stat *stat)

@@ -2,9 +2,9 @@
 /*
  * Loops over the words of a stack, sixteen words at a time. The verifier would walk a plain loop
  * 512 times in each program that takes a stack, which was half of its work. The verifier walks the
- * body of core_loop() once; sixteen words a call make the calls cheap. The rest of less than
- * sixteen words is taken in groups of eight, four, two and one, without a loop. A short stack
- * consists of the rest alone.
+ * body of core_loop() once. Each call of the body handles sixteen words, which makes the calls
+ * cheap. The rest of less than sixteen words is taken in groups of eight, four, two and one,
+ * without a loop. A stack of less than sixteen words needs no call.
  *
  * The work is a function words(arg, at, count): `count` words from `at` on, `count` a constant.
  */
@@ -27,7 +27,7 @@
 
 /*
  * True if a group of `size` words is left. The verifier learns no bound of `left` from the result,
- * so it follows the code behind in one state.
+ * so it follows the code after the test in one state.
  */
 #define words_have(left, size)                                                                     \
 	({                                                                                         \
@@ -38,9 +38,9 @@
 	})
 
 /*
- * Does the work for `total` words: chunk(i, arg) calls words() for a whole chunk, and words() is
- * called for the rest. A call of core_loop() alone takes as long as a short stack, so short stacks
- * skip it.
+ * Calls words() for `total` words: chunk(i, arg) calls words() for a whole chunk, and words() is
+ * called directly for the rest. A call of core_loop() alone takes as long as a short stack, so
+ * short stacks skip it.
  */
 #define words_each(total, chunk, words, arg)                                                       \
 	do {                                                                                       \

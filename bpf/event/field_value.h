@@ -34,7 +34,7 @@ static __always_inline void field_value_ran(u32 kind)
 	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
 
 	if (runs)
-		field_runs_first(runs);
+		field_runs_count_first(runs);
 }
 
 static __always_inline void field_value_called(void *ctx, u32 kind)
@@ -46,7 +46,7 @@ static __always_inline void field_value_called(void *ctx, u32 kind)
 		return;
 	runs = bpf_map_lookup_elem(&field_runs, &kind);
 	if (runs)
-		field_runs_second(runs);
+		field_runs_count_second(runs);
 }
 
 /* Answers the question of an event and records it. True: it needs a callback (callback_go()). */

@@ -15,8 +15,8 @@ SHARED_ARRAY_MAP(kernel_text, 1, struct kernel_text);
 
 /*
  * Returns an enum text_kind. The range is one of `left` from `at` on. The half is chosen by a
- * product, as in entry_find() (core/unwind/table_search.c); kernel addresses differ by less than
- * 2^63.
+ * product, as in find_last_entry() (core/unwind/table_search.c); kernel addresses differ by less
+ * than 2^63.
  */
 __noinline int text_kind_search(u64 address)
 {

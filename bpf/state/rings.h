@@ -41,10 +41,10 @@ static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 	return slot;
 }
 
-/* ring_take() as a global function: its loop is verified once for all callers. */
+/* ring_take_positions() as a global function: its loop is verified once for all callers. */
 __noinline u64 positions_take(struct ring_header *ring, u32 slots, u32 count)
 {
-	return ring ? ring_take(ring, slots, count) : 0;
+	return ring ? ring_take_positions(ring, slots, count) : 0;
 }
 
 #endif

@@ -6,25 +6,27 @@
  * SYSCALL_CODE, SYSCALL_BYTES: the instruction of a system call, as a little-endian number
  * RETURN_COLUMN: the column of the return address in tables
  * COLUMNS_OF_REGISTERS(): the row's column for a register; COLUMN_IGNORED: no rule needs it
- * is_cie_alignments(): true for the three bytes behind version and augmentation of a CIE that
+ * is_cie_alignments(): true for the three bytes after version and augmentation of a CIE that
  *     compilers write: alignment of code, alignment of data, column of the return address
  * is_ignored_instruction(): true for call frame instructions of the architecture that have no
- *     operand and change nothing that a rule needs
+ *     operand and change no part of a row that a rule needs
  * SFRAME_ABI: the architecture in the header of an SFrame section
- * SLOTS_LOST_BUT_FP: initializers of the slots that SFrame has nothing for
+ * SLOTS_LOST_BUT_FP: initializers of the slots of registers that SFrame does not describe
  * RESULT_MAY_BE_CFA: 1 if hand-written code keeps its caller's stack pointer in REGISTER_RESULT,
  *     also across calls
  * SIGNAL_CONTEXT_WORDS, UCONTEXT_GENERAL: the registers in the kernel's ucontext, and their offset;
- *     UCONTEXT_SP, UCONTEXT_PC: the offsets of these two
- * signal_registers(): reads them, as all known registers
- * code_address_of(): an address of code without the bits that sign it
- * registers_settle(): completes the registers of a caller
- * rule_loses_sp(): true if a step by the rule leads to a caller whose stack pointer is not known,
- *     but for a lower bound
- * cfa_recover(): the value of the CFA's register, which is not known, by another register
- * registers_have_no_caller(): true if the frame has no caller: a stack begins there. The registers
- *     are those that a proven rule gives for the caller
- * is_behind_call(): true if a call ends with these eight bytes; call_is_direct(), call_target()
+ *     UCONTEXT_SP, UCONTEXT_PC: the offsets of sp and pc in it
+ * signal_registers(): sets all registers from the kernel's ucontext
+ * strip_code_signature(): a code address without its signature bits (PAC)
+ * complete_caller_registers(): sets the registers of a caller that no rule describes
+ * rule_loses_sp(): true if, after a step by the rule, only a lower bound of the caller's stack
+ *     pointer is known
+ * recover_cfa_register(): computes the CFA's register from another register if its value is not
+ *     known
+ * registers_have_no_caller(): true if a proven rule gave these registers for a caller, but they
+ *     show that there is no caller: the stack begins
+ * is_after_call(): true if the eight bytes of code end with a call instruction; call_is_direct(),
+ *     call_target(): more about that call
  * JAVA_HAS_RULES: defined if java_rule.c has rules for this architecture
  * UNWIND_CODE_RULE, UNWIND_RETURN_SEARCH: the sources of code_rule.h and return_search.h
  */

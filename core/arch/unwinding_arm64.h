@@ -10,7 +10,8 @@
 #define SYSCALL_CODE 0xd4000001 /* svc #0 */
 #define SYSCALL_BYTES 4
 #define RETURN_COLUMN REGISTER_LINK
-#define CIE_ALIGNMENTS 0x1e7804	      /* 4, -8, x30: gcc, assemblers */
+/* Code alignment 4, data alignment -8, return column x30: gcc, assemblers. */
+#define CIE_ALIGNMENTS 0x1e7804
 #define CIE_ALIGNMENTS_CLANG 0x1e7801 /* 1, -8, x30 */
 #define SFRAME_ABI 2
 #define SLOTS_LOST_BUT_FP
@@ -18,7 +19,7 @@
 #define UNWIND_CODE_RULE "arch/arm64/code_rule.c"
 #define UNWIND_RETURN_SEARCH "arch/arm64/return_search.c"
 
-CORE_PART u64 column_of(u64 reg)
+CORE_PART u64 cfi_column_of(u64 reg)
 {
 	if (reg == REGISTER_FP)
 		return COLUMN_SAVED + SLOT_FP;
@@ -61,37 +62,38 @@ CORE_PART void signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
 	caller->known = REGISTERS_ALL;
 }
 
-CORE_PART u64 code_address_of(const struct unwind_registers *registers, u64 address)
+CORE_PART u64 strip_code_signature(const struct unwind_registers *registers, u64 address)
 {
 	return address & registers->value[REGISTER_CODE_MASK];
 }
 
 /*
  * A frame pointer leads to a frame record, and the record may lie anywhere in its frame: the
- * caller's stack pointer is not known.
+ * caller's stack pointer is not known from the frame pointer.
  */
 CORE_PART u32 rule_loses_sp(const struct unwind_rule *rule)
 {
 	return rule->flags & RULE_FRAME_POINTER && rule->cfa_register == REGISTER_FP;
 }
 
-CORE_PART void registers_settle(struct unwind_registers *caller,
-				const struct unwind_registers *registers,
-				const struct unwind_rule *rule)
+CORE_PART void complete_caller_registers(struct unwind_registers *caller,
+					 const struct unwind_registers *registers,
+					 const struct unwind_rule *rule)
 {
 	caller->value[REGISTER_THREAD] = registers->value[REGISTER_THREAD];
 	caller->value[REGISTER_CODE_MASK] = registers->value[REGISTER_CODE_MASK];
-	caller->value[REGISTER_PC] = code_address_of(registers, caller->value[REGISTER_PC]);
+	caller->value[REGISTER_PC] = strip_code_signature(registers, caller->value[REGISTER_PC]);
 	if (rule_loses_sp(rule))
 		caller->known &= ~(1U << REGISTER_SP);
 }
 
 /*
- * The stack pointer of a frame whose inner frame was left by its frame pointer. A frame record is
- * x29 and, above it, the return address, and x29 points to the record.
+ * Computes the stack pointer of a frame that was reached by a frame pointer, so that only a lower
+ * bound is known. A frame record is x29 and, at the next higher address, the return address; x29
+ * points to the record.
  */
-CORE_PART bool cfa_recover(const struct unwind_registers *registers, const struct unwind_rule *rule,
-			   u64 *value)
+CORE_PART bool recover_cfa_register(const struct unwind_registers *registers,
+				    const struct unwind_rule *rule, u64 *value)
 {
 	u64 slot = rule->slot[SLOT_FP], fp = registers->value[REGISTER_FP];
 
@@ -125,8 +127,8 @@ CORE_PART u64 call_target(u64 return_address, u64 bytes)
 	return return_address - 4 + ((s64)(bytes << 6) >> 38) * 4;
 }
 
-/* bl; blr, blraa, blrab, blraaz, blrabz */
-CORE_PART bool is_behind_call(u64 bytes)
+/* True after the instructions bl, blr, blraa, blrab, blraaz or blrabz. */
+CORE_PART bool is_after_call(u64 bytes)
 {
 	u32 code = bytes >> 32;
 

@@ -15,11 +15,11 @@
 #define UNWIND_CODE_RULE "arch/x86_64/code_rule.c"
 #define UNWIND_RETURN_SEARCH "arch/x86_64/return_search.c"
 
-/* The column of registers 0 to 15, four bits each. */
+/* The columns of registers 0 to 15, four bits for each register. */
 #define COLUMN_OF_SLOT(slot, reg) | (u64)(COLUMN_SAVED + (slot)) << 4 * (reg)
 #define COLUMNS_OF_16 ((u64)COLUMN_SP << 4 * REGISTER_RSP EACH_SAVED_REGISTER(COLUMN_OF_SLOT))
 
-CORE_PART u64 column_of(u64 reg)
+CORE_PART u64 cfi_column_of(u64 reg)
 {
 	u64 column = COLUMNS_OF_16 >> (4 * reg & 63);
 
@@ -62,15 +62,15 @@ CORE_PART void signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
 	caller->known = REGISTERS_ALL;
 }
 
-CORE_PART u64 code_address_of(const struct unwind_registers *registers, u64 address)
+CORE_PART u64 strip_code_signature(const struct unwind_registers *registers, u64 address)
 {
 	(void)registers;
 	return address;
 }
 
-CORE_PART void registers_settle(struct unwind_registers *caller,
-				const struct unwind_registers *registers,
-				const struct unwind_rule *rule)
+CORE_PART void complete_caller_registers(struct unwind_registers *caller,
+					 const struct unwind_registers *registers,
+					 const struct unwind_rule *rule)
 {
 	(void)rule;
 	caller->value[REGISTER_THREAD] = registers->value[REGISTER_THREAD];
@@ -82,8 +82,8 @@ CORE_PART u32 rule_loses_sp(const struct unwind_rule *rule)
 	return 0;
 }
 
-CORE_PART bool cfa_recover(const struct unwind_registers *registers, const struct unwind_rule *rule,
-			   u64 *value)
+CORE_PART bool recover_cfa_register(const struct unwind_registers *registers,
+				    const struct unwind_rule *rule, u64 *value)
 {
 	(void)registers;
 	(void)rule;
@@ -95,10 +95,11 @@ CORE_PART bool cfa_recover(const struct unwind_registers *registers, const struc
 	(!((registers)->known >> (reg)&1) || !(registers)->value[reg])
 
 /*
- * The stack of a coroutine begins at such a frame. Ruby puts 0 where the first function's return
- * address belongs, and 0 into the registers; D puts the end of the stack, which is the CFA, into
- * rbp. By the ABI 0 in rbp marks the outermost frame, and the CFA of each frame is a multiple of
- * 16. An overwritten return address or a wrong CFA leaves registers that are not 0.
+ * The stack of a coroutine begins at a frame whose caller has such registers. Ruby puts 0 at the
+ * place of the first function's return address, and 0 into the registers; D puts the end of the
+ * stack, which is the CFA, into rbp. By the ABI 0 in rbp marks the outermost frame, and the CFA of
+ * each frame is a multiple of 16. An overwritten return address or a wrong CFA leaves registers
+ * that are not 0.
  */
 CORE_PART u32 registers_have_no_caller(const struct unwind_registers *registers)
 {
@@ -113,13 +114,16 @@ CORE_PART u32 registers_have_no_caller(const struct unwind_registers *registers)
 	       REGISTER_IS_ZERO(registers, REGISTER_R15);
 }
 
-/* 0 for call *operand (0xff, then a byte whose bits 3 to 5 are 2), else below 2^14. */
-CORE_PART u64 call_indirect(u64 bytes)
+/*
+ * 0 if the bytes are call *operand (0xff, then a byte whose bits 3 to 5 are 2), else a number below
+ * 2^14.
+ */
+CORE_PART u64 indirect_call_difference(u64 bytes)
 {
 	return (bytes & 0x38ff) ^ 0x10ff;
 }
 
-/* call rel32 ends with the eight bytes. */
+/* True if the eight bytes end with call rel32. */
 CORE_PART bool call_is_direct(u64 bytes)
 {
 	return (u8)(bytes >> 24) == 0xe8;
@@ -131,16 +135,16 @@ CORE_PART u64 call_target(u64 return_address, u64 bytes)
 }
 
 /*
- * The call may have any length. Products, because the verifier follows both results of a
- * comparison.
+ * The call may have any length. Results are multiplied, because the verifier would follow both
+ * results of a comparison.
  */
-CORE_PART bool is_behind_call(u64 bytes)
+CORE_PART bool is_after_call(u64 bytes)
 {
 	return call_is_direct(bytes) ||
-	       call_indirect(bytes >> 8) * call_indirect(bytes >> 16) *
-			       call_indirect(bytes >> 32) ==
+	       indirect_call_difference(bytes >> 8) * indirect_call_difference(bytes >> 16) *
+			       indirect_call_difference(bytes >> 32) ==
 		       0 ||
-	       call_indirect(bytes >> 40) * call_indirect(bytes >> 48) == 0;
+	       indirect_call_difference(bytes >> 40) * indirect_call_difference(bytes >> 48) == 0;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The key's hash picks the entry and begins the seal, so that key and rule cost four
- * multiplications together. Each step of the seal is a bijection of its former state: entries of
- * one key that differ in one word never have the same seal.
+ * The hash of a key selects the cache entry and is the start of the seal, a checksum over key and
+ * rule, so that both cost four multiplications together. Each step of the seal is a bijection of
+ * the previous value: two entries of one key that differ in one word never have the same seal.
  */
 #include "cached_rule.h"
 
@@ -18,23 +18,23 @@ union rule_words {
 	u64 word[2];
 };
 
-CORE_PART u64 seal_add(u64 seal, u64 word, u64 factor)
+CORE_PART u64 add_word_to_seal(u64 seal, u64 word, u64 factor)
 {
 	seal = (seal ^ word) * factor;
 	return seal ^ seal >> 29;
 }
 
-CORE_PART u64 key_hash(const struct rule_key *key)
+CORE_PART u64 hash_key(const struct rule_key *key)
 {
-	return seal_add(seal_add(0, key->place, SEAL_PLACE), key->code, SEAL_CODE);
+	return add_word_to_seal(add_word_to_seal(0, key->place, SEAL_PLACE), key->code, SEAL_CODE);
 }
 
-CORE_PART u64 words_seal(u64 key, u64 first, u64 second)
+CORE_PART u64 rule_words_seal(u64 key, u64 first, u64 second)
 {
-	return seal_add(seal_add(key, first, SEAL_WORD), second, SEAL_PLACE);
+	return add_word_to_seal(add_word_to_seal(key, first, SEAL_WORD), second, SEAL_PLACE);
 }
 
-CORE_PART u64 entry_index(u64 key)
+CORE_PART u64 cache_entry_index(u64 key)
 {
 	return key >> (64 - RULE_CACHE_BITS);
 }
@@ -48,51 +48,55 @@ CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struc
 
 	if (core_is_null(cache) || core_is_null(key) || core_is_null(rule))
 		return false;
-	hash = key_hash(key);
-	entry = &cache->entry[entry_index(hash)];
+	hash = hash_key(key);
+	entry = &cache->entry[cache_entry_index(hash)];
 	words.word[0] = atomic_load_relaxed(&entry->word[0]);
 	words.word[1] = atomic_load_relaxed(&entry->word[1]);
-	if (atomic_load_relaxed(&entry->seal) != words_seal(hash, words.word[0], words.word[1]))
+	if (atomic_load_relaxed(&entry->seal) !=
+	    rule_words_seal(hash, words.word[0], words.word[1]))
 		return false;
 	*rule = words.rule;
 	return true;
 }
 
-/* True if a granule of `bytes` bytes serves a pc of a file. */
-CORE_PART bool is_served(const struct rule_key *key, u64 bytes)
+/*
+ * True if a cached rule for an aligned block of `bytes` bytes (a granule) may serve this pc. At the
+ * first byte of a block, an interrupted pc needs its own rule.
+ */
+CORE_PART bool may_use_granule(const struct rule_key *key, u64 bytes)
 {
 	return !(key->place & RULE_KEY_INTERRUPTED) || key->place & (bytes - 1);
 }
 
-CORE_PART bool granule_get(const struct rule_cache *cache, const struct rule_key *key, u64 bytes,
-			   struct unwind_rule *rule)
+CORE_PART bool get_granule_rule(const struct rule_cache *cache, const struct rule_key *key,
+				u64 bytes, struct unwind_rule *rule)
 {
 	struct rule_key granule = rule_key_of_granule(key, bytes);
 
-	return is_served(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
+	return may_use_granule(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
 }
 
-/* No loop: Linux 6.1 refuses a loop that ends with a call. */
+/* The look-ups are not a loop: Linux 6.1 refuses a loop that ends with a call. */
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule)
 {
 	_Static_assert(RULE_GRANULE_MIN * RULE_GRANULE_STEP * RULE_GRANULE_STEP == RULE_GRANULE_MAX,
 		       "three granules");
 	return (!key->code &&
-		(granule_get(cache, key, RULE_GRANULE_MAX, rule) ||
-		 granule_get(cache, key, RULE_GRANULE_MAX / RULE_GRANULE_STEP, rule) ||
-		 granule_get(cache, key, RULE_GRANULE_MIN, rule))) ||
+		(get_granule_rule(cache, key, RULE_GRANULE_MAX, rule) ||
+		 get_granule_rule(cache, key, RULE_GRANULE_MAX / RULE_GRANULE_STEP, rule) ||
+		 get_granule_rule(cache, key, RULE_GRANULE_MIN, rule))) ||
 	       rule_cache_get_exact(cache, key, rule);
 }
 
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,
 				const struct unwind_rule *rule)
 {
-	u64 hash = key_hash(key);
-	struct cached_rule *entry = &cache->entry[entry_index(hash)];
+	u64 hash = hash_key(key);
+	struct cached_rule *entry = &cache->entry[cache_entry_index(hash)];
 	union rule_words words = {.rule = *rule};
 
-	atomic_store_relaxed(&entry->seal, words_seal(hash, words.word[0], words.word[1]));
+	atomic_store_relaxed(&entry->seal, rule_words_seal(hash, words.word[0], words.word[1]));
 	atomic_store_relaxed(&entry->word[0], words.word[0]);
 	atomic_store_relaxed(&entry->word[1], words.word[1]);
 }

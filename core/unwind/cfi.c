@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The interpreter of call frame instructions. It decodes both possible operands before it looks at
- * the instruction, so that the paths through the switch stay short: the verifier walks each of
- * them. All state is in the map value, where the verifier does not follow it.
+ * the instruction, so that the paths through the switch stay short, since the verifier walks each
+ * path. All state is in the map value, whose contents the verifier does not track.
  */
 #include "unwind.h"
 
@@ -41,28 +41,31 @@ enum cfi_instruction {
 #define INSTRUCTION_HIGH 0xc0
 #define INSTRUCTION_LOW 0x3f
 
-CORE_PART struct cfi_cell *cell_of(struct cfi_row *row, u64 reg)
+CORE_PART struct cfi_cell *register_cell(struct cfi_row *row, u64 reg)
 {
-	u64 column = column_of(reg);
+	u64 column = cfi_column_of(reg);
 
 	core_one_register(column);
 	return &row->column[column & (CFI_COLUMNS - 1)];
 }
 
-CORE_PART void cell_set(struct cfi *cfi, u64 reg, u32 how, s64 offset)
+CORE_PART void set_register_cell(struct cfi *cfi, u64 reg, u32 how, s64 offset)
 {
 	if (offset != (s32)offset)
 		cfi->stop = STOP_UNSUPPORTED;
-	*cell_of(&cfi->row, reg) = (struct cfi_cell){.how = how, .offset = offset};
+	*register_cell(&cfi->row, reg) = (struct cfi_cell){.how = how, .offset = offset};
 }
 
-CORE_PART s64 scaled(const struct cfi *cfi, u64 factor)
+CORE_PART s64 scale_by_data_alignment(const struct cfi *cfi, u64 factor)
 {
 	return factor * cfi->entry.data_alignment;
 }
 
-/* Moves the location. When it passes the pc, the row is that of the pc. */
-CORE_PART void advance(struct cfi *cfi, u64 location)
+/*
+ * Moves the location, the address of the next row. If the location passes the pc, the current row
+ * is the row of the pc.
+ */
+CORE_PART void advance_location(struct cfi *cfi, u64 location)
 {
 	if (location <= cfi->pc) {
 		cfi->location = location;
@@ -73,14 +76,14 @@ CORE_PART void advance(struct cfi *cfi, u64 location)
 		cfi->next = location;
 }
 
-CORE_PART void remember(struct cfi *cfi)
+CORE_PART void remember_row(struct cfi *cfi)
 {
 	cfi->remembered[cfi->remembered_count & (CFI_REMEMBERED_MAX - 1)] = cfi->row;
 	if (++cfi->remembered_count > CFI_REMEMBERED_MAX)
 		cfi->stop = STOP_UNSUPPORTED;
 }
 
-CORE_PART void restore_remembered(struct cfi *cfi)
+CORE_PART void restore_remembered_row(struct cfi *cfi)
 {
 	if (cfi->remembered_count == 0) {
 		cfi->stop = STOP_BAD_TABLE;
@@ -90,9 +93,9 @@ CORE_PART void restore_remembered(struct cfi *cfi)
 	cfi->row = cfi->remembered[cfi->remembered_count & (CFI_REMEMBERED_MAX - 1)];
 }
 
-CORE_PART void restore(struct cfi *cfi, u64 reg)
+CORE_PART void restore_initial_cell(struct cfi *cfi, u64 reg)
 {
-	*cell_of(&cfi->row, reg) = *cell_of(&cfi->entry.row, reg);
+	*register_cell(&cfi->row, reg) = *register_cell(&cfi->entry.row, reg);
 }
 
 CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
@@ -102,8 +105,11 @@ CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
 	cfi->row.cfa = (struct cfi_cell){.how = CFI_OFFSET, .reg = reg, .offset = offset};
 }
 
-/* Takes a block of operations and moves the position behind it. */
-CORE_PART struct cfi_cell expression(struct unwind *unwind, u32 how, u64 at, u64 length)
+/*
+ * Returns the cell of a DWARF expression, a block of operations, and moves the position after the
+ * block.
+ */
+CORE_PART struct cfi_cell take_expression(struct unwind *unwind, u32 how, u64 at, u64 length)
 {
 	struct cfi *cfi = &unwind->cfi;
 	s64 offset = at - cfi->entry.cie;
@@ -114,15 +120,16 @@ CORE_PART struct cfi_cell expression(struct unwind *unwind, u32 how, u64 at, u64
 	return (struct cfi_cell){.how = how, .length = length, .offset = offset};
 }
 
-CORE_PART void set_location(struct unwind *unwind)
+CORE_PART void take_location(struct unwind *unwind)
 {
 	unwind->cfi.stop = bytes_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0);
 	if (!unwind->cfi.stop)
-		advance(&unwind->cfi, unwind->pointer);
+		advance_location(&unwind->cfi, unwind->pointer);
 }
 
 /* Runs an instruction that defines the CFA. False: the instruction is another one. */
-CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
+CORE_PART bool run_cfa_instruction(struct unwind *unwind, u32 instruction,
+				   const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
 	const struct leb128 *a = &operands->first, *b = &operands->second;
@@ -134,7 +141,7 @@ CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_
 		taken += b->bytes;
 		break;
 	case CFA_DEF_CFA_SF:
-		define_cfa(cfi, a->value, scaled(cfi, b->signed_value));
+		define_cfa(cfi, a->value, scale_by_data_alignment(cfi, b->signed_value));
 		taken += b->bytes;
 		break;
 	case CFA_DEF_CFA_REGISTER:
@@ -144,11 +151,11 @@ CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_
 		define_cfa(cfi, cfi->row.cfa.reg, a->value);
 		break;
 	case CFA_DEF_CFA_OFFSET_SF:
-		define_cfa(cfi, cfi->row.cfa.reg, scaled(cfi, a->signed_value));
+		define_cfa(cfi, cfi->row.cfa.reg, scale_by_data_alignment(cfi, a->signed_value));
 		break;
 	case CFA_DEF_CFA_EXPRESSION:
-		cfi->row.cfa =
-			expression(unwind, CFI_EXPRESSION, operands->position + taken, a->value);
+		cfi->row.cfa = take_expression(unwind, CFI_EXPRESSION, operands->position + taken,
+					       a->value);
 		return true;
 	default:
 		return false;
@@ -161,8 +168,8 @@ CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_
  * Runs an instruction about a register, with one or two operands. False: the instruction is another
  * one.
  */
-CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
-			    const struct cfi_operands *operands)
+CORE_PART bool run_register_instruction(struct unwind *unwind, u32 instruction,
+					const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
 	const struct leb128 *a = &operands->first, *b = &operands->second;
@@ -170,27 +177,32 @@ CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
 
 	switch (instruction) {
 	case CFA_OFFSET_EXTENDED:
-		cell_set(cfi, a->value, CFI_OFFSET, scaled(cfi, b->value));
+		set_register_cell(cfi, a->value, CFI_OFFSET,
+				  scale_by_data_alignment(cfi, b->value));
 		break;
 	case CFA_OFFSET_EXTENDED_SF:
-		cell_set(cfi, a->value, CFI_OFFSET, scaled(cfi, b->signed_value));
+		set_register_cell(cfi, a->value, CFI_OFFSET,
+				  scale_by_data_alignment(cfi, b->signed_value));
 		break;
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		cell_set(cfi, a->value, CFI_OFFSET, scaled(cfi, -b->value));
+		set_register_cell(cfi, a->value, CFI_OFFSET,
+				  scale_by_data_alignment(cfi, -b->value));
 		break;
 	case CFA_VAL_OFFSET:
-		cell_set(cfi, a->value, CFI_VALUE_OFFSET, scaled(cfi, b->value));
+		set_register_cell(cfi, a->value, CFI_VALUE_OFFSET,
+				  scale_by_data_alignment(cfi, b->value));
 		break;
 	case CFA_VAL_OFFSET_SF:
-		cell_set(cfi, a->value, CFI_VALUE_OFFSET, scaled(cfi, b->signed_value));
+		set_register_cell(cfi, a->value, CFI_VALUE_OFFSET,
+				  scale_by_data_alignment(cfi, b->signed_value));
 		break;
 	case CFA_REGISTER_:
-		cell_set(cfi, a->value, CFI_IN_REGISTER, 0);
-		cell_of(&cfi->row, a->value)->reg = b->value;
+		set_register_cell(cfi, a->value, CFI_IN_REGISTER, 0);
+		register_cell(&cfi->row, a->value)->reg = b->value;
 		break;
 	case CFA_EXPRESSION:
 	case CFA_VAL_EXPRESSION:
-		*cell_of(&cfi->row, a->value) = expression(
+		*register_cell(&cfi->row, a->value) = take_expression(
 			unwind,
 			instruction == CFA_EXPRESSION ? CFI_EXPRESSION : CFI_VALUE_EXPRESSION,
 			operands->position + taken, b->value);
@@ -202,9 +214,9 @@ CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
 	return true;
 }
 
-/* Runs an instruction with at most one operand behind it. False: the instruction is another one. */
-CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
-			  const struct cfi_operands *operands)
+/* Runs an instruction with at most one operand after it. False: the instruction is another one. */
+CORE_PART bool run_one_operand_instruction(struct unwind *unwind, u32 instruction,
+					   const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
 	const struct leb128 *a = &operands->first;
@@ -212,37 +224,40 @@ CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 
 	switch (instruction) {
 	case CFA_ADVANCE_LOC1:
-		advance(cfi, cfi->location + (u8)operands->raw * cfi->entry.code_alignment);
+		advance_location(cfi,
+				 cfi->location + (u8)operands->raw * cfi->entry.code_alignment);
 		taken = 1;
 		break;
 	case CFA_ADVANCE_LOC2:
-		advance(cfi, cfi->location + (u16)operands->raw * cfi->entry.code_alignment);
+		advance_location(cfi,
+				 cfi->location + (u16)operands->raw * cfi->entry.code_alignment);
 		taken = 2;
 		break;
 	case CFA_ADVANCE_LOC4:
-		advance(cfi, cfi->location + (u32)operands->raw * cfi->entry.code_alignment);
+		advance_location(cfi,
+				 cfi->location + (u32)operands->raw * cfi->entry.code_alignment);
 		taken = 4;
 		break;
 	case CFA_RESTORE_EXTENDED:
-		restore(cfi, a->value);
+		restore_initial_cell(cfi, a->value);
 		taken = a->bytes;
 		break;
 	case CFA_UNDEFINED:
-		cell_set(cfi, a->value, CFI_UNDEFINED, 0);
+		set_register_cell(cfi, a->value, CFI_UNDEFINED, 0);
 		taken = a->bytes;
 		break;
 	case CFA_SAME_VALUE:
-		cell_set(cfi, a->value, CFI_SAME, 0);
+		set_register_cell(cfi, a->value, CFI_SAME, 0);
 		taken = a->bytes;
 		break;
 	case CFA_GNU_ARGS_SIZE:
 		taken = a->bytes;
 		break;
 	case CFA_REMEMBER_STATE:
-		remember(cfi);
+		remember_row(cfi);
 		break;
 	case CFA_RESTORE_STATE:
-		restore_remembered(cfi);
+		restore_remembered_row(cfi);
 		break;
 	default:
 		if (!is_ignored_instruction(instruction))
@@ -252,40 +267,47 @@ CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 	return true;
 }
 
-/* Runs an instruction of a single byte; most are. False: the instruction is longer. */
-CORE_PART bool run_short(struct cfi *cfi, u32 instruction)
+/*
+ * Runs an instruction of a single byte. Most instructions have one byte. False: the instruction is
+ * longer.
+ */
+CORE_PART bool run_one_byte_instruction(struct cfi *cfi, u32 instruction)
 {
 	u32 low = instruction & INSTRUCTION_LOW;
 
 	switch (instruction & INSTRUCTION_HIGH) {
 	case CFA_ADVANCE_LOC:
-		advance(cfi, cfi->location + low * cfi->entry.code_alignment);
+		advance_location(cfi, cfi->location + low * cfi->entry.code_alignment);
 		return true;
 	case CFA_RESTORE:
-		restore(cfi, low);
+		restore_initial_cell(cfi, low);
 		return true;
 	}
 	return instruction == CFA_NOP;
 }
 
 /* Runs every other instruction, except DW_CFA_set_loc. */
-CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
+CORE_PART void run_long_instruction(struct unwind *unwind, u32 instruction,
+				    const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
 
 	if ((instruction & INSTRUCTION_HIGH) == CFA_OFFSET) {
-		cell_set(cfi, instruction & INSTRUCTION_LOW, CFI_OFFSET,
-			 scaled(cfi, operands->first.value));
+		set_register_cell(cfi, instruction & INSTRUCTION_LOW, CFI_OFFSET,
+				  scale_by_data_alignment(cfi, operands->first.value));
 		unwind->bytes.at = operands->position + operands->first.bytes;
-	} else if (!run_simple(unwind, instruction, operands) &&
-		   !run_cfa(unwind, instruction, operands) &&
-		   !run_register(unwind, instruction, operands)) {
+	} else if (!run_one_operand_instruction(unwind, instruction, operands) &&
+		   !run_cfa_instruction(unwind, instruction, operands) &&
+		   !run_register_instruction(unwind, instruction, operands)) {
 		cfi->stop = STOP_UNSUPPORTED;
 	}
 }
 
-/* Runs the instruction at the position. True: a pointer follows, which is the new location. */
-CORE_GLOBAL_PART int cfi_instruction(struct unwind *unwind)
+/*
+ * Runs the instruction at the position. True: a pointer follows the instruction, which is the new
+ * location.
+ */
+CORE_GLOBAL_PART int run_next_instruction(struct unwind *unwind)
 {
 	struct cfi_operands *operands;
 	struct unwind_bytes *bytes;
@@ -297,7 +319,7 @@ CORE_GLOBAL_PART int cfi_instruction(struct unwind *unwind)
 	instruction = bytes_take_u8(bytes);
 	if (instruction == CFA_SET_LOC)
 		return true;
-	if (run_short(&unwind->cfi, instruction))
+	if (run_one_byte_instruction(&unwind->cfi, instruction))
 		return false;
 	operands = &unwind->cfi.operands;
 	operands->position = bytes->at;
@@ -305,7 +327,7 @@ CORE_GLOBAL_PART int cfi_instruction(struct unwind *unwind)
 	operands->first = bytes_leb128(bytes);
 	operands->second = bytes_leb128(bytes);
 	bytes->at = operands->position;
-	run(unwind, instruction, operands);
+	run_long_instruction(unwind, instruction, operands);
 	return false;
 }
 
@@ -319,15 +341,15 @@ static long cfi_step(u32 i, void *arg)
 		cfi->found = true;
 		return 1;
 	}
-	cfi->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	cfi->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (cfi->stop)
 		return 1;
-	if (cfi_instruction(unwind))
-		set_location(unwind);
+	if (run_next_instruction(unwind))
+		take_location(unwind);
 	return cfi->stop != STOP_NONE;
 }
 
-CORE_PART u32 row_finish(struct unwind *unwind)
+CORE_PART u32 finish_row(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
 
@@ -347,7 +369,7 @@ CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
 	cfi->remembered_count = 0;
 	cfi->stop = STOP_NONE;
 	bytes_open(&unwind->bytes, start, end);
-	return row_finish(unwind);
+	return finish_row(unwind);
 }
 
 CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end)
@@ -356,5 +378,5 @@ CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end)
 
 	cfi->location = cfi->pc = cfi->next;
 	cfi->next = end;
-	return row_finish(unwind);
+	return finish_row(unwind);
 }

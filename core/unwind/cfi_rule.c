@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Converts a row of call frame information to the compact rule. If the CFA or the return address
- * does not fit, there is no rule. A callee-saved register that does not fit is lost, which ends the
- * walk only if an outer frame needs it.
+ * does not fit, there is no rule. A callee-saved register that does not fit into the rule is lost.
+ * A lost register ends the walk only if an outer frame needs it.
  */
 #include "unwind.h"
 
-#define RULE_NEAR_WORDS 60 /* slots that the window of a direct walk shows */
+#define RULE_NEAR_WORDS 60 /* slots of 8 bytes in the window of stack words of a direct walk */
 
-CORE_PART u32 evaluate(struct unwind *unwind, const struct cfi_cell *cell)
+CORE_PART u32 evaluate_cell(struct unwind *unwind, const struct cfi_cell *cell)
 {
 	return expr_evaluate(unwind, unwind->cfi.entry.cie + cell->offset, cell->length);
 }
 
-CORE_PART bool fits_addend(s64 addend)
+CORE_PART bool is_addend_encodable(s64 addend)
 {
 	return addend >= 0 && (u64)addend % SLOT_WORD == 0 && (u64)addend / SLOT_WORD <= 0xff;
 }
 
 /* Sets the CFA from an evaluated expression. */
-CORE_PART u32 rule_cfa_term(const struct expr_term *term, struct unwind_rule *rule)
+CORE_PART u32 set_cfa_from_term(const struct expr_term *term, struct unwind_rule *rule)
 {
 	rule->cfa_register = term->reg;
 	rule->cfa_offset = term->offset;
@@ -39,12 +39,12 @@ CORE_PART u32 rule_cfa_term(const struct expr_term *term, struct unwind_rule *ru
 	case EXPR_DEREF:
 		rule->cfa_kind = term->kind == EXPR_DEREF ? CFA_DEREF : CFA_DEREF_INDEX;
 		rule->operand = (u32)term->addend / SLOT_WORD;
-		return fits_addend(term->addend) ? STOP_NONE : STOP_UNSUPPORTED;
+		return is_addend_encodable(term->addend) ? STOP_NONE : STOP_UNSUPPORTED;
 	}
 	return STOP_UNSUPPORTED;
 }
 
-CORE_PART u32 rule_cfa(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 set_cfa(struct unwind *unwind, struct unwind_rule *rule)
 {
 	const struct cfi_cell *cfa = &unwind->cfi.row.cfa;
 	struct expr_term term;
@@ -56,23 +56,24 @@ CORE_PART u32 rule_cfa(struct unwind *unwind, struct unwind_rule *rule)
 		return STOP_NONE;
 	if (cfa->how != CFI_EXPRESSION)
 		return STOP_BAD_TABLE;
-	stop = evaluate(unwind, cfa);
+	stop = evaluate_cell(unwind, cfa);
 	if (stop)
 		return stop;
 	term = unwind->expr.stack[0];
-	return rule_cfa_term(&term, rule);
+	return set_cfa_from_term(&term, rule);
 }
 
 /*
- * The slot of a register whose place an expression gives: an offset from another register, which
- * must be the same for all slots.
+ * Returns the slot of a register that is saved at the address that a DWARF expression gives: an
+ * offset from another register. This other register must be the same for all slots of the rule.
  */
-CORE_PART u8 slot_expression(struct unwind *unwind, const struct cfi_cell *cell,
-			     struct unwind_rule *rule)
+CORE_PART u8 slot_from_expression(struct unwind *unwind, const struct cfi_cell *cell,
+				  struct unwind_rule *rule)
 {
 	struct expr_term term;
 
-	if (RETURN_IS_BELOW_BASE || evaluate(unwind, cell) || rule->cfa_kind == CFA_DEREF_INDEX)
+	if (RETURN_IS_BELOW_BASE || evaluate_cell(unwind, cell) ||
+	    rule->cfa_kind == CFA_DEREF_INDEX)
 		return SLOT_LOST;
 	term = unwind->expr.stack[0];
 	if (term.kind != EXPR_REGISTER || (rule->base != RULE_BASE_CFA && rule->base != term.reg))
@@ -81,7 +82,8 @@ CORE_PART u8 slot_expression(struct unwind *unwind, const struct cfi_cell *cell,
 	return slot_below((u64)term.offset - RULE_BASE_BYTES);
 }
 
-CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct unwind_rule *rule)
+CORE_PART u8 slot_from_cell(struct unwind *unwind, const struct cfi_cell *cell,
+			    struct unwind_rule *rule)
 {
 	switch (cell->how) {
 	case CFI_UNSPECIFIED:
@@ -94,7 +96,7 @@ CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct 
 	case CFI_IN_REGISTER:
 		return is_table_register(cell->reg) ? SLOT_IN_REGISTER + cell->reg : SLOT_LOST;
 	case CFI_EXPRESSION:
-		return slot_expression(unwind, cell, rule);
+		return slot_from_expression(unwind, cell, rule);
 	}
 	return SLOT_LOST;
 }
@@ -102,10 +104,10 @@ CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct 
 struct slot_walk {
 	struct unwind *unwind;
 	struct unwind_rule *rule;
-	bool by_expression; /* expressions come first: they choose the base */
+	bool by_expression; /* 1: fill slots that an expression gives, 0: fill the other slots */
 };
 
-static long slot_fill(u32 i, void *arg)
+static long fill_slot(u32 i, void *arg)
 {
 	struct slot_walk *walk = arg;
 	const struct cfi_cell *cell;
@@ -115,20 +117,20 @@ static long slot_fill(u32 i, void *arg)
 		return 1;
 	cell = &walk->unwind->cfi.row.column[COLUMN_SAVED + i];
 	if ((cell->how == CFI_EXPRESSION) == walk->by_expression)
-		walk->rule->slot[i] = slot_of(walk->unwind, cell, walk->rule);
+		walk->rule->slot[i] = slot_from_cell(walk->unwind, cell, walk->rule);
 	return 0;
 }
 
-CORE_PART void rule_slots(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART void set_slots(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct slot_walk walk = {.unwind = unwind, .rule = rule, .by_expression = true};
 
-	core_loop(SLOT_RETURN, slot_fill, &walk);
+	core_loop(SLOT_RETURN, fill_slot, &walk);
 	walk.by_expression = false;
-	core_loop(SLOT_RETURN, slot_fill, &walk);
+	core_loop(SLOT_RETURN, fill_slot, &walk);
 }
 
-CORE_PART u32 rule_return(const struct cfi_cell *cell, struct unwind_rule *rule)
+CORE_PART u32 set_return_slot(const struct cfi_cell *cell, struct unwind_rule *rule)
 {
 	u8 slot = SLOT_LOST;
 
@@ -148,10 +150,10 @@ CORE_PART u32 rule_return(const struct cfi_cell *cell, struct unwind_rule *rule)
 }
 
 /*
- * Makes the CFA's register the base of the slots if that is nearer to the saved registers than the
- * CFA is.
+ * Makes the CFA's register the base of the slots if the saved registers are nearer to that register
+ * than to the CFA.
  */
-CORE_PART u32 rule_base(const struct cfi_row *row, struct unwind_rule *rule)
+CORE_PART u32 choose_slot_base(const struct cfi_row *row, struct unwind_rule *rule)
 {
 	const struct cfi_cell *link = &row->column[COLUMN_RETURN];
 	const struct cfi_cell *fp = &row->column[COLUMN_SAVED + SLOT_FP];
@@ -173,7 +175,7 @@ CORE_PART u32 rule_base(const struct cfi_row *row, struct unwind_rule *rule)
 }
 
 /* Sets the caller's stack pointer, which is the CFA or is in a register. */
-CORE_PART u32 rule_stack(const struct cfi_cell *cell, struct unwind_rule *rule)
+CORE_PART u32 set_caller_sp(const struct cfi_cell *cell, struct unwind_rule *rule)
 {
 	if (cell->how == CFI_UNSPECIFIED || (cell->how == CFI_VALUE_OFFSET && !cell->offset))
 		return STOP_NONE;
@@ -186,18 +188,19 @@ CORE_PART u32 rule_stack(const struct cfi_cell *cell, struct unwind_rule *rule)
 }
 
 /*
- * The rule of a signal trampoline, which describes each register by an expression into the
- * ucontext. If stack pointer and return address are where the kernel puts them, all registers are.
+ * The rule of a signal trampoline, whose call frame information describes each register by an
+ * expression into the ucontext. If the expressions of stack pointer and return address are the
+ * kernel's, the other registers are taken to be at the kernel's offsets, too.
  */
-CORE_PART u32 rule_signal(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 make_trampoline_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct expr_term rsp, rip;
-	u32 stop = evaluate(unwind, &unwind->cfi.row.column[COLUMN_RETURN]);
+	u32 stop = evaluate_cell(unwind, &unwind->cfi.row.column[COLUMN_RETURN]);
 
 	if (stop)
 		return stop;
 	rip = unwind->expr.stack[0];
-	stop = evaluate(unwind, &unwind->cfi.row.column[COLUMN_SP]);
+	stop = evaluate_cell(unwind, &unwind->cfi.row.column[COLUMN_SP]);
 	if (stop)
 		return stop;
 	rsp = unwind->expr.stack[0];
@@ -220,16 +223,16 @@ CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule)
 		rule->flags = RULE_SIGNAL;
 	if (row->column[COLUMN_RETURN].how == CFI_EXPRESSION &&
 	    row->column[COLUMN_SP].how == CFI_EXPRESSION)
-		return rule_signal(unwind, rule);
-	stop = rule_return(&row->column[COLUMN_RETURN], rule);
+		return make_trampoline_rule(unwind, rule);
+	stop = set_return_slot(&row->column[COLUMN_RETURN], rule);
 	if (stop || rule->flags & RULE_OUTERMOST)
 		return stop;
-	stop = rule_cfa(unwind, rule);
+	stop = set_cfa(unwind, rule);
 	if (!stop)
-		stop = rule_stack(&row->column[COLUMN_SP], rule);
+		stop = set_caller_sp(&row->column[COLUMN_SP], rule);
 	if (!stop)
-		rule_slots(unwind, rule);
+		set_slots(unwind, rule);
 	if (RETURN_IS_BELOW_BASE && !stop)
-		stop = rule_base(row, rule);
+		stop = choose_slot_base(row, rule);
 	return stop;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A frame costs one look at the step cache and a few words of a window onto the stack; one read
- * fills the window for all frames in it. The common path is straight: CFA = register + offset, and
- * all saved words lie within a window below the CFA. Other rules take the longer path. The walk
- * leaves three kinds of rules to the unwinder: registers moved to registers, an indexed CFA and a
- * moved stack (longjmp).
+ * A frame costs one lookup in the step cache and a few words of the window, a copy of a part of the
+ * stack; one read fills the window for all frames in it. The common path has no branches: CFA =
+ * register + offset, and all saved words lie in the window, below the CFA. Other rules take the
+ * longer path. The walk leaves three kinds of rules to the unwinder: registers moved to registers,
+ * an indexed CFA and a moved stack (longjmp).
  */
 #include "direct_walk.h"
 #include "arch/code_rule.h"
@@ -18,24 +18,24 @@
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
-/* Set in `words` if the return address is in REGISTER_LINK, so that 0 words may be enough. */
+/* A bit of `words`: the return address is in REGISTER_LINK, so that 0 words may suffice. */
 #define STEP_BY_LINK 0x8000
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
 
-CORE_PART u64 direct_register(const struct direct_walk *walk, u32 reg)
+CORE_PART u64 direct_register_value(const struct direct_walk *walk, u32 reg)
 {
 	core_one_register(reg);
 	return walk->registers.value[reg & (REGISTER_SLOTS - 1)];
 }
 
-CORE_PART bool direct_knows(const struct direct_walk *walk, u32 reg)
+CORE_PART bool direct_knows_register(const struct direct_walk *walk, u32 reg)
 {
 	return walk->registers.known >> (reg & (REGISTER_SLOTS - 1)) & 1;
 }
 
-/* --- the window --- */
+/* --- the window, a copy of stack words --- */
 
-CORE_PART bool direct_covers(const struct direct_walk *walk, u64 end, u32 words)
+CORE_PART bool direct_window_covers(const struct direct_walk *walk, u64 end, u32 words)
 {
 	u64 low = end - 8 * words - walk->window_start;
 
@@ -43,10 +43,10 @@ CORE_PART bool direct_covers(const struct direct_walk *walk, u64 end, u32 words)
 }
 
 /*
- * Fills the window from `words` words below an address. If the whole window cannot be read, the
- * part up to the end of its page is.
+ * Fills the window with the `words` words below the address `end`, and with memory after them. If
+ * the window cannot be read whole, the part up to the end of its page is read.
  */
-CORE_GLOBAL_PART int direct_fill(struct direct_walk *walk, u64 end, u32 words)
+CORE_GLOBAL_PART int direct_window_fill(struct direct_walk *walk, u64 end, u32 words)
 {
 	u64 start = end - 8 * words, bytes = PAGE_BYTES - (start & (PAGE_BYTES - 1));
 
@@ -64,49 +64,49 @@ CORE_GLOBAL_PART int direct_fill(struct direct_walk *walk, u64 end, u32 words)
 	return core_reload(walk->window_bytes) >= 8 * words;
 }
 
-CORE_PART bool direct_open(struct direct_walk *walk, u64 end, u32 words)
+CORE_PART bool direct_window_cover(struct direct_walk *walk, u64 end, u32 words)
 {
-	return direct_covers(walk, end, words) || direct_fill(walk, end, words);
+	return direct_window_covers(walk, end, words) || direct_window_fill(walk, end, words);
 }
 
-/* The index in the window of an address that the window covers. */
-CORE_PART u64 direct_index(const struct direct_walk *walk, u64 address)
+/* The index, in the window, of an address that the window covers. */
+CORE_PART u64 direct_window_index(const struct direct_walk *walk, u64 address)
 {
 	return (address - walk->window_start) / 8;
 }
 
-CORE_PART u64 direct_word(const struct direct_walk *walk, u64 index)
+CORE_PART u64 direct_window_word(const struct direct_walk *walk, u64 index)
 {
 	core_one_register(index);
 	return walk->window[index & (WALK_WINDOW_WORDS - 1)];
 }
 
-/* The word `words` below an address that the window covers. */
-CORE_PART u64 direct_below(const struct direct_walk *walk, u64 end, u32 words)
+/* The word that lies `words` words below `end`; the window covers both. */
+CORE_PART u64 direct_word_below(const struct direct_walk *walk, u64 end, u32 words)
 {
-	return direct_word(walk, direct_index(walk, end) - words);
+	return direct_window_word(walk, direct_window_index(walk, end) - words);
 }
 
 /* --- one step --- */
 
 /*
- * True if the return address that is saved below the CFA lies behind a call, or if the rule says
- * that the caller was interrupted.
+ * True if the return address that is saved below the CFA follows a call, or if the rule says that
+ * the caller was interrupted.
  */
-CORE_PART bool step_is_called(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
+CORE_PART bool is_step_after_call(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
 	struct return_search *search = &walk->returns;
 
 	return rule->flags & RULE_SIGNAL ||
 	       (direct_read(cfa - 8 * rule->slot[SLOT_RETURN], &search->value, 8) &&
-		direct_read(code_address_of(&walk->registers, search->value) - 8, &search->before,
-			    8) &&
-		is_behind_call(search->before));
+		direct_read(strip_code_signature(&walk->registers, search->value) - 8,
+			    &search->before, 8) &&
+		is_after_call(search->before));
 }
 
 /* Checks a step whose CFA is not within STACK_SWITCH_BYTES above rsp. The CFA may be rsp itself (an
  * interrupted frame), or lie on another stack. */
-CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind_rule *rule,
+CORE_GLOBAL_PART int check_far_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 				   u64 cfa)
 {
 	u64 rsp;
@@ -116,89 +116,95 @@ CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind
 	rsp = walk->registers.value[REGISTER_SP];
 	if (cfa == rsp)
 		return walk->interrupted ? STOP_NONE : STOP_NO_PROGRESS;
-	if (cfa < rsp && (rule->flags & RULE_FRAME_POINTER || !step_is_called(walk, rule, cfa)))
+	if (cfa < rsp && (rule->flags & RULE_FRAME_POINTER || !is_step_after_call(walk, rule, cfa)))
 		return STOP_NO_PROGRESS;
 	return stack_switch(&walk->switches, rsp, cfa, stack_switch_gap(rule->flags))
 		       ? STOP_NONE
 		       : STOP_NO_PROGRESS;
 }
 
-/* The CFA is checked for every step, as frame_check() in unwind_step.c does. */
-CORE_PART u32 caller_check(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
+/* Each step's CFA is checked, as check_frame() in unwind_step.c does. */
+CORE_PART u32 check_cfa(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
 	if (cfa & 7)
 		return STOP_UNALIGNED;
 	return stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa)
-		       ? caller_switch(walk, rule, cfa)
+		       ? check_far_cfa(walk, rule, cfa)
 		       : STOP_NONE;
 }
 
-/* Refuses a pc in the kernel's half of the address space; bit 63 is also STEP_INTERRUPTED. */
-CORE_PART u32 pc_check(u64 pc)
+/*
+ * Returns STOP_NOT_CODE for a pc in the kernel's half of the address space; bit 63 is also
+ * STEP_INTERRUPTED.
+ */
+CORE_PART u32 check_user_pc(u64 pc)
 {
 	return (s64)pc > 0 ? STOP_NONE : STOP_NOT_CODE;
 }
 
-CORE_PART void step_restore_slot(struct direct_walk *walk, u64 end, u32 slot, u32 reg)
+CORE_PART void restore_from_slot(struct direct_walk *walk, u64 end, u32 slot, u32 reg)
 {
 	if (slot)
-		walk->registers.value[reg] = direct_word(walk, end - slot);
+		walk->registers.value[reg] = direct_window_word(walk, end - slot);
 }
 
 /*
- * Restores the registers that are saved below `end`, an index in the window. A lost slot gives its
- * register any value; the register is then not known.
+ * Restores the registers that are saved before index `end` of the window. A register whose slot is
+ * SLOT_LOST gets an arbitrary value, and is marked as not known.
  */
-CORE_PART void step_restore(struct direct_walk *walk, const struct cached_step *step, u64 end)
+CORE_PART void restore_registers(struct direct_walk *walk, const struct cached_step *step, u64 end)
 {
 	const u8 *slot = step->rule.slot;
 
-#define X(saved, reg) step_restore_slot(walk, end, slot[saved], reg);
+#define X(saved, reg) restore_from_slot(walk, end, slot[saved], reg);
 	EACH_SAVED_REGISTER(X)
 #undef X
 	walk->registers.known = (walk->registers.known & (u32)step->kept << STEP_MASK_SHIFT) |
 				(u32)step->restored << STEP_MASK_SHIFT;
 }
 
-CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
+CORE_PART u32 enter_caller(struct direct_walk *walk, u64 cfa, u64 pc)
 {
-	pc = code_address_of(&walk->registers, pc);
+	pc = strip_code_signature(&walk->registers, pc);
 	walk->registers.value[REGISTER_PC] = pc;
 	walk->registers.value[REGISTER_SP] = cfa;
 	walk->registers.at_entry = 0;
 	walk->interrupted = 0;
-	return pc_check(pc);
+	return check_user_pc(pc);
 }
 
-/* The words below the CFA or the base that a step needs. */
-CORE_PART u32 step_window(const struct cached_step *step)
+/* The number of words below the CFA, or below the base register, that a step needs. */
+CORE_PART u32 step_words_needed(const struct cached_step *step)
 {
 	return RETURN_MAY_BE_IN_REGISTER ? step->words & ~STEP_BY_LINK : step->words;
 }
 
-/* Steps to the caller by the words saved below the CFA. */
+/* Steps to the caller whose registers are saved below the CFA. */
 CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
-	u32 stop = caller_check(walk, &step->rule, cfa);
+	u32 stop = check_cfa(walk, &step->rule, cfa);
 	u64 end, pc;
 
 	if (stop)
 		return stop;
 	if (RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN] &&
-	    !direct_knows(walk, REGISTER_LINK))
+	    !direct_knows_register(walk, REGISTER_LINK))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_open(walk, cfa, step_window(step)))
+	if (!direct_window_cover(walk, cfa, step_words_needed(step)))
 		return STOP_STACK_UNREADABLE;
-	end = direct_index(walk, cfa);
-	step_restore(walk, step, end);
+	end = direct_window_index(walk, cfa);
+	restore_registers(walk, step, end);
 	pc = RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN]
 		     ? walk->registers.value[REGISTER_LINK]
-		     : direct_word(walk, end - step->rule.slot[SLOT_RETURN]);
-	return caller_enter(walk, cfa, pc);
+		     : direct_window_word(walk, end - step->rule.slot[SLOT_RETURN]);
+	return enter_caller(walk, cfa, pc);
 }
 
-/* The same test as result_is_proven() in unwind_step.c. */
-CORE_GLOBAL_PART int step_proves_result(struct direct_walk *walk, const struct cached_step *step)
+/*
+ * The same test as is_result_register_proven() in unwind_step.c: the result register gives the CFA.
+ */
+CORE_GLOBAL_PART int is_result_register_cfa(struct direct_walk *walk,
+					    const struct cached_step *step)
 {
 	struct return_search *search;
 	u64 cfa;
@@ -215,38 +221,39 @@ CORE_GLOBAL_PART int step_proves_result(struct direct_walk *walk, const struct c
 	       return_search_is_of_call(search);
 }
 
-CORE_PART u32 step_plain(struct direct_walk *walk, const struct cached_step *step)
+CORE_PART u32 step_by_plain_rule(struct direct_walk *walk, const struct cached_step *step)
 {
 	u32 reg = step->rule.cfa_register;
 
-	if (!direct_knows(walk, reg) && (!RESULT_MAY_BE_CFA || !step_proves_result(walk, step)))
+	if (!direct_knows_register(walk, reg) &&
+	    (!RESULT_MAY_BE_CFA || !is_result_register_cfa(walk, step)))
 		return STOP_UNKNOWN_REGISTER;
-	return step_by_cfa(walk, step, direct_register(walk, reg) + step->rule.cfa_offset);
+	return step_by_cfa(walk, step, direct_register_value(walk, reg) + step->rule.cfa_offset);
 }
 
-CORE_PART u32 step_signal(struct direct_walk *walk, const struct cached_step *step)
+CORE_PART u32 step_over_signal(struct direct_walk *walk, const struct cached_step *step)
 {
 	u32 reg = step->rule.cfa_register;
-	u64 end = direct_register(walk, reg) + step->rule.cfa_offset + UCONTEXT_GENERAL +
+	u64 end = direct_register_value(walk, reg) + step->rule.cfa_offset + UCONTEXT_GENERAL +
 		  8 * SIGNAL_CONTEXT_WORDS;
 
-	if (!direct_knows(walk, reg))
+	if (!direct_knows_register(walk, reg))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_fill(walk, end, SIGNAL_CONTEXT_WORDS))
+	if (!direct_window_fill(walk, end, SIGNAL_CONTEXT_WORDS))
 		return STOP_STACK_UNREADABLE;
 	signal_registers(walk->window, &walk->registers);
 	walk->switches.entered = walk->registers.value[REGISTER_SP];
 	walk->registers.at_entry = 0;
-	return pc_check(walk->registers.value[REGISTER_PC]);
+	return check_user_pc(walk->registers.value[REGISTER_PC]);
 }
 
-CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule, u64 *cfa)
+CORE_PART u32 compute_step_cfa(struct direct_walk *walk, const struct unwind_rule *rule, u64 *cfa)
 {
 	u32 reg = rule->cfa_register;
 
-	if (!direct_knows(walk, reg))
+	if (!direct_knows_register(walk, reg))
 		return STOP_UNKNOWN_REGISTER;
-	*cfa = direct_register(walk, reg) + rule->cfa_offset;
+	*cfa = direct_register_value(walk, reg) + rule->cfa_offset;
 	if (rule->cfa_kind == CFA_PLT)
 		*cfa += (walk->registers.value[REGISTER_PC] & 15) >= rule->operand ? 8 : 0;
 	if (rule->cfa_kind == CFA_PLT || rule->cfa_kind == CFA_REGISTER ||
@@ -254,37 +261,40 @@ CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 		return STOP_NONE;
 	if (rule->cfa_kind != CFA_DEREF)
 		return STOP_UNSUPPORTED;
-	if (!direct_open(walk, *cfa + 8, 1))
+	if (!direct_window_cover(walk, *cfa + 8, 1))
 		return STOP_STACK_UNREADABLE;
-	*cfa = direct_below(walk, *cfa + 8, 1) + 8 * rule->operand;
+	*cfa = direct_word_below(walk, *cfa + 8, 1) + 8 * rule->operand;
 	return STOP_NONE;
 }
 
-/* Steps to the caller if its registers are saved below another register than the CFA. */
-CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
+/*
+ * Steps to the caller if its registers are saved below the rule's base register instead of the CFA.
+ */
+CORE_PART u32 step_by_base_register(struct direct_walk *walk, const struct cached_step *step,
+				    u64 cfa)
 {
-	u64 end = direct_register(walk, step->rule.base) + RULE_BASE_BYTES, pc = 0;
-	u32 stop = caller_check(walk, &step->rule, cfa);
+	u64 end = direct_register_value(walk, step->rule.base) + RULE_BASE_BYTES, pc = 0;
+	u32 stop = check_cfa(walk, &step->rule, cfa);
 
 	if (stop)
 		return stop;
-	if (!direct_knows(walk, step->rule.base))
+	if (!direct_knows_register(walk, step->rule.base))
 		return STOP_UNKNOWN_REGISTER;
 	if (!RETURN_IS_BELOW_BASE) {
-		if (!direct_open(walk, cfa, step->rule.slot[SLOT_RETURN]))
+		if (!direct_window_cover(walk, cfa, step->rule.slot[SLOT_RETURN]))
 			return STOP_STACK_UNREADABLE;
-		pc = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
+		pc = direct_word_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	}
-	if (!direct_open(walk, end, step_window(step)))
+	if (!direct_window_cover(walk, end, step_words_needed(step)))
 		return STOP_STACK_UNREADABLE;
 	if (RETURN_IS_BELOW_BASE)
-		pc = direct_below(walk, end, step->rule.slot[SLOT_RETURN]);
-	step_restore(walk, step, direct_index(walk, end));
-	return caller_enter(walk, cfa, pc);
+		pc = direct_word_below(walk, end, step->rule.slot[SLOT_RETURN]);
+	restore_registers(walk, step, direct_window_index(walk, end));
+	return enter_caller(walk, cfa, pc);
 }
 
-/* Computes the parts of a step that follow from its rule alone. */
-CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
+/* Computes the parts of a cached step that depend on its rule alone. */
+CORE_GLOBAL_PART int prepare_cached_step(struct cached_step *step)
 {
 #define X(saved, reg) [saved] = (reg),
 	static const u8 slot_register[] = {EACH_SAVED_REGISTER(X)};
@@ -319,18 +329,16 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	return 0;
 }
 
-/*
- * Looks at one stack word of the search, and at the bytes in front of the address that it may hold.
- */
-static long direct_look(u32 i, void *arg)
+/* Examines one stack word of the search, and the code before the address that the word may be. */
+static long direct_look_at_word(u32 i, void *arg)
 {
 	struct direct_walk *walk = *(struct direct_walk **)arg;
 	struct return_search *search = &walk->returns;
 	u32 is_found;
 
-	if (!return_search_next(search, i) || !direct_open(walk, search->address + 8, 1))
+	if (!return_search_next(search, i) || !direct_window_cover(walk, search->address + 8, 1))
 		return 1;
-	search->value = direct_below(walk, search->address + 8, 1);
+	search->value = direct_word_below(walk, search->address + 8, 1);
 	is_found = return_search_wants(search) &&
 		   direct_read(search->value - 8, &search->before, 8) && return_search_take(search);
 	core_one_register(is_found); /* Linux 6.1 must see that a callback returns 0 or 1 */
@@ -338,10 +346,10 @@ static long direct_look(u32 i, void *arg)
 }
 
 /*
- * Sets walk->step to the result of a search of the stack, for code that neither tables nor its
- * bytes explain.
+ * Sets walk->step to the result of a search of the stack, for code whose rule comes neither from
+ * tables nor from its bytes.
  */
-CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_step *step)
+CORE_GLOBAL_PART int search_step(struct direct_walk *walk, const struct cached_step *step)
 {
 	struct return_search *search;
 	u32 stop;
@@ -356,15 +364,17 @@ CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_s
 	search->is_generated = walk->is_generated;
 	search->is_unlisted = walk->is_unlisted;
 	return_search_begin(search, &walk->registers);
-	core_loop(RETURN_WORDS_MAX, direct_look, &walk);
+	core_loop(RETURN_WORDS_MAX, direct_look_at_word, &walk);
 	stop = return_search_end(search, &walk->step.rule);
-	step_prepare(&walk->step);
+	prepare_cached_step(&walk->step);
 	return stop;
 }
 
-/* Takes the result of a search. A search that found no caller is final: the deferred unwinder would
- * search the same stack words. */
-CORE_GLOBAL_PART int step_searched(struct direct_walk *walk, u32 stop)
+/*
+ * Handles the result of a search. If the search found no caller, the walk's result is final: the
+ * deferred unwinder would search the same stack words.
+ */
+CORE_GLOBAL_PART int accept_search_result(struct direct_walk *walk, u32 stop)
 {
 	if (core_is_null(walk) || stop == STOP_ROOT || stop == STOP_STACK_UNREADABLE)
 		return stop;
@@ -374,14 +384,15 @@ CORE_GLOBAL_PART int step_searched(struct direct_walk *walk, u32 stop)
 	return stop ? STOP_NO_RULE : STOP_NONE;
 }
 
-CORE_PART long direct_go_word(void *memory, u64 address, u64 *word)
+CORE_PART long direct_read_go_word(void *memory, u64 address, u64 *word)
 {
 	(void)memory;
 	return !direct_read(address, word, sizeof(*word));
 }
 
 /* Steps from Go's scheduler stack to the calling goroutine. */
-CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step *step)
+CORE_GLOBAL_PART int direct_step_to_goroutine(struct direct_walk *walk,
+					      const struct cached_step *step)
 {
 	struct go_caller *found;
 	u32 stop;
@@ -389,7 +400,7 @@ CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step 
 	if (core_is_null(walk) || core_is_null(step))
 		return STOP_NO_RULE;
 	found = &walk->go;
-	stop = go_caller_find(&step->rule, &walk->registers, direct_go_word, 0, found);
+	stop = go_caller_find(&step->rule, &walk->registers, direct_read_go_word, 0, found);
 	if (stop)
 		return stop;
 	if (!stack_switch(&walk->switches, walk->registers.value[REGISTER_SP], found->cfa,
@@ -397,11 +408,15 @@ CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step 
 		return STOP_NO_PROGRESS;
 	walk->registers.known = KNOWN(REGISTER_SP) | (found->knows_rbp ? KNOWN(REGISTER_FP) : 0);
 	walk->registers.value[REGISTER_FP] = found->rbp;
-	return caller_enter(walk, found->cfa, found->pc);
+	return enter_caller(walk, found->cfa, found->pc);
 }
 
-/* Notes the frame of a loop. A guessed frame may have another CFA. */
-CORE_GLOBAL_PART int step_mark(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
+/*
+ * Records the frame of an interpreter's loop, whose script frames are read later. The CFA of a
+ * guessed frame may be wrong, so such a frame is not recorded.
+ */
+CORE_GLOBAL_PART int record_loop_frame(struct direct_walk *walk, const struct cached_step *step,
+				       u64 cfa)
 {
 	struct script_mark *mark;
 	u32 frame, place;
@@ -416,8 +431,9 @@ CORE_GLOBAL_PART int step_mark(struct direct_walk *walk, const struct cached_ste
 	mark->cfa = cfa;
 	mark->pc = walk->registers.value[REGISTER_PC];
 	mark->place = (step->place ^ walk->generation) & ~STEP_INTERRUPTED;
-	mark->frame = direct_knows(walk, frame) ? direct_register(walk, frame) : 0;
-	mark->code_place = direct_knows(walk, place) ? direct_register(walk, place) : 0;
+	mark->frame = direct_knows_register(walk, frame) ? direct_register_value(walk, frame) : 0;
+	mark->code_place =
+		direct_knows_register(walk, place) ? direct_register_value(walk, place) : 0;
 	return 0;
 }
 
@@ -433,28 +449,30 @@ CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_
 		return STOP_ROOT;
 	if (step->rule.cfa_kind == CFA_SIGNAL) {
 		walk->is_generated = 0;
-		stop = step_signal(walk, step);
+		stop = step_over_signal(walk, step);
 	} else if (step->rule.cfa_kind >= CFA_GO_SAVED) {
-		stop = step_go(walk, step);
+		stop = direct_step_to_goroutine(walk, step);
 	} else if (!step->words || flags & RULE_STACK_MOVED) {
 		stop = STOP_UNSUPPORTED;
 	} else {
-		stop = step_cfa(walk, &step->rule, &cfa);
+		stop = compute_step_cfa(walk, &step->rule, &cfa);
 		if (!stop && step->rule.cfa_kind == CFA_SCRIPT_LOOP)
-			step_mark(walk, step, cfa);
+			record_loop_frame(walk, step, cfa);
 		if (!stop)
-			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(walk, step, cfa)
-								: step_by_base(walk, step, cfa);
+			stop = step->rule.base == RULE_BASE_CFA
+				       ? step_by_cfa(walk, step, cfa)
+				       : step_by_base_register(walk, step, cfa);
 	}
 	walk->interrupted = flags & RULE_SIGNAL ? STEP_INTERRUPTED : 0;
 	return stop;
 }
 
 /*
- * True if a frame that has made a call keeps a frame pointer that leads to a word behind a call.
- * The search would find the same step, but costs three times as much.
+ * True if a frame that has made a call has a frame pointer that leads to a return address after a
+ * call. The search of the stack would find the same step, but costs three times as much.
  */
-CORE_GLOBAL_PART int step_keeps_pointer(struct direct_walk *walk, const struct cached_step *step)
+CORE_GLOBAL_PART int has_linked_frame_pointer(struct direct_walk *walk,
+					      const struct cached_step *step)
 {
 	struct return_search *search;
 	u64 cfa;
@@ -465,18 +483,19 @@ CORE_GLOBAL_PART int step_keeps_pointer(struct direct_walk *walk, const struct c
 	search->rsp = walk->registers.value[REGISTER_SP];
 	cfa = walk->registers.value[REGISTER_FP] + step->rule.cfa_offset;
 	if (walk->interrupted | walk->is_unlisted | walk->registers.at_entry || cfa & 7 ||
-	    walk->registers.value[REGISTER_FP] < search->rsp || !direct_knows(walk, REGISTER_FP) ||
-	    stack_switch_is_far(search->rsp, cfa) || !direct_open(walk, cfa, step_window(step)))
+	    walk->registers.value[REGISTER_FP] < search->rsp ||
+	    !direct_knows_register(walk, REGISTER_FP) || stack_switch_is_far(search->rsp, cfa) ||
+	    !direct_window_cover(walk, cfa, step_words_needed(step)))
 		return false;
-	search->value = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
+	search->value = direct_word_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	search->word = 8;
 	search->is_guess = 0;
 	return return_search_wants(search) && direct_read(search->value - 8, &search->before, 8) &&
-	       is_behind_call(search->before);
+	       is_after_call(search->before);
 }
 
-/* Takes every step that is not plain. */
-CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_step *step)
+/* Takes a step by any rule that is not plain. */
+CORE_GLOBAL_PART int step_by_other_rule(struct direct_walk *walk, const struct cached_step *step)
 {
 	int stop;
 
@@ -484,21 +503,24 @@ CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_st
 		return STOP_NO_RULE;
 	if (!(step->rule.flags & RULE_FRAME_POINTER))
 		return step_by_rule(walk, step);
-	if (!RETURN_MAY_BE_IN_REGISTER && step_keeps_pointer(walk, step))
-		return step_searched(walk, step_by_rule(walk, step));
-	stop = step_search(walk, step);
-	return step_searched(walk, stop ?: step_by_rule(walk, &walk->step));
+	if (!RETURN_MAY_BE_IN_REGISTER && has_linked_frame_pointer(walk, step))
+		return accept_search_result(walk, step_by_rule(walk, step));
+	stop = search_step(walk, step);
+	return accept_search_result(walk, stop ?: step_by_rule(walk, &walk->step));
 }
 
 /* --- finding the step --- */
 
-CORE_PART u32 step_index(u64 place)
+CORE_PART u32 step_cache_index(u64 place)
 {
 	return (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
 }
 
-/* The entry at walk->step_index, read anew: the verifier then knows only that it is an entry. */
-CORE_PART struct cached_step *step_entry(struct direct *direct)
+/*
+ * The entry at walk->step_cache_index. The index is read from memory again, so that the verifier
+ * knows no more than that the result is an entry.
+ */
+CORE_PART struct cached_step *step_cache_entry(struct direct *direct)
 {
 	u32 index = core_reload(direct->walk->step_index);
 
@@ -507,7 +529,7 @@ CORE_PART struct cached_step *step_entry(struct direct *direct)
 }
 
 /* Reads the code around the pc within [start, end). */
-CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
+CORE_PART bool read_code_around_pc(struct direct_walk *walk, u64 start, u64 end)
 {
 	u64 pc = walk->registers.value[REGISTER_PC];
 	u32 missing = near_code_missing(pc, start), after = near_code_after(pc, end);
@@ -521,12 +543,12 @@ CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
 }
 
 /* Sets walk->search.rule to the rule of code without tables in the mapping [start, end). */
-CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
+CORE_GLOBAL_PART int make_code_rule(struct direct_walk *walk, u64 start, u64 end)
 {
 	if (core_is_null(walk))
 		return STOP_NO_RULE;
 	walk->search.is_lasting = 0;
-	if (!code_read(walk, start, end))
+	if (!read_code_around_pc(walk, start, end))
 		return STOP_TABLE_UNREADABLE;
 	code_rule(&walk->code, &walk->search.rule, 8, walk->interrupted != 0,
 		  walk->registers.value[REGISTER_RESULT]);
@@ -534,10 +556,10 @@ CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
 }
 
 /*
- * Sets walk->search.rule to the rule of walk->search.place; if no table covers the place, the code
- * gives the rule.
+ * Sets walk->search.rule to the rule of walk->search.place. If no table covers the place, the rule
+ * is made from the code.
  */
-CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
+CORE_PART u32 find_rule(struct direct *direct, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
 	struct code_range range;
@@ -559,50 +581,51 @@ CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 	if (!(core_reload(walk->is_by_code) | core_reload(walk->is_generated)))
 		return STOP_NO_RULE;
 	range = direct_code_range(direct);
-	return code_find(walk, range.start, range.end);
+	return make_code_rule(walk, range.start, range.end);
 }
 
 /*
- * Stores walk->step: in the shared cache if its rule holds for all processes, else in the slot's
- * own entry.
+ * Stores walk->step in the shared cache if its rule holds for all processes, else in the entry of
+ * this scratch slot.
  */
-CORE_PART void step_put(struct direct *direct)
+CORE_PART void cache_step(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
 	struct cached_step *entry;
 
 	if (walk->slot || !walk->search.is_lasting)
 		walk->step_index = STEP_CACHE_KEPT + walk->slot;
-	entry = step_entry(direct);
+	entry = step_cache_entry(direct);
 	if (entry)
 		*entry = walk->step;
 }
 
-/* Makes a step for a place. */
-CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
+/* Makes the step of a place that the step cache does not have. */
+CORE_OUTLINED u32 make_step(struct direct *direct, u64 place, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
 	u32 stop;
 
 	walk->search.place = place;
 	walk->search.pc = walk->registers.value[REGISTER_PC];
-	stop = rule_find(direct, is_generated);
+	stop = find_rule(direct, is_generated);
 	if (stop)
 		return stop;
 	walk->step.place = place ^ walk->generation;
 	walk->step.rule = walk->search.rule;
-	step_prepare(&walk->step);
-	step_put(direct);
+	prepare_cached_step(&walk->step);
+	cache_step(direct);
 	return STOP_NONE;
 }
 
 /* --- the walk --- */
 
 /*
- * Adds the current frame. A frame other than the leaf lies behind its instruction (abi/stack.h);
- * neither an interrupted function nor a signal trampoline has made a call.
+ * Adds the current frame. The pc of a frame other than the leaf is the address after its
+ * instruction (abi/stack.h). Neither an interrupted function nor a signal trampoline has made a
+ * call.
  */
-CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame, const struct cached_step *step)
+CORE_PART void add_frame(struct direct *direct, u32 i, u64 frame, const struct cached_step *step)
 {
 	u32 index = i - direct->walk->leaf_apart;
 	u32 slot = i ? deep_stack_slot(index) : index;
@@ -614,45 +637,49 @@ CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame, const struct c
 	direct->stack->depth = index + 1;
 }
 
-/* Steps to the caller. At the depth limit only the frame's place in code matters, not its rule. */
-static long direct_step(u32 i, void *arg)
+/*
+ * Adds the frame and steps to its caller. At the depth limit only the frame's code address matters,
+ * not its rule.
+ */
+static long direct_walk_frame(u32 i, void *arg)
 {
 	struct direct *direct = arg;
 	struct direct_walk *walk = direct->walk;
 	bool is_generated = false;
 	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_PC], &is_generated);
 	u64 place = frame | walk->interrupted;
-	u32 index = step_index(place), stop = STOP_NONE;
+	u32 index = step_cache_index(place), stop = STOP_NONE;
 	const struct cached_step *step;
 
 	if (!frame) {
-		/* The pc is a stack word that the search chose, and is not in code. */
+		/* The pc is a stack word that the search chose, but is not in code. */
 		walk->is_final = walk->registers.value[REGISTER_PC] == walk->searched_pc;
 		walk->stop = STOP_NOT_CODE;
 		return 1;
 	}
 	walk->step_index = index;
 	if (walk->slot || direct->steps->entry[index].place != (place ^ walk->generation))
-		stop = step_find(direct, place, is_generated);
+		stop = make_step(direct, place, is_generated);
 	if (i >= walk->max_depth)
 		stop = STOP_DEPTH;
-	step = step_entry(direct);
-	core_one_register(step); /* once, and not at each use */
+	step = step_cache_entry(direct);
+	core_one_register(step); /* the step's address is computed once, not at each use */
 	if (!stop && step) {
 		if (!step->is_plain)
 			walk->frame_index = i;
-		frame_add(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);
-		stop = step->is_plain ? step_plain(walk, step) : (u32)step_other(walk, step);
+		add_frame(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);
+		stop = step->is_plain ? step_by_plain_rule(walk, step)
+				      : (u32)step_by_other_rule(walk, step);
 	}
 	walk->stop = stop;
 	return stop != STOP_NONE;
 }
 
 /*
- * Sets the final stop. If a search led to a pc outside of code, the stop is STOP_NO_RULE, as in the
- * unwinder.
+ * Sets the final stop reason. If a search led to a pc outside of code, the stop reason is
+ * STOP_NO_RULE, as in the unwinder.
  */
-CORE_GLOBAL_PART int walk_end(struct direct_walk *walk)
+CORE_GLOBAL_PART int set_final_stop(struct direct_walk *walk)
 {
 	if (core_is_null(walk))
 		return 0;
@@ -669,7 +696,8 @@ CORE_GLOBAL_PART int walk_end(struct direct_walk *walk)
 }
 
 /*
- * A leaf that is kept apart is written to the last word, index -1, where no frame of a stack lies.
+ * A leaf that is kept apart from the stack is written to the last word of the buffer (index -1),
+ * which no frame of a stack uses.
  */
 CORE_INLINE void direct_walk(struct direct *direct)
 {
@@ -689,12 +717,12 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	script_marks_clear(&walk->scripts);
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;
-	walk->stop =
-		walk->is_compat ? STOP_UNSUPPORTED : pc_check(walk->registers.value[REGISTER_PC]);
+	walk->stop = walk->is_compat ? STOP_UNSUPPORTED
+				     : check_user_pc(walk->registers.value[REGISTER_PC]);
 	if (!walk->stop)
-		core_loop(STACK_WALK_DEPTH_MAX + 1, direct_step, direct);
+		core_loop(STACK_WALK_DEPTH_MAX + 1, direct_walk_frame, direct);
 	walk->leaf = walk->leaf_apart ? stack->word[STACK_WORDS_MAX - 1] : 0;
-	walk_end(walk);
+	set_final_stop(walk);
 	stack->depth = deep_stack_end((struct deep_stack *)stack->word, core_reload(stack->depth));
 	stack->flags = stack_flags_of_stop(core_reload(walk->stop));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The fast walk up a user stack, at the event itself: steps by known rules, over stack words that
- * can be read at once. Without either, the walk ends, and the caller has the stack unwound later by
- * the whole unwinder (unwind.h).
+ * The fast walk up a user stack, during the event itself. It steps by rules that are already known,
+ * over stack words that can be read without a page fault. Where a rule or a word is missing, the
+ * walk ends, and the caller has the stack unwound later by the whole unwinder (unwind.h).
  *
  * If walk->is_final, the stack equals that of unwind_stack(): it ends at the root or at the limit
- * of frames, or where neither tables, code nor stack give a caller. Any other stop only says why
- * the walk could not go on.
+ * of frames, or where neither tables nor code nor the words on the stack lead to a caller. Any
+ * other stop reason only says why the walk could not go on.
  *
  * The embedder supplies four functions, and those of rule_search.h: natively by linking them, in
  * BPF by defining them before it includes cached_rule.c, code_rule.c, return_search.c,
@@ -31,11 +31,11 @@ struct direct {
 	struct direct_walk *walk;
 	struct step_cache *steps;
 	struct rule_cache *rules;
-	struct stack *stack; /* receives the frames, depth and flags */
-	void *memory;	     /* private to the embedder */
+	struct stack *stack; /* receives the walk's frames, depth and flags */
+	void *memory;	     /* memory accessor, private to the embedder */
 };
 
-/* Defined by the embedder: reads memory of the task without a fault, all bytes or none. */
+/* Defined by the embedder: reads memory of the task without a page fault, all bytes or none. */
 CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes);
 
 /*
@@ -46,13 +46,13 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes);
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
 
 /*
- * Defined by the embedder, for the pc of the last direct_frame(): true if its mapping is a file's
- * and the tables of the file cannot be found; and the range of that mapping.
+ * Defined by the embedder, for the pc of the last direct_frame() call: true if its mapping is a
+ * file's and the tables of the file cannot be found. Also gives the range of that mapping.
  */
 CORE_INLINE bool direct_code_apart(struct direct *direct);
 CORE_INLINE struct code_range direct_code_range(struct direct *direct);
 
-/* Walks from walk->registers. */
+/* Walks up the stack from walk->registers. */
 CORE_INLINE void direct_walk(struct direct *direct);
 
 #endif

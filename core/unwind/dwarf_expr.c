@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Symbolic execution of the DWARF stack machine (DWARF 5, section 2.5). The stack holds terms over
- * the registers in place of numbers, and an operation maps terms to terms. An expression is thus
- * read once, when its rule is made, and costs no time at a step. Compilers, linkers and assembler
- * sources write few shapes: register + offset, one or two loads, the PLT's "8 more from the push
- * on", an index register. Any other shape is EXPR_INVALID, never a wrong value.
+ * Symbolic execution of the DWARF stack machine (DWARF 5, section 2.5). The machine's stack holds
+ * terms over the registers in place of numbers, and an operation maps terms to terms. An expression
+ * is thus read once, when its rule is made, and costs no time at a step. Compilers, linkers and
+ * assembler sources write few forms: register + offset, one or two loads, "8 more after the push"
+ * of the PLT, an index register. The result of any other form is EXPR_INVALID, never a wrong value.
  */
 #include "unwind.h"
 
@@ -52,12 +52,12 @@ CORE_PART struct expr_term term_register(u64 reg, s64 offset)
 	};
 }
 
-CORE_PART bool is_constant(const struct expr_term *term, s64 value)
+CORE_PART bool term_is_constant(const struct expr_term *term, s64 value)
 {
 	return term->kind == EXPR_CONSTANT && term->offset == value;
 }
 
-CORE_PART bool is_register(const struct expr_term *term)
+CORE_PART bool term_is_register(const struct expr_term *term)
 {
 	return term->kind == EXPR_REGISTER && term->offset == 0;
 }
@@ -78,7 +78,7 @@ CORE_PART struct expr_term term_pop(struct expr *expr)
 	return expr->stack[expr->depth & (EXPR_STACK - 1)];
 }
 
-CORE_PART struct expr_term add_constant(struct expr_term term, s64 value)
+CORE_PART struct expr_term term_add_constant(struct expr_term term, s64 value)
 {
 	switch (term.kind) {
 	case EXPR_CONSTANT:
@@ -100,12 +100,12 @@ CORE_PART struct expr_term add_constant(struct expr_term term, s64 value)
 	return term;
 }
 
-CORE_PART struct expr_term add(struct expr_term a, struct expr_term b)
+CORE_PART struct expr_term term_add(struct expr_term a, struct expr_term b)
 {
 	if (a.kind == EXPR_CONSTANT)
-		return add_constant(b, a.offset);
+		return term_add_constant(b, a.offset);
 	if (b.kind == EXPR_CONSTANT)
-		return add_constant(a, b.offset);
+		return term_add_constant(a, b.offset);
 	if (a.kind == EXPR_REGISTER && b.kind == EXPR_INDEX) {
 		a.kind = EXPR_REGISTER_INDEX;
 		a.index = b.index;
@@ -118,26 +118,27 @@ CORE_PART struct expr_term add(struct expr_term a, struct expr_term b)
 	return a;
 }
 
-CORE_PART struct expr_term bit_and(struct expr_term a, struct expr_term b)
+CORE_PART struct expr_term term_and(struct expr_term a, struct expr_term b)
 {
-	a.kind = is_register(&a) && a.reg == REGISTER_PC && is_constant(&b, PLT_ENTRY_MASK)
-			 ? EXPR_IP_LOW
-			 : EXPR_INVALID;
+	a.kind =
+		term_is_register(&a) && a.reg == REGISTER_PC && term_is_constant(&b, PLT_ENTRY_MASK)
+			? EXPR_IP_LOW
+			: EXPR_INVALID;
 	return a;
 }
 
-CORE_PART struct expr_term greater_or_equal(struct expr_term a, struct expr_term b)
+CORE_PART struct expr_term term_greater_or_equal(struct expr_term a, struct expr_term b)
 {
 	a.kind = a.kind == EXPR_IP_LOW && b.kind == EXPR_CONSTANT ? EXPR_IP_LATE : EXPR_INVALID;
 	a.addend = b.offset;
 	return a;
 }
 
-CORE_PART struct expr_term times_word(struct expr_term term)
+CORE_PART struct expr_term term_times_8(struct expr_term term)
 {
 	if (term.kind == EXPR_IP_LATE) {
 		term.kind = EXPR_IP_LATE_WORD;
-	} else if (is_register(&term)) {
+	} else if (term_is_register(&term)) {
 		term.kind = EXPR_INDEX;
 		term.index = term.reg;
 	} else {
@@ -146,28 +147,28 @@ CORE_PART struct expr_term times_word(struct expr_term term)
 	return term;
 }
 
-CORE_PART struct expr_term shift_left(struct expr_term a, struct expr_term b)
+CORE_PART struct expr_term term_shift_left(struct expr_term a, struct expr_term b)
 {
-	if (is_constant(&b, WORD_SHIFT))
-		return times_word(a);
+	if (term_is_constant(&b, WORD_SHIFT))
+		return term_times_8(a);
 	return (struct expr_term){.kind = EXPR_INVALID};
 }
 
-CORE_PART struct expr_term multiply(struct expr_term a, struct expr_term b)
+CORE_PART struct expr_term term_multiply(struct expr_term a, struct expr_term b)
 {
-	if (is_constant(&b, 1 << WORD_SHIFT))
-		return times_word(a);
+	if (term_is_constant(&b, 1 << WORD_SHIFT))
+		return term_times_8(a);
 	return (struct expr_term){.kind = EXPR_INVALID};
 }
 
-CORE_PART struct expr_term subtract(struct expr_term a, struct expr_term b)
+CORE_PART struct expr_term term_subtract(struct expr_term a, struct expr_term b)
 {
 	if (b.kind == EXPR_CONSTANT)
-		return add_constant(a, -(u64)b.offset);
+		return term_add_constant(a, -(u64)b.offset);
 	return (struct expr_term){.kind = EXPR_INVALID};
 }
 
-CORE_PART struct expr_term dereference(struct expr_term term)
+CORE_PART struct expr_term term_dereference(struct expr_term term)
 {
 	if (term.kind == EXPR_REGISTER)
 		term.kind = EXPR_DEREF;
@@ -178,8 +179,8 @@ CORE_PART struct expr_term dereference(struct expr_term term)
 	return term;
 }
 
-/* Takes the operand of a const operation. */
-CORE_PART s64 take_constant(struct unwind_bytes *bytes, u32 operation)
+/* Reads the operand of a DW_OP_const operation. */
+CORE_PART s64 read_constant_operand(struct unwind_bytes *bytes, u32 operation)
 {
 	switch (operation) {
 	case OP_CONST1U:
@@ -202,7 +203,7 @@ CORE_PART s64 take_constant(struct unwind_bytes *bytes, u32 operation)
 	return bytes_take(bytes, 8);
 }
 
-CORE_PART struct expr_term take_register(struct unwind_bytes *bytes, u32 operation)
+CORE_PART struct expr_term read_register_operand(struct unwind_bytes *bytes, u32 operation)
 {
 	u64 reg = operation - OP_BREG0;
 
@@ -211,45 +212,46 @@ CORE_PART struct expr_term take_register(struct unwind_bytes *bytes, u32 operati
 	return term_register(reg, bytes_leb128(bytes).signed_value);
 }
 
-CORE_PART struct expr_term binary(struct expr *expr, u32 operation)
+CORE_PART struct expr_term apply_binary_operation(struct expr *expr, u32 operation)
 {
 	struct expr_term b = term_pop(expr);
 	struct expr_term a = term_pop(expr);
 
 	switch (operation) {
 	case OP_PLUS:
-		return add(a, b);
+		return term_add(a, b);
 	case OP_MINUS:
-		return subtract(a, b);
+		return term_subtract(a, b);
 	case OP_AND:
-		return bit_and(a, b);
+		return term_and(a, b);
 	case OP_GE:
-		return greater_or_equal(a, b);
+		return term_greater_or_equal(a, b);
 	case OP_SHL:
-		return shift_left(a, b);
+		return term_shift_left(a, b);
 	case OP_MUL:
-		return multiply(a, b);
+		return term_multiply(a, b);
 	}
 	return (struct expr_term){.kind = EXPR_INVALID};
 }
 
-CORE_PART struct expr_term operate(struct expr *expr, struct unwind_bytes *bytes, u32 operation)
+CORE_PART struct expr_term apply_operation(struct expr *expr, struct unwind_bytes *bytes,
+					   u32 operation)
 {
 	if (operation - OP_LIT0 < OP_COUNT_OF_LITERALS)
 		return term_constant(operation - OP_LIT0);
 	if (operation - OP_BREG0 < OP_COUNT_OF_LITERALS || operation == OP_BREGX)
-		return take_register(bytes, operation);
+		return read_register_operand(bytes, operation);
 	if (operation >= OP_CONST1U && operation <= OP_CONSTS)
-		return term_constant(take_constant(bytes, operation));
+		return term_constant(read_constant_operand(bytes, operation));
 	if (operation == OP_DEREF)
-		return dereference(term_pop(expr));
+		return term_dereference(term_pop(expr));
 	if (operation == OP_PLUS_UCONST)
-		return add_constant(term_pop(expr), bytes_leb128(bytes).value);
-	return binary(expr, operation);
+		return term_add_constant(term_pop(expr), bytes_leb128(bytes).value);
+	return apply_binary_operation(expr, operation);
 }
 
-/* Runs the operation at the position. */
-CORE_GLOBAL_PART int expr_operation(struct unwind *unwind)
+/* Runs the DWARF operation at the position. */
+CORE_GLOBAL_PART int run_operation(struct unwind *unwind)
 {
 	struct expr_term term;
 	u32 operation;
@@ -259,12 +261,12 @@ CORE_GLOBAL_PART int expr_operation(struct unwind *unwind)
 	operation = bytes_take_u8(&unwind->bytes);
 	if (operation == OP_NOP)
 		return 0;
-	term = operate(&unwind->expr, &unwind->bytes, operation);
+	term = apply_operation(&unwind->expr, &unwind->bytes, operation);
 	term_push(&unwind->expr, &term);
 	return 0;
 }
 
-static long expr_step(u32 i, void *arg)
+static long run_operation_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct expr *expr = &unwind->expr;
@@ -272,10 +274,10 @@ static long expr_step(u32 i, void *arg)
 	(void)i;
 	if (expr->stop || unwind->bytes.at == unwind->bytes.end)
 		return 1;
-	expr->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	expr->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (expr->stop)
 		return 1;
-	expr_operation(unwind);
+	run_operation(unwind);
 	return 0;
 }
 
@@ -286,7 +288,7 @@ CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
 	expr->depth = 0;
 	expr->stop = STOP_NONE;
 	bytes_open(&unwind->bytes, at, at + length);
-	core_loop(EXPR_OPERATIONS_MAX, expr_step, &unwind);
+	core_loop(EXPR_OPERATIONS_MAX, run_operation_step, &unwind);
 	if (expr->stop)
 		return expr->stop;
 	if (bytes_overrun(&unwind->bytes))

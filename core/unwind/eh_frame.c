@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The index is a sorted table of (function, FDE): a binary search reads one entry a step. An FDE
- * names its CIE; neighbours share a CIE, so the last one is kept, with the row that its
- * instructions make.
+ * The index (.eh_frame_hdr) is a sorted table of (function, FDE): each step of a binary search
+ * reads one entry. An FDE points to its CIE. Neighbouring FDEs share a CIE, so the last CIE is
+ * kept, with the row that its instructions make.
  */
 #include "unwind.h"
 
 #define HDR_VERSION 1
-#define HDR_ENCODING_SORTED 0x3b      /* data-relative, s32 */
-#define HDR_ENCODING_SORTED_WIDE 0x3c /* data-relative, s64: lld, for files beyond 2 GiB */
+#define HDR_ENCODING_SORTED 0x3b /* data-relative, s32 */
+/* Index entries are data-relative, s64: lld, for files beyond 2 GiB. */
+#define HDR_ENCODING_SORTED_WIDE 0x3c
 #define HDR_FIXED_BYTES 64
 #define CIE_VERSION_GCC 1
 #define CIE_VERSION_DWARF3 3
 #define LENGTH_BYTES 4
 #define LENGTH_EXTENDED 0xffffffff
-#define RECORD_BYTES_MIN 8 /* after the length: an id, and two pointers or the begin of a CIE */
+/* After the length: an id, and two pointers or the beginning of a CIE. */
+#define RECORD_BYTES_MIN 8
 #define RECORD_BYTES_MAX (1U << 24)
 #define AUGMENTATION_MAX 8
 #define RECORD_ALIGNMENT 4
-#define RECORD_HEAD_BYTES 12		       /* length, id, and distance of the function */
-#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* bytes of records that one read shows */
+#define RECORD_HEAD_BYTES 12		       /* length, id, and the distance to the function */
+#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* bytes that one read shows to the scan */
 #define SCAN_BLOCKS_MAX ((128U << 10) / SCAN_BLOCK)
-#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* records are rarely longer */
+#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* records rarely have more than these blocks */
 #define SCAN_STEPS_MAX (1U << 17)
-#define NOTE_GO 0x00006f4700000004ULL		/* type 4, "Go" */
-#define CIE_ID_VERSION_ZR 0x00527a0100000000ULL /* id 0, version 1, "zR" */
+#define NOTE_GO 0x00006f4700000004ULL /* type 4, "Go" */
+/* First bytes of a usual CIE: id 0, version 1, "zR". */
+#define CIE_ID_VERSION_ZR 0x00527a0100000000ULL
 #define SEARCH_STEPS_MAX 32
 
 /*
- * Opens the record at an address: the window is then behind its length. STOP_NO_RULE: the record is
- * the terminator.
+ * Opens the record at an address; the position is then after its length field. STOP_NO_RULE: the
+ * record is the terminator.
  */
 CORE_PART u32 record_open(struct unwind *unwind, u64 address)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u32 length, stop;
 
-	bytes_open(bytes, address, image_limit(&unwind->image, address, LENGTH_BYTES));
+	bytes_open(bytes, address, image_mapped_end(&unwind->image, address, LENGTH_BYTES));
 	stop = bytes_ready(unwind);
 	if (stop)
 		return stop;
@@ -50,8 +53,8 @@ CORE_PART u32 record_open(struct unwind *unwind, u64 address)
 	return bytes_ready(unwind);
 }
 
-/* Takes one letter of the augmentation string and its data. */
-static long augmentation_letter(u32 i, void *arg)
+/* Reads one letter of the augmentation string and its data. */
+static long read_augmentation_letter(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct cfi_entry *entry = &unwind->cfi.entry;
@@ -62,7 +65,7 @@ static long augmentation_letter(u32 i, void *arg)
 		entry->pointer_encoding = bytes_take_u8(&unwind->bytes);
 		break;
 	case 'P':
-		/* The personality routine has to be skipped. */
+		/* The pointer to the personality routine is read only to skip it. */
 		unwind->cfi.stop = bytes_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0);
 		break;
 	case 'L':
@@ -76,15 +79,16 @@ static long augmentation_letter(u32 i, void *arg)
 		break;
 	default:
 		/*
-		 * The string's end, or a letter with unknown data: the length leads over the data.
+		 * The end of the string, or a letter with unknown data. The length of the
+		 * augmentation data leads over that data.
 		 */
 		return 1;
 	}
 	return unwind->cfi.stop != STOP_NONE;
 }
 
-/* Takes a string of up to seven letters, in one word, and moves the position behind its end. */
-CORE_PART u64 take_string(struct unwind_bytes *bytes)
+/* Reads a string of up to seven letters into one word, and moves the position after its end. */
+CORE_PART u64 read_augmentation_string(struct unwind_bytes *bytes)
 {
 	u64 text = bytes_peek(bytes);
 	u64 zero = (text - 0x0101010101010101ULL) & ~text & 0x8080808080808080ULL;
@@ -95,7 +99,7 @@ CORE_PART u64 take_string(struct unwind_bytes *bytes)
 	return zero ? text & kept >> 7 : 0;
 }
 
-CORE_PART void cie_augmentation(struct unwind *unwind)
+CORE_PART void read_augmentation_data(struct unwind *unwind)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
 	u64 bytes;
@@ -108,13 +112,13 @@ CORE_PART void cie_augmentation(struct unwind *unwind)
 	unwind->cfi.stop = bytes_ready(unwind);
 	if (unwind->cfi.stop)
 		return;
-	core_loop(AUGMENTATION_MAX, augmentation_letter, &unwind);
+	core_loop(AUGMENTATION_MAX, read_augmentation_letter, &unwind);
 	if (bytes_overrun(&unwind->bytes))
 		unwind->cfi.stop = STOP_BAD_TABLE;
 }
 
-/* Takes the fields of the CIE at the window, behind its length. */
-CORE_PART u32 cie_fields(struct unwind *unwind)
+/* Reads the fields of the CIE at the position, which is after the CIE's length field. */
+CORE_PART u32 read_cie_fields(struct unwind *unwind)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -124,7 +128,7 @@ CORE_PART u32 cie_fields(struct unwind *unwind)
 
 	if (id != 0 || (version != CIE_VERSION_GCC && version != CIE_VERSION_DWARF3))
 		return id ? STOP_BAD_TABLE : STOP_UNSUPPORTED;
-	unwind->augmentation = take_string(bytes);
+	unwind->augmentation = read_augmentation_string(bytes);
 	entry->code_alignment = bytes_leb128(bytes).value;
 	entry->data_alignment = bytes_leb128(bytes).signed_value;
 	column = version == CIE_VERSION_GCC ? bytes_take_u8(bytes) : bytes_leb128(bytes).value;
@@ -137,12 +141,12 @@ CORE_PART u32 cie_fields(struct unwind *unwind)
 	entry->pointer_encoding = 0;
 	entry->is_signal = false;
 	unwind->cfi.stop = STOP_NONE;
-	cie_augmentation(unwind);
+	read_augmentation_data(unwind);
 	return unwind->cfi.stop;
 }
 
-/* Runs the CIE's instructions once for all its FDEs. */
-CORE_PART u32 cie_run(struct unwind *unwind)
+/* Runs the CIE's instructions, once for all its FDEs. */
+CORE_PART u32 run_cie_instructions(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
 	u32 stop;
@@ -168,19 +172,19 @@ CORE_PART u32 cie_enter(struct unwind *unwind, u64 address)
 	stop = record_open(unwind, address);
 	if (stop)
 		return stop;
-	stop = cie_fields(unwind);
+	stop = read_cie_fields(unwind);
 	if (stop)
 		return stop;
 	entry->cie = address;
-	stop = cie_run(unwind);
+	stop = run_cie_instructions(unwind);
 	if (stop)
 		entry->cie = 0;
 	return stop;
 }
 
 /*
- * Opens the FDE at an address and its CIE. The window is then behind the function's range, which
- * must cover the pc.
+ * Opens the FDE at an address and its CIE. The position is then after the fields with the
+ * function's range, which must cover the pc.
  */
 CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 {
@@ -216,7 +220,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 }
 
 /* Runs the opened FDE up to the pc. */
-CORE_PART u32 fde_run(struct unwind *unwind)
+CORE_PART u32 run_fde_instructions(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
 	u64 skipped = 0;
@@ -229,9 +233,9 @@ CORE_PART u32 fde_run(struct unwind *unwind)
 }
 
 /* Makes the rule of the opened FDE. */
-CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 make_fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
-	u32 stop = fde_run(unwind);
+	u32 stop = run_fde_instructions(unwind);
 
 	if (stop)
 		return stop;
@@ -241,16 +245,16 @@ CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 }
 
 /*
- * The address of a field of entry i: its function, or its FDE. Eight bytes are read there; narrow
- * entries have both fields in them.
+ * The address of a field of index entry i: of its function address, or of its FDE address. Eight
+ * bytes are read there. Both fields of a narrow entry fit into these eight bytes.
  */
-CORE_PART u64 entry_place(const struct eh_search *search, u64 i, bool is_fde)
+CORE_PART u64 index_field_address(const struct eh_search *search, u64 i, bool is_fde)
 {
 	return search->is_wide ? search->index + 16 * i + (is_fde ? 8 : 0) : search->index + 8 * i;
 }
 
-/* The address in search->entry, which was read from that field. */
-CORE_PART u64 entry_address(const struct eh_search *search, bool is_fde)
+/* Decodes the field of search->entry, the bytes that were read from the address above. */
+CORE_PART u64 decode_index_field(const struct eh_search *search, bool is_fde)
 {
 	u64 entry = search->entry;
 
@@ -259,7 +263,7 @@ CORE_PART u64 entry_address(const struct eh_search *search, bool is_fde)
 	return search->header + entry;
 }
 
-static long index_step(u32 i, void *arg)
+static long halve_index_range(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct eh_search *search = &unwind->eh;
@@ -268,39 +272,41 @@ static long index_step(u32 i, void *arg)
 	(void)i;
 	if (search->high - search->low <= 1)
 		return 1;
-	if (!unwind_fetch(unwind, entry_place(search, middle, false), &search->entry,
+	if (!unwind_fetch(unwind, index_field_address(search, middle, false), &search->entry,
 			  sizeof(search->entry))) {
-		search->stop = unwind_fetch_stop(unwind);
+		search->stop = unwind_table_read_stop(unwind);
 		return 1;
 	}
-	if (entry_address(search, false) <= unwind->lookup_pc)
+	if (decode_index_field(search, false) <= unwind->lookup_pc)
 		search->low = middle;
 	else
 		search->high = middle;
 	return 0;
 }
 
-/* Searches the opened index: the FDE of its last function that begins at or before the pc becomes
- * the only record to open. */
+/*
+ * Searches the opened index. The FDE of the last function that begins at or before the pc becomes
+ * the only record to open.
+ */
 CORE_PART u32 index_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
 	search->stop = STOP_NONE;
-	core_loop(SEARCH_STEPS_MAX, index_step, &unwind);
+	core_loop(SEARCH_STEPS_MAX, halve_index_range, &unwind);
 	if (search->stop)
 		return search->stop;
-	if (!unwind_fetch(unwind, entry_place(search, search->low, true), &search->entry,
+	if (!unwind_fetch(unwind, index_field_address(search, search->low, true), &search->entry,
 			  sizeof(search->entry)))
-		return unwind_fetch_stop(unwind);
-	search->record_end = entry_address(search, true);
+		return unwind_table_read_stop(unwind);
+	search->record_end = decode_index_field(search, true);
 	search->records_end = ~0ULL;
 	search->records = 1;
 	return STOP_NONE;
 }
 
 /*
- * Opens the header and its index, and sets image.eh_frame to the section that the header names.
+ * Opens .eh_frame_hdr and its index, and sets image.eh_frame to the section that the header names.
  * STOP_NO_RULE: the header has no index that can be searched.
  */
 CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
@@ -324,7 +330,7 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 		return STOP_UNSUPPORTED;
 	start = unwind->pointer;
 	unwind->image.eh_frame =
-		(struct image_range){start, image_limit(&unwind->image, start, LENGTH_BYTES)};
+		(struct image_range){start, image_mapped_end(&unwind->image, start, LENGTH_BYTES)};
 	search->is_empty = 0;
 	search->is_wide = table_encoding == HDR_ENCODING_SORTED_WIDE;
 	if ((table_encoding != HDR_ENCODING_SORTED && !search->is_wide) ||
@@ -339,8 +345,8 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 										  : STOP_NO_RULE;
 }
 
-/* Opens one record: the FDE of the index, or the next one of a section without index. */
-static long record_step(u32 i, void *arg)
+/* Opens one record: the FDE that the index gave, or the next record of a section without index. */
+static long open_next_record(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct eh_search *search = &unwind->eh;
@@ -350,29 +356,29 @@ static long record_step(u32 i, void *arg)
 	search->stop = STOP_NO_RULE;
 	if (record >= search->records_end)
 		return 1;
-	search->stop = unwind_spend(unwind) ? fde_open(unwind, record) : STOP_BUDGET;
-	/* The length of a record that is not understood leads to the next one. */
+	search->stop = unwind_spend_budget(unwind) ? fde_open(unwind, record) : STOP_BUDGET;
+	/* A record that is not understood is skipped: its length leads to the next record. */
 	if (search->stop == STOP_UNSUPPORTED && search->records > 1 && search->record_end > record)
 		search->stop = STOP_NO_RULE;
 	/*
-	 * A record that could not be opened, such as the terminator, leaves the end of its
-	 * predecessor.
+	 * If a record could not be opened, such as the terminator, record_end is still the end of
+	 * the record before it.
 	 */
 	return search->stop != STOP_NO_RULE || search->record_end <= record;
 }
 
-/* Opens the FDE of the pc, one of search->records records from search->record_end on. */
+/* Opens the FDE of the pc: one of the search->records records that begin at search->record_end. */
 CORE_PART u32 records_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
 	search->stop = STOP_NO_RULE;
-	core_loop(search->records, record_step, &unwind);
+	core_loop(search->records, open_next_record, &unwind);
 	return search->stop;
 }
 
-/* Prepares a search of all records of the section. */
-CORE_PART void records_begin(struct unwind *unwind)
+/* Prepares a linear search through all records of the section. */
+CORE_PART void prepare_linear_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
@@ -381,8 +387,8 @@ CORE_PART void records_begin(struct unwind *unwind)
 	search->records = search->record_end ? EH_ENTRIES_MAX : 0;
 }
 
-/* True if a record is a CIE in the form that all compilers and assemblers use for 64-bit code. */
-CORE_PART bool is_cie(struct unwind *unwind, u64 record)
+/* True if a record is a CIE in the form that all compilers and assemblers write for 64-bit code. */
+CORE_PART bool is_usual_cie(struct unwind *unwind, u64 record)
 {
 	unwind->word = 0;
 	if (!unwind_fetch(unwind, record + LENGTH_BYTES, &unwind->word, sizeof(unwind->word)) ||
@@ -394,12 +400,13 @@ CORE_PART bool is_cie(struct unwind *unwind, u64 record)
 }
 
 /*
- * The CIE of the record at an address; 0: there is no record. `head` is the record's length and id:
- * the id of a CIE is 0, that of an FDE is the distance back to its CIE; the distance to the
- * function follows. Data that passes these checks is almost always an FDE. The checks come first,
- * because reads at random places would keep rules from being cached.
+ * The address of the CIE of the record at an address; 0: no record begins there. `head` holds the
+ * record's length and id: the id of a CIE is 0, and the id of an FDE is the distance back to its
+ * CIE. The distance to the function follows. Data that passes these checks is almost always an FDE.
+ * The checks come before the CIE is read, because reads at random addresses would keep rules from
+ * being cached.
  */
-CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head, s32 distance)
+CORE_PART u64 cie_of_record(struct unwind *unwind, u64 record, u64 head, s32 distance)
 {
 	u64 id = head >> 32, field = record + LENGTH_BYTES, function = record + 8 + distance;
 	u32 length = head;
@@ -407,14 +414,14 @@ CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head, s32 distance)
 	if (!length || length > RECORD_BYTES_MAX || (length | id) % RECORD_ALIGNMENT ||
 	    id > field - unwind->eh.segment)
 		return 0;
-	if (id && image_limit(&unwind->image, function, 0) == function)
+	if (id && image_mapped_end(&unwind->image, function, 0) == function)
 		return 0;
 	record = id ? field - id : record;
-	return is_cie(unwind, record) ? record : 0;
+	return is_usual_cie(unwind, record) ? record : 0;
 }
 
-/* Continues with the block before. */
-CORE_PART bool scan_back(struct unwind *unwind)
+/* Moves the scan to the block before the current block. */
+CORE_PART bool scan_previous_block(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 	u64 left = search->block - search->segment;
@@ -429,10 +436,11 @@ CORE_PART bool scan_back(struct unwind *unwind)
 }
 
 /*
- * Looks at one place where a record may begin. In a section, or close behind it, a record is near;
- * it leads to its CIE, and more CIEs may be close before that one.
+ * Examines one address where a record may begin. If the block overlaps a section, or lies close
+ * after one, a record begins near; the record leads to its CIE, and more CIEs may lie close before
+ * that one.
  */
-static long scan_step(u32 i, void *arg)
+static long scan_one_address(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct eh_search *search = &unwind->eh;
@@ -440,9 +448,9 @@ static long scan_step(u32 i, void *arg)
 	u64 record, head, cie;
 
 	(void)i;
-	if (bytes->at >= search->block_end && !scan_back(unwind))
+	if (bytes->at >= search->block_end && !scan_previous_block(unwind))
 		return 1;
-	if (!unwind_spend(unwind))
+	if (!unwind_spend_budget(unwind))
 		return 1;
 	if (bytes_ready(unwind)) {
 		search->is_unreadable = 1;
@@ -450,7 +458,7 @@ static long scan_step(u32 i, void *arg)
 	}
 	record = bytes->at;
 	head = bytes_take(bytes, 8);
-	cie = cie_of(unwind, record, head, bytes_peek(bytes));
+	cie = cie_of_record(unwind, record, head, bytes_peek(bytes));
 	bytes->at = record + RECORD_ALIGNMENT;
 	if (!cie)
 		return 0;
@@ -461,8 +469,8 @@ static long scan_step(u32 i, void *arg)
 }
 
 /*
- * Scans a segment. The section lies behind the other constants, so the last segment is scanned
- * first, from its end; only tables of exceptions may lie behind the section.
+ * Scans a segment for the section. The section lies after the other constants, so the last segment
+ * is scanned first, from its end. Only tables of exceptions may lie after the section.
  */
 static long scan_segment(u32 i, void *arg)
 {
@@ -480,12 +488,12 @@ static long scan_segment(u32 i, void *arg)
 		(segment->end - RECORD_HEAD_BYTES + RECORD_ALIGNMENT) & -(u64)RECORD_ALIGNMENT;
 	search->blocks = SCAN_BLOCKS_MAX;
 	bytes_open(&unwind->bytes, search->block_end, segment->end);
-	core_loop(SCAN_STEPS_MAX, scan_step, &unwind);
+	core_loop(SCAN_STEPS_MAX, scan_one_address, &unwind);
 	unwind->image.eh_frame.end = segment->end;
 	return unwind->image.eh_frame.start != 0;
 }
 
-/* True if the note of Go's linker is there: such a file has no tables. */
+/* True if the file has the note of Go's linker: such a file has no tables. */
 CORE_PART bool is_linked_by_go(struct unwind *unwind)
 {
 	u64 note = unwind->image.note;
@@ -495,8 +503,8 @@ CORE_PART bool is_linked_by_go(struct unwind *unwind)
 	       unwind->word == NOTE_GO;
 }
 
-/* Sets image.eh_frame to the result of an earlier search in this file. */
-CORE_PART bool search_recall(struct unwind *unwind)
+/* Sets image.eh_frame to the result of an earlier search in the same file. */
+CORE_PART bool recall_section(struct unwind *unwind)
 {
 	u64 start;
 
@@ -506,11 +514,11 @@ CORE_PART bool search_recall(struct unwind *unwind)
 	unwind->image.eh_frame = (struct image_range){};
 	if (unwind->rule.cfa_offset)
 		unwind->image.eh_frame = (struct image_range){
-			start, image_limit(&unwind->image, start, LENGTH_BYTES)};
+			start, image_mapped_end(&unwind->image, start, LENGTH_BYTES)};
 	return true;
 }
 
-CORE_PART void search_remember(struct unwind *unwind)
+CORE_PART void remember_section(struct unwind *unwind)
 {
 	u64 start = unwind->image.eh_frame.start;
 	s64 offset = start ? start - unwind->image.header : 0;
@@ -520,25 +528,28 @@ CORE_PART void search_remember(struct unwind *unwind)
 		unwind_remember(unwind);
 }
 
-/* Finds .eh_frame in a file that does not name its place. */
+/* Finds .eh_frame in a file whose headers do not say where the section is. */
 CORE_PART void eh_frame_find(struct unwind *unwind)
 {
 	if (unwind->image.searched)
 		return;
 	unwind->is_search = true;
-	unwind->image.searched = search_recall(unwind);
+	unwind->image.searched = recall_section(unwind);
 	if (!unwind->image.searched) {
 		unwind->eh.is_unreadable = 0;
 		if (!is_linked_by_go(unwind))
 			core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
 		unwind->image.searched = unwind->budget && !unwind->eh.is_unreadable;
 		if (unwind->image.searched)
-			search_remember(unwind);
+			remember_section(unwind);
 	}
 	unwind->is_search = false;
 }
 
-/* Opens the FDE of the pc. Records are opened in one place: the verifier follows it once. */
+/*
+ * Opens the FDE of the pc. All records are opened by one call, so the verifier follows that code
+ * once.
+ */
 CORE_PART u32 fde_find(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
@@ -553,11 +564,11 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 		eh_frame_find(unwind);
 	}
 	if (stop == STOP_NO_RULE)
-		records_begin(unwind);
+		prepare_linear_search(unwind);
 	else if (stop)
 		return stop;
 	if (!core_reload(search->records))
-		return unwind->image.searched ? STOP_NO_RULE : unwind_fetch_stop(unwind);
+		return unwind->image.searched ? STOP_NO_RULE : unwind_table_read_stop(unwind);
 	stop = records_search(unwind);
 	return stop == STOP_BAD_TABLE && search->is_empty ? STOP_NO_RULE : stop;
 }
@@ -566,5 +577,5 @@ CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 stop = fde_find(unwind);
 
-	return stop ? stop : fde_rule(unwind, rule);
+	return stop ? stop : make_fde_rule(unwind, rule);
 }

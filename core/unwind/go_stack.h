@@ -2,23 +2,24 @@
 /*
  * The step from Go's scheduler stack back to the goroutine's stack. Go's runtime runs its own work,
  * and C functions, on a second stack of the thread (g0). That stack holds no pointer to the caller.
- * The runtime finds the way back through its own data, and so does a walk, with the offsets that
- * the runtime's instructions have (lib/symbol/unwind/go_rows.c):
+ * The runtime finds the goroutine's stack through its own data structures. A walk does the same,
+ * with the offsets that the runtime's instructions contain (lib/symbol/unwind/go_rows.c):
  *
  *   CFA_GO_SAVED  g = *(thread pointer + cfa_offset), m = g->m, goroutine = m->curg,
  *                 CFA = goroutine->sched.sp + 8 * operand
  *   CFA_GO_DEPTH  goroutine = *(rsp + cfa_offset),
  *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
  *
- * The return address lies below the CFA, behind a call, and the rule's slot gives the place of rbp.
- * No other register is known.
+ * The return address lies below the CFA and follows a call, and the rule's slot says where rbp is
+ * saved. No other register is known.
  *
  * A function whose stack is too small calls morestack(), and is either resumed, with a larger
- * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): pc and rbp are those that the
- * goroutine has saved. If the goroutine was suspended, the thread has no current goroutine, and the
- * stack ends here, as Go's own traces do. Between the choice of the next goroutine and the jump to
- * it the thread has the wrong one. Therefore rbp is lost in the scheduler
- * (lib/symbol/unwind/go_rows.c), and without a known rbp the caller is not known, either.
+ * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): the caller's pc and rbp are those
+ * that the goroutine has saved. If the goroutine was suspended, the thread has no current
+ * goroutine, and the stack ends here, as Go's own traces do. Between the choice of the next
+ * goroutine and the jump to it, the thread's data names the wrong goroutine. Therefore the rules of
+ * the scheduler mark rbp as lost (lib/symbol/unwind/go_rows.c), and without a known rbp no caller
+ * is given.
  */
 #ifndef CORE_GO_STACK_H
 #define CORE_GO_STACK_H
@@ -30,12 +31,12 @@
 #include "rule.h"
 #include "walk_memory.h"
 
-/* Reads a word of the task. Not 0: the word is unreadable. */
+/* A function that reads a word of the task's memory. Non-zero: the word is unreadable. */
 typedef long (*go_stack_read)(void *memory, u64 address, u64 *word);
 
 /*
- * a if `is_first` is 1, b if it is 0. A product, because the verifier follows both ways of a
- * branch.
+ * a if `is_first` is 1, b if it is 0. The choice is a multiplication, because the verifier follows
+ * both ways of a branch.
  */
 CORE_PART u64 go_select(u64 is_first, u64 a, u64 b)
 {
@@ -43,7 +44,7 @@ CORE_PART u64 go_select(u64 is_first, u64 a, u64 b)
 	return b + is_first * (a - b);
 }
 
-/* 1 for a slot other than 0. */
+/* 1 if the slot number is not 0. */
 CORE_PART u64 go_is_slot(u32 slot)
 {
 	return (slot + 0xff) >> 8;
@@ -51,7 +52,7 @@ CORE_PART u64 go_is_slot(u32 slot)
 
 /*
  * Finds the caller of a frame by its rule, of kind CFA_GO_SAVED or CFA_GO_DEPTH. Both kinds read
- * the same number of words; reads behind a failed one read near address 0 and fail, too.
+ * the same number of words. After a failed read, the next reads are near address 0 and fail, too.
  */
 CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 			     const struct unwind_registers *registers, go_stack_read read,
@@ -94,7 +95,7 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 		return STOP_STACK_UNREADABLE;
 	if (caller->cfa & 7)
 		return STOP_UNALIGNED;
-	return is_behind_call(caller->before) ? STOP_NONE : STOP_NO_PROGRESS;
+	return is_after_call(caller->before) ? STOP_NONE : STOP_NO_PROGRESS;
 }
 
 #endif

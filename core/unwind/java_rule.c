@@ -320,7 +320,7 @@ CORE_PART bool java_is_return(struct unwind *unwind, u64 address)
 	pc = core_reload(java->word);
 	return pc == java->call_return || pc - java->interpreter < java->interpreter_bytes ||
 	       (unwind_peek(unwind, pc - 8, &java->other, 8) &&
-		is_behind_call(core_reload(java->other)));
+		is_after_call(core_reload(java->other)));
 }
 
 /* True if the caller is the interpreter, or java_is_return() has read a call of code of the frame's

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A rule of a file's table is cached for a whole granule of code around the pc, since later frames
- * in that code mostly have other pcs. CFA_BY_CODE of a partial table is not cached: the analysis
- * may find a rule for the same code, and a cached rule would hide that rule.
+ * A rule of a file's table is cached for an aligned block of code around the pc (a granule), since
+ * later frames in that code mostly have other pcs. If a partial table gives CFA_BY_CODE, that is
+ * not cached: the analysis may find a rule for the same code, and a cached rule would hide that
+ * rule.
  *
- * A task that the kernel has interrupted may be behind a system call; the pc then belongs to the
- * code before (unwind.c). The difference matters only where a row begins. The process may have
- * written to its code, so the bytes there decide for this process alone.
+ * The pc of an interrupted task may be the address directly after a system call instruction. The
+ * rule that counts is then that of the code before the pc (unwind.c). The difference matters only
+ * where a row begins. The process may have written to its code, so the bytes there decide for this
+ * process alone.
  */
 #include "rule_search.h"
 #include "arch/unwinding.h"
 
-CORE_GLOBAL_PART int granule_bytes(u64 pc, u64 interrupted, u64 from, u64 to)
+CORE_GLOBAL_PART int granule_size(u64 pc, u64 interrupted, u64 from, u64 to)
 {
 	return rule_granule(pc, interrupted != 0, from, to);
 }
 
-CORE_PART void granule_keep(struct rule_search *search, const struct rule_key *pc_key,
-			    struct rule_cache *rules)
+CORE_PART void cache_granule_rule(struct rule_search *search, const struct rule_key *pc_key,
+				  struct rule_cache *rules)
 {
-	u32 bytes = granule_bytes(FRAME_OFFSET(search->place & ~RULE_KEY_INTERRUPTED),
-				  search->place & RULE_KEY_INTERRUPTED, search->table.from,
-				  search->table.to);
+	u32 bytes = granule_size(FRAME_OFFSET(search->place & ~RULE_KEY_INTERRUPTED),
+				 search->place & RULE_KEY_INTERRUPTED, search->table.from,
+				 search->table.to);
 
 	if (bytes > 1) {
 		struct rule_key key = rule_key_of_granule(pc_key, bytes);
@@ -30,8 +32,11 @@ CORE_PART void granule_keep(struct rule_search *search, const struct rule_key *p
 	}
 }
 
-/* Replaces the table's rule by that of the row before if the pc is behind a system call. */
-CORE_PART bool row_settle(struct rule_search *search)
+/*
+ * If the pc directly follows a system call instruction, and a table row begins at the pc: replaces
+ * the rule by that of the preceding row, which covers the instruction.
+ */
+CORE_PART bool use_row_of_syscall(struct rule_search *search)
 {
 	search->is_lasting = 0;
 	search->word = 0;
@@ -43,11 +48,13 @@ CORE_PART bool row_settle(struct rule_search *search)
 	return file_table_find(&search->table);
 }
 
-/* Takes the rule from the table of the whole file, if the file has one. A rule where a row begins
- * is cached for this process, since probes of functions hit there again and again; any other rule
- * is cached for its granule. */
-CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key,
-			  const struct rule_key *settled, struct rule_cache *rules)
+/*
+ * Looks the rule up in the table of the whole file, if the file has a table. A rule for the first
+ * address of a row is cached for this process, since probes of functions hit there again and again.
+ * Any other rule is cached for its granule.
+ */
+CORE_PART bool find_table_rule(struct rule_search *search, const struct rule_key *key,
+			       const struct rule_key *settled, struct rule_cache *rules)
 {
 	u64 frame = search->place & ~RULE_KEY_INTERRUPTED, offset = FRAME_OFFSET(frame);
 	bool is_interrupted = search->place & RULE_KEY_INTERRUPTED, is_final = true, begins_row;
@@ -57,7 +64,7 @@ CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key
 	if (offset >> 32 || !file_table_find(&search->table))
 		return false;
 	begins_row = is_interrupted && core_reload(search->table.from) == search->table.offset;
-	if (begins_row && !row_settle(search))
+	if (begins_row && !use_row_of_syscall(search))
 		return false;
 	search->rule = search->table.rule;
 	if (core_reload(search->table.is_partial) &&
@@ -66,7 +73,7 @@ CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key
 	if (is_final && begins_row)
 		rule_cache_put(rules, settled, &search->rule);
 	else if (is_final)
-		granule_keep(search, key, rules);
+		cache_granule_rule(search, key, rules);
 	search->table_steps++;
 	return true;
 }
@@ -90,7 +97,7 @@ CORE_GLOBAL int rule_search_find(struct rule_search *search, struct rule_cache *
 		search->is_lasting = !is_found;
 	}
 	if (!is_found)
-		is_found = table_find(search, &key, &settled, rules);
+		is_found = find_table_rule(search, &key, &settled, rules);
 	if (is_found && core_reload(search->rule.cfa_kind) != CFA_BY_CODE)
 		return true;
 	search->is_lasting = 0;

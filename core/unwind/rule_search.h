@@ -19,7 +19,7 @@
 #include "table_search.h"
 #include "walk_memory.h"
 
-/* Defined by the embedder: reads code of the task without a fault, all bytes or none. */
+/* Defined by the embedder: reads code of the task without a page fault, all bytes or none. */
 CORE_INLINE bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32 bytes);
 
 /*

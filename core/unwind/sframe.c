@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * SFrame is a sorted index of functions, each with a run of rows. A row has the offset at which it
- * begins and up to a few data words: CFA, return address if that is not fixed, frame pointer.
+ * SFrame is a sorted index of functions, each with a sequence of rows. A row has the offset at
+ * which it begins and a few data words: CFA, return address if its place is not fixed, frame
+ * pointer.
  *
- * The versions differ in the index: 17 bytes an entry in version 1, 20 in version 2, 16 in version
- * 3, where the rest of an entry stands before the rows. A function's address is relative to the
- * section, or, with the flag FUNC_START_PCREL, to its own field. Version 3 has "flexible"
- * functions: a control word before each data word names a register and says whether it is
- * dereferenced.
+ * The versions differ in the index: an entry has 17 bytes in version 1, 20 in version 2, and 16 in
+ * version 3, where the rest of the entry is stored directly before the rows. A function's address
+ * is relative to the section or, with the flag FUNC_START_PCREL, to the address of its own field.
+ * Version 3 has "flexible" functions: a control word before each data word names a register and
+ * says whether it is dereferenced.
  */
 #include "unwind.h"
 
@@ -20,7 +21,7 @@
 
 #define FUNCTION_ADDRESS_BYTES(info) (1U << ((info)&3))
 #define FUNCTION_ROW_TYPE(info) ((info)&0xf)
-#define FUNCTION_IS_BLOCK(info) ((info)&0x10) /* rows repeat, as in a PLT */
+#define FUNCTION_IS_BLOCK(info) ((info)&0x10) /* rows repeat for each block, as in a PLT */
 #define FUNCTION_IS_SIGNAL(info) ((info)&0x80)
 #define FUNCTION_IS_FLEXIBLE(info2) (((info2)&0x1f) == 1)
 #define ROW_TYPE_MAX 2
@@ -35,18 +36,18 @@
 #define CONTROL_IS_DEREF(word) ((word)&2)
 #define CONTROL_REGISTER(word) ((word) >> 3)
 
-CORE_PART bool header_is_sane(const struct sframe_header *header)
+CORE_PART bool is_header_supported(const struct sframe_header *header)
 {
 	return header->magic == SFRAME_MAGIC && header->version >= 1 && header->version <= 3 &&
 	       header->abi == SFRAME_ABI && header->flags & SFRAME_SORTED && header->function_count;
 }
 
-CORE_PART u32 entry_bytes_of(u32 version)
+CORE_PART u32 index_entry_bytes(u32 version)
 {
 	return version == 1 ? 17 : version == 2 ? 20 : 16;
 }
 
-/* Opens the section. */
+/* Reads the section's header and finds its parts. */
 CORE_OUTLINED u32 section_open(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
@@ -55,21 +56,21 @@ CORE_OUTLINED u32 section_open(struct unwind *unwind)
 
 	search->section = unwind->image.sframe.start;
 	if (!unwind_fetch(unwind, search->section, &search->header, sizeof(search->header)))
-		return unwind_fetch_stop(unwind);
-	if (!header_is_sane(header))
+		return unwind_table_read_stop(unwind);
+	if (!is_header_supported(header))
 		return STOP_UNSUPPORTED;
 	first = search->section + sizeof(*header) + header->extra_bytes;
 	search->functions = first + header->functions;
 	search->rows = first + header->rows;
 	search->rows_end = search->rows + header->row_bytes;
-	search->entry_bytes = entry_bytes_of(header->version);
+	search->entry_bytes = index_entry_bytes(header->version);
 	search->low = 0;
 	search->high = header->function_count;
 	return search->rows_end <= unwind->image.sframe.end ? STOP_NONE : STOP_BAD_TABLE;
 }
 
-/* Reads the address of function `index`. */
-CORE_OUTLINED u32 function_read(struct unwind *unwind, u64 index)
+/* Reads the address of the function with this index. */
+CORE_OUTLINED u32 read_function_address(struct unwind *unwind, u64 index)
 {
 	struct sframe_search *search = &unwind->sframe;
 	bool is_wide = search->header.version == 3;
@@ -77,7 +78,7 @@ CORE_OUTLINED u32 function_read(struct unwind *unwind, u64 index)
 
 	search->entry = search->functions + index * search->entry_bytes;
 	if (!unwind_fetch(unwind, search->entry, &unwind->word, is_wide ? 8 : 4))
-		return unwind_fetch_stop(unwind);
+		return unwind_table_read_stop(unwind);
 	offset = is_wide ? (s64)unwind->word : (s32)unwind->word;
 	search->function =
 		offset +
@@ -85,7 +86,7 @@ CORE_OUTLINED u32 function_read(struct unwind *unwind, u64 index)
 	return STOP_NONE;
 }
 
-static long function_step(u32 i, void *arg)
+static long halve_function_range(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct sframe_search *search = &unwind->sframe;
@@ -94,7 +95,7 @@ static long function_step(u32 i, void *arg)
 	(void)i;
 	if (search->high - search->low <= 1)
 		return 1;
-	search->stop = function_read(unwind, middle);
+	search->stop = read_function_address(unwind, middle);
 	if (search->function <= unwind->lookup_pc)
 		search->low = middle;
 	else
@@ -102,8 +103,8 @@ static long function_step(u32 i, void *arg)
 	return search->stop != STOP_NONE;
 }
 
-/* Reads the rest of an entry. In version 3 half of it stands before the rows. */
-CORE_PART u32 entry_fields(struct unwind *unwind)
+/* Reads the remaining fields of an entry. In version 3 half of them are stored before the rows. */
+CORE_PART u32 read_entry_fields(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -143,10 +144,10 @@ CORE_PART u32 function_find(struct unwind *unwind)
 	u32 stop;
 
 	search->stop = STOP_NONE;
-	core_loop(SEARCH_STEPS_MAX, function_step, &unwind);
-	stop = search->stop ? search->stop : function_read(unwind, search->low);
+	core_loop(SEARCH_STEPS_MAX, halve_function_range, &unwind);
+	stop = search->stop ? search->stop : read_function_address(unwind, search->low);
 	if (!stop)
-		stop = entry_fields(unwind);
+		stop = read_entry_fields(unwind);
 	if (stop)
 		return stop;
 	offset = unwind->lookup_pc - search->function;
@@ -158,8 +159,8 @@ CORE_PART u32 function_find(struct unwind *unwind)
 	return FUNCTION_ROW_TYPE(search->info) <= ROW_TYPE_MAX ? STOP_NONE : STOP_BAD_TABLE;
 }
 
-/* Keeps the data words of the row at the window. */
-CORE_PART void row_keep(struct sframe_search *search, struct unwind_bytes *bytes)
+/* Stores the data words of the row at the position. */
+CORE_PART void store_row_words(struct sframe_search *search, struct unwind_bytes *bytes)
 {
 	u32 size = 1U << ROW_WORD_SIZE(search->row_info);
 
@@ -169,7 +170,7 @@ CORE_PART void row_keep(struct sframe_search *search, struct unwind_bytes *bytes
 	}
 }
 
-static long row_step(u32 i, void *arg)
+static long read_next_row(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct sframe_search *search = &unwind->sframe;
@@ -179,7 +180,7 @@ static long row_step(u32 i, void *arg)
 
 	if (i >= search->rows_left)
 		return 1;
-	search->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	search->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (search->stop)
 		return 1;
 	start = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(search->info));
@@ -195,7 +196,7 @@ static long row_step(u32 i, void *arg)
 	}
 	search->found = true;
 	search->row_info = info;
-	row_keep(search, bytes);
+	store_row_words(search, bytes);
 	bytes->at = next;
 	return 0;
 }
@@ -206,14 +207,14 @@ CORE_OUTLINED u32 row_find(struct unwind *unwind)
 
 	search->stop = STOP_NONE;
 	search->found = false;
-	core_loop(ROWS_MAX, row_step, &unwind);
+	core_loop(ROWS_MAX, read_next_row, &unwind);
 	if (search->stop)
 		return search->stop;
 	return search->found ? STOP_NONE : STOP_NO_RULE;
 }
 
-/* Word i of the row, sign-extended; i < ROW_WORDS_MAX. */
-CORE_PART s32 word_signed(const struct sframe_search *search, u32 i)
+/* Data word i of the row, sign-extended; i < ROW_WORDS_MAX. */
+CORE_PART s32 row_word_signed(const struct sframe_search *search, u32 i)
 {
 	u32 unused = 32 - (8U << ROW_WORD_SIZE(search->row_info));
 
@@ -221,7 +222,7 @@ CORE_PART s32 word_signed(const struct sframe_search *search, u32 i)
 	return (s32)(search->word[i & 7] << (unused & 31)) >> (unused & 31);
 }
 
-CORE_PART u32 word_unsigned(const struct sframe_search *search, u32 i)
+CORE_PART u32 row_word_unsigned(const struct sframe_search *search, u32 i)
 {
 	u32 unused = 32 - (8U << ROW_WORD_SIZE(search->row_info));
 
@@ -230,31 +231,31 @@ CORE_PART u32 word_unsigned(const struct sframe_search *search, u32 i)
 }
 
 /*
- * The rule of a row with the words: CFA, return address unless it is fixed, frame pointer if it was
- * saved.
+ * The rule of a row of an ordinary function. Its words are: CFA, return address unless its place is
+ * fixed, frame pointer if it was saved.
  */
-CORE_PART u32 rule_default(const struct sframe_search *search, struct unwind_rule *rule)
+CORE_PART u32 make_ordinary_rule(const struct sframe_search *search, struct unwind_rule *rule)
 {
 	u32 count = ROW_WORDS(search->row_info), used = 1;
 	s32 fixed_fp = search->header.fixed_fp_offset;
 	s32 ra = search->header.fixed_ra_offset;
 
 	rule->cfa_register = ROW_BASE_IS_SP(search->row_info) ? REGISTER_SP : REGISTER_FP;
-	rule->cfa_offset = word_signed(search, 0);
+	rule->cfa_offset = row_word_signed(search, 0);
 	if (RETURN_MAY_BE_IN_REGISTER && ra == SFRAME_FIXED_NONE && count == used)
 		return STOP_NONE;
 	if (ra == SFRAME_FIXED_NONE)
-		ra = word_signed(search, used++);
+		ra = row_word_signed(search, used++);
 	rule->slot[SLOT_RETURN] = slot_below(ra);
 	if (used < count)
-		rule->slot[SLOT_FP] = slot_below(word_signed(search, used));
+		rule->slot[SLOT_FP] = slot_below(row_word_signed(search, used));
 	else if (fixed_fp != SFRAME_FIXED_NONE)
 		rule->slot[SLOT_FP] = slot_below(fixed_fp);
 	return count >= used && rule->slot[SLOT_RETURN] != SLOT_LOST ? STOP_NONE : STOP_UNSUPPORTED;
 }
 
-/* The slot of a control word and its offset. */
-CORE_PART u8 slot_flexible(u32 control, s32 offset, struct unwind_rule *rule)
+/* The slot that a control word and its offset describe. */
+CORE_PART u8 flexible_slot(u32 control, s32 offset, struct unwind_rule *rule)
 {
 	u32 reg = CONTROL_REGISTER(control);
 
@@ -271,37 +272,37 @@ CORE_PART u8 slot_flexible(u32 control, s32 offset, struct unwind_rule *rule)
 }
 
 /*
- * The rule of a row with pairs of control word and offset, in the same order; a single zero word
- * stands for a return address in its fixed place.
+ * The rule of a row of a "flexible" function. Its words are pairs of control word and offset, in
+ * the same order as above. A single zero word stands for a return address in its fixed place.
  */
-CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_rule *rule)
+CORE_PART u32 make_flexible_rule(const struct sframe_search *search, struct unwind_rule *rule)
 {
-	u32 control = word_unsigned(search, 0), count = ROW_WORDS(search->row_info), used = 2;
+	u32 control = row_word_unsigned(search, 0), count = ROW_WORDS(search->row_info), used = 2;
 
 	if (count < 2 || count > ROW_WORDS_MAX || !CONTROL_IS_REGISTER(control) ||
 	    !is_table_register(CONTROL_REGISTER(control)))
 		return STOP_UNSUPPORTED;
 	rule->cfa_kind = CONTROL_IS_DEREF(control) ? CFA_DEREF : CFA_REGISTER;
 	rule->cfa_register = CONTROL_REGISTER(control);
-	rule->cfa_offset = word_signed(search, 1);
+	rule->cfa_offset = row_word_signed(search, 1);
 	rule->slot[SLOT_RETURN] = slot_below(search->header.fixed_ra_offset);
-	if (count > 2 && word_unsigned(search, 2) == 0) {
+	if (count > 2 && row_word_unsigned(search, 2) == 0) {
 		used = 3;
 	} else if (count > 2) {
-		rule->slot[SLOT_RETURN] =
-			slot_flexible(word_unsigned(search, 2), word_signed(search, 3), rule);
+		rule->slot[SLOT_RETURN] = flexible_slot(row_word_unsigned(search, 2),
+							row_word_signed(search, 3), rule);
 		used = 4;
 	}
 	if (rule->base != RULE_BASE_CFA || rule->slot[SLOT_RETURN] == SLOT_LOST)
 		return STOP_UNSUPPORTED;
 	if (used + 1 < count)
-		rule->slot[SLOT_FP] = slot_flexible(word_unsigned(search, used),
-						    word_signed(search, used + 1), rule);
+		rule->slot[SLOT_FP] = flexible_slot(row_word_unsigned(search, used),
+						    row_word_signed(search, used + 1), rule);
 	return STOP_NONE;
 }
 
-/* The rule of the row of the pc. */
-CORE_PART u32 row_rule(const struct sframe_search *search, struct unwind_rule *rule)
+/* The rule of the row that covers the pc. */
+CORE_PART u32 make_row_rule(const struct sframe_search *search, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.base = RULE_BASE_CFA,
@@ -313,7 +314,8 @@ CORE_PART u32 row_rule(const struct sframe_search *search, struct unwind_rule *r
 		rule->flags |= RULE_OUTERMOST;
 		return STOP_NONE;
 	}
-	return search->flexible ? rule_flexible(search, rule) : rule_default(search, rule);
+	return search->flexible ? make_flexible_rule(search, rule)
+				: make_ordinary_rule(search, rule);
 }
 
 CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
@@ -327,5 +329,5 @@ CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
 		stop = function_find(unwind);
 	if (!stop)
 		stop = row_find(unwind);
-	return stop ? stop : row_rule(&unwind->sframe, rule);
+	return stop ? stop : make_row_rule(&unwind->sframe, rule);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All state is in the search, a map value in BPF. The verifier does not follow it, so both results
- * of a step lead to one state at the next step.
+ * All state is in the struct file_table_search, a map value in BPF. The verifier does not track its
+ * contents, so both results of a step lead to one state at the next step.
  */
 #include "table_search.h"
 
-#define SEARCH_STEPS 10 /* halvings that leave one of FILE_TABLE_WORDS entries */
+#define SEARCH_STEPS 10 /* halvings of the range that leave one of FILE_TABLE_WORDS entries */
 
 /*
- * Sets search->at to the last entry that is not above the target, or to 0 if the first one is above
- * it. The entry is one of `left` from `at` on. The half is chosen by a product: neither the CPU nor
- * the verifier has a branch to follow.
+ * Sets search->at to the index of the last entry that is not greater than the target, or to 0 if
+ * the first entry is greater. The searched range is `left` entries from `at` on. The half is chosen
+ * by a multiplication: neither the CPU nor the verifier has a branch to follow.
  */
-CORE_GLOBAL_PART int entry_find(struct file_table_search *search,
-				const struct file_table_chunk *chunk, u32 mask)
+CORE_GLOBAL_PART int find_last_entry(struct file_table_search *search,
+				     const struct file_table_chunk *chunk, u32 mask)
 {
 	u32 at = 0, left, target;
 
@@ -34,17 +34,17 @@ CORE_GLOBAL_PART int entry_find(struct file_table_search *search,
 	return 0;
 }
 
-CORE_PART u32 word_of(const struct file_table_chunk *chunk, u32 index)
+CORE_PART u32 chunk_word(const struct file_table_chunk *chunk, u32 index)
 {
 	core_one_register(index);
 	return index < FILE_TABLE_WORDS ? chunk->word[index] : 0;
 }
 
 /*
- * Goes from a chunk of offsets to the chunk that its entry leads to. NULL: the offset lies before
- * all entries, or a chunk is missing.
+ * Goes from a chunk of offsets to the chunk that the found entry points to. NULL: the offset is
+ * less than all entries, or a chunk is missing.
  */
-CORE_PART const struct file_table_chunk *chunk_below(struct file_table_search *search,
+CORE_PART const struct file_table_chunk *child_chunk(struct file_table_search *search,
 						     const struct file_table_chunk *chunk)
 {
 	u32 at;
@@ -52,15 +52,15 @@ CORE_PART const struct file_table_chunk *chunk_below(struct file_table_search *s
 	if (!chunk || !chunk->count)
 		return 0;
 	search->target = search->offset;
-	entry_find(search, chunk, ~0U);
+	find_last_entry(search, chunk, ~0U);
 	at = core_reload(search->at);
-	search->start = word_of(chunk, at);
+	search->start = chunk_word(chunk, at);
 	return search->start > search->offset
 		       ? 0
 		       : file_table_chunk(search, search->base + chunk->first + at);
 }
 
-CORE_PART bool rule_read(struct file_table_search *search, u32 first, u32 rule)
+CORE_PART bool read_table_rule(struct file_table_search *search, u32 first, u32 rule)
 {
 	u32 index = rule - 1, at = index % FILE_TABLE_RULES * FILE_TABLE_RULE_WORDS;
 	const struct file_table_chunk *chunk =
@@ -74,11 +74,11 @@ CORE_PART bool rule_read(struct file_table_search *search, u32 first, u32 rule)
 }
 
 /*
- * True if the root is still the one that the search began with. Its memory may be another root's
- * when it is read, but no other root has the same base. The loads happen in program order: the
- * compiler keeps them around a look-up, and x86 keeps the order.
+ * True if the root is still the one that the search began with. Another table may have reused the
+ * root's memory when it is read, but no other root has the same base. The loads happen in program
+ * order: the compiler keeps the order around a map lookup, and x86 keeps the order of loads.
  */
-CORE_PART bool root_stays(struct file_table_search *search)
+CORE_PART bool is_root_unchanged(struct file_table_search *search)
 {
 	const struct file_table_chunk *root = file_table_chunk(search, FILE_TABLE_ROOT);
 
@@ -98,17 +98,18 @@ CORE_GLOBAL int file_table_find(struct file_table_search *search)
 	root = file_table_chunk(search, FILE_TABLE_ROOT);
 	search->base = root ? root->base : 0;
 	search->is_partial = root ? root->is_partial : 0;
-	leaf = chunk_below(search, chunk_below(search, root));
+	leaf = child_chunk(search, child_chunk(search, root));
 	if (!leaf)
 		return 0;
 	distance = search->offset - search->start;
 	search->target = distance < FILE_TABLE_DISTANCE_MAX ? distance : FILE_TABLE_DISTANCE_MAX;
-	entry_find(search, leaf, FILE_TABLE_DISTANCE_MAX);
-	row = word_of(leaf, core_reload(search->at));
+	find_last_entry(search, leaf, FILE_TABLE_DISTANCE_MAX);
+	row = chunk_word(leaf, core_reload(search->at));
 	next = core_reload(search->at) + 1;
 	search->from = search->start + (row & FILE_TABLE_DISTANCE_MAX);
 	search->to = next < leaf->count
-			     ? search->start + (word_of(leaf, next) & FILE_TABLE_DISTANCE_MAX)
+			     ? search->start + (chunk_word(leaf, next) & FILE_TABLE_DISTANCE_MAX)
 			     : search->offset + 1;
-	return rule_read(search, leaf->first, FILE_TABLE_ROW_RULE(row)) && root_stays(search);
+	return read_table_rule(search, leaf->first, FILE_TABLE_ROW_RULE(row)) &&
+	       is_root_unchanged(search);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The walk. A malformed or unsupported table ends the walk: a guess in its place could give frames
- * that never were. If no table covers the code, and its bytes do not suffice, the stack is searched
- * (return_search.h). A guess marks all frames behind it; if the guess leads to no code, the stop is
- * STOP_NO_RULE. If SFrame has no usable rule, .eh_frame is tried.
+ * The walk up a user stack, frame by frame. A malformed or unsupported table ends the walk: a guess
+ * instead could give frames that never existed. If no table covers the code, and the bytes of the
+ * code give no rule, the stack is searched for the return address (return_search.h). After a guess,
+ * all further frames are marked as guessed. If a guess leads to an address that is not code, the
+ * stop reason is STOP_NO_RULE. If SFrame has no usable rule, .eh_frame is tried.
  */
 #include "unwind.h"
 #include "deep_stack.h"
@@ -12,7 +13,7 @@
 /*
  * Makes the rule from the tables of the current image. Returns the stop reason if there is no rule.
  */
-CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 make_table_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 stop = image_enter(unwind);
 
@@ -25,22 +26,25 @@ CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
 }
 
 /*
- * True if the pc is behind a system call instruction. The kernel interrupts a task there, and the
- * instruction may be the last of a function (the return from a signal handler).
+ * True if the pc directly follows a system call instruction. The kernel interrupts a task there,
+ * and the instruction may be the last of a function (the return from a signal handler).
  */
-CORE_PART bool is_behind_syscall(struct unwind *unwind, u64 pc)
+CORE_PART bool is_after_syscall(struct unwind *unwind, u64 pc)
 {
 	unwind->word = 0;
 	return unwind_fetch(unwind, pc - SYSCALL_BYTES, &unwind->word, SYSCALL_BYTES) &&
 	       unwind->word == SYSCALL_CODE;
 }
 
-/* The address whose rule counts: within the call for a frame that made a call. */
-CORE_PART u64 lookup_address(struct unwind *unwind)
+/*
+ * The address that rules are looked up for. For a frame that made a call, it is an address within
+ * the call instruction.
+ */
+CORE_PART u64 rule_lookup_address(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC];
 
-	return unwind->is_interrupted && !is_behind_syscall(unwind, pc) ? pc : pc - 1;
+	return unwind->is_interrupted && !is_after_syscall(unwind, pc) ? pc : pc - 1;
 }
 
 #ifdef UNWIND_KNOWS_JAVA
@@ -49,7 +53,7 @@ CORE_PART u64 lookup_address(struct unwind *unwind)
  * tried before the machine's data, for other frames after them. No stack begins in generated code,
  * so a frame-pointer rule loses RULE_ENTRY and RULE_UNCALLED.
  */
-CORE_PART u32 generated_rule(struct unwind *unwind)
+CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 {
 	bool is_of_file = unwind->mapping.image != 0 || unwind->is_compat;
 	u32 stop;
@@ -93,7 +97,7 @@ CORE_PART void java_enter(struct unwind *unwind)
 	(void)unwind;
 }
 
-CORE_PART u32 generated_rule(struct unwind *unwind)
+CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 {
 	return unwind_code_rule(unwind, &unwind->rule);
 }
@@ -103,35 +107,38 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 {
 	u32 stop = STOP_NO_RULE;
 
-	unwind->lookup_pc = lookup_address(unwind);
+	unwind->lookup_pc = rule_lookup_address(unwind);
 	unwind->code_seen = 0;
 	unwind->same_from = unwind->same_to = 0;
 	if (!core_reload(unwind->is_by_code) && !unwind->is_compat && unwind->mapping.image)
-		stop = table_rule(unwind, &unwind->rule);
-	return stop == STOP_NO_RULE ? generated_rule(unwind) : stop;
+		stop = make_table_rule(unwind, &unwind->rule);
+	return stop == STOP_NO_RULE ? make_generated_code_rule(unwind) : stop;
 }
 
 /*
- * True if the rule of the current pc may come from the cache. The rule of code without a file is
- * made from the code each time.
+ * True if the rule of the current pc may be in the cache. The rule of code without a file is never
+ * cached.
  */
-CORE_PART bool code_is_lasting(const struct unwind *unwind)
+CORE_PART bool may_use_cached_rule(const struct unwind *unwind)
 {
 	return !unwind->is_compat && unwind->mapping.image;
 }
 
 /*
- * True if the rule follows from its key. False: the rule was made from a part of the code, or
- * without the tables of its file.
+ * True if the rule depends on its cache key alone. False: the rule was made from a part of the code
+ * only, or without the tables of its file.
  */
-CORE_PART bool is_memorable(const struct unwind *unwind)
+CORE_PART bool is_rule_cacheable(const struct unwind *unwind)
 {
 	return unwind->budget && unwind->code_seen != CODE_UNREADABLE && unwind->mapping.image &&
 	       !unwind->is_by_code;
 }
 
-/* Sets unwind->granule to the length around the pc where the new rule holds. */
-CORE_GLOBAL_PART int granule_find(struct unwind *unwind)
+/*
+ * Sets unwind->granule to the size of the aligned block of code around the pc in which the new rule
+ * holds.
+ */
+CORE_GLOBAL_PART int find_granule(struct unwind *unwind)
 {
 	if (core_is_null(unwind))
 		return 0;
@@ -141,10 +148,11 @@ CORE_GLOBAL_PART int granule_find(struct unwind *unwind)
 }
 
 /*
- * Takes the rule of the current frame from the cache, or makes it. Outlined, so that what it keeps
- * on the BPF stack is gone behind it: some verifiers (6.19) keep states apart by words that no code
- * reads any more, and would verify the step for each. UNWIND_SAVES_A_CALL makes it part of its
- * caller, for programs that reach it one call deeper: Linux 6.1 refuses calls that are 9 deep.
+ * Looks up the rule of the current frame in the cache, or makes it. The function is outlined, so
+ * that its words on the BPF stack are gone when it returns: some verifiers (6.19) distinguish
+ * states by words that no code reads any more, and would verify the step for each.
+ * UNWIND_SAVES_A_CALL inlines the function into its caller, for programs that reach it one call
+ * deeper: Linux 6.1 refuses calls that are 9 deep.
  */
 #ifdef UNWIND_SAVES_A_CALL
 CORE_PART
@@ -156,7 +164,7 @@ u32 rule_enter(struct unwind *unwind)
 	u32 stop;
 
 	/* in memory: the verifier would follow each value of a local variable */
-	unwind->is_lasting = code_is_lasting(unwind);
+	unwind->is_lasting = may_use_cached_rule(unwind);
 	unwind->granule = 1;
 	unwind->is_by_code = 0;
 	unwind->is_listed = 0;
@@ -167,15 +175,15 @@ u32 rule_enter(struct unwind *unwind)
 			return STOP_NONE;
 	}
 	stop = unwind_rule(unwind);
-	if (stop || !core_reload(unwind->is_lasting) || !is_memorable(unwind))
+	if (stop || !core_reload(unwind->is_lasting) || !is_rule_cacheable(unwind))
 		return stop;
-	granule_find(unwind);
+	find_granule(unwind);
 	unwind_remember(unwind);
 	return STOP_NONE;
 }
 
 /* Sets unwind->mapping to the mapping of the current pc. */
-CORE_PART bool mapping_enter(struct unwind *unwind)
+CORE_PART bool enter_mapping_of_pc(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC];
 
@@ -184,15 +192,13 @@ CORE_PART bool mapping_enter(struct unwind *unwind)
 	return unwind_find_mapping(unwind, pc);
 }
 
-CORE_PART bool is_without_rule(const struct unwind *unwind)
+CORE_PART bool is_frame_pointer_rule(const struct unwind *unwind)
 {
 	return unwind->rule.flags & RULE_FRAME_POINTER;
 }
 
-/*
- * Looks at one stack word of the search, and at the bytes in front of the address that it may hold.
- */
-static long return_look(u32 i, void *arg)
+/* Examines one stack word of the search, and the code before the address that the word may be. */
+static long look_at_stack_word(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct return_search *search = &unwind->returns;
@@ -210,10 +216,10 @@ static long return_look(u32 i, void *arg)
 }
 
 /*
- * Sets unwind->rule to the result of a search of the stack, for code that neither tables nor its
- * bytes explain.
+ * Sets unwind->rule to the result of a search of the stack, for code whose rule comes neither from
+ * tables nor from its bytes.
  */
-CORE_GLOBAL_PART int return_find(struct unwind *unwind)
+CORE_GLOBAL_PART int search_return_address(struct unwind *unwind)
 {
 	struct return_search *search;
 	u32 stop;
@@ -228,21 +234,23 @@ CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 	search->is_unlisted = !(search->is_generated | core_reload(unwind->is_by_code) |
 				core_reload(unwind->is_listed));
 	return_search_begin(search, &unwind->registers);
-	core_loop(RETURN_WORDS_MAX, return_look, &unwind);
+	core_loop(RETURN_WORDS_MAX, look_at_stack_word, &unwind);
 	stop = return_search_end(search, &unwind->rule);
-	/* Code of the machine returns to addresses that are behind no call. */
+	/*
+	 * Code that OpenJDK's virtual machine generates has return addresses that follow no call.
+	 */
 	search->is_guess |= search->is_generated & (core_reload(unwind->java.is_found) != 0);
-	/* The memory above a coroutine's first frame may be untouched, or not there. */
+	/* The memory above a coroutine's first frame may be untouched, or not mapped. */
 	return stop == STOP_STACK_UNREADABLE && search->flags & RULE_UNCALLED ? STOP_ROOT : stop;
 }
 
 /*
- * Replaces the stop of a step without a proven rule by STOP_NO_RULE: neither code nor stack give a
- * caller.
+ * Decides the stop reason of a step by a rule that was not proven. A step that failed gets
+ * STOP_NO_RULE: neither code nor stack lead to a caller.
  */
-CORE_GLOBAL_PART int step_judge(struct unwind *unwind, u32 stop)
+CORE_GLOBAL_PART int final_step_stop(struct unwind *unwind, u32 stop)
 {
-	if (core_is_null(unwind) || !is_without_rule(unwind) || stop == STOP_BUDGET ||
+	if (core_is_null(unwind) || !is_frame_pointer_rule(unwind) || stop == STOP_BUDGET ||
 	    stop == STOP_ROOT)
 		return stop;
 	if (stop)
@@ -251,17 +259,20 @@ CORE_GLOBAL_PART int step_judge(struct unwind *unwind, u32 stop)
 	return STOP_NONE;
 }
 
-/* The distance of the current frame from the pc (abi/stack.h). The leaf is the pc itself. */
-CORE_PART u64 behind_pc(const struct unwind *unwind)
+/*
+ * The number to add to the pc of the current frame, which says that the frame was interrupted
+ * (abi/stack.h). 0 for the leaf, whose pc is exact.
+ */
+CORE_PART u64 interrupted_pc_mark(const struct unwind *unwind)
 {
 	return unwind->depth && unwind->is_interrupted ? FRAME_BEHIND_INTERRUPTED : 0;
 }
 
 /*
- * Marks the frame of a signal trampoline: the handler returns to its first instruction, which is
- * not behind a call.
+ * Marks the frame of a signal trampoline: the handler returns to the trampoline's first
+ * instruction, which follows no call.
  */
-CORE_PART void trampoline_mark(struct unwind *unwind)
+CORE_PART void mark_signal_trampoline(struct unwind *unwind)
 {
 	u32 index = deep_stack_slot(unwind->depth - 1);
 
@@ -270,7 +281,7 @@ CORE_PART void trampoline_mark(struct unwind *unwind)
 		unwind->frame[index & (UNWIND_FRAMES - 1)] += FRAME_BEHIND_INTERRUPTED;
 }
 
-CORE_PART u32 frame_leave(struct unwind *unwind)
+CORE_PART u32 step_to_caller(struct unwind *unwind)
 {
 	u32 stop;
 
@@ -282,54 +293,57 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 		return STOP_BUDGET;
 	if (stop)
 		return stop;
-	trampoline_mark(unwind);
-	if (is_without_rule(unwind))
-		stop = return_find(unwind);
+	mark_signal_trampoline(unwind);
+	if (is_frame_pointer_rule(unwind))
+		stop = search_return_address(unwind);
 	if (!stop)
 		stop = unwind_step(unwind);
-	return step_judge(unwind, stop);
+	return final_step_stop(unwind, stop);
 }
 
 /* Adds the current frame. The leaf is added even outside of code. */
-CORE_PART u32 frame_enter(struct unwind *unwind)
+CORE_PART u32 add_current_frame(struct unwind *unwind)
 {
-	bool is_code = mapping_enter(unwind);
+	bool is_code = enter_mapping_of_pc(unwind);
 	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 index = unwind->depth;
 
 	if (!is_code && index)
-		return is_without_rule(unwind) ? STOP_NO_RULE : STOP_NOT_CODE;
+		return is_frame_pointer_rule(unwind) ? STOP_NO_RULE : STOP_NOT_CODE;
 	if (index >= unwind->max_depth)
 		return STOP_DEPTH;
 	index = deep_stack_slot(index);
 	core_one_register(index);
 	unwind->frame[index & (UNWIND_FRAMES - 1)] =
-		(unwind_frame(unwind, pc) + behind_pc(unwind)) |
+		(unwind_frame(unwind, pc) + interrupted_pc_mark(unwind)) |
 		(unwind->is_guessed ? unwind->guess_mark : 0);
 	unwind->depth++;
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
 }
 
-CORE_PART void tables_forget(struct unwind *unwind)
+CORE_PART void forget_tables(struct unwind *unwind)
 {
 	unwind->image.header = 0;
 	unwind->bytes.filled = 0;
 	unwind->cfi.entry.cie = 0;
 }
 
-/* Walks one frame. Before the frame is tried again, all half-read tables are dropped. */
-static long walk_step(u32 i, void *arg)
+/*
+ * Handles one frame. If the frame is tried again, all tables that were read in part are dropped
+ * first.
+ */
+static long walk_frame(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 
 	(void)i;
-	unwind->stop = frame_enter(unwind);
+	unwind->stop = add_current_frame(unwind);
 	if (!unwind->stop)
-		unwind->stop = frame_leave(unwind);
+		unwind->stop = step_to_caller(unwind);
 	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||
 	    !unwind_refill(unwind))
 		return core_reload(unwind->stop) != STOP_NONE;
-	tables_forget(unwind);
+	forget_tables(unwind);
 	unwind->refills++;
 	unwind->depth--;
 	return 0;
@@ -349,7 +363,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
-	core_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);
+	core_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_frame, &unwind);
 	if (core_reload(unwind->is_guessed) && unwind->stop == STOP_ROOT)
 		unwind->stop = STOP_GUESSED;
 	unwind->depth =
@@ -360,5 +374,5 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 CORE_INLINE void unwind_forget(struct unwind *unwind)
 {
 	unwind->mapping.end = 0;
-	tables_forget(unwind);
+	forget_tables(unwind);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The unwinder of user stacks: from the registers of a task to the pcs of its frames, by reads of
- * its memory alone, so that it runs the same natively and in BPF. All state is in one struct, in
- * BPF a map value: the program's stack is small, and the verifier tracks no contents of map values,
- * so its states converge.
+ * its memory alone, so the same code runs natively and in BPF. All state is in one struct, in BPF a
+ * map value: the stack of a BPF program is small, and the verifier does not track the contents of
+ * map values, so its states converge.
  *
  * For each frame, the first of these sources that applies makes a rule (abi/rule.h), which is then
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
  * The embedder supplies seven functions: natively by linking them, in BPF by defining them before
- * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, dwarf_expr,
- * eh_frame, return_search, sframe, unwind, unwind_bytes, unwind_step.
+ * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, dwarf_expr, eh_frame,
+ * return_search, sframe, unwind, unwind_bytes, unwind_step.
  *
- * Any memory contents are safe and give frames and a stop reason. `budget` bounds the work.
+ * The memory may have any contents: the result is always frames and a stop reason. `budget` bounds
+ * the work.
  */
 #ifndef CORE_UNWIND_H
 #define CORE_UNWIND_H
@@ -39,17 +40,17 @@ struct unwind;
 #endif
 
 /*
- * Reads an unwind table out of another address space: a position and an end, as addresses there,
- * and a window of bytes around the position that one read fills.
+ * The reader of an unwind table in another address space: a position and an end, as addresses in
+ * that space, and the window, a copy of the bytes around the position, which one read fills.
  *
  * bytes_ready() makes the next BYTES_STEP bytes valid for decoding. Decoding within a step makes no
  * checks: the caller checks once, at the end, that the position did not pass the end
- * (bytes_overrun). Until then decoding yields the bytes of the window, whatever they are, never a
- * bad access.
+ * (bytes_overrun). Before this check, decoding may return any bytes of the window, but never reads
+ * outside of it.
  */
 
-#define BYTES_WINDOW 256 /* a power of two */
-#define BYTES_STEP 32	 /* the most that one step decodes: an opcode and two operands */
+#define BYTES_WINDOW 256 /* size of the window in bytes, a power of two */
+#define BYTES_STEP 32	 /* the most bytes that one step decodes: an opcode and two operands */
 
 struct unwind_bytes {
 	u64 at;
@@ -62,7 +63,7 @@ struct unwind_bytes {
 #define LEB128_TOO_LONG (1ULL << 40)
 
 /*
- * A number of variable length, and its length in bytes: LEB128_TOO_LONG, which leads beyond every
+ * A number of variable length, and its length in bytes: LEB128_TOO_LONG, which is longer than every
  * table, if the number has more than 56 bits.
  */
 struct leb128 {
@@ -71,15 +72,18 @@ struct leb128 {
 	u64 bytes;
 };
 
-/* Reads memory of the task within the budget. */
+/* Reads memory of the task, and takes the read from the budget. */
 CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
-/* STOP_NONE, STOP_BAD_TABLE at the end, STOP_TABLE_UNREADABLE or STOP_BUDGET. */
+/*
+ * Makes the next BYTES_STEP bytes ready to be decoded. STOP_NONE, STOP_BAD_TABLE at the end of the
+ * table, STOP_TABLE_UNREADABLE or STOP_BUDGET.
+ */
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
 
 /*
- * Takes a pointer in `encoding` (DW_EH_PE_*); `data` is the base of data-relative pointers. The
- * position moves behind the pointer. STOP_UNSUPPORTED: an encoding that no toolchain emits.
+ * Reads a pointer in `encoding` (DW_EH_PE_*); `data` is the base of data-relative pointers. The
+ * position moves after the pointer. STOP_UNSUPPORTED: an encoding that no toolchain writes.
  */
 CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data);
 
@@ -94,7 +98,7 @@ static inline bool bytes_overrun(const struct unwind_bytes *bytes)
 	return bytes->at > bytes->end;
 }
 
-/* The next eight bytes, without moving the position. */
+/* Returns the next eight bytes, without moving the position. */
 static inline u64 bytes_peek(const struct unwind_bytes *bytes)
 {
 	u64 index = bytes->at - bytes->start;
@@ -145,7 +149,7 @@ ABI_INLINE struct leb128 bytes_leb128(struct unwind_bytes *bytes)
 	return leb;
 }
 
-/* The unwind tables of a mapped ELF file, found by its program headers in memory. */
+/* The unwind tables of a mapped ELF file, which its program headers in memory point to. */
 
 #define IMAGE_SEGMENTS_MAX 6
 
@@ -156,16 +160,17 @@ struct image_range {
 
 struct unwind_image {
 	u64 header;			 /* address of the ELF header; 0: no image was read */
-	u64 bias;			 /* address = bias + p_vaddr */
-	struct image_range eh_frame_hdr; /* start 0: the file has no index */
+	u64 bias;			 /* load bias: address = bias + p_vaddr */
+	struct image_range eh_frame_hdr; /* .eh_frame_hdr; start is 0 if the file has no index */
 	struct image_range sframe;
-	struct image_range eh_frame; /* the section, after a search in a file without index */
-	u64 note;		     /* address of the first note; 0: the file has no note */
+	/* the section .eh_frame, set by a search in a file without index */
+	struct image_range eh_frame;
+	u64 note; /* address of the first note; 0: the file has no note */
 	bool searched;
 	u32 segment_count;
-	/* loaded segments that are not writable data */
+	/* Loaded segments, except writable data. */
 	struct image_range segment[IMAGE_SEGMENTS_MAX];
-	u64 segment_offset[IMAGE_SEGMENTS_MAX]; /* file offsets of these segments */
+	u64 segment_offset[IMAGE_SEGMENTS_MAX]; /* file offsets of the segments above */
 };
 
 /* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping has no ELF file. */
@@ -177,10 +182,10 @@ static inline bool image_range_has(const struct image_range *range, u64 address)
 }
 
 /*
- * The end of the memory that is known to be mapped from an address on: the end of its segment, or
- * `least` bytes.
+ * From an address on, memory is known to be mapped up to this address: the end of its segment, or
+ * `least` bytes after the address.
  */
-static inline u64 image_limit(const struct unwind_image *image, u64 address, u32 least)
+static inline u64 image_mapped_end(const struct unwind_image *image, u64 address, u32 least)
 {
 	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
 		if (image_range_has(&image->segment[i], address))
@@ -189,8 +194,8 @@ static inline u64 image_limit(const struct unwind_image *image, u64 address, u32
 }
 
 /*
- * The file offset of an address, by the program headers. Addresses outside of the segments count
- * from the header on, as the program headers themselves do.
+ * The file offset of an address, by the program headers. An address outside of the segments counts
+ * from the ELF header on, as the program headers themselves do.
  */
 static inline u64 image_file_offset(const struct unwind_image *image, u64 header, u64 address)
 {
@@ -205,20 +210,24 @@ static inline u64 image_file_offset(const struct unwind_image *image, u64 header
  * instructions of CIE and FDE up to the pc makes the row.
  */
 
-#define CFI_COLUMNS 16 /* a power of two; enum cfi_column */
+#define CFI_COLUMNS 16 /* columns of a row, a power of two; enum cfi_column */
 #define CFI_REMEMBERED_MAX 8
-#define CFI_INSTRUCTIONS_MAX (1U << 20) /* cc1plus has functions with over 8192 instructions */
+/* Limit of a run; cc1plus has functions with over 8192 instructions. */
+#define CFI_INSTRUCTIONS_MAX (1U << 20)
 
 enum cfi_how {
-	CFI_UNSPECIFIED, /* default of the ABI: a callee-saved register is untouched */
+	CFI_UNSPECIFIED, /* default of the ABI: a callee-saved register keeps its value */
 	CFI_UNDEFINED,
 	CFI_SAME,
-	CFI_OFFSET,	  /* saved at CFA + offset; the CFA itself: register + offset */
-	CFI_VALUE_OFFSET, /* the value is CFA + offset */
-	CFI_IN_REGISTER,  /* the value is in register `reg` */
-	/* saved where `length` bytes at the CIE + offset say; the CFA: the result */
+	CFI_OFFSET, /* the register is saved at CFA + offset; for the CFA: register + offset */
+	CFI_VALUE_OFFSET, /* the register's value is CFA + offset */
+	CFI_IN_REGISTER,  /* the register's value is in register `reg` */
+	/*
+	 * saved at the address that an expression of `length` bytes, at CIE + offset, computes; the
+	 * CFA itself: the result of the expression
+	 */
 	CFI_EXPRESSION,
-	CFI_VALUE_EXPRESSION /* the value is the result of such an expression */
+	CFI_VALUE_EXPRESSION /* the register's value is the result of such an expression */
 };
 
 struct cfi_cell {
@@ -235,30 +244,30 @@ struct cfi_row {
 
 /* The contents of a CIE, which hold for all of its FDEs. */
 struct cfi_entry {
-	u64 cie; /* address; 0: no CIE was read */
+	u64 cie; /* address of the CIE; 0: no CIE was read */
 	u64 code_alignment;
 	u64 data_alignment; /* two's complement */
 	u32 pointer_encoding;
-	bool augmented;	    /* the FDEs have augmentation data */
-	bool is_signal;	    /* its frames were interrupted by signals */
-	u64 start, end;	    /* range of its instructions */
-	struct cfi_row row; /* row after these instructions */
+	bool augmented; /* the FDEs have augmentation data */
+	bool is_signal; /* frames of this code were interrupted by signals (signal trampoline) */
+	u64 start, end; /* addresses of the CIE's instructions */
+	struct cfi_row row; /* row after the CIE's instructions */
 };
 
-/* Both operands, decoded before the instruction is looked at. */
+/* Both operands of an instruction. They are decoded before the instruction is looked at. */
 struct cfi_operands {
-	u64 position; /* address of the first operand */
+	u64 position; /* address of the instruction's first operand */
 	u64 raw;
 	struct leb128 first, second;
 };
 
 struct cfi {
 	struct cfi_entry entry;
-	u64 location; /* first address of the row */
-	u64 next;     /* end of the row; at first the end of the function */
+	u64 location; /* first address of the current row */
+	u64 next;     /* end of the current row; at first the end of the function */
 	u64 pc;
 	u32 stop;
-	bool found; /* the row of pc is complete */
+	bool found; /* true: the row of pc is complete */
 	u32 remembered_count;
 	struct cfi_operands operands;
 	struct cfi_row row;
@@ -267,13 +276,13 @@ struct cfi {
 
 /*
  * Runs the instructions at [start, end), beginning with the row of unwind->cfi.location, until the
- * row is that of cfi.pc. At most CFI_INSTRUCTIONS_MAX instructions. Returns an enum stop_reason.
+ * row covers cfi.pc. At most CFI_INSTRUCTIONS_MAX instructions. Returns an enum stop_reason.
  */
 CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end);
 
 /*
- * Runs on after cfi_run() or cfi_run_on(): makes the next row, in a function that ends at `end`.
- * The caller must leave the position alone in between.
+ * Continues after cfi_run() or cfi_run_on(), in a function that ends at `end`: makes the next row.
+ * The caller must not move the position in between.
  */
 CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end);
 
@@ -282,11 +291,11 @@ CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 /* The meaning of a DWARF expression in an unwind table, as a term that a rule can express. */
 
-#define EXPR_STACK 8 /* a power of two */
+#define EXPR_STACK 8 /* depth of the expression stack, a power of two */
 #define EXPR_OPERATIONS_MAX 64
 
 enum expr_kind {
-	EXPR_CONSTANT,	     /* offset */
+	EXPR_CONSTANT,	     /* offset (a constant) */
 	EXPR_REGISTER,	     /* reg + offset */
 	EXPR_INDEX,	     /* 8 * index */
 	EXPR_REGISTER_INDEX, /* reg + offset + 8 * index */
@@ -323,29 +332,29 @@ struct expr {
 CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length);
 
 /*
- * .eh_frame: finds the entry that covers a pc, by the sorted index in .eh_frame_hdr, or entry by
- * entry in a file without index (Linux Standard Base 5.0, core, section 10.6; statically linked
- * programs lack the index). The section is the table, and the index only helps: a header without a
- * usable index still gives the begin of the section.
+ * .eh_frame: finds the entry that covers a pc, by the sorted index in .eh_frame_hdr, or by a linear
+ * search in a file without index (Linux Standard Base 5.0, core, section 10.6; statically linked
+ * programs lack the index). The index only makes the search faster: a header without a usable index
+ * still says where the section begins.
  */
 
-#define EH_ENTRIES_MAX (1U << 17) /* entries that are looked at one by one */
+#define EH_ENTRIES_MAX (1U << 17) /* limit for the records of a linear search */
 
 struct eh_search {
-	u64 low, high;	 /* the entry of the index is in [low, high) */
-	u64 index;	 /* address of the index's first entry */
+	u64 low, high;	 /* the index entry that is searched has a number in [low, high) */
+	u64 index;	 /* address of the first entry of the index */
 	u64 header;	 /* address of .eh_frame_hdr */
-	u64 record_end;	 /* end of the record that was opened last: the next one begins there */
-	u64 records_end; /* no record begins there or behind */
-	u32 records;	 /* records to open at most */
+	u64 record_end;	 /* end of the record that was opened last, where the next record begins */
+	u64 records_end; /* no record begins at this address or after it */
+	u32 records;	 /* the most records that the search still opens */
 	u32 stop;
-	u32 is_wide;	   /* 1: numbers of the index have 8 bytes, else 4 */
-	u16 blocks;	   /* blocks before the current one that are left to scan */
+	u32 is_wide; /* 1: numbers in the index have 8 bytes; 0: 4 bytes */
+	u16 blocks;  /* number of blocks before the current one that are still to be scanned */
 	u16 is_unreadable; /* 1: a part of the scanned memory was unreadable */
-	u16 is_empty;	   /* 1: the index is empty, so the section may be missing */
+	u16 is_empty;	   /* 1: the index is empty, so the file may have no section */
 	u64 block, block_end;
-	u64 segment; /* begin of the block's segment */
-	u64 entry;   /* entry of the index, or half of one: (function, FDE), header-relative */
+	u64 segment; /* first address of the scanned block's segment */
+	u64 entry;   /* an index entry (function, FDE), or one field of a wide entry */
 };
 
 /*
@@ -358,8 +367,8 @@ CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule);
 #define STEP_WORDS 16 /* saved registers that one read gets; a power of two */
 
 /*
- * State while the slots of a rule are restored. It is not on the BPF stack, where the verifier
- * would track each value and keep more states.
+ * State while the slots of a rule are restored. The state is not on the BPF stack, where the
+ * verifier would track each value and keep more states.
  */
 struct slot_restore {
 	u64 cfa;
@@ -369,9 +378,10 @@ struct slot_restore {
 };
 
 /*
- * Steps unwind->registers by unwind->rule. STOP_NONE: the registers are the caller's; its pc is not
- * 0, and its stack pointer is further out (unless a signal interrupted it: a signal may have come
- * on a stack of its own). Otherwise the registers are undefined.
+ * Changes unwind->registers from those of a frame to those of its caller, by unwind->rule.
+ * STOP_NONE: the caller's pc is not 0, and its stack pointer is at a higher address (unless a
+ * signal interrupted the caller: a signal may be handled on a stack of its own). Otherwise the
+ * registers are undefined.
  */
 CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind);
 
@@ -389,7 +399,7 @@ struct sframe_header {
 	u8 abi;
 	s8 fixed_fp_offset;
 	s8 fixed_ra_offset;
-	u8 extra_bytes; /* bytes of an auxiliary header behind this one */
+	u8 extra_bytes; /* bytes of an auxiliary header that follows this header */
 	u32 function_count;
 	u32 row_count;
 	u32 row_bytes;
@@ -400,8 +410,8 @@ ABI_SIZE(struct sframe_header, 28);
 
 struct sframe_search {
 	struct sframe_header header;
-	u64 section;   /* address */
-	u64 functions; /* address of the index */
+	u64 section;   /* address of the .sframe section */
+	u64 functions; /* address of the index of functions */
 	u64 entry;     /* address of the index entry that covers the pc */
 	u64 rows;
 	u64 rows_end;
@@ -411,7 +421,7 @@ struct sframe_search {
 
 	u64 function; /* address of the entry's function */
 	u32 function_bytes;
-	u32 first_row; /* offset */
+	u32 first_row; /* offset of the function's first row from `rows` */
 	u32 rows_left;
 	u32 pc_offset; /* offset of the pc in the function, or in its repeated block */
 	u32 block_bytes;
@@ -420,25 +430,26 @@ struct sframe_search {
 
 	u8 row_info; /* info byte of the row that covers the pc */
 	bool found;
-	u32 word[8]; /* data words of that row */
+	u32 word[8]; /* data words of the row that covers the pc */
 };
 
 /* Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no row covers the pc. */
 CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 /*
- * Steps of work: reads, instructions, rows, records. A frame takes about 50. A file that does not
- * name the place of its table takes one for each four bytes that are searched.
+ * The budget of a walk, in steps of work: reads, instructions, rows, records. A frame takes about
+ * 50. If a file does not say where its table is, the search for the table takes one step for each
+ * four bytes.
  */
 #define UNWIND_BUDGET 200000U
-#define UNWIND_REFILLS_MAX 1024 /* the most frames that are tried again */
-/* A value of unwind->code_seen: the rule was made from a part of the code, or from registers. */
+#define UNWIND_REFILLS_MAX 1024 /* how often frames may be tried again in one walk */
+/* A value of unwind->code_seen: the rule was made without all of the code, or from registers. */
 #define CODE_UNREADABLE (~0ULL)
-#define UNWIND_FRAMES 512 /* > STACK_USER_DEPTH_MAX, a power of two */
+#define UNWIND_FRAMES 512 /* size of the frame buffer: > STACK_USER_DEPTH_MAX, a power of two */
 
 /* The executable mapping of a pc. */
 struct unwind_mapping {
-	u64 start; /* `end` 0: no mapping */
+	u64 start; /* range of the mapping; `end` is 0 if there is no mapping */
 	u64 end;
 	/*
 	 * Address of the file's first segment, with the ELF header; 0: code without a file. A later
@@ -447,7 +458,7 @@ struct unwind_mapping {
 	u64 image;
 };
 
-struct elf_header { /* the parts of Elf64_Ehdr that are used */
+struct elf_header { /* The parts of Elf64_Ehdr that the unwinder uses. */
 	u64 magic;
 	u64 reserved0[3];
 	u64 segments_offset;
@@ -511,7 +522,7 @@ struct unwind {
 	struct unwind_registers registers;
 	u32 is_compat; /* 1: the task runs 32-bit code */
 	u32 budget;
-	u64 guess_mark; /* bits that mark guessed frames: FRAME_GUESSED, or 0 */
+	u64 guess_mark; /* the bit that marks guessed frames: FRAME_GUESSED, or 0 for no mark */
 
 	/* Output: */
 	u32 depth;
@@ -521,16 +532,16 @@ struct unwind {
 	/* State of the walk: */
 	u32 max_depth;
 	u32 refills;
-	u32 is_interrupted; /* 1: the current frame's pc is exact, not behind a call */
+	u32 is_interrupted; /* 1: the current frame's pc is exact, not the address after a call */
 	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
 	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */
-	u32 is_listed;	    /* 1: the same, and the cache has a rule all the same (rule_search.h) */
-	u32 is_search;	    /* 1: the rule stands for the place of a table (RULE_KEY_TABLE) */
-	u32 is_guessed; /* 1: a step to the current frame, or to one further in, is not proven */
-	u64 lookup_pc;	/* the pc, or the byte before it: within the call */
+	u32 is_listed;	    /* 1: as is_by_code, but a rule is cached (rule_search.h) */
+	u32 is_search;	    /* 1: the rule holds the place of a table (RULE_KEY_TABLE) */
+	u32 is_guessed;	    /* 1: a step so far, to this frame or a frame further in, was a guess */
+	u64 lookup_pc;	    /* the pc, or of a frame that made a call: the byte before it */
 	u64 same_from, same_to; /* code with the same rule; equal: the pc alone */
-	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
-	u64 code_seen; /* end of the code that the rule was made from; 0: a table's rule */
+	u64 granule;   /* bytes of code that a cached rule covers (abi/rule_cache.h); 1: the pc */
+	u64 code_seen; /* end of the code that the rule was made from; 0: it is from a table */
 	struct unwind_rule rule;
 	struct unwind_mapping mapping;
 	struct unwind_image image;
@@ -551,7 +562,7 @@ struct unwind {
 	struct unwind_registers caller;
 	struct slot_restore restore;
 	struct stack_switches switches;
-	struct script_marks scripts; /* frames of loops, innermost first */
+	struct script_marks scripts; /* frames of interpreters' loops, innermost first */
 	struct go_caller go;
 	struct java_walk java;
 	u64 saved[STEP_WORDS];
@@ -563,14 +574,14 @@ struct unwind {
 /* Defined by the embedder: reads memory of the task, all bytes or none. */
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
-/* Defined by the embedder: reads any memory, which may be missing, without waiting for it. */
+/* Defined by the embedder: reads memory at any address without waiting for missing pages. */
 CORE_INLINE bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
 /*
  * Defined by the embedder: called when the budget is spent. True: the budget was refilled, and the
- * frame is tried again without the data read for it. An embedder that must wait for memory, but not
- * within a read, fails the read, sets the budget to 0, and waits here. Called at most
- * UNWIND_REFILLS_MAX times in a walk.
+ * frame is tried again, without the data that was read for it. An embedder that must wait for
+ * memory, but cannot wait within a read, fails the read, sets the budget to 0, and waits in this
+ * function. Called at most UNWIND_REFILLS_MAX times in a walk.
  */
 CORE_INLINE bool unwind_refill(struct unwind *unwind);
 
@@ -582,8 +593,8 @@ CORE_INLINE bool unwind_refill(struct unwind *unwind);
 CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
 
 /*
- * Defined by the embedder: the stored frame of a pc whose mapping is unwind->mapping, if there is
- * one.
+ * Defined by the embedder: the form in which the frame of a pc is stored; unwind->mapping is the
+ * pc's mapping, if there is one.
  */
 CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
 
@@ -624,19 +635,20 @@ CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind);
 #endif
 
 /*
- * Defined by an embedder with a cache: sets unwind->rule to the cached rule of the current frame,
- * or of its file if unwind->is_search; and stores unwind->rule in the cache. The key is
- * unwind_rule_key(). Called only if the rule may be cached, and never for 32-bit tasks.
+ * Defined by an embedder with a cache. unwind_recall() sets unwind->rule to the cached rule of the
+ * current frame or, if unwind->is_search, to the cached place of the file's table.
+ * unwind_remember() stores unwind->rule in the cache. The key is unwind_rule_key(). Called only if
+ * the rule may be cached, and never for 32-bit tasks.
  */
 CORE_INLINE bool unwind_recall(struct unwind *unwind);
 CORE_INLINE void unwind_remember(struct unwind *unwind);
 
 /*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_WALK_DEPTH_MAX). frame[0] is
- * the frame of the pc; the others lie behind the instruction that their function is at
- * (abi/stack.h). Returns the depth, where omitted frames (deep_stack.h) count as one; `stop` says
- * why the stack ends: STOP_ROOT if it is complete, STOP_GUESSED if the root was reached by a step
- * that is not proven.
+ * the frame of the pc. All other frames are the address after the instruction that their function
+ * is at (abi/stack.h). Returns the depth, where omitted frames (deep_stack.h) count as one; `stop`
+ * says why the stack ends: STOP_ROOT if it is complete, STOP_GUESSED if a guessed step was needed
+ * to reach the root.
  *
  * Data of an image is kept for the next call; call unwind_forget() before a walk of another task.
  */
@@ -665,7 +677,7 @@ ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 fram
 }
 
 /* Takes one step of work from the budget. False: the budget is spent. */
-static inline bool unwind_spend(struct unwind *unwind)
+static inline bool unwind_spend_budget(struct unwind *unwind)
 {
 	if (!unwind->budget)
 		return false;
@@ -673,20 +685,22 @@ static inline bool unwind_spend(struct unwind *unwind)
 	return true;
 }
 
-/* The stop reason of a failed fetch: the budget, or the kind of memory. */
-static inline u32 unwind_fetch_stop(const struct unwind *unwind)
+/*
+ * The stop reason after a failed read of a table: the budget is spent, or the memory is unreadable.
+ */
+static inline u32 unwind_table_read_stop(const struct unwind *unwind)
 {
 	return unwind->budget ? STOP_TABLE_UNREADABLE : STOP_BUDGET;
 }
 
-static inline u32 unwind_stack_stop(const struct unwind *unwind)
+static inline u32 unwind_stack_read_stop(const struct unwind *unwind)
 {
 	return unwind->budget ? STOP_STACK_UNREADABLE : STOP_BUDGET;
 }
 
 /*
- * Makes the rule of the current pc from its code (unwind_bytes.c, code_rule.h). There is always a
- * rule, unless the code is unreadable.
+ * Makes the rule of the current pc from its code (unwind_bytes.c, code_rule.h). This succeeds
+ * unless the code is unreadable.
  */
 CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule);
 

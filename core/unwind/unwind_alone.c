@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The whole unwinder in one source, for an embedder that reads memory at once, numbers no mappings
- * and caches no rules. The embedder supplies unwind_read() and unwind_find_mapping().
+ * The whole unwinder in one source, for an embedder whose reads never have to wait, and which has
+ * neither numbers for mappings nor a cache of rules. The embedder supplies unwind_read() and
+ * unwind_find_mapping().
  */
 #include "unwind/unwind.h"
 

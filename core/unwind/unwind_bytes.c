@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads of the task's memory for the unwinder: the bytes of a table, the code around a pc, and the
- * program headers of an image.
+ * Reads the task's memory for the unwinder: the bytes of a table, the code around a pc, and the
+ * program headers of a mapped ELF file.
  *
- * The window is filled from the position on: tables are read forwards, and a read of 256 bytes
- * costs little more than one of 8. The window ends at the end of the table, beyond which memory may
- * be missing.
+ * The window, a copy of the bytes around the position, is filled from the position on: tables are
+ * read forwards, and a read of 256 bytes costs little more than one of 8. The window ends at the
+ * end of the table, because the memory after the table may be missing.
  */
 #include "unwind.h"
 
@@ -32,7 +32,7 @@ enum pointer_format {
 
 CORE_PART bool read_within_budget(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
-	return unwind_spend(unwind) && unwind_read(unwind, address, buffer, bytes);
+	return unwind_spend_budget(unwind) && unwind_read(unwind, address, buffer, bytes);
 }
 
 CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
@@ -40,17 +40,17 @@ CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buff
 	return read_within_budget(unwind, address, buffer, bytes);
 }
 
-CORE_PART bool window_covers(const struct unwind_bytes *bytes, u64 needed)
+CORE_PART bool window_has_bytes(const struct unwind_bytes *bytes, u64 needed)
 {
 	return bytes->at >= bytes->start && bytes->at - bytes->start < bytes->filled &&
 	       bytes->filled - (bytes->at - bytes->start) >= needed;
 }
 
 /*
- * The number of bytes to read into the window; 0: the window has all bytes of the next step, or the
- * table has no more.
+ * The number of bytes to read into the window; 0: the window already has all bytes of the next
+ * step, or has reached the end of the table.
  */
-CORE_GLOBAL_PART u32 window_wanted(struct unwind *unwind)
+CORE_GLOBAL_PART u32 window_bytes_to_read(struct unwind *unwind)
 {
 	struct unwind_bytes *bytes;
 	u64 left;
@@ -59,7 +59,8 @@ CORE_GLOBAL_PART u32 window_wanted(struct unwind *unwind)
 		return 0;
 	bytes = &unwind->bytes;
 	left = bytes->end - bytes->at;
-	if (bytes->at >= bytes->end || window_covers(bytes, left < BYTES_STEP ? left : BYTES_STEP))
+	if (bytes->at >= bytes->end ||
+	    window_has_bytes(bytes, left < BYTES_STEP ? left : BYTES_STEP))
 		return 0;
 	bytes->filled = 0;
 	bytes->start = bytes->at;
@@ -74,10 +75,10 @@ CORE_PART void window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u3
 }
 
 /*
- * The result of bytes_ready(). A function of its own gives the callers' verifier one number, not a
- * path for each constant.
+ * The result of bytes_ready(). It is computed in a function of its own, so that the verifier
+ * follows one number in the callers, not a path for each constant.
  */
-CORE_GLOBAL_PART u32 window_stop(struct unwind *unwind)
+CORE_GLOBAL_PART u32 window_stop_reason(struct unwind *unwind)
 {
 	const struct unwind_bytes *bytes;
 
@@ -86,20 +87,20 @@ CORE_GLOBAL_PART u32 window_stop(struct unwind *unwind)
 	bytes = &unwind->bytes;
 	if (bytes->at >= bytes->end)
 		return STOP_BAD_TABLE;
-	return bytes->filled ? STOP_NONE : unwind_fetch_stop(unwind);
+	return bytes->filled ? STOP_NONE : unwind_table_read_stop(unwind);
 }
 
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
 {
-	u32 count = window_wanted(unwind);
+	u32 count = window_bytes_to_read(unwind);
 
 	if (count)
 		window_fill(unwind, &unwind->bytes, count);
-	return window_stop(unwind);
+	return window_stop_reason(unwind);
 }
 
-/* Decodes the number of a pointer, before its relation is added. False: unknown format. */
-CORE_PART bool pointer_value(struct unwind_bytes *bytes, u32 format, u64 *value)
+/* Decodes the number of an encoded pointer, before its base is added. False: unknown format. */
+CORE_PART bool decode_pointer(struct unwind_bytes *bytes, u32 format, u64 *value)
 {
 	u64 raw = bytes_peek(bytes);
 	struct leb128 leb = leb128_decode(raw);
@@ -143,7 +144,7 @@ CORE_PART bool pointer_value(struct unwind_bytes *bytes, u32 format, u64 *value)
 	return size <= sizeof(raw);
 }
 
-CORE_PART bool pointer_relate(u32 relation, u64 field, u64 data, u64 *value)
+CORE_PART bool add_pointer_base(u32 relation, u64 field, u64 data, u64 *value)
 {
 	if (relation == RELATIVE_TO_FIELD)
 		*value += field;
@@ -154,8 +155,11 @@ CORE_PART bool pointer_relate(u32 relation, u64 field, u64 data, u64 *value)
 	return true;
 }
 
-/* Takes a pointer without its indirection. False: an encoding that no toolchain emits. */
-CORE_GLOBAL_PART int pointer_take(struct unwind *unwind, u32 encoding, u64 data)
+/*
+ * Reads an encoded pointer, without following an indirection. False: an encoding that no toolchain
+ * writes.
+ */
+CORE_GLOBAL_PART int read_pointer(struct unwind *unwind, u32 encoding, u64 data)
 {
 	u64 field;
 
@@ -163,24 +167,27 @@ CORE_GLOBAL_PART int pointer_take(struct unwind *unwind, u32 encoding, u64 data)
 		return false;
 	field = unwind->bytes.at;
 	return encoding != POINTER_OMITTED &&
-	       pointer_value(&unwind->bytes, POINTER_FORMAT(encoding), &unwind->pointer) &&
-	       pointer_relate(POINTER_RELATION(encoding), field, data, &unwind->pointer);
+	       decode_pointer(&unwind->bytes, POINTER_FORMAT(encoding), &unwind->pointer) &&
+	       add_pointer_base(POINTER_RELATION(encoding), field, data, &unwind->pointer);
 }
 
 CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
 {
-	if (!pointer_take(unwind, encoding, data))
+	if (!read_pointer(unwind, encoding, data))
 		return STOP_UNSUPPORTED;
 	if (encoding & POINTER_INDIRECT &&
 	    !read_within_budget(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
-		return unwind_fetch_stop(unwind);
+		return unwind_table_read_stop(unwind);
 	return STOP_NONE;
 }
 
 #define WORD 8
 
-/* Reads the code before the pc, within its mapping, and `after` bytes from the pc on. */
-CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
+/*
+ * Reads the code before the pc, as far as it lies in the pc's mapping, and `after` bytes from the
+ * pc on.
+ */
+CORE_PART bool fetch_code(struct unwind *unwind, u32 after)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 missing = near_code_missing(pc, unwind->mapping.start);
@@ -193,24 +200,24 @@ CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
 }
 
 /* Reads the code around the pc, or at least one instruction. */
-CORE_PART bool code_enter(struct unwind *unwind)
+CORE_PART bool fetch_code_around_pc(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 after = near_code_after(pc, unwind->mapping.end);
 
 	near_code_clear(&unwind->near);
 	unwind->code_seen = pc + after;
-	if (code_fetch(unwind, after))
+	if (fetch_code(unwind, after))
 		return true;
 	unwind->code_seen = pc + WORD;
-	return code_fetch(unwind, WORD);
+	return fetch_code(unwind, WORD);
 }
 
 /*
- * True if the rule is independent of the bounds of the mapping: a process may split a mapping
+ * True if the rule does not depend on the bounds of the mapping: a process may split a mapping
  * anywhere.
  */
-CORE_PART bool is_of_the_code(const struct unwind *unwind)
+CORE_PART bool is_rule_independent_of_mapping(const struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC], after = unwind->code_seen - pc;
 
@@ -220,22 +227,23 @@ CORE_PART bool is_of_the_code(const struct unwind *unwind)
 
 CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
-	if (!code_enter(unwind))
-		return unwind_fetch_stop(unwind);
+	if (!fetch_code_around_pc(unwind))
+		return unwind_table_read_stop(unwind);
 	if (!code_rule(&unwind->near, rule, unwind->is_compat ? WORD / 2 : WORD,
 		       unwind->is_interrupted, unwind->registers.value[REGISTER_RESULT]) ||
-	    !is_of_the_code(unwind))
+	    !is_rule_independent_of_mapping(unwind))
 		unwind->code_seen = CODE_UNREADABLE;
 	return STOP_NONE;
 }
 
 /*
- * All data is the process's own: a wrong header costs that process its own stacks, since addresses
- * from the header are only read through the checked reader.
+ * All data is the process's own. A wrong header costs that process its own stacks, since memory at
+ * addresses from the header is only read by checked reads.
  */
 
-#define ELF_MAGIC_64_LITTLE 0x00010102464c457fULL /* 64-bit, little-endian, version 1 */
-#define ELF_MAGIC_MASK 0x00ffffffffffffffULL	  /* any OS ABI */
+/* ELF magic: 64-bit, little-endian, version 1. */
+#define ELF_MAGIC_64_LITTLE 0x00010102464c457fULL
+#define ELF_MAGIC_MASK 0x00ffffffffffffffULL /* any OS ABI */
 #define SEGMENTS_MAX 64
 #define SEGMENT_LOAD 1
 #define SEGMENT_NOTE 4
@@ -244,7 +252,7 @@ CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *
 #define SEGMENT_EXECUTABLE 1
 #define SEGMENT_WRITABLE 2
 
-CORE_PART struct image_range segment_range(const struct unwind *unwind)
+CORE_PART struct image_range mapped_segment_range(const struct unwind *unwind)
 {
 	const struct elf_program_header *segment = &unwind->elf.segment;
 	u64 start = unwind->image.bias + segment->address;
@@ -252,7 +260,10 @@ CORE_PART struct image_range segment_range(const struct unwind *unwind)
 	return (struct image_range){.start = start, .end = start + segment->file_bytes};
 }
 
-/* Adds a segment. If there are too many, the last one is kept, which has .eh_frame. */
+/*
+ * Adds a segment to the image. If there are too many, the last one replaces its predecessor, as the
+ * last one has .eh_frame.
+ */
 CORE_PART void segment_add(struct unwind *unwind)
 {
 	struct unwind_image *image = &unwind->image;
@@ -261,16 +272,16 @@ CORE_PART void segment_add(struct unwind *unwind)
 	core_one_register(index);
 	if (index >= IMAGE_SEGMENTS_MAX)
 		index = IMAGE_SEGMENTS_MAX - 1;
-	image->segment[index] = segment_range(unwind);
+	image->segment[index] = mapped_segment_range(unwind);
 	image->segment_offset[index] = unwind->elf.segment.offset;
 	image->segment_count = index + 1;
 }
 
 /*
- * Takes a loaded segment. The header lies in the segment of file offset 0, wherever that was
+ * Records a loaded segment. The ELF header lies in the segment of file offset 0, wherever that was
  * loaded.
  */
-CORE_PART void segment_load(struct unwind *unwind)
+CORE_PART void record_segment(struct unwind *unwind)
 {
 	const struct elf_program_header *segment = &unwind->elf.segment;
 
@@ -280,29 +291,29 @@ CORE_PART void segment_load(struct unwind *unwind)
 		segment_add(unwind);
 }
 
-CORE_PART u64 segment_address(const struct unwind *unwind, u32 i)
+CORE_PART u64 program_header_address(const struct unwind *unwind, u32 i)
 {
 	return unwind->image.header + unwind->elf.header.segments_offset +
 	       (u64)i * sizeof(struct elf_program_header);
 }
 
-static long segment_take(u32 i, void *arg)
+static long read_program_header(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct elf_program_header *segment = &unwind->elf.segment;
 
 	if (i >= unwind->elf.header.segment_count)
 		return 1;
-	if (!unwind_fetch(unwind, segment_address(unwind, i), segment, sizeof(*segment))) {
+	if (!unwind_fetch(unwind, program_header_address(unwind, i), segment, sizeof(*segment))) {
 		unwind->image.header = 0;
 		return 1;
 	}
 	if (segment->type == SEGMENT_LOAD)
-		segment_load(unwind);
+		record_segment(unwind);
 	else if (segment->type == SEGMENT_EH_FRAME)
-		unwind->image.eh_frame_hdr = segment_range(unwind);
+		unwind->image.eh_frame_hdr = mapped_segment_range(unwind);
 	else if (segment->type == SEGMENT_SFRAME)
-		unwind->image.sframe = segment_range(unwind);
+		unwind->image.sframe = mapped_segment_range(unwind);
 	else if (segment->type == SEGMENT_NOTE && !unwind->image.note)
 		unwind->image.note = unwind->image.header + segment->offset;
 	return 0;
@@ -316,11 +327,11 @@ CORE_INLINE u32 image_enter(struct unwind *unwind)
 		return STOP_NONE;
 	unwind->image = (struct unwind_image){};
 	if (!unwind_fetch(unwind, unwind->mapping.image, header, sizeof(*header)))
-		return unwind_fetch_stop(unwind);
+		return unwind_table_read_stop(unwind);
 	if ((header->magic & ELF_MAGIC_MASK) != ELF_MAGIC_64_LITTLE ||
 	    header->segment_bytes != sizeof(struct elf_program_header))
 		return STOP_NO_RULE;
 	unwind->image.header = unwind->mapping.image;
-	core_loop(SEGMENTS_MAX, segment_take, &unwind);
-	return unwind->image.header ? STOP_NONE : unwind_fetch_stop(unwind);
+	core_loop(SEGMENTS_MAX, read_program_header, &unwind);
+	return unwind->image.header ? STOP_NONE : unwind_table_read_stop(unwind);
 }

@@ -31,7 +31,7 @@ CORE_PART void register_set(struct unwind_registers *registers, u32 reg, u64 val
 	registers->known |= KNOWN(reg);
 }
 
-CORE_PART bool stack_word(struct unwind *unwind, u64 address, u64 *value)
+CORE_PART bool read_stack_word(struct unwind *unwind, u64 address, u64 *value)
 {
 	unwind->word = 0;
 	if (!unwind_fetch(unwind, address, &unwind->word, unwind->is_compat ? 4 : 8))
@@ -41,12 +41,12 @@ CORE_PART bool stack_word(struct unwind *unwind, u64 address, u64 *value)
 }
 
 /*
- * True if rax, which a call may change, leads to the CFA of a frame that has called. Hand-written
- * code (libcrypto) keeps its caller's rsp in rax, and calls helpers that leave rax alone. rax
- * counts if the word below the CFA proves it: a return address behind a call of the frame's
- * function, at most STACK_SWITCH_BYTES further out.
+ * True if rax, which a call may change, leads to the CFA of a frame that has made a call.
+ * Hand-written code (libcrypto) keeps its caller's rsp in rax, and calls helpers that leave rax
+ * unchanged. rax is accepted if the word below the CFA proves it: a return address directly after a
+ * call of the frame's function, at most STACK_SWITCH_BYTES above rsp.
  */
-CORE_GLOBAL_PART int result_is_proven(struct unwind *unwind)
+CORE_GLOBAL_PART int is_result_register_proven(struct unwind *unwind)
 {
 	struct return_search *search;
 	u64 cfa;
@@ -64,7 +64,8 @@ CORE_GLOBAL_PART int result_is_proven(struct unwind *unwind)
 	       return_search_is_of_call(search);
 }
 
-CORE_PART u32 cfa_index(const struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
+CORE_PART u32 compute_indexed_cfa(const struct unwind *unwind, const struct unwind_rule *rule,
+				  u64 *cfa)
 {
 	u64 index;
 
@@ -82,24 +83,24 @@ CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u6
 	u32 stop;
 
 	if (!register_get(&unwind->registers, rule->cfa_register, cfa) &&
-	    !cfa_recover(&unwind->registers, rule, cfa) &&
-	    (!RESULT_MAY_BE_CFA || !result_is_proven(unwind)))
+	    !recover_cfa_register(&unwind->registers, rule, cfa) &&
+	    (!RESULT_MAY_BE_CFA || !is_result_register_proven(unwind)))
 		return STOP_UNKNOWN_REGISTER;
 	*cfa += rule->cfa_offset;
 	if (rule->cfa_kind == CFA_PLT && (ip & 15) >= rule->operand)
 		*cfa += 8;
 	if (rule->cfa_kind != CFA_DEREF && rule->cfa_kind != CFA_DEREF_INDEX)
 		return STOP_NONE;
-	stop = cfa_index(unwind, rule, cfa);
+	stop = compute_indexed_cfa(unwind, rule, cfa);
 	if (stop)
 		return stop;
-	if (!stack_word(unwind, *cfa, cfa))
-		return unwind_stack_stop(unwind);
+	if (!read_stack_word(unwind, *cfa, cfa))
+		return unwind_stack_read_stop(unwind);
 	*cfa += 8 * rule->operand;
 	return STOP_NONE;
 }
 
-/* The deepest slot of a rule, in words, among those that one read covers. */
+/* The largest slot of a rule, in words below the base, among the slots that one read covers. */
 CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
 {
 	u64 deepest = 1;
@@ -115,8 +116,11 @@ CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
 	return deepest;
 }
 
-/* Reads the saved words below a base at once: saved[saved_count - n] is n words below. */
-CORE_PART bool saved_read(struct unwind *unwind, const struct unwind_rule *rule, u64 base)
+/*
+ * Reads the saved words below a base in one read: saved[saved_count - n] is the word n words below
+ * the base.
+ */
+CORE_PART bool read_saved_words(struct unwind *unwind, const struct unwind_rule *rule, u64 base)
 {
 	u32 words = deepest_slot(rule);
 
@@ -128,26 +132,29 @@ CORE_PART bool saved_read(struct unwind *unwind, const struct unwind_rule *rule,
 	return unwind_fetch(unwind, base - 8 * words, unwind->saved, 8 * words);
 }
 
-/* The word `slot` words below a base: from the words read at once, or by a read of its own. */
-CORE_PART bool saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
+/*
+ * The word that lies `slot` words below a base: one of those read by read_saved_words(), or read on
+ * its own.
+ */
+CORE_PART bool read_saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
 {
 	u32 index = unwind->saved_count - slot;
 
 	if (unwind->is_compat)
-		return stack_word(unwind, base - 4 * slot, value);
+		return read_stack_word(unwind, base - 4 * slot, value);
 	if (base != unwind->saved_base || index >= unwind->saved_count)
-		return stack_word(unwind, base - 8 * slot, value);
+		return read_stack_word(unwind, base - 8 * slot, value);
 	core_one_register(index);
 	*value = unwind->saved[index & (STEP_WORDS - 1)];
 	return true;
 }
 
 /*
- * Restores one register of the caller. Between the last instructions of a function a base register
- * may already hold the caller's value, which compilers do not record: an unreadable word there is
- * lost.
+ * Restores one register of the caller. In the last instructions of a function, a base register may
+ * already hold the caller's value, which compilers do not describe in their tables: a word that is
+ * unreadable is then treated as lost.
  */
-static long slot_restore(u32 i, void *arg)
+static long restore_slot(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct slot_restore *restore = &unwind->restore;
@@ -167,9 +174,9 @@ static long slot_restore(u32 i, void *arg)
 	} else if (slot >= SLOT_IN_REGISTER) {
 		known = register_get(&unwind->registers, slot - SLOT_IN_REGISTER, &value);
 	} else if (slot) {
-		known = saved_word(unwind, base, slot, &value);
+		known = read_saved_word(unwind, base, slot, &value);
 		if (!known && base == restore->cfa)
-			restore->stop = unwind_stack_stop(unwind);
+			restore->stop = unwind_stack_read_stop(unwind);
 	} else {
 		known = register_get(&unwind->registers, from, &value);
 	}
@@ -178,7 +185,8 @@ static long slot_restore(u32 i, void *arg)
 	return restore->stop != STOP_NONE;
 }
 
-CORE_PART u64 slots_base(const struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+CORE_PART u64 slots_base_address(const struct unwind *unwind, const struct unwind_rule *rule,
+				 u64 cfa)
 {
 	u64 base = 0;
 
@@ -188,26 +196,30 @@ CORE_PART u64 slots_base(const struct unwind *unwind, const struct unwind_rule *
 	return base + RULE_BASE_BYTES;
 }
 
-/* False: all of the caller's registers are in registers. */
-CORE_PART bool has_saved(const struct unwind_rule *rule)
+/*
+ * True if a register of the caller is saved on the stack. False: all of them are still in
+ * registers.
+ */
+CORE_PART bool has_saved_registers(const struct unwind_rule *rule)
 {
 	return !RETURN_MAY_BE_IN_REGISTER || rule->slot[SLOT_RETURN] || rule->slot[SLOT_FP];
 }
 
-CORE_PART u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+CORE_PART u32 restore_slots(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
 {
-	u64 base = slots_base(unwind, rule, cfa);
+	u64 base = slots_base_address(unwind, rule, cfa);
 
 	unwind->restore = (struct slot_restore){.cfa = cfa, .base = base};
 	unwind->caller.known = 0;
 	unwind->caller.value[REGISTER_RESULT] = unwind->registers.value[REGISTER_RESULT];
-	if (!unwind->is_compat && (!has_saved(rule) || !saved_read(unwind, rule, base)))
+	if (!unwind->is_compat &&
+	    (!has_saved_registers(rule) || !read_saved_words(unwind, rule, base)))
 		unwind->saved_count = 0;
-	core_loop(SLOT_COUNT, slot_restore, &unwind);
+	core_loop(SLOT_COUNT, restore_slot, &unwind);
 	return unwind->restore.stop;
 }
 
-CORE_OUTLINED u32 signal_step(struct unwind *unwind)
+CORE_OUTLINED u32 step_over_signal_frame(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
 	u64 ucontext;
@@ -217,31 +229,31 @@ CORE_OUTLINED u32 signal_step(struct unwind *unwind)
 	ucontext += rule->cfa_offset;
 	if (!unwind_fetch(unwind, ucontext + UCONTEXT_GENERAL, unwind->context,
 			  sizeof(unwind->context)))
-		return unwind_stack_stop(unwind);
+		return unwind_stack_read_stop(unwind);
 	signal_registers(unwind->context, &unwind->caller);
 	unwind->switches.entered = unwind->caller.value[REGISTER_SP];
 	return STOP_NONE;
 }
 
 /*
- * True if the return address that is saved below the CFA lies behind a call, or if the rule says
- * that the caller was interrupted.
+ * True if the return address that is saved below the CFA follows a call, or if the rule says that
+ * the caller was interrupted.
  */
-CORE_PART bool frame_is_called(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+CORE_PART bool is_frame_after_call(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
 {
 	struct return_search *search = &unwind->returns;
 
 	return rule->flags & RULE_SIGNAL ||
 	       (unwind_peek(unwind, cfa - 8 * rule->slot[SLOT_RETURN], &search->value, 8) &&
-		unwind_peek(unwind, code_address_of(&unwind->registers, search->value) - 8,
+		unwind_peek(unwind, strip_code_signature(&unwind->registers, search->value) - 8,
 			    &search->before, 8) &&
-		is_behind_call(search->before));
+		is_after_call(search->before));
 }
 
 /* Checks a step whose caller_rsp is not within STACK_SWITCH_BYTES above rsp. caller_rsp may be rsp
  * itself if the frame was interrupted with its return address in a register; else it must lie on
  * another stack. */
-CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp)
+CORE_GLOBAL_PART int check_far_step(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 {
 	const struct unwind_rule *rule;
 	u64 rsp;
@@ -253,28 +265,28 @@ CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp
 	if (caller_rsp == rsp)
 		return unwind->is_interrupted ? STOP_NONE : STOP_NO_PROGRESS;
 	if (caller_rsp < rsp && (rule->flags & (RULE_FRAME_POINTER | RULE_STACK_MOVED) ||
-				 unwind->is_compat || !frame_is_called(unwind, rule, cfa)))
+				 unwind->is_compat || !is_frame_after_call(unwind, rule, cfa)))
 		return STOP_NO_PROGRESS;
 	return stack_switch(&unwind->switches, rsp, caller_rsp, stack_switch_gap(rule->flags))
 		       ? STOP_NONE
 		       : STOP_NO_PROGRESS;
 }
 
-/* The CFA and caller_rsp are checked for every step, whatever the table says. */
-CORE_PART u32 frame_check(struct unwind *unwind, u64 cfa, u64 caller_rsp)
+/* The CFA and caller_rsp are checked at every step, whatever the table says. */
+CORE_PART u32 check_frame(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 {
 	if (caller_rsp & (unwind->is_compat ? 3 : 7))
 		return STOP_UNALIGNED;
 	return stack_switch_is_far(unwind->registers.value[REGISTER_SP], caller_rsp)
-		       ? frame_switch(unwind, cfa, caller_rsp)
+		       ? check_far_step(unwind, cfa, caller_rsp)
 		       : STOP_NONE;
 }
 
 /*
- * Notes the frame of a loop. A guessed frame may have another CFA. A stack that is deeper than
- * STACK_USER_DEPTH_MAX keeps its native frames.
+ * Records the frame of an interpreter's loop, whose script frames are read later. A guessed frame
+ * may have another CFA. A stack that is deeper than STACK_USER_DEPTH_MAX keeps its native frames.
  */
-CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
+CORE_GLOBAL_PART int mark_loop_frame(struct unwind *unwind, u64 cfa)
 {
 	struct script_mark *mark;
 	u32 index;
@@ -301,7 +313,7 @@ CORE_GLOBAL_PART int frame_mark(struct unwind *unwind, u64 cfa)
 	return 0;
 }
 
-CORE_OUTLINED u32 frame_step(struct unwind *unwind)
+CORE_OUTLINED u32 step_over_frame(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
 	u64 cfa = 0, rsp;
@@ -313,17 +325,17 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind)
 	if (rule->flags & RULE_STACK_MOVED &&
 	    !register_get(&unwind->registers, rule->operand, &rsp))
 		return STOP_UNKNOWN_REGISTER;
-	stop = frame_check(unwind, cfa, rsp);
+	stop = check_frame(unwind, cfa, rsp);
 	if (stop)
 		return stop;
 	if (rule->cfa_kind == CFA_SCRIPT_LOOP)
-		frame_mark(unwind, cfa);
-	stop = slots_restore(unwind, rule, cfa);
+		mark_loop_frame(unwind, cfa);
+	stop = restore_slots(unwind, rule, cfa);
 	register_set(&unwind->caller, REGISTER_SP, rsp);
 	return stop;
 }
 
-/* The stop reason at a return address that is 0. */
+/* The stop reason if the return address is 0. */
 CORE_GLOBAL_PART int null_return_stop(const struct unwind *unwind)
 {
 	if (core_is_null(unwind) || unwind->rule.flags & (RULE_FRAME_POINTER | RULE_SIGNAL) ||
@@ -332,13 +344,13 @@ CORE_GLOBAL_PART int null_return_stop(const struct unwind *unwind)
 	return registers_have_no_caller(&unwind->registers) ? STOP_ROOT : STOP_NULL_RETURN;
 }
 
-CORE_PART long go_word(void *memory, u64 address, u64 *word)
+CORE_PART long read_go_word(void *memory, u64 address, u64 *word)
 {
 	return !unwind_peek(memory, address, word, sizeof(*word));
 }
 
 /* Steps from Go's scheduler stack to the calling goroutine. */
-CORE_GLOBAL_PART int go_step(struct unwind *unwind)
+CORE_GLOBAL_PART int step_to_goroutine(struct unwind *unwind)
 {
 	struct go_caller *found;
 	u32 stop;
@@ -346,7 +358,7 @@ CORE_GLOBAL_PART int go_step(struct unwind *unwind)
 	if (core_is_null(unwind))
 		return STOP_NO_RULE;
 	found = &unwind->go;
-	stop = go_caller_find(&unwind->rule, &unwind->registers, go_word, unwind, found);
+	stop = go_caller_find(&unwind->rule, &unwind->registers, read_go_word, unwind, found);
 	if (stop)
 		return stop;
 	if (!stack_switch(&unwind->switches, unwind->registers.value[REGISTER_SP], found->cfa,
@@ -367,18 +379,19 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 	if (rule->flags & RULE_OUTERMOST)
 		return STOP_ROOT;
 	if (rule->cfa_kind == CFA_SIGNAL)
-		stop = signal_step(unwind);
+		stop = step_over_signal_frame(unwind);
 	else if (rule->cfa_kind >= CFA_GO_SAVED)
-		stop = go_step(unwind);
+		stop = step_to_goroutine(unwind);
 	else
-		stop = frame_step(unwind);
+		stop = step_over_frame(unwind);
 	if (stop)
 		return stop;
-	if (!core_reload(unwind->budget)) /* an unreadable word may have counted as lost */
+	/* An unreadable word may have been treated as lost because the budget was spent. */
+	if (!core_reload(unwind->budget))
 		return STOP_BUDGET;
 	if (!(unwind->caller.known & KNOWN(REGISTER_PC)))
 		return STOP_UNKNOWN_REGISTER;
-	registers_settle(&unwind->caller, &unwind->registers, rule);
+	complete_caller_registers(&unwind->caller, &unwind->registers, rule);
 	unwind->registers = unwind->caller;
 	unwind->is_interrupted = rule->flags & RULE_SIGNAL;
 	return unwind->registers.value[REGISTER_PC] ? STOP_NONE : null_return_stop(unwind);

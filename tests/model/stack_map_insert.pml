@@ -91,7 +91,7 @@ inline publish()
 #endif
 }
 
-inline unbuild(cpu)
+inline discard_element(cpu)
 {
 	if
 	:: built != NONE ->
@@ -110,7 +110,7 @@ inline get_id(cpu)
 	built = NONE;
 	refused = false;
 	do
-	:: i == PROBES -> unbuild(cpu); drops++; break
+	:: i == PROBES -> discard_element(cpu); drops++; break
 	:: else ->
 		found = slot[i];
 		if
@@ -141,7 +141,7 @@ inline get_id(cpu)
 		fi;
 		assert(content[found] != NONE);
 		if
-		:: content[found] == stack + 1 -> refs[found]++; unbuild(cpu); break
+		:: content[found] == stack + 1 -> refs[found]++; discard_element(cpu); break
 		:: else -> i++
 		fi
 	od

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Only an interrupted frame can be at any instruction; a frame that made a call is behind the call,
- * with its frame record stored. Stubs and the first and last instructions of functions are
- * recognised in interrupted frames only: the return address is in x30 there. All other code is
+ * Only an interrupted frame can be at any instruction. A frame that made a call is after the call
+ * instruction, with its frame record stored. Stubs and the first and last instructions of functions
+ * are recognised in interrupted frames only: the return address is in x30 there. All other code is
  * assumed to keep a frame pointer, and the stack is searched for a proof (return_search.c).
  *
  * Stubs of the PLT (ELF for the Arm 64-bit Architecture, "Procedure linkage table") leave sp and
- * x30 alone, but for PLT0:
+ * x30 unchanged, except PLT0:
  *
  *   PLT0   [bti c]; stp x16, x30, [sp, #-16]!; adrp x16; ldr x17, [x16]; add x16, x16; br x17
  *   PLTn   [bti c]; adrp x16; ldr x17, [x16]; add x16, x16; [autia1716]; br x17
  *
- * The kernel's signal trampoline has no table. A handler returns to its first instruction, with sp
- * at the signal's frame: siginfo, then the ucontext.
+ * No unwind table covers the kernel's signal trampoline. A signal handler returns to the
+ * trampoline's first instruction, where sp points to the signal frame: siginfo, then the ucontext.
  */
 #include <stdbool.h>
 
@@ -22,9 +22,9 @@
 #define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
 #define SIGINFO_BYTES 128
 #define RECORD_BYTES 16
-#define STUB_INSTRUCTIONS 5 /* of PLT0 between stp and br */
+#define STUB_INSTRUCTIONS 5 /* the most instructions of PLT0 between its stp and its br */
 
-/* Instructions, and masks where they have operands. */
+/* Instructions, and masks for those with operands. */
 #define MOV_139_X8 0xd2801168
 #define BTI 0xd503241f /* bti, bti c, bti j, bti jc */
 #define BTI_MASK 0xffffff3f
@@ -49,24 +49,24 @@
 
 /* The instructions around a pc. */
 struct instructions {
-	u32 before[2]; /* the last one first */
+	u32 before[2]; /* the instructions before the pc, the nearest one first */
 	u32 at[2];
 };
 
-/* Bytes of the frame that a pair of registers with write-back leaves or enters. */
-CORE_PART s64 pair_bytes(u32 code)
+/* The frame size in bytes that an stp or ldp with write-back allocates or frees. */
+CORE_PART s64 writeback_bytes(u32 code)
 {
 	return ((s64)((u64)code << 42) >> 57) * WORD;
 }
 
-/* The return address is in x30, and sp is the caller's. */
-CORE_PART void rule_link(struct unwind_rule *rule)
+/* The rule of a frame whose return address is in x30, and whose sp is the caller's. */
+CORE_PART void make_link_rule(struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){.cfa_register = REGISTER_SP, .base = RULE_BASE_CFA};
 }
 
-/* A frame of `bytes` bytes with a record at its bottom. */
-CORE_PART void rule_record(struct unwind_rule *rule, u64 bytes)
+/* The rule of a frame of `bytes` bytes whose frame record lies at its lowest address. */
+CORE_PART void make_frame_record_rule(struct unwind_rule *rule, u64 bytes)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_SP,
@@ -76,7 +76,7 @@ CORE_PART void rule_record(struct unwind_rule *rule, u64 bytes)
 	};
 }
 
-CORE_PART void rule_frame_pointer(struct unwind_rule *rule)
+CORE_PART void make_frame_pointer_rule(struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_FP,
@@ -87,7 +87,7 @@ CORE_PART void rule_frame_pointer(struct unwind_rule *rule)
 	};
 }
 
-CORE_PART void rule_signal_frame(struct unwind_rule *rule)
+CORE_PART void make_signal_frame_rule(struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_kind = CFA_SIGNAL,
@@ -105,34 +105,34 @@ CORE_PART bool is_signal_return(const struct instructions *code)
 	       (code->before[1] == MOV_139_X8 && code->before[0] == SYSCALL_CODE);
 }
 
-CORE_PART bool is_stub_part(u32 code)
+CORE_PART bool is_plt_stub_instruction(u32 code)
 {
 	return (code & ADRP_MASK) == ADRP_X16 || (code & STUB_MASK) == LDR_X17_X16 ||
 	       (code & STUB_MASK) == ADD_X16_X16 || code == AUTIA1716 || code == BR_X17;
 }
 
-/* The i-th instruction before the pc, from 0 on. */
-CORE_PART u32 code_before(const struct near_code *near, u32 i)
+/* The instruction at distance i before the pc; 0 is the instruction directly before it. */
+CORE_PART u32 instruction_before_pc(const struct near_code *near, u32 i)
 {
 	return near->word[WORDS_BEFORE - 1 - i / 2] >> (i % 2 ? 0 : 32);
 }
 
-/* True in PLT0, behind its first instruction. */
+/* True in PLT0, after its first instruction, which pushes x30. */
 CORE_PART bool has_pushed_link(const struct near_code *near)
 {
 	for (u32 i = 0; i < STUB_INSTRUCTIONS; i++) {
-		u32 code = code_before(near, i);
+		u32 code = instruction_before_pc(near, i);
 
 		if (code == STP_X16_LINK)
 			return true;
-		if (!is_stub_part(code))
+		if (!is_plt_stub_instruction(code))
 			return false;
 	}
 	return false;
 }
 
 /* True if the instruction is the first or the last one of a function. */
-CORE_PART bool is_edge(u32 code)
+CORE_PART bool is_function_edge(u32 code)
 {
 	return (code & BTI_MASK) == BTI || code == PACIASP || code == PACIBSP || code == RET ||
 	       code == RETAA || code == RETAB || code == STP_X16_LINK ||
@@ -140,27 +140,28 @@ CORE_PART bool is_edge(u32 code)
 }
 
 /*
- * Makes the rule in code where only an interrupted frame can be. False: the pc is in other code.
+ * Makes the rule if the pc is at an instruction where only an interrupted frame can be. False: the
+ * pc is in other code.
  */
-CORE_PART bool interrupted_rule(const struct near_code *near, const struct instructions *code,
-				struct unwind_rule *rule)
+CORE_PART bool make_interrupted_rule(const struct near_code *near, const struct instructions *code,
+				     struct unwind_rule *rule)
 {
-	s64 pushed = -pair_bytes(code->before[0]);
+	s64 pushed = -writeback_bytes(code->before[0]);
 
-	if (is_stub_part(code->at[0])) {
-		rule_link(rule);
+	if (is_plt_stub_instruction(code->at[0])) {
+		make_link_rule(rule);
 		if (has_pushed_link(near)) {
 			rule->cfa_offset = RECORD_BYTES;
 			rule->slot[SLOT_RETURN] = 1;
 		}
 		return true;
 	}
-	if (is_edge(code->at[0])) {
-		rule_link(rule);
+	if (is_function_edge(code->at[0])) {
+		make_link_rule(rule);
 		return true;
 	}
 	if ((code->before[0] & PAIR_MASK) == STP_FP_LINK && pushed >= RECORD_BYTES) {
-		rule_record(rule, pushed);
+		make_frame_record_rule(rule, pushed);
 		return true;
 	}
 	return false;
@@ -174,22 +175,25 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 
 	(void)word;
 	(void)result;
-	/* A compiler that sees an argument unused passes nothing, which the verifier refuses. */
+	/*
+	 * A compiler that sees that an argument is unused passes no value, which the verifier
+	 * refuses.
+	 */
 	core_one_register(word);
 	core_one_register(result);
 	if (core_is_null(near) || core_is_null(rule))
 		return 0;
 	near->at = 0;
-	code.before[0] = code_before(near, 0);
-	code.before[1] = code_before(near, 1);
+	code.before[0] = instruction_before_pc(near, 0);
+	code.before[1] = instruction_before_pc(near, 1);
 	code.at[0] = near->word[WORDS_BEFORE];
 	code.at[1] = near->word[WORDS_BEFORE] >> 32;
-	popped = pair_bytes(code.at[0]);
+	popped = writeback_bytes(code.at[0]);
 	if (is_signal_return(&code))
-		rule_signal_frame(rule);
+		make_signal_frame_rule(rule);
 	else if ((code.at[0] & PAIR_MASK) == LDP_FP_LINK && popped >= RECORD_BYTES)
-		rule_record(rule, popped);
-	else if (!is_interrupted || !interrupted_rule(near, &code, rule))
-		rule_frame_pointer(rule);
+		make_frame_record_rule(rule, popped);
+	else if (!is_interrupted || !make_interrupted_rule(near, &code, rule))
+		make_frame_pointer_rule(rule);
 	return 1;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The return address of a frame that no rule covers is in x30, as long as an interrupted function
- * has made no call, or in the frame record that x29 points to. An address that is behind `bl T`,
+ * has made no call, or in the frame record that x29 points to. An address directly after `bl T`,
  * with T at most FUNCTION_BYTES_MAX before the pc, is proven to be the return address: T is the
- * start of the function. The place with the nearer T counts, since the pc lies in the
- * function that starts last. Without such a proof the step by x29 is a guess: x29 may be the
- * caller's. x29 = 0 marks the end of the stack (AAPCS64, "The Frame Pointer").
+ * start of the function. If x30 and the frame record both prove one, the one with the nearer T
+ * counts, since the pc lies in the function that starts last. Without such a proof the step by x29
+ * is a guess: x29 may be the caller's. x29 = 0 marks the end of the stack (AAPCS64, "The Frame
+ * Pointer").
  *
- * The search has two words: word 0 is x30, word 1 the return address in the frame record. The
- * embedder reads the stack for word 0, too; the search takes the value of x30 instead.
+ * The search looks at two words: word 0 is x30, word 1 is the return address in the frame record.
+ * The embedder reads the stack for word 0, too, but the search takes the value of x30 instead.
  */
 #include "arch/return_search.h"
 
 #define FUNCTION_BYTES_MAX (16 << 10) /* the most bytes from a function's start to its pc */
-#define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
+#define ADDRESS_MIN (64 << 10)	      /* no code is mapped at lower addresses (vm.mmap_min_addr) */
 #define ADDRESS_MAX (1ULL << 52)
 #define STACK_NEAR (8 << 20) /* a frame pointer points at most this far above sp */
 #define RECORD_LINK 8	     /* offset of the return address in a frame record */
@@ -21,7 +22,7 @@
 #define WORD_RECORD 1
 #define NO_POINTER 0
 
-CORE_PART bool has_pointer(const struct return_search *search)
+CORE_PART bool has_frame_pointer(const struct return_search *search)
 {
 	return search->knows_rbp && search->rbp >= search->rsp &&
 	       search->rbp - search->rsp < STACK_NEAR && !(search->rbp & 7);
@@ -34,7 +35,7 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 
 	if (core_is_null(search) || core_is_null(registers))
 		return 0;
-	link = code_address_of(registers, registers->value[REGISTER_LINK]);
+	link = strip_code_signature(registers, registers->value[REGISTER_LINK]);
 	search->pc = registers->value[REGISTER_PC];
 	search->rsp = registers->value[REGISTER_SP];
 	search->rbp = registers->value[REGISTER_FP];
@@ -42,7 +43,7 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 	search->link = search->is_interrupted && registers->known >> REGISTER_LINK & 1 ? link : 0;
 	search->code_mask = registers->value[REGISTER_CODE_MASK];
 	search->is_at_entry = registers->at_entry;
-	search->pointer = has_pointer(search) ? WORD_RECORD : NO_POINTER;
+	search->pointer = has_frame_pointer(search) ? WORD_RECORD : NO_POINTER;
 	search->first = search->link ? WORD_LINK : WORD_RECORD;
 	search->words = search->pointer + 1 - search->first;
 	search->calls = RETURN_NO_CALL;
@@ -76,11 +77,13 @@ CORE_GLOBAL int return_search_wants(struct return_search *search)
 	return search->value - ADDRESS_MIN < ADDRESS_MAX && !(search->value & 3);
 }
 
-/* Returns the enum return_kind of search->value, and sets *target to the function that a direct
- * call in front of this address calls. */
-CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
+/*
+ * Returns the enum return_kind of search->value. If a direct call precedes this address,
+ * *target is set to the called function.
+ */
+CORE_PART u32 return_address_kind(const struct return_search *search, u64 *target)
 {
-	if (!is_behind_call(search->before))
+	if (!is_after_call(search->before))
 		return RETURN_NO_CALL;
 	if (!call_is_direct(search->before))
 		return RETURN_INDIRECT;
@@ -92,10 +95,13 @@ CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
 {
 	u64 target = 0;
 
-	return !core_is_null(search) && return_kind(search, &target) == RETURN_OF_CALL;
+	return !core_is_null(search) && return_address_kind(search, &target) == RETURN_OF_CALL;
 }
 
-/* x30 may be left from an earlier call of the function itself: then x30 lies in the function. */
+/*
+ * x30 may still hold the return address of a call that the function itself has made: then x30
+ * points into the function.
+ */
 CORE_GLOBAL int return_search_take(struct return_search *search)
 {
 	u64 target = 0;
@@ -103,7 +109,7 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 
 	if (core_is_null(search))
 		return 0;
-	kind = return_kind(search, &target);
+	kind = return_address_kind(search, &target);
 	if (search->at == WORD_LINK) {
 		search->calls = kind;
 		search->target = target;
@@ -117,7 +123,7 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 	return 0;
 }
 
-CORE_PART void rule_by_link(struct unwind_rule *rule)
+CORE_PART void make_found_link_rule(struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_SP,
@@ -133,7 +139,7 @@ CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_ru
 	search->is_guess = 0;
 	if (search->is_at_entry || search->called) {
 		search->is_guess = !search->is_at_entry && search->is_inner;
-		rule_by_link(rule);
+		make_found_link_rule(rule);
 		return STOP_NONE;
 	}
 	if (search->is_unread)
@@ -144,7 +150,7 @@ CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_ru
 	}
 	if (search->calls != RETURN_NO_CALL) {
 		search->is_guess = 1;
-		rule_by_link(rule);
+		make_found_link_rule(rule);
 		return STOP_NONE;
 	}
 	return search->knows_rbp && !search->rbp ? STOP_ROOT : STOP_NO_RULE;

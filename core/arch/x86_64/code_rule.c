@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Only an interrupted frame can be at any instruction; a frame that made a call is behind the call,
- * with its frame set up. Therefore prologues, 32-bit epilogues and stubs are recognised in
- * interrupted frames only. Other code is read forwards (code_scan); if that fails, and in 32-bit
- * code, it is assumed to keep a frame pointer, which is 0 where stacks begin. 32-bit libraries keep
- * other values in ebp, so 0 alone proves no beginning. Stubs of the PLT
- * (AMD64 supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
+ * Only an interrupted frame can be at any instruction. A frame that made a call is after the call
+ * instruction, with its frame set up. Therefore prologues, 32-bit epilogues and stubs are
+ * recognised in interrupted frames only. Other code is read forwards (code_scan). If that fails,
+ * and in 32-bit code, the code is assumed to keep a frame pointer, which is 0 where stacks begin.
+ * 32-bit libraries keep other values in ebp, so an ebp of 0 alone does not prove that the stack
+ * begins. Stubs of the PLT (AMD64 supplement, section 5.2; with IBT also .plt.sec) never set up a
+ * frame:
  *
- *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
+ *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      the stack has two more words: the index too
  *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
  *
- * A jump through memory is the end of a function, or a stub that is one: rsp points to the return
- * address, except in PLT0.
+ * A jump through memory is the end of a function, or a stub that consists of this jump: rsp points
+ * to the return address, except in PLT0.
  */
 #include <stdbool.h>
 
@@ -24,10 +25,10 @@
  */
 CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule);
 
-#define CODE_BEFORE 6 /* bytes of struct code that lie before the pc */
+#define CODE_BEFORE 6 /* number of code bytes before the pc in struct code */
 #define WORD 8
 #define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
-#define PUSHED_RBP 16 /* a number of words: one word, which is rbp */
+#define PUSHED_RBP 16 /* stands for a number of pushed words: one word, which is rbp */
 
 #define BYTES_1(code) ((u8)(code))
 #define BYTES_2(code) ((u16)(code))
@@ -54,12 +55,12 @@ CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
 #define BND_JMP 0xe9f2
 #define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
 #define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
-#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either of these */
+#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the last bytes of both MOV_15_..._SYSCALL */
 #define CODE_BEFORE_MASK 0xffffffffffffULL
 #define MOV_15_EAX_MASK 0x00ffffffffffffffULL
 #define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
 #define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
-#define MOV_ESP_DEREF_RET 0xc324048b	     /* for eax; the register is in bits 11 to 13 */
+#define MOV_ESP_DEREF_RET 0xc324048b /* mov (%esp), %eax; ret. The register is in bits 11 to 13 */
 #define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: exit() */
 #define MOV_EDI_MOV_60_MASK 0xffffff00000000ffULL
 #define ADD_ESP_MOV_EDI 0xc78910c483ULL /* add $16, %esp; mov %eax, %edi */
@@ -72,7 +73,7 @@ struct code {
 	u64 before;
 };
 
-CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word, u32 flags)
+CORE_PART void make_frame_pointer_rule(struct unwind_rule *rule, u32 word, u32 flags)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RBP,
@@ -83,8 +84,11 @@ CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word, u32 flags)
 	};
 }
 
-/* The return address lies `words` above rsp; only rbp may have changed. */
-CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word, u8 rbp_slot)
+/*
+ * The rule of a frame whose return address lies `words` words above rsp, and in which only rbp may
+ * have changed.
+ */
+CORE_PART void make_stack_pointer_rule(struct unwind_rule *rule, u32 words, u32 word, u8 rbp_slot)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
@@ -98,19 +102,19 @@ CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word,
 #define XOR_EBP_EBP_1 EACH_BYTE(0x31)
 #define XOR_EBP_EBP_2 EACH_BYTE(0xed)
 
-/* Not 0 if a byte of the word is 0 (Mycroft's test). */
-CORE_PART u64 zero_bytes(u64 word)
+/* Not 0 if one of the word's bytes is 0 (Mycroft's test). */
+CORE_PART u64 has_zero_byte(u64 word)
 {
 	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Not 0 if xor %ebp, %ebp begins in the word. */
-CORE_PART u64 clears_rbp(u64 word, u64 next)
+/* Not 0 if the instruction xor %ebp, %ebp begins in the word. */
+CORE_PART u64 has_clear_of_rbp(u64 word, u64 next)
 {
-	return zero_bytes((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
+	return has_zero_byte((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
 }
 
-/* True at the start of the dynamic linker: mov %rsp, %rdi; call; mov %rax, %r12. */
+/* True if the pc is at the start of the dynamic linker: mov %rsp, %rdi; call; mov %rax, %r12. */
 CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
 {
 	if (!is_interrupted)
@@ -122,46 +126,47 @@ CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
 
 /*
  * RULE_ENTRY if stacks begin in the code around the pc, else 0. The arguments are the three words
- * before the pc and the word at it. Stacks begin in code that clears rbp, as _start and clone() do
- * before they call a function, and in the dynamic linker's start. With RULE_UNCALLED: the pc is a
- * return address that no call has pushed, but the creator of the stack (Go's goexit).
+ * before the pc and the word at the pc. Stacks begin in code that clears rbp, as _start and clone()
+ * do before they call a function, and in the dynamic linker's start. RULE_UNCALLED is added if the
+ * pc is a return address that was not pushed by a call, but by the creator of the stack (Go's
+ * goexit).
  */
-CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
+CORE_GLOBAL_PART int stack_entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
 {
-	if (clears_rbp(third, second) | clears_rbp(second, last) |
-	    clears_rbp(last, is_interrupted ? at : 0))
+	if (has_clear_of_rbp(third, second) | has_clear_of_rbp(second, last) |
+	    has_clear_of_rbp(last, is_interrupted ? at : 0))
 		return RULE_ENTRY;
 	if (is_interrupted)
-		return clears_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
-	if (!is_behind_call(last))
+		return has_clear_of_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
+	if (!is_after_call(last))
 		return RULE_ENTRY | RULE_UNCALLED;
 	return is_linker_start(last, at, false) ? RULE_ENTRY : 0;
 }
 
 /*
  * RULE_ENTRY if stacks begin in the 32-bit code around the pc, else 0. glibc's _start clears ebp
- * too far before its call, but ends with hlt behind the call. The dynamic linker's start clears no
+ * too far before its call, but has hlt after the call. The dynamic linker's start clears no
  * register.
  */
-CORE_PART u32 compat_entry_flag(const struct near_code *near, const struct code *code,
-				u32 is_interrupted)
+CORE_PART u32 compat_stack_entry_flag(const struct near_code *near, const struct code *code,
+				      u32 is_interrupted)
 {
 	u64 at = code->at, last = near->word[WORDS_BEFORE - 1];
 
-	if (entry_flag(near->word[0], near->word[1], last, at, is_interrupted) == RULE_ENTRY)
+	if (stack_entry_flag(near->word[0], near->word[1], last, at, is_interrupted) == RULE_ENTRY)
 		return RULE_ENTRY;
-	return !is_interrupted && is_behind_call(last) &&
+	return !is_interrupted && is_after_call(last) &&
 			       (BYTES_1(at) == HLT ||
 				(at & ADD_ESP_MOV_EDI_MASK) == ADD_ESP_MOV_EDI)
 		       ? RULE_ENTRY
 		       : 0;
 }
 
-/* The number of words that a PLT entry or PLT0 has pushed; -1: the code is no stub. */
-CORE_PART int stub_words(const struct code *code)
+/* The number of words that a PLT entry or PLT0 has pushed; -1: the pc is not in a PLT stub. */
+CORE_PART int words_pushed_by_stub(const struct code *code)
 {
 	u64 at = code->at;
-	u8 push = code->before >> 8; /* five bytes before the pc */
+	u8 push = code->before >> 8; /* the byte that is five bytes before the pc */
 
 	if (BYTES_2(at) == JMP_MEMORY || BYTES_3(at) == BND_JMP_MEMORY)
 		return BYTES_2(code->before) == PUSH_MEMORY ? 2 : 0;
@@ -176,29 +181,30 @@ CORE_PART int stub_words(const struct code *code)
 }
 
 /*
- * True in code that gives 32-bit position-independent code its own address: mov (%esp), %REG; ret.
+ * True in a function with which 32-bit position-independent code gets its own address: mov (%esp),
+ * %REG; ret.
  */
 CORE_PART bool is_pc_thunk(u64 at)
 {
 	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
 }
 
-/* True behind the landing pad of a function that only jumps elsewhere. */
-CORE_PART bool is_tail_only(const struct code *code)
+/* True at the jump of a function that consists of a landing pad (endbr64) and a jump elsewhere. */
+CORE_PART bool is_at_sole_jump(const struct code *code)
 {
 	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
 }
 
 /*
- * The words on the stack at the beginning of a function, or at the end of a 32-bit one; -1: the pc
- * is at neither.
+ * The number of words that the function has pushed, at the beginning of a function or at the end of
+ * a 32-bit one; -1: the pc is at neither.
  */
-CORE_PART int edge_words(const struct code *code)
+CORE_PART int words_at_function_edge(const struct code *code)
 {
 	u64 at = code->at;
 	u8 byte_before = code->before >> 40;
 
-	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_tail_only(code) ||
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_at_sole_jump(code) ||
 	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
 		return 0;
 	if (byte_before != PUSH_RBP)
@@ -207,8 +213,8 @@ CORE_PART int edge_words(const struct code *code)
 }
 
 /*
- * True at the beginning of the signal trampoline, to which the handler returns, or behind its
- * system call.
+ * True at the beginning of the signal trampoline, to which the handler returns, or directly after
+ * its system call.
  */
 CORE_PART bool is_signal_return(const struct code *code)
 {
@@ -221,7 +227,7 @@ CORE_PART bool is_signal_return(const struct code *code)
  * The rule of the signal trampoline: when the handler has returned, rsp points to the kernel's
  * ucontext.
  */
-CORE_PART void rule_signal_frame(struct unwind_rule *rule)
+CORE_PART void make_signal_frame_rule(struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_kind = CFA_SIGNAL,
@@ -232,8 +238,8 @@ CORE_PART void rule_signal_frame(struct unwind_rule *rule)
 }
 
 /*
- * True behind the system call of clone(). No table covers this code, since two threads return from
- * the call.
+ * True directly after the system call of clone(). No table covers this code, since two threads
+ * return from the call.
  */
 CORE_PART bool is_clone_return(const struct code *code)
 {
@@ -242,61 +248,62 @@ CORE_PART bool is_clone_return(const struct code *code)
 }
 
 /*
- * The words above the return address in code where only an interrupted frame can be; -1: the pc is
- * in other code.
+ * The number of words between rsp and the return address if the pc is at an instruction where only
+ * an interrupted frame can be; -1: the pc is in other code.
  */
-CORE_PART int interrupted_words(const struct code *code)
+CORE_PART int words_if_interrupted(const struct code *code)
 {
-	int words = stub_words(code);
+	int words = words_pushed_by_stub(code);
 
-	return words < 0 ? edge_words(code) : words;
+	return words < 0 ? words_at_function_edge(code) : words;
 }
 
 /*
- * Makes the rule in code where only an interrupted frame can be. False: the pc is in other code.
- * The number of words goes through memory: the verifier would follow the rest once for each number.
+ * Makes the rule if the pc is at an instruction where only an interrupted frame can be. False: the
+ * pc is in other code. The number of words is passed in memory: the verifier would follow the rest
+ * once for each number.
  */
-CORE_PART bool interrupted_rule(struct near_code *near, const struct code *code, u32 word,
-				struct unwind_rule *rule)
+CORE_PART bool make_interrupted_rule(struct near_code *near, const struct code *code, u32 word,
+				     struct unwind_rule *rule)
 {
 	int words;
 
 	if (word != WORD && BYTES_4(code->at) == VSYSCALL_RETURN) {
-		rule_stack_pointer(rule, 3, word, 4);
+		make_stack_pointer_rule(rule, 3, word, 4);
 		return true;
 	}
-	near->words = interrupted_words(code);
+	near->words = words_if_interrupted(code);
 	words = core_reload(near->words);
 	if (words == PUSHED_RBP)
-		rule_stack_pointer(rule, 1, word, 2);
+		make_stack_pointer_rule(rule, 1, word, 2);
 	else if (words >= 0)
-		rule_stack_pointer(rule, words, word, 0);
+		make_stack_pointer_rule(rule, words, word, 0);
 	else
 		return false;
 	return true;
 }
 
 /*
- * True behind the call of a thread's function, before the thread exits (Go's clone). There is no
- * caller, whatever the registers say: they are those of the thread's creator.
+ * True directly after the call of a thread's function, before the thread exits (Go's clone). There
+ * is no caller, whatever the registers say: the registers are still those of the thread's creator.
  */
 CORE_PART bool is_thread_end(const struct code *code, u32 is_interrupted)
 {
 	return !is_interrupted && (code->at & MOV_EDI_MOV_60_MASK) == MOV_EDI_MOV_60;
 }
 
-/* Chooses the rule of 64-bit code. */
-CORE_PART void rule_choose(struct near_code *near, const struct code *code,
-			   struct unwind_rule *rule, u32 is_interrupted)
+/* Makes the rule of a pc in 64-bit code. */
+CORE_PART void choose_rule_64(struct near_code *near, const struct code *code,
+			      struct unwind_rule *rule, u32 is_interrupted)
 {
 	if (is_signal_return(code))
-		rule_signal_frame(rule);
+		make_signal_frame_rule(rule);
 	else if (is_thread_end(code, is_interrupted))
 		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
 	else if (!code_scan_rule(near, rule))
-		rule_frame_pointer(rule, WORD,
-				   entry_flag(near->word[0], near->word[1], near->word[2], code->at,
-					      is_interrupted));
+		make_frame_pointer_rule(rule, WORD,
+					stack_entry_flag(near->word[0], near->word[1],
+							 near->word[2], code->at, is_interrupted));
 }
 
 CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 word,
@@ -311,17 +318,18 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 	code.before = near->word[WORDS_BEFORE - 1] >> 8 * (WORD - CODE_BEFORE);
 	if (is_interrupted && word == WORD && is_clone_return(&code)) {
 		/* clone() has returned 0 to the new thread, which has no caller. */
-		rule_stack_pointer(rule, 0, WORD, 0);
+		make_stack_pointer_rule(rule, 0, WORD, 0);
 		if (!rax)
 			rule->flags = RULE_OUTERMOST;
 		return 0;
 	}
-	if (is_interrupted && interrupted_rule(near, &code, word, rule))
+	if (is_interrupted && make_interrupted_rule(near, &code, word, rule))
 		return 1;
 	if (word != WORD)
-		rule_frame_pointer(rule, word, compat_entry_flag(near, &code, is_interrupted));
+		make_frame_pointer_rule(rule, word,
+					compat_stack_entry_flag(near, &code, is_interrupted));
 	else
-		rule_choose(near, &code, rule, is_interrupted);
+		choose_rule_64(near, &code, rule, is_interrupted);
 	return 1;
 }
 
@@ -333,7 +341,7 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
  * to follow one path, without taken branches, from the pc to a return, and to sum the changes of
  * the stack pointer. The scan understands the instructions of start-up code (crti.o, crtbegin.o),
  * which has no tables, and of epilogues; any other instruction ends it without a result. A jump
- * counts as the end of a function only where it cannot stay within the function: behind a
+ * counts as the end of a function only where it cannot stay within the function: after a
  * conditional jump or a landing pad, as start-up code has them.
  */
 
@@ -385,10 +393,10 @@ enum opcode {
 #define MODRM_JMP_RAX 0xe0
 
 /*
- * The length of an instruction between registers, or on memory relative to the pc; 0: another
- * instruction.
+ * The length of an instruction that works on registers alone, or on memory relative to the pc; 0:
+ * another instruction.
  */
-CORE_PART u32 length_plain(u32 opcode, u8 modrm)
+CORE_PART u32 plain_instruction_length(u32 opcode, u8 modrm)
 {
 	bool is_ip_relative = MODRM_IP_RELATIVE(modrm);
 
@@ -419,7 +427,7 @@ CORE_PART u32 length_plain(u32 opcode, u8 modrm)
 }
 
 /* True if the instruction ends the function. */
-CORE_PART bool is_end(const struct near_code *scan, u64 code)
+CORE_PART bool is_function_end(const struct near_code *scan, u64 code)
 {
 	switch (BYTE(code, 0)) {
 	case OPCODE_RET:
@@ -433,14 +441,15 @@ CORE_PART bool is_end(const struct near_code *scan, u64 code)
 }
 
 /*
- * Follows a pop. Only the first pop of a register that was saved before the pc gives the caller's
- * value.
+ * Interprets a pop. Only the first pop of a register that was saved before the pc gives the
+ * caller's value.
  */
-CORE_PART void pop(struct near_code *scan, u32 number)
+CORE_PART void interpret_pop(struct near_code *scan, u32 number)
 {
 	s64 *popped;
 
-	core_one_register(number); /* clang 19 knows that number < 16, Linux 6.1 does not */
+	/* clang 19 knows that number < 16, but the verifier of Linux 6.1 does not */
+	core_one_register(number);
 	popped = &scan->popped[number & 15];
 	if (scan->bytes >= 0 && !*popped)
 		*popped = 1 + scan->bytes;
@@ -448,15 +457,15 @@ CORE_PART void pop(struct near_code *scan, u32 number)
 }
 
 /*
- * The length of an instruction that changes the stack pointer, or sets up a frame with it; 0:
+ * The length of an instruction that changes the stack pointer, or sets up a frame with it. 0:
  * another instruction.
  */
-CORE_PART u32 length_stack(struct near_code *scan, u64 code, u8 prefix)
+CORE_PART u32 stack_instruction_length(struct near_code *scan, u64 code, u8 prefix)
 {
 	u8 opcode = BYTE(code, 0), modrm = BYTE(code, 1);
 
 	if ((opcode & 0xf8) == OPCODE_POP && prefix != REX_W) {
-		pop(scan, (opcode & 7) + (prefix == REX_B ? 8 : 0));
+		interpret_pop(scan, (opcode & 7) + (prefix == REX_B ? 8 : 0));
 		return 1;
 	}
 	if (opcode == OPCODE_PUSH_RBP && !prefix) {
@@ -472,7 +481,10 @@ CORE_PART u32 length_stack(struct near_code *scan, u64 code, u8 prefix)
 	return 3;
 }
 
-/* The length of any understood instruction, without its prefix; 0: another one. */
+/*
+ * The length, without its prefix, of an instruction that the scan understands; 0: any other
+ * instruction.
+ */
 CORE_PART u32 instruction_length(struct near_code *scan, u64 code, u8 prefix)
 {
 	u32 length;
@@ -481,7 +493,7 @@ CORE_PART u32 instruction_length(struct near_code *scan, u64 code, u8 prefix)
 		return scan->instructions ? 0 : 4;
 	if (prefix)
 		code >>= 8;
-	length = length_stack(scan, code, prefix);
+	length = stack_instruction_length(scan, code, prefix);
 	if (!length && BYTE(code, 0) == OPCODE_CALL)
 		length = 5;
 	if (!length && BYTE(code, 0) == OPCODE_GROUP_5 && BYTE(code, 1) == MODRM_CALL_RAX)
@@ -489,12 +501,12 @@ CORE_PART u32 instruction_length(struct near_code *scan, u64 code, u8 prefix)
 	if (!length && (BYTE(code, 0) == OPCODE_JE || BYTE(code, 0) == OPCODE_JNE))
 		length = 2;
 	if (!length)
-		length = length_plain(BYTE(code, 0), BYTE(code, 1));
+		length = plain_instruction_length(BYTE(code, 0), BYTE(code, 1));
 	return length;
 }
 
-/* Follows the instruction at the position. 1: the scan ends. */
-CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
+/* Interprets the instruction at the scan's position. 1: the scan ends. */
+CORE_GLOBAL_PART int interpret_instruction(struct near_code *scan)
 {
 	u64 code, is_understood;
 	u8 first, prefix;
@@ -507,12 +519,12 @@ CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 	if (at > NEAR_CODE_AFTER - NEAR_CODE_STEP)
 		return 1;
 	code = core_load_u64((const u8 *)scan->word + NEAR_CODE_BEFORE + at);
-	scan->has_end = is_end(scan, code);
+	scan->has_end = is_function_end(scan, code);
 	if (scan->has_end)
 		return 1;
 	first = BYTE(code, 0);
 	prefix = first == REX_W || first == REX_B ? first : 0;
-	/* In memory: the verifier would follow what comes behind once for each length. */
+	/* The length is kept in memory: the verifier would follow the rest once for each length. */
 	scan->length = instruction_length(scan, code, prefix);
 	is_understood = is_below(0, core_reload(scan->length));
 	scan->at += scan->length + (is_understood & is_below(0, prefix));
@@ -521,32 +533,33 @@ CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 	return 1 - is_understood;
 }
 
-/* The slot of a register; 0: no pop restores it. */
-CORE_PART u8 slot_popped(const struct near_code *scan, u32 number)
+/* The slot from which a pop restores the register; 0: no pop restores it. */
+CORE_PART u8 slot_restored_by_pop(const struct near_code *scan, u32 number)
 {
 	s64 popped = scan->popped[number & 15];
 
 	return popped ? slot_below(popped - 1 - scan->bytes - 8) : 0;
 }
 
-CORE_PART bool is_sane(const struct near_code *scan)
+CORE_PART bool is_scan_plausible(const struct near_code *scan)
 {
 	return scan->has_end && scan->bytes >= 0 && (u64)scan->bytes % SLOT_WORD == 0;
 }
 
-CORE_PART void rule_by_pops(const struct near_code *scan, struct unwind_rule *rule)
+CORE_PART void make_rule_from_pops(const struct near_code *scan, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
 		.cfa_offset = scan->bytes + 8,
 		.base = RULE_BASE_CFA,
-		.slot = {slot_popped(scan, NUMBER_RBX), slot_popped(scan, NUMBER_RBP),
-			 slot_popped(scan, 12), slot_popped(scan, 13), slot_popped(scan, 14),
-			 slot_popped(scan, 15), 1},
+		.slot = {slot_restored_by_pop(scan, NUMBER_RBX),
+			 slot_restored_by_pop(scan, NUMBER_RBP), slot_restored_by_pop(scan, 12),
+			 slot_restored_by_pop(scan, 13), slot_restored_by_pop(scan, 14),
+			 slot_restored_by_pop(scan, 15), 1},
 	};
 }
 
-CORE_PART void scan_begin(struct near_code *scan)
+CORE_PART void begin_code_scan(struct near_code *scan)
 {
 	scan->bytes = 0;
 	scan->at = 0;
@@ -561,12 +574,12 @@ CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
 {
 	if (core_is_null(scan) || core_is_null(rule))
 		return 0;
-	scan_begin(scan);
+	begin_code_scan(scan);
 	for (u32 i = 0; i < INSTRUCTIONS_MAX; i++)
-		if (instruction_follow(scan))
+		if (interpret_instruction(scan))
 			break;
-	if (!is_sane(scan))
+	if (!is_scan_plausible(scan))
 		return 0;
-	rule_by_pops(scan, rule);
+	make_rule_from_pops(scan, rule);
 	return 1;
 }

@@ -2,18 +2,18 @@
 #include "arch/return_search.h"
 
 #define FUNCTION_BYTES_MAX (16 << 10) /* the most bytes from a function's start to its pc */
-#define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
+#define ADDRESS_MIN (64 << 10)	      /* no code is mapped at lower addresses (vm.mmap_min_addr) */
 #define ADDRESS_MAX (1ULL << 47)
-#define STACK_NEAR (1 << 20) /* a word that points this far above rsp may be a frame pointer */
-#define NO_CODE_NEAR 4096    /* bytes around rsp that hold no code */
+#define STACK_NEAR (1 << 20) /* a frame pointer points at most this far above rsp */
+#define NO_CODE_NEAR 4096    /* no code lies within this many bytes of rsp */
 
-#define NO_POINTER (~0U) /* value of search->pointer without a frame pointer */
+#define NO_POINTER (~0U) /* value of search->pointer if there is no frame pointer */
 
 /*
- * The index of the word above the frame pointer. If that word is far out, the last index of the
- * search stands for it.
+ * The index of the word above the frame pointer, where a return address would be. If that word is
+ * beyond the words of the search, the last index of the search stands for it.
  */
-CORE_PART u32 pointer_word(struct return_search *search)
+CORE_PART u32 frame_pointer_word_index(struct return_search *search)
 {
 	u64 bytes = search->rbp - search->rsp;
 
@@ -29,7 +29,8 @@ CORE_PART u32 pointer_word(struct return_search *search)
 }
 
 /*
- * True if a stack may begin here: rbp is 0, or the pc is a return address that no call has pushed.
+ * True if a stack may begin at this frame: rbp is 0, or the pc is a return address that no call has
+ * pushed.
  */
 CORE_PART bool may_be_root(const struct return_search *search)
 {
@@ -52,7 +53,7 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 	search->called = 0;
 	search->calls = 0;
 	search->pointer_kind = RETURN_NO_CALL;
-	search->pointer = pointer_word(search);
+	search->pointer = frame_pointer_word_index(search);
 	search->words =
 		search->pointer == NO_POINTER ? RETURN_WORDS_POINTERLESS : search->pointer + 1;
 	search->skew = !search->is_interrupted && search->pointer != NO_POINTER;
@@ -98,11 +99,13 @@ CORE_GLOBAL int return_search_wants(struct return_search *search)
 	       value - search->rsp + NO_CODE_NEAR >= 2 * NO_CODE_NEAR;
 }
 
-/* Returns the enum return_kind of search->value, and sets *target to the function that a direct
- * call in front of this address calls. */
-CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
+/*
+ * Returns the enum return_kind of search->value. If a direct call precedes this address,
+ * *target is set to the called function.
+ */
+CORE_PART u32 return_address_kind(const struct return_search *search, u64 *target)
 {
-	if (!is_behind_call(search->before))
+	if (!is_after_call(search->before))
 		return RETURN_NO_CALL;
 	if (!call_is_direct(search->before))
 		return RETURN_INDIRECT;
@@ -114,7 +117,7 @@ CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
 {
 	u64 target = 0;
 
-	return !core_is_null(search) && return_kind(search, &target) == RETURN_OF_CALL;
+	return !core_is_null(search) && return_address_kind(search, &target) == RETURN_OF_CALL;
 }
 
 CORE_GLOBAL int return_search_take(struct return_search *search)
@@ -125,11 +128,14 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 	if (core_is_null(search))
 		return 0;
 	i = search->at;
-	kind = return_kind(search, &target);
+	kind = return_address_kind(search, &target);
 	if (i == search->pointer)
 		search->pointer_kind = kind;
 	if (kind == RETURN_OF_CALL) {
-		/* The frame pointer's word comes last, and outranks words behind the same call. */
+		/*
+		 * The word above the frame pointer comes last, and wins over other words after a
+		 * call of the same function.
+		 */
 		if (!search->called || target + (i == search->pointer) > search->target) {
 			search->called = 1 + i;
 			search->called_pointer = search->saved_pointer;
@@ -143,18 +149,22 @@ CORE_GLOBAL int return_search_take(struct return_search *search)
 }
 
 /*
- * The slot of the caller's rbp if the return address lies `words` above rsp: unchanged rbp, if that
- * may be a frame pointer, or a pushed word that may be one.
+ * The slot of the caller's rbp if the return address lies `words` words above rsp. The caller's rbp
+ * is the unchanged rbp, if that may be a frame pointer, or a pushed word that may be one.
  */
-CORE_PART u8 slot_of_rbp(const struct return_search *search, u32 words)
+CORE_PART u8 caller_rbp_slot(const struct return_search *search, u32 words)
 {
 	if (!words || (search->pointer != NO_POINTER && search->pointer > words))
 		return 0;
 	return search->called_pointer ? words + 2 - search->called_pointer : SLOT_LOST;
 }
 
-/* The return address lies `words` above rsp. The registers pushed below it are not known. */
-CORE_PART void rule_by_word(const struct return_search *search, u32 words, struct unwind_rule *rule)
+/*
+ * Makes the rule for a return address that lies `words` words above rsp. The registers pushed below
+ * the return address are not known.
+ */
+CORE_PART void make_stack_word_rule(const struct return_search *search, u32 words,
+				    struct unwind_rule *rule)
 {
 	u8 slot = words ? SLOT_LOST : 0;
 
@@ -163,47 +173,49 @@ CORE_PART void rule_by_word(const struct return_search *search, u32 words, struc
 		.cfa_offset = (words + 1) * search->word,
 		.base = RULE_BASE_CFA,
 		.flags = RULE_FRAME_POINTER,
-		.slot = {slot, slot_of_rbp(search, words), slot, slot, slot, slot, 1},
+		.slot = {slot, caller_rbp_slot(search, words), slot, slot, slot, slot, 1},
 	};
 }
 
-/* True if the search has passed a word behind a call before the frame pointer. */
-CORE_PART bool has_call_before(const struct return_search *search)
+/*
+ * True if, before the frame pointer, the search has passed a word that is an address after a call.
+ */
+CORE_PART bool has_call_before_frame_pointer(const struct return_search *search)
 {
 	return search->calls && search->calls - 1 < search->pointer;
 }
 
 /*
- * True if rbp proves to be the function's frame pointer, by the word it leads to. Only a function
- * that has not made a call may lack one.
+ * True if the word above rbp proves that rbp is the function's frame pointer. Only a function that
+ * has not made a call may have no frame pointer yet.
  */
-CORE_PART bool keeps_pointer(const struct return_search *search)
+CORE_PART bool is_frame_pointer_proven(const struct return_search *search)
 {
 	return (search->pointer_kind | search->is_chain_end) &&
 	       (!search->is_interrupted || (search->is_generated && search->called != 1));
 }
 
 /*
- * True if rbp may be the caller's frame pointer: the calls in front of the return addresses are of
- * other functions than the pc's. Virtual machines jump between functions, so the signs do not count
- * for listed code.
+ * True if rbp may be the caller's frame pointer: the instructions before the found return addresses
+ * call other functions than the pc's. These signs count only if the file has no table yet that
+ * could say more of the code, because virtual machines jump between functions.
  */
-CORE_PART bool may_hide_caller(const struct return_search *search)
+CORE_PART bool may_skip_direct_caller(const struct return_search *search)
 {
 	return search->may_hide && (search->pointer_kind == RETURN_DIRECT ||
 				    (search->called && search->called - 1 != search->pointer));
 }
 
-CORE_PART u32 end_by_pointer(struct return_search *search, struct unwind_rule *rule)
+CORE_PART u32 end_search_by_frame_pointer(struct return_search *search, struct unwind_rule *rule)
 {
 	search->is_guess = search->pointer_kind != RETURN_OF_CALL &&
-			   (search->is_far || has_call_before(search) ||
+			   (search->is_far || has_call_before_frame_pointer(search) ||
 			    (search->pointer_kind == RETURN_NO_CALL && !search->is_chain_end));
 	if (search->pointer != NO_POINTER)
 		return STOP_NONE;
 	if (search->calls != 1)
 		return STOP_NO_RULE;
-	rule_by_word(search, 0, rule);
+	make_stack_word_rule(search, 0, rule);
 	return STOP_NONE;
 }
 
@@ -213,18 +225,18 @@ CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_ru
 		return STOP_NO_RULE;
 	search->is_guess = 0;
 	if (search->is_at_entry) {
-		rule_by_word(search, 0, rule);
+		make_stack_word_rule(search, 0, rule);
 		return STOP_NONE;
 	}
 	if (may_be_root(search) && !search->called && !search->calls)
 		return search->is_unread ? STOP_STACK_UNREADABLE : STOP_ROOT;
-	if (keeps_pointer(search)) {
-		search->is_guess = may_hide_caller(search);
+	if (is_frame_pointer_proven(search)) {
+		search->is_guess = may_skip_direct_caller(search);
 		return STOP_NONE;
 	}
 	if (!search->called || search->called - 1 >= search->pointer)
-		return end_by_pointer(search, rule);
+		return end_search_by_frame_pointer(search, rule);
 	search->is_guess = search->called > 1 || search->is_inner;
-	rule_by_word(search, search->called - 1, rule);
+	make_stack_word_rule(search, search->called - 1, rule);
 	return STOP_NONE;
 }

@@ -418,7 +418,7 @@ void loaded_put_event(const struct loaded *loaded, const struct event_slot *even
 	struct scratch_counters *counters =
 		&((struct scratch *)loaded_scratch(loaded, 0))->counters;
 	struct ring_view ring = loaded_ring(loaded, 0);
-	u64 position = ring_take(ring.header, config->ring_slots, 1);
+	u64 position = ring_take_positions(ring.header, config->ring_slots, 1);
 	struct event_slot *slot;
 
 	counters->produced++;

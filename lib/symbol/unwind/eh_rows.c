@@ -438,7 +438,8 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 		return 0;
 	end = unwind->cfi.next;
 	result = add_covered_range(reading, start, end < limit ? end : limit);
-	for (stop = fde_run(unwind); !stop && !result; stop = cfi_run_on(unwind, end)) {
+	for (stop = run_fde_instructions(unwind); !stop && !result;
+	     stop = cfi_run_on(unwind, end)) {
 		/* Adds the row at unwind->cfi, up to `limit`. */
 		const struct cfi *cfi = &reading->unwind.cfi;
 		u64 next = cfi->next < limit ? cfi->next : limit;
@@ -455,10 +456,10 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 static bool read_index_entry(struct reading *reading, u64 i, bool is_fde, u64 *address)
 {
 	struct eh_search *search = &reading->unwind.eh;
-	bool is_read = file_image_read(reading->image, entry_place(search, i, is_fde),
+	bool is_read = file_image_read(reading->image, index_field_address(search, i, is_fde),
 				       &search->entry, sizeof(search->entry));
 
-	*address = entry_address(search, is_fde);
+	*address = decode_index_field(search, is_fde);
 	return is_read;
 }
 
@@ -602,7 +603,7 @@ static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 	for (u32 i = 0; i < ROWS_MAX && i < unwind->sframe.rows_left && from < end; i++) {
 		u64 next = start + row_offset_in_function(unwind);
 
-		if (row_step(i, &unwind))
+		if (read_next_row(i, &unwind))
 			return error_of_stop(unwind->sframe.stop);
 		if (next > from) {
 			result = add_row_for_code(reading, from, next < end ? next : end, rule);
@@ -610,7 +611,7 @@ static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 		}
 		if (result)
 			return result;
-		rule = row_rule(&unwind->sframe, &found) ? NULL : &found;
+		rule = make_row_rule(&unwind->sframe, &found) ? NULL : &found;
 	}
 	return from < end ? add_row_for_code(reading, from, end, rule) : 0;
 }
@@ -626,7 +627,7 @@ static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
 	int result = 0;
 
 	for (; start < end && !result; start += bytes) {
-		if (!unwind_spend(unwind))
+		if (!unwind_spend_budget(unwind))
 			return -E2BIG;
 		bytes_open(&unwind->bytes, rows, rows_end);
 		result = add_frame_rows(reading, start, end - start < bytes ? end : start + bytes);
@@ -640,11 +641,11 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 {
 	struct unwind *unwind = &reading->unwind;
 	const struct sframe_search *search = &unwind->sframe;
-	u32 stop = function_read(unwind, i);
+	u32 stop = read_function_address(unwind, i);
 	u64 start = search->function, end, code_end, offset;
 
 	if (!stop)
-		stop = entry_fields(unwind);
+		stop = read_entry_fields(unwind);
 	if (stop)
 		return error_of_stop(stop);
 	if (FUNCTION_ROW_TYPE(search->info) > ROW_TYPE_MAX || limit < start)
@@ -672,7 +673,7 @@ static int add_sframe(struct reading *reading)
 	for (u64 i = 0, count = unwind->sframe.high; i < count && !result; i++) {
 		u64 limit = UINT64_MAX;
 
-		stop = i + 1 < count ? function_read(unwind, i + 1) : STOP_NONE;
+		stop = i + 1 < count ? read_function_address(unwind, i + 1) : STOP_NONE;
 		if (stop)
 			return error_of_stop(stop);
 		if (i + 1 < count)
@@ -714,7 +715,7 @@ static u32 read_elf_header(struct unwind *unwind)
 	if (stop || unwind->mapping.image != FILE_IMAGE_HEADER)
 		return stop;
 	unwind->image = (struct unwind_image){.header = FILE_IMAGE_HEADER, .bias = FILE_IMAGE_BASE};
-	core_loop(SEGMENTS_MAX, segment_take, &unwind);
+	core_loop(SEGMENTS_MAX, read_program_header, &unwind);
 	return unwind->image.header ? STOP_NONE : STOP_TABLE_UNREADABLE;
 }
 

@@ -109,7 +109,7 @@ static u64 reserve(struct writer *self)
 	u64 position;
 
 	if (!flight) {
-		position = ring_take(ring.header, SLOTS, 1);
+		position = ring_take_positions(ring.header, SLOTS, 1);
 		self->full += !position;
 		return position;
 	}
@@ -128,7 +128,7 @@ static u64 reserve_run(struct writer *self, u32 count)
 	u32 claimed = 0;
 
 	if (!flight)
-		return ring_take(ring.header, SLOTS, count);
+		return ring_take_positions(ring.header, SLOTS, count);
 	first = atomic_fetch_add_acq_rel(&ring.header->head, count);
 	while (claimed < count && claim(self, first + claimed))
 		claimed++;

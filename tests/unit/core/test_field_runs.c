@@ -11,9 +11,9 @@ static struct field_runs after(const char *runs)
 
 	for (; *runs; runs++)
 		if (*runs == 'f')
-			field_runs_first(&state);
+			field_runs_count_first(&state);
 		else
-			field_runs_second(&state);
+			field_runs_count_second(&state);
 	return state;
 }
 

@@ -19,12 +19,12 @@ TEST(drain_takes_what_the_reader_has_given_back)
 {
 	struct ring_header ring = {.head = SLOTS, .tail = SLOTS};
 
-	assert_int_equal(ring_take(&ring, SLOTS, SLOTS - 1), SLOTS);
-	assert_int_equal(ring_take(&ring, SLOTS, 2), 0);
-	assert_int_equal(ring_take(&ring, SLOTS, 1), 2 * SLOTS - 1);
-	assert_int_equal(ring_take(&ring, SLOTS, 1), 0);
+	assert_int_equal(ring_take_positions(&ring, SLOTS, SLOTS - 1), SLOTS);
+	assert_int_equal(ring_take_positions(&ring, SLOTS, 2), 0);
+	assert_int_equal(ring_take_positions(&ring, SLOTS, 1), 2 * SLOTS - 1);
+	assert_int_equal(ring_take_positions(&ring, SLOTS, 1), 0);
 	ring.tail += 1;
-	assert_int_equal(ring_take(&ring, SLOTS, 1), 2 * SLOTS);
+	assert_int_equal(ring_take_positions(&ring, SLOTS, 1), 2 * SLOTS);
 	assert_int_equal(ring.head, 2 * SLOTS + 1);
 }
 

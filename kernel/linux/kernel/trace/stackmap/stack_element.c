@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Both functions walk the words of the given stack, not a length stored in the
- * element: equal identities have equal lengths.
+ * Both functions go through the words of the given stack, not through a length
+ * stored in the element: equal identities have equal lengths.
  */
 
 #include <linux/atomic.h>

@@ -15,7 +15,7 @@
 
 /*
  * An element with room for any stack. Every pointer into the pool may be used
- * as one, thanks to the slack behind the pool.
+ * as one, thanks to the slack after the pool.
  */
 struct stackid_element {
 	atomic64_t ref_count;

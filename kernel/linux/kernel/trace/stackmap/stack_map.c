@@ -22,7 +22,7 @@
  *
  * Tickets count elements that are published or about to be: they are granted
  * only below 2^bits, and returned when unused. Words are never returned to
- * `allocated`, since other writers may have taken the words behind them; the
+ * `allocated`, since other writers may have taken the words after them; the
  * spare is how unused words are used again.
  */
 
@@ -42,7 +42,7 @@
 #define POOL_WORD(slot_or_spare) ((u32)(slot_or_spare) - 1)
 #define NO_WORD (~0U)
 
-/* One search for a stack, from its first probe to its id. */
+/* The state of one search for a stack, from its first probe to its id. */
 struct search {
 	void *table;
 	const struct stackid_geometry *geometry;
@@ -79,13 +79,17 @@ static u64 identity_of(const struct stackid_stack *stack, u64 hash)
 	return STACKID_IDENTITY(stack->depth, stack->flags, hash);
 }
 
-static s64 drop(struct stackid_cpu *line, enum stackid_drop cause, s64 error)
+static s64 count_drop(struct stackid_cpu *line, enum stackid_drop cause,
+		      s64 error)
 {
 	atomic64_inc(&line->drops[cause]);
 	return error;
 }
 
-/* Keeps unused words for the next element that is built on this CPU. */
+/*
+ * Makes unused words the spare, which the next element that this CPU builds may
+ * use.
+ */
 static void spare_put(struct stackid_cpu *line, u32 word, u64 capacity)
 {
 	u64 displaced = xchg(&line->spare, SPARE(word, capacity));
@@ -120,13 +124,16 @@ static void ticket_return(struct search *search)
 	atomic64_fetch_add(-TICKET, &header->allocated);
 }
 
-static u32 refuse(struct search *search, enum stackid_drop cause)
+static u32 refuse_stack(struct search *search, enum stackid_drop cause)
 {
-	search->result = drop(search->line, cause, -ENOSPC);
+	search->result = count_drop(search->line, cause, -ENOSPC);
 	return NO_WORD;
 }
 
-/* Takes a ticket for an element in the spare. */
+/*
+ * Counts one more entry, for an element in the spare: the words of an element
+ * that this CPU has built but not published.
+ */
 static u32 reserve_ticket(struct search *search, u64 spare)
 {
 	struct stackid_header *header = search->table;
@@ -138,10 +145,10 @@ static u32 reserve_ticket(struct search *search, u64 spare)
 	}
 	ticket_return(search);
 	spare_put(search->line, POOL_WORD(spare), SPARE_CAPACITY(spare));
-	return refuse(search, STACKID_DROP_TABLE_FULL);
+	return refuse_stack(search, STACKID_DROP_TABLE_FULL);
 }
 
-/* Takes a ticket and fresh words. */
+/* Counts one more entry, and takes words of the pool for its element. */
 static u32 reserve_words(struct search *search, u32 need)
 {
 	struct stackid_header *header = search->table;
@@ -153,12 +160,12 @@ static u32 reserve_words(struct search *search, u32 need)
 		ticket_return(search);
 		if (word < pool_words)
 			atomic64_add(pool_words - word, &search->line->wasted);
-		return refuse(search, STACKID_DROP_POOL_FULL);
+		return refuse_stack(search, STACKID_DROP_POOL_FULL);
 	}
 	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits) {
 		ticket_return(search);
 		spare_put(search->line, word, need);
-		return refuse(search, STACKID_DROP_TABLE_FULL);
+		return refuse_stack(search, STACKID_DROP_TABLE_FULL);
 	}
 	search->capacity = need;
 	return word;
@@ -168,7 +175,7 @@ static u32 reserve_words(struct search *search, u32 need)
  * Reserves room for the element, or NO_WORD. Plain loads refuse a full table
  * without an atomic.
  */
-static u32 reserve(struct search *search)
+static u32 reserve_room(struct search *search)
 {
 	struct stackid_header *header = search->table;
 	u64 allocated = atomic64_read(&header->allocated);
@@ -176,12 +183,12 @@ static u32 reserve(struct search *search)
 	u64 spare;
 
 	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits)
-		return refuse(search, STACKID_DROP_TABLE_FULL);
+		return refuse_stack(search, STACKID_DROP_TABLE_FULL);
 	spare = spare_take(search->line, need);
 	if (spare)
 		return reserve_ticket(search, spare);
 	if (ALLOCATED_WORDS(allocated) + need > search->geometry->pool_words)
-		return refuse(search, STACKID_DROP_POOL_FULL);
+		return refuse_stack(search, STACKID_DROP_POOL_FULL);
 	return reserve_words(search, need);
 }
 
@@ -189,9 +196,9 @@ static u32 reserve(struct search *search)
  * Builds the element: sets search->built. -ENOSPC: there is no room, and
  * search->result says so.
  */
-static int build(struct search *search)
+static int build_element(struct search *search)
 {
-	u32 word = reserve(search);
+	u32 word = reserve_room(search);
 
 	if (word == NO_WORD)
 		return -ENOSPC;
@@ -203,8 +210,8 @@ static int build(struct search *search)
 	return 0;
 }
 
-/* Gives up the built element, if any. */
-static void unbuild(struct search *search)
+/* Returns the entry and the words of the built element, if there is one. */
+static void discard_element(struct search *search)
 {
 	if (!search->built)
 		return;
@@ -230,11 +237,11 @@ static bool slot_matches(const struct search *search, u64 slot)
 
 /*
  * Tries to publish the built element in a free slot. Returns 0, or the value of
- * the slot if another writer was first. Pairs with READ_ONCE() in probe() and
- * in stackid_map_at(): a reader that finds the slot set reads the finished
+ * the slot if another writer was first. Pairs with READ_ONCE() in probe_slot()
+ * and in stackid_map_at(): a reader that finds the slot set reads the finished
  * element.
  */
-static u64 publish(struct search *search, u64 *slot)
+static u64 publish_element(struct search *search, u64 *slot)
 {
 	u64 winner = cmpxchg(slot, 0, search->built);
 
@@ -248,16 +255,16 @@ static u64 publish(struct search *search, u64 *slot)
 }
 
 /* One probe; true ends the search. */
-static bool probe(struct search *search, u32 i)
+static bool probe_slot(struct search *search, u32 i)
 {
 	u32 index = ((u32)search->hash + i) & search->geometry->slot_mask;
 	u64 *slot = stackid_slot(search->table, search->geometry, index);
 	u64 found = READ_ONCE(*slot);
 
 	if (!found) {
-		if (!search->built && build(search))
+		if (!search->built && build_element(search))
 			return true;
-		found = publish(search, slot);
+		found = publish_element(search, slot);
 		if (!found) {
 			search->result = stackid_map_id(search->table, index);
 			return true;
@@ -267,16 +274,16 @@ static bool probe(struct search *search, u32 i)
 		return false;
 	if (search->built)
 		atomic64_inc(&search->line->lost_races);
-	unbuild(search);
+	discard_element(search);
 	search->result = stackid_map_id(search->table, index);
 	return true;
 }
 
 /* The whole search, for a stack that is not in its first slot. */
-static noinline s64 search_all(void *table,
-			       const struct stackid_geometry *geometry,
-			       const struct stackid_stack *stack,
-			       struct stackid_cpu *line, u64 hash)
+static noinline s64 search_slots(void *table,
+				 const struct stackid_geometry *geometry,
+				 const struct stackid_stack *stack,
+				 struct stackid_cpu *line, u64 hash)
 {
 	struct search search = {
 		.table = table,
@@ -287,12 +294,12 @@ static noinline s64 search_all(void *table,
 	};
 
 	for (u32 i = 0; i < STACKID_PROBES_MAX; i++)
-		if (probe(&search, i))
+		if (probe_slot(&search, i))
 			break;
 	if (search.result)
 		return search.result;
-	unbuild(&search);
-	return drop(line, STACKID_DROP_PROBE_LIMIT, -ENOSPC);
+	discard_element(&search);
+	return count_drop(line, STACKID_DROP_PROBE_LIMIT, -ENOSPC);
 }
 
 u32 stackid_map_id(void *table, u32 index)
@@ -319,7 +326,7 @@ s64 stackid_map_get_id(void *table, const struct stackid_geometry *geometry,
 	if (slot_matches(&search,
 			 READ_ONCE(*stackid_slot(table, geometry, index))))
 		return stackid_map_id(table, index);
-	return search_all(table, geometry, stack, line, search.hash);
+	return search_slots(table, geometry, stack, line, search.hash);
 }
 
 struct stackid_element *stackid_map_at(void *table,

@@ -41,8 +41,9 @@ void stackid_table_init(void *table, const struct stackid_geometry *geometry,
 	header->id_tag = stackid_id_tag(generation, geometry->bits);
 }
 
-static void add_lines(void *table, const struct stackid_geometry *geometry,
-		      struct stackid_stat *stat)
+static void add_cpu_counters(void *table,
+			     const struct stackid_geometry *geometry,
+			     struct stackid_stat *stat)
 {
 	struct stackid_cpu *line =
 		(struct stackid_cpu *)((struct stackid_header *)table + 1);
@@ -58,8 +59,9 @@ static void add_lines(void *table, const struct stackid_geometry *geometry,
 	}
 }
 
-static void add_elements(void *table, const struct stackid_geometry *geometry,
-			 struct stackid_stat *stat)
+static void add_reference_counts(void *table,
+				 const struct stackid_geometry *geometry,
+				 struct stackid_stat *stat)
 {
 	for (u32 index = 0; index <= geometry->slot_mask; index++) {
 		struct stackid_element *element =
@@ -85,8 +87,8 @@ void stackid_table_stat(void *table, const struct stackid_geometry *geometry,
 		.pool_used = min_t(u64, (u32)allocated, geometry->pool_words),
 		.pool_words = geometry->pool_words,
 	};
-	add_lines(table, geometry, stat);
-	add_elements(table, geometry, stat);
+	add_cpu_counters(table, geometry, stat);
+	add_reference_counts(table, geometry, stat);
 }
 
 u64 stackid_stat_refused(const struct stackid_stat *stat)
