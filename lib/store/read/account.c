@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The account takes two queries. The first adds up by host, which is one pass over two narrow
- * columns; nearly all hosts balance. The second adds up the other hosts by window and counts each
- * key once, which separates repeated events from missing ones.
+ * The account takes two queries. The first query adds up the counts of each host, in one pass over
+ * two narrow columns; for nearly all hosts, the sums are equal. The second query adds up the counts
+ * of the other hosts for each window and counts each key once, which separates repeated events from
+ * missing ones.
  */
 #include "store/read/account.h"
 
@@ -42,7 +43,10 @@ static const char by_window[] =
 						"host, time) AS a "
 						"GROUP BY host, time) AS w GROUP BY host";
 
-/* A row that replaces another has the other's causes, so rows without causes are skipped. */
+/*
+ * A ledger row that replaces another row repeats the causes of that row, so rows without causes are
+ * skipped.
+ */
 static const char by_cause[] =
 	"SELECT cause, sum(n) FROM (SELECT cause, n FROM (SELECT host, time, argMax(causes, state) "
 	"AS "
@@ -73,7 +77,7 @@ static u32 hash_host(const struct host_key *key)
 	return hash_end(hash);
 }
 
-static bool is_host(const void *hosts, u32 index, const void *arg)
+static bool has_host_key(const void *hosts, u32 index, const void *arg)
 {
 	const struct store_host *host = &((const struct store_host *)hosts)[index];
 	const struct host_key *key = arg;
@@ -84,12 +88,13 @@ static bool is_host(const void *hosts, u32 index, const void *arg)
 
 static struct store_host *find_host(struct store_account *account, const struct host_key *key)
 {
-	u32 index = hash_index_find(&account->index, hash_host(key), is_host, account->hosts, key);
+	u32 index =
+		hash_index_find(&account->index, hash_host(key), has_host_key, account->hosts, key);
 
 	return index == HASH_INDEX_NONE ? NULL : &account->hosts[index];
 }
 
-static struct host_key get_host(struct byte_cursor *row, u32 shard)
+static struct host_key read_host_key(struct byte_cursor *row, u32 shard)
 {
 	struct host_key key = {.shard = shard};
 
@@ -98,10 +103,11 @@ static struct host_key get_host(struct byte_cursor *row, u32 shard)
 	return key;
 }
 
-static int take_sums(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_host_sums_row(void *arg, u32 shard, struct byte_cursor *row,
+			      struct stackmap_error *error)
 {
 	struct store_account *account = arg;
-	struct host_key key = get_host(row, shard);
+	struct host_key key = read_host_key(row, shard);
 	struct store_host host = {.shard = shard};
 
 	host.produced = row_get_u64(row);
@@ -119,9 +125,10 @@ static int take_sums(void *arg, u32 shard, struct byte_cursor *row, struct stack
 	return 0;
 }
 
-static int take_windows(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_window_differences_row(void *arg, u32 shard, struct byte_cursor *row,
+				       struct stackmap_error *error)
 {
-	struct host_key key = get_host(row, shard);
+	struct host_key key = read_host_key(row, shard);
 	u64 exact = row_get_u64(row), missing = row_get_u64(row), surplus = row_get_u64(row);
 	struct store_host *host = find_host(arg, &key);
 
@@ -135,7 +142,7 @@ static int take_windows(void *arg, u32 shard, struct byte_cursor *row, struct st
 }
 
 /* A cause that is unknown to this program counts as LOST_NOT_STORED. */
-static u32 cause_of(const char *name, size_t length)
+static u32 ledger_cause(const char *name, size_t length)
 {
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		if (strlen(causes[i]) == length && !memcmp(causes[i], name, length))
@@ -143,7 +150,8 @@ static u32 cause_of(const char *name, size_t length)
 	return LOST_NOT_STORED;
 }
 
-static int take_cause(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_cause_row(void *arg, u32 shard, struct byte_cursor *row,
+			  struct stackmap_error *error)
 {
 	struct store_account *account = arg;
 	size_t length;
@@ -153,13 +161,14 @@ static int take_cause(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	(void)shard;
 	(void)error;
 	if (!row->bad)
-		account->lost[cause_of(name, length)] += count;
+		account->lost[ledger_cause(name, length)] += count;
 	return 0;
 }
 
-static int take_machine(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_machine_row(void *arg, u32 shard, struct byte_cursor *row,
+			    struct stackmap_error *error)
 {
-	struct host_key key = get_host(row, shard);
+	struct host_key key = read_host_key(row, shard);
 	size_t kernel_length, machine_length;
 	const char *kernel = row_get_text(row, &kernel_length);
 	const char *machine = row_get_text(row, &machine_length);
@@ -175,7 +184,7 @@ static int take_machine(void *arg, u32 shard, struct byte_cursor *row, struct st
 }
 
 /* Copies `text` and replaces each "%s" by the condition; NULL without memory. */
-static char *with_condition(const char *text, const char *condition)
+static char *insert_condition(const char *text, const char *condition)
 {
 	size_t bytes;
 	char *sql;
@@ -192,15 +201,15 @@ static char *with_condition(const char *text, const char *condition)
 	return NULL;
 }
 
-/* A query about the hosts in `hosts` (RowBinary); an empty buffer selects all hosts. */
+/* A query about the hosts in `hosts` (RowBinary). An empty buffer selects all hosts. */
 struct look {
 	const char *sql, *condition;
 	const struct byte_buffer *hosts;
 	shard_row take;
 };
 
-static int look_at(struct shards *shards, u32 shard, const struct look *look,
-		   struct store_account *account, struct stackmap_error *error)
+static int query_hosts(struct shards *shards, u32 shard, const struct look *look,
+		       struct store_account *account, struct stackmap_error *error)
 {
 	char condition[160];
 	const struct clickhouse_table table = {
@@ -215,7 +224,7 @@ static int look_at(struct shards *shards, u32 shard, const struct look *look,
 
 	snprintf(condition, sizeof(condition), "%s%s", look->condition,
 		 query.table_count ? CHOSEN_HOSTS : "");
-	sql = with_condition(look->sql, condition);
+	sql = insert_condition(look->sql, condition);
 	query.sql = sql;
 	err = sql ? shards_ask(shards, shard, &query, look->take, account, error)
 		  : error_set_errno(error, ENOMEM, "store");
@@ -223,12 +232,12 @@ static int look_at(struct shards *shards, u32 shard, const struct look *look,
 	return err;
 }
 
-/* Reads the windows of the hosts that do not balance. */
-static int look_closer(struct shards *shards, u32 shard, const char *time,
-		       struct store_account *account, struct stackmap_error *error)
+/* Compares the hosts whose sums differ, window by window. */
+static int query_unbalanced_hosts(struct shards *shards, u32 shard, const char *time,
+				  struct store_account *account, struct stackmap_error *error)
 {
 	struct byte_buffer hosts = {};
-	const struct look look = {by_window, time, &hosts, take_windows};
+	const struct look look = {by_window, time, &hosts, read_window_differences_row};
 	int err = 0;
 
 	for (u32 i = 0; i < account->count; i++)
@@ -237,7 +246,7 @@ static int look_closer(struct shards *shards, u32 shard, const char *time,
 			row_put_text(&hosts, account->hosts[i].name);
 	if (hosts.used || hosts.failed)
 		err = hosts.failed ? error_set_errno(error, ENOMEM, "store")
-				   : look_at(shards, shard, &look, account, error);
+				   : query_hosts(shards, shard, &look, account, error);
 	byte_buffer_free(&hosts);
 	return err;
 }
@@ -247,18 +256,18 @@ static int read_shard(struct shards *shards, u32 shard, const struct store_quest
 		      struct stackmap_error *error)
 {
 	const struct byte_buffer *hosts = &selection->rows[STORE_FIELD_HOST];
-	const struct look sums = {by_host, selection->time, hosts, take_sums};
-	const struct look lost = {by_cause, selection->time, hosts, take_cause};
+	const struct look sums = {by_host, selection->time, hosts, read_host_sums_row};
+	const struct look lost = {by_cause, selection->time, hosts, read_cause_row};
 	char days[96];
-	const struct look about = {machines, days, hosts, take_machine};
+	const struct look about = {machines, days, hosts, read_machine_row};
 
 	snprintf(days, sizeof(days), "day >= toDate(%llu) AND day <= toDate(%llu)",
 		 (unsigned long long)(question->from / 86400),
 		 (unsigned long long)(question->to / 86400));
-	return look_at(shards, shard, &sums, account, error)
-		       ?: look_closer(shards, shard, selection->time, account, error)
-		       ?: look_at(shards, shard, &lost, account, error)
-		       ?: look_at(shards, shard, &about, account, error);
+	return query_hosts(shards, shard, &sums, account, error)
+		       ?: query_unbalanced_hosts(shards, shard, selection->time, account, error)
+		       ?: query_hosts(shards, shard, &lost, account, error)
+		       ?: query_hosts(shards, shard, &about, account, error);
 }
 
 int store_account_read(struct shards *shards, const struct store_question *question,

@@ -24,19 +24,19 @@ struct store_host {
 	char *name;
 	u32 shard;
 	u64 produced, recorded;
-	u64 stored;   /* sum over the rows of `events`, repeated rows included */
-	u64 repeated; /* repeated part of `stored` */
+	u64 stored;   /* sum of the counts in `events`, repeated rows included */
+	u64 repeated; /* the part of `stored` that is in repeated rows */
 	u64 missing;
-	u64 surplus;		/* stored events that the host counts as lost */
-	char *kernel, *machine; /* NULL: unknown */
+	u64 surplus; /* events in the store beyond those that the host counts as recorded */
+	char *kernel, *machine; /* NULL if unknown */
 	u32 cpus;
 };
 
 struct store_account {
 	struct store_host *hosts;
-	struct hash_index index; /* by shard and name */
+	struct hash_index index; /* index of `hosts`, by shard and name */
 	u32 count, room;
-	u64 produced, recorded; /* `recorded` excludes missing events */
+	u64 produced, recorded; /* sums over all hosts; `recorded` excludes missing events */
 	u64 lost[LOST_COUNT];
 	u64 missing;
 };

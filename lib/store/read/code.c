@@ -20,7 +20,7 @@
 
 #define DAY_SECONDS 86400
 #define MEMORY_MAX (4ULL << 30)
-#define FUNCTIONS_MAX 256 /* inlined into each other */
+#define FUNCTIONS_MAX 256 /* the most functions that are inlined into each other */
 #define KEYS "wanted"
 
 struct reading {
@@ -30,8 +30,8 @@ struct reading {
 	char days[96];
 };
 
-/* Copies a text of the answer into the arena and ends it with NUL; NULL without memory. */
-static const char *get_text(struct store_code *code, struct byte_cursor *row)
+/* Copies a text of the answer into the arena, with a NUL at its end. NULL if memory is short. */
+static const char *copy_text(struct store_code *code, struct byte_cursor *row)
 {
 	size_t length;
 	const char *text = row_get_text(row, &length);
@@ -47,7 +47,7 @@ static const char *get_text(struct store_code *code, struct byte_cursor *row)
 
 /* --- interning --- */
 
-static struct store_object *object_of(struct store_code *code, const u8 *id)
+static struct store_object *intern_object(struct store_code *code, const u8 *id)
 {
 	struct intern_key key = {};
 	struct store_object *object;
@@ -61,9 +61,9 @@ static struct store_object *object_of(struct store_code *code, const u8 *id)
 	return object;
 }
 
-static struct store_frame *frame_of(struct store_code *code, const u8 *id, u64 offset)
+static struct store_frame *intern_frame(struct store_code *code, const u8 *id, u64 offset)
 {
-	struct store_object *object = object_of(code, id);
+	struct store_object *object = intern_object(code, id);
 	struct intern_key key = {.word = {0, 0, offset}};
 	struct store_frame *frame;
 
@@ -78,8 +78,8 @@ static struct store_frame *frame_of(struct store_code *code, const u8 *id, u64 o
 
 /* --- stacks --- */
 
-static int set_places(struct store_code *code, struct store_stack *stack, const u8 *objects,
-		      const u8 *offsets)
+static int set_stack_frames(struct store_code *code, struct store_stack *stack, const u8 *objects,
+			    const u8 *offsets)
 {
 	stack->places = arena_alloc(&code->arena, (stack->depth + 1UL) * sizeof(*stack->places));
 	if (!stack->places)
@@ -92,15 +92,16 @@ static int set_places(struct store_code *code, struct store_stack *stack, const 
 
 		memcpy(&offset, offsets + 8UL * i, sizeof(offset));
 		stack->places[i].is_executed = executed || !offset;
-		stack->places[i].frame = frame_of(code, objects + (size_t)STORE_HASH_BYTES * i,
-						  executed || !offset ? offset : offset - 1);
+		stack->places[i].frame = intern_frame(code, objects + (size_t)STORE_HASH_BYTES * i,
+						      executed || !offset ? offset : offset - 1);
 		if (!stack->places[i].frame)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_stack_row(void *arg, u32 shard, struct byte_cursor *row,
+			  struct stackmap_error *error)
 {
 	struct reading *reading = arg;
 	struct store_code *code = reading->code;
@@ -111,8 +112,8 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 
 	(void)shard;
 	stack.kernel_depth = row_get_u16(row);
-	stack.kernel_end = get_text(code, row);
-	stack.user_end = get_text(code, row);
+	stack.kernel_end = copy_text(code, row);
+	stack.user_end = copy_text(code, row);
 	stack.leaf = row_get_u8(row);
 	stack.depth = row_get_count(row);
 	objects = row_get_bytes(row, (size_t)stack.depth * STORE_HASH_BYTES);
@@ -123,19 +124,19 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	if (row->bad)
 		return 0;
 	memcpy(key.word, hash, STORE_HASH_BYTES);
-	/* An unrequested hash is added, which only costs memory. */
+	/* A hash that the program has not asked for is added, which only costs memory. */
 	entry = intern_entry(&reading->counts->stacks, &key);
 	if (!stack.kernel_end || !stack.user_end || !entry || !entry->number)
 		return error_set_errno(error, ENOMEM, "store");
 	if (entry->number > code->stack_count || code->stacks[entry->number - 1].is_known)
 		return 0;
-	if (set_places(code, &stack, objects, offsets))
+	if (set_stack_frames(code, &stack, objects, offsets))
 		return error_set_errno(error, ENOMEM, "store");
 	code->stacks[entry->number - 1] = stack;
 	return 0;
 }
 
-static void put_stacks(const struct reading *reading, struct byte_buffer *keys)
+static void append_stack_keys(const struct reading *reading, struct byte_buffer *keys)
 {
 	for (u32 i = STORE_STACK_REST + 1; i < reading->code->stack_count; i++) {
 		const struct intern_number *entry = reading->counts->stacks.entries[i];
@@ -147,7 +148,7 @@ static void put_stacks(const struct reading *reading, struct byte_buffer *keys)
 
 /* --- frames --- */
 
-static int take_functions(struct store_code *code, struct byte_cursor *row,
+static int read_functions(struct store_code *code, struct byte_cursor *row,
 			  struct store_frame *frame)
 {
 	u64 count = row_get_count(row);
@@ -157,7 +158,7 @@ static int take_functions(struct store_code *code, struct byte_cursor *row,
 		row->bad = true;
 	functions = arena_alloc(&code->arena, (row->bad ? 1 : count + 1) * sizeof(*functions));
 	for (u64 i = 0; functions && !row->bad && i < count; i++) {
-		functions[i] = get_text(code, row);
+		functions[i] = copy_text(code, row);
 		if (!functions[i])
 			return -ENOMEM;
 	}
@@ -168,23 +169,24 @@ static int take_functions(struct store_code *code, struct byte_cursor *row,
 	return 0;
 }
 
-static int take_frame(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_frame_row(void *arg, u32 shard, struct byte_cursor *row,
+			  struct stackmap_error *error)
 {
 	struct reading *reading = arg;
 	static const u8 none[STORE_HASH_BYTES];
 	const u8 *object = row_get_bytes(row, STORE_HASH_BYTES);
-	struct store_frame *frame = frame_of(reading->code, object ?: none, row_get_u64(row));
+	struct store_frame *frame = intern_frame(reading->code, object ?: none, row_get_u64(row));
 
 	(void)shard;
 	if (!frame)
 		return error_set_errno(error, ENOMEM, "store");
 	frame->start = row_get_u64(row);
 	frame->size = row_get_u64(row);
-	return take_functions(reading->code, row, frame) ? error_set_errno(error, ENOMEM, "store")
+	return read_functions(reading->code, row, frame) ? error_set_errno(error, ENOMEM, "store")
 							 : 0;
 }
 
-static void put_frames(const struct reading *reading, struct byte_buffer *keys)
+static void append_frame_keys(const struct reading *reading, struct byte_buffer *keys)
 {
 	for (u32 i = 0; i < reading->code->frames.count; i++) {
 		const struct store_frame *frame = reading->code->frames.entries[i];
@@ -198,12 +200,13 @@ static void put_frames(const struct reading *reading, struct byte_buffer *keys)
 
 /* --- objects --- */
 
-static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_object_row(void *arg, u32 shard, struct byte_cursor *row,
+			   struct stackmap_error *error)
 {
 	struct reading *reading = arg;
 	static const u8 none[STORE_HASH_BYTES];
 	const u8 *id = row_get_bytes(row, STORE_HASH_BYTES);
-	struct store_object *object = object_of(reading->code, id ?: none);
+	struct store_object *object = intern_object(reading->code, id ?: none);
 	size_t length;
 	const char *build_id;
 
@@ -216,13 +219,13 @@ static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct sta
 	if (length % 2 == 0 && length / 2 <= sizeof(object->build_id) &&
 	    hex_bytes(build_id, object->build_id, length / 2) == length / 2)
 		object->build_id_bytes = length / 2;
-	object->path = get_text(reading->code, row);
+	object->path = copy_text(reading->code, row);
 	object->is_kernel = row_get_u8(row);
 	object->is_known = true;
 	return object->path ? 0 : error_set_errno(error, ENOMEM, "store");
 }
 
-static void put_objects(const struct reading *reading, struct byte_buffer *keys)
+static void append_object_keys(const struct reading *reading, struct byte_buffer *keys)
 {
 	for (u32 i = 0; i < reading->code->objects.count; i++) {
 		const struct store_object *object = reading->code->objects.entries[i];
@@ -232,9 +235,9 @@ static void put_objects(const struct reading *reading, struct byte_buffer *keys)
 	}
 }
 
-/* --- all of it --- */
+/* --- reading all parts --- */
 
-/* With PREWHERE the server reads the arrays of the wanted rows only. */
+/* With PREWHERE the server reads the arrays in the wanted rows only. */
 static const struct part {
 	const char *select, *rest, *structure;
 	void (*put)(const struct reading *reading, struct byte_buffer *keys);
@@ -242,19 +245,19 @@ static const struct part {
 } parts[] = {
 	{"SELECT stack, kernel_depth, kernel_end, user_end, leaf, object, offset FROM stacks "
 	 "PREWHERE stack IN " KEYS " WHERE ",
-	 " LIMIT 1 BY stack", "stack FixedString(16)", put_stacks, take_stack},
-	/* Among rows of one rank, rows with bounds are preferred. */
+	 " LIMIT 1 BY stack", "stack FixedString(16)", append_stack_keys, read_stack_row},
+	/* If several rows have the highest rank, a row with the function's bounds is preferred. */
 	{"SELECT object, offset, start, size, functions FROM frames "
 	 "PREWHERE (object, offset) IN " KEYS " WHERE ",
 	 " ORDER BY rank DESC, size > 0 DESC LIMIT 1 BY object, offset",
-	 "object FixedString(16), offset UInt64", put_frames, take_frame},
+	 "object FixedString(16), offset UInt64", append_frame_keys, read_frame_row},
 	{"SELECT object, kind, build_id, path, kernel FROM objects PREWHERE object IN " KEYS
 	 " WHERE ",
-	 " LIMIT 1 BY object", "object FixedString(16)", put_objects, take_object},
+	 " LIMIT 1 BY object", "object FixedString(16)", append_object_keys, read_object_row},
 };
 
-static int ask(struct reading *reading, u32 shard, const struct part *part,
-	       const struct byte_buffer *keys, struct stackmap_error *error)
+static int query_part(struct reading *reading, u32 shard, const struct part *part,
+		      const struct byte_buffer *keys, struct stackmap_error *error)
 {
 	const struct clickhouse_table table = {.name = KEYS,
 					       .structure = part->structure,
@@ -267,7 +270,8 @@ static int ask(struct reading *reading, u32 shard, const struct part *part,
 	return shards_ask(reading->shards, shard, &query, part->take, reading, error);
 }
 
-static int read_part(struct reading *reading, const struct part *part, struct stackmap_error *error)
+static int resolve_part(struct reading *reading, const struct part *part,
+			struct stackmap_error *error)
 {
 	struct byte_buffer keys = {};
 	int err = 0;
@@ -280,7 +284,7 @@ static int read_part(struct reading *reading, const struct part *part, struct st
 		if (keys.failed)
 			err = error_set_errno(error, ENOMEM, "store");
 		else if (keys.used)
-			err = ask(reading, i, part, &keys, error);
+			err = query_part(reading, i, part, &keys, error);
 	}
 	byte_buffer_free(&keys);
 	return err;
@@ -306,7 +310,7 @@ int store_code_read(struct shards *shards, const struct store_question *question
 	code.stacks = calloc(code.stack_count + 1UL, sizeof(*code.stacks));
 	err = code.stacks ? 0 : error_set_errno(error, ENOMEM, "store");
 	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
-		err = read_part(&reading, &parts[i], error);
+		err = resolve_part(&reading, &parts[i], error);
 	if (err)
 		store_code_clear(&code);
 	else

@@ -11,11 +11,11 @@
 #include "arena.h"
 #include "store/read/counts.h"
 
-#define STORE_DEPTH_MAX 1024 /* frames of both sides of a stack */
+#define STORE_DEPTH_MAX 1024 /* the most frames of a stack: kernel and user frames together */
 
 struct store_object {
-	struct intern_key key; /* its id */
-	u32 number;	       /* + 1 */
+	struct intern_key key; /* the id of the object */
+	u32 number;	       /* number of the object in the answer, plus 1 */
 	bool is_known;
 	u8 kind; /* enum frame_identity_kind, or a newer agent's value */
 	bool is_kernel;
@@ -24,32 +24,32 @@ struct store_object {
 	const char *path;
 };
 
-/* A code address, as the offset that is looked up in tables of functions. */
+/* A code address, as the offset in its object that is looked up in tables of functions. */
 struct store_frame {
-	struct intern_key key; /* object, offset */
-	u32 number;	       /* + 1 */
+	struct intern_key key; /* object and offset */
+	u32 number;	       /* number of the frame in the answer, plus 1 */
 	struct store_object *object;
-	u64 start, size;	/* bounds of the function; size 0: unknown */
-	const char **functions; /* innermost first; all but the last are inlined */
-	u32 function_count;	/* 0: unnamed */
+	u64 start, size;	/* start and size of the function; size 0: unknown */
+	const char **functions; /* function names, innermost first; all but the last are inlined */
+	u32 function_count;	/* number of function names; 0: the frame has no name */
 };
 
 struct store_place {
 	struct store_frame *frame;
-	bool is_executed; /* false: a return address, one byte behind the frame */
+	bool is_executed; /* false: a return address, one byte after the frame's offset */
 };
 
 struct store_stack {
 	bool is_known;
-	u8 leaf; /* side whose first frame is the leaf: 0 none, 1 kernel, 2 user */
+	u8 leaf; /* whose first frame is the leaf: 0 neither's, 1 the kernel's, 2 the user's */
 	const char *kernel_end, *user_end;
 	u32 kernel_depth, depth;
-	struct store_place *places; /* innermost first: the kernel's, then the user's */
+	struct store_place *places; /* innermost first: kernel frames, then user frames */
 };
 
 struct store_code {
 	struct arena arena;
-	struct store_stack *stacks; /* by number */
+	struct store_stack *stacks; /* stacks of the answer, by number */
 	u32 stack_count;
 	struct intern frames, objects;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The first query counts the stacks, which is a pass over one column. If there are more stacks than
- * the cap, each server lists its heaviest stacks; the heaviest of all servers are then sent to
+ * the cap, each server lists its heaviest stacks. The heaviest of all these stacks are then sent to
  * every server, so that each chosen stack is counted on all servers.
  */
 #include "store/read/counts.h"
@@ -24,7 +24,7 @@
 #define NO_STACK "toFixedString(unhex('00000000000000000000000000000000'), 16)"
 #define SQL_BYTES 2048
 #define ROWS_MAX (1U << 24)
-/* Limit for an answer: a million machines record less in a year. */
+/* Limit for the sum of counts in an answer: a million machines record fewer events in a year. */
 #define EVENTS_MAX (1ULL << 50)
 
 /* --- stacks beyond the cap --- */
@@ -37,21 +37,21 @@ struct total {
 struct heavy {
 	u8 hash[STORE_HASH_BYTES];
 	u32 event;
-	double share; /* share of its event's total */
+	double share; /* share of all events with the same name that have this stack */
 	u64 count, value;
 };
 
 struct cap {
 	const struct store_question *question;
 	struct store_counts *counts;
-	u64 stacks;	      /* upper bound: a stack on two servers counts twice */
-	struct total *totals; /* by number of the event */
+	u64 stacks; /* upper bound of the number of stacks: a stack on two servers counts twice */
+	struct total *totals; /* index: number of the event's name */
 	u32 total_room;
 	struct heavy *heavy;
 	u32 count, room;
 };
 
-static u32 get_text(struct byte_cursor *row, struct text_set *set)
+static u32 intern_text(struct byte_cursor *row, struct text_set *set)
 {
 	char *copy = row_get_string(row);
 	u32 number = copy ? text_set_number(set, copy) : HASH_INDEX_NONE;
@@ -60,10 +60,11 @@ static u32 get_text(struct byte_cursor *row, struct text_set *set)
 	return number;
 }
 
-static int take_total(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_event_total_row(void *arg, u32 shard, struct byte_cursor *row,
+				struct stackmap_error *error)
 {
 	struct cap *cap = arg;
-	u32 event = get_text(row, &cap->counts->events);
+	u32 event = intern_text(row, &cap->counts->events);
 
 	(void)shard;
 	if (event == HASH_INDEX_NONE ||
@@ -75,10 +76,11 @@ static int take_total(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return 0;
 }
 
-static int take_heavy(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_heavy_stack_row(void *arg, u32 shard, struct byte_cursor *row,
+				struct stackmap_error *error)
 {
 	struct cap *cap = arg;
-	struct heavy heavy = {.event = get_text(row, &cap->counts->events)};
+	struct heavy heavy = {.event = intern_text(row, &cap->counts->events)};
 	const u8 *hash = row_get_bytes(row, sizeof(heavy.hash));
 
 	(void)shard;
@@ -94,7 +96,7 @@ static int take_heavy(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return 0;
 }
 
-static double part(u64 of, u64 all)
+static double share_of_all(u64 of, u64 all)
 {
 	return all ? (double)of / (double)all : 0;
 }
@@ -105,16 +107,18 @@ static int by_hash(const void *a, const void *b)
 		      STORE_HASH_BYTES);
 }
 
-static int heavier(const void *a, const void *b)
+static int compare_by_weight(const void *a, const void *b)
 {
 	const struct heavy *x = a, *y = b;
 
 	return x->share != y->share ? (x->share < y->share) - (x->share > y->share) : by_hash(a, b);
 }
 
-/* Leaves the heaviest stacks. The weight of a stack is the sum of its shares over all events and
- * servers. */
-static void choose_heavy(struct cap *cap)
+/*
+ * Removes all but the heaviest stacks. The weight of a stack is the sum of its shares over all
+ * event names and servers.
+ */
+static void keep_heaviest_stacks(struct cap *cap)
 {
 	u32 kept = 0;
 
@@ -123,22 +127,23 @@ static void choose_heavy(struct cap *cap)
 		struct heavy *heavy = &cap->heavy[i];
 		const struct total *total = &cap->totals[heavy->event];
 
-		heavy->share = part(heavy->count, total->count);
+		heavy->share = share_of_all(heavy->count, total->count);
 		if (total->value)
-			heavy->share = part(heavy->value, total->value);
+			heavy->share = share_of_all(heavy->value, total->value);
 		if (kept && !by_hash(&cap->heavy[kept - 1], heavy))
 			cap->heavy[kept - 1].share += heavy->share;
 		else
 			cap->heavy[kept++] = *heavy;
 	}
 	cap->count = kept;
-	qsort(cap->heavy, cap->count, sizeof(*cap->heavy), heavier);
+	qsort(cap->heavy, cap->count, sizeof(*cap->heavy), compare_by_weight);
 	if (cap->count > cap->question->cap)
 		cap->count = cap->question->cap;
 }
 
-static int ask(struct shards *shards, const struct selection *selection, const char *format,
-	       shard_row take, void *arg, struct stackmap_error *error)
+static int query_all_shards(struct shards *shards, const struct selection *selection,
+			    const char *format, shard_row take, void *arg,
+			    struct stackmap_error *error)
 {
 	char *sql = selection_sql(selection, format);
 	const struct shard_query query = {
@@ -152,7 +157,7 @@ static int ask(struct shards *shards, const struct selection *selection, const c
 
 /* --- counts --- */
 
-static u32 stack_number(struct store_counts *counts, const u8 *hash)
+static u32 find_or_add_stack(struct store_counts *counts, const u8 *hash)
 {
 	struct intern_key key = {};
 	struct intern_number *entry;
@@ -164,7 +169,8 @@ static u32 stack_number(struct store_counts *counts, const u8 *hash)
 	return entry ? entry->number - 1 : HASH_INDEX_NONE;
 }
 
-static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_count_row(void *arg, u32 shard, struct byte_cursor *row,
+			  struct stackmap_error *error)
 {
 	static const u8 none[STORE_HASH_BYTES];
 	const struct cap *cap = arg;
@@ -173,10 +179,10 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	const u8 *hash = row_get_bytes(row, STORE_HASH_BYTES);
 
 	(void)shard;
-	count.stack = stack_number(counts, hash ?: none);
-	count.comm = get_text(row, &counts->comms);
-	count.event = get_text(row, &counts->events);
-	count.cgroup = cap->question->by_cgroup ? get_text(row, &counts->cgroups) : 0;
+	count.stack = find_or_add_stack(counts, hash ?: none);
+	count.comm = intern_text(row, &counts->comms);
+	count.event = intern_text(row, &counts->events);
+	count.cgroup = cap->question->by_cgroup ? intern_text(row, &counts->cgroups) : 0;
 	count.time = row_get_u32(row);
 	count.count = row_get_u64(row);
 	count.value = row_get_u64(row);
@@ -196,9 +202,9 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return 0;
 }
 
-/* Returns the SQL, which the caller frees. */
-static char *counts_sql(const struct store_question *question, const struct selection *selection,
-			bool is_capped)
+/* Makes the SQL of the query for counts. The caller frees it. */
+static char *make_counts_sql(const struct store_question *question,
+			     const struct selection *selection, bool is_capped)
 {
 	size_t bytes;
 	char *sql;
@@ -230,7 +236,7 @@ static int read_counts(struct shards *shards, struct selection selection, struct
 {
 	struct byte_buffer chosen = {};
 	bool is_capped = cap->counts->is_capped;
-	char *sql = counts_sql(cap->question, &selection, is_capped);
+	char *sql = make_counts_sql(cap->question, &selection, is_capped);
 	struct shard_query query = {.sql = sql, .tables = selection.tables};
 	int err;
 
@@ -244,23 +250,24 @@ static int read_counts(struct shards *shards, struct selection selection, struct
 						  .rows = chosen.data,
 						  .bytes = chosen.used};
 	query.table_count = selection.table_count;
-	err = err ?: shards_ask_all(shards, &query, take_count, cap, error);
+	err = err ?: shards_ask_all(shards, &query, read_count_row, cap, error);
 	byte_buffer_free(&chosen);
 	free(sql);
 	return err;
 }
 
-static int read_all(struct shards *shards, const struct selection *selection, struct cap *cap,
-		    struct stackmap_error *error)
+static int read_capped_counts(struct shards *shards, const struct selection *selection,
+			      struct cap *cap, struct stackmap_error *error)
 {
 	static const u8 rest[STORE_HASH_BYTES];
 	char sql[SQL_BYTES];
-	int err = ask(shards, selection,
-		      "SELECT event, sum(count), sum(value), uniq(stack) FROM {events} WHERE %s "
-		      "GROUP BY event",
-		      take_total, cap, error);
+	int err = query_all_shards(
+		shards, selection,
+		"SELECT event, sum(count), sum(value), uniq(stack) FROM {events} WHERE %s "
+		"GROUP BY event",
+		read_event_total_row, cap, error);
 
-	if (!err && stack_number(cap->counts, rest) != STORE_STACK_REST)
+	if (!err && find_or_add_stack(cap->counts, rest) != STORE_STACK_REST)
 		err = error_set_errno(error, ENOMEM, "store");
 	if (!err && cap->stacks > cap->question->cap) {
 		cap->counts->is_capped = true;
@@ -270,14 +277,14 @@ static int read_all(struct shards *shards, const struct selection *selection, st
 			"WHERE %%s GROUP BY event, stack ORDER BY if(v > 0, v, n) DESC LIMIT %u BY "
 			"event",
 			cap->question->cap);
-		err = ask(shards, selection, sql, take_heavy, cap, error);
+		err = query_all_shards(shards, selection, sql, read_heavy_stack_row, cap, error);
 		if (!err)
-			choose_heavy(cap);
+			keep_heaviest_stacks(cap);
 	}
 	return err ?: read_counts(shards, *selection, cap, error);
 }
 
-static int earlier(const void *a, const void *b)
+static int compare_by_time(const void *a, const void *b)
 {
 	return order(((const struct store_count *)a)->time, ((const struct store_count *)b)->time);
 }
@@ -293,7 +300,7 @@ int store_counts_read(struct shards *shards, const struct store_question *questi
 		.cgroups = TEXT_SET,
 	};
 	struct cap cap = {.question = question, .counts = &counts};
-	int err = read_all(shards, selection, &cap, error);
+	int err = read_capped_counts(shards, selection, &cap, error);
 
 	free(cap.totals);
 	free(cap.heavy);
@@ -302,7 +309,7 @@ int store_counts_read(struct shards *shards, const struct store_question *questi
 		return err;
 	}
 	if (counts.count)
-		qsort(counts.counts, counts.count, sizeof(*counts.counts), earlier);
+		qsort(counts.counts, counts.count, sizeof(*counts.counts), compare_by_time);
 	*out = counts;
 	return 0;
 }
@@ -321,7 +328,7 @@ void store_counts_clear(struct store_counts *counts)
  * Events are found by their stacks. For a function each server first lists the stacks that contain
  * it, which scans all stacks of the days. The stack is the fourth column of the primary key, so a
  * search reads two granules for each service and part. The other columns are the main cost, so the
- * stack is compared (PREWHERE) before any of them is read.
+ * stack is compared (PREWHERE) before any other column is read.
  */
 
 #define DAY_SECONDS 86400
@@ -336,7 +343,10 @@ static const char names_sql[] =
 	"SELECT DISTINCT name FROM (SELECT name FROM frames ARRAY JOIN functions AS name WHERE %s) "
 	"AS f";
 
-/* The first frame of a side is looked up by its own offset, any other by the offset before. */
+/*
+ * The first frame of the kernel part or user part is looked up by its own offset, any other frame
+ * by the offset before it.
+ */
 static const char stacks_sql[] =
 	"SELECT DISTINCT stack FROM (SELECT stack, o, if(i = 1 OR i = kernel_depth + 1 OR f = 0, "
 	"f, "
@@ -351,15 +361,15 @@ struct reading {
 	const char *function;
 	struct store_host_counts *counts;
 	char days[96];
-	struct text_set names;	   /* all function names of the answers */
-	struct byte_buffer wanted; /* names that match, RowBinary */
+	struct text_set names;	   /* all function names that servers have returned */
+	struct byte_buffer wanted; /* the names that match the glob, RowBinary */
 	struct byte_buffer stacks;
 	struct demangler *demangler;
 };
 
 /* --- functions --- */
 
-static bool is_wanted(const struct reading *reading, const char *name)
+static bool is_name_wanted(const struct reading *reading, const char *name)
 {
 	struct name_match match;
 	char *plain;
@@ -374,7 +384,8 @@ static bool is_wanted(const struct reading *reading, const char *name)
 	return found;
 }
 
-static int take_name(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_function_name_row(void *arg, u32 shard, struct byte_cursor *row,
+				  struct stackmap_error *error)
 {
 	struct reading *reading = arg;
 	u32 before = reading->names.count, number;
@@ -382,13 +393,14 @@ static int take_name(void *arg, u32 shard, struct byte_cursor *row, struct stack
 
 	(void)shard;
 	number = name ? text_set_number(&reading->names, name) : HASH_INDEX_NONE;
-	if (number != HASH_INDEX_NONE && reading->names.count > before && is_wanted(reading, name))
+	if (number != HASH_INDEX_NONE && reading->names.count > before &&
+	    is_name_wanted(reading, name))
 		row_put_text(&reading->wanted, name);
 	free(name);
 	return number == HASH_INDEX_NONE ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
-static int find_names(struct reading *reading, struct stackmap_error *error)
+static int find_wanted_names(struct reading *reading, struct stackmap_error *error)
 {
 	char sql[512];
 	const struct shard_query query = {.sql = sql};
@@ -397,7 +409,7 @@ static int find_names(struct reading *reading, struct stackmap_error *error)
 	snprintf(sql, sizeof(sql), names_sql, reading->days);
 	if (demangler_create(&reading->demangler))
 		return error_set_errno(error, ENOMEM, "store");
-	err = shards_ask_all(reading->shards, &query, take_name, reading, error);
+	err = shards_ask_all(reading->shards, &query, read_function_name_row, reading, error);
 	if (err || reading->wanted.failed)
 		return err ?: error_set_errno(error, ENOMEM, "store");
 	if (reading->wanted.used)
@@ -406,7 +418,8 @@ static int find_names(struct reading *reading, struct stackmap_error *error)
 			 reading->function);
 }
 
-static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_stack_hash_row(void *arg, u32 shard, struct byte_cursor *row,
+			       struct stackmap_error *error)
 {
 	struct reading *reading = arg;
 	const u8 *hash = row_get_bytes(row, STORE_HASH_BYTES);
@@ -417,7 +430,8 @@ static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return reading->stacks.failed ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
-static int find_stacks(struct reading *reading, u32 shard, struct stackmap_error *error)
+static int find_stacks_with_function(struct reading *reading, u32 shard,
+				     struct stackmap_error *error)
 {
 	const struct clickhouse_table table = {.name = "wanted_name",
 					       .structure = "value String",
@@ -428,12 +442,12 @@ static int find_stacks(struct reading *reading, u32 shard, struct stackmap_error
 
 	snprintf(sql, sizeof(sql), stacks_sql, reading->days, reading->days);
 	byte_buffer_clear(&reading->stacks);
-	return shards_ask(reading->shards, shard, &query, take_stack, reading, error);
+	return shards_ask(reading->shards, shard, &query, read_stack_hash_row, reading, error);
 }
 
 /* --- events --- */
 
-static void clear_count(struct store_host_count *count)
+static void free_host_count(struct store_host_count *count)
 {
 	free(count->host);
 	free(count->service);
@@ -441,8 +455,8 @@ static void clear_count(struct store_host_count *count)
 	free(count->event);
 }
 
-static int take_host_count(void *arg, u32 shard, struct byte_cursor *row,
-			   struct stackmap_error *error)
+static int read_host_count_row(void *arg, u32 shard, struct byte_cursor *row,
+			       struct stackmap_error *error)
 {
 	struct reading *reading = arg;
 	struct store_host_counts *counts = reading->counts;
@@ -457,7 +471,7 @@ static int take_host_count(void *arg, u32 shard, struct byte_cursor *row,
 	if (!count.host || !count.service || !count.version || !count.event ||
 	    counts->count == HOST_ROWS_MAX ||
 	    array_make_room(counts->counts, counts->count, counts->room)) {
-		clear_count(&count);
+		free_host_count(&count);
 		return error_set_errno(error, ENOMEM, "store");
 	}
 	counts->sum += count.count;
@@ -465,8 +479,8 @@ static int take_host_count(void *arg, u32 shard, struct byte_cursor *row,
 	return 0;
 }
 
-static int count_events(struct reading *reading, u32 shard, struct selection selection,
-			struct stackmap_error *error)
+static int count_events_by_host(struct reading *reading, u32 shard, struct selection selection,
+				struct stackmap_error *error)
 {
 	char hex[HEX_BYTES], format[SUMS_BYTES], *sql;
 	struct shard_query query = {.tables = selection.tables};
@@ -489,7 +503,7 @@ static int count_events(struct reading *reading, u32 shard, struct selection sel
 						  .rows = reading->stacks.data,
 						  .bytes = reading->stacks.used};
 	query.table_count = selection.table_count;
-	err = sql ? shards_ask(reading->shards, shard, &query, take_host_count, reading, error)
+	err = sql ? shards_ask(reading->shards, shard, &query, read_host_count_row, reading, error)
 		  : error_set_errno(error, ENOMEM, "store");
 	free(sql);
 	return err;
@@ -499,7 +513,7 @@ static int read_hosts(struct reading *reading, const struct store_question *ques
 		      struct stackmap_error *error)
 {
 	struct selection selection;
-	int err = reading->function ? find_names(reading, error) : 0;
+	int err = reading->function ? find_wanted_names(reading, error) : 0;
 
 	err = err ?: selection_make(reading->shards, question, &selection, error);
 	if (err)
@@ -508,15 +522,15 @@ static int read_hosts(struct reading *reading, const struct store_question *ques
 		if (shards_away(reading->shards, i))
 			continue;
 		if (reading->function)
-			err = find_stacks(reading, i, error);
+			err = find_stacks_with_function(reading, i, error);
 		if (!err && (!reading->function || reading->stacks.used))
-			err = count_events(reading, i, selection, error);
+			err = count_events_by_host(reading, i, selection, error);
 	}
 	selection_clear(&selection);
 	return err;
 }
 
-static int more(const void *a, const void *b)
+static int compare_by_count(const void *a, const void *b)
 {
 	const struct store_host_count *x = a, *y = b;
 
@@ -552,7 +566,7 @@ int store_host_counts_read(struct shards *shards, const struct store_question *q
 		return err;
 	}
 	if (counts.count)
-		qsort(counts.counts, counts.count, sizeof(*counts.counts), more);
+		qsort(counts.counts, counts.count, sizeof(*counts.counts), compare_by_count);
 	*out = counts;
 	return 0;
 }
@@ -560,7 +574,7 @@ int store_host_counts_read(struct shards *shards, const struct store_question *q
 void store_host_counts_clear(struct store_host_counts *counts)
 {
 	for (u32 i = 0; i < counts->count; i++)
-		clear_count(&counts->counts[i]);
+		free_host_count(&counts->counts[i]);
 	free(counts->counts);
 	*counts = (struct store_host_counts){};
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The events of a question, added up by the servers: one row for each stack, comm and event, and on
- * request each cgroup and time step. Equal rows of two servers are not added up.
+ * The events of a question to the store, added up by its servers: one row for each stack, comm and
+ * event name, and on request each cgroup and time step. Equal rows of two servers are not added up.
  *
- * If there are more stacks than the cap, the stacks with the largest shares of their events are
- * shown; all other stacks become one stack, whose counts are exact.
+ * If there are more stacks than the cap, only the stacks with the largest shares of their events
+ * are shown. All other stacks become one stack, whose counts are exact.
  */
 #ifndef LIB_STORE_READ_COUNTS_H
 #define LIB_STORE_READ_COUNTS_H
@@ -13,12 +13,12 @@
 #include "store/read/selection.h"
 
 #define STORE_HASH_BYTES 16
-#define STORE_STACK_REST 0 /* number of the stack for all stacks beyond the cap */
+#define STORE_STACK_REST 0 /* the stack number that stands for all stacks beyond the cap */
 
 struct store_count {
-	u32 stack, event; /* numbers */
+	u32 stack, event; /* numbers of stack and event name */
 	u32 comm, cgroup;
-	u32 time; /* seconds since the epoch */
+	u32 time; /* start of the time step, seconds since the epoch */
 	u64 count, value;
 };
 
@@ -29,7 +29,7 @@ struct store_counts {
 			       * hash, in word[0] and word[1] */
 	struct text_set events, comms, cgroups;
 	bool is_capped;
-	u64 events_taken; /* sum of all counts, which is bounded */
+	u64 events_taken; /* sum of the counts read so far, which has a limit */
 };
 
 int store_counts_read(struct shards *shards, const struct store_question *question,
@@ -41,7 +41,8 @@ void store_counts_clear(struct store_counts *counts);
  * Counts the events of a question by host, service and version. The events may be limited to one
  * stack, or to one function anywhere in their stacks.
  *
- * A function's glob is matched here, against the store's names, both mangled and demangled.
+ * The glob of a function is matched by this program, against the mangled and the demangled function
+ * names in the store.
  */
 
 struct store_host_count {
@@ -50,13 +51,14 @@ struct store_host_count {
 };
 
 struct store_host_counts {
-	struct store_host_count *counts; /* most first */
+	struct store_host_count *counts; /* largest count first */
 	u32 count, room;
-	u64 sum; /* sum of `count` */
+	u64 sum; /* sum of all counts */
 };
 
-/* `stack`: 16 bytes, or NULL; `function`: a glob, or NULL. -ENOENT: no function of the store
- * matches.
+/*
+ * `stack`: the 16 bytes of its hash, or NULL; `function`: a glob, or NULL. -ENOENT: no function
+ * name in the store matches.
  */
 int store_host_counts_read(struct shards *shards, const struct store_question *question,
 			   const u8 *stack, const char *function, struct store_host_counts *counts,

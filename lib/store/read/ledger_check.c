@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The server adds up by host, with every count weighted by a hash of its window. A host with equal
- * sums is correct: errors of several windows cancel with a probability of 2^-64. All other hosts
- * are compared window by window, an hour at a time, so that neither side needs memory for all
- * windows of a day. An hour with a difference is compared again with each key of events counted
- * once, which separates missing events from repeated ones.
+ * The server adds up the counts of each host, with every count weighted by a hash of its window. A
+ * host with equal sums is correct: errors of several windows cancel with a probability of 2^-64.
+ * All other hosts are compared window by window, an hour at a time, so that neither server nor
+ * program needs memory for all windows of a day. An hour with a difference is compared again with
+ * each key of events counted once, which separates missing events from repeated ones.
  *
- * The ledger's row with the highest state counts for a window, merged or not.
+ * If several ledger rows describe a window, the row with the highest state counts, whether the
+ * server has merged the rows or not.
  */
 #include "store/read/ledger_check.h"
 
@@ -52,7 +53,7 @@
 	") AS a GROUP BY host, time HAVING recorded != stored ORDER BY host, time LIMIT 100000 "   \
 	"FORMAT RowBinary"
 
-/* A row that replaces another has the other's causes. */
+/* A ledger row that replaces another row repeats the causes of that row. */
 #define CAUSES                                                                                     \
 	"SELECT cause, toUInt64(sum(n)) FROM (SELECT cause, n FROM (SELECT host, time, "           \
 	"argMax(causes, state) AS c, argMax(lost, state) AS l FROM ledger" WITHIN                  \
@@ -61,21 +62,25 @@
 
 #define ALWAYS UINT32_MAX
 
-/* State of a comparison. */
+/* The state of a comparison between ledger and events. */
 struct checking {
 	struct clickhouse *server;
 	struct ledger_check *check;
 	struct byte_buffer suspects; /* hosts whose sums differ, RowBinary */
-	bool differs;		     /* windows of the hour do */
+	bool differs;		     /* windows of the current hour differ */
 };
 
 typedef int take_row(struct byte_cursor *row, struct checking *checking);
 
-/* `format` is one of the texts above, with the two times as its arguments: windows that began at
- * `from` or later, and before `to`. `of_suspects`: the text names the suspects. */
-__attribute__((format(printf, 2, 0))) static int ask(struct checking *checking, const char *format,
-						     u32 from, u32 to, bool of_suspects,
-						     take_row *take, struct stackmap_error *error)
+/*
+ * Sends a query whose text is `format`, one of the texts above, with two times as its arguments: it
+ * is about windows that began at `from` or later, and before `to`. With `of_suspects` the query is
+ * sent with the names of the suspects.
+ */
+__attribute__((format(printf, 2, 0))) static int query_between(struct checking *checking,
+							       const char *format, u32 from, u32 to,
+							       bool of_suspects, take_row *take,
+							       struct stackmap_error *error)
 {
 	const struct byte_buffer *suspects = &checking->suspects;
 	const struct clickhouse_table table = {
@@ -108,7 +113,7 @@ __attribute__((format(printf, 2, 0))) static int ask(struct checking *checking, 
 	return err;
 }
 
-static int take_host(struct byte_cursor *row, struct checking *checking)
+static int read_suspect_row(struct byte_cursor *row, struct checking *checking)
 {
 	struct ledger_check *check = checking->check;
 	size_t length;
@@ -127,7 +132,7 @@ static int take_host(struct byte_cursor *row, struct checking *checking)
 	return checking->suspects.failed ? -ENOMEM : 0;
 }
 
-static int take_cause(struct byte_cursor *row, struct checking *checking)
+static int read_cause_row(struct byte_cursor *row, struct checking *checking)
 {
 	struct ledger_check *check = checking->check;
 	char *name = row_get_string(row);
@@ -149,8 +154,8 @@ static int take_cause(struct byte_cursor *row, struct checking *checking)
 	return 0;
 }
 
-/* Takes over the host's name. */
-static int add_window(struct window_ranges *ranges, const struct window_range *window)
+/* Adds the window to the last range, or as a new range. The function takes over the host's name. */
+static int add_window_to_ranges(struct window_ranges *ranges, const struct window_range *window)
 {
 	struct window_range *last = ranges->count ? &ranges->ranges[ranges->count - 1] : NULL;
 
@@ -171,7 +176,7 @@ static int add_window(struct window_ranges *ranges, const struct window_range *w
 	return 0;
 }
 
-static int read_window(struct byte_cursor *row, struct window_range *window)
+static int read_window_fields(struct byte_cursor *row, struct window_range *window)
 {
 	*window = (struct window_range){.host = row_get_string(row), .windows = 1};
 	window->from = window->to = row_get_u32(row);
@@ -180,25 +185,25 @@ static int read_window(struct byte_cursor *row, struct window_range *window)
 	return window->host ? 0 : -ENOMEM;
 }
 
-static int take_as_it_is(struct byte_cursor *row, struct checking *checking)
+static int read_raw_window_row(struct byte_cursor *row, struct checking *checking)
 {
 	struct window_range window;
-	int err = read_window(row, &window);
+	int err = read_window_fields(row, &window);
 
 	if (err)
 		return err;
 	checking->differs = true;
 	if (window.stored > window.recorded)
-		return add_window(&checking->check->repeated, &window);
+		return add_window_to_ranges(&checking->check->repeated, &window);
 	free(window.host);
 	return 0;
 }
 
-static int take_different(struct byte_cursor *row, struct checking *checking)
+static int read_different_window_row(struct byte_cursor *row, struct checking *checking)
 {
 	struct ledger_check *check = checking->check;
 	struct window_range window;
-	int err = read_window(row, &window);
+	int err = read_window_fields(row, &window);
 
 	if (err)
 		return err;
@@ -206,31 +211,32 @@ static int take_different(struct byte_cursor *row, struct checking *checking)
 		check->missing += window.recorded - window.stored;
 	else
 		check->surplus += window.stored - window.recorded;
-	return add_window(&check->different, &window);
+	return add_window_to_ranges(&check->different, &window);
 }
 
 int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
 		     struct stackmap_error *error)
 {
 	struct checking checking = {.server = server, .check = check};
-	int err = ask(&checking, HOSTS, from, ALWAYS, false, take_host, error)
-			  ?: ask(&checking, CAUSES, from, ALWAYS, false, take_cause, error);
+	int err = query_between(&checking, HOSTS, from, ALWAYS, false, read_suspect_row, error)
+			  ?: query_between(&checking, CAUSES, from, ALWAYS, false, read_cause_row,
+					   error);
 
 	for (u32 at = from; !err && checking.suspects.used && at <= now; at += HOUR) {
 		u32 to = now - at < HOUR ? ALWAYS : at + HOUR;
 
 		checking.differs = false;
-		err = ask(&checking, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), at, to, true,
-			  take_as_it_is, error);
+		err = query_between(&checking, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), at, to, true,
+				    read_raw_window_row, error);
 		if (!err && checking.differs)
-			err = ask(&checking, DIFFERENT_WINDOWS(EVENTS_ONCE), at, to, true,
-				  take_different, error);
+			err = query_between(&checking, DIFFERENT_WINDOWS(EVENTS_ONCE), at, to, true,
+					    read_different_window_row, error);
 	}
 	byte_buffer_free(&checking.suspects);
 	return err;
 }
 
-static void clear_ranges(struct window_ranges *ranges)
+static void clear_window_ranges(struct window_ranges *ranges)
 {
 	for (u32 i = 0; i < ranges->count; i++)
 		free(ranges->ranges[i].host);
@@ -242,7 +248,7 @@ void ledger_check_clear(struct ledger_check *check)
 	for (u32 i = 0; i < check->cause_count; i++)
 		free(check->causes[i].name);
 	free(check->causes);
-	clear_ranges(&check->different);
-	clear_ranges(&check->repeated);
+	clear_window_ranges(&check->different);
+	clear_window_ranges(&check->repeated);
 	memset(check, 0, sizeof(*check));
 }

@@ -3,7 +3,7 @@
  * Checks window by window whether a store has the events that its hosts report:
  *
  *   produced = recorded + sum of lost        as the ledger says
- *   recorded = stored + missing - surplus    by the events, each key once
+ *   recorded = stored + missing - surplus    as the rows of `events` say, each key once
  *
  * Repeated events are not merged yet: readers must use FINAL.
  */
@@ -12,10 +12,10 @@
 
 #include "store/wire/clickhouse.h"
 
-/* Windows of a host that follow each other in the answer. */
+/* Consecutive windows of a host, for which the answer says the same. */
 struct window_range {
 	char *host;
-	u32 from, to; /* starts of the first and of the last window */
+	u32 from, to; /* start times of the first and of the last window */
 	u32 windows;
 	u64 recorded, stored;
 };
@@ -36,12 +36,14 @@ struct ledger_check {
 	u64 missing, surplus;
 	struct lost_cause *causes;
 	u32 cause_count, cause_room;
-	struct window_ranges different; /* `stored` differs from `recorded` */
-	struct window_ranges repeated;	/* stored more than once */
+	struct window_ranges different; /* windows whose `stored` differs from `recorded` */
+	struct window_ranges repeated;	/* windows with events that are stored more than once */
 };
 
-/* Adds the windows of one server that began at `from` or later (seconds since the epoch); the
- * queries go up to `now`. After a failure *check has the part that was read before. */
+/*
+ * Adds the windows of one server that began at `from` or later (seconds since the epoch), up to
+ * `now`. After a failure *check has the windows that were read before the failure.
+ */
 int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
 		     struct stackmap_error *error);
 void ledger_check_clear(struct ledger_check *check);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A field's values are queried only if a glob must be matched: a plain name is sent as it is. */
+/*
+ * The values of a field that the store has are queried only if a glob must be matched with them: a
+ * plain name is sent as it is.
+ */
 #include "store/read/selection.h"
 
 #include <errno.h>
@@ -15,7 +18,10 @@
 #include "store/wire/store_url.h"
 #include "trace/read/names.h"
 
-/* A server that refuses the request is a failure. Treating it as away would hide it for months. */
+/*
+ * A server that refuses the request is a failure, not an absent server: treating it as absent would
+ * hide the fault for months.
+ */
 
 #define TIMEOUT_MS 120000
 #define ANSWER_BYTES_MAX (512ULL << 20)
@@ -24,7 +30,7 @@
 
 struct shard {
 	struct clickhouse *server;
-	char *away; /* cause of its absence; NULL: present */
+	char *away; /* why the server does not answer; NULL: it answers */
 	bool is_repeated;
 };
 
@@ -72,7 +78,7 @@ void shards_close(struct shards **shards)
 	*shards = NULL;
 }
 
-static int set_away(struct shard *shard, struct stackmap_error *error)
+static int mark_shard_away(struct shard *shard, struct stackmap_error *error)
 {
 	shard->away = strdup(error->message);
 	return shard->away ? SHARD_WENT : error_set_errno(error, ENOMEM, "store");
@@ -97,12 +103,12 @@ static int open_shard(struct shards *shards, const struct store_access *access, 
 		return err;
 	err = schema_check(shards->shards[i].server, &result, error);
 	if (err && result.outcome == CLICKHOUSE_UNSURE)
-		err = set_away(&shards->shards[i], error);
+		err = mark_shard_away(&shards->shards[i], error);
 	return err == SHARD_WENT ? 0 : err;
 }
 
-static int open_all(struct shards *shards, const struct store_access *access,
-		    struct stackmap_error *error)
+static int open_shards(struct shards *shards, const struct store_access *access,
+		       struct stackmap_error *error)
 {
 	bool any = false;
 	int err = store_url_parse(access->url, &shards->url, error);
@@ -127,7 +133,7 @@ int shards_open(const struct store_access *access, struct shards **out,
 
 	if (!shards)
 		return error_set_errno(error, ENOMEM, "store");
-	err = open_all(shards, access, error);
+	err = open_shards(shards, access, error);
 	if (err)
 		shards_close(&shards);
 	else
@@ -137,7 +143,7 @@ int shards_open(const struct store_access *access, struct shards **out,
 
 /* --- questions --- */
 
-static int take_rows(const struct shard *shard, u32 number, const struct byte_buffer *answer,
+static int read_rows(const struct shard *shard, u32 number, const struct byte_buffer *answer,
 		     shard_row take, void *arg, struct stackmap_error *error)
 {
 	struct byte_cursor rows = {.at = answer->data, .end = answer->data + answer->used};
@@ -171,9 +177,9 @@ int shards_ask(struct shards *shards, u32 number, const struct shard_query *quer
 	err = clickhouse_query(shard->server, sql, query->tables, query->table_count,
 			       ANSWER_BYTES_MAX, &answer, &result, error);
 	if (err && err != -EFBIG && result.outcome == CLICKHOUSE_UNSURE)
-		err = set_away(shard, error);
+		err = mark_shard_away(shard, error);
 	if (!err)
-		err = take_rows(shard, number, &answer, take, arg, error);
+		err = read_rows(shard, number, &answer, take, arg, error);
 	byte_buffer_free(&answer);
 	return err;
 }
@@ -199,7 +205,7 @@ static const struct field {
 } fields[] = {STORE_FIELDS(X)};
 #undef X
 
-/* The existing values of a field, and the chosen ones. */
+/* The values of a field that the store has, and those of them that match. */
 struct values {
 	const struct string_list *wanted;
 	enum store_field field;
@@ -225,7 +231,7 @@ char *selection_sql(const struct selection *selection, const char *format)
 	return sql;
 }
 
-static bool matches(struct values *values, const char *value)
+static bool matches_wanted(struct values *values, const char *value)
 {
 	for (size_t i = 0; i < values->wanted->count; i++) {
 		const char *pattern = values->wanted->items[i];
@@ -243,7 +249,8 @@ static bool matches(struct values *values, const char *value)
 	return false;
 }
 
-static int take_value(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+static int read_value_row(void *arg, u32 shard, struct byte_cursor *row,
+			  struct stackmap_error *error)
 {
 	struct values *values = arg;
 	u32 before = values->all.count, number;
@@ -251,7 +258,8 @@ static int take_value(void *arg, u32 shard, struct byte_cursor *row, struct stac
 
 	(void)shard;
 	number = value ? text_set_number(&values->all, value) : HASH_INDEX_NONE;
-	if (number != HASH_INDEX_NONE && values->all.count > before && matches(values, value)) {
+	if (number != HASH_INDEX_NONE && values->all.count > before &&
+	    matches_wanted(values, value)) {
 		row_put_text(values->rows, value);
 		values->chosen++;
 	}
@@ -275,15 +283,15 @@ static void list_values(const struct values *values, char *text, size_t bytes)
 	}
 }
 
-static int match_values(struct shards *shards, struct selection *selection, struct values *values,
-			struct stackmap_error *error)
+static int query_matching_values(struct shards *shards, struct selection *selection,
+				 struct values *values, struct stackmap_error *error)
 {
 	const char *name = fields[values->field].name;
 	char list[384];
 	char *sql = selection_sql(selection, fields[values->field].values);
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
-	int err = sql ? shards_ask_all(shards, &query, take_value, values, error)
+	int err = sql ? shards_ask_all(shards, &query, read_value_row, values, error)
 		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);
@@ -294,9 +302,9 @@ static int match_values(struct shards *shards, struct selection *selection, stru
 			 values->wanted->items[0], name, list[0] ? ", but " : "", list);
 }
 
-static int choose_field(struct shards *shards, const struct store_question *question,
-			enum store_field field, struct selection *selection,
-			struct stackmap_error *error)
+static int choose_field_values(struct shards *shards, const struct store_question *question,
+			       enum store_field field, struct selection *selection,
+			       struct stackmap_error *error)
 {
 	const struct string_list *wanted = &question->wanted[field];
 	struct byte_buffer *rows = &selection->rows[field];
@@ -310,7 +318,7 @@ static int choose_field(struct shards *shards, const struct store_question *ques
 	for (size_t i = 0; i < wanted->count; i++)
 		needs_values |= strpbrk(wanted->items[i], "*?[") != NULL;
 	if (needs_values)
-		err = match_values(shards, selection, &values, error);
+		err = query_matching_values(shards, selection, &values, error);
 	else
 		for (size_t i = 0; i < wanted->count; i++)
 			row_put_text(rows, wanted->items[i]);
@@ -339,7 +347,7 @@ int selection_make(struct shards *shards, const struct store_question *question,
 		 (unsigned long long)question->from, (unsigned long long)question->to);
 	snprintf(selection.where, sizeof(selection.where), "%s", selection.time);
 	for (u32 field = 0; field < STORE_FIELD_COUNT && !err; field++)
-		err = choose_field(shards, question, field, &selection, error);
+		err = choose_field_values(shards, question, field, &selection, error);
 	if (err)
 		selection_clear(&selection);
 	else

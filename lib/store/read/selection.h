@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The selection of a question as SQL: a condition that consists of fixed text and numbers, and
- * external tables with the users' values. Globs are matched here, against the store's values, so no
- * pattern is sent to a server.
+ * The selection of a question as SQL: a condition of fixed text and numbers, and external tables
+ * with the users' values. Globs are matched by this program against the values that the store has,
+ * so no pattern is sent to a server.
  */
 #ifndef LIB_STORE_READ_SELECTION_H
 #define LIB_STORE_READ_SELECTION_H
@@ -14,14 +14,15 @@
 #include "store/wire/clickhouse.h"
 
 /*
- * All servers of a store. Each server has all rows of some hosts, so every query goes to each
- * server, and the answers are added up here. A server that does not answer is away from then on;
- * the result without it is shown and marked as incomplete.
+ * All servers of a store. Each server has all rows of some hosts. Every query therefore goes to
+ * each server, and this program adds up the answers. A server that does not answer is left out of
+ * all further queries; the result without it is shown and marked as incomplete.
  *
  * Servers are not trusted: the size of an answer is limited, and the reader checks each number.
  */
 
-#define SHARD_WENT (-EAGAIN) /* a server went away in between: repeat all queries without it */
+/* A server does not answer any more: repeat all queries without it. */
+#define SHARD_WENT (-EAGAIN)
 
 struct store_access {
 	const char *url;
@@ -31,13 +32,13 @@ struct store_access {
 
 struct shards;
 
-/* Returns 0 if at least one server is present and has this program's schema. */
+/* Opens all servers. Returns 0 if at least one server answers and has this program's schema. */
 int shards_open(const struct store_access *access, struct shards **out,
 		struct stackmap_error *error);
 void shards_close(struct shards **shards);
 
 u32 shards_count(const struct shards *shards);
-/* Returns the cause of the server's absence; NULL: present. */
+/* Returns the reason why a server does not answer; NULL: it answers. */
 const char *shards_away(const struct shards *shards, u32 shard);
 bool shards_are_whole(const struct shards *shards);
 
@@ -45,28 +46,35 @@ bool shards_are_whole(const struct shards *shards);
 void shards_set_repeated(struct shards *shards, u32 shard);
 
 struct shard_query {
-	const char *sql; /* "{events}" stands for the table of events; without FORMAT */
+	/* "{events}" stands for the table of events. The text has no FORMAT clause */
+	const char *sql;
 	const struct clickhouse_table *tables;
 	u32 table_count;
 };
 
-/* Reads one row; a negative result ends the query. The caller checks the cursor for failures. */
+/*
+ * A function that reads one row of an answer. A negative result ends the query. The caller checks
+ * the cursor for failures.
+ */
 typedef int (*shard_row)(void *arg, u32 shard, struct byte_cursor *row,
 			 struct stackmap_error *error);
 
-/* Queries one server. 0, SHARD_WENT, or another -errno with `error` set. */
+/* Sends a query to one server. 0, SHARD_WENT, or another -errno with `error` set. */
 int shards_ask(struct shards *shards, u32 shard, const struct shard_query *query, shard_row take,
 	       void *arg, struct stackmap_error *error);
-/* Queries all present servers. */
+/* Sends a query to all servers that answer. */
 int shards_ask_all(struct shards *shards, const struct shard_query *query, shard_row take,
 		   void *arg, struct stackmap_error *error);
 
 /*
  * A question to a store: a selection of events, a time range, and the detail. An empty list selects
- * all events; otherwise an event must match one item of the list.
+ * all events. With a list that is not empty, an event must match one item of it.
  */
 
-/* X(ID, column of `events`), in the order of the queries for values: each narrows the next. */
+/*
+ * X(ID, column of `events`), in the order in which the values are queried: each field narrows the
+ * next query.
+ */
 #define STORE_FIELDS(X)                                                                            \
 	X(SERVICE, "service")                                                                      \
 	X(HOST, "host")                                                                            \
@@ -79,15 +87,15 @@ int shards_ask_all(struct shards *shards, const struct shard_query *query, shard
 enum store_field { STORE_FIELDS(X) STORE_FIELD_COUNT };
 #undef X
 
-#define STORE_CAP_DEFAULT 100000 /* stacks */
+#define STORE_CAP_DEFAULT 100000 /* number of stacks */
 
 struct store_question {
-	struct string_list wanted[STORE_FIELD_COUNT]; /* globs; a cgroup includes its descendants */
-	u64 from, to;	 /* seconds since the epoch: windows that begin in [from, to) */
-	u32 cap;	 /* number of stacks shown one by one; all others become [rest] */
-	u32 step;	 /* seconds of a time step; 0: one step for the whole range */
-	bool by_cgroup;	 /* false: events have no cgroup */
-	bool no_inlined; /* leaves inlined functions out */
+	struct string_list wanted[STORE_FIELD_COUNT]; /* globs; a cgroup includes its children */
+	u64 from, to;	/* seconds since the epoch: windows that begin in [from, to) are selected */
+	u32 cap;	/* number of stacks shown one by one; all others become [rest] */
+	u32 step;	/* seconds of a time step; 0: one step for the whole range */
+	bool by_cgroup; /* false: the cgroups of events are not asked for */
+	bool no_inlined; /* true: inlined functions are left out */
 };
 
 const char *store_field_name(enum store_field field);
@@ -96,14 +104,15 @@ const char *store_field_name(enum store_field field);
 #define SELECTION_TABLES (STORE_FIELD_COUNT + 1)
 
 struct selection {
-	char time[96];			   /* condition on `time` */
-	char where[SELECTION_WHERE_BYTES]; /* whole condition */
+	char time[96];			   /* SQL condition on the column `time` */
+	char where[SELECTION_WHERE_BYTES]; /* the whole SQL condition */
 	struct byte_buffer rows[STORE_FIELD_COUNT];
-	struct clickhouse_table tables[SELECTION_TABLES]; /* one entry is for the caller */
+	/* one more than the fields need: the last is for the caller */
+	struct clickhouse_table tables[SELECTION_TABLES];
 	u32 table_count;
 };
 
-/* -ENOENT: the store has no such service, host... in this time. */
+/* Makes the SQL of a question. -ENOENT: the store has no such service, host... in this time. */
 int selection_make(struct shards *shards, const struct store_question *question,
 		   struct selection *selection, struct stackmap_error *error);
 void selection_clear(struct selection *selection);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The account is read first: if a shard has repeated rows, its events are read with FINAL. */
+/*
+ * The account of all hosts is read first: if a shard has repeated rows, its events are read with
+ * FINAL.
+ */
 #include "store/read/store_recording.h"
 
 #include <errno.h>
@@ -25,8 +28,8 @@
 
 /*
  * Addresses for the code of a store in a recording: user objects get mapping numbers, kernel
- * objects get addresses that no kernel uses. Frames that are identified by a kernel address keep
- * it.
+ * objects get addresses that no kernel uses. A frame that the store identifies by a kernel address
+ * keeps this address.
  *
  *   user     mapping number of the object, offset
  *   kernel   1 << 63 | number << 40 | offset from where it was loaded
@@ -37,52 +40,54 @@
 
 /*
  * An offset has up to 64 bits in the store and 40 bits in a recording, so each range of 2^40 bytes
- * that an object uses is a region. The store identifies a frame by the offset that is looked up; a
- * return address is one byte further, because readers look up the byte before it.
+ * that an object uses becomes a region with a number of its own. The store identifies a frame by
+ * the offset that is looked up in tables of functions. A return address in the recording is one
+ * byte more, because readers look up the byte before a return address.
  *
- * Each frame with a name gets a symbol; the writer keeps one of several symbols with one start.
+ * Each frame with a name gets a symbol. If several symbols start at one address, the writer keeps
+ * one of them.
  */
 
 struct located_code;
 
-/* A stack as the events of the recording refer to it. */
+/* A stack, in the form in which events of the recording refer to it. */
 struct located_stack {
 	bool is_made;
 	u64 leaf;
-	u32 kernel, user; /* indexes, or TRACE_NO_STACK */
+	u32 kernel, user; /* stack indexes, or TRACE_NO_STACK */
 	u32 kernel_flags, user_flags;
 	u8 kernel_reason, user_reason;
-	u8 user_stop; /* of a user stack with frames */
+	u8 user_stop; /* stop reason of a user stack with frames */
 };
 
 #define REGIONS_MAX (1U << 22)
-#define INLINED_REGION UINT64_MAX /* `part` of the region with inlined names */
+#define INLINED_REGION UINT64_MAX /* value of `part` for the region of inlined names */
 #define PATH_REST "[rest]"
 #define PATH_NOT_STORED "[not_stored]"
-#define INLINED_BYTES 2 /* size of a name's address range */
+#define INLINED_BYTES 2 /* number of addresses that each inlined name gets */
 
 struct region {
-	struct intern_key key; /* object, part */
-	u32 number;	       /* from 1: mapping number, or number in a kernel address */
-	u32 names;	       /* number of inlined names that have an address */
+	struct intern_key key; /* object and part */
+	u32 number; /* from 1 on: the mapping number, or the number in a kernel address */
+	u32 names;  /* number of inlined names that have an address in this region */
 };
 
 struct inlined {
-	struct intern_key key; /* object, address of the name */
-	u64 place;	       /* 0: not assigned yet */
+	struct intern_key key; /* object and address of the name's text */
+	u64 place;	       /* address in the recording; 0: not assigned yet */
 };
 
 struct located_code {
 	const struct store_code *code;
 	struct trace_writer *writer;
 	struct demangler *demangler;  /* NULL: inlined functions are left out */
-	struct located_stack *stacks; /* by number */
+	struct located_stack *stacks; /* index: number of the stack in the answer */
 	struct located_stack not_stored;
-	u64 *places; /* by frame number; 0: not assigned yet */
+	u64 *places; /* addresses in the recording; index: frame number; 0: not assigned yet */
 	struct intern regions, inlined;
 	struct text_set names;
 	u32 region_count;
-	u64 frames[STACK_WORDS_MAX]; /* frames of the side that is being written */
+	u64 frames[STACK_WORDS_MAX]; /* frames of the kernel or user stack that is being written */
 	u32 depth;
 };
 
@@ -127,7 +132,7 @@ static int located_code_create(const struct store_code *code, bool no_inlined,
 
 /* --- regions --- */
 
-static bool is_generated(const struct store_object *object)
+static bool is_generated_code(const struct store_object *object)
 {
 	if (object->kind == FRAME_BY_NAME)
 		return true;
@@ -141,7 +146,7 @@ static int write_mapping(struct located_code *located, const struct store_object
 	u64 part = region->key.word[1];
 	struct trace_mapping mapping = {
 		.number = region->number,
-		.kind = is_generated(object) ? MAPPING_ANON : MAPPING_FILE,
+		.kind = is_generated_code(object) ? MAPPING_ANON : MAPPING_FILE,
 		.build_id_bytes = object->build_id_bytes,
 		.path = object->path,
 	};
@@ -152,19 +157,22 @@ static int write_mapping(struct located_code *located, const struct store_object
 	return trace_writer_mapping(located->writer, &mapping);
 }
 
-static u64 kernel_start(const struct region *region)
+static u64 kernel_region_start(const struct region *region)
 {
 	return 1ULL << 63 | (u64)region->number << FRAME_OFFSET_BITS;
 }
 
-/* Names the module "vmlinux" for "[kernel.kallsyms]", and "MODULE" for "[MODULE]". */
+/*
+ * Writes the name of a kernel module without brackets: "MODULE" for "[MODULE]", and "vmlinux" for
+ * "[kernel.kallsyms]".
+ */
 static int write_module(struct located_code *located, const struct store_object *object,
 			const struct region *region)
 {
 	size_t length = strlen(object->path);
 	struct trace_module module = {
-		.start = kernel_start(region),
-		.end = kernel_start(region) + (1ULL << FRAME_OFFSET_BITS),
+		.start = kernel_region_start(region),
+		.end = kernel_region_start(region) + (1ULL << FRAME_OFFSET_BITS),
 		.build_id_bytes = object->build_id_bytes,
 	};
 	char *name;
@@ -183,9 +191,12 @@ static int write_module(struct located_code *located, const struct store_object 
 	return err;
 }
 
-/* NULL without memory, or with more than REGIONS_MAX regions. */
-static struct region *region_of(struct located_code *located, const struct store_object *object,
-				u64 part)
+/*
+ * Finds or adds the region of an object. NULL if memory is short, or with more than REGIONS_MAX
+ * regions.
+ */
+static struct region *find_or_add_region(struct located_code *located,
+					 const struct store_object *object, u64 part)
 {
 	const struct intern_key key = {.word = {object->number, part}};
 	struct region *region = intern_entry(&located->regions, &key);
@@ -201,15 +212,17 @@ static struct region *region_of(struct located_code *located, const struct store
 	return err ? NULL : region;
 }
 
-static u64 place_in(const struct store_object *object, const struct region *region, u64 offset)
+static u64 address_in_region(const struct store_object *object, const struct region *region,
+			     u64 offset)
 {
 	if (object->is_kernel)
-		return kernel_start(region) | (offset & FRAME_OFFSET_MASK);
+		return kernel_region_start(region) | (offset & FRAME_OFFSET_MASK);
 	return FRAME_USER(region->number, offset);
 }
 
-/* Returns the address of an offset in the recording; 0 without memory. */
-static u64 place_of(struct located_code *located, const struct store_object *object, u64 offset)
+/* Returns the address that an object's offset gets in the recording; 0 without memory. */
+static u64 assign_address(struct located_code *located, const struct store_object *object,
+			  u64 offset)
 {
 	const struct region *region;
 
@@ -219,8 +232,8 @@ static u64 place_of(struct located_code *located, const struct store_object *obj
 		return FRAME_USER(MAPPING_UNKNOWN, offset);
 	if (object->is_kernel && FRAME_IS_KERNEL(offset))
 		return offset;
-	region = region_of(located, object, offset >> FRAME_OFFSET_BITS);
-	return region ? place_in(object, region, offset) : 0;
+	region = find_or_add_region(located, object, offset >> FRAME_OFFSET_BITS);
+	return region ? address_in_region(object, region, offset) : 0;
 }
 
 /* --- names --- */
@@ -236,8 +249,9 @@ static int write_symbol(struct located_code *located, u64 place, u64 size, const
 	return trace_writer_symbol(located->writer, &symbol);
 }
 
-/* Bounds that do not contain the frame are ignored. */
-static int name_frame(struct located_code *located, const struct store_frame *frame, u64 place)
+/* Writes the frame's symbol. Function bounds that do not contain the frame are ignored. */
+static int write_frame_symbol(struct located_code *located, const struct store_frame *frame,
+			      u64 place)
 {
 	u64 offset = frame->key.word[2], before = offset - frame->start;
 	bool is_bounded = frame->size && frame->start <= offset && before < frame->size &&
@@ -251,9 +265,9 @@ static int name_frame(struct located_code *located, const struct store_frame *fr
 			    is_bounded ? frame->size : 1, name);
 }
 
-/* The address of an inlined function's name; 0 without memory. */
-static u64 place_inlined(struct located_code *located, const struct store_object *object,
-			 const char *mangled)
+/* The address that an inlined function's name gets in the recording; 0 without memory. */
+static u64 assign_inlined_address(struct located_code *located, const struct store_object *object,
+				  const char *mangled)
 {
 	char *plain = demangler_name(located->demangler, mangled), *text;
 	struct intern_key key = {.word = {object->number}};
@@ -275,17 +289,20 @@ static u64 place_inlined(struct located_code *located, const struct store_object
 	}
 	if (!inlined || inlined->place)
 		return inlined ? inlined->place : 0;
-	region = region_of(located, object, INLINED_REGION);
+	region = find_or_add_region(located, object, INLINED_REGION);
 	if (!region)
 		return 0;
-	inlined->place = place_in(object, region, ++region->names * INLINED_BYTES);
+	inlined->place = address_in_region(object, region, ++region->names * INLINED_BYTES);
 	return write_symbol(located, inlined->place, INLINED_BYTES, name) ? 0 : inlined->place;
 }
 
 /* --- stacks --- */
 
-/* Frames beyond STACK_WORDS_MAX are dropped, and write_stack() marks the stack as truncated. */
-static int add_frame(struct located_code *located, u64 place, bool is_first)
+/*
+ * Adds a frame to `frames`. Frames beyond STACK_WORDS_MAX are dropped, and write_stack() marks the
+ * stack as truncated.
+ */
+static int append_frame_address(struct located_code *located, u64 place, bool is_first)
 {
 	if (!place)
 		return -ENOMEM;
@@ -294,38 +311,46 @@ static int add_frame(struct located_code *located, u64 place, bool is_first)
 	return 0;
 }
 
-/* The address of a frame, which is assigned and named once; 0 without memory. */
-static u64 place_frame(struct located_code *located, const struct store_frame *frame)
+/*
+ * The address that a frame gets in the recording. It is assigned and named once; 0 without memory.
+ */
+static u64 assign_frame_address(struct located_code *located, const struct store_frame *frame)
 {
 	u64 *known = &located->places[frame->number - 1], place;
 
 	if (*known)
 		return *known;
-	place = place_of(located, frame->object, frame->key.word[2]);
-	if (!place || name_frame(located, frame, place))
+	place = assign_address(located, frame->object, frame->key.word[2]);
+	if (!place || write_frame_symbol(located, frame, place))
 		return 0;
 	*known = place;
 	return place;
 }
 
-/* Adds a frame and the functions inlined at it; only the innermost is a program counter. */
-static int add_place(struct located_code *located, const struct store_place *at, bool with_inlined)
+/*
+ * Adds a frame and the functions inlined at it. Only the innermost of these functions may have the
+ * frame's program counter; all others are stored as return addresses.
+ */
+static int append_frame_with_inlined(struct located_code *located, const struct store_place *at,
+				     bool with_inlined)
 {
 	const struct store_frame *frame = at->frame;
-	u64 place = place_frame(located, frame);
+	u64 place = assign_frame_address(located, frame);
 	bool is_first = at->is_executed;
 	int err = place ? 0 : -ENOMEM;
 
 	for (u32 i = 0; with_inlined && i + 1 < frame->function_count && !err; i++) {
-		err = add_frame(located, place_inlined(located, frame->object, frame->functions[i]),
-				is_first);
+		err = append_frame_address(
+			located,
+			assign_inlined_address(located, frame->object, frame->functions[i]),
+			is_first);
 		is_first = false;
 	}
-	return err ?: add_frame(located, place, is_first);
+	return err ?: append_frame_address(located, place, is_first);
 }
 
-/* The reason of a missing side, by the name of its end. */
-static u8 reason_of(const char *end)
+/* The reason why a stack has no frames, by the name that the store has for the stack's end. */
+static u8 reason_by_name(const char *end)
 {
 	for (u32 i = 0; i < REASON_COUNT; i++)
 		if (!strcmp(stack_end_of_reason(i)->name, end))
@@ -333,8 +358,8 @@ static u8 reason_of(const char *end)
 	return REASON_UNREADABLE;
 }
 
-/* The stop reason of a side with frames, by the name of its end. */
-static enum stop_reason stop_of(const char *end)
+/* The stop reason of a stack with frames, by the name that the store has for the stack's end. */
+static enum stop_reason stop_reason_by_name(const char *end)
 {
 	if (!strcmp(end, "truncated"))
 		return STOP_DEPTH;
@@ -347,7 +372,7 @@ static enum stop_reason stop_of(const char *end)
 struct side {
 	const struct store_place *places;
 	u32 count;
-	bool has_leaf; /* the first place is the leaf */
+	bool has_leaf; /* the first frame is the leaf */
 	const char *end;
 	u32 flags; /* STACK_USER or 0 */
 };
@@ -363,8 +388,11 @@ static int write_stack(struct located_code *located, u32 from, u32 flags, u32 *i
 	return stack.depth ? trace_writer_stack(located->writer, &stack, index) : 0;
 }
 
-/* The leaf of a missing stack is one frame, so functions inlined at it are left out. */
-static int place_side(struct located_code *located, const struct side *side, u64 *leaf, u32 *index,
+/*
+ * Writes the frames of the kernel or user part of a stack. If the part has no stack but a leaf, the
+ * leaf is one frame, so functions inlined at it are left out.
+ */
+static int write_side(struct located_code *located, const struct side *side, u64 *leaf, u32 *index,
 		      u32 *flags)
 {
 	bool is_there = side->count > side->has_leaf;
@@ -372,18 +400,23 @@ static int place_side(struct located_code *located, const struct side *side, u64
 
 	located->depth = 0;
 	for (u32 i = 0; i < side->count && !err; i++)
-		err = add_place(located, &side->places[i], located->demangler && is_there);
+		err = append_frame_with_inlined(located, &side->places[i],
+						located->demangler && is_there);
 	if (err)
 		return err;
 	if (side->has_leaf)
 		*leaf = located->frames[0];
 	*index = TRACE_NO_STACK;
-	*flags = side->flags | (stack_flags_of_stop(stop_of(side->end)) & ~STACK_USER);
+	*flags = side->flags | (stack_flags_of_stop(stop_reason_by_name(side->end)) & ~STACK_USER);
 	return is_there ? write_stack(located, side->has_leaf, *flags, index) : 0;
 }
 
-/* Makes a stack of one frame with the given name, in place of stacks that are not in the answer. */
-static int place_sign(struct located_code *located, const char *name, struct located_stack *to)
+/*
+ * Makes a stack of one frame with the given name. It stands for all stacks that are not in the
+ * answer.
+ */
+static int make_named_stack(struct located_code *located, const char *name,
+			    struct located_stack *to)
 {
 	const struct trace_mapping mapping = {
 		.number = located->region_count + 1, .kind = MAPPING_FILE, .path = name};
@@ -397,11 +430,11 @@ static int place_sign(struct located_code *located, const char *name, struct loc
 	located->depth = 0;
 	return trace_writer_mapping(located->writer, &mapping)
 		       ?: write_symbol(located, place, INLINED_BYTES, name)
-		       ?: add_frame(located, place, false)
+		       ?: append_frame_address(located, place, false)
 		       ?: write_stack(located, 0, STACK_USER, &to->user);
 }
 
-/* Writes the parts of a stack that were not written before. 0, or -errno. */
+/* Writes those parts of a stack that were not written before. 0, or -errno. */
 static int located_code_stack(struct located_code *located, u32 number,
 			      const struct located_stack **out)
 {
@@ -412,9 +445,9 @@ static int located_code_stack(struct located_code *located, u32 number,
 	if (number != STORE_STACK_REST && !from->is_known)
 		stack = &located->not_stored;
 	if (!stack->is_made && number == STORE_STACK_REST)
-		err = place_sign(located, PATH_REST, stack);
+		err = make_named_stack(located, PATH_REST, stack);
 	else if (!stack->is_made && !from->is_known)
-		err = place_sign(located, PATH_NOT_STORED, stack);
+		err = make_named_stack(located, PATH_NOT_STORED, stack);
 	else if (!stack->is_made) {
 		const struct side kernel = {from->places, from->kernel_depth,
 					    from->leaf == 1 && from->kernel_depth, from->kernel_end,
@@ -424,12 +457,12 @@ static int located_code_stack(struct located_code *located, u32 number,
 					  from->leaf == 2 && from->depth > from->kernel_depth,
 					  from->user_end, STACK_USER};
 
-		stack->kernel_reason = reason_of(from->kernel_end);
-		stack->user_reason = reason_of(from->user_end);
-		stack->user_stop = stop_of(from->user_end);
-		err = place_side(located, &kernel, &stack->leaf, &stack->kernel,
+		stack->kernel_reason = reason_by_name(from->kernel_end);
+		stack->user_reason = reason_by_name(from->user_end);
+		stack->user_stop = stop_reason_by_name(from->user_end);
+		err = write_side(located, &kernel, &stack->leaf, &stack->kernel,
 				 &stack->kernel_flags)
-			      ?: place_side(located, &user, &stack->leaf, &stack->user,
+			      ?: write_side(located, &user, &stack->leaf, &stack->user,
 					    &stack->user_flags);
 	}
 	if (err)
@@ -455,8 +488,8 @@ static void answer_clear(struct answer *answer)
 	store_code_clear(&answer->code);
 }
 
-static int ask_once(struct shards *shards, const struct store_question *question,
-		    struct answer *answer, struct stackmap_error *error)
+static int query_answer_once(struct shards *shards, const struct store_question *question,
+			     struct answer *answer, struct stackmap_error *error)
 {
 	return selection_make(shards, question, &answer->selection, error)
 		       ?: store_account_read(shards, question, &answer->selection, &answer->account,
@@ -466,11 +499,11 @@ static int ask_once(struct shards *shards, const struct store_question *question
 		       ?: store_code_read(shards, question, &answer->counts, &answer->code, error);
 }
 
-/* Repeats the queries while servers go away, each time without these servers. */
-static int ask(struct shards *shards, const struct store_question *question, struct answer *answer,
-	       struct stackmap_error *error)
+/* Sends all queries. If a server stops to answer meanwhile, they are repeated without it. */
+static int query_answer(struct shards *shards, const struct store_question *question,
+			struct answer *answer, struct stackmap_error *error)
 {
-	int err = ask_once(shards, question, answer, error);
+	int err = query_answer_once(shards, question, answer, error);
 	bool any_is_there = true;
 
 	while (err == SHARD_WENT && any_is_there) {
@@ -479,7 +512,7 @@ static int ask(struct shards *shards, const struct store_question *question, str
 			any_is_there |= !shards_away(shards, i);
 		if (any_is_there) {
 			answer_clear(answer);
-			err = ask_once(shards, question, answer, error);
+			err = query_answer_once(shards, question, answer, error);
 		}
 	}
 	return err;
@@ -491,15 +524,19 @@ struct writing {
 	const struct answer *answer;
 	struct trace_writer *writer;
 	struct located_code *code;
-	struct intern threads;	 /* struct intern_number: the tid of a comm and a cgroup */
-	struct text_set *events; /* by kind */
-	u32 *kinds;		 /* by number of the event in the answer */
-	u32 *cgroups; /* numbers in the recording, by number in the answer; 0: not written yet */
+	/* struct intern_number: the tid that stands for a comm and a cgroup */
+	struct intern threads;
+	struct text_set *events; /* names of events, by kind */
+	u32 *kinds;		 /* kinds, by number of the event name in the answer */
+	u32 *cgroups; /* numbers in the recording, by number in the answer; 0: not written */
 	struct trace_ledger ledger;
 };
 
-/* The store has no unit of an event's values; the event's name implies it. */
-static const char *unit_of(const char *event, bool has_value)
+/*
+ * The store does not say which unit the values of an event have. The name of the event implies the
+ * unit.
+ */
+static const char *unit_of_event(const char *event, bool has_value)
 {
 	static const char *const in_ns[] = {"offcpu-", "sched:sched_stat_"};
 
@@ -509,15 +546,17 @@ static const char *unit_of(const char *event, bool has_value)
 	return has_value ? "value" : "";
 }
 
-static int by_name(const void *a, const void *b, void *names)
+static int compare_event_names(const void *a, const void *b, void *names)
 {
 	const char *const *texts = names;
 
 	return strcmp(texts[*(const u32 *)a], texts[*(const u32 *)b]);
 }
 
-/* New names are numbered in alphabetical order, so that equal answers make equal recordings. */
-static int number_kinds(struct writing *writing)
+/*
+ * New event names are numbered in alphabetical order, so that equal answers make equal recordings.
+ */
+static int number_event_kinds(struct writing *writing)
 {
 	const struct text_set *events = &writing->answer->counts.events;
 	u32 *sorted = calloc(events->count + 1UL, sizeof(*sorted));
@@ -529,7 +568,7 @@ static int number_kinds(struct writing *writing)
 	}
 	for (u32 i = 0; i < events->count; i++)
 		sorted[i] = i;
-	qsort_r(sorted, events->count, sizeof(*sorted), by_name, events->texts);
+	qsort_r(sorted, events->count, sizeof(*sorted), compare_event_names, events->texts);
 	for (u32 i = 0; i < events->count; i++)
 		writing->kinds[sorted[i]] =
 			text_set_number(writing->events, events->texts[sorted[i]]);
@@ -538,7 +577,7 @@ static int number_kinds(struct writing *writing)
 }
 
 /* True if an event of the kind has a value. */
-static bool has_values(const struct writing *writing, u32 kind)
+static bool has_event_values(const struct writing *writing, u32 kind)
 {
 	const struct store_counts *counts = &writing->answer->counts;
 
@@ -550,11 +589,11 @@ static bool has_values(const struct writing *writing, u32 kind)
 
 static int write_sources(struct writing *writing)
 {
-	int err = number_kinds(writing);
+	int err = number_event_kinds(writing);
 
 	for (u32 i = 0; i < writing->events->count && !err; i++) {
 		const char *name = writing->events->texts[i];
-		const char *unit = unit_of(name, has_values(writing, i));
+		const char *unit = unit_of_event(name, has_event_values(writing, i));
 		const struct trace_source source = {
 			.name = name,
 			.extras = TRACE_EXTRA_LEAF | (*unit ? TRACE_EXTRA_VALUE : 0),
@@ -566,8 +605,8 @@ static int write_sources(struct writing *writing)
 	return err;
 }
 
-/* Sets *number to the cgroup's number in the recording; 0: unknown. */
-static int cgroup_number(struct writing *writing, u32 cgroup, u32 *number)
+/* Sets *number to the cgroup's number in the recording; 0 for an unknown cgroup. */
+static int write_cgroup(struct writing *writing, u32 cgroup, u32 *number)
 {
 	const char *path = writing->answer->counts.cgroups.count
 				   ? writing->answer->counts.cgroups.texts[cgroup]
@@ -587,7 +626,7 @@ static int cgroup_number(struct writing *writing, u32 cgroup, u32 *number)
 	return 0;
 }
 
-static int thread_of(struct writing *writing, const struct store_count *count, u32 *tid)
+static int find_or_add_thread(struct writing *writing, const struct store_count *count, u32 *tid)
 {
 	const struct intern_key key = {.word = {count->comm, count->cgroup}};
 	struct intern_number *thread = intern_entry(&writing->threads, &key);
@@ -601,7 +640,7 @@ static int thread_of(struct writing *writing, const struct store_count *count, u
 		thread->number = writing->threads.count;
 		task.tid = task.tgid = thread->number;
 		snprintf(task.comm, sizeof(task.comm), "%s", comm);
-		err = cgroup_number(writing, count->cgroup, &task.cgroup);
+		err = write_cgroup(writing, count->cgroup, &task.cgroup);
 		if (!err && (*comm || task.cgroup))
 			err = trace_writer_task(writing->writer, &task);
 	}
@@ -610,7 +649,10 @@ static int thread_of(struct writing *writing, const struct store_count *count, u
 	return err;
 }
 
-/* One recorded event stands for up to 2^32 events; the first has the sum of all values. */
+/*
+ * One event in the recording stands for up to 2^32 events; the first of them has the sum of all
+ * values.
+ */
 static int write_event(struct writing *writing, const struct store_count *count)
 {
 	struct trace_ledger *ledger = &writing->ledger;
@@ -620,7 +662,7 @@ static int write_event(struct writing *writing, const struct store_count *count)
 				    .value = count->value};
 	u64 left = count->count;
 	int err = located_code_stack(writing->code, count->stack, &stack)
-			  ?: thread_of(writing, count, &event.tid);
+			  ?: find_or_add_thread(writing, count, &event.tid);
 
 	if (err)
 		return err;
@@ -719,7 +761,7 @@ int store_recording_open(struct shards *shards, const struct store_recording_req
 			 struct stackmap_error *error)
 {
 	struct answer answer = {};
-	int err = ask(shards, &request->question, &answer, error)
+	int err = query_answer(shards, &request->question, &answer, error)
 			  ?: write_recording(request, &answer, reader, error);
 
 	if (!err) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Objects are handled one after the other: the object's frames that have no rank of debug
- * information yet are read, looked up together, and sent back if anything new was found. Each day
- * gets its own rows, because a day is dropped as a whole.
+ * Objects are handled one after the other. The program reads those frames of the object that have
+ * no debug information yet, looks all of them up at once, and sends rows back if it found anything
+ * new. Each day gets rows of its own, because a day is dropped as a whole.
  */
 #include "store/read/store_symbolize.h"
 
@@ -21,8 +21,11 @@
 #include "order.h"
 #include "store/wire/row_binary.h"
 
-/* Only files with code are added, because a file with debug information alone does not have the
- * addresses of code. Symbolic links are not followed, so the walk ends and stays in the folder. */
+/*
+ * Only files with code are added, because a file with debug information alone does not have the
+ * addresses of code. Symbolic links are not followed, so the walk through the folder ends and does
+ * not leave the folder.
+ */
 
 #define ELF_MAGIC "\177ELF"
 
@@ -37,8 +40,8 @@ struct debug_folder {
 	u32 count, room;
 };
 
-static int look_at(struct debug_folder *files, const FTSENT *entry, size_t folder_bytes,
-		   struct debug_lookup *lookup)
+static int add_file_to_lookup(struct debug_folder *files, const FTSENT *entry, size_t folder_bytes,
+			      struct debug_lookup *lookup)
 {
 	int file = open(entry->fts_accpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char magic[sizeof(ELF_MAGIC) - 1];
@@ -65,7 +68,7 @@ static int look_at(struct debug_folder *files, const FTSENT *entry, size_t folde
 	return 0;
 }
 
-static int walk(struct debug_folder *files, char *folder, struct debug_lookup *lookup)
+static int walk_folder(struct debug_folder *files, char *folder, struct debug_lookup *lookup)
 {
 	char *const folders[] = {folder, NULL};
 	FTS *tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -75,7 +78,7 @@ static int walk(struct debug_folder *files, char *folder, struct debug_lookup *l
 		return -errno;
 	for (FTSENT *entry; !err && (entry = fts_read(tree));)
 		if (entry->fts_info == FTS_F)
-			err = look_at(files, entry, strlen(folder), lookup);
+			err = add_file_to_lookup(files, entry, strlen(folder), lookup);
 	fts_close(tree);
 	return err;
 }
@@ -86,7 +89,7 @@ int debug_folder_create(const char *folder, struct debug_lookup *lookup, struct 
 	char *path = realpath(folder, NULL);
 	int err = !files ? -ENOMEM : path ? 0 : -errno;
 
-	err = err ?: walk(files, path, lookup);
+	err = err ?: walk_folder(files, path, lookup);
 	free(path);
 	if (err)
 		debug_folder_free(&files);
@@ -121,7 +124,7 @@ const char *debug_folder_find(const struct debug_folder *files, const u8 *build_
 #define FRAMES_MAX (1U << 22)
 #define RANK_DEBUG_INFORMATION 2
 #define INSERT_BYTES (4U << 20)
-/* Kernel frames are offsets, so any start address serves for the lookup. */
+/* Kernel frames are stored as offsets, so the lookup may use any start address. */
 #define KERNEL_START 0xffffffff81000000ULL
 #define KERNEL_BYTES (1ULL << 30)
 #define KERNEL_PATH "[kernel.kallsyms]"
@@ -134,11 +137,11 @@ struct object {
 	bool is_kernel;
 };
 
-/* A frame with the symbol that the host has sent. */
+/* A frame with the symbol that its host has sent. */
 struct frame {
 	u16 day;
 	u64 offset, start, size;
-	char *function; /* "": unnamed */
+	char *function; /* "" if the frame has no name */
 };
 
 struct symbolizing {
@@ -149,20 +152,21 @@ struct symbolizing {
 	u32 first_day;
 	struct object *objects;
 	u32 object_count, object_room;
-	struct frame *frames; /* frames of the current object, by offset */
+	struct frame *frames; /* frames of the current object, ascending by offset */
 	u32 frame_count, frame_room;
 	struct byte_buffer rows;
 };
 
-static int out_of_memory(const struct symbolizing *all, struct stackmap_error *error)
+static int set_memory_error(const struct symbolizing *all, struct stackmap_error *error)
 {
 	return error_set_errno(error, ENOMEM, clickhouse_name(all->server));
 }
 
 typedef int (*take_row)(struct symbolizing *all, struct byte_cursor *row);
 
-static int ask(struct symbolizing *all, const char *sql, const struct clickhouse_table *table,
-	       take_row take, struct stackmap_error *error)
+static int query_rows(struct symbolizing *all, const char *sql,
+		      const struct clickhouse_table *table, take_row take,
+		      struct stackmap_error *error)
 {
 	struct byte_buffer answer = {};
 	struct byte_cursor rows;
@@ -172,7 +176,7 @@ static int ask(struct symbolizing *all, const char *sql, const struct clickhouse
 	rows = (struct byte_cursor){.at = answer.data, .end = answer.data + answer.used};
 	while (!err && !rows.bad && byte_cursor_left(&rows))
 		if (take(all, &rows))
-			err = out_of_memory(all, error);
+			err = set_memory_error(all, error);
 	if (!err && rows.bad)
 		err = error_set(error, EBADMSG, "%s: its answer is cut or damaged",
 				clickhouse_name(all->server));
@@ -182,7 +186,7 @@ static int ask(struct symbolizing *all, const char *sql, const struct clickhouse
 
 /* --- objects --- */
 
-static int take_object(struct symbolizing *all, struct byte_cursor *row)
+static int read_object_row(struct symbolizing *all, struct byte_cursor *row)
 {
 	struct object object = {};
 	const u8 *id = row_get_bytes(row, OBJECT_BYTES);
@@ -208,9 +212,9 @@ static int take_object(struct symbolizing *all, struct byte_cursor *row)
 	return 0;
 }
 
-/* --- its frames --- */
+/* --- the frames of an object --- */
 
-static int take_frame(struct symbolizing *all, struct byte_cursor *row)
+static int read_frame_row(struct symbolizing *all, struct byte_cursor *row)
 {
 	struct frame frame = {.day = row_get_u16(row)};
 
@@ -257,7 +261,7 @@ static int read_frames(struct symbolizing *all, const struct object *object,
 		 "day >= toDate(%u) GROUP BY day, offset HAVING max(rank) < %u FORMAT RowBinary",
 		 all->first_day, RANK_DEBUG_INFORMATION);
 	clear_frames(all);
-	err = ask(all, sql, &table, take_frame, error);
+	err = query_rows(all, sql, &table, read_frame_row, error);
 	if (!err && all->frame_count)
 		qsort(all->frames, all->frame_count, sizeof(*all->frames), by_offset);
 	return err;
@@ -265,8 +269,8 @@ static int read_frames(struct symbolizing *all, const struct object *object,
 
 /* --- names --- */
 
-static int find_names(struct symbolizing *all, const struct object *object, const u64 *places,
-		      u32 count, struct debug_names **names)
+static int look_up_names(struct symbolizing *all, const struct object *object, const u64 *places,
+			 u32 count, struct debug_names **names)
 {
 	const char *path =
 		all->files ? debug_folder_find(all->files, object->build_id, object->build_id_bytes)
@@ -289,14 +293,17 @@ static int find_names(struct symbolizing *all, const struct object *object, cons
 	return debug_lookup_find(all->lookup, &code, places, count, names);
 }
 
-static u64 base_of(const struct object *object)
+static u64 lookup_base(const struct object *object)
 {
 	return object->is_kernel ? KERNEL_START : 0;
 }
 
-/* The name of the outermost function: the symbol with the higher start wins, as in reports. */
-static const char *function_of(const struct frame *frame, const struct debug_name *name, u64 base,
-			       u64 *start, u64 *size)
+/*
+ * The name and bounds of the outermost function. If two symbols contain the frame, the one
+ * with the higher start wins, as in reports.
+ */
+static const char *outermost_function(const struct frame *frame, const struct debug_name *name,
+				      u64 base, u64 *start, u64 *size)
 {
 	bool is_named = *frame->function;
 
@@ -312,13 +319,13 @@ static const char *function_of(const struct frame *frame, const struct debug_nam
 	return name->functions[name->count - 1].function ?: "";
 }
 
-static void put_row(struct symbolizing *all, const struct object *object, const struct frame *frame,
-		    const struct debug_name *name)
+static void append_frame_row(struct symbolizing *all, const struct object *object,
+			     const struct frame *frame, const struct debug_name *name)
 {
 	struct byte_buffer *rows = &all->rows;
 	u32 count = name->count ?: 1;
 	u64 start, size;
-	const char *function = function_of(frame, name, base_of(object), &start, &size);
+	const char *function = outermost_function(frame, name, lookup_base(object), &start, &size);
 
 	row_put_u16(rows, frame->day);
 	row_put_bytes(rows, object->id, OBJECT_BYTES);
@@ -338,12 +345,12 @@ static void put_row(struct symbolizing *all, const struct object *object, const 
 	row_put_u8(rows, RANK_DEBUG_INFORMATION);
 }
 
-static int send_rows(struct symbolizing *all, struct stackmap_error *error)
+static int send_new_rows(struct symbolizing *all, struct stackmap_error *error)
 {
 	int err = 0;
 
 	if (all->rows.failed)
-		return out_of_memory(all, error);
+		return set_memory_error(all, error);
 	if (all->rows.used)
 		err = clickhouse_insert(all->server, "frames", all->rows.data, all->rows.used, NULL,
 					NULL, error);
@@ -351,8 +358,8 @@ static int send_rows(struct symbolizing *all, struct stackmap_error *error)
 	return err;
 }
 
-static int put_rows(struct symbolizing *all, const struct object *object,
-		    const struct debug_names *names, struct stackmap_error *error)
+static int append_new_rows(struct symbolizing *all, const struct object *object,
+			   const struct debug_names *names, struct stackmap_error *error)
 {
 	u64 named = 0;
 	int err = 0;
@@ -360,23 +367,23 @@ static int put_rows(struct symbolizing *all, const struct object *object,
 	for (u32 i = 0; i < all->frame_count && !err; i++) {
 		const struct frame *frame = &all->frames[i];
 		const struct debug_name *name =
-			debug_names_at(names, base_of(object) + frame->offset);
+			debug_names_at(names, lookup_base(object) + frame->offset);
 
 		/* Only names and lines that the host did not have are sent. */
 		if (!name || (!name->count && (!name->symbol || *frame->function)))
 			continue;
-		put_row(all, object, frame, name);
+		append_frame_row(all, object, frame, name);
 		named++;
 		if (all->rows.used >= INSERT_BYTES)
-			err = send_rows(all, error);
+			err = send_new_rows(all, error);
 	}
 	all->counts->named += named;
 	all->counts->named_objects += named > 0;
 	return err;
 }
 
-static int name_frames(struct symbolizing *all, const struct object *object,
-		       struct stackmap_error *error)
+static int symbolize_object(struct symbolizing *all, const struct object *object,
+			    struct stackmap_error *error)
 {
 	u64 *places = calloc(all->frame_count, sizeof(*places));
 	struct debug_names *names;
@@ -384,24 +391,24 @@ static int name_frames(struct symbolizing *all, const struct object *object,
 	int err;
 
 	if (!places)
-		return out_of_memory(all, error);
+		return set_memory_error(all, error);
 	for (u32 i = 0; i < all->frame_count; i++) {
-		u64 place = base_of(object) + all->frames[i].offset;
+		u64 place = lookup_base(object) + all->frames[i].offset;
 
 		if (!count || places[count - 1] != place)
 			places[count++] = place;
 	}
-	err = find_names(all, object, places, count, &names);
+	err = look_up_names(all, object, places, count, &names);
 	free(places);
 	if (err)
-		return err == -ENOMEM ? out_of_memory(all, error) : 0;
-	err = put_rows(all, object, names, error);
+		return err == -ENOMEM ? set_memory_error(all, error) : 0;
+	err = append_new_rows(all, object, names, error);
 	debug_names_free(&names);
 	return err;
 }
 
-/* Kernel modules have no debug information lookup, as in reports. */
-static bool is_looked_up(const struct object *object)
+/* Debug information of kernel modules cannot be looked up, as in reports. */
+static bool is_lookup_supported(const struct object *object)
 {
 	return object->build_id_bytes &&
 	       (object->is_kernel ? !strcmp(object->path, KERNEL_PATH) : object->path[0] == '/');
@@ -426,18 +433,18 @@ int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
 		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
 		 all.first_day);
-	err = ask(&all, sql, NULL, take_object, error);
+	err = query_rows(&all, sql, NULL, read_object_row, error);
 	for (u32 i = 0; i < all.object_count && !err; i++) {
-		if (!is_looked_up(&all.objects[i]))
+		if (!is_lookup_supported(&all.objects[i]))
 			continue;
 		err = read_frames(&all, &all.objects[i], error);
 		if (err || !all.frame_count)
 			continue;
 		counts->objects++;
 		counts->frames += all.frame_count;
-		err = name_frames(&all, &all.objects[i], error);
+		err = symbolize_object(&all, &all.objects[i], error);
 	}
-	err = err ?: send_rows(&all, error);
+	err = err ?: send_new_rows(&all, error);
 	for (u32 i = 0; i < all.object_count; i++)
 		free(all.objects[i].path);
 	free(all.objects);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Adds names to a store that its hosts did not have: frames are looked up by build id in files of
- * this machine, of a folder, or of debuginfod servers, and sent back with the rank of debug
- * information, inlined functions and lines included. One machine with debug files serves all hosts.
+ * Adds function names to a store that its hosts did not know. Frames are looked up by build id in
+ * files of this machine, of a folder, or of debuginfod servers. The names are sent back as rows
+ * that replace names from symbol tables, inlined functions and lines included. One machine with
+ * debug files serves all hosts.
  *
  * A sandbox reads the files: symbol/debuginfo/debug_lookup.h.
  */
@@ -12,11 +13,14 @@
 #include "store/wire/clickhouse.h"
 #include "symbol/debuginfo/debug_lookup.h"
 
-/* Finds programs and libraries below a folder by build id, regardless of their names. */
+/*
+ * Finds programs and libraries in a folder and its subfolders by build id, whatever their file
+ * names are.
+ */
 
 struct debug_folder;
 
-/* Walks the folder once; a sandbox reads the files. Files that cannot be opened are skipped. */
+/* Reads the folder once; a sandbox reads the files. Files that cannot be opened are skipped. */
 int debug_folder_create(const char *folder, struct debug_lookup *lookup, struct debug_folder **out);
 void debug_folder_free(struct debug_folder **files);
 
@@ -24,12 +28,14 @@ void debug_folder_free(struct debug_folder **files);
 const char *debug_folder_find(const struct debug_folder *files, const u8 *build_id, u32 bytes);
 
 struct symbolize_counts {
-	u64 objects, frames;	  /* objects and frames without debug information */
+	u64 objects, frames;	  /* objects and frames that had no debug information */
 	u64 named_objects, named; /* objects and frames that got names */
 };
 
-/* `files`: those of the lookup's sysroot; NULL: no sysroot. `days`: number of days before today.
- * Adds to the counts, also on failure. */
+/*
+ * `files`: the files of the lookup's sysroot; NULL: no sysroot. `days`: number of days before
+ * today. The results are added to *counts, also after a failure.
+ */
 int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		    const struct debug_folder *files, u32 days, struct symbolize_counts *counts,
 		    struct stackmap_error *error);

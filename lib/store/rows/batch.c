@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ledger rows are built when the batch is sent: only then the number of stored events is known. */
+/*
+ * Ledger rows are built when the batch is sent: only then it is known how many events are stored.
+ */
 #include "store/rows/batch.h"
 
 #include <errno.h>
@@ -15,7 +17,7 @@
 static const char *const cause_names[LOST_COUNT] = {LEDGER_LOST(X)};
 #undef X
 
-static u32 cause_count(const struct window_ledger *window)
+static u32 count_causes(const struct window_ledger *window)
 {
 	u32 count = 0;
 
@@ -24,16 +26,16 @@ static u32 cause_count(const struct window_ledger *window)
 	return count;
 }
 
-static void put_causes(struct byte_buffer *rows, const struct window_ledger *window,
-		       const char *lost_as, u64 lost)
+static void append_causes(struct byte_buffer *rows, const struct window_ledger *window,
+			  const char *lost_as, u64 lost)
 {
-	row_put_count(rows, cause_count(window) + (lost != 0));
+	row_put_count(rows, count_causes(window) + (lost != 0));
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		if (window->lost[i])
 			row_put_text(rows, cause_names[i]);
 	if (lost)
 		row_put_text(rows, lost_as);
-	row_put_count(rows, cause_count(window) + (lost != 0));
+	row_put_count(rows, count_causes(window) + (lost != 0));
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		if (window->lost[i])
 			row_put_u64(rows, window->lost[i]);
@@ -41,8 +43,8 @@ static void put_causes(struct byte_buffer *rows, const struct window_ledger *win
 		row_put_u64(rows, lost);
 }
 
-static void put_row(struct byte_buffer *rows, const struct batch *batch,
-		    const struct window_ledger *window, const char *lost_as)
+static void append_ledger_row(struct byte_buffer *rows, const struct batch *batch,
+			      const struct window_ledger *window, const char *lost_as)
 {
 	u64 kept = window->recorded;
 
@@ -55,7 +57,7 @@ static void put_row(struct byte_buffer *rows, const struct batch *batch,
 	row_put_u16(rows, window->seconds);
 	row_put_u64(rows, window->produced);
 	row_put_u64(rows, kept);
-	put_causes(rows, window, lost_as, window->recorded - kept);
+	append_causes(rows, window, lost_as, window->recorded - kept);
 	row_put_u32(rows, (u32)window->skew);
 	row_put_u8(rows, lost_as ? STATE_LOST : STATE_SENT);
 }
@@ -63,7 +65,7 @@ static void put_row(struct byte_buffer *rows, const struct batch *batch,
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows)
 {
 	for (u32 i = 0; i < batch->window_count; i++)
-		put_row(rows, batch, &batch->windows[i], lost_as);
+		append_ledger_row(rows, batch, &batch->windows[i], lost_as);
 	return rows->failed ? -ENOMEM : 0;
 }
 

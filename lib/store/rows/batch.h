@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A batch is what a machine sends at a time: the rows of some windows, with one body for each table
- * of the store. A batch is built once and sent as the same bytes until they are stored, so a batch
- * that is sent twice is stored once.
+ * A batch is what a machine sends at a time: the rows of some windows, with one buffer for each
+ * table of the store. A batch is built once, and the same bytes are sent until they are stored. A
+ * batch that is sent twice is therefore stored once.
  *
- * The ledger is kept as numbers. If the events of a batch are lost on the way, the ledger is still
- * sent and counts these events as lost.
+ * The ledger of a batch is kept as numbers. If the events of a batch are lost on the way to the
+ * store, the ledger is still sent and counts these events as lost.
  *
  *   for each window: produced = recorded + sum of lost; recorded = sum of count over its events
  */
@@ -17,26 +17,29 @@
 
 struct window_ledger {
 	u32 time;    /* seconds since the epoch: the start of the window */
-	u16 seconds; /* length of the window */
+	u16 seconds; /* length of the window in seconds */
 	s32 skew;    /* seconds that were added to the machine's clock to get `time` */
 	u64 produced, recorded;
 	u64 lost[LOST_COUNT];
-	u64 stored; /* events of an abandoned batch that the store has nevertheless */
+	u64 stored; /* events that the store has although the batch was abandoned */
 };
 
 struct batch {
 	char *host;
 	char *boot; /* id of the boot */
 	u64 number; /* ascending number of the batch, given by the spool */
-	struct byte_buffer rows[STORE_TABLE_COUNT]; /* RowBinary; the ledger's stays empty */
+	/* RowBinary; the buffer of the ledger stays empty */
+	struct byte_buffer rows[STORE_TABLE_COUNT];
 	u32 row_count[STORE_TABLE_COUNT];
 	struct window_ledger *windows;
 	u32 window_count, window_room;
 };
 
-/* Appends the ledger's rows as they are sent. `lost_as` NULL: all events are stored. Otherwise
- * events that were recorded and are not stored count as lost by this cause (spool.h: LOST_AS_...),
- * in rows that replace the earlier ones. -ENOMEM. */
+/*
+ * Appends the ledger's rows in the form in which they are sent. `lost_as` NULL: all events are
+ * stored. Otherwise events that were recorded and are not stored count as lost by this cause
+ * (spool.h: LOST_AS_...), in rows that replace rows sent earlier. -ENOMEM.
+ */
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows);
 
 void batch_clear(struct batch *batch);

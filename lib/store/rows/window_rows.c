@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Lookups for an event (service of a task, hash of a stack) are cached by the numbers of the
- * recording. Events are added up by the key that they have in the store.
+ * The results of lookups for an event (the service of a task, the hash of a stack) are cached by
+ * the numbers of the recording. Events with the same key in the store are added up.
  */
 #include "store/rows/window_rows.h"
 
@@ -25,8 +25,9 @@
 
 /*
  * The event table adds up the events of a batch by their key in the store: window, service,
- * version, cgroup, comm, event and stack hash. The store keeps one of two rows with the same key
- * and would lose the events of the other, so no number that is local to a recording is in a key.
+ * version, cgroup, comm, event and stack hash. If two rows have the same key, the store keeps one
+ * of them and loses the events of the other. Therefore no number that is local to a recording is
+ * part of a key.
  */
 
 /* Each member is the number of a text in `texts`. */
@@ -44,7 +45,7 @@ struct event_sum {
 	u64 value;
 };
 
-/* An empty table is all zero, except `texts`. */
+/* An empty table is all zero, except for `texts`. */
 struct event_table {
 	struct text_set texts;
 	struct hash_index task_index, stack_index, sum_index;
@@ -56,12 +57,14 @@ struct event_table {
 
 /* --- the parts of a key --- */
 
-static bool is_task(const void *tasks, u32 index, const void *key)
+static bool has_task_key(const void *tasks, u32 index, const void *key)
 {
 	return !memcmp(&((const struct event_task *)tasks)[index], key, sizeof(struct event_task));
 }
 
-/* Returns the number of a part of a key; HASH_INDEX_NONE without memory. */
+/*
+ * Returns the number of a task (service, version, cgroup and comm); HASH_INDEX_NONE without memory.
+ */
 static u32 event_table_task(struct event_table *table, const char *service, const char *version,
 			    const char *cgroup, const char *comm)
 {
@@ -76,7 +79,7 @@ static u32 event_table_task(struct event_table *table, const char *service, cons
 	if (task.service == HASH_INDEX_NONE || task.version == HASH_INDEX_NONE ||
 	    task.cgroup == HASH_INDEX_NONE || task.comm == HASH_INDEX_NONE)
 		return HASH_INDEX_NONE;
-	found = hash_index_find(&table->task_index, hash, is_task, table->tasks, &task);
+	found = hash_index_find(&table->task_index, hash, has_task_key, table->tasks, &task);
 	if (found != HASH_INDEX_NONE)
 		return found;
 	if (array_make_room(table->tasks, table->task_count, table->task_room) ||
@@ -86,7 +89,7 @@ static u32 event_table_task(struct event_table *table, const char *service, cons
 	return table->task_count++;
 }
 
-static bool is_stack(const void *stacks, u32 index, const void *key)
+static bool has_stack_hash(const void *stacks, u32 index, const void *key)
 {
 	return !memcmp(&((const struct stack_hash *)stacks)[index], key, sizeof(struct stack_hash));
 }
@@ -96,7 +99,7 @@ static u32 event_table_stack(struct event_table *table, const struct stack_hash 
 	u32 hash, found;
 
 	memcpy(&hash, stack->byte, sizeof(hash));
-	found = hash_index_find(&table->stack_index, hash, is_stack, table->stacks, stack);
+	found = hash_index_find(&table->stack_index, hash, has_stack_hash, table->stacks, stack);
 	if (found != HASH_INDEX_NONE)
 		return found;
 	if (array_make_room(table->stacks, table->stack_count, table->stack_room) ||
@@ -108,7 +111,7 @@ static u32 event_table_stack(struct event_table *table, const struct stack_hash 
 
 /* --- sums --- */
 
-static bool is_sum(const void *sums, u32 index, const void *key)
+static bool has_event_key(const void *sums, u32 index, const void *key)
 {
 	return !memcmp(&((const struct event_sum *)sums)[index].key, key, sizeof(struct event_key));
 }
@@ -117,7 +120,7 @@ static int event_table_add(struct event_table *table, const struct event_key *ke
 			   u64 value)
 {
 	u32 hash = hash_end(hash_words(0, key, sizeof(*key)));
-	u32 found = hash_index_find(&table->sum_index, hash, is_sum, table->sums, key);
+	u32 found = hash_index_find(&table->sum_index, hash, has_event_key, table->sums, key);
 
 	if (found == HASH_INDEX_NONE) {
 		found = table->sum_count;
@@ -143,10 +146,12 @@ static int compare_sums(const void *a, const void *b)
 					     ?: order(left->window, right->window);
 }
 
-/* Appends RowBinary rows, sorted by task, event and stack, which compresses well. `times` holds the
- * start of each window. Returns the number of rows. */
-static u32 event_table_put(struct event_table *table, const char *host, const u32 *times,
-			   struct byte_buffer *rows)
+/*
+ * Appends RowBinary rows, sorted by task, event and stack, which compresses well. `times` holds the
+ * start time of each window. Returns the number of rows.
+ */
+static u32 event_table_append_rows(struct event_table *table, const char *host, const u32 *times,
+				   struct byte_buffer *rows)
 {
 	const char *const *texts = table->texts.texts;
 
@@ -198,13 +203,13 @@ struct window_rows {
 	void *arg;
 	char **labels;
 	u32 label_count;
-	u16 day; /* day of the sent keys */
+	u16 day; /* day for which the sent keys are remembered */
 	bool host_is_sent;
 	struct sent_cache sent;
 	struct stack_memo memo;
-	struct event_table events; /* events of `batch` */
+	struct event_table events; /* the events of `batch`, added up by key */
 	struct batch batch;	   /* the batch that is being filled */
-	u32 *times;		   /* starts of its windows */
+	u32 *times;		   /* start times of the batch's windows */
 	u32 time_room;
 };
 
@@ -282,12 +287,12 @@ struct window {
 	const struct trace_task *tasks;
 	struct window_stacks *stacks;
 	struct intern known_tasks, known_stacks; /* struct intern_number: those looked up before */
-	u32 *events;				 /* numbers + 1 of the sources' names */
-	u32 number;				 /* index of the window in the batch */
+	u32 *events; /* number of each source's event name, plus 1; 0: not looked up */
+	u32 number;  /* index of the window in the batch */
 	u64 seen;
 };
 
-static u32 task_of(struct window *window, const struct trace_event *event)
+static u32 find_or_add_task(struct window *window, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(window->reader, event->tid, event->time);
 	/* A task without user memory has no user stack, with REASON_REFUSED. */
@@ -313,17 +318,17 @@ static u32 task_of(struct window *window, const struct trace_event *event)
 	return known->number - 1;
 }
 
-/* A missing side is identified by its reason. */
-static u64 part_key(u32 stack, u8 reason)
+/* The cache key of a stack, or of the reason why a stack is missing. */
+static u64 stack_or_reason_key(u32 stack, u8 reason)
 {
 	return stack != TRACE_NO_STACK ? stack : 1ULL << 32 | reason;
 }
 
-static u32 stack_of(struct window *window, const struct trace_event *event)
+static u32 find_or_add_stack(struct window *window, const struct trace_event *event)
 {
-	const struct intern_key key = {.word = {event->leaf,
-						part_key(event->kernel, event->kernel_reason),
-						part_key(event->user, event->user_reason)}};
+	const struct intern_key key = {
+		.word = {event->leaf, stack_or_reason_key(event->kernel, event->kernel_reason),
+			 stack_or_reason_key(event->user, event->user_reason)}};
 	struct intern_number *known = intern_entry(&window->known_stacks, &key);
 	struct stack_hash hash;
 
@@ -339,8 +344,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	struct window *window = arg;
 	struct event_key key = {
 		.window = window->number,
-		.task = task_of(window, event),
-		.stack = stack_of(window, event),
+		.task = find_or_add_task(window, event),
+		.stack = find_or_add_stack(window, event),
 	};
 	u32 *number = &window->events[event->kind];
 
@@ -359,8 +364,11 @@ static int add_event(void *arg, const struct trace_event *event)
 
 /* --- a window --- */
 
-/* Begins the day of a window, and sends the machine's row once a day. */
-static void begin_day(struct window_rows *rows, u32 time, const struct trace_info *info)
+/*
+ * Clears the cache of sent keys when a new day begins, and sends the row that describes the machine
+ * once a day.
+ */
+static void begin_day_of_window(struct window_rows *rows, u32 time, const struct trace_info *info)
 {
 	struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
 	u16 day = time / DAY_SECONDS;
@@ -383,10 +391,13 @@ static void begin_day(struct window_rows *rows, u32 time, const struct trace_inf
 	rows->host_is_sent = true;
 }
 
-/* Events that the ledger counts and the recording lacks count as write errors. Events that are
- * counted only have rows like others. A recording that was not finished has no ledger, so its
- * losses are unknown. */
-static void account(struct window_ledger *window, const struct trace_ledger *ledger, u64 seen)
+/*
+ * Fills the window's ledger. Events that the ledger of the recording counts and that are missing in
+ * the recording count as write errors. Events that were only counted have rows like other events. A
+ * recording that was not finished has no ledger, so its losses are unknown.
+ */
+static void fill_window_ledger(struct window_ledger *window, const struct trace_ledger *ledger,
+			       u64 seen)
 {
 	u64 written = ledger ? ledger->recorded + ledger->counted : seen;
 
@@ -400,7 +411,7 @@ static void account(struct window_ledger *window, const struct trace_ledger *led
 		window->produced += window->lost[i];
 }
 
-static int make_window(struct window_rows *rows, const struct window_time *time)
+static int append_window(struct window_rows *rows, const struct window_time *time)
 {
 	struct batch *batch = &rows->batch;
 	u32 count = batch->window_count;
@@ -415,8 +426,8 @@ static int make_window(struct window_rows *rows, const struct window_time *time)
 	return 0;
 }
 
-/* On failure the window's recorded events count as not seen. */
-static int add_events(struct window *window, struct stackmap_error *error)
+/* Adds all events of the recording. After a failure the window's recorded events count as lost. */
+static int add_window_events(struct window *window, struct stackmap_error *error)
 {
 	struct window_rows *rows = window->rows;
 	const struct stack_rows stack_rows = {rows->day, &rows->sent, &rows->memo, &rows->batch};
@@ -430,8 +441,8 @@ static int add_events(struct window *window, struct stackmap_error *error)
 	result = window->events ? window_stacks_create(window->reader, &stack_rows, &window->stacks)
 				: -ENOMEM;
 	result = result ?: trace_reader_events(window->reader, add_event, window, error);
-	account(&window->rows->batch.windows[window->number], trace_reader_ledger(window->reader),
-		result ? 0 : window->seen);
+	fill_window_ledger(&window->rows->batch.windows[window->number],
+			   trace_reader_ledger(window->reader), result ? 0 : window->seen);
 	window_stacks_free(&window->stacks);
 	intern_clear(&window->known_tasks);
 	intern_clear(&window->known_stacks);
@@ -445,8 +456,8 @@ int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 	struct window window = {.rows = rows, .reader = reader, .number = rows->batch.window_count};
 	int result;
 
-	begin_day(rows, time->time, trace_reader_info(reader));
-	result = make_window(rows, time) ?: add_events(&window, error);
+	begin_day_of_window(rows, time->time, trace_reader_info(reader));
+	result = append_window(rows, time) ?: add_window_events(&window, error);
 	if (result)
 		window_rows_drop(rows);
 	return result == -ENOMEM
@@ -478,8 +489,8 @@ int window_rows_take(struct window_rows *rows, struct batch *batch)
 
 	full->host = full->host ?: strdup(rows->host);
 	full->boot = full->boot ?: strdup(rows->boot);
-	full->row_count[STORE_EVENTS] =
-		event_table_put(&rows->events, rows->host, rows->times, &full->rows[STORE_EVENTS]);
+	full->row_count[STORE_EVENTS] = event_table_append_rows(
+		&rows->events, rows->host, rows->times, &full->rows[STORE_EVENTS]);
 	failed = !full->host || !full->boot;
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++)
 		failed |= full->rows[i].failed;
@@ -493,7 +504,7 @@ int window_rows_take(struct window_rows *rows, struct batch *batch)
 	return 0;
 }
 
-static void lose(struct window_ledger *window)
+static void count_recorded_as_lost(struct window_ledger *window)
 {
 	window->lost[LOST_WRITE_ERROR] += window->recorded;
 	window->recorded = 0;
@@ -506,7 +517,7 @@ void window_rows_drop(struct window_rows *rows)
 		rows->batch.row_count[i] = 0;
 	}
 	for (u32 i = 0; i < rows->batch.window_count; i++)
-		lose(&rows->batch.windows[i]);
+		count_recorded_as_lost(&rows->batch.windows[i]);
 	event_table_clear(&rows->events);
 	window_rows_forget(rows);
 }
@@ -517,10 +528,10 @@ void window_rows_lose(struct window_rows *rows, const struct batch *batch)
 		const struct window_ledger *lost = &batch->windows[i];
 		const struct window_time time = {lost->time, lost->seconds, lost->skew};
 
-		if (make_window(rows, &time))
+		if (append_window(rows, &time))
 			break;
 		rows->batch.windows[rows->batch.window_count - 1] = *lost;
-		lose(&rows->batch.windows[rows->batch.window_count - 1]);
+		count_recorded_as_lost(&rows->batch.windows[rows->batch.window_count - 1]);
 	}
 	window_rows_forget(rows);
 }

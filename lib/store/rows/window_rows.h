@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Turns recorded windows of a machine's events into rows for its store: events added up by their
- * key in the store; stacks, frames and objects once a day; the ledger of each window. Several
+ * Turns recorded windows of a machine's events into rows for its store: events, added up by their
+ * key in the store; stacks, frames and objects, once a day; and the ledger of each window. Several
  * windows make a batch.
  *
  * Equal windows make equal bytes.
@@ -18,50 +18,65 @@ struct task_service {
 	const char *service, *version;
 };
 
-/* `cgroup` is a path, "" if it is not known. The returned texts must last until the next call. */
+/*
+ * A function that names the service of a task. `cgroup` is a path, "" if it is not known. The
+ * returned texts must stay valid until the next call.
+ */
 typedef struct task_service (*task_service_of)(void *arg, const char *cgroup,
 					       bool is_kernel_thread);
 
-/* Texts are copied. */
+/* The texts are copied. */
 struct window_rows_options {
 	const char *host;
 	const char *boot;
-	u64 memory; /* bytes for the caches of known stacks and sent keys */
+	u64 memory; /* bytes for the caches of stack hashes and of sent keys */
 	task_service_of service_of;
 	void *arg;
 };
 
-/* Time of a window by the store's clock. */
+/* The time of a window by the store's clock. */
 struct window_time {
-	u32 time; /* seconds since the epoch: start of the window */
+	u32 time; /* seconds since the epoch at the start of the window */
 	u16 seconds;
-	s32 skew; /* seconds that were added to this machine's clock */
+	s32 skew; /* seconds that were added to the time of this machine's clock */
 };
 
 int window_rows_create(const struct window_rows_options *options, struct window_rows **out);
 void window_rows_free(struct window_rows **rows);
 
-/* Sets the labels of the machine's row, each "key=value"; they are sent with the next window.
- * Copied. */
+/*
+ * Sets the labels of the row that describes the machine, each "key=value"; they are sent with the
+ * next window. The labels are copied.
+ */
 int window_rows_label(struct window_rows *rows, const char *const *labels, u32 count);
 
-/* Adds the events of a window, all at `time`, which no other window of the machine has. A failure
- * affects all windows since the last batch: window_rows_drop(). */
+/*
+ * Adds the events of a window, all with the time `time`, which no other window of the machine has.
+ * A failure affects all windows since the last batch: call window_rows_drop().
+ */
 int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 		    const struct window_time *time, struct stackmap_error *error);
 
-u32 window_rows_windows(const struct window_rows *rows); /* since the last batch */
-u64 window_rows_bytes(const struct window_rows *rows);	 /* memory that these take, about */
+u32 window_rows_windows(
+	const struct window_rows *rows);	       /* number of windows since the last batch */
+u64 window_rows_bytes(const struct window_rows *rows); /* memory that these windows take, about */
 
-/* Moves all rows since the last batch into *batch, which the caller clears; the spool numbers the
- * batch. A failure has the effect of window_rows_drop(). */
+/*
+ * Moves all rows since the last batch into *batch, which the caller clears; the spool numbers the
+ * batch. A failure has the same effect as window_rows_drop().
+ */
 int window_rows_take(struct window_rows *rows, struct batch *batch);
 
-/* Drops the rows since the last batch. Their windows stay, with all recorded events as lost
- * ("write_error"), and the cache of sent keys is cleared. */
+/*
+ * Drops the rows since the last batch. Their windows stay in the ledger, with all recorded events
+ * as lost ("write_error"), and the cache of sent keys is cleared.
+ */
 void window_rows_drop(struct window_rows *rows);
 
-/* Marks a taken batch as lost that could not be kept: its windows go with the next batch. */
+/*
+ * Marks the events of a taken batch as lost, because the batch could not be kept. The ledger of its
+ * windows is sent with the next batch.
+ */
 void window_rows_lose(struct window_rows *rows, const struct batch *batch);
 
 /* Clears the cache of sent keys after the loss of a batch: stacks and frames are sent again. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Each frame is looked up once in a window, and each side is hashed once. */
+/*
+ * Each frame is looked up once in a window, and each side (the kernel or user part of a stack) is
+ * hashed once.
+ */
 #include "store/rows/window_stacks.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include "report/event/stack_end.h"
 #include "store/wire/row_binary.h"
 
-static void forget(struct stack_memo *memo)
+static void clear_stack_cache(struct stack_memo *memo)
 {
 	hash_index_clear(&memo->side_index);
 	hash_index_clear(&memo->stack_index);
@@ -34,7 +37,7 @@ void stack_memo_free(struct stack_memo *memo)
 
 /* --- meaning of mapping numbers --- */
 
-static u64 hash_bytes(u64 hash, const void *bytes, size_t count)
+static u64 add_bytes_to_hash(u64 hash, const void *bytes, size_t count)
 {
 	const u8 *at = bytes;
 
@@ -50,17 +53,19 @@ static u64 hash_modules(const struct trace_reader *reader)
 	u64 hash = 1;
 
 	for (u32 i = 0; i < count; i++) {
-		hash = hash_bytes(hash, modules[i].name, strlen(modules[i].name));
-		hash = hash_bytes(hash, modules[i].build_id, modules[i].build_id_bytes);
+		hash = add_bytes_to_hash(hash, modules[i].name, strlen(modules[i].name));
+		hash = add_bytes_to_hash(hash, modules[i].build_id, modules[i].build_id_bytes);
 		hash = hash_word(hash_word(hash, modules[i].start), modules[i].end);
 	}
 	return hash;
 }
 
-/* Stores the meaning of each mapping number. False if a number means another mapping than before. A
- * window in which a build id became known has two records of one number: the last record applies.
+/*
+ * Records what each mapping number means. False if a number means another mapping than before. If a
+ * build id became known during a window, the window has two records with one mapping number: the
+ * last record applies.
  */
-static bool learn_mappings(struct stack_memo *memo, const struct trace_reader *reader)
+static bool record_mapping_hashes(struct stack_memo *memo, const struct trace_reader *reader)
 {
 	const struct trace_mapping *mappings;
 	u32 count = trace_reader_mappings(reader, &mappings);
@@ -70,9 +75,11 @@ static bool learn_mappings(struct stack_memo *memo, const struct trace_reader *r
 		u32 number = mappings[i].number;
 		u64 *known = &memo->mappings[number];
 		const struct trace_mapping *mapping = trace_reader_mapping(reader, number);
-		u64 now = hash_bytes(mapping->kind, mapping->build_id, mapping->build_id_bytes);
+		u64 now = add_bytes_to_hash(mapping->kind, mapping->build_id,
+					    mapping->build_id_bytes);
 
-		now = hash_bytes(now, mapping->path, strlen(mapping->path)) | 1; /* never 0 */
+		now = add_bytes_to_hash(now, mapping->path, strlen(mapping->path)) |
+		      1; /* never 0 */
 		same &= !*known || *known == now;
 		*known = now;
 	}
@@ -95,12 +102,12 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	if (array_make_zeroed(memo->mappings, highest + 1UL, memo->mapping_room))
 		return -ENOMEM;
 	if (modules != memo->modules || bytes > memo->most)
-		forget(memo);
+		clear_stack_cache(memo);
 	memo->modules = modules;
-	if (learn_mappings(memo, reader))
+	if (record_mapping_hashes(memo, reader))
 		return 0;
-	forget(memo);
-	learn_mappings(memo, reader);
+	clear_stack_cache(memo);
+	record_mapping_hashes(memo, reader);
 	return 0;
 }
 
@@ -111,7 +118,7 @@ struct side_key {
 	const struct trace_stack *stack;
 };
 
-static bool is_side(const void *sides, u32 index, const void *arg)
+static bool has_side_frames(const void *sides, u32 index, const void *arg)
 {
 	const struct memo_side *side = &((const struct memo_side *)sides)[index];
 	const struct side_key *key = arg;
@@ -121,7 +128,7 @@ static bool is_side(const void *sides, u32 index, const void *arg)
 		       side->depth * sizeof(*key->memo->frames));
 }
 
-static u32 side_index_hash(const struct trace_stack *stack)
+static u32 hash_side_frames(const struct trace_stack *stack)
 {
 	return hash_end(
 		hash_words(stack->depth, stack->frames, stack->depth * sizeof(*stack->frames)));
@@ -131,8 +138,8 @@ u32 stack_memo_side(const struct stack_memo *memo, const struct trace_stack *sta
 {
 	const struct side_key key = {memo, stack};
 
-	return hash_index_find(&memo->side_index, side_index_hash(stack), is_side, memo->sides,
-			       &key);
+	return hash_index_find(&memo->side_index, hash_side_frames(stack), has_side_frames,
+			       memo->sides, &key);
 }
 
 u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack,
@@ -142,7 +149,7 @@ u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack
 
 	if (array_make_room(memo->sides, memo->side_count, memo->side_room) ||
 	    array_make_rooms(memo->frames, (u64)memo->frame_count + depth, memo->frame_room) ||
-	    hash_index_add(&memo->side_index, side_index_hash(stack), memo->side_count))
+	    hash_index_add(&memo->side_index, hash_side_frames(stack), memo->side_count))
 		return STACK_MEMO_NONE;
 	if (depth)
 		memcpy(memo->frames + memo->frame_count, stack->frames,
@@ -154,12 +161,12 @@ u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack
 
 /* --- whole stacks --- */
 
-static u32 hash_key(const void *key, size_t bytes)
+static u32 hash_key_bytes(const void *key, size_t bytes)
 {
 	return hash_end(hash_words(0, key, bytes));
 }
 
-static bool is_stack(const void *stacks, u32 index, const void *key)
+static bool has_stack_key(const void *stacks, u32 index, const void *key)
 {
 	return !memcmp(&((const struct memo_stack *)stacks)[index].key, key,
 		       sizeof(struct memo_key));
@@ -167,8 +174,8 @@ static bool is_stack(const void *stacks, u32 index, const void *key)
 
 struct memo_stack *stack_memo_stack(struct stack_memo *memo, const struct memo_key *key)
 {
-	u32 found = hash_index_find(&memo->stack_index, hash_key(key, sizeof(*key)), is_stack,
-				    memo->stacks, key);
+	u32 found = hash_index_find(&memo->stack_index, hash_key_bytes(key, sizeof(*key)),
+				    has_stack_key, memo->stacks, key);
 
 	return found == HASH_INDEX_NONE ? NULL : &memo->stacks[found];
 }
@@ -176,7 +183,7 @@ struct memo_stack *stack_memo_stack(struct stack_memo *memo, const struct memo_k
 void stack_memo_add_stack(struct stack_memo *memo, const struct memo_stack *stack)
 {
 	if (array_make_room(memo->stacks, memo->stack_count, memo->stack_room) ||
-	    hash_index_add(&memo->stack_index, hash_key(&stack->key, sizeof(stack->key)),
+	    hash_index_add(&memo->stack_index, hash_key_bytes(&stack->key, sizeof(stack->key)),
 			   memo->stack_count))
 		return;
 	memo->stacks[memo->stack_count++] = *stack;
@@ -184,15 +191,15 @@ void stack_memo_add_stack(struct stack_memo *memo, const struct memo_stack *stac
 
 /* --- keys that were sent --- */
 
-static bool is_key(const void *keys, u32 index, const void *key)
+static bool has_sent_key(const void *keys, u32 index, const void *key)
 {
 	return !memcmp(&((const struct sent_key *)keys)[index], key, sizeof(struct sent_key));
 }
 
 bool sent_cache_has(const struct sent_cache *memory, const struct sent_key *key)
 {
-	return hash_index_find(&memory->index, hash_key(key, sizeof(*key)), is_key, memory->keys,
-			       key) != HASH_INDEX_NONE;
+	return hash_index_find(&memory->index, hash_key_bytes(key, sizeof(*key)), has_sent_key,
+			       memory->keys, key) != HASH_INDEX_NONE;
 }
 
 int sent_cache_add(struct sent_cache *memory, const struct sent_key *key)
@@ -202,7 +209,9 @@ int sent_cache_add(struct sent_cache *memory, const struct sent_key *key)
 	if (memory->count == memory->most)
 		sent_cache_clear(memory);
 	err = array_make_room(memory->keys, memory->count, memory->room);
-	err = err ?: hash_index_add(&memory->index, hash_key(key, sizeof(*key)), memory->count);
+	err = err
+		      ?: hash_index_add(&memory->index, hash_key_bytes(key, sizeof(*key)),
+					memory->count);
 	if (!err)
 		memory->keys[memory->count++] = *key;
 	return err;
@@ -230,14 +239,14 @@ enum frame_rank { RANK_NO_NAME = 0, RANK_SYMBOL_TABLE = 1 };
 struct located_frame {
 	struct intern_key key;
 	bool is_made;
-	bool is_sent;	/* the frame and its object */
-	bool is_stable; /* the number means the same code in each window */
+	bool is_sent;	/* the rows of the frame and its object were sent */
+	bool is_stable; /* the frame's number means the same code in each window */
 	struct frame_identity identity;
 };
 
 struct side {
 	bool is_made;
-	u32 number; /* number in the stack cache */
+	u32 number; /* number of the side in the cache */
 	struct stack_hash frames;
 };
 
@@ -246,13 +255,12 @@ struct window_stacks {
 	struct trace_reader *reader;
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct side *sides; /* by stack index */
+	struct side *sides; /* sides, by stack index */
 	struct intern frames;
 	struct frame_identity *hashed; /* frames of the side that is being hashed */
 	u32 hashed_room;
 	struct stack_hash no_frames;
-	bool by_pointers; /* user stacks were taken by frame pointers alone: their ends are not
-			     known */
+	bool by_pointers; /* frame pointers alone gave the user stacks: why they end is unknown */
 };
 
 int window_stacks_create(struct trace_reader *reader, const struct stack_rows *rows,
@@ -296,8 +304,8 @@ void window_stacks_free(struct window_stacks **stacks)
 /* --- hashes --- */
 
 /* False for generated code, which may be replaced before the next window. */
-static bool is_stable(const struct window_stacks *stacks, const struct frame_place *place,
-		      u64 frame)
+static bool is_frame_stable(const struct window_stacks *stacks, const struct frame_place *place,
+			    u64 frame)
 {
 	const struct trace_mapping *mapping;
 
@@ -309,14 +317,17 @@ static bool is_stable(const struct window_stacks *stacks, const struct frame_pla
 	return mapping ? mapping->kind != MAPPING_ANON : FRAME_MAPPING(frame) == MAPPING_UNKNOWN;
 }
 
-/* A frame that was executed is identified like a return address, because sides are hashed without
- * their leaf. */
-static enum frame_role identified_as(enum frame_role role)
+/*
+ * A frame at the current instruction is identified like a return address, because sides are hashed
+ * without their leaf.
+ */
+static enum frame_role identity_role(enum frame_role role)
 {
 	return role == FRAME_LEAF ? FRAME_LEAF : FRAME_RETURN;
 }
 
-static struct located_frame *frame_of(struct window_stacks *stacks, u64 frame, enum frame_role role)
+static struct located_frame *find_or_add_frame(struct window_stacks *stacks, u64 frame,
+					       enum frame_role role)
 {
 	const struct intern_key key = {.word = {frame, role}};
 	struct located_frame *placed = intern_entry(&stacks->frames, &key);
@@ -324,9 +335,9 @@ static struct located_frame *frame_of(struct window_stacks *stacks, u64 frame, e
 
 	if (!placed || placed->is_made)
 		return placed;
-	place = frame_identities_place(stacks->identities, frame, identified_as(role));
+	place = frame_identities_place(stacks->identities, frame, identity_role(role));
 	placed->identity = frame_identities_of(stacks->identities, &place);
-	placed->is_stable = is_stable(stacks, &place, frame);
+	placed->is_stable = is_frame_stable(stacks, &place, frame);
 	placed->is_made = true;
 	return placed;
 }
@@ -340,7 +351,7 @@ static int hash_side(struct window_stacks *stacks, const struct trace_stack *sta
 		return -ENOMEM;
 	for (u32 i = 0; i < stack->depth; i++) {
 		const struct located_frame *placed =
-			frame_of(stacks, stack->frames[i], FRAME_RETURN);
+			find_or_add_frame(stacks, stack->frames[i], FRAME_RETURN);
 
 		if (!placed)
 			return -ENOMEM;
@@ -353,8 +364,8 @@ static int hash_side(struct window_stacks *stacks, const struct trace_stack *sta
 	return 0;
 }
 
-static int make_side(struct window_stacks *stacks, const struct trace_stack *stack,
-		     struct side *side)
+static int hash_and_cache_side(struct window_stacks *stacks, const struct trace_stack *stack,
+			       struct side *side)
 {
 	int err = 0;
 
@@ -367,20 +378,21 @@ static int make_side(struct window_stacks *stacks, const struct trace_stack *sta
 	return err;
 }
 
-/* The kernel or user part of an event's stack: its end and its frames. */
+/* The kernel or user part of an event's stack: why it ends, and its frames. */
 struct stack_part {
-	const struct trace_stack *stack; /* NULL: no frames */
-	u32 number;			 /* number of the side in the stack cache */
+	const struct trace_stack *stack; /* NULL if there are no frames */
+	u32 number;			 /* number of the side in the cache of stack hashes */
 	struct stack_hash_side hashed;
 };
 
-static int make_part(struct window_stacks *stacks, u32 index, u32 reason, struct stack_part *part)
+static int fill_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
+			   struct stack_part *part)
 {
 	struct side *side = index == TRACE_NO_STACK ? NULL : &stacks->sides[index];
 	const struct trace_stack *stack = side ? &stacks->stacks[index] : NULL;
 	const struct stack_end *end = stack_end_of(stack, reason);
 
-	if (side && !side->is_made && make_side(stacks, stack, side))
+	if (side && !side->is_made && hash_and_cache_side(stacks, stack, side))
 		return -ENOMEM;
 	if (stacks->by_pointers && stack && stack->flags & STACK_USER &&
 	    end == stack_end_of_stop(STOP_ROOT))
@@ -394,19 +406,19 @@ static int make_part(struct window_stacks *stacks, u32 index, u32 reason, struct
 
 /* --- rows --- */
 
-static u64 depth_of(const struct stack_part *part)
+static u64 part_depth(const struct stack_part *part)
 {
 	return part->stack ? part->stack->depth : 0;
 }
 
-/* Adds the key to the cache of sent keys; *is_new is true if the cache lacked it. */
-static int sent_cache_take(struct sent_cache *sent, const struct sent_key *key, bool *is_new)
+/* Adds the key to the cache of sent keys; *is_new is true if the key was not in the cache. */
+static int sent_cache_add_if_new(struct sent_cache *sent, const struct sent_key *key, bool *is_new)
 {
 	*is_new = !sent_cache_has(sent, key);
 	return *is_new ? sent_cache_add(sent, key) : 0;
 }
 
-static struct sent_key key_of(const u8 id[16], u64 kind)
+static struct sent_key make_sent_key(const u8 id[16], u64 kind)
 {
 	struct sent_key key = {.word = {0, 0, kind}};
 
@@ -417,8 +429,8 @@ static struct sent_key key_of(const u8 id[16], u64 kind)
 #define KEY_STACK 0ULL
 #define KEY_OBJECT UINT64_MAX
 
-static void put_object(struct window_stacks *stacks, const u8 *id,
-		       const struct frame_object *object)
+static void append_object_row(struct window_stacks *stacks, const u8 *id,
+			      const struct frame_object *object)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_OBJECTS];
 	char build_id[2 * TRACE_BUILD_ID_MAX + 1] = "";
@@ -439,8 +451,8 @@ static bool has_name(const struct frame_place *place)
 	return place->symbol && *place->symbol->name;
 }
 
-static void put_frame(struct window_stacks *stacks, const struct frame_identity *identity,
-		      u64 looked_up, const struct frame_place *place)
+static void append_frame_row(struct window_stacks *stacks, const struct frame_identity *identity,
+			     u64 looked_up, const struct frame_place *place)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_FRAMES];
 	bool named = has_name(place);
@@ -453,15 +465,18 @@ static void put_frame(struct window_stacks *stacks, const struct frame_identity 
 	row_put_count(rows, named);
 	if (named)
 		row_put_text(rows, place->symbol->name);
-	row_put_count(rows, 0); /* files */
-	row_put_count(rows, 0); /* lines */
+	row_put_count(rows, 0); /* no file names */
+	row_put_count(rows, 0); /* no line numbers */
 	row_put_u8(rows, named ? RANK_SYMBOL_TABLE : RANK_NO_NAME);
 	stacks->rows.batch->row_count[STORE_FRAMES]++;
 }
 
-/* The place of a frame; for generated code the place that its identity was made from. */
-static struct frame_place place_of(const struct window_stacks *stacks,
-				   const struct located_frame *placed)
+/*
+ * The object and offset of a frame. For generated code: those from which its identity in the store
+ * was made.
+ */
+static struct frame_place frame_code_place(const struct window_stacks *stacks,
+					   const struct located_frame *placed)
 {
 	u64 frame = placed->key.word[0];
 	enum frame_role role = placed->key.word[1];
@@ -469,66 +484,70 @@ static struct frame_place place_of(const struct window_stacks *stacks,
 
 	if (role != FRAME_EXECUTED || placed->is_stable)
 		return place;
-	return frame_identities_place(stacks->identities, frame, identified_as(role));
+	return frame_identities_place(stacks->identities, frame, identity_role(role));
 }
 
-/* A frame that was sent without its name is sent again when it has one. */
-static int send_place(struct window_stacks *stacks, const struct located_frame *placed)
+/*
+ * Appends the rows of a frame and its object. A frame that was sent without its name is sent again
+ * when the name is known.
+ */
+static int append_unsent_frame_rows(struct window_stacks *stacks,
+				    const struct located_frame *placed)
 {
-	const struct frame_place place = place_of(stacks, placed);
+	const struct frame_place place = frame_code_place(stacks, placed);
 	u64 looked_up = frame_identity_looked_up(placed->identity.offset, placed->key.word[1]);
-	const struct sent_key object = key_of(placed->identity.object, KEY_OBJECT);
+	const struct sent_key object = make_sent_key(placed->identity.object, KEY_OBJECT);
 	const struct sent_key frame =
-		key_of(placed->identity.object, looked_up << 1 | has_name(&place));
+		make_sent_key(placed->identity.object, looked_up << 1 | has_name(&place));
 	bool is_new;
 
 	if (place.object.kind == FRAME_UNKNOWN)
 		return 0;
-	if (sent_cache_take(stacks->rows.sent, &object, &is_new))
+	if (sent_cache_add_if_new(stacks->rows.sent, &object, &is_new))
 		return -ENOMEM;
 	if (is_new)
-		put_object(stacks, placed->identity.object, &place.object);
-	if (sent_cache_take(stacks->rows.sent, &frame, &is_new))
+		append_object_row(stacks, placed->identity.object, &place.object);
+	if (sent_cache_add_if_new(stacks->rows.sent, &frame, &is_new))
 		return -ENOMEM;
 	if (is_new)
-		put_frame(stacks, &placed->identity, looked_up, &place);
+		append_frame_row(stacks, &placed->identity, looked_up, &place);
 	return 0;
 }
 
-static int send_frame(struct window_stacks *stacks, u64 number, enum frame_role role)
+static int append_frame_once(struct window_stacks *stacks, u64 number, enum frame_role role)
 {
-	struct located_frame *placed = frame_of(stacks, number, role);
+	struct located_frame *placed = find_or_add_frame(stacks, number, role);
 	int err;
 
 	if (!placed || placed->is_sent)
 		return placed ? 0 : -ENOMEM;
-	err = send_place(stacks, placed);
+	err = append_unsent_frame_rows(stacks, placed);
 	placed->is_sent = !err;
 	return err;
 }
 
-static int send_part(struct window_stacks *stacks, u64 leaf, const struct stack_part *part)
+static int append_part_frames(struct window_stacks *stacks, u64 leaf, const struct stack_part *part)
 {
-	int err = leaf ? send_frame(stacks, leaf, FRAME_LEAF) : 0;
+	int err = leaf ? append_frame_once(stacks, leaf, FRAME_LEAF) : 0;
 
-	for (u64 i = 0; i < depth_of(part) && !err; i++)
-		err = send_frame(stacks, part->stack->frames[i],
-				 i || leaf ? FRAME_RETURN : FRAME_EXECUTED);
+	for (u64 i = 0; i < part_depth(part) && !err; i++)
+		err = append_frame_once(stacks, part->stack->frames[i],
+					i || leaf ? FRAME_RETURN : FRAME_EXECUTED);
 	return err;
 }
 
-/* Appends the offset or the object of each frame of a side, leaf included. */
-static void put_frame_fields(struct window_stacks *stacks, u64 leaf, const struct stack_part *part,
-			     bool offsets)
+/* Appends either the offset or the object of each frame of a side, leaf included. */
+static void append_frame_fields(struct window_stacks *stacks, u64 leaf,
+				const struct stack_part *part, bool offsets)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = depth_of(part) + (leaf != 0);
+	u64 depth = part_depth(part) + (leaf != 0);
 
 	for (u64 i = 0; i < depth; i++) {
 		bool is_leaf = leaf && i == 0;
 		u64 frame = is_leaf ? leaf : part->stack->frames[i - (leaf != 0)];
 		const struct located_frame *placed =
-			frame_of(stacks, frame, is_leaf ? FRAME_LEAF : FRAME_RETURN);
+			find_or_add_frame(stacks, frame, is_leaf ? FRAME_LEAF : FRAME_RETURN);
 
 		if (!placed)
 			rows->failed = true;
@@ -539,57 +558,63 @@ static void put_frame_fields(struct window_stacks *stacks, u64 leaf, const struc
 	}
 }
 
-/* An event's stack with its sides. */
+/* An event's stack with its kernel and user parts. */
 struct stack_parts {
 	enum stack_leaf leaf;
-	u64 kernel_leaf, user_leaf; /* 0: none */
+	u64 kernel_leaf, user_leaf; /* 0: no leaf */
 	struct stack_part kernel, user;
 };
 
-static int put_stack(struct window_stacks *stacks, const struct stack_parts *parts,
-		     const struct stack_hash *hash)
+static int append_stack_row(struct window_stacks *stacks, const struct stack_parts *parts,
+			    const struct stack_hash *hash)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = depth_of(&parts->kernel) + depth_of(&parts->user) +
+	u64 depth = part_depth(&parts->kernel) + part_depth(&parts->user) +
 		    (parts->leaf != STACK_LEAF_NONE);
 
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, hash->byte, sizeof(hash->byte));
-	row_put_u16(rows, depth_of(&parts->kernel) + (parts->leaf == STACK_LEAF_KERNEL));
+	row_put_u16(rows, part_depth(&parts->kernel) + (parts->leaf == STACK_LEAF_KERNEL));
 	row_put_text(rows, parts->kernel.hashed.end);
 	row_put_text(rows, parts->user.hashed.end);
 	row_put_u8(rows, parts->leaf);
 	row_put_count(rows, depth);
-	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, false);
-	put_frame_fields(stacks, parts->user_leaf, &parts->user, false);
+	append_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, false);
+	append_frame_fields(stacks, parts->user_leaf, &parts->user, false);
 	row_put_count(rows, depth);
-	put_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, true);
-	put_frame_fields(stacks, parts->user_leaf, &parts->user, true);
+	append_frame_fields(stacks, parts->kernel_leaf, &parts->kernel, true);
+	append_frame_fields(stacks, parts->user_leaf, &parts->user, true);
 	stacks->rows.batch->row_count[STORE_STACKS]++;
 	return rows->failed ? -ENOMEM : 0;
 }
 
-static int send_stack(struct window_stacks *stacks, const struct stack_parts *parts,
-		      const struct stack_hash *hash)
+static int append_rows_of_stack(struct window_stacks *stacks, const struct stack_parts *parts,
+				const struct stack_hash *hash)
 {
-	const struct sent_key key = key_of(hash->byte, KEY_STACK);
+	const struct sent_key key = make_sent_key(hash->byte, KEY_STACK);
 	bool is_new;
-	int err = sent_cache_take(stacks->rows.sent, &key, &is_new);
+	int err = sent_cache_add_if_new(stacks->rows.sent, &key, &is_new);
 
 	if (err || !is_new)
 		return err;
-	err = send_part(stacks, parts->kernel_leaf, &parts->kernel)
-		      ?: send_part(stacks, parts->user_leaf, &parts->user);
-	return err ?: put_stack(stacks, parts, hash);
+	err = append_part_frames(stacks, parts->kernel_leaf, &parts->kernel)
+		      ?: append_part_frames(stacks, parts->user_leaf, &parts->user);
+	return err ?: append_stack_row(stacks, parts, hash);
 }
 
-/* A side with frames and without a number is not cached. */
-static bool is_cacheable(const struct stack_part *part)
+/*
+ * True if the stack may be cached with this part. A part with frames needs a number, which means
+ * that its side is cached.
+ */
+static bool is_part_cacheable(const struct stack_part *part)
 {
 	return !part->stack || part->number != STACK_MEMO_NONE;
 }
 
-/* The mark of a stack that was sent; clearing the cache of sent keys invalidates all marks. */
+/*
+ * The mark of a stack that was sent. When the cache of sent keys is cleared, all marks become
+ * invalid.
+ */
 static u64 sent_mark(const struct window_stacks *stacks)
 {
 	return stacks->rows.sent->times + 1;
@@ -602,13 +627,13 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	struct stack_parts parts = {.leaf = stack_leaf_of(event)};
 	const struct located_frame *leaf;
 	bool is_kept;
-	int err = make_part(stacks, event->kernel, event->kernel_reason, &parts.kernel)
-			  ?: make_part(stacks, event->user, event->user_reason, &parts.user);
+	int err = fill_stack_part(stacks, event->kernel, event->kernel_reason, &parts.kernel)
+			  ?: fill_stack_part(stacks, event->user, event->user_reason, &parts.user);
 
 	if (err)
 		return err;
 	if (parts.leaf != STACK_LEAF_NONE) {
-		leaf = frame_of(stacks, event->leaf, FRAME_LEAF);
+		leaf = find_or_add_frame(stacks, event->leaf, FRAME_LEAF);
 		if (!leaf)
 			return -ENOMEM;
 		made.key.leaf = leaf->identity;
@@ -620,7 +645,7 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	made.key.kernel = parts.kernel.number;
 	made.key.user = parts.user.number;
 	made.key.whose = parts.leaf;
-	is_kept = is_cacheable(&parts.kernel) && is_cacheable(&parts.user);
+	is_kept = is_part_cacheable(&parts.kernel) && is_part_cacheable(&parts.user);
 	if (is_kept)
 		known = stack_memo_stack(stacks->rows.memo, &made.key);
 	if (known)
@@ -629,7 +654,7 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 		made.hash = stack_hash_join(parts.leaf, &made.key.leaf, &parts.kernel.hashed,
 					    &parts.user.hashed);
 	if (stack->sent != sent_mark(stacks))
-		err = send_stack(stacks, &parts, &stack->hash);
+		err = append_rows_of_stack(stacks, &parts, &stack->hash);
 	if (err)
 		return err;
 	stack->sent = sent_mark(stacks);

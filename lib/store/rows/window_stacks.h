@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stacks of one window: their hashes, and rows for each stack that was not sent yet today (the
- * stack, its frames, and the objects of these frames). A stack is sent together with its frames and
- * objects, so a day's partition is complete by itself.
+ * The stacks of one window: their hashes, and rows for each stack that was not yet sent on the same
+ * day (the stack, its frames, and the objects of these frames). A stack is sent together with its
+ * frames and objects, so each day's partition is complete without other days.
  *
  * A frame without a symbol is sent without a name. A machine that has the object's debug file can
  * add the name in the store later (stackmap store symbolize).
@@ -17,66 +17,77 @@
 #include "store/rows/batch.h"
 
 /*
- * The cache of stack hashes from earlier windows of one machine. Hashing a stack anew costs as much
- * as all other work on its events.
+ * The cache of stack hashes from earlier windows of one machine. Computing the hash of a stack
+ * costs as much as all other work on its events.
  *
- * A side (kernel or user part of a stack) is found by its frames as the recording has them: mapping
- * numbers and kernel addresses. The cache checks the mappings and modules of each window and is
- * cleared when one has changed. Frames that are identified by name are never cached. Memory is
- * bounded: a full cache is cleared.
+ * A side (kernel or user part of a stack) is found in the cache by its frames as the recording has
+ * them: mapping numbers and kernel addresses. The cache compares the mappings and modules of each
+ * window with those of earlier windows and is cleared if one has changed. Frames that are
+ * identified by name are never cached. Memory is bounded: a full cache is cleared.
  */
 
 #define STACK_MEMO_NONE UINT32_MAX
 
 struct memo_side {
-	u32 first, depth; /* range of its frames in `frames` */
+	u32 first, depth; /* position and number of the side's frames in `frames` */
 	struct stack_hash hash;
 };
 
-/* The parts of a whole stack. Ends are compared by address: report/event/stack_end.h. */
+/*
+ * The parts of a whole stack. The ends of stacks are compared by the address of their texts:
+ * report/event/stack_end.h.
+ */
 struct memo_key {
 	struct frame_identity leaf;
 	const char *kernel_end, *user_end;
-	u32 kernel, user; /* sides; STACK_MEMO_NONE: none */
+	u32 kernel, user; /* numbers of the sides; STACK_MEMO_NONE: no side */
 	u64 whose;	  /* enum stack_leaf */
 };
 
 struct memo_stack {
 	struct memo_key key;
 	struct stack_hash hash;
-	u64 sent; /* for the owner's use; 0 at first */
+	u64 sent; /* member for the owner of the cache; 0 at first */
 };
 
-/* An empty cache is all zero, except `most`. */
+/* An empty cache is all zero, except for `most`. */
 struct stack_memo {
-	u64 most; /* bytes */
+	u64 most; /* limit in bytes */
 	u64 modules;
 	struct hash_index side_index, stack_index;
 	struct memo_side *sides;
 	struct memo_stack *stacks;
 	u64 *frames;
-	u64 *mappings; /* by number: hash of the mapping */
+	u64 *mappings; /* hash of each mapping, by mapping number */
 	u32 side_count, side_room, stack_count, stack_room, frame_count, frame_room, mapping_room;
 };
 
-/* Begins a window. Side numbers that were returned before become invalid. -ENOMEM. */
+/*
+ * Prepares the cache for a window. Side numbers that were returned before become invalid. -ENOMEM.
+ */
 int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader);
 void stack_memo_free(struct stack_memo *memo);
 
-/* Returns the number of a side, or STACK_MEMO_NONE. */
+/* Returns the number of a cached side, or STACK_MEMO_NONE. */
 u32 stack_memo_side(const struct stack_memo *memo, const struct trace_stack *stack);
-/* Adds a side that is not cached. Without memory the side stays uncached. */
+/*
+ * Adds a side that is not cached, and returns its number. If memory is short, the side is not
+ * added: STACK_MEMO_NONE.
+ */
 u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack,
 			const struct stack_hash *hash);
 
-/* Returns NULL if the stack is not cached. The pointer is valid until the next stack is added. */
+/*
+ * Looks a stack up. Returns NULL if the stack is not cached. The pointer is valid until the next
+ * stack is added.
+ */
 struct memo_stack *stack_memo_stack(struct stack_memo *memo, const struct memo_key *key);
 void stack_memo_add_stack(struct stack_memo *memo, const struct memo_stack *stack);
 
 /*
  * The cache of keys that the machine has sent to its store on this day, so that each key is sent
  * once. Memory is bounded: a full cache is cleared, and all keys are sent again, which costs bytes
- * and is correct.
+ * but gives the same result.
  */
 
 struct sent_key {
@@ -87,11 +98,11 @@ struct sent_cache {
 	struct hash_index index;
 	struct sent_key *keys;
 	u32 count, room;
-	u32 most;  /* keys */
-	u64 times; /* number of times the cache was cleared */
+	u32 most;  /* limit for the number of keys */
+	u64 times; /* how often the cache was cleared */
 };
 
-/* Memory of one key. */
+/* Bytes of memory for one key. */
 #define SENT_KEY_BYTES (2 * sizeof(struct sent_key) + 4 * sizeof(struct hash_slot))
 
 bool sent_cache_has(const struct sent_cache *memory, const struct sent_key *key);
@@ -102,8 +113,10 @@ void sent_cache_free(struct sent_cache *memory);
 
 struct window_stacks;
 
-/* The day of the rows (days since the epoch), the cache of keys sent on that day, the cache of
- * stack hashes from earlier windows, and the batch that gets the rows. All must outlive the stacks.
+/*
+ * The inputs of stack rows: their day (days since the epoch), the cache of keys sent on
+ * that day, the cache of stack hashes from earlier windows, and the batch that gets the rows. All
+ * of them must outlive the stacks.
  */
 struct stack_rows {
 	u16 day;

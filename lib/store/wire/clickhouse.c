@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A statement is sent as the parameter `query` of the target, rows as the body. With external
- * tables the body is a form with a part for each table, whose structure and format are parameters.
+ * A statement is sent in the URL, as the parameter `query`, and rows as the request's body. With
+ * external tables the body is a form with a part for each table, and the structure and format of
+ * the tables are URL parameters.
  *
- * With `wait_end_of_query` the server holds its answer back until the query has ended; otherwise a
- * query that fails half-way has already answered 200.
+ * With `wait_end_of_query` the server holds its answer back until the query has ended. Without it,
+ * a query that fails half-way has already been answered with 200.
  */
 #include "store/wire/clickhouse.h"
 #include "server_url.h"
@@ -19,7 +20,7 @@
 #include "error.h"
 #include "store/wire/row_binary.h"
 
-#define COMPLAINT_BYTES_MAX (64U << 10) /* limit for an answer that should be empty */
+#define COMPLAINT_BYTES_MAX (64U << 10) /* size limit for an answer that should be empty */
 #define VERSION_BYTES_MAX 256
 #define TABLES_MAX 16
 
@@ -39,14 +40,14 @@
 struct meaning {
 	u32 code;
 	enum clickhouse_outcome outcome;
-	const char *way_out; /* advice; NULL: the server's message alone is shown */
+	const char *way_out; /* advice for the user; NULL: the server's message alone is shown */
 };
 
 #define NO_SCHEMA "stackmap store init makes what is missing"
 #define LOG_IN "--user and --password-file say who you are"
 #define GRANT "the user needs the right to do this"
 
-/* Any other code counts as a transient failure. */
+/* The meanings of the server's error codes. Any other code counts as a transient failure. */
 static const struct meaning meanings[] = {
 	{192, CLICKHOUSE_DENIED, LOG_IN},	      /* UNKNOWN_USER */
 	{193, CLICKHOUSE_DENIED, LOG_IN},	      /* WRONG_PASSWORD */
@@ -87,16 +88,16 @@ static const struct meaning meanings[] = {
 	{252, CLICKHOUSE_UNSURE, "it gets too many small inserts"}, /* TOO_MANY_PARTS */
 };
 
-static bool begins_with_code(const char *body, size_t bytes)
+static bool begins_with_error_code(const char *body, size_t bytes)
 {
 	return bytes > strlen(PREFIX) && !memcmp(body, PREFIX, strlen(PREFIX));
 }
 
-static u32 read_code(const char *body, size_t bytes)
+static u32 read_error_code(const char *body, size_t bytes)
 {
 	u32 code = 0;
 
-	if (!begins_with_code(body, bytes))
+	if (!begins_with_error_code(body, bytes))
 		return 0;
 	for (size_t i = strlen(PREFIX); i < bytes && code < CODE_MAX; i++) {
 		if (body[i] < '0' || body[i] > '9')
@@ -106,7 +107,7 @@ static u32 read_code(const char *body, size_t bytes)
 	return code;
 }
 
-/* The outcome for an answer without a code, such as a proxy's. */
+/* The meaning of an answer without an error code, such as an answer of a proxy. */
 static enum clickhouse_outcome outcome_of_status(u32 status)
 {
 	if (status == 401 || status == 403 || status == 407)
@@ -118,7 +119,7 @@ static enum clickhouse_outcome outcome_of_status(u32 status)
 	return CLICKHOUSE_UNSURE;
 }
 
-static struct meaning meaning_of(u32 code, u32 status)
+static struct meaning error_meaning(u32 code, u32 status)
 {
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
 		if (meanings[i].code == code)
@@ -133,14 +134,14 @@ static const char *const short_head[] = {"Accept:", "Content-Type:", NULL};
 struct clickhouse {
 	struct http *http;
 	char *name, *database;
-	u32 year; /* 0: unknown yet */
+	u32 year; /* year of the server's version; 0: unknown yet */
 };
 
 /* One request to the server. */
 struct call {
 	const char *sql;
-	const char *database; /* NULL: the server's default */
-	const char *settings; /* "&name=value" each */
+	const char *database; /* name of the database; NULL: the server's default */
+	const char *settings; /* settings as URL parameters, "&name=value" each */
 	const struct clickhouse_table *tables;
 	u32 table_count;
 	struct http_request http;
@@ -198,13 +199,13 @@ u64 clickhouse_bytes_received(const struct clickhouse *server)
 	return http_bytes_received(server->http);
 }
 
-static void put(struct byte_buffer *target, const char *text)
+static void append_text(struct byte_buffer *target, const char *text)
 {
 	byte_buffer_append(target, text, strlen(text));
 }
 
 /* Appends text with percent encoding. */
-static void put_encoded(struct byte_buffer *target, const char *text)
+static void append_percent_encoded(struct byte_buffer *target, const char *text)
 {
 	char code[3];
 
@@ -212,44 +213,46 @@ static void put_encoded(struct byte_buffer *target, const char *text)
 		byte_buffer_append(target, code, server_url_encode(*text, code));
 }
 
-static void put_target(struct byte_buffer *target, const struct call *call)
+static void append_request_target(struct byte_buffer *target, const struct call *call)
 {
-	put(target, "/?");
+	append_text(target, "/?");
 	if (call->database) {
-		put(target, "database=");
-		put(target, call->database);
-		put(target, "&");
+		append_text(target, "database=");
+		append_text(target, call->database);
+		append_text(target, "&");
 	}
-	put(target, "query=");
-	put_encoded(target, call->sql);
-	put(target, call->settings);
+	append_text(target, "query=");
+	append_percent_encoded(target, call->sql);
+	append_text(target, call->settings);
 	for (u32 i = 0; i < call->table_count; i++) {
-		put(target, "&");
-		put(target, call->tables[i].name);
-		put(target, "_structure=");
-		put_encoded(target, call->tables[i].structure);
-		put(target, "&");
-		put(target, call->tables[i].name);
-		put(target, "_format=RowBinary");
+		append_text(target, "&");
+		append_text(target, call->tables[i].name);
+		append_text(target, "_structure=");
+		append_percent_encoded(target, call->tables[i].structure);
+		append_text(target, "&");
+		append_text(target, call->tables[i].name);
+		append_text(target, "_format=RowBinary");
 	}
 	byte_buffer_byte(target, 0);
 }
 
-/* Sets the result of an answer that reports an error, and as the message one printable line, with
- * what to do about it. */
-static int call_failed(struct clickhouse *server, const struct http_answer *answer,
-		       struct clickhouse_result *result, struct stackmap_error *error)
+/*
+ * Sets *result for an answer that reports an error. The error message becomes one printable line,
+ * with advice for the user.
+ */
+static int set_call_error(struct clickhouse *server, const struct http_answer *answer,
+			  struct clickhouse_result *result, struct stackmap_error *error)
 {
 	const char *body = (const char *)answer->body.data;
 	size_t bytes = answer->body.used, used = 0;
-	u32 code = read_code(body, bytes);
-	struct meaning meaning = meaning_of(code, answer->status);
+	u32 code = read_error_code(body, bytes);
+	struct meaning meaning = error_meaning(code, answer->status);
 	char shown[SHOWN_MAX];
 	int err = meaning.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO;
 
 	result->outcome = meaning.outcome;
 	result->code = code;
-	/* The first line, without bytes that are not printable. */
+	/* The first line of the message, without bytes that are not printable. */
 	for (size_t i = 0;
 	     i < bytes && used + 1 < sizeof(shown) && body[i] != '\n' && body[i] != '\r'; i++)
 		shown[used++] = body[i] >= ' ' && body[i] <= '~' ? body[i] : '?';
@@ -261,9 +264,9 @@ static int call_failed(struct clickhouse *server, const struct http_answer *answ
 			 meaning.way_out ? meaning.way_out : "");
 }
 
-static int send_call(struct clickhouse *server, struct call *call, struct byte_buffer *target,
-		     struct byte_buffer *body, struct clickhouse_result *result,
-		     struct stackmap_error *error)
+static int send_request(struct clickhouse *server, struct call *call, struct byte_buffer *target,
+			struct byte_buffer *body, struct clickhouse_result *result,
+			struct stackmap_error *error)
 {
 	struct http_answer answer;
 	int err;
@@ -279,27 +282,27 @@ static int send_call(struct clickhouse *server, struct call *call, struct byte_b
 	if (err)
 		return err;
 	if (answer.status != 200 ||
-	    begins_with_code((const char *)answer.body.data, answer.body.used))
-		return call_failed(server, &answer, result, error);
+	    begins_with_error_code((const char *)answer.body.data, answer.body.used))
+		return set_call_error(server, &answer, result, error);
 	result->outcome = CLICKHOUSE_DONE;
 	return 0;
 }
 
-/* The caller frees `body`. */
-static int run(struct clickhouse *server, struct call *call, struct byte_buffer *body,
-	       struct clickhouse_result *result, struct stackmap_error *error)
+/* Sends a request and receives the answer. The caller frees `body`. */
+static int run_call(struct clickhouse *server, struct call *call, struct byte_buffer *body,
+		    struct clickhouse_result *result, struct stackmap_error *error)
 {
 	struct clickhouse_result unwanted;
 	struct byte_buffer target = {0};
 	int err;
 
-	put_target(&target, call);
+	append_request_target(&target, call);
 	if (target.failed) {
 		err = error_set_errno(error, ENOMEM, server->name);
 		if (result)
 			*result = (struct clickhouse_result){.outcome = CLICKHOUSE_UNSURE};
 	} else {
-		err = send_call(server, call, &target, body, result ? result : &unwanted, error);
+		err = send_request(server, call, &target, body, result ? result : &unwanted, error);
 	}
 	byte_buffer_free(&target);
 	return err;
@@ -327,17 +330,17 @@ int clickhouse_query(struct clickhouse *server, const char *sql,
 	for (u32 i = 0; i < count; i++)
 		parts[i] = (struct http_part){
 			.name = tables[i].name, .bytes = tables[i].rows, .length = tables[i].bytes};
-	return run(server, &call, answer, result, error);
+	return run_call(server, &call, answer, result, error);
 }
 
-static int run_silent(struct clickhouse *server, struct call *call,
-		      struct clickhouse_result *result, struct stackmap_error *error)
+static int run_call_without_answer(struct clickhouse *server, struct call *call,
+				   struct clickhouse_result *result, struct stackmap_error *error)
 {
 	struct byte_buffer body = {0};
 	int err;
 
 	call->http.most_bytes = COMPLAINT_BYTES_MAX;
-	err = run(server, call, &body, result, error);
+	err = run_call(server, call, &body, result, error);
 	byte_buffer_free(&body);
 	return err;
 }
@@ -347,7 +350,7 @@ int clickhouse_execute(struct clickhouse *server, const char *sql, const char *s
 {
 	struct call call = {.sql = sql, .settings = settings, .http = {.body = ""}};
 
-	return run_silent(server, &call, NULL, error);
+	return run_call_without_answer(server, &call, NULL, error);
 }
 
 int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_result *result,
@@ -357,7 +360,7 @@ int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_resu
 			    .settings = "",
 			    .http = {.body = "", .most_bytes = VERSION_BYTES_MAX}};
 	struct byte_buffer answer = {0};
-	int err = server->year ? 0 : run(server, &call, &answer, result, error);
+	int err = server->year ? 0 : run_call(server, &call, &answer, result, error);
 
 	if (!err && !server->year) {
 		for (size_t i = 0;
@@ -386,15 +389,15 @@ int clickhouse_insert_packed(struct clickhouse *server, const char *into, const 
 
 	if (err)
 		return err;
-	put(&sql, "INSERT INTO ");
-	put(&sql, into);
-	put(&sql, " FORMAT RowBinary");
+	append_text(&sql, "INSERT INTO ");
+	append_text(&sql, into);
+	append_text(&sql, " FORMAT RowBinary");
 	byte_buffer_byte(&sql, 0);
 	if (packed)
-		put(&settings, "&decompress=1");
+		append_text(&settings, "&decompress=1");
 	if (year >= CLICKHOUSE_MODERN) {
-		put(&settings, "&async_insert=0&insert_deduplication_token=");
-		put_encoded(&settings, token);
+		append_text(&settings, "&async_insert=0&insert_deduplication_token=");
+		append_percent_encoded(&settings, token);
 	}
 	byte_buffer_byte(&settings, 0);
 	if (sql.failed || settings.failed) {
@@ -404,7 +407,7 @@ int clickhouse_insert_packed(struct clickhouse *server, const char *into, const 
 	} else {
 		call.sql = (const char *)sql.data;
 		call.settings = (const char *)settings.data;
-		err = run_silent(server, &call, result, error);
+		err = run_call_without_answer(server, &call, result, error);
 	}
 	byte_buffer_free(&sql);
 	byte_buffer_free(&settings);

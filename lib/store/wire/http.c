@@ -7,7 +7,8 @@
  * the server had accepted the first request, rows would be stored twice. Therefore a read function
  * that cannot be rewound supplies the body, and libcurl never repeats a request that was begun.
  *
- * A proxy of the environment is used for https only, where it sees neither password nor
+ * A proxy that the environment names is used for https only, where the proxy sees neither password
+ * nor
  * rows.
  */
 #include "store/wire/http.h"
@@ -26,7 +27,7 @@
 #define CONNECT_MS_MAX 10000
 #define DATE_BYTES_MAX 64
 #define HEAD_BYTES_MAX                                                                             \
-	(64U << 10) /* libcurl has bounds of its own above that: 5,000 lines since 8.6 */
+	(64U << 10) /* above this, libcurl has a limit of its own: 5,000 lines since 8.6 */
 
 static struct {
 	__typeof__(&curl_easy_init) init;
@@ -61,10 +62,9 @@ struct exchange {
 	const struct http_request *request;
 	struct http_answer *answer;
 	size_t body_sent;
-	size_t head_bytes; /* received bytes of headers */
+	size_t head_bytes; /* number of received header bytes */
 	bool too_long;
-	bool is_cut; /* an error message exceeded HTTP_COMPLAINT_BYTES, and the connection was
-			closed */
+	bool is_cut; /* the connection was closed: an error message was too long */
 	struct curl_slist *headers;
 	curl_mime *parts;
 	char *url;
@@ -78,7 +78,7 @@ static void *load_symbol(void *opened, const char *name, bool *missing)
 	return symbol;
 }
 
-static bool load(void)
+static bool load_libcurl(void)
 {
 	void *opened = library.init ? NULL : dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
 	bool missing = false;
@@ -109,7 +109,7 @@ static bool load(void)
 	return library.init;
 }
 
-static bool keep(char **copy, const char *text)
+static bool copy_optional_text(char **copy, const char *text)
 {
 	*copy = text ? strdup(text) : NULL;
 	return *copy || !text;
@@ -144,16 +144,19 @@ int http_open(const struct http_options *options, struct http **out, struct stac
 
 	if (err)
 		return err;
-	if (!load())
+	if (!load_libcurl())
 		return error_set(error, ENOSYS,
 				 "there is no libcurl: the package libcurl3-gnutls has it, or "
 				 "libcurl3t64-gnutls");
 	http = calloc(1, sizeof(*http));
 	if (http)
 		http->timeout_ms = options->timeout_ms;
-	if (!http || !keep(&http->base, options->base) || !keep(&http->user, options->user) ||
-	    !keep(&http->password, options->password) || !keep(&http->bearer, options->bearer) ||
-	    !keep(&http->ca_file, options->ca_file) || !(http->curl = library.init())) {
+	if (!http || !copy_optional_text(&http->base, options->base) ||
+	    !copy_optional_text(&http->user, options->user) ||
+	    !copy_optional_text(&http->password, options->password) ||
+	    !copy_optional_text(&http->bearer, options->bearer) ||
+	    !copy_optional_text(&http->ca_file, options->ca_file) ||
+	    !(http->curl = library.init())) {
 		http_close(&http);
 		return error_set_errno(error, ENOMEM, options->base);
 	}
@@ -161,7 +164,7 @@ int http_open(const struct http_options *options, struct http **out, struct stac
 	return 0;
 }
 
-static void forget(char **secret)
+static void erase_secret(char **secret)
 {
 	if (*secret)
 		explicit_bzero(*secret, strlen(*secret));
@@ -175,8 +178,8 @@ void http_close(struct http **http)
 		return;
 	if ((*http)->curl)
 		library.cleanup((*http)->curl);
-	forget(&(*http)->password);
-	forget(&(*http)->bearer);
+	erase_secret(&(*http)->password);
+	erase_secret(&(*http)->bearer);
 	free((*http)->base);
 	free((*http)->user);
 	free((*http)->ca_file);
@@ -184,8 +187,11 @@ void http_close(struct http **http)
 	*http = NULL;
 }
 
-/* Stores the first bytes of an error message and ends the transfer, which may be endless. */
-static size_t on_complaint(struct exchange *exchange, const char *data, size_t bytes)
+/*
+ * Stores the first bytes of an error message and ends the transfer, because the message may be
+ * endless.
+ */
+static size_t receive_error_body(struct exchange *exchange, const char *data, size_t bytes)
 {
 	struct byte_buffer *body = &exchange->answer->body;
 	size_t room = HTTP_COMPLAINT_BYTES - body->used;
@@ -195,7 +201,7 @@ static size_t on_complaint(struct exchange *exchange, const char *data, size_t b
 	return body->failed || exchange->is_cut ? 0 : bytes;
 }
 
-static size_t on_answer(char *data, size_t size, size_t count, void *arg)
+static size_t receive_body(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange *exchange = arg;
 	struct byte_buffer *body = &exchange->answer->body;
@@ -204,7 +210,7 @@ static size_t on_answer(char *data, size_t size, size_t count, void *arg)
 
 	library.info(exchange->http->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200 || status >= 300)
-		return on_complaint(exchange, data, bytes);
+		return receive_error_body(exchange, data, bytes);
 	exchange->too_long = bytes > exchange->request->most_bytes - body->used;
 	if (exchange->too_long)
 		return 0;
@@ -212,7 +218,7 @@ static size_t on_answer(char *data, size_t size, size_t count, void *arg)
 	return body->failed ? 0 : bytes;
 }
 
-static size_t on_header(char *data, size_t size, size_t count, void *arg)
+static size_t receive_header(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange *exchange = arg;
 	size_t bytes = size * count;
@@ -231,7 +237,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	return bytes;
 }
 
-static size_t on_body(char *data, size_t size, size_t count, void *arg)
+static size_t supply_body(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange *exchange = arg;
 	size_t left = exchange->request->length - exchange->body_sent;
@@ -242,13 +248,13 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 	return bytes;
 }
 
-static int on_rewind(void *arg, curl_off_t offset, int origin)
+static int refuse_rewind(void *arg, curl_off_t offset, int origin)
 {
 	(void)arg, (void)offset, (void)origin;
 	return CURL_SEEKFUNC_FAIL;
 }
 
-static void set_connection(struct http *http)
+static void set_connection_options(struct http *http)
 {
 	CURL *curl = http->curl;
 	u32 connect = http->timeout_ms < CONNECT_MS_MAX ? http->timeout_ms : CONNECT_MS_MAX;
@@ -298,13 +304,13 @@ static bool add_headers(struct exchange *exchange)
 		if (asprintf(&line, "Authorization: Bearer %s", exchange->http->bearer) < 0)
 			line = NULL;
 		added = line && add_header(exchange, line);
-		forget(&line);
+		erase_secret(&line);
 	}
 	library.set(exchange->http->curl, CURLOPT_HTTPHEADER, exchange->headers);
 	return added;
 }
 
-static bool add_parts(struct exchange *exchange)
+static bool add_form_parts(struct exchange *exchange)
 {
 	const struct http_request *request = exchange->request;
 	bool added;
@@ -324,40 +330,40 @@ static bool add_parts(struct exchange *exchange)
 	return added;
 }
 
-static bool add_body(struct exchange *exchange)
+static bool add_request_body(struct exchange *exchange)
 {
 	CURL *curl = exchange->http->curl;
 
 	if (exchange->request->part_count)
-		return add_parts(exchange);
+		return add_form_parts(exchange);
 	if (!exchange->request->body)
 		return true;
 	library.set(curl, CURLOPT_POST, 1L);
 	library.set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->request->length);
-	library.set(curl, CURLOPT_READFUNCTION, on_body);
+	library.set(curl, CURLOPT_READFUNCTION, supply_body);
 	library.set(curl, CURLOPT_READDATA, exchange);
-	library.set(curl, CURLOPT_SEEKFUNCTION, on_rewind);
+	library.set(curl, CURLOPT_SEEKFUNCTION, refuse_rewind);
 	return true;
 }
 
-static bool prepare(struct exchange *exchange)
+static bool prepare_request(struct exchange *exchange)
 {
 	struct http *http = exchange->http;
 
-	set_connection(http);
+	set_connection_options(http);
 	if (asprintf(&exchange->url, "%s%s", http->base, exchange->request->target) < 0) {
 		exchange->url = NULL;
 		return false;
 	}
 	library.set(http->curl, CURLOPT_URL, exchange->url);
-	library.set(http->curl, CURLOPT_WRITEFUNCTION, on_answer);
+	library.set(http->curl, CURLOPT_WRITEFUNCTION, receive_body);
 	library.set(http->curl, CURLOPT_WRITEDATA, exchange);
-	library.set(http->curl, CURLOPT_HEADERFUNCTION, on_header);
+	library.set(http->curl, CURLOPT_HEADERFUNCTION, receive_header);
 	library.set(http->curl, CURLOPT_HEADERDATA, exchange);
-	return add_headers(exchange) && add_body(exchange);
+	return add_headers(exchange) && add_request_body(exchange);
 }
 
-static void account(struct http *http)
+static void count_transferred_bytes(struct http *http)
 {
 	long head_out = 0, head_in = 0;
 	curl_off_t body_out = 0, body_in = 0;
@@ -370,7 +376,7 @@ static void account(struct http *http)
 	http->received += (u64)head_in + (u64)body_in;
 }
 
-static int errno_of(CURLcode code)
+static int errno_of_curl_code(CURLcode code)
 {
 	switch (code) {
 	case CURLE_OUT_OF_MEMORY:
@@ -393,7 +399,7 @@ static int errno_of(CURLcode code)
 	}
 }
 
-static int judge(struct exchange *exchange, CURLcode code, struct stackmap_error *error)
+static int check_answer(struct exchange *exchange, CURLcode code, struct stackmap_error *error)
 {
 	struct http *http = exchange->http;
 	long status = 0;
@@ -405,7 +411,7 @@ static int judge(struct exchange *exchange, CURLcode code, struct stackmap_error
 		return error_set(error, EFBIG, "%s: the answer has headers of more than %u bytes",
 				 http->base, HEAD_BYTES_MAX);
 	if (code != CURLE_OK && !exchange->is_cut)
-		return error_set(error, errno_of(code), "%s: %s", http->base,
+		return error_set(error, errno_of_curl_code(code), "%s: %s", http->base,
 				 http->why[0] ? http->why : library.strerror(code));
 	library.info(http->curl, CURLINFO_RESPONSE_CODE, &status);
 	exchange->answer->status = (u32)status;
@@ -423,10 +429,10 @@ int http_send(struct http *http, const struct http_request *request, struct http
 	int err;
 
 	*answer = (struct http_answer){0};
-	if (prepare(&exchange)) {
+	if (prepare_request(&exchange)) {
 		code = library.perform(http->curl);
-		account(http);
-		err = judge(&exchange, code, error);
+		count_transferred_bytes(http);
+		err = check_answer(&exchange, code, error);
 	} else {
 		err = error_set_errno(error, ENOMEM, http->base);
 	}

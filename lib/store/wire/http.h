@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests to one server, over one connection that is kept. Certificates are verified, redirects
- * are refused, and proxies of the environment are used for https only. An answer is untrusted, and
- * its size is limited.
+ * Requests to one server, over one connection that is kept open. Certificates are verified,
+ * redirects are refused, and a proxy that the environment names is used for https only. An answer
+ * is untrusted, and its size is limited.
  *
- * A client belongs to one thread. libcurl is loaded with the first client.
+ * A client belongs to one thread. libcurl is loaded when the first client is opened.
  */
 #ifndef LIB_STORE_WIRE_HTTP_H
 #define LIB_STORE_WIRE_HTTP_H
@@ -17,15 +17,15 @@
 
 struct http;
 
-/* Borrowed until http_close(). */
+/* All texts are borrowed until http_close(). */
 struct http_options {
 	const char *base;      /* "https://HOST:PORT", or a whole URL */
 	const char *user;      /* NULL: no user */
 	const char *password;  /* NULL: no password */
 	const char *bearer;    /* NULL: no token */
-	const char *ca_file;   /* NULL: the system's certificates */
+	const char *ca_file;   /* file of CA certificates; NULL: the system's */
 	bool allows_cleartext; /* password and token may go over http to another machine */
-	u32 timeout_ms;	       /* limit for a whole request */
+	u32 timeout_ms;	       /* time limit for a whole request */
 };
 
 /* A part of multipart/form-data. */
@@ -36,13 +36,14 @@ struct http_part {
 };
 
 struct http_request {
-	const char *target;	    /* "/?query=..." behind the base; "" for the base itself */
-	const char *const *headers; /* "Name: value" each, ended by NULL; may be NULL */
-	const void *body;	    /* POST; NULL without parts: GET */
+	/* appended to the base URL: "/?query=..."; "" for the base URL itself */
+	const char *target;
+	const char *const *headers; /* headers "Name: value", ended by NULL; may be NULL */
+	const void *body; /* the body of a POST; NULL without parts: the request is a GET */
 	size_t length;
 	const struct http_part *parts;
 	u32 part_count;
-	u64 most_bytes; /* limit for an answer of success (2xx) */
+	u64 most_bytes; /* limit in bytes for the body of a successful answer (2xx) */
 };
 
 struct http_answer {

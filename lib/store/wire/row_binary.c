@@ -44,7 +44,7 @@ void row_put_count(struct byte_buffer *rows, u64 count)
 	byte_buffer_varint(rows, count);
 }
 
-static void get(struct byte_cursor *rows, void *value, size_t bytes)
+static void read_bytes(struct byte_cursor *rows, void *value, size_t bytes)
 {
 	const u8 *at = byte_cursor_take(rows, bytes);
 
@@ -56,7 +56,7 @@ u8 row_get_u8(struct byte_cursor *rows)
 {
 	u8 value = 0;
 
-	get(rows, &value, sizeof(value));
+	read_bytes(rows, &value, sizeof(value));
 	return value;
 }
 
@@ -64,7 +64,7 @@ u16 row_get_u16(struct byte_cursor *rows)
 {
 	u16 value = 0;
 
-	get(rows, &value, sizeof(value));
+	read_bytes(rows, &value, sizeof(value));
 	return value;
 }
 
@@ -72,7 +72,7 @@ u32 row_get_u32(struct byte_cursor *rows)
 {
 	u32 value = 0;
 
-	get(rows, &value, sizeof(value));
+	read_bytes(rows, &value, sizeof(value));
 	return value;
 }
 
@@ -80,7 +80,7 @@ u64 row_get_u64(struct byte_cursor *rows)
 {
 	u64 value = 0;
 
-	get(rows, &value, sizeof(value));
+	read_bytes(rows, &value, sizeof(value));
 	return value;
 }
 
@@ -140,10 +140,10 @@ char *row_get_string(struct byte_cursor *rows)
 
 struct state {
 	u64 x, y, z;
-	struct city_hash v, w; /* each a running hash of one half of the chunks */
+	struct city_hash v, w; /* each is a running hash over half of each chunk */
 };
 
-static u64 word(const u8 *at)
+static u64 load_word(const u8 *at)
 {
 	u64 value;
 
@@ -151,13 +151,13 @@ static u64 word(const u8 *at)
 	return value;
 }
 
-static u64 rotate(u64 value, u32 by)
+static u64 rotate_right(u64 value, u32 by)
 {
 	return value >> by | value << (64 - by);
 }
 
-/* Hashes two words to one. */
-static u64 fold(u64 low, u64 high)
+/* Hashes two words to one word. */
+static u64 hash_two_words(u64 low, u64 high)
 {
 	u64 a = (low ^ high) * FOLD;
 	u64 b;
@@ -169,59 +169,60 @@ static u64 fold(u64 low, u64 high)
 }
 
 /* Hashes 32 bytes into a pair of words. */
-static struct city_hash mix(const u8 *at, u64 a, u64 b)
+static struct city_hash hash_32_bytes(const u8 *at, u64 a, u64 b)
 {
-	u64 first = a + word(at);
-	u64 middle = first + word(at + 8) + word(at + 16);
-	u64 last = word(at + 24);
+	u64 first = a + load_word(at);
+	u64 middle = first + load_word(at + 8) + load_word(at + 16);
+	u64 last = load_word(at + 24);
 
-	b = rotate(b + first + last, 21);
-	return (struct city_hash){.low = middle + last, .high = b + rotate(middle, 44) + first};
+	b = rotate_right(b + first + last, 21);
+	return (struct city_hash){.low = middle + last,
+				  .high = b + rotate_right(middle, 44) + first};
 }
 
-static void take_chunk(struct state *state, const u8 *at)
+static void hash_chunk(struct state *state, const u8 *at)
 {
-	u64 x = rotate(state->x + state->y + state->v.low + word(at + 16), 37) * K1;
-	u64 y = rotate(state->y + state->v.high + word(at + 48), 42) * K1;
+	u64 x = rotate_right(state->x + state->y + state->v.low + load_word(at + 16), 37) * K1;
+	u64 y = rotate_right(state->y + state->v.high + load_word(at + 48), 42) * K1;
 
 	x ^= state->w.high;
 	y ^= state->v.low;
 	state->y = y;
-	state->x = rotate(state->z ^ state->w.low, 33);
-	state->v = mix(at, state->v.high * K1, x + state->w.low);
-	state->w = mix(at + 32, state->x + state->w.high, y);
+	state->x = rotate_right(state->z ^ state->w.low, 33);
+	state->v = hash_32_bytes(at, state->v.high * K1, x + state->w.low);
+	state->w = hash_32_bytes(at + 32, state->x + state->w.high, y);
 	state->z = x;
 }
 
-static void take_tail(struct state *state, const u8 *at)
+static void hash_tail(struct state *state, const u8 *at)
 {
-	state->y = rotate(state->y - state->x, 42) * K0 + state->v.high;
-	state->w.low += word(at + 16);
-	state->x = rotate(state->x, 49) * K0 + state->w.low;
+	state->y = rotate_right(state->y - state->x, 42) * K0 + state->v.high;
+	state->w.low += load_word(at + 16);
+	state->x = rotate_right(state->x, 49) * K0 + state->w.low;
 	state->w.low += state->v.low;
-	state->v = mix(at, state->v.low, state->v.high);
+	state->v = hash_32_bytes(at, state->v.low, state->v.high);
 }
 
-static void start(struct state *state, const u8 *data, size_t bytes)
+static void init_state(struct state *state, const u8 *data, size_t bytes)
 {
 	const u8 *at = data + SEED_BYTES;
 
-	state->x = word(data) ^ K3;
-	state->y = word(data + 8);
+	state->x = load_word(data) ^ K3;
+	state->y = load_word(data + 8);
 	state->z = (bytes - SEED_BYTES) * K1;
-	state->v.low = rotate(state->y ^ K1, 49) * K1 + word(at);
-	state->v.high = rotate(state->v.low, 42) * K1 + word(at + 8);
-	state->w.low = rotate(state->y + state->z, 35) * K1 + state->x;
-	state->w.high = rotate(state->x + word(at + 88), 53) * K1;
+	state->v.low = rotate_right(state->y ^ K1, 49) * K1 + load_word(at);
+	state->v.high = rotate_right(state->v.low, 42) * K1 + load_word(at + 8);
+	state->w.low = rotate_right(state->y + state->z, 35) * K1 + state->x;
+	state->w.high = rotate_right(state->x + load_word(at + 88), 53) * K1;
 }
 
-static struct city_hash finish(const struct state *state)
+static struct city_hash finish_hash(const struct state *state)
 {
-	u64 x = fold(state->x, state->v.low);
-	u64 y = fold(state->y, state->w.low);
+	u64 x = hash_two_words(state->x, state->v.low);
+	u64 y = hash_two_words(state->y, state->w.low);
 
-	return (struct city_hash){.low = fold(x + state->v.high, state->w.high) + y,
-				  .high = fold(x + state->w.high, y + state->v.high)};
+	return (struct city_hash){.low = hash_two_words(x + state->v.high, state->w.high) + y,
+				  .high = hash_two_words(x + state->w.high, y + state->v.high)};
 }
 
 struct city_hash city_hash_128(const u8 *data, size_t bytes)
@@ -230,16 +231,16 @@ struct city_hash city_hash_128(const u8 *data, size_t bytes)
 	const u8 *at = data + SEED_BYTES;
 	size_t left = bytes - SEED_BYTES;
 
-	start(&state, data, bytes);
+	init_state(&state, data, bytes);
 	for (; left >= 2 * CHUNK_BYTES; left -= 2 * CHUNK_BYTES, at += 2 * CHUNK_BYTES) {
-		take_chunk(&state, at);
-		take_chunk(&state, at + CHUNK_BYTES);
+		hash_chunk(&state, at);
+		hash_chunk(&state, at + CHUNK_BYTES);
 	}
-	state.y += rotate(state.w.low, 37) * K0 + state.z;
-	state.x += rotate(state.v.low + state.z, 49) * K0;
+	state.y += rotate_right(state.w.low, 37) * K0 + state.z;
+	state.x += rotate_right(state.v.low + state.z, 49) * K0;
 	for (size_t taken = TAIL_BYTES; taken < left + TAIL_BYTES; taken += TAIL_BYTES)
-		take_tail(&state, at + left - taken);
-	return finish(&state);
+		hash_tail(&state, at + left - taken);
+	return finish_hash(&state);
 }
 
 #define CHECKSUM_BYTES 16
@@ -252,7 +253,7 @@ struct block_head {
 	u32 packed_bytes, plain_bytes;
 } __attribute__((packed));
 
-/* Packs rows to `at`; returns the length of the block, 0 without memory. */
+/* Compresses rows into a block at `at`. Returns the length of the block, 0 without memory. */
 static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
 {
 	u8 *body = at + CHECKSUM_BYTES;

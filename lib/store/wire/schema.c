@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One schema in two dialects. Servers before CLICKHOUSE_MODERN need a setting for LowCardinality
- * and choose the compression themselves. Modern servers have a codec for each column, and remember
- * as many tokens of inserts as the table's definition sets.
+ * One schema in two forms. Servers before CLICKHOUSE_MODERN need a setting for LowCardinality and
+ * choose the compression themselves. On modern servers each column has a codec, and the server
+ * remembers as many deduplication tokens of inserts as the table's definition says.
  *
  * Every table except the list of versions is a ReplacingMergeTree, which merges repeated inserts. A
  * partition is a day, so a day is dropped as a partition.
@@ -35,9 +35,9 @@ struct column {
 
 struct table {
 	const char *name;
-	const struct column *columns; /* a NULL name ends them */
-	const char *version; /* column whose highest value wins a merge; "": any row wins */
-	const char *day;     /* column for the partition */
+	const struct column *columns; /* the array ends with a NULL name */
+	const char *version; /* column whose highest value wins a merge of rows; "": any row wins */
+	const char *day;     /* the column that gives the day of the partition */
 	const char *order;
 };
 
@@ -116,24 +116,27 @@ const char *store_table_name(enum store_table table)
 /* --- views --- */
 
 /*
- * Views for dashboards and people: names instead of hashes, and each batch of the ledger once. The
- * commands of stackmap do not use them.
+ * Views for dashboards and people: function names instead of hashes, and each batch of the ledger
+ * once. The commands of stackmap do not use these views.
  */
 
 /*
- * The queries run on ClickHouse 18.16 and on current versions: they state the strictness of joins
- * and use common functions only. Equal rows of several days count once.
+ * The queries run on ClickHouse 18.16 and on current versions: they name the strictness of joins
+ * and use only functions that all these versions have. Equal rows of several days count once.
  */
 
 struct store_view {
 	const char *name;
-	const char *query; /* tables without a database */
+	const char *query; /* the SQL, in which tables have no database name */
 };
 
-/* Ended by a NULL name; a view stands behind the views that it uses. */
+/* The list ends with a NULL name. A view comes after the views that it uses. */
 extern const struct store_view store_views[];
 
-/* The functions of a frame: those of debug information before those of a symbol table. */
+/*
+ * The functions of a frame: names from debug information are preferred to names from a symbol
+ * table.
+ */
 #define FRAMES                                                                                     \
 	"SELECT object, offset, argMax(functions, rank) AS functions FROM frames "                 \
 	"GROUP BY object, offset"
@@ -141,8 +144,11 @@ extern const struct store_view store_views[];
 #define OBJECTS                                                                                    \
 	"SELECT object, any(path) AS path, any(build_id) AS build_id FROM objects GROUP BY object"
 
-/* Turns one row for each stack into one row for each frame. The innermost frame of a side is a
- * program counter; the others are return addresses, which are looked up by the byte before. */
+/*
+ * Turns one row for each stack into one row for each frame. The innermost frame of the kernel or
+ * user part is a program counter. The other frames are return addresses, which are looked up by the
+ * byte before.
+ */
 #define POSITIONS                                                                                  \
 	"SELECT stack, position, object, if(position = 1 OR position = depth + 1 OR place = 0, "   \
 	"place, toUInt64(place - 1)) AS offset FROM "                                              \
@@ -150,7 +156,10 @@ extern const struct store_view store_views[];
 	"any(offset) AS places FROM stacks GROUP BY stack) AS whole "                              \
 	"ARRAY JOIN objects AS object, places AS place, arrayEnumerate(objects) AS position"
 
-/* Inlined functions are separate frames, as in reports; code without a name has its file's name. */
+/*
+ * Inlined functions are separate frames, as in reports. Code without a name gets the name of its
+ * file.
+ */
 #define NAMES                                                                                      \
 	"if(empty(functions), [path], arrayMap((name, i) -> if(i < length(functions), "            \
 	"concat(name, ' (inlined)'), name), functions, arrayEnumerate(functions)))"
@@ -158,7 +167,7 @@ extern const struct store_view store_views[];
 const struct store_view store_views[] = {
 	{"frame_names", FRAMES},
 	{"object_names", OBJECTS},
-	/* Outermost first, as a flame graph grows. */
+	/* Function names are ordered outermost first, as a flame graph grows. */
 	{"stack_names",
 	 "SELECT stack, arrayReverse(groupArrayArray(names)) AS names FROM "
 	 "(SELECT stack, position, " NAMES " AS names FROM "
@@ -170,14 +179,14 @@ const struct store_view store_views[] = {
 	{NULL, NULL},
 };
 
-/* A statement that is being built. */
+/* An SQL statement that is being built. */
 struct statement {
 	FILE *stream;
 	char *text;
 	size_t bytes;
 };
 
-static int begin(struct statement *statement)
+static int begin_statement(struct statement *statement)
 {
 	*statement = (struct statement){0};
 	statement->stream = open_memstream(&statement->text, &statement->bytes);
@@ -185,8 +194,8 @@ static int begin(struct statement *statement)
 }
 
 /* Executes and frees the statement. */
-static int execute(struct clickhouse *server, struct statement *statement, const char *settings,
-		   struct stackmap_error *error)
+static int execute_statement(struct clickhouse *server, struct statement *statement,
+			     const char *settings, struct stackmap_error *error)
 {
 	bool failed = ferror(statement->stream);
 	int err;
@@ -205,7 +214,7 @@ static int make_table(struct clickhouse *server, const struct table *table, bool
 {
 	struct statement statement;
 
-	if (begin(&statement))
+	if (begin_statement(&statement))
 		return -ENOMEM;
 	fprintf(statement.stream, "CREATE TABLE IF NOT EXISTS %s.%s (", clickhouse_database(server),
 		table->name);
@@ -218,39 +227,41 @@ static int make_table(struct clickhouse *server, const struct table *table, bool
 	if (modern)
 		fprintf(statement.stream,
 			" SETTINGS non_replicated_deduplication_window = " REMEMBERED_INSERTS);
-	return execute(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
+	return execute_statement(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
 }
 
-static int execute_named(struct clickhouse *server, const char *before, const char *after,
-			 struct stackmap_error *error)
+static int execute_with_database(struct clickhouse *server, const char *before, const char *after,
+				 struct stackmap_error *error)
 {
 	struct statement statement;
 
-	if (begin(&statement))
+	if (begin_statement(&statement))
 		return -ENOMEM;
 	fprintf(statement.stream, "%s%s%s", before, clickhouse_database(server), after);
-	return execute(server, &statement, "", error);
+	return execute_statement(server, &statement, "", error);
 }
 
-static int make_versions(struct clickhouse *server, struct stackmap_error *error)
+static int make_version_table(struct clickhouse *server, struct stackmap_error *error)
 {
-	int err = execute_named(server, "CREATE DATABASE IF NOT EXISTS ", "", error);
+	int err = execute_with_database(server, "CREATE DATABASE IF NOT EXISTS ", "", error);
 
 	return err ? err
-		   : execute_named(server, "CREATE TABLE IF NOT EXISTS ",
-				   "." SCHEMA_TABLE " (version UInt32, made " SECONDS
-				   ") ENGINE = MergeTree ORDER BY version",
-				   error);
+		   : execute_with_database(server, "CREATE TABLE IF NOT EXISTS ",
+					   "." SCHEMA_TABLE " (version UInt32, made " SECONDS
+					   ") ENGINE = MergeTree ORDER BY version",
+					   error);
 }
 
-/* Migrates the tables of version N to version N + 1, and can be repeated. NULL: the new version
- * only has new tables. Version 0 is a store whose creation was interrupted. */
+/*
+ * A function that migrates the tables of version N to version N + 1, and can be repeated. NULL: the
+ * new version only has new tables. Version 0 is a store whose creation was interrupted.
+ */
 typedef int migration(struct clickhouse *server, struct stackmap_error *error);
 
 static migration *const migrations[SCHEMA_VERSION] = {NULL};
 
-static int ask_version(struct clickhouse *server, u32 *version, struct clickhouse_result *result,
-		       struct stackmap_error *error)
+static int query_version(struct clickhouse *server, u32 *version, struct clickhouse_result *result,
+			 struct stackmap_error *error)
 {
 	struct byte_buffer answer;
 	int err = clickhouse_query(
@@ -273,12 +284,12 @@ static int ask_version(struct clickhouse *server, u32 *version, struct clickhous
 	return err;
 }
 
-/* The version is noted last, so an interrupted migration is repeated. */
-static int migrate(struct clickhouse *server, struct stackmap_error *error)
+/* The new version is stored last, so an interrupted migration is repeated. */
+static int migrate_schema(struct clickhouse *server, struct stackmap_error *error)
 {
 	struct statement statement;
 	u32 version, year;
-	int err = ask_version(server, &version, NULL, error);
+	int err = query_version(server, &version, NULL, error);
 
 	if (err)
 		return err;
@@ -289,15 +300,17 @@ static int migrate(struct clickhouse *server, struct stackmap_error *error)
 		err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
 	if (err || version == SCHEMA_VERSION)
 		return err;
-	if (begin(&statement))
+	if (begin_statement(&statement))
 		return -ENOMEM;
 	fprintf(statement.stream, "INSERT INTO %s." SCHEMA_TABLE " SELECT toUInt32(%d), now()",
 		clickhouse_database(server), SCHEMA_VERSION);
-	return execute(server, &statement, "", error);
+	return execute_statement(server, &statement, "", error);
 }
 
-/* Replaces the view, which has no data and may be of another version. Its query uses the session's
- * database. */
+/*
+ * Replaces the view: the old one may be of another version, and a view has no data. Its query uses
+ * the session's database.
+ */
 static int make_view(struct clickhouse *server, const struct store_view *view, bool modern,
 		     struct stackmap_error *error)
 {
@@ -305,39 +318,39 @@ static int make_view(struct clickhouse *server, const struct store_view *view, b
 	char settings[SETTINGS_BYTES];
 	int err;
 
-	if (begin(&statement))
+	if (begin_statement(&statement))
 		return -ENOMEM;
 	fprintf(statement.stream, "DROP TABLE IF EXISTS %s.%s", clickhouse_database(server),
 		view->name);
-	err = execute(server, &statement, "", error);
+	err = execute_statement(server, &statement, "", error);
 	if (err)
 		return err;
-	if (begin(&statement))
+	if (begin_statement(&statement))
 		return -ENOMEM;
 	fprintf(statement.stream, "CREATE VIEW %s.%s AS %s", clickhouse_database(server),
 		view->name, view->query);
 	snprintf(settings, sizeof(settings), "&database=%s%s", clickhouse_database(server),
 		 modern ? "" : ALLOW_LOW_CARDINALITY);
-	return execute(server, &statement, settings, error);
+	return execute_statement(server, &statement, settings, error);
 }
 
-/* Makes a table that reads a table of all servers of a cluster. */
-static int make_reading_table(struct clickhouse *server, const char *name, const char *cluster,
+/* Makes a table through which a table of all servers of a cluster is read. */
+static int make_cluster_table(struct clickhouse *server, const char *name, const char *cluster,
 			      bool modern, struct stackmap_error *error)
 {
 	const char *database = clickhouse_database(server);
 	struct statement statement;
 
-	if (begin(&statement))
+	if (begin_statement(&statement))
 		return -ENOMEM;
 	fprintf(statement.stream,
 		"CREATE TABLE IF NOT EXISTS %s.%s_all AS %s.%s ENGINE = Distributed('%s', '%s', "
 		"'%s')",
 		database, name, database, name, cluster, database, name);
-	return execute(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
+	return execute_statement(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
 }
 
-static int make_reading_tables(struct clickhouse *server, const char *cluster,
+static int make_cluster_tables(struct clickhouse *server, const char *cluster,
 			       struct stackmap_error *error)
 {
 	u32 year;
@@ -349,10 +362,10 @@ static int make_reading_tables(struct clickhouse *server, const char *cluster,
 				 cluster);
 	err = clickhouse_year(server, &year, NULL, error);
 	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
-		err = make_reading_table(server, tables[i].name, cluster, year >= CLICKHOUSE_MODERN,
+		err = make_cluster_table(server, tables[i].name, cluster, year >= CLICKHOUSE_MODERN,
 					 error);
 	for (const struct store_view *view = store_views; !err && view->name; view++)
-		err = make_reading_table(server, view->name, cluster, year >= CLICKHOUSE_MODERN,
+		err = make_cluster_table(server, view->name, cluster, year >= CLICKHOUSE_MODERN,
 					 error);
 	return err;
 }
@@ -364,14 +377,14 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 	int err = schema_check(server, &result, error);
 
 	if (err == -ENOENT || err == -ESTALE)
-		err = make_versions(server, error);
+		err = make_version_table(server, error);
 	if (!err)
-		err = migrate(server, error);
+		err = migrate_schema(server, error);
 	err = err ?: clickhouse_year(server, &year, NULL, error);
 	for (const struct store_view *view = store_views; !err && view->name; view++)
 		err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
 	if (!err && cluster)
-		err = make_reading_tables(server, cluster, error);
+		err = make_cluster_tables(server, cluster, error);
 	if (err == -ENOMEM)
 		error_set_errno(error, ENOMEM, clickhouse_name(server));
 	return err;
@@ -389,7 +402,7 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 
 	if (!result)
 		result = &own;
-	err = ask_version(server, &version, result, error);
+	err = query_version(server, &version, result, error);
 	if (err && (result->code == UNKNOWN_TABLE || result->code == UNKNOWN_DATABASE))
 		return error_set(error, ENOENT,
 				 "%s: there is no store in database %s; stackmap store init makes "
@@ -410,8 +423,10 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 			 clickhouse_name(server), version, SCHEMA_VERSION);
 }
 
-/* Retention: whole days are dropped. The server lists the days of a table as numbers, so no text of
- * its answer is used in SQL. */
+/*
+ * Retention: the oldest days are dropped whole. The server lists the days of a table as numbers, so
+ * no text from its answer becomes part of an SQL statement.
+ */
 
 #define DAYS_BYTES_MAX (4UL << 20)
 #define SQL_BYTES_MAX 512

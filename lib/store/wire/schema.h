@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The tables of a store, and the version of their schema; docs/internals/store.md describes them.
- * An agent refuses a store of a newer version, `store init` migrates an older one.
+ * An agent refuses a store with a newer version of the schema; `store init` migrates a store with
+ * an older version.
  */
 #ifndef LIB_STORE_WIRE_SCHEMA_H
 #define LIB_STORE_WIRE_SCHEMA_H
@@ -10,7 +11,10 @@
 
 #define SCHEMA_VERSION 1
 
-/* In the order in which a batch's rows are sent: the ledger first, so that lost rows show. */
+/*
+ * In the order in which a batch's rows are sent. The ledger is sent first, so that a loss of other
+ * rows can be seen.
+ */
 #define STORE_TABLES(X)                                                                            \
 	X(LEDGER, "ledger")                                                                        \
 	X(HOSTS, "hosts")                                                                          \
@@ -25,8 +29,10 @@ enum store_table { STORE_TABLES(X) STORE_TABLE_COUNT };
 
 const char *store_table_name(enum store_table table);
 
-/* Makes database and tables, or migrates them; existing data stays. With `cluster`, tables that
- * read all servers of the cluster are made as well ("events_all"); may be NULL. */
+/*
+ * Makes the database and its tables, or migrates them; existing data stays. `cluster` may be NULL;
+ * otherwise tables that read all servers of this cluster are made as well ("events_all").
+ */
 int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_error *error);
 
 /* Returns 0 if the server has this program's schema. -ENOENT: no schema; -EPROTONOSUPPORT: a newer
@@ -38,7 +44,7 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 
 struct dropped_day {
 	const char *table;
-	u32 day; /* 20261125 */
+	u32 day; /* the dropped day as a number: 20261125 */
 	u64 rows, bytes;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A strict parser: any other form than the one in store_url.h is refused, with the reason. */
+/* A strict parser: any form other than the one in store_url.h is refused, with the reason. */
 #include "store/wire/store_url.h"
 
 #include <errno.h>
@@ -18,14 +18,14 @@
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define IN_DATABASE DIGITS LETTERS "_"
-static int refuse(struct stackmap_error *error, const char *why)
+static int refuse_url(struct stackmap_error *error, const char *why)
 {
 	return error_set(error, EINVAL, "%s; a store is http[s]://HOST[:PORT][,HOST...][/DATABASE]",
 			 why);
 }
 
-static int read_shards(struct store_url *url, const struct server_scheme *scheme, const char **at,
-		       struct stackmap_error *error)
+static int parse_shards(struct store_url *url, const struct server_scheme *scheme, const char **at,
+			struct stackmap_error *error)
 {
 	const char *wrong;
 
@@ -34,11 +34,11 @@ static int read_shards(struct store_url *url, const struct server_scheme *scheme
 		return -ENOMEM;
 	for (;; ++*at) {
 		if (url->count == SHARDS_MAX)
-			return refuse(error, "too many hosts");
+			return refuse_url(error, "too many hosts");
 		wrong = server_url_take_host(scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at,
 					     &url->shards[url->count]);
 		if (wrong)
-			return refuse(error, wrong);
+			return refuse_url(error, wrong);
 		if (!url->shards[url->count])
 			return -ENOMEM;
 		url->count++;
@@ -47,7 +47,7 @@ static int read_shards(struct store_url *url, const struct server_scheme *scheme
 	}
 }
 
-static int parse(const char *text, struct store_url *url, struct stackmap_error *error)
+static int parse_url(const char *text, struct store_url *url, struct stackmap_error *error)
 {
 	const char *wrong = server_url_refused(text);
 	const struct server_scheme *scheme;
@@ -56,17 +56,17 @@ static int parse(const char *text, struct store_url *url, struct stackmap_error 
 	int err;
 
 	if (wrong)
-		return refuse(error, wrong);
+		return refuse_url(error, wrong);
 	scheme = server_url_take_scheme(&text);
 	if (!scheme)
-		return refuse(error, "this is no URL of a store");
-	err = read_shards(url, scheme, &text, error);
+		return refuse_url(error, "this is no URL of a store");
+	err = parse_shards(url, scheme, &text, error);
 	if (err)
 		return err;
 	name = *text == '/' ? text + 1 : text;
 	length = strspn(name, IN_DATABASE);
 	if (name[length] || (*text && *text != '/'))
-		return refuse(error, "a database has letters, digits and _");
+		return refuse_url(error, "a database has letters, digits and _");
 	url->database = strdup(length ? name : DEFAULT_DATABASE);
 	return url->database ? 0 : -ENOMEM;
 }
@@ -74,7 +74,7 @@ static int parse(const char *text, struct store_url *url, struct stackmap_error 
 int store_url_parse(const char *text, struct store_url *url, struct stackmap_error *error)
 {
 	struct store_url parsed = {};
-	int err = parse(text, &parsed, error);
+	int err = parse_url(text, &parsed, error);
 
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "the URL of the store: %s", strerror(ENOMEM));

@@ -13,15 +13,17 @@
 struct store_url {
 	char **shards; /* "https://HOST:PORT", in the order of the URL */
 	u32 count;
-	char *database; /* letters, digits and "_" */
+	char *database; /* name of the database: letters, digits and "_" */
 };
 
-/* -EINVAL: *error has the reason. *url is untouched on failure. */
+/* -EINVAL, with the reason in *error. *url is untouched on failure. */
 int store_url_parse(const char *text, struct store_url *url, struct stackmap_error *error);
 void store_url_clear(struct store_url *url);
 
-/* The shard that holds the rows of a machine; it depends on the machine's name and the number of
- * shards only. */
+/*
+ * The number of the shard that holds the rows of a machine. It depends only on the machine's name
+ * and the number of shards.
+ */
 u32 store_url_shard_of(const struct store_url *url, const char *host);
 
 #endif

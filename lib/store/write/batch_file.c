@@ -23,7 +23,7 @@ struct file_head {
 	u32 about_bytes; /* length of the description */
 	u64 rows_bytes;
 	u32 rows_checksum;
-	u32 about_checksum; /* covers the head up to here and the description */
+	u32 about_checksum; /* checksum of the head up to this field, and of the description */
 };
 
 static u32 checksum(u32 before, const void *data, size_t bytes)
@@ -31,15 +31,15 @@ static u32 checksum(u32 before, const void *data, size_t bytes)
 	return (u32)crc32_z(before, data, bytes);
 }
 
-static u32 about_checksum(const struct file_head *head, const u8 *about)
+static u32 description_checksum(const struct file_head *head, const u8 *about)
 {
 	u32 sum = checksum(0, head, offsetof(struct file_head, about_checksum));
 
 	return checksum(sum, about, head->about_bytes);
 }
 
-/* Appends the rows of one table; true if they were packed. */
-static bool put_rows(struct byte_buffer *rows, const struct byte_buffer *plain)
+/* Appends the rows of one table. True if the rows were compressed. */
+static bool append_table_rows(struct byte_buffer *rows, const struct byte_buffer *plain)
 {
 	int err = packed_rows_append(rows, plain->data, plain->used);
 
@@ -50,13 +50,13 @@ static bool put_rows(struct byte_buffer *rows, const struct byte_buffer *plain)
 	return !err;
 }
 
-static void put_tables(struct byte_buffer *about, struct byte_buffer *rows,
-		       const struct batch *batch, bool with_rows)
+static void append_tables(struct byte_buffer *about, struct byte_buffer *rows,
+			  const struct batch *batch, bool with_rows)
 {
 	byte_buffer_varint(about, STORE_TABLE_COUNT);
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
 		struct byte_buffer of_table = {0};
-		bool packed = with_rows && put_rows(&of_table, &batch->rows[i]);
+		bool packed = with_rows && append_table_rows(&of_table, &batch->rows[i]);
 
 		byte_buffer_varint(about, batch->row_count[i]);
 		byte_buffer_varint(about, of_table.used);
@@ -67,14 +67,14 @@ static void put_tables(struct byte_buffer *about, struct byte_buffer *rows,
 	}
 }
 
-static void put_about(struct byte_buffer *about, struct byte_buffer *rows,
+static void append_description(struct byte_buffer *about, struct byte_buffer *rows,
 		      const struct batch *batch, const char *lost_as)
 {
 	byte_buffer_string(about, batch->host);
 	byte_buffer_string(about, batch->boot);
 	byte_buffer_string(about, lost_as);
 	byte_buffer_varint(about, batch->number);
-	put_tables(about, rows, batch, !lost_as);
+	append_tables(about, rows, batch, !lost_as);
 	byte_buffer_varint(about, LOST_COUNT);
 	byte_buffer_varint(about, batch->window_count);
 	for (u32 i = 0; i < batch->window_count; i++) {
@@ -95,14 +95,14 @@ int batch_file_encode(const struct batch *batch, const char *lost_as, struct byt
 	struct byte_buffer about = {0}, rows = {0};
 	struct file_head head = {.version = VERSION};
 
-	put_about(&about, &rows, batch, lost_as);
+	append_description(&about, &rows, batch, lost_as);
 	file->failed |= about.failed || rows.failed;
 	if (!file->failed) {
 		memcpy(head.magic, MAGIC, sizeof(head.magic));
 		head.about_bytes = (u32)about.used;
 		head.rows_bytes = rows.used;
 		head.rows_checksum = checksum(0, rows.data, rows.used);
-		head.about_checksum = about_checksum(&head, about.data);
+		head.about_checksum = description_checksum(&head, about.data);
 		byte_buffer_append(file, &head, sizeof(head));
 		byte_buffer_append(file, about.data, about.used);
 		byte_buffer_append(file, rows.data, rows.used);
@@ -112,8 +112,8 @@ int batch_file_encode(const struct batch *batch, const char *lost_as, struct byt
 	return file->failed ? -ENOMEM : 0;
 }
 
-static void get_tables(struct byte_cursor *about, const u8 *rows, u64 left,
-		       struct spooled_batch *out)
+static void read_tables(struct byte_cursor *about, const u8 *rows, u64 left,
+			struct spooled_batch *out)
 {
 	if (byte_cursor_u32(about) != STORE_TABLE_COUNT)
 		about->bad = true;
@@ -134,7 +134,7 @@ static void get_tables(struct byte_cursor *about, const u8 *rows, u64 left,
 	}
 }
 
-static int get_windows(struct byte_cursor *about, struct batch *batch)
+static int read_windows(struct byte_cursor *about, struct batch *batch)
 {
 	u32 causes = byte_cursor_u32(about);
 	u32 count = byte_cursor_u32(about);
@@ -158,17 +158,17 @@ static int get_windows(struct byte_cursor *about, struct batch *batch)
 	return about->bad || byte_cursor_left(about) ? -EBADMSG : 0;
 }
 
-static int get_text(struct byte_cursor *about, char **text)
+static int read_text(struct byte_cursor *about, char **text)
 {
 	*text = strdup(byte_cursor_string(about));
 	return *text ? 0 : -ENOMEM;
 }
 
-static int get_about(const struct file_head *head, struct spooled_batch *out)
+static int read_description(const struct file_head *head, struct spooled_batch *out)
 {
 	const u8 *at = out->data + sizeof(*head);
 	struct byte_cursor about = {.at = at, .end = at + head->about_bytes};
-	int err = get_text(&about, &out->ledger.host) ?: get_text(&about, &out->ledger.boot);
+	int err = read_text(&about, &out->ledger.host) ?: read_text(&about, &out->ledger.boot);
 	const char *lost_as;
 
 	if (err)
@@ -178,8 +178,8 @@ static int get_about(const struct file_head *head, struct spooled_batch *out)
 	if (*lost_as && !out->lost_as)
 		return -ENOMEM;
 	out->ledger.number = byte_cursor_varint(&about);
-	get_tables(&about, about.end, head->rows_bytes, out);
-	return get_windows(&about, &out->ledger);
+	read_tables(&about, about.end, head->rows_bytes, out);
+	return read_windows(&about, &out->ledger);
 }
 
 int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out)
@@ -194,9 +194,9 @@ int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out)
 	memcpy(&head, data, sizeof(head));
 	if (memcmp(head.magic, MAGIC, sizeof(head.magic)) || head.version != VERSION ||
 	    head.about_bytes > bytes - sizeof(head) ||
-	    about_checksum(&head, data + sizeof(head)) != head.about_checksum)
+	    description_checksum(&head, data + sizeof(head)) != head.about_checksum)
 		return -EBADMSG;
-	err = get_about(&head, out);
+	err = read_description(&head, out);
 	if (err)
 		return err;
 	before = sizeof(head) + head.about_bytes;

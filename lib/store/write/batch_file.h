@@ -11,11 +11,13 @@
 
 #include "store/rows/batch.h"
 
-/* A batch as read from the spool. Its rows are as they are sent: packed (row_binary.h) or plain.
+/*
+ * A batch that was read from the spool. Its rows are in the form in which they are sent: packed
+ * (row_binary.h) or plain.
  */
 struct spooled_batch {
-	struct batch ledger; /* rows are empty */
-	char *lost_as;	     /* NULL: the rows are here; else the cause of their loss */
+	struct batch ledger; /* the batch with its ledger; the buffers of rows are empty */
+	char *lost_as;	     /* NULL if the rows are present; else the cause of their loss */
 	struct spooled_rows {
 		const u8 *bytes;
 		size_t length;
@@ -25,11 +27,14 @@ struct spooled_batch {
 	size_t bytes;
 };
 
-/* Appends the file; the rows are left out unless `lost_as` is NULL. -ENOMEM. */
+/* Appends the bytes of the file. If `lost_as` is not NULL, the rows are left out. -ENOMEM. */
 int batch_file_encode(const struct batch *batch, const char *lost_as, struct byte_buffer *file);
 
-/* Takes over `data`, also on failure; *out points to the rows in it. -EBADMSG: the data is not a
- * batch file; -EIO: the rows are damaged, and *out has the ledger; -ENOMEM. */
+/*
+ * Decodes a batch file. The function takes over `data`, also on failure; *out points to the rows in
+ * it. -EBADMSG: the data is not a batch file; -EIO: the rows are damaged, and *out has the ledger;
+ * -ENOMEM.
+ */
 int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A step checks the schema, whose answer also has the server's clock, and sends the oldest batch.
- * After a failure the next step is delayed: the delay doubles while the server is away, and is a
- * minute when the server refuses; both delays vary by a quarter, so that the machines of a fleet do
- * not return at once. The delay applies to the server, not to one batch.
+ * A step of the sender checks the schema, whose answer also tells the server's time, and sends the
+ * oldest batch. After a failure the next step is delayed. The delay doubles while the server does
+ * not answer, and is a minute if the server refuses. Both delays vary randomly by a quarter, so
+ * that the machines of a fleet do not return at the same moment. The delay applies to the server,
+ * not to one batch.
  *
  * A batch that fails although the schema check succeeded is a suspect: the fault may be the batch's
- * or the server's. Other batches decide: while they fail as well, the server is at fault and all
+ * or the server's. Other batches decide. While they fail as well, the server is at fault and all
  * batches stay. A suspect that fails repeatedly, each time after the server accepted another batch,
  * is set aside. The limit depends on the server's error code: two failures for an error in the
  * rows, eight within as many minutes for a transient error. An error that affects every batch
@@ -32,28 +33,27 @@
 #define AWAY_MS_MIN 1000
 #define AWAY_MS_MAX 60000
 #define REFUSED_MS 60000
-#define SUSPECT_MS 60000 /* time in which other batches go before a suspect */
+#define SUSPECT_MS 60000 /* time in which other batches are sent before a suspect */
 #define STRIKES_REJECTED 2
 #define STRIKES_MAX 8
 
 /* --- one batch --- */
 
-/* Sends one batch, or the ledger of a batch whose rows are gone, to one server. */
+/* Sends one batch to one server, or only the ledger of a batch whose rows are lost. */
 
 /*
- * The ledger is sent first and the events last, so rows that are lost in between show as recorded
- * and not stored. The server's merge removes rows that were sent twice. Until then repeated events
- * would count twice, so the sender queries the stored events before it sends them again. This query
- * groups by the whole key, so repeated rows count once.
+ * The ledger is sent first and the events last, so rows that are lost in between are counted as
+ * recorded but not stored. The server's merge removes rows that were sent twice. Until this merge,
+ * repeated events would count twice, so the sender queries the stored events before it sends them
+ * again. This query groups by the whole key, so repeated rows count once.
  */
 
-/* Progress of sending a batch. */
+/* The progress of sending one batch. */
 struct batch_progress {
-	enum store_table next; /* the table whose rows go next */
-	bool in_doubt;	       /* the server may have some or all of the events */
-	u64 rows;	       /* sent rows of all tables */
-	u64 doubts,
-		repeats; /* queries for stored events; inserts of events that were partly stored */
+	enum store_table next; /* the table whose rows are sent next */
+	bool in_doubt;	       /* true: the server may already have some or all of the events */
+	u64 rows;	       /* number of sent rows of all tables */
+	u64 doubts, repeats;   /* queries for stored events; repeated inserts */
 };
 
 #define ANSWER_BYTES_MAX (8UL << 20)
@@ -65,7 +65,7 @@ struct batch_progress {
 	"GROUP BY time, service, version, cgroup, "                                                \
 	"comm, event, stack) GROUP BY time FORMAT RowBinary"
 
-/* Rows and events of one window that the server has. */
+/* The rows and events of one window that the server has. */
 struct stored_window {
 	u32 time;
 	u64 rows, events;
@@ -73,7 +73,7 @@ struct stored_window {
 
 typedef void on_window(void *arg, const struct stored_window *window);
 
-static int read_windows(const struct byte_buffer *answer, on_window *found, void *arg)
+static int read_stored_windows(const struct byte_buffer *answer, on_window *found, void *arg)
 {
 	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
 
@@ -89,8 +89,9 @@ static int read_windows(const struct byte_buffer *answer, on_window *found, void
 	return 0;
 }
 
-static int query_windows(struct clickhouse *server, const struct batch *batch, on_window *found,
-			 void *arg, struct clickhouse_result *result, struct stackmap_error *error)
+static int query_stored_windows(struct clickhouse *server, const struct batch *batch,
+				on_window *found, void *arg, struct clickhouse_result *result,
+				struct stackmap_error *error)
 {
 	struct byte_buffer host = {0}, times = {0}, answer = {0};
 	struct clickhouse_table tables[] = {
@@ -115,7 +116,7 @@ static int query_windows(struct clickhouse *server, const struct batch *batch, o
 	snprintf(sql, sizeof(sql), STORED_IN_WINDOWS, first, last);
 	err = clickhouse_query(server, sql, tables, 2, ANSWER_BYTES_MAX, &answer, result, error);
 	if (!err)
-		err = read_windows(&answer, found, arg);
+		err = read_stored_windows(&answer, found, arg);
 	if (err == -EBADMSG)
 		error_set(error, EBADMSG, "%s: the answer makes no sense", clickhouse_name(server));
 	byte_buffer_free(&host);
@@ -124,13 +125,13 @@ static int query_windows(struct clickhouse *server, const struct batch *batch, o
 	return err;
 }
 
-static void count_rows(void *arg, const struct stored_window *window)
+static void add_stored_rows(void *arg, const struct stored_window *window)
 {
 	*(u64 *)arg += window->rows;
 }
 
 /* The deduplication token of a batch's rows for one table; NULL without memory. */
-static char *token_of(const struct batch *batch, enum store_table table)
+static char *make_deduplication_token(const struct batch *batch, enum store_table table)
 {
 	char *token;
 
@@ -140,11 +141,11 @@ static char *token_of(const struct batch *batch, enum store_table table)
 		       : token;
 }
 
-static int insert(struct clickhouse *server, const struct batch *batch, enum store_table table,
-		  const struct spooled_rows *rows, struct clickhouse_result *result,
-		  struct stackmap_error *error)
+static int insert_rows(struct clickhouse *server, const struct batch *batch, enum store_table table,
+		       const struct spooled_rows *rows, struct clickhouse_result *result,
+		       struct stackmap_error *error)
 {
-	char *token = token_of(batch, table);
+	char *token = make_deduplication_token(batch, table);
 	int err;
 
 	if (!token)
@@ -166,7 +167,7 @@ static int insert_ledger(struct clickhouse *server, const struct batch *batch,
 	if (err)
 		error_set(error, ENOMEM, "the ledger to send: %s", strerror(ENOMEM));
 	else
-		err = insert(server, batch, STORE_LEDGER, &plain, result, error);
+		err = insert_rows(server, batch, STORE_LEDGER, &plain, result, error);
 	byte_buffer_free(&rows);
 	return err;
 }
@@ -180,14 +181,15 @@ static int insert_events(struct clickhouse *server, const struct spooled_batch *
 
 	if (progress->in_doubt) {
 		progress->doubts++;
-		err = query_windows(server, &batch->ledger, count_rows, &stored, result, error);
+		err = query_stored_windows(server, &batch->ledger, add_stored_rows, &stored, result,
+					   error);
 		if (err || stored == batch->ledger.row_count[STORE_EVENTS])
 			return err;
 		progress->repeats += stored != 0;
 	}
 	progress->in_doubt = true;
-	err = insert(server, &batch->ledger, STORE_EVENTS, &batch->rows[STORE_EVENTS], result,
-		     error);
+	err = insert_rows(server, &batch->ledger, STORE_EVENTS, &batch->rows[STORE_EVENTS], result,
+			  error);
 	progress->in_doubt = err;
 	return err;
 }
@@ -204,10 +206,13 @@ static int send_table(struct clickhouse *server, const struct spooled_batch *bat
 		return 0;
 	if (table == STORE_EVENTS)
 		return insert_events(server, batch, progress, result, error);
-	return insert(server, &batch->ledger, table, &batch->rows[table], result, error);
+	return insert_rows(server, &batch->ledger, table, &batch->rows[table], result, error);
 }
 
-/* Continues at progress->next. After a failure the caller repeats the call later. */
+/*
+ * Sends the tables of the batch from progress->next on. After a failure the caller repeats the call
+ * later.
+ */
 static int send_batch(struct clickhouse *server, const struct spooled_batch *batch,
 		      struct batch_progress *progress, struct clickhouse_result *result,
 		      struct stackmap_error *error)
@@ -226,7 +231,7 @@ static int send_batch(struct clickhouse *server, const struct spooled_batch *bat
 	return 0;
 }
 
-static void note_stored(void *arg, const struct stored_window *stored)
+static void set_stored_events(void *arg, const struct stored_window *stored)
 {
 	struct batch *batch = arg;
 
@@ -235,8 +240,12 @@ static void note_stored(void *arg, const struct stored_window *stored)
 			batch->windows[i].stored = stored->events;
 }
 
-/* The insert has no token, because the same ledger may be sent later with other numbers. */
-/* Sends the ledger of a batch whose rows are gone. Events that the store has do not count as lost.
+/*
+ * The insert has no deduplication token, because the same ledger may be sent later with other
+ * numbers.
+ */
+/*
+ * Sends the ledger of a batch whose rows are lost. Events that the store has do not count as lost.
  */
 static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *batch,
 			    struct clickhouse_result *result, struct stackmap_error *error)
@@ -246,7 +255,8 @@ static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *bat
 
 	if (!batch->ledger.window_count)
 		return 0;
-	err = query_windows(server, &batch->ledger, note_stored, &batch->ledger, result, error);
+	err = query_stored_windows(server, &batch->ledger, set_stored_events, &batch->ledger,
+				   result, error);
 	if (!err && batch_ledger_rows(&batch->ledger, batch->lost_as, &rows))
 		err = error_set(error, ENOMEM, "the ledger to send: %s", strerror(ENOMEM));
 	if (!err)
@@ -258,11 +268,11 @@ static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *bat
 
 struct suspect {
 	u64 number;
-	u64 due;	  /* ms: other batches go first until then */
-	u32 strikes;	  /* failures, each but the first after the server took another batch */
-	u64 struck;	  /* ms: the last strike */
-	u64 taken;	  /* sender->taken at the last strike */
-	bool is_rejected; /* the server reported an error in the rows */
+	u64 due;     /* milliseconds: other batches are sent first until this time */
+	u32 strikes; /* counted failures, with another batch accepted before each further one */
+	u64 struck;  /* milliseconds: time of the last counted failure */
+	u64 taken;   /* sender->taken at the last counted failure */
+	bool is_rejected; /* the server's error code said that the rows have an error */
 };
 
 struct sender {
@@ -272,22 +282,22 @@ struct sender {
 	void (*say)(void *arg, const char *text);
 	void *arg;
 	bool schema_known;
-	u64 schema_ms; /* time of the last check */
-	u64 number;    /* number of the batch that `progress` is for */
+	u64 schema_ms; /* milliseconds: time of the last schema check */
+	u64 number;    /* number of the batch that `progress` describes */
 	struct batch_progress progress;
 	u64 doubtful; /* batches up to this number may have been sent before, by this or an
 			 earlier sender */
 	u64 taken;    /* batches and ledgers that the server accepted */
 	struct suspect *suspects;
 	u32 suspect_count, suspect_room;
-	s64 date_skew;	 /* skew by the last date, unconfirmed */
-	u64 server_date; /* 0: unknown */
+	s64 date_skew;	 /* the difference of clocks by the server's last date, not confirmed yet */
+	u64 server_date; /* the server's date; 0: unknown */
 	u32 failures;
-	u64 last_failure; /* the last logged failure; 0: all is well */
+	u64 last_failure; /* the kind of the last logged failure; 0: no failure since a success */
 	u64 random;
 };
 
-static u64 seed_of(const char *host)
+static u64 random_seed_of_host(const char *host)
 {
 	u64 seed = clock_ns(CLOCK_REALTIME) | 1;
 
@@ -317,7 +327,7 @@ int sender_open(const struct sender_options *options, struct sender_state *state
 				  .state = state,
 				  .say = options->say,
 				  .arg = options->arg,
-				  .random = seed_of(options->host)};
+				  .random = random_seed_of_host(options->host)};
 	err = clickhouse_open(&server, &sender->server, error);
 	if (err) {
 		free(sender);
@@ -353,7 +363,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sender *sender, con
 }
 
 /* Returns a random time between 3/4 and 5/4 of `ms` (Marsaglia's xorshift). */
-static u32 spread(struct sender *sender, u32 ms)
+static u32 random_delay_around(struct sender *sender, u32 ms)
 {
 	sender->random ^= sender->random << 13;
 	sender->random ^= sender->random >> 7;
@@ -361,16 +371,18 @@ static u32 spread(struct sender *sender, u32 ms)
 	return ms - ms / 4 + (u32)(sender->random % (ms / 2 + 1));
 }
 
-static u32 away_ms(struct sender *sender)
+static u32 next_away_delay(struct sender *sender)
 {
 	u32 ms = AWAY_MS_MIN;
 
 	for (u32 i = 1; i < sender->failures && ms < AWAY_MS_MAX; i++)
 		ms *= 2;
-	return spread(sender, ms < AWAY_MS_MAX ? ms : AWAY_MS_MAX);
+	return random_delay_around(sender, ms < AWAY_MS_MAX ? ms : AWAY_MS_MAX);
 }
 
-/* Stores the failure in the state, and logs it unless it was the last one logged. */
+/*
+ * Stores the failure in the state, and logs it unless the last logged failure was of the same kind.
+ */
 static void log_failure(struct sender *sender, enum sender_standing standing, u32 kind,
 			const char *text)
 {
@@ -384,8 +396,8 @@ static void log_failure(struct sender *sender, enum sender_standing standing, u3
 	sender->last_failure = last_failure;
 }
 
-static u32 note_failure(struct sender *sender, int err, const struct clickhouse_result *result,
-			const struct stackmap_error *error)
+static u32 record_failure(struct sender *sender, int err, const struct clickhouse_result *result,
+			  const struct stackmap_error *error)
 {
 	bool refused = result->outcome == CLICKHOUSE_DENIED ||
 		       result->outcome == CLICKHOUSE_REFUSED || err == -EPROTONOSUPPORT ||
@@ -396,11 +408,14 @@ static u32 note_failure(struct sender *sender, int err, const struct clickhouse_
 	sender->failures++;
 	log_failure(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
 		    result->code ? result->code : (u32)-err, error->message);
-	return refused ? spread(sender, REFUSED_MS) : away_ms(sender);
+	return refused ? random_delay_around(sender, REFUSED_MS) : next_away_delay(sender);
 }
 
-/* The smallest skew that explains a server date received between two moments of the local clock. */
-static s64 skew_of(u64 date, u64 before, u64 after)
+/*
+ * The smallest difference between the server's clock and this machine's that explains a server date
+ * received between two moments of the local clock.
+ */
+static s64 clock_skew(u64 date, u64 before, u64 after)
 {
 	s64 late = (s64)date - (s64)after, early = (s64)date - (s64)before;
 
@@ -409,14 +424,17 @@ static s64 skew_of(u64 date, u64 before, u64 after)
 	return early < -SENDER_SKEW_SHIFTED ? early : 0;
 }
 
-/* True if two skews are equal within the precision of a date in whole seconds. */
+/* True if two differences of clocks are equal within the precision of a date in whole seconds. */
 static bool is_same_skew(s64 a, s64 b)
 {
 	return a - b >= -SENDER_SKEW_SHIFTED && a - b <= SENDER_SKEW_SHIFTED;
 }
 
-/* A single date may be wrong, so a skew is applied when the next date confirms it. */
-static void note_skew(struct sender *sender, s64 skew)
+/*
+ * Records a difference of clocks. A single date may be wrong, so a difference is applied when the
+ * next date confirms it.
+ */
+static void record_skew(struct sender *sender, s64 skew)
 {
 	struct sender_state *state = sender->state;
 	bool is_confirmed = is_same_skew(skew, sender->date_skew);
@@ -435,18 +453,21 @@ static void note_skew(struct sender *sender, s64 skew)
 		say(sender, "the clock agrees with the store's");
 }
 
-/* False if the clock is off by more than a day, which stops sending. */
-static bool note_date(struct sender *sender, u64 date, u64 before)
+/*
+ * Records the server's date. False if this machine's clock is off by more than a day, which stops
+ * sending.
+ */
+static bool record_server_date(struct sender *sender, u64 date, u64 before)
 {
 	u64 after = (u64)time(NULL);
-	s64 skew = date ? skew_of(date, before, after) : 0;
+	s64 skew = date ? clock_skew(date, before, after) : 0;
 	char text[160];
 
 	if (!date)
 		return true;
 	sender->server_date = date;
 	if (!(skew > SENDER_SKEW_REFUSED || skew < -SENDER_SKEW_REFUSED)) {
-		note_skew(sender, skew);
+		record_skew(sender, skew);
 		return true;
 	}
 	snprintf(text, sizeof(text),
@@ -470,11 +491,11 @@ static int check_schema(struct sender *sender, u32 *wait_ms)
 		return 0;
 	err = schema_check(sender->server, &result, &error);
 	if (err) {
-		*wait_ms = note_failure(sender, err, &result, &error);
+		*wait_ms = record_failure(sender, err, &result, &error);
 		return err;
 	}
-	if (!note_date(sender, result.date, before)) {
-		*wait_ms = spread(sender, REFUSED_MS);
+	if (!record_server_date(sender, result.date, before)) {
+		*wait_ms = random_delay_around(sender, REFUSED_MS);
 		return -EDOM;
 	}
 	sender->schema_known = is_same_skew(sender->date_skew, sender->state->skew);
@@ -482,8 +503,8 @@ static int check_schema(struct sender *sender, u32 *wait_ms)
 	return 0;
 }
 
-/* True if a window is dated more than a day after the server's date. */
-static bool is_of_the_future(const struct sender *sender, const struct batch *batch)
+/* True if one of the batch's windows is dated more than a day after the server's date. */
+static bool has_future_window(const struct sender *sender, const struct batch *batch)
 {
 	for (u32 i = 0; i < batch->window_count && sender->server_date; i++)
 		if (batch->windows[i].time > sender->server_date + SENDER_SKEW_REFUSED)
@@ -523,15 +544,15 @@ static void remove_suspect(struct sender *sender, u64 number)
 		*found = sender->suspects[--sender->suspect_count];
 }
 
-static bool comes_later(const void *arg, u64 number)
+static bool is_suspect_not_due(const void *arg, u64 number)
 {
 	const struct suspect *found = find_suspect(arg, number);
 
 	return found && found->due > clock_ms();
 }
 
-/* Counts a failure of a suspect; true if the limit is reached. */
-static bool count_strike(struct sender *sender, struct suspect *suspect, bool is_rejected)
+/* Counts a failure of a suspect. True if the limit is reached. */
+static bool count_suspect_failure(struct sender *sender, struct suspect *suspect, bool is_rejected)
 {
 	u64 now = clock_ms();
 	bool counts = !suspect->strikes || (suspect->taken != sender->taken &&
@@ -549,7 +570,7 @@ static bool count_strike(struct sender *sender, struct suspect *suspect, bool is
 
 /* --- batches --- */
 
-static void count_sent(struct sender *sender, const struct spooled_batch *batch)
+static void count_sent_batch(struct sender *sender, const struct spooled_batch *batch)
 {
 	struct sender_state *state = sender->state;
 
@@ -569,8 +590,8 @@ static void count_sent(struct sender *sender, const struct spooled_batch *batch)
 	sender->last_failure = 0;
 }
 
-static int send_one(struct sender *sender, struct spooled_batch *batch,
-		    struct clickhouse_result *result, struct stackmap_error *error)
+static int send_spooled_batch(struct sender *sender, struct spooled_batch *batch,
+			      struct clickhouse_result *result, struct stackmap_error *error)
 {
 	struct batch_progress *progress = &sender->progress;
 	u64 number = batch->ledger.number;
@@ -601,10 +622,10 @@ static u32 set_batch_aside(struct sender *sender, const struct spooled_batch *ba
 	if (!spool_set_aside(sender->spool, batch, &error))
 		return 0;
 	log_failure(sender, SENDER_AWAY, EIO, error.message);
-	return spread(sender, REFUSED_MS);
+	return random_delay_around(sender, REFUSED_MS);
 }
 
-static u32 fail_batch(struct sender *sender, const struct spooled_batch *batch, int err,
+static u32 handle_batch_failure(struct sender *sender, const struct spooled_batch *batch, int err,
 		      const struct clickhouse_result *result, const struct stackmap_error *error)
 {
 	/* A lack of local memory, and server error codes of this kind, affect every batch. */
@@ -616,38 +637,38 @@ static u32 fail_batch(struct sender *sender, const struct spooled_batch *batch, 
 
 	if (batch->ledger.number > sender->doubtful)
 		sender->doubtful = batch->ledger.number;
-	if (found && count_strike(sender, found, result->outcome == CLICKHOUSE_REJECTED))
+	if (found && count_suspect_failure(sender, found, result->outcome == CLICKHOUSE_REJECTED))
 		return set_batch_aside(sender, batch, error->message);
-	return note_failure(sender, err, result, error);
+	return record_failure(sender, err, result, error);
 }
 
-static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
+static u32 send_oldest_batch(struct sender *sender, struct spooled_batch *batch)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
 	struct stackmap_error error = {0};
 	int err;
 
 	sender->state->standing = SENDER_SENDING;
-	if (!batch->lost_as && is_of_the_future(sender, &batch->ledger)) {
+	if (!batch->lost_as && has_future_window(sender, &batch->ledger)) {
 		say(sender, "a batch was dated by a clock that was more than a day ahead: its loss "
 			    "is noted");
 		err = spool_give_up(sender->spool, batch, LOST_AS_CLOCK, &error);
 	} else {
-		err = send_one(sender, batch, &result, &error);
+		err = send_spooled_batch(sender, batch, &result, &error);
 		if (err)
-			return fail_batch(sender, batch, err, &result, &error);
+			return handle_batch_failure(sender, batch, err, &result, &error);
 		err = spool_done(sender->spool, batch);
-		count_sent(sender, batch);
+		count_sent_batch(sender, batch);
 		if (err)
 			error_set(&error, -err, "spool: %s", strerror(-err));
 	}
 	if (!err)
 		return 0;
 	log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
-	return spread(sender, REFUSED_MS);
+	return random_delay_around(sender, REFUSED_MS);
 }
 
-static u32 idle(struct sender *sender)
+static u32 set_idle(struct sender *sender)
 {
 	sender->state->standing = SENDER_IDLE;
 	sender->state->error[0] = 0;
@@ -659,7 +680,7 @@ static u32 idle(struct sender *sender)
 	return IDLE_MS;
 }
 
-static u32 step(struct sender *sender)
+static u32 send_next(struct sender *sender)
 {
 	struct spooled_batch batch;
 	struct stackmap_error error = {0};
@@ -668,16 +689,16 @@ static u32 step(struct sender *sender)
 
 	if (check_schema(sender, &wait_ms))
 		return wait_ms;
-	err = spool_oldest(sender->spool, comes_later, sender, &batch, &error);
+	err = spool_oldest(sender->spool, is_suspect_not_due, sender, &batch, &error);
 	if (err == -ENOENT)
 		err = spool_oldest(sender->spool, NULL, NULL, &batch, &error);
 	if (err == -ENOENT)
-		return idle(sender);
+		return set_idle(sender);
 	if (err) {
 		log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
-		return spread(sender, REFUSED_MS);
+		return random_delay_around(sender, REFUSED_MS);
 	}
-	wait_ms = send_oldest(sender, &batch);
+	wait_ms = send_oldest_batch(sender, &batch);
 	spooled_batch_clear(&batch);
 	return wait_ms;
 }
@@ -685,7 +706,7 @@ static u32 step(struct sender *sender)
 u32 sender_step(struct sender *sender)
 {
 	struct sender_state *state = sender->state;
-	u32 wait_ms = step(sender);
+	u32 wait_ms = send_next(sender);
 	struct spool_count count;
 
 	if (!spool_count(sender->spool, &count)) {

@@ -2,13 +2,13 @@
 /*
  * The sender sends the spool's batches to the shard of its machine, oldest first. The sender runs
  * in a process of its own: the HTTP and TLS client then has no privileges, and a server that hangs
- * delays no window. Sender and recorder share the spool's folder and the sender's state, which may
- * lie in shared memory.
+ * does not delay the recording of windows. Sender and recorder share the spool's folder and the
+ * sender's state, which may lie in shared memory.
  *
- * A failed insert is in doubt whatever the server answered, and so is each batch that is in the
- * spool at the start, because an earlier sender may have been killed. The sender asks the server
- * for the number of stored rows before it sends such a batch again, as the same bytes with the same
- * deduplication token.
+ * After a failed insert it is unknown which rows are stored, whatever the server answered. The same
+ * holds for each batch that is in the spool at the start, because an earlier sender may have been
+ * killed. Before the sender sends such a batch again, it asks the server for the number of stored
+ * rows. It then sends the same bytes with the same deduplication token.
  *
  * Batches that the server refuses (password, tables, a newer schema, a wrong clock) stay in the
  * spool and are retried every minute. A batch that is refused while others are accepted does not
@@ -21,15 +21,15 @@
 #include "store/write/spool.h"
 
 #define SENDER_TIMEOUT_MS 30000
-#define SENDER_SKEW_SHIFTED 2		/* seconds: windows are shifted by a larger skew */
-#define SENDER_SKEW_REFUSED (24 * 3600) /* sending stops at a larger skew */
+#define SENDER_SKEW_SHIFTED 2 /* seconds; if the clock is off by more, times are corrected */
+#define SENDER_SKEW_REFUSED (24 * 3600) /* seconds; if the clock is off by more, sending stops */
 
 struct sender_options {
 	const struct store_url *url;
-	const struct clickhouse_options *server; /* user, password...; `base` is set here */
-	const char *host;			 /* selects the shard */
+	const struct clickhouse_options *server; /* user, password...; the sender sets `base` */
+	const char *host;			 /* name of this machine, which selects the shard */
 	struct spool *spool;			 /* SPOOL_DRAIN; borrowed */
-	/* Gets a message when a failure begins and when it ends, once each; may be NULL. */
+	/* Gets a message when a failure begins and when it ends, one each; may be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *arg;
 };
@@ -39,20 +39,23 @@ enum sender_standing {
 	SENDER_IDLE,	 /* all batches are sent */
 	SENDER_SENDING,	 /* batches are waiting */
 	SENDER_AWAY,	 /* the server does not answer, or fails */
-	SENDER_REFUSED,	 /* the server refuses: see `error` */
+	SENDER_REFUSED,	 /* the server refuses the rows or the login: see `error` */
 	SENDER_CLOCK,	 /* the clock is off by more than a day */
 };
 
-/* For a status line, and for the clock of windows. The members may be from different moments. */
+/*
+ * The state for a status line, and for the clock of windows. The members may be from different
+ * moments.
+ */
 struct sender_state {
 	enum sender_standing standing;
-	u32 waiting; /* batches in the spool */
+	u32 waiting; /* number of batches in the spool */
 	u64 waiting_bytes;
-	u64 batches, rows;   /* sent since the start */
-	u64 bytes;	     /* sent and received */
+	u64 batches, rows;   /* batches and rows sent since the start */
+	u64 bytes;	     /* bytes sent and received */
 	u32 suspects;	     /* waiting batches that were refused */
 	u64 refused;	     /* batches that were set aside since the start */
-	u64 lost;	     /* sent ledgers of batches whose rows are gone */
+	u64 lost;	     /* number of sent ledgers of batches whose rows are lost */
 	u64 doubts, repeats; /* queries for stored events; batches that were sent again */
 	u32 damaged;
 	bool skew_known;

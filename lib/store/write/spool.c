@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The folder is read anew each time. This is cheap with one batch every two minutes, and neither
- * end needs to know the other's actions.
+ * The folder is read again for each operation. This is cheap with one batch every two minutes, and
+ * neither process needs to know what the other one does.
  *
- * The state is written before the batch that it counts, so each number is used once. When rows are
- * removed to make room, the ledger is written first. A batch with its ledger beside it is still
- * sent, and the sender queries the server before it sends the ledger of a lost batch. Therefore
- * stored events never count as lost, even if an end is killed at any moment.
+ * The state file with the next number is written before the batch with this number, so each number
+ * is used once. When rows are removed to make room, the ledger is written first. If a batch and its
+ * separate ledger both exist, the batch is still sent. Before the sender sends the ledger of a lost
+ * batch, it queries the server for stored events. Therefore stored events never count as lost, even
+ * if a process is killed at any moment.
  */
 #include "store/write/spool.h"
 
@@ -47,14 +48,18 @@
  */
 
 /*
- * A file is written under a temporary name, synced and renamed; then the folder is synced. After a
- * crash in between the folder has the old file or the new one.
+ * A file is written under a temporary name, synced and renamed; then the folder is synced. If the
+ * machine crashes meanwhile, the folder has either the old file or the new one.
  */
 
 #define SPOOL_FILE_BYTES_MAX (1UL << 30)
 
 /* Lists this user's files whose name is a number, in 16 digits, and an ending. */
-enum spool_kind { SPOOL_BATCH, SPOOL_LOST, SPOOL_REFUSED }; /* their endings: spool.h */
+enum spool_kind {
+	SPOOL_BATCH,
+	SPOOL_LOST,
+	SPOOL_REFUSED
+}; /* the endings of their file names: spool.h */
 
 struct spool_item {
 	u64 number;
@@ -63,9 +68,9 @@ struct spool_item {
 };
 
 struct spool_list {
-	struct spool_item *items; /* ascending; the ledger of a batch follows the batch */
+	struct spool_item *items; /* ascending by number; the ledger of a batch follows the batch */
 	u32 count, room;
-	u32 strangers; /* files with such a name that are not this user's */
+	u32 strangers; /* number of files with such a name that are not this user's */
 };
 
 #define SPOOL_NAME_BYTES 32
@@ -73,7 +78,7 @@ struct spool_list {
 #define DIGITS 16
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static int make_above(char *path)
+static int make_parent_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		int err;
@@ -90,7 +95,7 @@ static int make_above(char *path)
 static int make_folder(const char *path)
 {
 	char *copy = strdup(path);
-	int err = copy ? make_above(copy) : -ENOMEM;
+	int err = copy ? make_parent_folders(copy) : -ENOMEM;
 
 	free(copy);
 	if (!err && mkdir(path, 0700) && errno != EEXIST)
@@ -98,7 +103,7 @@ static int make_folder(const char *path)
 	return err;
 }
 
-/* Opens the folder; makes it, with the folders above it, if it is missing. */
+/* Opens the folder. A missing folder is made, with its parent folders. */
 static int spool_folder_open(const char *path, int *out, struct stackmap_error *error)
 {
 	int err = make_folder(path);
@@ -124,7 +129,7 @@ static int spool_folder_open(const char *path, int *out, struct stackmap_error *
 					  : strerror(-err));
 }
 
-/* Holds the lock of that name until *out is closed. -EBUSY: another process holds it. */
+/* Locks the file with that name until *out is closed. -EBUSY: another process holds the lock. */
 static int spool_folder_lock(int folder, const char *name, int *out)
 {
 	int lock =
@@ -142,7 +147,7 @@ static int spool_folder_lock(int folder, const char *name, int *out)
 	return err;
 }
 
-static int write_all(int file, const u8 *data, size_t bytes)
+static int write_and_sync(int file, const u8 *data, size_t bytes)
 {
 	while (bytes) {
 		ssize_t done = write(file, data, bytes);
@@ -166,7 +171,7 @@ static int spool_folder_write(int folder, const char *temporary, const char *nam
 	unlinkat(folder, temporary, 0);
 	file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		      0600);
-	err = file < 0 ? -errno : write_all(file, data, bytes);
+	err = file < 0 ? -errno : write_and_sync(file, data, bytes);
 	if (file >= 0 && close(file) && !err)
 		err = -errno;
 	if (!err && renameat(folder, temporary, folder, name))
@@ -178,12 +183,12 @@ static int spool_folder_write(int folder, const char *temporary, const char *nam
 	return err;
 }
 
-static bool is_ours(const struct stat *status)
+static bool is_own_file(const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && status->st_uid == geteuid() && status->st_nlink == 1;
 }
 
-static int read_file(int file, u8 **data, size_t *bytes)
+static int read_own_file(int file, u8 **data, size_t *bytes)
 {
 	struct stat status;
 	ssize_t got;
@@ -191,7 +196,7 @@ static int read_file(int file, u8 **data, size_t *bytes)
 
 	if (fstat(file, &status))
 		return -errno;
-	if (!is_ours(&status))
+	if (!is_own_file(&status))
 		return -EPERM;
 	if ((u64)status.st_size > SPOOL_FILE_BYTES_MAX)
 		return -EFBIG;
@@ -208,8 +213,10 @@ static int read_file(int file, u8 **data, size_t *bytes)
 	return 0;
 }
 
-/* -EPERM: the file is not this user's. -EFBIG: larger than SPOOL_FILE_BYTES_MAX. The caller frees
- * *data. */
+/*
+ * Reads a file of the spool. -EPERM: the file is not this user's. -EFBIG: larger than
+ * SPOOL_FILE_BYTES_MAX. The caller frees *data.
+ */
 static int spool_folder_read(int folder, const char *name, u8 **data, size_t *bytes)
 {
 	int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -217,7 +224,7 @@ static int spool_folder_read(int folder, const char *name, u8 **data, size_t *by
 
 	if (file < 0)
 		return errno == ELOOP ? -EPERM : -errno;
-	err = read_file(file, data, bytes);
+	err = read_own_file(file, data, bytes);
 	close(file);
 	return err;
 }
@@ -235,7 +242,7 @@ static void spool_item_name(u64 number, enum spool_kind kind, char name[SPOOL_NA
 	snprintf(name, SPOOL_NAME_BYTES, "%016llx%s", (unsigned long long)number, endings[kind]);
 }
 
-static bool read_name(const char *name, struct spool_item *item)
+static bool parse_item_name(const char *name, struct spool_item *item)
 {
 	char *end;
 
@@ -250,16 +257,16 @@ static bool read_name(const char *name, struct spool_item *item)
 	return false;
 }
 
-static int add_item(int folder, const char *name, struct spool_list *list)
+static int add_item_to_list(int folder, const char *name, struct spool_list *list)
 {
 	struct spool_item item;
 	struct stat status;
 
-	if (!read_name(name, &item))
+	if (!parse_item_name(name, &item))
 		return 0;
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
-	if (!is_ours(&status)) {
+	if (!is_own_file(&status)) {
 		list->strangers++;
 		return 0;
 	}
@@ -277,7 +284,7 @@ static int by_number(const void *left, const void *right)
 	return order(a->number, b->number) ?: order(a->kind, b->kind);
 }
 
-static DIR *open_reading(int folder)
+static DIR *open_folder_stream(int folder)
 {
 	int again = openat(folder, ".", FOLDER_FLAGS);
 	DIR *reading = again < 0 ? NULL : fdopendir(again);
@@ -296,14 +303,14 @@ static void spool_list_clear(struct spool_list *list)
 static int spool_folder_list(int folder, struct spool_list *out)
 {
 	struct spool_list list = {0};
-	DIR *reading = open_reading(folder);
+	DIR *reading = open_folder_stream(folder);
 	struct dirent *entry;
 	int err = 0;
 
 	if (!reading)
 		return -errno;
 	while (!err && (entry = readdir(reading)))
-		err = add_item(folder, entry->d_name, &list);
+		err = add_item_to_list(folder, entry->d_name, &list);
 	closedir(reading);
 	if (err) {
 		spool_list_clear(&list);
@@ -315,13 +322,15 @@ static int spool_folder_list(int folder, struct spool_list *out)
 	return 0;
 }
 
-/* taken: a bit for each second from a day before the last window to a day after it, at index
- * `second % TIMES`. */
+/*
+ * taken: one bit for each second from a day before the last window to a day after it, at index
+ * `second % TIMES`. A set bit means that a window has this time.
+ */
 struct state {
 	u64 next_number;
 	u32 first_time; /* first second of `taken` */
 	u8 taken[TIMES / 8];
-	u32 checksum; /* covers the members before it */
+	u32 checksum; /* checksum of the members before this one */
 };
 
 struct spool {
@@ -331,16 +340,16 @@ struct spool {
 	void (*say)(void *arg, const char *text);
 	void *arg;
 	struct state state;
-	struct spool_count count; /* losses since the start */
+	struct spool_count count; /* losses since the spool was opened */
 	bool strangers_said;
 };
 
-static const char *temporary_name(const struct spool *spool)
+static const char *temporary_file_name(const struct spool *spool)
 {
 	return spool->end == SPOOL_FILL ? "filling.new" : "draining.new";
 }
 
-static void say(struct spool *spool, const char *what, u64 number)
+static void report_fault(struct spool *spool, const char *what, u64 number)
 {
 	char text[256];
 
@@ -379,14 +388,14 @@ static int write_state(struct spool *spool, const struct state *state)
 	int err;
 
 	sealed.checksum = state_checksum(&sealed);
-	err = spool_folder_write(spool->folder, temporary_name(spool), STATE_NAME, &sealed,
+	err = spool_folder_write(spool->folder, temporary_file_name(spool), STATE_NAME, &sealed,
 				 sizeof(sealed));
 	if (!err)
 		spool->state = sealed;
 	return err;
 }
 
-static int list(struct spool *spool, struct spool_list *out)
+static int list_spool_files(struct spool *spool, struct spool_list *out)
 {
 	int err = spool_folder_list(spool->folder, out);
 
@@ -398,12 +407,14 @@ static int list(struct spool *spool, struct spool_list *out)
 	return err;
 }
 
-/* Sets the state of a spool that has lost its state file. Numbers continue from the clock in
- * seconds, which is above all used numbers, because batches come every two minutes. */
-static int guess_state(struct spool *spool)
+/*
+ * Makes a new state for a spool that has lost its state file. Numbers continue with the clock in
+ * seconds, which is larger than all used numbers, because batches come every two minutes.
+ */
+static int make_lost_state(struct spool *spool)
 {
 	struct spool_list found;
-	int err = list(spool, &found);
+	int err = list_spool_files(spool, &found);
 
 	if (err)
 		return err;
@@ -432,9 +443,9 @@ int spool_open(const struct spool_options *options, struct spool **out,
 	err = spool_folder_open(options->folder, &spool->folder, error);
 	if (!err) {
 		err = spool_folder_lock(spool->folder, fills ? "filling" : "draining", &spool->lock)
-			      ?: spool_folder_remove(spool->folder, temporary_name(spool));
+			      ?: spool_folder_remove(spool->folder, temporary_file_name(spool));
 		if (!err && fills && !read_state(spool))
-			err = guess_state(spool);
+			err = make_lost_state(spool);
 		if (err)
 			error_set(error, -err, "%s: %s", options->folder,
 				  err == -EBUSY ? "another agent has it" : strerror(-err));
@@ -489,7 +500,7 @@ static int write_item(struct spool *spool, const struct batch *batch, const char
 	char name[SPOOL_NAME_BYTES];
 
 	spool_item_name(batch->number, lost_as ? SPOOL_LOST : SPOOL_BATCH, name);
-	return spool_folder_write(spool->folder, temporary_name(spool), name, file->data,
+	return spool_folder_write(spool->folder, temporary_file_name(spool), name, file->data,
 				  file->used);
 }
 
@@ -516,7 +527,7 @@ static int replace_by_ledger(struct spool *spool, const struct batch *batch, con
 	return err ? write_ledger(spool, batch, lost_as) : 0;
 }
 
-/* -ENOENT: the other end has removed the item. */
+/* Reads a batch or ledger. -ENOENT: the other process has removed the file. */
 static int read_item(struct spool *spool, const struct spool_item *item, struct spooled_batch *out)
 {
 	char name[SPOOL_NAME_BYTES];
@@ -542,10 +553,10 @@ static int discard_damaged(struct spool *spool, const struct spool_item *item,
 {
 	spool->count.damaged++;
 	if (damage == -EIO) {
-		say(spool, "its rows are damaged, their loss is noted", item->number);
+		report_fault(spool, "its rows are damaged, their loss is noted", item->number);
 		return replace_by_ledger(spool, &batch->ledger, LOST_AS_DAMAGED);
 	}
-	say(spool, "the file is damaged, what it had is lost", item->number);
+	report_fault(spool, "the file is damaged, what it had is lost", item->number);
 	return remove_item(spool, item->number, item->kind);
 }
 
@@ -565,7 +576,7 @@ static int drop_rows(struct spool *spool, const struct spool_item *item)
 	return err == -ENOENT ? 0 : err;
 }
 
-static const struct spool_item *oldest_of(const struct spool_list *found, enum spool_kind kind)
+static const struct spool_item *oldest_item(const struct spool_list *found, enum spool_kind kind)
 {
 	for (u32 i = 0; i < found->count; i++)
 		if (found->items[i].kind == kind)
@@ -573,7 +584,7 @@ static const struct spool_item *oldest_of(const struct spool_list *found, enum s
 	return NULL;
 }
 
-static u64 bytes_of(const struct spool_list *found, enum spool_kind kind)
+static u64 bytes_of_kind(const struct spool_list *found, enum spool_kind kind)
 {
 	u64 bytes = 0;
 
@@ -583,30 +594,31 @@ static u64 bytes_of(const struct spool_list *found, enum spool_kind kind)
 	return bytes;
 }
 
-/* The item to remove next to make room for `needed` bytes. NULL: there is room. */
-static const struct spool_item *next_to_go(const struct spool *spool,
-					   const struct spool_list *found, u64 needed)
+/* The file to remove next to make room for `needed` bytes. NULL: there is room. */
+static const struct spool_item *item_to_remove(const struct spool *spool,
+					       const struct spool_list *found, u64 needed)
 {
-	u64 ledgers = bytes_of(found, SPOOL_LOST), refused = bytes_of(found, SPOOL_REFUSED);
-	u64 all = ledgers + refused + bytes_of(found, SPOOL_BATCH) + needed;
+	u64 ledgers = bytes_of_kind(found, SPOOL_LOST),
+	    refused = bytes_of_kind(found, SPOOL_REFUSED);
+	u64 all = ledgers + refused + bytes_of_kind(found, SPOOL_BATCH) + needed;
 
 	if (ledgers > spool->most_bytes / LEDGERS_SHARE)
-		return oldest_of(found, SPOOL_LOST);
+		return oldest_item(found, SPOOL_LOST);
 	if (refused && (refused > spool->most_bytes / REFUSED_SHARE || all > spool->most_bytes))
-		return oldest_of(found, SPOOL_REFUSED);
-	return all > spool->most_bytes ? oldest_of(found, SPOOL_BATCH) : NULL;
+		return oldest_item(found, SPOOL_REFUSED);
+	return all > spool->most_bytes ? oldest_item(found, SPOOL_BATCH) : NULL;
 }
 
-/* Returns 1: an item was removed; 0: there is room; -errno. */
+/* Returns 1 if a file was removed; 0 if there is room; -errno. */
 static int make_room_once(struct spool *spool, u64 needed)
 {
 	struct spool_list found;
 	const struct spool_item *item;
-	int err = list(spool, &found);
+	int err = list_spool_files(spool, &found);
 
 	if (err)
 		return err;
-	item = next_to_go(spool, &found, needed);
+	item = item_to_remove(spool, &found, needed);
 	if (item && item->kind == SPOOL_BATCH) {
 		err = drop_rows(spool, item);
 	} else if (item) {
@@ -619,8 +631,8 @@ static int make_room_once(struct spool *spool, u64 needed)
 	return err;
 }
 
-/* Called if the disk is full before the spool: removes older batches one by one, then drops the
- * rows of the new batch. */
+/* Called if the disk is full although the spool is not: removes older batches one by one, then
+ * drops the rows of the new batch. */
 static int write_on_full_disk(struct spool *spool, const struct batch *batch,
 			      const struct byte_buffer *file)
 {
@@ -636,7 +648,8 @@ static int write_on_full_disk(struct spool *spool, const struct batch *batch,
 	return err;
 }
 
-static int put_file(struct spool *spool, const struct batch *batch, const struct byte_buffer *file)
+static int store_batch_file(struct spool *spool, const struct batch *batch,
+			    const struct byte_buffer *file)
 {
 	int err;
 
@@ -668,17 +681,20 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
 		err = write_state(spool, &state);
 	}
 	if (!err)
-		err = put_file(spool, batch, &file);
+		err = store_batch_file(spool, batch, &file);
 	byte_buffer_free(&file);
 	return err ? error_set(error, -err, "spool: batch %llu: %s",
 			       (unsigned long long)batch->number, strerror(-err))
 		   : 0;
 }
 
-/* Reads the oldest item that is to be sent; 1: list the folder again. */
-static int take_first(struct spool *spool, const struct spool_list *found,
-		      bool (*skips)(const void *arg, u64 number), const void *arg,
-		      struct spooled_batch *out)
+/*
+ * Reads the oldest batch or ledger that is to be sent. Returns 1 if the folder must be listed
+ * again.
+ */
+static int read_first_item(struct spool *spool, const struct spool_list *found,
+			   bool (*skips)(const void *arg, u64 number), const void *arg,
+			   struct spooled_batch *out)
 {
 	const struct spool_item *item = found->items, *end = item + found->count;
 	int err;
@@ -704,10 +720,10 @@ int spool_oldest(struct spool *spool, bool (*skips)(const void *arg, u64 number)
 	int err;
 
 	do {
-		err = list(spool, &found);
+		err = list_spool_files(spool, &found);
 		if (err)
 			break;
-		err = take_first(spool, &found, skips, arg, &batch);
+		err = read_first_item(spool, &found, skips, arg, &batch);
 		spool_list_clear(&found);
 	} while (err == 1);
 	if (!err)
@@ -741,7 +757,7 @@ int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const 
 		   : 0;
 }
 
-static int keep_refused(struct spool *spool, const struct batch *batch)
+static int keep_refused_file(struct spool *spool, const struct batch *batch)
 {
 	char name[SPOOL_NAME_BYTES], refused[SPOOL_NAME_BYTES];
 	int err = write_ledger(spool, batch, LOST_AS_REFUSED);
@@ -756,7 +772,8 @@ static int keep_refused(struct spool *spool, const struct batch *batch)
 int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
 		    struct stackmap_error *error)
 {
-	int err = batch->lost_as ? spool_done(spool, batch) : keep_refused(spool, &batch->ledger);
+	int err = batch->lost_as ? spool_done(spool, batch)
+				 : keep_refused_file(spool, &batch->ledger);
 
 	if (err == -ENOSPC || err == -EDQUOT)
 		err = replace_by_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
@@ -770,7 +787,7 @@ int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
 int spool_count(struct spool *spool, struct spool_count *out)
 {
 	struct spool_list found;
-	int err = list(spool, &found);
+	int err = list_spool_files(spool, &found);
 
 	if (err)
 		return err;
@@ -784,7 +801,7 @@ int spool_count(struct spool *spool, struct spool_count *out)
 		if (kind != SPOOL_REFUSED)
 			out->newest = found.items[i].number;
 	}
-	out->bytes = bytes_of(&found, SPOOL_LOST) + bytes_of(&found, SPOOL_BATCH);
+	out->bytes = bytes_of_kind(&found, SPOOL_LOST) + bytes_of_kind(&found, SPOOL_BATCH);
 	spool_list_clear(&found);
 	return 0;
 }
