@@ -13,8 +13,8 @@
 #define NAP_MS_MAX 100
 #define NS_PER_S (1000 * NS_PER_MS)
 
-/* The unit of a time in ms, or 0. */
-static u64 time_unit(const char *name)
+/* The unit of a time, in milliseconds; 0: unknown unit. */
+static u64 time_unit_ms(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -30,7 +30,7 @@ static u64 time_unit(const char *name)
 bool duration_parse_ms(const char *word, u64 *ms)
 {
 	size_t digits = strspn(word, "0123456789");
-	u64 unit = time_unit(word + digits);
+	u64 unit = time_unit_ms(word + digits);
 	char number[16] = "";
 	u64 count;
 
@@ -43,8 +43,11 @@ bool duration_parse_ms(const char *word, u64 *ms)
 	return true;
 }
 
-/* Reads the fields that the word has into `fields`. False: the word has another form. */
-static bool parse_fields(const char *word, struct tm *fields, bool *has_date, bool *is_utc)
+/*
+ * Parses a date and time. Sets only the members of `fields` that the word has. False: the word has
+ * another form.
+ */
+static bool parse_date_and_time(const char *word, struct tm *fields, bool *has_date, bool *is_utc)
 {
 	static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%H:%M:%S",
 					      "%H:%M"};
@@ -63,7 +66,7 @@ static bool parse_fields(const char *word, struct tm *fields, bool *has_date, bo
 	return false;
 }
 
-static time_t seconds_of(struct tm *fields, bool is_utc)
+static time_t to_seconds(struct tm *fields, bool is_utc)
 {
 	fields->tm_isdst = -1;
 	return is_utc ? timegm(fields) : mktime(fields);
@@ -80,14 +83,14 @@ int instant_parse(const char *word, u64 now, u64 *instant, struct stackmap_error
 	else
 		localtime_r(&begin, &fields);
 	fields.tm_sec = 0;
-	if (!parse_fields(word, &fields, &has_date, &is_utc))
+	if (!parse_date_and_time(word, &fields, &has_date, &is_utc))
 		return error_set(error, EINVAL,
 				 "--at %s: not a time like 12:00, 12:00:30 or 2026-11-28T12:00Z",
 				 word);
-	seconds = seconds_of(&fields, is_utc);
+	seconds = to_seconds(&fields, is_utc);
 	if (!has_date && seconds <= begin) {
 		fields.tm_mday++;
-		seconds = seconds_of(&fields, is_utc);
+		seconds = to_seconds(&fields, is_utc);
 	}
 	if (seconds <= begin)
 		return error_set(error, ERANGE, "--at %s: that has passed", word);

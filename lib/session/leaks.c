@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The allocator is that of the program itself, as in a static one, else of a library that is mapped
- * beside the C library, else of the C library. Mappings of files and of memory are the C library's.
+ * Finds the file whose malloc() a program calls: the program itself if it has one (static linking),
+ * else a library that is mapped besides the C library, else the C library. The functions that map
+ * files and memory are always the C library's.
  */
 #include "session/leaks.h"
 
@@ -19,7 +20,7 @@
 static const struct {
 	const char *begin, *end, *by, *value;
 	bool is_mapping;
-	bool is_optional; /* some libraries lack the function */
+	bool is_optional; /* true: some allocators do not have the function */
 } functions[] = {
 	{"malloc", "free", "ret:arg1", "arg1", false, false},
 	{"calloc", "free", "ret:arg1", "arg1*arg2", false, false},
@@ -34,11 +35,11 @@ static const struct {
 };
 
 struct allocator {
-	char file[PATH_MAX]; /* "": not found yet */
+	char file[PATH_MAX]; /* path of the allocator's file; "": not found yet */
 	char mapper[PATH_MAX];
 };
 
-static int is_malloc(void *arg, const struct elf_function *function)
+static int stop_at_malloc(void *arg, const struct elf_function *function)
 {
 	(void)arg;
 	return !strcmp(function->name, "malloc") ? 1 : 0;
@@ -51,7 +52,7 @@ static bool has_malloc(const char *path)
 
 	if (program_file_open(path, &file))
 		return false;
-	found = elf_function_each(file.fd, is_malloc, NULL) == 1;
+	found = elf_function_each(file.fd, stop_at_malloc, NULL) == 1;
 	close(file.fd);
 	return found;
 }
@@ -65,24 +66,24 @@ static bool is_c_library(const char *path)
 	       !strncmp(name, "ld-musl", 7) || !strncmp(name, "libc-2.", 7);
 }
 
-static bool is_loader(const char *path)
+static bool is_dynamic_linker(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
 	return name && !strncmp(name, "/ld-linux", 9);
 }
 
-/* Notes a file if it is the C library, or the first file beside it that has malloc(). */
-static void note_file(struct allocator *allocator, const char *path)
+/* Records a file if it is the C library, or the first other file that has malloc(). */
+static void record_allocator_file(struct allocator *allocator, const char *path)
 {
 	if (is_c_library(path))
 		snprintf(allocator->mapper, sizeof(allocator->mapper), "%s", path);
-	else if (!allocator->file[0] && !is_loader(path) && has_malloc(path))
+	else if (!allocator->file[0] && !is_dynamic_linker(path) && has_malloc(path))
 		snprintf(allocator->file, sizeof(allocator->file), "%s", path);
 }
 
-/* Reads the code that a process has mapped, the program first. */
-static void note_files_of_process(struct allocator *allocator, const char *pid)
+/* Examines the code files that a process has mapped, beginning with the program. */
+static void record_files_of_process(struct allocator *allocator, const char *pid)
 {
 	char *line = NULL, *path, maps[64];
 	size_t room = 0;
@@ -95,15 +96,15 @@ static void note_files_of_process(struct allocator *allocator, const char *pid)
 		if (!path || !strstr(line, " r-xp "))
 			continue;
 		path[strcspn(path, "\n")] = '\0';
-		note_file(allocator, path);
+		record_allocator_file(allocator, path);
 	}
 	free(line);
 	if (file)
 		fclose(file);
 }
 
-static int add_function(u32 i, const char *path, u64 every, struct source_list *sources,
-			struct stackmap_error *error)
+static int add_allocation_source(u32 i, const char *path, u64 every, struct source_list *sources,
+				 struct stackmap_error *error)
 {
 	char sampled[32] = "";
 	struct stackmap_error reason;
@@ -133,16 +134,16 @@ int leaks_add(const struct session_options *options, struct source_list *sources
 	int result = 0;
 
 	if (options->pids.count)
-		note_files_of_process(&allocator, options->pids.items[0]);
+		record_files_of_process(&allocator, options->pids.items[0]);
 	else if (options->command && !program_file_find(options->command, command))
-		note_file(&allocator, command);
+		record_allocator_file(&allocator, command);
 	if (!allocator.mapper[0])
 		strcpy(allocator.mapper, allocator.file[0] ? allocator.file : C_LIBRARY);
 	if (!allocator.file[0])
 		strcpy(allocator.file, allocator.mapper);
 	for (u32 i = 0; i < sizeof(functions) / sizeof(*functions) && !result; i++)
-		result =
-			add_function(i, functions[i].is_mapping ? allocator.mapper : allocator.file,
-				     options->leaks_every, sources, error);
+		result = add_allocation_source(
+			i, functions[i].is_mapping ? allocator.mapper : allocator.file,
+			options->leaks_every, sources, error);
 	return result;
 }

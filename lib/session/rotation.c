@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files are OUTPUT.0001, OUTPUT.0002... A recorder that is started again goes on counting, and what
- * is to be kept counts the files of those before it too.
+ * The files are OUTPUT.0001, OUTPUT.0002... If a recorder is started again, its first number
+ * follows the highest existing one, and the files of earlier recorders count for the number of
+ * files to keep.
  */
 #include "session/rotation.h"
 
@@ -18,8 +19,8 @@
 
 #define DIGITS "[0-9]"
 
-/* A file lasts for a second at least. */
-static bool parse_time(const char *word, u64 *ms)
+/* Parses the time of a file, which must be at least a second. */
+static bool parse_period(const char *word, u64 *ms)
 {
 	u64 parsed;
 
@@ -33,7 +34,7 @@ int rotation_choose(const char *word, u64 keep, const char *output, struct rotat
 		    struct stackmap_error *error)
 {
 	*rotation = (struct rotation){.keep = keep, .output = output};
-	if (!word || parse_time(word, &rotation->period_ms) ||
+	if (!word || parse_period(word, &rotation->period_ms) ||
 	    (!number_parse(word, true, &rotation->bytes) && rotation->bytes))
 		return 0;
 	return error_set(error, EINVAL,
@@ -46,8 +47,8 @@ bool rotation_is_due(const struct rotation *rotation, u64 now_ms, u64 bytes)
 	       (rotation->bytes && bytes >= rotation->bytes);
 }
 
-/* The output's name as a pattern that means itself. */
-static char *quoted(const char *text)
+/* The output's name as a pattern of glob(3) that matches only this name. */
+static char *escape_pattern(const char *text)
 {
 	char *pattern = malloc(2 * strlen(text) + 1), *end = pattern;
 
@@ -61,9 +62,9 @@ static char *quoted(const char *text)
 	return pattern;
 }
 
-static int find_files(const struct rotation *rotation, glob_t *found)
+static int find_rotated_files(const struct rotation *rotation, glob_t *found)
 {
-	char *name = quoted(rotation->output), *pattern = NULL;
+	char *name = escape_pattern(rotation->output), *pattern = NULL;
 	int result = -1;
 
 	if (name && asprintf(&pattern, "%s." DIGITS DIGITS DIGITS DIGITS "*", name) >= 0) {
@@ -74,8 +75,8 @@ static int find_files(const struct rotation *rotation, glob_t *found)
 	return result;
 }
 
-/* The number behind the output's name; 0: it is another file. */
-static u64 number_of(const struct rotation *rotation, const char *path)
+/* The number at the end of a file's name, after the output's name; 0: another file. */
+static u64 parse_file_number(const struct rotation *rotation, const char *path)
 {
 	const char *digits = path + strlen(rotation->output) + 1;
 	u64 number;
@@ -91,10 +92,10 @@ static u64 highest_number(const struct rotation *rotation)
 	u64 highest = 0;
 	glob_t found;
 
-	if (find_files(rotation, &found))
+	if (find_rotated_files(rotation, &found))
 		return 0;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		u64 number = number_of(rotation, found.gl_pathv[i]);
+		u64 number = parse_file_number(rotation, found.gl_pathv[i]);
 
 		highest = number > highest ? number : highest;
 	}
@@ -102,14 +103,14 @@ static u64 highest_number(const struct rotation *rotation)
 	return highest;
 }
 
-static void remove_oldest(const struct rotation *rotation, struct stackmap_error *error)
+static void remove_oldest_files(const struct rotation *rotation, struct stackmap_error *error)
 {
 	glob_t found;
 
-	if (!rotation->keep || find_files(rotation, &found))
+	if (!rotation->keep || find_rotated_files(rotation, &found))
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		u64 number = number_of(rotation, found.gl_pathv[i]);
+		u64 number = parse_file_number(rotation, found.gl_pathv[i]);
 
 		if (!number || number + rotation->keep > rotation->number)
 			continue;
@@ -126,7 +127,7 @@ char *rotation_next(struct rotation *rotation, u64 now_ms, struct stackmap_error
 	rotation->number = rotation->number ? rotation->number + 1 : highest_number(rotation) + 1;
 	rotation->end_ms = now_ms + rotation->period_ms;
 	error->message[0] = '\0';
-	remove_oldest(rotation, error);
+	remove_oldest_files(rotation, error);
 	if (asprintf(&path, "%s.%04llu", rotation->output, (unsigned long long)rotation->number) <
 	    0)
 		return NULL;

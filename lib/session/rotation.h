@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One recording after another: when a file is to end, what the next is called, and which are to
- * go. */
+/*
+ * A recording in consecutive files: when a file ends, how the next file is named, and which old
+ * files are removed.
+ */
 #ifndef LIB_SESSION_ROTATION_H
 #define LIB_SESSION_ROTATION_H
 
@@ -10,15 +12,15 @@
 #include "stackmap/error.h"
 
 struct rotation {
-	u64 period_ms; /* 0: it does not end by time */
-	u64 bytes;     /* 0: it does not end by size */
-	u64 keep;      /* so many files; 0: all */
+	u64 period_ms; /* time after which a file ends; 0: files do not end by time */
+	u64 bytes;     /* size at which a file ends; 0: files do not end by size */
+	u64 keep;      /* number of files to keep; 0: all files are kept */
 	const char *output;
-	u64 number; /* of the file that is written */
-	u64 end_ms; /* of its time */
+	u64 number; /* number of the file that is being written */
+	u64 end_ms; /* time at which this file ends */
 };
 
-/* `word`: "60s", "10min", "2h", or a size like "100M"; NULL: no rotation. -EINVAL. */
+/* Parses `word`: "60s", "10min", "2h", or a size like "100M"; NULL: no rotation. -EINVAL. */
 int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation,
 		    struct stackmap_error *error);
 
@@ -29,9 +31,11 @@ static inline bool rotation_is_on(const struct rotation *rotation)
 
 bool rotation_is_due(const struct rotation *rotation, u64 now_ms, u64 bytes);
 
-/* Goes on to the next file, with a number above that of every file of this output: returns its
- * name, to be freed; NULL: no memory. Removes the oldest files beyond `keep`. If a file cannot be
- * removed, error->message says why; else it is empty. */
+/*
+ * Returns the name of the next file, whose number is above that of every file of this output. The
+ * caller frees the name; NULL if memory is short. Removes the oldest files beyond `keep`. If a file
+ * cannot be removed, error->message says why; otherwise error->message is empty.
+ */
 char *rotation_next(struct rotation *rotation, u64 now_ms, struct stackmap_error *error);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * When a rotation's file is due, the session first waits for the names of its addresses. Meanwhile
- * events still go into the file, and the face looks at signals and at its command. Files of other
- * users may never give their names: the wait for them is limited to a tenth of the file's time. The
- * wait for files of root and of this user is limited to the file's time, but at least a second, as
- * their names are slow on a busy machine. Names that come later are used in the next file. The last
- * file, which ends with the session, has the same limits, but at least a second each.
+ * When the file of a rotation is to end, the session first waits for the symbols of its addresses.
+ * Meanwhile events still go into this file, and the program that uses the session handles its
+ * signals and its command. The symbols of other users' files may never come, so the wait for them
+ * is limited to a tenth of the file's time. The wait for the files of root and of this user is
+ * limited to the file's time, but at least a second, as their symbols come slowly on a busy
+ * machine. Symbols that come later are used in the next file. The last file, which ends with the
+ * session, has the same limits, but each limit is at least a second.
  *
- * A write error ends a recording to one file, but not a rotation: its file ends, and new events
- * wait in the rings until the next file can be opened.
+ * If a file cannot be written, a recording to one file ends. In a rotation only this file ends, and
+ * new events wait in the rings until the next file can be opened.
  *
- * Old stacks would fill the stack map in the end. A rotation resets the map at the end of each
- * file, windows of own programs once a minute; a reset that is not possible then is tried again
- * later.
+ * Stacks of the past would fill the stack map in the end. A rotation therefore resets the map at
+ * the end of each file, and a session with windows of its own programs resets it once a minute. A
+ * reset that is not possible then is tried again later.
  */
 #include "session/session.h"
 
@@ -39,35 +40,38 @@
 #include "symbol/kernel/kernel_image.h"
 #include "trace/event.h"
 
-/* Adds up ledgers. */
+/* Adds `values` to `sums`, number by number. */
 
-static void add(u64 *sums, const u64 *values, u32 count)
+static void add_counts(u64 *sums, const u64 *values, u32 count)
 {
 	while (count--)
 		sums[count] += values[count];
 }
 
-/* Adds the ledger of a later window of the same recording. Events add up; notes cover the whole
- * time up to each window, so the later notes replace the earlier ones. */
-static void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger)
+/*
+ * Adds the ledger of a later window of the same recording. Counts of events are added. Notes of a
+ * window cover the whole time up to its end, so later notes replace earlier ones.
+ */
+static void add_window_ledger(struct trace_ledger *sum, const struct trace_ledger *ledger)
 {
 	sum->produced += ledger->produced;
 	sum->recorded += ledger->recorded;
 	sum->counted += ledger->counted;
-	add(sum->lost, ledger->lost, LOST_COUNT);
-	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
-	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
-	add(sum->user_stops, ledger->user_stops, STOP_COUNT);
+	add_counts(sum->lost, ledger->lost, LOST_COUNT);
+	add_counts(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
+	add_counts(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
+	add_counts(sum->user_stops, ledger->user_stops, STOP_COUNT);
 	memcpy(sum->notes, ledger->notes, sizeof(sum->notes));
 }
 
 #define FLUSH_MS 2000
 #define RESET_MS 60000
-#define TRY_MS 1000 /* between two attempts to open the next file */
+#define TRY_MS 1000 /* milliseconds between two attempts to open the next file */
 #define NAMES_MS 10
-#define PATIENCE_SHARE 10     /* of a file's time */
-#define PATIENCE_MS 10000     /* at most */
-#define PATIENCE_MS_LAST 1000 /* of the last file, at least; for root's files always */
+#define PATIENCE_SHARE 10 /* symbols of other users' files may take this part of a file's time */
+#define PATIENCE_MS 10000 /* but at most so many milliseconds for symbols of other users' files */
+/* At the last file at least this many; for files of root always at least. */
+#define PATIENCE_MS_LAST 1000
 
 struct session {
 	struct session_options options;
@@ -76,21 +80,24 @@ struct session {
 	enum session_state state;
 	enum session_kind kind;
 	char *command_line;
-	struct folder *folder; /* of the instance */
+	struct folder *folder; /* folder of the instance; NULL: own programs */
 	struct capture *capture;
-	u64 frequency; /* as recordings tell it */
+	u64 frequency; /* sampling rate that is stored in recordings */
 	struct rotation rotation;
-	struct trace_writer *writer; /* NULL: no file is open */
-	char *path;		     /* its name */
+	struct trace_writer *writer; /* writer of the open file; NULL: no file is open */
+	char *path;		     /* name of the file that is being written */
 	struct window window;
-	struct trace_ledger ledger; /* of the files or windows that have ended */
+	struct trace_ledger ledger; /* sum over the files or windows that have ended */
 	bool has_failed;
-	bool has_drained;		      /* in the last visit */
-	u64 next_flush, next_reset, next_try; /* clock_ms() */
-	u64 naming_until;     /* clock_ms(): a file that is due waits for names of others' files
-				 until then; 0: the file is not due */
-	u64 naming_own_until; /* the same, of root's files and our own */
-	u64 instant;	      /* CLOCK_REALTIME, ns: events begin then; 0: at once */
+	bool has_drained;		      /* true: the last visit has drained the rings */
+	u64 next_flush, next_reset, next_try; /* times by clock_ms() */
+	/*
+	 * by clock_ms(): a file that is to end waits for symbols of other users' files until this
+	 * time; 0: no file is to end
+	 */
+	u64 naming_until;
+	u64 naming_own_until; /* as naming_until, for files of root and of this user */
+	u64 instant;	      /* CLOCK_REALTIME, ns: events begin at this time; 0: immediately */
 	u64 trigger_delay_ns;
 	struct trigger_watch triggers;
 	bool awaits; /* SESSION_SNAPSHOT: the snapshot is written when a trigger has happened */
@@ -122,7 +129,7 @@ int session_create(const struct session_options *options, const struct session_l
 	return result;
 }
 
-static bool rotates(const struct session *session)
+static bool has_rotation(const struct session *session)
 {
 	return rotation_is_on(&session->rotation);
 }
@@ -132,13 +139,13 @@ static bool is_own_flight(const struct session *session)
 	return session->kind == SESSION_OWN && session->options.flight;
 }
 
-/* In messages. */
-static const char *name_of(const struct session *session)
+/* The name of the session in messages. */
+static const char *session_name(const struct session *session)
 {
 	return session->options.output ?: session->options.instance ?: session->options.name ?: "";
 }
 
-static void pass_warning(const struct session *session, const struct stackmap_error *error)
+static void report_warning(const struct session *session, const struct stackmap_error *error)
 {
 	if (session->listener.warned)
 		session->listener.warned(session->listener.arg, error);
@@ -147,14 +154,16 @@ static void pass_warning(const struct session *session, const struct stackmap_er
 /* --- recordings: files and windows --- */
 
 struct recording_info {
-	struct trace_info info; /* points into the rest */
+	struct trace_info info; /* its pointers point to the other members */
 	struct utsname kernel;
 	char hostname[256];
 };
 
-/* Facts of a recording that begins now. The two clocks are read one after the other: the time
- * between them is below any use of them. */
-static void init_info(const struct session *session, struct recording_info *info)
+/*
+ * Describes a recording that begins now. The two clocks are read one after the other; the time
+ * between the two reads is too short to matter.
+ */
+static void init_recording_info(const struct session *session, struct recording_info *info)
 {
 	const struct metadata *metadata = capture_metadata(session->capture);
 	const char *command = session->command_line;
@@ -193,17 +202,18 @@ static int open_window(struct session *session, struct stackmap_error *error)
 {
 	struct recording_info info;
 
-	init_info(session, &info);
-	return window_open(&session->window, session->capture, &info.info, name_of(session), error);
+	init_recording_info(session, &info);
+	return window_open(&session->window, session->capture, &info.info, session_name(session),
+			   error);
 }
 
-/* Opens a file and writes what comes before the events. */
+/* Opens a file and writes what precedes the events. */
 static int open_file(struct session *session, const char *path, struct stackmap_error *error)
 {
 	struct recording_info info;
 	int result;
 
-	init_info(session, &info);
+	init_recording_info(session, &info);
 	result = trace_writer_create(path, &info.info, &session->writer, error)
 			 ?: capture_begin(session->capture, session->writer, error);
 	if (result)
@@ -211,7 +221,7 @@ static int open_file(struct session *session, const char *path, struct stackmap_
 	return result;
 }
 
-/* Names, ledger, end of the file. */
+/* Writes symbols and ledger, and closes the file. */
 static int close_file(struct session *session, const char *path, struct stackmap_error *error)
 {
 	struct trace_ledger ledger = {};
@@ -219,7 +229,7 @@ static int close_file(struct session *session, const char *path, struct stackmap
 	u64 bytes = trace_writer_bytes(session->writer);
 
 	written = trace_writer_close(&session->writer);
-	ledger_add(&session->ledger, &ledger);
+	add_window_ledger(&session->ledger, &ledger);
 	if (session->listener.file_ended)
 		session->listener.file_ended(session->listener.arg, path, &ledger, bytes);
 	if (!written)
@@ -255,8 +265,10 @@ static int freeze_and_write(struct session *session, const char *path, struct st
 	return result;
 }
 
-/* A session that waits for triggers holds the instance's lock only while it writes: no reset
- * happens meanwhile. */
+/*
+ * A session that waits for triggers holds the instance's lock only while it writes, so that the
+ * instance is not reset meanwhile.
+ */
 int session_snapshot(struct session *session, const char *path, struct stackmap_error *error)
 {
 	struct folder *control = NULL;
@@ -273,23 +285,24 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 	return result;
 }
 
-/* The file that comes now. */
-static int open_next(struct session *session, struct stackmap_error *error)
+/* Opens the file that is written next. */
+static int open_next_file(struct session *session, struct stackmap_error *error)
 {
 	struct stackmap_error removal = {};
 
 	free(session->path);
-	session->path = rotates(session) ? rotation_next(&session->rotation, clock_ms(), &removal)
-					 : strdup(session->options.output);
+	session->path = has_rotation(session)
+				? rotation_next(&session->rotation, clock_ms(), &removal)
+				: strdup(session->options.output);
 	if (removal.message[0])
-		pass_warning(session, &removal);
+		report_warning(session, &removal);
 	if (!session->path)
 		return error_set_errno(error, ENOMEM, session->options.output);
 	return open_file(session, session->path, error);
 }
 
-/* A flight recorder's file is opened at the end only: an error is best known now. */
-static int check_output(const char *path, struct stackmap_error *error)
+/* A flight recorder's file is opened only at the end, but an error should be known now. */
+static int check_output_writable(const char *path, struct stackmap_error *error)
 {
 	static const struct trace_info none = {
 		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
@@ -301,52 +314,52 @@ static int check_output(const char *path, struct stackmap_error *error)
 	return result;
 }
 
-/* --- the names of a rotation's file --- */
+/* --- symbols of a rotation's file --- */
 
-static u64 within(u64 value, u64 least, u64 most)
+static u64 clamp(u64 value, u64 least, u64 most)
 {
 	return value < least ? least : value > most ? most : value;
 }
 
-/* A file is due at this time: chooses how long it waits for names. */
-static void begin_naming(struct session *session, u64 now)
+/* Called when a file is to end: decides how long the file waits for symbols. */
+static void begin_wait_for_symbols(struct session *session, u64 now)
 {
 	const struct rotation *rotation = &session->rotation;
 	u64 length = now - rotation->end_ms + rotation->period_ms;
 
-	session->naming_until = now + within(length / PATIENCE_SHARE, 0, PATIENCE_MS);
-	session->naming_own_until = now + within(length, PATIENCE_MS_LAST, PATIENCE_MS);
+	session->naming_until = now + clamp(length / PATIENCE_SHARE, 0, PATIENCE_MS);
+	session->naming_own_until = now + clamp(length, PATIENCE_MS_LAST, PATIENCE_MS);
 }
 
-/* True while a file that is due waits for names. */
-static bool awaits_names(struct session *session)
+/* True while a file that is to end waits for symbols. */
+static bool is_waiting_for_symbols(struct session *session)
 {
 	u64 now = clock_ms();
 
 	if (!session->naming_until)
-		begin_naming(session, now);
+		begin_wait_for_symbols(session, now);
 	return capture_ask_ahead(session->capture, symbolizers_awaited(now, session->naming_until,
 								       session->naming_own_until)) >
 	       0;
 }
 
-/* Waits for the names of a rotation's last file. An error is reported again by capture_finish(). */
-static void name_last_file(struct session *session)
+/* Waits for the symbols of a rotation's last file. capture_finish() returns an error again. */
+static void wait_for_symbols_of_last_file(struct session *session)
 {
 	u64 now = clock_ms(), least = now + PATIENCE_MS_LAST;
 
-	if (!session->writer || !rotates(session))
+	if (!session->writer || !has_rotation(session))
 		return;
 	if (!session->naming_until)
-		begin_naming(session, now);
-	capture_name_ahead(session->capture, within(session->naming_until, least, UINT64_MAX) - now,
-			   within(session->naming_own_until, least, UINT64_MAX) - now, 0);
+		begin_wait_for_symbols(session, now);
+	capture_name_ahead(session->capture, clamp(session->naming_until, least, UINT64_MAX) - now,
+			   clamp(session->naming_own_until, least, UINT64_MAX) - now, 0);
 }
 
 /* --- open and start --- */
 
-static int open_own(struct session *session, pid_t command, const char *command_path,
-		    struct stackmap_error *error)
+static int open_own_programs(struct session *session, pid_t command, const char *command_path,
+			     struct stackmap_error *error)
 {
 	const struct session_target *target = &session->target;
 	struct capture_options options = target->capture;
@@ -364,7 +377,7 @@ static int open_own(struct session *session, pid_t command, const char *command_
 		result = of_command ? loaded_follow_command(capture_loaded(session->capture),
 							    command, error)
 				    : session_target_follow(target, session->capture, error);
-	if (!result && (session->options.windows || rotates(session)))
+	if (!result && (session->options.windows || has_rotation(session)))
 		result = reset_prepare(capture_loaded(session->capture), error);
 	if (result)
 		return result;
@@ -373,10 +386,10 @@ static int open_own(struct session *session, pid_t command, const char *command_
 	if (result)
 		return result;
 	result = instant_await(session->instant);
-	return result ? error_set_errno(error, -result, name_of(session)) : 0;
+	return result ? error_set_errno(error, -result, session_name(session)) : 0;
 }
 
-static int watch_instance(struct session *session, struct stackmap_error *error)
+static int watch_instance_triggers(struct session *session, struct stackmap_error *error)
 {
 	const struct trigger_names names = {{
 		[TRIGGER_STOP] = &session->options.stop_when,
@@ -387,7 +400,7 @@ static int watch_instance(struct session *session, struct stackmap_error *error)
 				  session->trigger_delay_ns, &names, error);
 }
 
-/* Releases the lock, so that others can use the instance until the trigger happens. */
+/* Releases the lock, so that other processes can use the instance until the trigger happens. */
 static int await_trigger(struct session *session, struct stackmap_error *error)
 {
 	int result;
@@ -397,10 +410,13 @@ static int await_trigger(struct session *session, struct stackmap_error *error)
 	session->awaits = true;
 	result = folder_open(session->options.instance, &session->folder, error);
 	result = result ?: capture_open_viewer(session->folder, &session->capture, error);
-	return result ?: watch_instance(session, error);
+	return result ?: watch_instance_triggers(session, error);
 }
 
-/* The mode is known only after opening, and a reader's lock is another one. */
+/*
+ * Opens an instance. Its mode is known only after it was opened, and a reader needs another lock
+ * than a viewer.
+ */
 static int open_instance(struct session *session, struct stackmap_error *error)
 {
 	const char *name = session->options.instance;
@@ -440,28 +456,30 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 		result = folder_open(name, &session->folder, error);
 	}
 	result = result ?: capture_open_reader(session->folder, &session->capture, error);
-	return result ?: watch_instance(session, error);
+	return result ?: watch_instance_triggers(session, error);
 }
 
 static int open_output(struct session *session, struct stackmap_error *error)
 {
-	if (session->kind == SESSION_SNAPSHOT && rotates(session))
+	if (session->kind == SESSION_SNAPSHOT && has_rotation(session))
 		return error_set(error, EINVAL,
 				 "--rotate: %s is a flight recorder, of which one file is written",
 				 session->options.instance);
 	if (session->kind == SESSION_SNAPSHOT || session->kind == SESSION_VIEWER)
 		return 0;
 	if (session->options.output)
-		return is_own_flight(session) ? check_output(session->options.output, error)
-					      : open_next(session, error);
+		return is_own_flight(session)
+			       ? check_output_writable(session->options.output, error)
+			       : open_next_file(session, error);
 	return session->options.windows ? open_window(session, error) : 0;
 }
 
 int session_open(struct session *session, pid_t command, const char *command_path,
 		 struct stackmap_error *error)
 {
-	int result = session->options.instance ? open_instance(session, error)
-					       : open_own(session, command, command_path, error);
+	int result = session->options.instance
+			     ? open_instance(session, error)
+			     : open_own_programs(session, command, command_path, error);
 
 	if (!result && session->options.instance)
 		session->frequency =
@@ -490,14 +508,16 @@ int session_publish(struct session *session, struct stackmap_error *error)
 
 /* --- a visit --- */
 
-static void fail_file(struct session *session, const struct stackmap_error *error)
+static void mark_file_failed(struct session *session, const struct stackmap_error *error)
 {
 	session->has_failed = true;
-	pass_warning(session, error);
+	report_warning(session, error);
 }
 
-/* The file that is open takes what was recorded until now; the map is emptied unless another
- * process is emptying it. */
+/*
+ * Ends the open file, which gets all events up to now. The stack map is reset unless another
+ * process is resetting it.
+ */
 static void end_rotated_file(struct session *session)
 {
 	struct loaded *loaded = capture_loaded(session->capture);
@@ -510,17 +530,21 @@ static void end_rotated_file(struct session *session)
 		reset_with_reader(loaded, 0, &error);
 	capture_end_window(session->capture);
 	if (close_file(session, session->path, &error))
-		fail_file(session, &error);
+		mark_file_failed(session, &error);
 }
 
-/* An obstacle is reported once, not at each attempt. */
+/*
+ * Opens the next file of a rotation. If the same attempt fails repeatedly, the failure is reported
+ * once.
+ */
 static void begin_rotated_file(struct session *session)
 {
 	struct stackmap_error error;
-	int result = open_next(session, &error) ?: trace_writer_publish(session->writer, &error);
+	int result =
+		open_next_file(session, &error) ?: trace_writer_publish(session->writer, &error);
 
 	if (result && !session->next_try)
-		fail_file(session, &error);
+		mark_file_failed(session, &error);
 	session->next_try = result ? clock_ms() + TRY_MS : 0;
 	if (!result)
 		return;
@@ -551,7 +575,7 @@ static int visit_rotation(struct session *session)
 	if (!result &&
 	    !rotation_is_due(&session->rotation, clock_ms(), trace_writer_bytes(session->writer)))
 		return ms;
-	if (!result && awaits_names(session))
+	if (!result && is_waiting_for_symbols(session))
 		return ms < NAMES_MS ? ms : NAMES_MS;
 	end_rotated_file(session);
 	begin_rotated_file(session);
@@ -565,7 +589,7 @@ static int visit_events(struct session *session)
 
 	if (is_own_flight(session))
 		return capture_finish_user_stacks(session->capture) ?: PACE_MS_MAX;
-	if (rotates(session))
+	if (has_rotation(session))
 		return visit_rotation(session);
 	if (session->writer)
 		return drain_to_file(session, &ms) ?: capture_learn_names(session->capture) ?: ms;
@@ -576,7 +600,7 @@ static int visit_events(struct session *session)
 	return most && capture_events(session->capture) >= most ? 0 : ms;
 }
 
-static int visit(struct session *session)
+static int visit_once(struct session *session)
 {
 	int look_ms = INT_MAX, ms;
 
@@ -600,8 +624,8 @@ int session_visit(struct session *session, struct stackmap_error *error)
 		result = open_window(session, error);
 	if (result)
 		return result;
-	result = visit(session);
-	return result < 0 ? error_set_errno(error, -result, name_of(session)) : result;
+	result = visit_once(session);
+	return result < 0 ? error_set_errno(error, -result, session_name(session)) : result;
 }
 
 int session_wake_fd(const struct session *session)
@@ -611,20 +635,24 @@ int session_wake_fd(const struct session *session)
 
 /* --- windows --- */
 
-/* No reset happens meanwhile, and no other snapshot. A viewer is locked only for this time. */
-static int view(struct session *session, struct trace_reader **reader, struct stackmap_error *error)
+/*
+ * Copies what an instance holds. The lock is held only during the copy, so that the instance is not
+ * reset and no other snapshot is made meanwhile.
+ */
+static int copy_instance(struct session *session, struct trace_reader **reader,
+			 struct stackmap_error *error)
 {
 	struct folder *control = NULL;
 	struct recording_info info;
 	int result = 0;
 
-	init_info(session, &info);
+	init_recording_info(session, &info);
 	if (session->kind == SESSION_VIEWER)
 		result = folder_open(session->options.instance, &control, error)
 				 ?: folder_lock_wait(control, error);
 	result = result
-			 ?: window_snapshot(session->capture, &info.info, name_of(session), reader,
-					    error);
+			 ?: window_snapshot(session->capture, &info.info, session_name(session),
+					    reader, error);
 	folder_close(&control);
 	if (result)
 		return result;
@@ -643,7 +671,7 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 	if (copy)
 		*copy = -1;
 	if (session->kind == SESSION_VIEWER || session->kind == SESSION_SNAPSHOT)
-		return view(session, reader, error);
+		return copy_instance(session, reader, error);
 	if (!window_is_open(&session->window))
 		result = open_window(session, error);
 	if (result)
@@ -661,17 +689,19 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 	}
 	if (copy)
 		*copy = fd;
-	ledger_add(&session->ledger, trace_reader_ledger(*reader));
+	add_window_ledger(&session->ledger, trace_reader_ledger(*reader));
 	if (is_last)
 		session->state = SESSION_ENDED;
 	else
-		open_window(session, NULL); /* else by the next visit, which returns the error */
+		open_window(
+			session,
+			NULL); /* if this fails, the next visit tries again and returns the error */
 	return 0;
 }
 
 /* --- the end --- */
 
-/* Errors of a drain are the writer's, which returns them again when it is closed. */
+/* A failed drain is not reported here: the writer returns its error again when it is closed. */
 int session_stop(struct session *session, struct stackmap_error *error)
 {
 	int result = 0;
@@ -701,7 +731,7 @@ int session_end(struct session *session, struct stackmap_error *error)
 		return 0;
 	if (session->kind == SESSION_OWN)
 		capture_drain(session->capture, NULL);
-	name_last_file(session);
+	wait_for_symbols_of_last_file(session);
 	if (session->kind == SESSION_READER)
 		capture_end_window(session->capture);
 	return close_file(session, session->path, error);
@@ -727,7 +757,7 @@ void session_close(struct session **session)
 	*session = NULL;
 }
 
-/* --- what a session tells of itself --- */
+/* --- facts about a session --- */
 
 enum session_state session_state(const struct session *session)
 {
@@ -787,8 +817,8 @@ u64 session_file_bytes(const struct session *session)
 
 const char *session_later_file(const struct session *session)
 {
-	bool later =
-		is_own_flight(session) || session->kind == SESSION_SNAPSHOT || rotates(session);
+	bool later = is_own_flight(session) || session->kind == SESSION_SNAPSHOT ||
+		     has_rotation(session);
 
 	return later ? session->options.output : NULL;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All options are checked before anything is loaded: which of them exclude each other, numbers,
- * CPUs and processes, events, and a frequency that no event takes. */
+/*
+ * All options are checked before anything is loaded: options that exclude each other, numbers, CPUs
+ * and processes, events, and a frequency that no event uses.
+ */
 #include "session/session_options.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@
 #include "session/trigger.h"
 #include "trace/block/source_name.h"
 
-/* Groups of options, for the table of exclusions. */
+/* Bits for groups of given options, for the table of exclusions. */
 enum given {
 	GIVEN_EVENTS = 1 << 0, /* -e, -F */
 	GIVEN_ALL = 1 << 1,
@@ -30,11 +32,11 @@ enum given {
 	GIVEN_COMMAND = 1 << 4,
 	GIVEN_RING = 1 << 5,
 	GIVEN_FLIGHT = 1 << 6,
-	GIVEN_MANNER = 1 << 7,	  /* anything that says how stacks are taken and stored */
+	GIVEN_MANNER = 1 << 7,	  /* any option about how stacks are taken and stored */
 	GIVEN_NO_TABLES = 1 << 8, /* user stacks are not unwound by tables */
 	GIVEN_AT_SYSCALL = 1 << 9,
 	GIVEN_INSTANCE = 1 << 10,
-	GIVEN_STDOUT = 1 << 11, /* as the file */
+	GIVEN_STDOUT = 1 << 11, /* standard output as the file */
 	GIVEN_ROTATE = 1 << 12,
 	GIVEN_KEEP = 1 << 13,
 	GIVEN_FILE = 1 << 14,
@@ -47,15 +49,17 @@ enum given {
 	GIVEN_RATE = 1 << 21,	/* -F */
 	GIVEN_PERIOD = 1 << 22, /* -c */
 	GIVEN_LEAKS = 1 << 23,
-	GIVEN_START = 1 << 24, /* the programs stay as an instance */
+	GIVEN_START = 1 << 24, /* the programs keep running as an instance */
 };
 
-/* Options that exclude each other: all of `given` together, and none of `lacks`. The first row that
- * applies is the error. */
+/*
+ * Options that exclude each other. A row applies if all options of `given` are given together, and
+ * none of `lacks`. The first row that applies is the error.
+ */
 static const struct {
 	u32 given, lacks;
-	const char *of_instance; /* for an instance: what its start has decided */
-	const char *error;	 /* else the error */
+	const char *of_instance; /* message for an instance, whose start has decided this */
+	const char *error;	 /* message if there is no instance */
 } exclusions[] = {
 	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c go", NULL},
@@ -100,15 +104,15 @@ static const struct {
 	 "--rotate: a flight recorder writes one file; SIGUSR2 has it write another"},
 };
 
-static bool is_unwind(const struct session_options *options, const char *way)
+static bool is_user_unwind(const struct session_options *options, const char *way)
 {
 	return options->user_unwind && !strcmp(options->user_unwind, way);
 }
 
-static u32 given_by(const struct session_options *options)
+static u32 given_groups(const struct session_options *options)
 {
 	const struct session_options *o = options;
-	bool has_tables = !o->no_user && !is_unwind(o, "fp") && !is_unwind(o, "none");
+	bool has_tables = !o->no_user && !is_user_unwind(o, "fp") && !is_user_unwind(o, "none");
 	u32 given = 0;
 
 	given |= o->events.count || o->frequency || o->period || o->origins ? GIVEN_EVENTS : 0;
@@ -144,7 +148,7 @@ static u32 given_by(const struct session_options *options)
 
 static int check_exclusions(const struct session_options *options, struct stackmap_error *error)
 {
-	u32 given = given_by(options);
+	u32 given = given_groups(options);
 
 	for (size_t i = 0; i < sizeof(exclusions) / sizeof(*exclusions); i++) {
 		if ((given & exclusions[i].given) != exclusions[i].given ||
@@ -159,7 +163,7 @@ static int check_exclusions(const struct session_options *options, struct stackm
 	return 0;
 }
 
-static int choose_cpus(const char *text, u64 *mask, struct stackmap_error *error)
+static int parse_cpus(const char *text, u64 *mask, struct stackmap_error *error)
 {
 	struct stackmap_error wrong;
 	int result = text ? online_cpus_choose(text, mask, &wrong) : 0;
@@ -211,8 +215,8 @@ static bool are_pids(const struct number_list *list)
 	return true;
 }
 
-static int choose_pids(const struct string_list *texts, struct session_target *target,
-		       struct stackmap_error *error)
+static int parse_pids(const struct string_list *texts, struct session_target *target,
+		      struct stackmap_error *error)
 {
 	int result = 0;
 
@@ -239,7 +243,7 @@ u64 session_target_cpu_ns(const struct session_target *target)
 								: now - target->cpu_ns_before;
 }
 
-/* Adds events that set something off, or marks those that are recorded anyway. */
+/* Adds the events of triggers. An event that is recorded anyway is only marked as a trigger. */
 static int add_triggers(struct source_list *sources, const struct string_list *words,
 			const char *option, enum trigger trigger, struct stackmap_error *error)
 {
@@ -254,7 +258,7 @@ static int add_triggers(struct source_list *sources, const struct string_list *w
 	return result;
 }
 
-/* -c has set the period of one event at least. */
+/* Checks that -c has set the period of at least one event. */
 static int check_period(u64 period, const struct source_list *sources, struct stackmap_error *error)
 {
 	for (u32 kind = 0; kind < sources->count; kind++)
@@ -266,10 +270,12 @@ static int check_period(u64 period, const struct source_list *sources, struct st
 			 (unsigned long long)period);
 }
 
-/* Things that are alive are written at the end of a file, so the file must end with the recording.
- * The begin of a span must be in the file of its end. */
-static int check_alive(const struct session_options *options, const struct source_list *sources,
-		       struct stackmap_error *error)
+/*
+ * Objects that are alive (alive:) are written at the end of a file, so there must be only one file.
+ * The begin of a span must be in the same file as its end.
+ */
+static int check_alive_sources(const struct session_options *options,
+			       const struct source_list *sources, struct stackmap_error *error)
 {
 	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].question.span_role == ALIVE_BEGIN &&
@@ -288,7 +294,7 @@ static int check_alive(const struct session_options *options, const struct sourc
 	return 0;
 }
 
-/* CPU samples, unless another event is chosen. */
+/* Chooses the event sources: CPU samples, unless other events are given. */
 static int choose_sources(const struct session_options *options, struct source_list *sources,
 			  struct stackmap_error *error)
 {
@@ -329,7 +335,7 @@ static int choose_sources(const struct session_options *options, struct source_l
 					 error)
 			 ?: add_triggers(sources, &options->snapshot_when, "--snapshot-when",
 					 TRIGGER_SNAPSHOT, error);
-	result = result ?: check_alive(options, sources, error);
+	result = result ?: check_alive_sources(options, sources, error);
 	if (result || options->lenient)
 		return result;
 	if (options->period)
@@ -344,7 +350,10 @@ static int choose_sources(const struct session_options *options, struct source_l
 			 "sample the CPUs too");
 }
 
-/* A command beside a choice of tasks sets only the duration. CPUs are no choice of tasks. */
+/*
+ * Which tasks are recorded. If tasks are chosen by options, a command only sets the duration. A
+ * choice of CPUs is not a choice of tasks.
+ */
 static enum session_tasks choose_tasks(const struct session_options *options)
 {
 	if (options->pids.count)
@@ -371,8 +380,8 @@ int session_target_choose(const struct session_options *options, struct session_
 		.no_dedup = options->no_dedup,
 		.trace_ids = options->trace_ids,
 		.no_kernel_stacks = options->no_kernel,
-		.no_user_stacks = options->no_user || is_unwind(options, "none"),
-		.user_unwind = is_unwind(options, "fp") ? USER_UNWIND_FP : USER_UNWIND_AUTO,
+		.no_user_stacks = options->no_user || is_user_unwind(options, "none"),
+		.user_unwind = is_user_unwind(options, "fp") ? USER_UNWIND_FP : USER_UNWIND_AUTO,
 		.max_user_depth = options->max_depth,
 		.user_at_syscall = options->user_at_syscall,
 		.by_task = target->tasks != TASKS_ALL,
@@ -380,8 +389,8 @@ int session_target_choose(const struct session_options *options, struct session_
 		.cgroup = options->cgroup,
 		.cpu_mask = options->cpus ? target->cpu_mask : NULL,
 	};
-	return choose_cpus(options->cpus, target->cpu_mask, error)
-		       ?: choose_pids(&options->pids, target, error)
+	return parse_cpus(options->cpus, target->cpu_mask, error)
+		       ?: parse_pids(&options->pids, target, error)
 		       ?: choose_sources(options, &target->sources, error);
 }
 

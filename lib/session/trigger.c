@@ -11,10 +11,12 @@
 #include "error.h"
 #include "session/duration.h"
 
-#define LOOK_MS 20 /* between two looks: a trigger is noticed no later than that */
-#define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS) /* of a delay that is added to a time */
+/* Milliseconds between two looks: a trigger is noticed at most this much later. */
+#define LOOK_MS 20
+/* The longest delay, so that a time plus the delay does not overflow. */
+#define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS)
 
-static bool is_zero(const char *word)
+static bool is_zero_delay(const char *word)
 {
 	return !strcmp(word, "0") || !strcmp(word, "0s") || !strcmp(word, "0ms");
 }
@@ -23,7 +25,7 @@ int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 {
 	u64 ms = 0;
 
-	if (word && !is_zero(word) && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
+	if (word && !is_zero_delay(word) && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
 		return error_set(error, EINVAL,
 				 "--after %s: not a time like 500ms, 5s, 10min or 2h", word);
 	*ns = ms * NS_PER_MS;
@@ -32,9 +34,9 @@ int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 
 static const char *const options[TRIGGER_COUNT] = {"--stop-when", "--snapshot-when"};
 
-/* Sets the kinds of one name as those that do something. */
-static int set_named(const struct source_list *sources, const char *name, enum trigger trigger,
-		     u8 *triggers, struct stackmap_error *error)
+/* Marks the event kinds with this name as triggers of this type. */
+static int set_triggers_by_name(const struct source_list *sources, const char *name,
+				enum trigger trigger, u8 *triggers, struct stackmap_error *error)
 {
 	bool found = false;
 
@@ -48,8 +50,10 @@ static int set_named(const struct source_list *sources, const char *name, enum t
 				 options[trigger], name);
 }
 
-/* The triggers of all kinds, by the marks of the sources or by names. A span is a trigger where it
- * ends. */
+/*
+ * Sets the triggers of all event kinds, by the marks of the sources or by names. A span is a
+ * trigger at its end.
+ */
 static int set_triggers(struct trigger_watch *watch, const struct source_list *sources,
 			const struct trigger_names *names, struct stackmap_error *error)
 {
@@ -62,15 +66,17 @@ static int set_triggers(struct trigger_watch *watch, const struct source_list *s
 		const struct string_list *list = names->names[trigger];
 
 		for (size_t i = 0; list && i < list->count && !result; i++)
-			result =
-				set_named(sources, list->items[i], trigger, watch->triggers, error);
+			result = set_triggers_by_name(sources, list->items[i], trigger,
+						      watch->triggers, error);
 	}
 	return result;
 }
 
-/* Marks the triggers for the programs. A mark in an instance stays when the watch ends: the next
- * watch may need it, and it costs an event some nanoseconds. */
-static void mark(struct trigger_watch *watch, struct loaded *loaded, bool is_own)
+/*
+ * Tells the BPF programs which event kinds are triggers. In an instance, a mark stays when the
+ * watch ends: the next watch may need it, and a mark costs an event only some nanoseconds.
+ */
+static void mark_triggers(struct trigger_watch *watch, struct loaded *loaded, bool is_own)
 {
 	const struct capture_config *config = &loaded->plan.config;
 	struct trigger_state *state = loaded_triggers(loaded);
@@ -90,8 +96,11 @@ static void mark(struct trigger_watch *watch, struct loaded *loaded, bool is_own
 	}
 }
 
-/* Notes a trigger. The first one counts, of snapshots the first that the last snapshot lacks. */
-static void note(struct trigger_watch *watch, u32 kind, u64 time)
+/*
+ * Records that a trigger has happened. The first trigger counts; for snapshots, the first one that
+ * is not in the last snapshot.
+ */
+static void record_trigger(struct trigger_watch *watch, u32 kind, u64 time)
 {
 	for (u32 i = 0; i < TRIGGER_COUNT; i++)
 		if (watch->triggers[kind] & 1U << i && !watch->due[i] &&
@@ -99,16 +108,19 @@ static void note(struct trigger_watch *watch, u32 kind, u64 time)
 			watch->due[i] = time + watch->delay_ns;
 }
 
-/* The full time of a stamp, which has the lower bits of a time in the past. CLOCK_MONOTONIC, ns. */
-static u64 time_of(u64 stamp)
+/*
+ * Expands a time stamp, which has the lower bits of a time in the past, to the full time.
+ * CLOCK_MONOTONIC, ns.
+ */
+static u64 expand_stamp(u64 stamp)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC);
 
 	return now - STAMP_TIME(now - STAMP_TIME(stamp));
 }
 
-/* Notes the triggers that wait in a ring for the reader. */
-static void note_waiting(struct trigger_watch *watch, const struct ring_view *ring)
+/* Records the triggers among the events that are still in a ring. */
+static void record_triggers_in_ring(struct trigger_watch *watch, const struct ring_view *ring)
 {
 	u64 head = ring_head(ring);
 
@@ -118,13 +130,15 @@ static void note_waiting(struct trigger_watch *watch, const struct ring_view *ri
 
 		if (ring_slot_state(ring, position) == SLOT_EVENT &&
 		    STAMP_KIND(stamp) < watch->loaded->sources->count)
-			note(watch, STAMP_KIND(stamp), time_of(stamp));
+			record_trigger(watch, STAMP_KIND(stamp), expand_stamp(stamp));
 	}
 }
 
-/* The same of events that are counted only (abi/counted.h) and that no file has yet. Such events
- * have no time, so a delay begins now. */
-static void note_counted(struct trigger_watch *watch, const struct counted_table *table)
+/*
+ * Records triggers among events that are only counted (abi/counted.h) and that no file has yet.
+ * Such events have no time, so the delay begins now.
+ */
+static void record_counted_triggers(struct trigger_watch *watch, const struct counted_table *table)
 {
 	for (u32 i = 0; table && i < COUNTED_ROWS; i++) {
 		const struct counted_row *row = &table->row[i];
@@ -133,19 +147,22 @@ static void note_counted(struct trigger_watch *watch, const struct counted_table
 		if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == COUNTED_READY &&
 		    __atomic_load_n(&row->count, __ATOMIC_RELAXED) > row->reported_count &&
 		    kind < watch->loaded->sources->count)
-			note(watch, kind, clock_ns(CLOCK_MONOTONIC));
+			record_trigger(watch, kind, clock_ns(CLOCK_MONOTONIC));
 	}
 }
 
-/* An event whose program came before the mark is committed when the kernel has waited for it. */
-static void note_before(struct trigger_watch *watch, struct loaded *loaded)
+/*
+ * Records triggers among events from before the watch. An event of a program that ran before the
+ * mark was set has been committed when the kernel has waited for that program.
+ */
+static void record_earlier_triggers(struct trigger_watch *watch, struct loaded *loaded)
 {
 	generation_wait(loaded);
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
-		note_waiting(watch, &ring);
-		note_counted(watch, loaded_counted(loaded, cpu));
+		record_triggers_in_ring(watch, &ring);
+		record_counted_triggers(watch, loaded_counted(loaded, cpu));
 	}
 }
 
@@ -165,9 +182,9 @@ int trigger_watch_open(struct trigger_watch *watch, struct loaded *loaded, u64 d
 	result = set_triggers(watch, loaded->sources, names, error);
 	if (result)
 		return result;
-	mark(watch, loaded, !names);
+	mark_triggers(watch, loaded, !names);
 	if (watch->loaded && names && !loaded_is_flight(loaded))
-		note_before(watch, loaded);
+		record_earlier_triggers(watch, loaded);
 	return 0;
 }
 
@@ -178,7 +195,7 @@ void trigger_watch_close(struct trigger_watch *watch)
 	*watch = (struct trigger_watch){};
 }
 
-/* Several events between two looks count as one, the latest. */
+/* If several events happened between two looks, only the latest counts. */
 int trigger_look(struct trigger_watch *watch)
 {
 	const struct trigger_state *state = loaded_triggers(watch->loaded);
@@ -189,7 +206,7 @@ int trigger_look(struct trigger_watch *watch)
 		if (!watch->triggers[kind] || time == watch->seen[kind])
 			continue;
 		watch->seen[kind] = time;
-		note(watch, kind, time);
+		record_trigger(watch, kind, time);
 	}
 	return LOOK_MS;
 }

@@ -5,8 +5,10 @@
 
 #include "error.h"
 
-#define PATIENCE_MS 1000     /* for names of others' files: somebody looks at the window */
-#define PATIENCE_OWN_MS 2000 /* for names of root's files and our own */
+/* Milliseconds to wait for symbols of other users' files: a user waits for the window. */
+#define PATIENCE_MS 1000
+/* Milliseconds to wait for symbols of files of root and of this user. */
+#define PATIENCE_OWN_MS 2000
 
 int window_open(struct window *window, struct capture *capture, const struct trace_info *info,
 		const char *name, struct stackmap_error *error)
@@ -51,8 +53,8 @@ void window_discard(struct window *window)
 	memory_recording_discard(&window->recording);
 }
 
-static int write_frozen(struct capture *capture, struct trace_writer *writer,
-			struct stackmap_error *error)
+static int write_frozen_rings(struct capture *capture, struct trace_writer *writer,
+			      struct stackmap_error *error)
 {
 	struct trace_ledger ledger;
 	int result = capture_begin(capture, writer, error);
@@ -77,7 +79,7 @@ int window_snapshot(struct capture *capture, const struct trace_info *info, cons
 	if (result) {
 		error_set_errno(error, -result, name);
 	} else {
-		result = write_frozen(capture, recording.writer, error);
+		result = write_frozen_rings(capture, recording.writer, error);
 		capture_thaw(capture);
 	}
 	if (!result)
