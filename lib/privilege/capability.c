@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The two system calls are made directly, on a struct of six words; libcap would add allocations
- * and text. */
+/*
+ * The two system calls are made directly, with a struct of six words. libcap would add memory
+ * allocations and text parsing.
+ */
 #include "capability.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int get(struct __user_cap_data_struct *data)
+static int get_capabilities(struct __user_cap_data_struct *data)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 
@@ -20,7 +22,7 @@ u64 capability_held(void)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
 
-	if (get(data))
+	if (get_capabilities(data))
 		return 0;
 	return data[0].effective | (u64)data[1].effective << 32;
 }
@@ -46,7 +48,7 @@ int capability_keep(u64 capabilities)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-	int i, result = get(data);
+	int i, result = get_capabilities(data);
 
 	if (result)
 		return result;

@@ -19,15 +19,17 @@
 /* The effective capabilities, as bits. */
 u64 capability_held(void);
 
-/* True with CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which loading of programs requires. */
+/* True if the process may load programs: with CAP_BPF and CAP_PERFMON, or with CAP_SYS_ADMIN. */
 bool capability_to_trace(void);
 
-/* Advice after the kernel has refused a program or map. */
+/* Advice for a message after the kernel has refused a program or map. */
 const char *capability_advice(void);
 
-/* Drops all other capabilities for good: all sets lose them, and no_new_privs keeps executed
- * programs from getting them back. The call affects this thread only, so a process calls it before
- * it makes threads. 0 or -errno. */
+/*
+ * Drops all other capabilities for good: they are removed from all sets, and no_new_privs prevents
+ * executed programs from getting them back. The call affects only this thread, so a process calls
+ * it before it creates threads. 0 or -errno.
+ */
 int capability_keep(u64 capabilities);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The steps are independent, so other steps cover a gap in one of them. The filter comes last,
- * because it forbids the system calls of the other steps.
+ * The steps of the confinement are independent, so if one step has a gap, the other steps still
+ * protect. The system call filter is installed last, because it forbids the system calls of the
+ * other steps.
  *
- * Refused system calls fail instead of killing the process: a C library that tries a newer call
- * first then uses an older one.
+ * Refused system calls fail instead of killing the process: a C library that tries a newer system
+ * call first then uses an older one.
  */
 #include "confine.h"
 
@@ -26,25 +27,30 @@
 
 #define NOBODY 65534
 #define CPU_SECONDS 60
-#define ADDRESSES (4ULL << 30)	/* bytes of address space, mapped files included */
-#define OWN_MAPPING (256 << 10) /* bytes: freed blocks of this size go back to the kernel */
+#define ADDRESSES (4ULL << 30) /* limit for the address space in bytes, mapped files included */
+/*
+ * malloc() maps blocks of at least this many bytes separately, so that they are unmapped when
+ * freed.
+ */
+#define OWN_MAPPING (256 << 10)
 #define FILES 16
 
-/* Closes the descriptors between two descriptors that stay open. */
-static int close_between(int low, int high)
+/* Closes the descriptors between two descriptors, which stay open. */
+static int close_descriptors_between(int low, int high)
 {
 	return high - low > 1 && close_range(low + 1, high - 1, 0) ? -errno : 0;
 }
 
-static int close_others(int socket, int lifeline)
+static int close_other_descriptors(int socket, int lifeline)
 {
 	int low = socket < lifeline ? socket : lifeline, high = socket + lifeline - low;
-	int result = close_between(-1, low) ?: close_between(low, high);
+	int result = close_descriptors_between(-1, low) ?: close_descriptors_between(low, high);
 
 	return result ?: close_range(high + 1, ~0U, 0) ? -errno : 0;
 }
 
-/* Unmaps memory that is shared with other processes or BPF programs, such as the maps of a
+/*
+ * Unmaps memory that is shared with other processes or BPF programs, such as the maps of a
  * recorder.
  */
 static int unmap_shared(void)
@@ -65,9 +71,11 @@ static int unmap_shared(void)
 	return result;
 }
 
-/* Signals of a terminal go to all processes of the group. The parent handles them, and still needs
- * the answers of this process. */
-static void ignore_terminal(void)
+/*
+ * A terminal sends its signals to all processes of the group. The parent handles them, and still
+ * needs the answers of this process.
+ */
+static void ignore_terminal_signals(void)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 	sigset_t none;
@@ -79,20 +87,20 @@ static void ignore_terminal(void)
 }
 
 /* Makes this process the first victim of the OOM killer. */
-static void prefer_for_oom(void)
+static void prefer_for_oom_killer(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
 	if (write(fd, "1000", 4) != 4) {
-		/* The process then is a victim like any other. */
+		/* If this fails, the process is no more likely a victim than others. */
 	}
 	close(fd);
 }
 
-/* Lowers a limit; a limit that is lower already stays. */
-static int limit(int resource, u64 value)
+/* Lowers a resource limit. A limit that is already lower is kept. */
+static int lower_limit(int resource, u64 value)
 {
 	struct rlimit limits;
 
@@ -105,8 +113,8 @@ static int limit(int resource, u64 value)
 	return setrlimit(resource, &limits) ? -errno : 0;
 }
 
-/* The present memory that RLIMIT_DATA counts, in bytes. */
-static u64 data_held(void)
+/* The memory in bytes that the process has now and that RLIMIT_DATA counts. */
+static u64 current_data_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long long pages = 0;
@@ -134,12 +142,12 @@ static int become_nobody(void)
 
 /*
  * Ends this process with its parent. The kernel sends PR_SET_PDEATHSIG with the rights of the
- * parent, so user nobody gets the signal only from a parent with CAP_KILL. The signal of a file
- * (F_SETOWN) is sent with the rights of the process that has requested it; so it is requested for a
- * pipe whose other end only the parent has. Both requests follow the change of user, and precede
- * the check whether the parent still lives.
+ * parent, so user nobody gets the signal only from a parent with CAP_KILL. The signal of a
+ * descriptor (F_SETOWN) is sent with the rights of the process that has requested it. It is
+ * therefore requested for a pipe whose other end only the parent has. Both requests are made after
+ * the change of user, and before the check that the parent still exists.
  */
-static int end_with(int lifeline, pid_t parent)
+static int die_with_parent(int lifeline, pid_t parent)
 {
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		return -errno;
@@ -149,7 +157,7 @@ static int end_with(int lifeline, pid_t parent)
 	return getppid() == parent ? 0 : -ESRCH;
 }
 
-static int allow_plain(scmp_filter_ctx filter)
+static int allow_plain_calls(scmp_filter_ctx filter)
 {
 	static const int calls[] = {
 		SCMP_SYS(read),		SCMP_SYS(pread64), SCMP_SYS(lseek),   SCMP_SYS(close),
@@ -164,10 +172,12 @@ static int allow_plain(scmp_filter_ctx filter)
 	return result;
 }
 
-/* Allows calls with restricted arguments: mmap() of private memory that is not executable;
+/*
+ * Allows system calls with restricted arguments: mmap() of private memory that is not executable;
  * newfstatat() with an empty path, which is fstat(); fcntl(F_GETFL), by which libelf checks its
- * file; madvise(MADV_DONTNEED), by which malloc_trim() frees pages in the middle of the heap. */
-static int allow_some(scmp_filter_ctx filter)
+ * file; madvise(MADV_DONTNEED), by which malloc_trim() frees pages in the middle of the heap.
+ */
+static int allow_restricted_calls(scmp_filter_ctx filter)
 {
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 				SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
@@ -180,12 +190,12 @@ static int allow_some(scmp_filter_ctx filter)
 					   SCMP_A2(SCMP_CMP_EQ, MADV_DONTNEED));
 }
 
-static int filter_calls(void)
+static int install_call_filter(void)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int result = filter ? allow_plain(filter) : -ENOMEM;
+	int result = filter ? allow_plain_calls(filter) : -ENOMEM;
 
-	result = result ?: allow_some(filter);
+	result = result ?: allow_restricted_calls(filter);
 	result = result ?: seccomp_load(filter);
 	seccomp_release(filter);
 	return result;
@@ -195,9 +205,10 @@ int confine_files(int socket, pid_t parent)
 {
 	int result;
 
-	ignore_terminal();
-	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* a threshold that is set is not raised later */
-	result = unmap_shared() ?: close_others(socket, socket);
+	ignore_terminal_signals();
+	mallopt(M_MMAP_THRESHOLD,
+		OWN_MAPPING); /* a threshold that is set explicitly is not raised by malloc() */
+	result = unmap_shared() ?: close_other_descriptors(socket, socket);
 	if (!result && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		result = -errno;
 	return result ?: getppid() == parent ? 0 : -ESRCH;
@@ -205,19 +216,20 @@ int confine_files(int socket, pid_t parent)
 
 int confine(int socket, int lifeline, u64 memory, pid_t parent)
 {
-	ignore_terminal();
-	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* a threshold that is set is not raised later */
-	prefer_for_oom();
+	ignore_terminal_signals();
+	mallopt(M_MMAP_THRESHOLD,
+		OWN_MAPPING); /* a threshold that is set explicitly is not raised by malloc() */
+	prefer_for_oom_killer();
 	return unmap_shared()
-		       ?: close_others(socket, lifeline)
-		       ?: limit(RLIMIT_CORE, 0)
-		       ?: limit(RLIMIT_CPU, CPU_SECONDS)
-		       ?: limit(RLIMIT_DATA, data_held() + memory)
-		       ?: limit(RLIMIT_AS, ADDRESSES)
-		       ?: limit(RLIMIT_NOFILE, FILES)
-		       ?: limit(RLIMIT_FSIZE, 0)
+		       ?: close_other_descriptors(socket, lifeline)
+		       ?: lower_limit(RLIMIT_CORE, 0)
+		       ?: lower_limit(RLIMIT_CPU, CPU_SECONDS)
+		       ?: lower_limit(RLIMIT_DATA, current_data_bytes() + memory)
+		       ?: lower_limit(RLIMIT_AS, ADDRESSES)
+		       ?: lower_limit(RLIMIT_NOFILE, FILES)
+		       ?: lower_limit(RLIMIT_FSIZE, 0)
 		       ?: become_nobody()
 		       ?: capability_keep(0)
-		       ?: end_with(lifeline, parent)
-		       ?: filter_calls();
+		       ?: die_with_parent(lifeline, parent)
+		       ?: install_call_filter();
 }

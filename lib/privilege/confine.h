@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Confines this process: it can only compute, and talk over descriptors that it has open; or, for a
- * process that opens files, it only loses everything of its parent. */
+/*
+ * Confines this process. A process confined by confine() can only compute, and communicate over
+ * descriptors that it has open. A process that must open files calls confine_files(): it only loses
+ * the descriptors and shared memory of its parent.
+ */
 #ifndef LIB_PRIVILEGE_CONFINE_H
 #define LIB_PRIVILEGE_CONFINE_H
 
@@ -24,9 +27,11 @@
  */
 int confine(int socket, int lifeline, u64 memory, pid_t parent);
 
-/* A weaker form, for a process that opens files of other users: only `socket` stays open, memory
+/*
+ * A weaker form, for a process that opens files of other users: only `socket` stays open, memory
  * that other processes see is unmapped, the process ends with `parent`, and signals of the terminal
- * are ignored. 0 or -errno. */
+ * are ignored. 0 or -errno.
+ */
 int confine_files(int socket, pid_t parent);
 
 #endif

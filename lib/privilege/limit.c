@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A library without memory may return another errno, so the functions here try to get memory. */
+/*
+ * If a library runs out of memory, its errno may be another one than ENOMEM. The functions of this
+ * file therefore try to allocate memory.
+ */
 #include "privilege/limit.h"
 
 #include <errno.h>
@@ -7,9 +10,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define TRIED_BYTES (64UL << 20) /* several times the size of the kernel's types */
+/* Several times the size of the kernel's type information, which libbpf loads. */
+#define TRIED_BYTES (64UL << 20)
 
-static bool is_limited(int resource)
+static bool is_limit_set(int resource)
 {
 	struct rlimit limit;
 
@@ -28,9 +32,9 @@ const char *limit_memory_advice(void)
 {
 	if (limit_leaves_memory())
 		return NULL;
-	if (is_limited(RLIMIT_AS))
+	if (is_limit_set(RLIMIT_AS))
 		return "; raise the limit with ulimit -v";
-	return is_limited(RLIMIT_DATA) ? "; raise the limit with ulimit -d" : NULL;
+	return is_limit_set(RLIMIT_DATA) ? "; raise the limit with ulimit -d" : NULL;
 }
 
 const char *limit_advice(int code)

@@ -5,15 +5,19 @@
 
 #include <stdbool.h>
 
-/* Advice to append to a message about this errno; "" if no limit explains the failure. */
+/* Returns advice to append to a message about this errno; "" if no limit explains the failure. */
 const char *limit_advice(int code);
 
-/* The same for a failure of a library, whose errno need not be ENOMEM. NULL: the process gets
- * memory, so no limit explains the failure. */
+/*
+ * The same for a failure in a library, whose errno need not be ENOMEM. NULL: memory can be
+ * allocated, so no limit explains the failure.
+ */
 const char *limit_memory_advice(void);
 
-/* False if the process gets hardly any memory. A sandbox can call this function only, because its
- * filter forbids reading limits. */
+/*
+ * False if the process can hardly allocate any memory. A sandbox can call only this function of the
+ * three, because its filter forbids reading limits.
+ */
 bool limit_leaves_memory(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * /proc/self/cgroup has the process's path in each hierarchy, /proc/self/mountinfo where the
- * hierarchy is mounted, and which of its folders is the mount's root (cgroups(7)). A path that is
- * not below this mount, as in a container that shares its host's cgroup namespace, stands for the
- * mount's root.
+ * /proc/self/cgroup has the process's path in each cgroup hierarchy. /proc/self/mountinfo says
+ * where a hierarchy is mounted, and which of its folders is the root of the mount (cgroups(7)). If
+ * the path is outside of this root folder, as in a container that shares its host's cgroup
+ * namespace, the root of the mount is used instead.
  */
 #include "privilege/memory_limit.h"
 
@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 struct hierarchy {
-	const char *type, *option; /* of the mount; option NULL: any option */
-	const char *limit;	   /* the file in each cgroup */
+	/* file system type and mount option of the hierarchy; option NULL: any option */
+	const char *type, *option;
+	const char *limit; /* name of the file in each cgroup that has the limit */
 };
 
 static const struct hierarchy hierarchies[] = {
@@ -25,12 +26,12 @@ static const struct hierarchy hierarchies[] = {
 	{"cgroup", "memory", "memory.limit_in_bytes"},
 };
 
-static u64 least(u64 a, u64 b)
+static u64 smaller_of(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
-static FILE *open_below(const char *folder, const char *name)
+static FILE *open_file_in(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -39,10 +40,13 @@ static FILE *open_below(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
-/* UINT64_MAX without a limit: the file has "max", or does not exist, as in the root of cgroup2. */
-static u64 read_limit(const char *cgroup, const char *name)
+/*
+ * The limit in a cgroup's file. UINT64_MAX if there is no limit: the file has "max", or does not
+ * exist, as in the root of cgroup2.
+ */
+static u64 read_cgroup_limit(const char *cgroup, const char *name)
 {
-	FILE *file = open_below(cgroup, name);
+	FILE *file = open_file_in(cgroup, name);
 	unsigned long long bytes;
 	bool has_limit;
 
@@ -53,7 +57,7 @@ static u64 read_limit(const char *cgroup, const char *name)
 	return has_limit ? bytes : UINT64_MAX;
 }
 
-static bool has_word(const char *list, const char *word)
+static bool has_list_item(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -63,12 +67,12 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds root and place of a mount by its line of mountinfo, proc_pid_mountinfo(5). */
-static bool find_mount(const char *proc, const struct hierarchy *hierarchy, char root[PATH_MAX],
-		       char place[PATH_MAX])
+/* Finds root folder and mount point of a hierarchy in mountinfo, proc_pid_mountinfo(5). */
+static bool find_hierarchy_mount(const char *proc, const struct hierarchy *hierarchy,
+				 char root[PATH_MAX], char place[PATH_MAX])
 {
 	char type[64], options[1024];
-	FILE *file = open_below(proc, "mountinfo");
+	FILE *file = open_file_in(proc, "mountinfo");
 	bool found = false;
 	size_t room = 0;
 	char *line = NULL;
@@ -79,7 +83,7 @@ static bool find_mount(const char *proc, const struct hierarchy *hierarchy, char
 		found = rest && sscanf(line, "%*s %*s %*s %4095s %4095s", root, place) == 2 &&
 			sscanf(rest, " - %63s %*s %1023s", type, options) == 2 &&
 			!strcmp(type, hierarchy->type) &&
-			(!hierarchy->option || has_word(options, hierarchy->option));
+			(!hierarchy->option || has_list_item(options, hierarchy->option));
 	}
 	free(line);
 	if (file)
@@ -87,11 +91,14 @@ static bool find_mount(const char *proc, const struct hierarchy *hierarchy, char
 	return found;
 }
 
-/* Finds the path of a cgroup: the line is "0::/path" for cgroup2, "4:cpu,memory:/path" for others.
+/*
+ * Finds the process's path in a hierarchy. The line is "0::/path" for cgroup2, "4:cpu,memory:/path"
+ * for others.
  */
-static bool find_path(const char *proc, const struct hierarchy *hierarchy, char path[PATH_MAX])
+static bool find_cgroup_path(const char *proc, const struct hierarchy *hierarchy,
+			     char path[PATH_MAX])
 {
-	FILE *file = open_below(proc, "cgroup");
+	FILE *file = open_file_in(proc, "cgroup");
 	bool found = false;
 	size_t room = 0;
 	char *line = NULL;
@@ -104,7 +111,7 @@ static bool find_path(const char *proc, const struct hierarchy *hierarchy, char 
 			continue;
 		*own++ = 0;
 		own[strcspn(own, "\n")] = 0;
-		found = (hierarchy->option ? has_word(controllers, hierarchy->option)
+		found = (hierarchy->option ? has_list_item(controllers, hierarchy->option)
 					   : !*controllers) &&
 			snprintf(path, PATH_MAX, "%s", own) < PATH_MAX;
 	}
@@ -114,16 +121,17 @@ static bool find_path(const char *proc, const struct hierarchy *hierarchy, char 
 	return found;
 }
 
-static u64 limit_in(const char *proc, const struct hierarchy *hierarchy)
+static u64 least_limit_of_hierarchy(const char *proc, const struct hierarchy *hierarchy)
 {
 	char root[PATH_MAX], place[PATH_MAX], path[PATH_MAX], cgroup[2 * PATH_MAX];
 	const char *below;
 	u64 limit = UINT64_MAX;
 	size_t length;
 
-	if (!find_mount(proc, hierarchy, root, place) || !find_path(proc, hierarchy, path))
+	if (!find_hierarchy_mount(proc, hierarchy, root, place) ||
+	    !find_cgroup_path(proc, hierarchy, path))
 		return limit;
-	/* The part of the path below the mount's root. */
+	/* Length of the root folder's path, which is not part of the path below the mount point. */
 	length = strcmp(root, "/") ? strlen(root) : 0;
 	below = strncmp(path, root, length) || strstr(path, "/..") ? "" : path + length;
 	length = strlen(place);
@@ -131,7 +139,7 @@ static u64 limit_in(const char *proc, const struct hierarchy *hierarchy)
 	while (true) {
 		char *slash;
 
-		limit = least(limit, read_limit(cgroup, hierarchy->limit));
+		limit = smaller_of(limit, read_cgroup_limit(cgroup, hierarchy->limit));
 		slash = strrchr(cgroup + length, '/');
 		if (!slash)
 			return limit;
@@ -144,23 +152,23 @@ u64 memory_limit_of_cgroups(const char *proc)
 	u64 limit = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++)
-		limit = least(limit, limit_in(proc, &hierarchies[i]));
+		limit = smaller_of(limit, least_limit_of_hierarchy(proc, &hierarchies[i]));
 	return limit;
 }
 
-static u64 known; /* memory_limit(); 0: not read yet */
+static u64 known; /* the result of memory_limit(); 0: not computed yet */
 
 u64 memory_limit(void)
 {
 	if (!known)
-		known = least((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
-			      memory_limit_of_cgroups("/proc/self"));
+		known = smaller_of((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
+				   memory_limit_of_cgroups("/proc/self"));
 	return known;
 }
 
 void memory_limit_lower(u64 bytes)
 {
-	known = least(memory_limit(), bytes ?: 1);
+	known = smaller_of(memory_limit(), bytes ?: 1);
 }
 
 static u64 share = UINT64_MAX;

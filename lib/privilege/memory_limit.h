@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The memory that this process and its children may take together. A process that parses files of
- * other users gets a part of this memory, so that a hostile file costs its own names and not the
- * memory of the whole cgroup: an inner limit above the outer limit would have no effect.
+ * The memory that this process and its children together may use. A process that parses files of
+ * other users gets a part of this memory. A hostile file then costs only its own names, not the
+ * memory of the whole cgroup. A limit of a process would have no effect if it were above the
+ * cgroup's limit.
  */
 #ifndef LIB_PRIVILEGE_MEMORY_LIMIT_H
 #define LIB_PRIVILEGE_MEMORY_LIMIT_H
 
 #include "scalar.h"
 
-/* Bytes: the least of the machine's memory, the limits of the cgroups that this process is in (up
- * to the root, memory.max of cgroup2 or memory.limit_in_bytes), and what memory_limit_lower() was
- * given. Cgroups are read at the first call, whose answer children inherit. */
+/*
+ * The memory in bytes: the smallest of the machine's memory, the limits of the cgroups that this
+ * process is in (up to the root: memory.max of cgroup2 or memory.limit_in_bytes), and the value
+ * given to memory_limit_lower(). Cgroups are read at the first call. Child processes inherit the
+ * result.
+ */
 u64 memory_limit(void);
 
-/* Lowers memory_limit(). Call before children are started. */
+/* Lowers the result of memory_limit(). Call it before children are started. */
 void memory_limit_lower(u64 bytes);
 
-/* The part of memory_limit() that this process may take, in bytes; UINT64_MAX: no bound. A sandbox
- * sets its part. */
+/*
+ * The part of memory_limit() that this process may use, in bytes; UINT64_MAX: no limit. A sandbox
+ * sets its own part.
+ */
 u64 memory_share(void);
 void memory_share_set(u64 bytes);
 
-/* The limit of the cgroups that the files below `proc` describe (cgroup, mountinfo), in bytes;
- * UINT64_MAX: no limit. For tests. */
+/*
+ * The limit of the cgroups that the files `cgroup` and `mountinfo` in the folder `proc` describe,
+ * in bytes; UINT64_MAX: no limit. Public for tests.
+ */
 u64 memory_limit_of_cgroups(const char *proc);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* With a deadline poll() waits. Without a deadline the socket blocks, so that a confined process
- * needs only recvmsg() and sendmsg(). */
+/*
+ * If there is a deadline, poll() waits. Otherwise the socket is in blocking mode, so that a
+ * confined process needs only recvmsg() and sendmsg().
+ */
 #include "message.h"
 
 #include <errno.h>
@@ -18,7 +20,7 @@ union files_header {
 	char bytes[CMSG_SPACE(MESSAGE_FILES_MAX * sizeof(int))];
 };
 
-static int wait_for(int socket, short events, u64 deadline)
+static int wait_for_socket(int socket, short events, u64 deadline)
 {
 	struct pollfd wanted = {.fd = socket, .events = events};
 	u64 time = clock_ns(CLOCK_MONOTONIC);
@@ -30,17 +32,18 @@ static int wait_for(int socket, short events, u64 deadline)
 	return poll(&wanted, 1, (deadline - time) / 1000000 + 1) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* Handles a failed call: 0 to repeat the call, or -errno. */
-static int handle_failure(int socket, short events, u64 deadline)
+/* Handles a failed call. Returns 0 if the call is to be repeated, or -errno. */
+static int handle_socket_failure(int socket, short events, u64 deadline)
 {
 	if (errno == EINTR)
 		return 0;
 	if (errno == EAGAIN && deadline)
-		return wait_for(socket, events, deadline);
+		return wait_for_socket(socket, events, deadline);
 	return errno == ECONNRESET ? -EPIPE : -errno;
 }
 
-static void add_files(struct msghdr *message, union files_header *files, const int *fds, u32 count)
+static void add_descriptors(struct msghdr *message, union files_header *files, const int *fds,
+			    u32 count)
 {
 	size_t bytes = count * sizeof(*fds);
 
@@ -66,12 +69,12 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 	if (count > MESSAGE_FILES_MAX)
 		return -EINVAL;
 	if (count)
-		add_files(&message, &files, fds, count);
+		add_descriptors(&message, &files, fds, count);
 	while (part.iov_len && !result) {
 		ssize_t sent = sendmsg(socket, &message, flags);
 
 		if (sent < 0) {
-			result = handle_failure(socket, POLLOUT, deadline);
+			result = handle_socket_failure(socket, POLLOUT, deadline);
 			continue;
 		}
 		part.iov_base = (char *)part.iov_base + sent;
@@ -87,7 +90,7 @@ int message_send(int socket, const void *data, size_t bytes, u64 deadline)
 	return message_send_files(socket, data, bytes, NULL, 0, deadline);
 }
 
-static int receive(int socket, void *data, size_t bytes, int *fds, u64 deadline)
+static int receive_message(int socket, void *data, size_t bytes, int *fds, u64 deadline)
 {
 	struct iovec part = {.iov_base = data, .iov_len = bytes};
 	int flags = MSG_CMSG_CLOEXEC | (deadline ? MSG_DONTWAIT : 0), result = 0;
@@ -103,7 +106,7 @@ static int receive(int socket, void *data, size_t bytes, int *fds, u64 deadline)
 		ssize_t got = recvmsg(socket, &message, flags);
 
 		if (got < 0) {
-			result = handle_failure(socket, POLLIN, deadline);
+			result = handle_socket_failure(socket, POLLIN, deadline);
 			continue;
 		}
 		if (!got)
@@ -126,7 +129,7 @@ int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 de
 {
 	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
 		fds[i] = -1;
-	return receive(socket, data, bytes, fds, deadline);
+	return receive_message(socket, data, bytes, fds, deadline);
 }
 
 void message_close_files(const int *fds)
@@ -138,5 +141,5 @@ void message_close_files(const int *fds)
 
 int message_receive(int socket, void *data, size_t bytes, u64 deadline)
 {
-	return receive(socket, data, bytes, NULL, deadline);
+	return receive_message(socket, data, bytes, NULL, deadline);
 }

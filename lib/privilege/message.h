@@ -11,17 +11,21 @@
 #define MESSAGE_FILES_MAX 5
 #define MESSAGE_NO_DEADLINE 0
 
-/* `deadline`: CLOCK_MONOTONIC, ns; or MESSAGE_NO_DEADLINE. Returns 0; -EPIPE: the other side has
- * closed its end; -ETIMEDOUT; or -EINTR, with a deadline only (lib/interrupt.h). */
+/*
+ * Sends all bytes. `deadline`: CLOCK_MONOTONIC, ns; or MESSAGE_NO_DEADLINE. Returns 0; -EPIPE: the
+ * other side has closed its end; -ETIMEDOUT; or, only with a deadline, -EINTR (lib/interrupt.h).
+ */
 int message_send(int socket, const void *data, size_t bytes, u64 deadline);
 int message_receive(int socket, void *data, size_t bytes, u64 deadline);
 
-/* The same with `count` open files, which travel with the first byte. */
+/* The same with `count` open files, which are sent with the first byte. */
 int message_send_files(int socket, const void *data, size_t bytes, const int *fds, u32 count,
 		       u64 deadline);
 
-/* Receives up to MESSAGE_FILES_MAX files, for the caller to close; -1: not sent. The other receive
- * call drops files. */
+/*
+ * Receives all bytes and up to MESSAGE_FILES_MAX files, which the caller closes; -1: no file was
+ * sent. message_receive() closes any files.
+ */
 int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 deadline);
 void message_close_files(const int *fds);
 

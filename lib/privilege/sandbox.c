@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The child confines itself and reports the result before the parent sends anything.
+ * The child confines itself and reports the result before the parent sends any request.
  *
- * Without CAP_KILL the parent may not kill a process of user nobody. The lifeline ends the child: a
- * pipe whose only writing end the parent has, so the child ends with the parent, too. A child in a
- * system call that cannot be interrupted (a read of a file system that does not answer) ends when
- * the call returns; the parent does not wait for it.
+ * Without CAP_KILL the parent may not kill a process of user nobody. The child is therefore ended
+ * by the lifeline: a pipe whose only writing end the parent has, so the child also ends when the
+ * parent ends. A child that is in a system call that cannot be interrupted (a read of a file system
+ * that does not answer) ends when the call returns; the parent does not wait for it.
  */
 #include "sandbox.h"
 
@@ -33,30 +33,31 @@
 struct sandbox {
 	sandbox_service service;
 	u32 limit_ms;
-	u64 memory; /* bytes */
+	u64 memory; /* memory limit of the child in bytes */
 	pid_t pid;
-	int socket;   /* -1: no child runs */
-	int lifeline; /* the writing end */
+	int socket;   /* socket to the child; -1: no child is running */
+	int lifeline; /* the writing end of the pipe that ends the child */
 	u32 starts;
-	u64 deadline;			 /* of the request; CLOCK_MONOTONIC ns */
-	pid_t ended[SANDBOX_STARTS_MAX]; /* ended children that are still zombies; 0 = unused */
+	u64 deadline; /* deadline of the request; CLOCK_MONOTONIC, ns */
+	/* ended children that are still zombies; 0: entry unused */
+	pid_t ended[SANDBOX_STARTS_MAX];
 };
 
-static void begin_limit(struct sandbox *sandbox)
+static void start_deadline(struct sandbox *sandbox)
 {
 	sandbox->deadline = clock_ns(CLOCK_MONOTONIC) + sandbox->limit_ms * NS_PER_MS;
 }
 
-/* Arguments of serve(), in the child. */
+/* The arguments of serve_requests(), which runs in the child. */
 static struct {
 	sandbox_service service;
 	int socket, lifeline;
-	u64 memory; /* bytes */
+	u64 memory; /* memory limit in bytes */
 	pid_t parent;
 } child;
 
-/* AddressSanitizer does not know this stack, and would report an error at _exit(). */
-static void __attribute__((no_sanitize_address)) serve(void)
+/* AddressSanitizer does not know the child's stack, and would report an error at _exit(). */
+static void __attribute__((no_sanitize_address)) serve_requests(void)
 {
 	int result = confine(child.socket, child.lifeline, child.memory, child.parent);
 
@@ -66,8 +67,11 @@ static void __attribute__((no_sanitize_address)) serve(void)
 	_exit(0);
 }
 
-/* The thread that starts a sandbox may have a small stack, and parsers recurse. The child therefore
- * has a stack of its own, whose pages are allocated on use, with a guard page below. */
+/*
+ * The thread that starts a sandbox may have a small stack, but parsers recurse. The child therefore
+ * has a stack of its own, whose pages are allocated when they are used, with a guard page at its
+ * low end.
+ */
 static void serve_on_own_stack(void)
 {
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -78,22 +82,22 @@ static void serve_on_own_stack(void)
 	    !getcontext(&context)) {
 		context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = STACK_BYTES};
 		context.uc_link = NULL;
-		makecontext(&context, serve, 0);
+		makecontext(&context, serve_requests, 0);
 		setcontext(&context);
 	}
-	serve();
+	serve_requests();
 }
 
 enum end { OF_PARENT, OF_CHILD };
 
-static void close_both(const int ends[2])
+static void close_pair(const int ends[2])
 {
 	close(ends[OF_PARENT]);
 	close(ends[OF_CHILD]);
 }
 
-/* Makes the socket, and the lifeline, of which the child gets the reading end. */
-static int open_ends(int socket[2], int lifeline[2])
+/* Makes the socket and the lifeline; the child gets the reading end of the lifeline. */
+static int open_socket_and_lifeline(int socket[2], int lifeline[2])
 {
 	int pipe[2], result;
 
@@ -105,14 +109,14 @@ static int open_ends(int socket[2], int lifeline[2])
 		return 0;
 	}
 	result = -errno;
-	close_both(socket);
+	close_pair(socket);
 	return result;
 }
 
 static int fork_child(struct sandbox *sandbox)
 {
 	pid_t parent = getpid(), pid;
-	int socket[2], lifeline[2] = {-1, -1}, result = open_ends(socket, lifeline);
+	int socket[2], lifeline[2] = {-1, -1}, result = open_socket_and_lifeline(socket, lifeline);
 
 	if (result)
 		return result;
@@ -127,8 +131,8 @@ static int fork_child(struct sandbox *sandbox)
 	}
 	if (pid < 0) {
 		result = -errno;
-		close_both(socket);
-		close_both(lifeline);
+		close_pair(socket);
+		close_pair(lifeline);
 		return result;
 	}
 	close(socket[OF_CHILD]);
@@ -139,8 +143,8 @@ static int fork_child(struct sandbox *sandbox)
 	return 0;
 }
 
-/* Reaps children that were killed, if the kernel has ended them by now. */
-static void reap_ended(struct sandbox *sandbox)
+/* Reaps those killed children that the kernel has ended by now. */
+static void reap_ended_children(struct sandbox *sandbox)
 {
 	for (u32 i = 0; i < sandbox->starts; i++)
 		if (sandbox->ended[i] && waitpid(sandbox->ended[i], NULL, WNOHANG))
@@ -155,20 +159,20 @@ static void end_child(struct sandbox *sandbox)
 	close(sandbox->socket);
 	kill(sandbox->pid, SIGKILL);
 	sandbox->ended[sandbox->starts - 1] = sandbox->pid;
-	reap_ended(sandbox);
+	reap_ended_children(sandbox);
 	sandbox->socket = -1;
 	sandbox->pid = 0;
 }
 
-/* Ends the child after a failed transfer, because the position in its stream is unknown. */
-static int end_on_failure(struct sandbox *sandbox, int result)
+/* Ends the child if a transfer has failed, because the position in its stream is unknown. */
+static int end_child_on_failure(struct sandbox *sandbox, int result)
 {
 	if (result)
 		end_child(sandbox);
 	return result;
 }
 
-static int start(struct sandbox *sandbox)
+static int start_child(struct sandbox *sandbox)
 {
 	int result, confined;
 
@@ -176,14 +180,14 @@ static int start(struct sandbox *sandbox)
 		return -EPIPE;
 	if (interrupted())
 		return -EINTR;
-	reap_ended(sandbox);
+	reap_ended_children(sandbox);
 	sandbox->starts++;
 	result = fork_child(sandbox);
 	if (result)
 		return result;
-	begin_limit(sandbox);
+	start_deadline(sandbox);
 	result = sandbox_receive(sandbox, &confined, sizeof(confined));
-	return result ?: end_on_failure(sandbox, confined);
+	return result ?: end_child_on_failure(sandbox, confined);
 }
 
 void sandbox_leave(void)
@@ -202,7 +206,7 @@ int sandbox_start(sandbox_service service, u32 limit_ms, u32 parts, struct sandb
 				    .limit_ms = limit_ms,
 				    .memory = memory_limit() / parts,
 				    .socket = -1};
-	result = start(sandbox);
+	result = start_child(sandbox);
 	if (result)
 		sandbox_end(&sandbox);
 	else
@@ -229,17 +233,17 @@ pid_t sandbox_pid(const struct sandbox *sandbox)
 	return sandbox->pid;
 }
 
-/* Replaces a child that has ended before. */
+/* Starts the child if the last one has ended, and sends the request. */
 static int send_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
 			u32 count)
 {
-	int result = sandbox->socket < 0 ? start(sandbox) : 0;
+	int result = sandbox->socket < 0 ? start_child(sandbox) : 0;
 
 	if (result)
 		return result;
-	begin_limit(sandbox);
-	return end_on_failure(sandbox, message_send_files(sandbox->socket, data, bytes, fds, count,
-							  sandbox->deadline));
+	start_deadline(sandbox);
+	return end_child_on_failure(sandbox, message_send_files(sandbox->socket, data, bytes, fds,
+								count, sandbox->deadline));
 }
 
 int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
@@ -254,16 +258,16 @@ int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes)
 {
 	if (sandbox->socket < 0)
 		return -EPIPE;
-	return end_on_failure(sandbox,
-			      message_send(sandbox->socket, data, bytes, sandbox->deadline));
+	return end_child_on_failure(sandbox,
+				    message_send(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
 int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
 {
 	if (sandbox->socket < 0)
 		return -EPIPE;
-	return end_on_failure(sandbox,
-			      message_receive(sandbox->socket, data, bytes, sandbox->deadline));
+	return end_child_on_failure(
+		sandbox, message_receive(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
 void sandbox_distrust(struct sandbox *sandbox)
@@ -273,7 +277,7 @@ void sandbox_distrust(struct sandbox *sandbox)
 
 #define TOO_LARGE "it takes too much memory to read"
 
-/* A child may have died of a limit that leaves this process without memory, too. */
+/* A limit that has ended the child may leave this process without memory, too. */
 const char *sandbox_reason(int result)
 {
 	switch (result) {
@@ -312,7 +316,7 @@ void service_run(int socket, size_t request_bytes, size_t count_at, service_repl
 		result = result ?: reply(socket, request, files, numbers);
 		free(numbers);
 		message_close_files(files);
-		malloc_trim(0); /* gives the memory of the request back */
+		malloc_trim(0); /* returns the memory of the request to the kernel */
 	}
 	free(request);
 }

@@ -19,49 +19,66 @@
 
 struct sandbox;
 
-/* Runs in the child: answers requests from the socket (privilege/message.h) until it ends. */
+/*
+ * A function that runs in the child: it answers requests from the socket (privilege/message.h)
+ * until the socket is closed.
+ */
 typedef void (*sandbox_service)(int socket);
 
-/* Ends the child; called in the child. */
+/* Called in the child: ends the child. */
 void sandbox_leave(void) __attribute__((noreturn));
 
-/* Call early: the child gets a copy of the present memory, and becomes user nobody only if this
- * process still has the capabilities. The child may take memory_limit() / `parts` bytes. 0 or
- * -errno. */
+/*
+ * Starts a sandbox. Call it early: the child gets a copy of the memory that the process has at this
+ * moment, and becomes user nobody only if this process still has the capabilities. The child may
+ * use memory_limit() / `parts` bytes. 0 or -errno.
+ */
 int sandbox_start(sandbox_service service, u32 limit_ms, u32 parts, struct sandbox **out);
 void sandbox_end(struct sandbox **sandbox);
 
 /* Sets the time limit of later requests. */
 void sandbox_limit(struct sandbox *sandbox, u32 limit_ms);
 
-/* The process id of the child; 0: no child runs. */
+/* The process id of the child; 0: no child is running. */
 pid_t sandbox_pid(const struct sandbox *sandbox);
 
-/* Sends a request with open files, and starts its time limit. -EPIPE: the child has died and was
- * replaced too often; -ETIMEDOUT. */
+/*
+ * Sends a request with open files. The time limit of the request starts. -EPIPE: the child has died
+ * and was replaced too often; -ETIMEDOUT.
+ */
 int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
 		    u32 count);
 
-/* Send more bytes of the request, and receive the answer; all bytes or an error. */
+/*
+ * Send more bytes of the request, and receive the answer. Each call transfers all bytes or returns
+ * an error.
+ */
 int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes);
 int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes);
 
-/* Ends a child whose answer makes no sense. */
+/* Ends a child that has sent an invalid answer. */
 void sandbox_distrust(struct sandbox *sandbox);
 
-/* The reason of a failed request, as words in which "it" stands for the file. `result` is that of
- * the request; a service returns -EFBIG if a file takes more memory than the service may have. */
+/*
+ * The reason why a request failed, as words in which "it" stands for the file. `result` is the
+ * request's result; a service returns -EFBIG if a file takes more memory than the service may use.
+ */
 const char *sandbox_reason(int result);
 
-/* The child's side of a sandbox: answers a request. The caller closes `files` (MESSAGE_FILES_MAX,
- * -1: not sent). Non-zero ends the service. */
+/*
+ * A function of the child that answers one request. The caller closes `files` (MESSAGE_FILES_MAX;
+ * -1: no file was sent). A non-zero result ends the service.
+ */
 typedef int service_reply(int socket, const void *request, const int *files, const u64 *numbers);
 
-/* Serves requests of a fixed size with files, followed by numbers, until the other side closes the
- * socket. `count_at`: offset of the u32 in a request that counts the u64 behind the request. */
+/*
+ * Serves requests until the other side closes the socket. A request has a fixed size, may have
+ * files, and is followed by numbers. `count_at`: offset of a u32 in the request, the number of u64
+ * that follow it.
+ */
 void service_run(int socket, size_t request_bytes, size_t count_at, service_reply *reply);
 
-/* Sends an answer, followed by its text. 0 or -errno. */
+/* Sends an answer and the text that follows it. 0 or -errno. */
 int service_answer(int socket, const void *answer, size_t answer_bytes, const char *text,
 		   size_t text_bytes);
 
