@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwinding needs the same few files again and again, and adjacent bytes of them. OPEN_MAX files
- * stay open, and the least recently used one is closed for a new one. Pages are kept in a
- * direct-mapped cache. A mapping number stands for one version of one file, so cached pages stay
- * valid.
+ * Unwinding repeatedly needs the same few files, and adjacent bytes of them. OPEN_MAX files stay
+ * open, and the least recently used one is closed for a new one. Pages are kept in a direct-mapped
+ * cache. A mapping number stands for one version of one file, so cached pages stay valid.
  *
  * A file that could not be opened is not tried again for the same process.
  */
@@ -22,16 +21,17 @@
 #define HEADERS_MAX 64U
 
 struct code_file {
-	struct reader_file seen; /* number MAPPING_NONE = unused */
-	u64 used;		 /* value of `calls` at the last use */
-	int fd;			 /* or READERS_HELD, or -errno */
+	/* the mapping of the entry; number MAPPING_NONE: the entry is unused */
+	struct reader_file seen;
+	u64 used; /* value of `calls` when the entry was last used */
+	int fd;	  /* descriptor of the file, or READERS_HELD, or -errno */
 	u32 segment_count;
-	Elf64_Phdr segment[SEGMENTS_MAX]; /* PT_LOAD */
+	Elf64_Phdr segment[SEGMENTS_MAX]; /* segments of type PT_LOAD */
 };
 
 struct code_page {
-	u32 number; /* MAPPING_NONE = unused */
-	u32 tgid;   /* the process, if a worker keeps the file; else 0 */
+	u32 number; /* mapping number; MAPPING_NONE: the entry is unused */
+	u32 tgid;   /* the process, if a worker process keeps the file open; else 0 */
 	u64 index;
 	u8 data[PAGE];
 };
@@ -56,7 +56,7 @@ int code_files_create(struct readers *readers, struct code_files **files)
 	return 0;
 }
 
-static void file_close(struct code_file *file)
+static void close_entry(struct code_file *file)
 {
 	if (file->fd >= 0 && file->fd != READERS_HELD)
 		close(file->fd);
@@ -68,23 +68,23 @@ void code_files_free(struct code_files **files)
 	if (!*files)
 		return;
 	for (u32 i = 0; i < OPEN_MAX; i++)
-		file_close(&(*files)->file[i]);
+		close_entry(&(*files)->file[i]);
 	free(*files);
 	*files = NULL;
 }
 
-static u32 held_for(const struct code_file *file)
+static u32 process_of_held_file(const struct code_file *file)
 {
 	return file->fd == READERS_HELD ? file->seen.tgid : 0;
 }
 
-static const struct code_page *page_get(struct code_files *files, const struct code_file *file,
+static const struct code_page *get_page(struct code_files *files, const struct code_file *file,
 					u64 index)
 {
 	struct code_page *page = &files->page[(index + file->seen.number * 61) % PAGES];
 	ssize_t got;
 
-	if (page->number == file->seen.number && page->tgid == held_for(file) &&
+	if (page->number == file->seen.number && page->tgid == process_of_held_file(file) &&
 	    page->index == index)
 		return page;
 	got = file->fd == READERS_HELD
@@ -95,7 +95,7 @@ static const struct code_page *page_get(struct code_files *files, const struct c
 		return NULL;
 	memset(page->data + got, 0, PAGE - got);
 	page->number = file->seen.number;
-	page->tgid = held_for(file);
+	page->tgid = process_of_held_file(file);
 	page->index = index;
 	return page;
 }
@@ -106,7 +106,7 @@ bool code_file_read(struct code_files *files, const struct code_file *file, u64 
 	u8 *to = buffer;
 
 	while (bytes) {
-		const struct code_page *page = page_get(files, file, offset / PAGE);
+		const struct code_page *page = get_page(files, file, offset / PAGE);
 		u32 at = offset % PAGE;
 		u32 count = bytes < PAGE - at ? bytes : PAGE - at;
 
@@ -120,10 +120,11 @@ bool code_file_read(struct code_files *files, const struct code_file *file, u64 
 	return true;
 }
 
-/* Reads the program headers; another file than ELF has no segments. False: the file cannot be read
+/*
+ * Reads the program headers. A file that is not ELF has no segments. False: the file cannot be read
  * now.
  */
-static bool segments_read(struct code_files *files, struct code_file *file)
+static bool read_segments(struct code_files *files, struct code_file *file)
 {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
@@ -144,8 +145,10 @@ static bool segments_read(struct code_files *files, struct code_file *file)
 	return true;
 }
 
-/* The entry of a file, or the least recently used entry, to be replaced. */
-static struct code_file *entry_of(struct code_files *files, u32 number)
+/*
+ * The entry of a file; if there is none, the least recently used entry, which the caller replaces.
+ */
+static struct code_file *find_entry(struct code_files *files, u32 number)
 {
 	struct code_file *oldest = &files->file[0];
 
@@ -160,9 +163,11 @@ static struct code_file *entry_of(struct code_files *files, u32 number)
 	return oldest;
 }
 
-/* True if the entry holds for this mapping. A file that a process does not have stays missing; a
- * request that was refused may succeed later. */
-static bool is_settled(const struct code_file *file, const struct reader_file *seen)
+/*
+ * True if the entry may be used for this mapping. A file that a process does not have stays
+ * missing, but a refused request may succeed later.
+ */
+static bool is_entry_usable(const struct code_file *file, const struct reader_file *seen)
 {
 	if (file->seen.number != seen->number)
 		return false;
@@ -173,13 +178,13 @@ static bool is_settled(const struct code_file *file, const struct reader_file *s
 
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen)
 {
-	struct code_file *file = entry_of(files, seen->number);
+	struct code_file *file = find_entry(files, seen->number);
 
-	if (!is_settled(file, seen)) {
-		file_close(file);
+	if (!is_entry_usable(file, seen)) {
+		close_entry(file);
 		file->seen = *seen;
 		file->fd = readers_open(files->readers, seen);
-		if (file->fd >= 0 && !segments_read(files, file) && file->fd == READERS_HELD)
+		if (file->fd >= 0 && !read_segments(files, file) && file->fd == READERS_HELD)
 			file->fd = -EAGAIN;
 	}
 	file->used = ++files->calls;
@@ -191,8 +196,10 @@ bool code_file_is_held(const struct code_file *file)
 	return file->fd == READERS_HELD;
 }
 
-/* Code is mapped in whole pages, so the bytes before and behind a segment in its pages have
- * addresses, too. */
+/*
+ * Code is mapped in whole pages, so bytes of the file that share a page with the beginning or end
+ * of a segment have addresses, too.
+ */
 bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of mapped code, by mapping number. A file is opened once and read page by page. Files
- * are not mapped, because a mapped file that another process truncates kills its readers.
+ * The files of mapped code, by mapping number. A file is opened once and read page by page. It is
+ * not mapped into memory: if another process truncates a mapped file, readers of the mapping are
+ * killed.
  */
 #ifndef LIB_USER_UNWIND_CODE_FILE_H
 #define LIB_USER_UNWIND_CODE_FILE_H
@@ -18,15 +19,19 @@ struct code_file;
 int code_files_create(struct readers *readers, struct code_files **files);
 void code_files_free(struct code_files **files);
 
-/* The file of a mapping, valid until the next call; NULL: the file cannot be opened or is another
- * file than the mapped one. The record must not change. */
+/*
+ * The file of a mapping, valid until the next call; NULL: the file cannot be opened, or it is not
+ * the file that was mapped. The record must not change.
+ */
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen);
 
-/* True if a worker keeps the file, whose content may differ between processes. */
+/* True if a worker process keeps the file open. Its content may differ between processes. */
 bool code_file_is_held(const struct code_file *file);
 
-/* Reads bytes of a file; the last page is filled up with zeroes, as in memory. False: not all bytes
- * can be read. */
+/*
+ * Reads bytes of a file. The last page is filled up with zeroes, as in memory. False: not all bytes
+ * can be read.
+ */
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
 		    void *buffer, u32 bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The time spent waiting is a debt. A tenth of the time that passes (for all owners together a
- * quarter) pays the debt off, and requests are refused while the debt is too large. A slow mount
- * therefore costs no more than a dead one.
+ * The time spent waiting for an owner's worker is recorded as a debt. As time passes, the debt
+ * decreases: by a tenth of the time for one owner, by a quarter for all owners together. Requests
+ * are refused while the debt is too large. A slow mount therefore costs no more than a dead one.
  */
 #include "readers.h"
 
@@ -22,15 +22,17 @@
 #include "symbol/file/mapped_file.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)
-#define START_NS (1000 * NS_PER_MS) /* other users cannot delay the start of a worker */
-#define STARTS_MAX 5 /* workers of an owner in STARTS_NS; each may be stuck in the kernel */
+/* A long time: other users cannot delay the start of a worker. */
+#define START_NS (1000 * NS_PER_MS)
+/* The most workers that are started for an owner in STARTS_NS; each may be stuck in the kernel. */
+#define STARTS_MAX 5
 #define STARTS_NS (600000 * NS_PER_MS)
 #define PATH_BYTES 4096
 #define HELD_MAX 32
 
 struct debt {
 	u64 ns;
-	u64 since; /* CLOCK_MONOTONIC, ns; the time at which `ns` was computed */
+	u64 since; /* the time at which `ns` was computed: CLOCK_MONOTONIC, ns */
 };
 
 #define OWNER_SHARE 10 /* 1/10 of the time may be spent waiting */
@@ -41,7 +43,7 @@ struct debt {
 struct reader {
 	u64 owner;
 	u32 starts;
-	u64 since; /* CLOCK_MONOTONIC, ns; the first of `starts` */
+	u64 since; /* time of the first of `starts`: CLOCK_MONOTONIC, ns */
 	struct file_worker worker;
 	struct debt debt;
 };
@@ -50,7 +52,7 @@ struct readers {
 	u32 count;
 	struct reader reader[READERS_MAX];
 	struct debt debt;
-	u32 tgid; /* process of `owner`; 0 = unknown */
+	u32 tgid; /* process whose owner is `owner`; 0: unknown */
 	u64 owner;
 };
 
@@ -61,17 +63,21 @@ struct reader_request {
 	u32 number;
 	u32 tid;
 	u32 bytes;
-	u64 at; /* READER_PAGE: index of the page; READER_MEMORY: address */
+	u64 at; /* what to read: READER_PAGE: page index; READER_MEMORY: address */
 	struct mapping_record record;
 };
 
 struct reader_answer {
-	s32 result; /* number of bytes, or -errno; READER_OPEN: the file is sent along, or kept */
+	/*
+	 * number of bytes, or -errno; READER_OPEN: the file is sent with the answer, or the worker
+	 * keeps it
+	 */
+	s32 result;
 	u8 data[READERS_PAGE];
 };
 
-/* Opens the file of a mapping: a descriptor for the caller to close, or -errno. */
-static int reader_open(const struct mapping_record *record)
+/* Opens the file of a mapping. Returns a descriptor, which the caller closes, or -errno. */
+static int open_mapped_file(const struct mapping_record *record)
 {
 	char path[PATH_BYTES];
 
@@ -79,15 +85,17 @@ static int reader_open(const struct mapping_record *record)
 	return mapped_file_open(record, path);
 }
 
-/* True if reads may have to wait for another user: one who serves the file system (FUSE, a server),
- * or has mounted it as root of a user namespace. */
-static bool reader_asks_others(const struct mapping_record *record)
+/*
+ * True if reads may have to wait for another user: for the one that serves the file system (FUSE, a
+ * server), or that has mounted it as root of a user namespace.
+ */
+static bool depends_on_other_user(const struct mapping_record *record)
 {
 	return !record->file_system || file_system_is_of_others(record->file_system);
 }
 
-/* Reads memory of a thread: the number of bytes, or -errno. */
-static int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes)
+/* Reads memory of a thread. Returns the number of bytes, or -errno. */
+static int read_thread_memory(u32 tid, u64 address, void *buffer, u32 bytes)
 {
 	struct iovec local = {buffer, bytes};
 	struct iovec remote = {(void *)address, bytes};
@@ -96,21 +104,21 @@ static int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes)
 	return count < 0 ? -errno : count;
 }
 
-/* The files that a worker keeps, a hash table by mapping number without chains. */
+/* The files that a worker keeps open: a hash table by mapping number, without chains. */
 static struct {
-	u32 number; /* MAPPING_NONE = unused */
+	u32 number; /* mapping number; MAPPING_NONE: the entry is unused */
 	int fd;
 } held[HELD_MAX];
 
-/* The kept file of a request, which is opened if needed; or -errno. */
-static int keep_file(const struct reader_request *request)
+/* The open file of a request; it is opened if necessary; or -errno. */
+static int get_kept_file(const struct reader_request *request)
 {
 	u32 place = request->number % HELD_MAX;
 	int fd;
 
 	if (held[place].number == request->number)
 		return held[place].fd;
-	fd = reader_open(&request->record);
+	fd = open_mapped_file(&request->record);
 	if (fd < 0)
 		return fd;
 	if (held[place].number != MAPPING_NONE)
@@ -120,17 +128,20 @@ static int keep_file(const struct reader_request *request)
 	return fd;
 }
 
-/* Sends the file along if other processes may read it: the file is on the file system of the
- * record, and not on another file system that shows the file or claims to (an overlay). */
-static int answer_file(int socket, const struct reader_request *request,
-		       struct reader_answer *answer)
+/*
+ * Answers a request to open a file. The descriptor is sent only if other processes may read the
+ * file: it must be on the file system that the record names, not on another file system that shows
+ * this file or pretends to (an overlay).
+ */
+static int answer_open_request(int socket, const struct reader_request *request,
+			       struct reader_answer *answer)
 {
 	const struct mapping_record *record = &request->record;
-	int fd = keep_file(request);
+	int fd = get_kept_file(request);
 	struct statfs mounted;
 	struct stat status;
 	bool is_plain =
-		fd >= 0 && !reader_asks_others(record) && !fstat(fd, &status) &&
+		fd >= 0 && !depends_on_other_user(record) && !fstat(fd, &status) &&
 		!fstatfs(fd, &mounted) &&
 		((u64)major(status.st_dev) << 20 | minor(status.st_dev)) == record->key.device &&
 		(u32)mounted.f_type == record->file_system;
@@ -140,11 +151,11 @@ static int answer_file(int socket, const struct reader_request *request,
 				  MESSAGE_NO_DEADLINE);
 }
 
-static int answer_bytes(int socket, const struct reader_request *request,
-			struct reader_answer *answer)
+static int answer_read_request(int socket, const struct reader_request *request,
+			       struct reader_answer *answer)
 {
 	if (request->what == READER_PAGE) {
-		int fd = keep_file(request);
+		int fd = get_kept_file(request);
 		ssize_t count =
 			fd < 0 ? fd
 			       : pread(fd, answer->data, READERS_PAGE, request->at * READERS_PAGE);
@@ -152,24 +163,27 @@ static int answer_bytes(int socket, const struct reader_request *request,
 		answer->result = fd >= 0 && count < 0 ? -errno : (s32)count;
 	} else if (request->bytes <= READERS_PAGE) {
 		answer->result =
-			reader_memory(request->tid, request->at, answer->data, request->bytes);
+			read_thread_memory(request->tid, request->at, answer->data, request->bytes);
 	} else {
 		answer->result = -EINVAL;
 	}
 	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE);
 }
 
-/* Serves requests, in the worker, until the parent closes the socket. The first answer, without a
- * request, tells the parent that the worker has started. */
-static void reader_serve(int socket)
+/*
+ * Serves requests, in the worker process, until the parent closes the socket. The first answer,
+ * without a request, tells the parent that the worker has started.
+ */
+static void serve_requests(int socket)
 {
 	struct reader_answer answer = {};
 	struct reader_request request;
 	int result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
 
 	while (!result && !message_receive(socket, &request, sizeof(request), MESSAGE_NO_DEADLINE))
-		result = request.what == READER_OPEN ? answer_file(socket, &request, &answer)
-						     : answer_bytes(socket, &request, &answer);
+		result = request.what == READER_OPEN
+				 ? answer_open_request(socket, &request, &answer)
+				 : answer_read_request(socket, &request, &answer);
 }
 
 int readers_create(struct readers **out)
@@ -203,7 +217,7 @@ void readers_begin(struct readers *readers)
 	readers->tgid = 0;
 }
 
-static u64 process_owner(struct readers *readers, u32 tgid)
+static u64 find_process_owner(struct readers *readers, u32 tgid)
 {
 	if (!readers->tgid || readers->tgid != tgid) {
 		readers->owner = file_owner_process(tgid);
@@ -212,14 +226,14 @@ static u64 process_owner(struct readers *readers, u32 tgid)
 	return readers->owner;
 }
 
-static u64 owner_of(struct readers *readers, const struct mapping_record *record)
+static u64 owner_of_mapping(struct readers *readers, const struct mapping_record *record)
 {
-	if (reader_asks_others(record))
+	if (depends_on_other_user(record))
 		return FILE_OWNER_MOUNT | record->key.device;
-	return process_owner(readers, record->tgid);
+	return find_process_owner(readers, record->tgid);
 }
 
-static struct reader *reader_of(struct readers *readers, u64 owner)
+static struct reader *find_reader(struct readers *readers, u64 owner)
 {
 	for (u32 i = 0; i < readers->count; i++)
 		if (readers->reader[i].owner == owner)
@@ -230,7 +244,7 @@ static struct reader *reader_of(struct readers *readers, u64 owner)
 	return &readers->reader[readers->count++];
 }
 
-static bool may_wait(struct debt *debt, u64 now, u32 share, u64 most)
+static bool may_wait_for_owner(struct debt *debt, u64 now, u32 share, u64 most)
 {
 	u64 paid = (now - debt->since) / share;
 
@@ -239,7 +253,7 @@ static bool may_wait(struct debt *debt, u64 now, u32 share, u64 most)
 	return debt->ns <= most;
 }
 
-static int ready(struct reader *reader, struct reader_answer *answer, u64 now)
+static int make_worker_ready(struct reader *reader, struct reader_answer *answer, u64 now)
 {
 	int result;
 
@@ -252,7 +266,7 @@ static int ready(struct reader *reader, struct reader_answer *answer, u64 now)
 	if (reader->starts == STARTS_MAX)
 		return -EPIPE;
 	reader->starts++;
-	result = file_worker_start(reader_serve, &reader->worker);
+	result = file_worker_start(serve_requests, &reader->worker);
 	if (result)
 		return result;
 	result = message_receive(reader->worker.socket, answer, sizeof(*answer), now + START_NS);
@@ -261,20 +275,23 @@ static int ready(struct reader *reader, struct reader_answer *answer, u64 now)
 	return result;
 }
 
-/* Sends a request to the worker of an owner. A worker that does not answer in time is ended,
- * because its late answer would be taken for that of the next request. */
-static int ask(struct readers *readers, u64 owner, const struct reader_request *request,
-	       struct reader_answer *answer, int *file)
+/*
+ * Sends a request to the worker of an owner. A worker that does not answer in time is ended,
+ * because its late answer would be taken for the answer to the next request.
+ */
+static int request_from_worker(struct readers *readers, u64 owner,
+			       const struct reader_request *request, struct reader_answer *answer,
+			       int *file)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC), waited;
-	struct reader *reader = reader_of(readers, owner);
+	struct reader *reader = find_reader(readers, owner);
 	int files[MESSAGE_FILES_MAX] = {-1, -1, -1};
 	int result;
 
-	if (!may_wait(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
-	    !may_wait(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
+	if (!may_wait_for_owner(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
+	    !may_wait_for_owner(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
 		return -EBUSY;
-	result = ready(reader, answer, now);
+	result = make_worker_ready(reader, answer, now);
 	readers->debt.ns += clock_ns(CLOCK_MONOTONIC) - now;
 	if (result)
 		return result;
@@ -291,7 +308,7 @@ static int ask(struct readers *readers, u64 owner, const struct reader_request *
 	return result ?: answer->result;
 }
 
-static struct reader_request request_for(const struct reader_file *file, u32 what)
+static struct reader_request make_request(const struct reader_file *file, u32 what)
 {
 	struct reader_request request = {
 		.what = what, .number = file->number, .record = *file->record};
@@ -302,51 +319,56 @@ static struct reader_request request_for(const struct reader_file *file, u32 wha
 	return request;
 }
 
-/* Opens a file as the process of the request has it, in a way that depends on the owner. */
-static int open_as(struct readers *readers, const struct reader_request *request)
+/*
+ * Opens a file as the process of the request sees it: directly, or by a worker if another user owns
+ * it.
+ */
+static int open_as_process(struct readers *readers, const struct reader_request *request)
 {
-	u64 owner = owner_of(readers, &request->record);
+	u64 owner = owner_of_mapping(readers, &request->record);
 	struct reader_answer answer;
 	char path[PATH_BYTES];
 	int fd = -ENOENT, result;
 
 	if (file_owner_trusted(owner))
-		return reader_open(&request->record);
-	if (!reader_asks_others(&request->record)) {
+		return open_mapped_file(&request->record);
+	if (!depends_on_other_user(&request->record)) {
 		mapped_file_path(&request->record, path, sizeof(path));
 		fd = mapped_file_open_cached(&request->record, path);
 	}
 	if (fd >= 0)
 		return fd;
 	fd = -1;
-	result = ask(readers, owner, request, &answer, &fd);
+	result = request_from_worker(readers, owner, request, &answer, &fd);
 	return result ?: fd >= 0 ? fd : READERS_HELD;
 }
 
-/* Tries the process in which the mapping was seen now, then the process of the record, which may
- * have ended. A file of the second that a worker would keep is refused, as pages are read from the
- * first.
+/*
+ * Tries the process in which the mapping was seen now, then the process of the record, which may
+ * have ended. If a worker would have to keep the file of the second process, it is refused, as
+ * pages are read from the first process.
  */
 int readers_open(struct readers *readers, const struct reader_file *file)
 {
-	struct reader_request request = request_for(file, READER_OPEN);
-	int fd = open_as(readers, &request);
+	struct reader_request request = make_request(file, READER_OPEN);
+	int fd = open_as_process(readers, &request);
 
 	if (fd != -ENOENT || file->tgid == file->record->tgid)
 		return fd;
 	request.record = *file->record;
-	fd = open_as(readers, &request);
+	fd = open_as_process(readers, &request);
 	return fd == READERS_HELD ? -ENOENT : fd;
 }
 
 int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page)
 {
-	struct reader_request request = request_for(file, READER_PAGE);
+	struct reader_request request = make_request(file, READER_PAGE);
 	struct reader_answer answer;
 	int unused, result;
 
 	request.at = index;
-	result = ask(readers, owner_of(readers, &request.record), &request, &answer, &unused);
+	result = request_from_worker(readers, owner_of_mapping(readers, &request.record), &request,
+				     &answer, &unused);
 	if (result > 0)
 		memcpy(page, answer.data, result);
 	return result;
@@ -357,13 +379,14 @@ bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, voi
 {
 	struct reader_request request = {
 		.what = READER_MEMORY, .tid = tid, .at = address, .bytes = bytes};
-	u64 owner = process_owner(readers, tgid);
+	u64 owner = find_process_owner(readers, tgid);
 	struct reader_answer answer;
 	int unused;
 
 	if (file_owner_trusted(owner))
-		return reader_memory(tid, address, buffer, bytes) == (int)bytes;
-	if (bytes > READERS_PAGE || ask(readers, owner, &request, &answer, &unused) != (int)bytes)
+		return read_thread_memory(tid, address, buffer, bytes) == (int)bytes;
+	if (bytes > READERS_PAGE ||
+	    request_from_worker(readers, owner, &request, &answer, &unused) != (int)bytes)
 		return false;
 	memcpy(buffer, answer.data, bytes);
 	return true;

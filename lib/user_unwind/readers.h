@@ -3,11 +3,12 @@
  * Reads files and memory of other users within a bounded time. A process that opens a mapped file
  * of another process, or reads its memory, may block in the kernel, without reacting to signals:
  * the other process or a file system (FUSE, a server) need not answer. Files and processes of root
- * and of our own user are trusted and read directly. For each other owner
- * (symbol/file/mapped_file.h) a worker process reads.
+ * and of this program's user are trusted and read directly. For each other owner
+ * (symbol/file/mapped_file.h) a worker process reads them.
  *
- * A worker has 0.1 s for an answer; then it is abandoned. Waiting for one owner takes at most a
- * tenth of the time, for all owners together a quarter; requests beyond these shares are refused.
+ * A worker has 0.1 s to answer; then it is abandoned. Waiting for the workers of one owner takes at
+ * most a tenth of the time, and for all owners together a quarter of the time. Requests beyond
+ * these shares are refused.
  */
 #ifndef LIB_USER_UNWIND_READERS_H
 #define LIB_USER_UNWIND_READERS_H
@@ -16,12 +17,12 @@
 
 #include "mapping.h"
 
-#define READERS_MAX 8 /* workers; further owners share the last one */
+#define READERS_MAX 8 /* number of workers; if there are more owners, they share the last one */
 #define READERS_PAGE 4096U
 
 struct readers;
 
-/* A mapping of a file in a process, which need not be the process of the record. */
+/* A mapping of a file in a process. The process need not be the one of the record. */
 struct reader_file {
 	u32 number;
 	u32 tgid;
@@ -36,16 +37,20 @@ void readers_free(struct readers **readers);
 /* Stores the process ids of the workers, at most READERS_MAX. Returns their number. */
 u32 readers_processes(const struct readers *readers, u32 *pids);
 
-/* Forgets the owners of processes, because process ids are used again. */
+/* Drops the known owners of processes, because process ids are reused. */
 void readers_begin(struct readers *readers);
 
-/* Opens a file for reading. Returns a descriptor, for the caller to close; READERS_HELD: a worker
- * keeps the file, which readers_page() reads; or -errno. */
+/*
+ * Opens a file for reading. Returns a descriptor, which the caller closes; READERS_HELD: a worker
+ * keeps the file open, and readers_page() reads it; or -errno.
+ */
 #define READERS_HELD 0x7fffffff
 int readers_open(struct readers *readers, const struct reader_file *file);
 
-/* Reads page `index` of a file that a worker keeps. Returns the number of bytes, which is smaller
- * for the last page, or -errno. */
+/*
+ * Reads page `index` of a file that a worker keeps open. Returns the number of bytes, which is
+ * smaller for the last page, or -errno.
+ */
 int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page);
 
 /* Reads memory of a thread of process `tgid`, at most a page. False: not all bytes can be read. */

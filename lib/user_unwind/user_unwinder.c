@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An embedder of the unwinder for stacks that the kernel left unfinished. Memory comes from struct
- * raw_memory, mappings from the list that came with the stack. Rules are kept in the cache that the
- * kernel's walks use, so that the kernel finishes the next stack of the same code itself.
+ * Supplies the unwinder of core/ with memory and mappings, for stacks that the kernel left
+ * unfinished. Memory comes from struct raw_memory, mappings from the list that was sent with the
+ * stack. Rules are stored in the cache that the BPF programs use, so that the kernel can unwind the
+ * next stack of the same code itself.
  *
- * Facts about an image are kept during one stack only, because the next stack is of another task.
+ * Facts about a mapped ELF file are kept only during one stack, because the next stack is of
+ * another task.
  */
 #include "user_unwinder.h"
 
@@ -24,25 +26,27 @@
 /*
  * The memory of a task, as far as it can still be read. The first source that has all bytes is
  * used, in this order: the copy of the stack; the file of the current code, whose unwind tables are
- * found by the program headers at the start of the mapping; our own vdso, which is that of every
- * 64-bit task; the process itself. The process is asked only while the task still
- * waits at the event (RAW_ALIVE), or for code without a file: other memory may have changed.
+ * found by the program headers at the start of the mapping; the vdso of this process, which is the
+ * same in every 64-bit task; the memory of the process itself. The process's memory is read only
+ * while the task still waits at the event (RAW_ALIVE), or for code without a file: otherwise the
+ * memory may have changed.
  */
 
 struct raw_memory {
 	struct readers *readers;
 	struct code_files *files;
-	Elf *vdso; /* the vdso of this process; NULL = no vdso */
+	Elf *vdso; /* the vdso of this process; NULL: it has no vdso */
 
 	const struct raw_stack *raw;
-	const struct raw_mapping *mapping; /* whose code and tables can be read, or NULL */
-	u32 kind;			   /* enum mapping_kind of `mapping` */
-	const struct code_file *file;	   /* with MAPPING_FILE; may be NULL */
-	bool is_foreign;		   /* the task's ids are of another PID namespace */
-	u64 bias;			   /* address = bias + virtual address in the file */
+	const struct raw_mapping
+		*mapping;	      /* the mapping whose code and tables can be read, or NULL */
+	u32 kind;		      /* kind of the mapping: enum mapping_kind */
+	const struct code_file *file; /* the file if `kind` is MAPPING_FILE; may be NULL */
+	bool is_foreign;	      /* true: the task's ids are of another PID namespace */
+	u64 bias;		      /* load bias: address = bias + virtual address in the file */
 };
 
-static u64 enter_file(struct raw_memory *memory, const struct mapping_record *record)
+static u64 enter_mapped_file(struct raw_memory *memory, const struct mapping_record *record)
 {
 	const struct raw_mapping *mapping = memory->mapping;
 	const struct reader_file seen = {
@@ -56,8 +60,11 @@ static u64 enter_file(struct raw_memory *memory, const struct mapping_record *re
 
 	memory->file = code_files_get(memory->files, &seen);
 	if (!memory->file)
-		/* The address of the ELF header in most files. For rules that are in the cache the
-		 * address is enough; a process that may be read has the header itself. */
+		/*
+		 * This is the address of the ELF header in most files. For rules that are in the
+		 * cache the address is enough. If the process may be read, its memory has the
+		 * header itself.
+		 */
 		return mapping->start - mapping->offset;
 	if (!code_file_address(memory->file, mapping->offset, &code) ||
 	    !code_file_header(memory->file, &header))
@@ -66,8 +73,10 @@ static u64 enter_file(struct raw_memory *memory, const struct mapping_record *re
 	return memory->bias + header;
 }
 
-/* Makes a mapping of the task readable. `record` may be NULL. Returns the address of the image's
- * ELF header; 0: it has none. */
+/*
+ * Makes a mapping of the task readable. `record` may be NULL. Returns the address of the ELF header
+ * of the mapped file; 0: it has no ELF header.
+ */
 static u64 raw_memory_enter(struct raw_memory *memory, const struct raw_mapping *mapping,
 			    const struct mapping_record *record)
 {
@@ -75,11 +84,11 @@ static u64 raw_memory_enter(struct raw_memory *memory, const struct raw_mapping 
 	memory->kind = record ? record->key.kind : MAPPING_FREE;
 	memory->file = NULL;
 	if (memory->kind == MAPPING_FILE)
-		return enter_file(memory, record);
+		return enter_mapped_file(memory, record);
 	return memory->kind == MAPPING_VDSO ? mapping->start : 0;
 }
 
-static bool copy_from(const void *from, u64 available, u64 at, void *buffer, u32 bytes)
+static bool copy_range(const void *from, u64 available, u64 at, void *buffer, u32 bytes)
 {
 	if (at > available || available - at < bytes)
 		return false;
@@ -87,11 +96,12 @@ static bool copy_from(const void *from, u64 available, u64 at, void *buffer, u32
 	return true;
 }
 
-static bool stack_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_stack_copy(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	const struct raw_stack *raw = memory->raw;
 
-	return copy_from(raw->stack, raw->stack_bytes, address - raw->stack_start, buffer, bytes) &&
+	return copy_range(raw->stack, raw->stack_bytes, address - raw->stack_start, buffer,
+			  bytes) &&
 	       !(raw->missing >> (RAW_STACK_PAGE(raw, address) & 63) & 1) &&
 	       !(raw->missing >> (RAW_STACK_PAGE(raw, address + bytes - 1) & 63) & 1);
 }
@@ -104,8 +114,8 @@ static bool is_in_mapping(const struct raw_memory *memory, u64 address, u32 byte
 	       mapping->end - address >= bytes;
 }
 
-/* Code is read by its position in the mapping, and the rest of the file by the program headers. */
-static bool file_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+/* Code is read by its position in the mapping, other parts of the file by the program headers. */
+static bool read_code_file(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	const struct raw_mapping *mapping = memory->mapping;
 
@@ -118,7 +128,7 @@ static bool file_read(const struct raw_memory *memory, u64 address, void *buffer
 				      bytes);
 }
 
-static bool vdso_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_vdso(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	size_t available = 0;
 	const char *image;
@@ -128,10 +138,11 @@ static bool vdso_read(const struct raw_memory *memory, u64 address, void *buffer
 		return false;
 	image = elf_rawfile(memory->vdso, &available);
 	return image &&
-	       copy_from(image, available, address - memory->mapping->start, buffer, bytes);
+	       copy_range(image, available, address - memory->mapping->start, buffer, bytes);
 }
 
-static bool process_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_process_memory(const struct raw_memory *memory, u64 address, void *buffer,
+				u32 bytes)
 {
 	const struct raw_stack *raw = memory->raw;
 	bool is_alive = raw->flags & RAW_ALIVE;
@@ -146,10 +157,10 @@ static bool process_read(const struct raw_memory *memory, u64 address, void *buf
 /* Reads memory of the task. False: not all bytes can be read. */
 static bool raw_memory_read(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
-	return stack_read(memory, address, buffer, bytes) ||
-	       file_read(memory, address, buffer, bytes) ||
-	       vdso_read(memory, address, buffer, bytes) ||
-	       process_read(memory, address, buffer, bytes);
+	return read_stack_copy(memory, address, buffer, bytes) ||
+	       read_code_file(memory, address, buffer, bytes) ||
+	       read_vdso(memory, address, buffer, bytes) ||
+	       read_process_memory(memory, address, buffer, bytes);
 }
 
 #define PAGE_BYTES 4096U
@@ -159,8 +170,8 @@ struct user_unwinder {
 	struct raw_memory memory;
 	struct unwind unwind;
 	struct rule_search search;
-	struct file_table_chunk
-		chunk; /* the last result of file_table_chunk(); a search uses one at a time */
+	/* the last result of file_table_chunk(); a search uses one chunk at a time */
+	struct file_table_chunk chunk;
 };
 
 int user_unwinder_create(const struct user_unwinder_options *options,
@@ -203,9 +214,11 @@ u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids)
 	return readers_processes(unwinder->memory.readers, pids);
 }
 
-/* The mapping of an address, or NULL. A mapping with end 0 did not exist any more when it was
- * looked up. */
-static const struct raw_mapping *mapping_of(const struct raw_stack *raw, u64 address)
+/*
+ * The mapping that contains an address, or NULL. A mapping with end 0 no longer existed when it was
+ * looked up.
+ */
+static const struct raw_mapping *find_mapping(const struct raw_stack *raw, u64 address)
 {
 	u32 low = 0, high = raw->mapping_count;
 
@@ -223,7 +236,7 @@ static const struct raw_mapping *mapping_of(const struct raw_stack *raw, u64 add
 	return NULL;
 }
 
-static u64 frame_in(const struct raw_mapping *mapping, u64 address)
+static u64 frame_of_mapping(const struct raw_mapping *mapping, u64 address)
 {
 	return FRAME_USER(mapping->number & FRAME_MAPPING_MAX,
 			  address - mapping->start + mapping->offset);
@@ -236,11 +249,14 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return raw_memory_read(&unwinder->memory, address, buffer, bytes);
 }
 
-/* Reads code outside of the current mapping from the file of its own mapping. */
-static bool peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+/*
+ * Reads code at any address. If the address is outside of the current mapping, the code is read
+ * from the file of the mapping that contains it.
+ */
+static bool read_any_code(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	struct user_unwinder *unwinder = unwind->memory;
-	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, address);
+	const struct raw_mapping *mapping = find_mapping(unwinder->memory.raw, address);
 	struct raw_memory current = unwinder->memory;
 	bool is_read;
 
@@ -253,17 +269,17 @@ static bool peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return is_read;
 }
 
-/* Reads code; bytes in front of a mapping count as 0 if they cannot be read. */
+/* Reads code. Bytes before the start of a mapping count as 0 if they cannot be read. */
 bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	u32 missing = -address & (PAGE_BYTES - 1);
 
-	if (peek(unwind, address, buffer, bytes))
+	if (read_any_code(unwind, address, buffer, bytes))
 		return true;
 	if (!missing || missing >= bytes)
 		return false;
 	memset(buffer, 0, missing);
-	return peek(unwind, address + missing, (u8 *)buffer + missing, bytes - missing);
+	return read_any_code(unwind, address + missing, (u8 *)buffer + missing, bytes - missing);
 }
 
 bool unwind_refill(struct unwind *unwind)
@@ -276,7 +292,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct user_unwinder *unwinder = unwind->memory;
 	const struct user_unwinder_options *options = &unwinder->options;
-	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, pc);
+	const struct raw_mapping *mapping = find_mapping(unwinder->memory.raw, pc);
 	const struct mapping_record *record;
 
 	if (!mapping)
@@ -293,20 +309,24 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 u64 unwind_frame(struct unwind *unwind, u64 pc)
 {
 	const struct user_unwinder *unwinder = unwind->memory;
-	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, pc);
+	const struct raw_mapping *mapping = find_mapping(unwinder->memory.raw, pc);
 
-	return mapping ? frame_in(mapping, pc) : FRAME_USER(MAPPING_UNKNOWN, pc);
+	return mapping ? frame_of_mapping(mapping, pc) : FRAME_USER(MAPPING_UNKNOWN, pc);
 }
 
-/* Makes the key of the current frame. False: its mapping has no number, or rules are not kept. */
-static bool cache_key(const struct unwind *unwind, struct rule_key *key)
+/*
+ * Makes the cache key of the current frame. False: the frame's mapping has no number, or there is
+ * no cache.
+ */
+static bool make_cache_key(const struct unwind *unwind, struct rule_key *key)
 {
 	const struct user_unwinder *unwinder = unwind->memory;
 	const struct raw_mapping *mapping = unwinder->memory.mapping;
 
 	if (!unwinder->options.rules || mapping->number == MAPPING_UNKNOWN)
 		return false;
-	*key = unwind_rule_key(unwind, frame_in(mapping, unwind->registers.value[REGISTER_PC]));
+	*key = unwind_rule_key(unwind,
+			       frame_of_mapping(mapping, unwind->registers.value[REGISTER_PC]));
 	return true;
 }
 
@@ -329,7 +349,9 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 	return &unwinder->chunk;
 }
 
-/* The direct walk reads the same tables and notes their use, so the use is not noted here. */
+/*
+ * The walk in the kernel reads the same tables and marks them as used, so they are not marked here.
+ */
 void file_table_use(struct file_table_search *table, const struct file_table_chunk *root)
 {
 	(void)table;
@@ -341,9 +363,10 @@ bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32
 	return raw_memory_read(&unwinder_of(search)->memory, address, buffer, bytes);
 }
 
-/* The address space of a stack is not known here, so search.space stays zero. A rule at the
- * beginning of a row is therefore cached for all processes, which assumes that code equals its
- * file.
+/*
+ * The address space of a stack is not known here, so search.space stays zero. A rule for the first
+ * address of a table row is therefore cached for all processes. This assumes that the code in
+ * memory equals its file.
  */
 bool unwind_recall(struct unwind *unwind)
 {
@@ -351,7 +374,7 @@ bool unwind_recall(struct unwind *unwind)
 	struct rule_cache *rules = unwinder->options.rules;
 	struct rule_key key;
 
-	if (!cache_key(unwind, &key))
+	if (!make_cache_key(unwind, &key))
 		return false;
 	if (unwind->is_search)
 		return rule_cache_get_exact(rules, &key, &unwind->rule);
@@ -370,10 +393,13 @@ void unwind_remember(struct unwind *unwind)
 	const struct raw_memory *memory = &unwinder->memory;
 	struct rule_key key;
 
-	/* A held file may be content that one process shows in place of a file. */
+	/*
+	 * The content of a file that a worker keeps open may differ from process to process, so
+	 * rules from it are not cached.
+	 */
 	if (memory->kind == MAPPING_FILE && (!memory->file || code_file_is_held(memory->file)))
 		return;
-	if (cache_key(unwind, &key))
+	if (make_cache_key(unwind, &key))
 		rule_cache_put(unwinder->options.rules, &key, &unwind->rule);
 }
 
@@ -399,7 +425,7 @@ int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack 
 	unwind->registers.at_entry = raw->flags & RAW_AT_ENTRY;
 	unwind_stack(unwind, unwinder->options.max_depth);
 	stack->depth = unwind->depth;
-	/* With an incomplete list of mappings, an address without a mapping may still be code. */
+	/* If the list of mappings is incomplete, an address without a mapping may still be code. */
 	stop = unwind->stop;
 	if (stop == STOP_NOT_CODE && raw->flags & RAW_SOME_MAPPINGS)
 		stop = STOP_BUDGET;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwinds in user space the user stacks that the kernel could not finish (abi/raw_stack.h), as an
- * embedder of the unwinder in core/.
+ * Unwinds, in user space, the user stacks that the kernel could not finish (abi/raw_stack.h), with
+ * the unwinder in core/.
  *
  * Only the files of the traced process must still exist. Worker processes read files and memory
  * that other users could delay (user_unwind/readers.h). One thread at a time uses an unwinder.
@@ -21,30 +21,35 @@
 struct user_unwinder;
 
 struct user_unwinder_options {
-	/* The record of a mapping number, or NULL. The record must outlive the unwinder unchanged.
+	/*
+	 * Returns the record of a mapping number, or NULL. The record must outlive the unwinder and
+	 * must not change.
 	 */
 	const struct mapping_record *(*mapping)(void *argument, u32 number);
 	void *argument;
-	struct rule_cache
-		*rules; /* is searched first, and gets the rules that are found; or NULL */
-	/* Copies the chunk with this key of a whole-file table (abi/file_table.h). Non-zero: no
-	 * such chunk. NULL: no tables exist. */
+	struct rule_cache *rules; /* the cache in which rules are looked up and stored; or NULL */
+	/*
+	 * Copies the chunk with this key of a whole-file table (abi/file_table.h). The result is
+	 * non-zero if there is no such chunk. A NULL pointer means that no tables exist.
+	 */
 	int (*chunk)(void *argument, u64 key, struct file_table_chunk *chunk);
-	u32 max_depth;	 /* 1 .. STACK_WALK_DEPTH_MAX */
-	bool is_foreign; /* the stacks' ids are of another PID namespace */
+	u32 max_depth;	 /* the most frames of a stack: 1 .. STACK_WALK_DEPTH_MAX */
+	bool is_foreign; /* true: process and thread ids in stacks are of another PID namespace */
 };
 
 struct unwound_stack {
 	u32 depth;
-	u32 flags;			 /* enum stack_flag and STACK_STOP, as in struct stack */
-	u64 frame[STACK_USER_DEPTH_MAX]; /* mapping and offset, innermost first */
+	u32 flags; /* flags as in struct stack: enum stack_flag and STACK_STOP */
+	u64 frame[STACK_USER_DEPTH_MAX]; /* frames as mapping and offset, innermost first */
 };
 
 int user_unwinder_create(const struct user_unwinder_options *options,
 			 struct user_unwinder **unwinder);
 void user_unwinder_free(struct user_unwinder **unwinder);
 
-/* Stores the process ids of the workers, at most USER_UNWINDER_PROCESSES_MAX. Returns their number.
+/*
+ * Stores the process ids of the worker processes, at most USER_UNWINDER_PROCESSES_MAX. Returns
+ * their number.
  */
 #define USER_UNWINDER_PROCESSES_MAX READERS_MAX
 u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids);
