@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The structs of stackmap/recording.h are copied from those of the reader when a recording is
- * opened, as the reader's structs change from version to version. The copies count against the
- * memory limit of the reader, so a small file cannot take much memory.
+ * The structs of stackmap/recording.h are copied from the reader's structs when a recording is
+ * opened, because the reader's structs change from version to version. The copies count against the
+ * memory limit of the reader, so a small file cannot make the program use much memory.
  */
 #include "recording/public_recording.h"
 
@@ -15,20 +15,22 @@
 #include "report/event/stack_end.h"
 #include "report/name/frame_names.h"
 
-/* Causes have names, so that a program that knows fewer causes than the library shows all of
- * them. */
+/*
+ * The causes of loss have names, so that a program that knows fewer causes than the library still
+ * shows all of them.
+ */
 
 #define X(id, name, meaning) {name, meaning, 0},
 static const struct stackmap_count lost_causes[] = {LEDGER_LOST(X)}, notes[] = {LEDGER_NOTES(X)};
 #undef X
 
-static struct stackmap_count count_of(const struct stack_end *end, u64 count)
+static struct stackmap_count make_count(const struct stack_end *end, u64 count)
 {
 	return (struct stackmap_count){end->name, end->meaning, count};
 }
 
-static void set_causes(struct stackmap_count *to, const struct stackmap_count *causes,
-		       const u64 *counts, u32 count)
+static void set_cause_counts(struct stackmap_count *to, const struct stackmap_count *causes,
+			     const u64 *counts, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
 		to[i] = causes[i];
@@ -37,21 +39,21 @@ static void set_causes(struct stackmap_count *to, const struct stackmap_count *c
 	to[count] = (struct stackmap_count){};
 }
 
-static void set_reasons(struct stackmap_count *to, const u64 *counts)
+static void set_reason_counts(struct stackmap_count *to, const u64 *counts)
 {
 	for (u32 i = 0; i < REASON_COUNT; i++)
-		to[i] = count_of(stack_end_of_reason(i), counts[i]);
+		to[i] = make_count(stack_end_of_reason(i), counts[i]);
 	to[REASON_COUNT] = (struct stackmap_count){};
 }
 
 void public_ledger_set(struct public_ledger *public, const struct trace_ledger *ledger)
 {
-	set_causes(public->lost, lost_causes, ledger->lost, LOST_COUNT);
-	set_causes(public->notes, notes, ledger->notes, NOTE_COUNT);
-	set_reasons(public->without_kernel, ledger->kernel_reasons);
-	set_reasons(public->without_user, ledger->user_reasons);
+	set_cause_counts(public->lost, lost_causes, ledger->lost, LOST_COUNT);
+	set_cause_counts(public->notes, notes, ledger->notes, NOTE_COUNT);
+	set_reason_counts(public->without_kernel, ledger->kernel_reasons);
+	set_reason_counts(public->without_user, ledger->user_reasons);
 	for (u32 i = 0; i < STOP_COUNT; i++)
-	public->user_ends[i] = count_of(stack_end_of_stop(i), ledger->user_stops[i]);
+	public->user_ends[i] = make_count(stack_end_of_stop(i), ledger->user_stops[i]);
 	public->user_ends[STOP_COUNT] = (struct stackmap_count){};
 	public->ledger = (struct stackmap_ledger){
 		.produced = ledger->produced,
@@ -69,27 +71,27 @@ void public_ledger_set(struct public_ledger *public, const struct trace_ledger *
 
 struct known_frame {
 	struct intern_key key;
-	struct stackmap_frame frame; /* label NULL: not symbolized yet */
+	struct stackmap_frame frame; /* label NULL: the frame is not symbolized yet */
 };
 
 struct stackmap_recording {
 	struct trace_reader *reader;
 	struct frame_names *names;
-	struct intern frames; /* struct known_frame */
+	struct intern frames; /* set of struct known_frame */
 	struct stackmap_recording_info info;
 	struct stackmap_source *sources;
 	struct stackmap_task *tasks;
 	struct stackmap_call_stack *stacks;
 	u32 source_count, task_count, stack_count;
-	const struct trace_task *read_tasks; /* the reader's tasks, in the order of tasks[] */
+	const struct trace_task *read_tasks; /* the reader's tasks, in the same order as tasks[] */
 	const struct trace_stack *read_stacks;
 	struct public_ledger ledger;
 };
 
 /* --- frames: each is symbolized once and kept until the recording is closed --- */
 
-static int set_frame(struct stackmap_recording *recording, u64 frame, bool return_address,
-		     struct stackmap_frame *out)
+static int symbolize_frame(struct stackmap_recording *recording, u64 frame, bool return_address,
+			   struct stackmap_frame *out)
 {
 	const struct frame_name *name =
 		trace_reader_take(recording->reader, sizeof(struct known_frame))
@@ -118,34 +120,34 @@ static int set_frame(struct stackmap_recording *recording, u64 frame, bool retur
 	return 0;
 }
 
-static const struct stackmap_frame *find_frame(struct stackmap_recording *recording, u64 frame,
-					       bool return_address)
+static const struct stackmap_frame *find_or_symbolize_frame(struct stackmap_recording *recording,
+							    u64 frame, bool return_address)
 {
 	const struct intern_key key = {{frame, return_address}};
 	struct known_frame *known = intern_entry(&recording->frames, &key);
 
 	if (!known)
 		return NULL;
-	if (!known->frame.label && set_frame(recording, frame, return_address, &known->frame))
+	if (!known->frame.label && symbolize_frame(recording, frame, return_address, &known->frame))
 		return NULL;
 	return &known->frame;
 }
 
-/* Never NULL for a count of 0: NULL means no memory. */
-static void *new_array(struct trace_reader *reader, u32 count, size_t item_bytes)
+/* Allocates an array. The result is not NULL for a count of 0: NULL means that memory is short. */
+static void *allocate_array(struct trace_reader *reader, u32 count, size_t item_bytes)
 {
 	if (trace_reader_take(reader, count * item_bytes))
 		return NULL;
 	return calloc((size_t)count + 1, item_bytes);
 }
 
-static int add_sources(struct stackmap_recording *recording)
+static int copy_sources(struct stackmap_recording *recording)
 {
 	const struct trace_source *sources;
 
 	recording->source_count = trace_reader_sources(recording->reader, &sources);
-	recording->sources =
-		new_array(recording->reader, recording->source_count, sizeof(*recording->sources));
+	recording->sources = allocate_array(recording->reader, recording->source_count,
+					    sizeof(*recording->sources));
 	if (!recording->sources)
 		return -ENOMEM;
 	for (u32 i = 0; i < recording->source_count; i++)
@@ -154,14 +156,14 @@ static int add_sources(struct stackmap_recording *recording)
 	return 0;
 }
 
-static int add_tasks(struct stackmap_recording *recording)
+static int copy_tasks(struct stackmap_recording *recording)
 {
 	const struct trace_cgroup *cgroups;
 
 	trace_reader_cgroups(recording->reader, &cgroups);
 	recording->task_count = trace_reader_tasks(recording->reader, &recording->read_tasks);
 	recording->tasks =
-		new_array(recording->reader, recording->task_count, sizeof(*recording->tasks));
+		allocate_array(recording->reader, recording->task_count, sizeof(*recording->tasks));
 	if (!recording->tasks)
 		return -ENOMEM;
 	for (u32 i = 0; i < recording->task_count; i++) {
@@ -178,11 +180,11 @@ static int add_tasks(struct stackmap_recording *recording)
 	return 0;
 }
 
-static int add_stacks(struct stackmap_recording *recording)
+static int copy_stacks(struct stackmap_recording *recording)
 {
 	recording->stack_count = trace_reader_stacks(recording->reader, &recording->read_stacks);
-	recording->stacks =
-		new_array(recording->reader, recording->stack_count, sizeof(*recording->stacks));
+	recording->stacks = allocate_array(recording->reader, recording->stack_count,
+					   sizeof(*recording->stacks));
 	if (!recording->stacks)
 		return -ENOMEM;
 	for (u32 i = 0; i < recording->stack_count; i++) {
@@ -228,7 +230,7 @@ int public_recording_create(struct trace_reader *reader, struct stackmap_recordi
 	};
 	if (ledger)
 		public_ledger_set(&recording->ledger, ledger);
-	if (add_sources(recording) || add_tasks(recording) || add_stacks(recording) ||
+	if (copy_sources(recording) || copy_tasks(recording) || copy_stacks(recording) ||
 	    frame_names_create(reader, &by_recording, &recording->names)) {
 		stackmap_recording_close(&recording);
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
@@ -320,11 +322,11 @@ stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t in
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
 						      uint64_t frame, int is_return_address)
 {
-	return recording ? find_frame(recording, frame, is_return_address) : NULL;
+	return recording ? find_or_symbolize_frame(recording, frame, is_return_address) : NULL;
 }
 
-static const struct stack_end *end_of(const struct stackmap_recording *recording, u32 index,
-				      u32 reason)
+static const struct stack_end *find_stack_end(const struct stackmap_recording *recording, u32 index,
+					      u32 reason)
 {
 	return stack_end_of(index == TRACE_NO_STACK ? NULL : &recording->read_stacks[index],
 			    reason);
@@ -336,12 +338,13 @@ struct event_pass {
 	void *arg;
 };
 
-static int pass_event(void *arg, const struct trace_event *event)
+static int convert_event(void *arg, const struct trace_event *event)
 {
 	const struct event_pass *pass = arg;
 	const struct stack_end *kernel =
-		end_of(pass->recording, event->kernel, event->kernel_reason);
-	const struct stack_end *user = end_of(pass->recording, event->user, event->user_reason);
+		find_stack_end(pass->recording, event->kernel, event->kernel_reason);
+	const struct stack_end *user =
+		find_stack_end(pass->recording, event->user, event->user_reason);
 	const struct stackmap_event passed = {
 		.time = event->time,
 		.value = event->value,
@@ -371,7 +374,7 @@ int stackmap_recording_events(struct stackmap_recording *recording,
 	if (!recording || !each)
 		return error_set(error, EINVAL, "no %s is given (NULL)",
 				 each ? "recording" : "function for the events");
-	return trace_reader_events(recording->reader, pass_event, &pass, error);
+	return trace_reader_events(recording->reader, convert_event, &pass, error);
 }
 
 struct frame_list {
@@ -380,27 +383,27 @@ struct frame_list {
 	u32 count, max;
 };
 
-static int add_frame(struct frame_list *list, u64 frame, bool return_address)
+static int append_frame(struct frame_list *list, u64 frame, bool return_address)
 {
 	const struct stackmap_frame *named;
 
 	if (list->count == list->max)
 		return 0;
-	named = find_frame(list->recording, frame, return_address);
+	named = find_or_symbolize_frame(list->recording, frame, return_address);
 	if (!named)
 		return -ENOMEM;
 	list->frames[list->count++] = named;
 	return 0;
 }
 
-/* Adds one side of a stack. `leaf` 0: the leaf is on the other side. */
-static int add_side(struct frame_list *list, u64 leaf, u32 index)
+/* Adds the kernel or user part of a stack. `leaf` 0: the leaf is in the other part. */
+static int append_stack_part(struct frame_list *list, u64 leaf, u32 index)
 {
 	const struct stackmap_call_stack *stack = stackmap_recording_stack(list->recording, index);
-	int result = leaf ? add_frame(list, leaf, false) : 0;
+	int result = leaf ? append_frame(list, leaf, false) : 0;
 
 	for (u32 i = 0; stack && i < stack->depth && !result; i++)
-		result = add_frame(list, stack->frames[i], i || leaf);
+		result = append_frame(list, stack->frames[i], i || leaf);
 	return result;
 }
 
@@ -415,9 +418,11 @@ int stackmap_recording_event_frames(struct stackmap_recording *recording,
 	if (!recording || !event || (!frames && max))
 		return -EINVAL;
 	leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
-	result = add_side(&list, leaf_in_kernel ? event->leaf : 0, event->kernel_stack);
+	result = append_stack_part(&list, leaf_in_kernel ? event->leaf : 0, event->kernel_stack);
 
-	result = result ?: add_side(&list, leaf_in_kernel ? 0 : event->leaf, event->user_stack);
+	result = result
+			 ?: append_stack_part(&list, leaf_in_kernel ? 0 : event->leaf,
+					      event->user_stack);
 	return result ?: (int)list.count;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording of stackmap/recording.h, made from a reader. */
+/* A recording in the form of stackmap/recording.h, made from a reader of the recording file. */
 #ifndef LIB_RECORDING_PUBLIC_RECORDING_H
 #define LIB_RECORDING_PUBLIC_RECORDING_H
 
@@ -7,11 +7,11 @@
 #include "trace/event.h"
 #include "trace/read/reader.h"
 
-/* A ledger of stackmap/recording.h. */
+/* A ledger in the form of stackmap/recording.h. */
 
 struct public_ledger {
-	struct stackmap_ledger
-		ledger; /* points into the arrays below, each of which ends with a zero element */
+	/* its pointers point into the arrays below, each of which ends with a zero element */
+	struct stackmap_ledger ledger;
 	struct stackmap_count lost[LOST_COUNT + 1];
 	struct stackmap_count without_kernel[REASON_COUNT + 1], without_user[REASON_COUNT + 1];
 	struct stackmap_count user_ends[STOP_COUNT + 1];
@@ -20,7 +20,7 @@ struct public_ledger {
 
 void public_ledger_set(struct public_ledger *public, const struct trace_ledger *ledger);
 
-/* The recording owns the reader, which is closed on failure. -ENOMEM. */
+/* Makes the recording, which owns the reader. If this fails, the reader is closed. -ENOMEM. */
 int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,
 			    struct stackmap_error *error);
 
