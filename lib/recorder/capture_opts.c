@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The struct grows at its end. A program that was built with an older header passes a shorter
- * struct: the missing members are 0. With a newer header the struct may have members that this
- * library does not know: as long as those members are 0, the program gets everything that it asks
- * for.
+ * The struct of options grows at its end. A program that was built with an older header passes a
+ * shorter struct: the missing members are taken as 0. With a newer header the struct may have
+ * members that this library does not know. They are accepted if they are 0, because the program
+ * then asks for nothing that is unknown.
  */
 #include "recorder/capture_opts.h"
 
@@ -15,9 +15,9 @@
 #include "error.h"
 #include "session/session.h"
 
-#define SIZE_MAX_KNOWN 4096 /* no version has as much: it was not set */
+#define SIZE_MAX_KNOWN 4096 /* a larger size is an error: the program has not set it */
 
-static bool is_zero(const char *bytes, size_t count)
+static bool are_all_zero(const char *bytes, size_t count)
 {
 	while (count)
 		if (bytes[--count])
@@ -34,7 +34,7 @@ int capture_opts_read(const struct stackmap_capture_opts *given, struct stackmap
 		return error_set(error, EINVAL, "stackmap_capture_opts: none are given (NULL)");
 	if (size < sizeof(given->size) || size > SIZE_MAX_KNOWN)
 		return error_set(error, EINVAL, "stackmap_capture_opts: size is not set");
-	if (size > known && !is_zero((const char *)given + known, size - known))
+	if (size > known && !are_all_zero((const char *)given + known, size - known))
 		return error_set(error, E2BIG,
 				 "stackmap_capture_opts: an option of a later version of stackmap");
 	*opts = (struct stackmap_capture_opts){};
@@ -42,8 +42,8 @@ int capture_opts_read(const struct stackmap_capture_opts *given, struct stackmap
 	return 0;
 }
 
-/* "12,34". NULL: no memory. */
-static char *list_pids(const int32_t *pids)
+/* Returns the process ids as text: "12,34". NULL if memory is short. */
+static char *format_pids(const int32_t *pids)
 {
 	char *text = NULL, *longer;
 
@@ -68,7 +68,7 @@ int capture_request_make(const struct stackmap_capture_opts *opts, struct captur
 		return error_set(error, EINVAL, "stackmap_capture_opts: no events");
 	request->path = opts->path ? strdup(opts->path) : NULL;
 	request->instance = opts->instance ? strdup(opts->instance) : NULL;
-	request->pids = has_pids ? list_pids(opts->pids) : NULL;
+	request->pids = has_pids ? format_pids(opts->pids) : NULL;
 	if ((opts->path && !request->path) || (opts->instance && !request->instance) ||
 	    (has_pids && !request->pids))
 		return error_set(error, ENOMEM, "stackmap_capture_opts: %s", strerror(ENOMEM));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A capture of another program (stackmap/capture.h) is a session (session/session.h) without a
- * thread of its own: the program says when the rings are visited, and for how long. Events that are
- * followed live come in windows.
+ * A program that uses the library (stackmap/capture.h) records by a session (session/session.h)
+ * without a thread of its own: the program decides when the rings are visited, and for how long. A
+ * program that follows events live gets them in windows.
  */
 #include "stackmap/capture.h"
 
@@ -23,15 +23,15 @@ struct stackmap_capture {
 	struct capture_request request;
 	struct session *session;
 	struct public_ledger ledger;
-	struct stackmap_error failure; /* of a rotation's file, the first */
+	struct stackmap_error failure; /* the first failure to write a file of a rotation */
 };
 
-static int no_capture(struct stackmap_error *error)
+static int error_for_null(struct stackmap_error *error)
 {
 	return error_set(error, EINVAL, "no capture, or no place for the result, is given (NULL)");
 }
 
-static void note_failure(void *arg, const struct stackmap_error *error)
+static void keep_first_failure(void *arg, const struct stackmap_error *error)
 {
 	struct stackmap_capture *capture = arg;
 
@@ -40,13 +40,13 @@ static void note_failure(void *arg, const struct stackmap_error *error)
 }
 
 /*
- * Opens the session while libbpf's messages go to the error; then restores the program's print
- * function.
+ * Opens the session. Meanwhile libbpf's messages become the error; afterwards the program's print
+ * function is restored.
  */
 static int open_quietly(struct stackmap_capture *capture, const struct stackmap_capture_opts *opts,
 			struct stackmap_error *error)
 {
-	const struct session_listener listener = {.arg = capture, .warned = note_failure};
+	const struct session_listener listener = {.arg = capture, .warned = keep_first_failure};
 	libbpf_print_fn_t printed = libbpf_set_print(NULL);
 	int result = capture_request_make(opts, &capture->request, error)
 			     ?: session_create(&capture->request.options, &listener,
@@ -62,7 +62,7 @@ int stackmap_capture_open(const struct stackmap_capture_opts *given, struct stac
 {
 	struct stackmap_capture_opts opts;
 	struct stackmap_capture *capture;
-	int result = out ? capture_opts_read(given, &opts, error) : no_capture(error);
+	int result = out ? capture_opts_read(given, &opts, error) : error_for_null(error);
 
 	if (result)
 		return result;
@@ -83,7 +83,7 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 	int result;
 
 	if (!capture)
-		return no_capture(error);
+		return error_for_null(error);
 	if (session_state(capture->session) != SESSION_OPEN)
 		return error_set(error, EINVAL, "capture: it was started before");
 	printed = libbpf_set_print(NULL);
@@ -92,8 +92,9 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 	return result ?: session_publish(capture->session, error);
 }
 
-/* Visits the rings until then, once in any case; a full window or a caught signal ends it. */
-static int visit_until(struct stackmap_capture *capture, u64 end, struct stackmap_error *error)
+/* Visits the rings, at least once, until the time `end`, a full window or a caught signal. */
+static int visit_rings_until(struct stackmap_capture *capture, u64 end,
+			     struct stackmap_error *error)
 {
 	for (;;) {
 		int ms = session_visit(capture->session, error);
@@ -111,17 +112,17 @@ int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout
 			  struct stackmap_error *error)
 {
 	if (!capture)
-		return no_capture(error);
+		return error_for_null(error);
 	if (session_state(capture->session) != SESSION_RUNNING || !capture->request.path)
 		return error_set(error, EINVAL, "capture: it does not record to a file");
-	return visit_until(capture, clock_ms() + timeout_ms, error);
+	return visit_rings_until(capture, clock_ms() + timeout_ms, error);
 }
 
 int stackmap_capture_snapshot(struct stackmap_capture *capture, const char *path,
 			      struct stackmap_error *error)
 {
 	return capture && path ? session_snapshot(capture->session, path, error)
-			       : no_capture(error);
+			       : error_for_null(error);
 }
 
 int stackmap_capture_is_over(const struct stackmap_capture *capture)
@@ -137,14 +138,14 @@ int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout
 	int result;
 
 	if (!capture || !out)
-		return no_capture(error);
+		return error_for_null(error);
 	state = session_state(capture->session);
 	if (state < SESSION_RUNNING || capture->request.path)
 		return error_set(error, EINVAL, "capture: it is not followed live");
 	if (state == SESSION_ENDED)
 		return error_set(error, ENODATA, "capture: it was stopped, and this was all");
-	result = visit_until(capture, clock_ms() + (state == SESSION_RUNNING ? timeout_ms : 0),
-			     error)
+	result = visit_rings_until(capture,
+				   clock_ms() + (state == SESSION_RUNNING ? timeout_ms : 0), error)
 			 ?: session_take(capture->session, &reader, NULL, error);
 	return result ?: public_recording_create(reader, out, error);
 }
@@ -154,7 +155,7 @@ int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_erro
 	int result;
 
 	if (!capture)
-		return no_capture(error);
+		return error_for_null(error);
 	if (session_state(capture->session) != SESSION_RUNNING)
 		return error_set(error, EINVAL, "capture: it does not record");
 	result = session_stop(capture->session, error);
