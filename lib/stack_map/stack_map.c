@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The stack map of a process: two tables, one in use and one empty. A reset swaps the tables, waits
- * until no thread uses the old one (struct in_use), and gives its pages back, so that the old table
- * reads as zeroes again. A reset thus cannot fail for lack of memory.
+ * until no thread uses the old table (struct in_use), and returns the pages of the old table to the
+ * kernel, so that it reads as zeroes again. A reset can therefore not fail for lack of memory.
  */
 #include "stack_map.h"
 
@@ -22,22 +22,25 @@
 #include "stackmap/stack_map.h"
 
 /*
- * Waits until no user has the pointer from before a swap, without a lock for the users.
+ * Waits until no thread uses the pointer from before a swap. The threads that use the pointer
+ * (users) take no lock.
  *
  * The scheme is that of sleepable RCU (P. McKenney, "Sleepable RCU", LWN 2006), with one counter
- * instead of two per stripe, since a user leaves through the stripe by which it entered. Users
- * count themselves in and out, in one of two phases; a waiter turns users to the other phase and
- * waits until the first one has no users left. Phases are for progress only: new users never delay
- * a waiter. Safety is in the order of three accesses, all sequentially consistent:
+ * instead of two per stripe, since a user that has incremented the counter of a stripe decrements
+ * the same counter. Each user is counted in one of two phases. A waiter directs new users to the
+ * other phase and waits until the first phase has no users left. Phases only guarantee progress:
+ * new users never delay a waiter. Correctness depends on the order of these accesses, all of them
+ * sequentially consistent:
  *
  *   user:    counter + 1, then load the pointer
  *   waiter:  store the pointer, then read the counter
  *
  * A user that the waiter did not see therefore sees the new pointer. A user may read the phase and
- * count itself in later; hence a waiter first lets the idle phase run empty.
+ * increment the counter much later. A waiter therefore first waits until the idle phase has no
+ * users.
  */
 
-/* A pair of cache lines of its own: adjacent lines are fetched together. */
+/* A stripe has a pair of cache lines of its own, because adjacent lines are fetched together. */
 struct in_use_stripe {
 	u64 users[2];
 	u64 reserved[14];
@@ -49,7 +52,7 @@ struct in_use {
 	struct in_use_stripe *stripes;
 };
 
-/* Async-signal-safe. Returns the argument of in_use_leave(). */
+/* Counts a user in. Async-signal-safe. Returns the argument of in_use_leave(). */
 static inline u64 *in_use_enter(struct in_use *in_use, u32 cpu)
 {
 	u32 phase = __atomic_load_n(&in_use->phase, __ATOMIC_RELAXED);
@@ -65,24 +68,28 @@ static inline void in_use_leave(u64 *users)
 }
 
 /*
- * The waiting side. Users stay for less than a microsecond, so a waiter yields instead of sleeping.
+ * Waits until a phase has no users. A user stays for less than a microsecond, so the waiter yields
+ * the CPU instead of sleeping.
  */
 
-static void wait_empty(struct in_use *in_use, u32 phase)
+static void wait_for_empty_phase(struct in_use *in_use, u32 phase)
 {
 	for (u32 i = 0; i < in_use->stripe_count; i++)
 		while (__atomic_load_n(&in_use->stripes[i].users[phase], __ATOMIC_SEQ_CST))
 			sched_yield();
 }
 
-/* Returns when all users that entered before the call have left. One waiter at a time. */
+/*
+ * Returns when all users that entered before the call have left. Only one thread may wait at a
+ * time.
+ */
 static void in_use_wait(struct in_use *in_use)
 {
 	u32 phase = in_use->phase;
 
-	wait_empty(in_use, !phase);
+	wait_for_empty_phase(in_use, !phase);
 	__atomic_store_n(&in_use->phase, !phase, __ATOMIC_SEQ_CST);
-	wait_empty(in_use, phase);
+	wait_for_empty_phase(in_use, phase);
 }
 
 _Static_assert((int)STACKMAP_DROP_COUNT == TABLE_DROP_COUNT, "a cause of drops is missing");
@@ -105,7 +112,7 @@ static u32 current_cpu(void)
 	return cpu < 0 ? 0 : cpu;
 }
 
-static u64 seed_get(void)
+static u64 random_seed(void)
 {
 	struct timespec now;
 	u64 seed;
@@ -116,7 +123,7 @@ static u64 seed_get(void)
 	return (u64)now.tv_sec << 32 ^ now.tv_nsec ^ (u64)getpid() << 20;
 }
 
-static int tables_map(struct stackmap_map *map)
+static int map_tables(struct stackmap_map *map)
 {
 	for (int i = 0; i < 2; i++) {
 		void *pages = mmap(NULL, map->geometry.bytes, PROT_READ | PROT_WRITE,
@@ -131,7 +138,7 @@ static int tables_map(struct stackmap_map *map)
 	return 0;
 }
 
-static int geometry_set(struct table_geometry *geometry, unsigned int bits, u64 pool_bytes,
+static int set_geometry(struct table_geometry *geometry, unsigned int bits, u64 pool_bytes,
 			struct stackmap_error *error)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -147,7 +154,7 @@ static int geometry_set(struct table_geometry *geometry, unsigned int bits, u64 
 	return table_geometry_set(geometry, bits, cpus > 0 ? cpus : 1, pool_bytes / 8);
 }
 
-static struct stackmap_map *map_allocate(const struct table_geometry *geometry)
+static struct stackmap_map *allocate_map(const struct table_geometry *geometry)
 {
 	struct stackmap_map *map = calloc(1, sizeof(*map));
 	struct in_use_stripe *stripes;
@@ -161,7 +168,7 @@ static struct stackmap_map *map_allocate(const struct table_geometry *geometry)
 	memset(stripes, 0, geometry->cpus * sizeof(*stripes));
 	map->geometry = *geometry;
 	map->generation = 1;
-	map->seed = seed_get();
+	map->seed = random_seed();
 	map->in_use.stripes = stripes;
 	map->in_use.stripe_count = geometry->cpus;
 	return map;
@@ -172,13 +179,13 @@ int stackmap_map_create(unsigned int bits, uint64_t pool_bytes, struct stackmap_
 {
 	struct table_geometry geometry;
 	struct stackmap_map *map;
-	int code = out ? geometry_set(&geometry, bits, pool_bytes, error)
+	int code = out ? set_geometry(&geometry, bits, pool_bytes, error)
 		       : error_set(error, EINVAL, "no place for the stack map is given (NULL)");
 
 	if (code)
 		return code;
-	map = map_allocate(&geometry);
-	if (!map || tables_map(map)) {
+	map = allocate_map(&geometry);
+	if (!map || map_tables(map)) {
 		stackmap_map_free(&map);
 		return error_set(error, ENOMEM, "a stack map of 2 x %llu bytes: %s",
 				 (unsigned long long)geometry.bytes, strerror(ENOMEM));
@@ -199,7 +206,7 @@ void stackmap_map_free(struct stackmap_map **map)
 	*map = NULL;
 }
 
-static void stack_take(struct stack *stack, const u64 *frames, u32 depth)
+static void copy_stack(struct stack *stack, const u64 *frames, u32 depth)
 {
 	stack->flags = STACK_USER;
 	if (depth > STACKMAP_DEPTH_MAX) {
@@ -220,7 +227,7 @@ int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, ui
 
 	if (!map || !frames || depth == 0)
 		return -EINVAL;
-	stack_take(&stack, frames, depth);
+	copy_stack(&stack, frames, depth);
 	users = in_use_enter(&map->in_use, cpu);
 	id = stack_map_get_id(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, cpu,
 			      &stack);
@@ -243,8 +250,8 @@ int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_sta
 	return code;
 }
 
-static void stat_get(void *table, const struct table_geometry *geometry,
-		     struct stackmap_map_stat *out)
+static void read_statistics(void *table, const struct table_geometry *geometry,
+			    struct stackmap_map_stat *out)
 {
 	struct table_stat stat;
 
@@ -276,10 +283,10 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 	__atomic_store_n(&map->table, next, __ATOMIC_SEQ_CST);
 	in_use_wait(&map->in_use);
 	if (old)
-		stat_get(emptied, &map->geometry, old);
+		read_statistics(emptied, &map->geometry, old);
 	/* Makes the pages read as zeroes again. */
 	if (madvise(emptied, map->geometry.bytes, MADV_DONTNEED))
-		memset(emptied, 0, map->geometry.bytes); /* for locked memory */
+		memset(emptied, 0, map->geometry.bytes); /* needed if the memory is locked */
 	__atomic_store_n(&map->resetting, 0, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -291,6 +298,6 @@ void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat)
 	if (!map || !stat)
 		return;
 	users = in_use_enter(&map->in_use, current_cpu());
-	stat_get(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, stat);
+	read_statistics(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, stat);
 	in_use_leave(users);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Looks up an id in a table that is not reset meanwhile, and copies the element to a stack with
- * frames. */
+/*
+ * Looks up a stack id in a table that must not be reset meanwhile, and copies the element to a
+ * stack and its frames.
+ */
 #ifndef LIB_STACK_MAP_TABLE_FIND_H
 #define LIB_STACK_MAP_TABLE_FIND_H
 
@@ -8,7 +10,7 @@
 #include "stack_pack.h"
 #include "stackmap/stack_map.h"
 
-/* The results are those of stackmap_map_find(). */
+/* Returns the same results as stackmap_map_find(). */
 static inline int table_find(void *table, const struct table_geometry *geometry, u32 id,
 			     struct stackmap_stack *stack, u64 *frames, u32 max)
 {
