@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An instance without sources, rings and files: the engine's maps, a stack map, and the programs
- * that serve exiting tasks. The tool provides the rest.
+ * An instance without sources, rings and files. It consists of the engine's maps, a stack map, and
+ * the programs that unwind the waiting stacks of tasks that exit. The tool itself provides the
+ * events and their output.
  */
 #include "stackmap/client.h"
 
@@ -33,7 +34,7 @@ struct stackmap_client {
 	struct bpf_object *object;
 	struct engine *engine;
 	struct table_geometry geometry;
-	int table_fd; /* -1: no table */
+	int table_fd; /* descriptor of the map that holds the stack map; -1: not created */
 	void *table;
 	const struct mapping_record *mappings;
 	struct bpf_link *hook[HOOKS];
@@ -52,7 +53,7 @@ static int map_pages(int fd, u64 bytes, int access, void **out)
 }
 
 /* Creates an empty stack map. */
-static int make_table(struct stackmap_client *client)
+static int create_stack_map(struct stackmap_client *client)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	u64 bytes = client->geometry.bytes, seed;
@@ -71,7 +72,7 @@ static int make_table(struct stackmap_client *client)
 	return 0;
 }
 
-static int resize(const struct bpf_object *object, const char *name, u32 entries)
+static int set_map_entries(const struct bpf_object *object, const char *name, u32 entries)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
 
@@ -79,9 +80,10 @@ static int resize(const struct bpf_object *object, const char *name, u32 entries
 }
 
 /*
- * The map of the section. libbpf prefixes its name with the object's, so only the end is compared.
+ * The map that holds the object's constants. libbpf prefixes the map's name with the object's name,
+ * so only the end of the name is compared.
  */
-static struct bpf_map *section_map(const struct bpf_object *object)
+static struct bpf_map *constants_map(const struct bpf_object *object)
 {
 	const size_t suffix = sizeof(SECTION) - 1;
 	struct bpf_map *map;
@@ -97,7 +99,7 @@ static struct bpf_map *section_map(const struct bpf_object *object)
 	return NULL;
 }
 
-/* Finds a constant by the object's types, which give its offset in the section. */
+/* Finds a constant in the object's type information, which gives the constant's offset. */
 static const struct btf_var_secinfo *find_variable(const struct btf *btf, const char *name)
 {
 	s32 section = btf__find_by_name_kind(btf, SECTION, BTF_KIND_DATASEC);
@@ -117,11 +119,11 @@ static const struct btf_var_secinfo *find_variable(const struct btf *btf, const 
  * Sets a constant of an object that is not loaded yet. -EINVAL: the object has no constant of this
  * name and size; -ENOMEM.
  */
-static int object_constant_set(const struct bpf_object *object, const char *name, const void *value,
+static int set_object_constant(const struct bpf_object *object, const char *name, const void *value,
 			       size_t bytes)
 {
 	const struct btf_var_secinfo *variable = find_variable(bpf_object__btf(object), name);
-	struct bpf_map *map = section_map(object);
+	struct bpf_map *map = constants_map(object);
 	size_t whole = 0;
 	const void *old = map ? bpf_map__initial_value(map, &whole) : NULL;
 	char *values;
@@ -129,7 +131,7 @@ static int object_constant_set(const struct bpf_object *object, const char *name
 
 	if (!old || !variable || variable->size != bytes || variable->offset + bytes > whole)
 		return -EINVAL;
-	/* libbpf only takes the values of the whole section. */
+	/* libbpf accepts only the values of the whole section. */
 	values = malloc(whole);
 	if (!values)
 		return -ENOMEM;
@@ -151,10 +153,10 @@ static int set_constants(const struct stackmap_client *client, u32 cpus)
 		.max_user_depth = STACK_USER_DEPTH_MAX,
 		.deferral = task_work_works() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
 	};
-	int result = object_constant_set(client->object, "config", &config, sizeof(config));
+	int result = set_object_constant(client->object, "config", &config, sizeof(config));
 
 	return result
-		       ?: object_constant_set(client->object, "geometry", &client->geometry,
+		       ?: set_object_constant(client->object, "geometry", &client->geometry,
 					      sizeof(client->geometry));
 }
 
@@ -164,9 +166,9 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 	int result = set_constants(client, cpus);
 
 	task_work_prepare(client->object);
-	result = result ?: resize(client->object, "scratch_slots", cpus);
-	result = result ?: resize(client->object, "steps", cpus);
-	result = result ?: make_table(client);
+	result = result ?: set_map_entries(client->object, "scratch_slots", cpus);
+	result = result ?: set_map_entries(client->object, "steps", cpus);
+	result = result ?: create_stack_map(client);
 	if (!result && !tables)
 		result = -EINVAL;
 	result = result ?: bpf_map__set_inner_map_fd(tables, client->table_fd);
@@ -217,8 +219,9 @@ int stackmap_client_start(struct stackmap_client *client, struct stackmap_error 
 	tables = bpf_object__find_map_fd_by_name(client->object, "tables");
 	if (!result && bpf_map_update_elem(tables, &zero, &client->table_fd, BPF_ANY))
 		result = -errno;
-	/* Without task work no task waits for a stack; older kernels lack some of these
-	 * tracepoints.
+	/*
+	 * Without task work no stack is deferred, so no task has to be served. Some of these
+	 * tracepoints are missing on older kernels.
 	 */
 	for (u32 i = 0; i < HOOKS && task_work_works() && !result; i++) {
 		struct bpf_program *program =
