@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder on its own thread. The walk begins with the registers of this function, whose frame
- * is then removed. This embedder has its own copy of the core (CORE_EMBEDDED), so that all of the
- * copy can be checked to be async-signal-safe, and lib/user_unwind can be another embedder.
+ * Unwinds the calling thread's own stack. The walk begins with the registers of stackmap_here(),
+ * whose frame is then removed. This file has its own copy of the core (CORE_EMBEDDED), so that the
+ * whole copy can be checked to be async-signal-safe, and lib/user_unwind can have another copy.
  *
- * Rules are not cached: the process does not learn when a library is replaced by another one at the
+ * Rules are not cached: the process is not told when a library is replaced by another one at the
  * same address.
  *
- * Reads go through the kernel (process_vm_readv on this process), which returns EFAULT where a load
- * would kill. Some blocks are cached: neighbouring words are read one by one, and frames of one
- * file use the same tables. The system calls are made directly: wrappers of libc or a sanitizer
- * need not be safe in a signal handler.
+ * Memory is read by a system call (process_vm_readv on this process), which returns EFAULT where a
+ * load would kill the process. Some blocks are cached: neighbouring words are read one by one, and
+ * frames of one file use the same tables. The system calls are made directly, because the wrappers
+ * of libc or of a sanitizer need not be safe in a signal handler.
  *
  * The objects of the dynamic linker come from _dl_find_object(), which glibc made for unwinders: it
  * takes no lock. Other code (of a JIT) is looked up in /proc/self/maps.
  *
- * All of this is async-signal-safe, errno included.
+ * All of this is async-signal-safe and leaves errno unchanged.
  */
 #include "stackmap/here.h"
 
@@ -35,21 +35,25 @@
 
 _Static_assert(STACKMAP_HERE_DEPTH_MAX == STACK_USER_DEPTH_MAX - 1, "one frame is our own");
 
-#define OWN_BLOCK 256U /* within one page: readable as a whole, or not at all */
+/* A block lies within one page, so it is readable as a whole or not at all. */
+#define OWN_BLOCK 256U
 #define OWN_BLOCKS 16U
 
-/* All zero at first. Valid for one walk, which assumes that read blocks do not change. */
+/*
+ * A cache of the process's own memory. All zero at first. It is valid for one walk, which assumes
+ * that the cached blocks do not change.
+ */
 struct own_memory {
-	int process;	     /* process id; 0: not read yet */
+	int process;	     /* id of this process; 0: not read yet */
 	int error;	     /* -errno of the last read that failed */
-	u64 tag[OWN_BLOCKS]; /* address of the block + 1; 0: empty */
+	u64 tag[OWN_BLOCKS]; /* address of the block, plus 1; 0: the entry is empty */
 	u8 block[OWN_BLOCKS][OWN_BLOCK];
 };
 
 #define PAGE 4096ULL
 #define SEGMENTS_MAX 64
 
-static bool kernel_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_by_system_call(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	struct iovec local = {buffer, bytes};
 	struct iovec remote = {(void *)address, bytes};
@@ -65,21 +69,21 @@ static bool kernel_read(struct own_memory *memory, u64 address, void *buffer, u3
 	return got == (long)bytes;
 }
 
-/* The block at an address that is a multiple of its size, or NULL. */
-static const u8 *block_get(struct own_memory *memory, u64 address)
+/* The cached block at an address that is a multiple of the block size, or NULL. */
+static const u8 *get_cached_block(struct own_memory *memory, u64 address)
 {
 	u32 index = address / OWN_BLOCK % OWN_BLOCKS;
 
 	if (memory->tag[index] == address + 1)
 		return memory->block[index];
 	memory->tag[index] = 0;
-	if (!kernel_read(memory, address, memory->block[index], OWN_BLOCK))
+	if (!read_by_system_call(memory, address, memory->block[index], OWN_BLOCK))
 		return NULL;
 	memory->tag[index] = address + 1;
 	return memory->block[index];
 }
 
-/* Reads all bytes or none. */
+/* Reads own memory: all bytes or none. */
 static bool own_memory_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	u8 *to = buffer;
@@ -87,7 +91,7 @@ static bool own_memory_read(struct own_memory *memory, u64 address, void *buffer
 	while (bytes) {
 		u32 at = address % OWN_BLOCK;
 		u32 count = bytes < OWN_BLOCK - at ? bytes : OWN_BLOCK - at;
-		const u8 *block = block_get(memory, address - at);
+		const u8 *block = get_cached_block(memory, address - at);
 
 		if (!block)
 			return false;
@@ -99,15 +103,15 @@ static bool own_memory_read(struct own_memory *memory, u64 address, void *buffer
 	return true;
 }
 
-/* The segments of an object, by its program headers. */
+/* The segments of a loaded object, from its program headers. */
 struct object {
 	u64 header;
 	u64 bias;
-	bool has_bias; /* the first loaded segment was seen */
+	bool has_bias; /* the first loaded segment was seen, so the load bias is known */
 	Elf64_Ehdr elf;
 };
 
-static bool object_open(struct own_memory *memory, u64 address, struct object *object)
+static bool open_object(struct own_memory *memory, u64 address, struct object *object)
 {
 	struct dl_find_object found;
 
@@ -120,11 +124,11 @@ static bool object_open(struct own_memory *memory, u64 address, struct object *o
 }
 
 /*
- * True if a segment is the code at an address. An object is mapped from its first loaded segment
- * on.
+ * True if the segment contains the code at an address. An object is mapped from its first loaded
+ * segment on.
  */
-static bool segment_covers(struct object *object, const Elf64_Phdr *segment, u64 address,
-			   struct unwind_mapping *code)
+static bool is_code_segment_at(struct object *object, const Elf64_Phdr *segment, u64 address,
+			       struct unwind_mapping *code)
 {
 	if (segment->p_type != PT_LOAD)
 		return false;
@@ -139,19 +143,19 @@ static bool segment_covers(struct object *object, const Elf64_Phdr *segment, u64
 	return segment->p_flags & PF_X && address >= code->start && address < code->end;
 }
 
-static bool object_code(struct own_memory *memory, u64 address, struct unwind_mapping *code)
+static bool find_object_code(struct own_memory *memory, u64 address, struct unwind_mapping *code)
 {
 	struct object object;
 	Elf64_Phdr segment;
 
-	if (!object_open(memory, address, &object))
+	if (!open_object(memory, address, &object))
 		return false;
 	for (u32 i = 0; i < object.elf.e_phnum && i < SEGMENTS_MAX; i++) {
 		u64 from = object.header + object.elf.e_phoff + i * sizeof(segment);
 
 		if (!own_memory_read(memory, from, &segment, sizeof(segment)))
 			return false;
-		if (segment_covers(&object, &segment, address, code))
+		if (is_code_segment_at(&object, &segment, address, code))
 			return true;
 	}
 	return false;
@@ -160,11 +164,11 @@ static bool object_code(struct own_memory *memory, u64 address, struct unwind_ma
 /* The parser of a line of /proc/self/maps, byte by byte: "START-END rwxp ...". */
 struct maps_line {
 	u64 number[2];
-	u32 field; /* 0, 1: the numbers; 2: access; 3: the rest */
+	u32 field; /* 0: START, 1: END, 2: access, 3: the rest of the line */
 	bool is_code;
 };
 
-static void maps_byte(struct maps_line *line, char byte)
+static void parse_maps_byte(struct maps_line *line, char byte)
 {
 	if (byte == '\n')
 		*line = (struct maps_line){};
@@ -177,7 +181,7 @@ static void maps_byte(struct maps_line *line, char byte)
 		line->is_code |= byte == 'x';
 }
 
-static bool maps_search(int fd, u64 address, struct unwind_mapping *code)
+static bool search_maps(int fd, u64 address, struct unwind_mapping *code)
 {
 	struct maps_line line = {};
 	char buffer[OWN_BLOCK];
@@ -185,7 +189,7 @@ static bool maps_search(int fd, u64 address, struct unwind_mapping *code)
 
 	while ((got = syscall(SYS_read, fd, buffer, sizeof(buffer))) > 0) {
 		for (long i = 0; i < got; i++) {
-			maps_byte(&line, buffer[i]);
+			parse_maps_byte(&line, buffer[i]);
 			if (line.field != 3 || !line.is_code || address < line.number[0] ||
 			    address >= line.number[1])
 				continue;
@@ -197,11 +201,11 @@ static bool maps_search(int fd, u64 address, struct unwind_mapping *code)
 	return false;
 }
 
-static bool mapped_code(u64 address, struct unwind_mapping *code)
+static bool find_mapped_code(u64 address, struct unwind_mapping *code)
 {
 	int saved = errno;
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	bool found = fd >= 0 && maps_search(fd, address, code);
+	bool found = fd >= 0 && search_maps(fd, address, code);
 
 	if (fd >= 0)
 		syscall(SYS_close, fd);
@@ -214,12 +218,12 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return own_memory_read(unwind->memory, address, buffer, bytes);
 }
 
-/* The image of code without a file is 0. */
+/* Code without a file gets the image 0. */
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct unwind_mapping code;
 
-	if (!object_code(unwind->memory, pc, &code) && !mapped_code(pc, &code))
+	if (!find_object_code(unwind->memory, pc, &code) && !find_mapped_code(pc, &code))
 		return false;
 	unwind->mapping = code;
 	return true;
@@ -227,7 +231,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 
 #include "unwind/unwind_alone.c"
 
-/* The function's own frame must exist until it returns: no tail call. */
+/* The function's own frame must exist until it returns, so it must not end with a tail call. */
 __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 {
 	struct own_memory memory = {};
@@ -238,7 +242,7 @@ __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 		return -EINVAL;
 	registers_here(&unwind.registers);
 	unwind_stack(&unwind, max < STACKMAP_HERE_DEPTH_MAX ? max + 1 : STACK_USER_DEPTH_MAX);
-	/* The first frame is that of this function. */
+	/* Frame 0 is that of this function and is left out. */
 	for (u32 i = 1; i < unwind.depth && count < max; i++)
 		frames[count++] = unwind.frame[i];
 	if (!count)
