@@ -518,8 +518,8 @@ static int begin(struct agent *agent)
 					    .full = frequency,
 					    .frequency = frequency};
 	agent->next_budget = clock_ms() + BUDGET_MS;
-	own_memory_look(&agent->memory);
-	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
+	own_memory_measure(&agent->memory);
+	cpu_budget_update(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
 	tell_labels(agent);
 	message("agent: recording as %s for %s", agent->choice.host, agent->choice.values.to);
 	return EXIT_DONE;
@@ -675,8 +675,8 @@ static void keep_budget(struct agent *agent)
 	if (clock_ms() < agent->next_budget)
 		return;
 	agent->next_budget = clock_ms() + BUDGET_MS;
-	now = cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
-	is_news = own_memory_look(&agent->memory);
+	now = cpu_budget_update(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
+	is_news = own_memory_measure(&agent->memory);
 	if (now != before) {
 		const struct cpu_budget *budget = &agent->budget;
 
@@ -772,7 +772,7 @@ static int run(const struct agent_values *values)
 	if (!status) {
 		result = record_windows(&agent, &error);
 		status = result ? message_failure(result, &error) : EXIT_DONE;
-		own_memory_look(&agent.memory);
+		own_memory_measure(&agent.memory);
 		put_batch(&agent);
 		agent_child_end(&agent.sending);
 		tell_sum(&agent);

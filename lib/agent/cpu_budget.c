@@ -9,18 +9,21 @@
 
 #include "clock.h"
 
-#define TOLD_STEP 8 /* changes of an eighth are reported */
-#define DEPTH_MAX 4 /* generations of child processes */
+#define TOLD_STEP 8 /* memory is reported if it changed by 1/8 or more */
+#define DEPTH_MAX 4 /* generations of child processes that are counted */
 
-static u64 process_ns(pid_t pid)
+static u64 process_cpu_ns(pid_t pid)
 {
 	clockid_t clock;
 
 	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
 }
 
-/* The kernel adds up the sizes of all mappings. */
-static u64 process_bytes(pid_t pid)
+/*
+ * The proportional set size of a process, which the kernel sums up over all mappings
+ * (smaps_rollup).
+ */
+static u64 process_memory_bytes(pid_t pid)
 {
 	unsigned long long kib = 0;
 	char path[64], line[128];
@@ -38,9 +41,9 @@ static u64 process_bytes(pid_t pid)
 
 typedef u64 (*use_of)(pid_t pid);
 
-static u64 tree_sum(pid_t pid, use_of use, u32 depth);
+static u64 sum_of_process_tree(pid_t pid, use_of use, u32 depth);
 
-static u64 children_sum(pid_t pid, const char *thread, use_of use, u32 depth)
+static u64 sum_of_children(pid_t pid, const char *thread, use_of use, u32 depth)
 {
 	u64 sum = 0;
 	char path[320];
@@ -52,12 +55,12 @@ static u64 children_sum(pid_t pid, const char *thread, use_of use, u32 depth)
 	if (!list)
 		return 0;
 	while (fscanf(list, "%d", &child) == 1)
-		sum += tree_sum(child, use, depth + 1);
+		sum += sum_of_process_tree(child, use, depth + 1);
 	fclose(list);
 	return sum;
 }
 
-static u64 tree_sum(pid_t pid, use_of use, u32 depth)
+static u64 sum_of_process_tree(pid_t pid, use_of use, u32 depth)
 {
 	u64 sum = use(pid);
 	struct dirent *entry;
@@ -68,7 +71,7 @@ static u64 tree_sum(pid_t pid, use_of use, u32 depth)
 	threads = depth < DEPTH_MAX ? opendir(path) : NULL;
 	while (threads && (entry = readdir(threads)))
 		if (entry->d_name[0] != '.')
-			sum += children_sum(pid, entry->d_name, use, depth);
+			sum += sum_of_children(pid, entry->d_name, use, depth);
 	if (threads)
 		closedir(threads);
 	return sum;
@@ -84,16 +87,16 @@ u64 own_cpu_ns(void)
 	struct rusage ended;
 
 	getrusage(RUSAGE_CHILDREN, &ended);
-	return tree_sum(getpid(), process_ns, 0) + timeval_ns(&ended.ru_utime) +
+	return sum_of_process_tree(getpid(), process_cpu_ns, 0) + timeval_ns(&ended.ru_utime) +
 	       timeval_ns(&ended.ru_stime);
 }
 
 u64 own_memory_bytes(void)
 {
-	return tree_sum(getpid(), process_bytes, 0);
+	return sum_of_process_tree(getpid(), process_memory_bytes, 0);
 }
 
-bool own_memory_look(struct own_memory *memory)
+bool own_memory_measure(struct own_memory *memory)
 {
 	u64 now = own_memory_bytes(), step = memory->told / TOLD_STEP;
 
@@ -106,18 +109,18 @@ bool own_memory_look(struct own_memory *memory)
 }
 
 #define FLOOR_HZ 1
-#define AIM 0.9	  /* target share of the budget after it was exceeded */
-#define EASY 0.6  /* the rate rises below this share of the budget */
-#define RAISE 1.5 /* EASY * RAISE stays below AIM */
+#define AIM 0.9	  /* after the budget was exceeded, the rate aims at this share of the budget */
+#define EASY 0.6  /* the rate rises if less than this share of the budget is used */
+#define RAISE 1.5 /* factor by which the rate rises; EASY * RAISE stays below AIM */
 
-static u64 clamp(double frequency, u64 most)
+static u64 clamp_frequency(double frequency, u64 most)
 {
 	if (frequency < FLOOR_HZ)
 		return FLOOR_HZ;
 	return frequency > most ? most : (u64)frequency;
 }
 
-u64 cpu_budget_look(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns)
+u64 cpu_budget_update(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns)
 {
 	u64 cpu = cpu_ns > budget->cpu_ns ? cpu_ns - budget->cpu_ns : 0;
 	u64 time = time_ns - budget->time_ns;
@@ -126,11 +129,12 @@ u64 cpu_budget_look(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns)
 		budget->used = 100.0 * cpu / time / (budget->cpus ?: 1);
 	if (budget->time_ns && time && budget->percent > 0 && budget->full) {
 		if (budget->used > budget->percent)
-			budget->frequency =
-				clamp(budget->frequency * AIM * budget->percent / budget->used,
-				      budget->full);
+			budget->frequency = clamp_frequency(budget->frequency * AIM *
+								    budget->percent / budget->used,
+							    budget->full);
 		else if (budget->used < EASY * budget->percent)
-			budget->frequency = clamp(budget->frequency * RAISE + 1, budget->full);
+			budget->frequency =
+				clamp_frequency(budget->frequency * RAISE + 1, budget->full);
 	}
 	budget->cpu_ns = cpu_ns;
 	budget->time_ns = time_ns;

@@ -17,31 +17,35 @@
  * counted.
  */
 
-/* CPU time in ns. The value falls only if a process ends that no parent waits for. */
+/* CPU time in ns. The value falls only if a process ends for which its parent does not wait. */
 u64 own_cpu_ns(void);
 
-/* Bytes: the sum of the processes' proportional set sizes, in which a page that several processes
- * have counts once. A process whose size may not be read counts as 0. */
+/*
+ * Memory in bytes: the sum of the processes' proportional set sizes, in which a page that several
+ * processes share counts once. A process whose size may not be read counts as 0.
+ */
 u64 own_memory_bytes(void);
 
 struct own_memory {
-	u64 told; /* bytes; the last reported size */
+	u64 told; /* the last reported size in bytes */
 	u64 most; /* the largest measured size */
 };
 
-/* Measures the size. True if it differs from `told` by an eighth or more; `told` is then updated.
+/*
+ * Measures the size. True if the size differs from `told` by an eighth or more; `told` is then
+ * updated.
  */
-bool own_memory_look(struct own_memory *memory);
+bool own_memory_measure(struct own_memory *memory);
 
 struct cpu_budget {
-	double percent; /* of all CPUs; 0: no limit */
+	double percent; /* CPU limit in percent of all CPUs; 0: no limit */
 	u32 cpus;
-	u64 full, frequency; /* Hz: requested rate, current rate */
-	u64 cpu_ns, time_ns; /* at the last call */
-	double used;	     /* percent, between the last two calls */
+	u64 full, frequency; /* requested rate and current rate in Hz */
+	u64 cpu_ns, time_ns; /* CPU time and clock at the last call */
+	double used;	     /* used CPU in percent, between the last two calls */
 };
 
 /* Measures the CPU time since the last call and returns the new sampling rate. */
-u64 cpu_budget_look(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns);
+u64 cpu_budget_update(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A rule of the user comes first, then the name that the cgroup has. */
+/* A rule of the user is tried first, then the service that the cgroup's path names. */
 #include "agent/service_names.h"
 
 #include <errno.h>

@@ -17,13 +17,15 @@
 
 struct service_names;
 
-/* `rules`: "GLOB=NAME[:VERSION]", the first whose glob matches a cgroup's path wins; without a NAME
- * the rule sets the version only. -EINVAL: `error` names the rule. */
+/*
+ * `rules`: "GLOB=NAME[:VERSION]". The first rule whose glob matches a cgroup's path wins. A rule
+ * without NAME sets only the version. -EINVAL: `error` names the rule.
+ */
 int service_names_create(const char *const *rules, u32 count, struct service_names **out,
 			 struct stackmap_error *error);
 void service_names_free(struct service_names **names);
 
-/* A task_service_of: `arg` is a struct service_names. */
+/* A function of type task_service_of; `arg` is a struct service_names. */
 struct task_service service_names_of(void *arg, const char *cgroup, bool is_kernel_thread);
 
 #endif

@@ -26,7 +26,7 @@ static u64 minute(struct cpu_budget *budget, struct load *load)
 
 	load->time_ns += MINUTE;
 	load->cpu_ns += percent / 100 * MINUTE * budget->cpus;
-	return cpu_budget_look(budget, load->cpu_ns, load->time_ns);
+	return cpu_budget_update(budget, load->cpu_ns, load->time_ns);
 }
 
 static struct cpu_budget begin(double percent, struct load *load)
@@ -34,7 +34,7 @@ static struct cpu_budget begin(double percent, struct load *load)
 	struct cpu_budget budget = {.percent = percent, .cpus = 4, .full = 97, .frequency = 97};
 
 	load->time_ns = 1;
-	assert_int_equal(cpu_budget_look(&budget, load->cpu_ns, load->time_ns), 97);
+	assert_int_equal(cpu_budget_update(&budget, load->cpu_ns, load->time_ns), 97);
 	return budget;
 }
 
